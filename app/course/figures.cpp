@@ -6,10 +6,8 @@
 #include <numeric>
 
 #include "app/course/labels.h"
-#include "app/course/landscape/ball.h"
-#include "app/course/map/cells.h"
-#include "app/course/map/river.h"
-#include "app/course/map/swept.h"
+#include "app/course/landscape.h"
+#include "app/course/map.h"
 #include "app/course/measures.h"
 #include "app/course/reading/exercise_tables.h"
 #include "app/ui/widgets.h"

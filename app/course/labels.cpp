@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "app/course/language/language.h"
+#include "app/course/language.h"
 #include "app/ui/widgets.h"
 #include "training/spec/update_rule.h"
 

@@ -8,11 +8,11 @@
 
 #include "app/course/figures.h"
 #include "app/course/labels.h"
-#include "app/course/language/language.h"
+#include "app/course/language.h"
 #include "app/course/pictures/stills.h"
 #include "app/course/reading/reach.h"
 #include "app/course/summary.h"
-#include "app/course/tapes/tape_curves.h"
+#include "app/course/tapes.h"
 #include "app/plot/plot.h"
 #include "engine/core/error.h"
 #include "training/io/atomic_file.h"

@@ -4,7 +4,7 @@
 #include <limits>
 #include <vector>
 
-#include "app/course/reading/opening.h"
+#include "app/course/reading/exercise_tables.h"
 #include "app/diagram/diagram.h"
 #include "app/diagram/diagram_scales.h"
 #include "app/ui/widgets.h"
@@ -40,7 +40,8 @@ std::vector<diagram::StackRows> rows_of(const One& one, bool opened) {
     const int layer =
         one.place.at.layer == view::kFinal ? stack.layers() - 1 : std::max(one.place.at.layer, 0);
     rows.push_back({side, stack.cross, view::diagram_rows(stack, here ? layer : -1),
-                    stack.wiring.embedding != NormKind::None, stream_layout(stack.wiring).beside != NormKind::None});
+                    stack.wiring.embedding != NormKind::None,
+                    stream_layout(stack.wiring).beside != NormKind::None});
   }
   return rows;
 }

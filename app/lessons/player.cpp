@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "app/course/labels.h"
-#include "app/course/own/slots.h"
+#include "app/course/lesson.h"
 #include "app/course/reading/reach.h"
 #include "app/lessons/kept.h"
 #include "app/lessons/opening_picture.h"

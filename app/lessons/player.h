@@ -20,7 +20,7 @@
 #include "app/course/figures.h"
 #include "app/course/pictures/bars.h"
 #include "app/course/reader.h"
-#include "app/course/tapes/tape_curves.h"
+#include "app/course/tapes.h"
 #include "app/lessons/flow.h"
 #include "app/lessons/progress.h"
 #include "app/lessons/worker.h"
@@ -302,7 +302,7 @@ class Player {
   std::optional<session::ReplaceRuns> found_asked_;  ///< the ways found that are to be opened in the Lab
   bool measured_ = false;                            ///< the measurer's state is of this lesson, and done
   LessonProgress judged_;                            ///< the current prediction beside what was measured last
-  std::vector<std::string> faults_;                  ///< of that prediction; see course/exercises/thought.h
+  std::vector<std::string> faults_;                  ///< of that prediction; see course/exercises.h
   std::optional<course::Changes> said_of_;         ///< the changes of a prediction committed in this sitting
   bool touched_ = false;                           ///< the user has moved the prediction
   bool again_ = false;                             ///< a second prediction is being made

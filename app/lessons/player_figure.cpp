@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "app/course/labels.h"
-#include "app/course/own/slots.h"
+#include "app/course/lesson.h"
 #include "app/lessons/flow.h"
 #include "app/lessons/player.h"
 #include "app/plot/plot_layout.h"

@@ -1,6 +1,6 @@
 // The player's drawing of a tape as a network, which follows one number through it. See player.h.
 #include "app/course/pictures/network.h"
-#include "app/course/tapes/followed.h"
+#include "app/course/tapes.h"
 #include "app/lessons/player.h"
 
 namespace normscope::lessons {

@@ -4,7 +4,7 @@
 #include <limits>
 #include <tuple>
 
-#include "app/course/tapes/tape_curves.h"
+#include "app/course/tapes.h"
 #include "app/lessons/player.h"
 #include "app/ui/widgets.h"
 #include "app/words/words.h"

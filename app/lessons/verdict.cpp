@@ -7,7 +7,7 @@
 #include <limits>
 #include <optional>
 
-#include "app/course/exercises/thought.h"
+#include "app/course/exercises.h"
 #include "app/course/figures.h"
 #include "app/course/measures.h"
 #include "app/ui/widgets.h"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <chrono>
 
-#include "app/course/language/language.h"
-#include "app/course/map/swept.h"
+#include "app/course/language.h"
+#include "app/course/map.h"
 #include "app/course/reading/exercise_tables.h"
 #include "app/lessons/kept.h"
 #include "engine/core/boundary.h"

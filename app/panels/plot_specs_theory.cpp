@@ -8,7 +8,7 @@
 #include "app/ui/widgets.h"
 #include "app/view/glossary.h"
 #include "app/words/words.h"
-#include "training/measure/theory/theory_curves.h"
+#include "training/measure/theory/theory.h"
 
 namespace normscope::panels {
 
@@ -167,7 +167,7 @@ void mark_last_layer(PlotSpec& plot, const Prediction& p) {
 
 }  // namespace
 
-// Draws lines whose every assumption holds (measure/theory_curves.h). Post-LN without
+// Draws lines whose every assumption holds (measure/theory/theory.h). Post-LN without
 // cross-attention has a mark at its last layer alone: "all layers alike" is true of one position's loss, not a batch's.
 bool add_gradient_theory(PlotSpec& plot, const LabView& view, view::LabData& data, const std::string& path,
                          int step) {

@@ -5,7 +5,7 @@
 
 #include "app/words/words.h"
 #include "engine/core/error.h"
-#include "training/data/vocabulary.h"
+#include "training/data/text_source.h"
 #include "training/files/placement_file.h"
 #include "training/io/atomic_file.h"
 #include "training/session/session_file.h"

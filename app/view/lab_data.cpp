@@ -236,15 +236,16 @@ void learning(RunView& then, int since) {
 // Sets what the events up to its step say of a run.
 void apply_events(RunView& then, const RunView& now) {
   undecided(then);
-  const Verdict verdict = then.history ? verdict_of(then.history->events(), then.step) : Verdict{};
+  const Verdict verdict = then.history ? verdict_of(*then.history, then.step) : Verdict{};
   switch (verdict.kind) {
     case Verdict::Kind::Learns:
       learning(then, verdict.since);
-      if (verdict.what == kBeganBelow) then.badge = "learning from the first step on";
+      if (verdict.where == kBeganBelow) then.badge = "learning from the first step on";
       break;
     case Verdict::Kind::Stuck:
+    case Verdict::Kind::Diverges:
       then.state = RunState::Stuck;
-      then.badge = verdict.what;
+      then.badge = verdict.where;
       break;
     case Verdict::Kind::NotFinite:
       then.state = now.state;

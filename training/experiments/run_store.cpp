@@ -68,7 +68,7 @@ std::unique_ptr<RunStore> RunStore::beside(int threads) const {
 }
 
 std::string RunStore::key_of(const RunSpec& spec, const std::vector<Edit>& edits) {
-  return run_key(spec, edits);
+  return RunIdentity{spec, edits, {}}.key();
 }
 
 std::shared_ptr<const RunFindings> RunStore::find(const std::string& key) const {
@@ -153,7 +153,7 @@ StudyResults RunStore::train(std::vector<Experiment> runs, const OnStep& on_step
 void RunStore::keep(Run& run, const std::string& key, const RunSpec& spec,
                     const std::shared_ptr<const Task>& task) {
   auto result = std::make_shared<RunFindings>(findings_of(run, spec, task, run.store().backend()));
-  result->history = shared_->finished->put(run.finished())->history;
+  result->history = shared_->finished->put(run.record())->history;
   const std::lock_guard lock(shared_->mutex);
   shared_->results.emplace(key, std::move(result));
 }
@@ -181,7 +181,7 @@ std::unique_ptr<Run> RunStore::at_its_end(const RunSpec& spec, const std::vector
                                           const OnStep& on_step) {
   get(spec, edits, on_step);
   const std::string key = key_of(spec, edits);
-  std::shared_ptr<const FinishedRun> known = shared_->finished->find(key);
+  std::shared_ptr<const RunRecord> known = shared_->finished->find(key);
   if (!known || !known->whole()) {
     make({spec, edits}, key, on_step);
     known = shared_->finished->find(key);

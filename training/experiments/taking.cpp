@@ -113,7 +113,7 @@ double to_four_digits(double loss) {
 }
 
 void take_curve(const Run& run, Record& record) {
-  const std::vector<float>& losses = run.past().losses;
+  const std::vector<float>& losses = run.losses();
   record.curve.clear();
   record.stride = std::max(1, (static_cast<int32_t>(losses.size()) + Record::kCurve - 1) / Record::kCurve);
   const auto stride = static_cast<size_t>(record.stride);

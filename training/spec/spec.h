@@ -123,7 +123,7 @@ std::string default_name(const RunSpec& spec);  ///< "Post-LN, warm-up 200"
 /// What a step reads: symbols of a transformer's rows, or rows.
 double units_of_step(const RunSpec& spec);
 
-/// The most forward passes of a measurement of the critical rate (run/edge/critical_rate.h).
+/// The most forward passes of a measurement of the critical rate (run/critical_rate.h).
 inline constexpr int32_t kCriticalPasses = 6;
 /// Says "6 forward passes every 10 steps: about 20 % more time", for train.critical_every > 0. A
 /// forward pass is a third of a step's arithmetic.

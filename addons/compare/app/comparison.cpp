@@ -6,16 +6,19 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <filesystem>
 #include <map>
+#include <numeric>
 
 #include "addons/compare/app/tracks.h"
 #include "addons/compare/app/words.h"
+#include "app/view/lab_data.h"
 #include "app/words/words.h"
 #include "engine/core/error.h"
 #include "training/io/nearest.h"
 #include "training/io/text.h"
 #include "training/io/text_table.h"
-#include "training/spec/told_apart.h"
+#include "training/spec/spec_text.h"
 
 namespace normscope::compare {
 namespace {
@@ -24,11 +27,11 @@ namespace {
 bool is_said_elsewhere(const std::string& key) { return key == "run.name" || key == "run.seed"; }
 
 /// Says "1–5" or "1, 3, 7"; nothing where one of the seeds is not known.
-std::optional<std::string> seeds_text(const Compared& run) {
+std::optional<std::string> seeds_text(const Recording& run) {
   std::vector<uint64_t> seeds;
-  for (const OneSeed& one : run.seeds) {
-    if (one.seed == 0) return {};
-    seeds.push_back(one.seed);
+  for (const SeedRecord& one : run.seeds) {
+    if (one.origin.seed == 0) return {};
+    seeds.push_back(one.origin.seed);
   }
   std::sort(seeds.begin(), seeds.end());
   if (seeds.size() > 2 && seeds.back() - seeds.front() + 1 == seeds.size())
@@ -36,7 +39,7 @@ std::optional<std::string> seeds_text(const Compared& run) {
   return fmt::format("{}", fmt::join(seeds, ", "));
 }
 
-std::optional<std::string> edits_text(const Compared& run) {
+std::optional<std::string> edits_text(const Recording& run) {
   if (run.settings.empty()) return {};
   return edits_words(run);
 }
@@ -44,10 +47,10 @@ std::optional<std::string> edits_text(const Compared& run) {
 /// Adds hashes where data have one name and different contents.
 Setting data_setting(const Comparison& all) {
   Setting data{"data", words::say("compare.settings.data"), {}};
-  for (const Compared& run : all.runs) {
+  for (const Recording& run : all.runs) {
     const std::string own = to_words(run.data);
     std::string text = words::spoken(own);
-    const auto is_other = [&](const Compared& other) {
+    const auto is_other = [&](const Recording& other) {
       return to_words(other.data) == own && data_of(run, other) == SameData::Other;
     };
     if (!run.data.hash.empty() && std::any_of(all.runs.begin(), all.runs.end(), is_other))
@@ -95,13 +98,15 @@ bool equal(const History& a, const History& b) {
   return true;
 }
 
-bool reads_other(const Compared& run, const Compared& base) { return data_of(run, base) == SameData::Other; }
+bool reads_other(const Recording& run, const Recording& base) {
+  return data_of(run, base) == SameData::Other;
+}
 
 /// Looks at the runs on the baseline's data: the same data have the same symbols, whichever of the runs names
 /// them.
-std::string unit_of(const std::vector<Compared>& runs, const Compared& base) {
+std::string unit_of(const std::vector<Recording>& runs, const Recording& base) {
   std::string unit;
-  for (const Compared& run : runs) {
+  for (const Recording& run : runs) {
     if (reads_other(run, base) || run.data.unit.empty()) continue;
     if (!unit.empty() && unit != run.data.unit) return "";
     unit = run.data.unit;
@@ -110,7 +115,7 @@ std::string unit_of(const std::vector<Compared>& runs, const Compared& base) {
 }
 
 /// Says the name of a placement that was added here, which files keep as its wiring.
-void name_placements(Compared& run) {
+void name_placements(Recording& run) {
   if (!run.spec) return;
   bool named = true;
   for (auto& [key, value] : run.settings)
@@ -121,19 +126,19 @@ void name_placements(Compared& run) {
   if (named) std::erase_if(run.settings, [](const auto& one) { return one.first.starts_with("wiring."); });
 }
 
-void name_apart(std::vector<Compared>& runs) {
+void name_apart(std::vector<Recording>& runs) {
   std::vector<NamedSettings> named;
-  for (const Compared& run : runs) named.push_back({run.name, run.settings});
+  for (const Recording& run : runs) named.push_back({run.name, run.settings});
   const std::vector<std::string> told = told_apart(named);
   for (size_t i = 0; i < runs.size(); ++i) runs[i].name = told[i];
 }
 
-void check(const std::vector<Compared>& runs, const Choice& choice) {
+void check(const std::vector<Recording>& runs, const Choice& choice) {
   if (runs.size() < kLeast || runs.size() > kMost)
     fail("compare", "{} runs: expected {} to {}", runs.size(), kLeast, kMost);
-  for (const Compared& run : runs)
+  for (const Recording& run : runs)
     if (run.seeds.empty() || !std::all_of(run.seeds.begin(), run.seeds.end(),
-                                          [](const OneSeed& seed) { return seed.history != nullptr; }))
+                                          [](const SeedRecord& seed) { return seed.history != nullptr; }))
       fail("compare", "{} has no history: expected one a seed", run.name);
   if (choice.baseline < 0 || static_cast<size_t>(choice.baseline) >= runs.size())
     fail("compare", "baseline {}: expected 1 to {}", choice.baseline + 1, runs.size());
@@ -198,7 +203,7 @@ bool Setting::differs() const {
   return false;
 }
 
-bool same_bits(const Compared& a, const Compared& b) {
+bool same_bits(const Recording& a, const Recording& b) {
   if (a.seeds.size() != b.seeds.size()) return false;
   for (size_t i = 0; i < a.seeds.size(); ++i)
     if (!equal(*a.seeds[i].history, *b.seeds[i].history)) return false;
@@ -219,8 +224,8 @@ std::vector<Setting> settings_of(const Comparison& all, int32_t& shared) {
   Setting maker{"maker", words::say("compare.settings.maker"), {}},
       seeds{"seeds", words::say("compare.settings.seeds"), {}},
       edits{"edits", words::say("compare.settings.edits"), {}};
-  const Compared& base = all.runs[all.baseline()];
-  for (const Compared& run : all.runs) {
+  const Recording& base = all.runs[all.baseline()];
+  for (const Recording& run : all.runs) {
     maker.values.push_back(run.maker.empty() ? std::optional<std::string>{} : run.maker);
     seeds.values.push_back(seeds_text(run));
     if (seeds.values.back() && &run != &base && !same_batches(run, base))
@@ -239,7 +244,7 @@ std::vector<Setting> settings_of(const Comparison& all, int32_t& shared) {
     return !setting.differs();
   });
   if (!own.values.empty()) settings.insert(settings.begin(), own);
-  const bool one_data = std::all_of(all.runs.begin(), all.runs.end(), [&](const Compared& run) {
+  const bool one_data = std::all_of(all.runs.begin(), all.runs.end(), [&](const Recording& run) {
     return data_of(run, base) == SameData::Same;
   });
   if (one_data) return settings;
@@ -248,23 +253,24 @@ std::vector<Setting> settings_of(const Comparison& all, int32_t& shared) {
   return settings;
 }
 
-Comparison compare(std::vector<Compared> runs, const Choice& choice) {
+Comparison compare(std::vector<Recording> runs, const Choice& choice) {
   check(runs, choice);
   Comparison all;
   all.runs = std::move(runs);
-  for (Compared& run : all.runs) name_placements(run);
+  for (Recording& run : all.runs) name_placements(run);
   name_apart(all.runs);
   all.choice = choice;
-  const Compared& base = all.runs[all.baseline()];
+  const Recording& base = all.runs[all.baseline()];
   all.level_unit = unit_of(all.runs, base);
   if (std::none_of(all.runs.begin(), all.runs.end(),
-                   [&](const Compared& run) { return reads_other(run, base); }))
+                   [&](const Recording& run) { return reads_other(run, base); }))
     all.unit = all.level_unit;
   const Ruler ruler = ruler_of(all.runs, choice);
   all.settings = settings_of(all, all.shared);
-  all.unigram = base.seeds.front().unigram;
-  for (const Compared& run : all.runs)
-    if (!std::isfinite(all.unigram) && !reads_other(run, base)) all.unigram = run.seeds.front().unigram;
+  all.unigram = base.seeds.front().number(records::kUnigram);
+  for (const Recording& run : all.runs)
+    if (!std::isfinite(all.unigram) && !reads_other(run, base))
+      all.unigram = run.seeds.front().number(records::kUnigram);
   all.same = true;
   for (size_t run = 0; run < all.runs.size(); ++run) {
     all.same = all.same && same_bits(all.runs[run], all.runs[all.baseline()]);
@@ -375,6 +381,104 @@ std::string difference_sentence(const Comparison& all) {
     }
   }
   return text;
+}
+
+namespace {
+
+/// Says the placement with the settings, and leaves out the seed.
+void complete_settings(Recording& run) {
+  const auto is = [](const char* key) { return [key](const auto& setting) { return setting.first == key; }; };
+  if (!run.placement.empty() && std::none_of(run.settings.begin(), run.settings.end(), is("model.placement")))
+    run.settings.emplace_back("model.placement", run.placement);
+  std::erase_if(run.settings, is("run.seed"));
+}
+
+bool is_seed_of(const Recording& run, const Recording& known) {
+  const uint64_t seed = run.seeds.front().origin.seed;
+  return run.path == known.path && run.log_letter == known.log_letter && run.name == known.name &&
+         run.edits == known.edits && run.settings == known.settings && seed != 0 &&
+         std::none_of(known.seeds.begin(), known.seeds.end(), [&](const SeedRecord& other) {
+           return other.origin.seed == seed || other.origin.seed == 0;
+         });
+}
+
+}  // namespace
+
+std::vector<Recording> grouped(std::span<const Recording> runs) {
+  std::vector<Recording> result;
+  for (Recording run : runs) {
+    complete_settings(run);
+    // A run with settings of ours was trained by us. A log says with which version, a saved run does not.
+    if (run.spec) run.maker = "normscope";
+    const auto known =
+        std::ranges::find_if(result, [&](const Recording& other) { return is_seed_of(run, other); });
+    if (known == result.end())
+      result.push_back(std::move(run));
+    else
+      known->seeds.push_back(std::move(run.seeds.front()));
+  }
+  return result;
+}
+
+namespace {
+
+constexpr size_t kMostReruns = 128;  // whose histories are kept; then all of them are made anew
+
+const RunView* run_of(const LabView& view, char letter) {
+  const int at = view::find_run(view, letter);
+  if (at < 0) return nullptr;
+  const RunView& run = view.runs[static_cast<size_t>(at)];
+  return run.history && run.spec ? &run : nullptr;
+}
+
+}  // namespace
+
+std::shared_ptr<const History> LiveRuns::history_of(const std::shared_ptr<const std::vector<float>>& losses) {
+  if (const auto known = reruns_.find(losses); known != reruns_.end()) return known->second;
+  if (reruns_.size() >= kMostReruns) reruns_.clear();
+  std::vector<int32_t> steps(losses->size());
+  std::iota(steps.begin(), steps.end(), 1);
+  auto history = std::make_shared<History>(std::vector<StatInfo>{});
+  history->append_dense(steps, *losses, std::vector<float>(losses->size()));
+  return reruns_.emplace(losses, std::move(history)).first->second;
+}
+
+std::optional<Recording> LiveRuns::take(const LabView& view, char letter, bool clock) {
+  const RunView* run = run_of(view, letter);
+  if (!run) return {};
+  const RunSpec& spec = *run->spec;  // what trains now, after its edits
+  Recording result;
+  result.name = run->name;
+  result.maker = "normscope";
+  result.settings = field_values(spec);
+  result.spec = spec;
+  if (run->origin) result.origin = *run->origin;
+  if (run->data) result.data = *run->data;
+  result.edits = run->edits;
+  result.letter = letter;
+  const auto add = [&](uint64_t number, std::shared_ptr<const History> history) {
+    SeedRecord& seed = result.seeds.emplace_back();
+    seed.origin.seed = number;
+    seed.history = std::move(history);
+    seed.measured[records::kTokensPerStep] = units_of_step(spec);
+    if (view.unigram_entropy > 0) seed.measured[records::kUnigram] = view.unigram_entropy;
+  };
+  add(spec.seed, run->history);
+  if (clock && run->seconds_per_step > 0)
+    result.seeds.front().measured[records::kSecondsPerStep] = run->seconds_per_step;
+  if (run->spread)
+    for (const RunSpread::Seed& rerun : run->spread->each)
+      if (rerun.seed != spec.seed && rerun.losses && !rerun.losses->empty())
+        add(rerun.seed, history_of(rerun.losses));
+  return result;
+}
+
+std::string live_key(const LabView& view, char letter) {
+  const RunView* run = run_of(view, letter);
+  if (!run) return {};
+  return fmt::format("{} {} {} {} {} {} {}", letter, static_cast<const void*>(run->history.get()),
+                     run->history->version(), static_cast<const void*>(run->spread.get()),
+                     static_cast<const void*>(run->spec.get()), run->edits.size(), run->name);
 }
 
 }  // namespace normscope::compare

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "addons/compare/app/tracks.h"
 #include "addons/recorded/training/log_reader.h"
@@ -60,8 +63,8 @@ std::string metric_words(const Choice& choice) {
                           : what;
 }
 
-size_t measuring_seeds(const Compared& run) {
-  return static_cast<size_t>(std::count_if(run.seeds.begin(), run.seeds.end(), [](const OneSeed& seed) {
+size_t measuring_seeds(const Recording& run) {
+  return static_cast<size_t>(std::count_if(run.seeds.begin(), run.seeds.end(), [](const SeedRecord& seed) {
     return !seed.history->layout().empty();
   }));
 }
@@ -73,8 +76,8 @@ std::string seeds_of_baseline(const Comparison& all) {
                     : words::say("compare.seeds.of", {{"run", letter}, {"seeds", seeds}});
 }
 
-std::string seed_words(const OneSeed& seed) {
-  return seed.seed ? words::say("compare.seeds.seed", {{"seed", seed.seed}}) : "";
+std::string seed_words(const SeedRecord& seed) {
+  return seed.origin.seed ? words::say("compare.seeds.seed", {{"seed", seed.origin.seed}}) : "";
 }
 
 std::string loss_words(const EndRow& row) {
@@ -113,7 +116,7 @@ std::string value_words(const Comparison& all, const Setting& setting, size_t ru
 }
 
 std::string data_words(const Comparison& all, size_t run) {
-  const Compared &mine = all.runs[run], &base = all.runs[all.baseline()];
+  const Recording &mine = all.runs[run], &base = all.runs[all.baseline()];
   if (run == all.baseline()) return "";
   switch (data_of(mine, base)) {
     case SameData::Same:
@@ -132,7 +135,7 @@ std::string data_words(const Comparison& all, size_t run) {
 
 std::string window_words(const Comparison& all) {
   size_t least = all.runs.front().seeds.size(), most = least;
-  for (const Compared& run : all.runs) {
+  for (const Recording& run : all.runs) {
     least = std::min(least, run.seeds.size());
     most = std::max(most, run.seeds.size());
   }
@@ -153,7 +156,7 @@ std::vector<std::vector<std::string>> end_table(const Comparison& all) {
       {"run", "name", "seeds", "steps", "loss", fmt::format("minus {}", base),
        fmt::format("against {}'s seeds", base), "verdict", "leaves plateau", "update ÷ weight", "tokens/s"}};
   for (const EndRow& row : all.rows) {
-    const Compared& run = all.runs[row.run];
+    const Recording& run = all.runs[row.run];
     const Difference& difference = all.differences[row.run];
     const bool baseline = row.run == all.baseline();
     table.push_back(
@@ -180,7 +183,7 @@ std::vector<std::vector<std::string>> settings_table(const Comparison& all, cons
   return table;
 }
 
-bool was_replaced(const Compared& run) {
+bool was_replaced(const Recording& run) {
   return std::find(run.missing.begin(), run.missing.end(), records::kReplaced) != run.missing.end();
 }
 
@@ -229,6 +232,104 @@ std::string missing_sentence(const Comparison& all) {
     if (was_replaced(all.runs[run]))
       text += (text.empty() ? "" : " ") + words::say("compare.missing.replaced", {{"run", all.letter(run)}});
   return text;
+}
+
+namespace {
+
+/// Counts norms that left their slot, came into one, or became another kind in it.
+struct Norms {
+  int32_t moved = 0, added = 0, removed = 0, changed = 0;
+
+  void compare(const Wiring& before, const Wiring& after) {
+    const auto was = norms_of(before), is = norms_of(after);
+    int32_t lost = 0, gained = 0;
+    for (size_t i = 0; i < was.size(); ++i) {
+      lost += was[i] != NormKind::None && is[i] == NormKind::None;
+      gained += was[i] == NormKind::None && is[i] != NormKind::None;
+      changed += was[i] != NormKind::None && is[i] != NormKind::None && was[i] != is[i];
+    }
+    const int32_t both = std::min(lost, gained);
+    moved += both;
+    added += gained - both;
+    removed += lost - both;
+  }
+  void compare(const StackWiring& before, const StackWiring& after, bool cross) {
+    for (size_t i = 0; i < std::min(before.layers.size(), after.layers.size()); ++i) {
+      compare(before.layers[i].attention, after.layers[i].attention);
+      if (cross) compare(before.layers[i].cross, after.layers[i].cross);
+      compare(before.layers[i].feed_forward, after.layers[i].feed_forward);
+    }
+  }
+  std::vector<std::string> words() const {
+    std::vector<std::string> all;
+    for (const auto& [count, done] : {std::pair(moved, "moved"), std::pair(added, "added"),
+                                      std::pair(removed, "removed"), std::pair(changed, "changed")})
+      if (count > 0) all.push_back(words::say(fmt::format("compare.edit.{}", done), {{"count", count}}));
+    return all;
+  }
+};
+
+bool is_wiring(const std::string& key) {
+  return key.starts_with("wiring.") || key == "model.placement" || key == "model.encoder_placement";
+}
+
+std::string setting_words(const Edit& edit) {
+  const Field* field = find_field(edit.key);
+  return fmt::format("{} {}", field ? words::spoken(field->label) : edit.key, edit.value);
+}
+
+/// Compares the networks before and after for the norms, where both are known, and names other keys.
+std::vector<std::string> step_words(const std::vector<Edit>& edits, const std::optional<RunSpec>& before,
+                                    const std::optional<RunSpec>& after) {
+  std::vector<std::string> words;
+  bool wired = false;
+  for (const Edit& edit : edits)
+    if (is_wiring(edit.key))
+      wired = true;
+    else if (!edit.key.starts_with("run."))  // a fork has a name of its own, which its card says
+      words.push_back(setting_words(edit));
+  if (!wired) return words;
+  Norms norms;
+  if (before && after) {
+    const bool both = before->model.architecture == Architecture::EncoderDecoder;
+    norms.compare(before->model.stack(), after->model.stack(), both);
+    if (both) norms.compare(before->model.encoder, after->model.encoder, false);
+  }
+  std::vector<std::string> moved = norms.words();
+  if (moved.empty()) moved.push_back(words::say("compare.edit.wiring"));
+  words.insert(words.begin(), moved.begin(), moved.end());
+  return words;
+}
+
+std::optional<RunSpec> edited(std::optional<RunSpec> spec, const std::vector<Edit>& edits) {
+  try {
+    for (const Edit& edit : edits)
+      if (spec) set_field(*spec, edit.key, edit.value);
+  } catch (const Error&) {  // a log may contain any value
+    spec.reset();
+  }
+  return spec;
+}
+
+}  // namespace
+
+std::string edits_words(const Recording& run) {
+  std::string text;
+  std::optional<RunSpec> spec = run.origin;
+  for (size_t i = 0; i < run.edits.size();) {
+    const int32_t step = run.edits[i].step;
+    std::vector<Edit> together;
+    for (; i < run.edits.size() && run.edits[i].step == step; ++i) together.push_back(run.edits[i]);
+    std::optional<RunSpec> after = edited(spec, together);
+    const std::vector<std::string> words = step_words(together, spec, after);
+    // An edit of step 301 is shown at step 300, which the run had done by then and where the timeline has it.
+    if (!words.empty())
+      text += (text.empty() ? "" : "; ") +
+              words::say("compare.edit.at", {{"edits", fmt::format("{}", fmt::join(words, ", "))},
+                                             {"step", std::max(step - 1, 0)}});
+    spec = std::move(after);
+  }
+  return text.empty() ? words::say("compare.edit.none") : text;
 }
 
 }  // namespace normscope::compare

@@ -11,7 +11,7 @@
 
 #include "app/words/words.h"
 #include "engine/core/error.h"
-#include "training/data/identity/data_identity.h"
+#include "training/data/data_identity.h"
 #include "training/data/task.h"
 #include "training/io/nearest.h"
 #include "training/io/text_table.h"

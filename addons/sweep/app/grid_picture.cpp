@@ -8,7 +8,7 @@
 
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
-#include "training/data/identity/data_identity.h"
+#include "training/data/data_identity.h"
 #include "training/io/text_table.h"
 
 namespace normscope::sweep {

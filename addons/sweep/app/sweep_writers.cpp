@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "app/words/words.h"
-#include "training/data/identity/data_identity.h"
+#include "training/data/data_identity.h"
 #include "training/experiments/over_seeds.h"
 #include "training/io/number_json.h"
 #include "training/io/text_table.h"

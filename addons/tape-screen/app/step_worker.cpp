@@ -8,8 +8,8 @@
 #include "app/words/words.h"
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
-#include "training/measure/step/machine_peak.h"
 #include "training/measure/step/profile.h"
+#include "training/measure/step/timing.h"
 
 namespace normscope::tape_screen {
 namespace {

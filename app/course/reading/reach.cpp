@@ -8,8 +8,8 @@
 #include <string_view>
 #include <utility>
 
-#include "app/course/check/check.h"
-#include "app/course/language/language.h"
+#include "app/course/check.h"
+#include "app/course/language.h"
 #include "app/words/words.h"
 #include "engine/core/error.h"
 #include "training/io/input_kinds.h"

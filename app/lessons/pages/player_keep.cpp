@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "app/course/own/slots.h"
+#include "app/course/lesson.h"
 #include "app/lessons/player.h"
 #include "app/lessons/wiring_keeper.h"
 #include "app/ui/widgets.h"

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "app/course/check/check.h"
+#include "app/course/check.h"
 #include "app/course/summary.h"
 #include "app/lessons/player.h"
 #include "app/ui/widgets.h"

@@ -7,9 +7,9 @@
 #include <regex>
 #include <set>
 
-#include "app/course/check/check.h"
+#include "app/course/check.h"
 #include "app/course/labels.h"
-#include "app/course/language/language.h"
+#include "app/course/language.h"
 #include "app/course/reading/reach.h"
 #include "app/support/exercise_lesson.h"
 #include "app/support/player_driver.h"

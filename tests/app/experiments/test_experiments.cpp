@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "app/course/check/check.h"
+#include "app/course/check.h"
 #include "app/course/reader.h"
 #include "app/support/program.h"
 #include "app/support/small_course.h"

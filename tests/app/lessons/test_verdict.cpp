@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/course/exercises/thought.h"
+#include "app/course/exercises.h"
 #include "app/lessons/prediction_hand.h"
 #include "app/lessons/verdict.h"
 #include "app/support/english.h"

@@ -21,7 +21,7 @@
 #include "catch.hpp"
 #include "engine/core/error.h"
 #include "test_paths.h"
-#include "training/data/identity/data_identity.h"
+#include "training/data/data_identity.h"
 #include "training/spec/spec.h"
 #include "training/spec/unused_settings.h"
 #include "training/spec/update_rule.h"

@@ -3,7 +3,7 @@
 // the thread sanitizer too.
 #include <atomic>
 
-#include "app/course/check/check.h"
+#include "app/course/check.h"
 #include "app/lessons/worker.h"
 #include "app/support/small_course.h"
 #include "app/threads/tiny_study.h"

@@ -17,7 +17,7 @@
 #include "training/io/atomic_file.h"
 #include "training/io/input_kinds.h"
 #include "training/io/safetensors.h"
-#include "training/run/finished_run.h"
+#include "training/run/run_record.h"
 #include "training/spec/unused_settings.h"
 
 namespace normscope::experiments {
@@ -93,10 +93,10 @@ bool counts_by_hash(const RunSpec& spec, std::string_view key) {
   return kind.by_content && (key == kind.file || key == "data.valid" || key == "data.tokenizer");
 }
 
-/// Run_key() with defaults for settings that the run does not read, which make no other run of it.
+/// The run's key with defaults for settings that the run does not read, which make no other run of it.
 /// An edit may make a run read another setting: with edits every setting counts.
 std::string read_settings(const Experiment& experiment) {
-  std::string key = run_key(experiment.spec, experiment.edits);
+  std::string key = RunIdentity{experiment.spec, experiment.edits, {}}.key();
   if (!experiment.edits.empty()) return key;
   static const RunSpec standard;
   for (const Field& field : spec_fields()) {

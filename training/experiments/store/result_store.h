@@ -34,7 +34,7 @@ struct Experiment {
   std::shared_ptr<const Experiment> from{};
 };
 
-/// All that decides the run's bits, a line each: specification and edits (run_key), hash of the data,
+/// All that decides the run's bits, a line each: specification and edits (RunIdentity::key), hash of the data,
 /// numbers_of(), and a hash of `start`, the key of the run that it starts from, if any. A setting that the run does not
 /// read (spec/unused_settings.h) has its default there, and so has the name of a file of sentence pairs, whose hash
 /// counts.

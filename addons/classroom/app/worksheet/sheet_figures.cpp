@@ -10,7 +10,7 @@
 #include "app/course/labels.h"
 #include "app/course/pictures/stills.h"
 #include "app/course/report.h"
-#include "app/course/tapes/tape_curves.h"
+#include "app/course/tapes.h"
 #include "app/plot/plot.h"
 #include "app/ui/svg.h"
 #include "app/ui/theme.h"

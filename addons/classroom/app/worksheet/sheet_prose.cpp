@@ -6,7 +6,7 @@
 
 #include "addons/classroom/app/worksheet/mathml.h"
 #include "app/course/labels.h"
-#include "app/course/own/slots.h"
+#include "app/course/lesson.h"
 #include "app/ui/svg.h"
 #include "app/ui/widgets.h"
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "addons/classroom/app/worksheet/sheet.h"
-#include "app/course/map/swept.h"
-#include "app/course/own/slots.h"
+#include "app/course/lesson.h"
+#include "app/course/map.h"
 #include "app/course/report.h"
 #include "app/ui/svg.h"
 #include "app/ui/widgets.h"

@@ -12,7 +12,7 @@
 #include "app/commands/run_log.h"
 #include "engine/core/machine.h"
 #include "engine/cpu/backend_cpu.h"
-#include "training/data/identity/data_identity.h"
+#include "training/data/data_identity.h"
 #include "training/session/lab.h"
 #include "training/spec/limits.h"
 
@@ -95,8 +95,8 @@ void CompareStudy::keep(size_t place, Run& run) {
   // The loss is rounded as in the history of a stored run.
   const auto validation = static_cast<double>(static_cast<float>(run.last_validation_loss()));
   Ended ended{run.spec(), run.edits(), run.state(), validation, run.history()};
-  std::optional<FinishedRun> whole;
-  if (place < runs_.size()) whole = run.finished();
+  std::optional<RunRecord> whole;
+  if (place < runs_.size()) whole = run.record();
   const std::string notice = run.take_notice();
   const std::lock_guard lock(mutex_);
   ended_[place] = std::move(ended);
@@ -155,7 +155,7 @@ void CompareStudy::draw(const StudyOptions& options, const std::string& folder, 
   const auto finished = std::make_shared<RunCache>(std::numeric_limits<size_t>::max());
   for (size_t i = 0; i < runs_.size(); ++i) {
     if (!first_seed_[i]) return;
-    FinishedRun run = *first_seed_[i];
+    RunRecord run = *first_seed_[i];
     run.origin = runs_[i].spec;  // a stored run may have another name
     fit_to_data(run.origin, *tasks_[i]);
     finished->put(std::move(run));

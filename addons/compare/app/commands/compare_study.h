@@ -65,8 +65,8 @@ class CompareStudy {
   std::vector<std::shared_ptr<const Task>> tasks_;  ///< by run
   experiments::Study study_;
   std::mutex mutex_;
-  std::vector<std::optional<Ended>> ended_;             ///< by place
-  std::vector<std::optional<FinishedRun>> first_seed_;  ///< with weights, for the pictures
+  std::vector<std::optional<Ended>> ended_;           ///< by place
+  std::vector<std::optional<RunRecord>> first_seed_;  ///< with weights, for the pictures
   std::vector<RunResult> results_;
   std::vector<std::shared_ptr<const History>> histories_;  ///< by result
   std::vector<std::string> notices_;

@@ -1,4 +1,5 @@
-// The heads of Compare are a card for each run, with its settings that differ from the baseline's.
+// The heads of Compare are a card for each run, with its settings that differ from the baseline's, and what may
+// take its place.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -40,7 +41,7 @@ struct Badge {
 };
 
 /// The run's own model, or for a run recorded elsewhere our stack with the placement that its log names.
-std::optional<ModelConfig> model_of(const Compared& run) {
+std::optional<ModelConfig> model_of(const Recording& run) {
   if (run.spec) return run.spec->model;
   for (const auto& setting : run.settings) {
     RunSpec spec;
@@ -52,7 +53,7 @@ std::optional<ModelConfig> model_of(const Compared& run) {
 }
 
 /// Counts lines of its log that could not be read; empty where all could.
-std::string unread_words(const Compared& run) {
+std::string unread_words(const Recording& run) {
   return run.read.broken > 0 ? words::say("compare.badge.unread", {{"count", run.read.broken}}) : "";
 }
 
@@ -63,7 +64,7 @@ std::vector<Badge> badges_of(const Comparison& all, size_t run) {
     badges.push_back({unread, BadgeKind::Error});
   if (was_replaced(all.runs[run]))  // then it is a recorded run
     badges.push_back({words::say("compare.badge.replaced"), BadgeKind::Solid, Icon::File});
-  else if (!all.runs[run].source.empty())
+  else if (!all.runs[run].path.empty())
     badges.push_back({words::say("compare.badge.recorded"), BadgeKind::Outline, Icon::File});
   if (all.differences[run].data != SameData::Same)
     badges.push_back(all.differences[run].data == SameData::Other
@@ -355,6 +356,133 @@ void CompareScreen::draw_empty(Frame& f, const Rect& card, const SideBySide::Pla
         fitting(p, kBody, words.w, {words::say("compare.card.open"), words::say("compare.card.open_short")}));
   const float w = opener ? 26.f : 90.f;
   draw_replace(f, {card.right() - w - (opener ? 9.f : 6.f), card.bottom() - 25, w, 22}, place);
+}
+
+using namespace ui;
+
+namespace {
+
+constexpr float kListRow = 28;  // height of a row in the popup
+constexpr size_t kListed = 8;   // runs that need no search
+constexpr TextStyle kEntry{Face::Sans, type::body};
+
+}  // namespace
+
+void CompareScreen::draw_replace(Frame& f, const Rect& place, const SideBySide::Place& now) {
+  Ui& ui = f.ui;
+  const std::string name = fmt::format("compare/run/{}/replace", now.letter);
+  const bool anybody = now.live || now.recorded || !now.path.empty();
+  ButtonOptions quiet;
+  quiet.quiet = true;
+  quiet.style = {Face::Sans, type::tick};
+  quiet.icon = Icon::ChevronDown;
+  const std::string& label = words::say(anybody ? "compare.card.replace" : "compare.card.open_here");
+  const bool pressed =
+      place.w < 60
+          ? icon_button(ui, name, place, Icon::ChevronDown, words::say("compare.card.help_replace"), quiet)
+          : button(ui, name, place, label, words::say("compare.card.help_replace"), quiet);
+  if (pressed) {
+    search_.clear();
+    ui.open_popup(name);
+  }
+  if (ui.popup_open(name)) draw_list(f, name, place, now);
+}
+
+/// Asks where a file shall stand when all places are taken, so that no run leaves unasked.
+void CompareScreen::ask_where(Frame& f) {
+  constexpr const char* kWhere = "compare/where";
+  if (unplaced_.empty()) return;
+  Ui& ui = f.ui;
+  if (!std::exchange(asking_, true)) ui.open_popup(kWhere);
+  const Rect box = centred({ui.size().x / 2, ui.size().y / 2}, 420, 72 + kListRow * (compare::kMost + 1));
+  bool answered = false;
+  if (ui.begin_popup(kWhere, box)) {
+    Rect left = box.inset(space::pad, 10);
+    const std::string path = unplaced_.front(), file = path.substr(path.find_last_of("/\\") + 1);
+    Painter& p = ui.paint();
+    const TextStyle bold{Face::Bold, type::title};
+    p.text_in(
+        left.take_top(26), bold, ui.theme().ink,
+        fitting(p, bold, left.w,
+                {words::say("compare.where.file", {{"file", file}}), words::say("compare.where.a_file")}));
+    p.text_in(left.take_top(24), kEntry, ui.theme().ink2, words::say("compare.where.why"));
+    ButtonOptions row;
+    row.quiet = row.left = true;
+    row.style = kEntry;
+    const auto entry = [&](const std::string& name, const std::string& label, const std::string& help) {
+      const Rect at = left.take_top(kListRow).inset(0, 1);
+      return button(ui, name, at, p.fit(kEntry, label, at.w - 24), help, row);
+    };
+    for (const SideBySide::Place& place : f.places) {
+      const std::optional<size_t> run = f.run_of(place.letter);
+      const std::string who = run ? words::spoken(f.all().runs[*run].name) : place.path;
+      if (entry(fmt::format("{}/{}", kWhere, place.number + 1),
+                words::say("compare.where.instead", {{"letter", place.letter}, {"name", who}}),
+                place.live ? words::say("compare.where.live") : words::say("compare.where.recorded"))) {
+        side_.open(path, f.view, place.number);
+        answered = true;
+      }
+    }
+    if (entry(fmt::format("{}/none", kWhere), words::say("compare.where.nowhere"),
+              words::say("compare.where.help_nowhere")))
+      answered = true;
+    if (answered) ui.close_popup();
+    ui.end_popup();
+  } else {
+    answered = true;  // it was closed
+  }
+  if (!answered) return;
+  unplaced_.erase(unplaced_.begin());
+  asking_ = false;
+}
+
+/// Lists the runs that can stand here; a long list can be narrowed by typed letters.
+void CompareScreen::draw_list(Frame& f, const std::string& name, const Rect& place,
+                              const SideBySide::Place& now) {
+  Ui& ui = f.ui;
+  const size_t slot = now.number;
+  const std::vector<SideBySide::Choice> others = side_.choices();
+  const bool anybody = now.live || now.recorded || !now.path.empty();
+  const char own = static_cast<char>('A' + now.number);  // letter of the live run that belongs here
+  const bool back = !now.live && !compare::live_key(f.view, own).empty(), many = others.size() > kListed;
+  const bool settings = f.compact() && f.has() && !f.all().settings.empty();
+  const size_t fixed_rows = 1u + back + anybody + settings + many;
+  const float top = place.bottom() + 2;
+  const auto room = static_cast<size_t>(std::max(0.f, (ui.size().y - top - 20) / kListRow));
+  const size_t rows = std::min(fixed_rows + others.size(), std::max(room, fixed_rows));
+  const Rect list{std::max(4.f, place.right() - 240), top, 240, kListRow * static_cast<float>(rows) + 12};
+  if (!ui.begin_popup(name, list)) return;
+  Rect left = list.inset(6);
+  ButtonOptions row;
+  row.quiet = row.left = true;
+  row.style = kEntry;
+  const auto entry = [&](const std::string& id, const std::string& label, const std::string& help) {
+    const Rect at = left.take_top(kListRow).inset(0, 1);
+    const bool pressed = button(ui, name + "/" + id, at, ui.paint().fit(kEntry, label, at.w - 24), help, row);
+    if (pressed) ui.close_popup();
+    return pressed;
+  };
+  if (entry("file", words::say("compare.list.file"), words::say("compare.list.help_file"))) {
+    open_into_ = slot;
+    f.desk.opens_file = true;
+  }
+  if (back &&
+      entry("live", words::say("compare.list.live", {{"run", own}}), words::say("compare.list.help_live")))
+    side_.bring_back(slot);
+  if (anybody &&
+      entry("none", words::say("compare.list.leave_out"), words::say("compare.list.help_leave_out")))
+    side_.leave_out(slot);
+  if (settings &&
+      entry("settings", words::say("compare.settings.title"), words::say("compare.list.help_settings")))
+    ui.open_popup(kSettings);
+  if (many)
+    text_field(ui, name + "/search", left.take_top(kListRow).inset(0, 2), words::say("compare.list.search"),
+               search_, words::say("compare.list.help_search"));
+  for (size_t i = 0; i < others.size() && left.h >= kListRow; ++i)
+    if (others[i].name.find(search_) != std::string::npos &&
+        entry(fmt::format("{}", i + 1), others[i].name, words::say("compare.list.help_run")))
+      side_.put(slot, others[i].path, others[i].run);
+  ui.end_popup();
 }
 
 }  // namespace normscope::compare_screen

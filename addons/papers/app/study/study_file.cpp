@@ -13,7 +13,6 @@
 #include "app/words/words.h"
 #include "engine/core/error.h"
 #include "training/files/places.h"
-#include "training/files/shipped_folder.h"
 #include "training/io/nearest.h"
 #include "training/io/text_table.h"
 #include "training/io/toml_table.h"

@@ -7,7 +7,7 @@
 #include "addons/sweep/app/screen/words.h"
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
-#include "training/data/identity/data_identity.h"
+#include "training/data/data_identity.h"
 
 namespace normscope::sweep {
 

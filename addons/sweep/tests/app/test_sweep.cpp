@@ -15,7 +15,7 @@
 #include "catch.hpp"
 #include "engine/core/error.h"
 #include "engine/support/helpers.h"
-#include "training/run/finished_run.h"
+#include "training/run/run_record.h"
 
 // The tests are inside, because other rooms have plans and rows too.
 namespace normscope::sweep {
@@ -251,7 +251,8 @@ TEST_CASE("the sweeps that are ready to start are plans, and their names are tol
   // What the first lesson trains: its runs are found.
   bool found = false;
   for (const CellRun& job : runs_of(preset_plan("warmup")))
-    found = found || run_key(job.run.spec, {}) == run_key(default_comparison()[1], {});
+    found =
+        found || RunIdentity{job.run.spec, {}, {}}.key() == RunIdentity{default_comparison()[1], {}, {}}.key();
   CHECK(found);
   CHECK_THROWS_WITH(preset_plan("warmpu"), Catch::Contains("warmup"));
 }
