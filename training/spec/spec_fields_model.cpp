@@ -49,9 +49,7 @@ Field architecture_field() {
       FieldType::Choice,
       {"model.architecture", "architecture", "",
        "A decoder predicts the next symbol, an encoder sees the whole row and fills in what is hidden or "
-       "names its class, an encoder-decoder writes one row after reading another. Two are no transformers: a "
-       "convolutional network names the class of an image, a parser is a feed-forward network that chooses the "
-       "transitions which build a dependency tree."});
+       "names its class, an encoder-decoder writes one row after reading another."});
   field.choices = architecture_names();
   field.get = [](const RunSpec& spec) { return std::string(row_of(spec.model.architecture).name); };
   field.set = [](RunSpec& spec, std::string_view name) {

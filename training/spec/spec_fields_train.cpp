@@ -105,10 +105,8 @@ Field data_name_field() {
   Field field = field_of(
       FieldType::Choice,
       {"data.name", "data", "",
-       "What is learned: built-in sentences, a text file, a passage in a published model's tokens, to copy, reverse or sort "
-       "a row of symbols, a small made-up translation, sentence pairs, or labels; whether two words "
-       "of a made-up sentence are swapped, or its mood, in five classes; the class of drawn digits, "
-       "or of images in IDX files; the dependency trees of sentences."});
+       "What is learned: built-in sentences, a text file, to copy, reverse or sort a row of symbols, a small made-up "
+       "translation, or labels; whether two words of a made-up sentence are swapped, or its mood, in five classes."});
   for (const TaskKind* kind : task_kinds()) field.choices.push_back(kind->name);
   field.get = [](const RunSpec& spec) { return spec.data.name; };
   field.set = [](RunSpec& spec, std::string_view name) {
@@ -128,8 +126,7 @@ void add_train_fields(std::vector<Field>& fields) {
   fields.push_back(file<[](RunSpec& s) -> std::string& {
     return s.train.init_from;
   }>({"train.init_from", "start from", "",
-      "A saved run of the same sizes, or the folder of a published model, whose weights this one starts with, by "
-      "name: fine-tuning. Empty starts afresh."}));
+      "A saved run of the same sizes, whose weights this one starts with, by name: fine-tuning. Empty starts afresh."}));
   fields.push_back(flag<[](RunSpec& s) -> bool& { return s.train.reuse_gradients; }>(
       {"train.reuse_gradients", "reuse gradients", "",
        "Gradients of activations give their memory to later ones, and cannot be looked at after the step. "
@@ -155,11 +152,9 @@ void add_data_fields(std::vector<Field>& fields) {
   fields.push_back(file<[](RunSpec& s) -> std::string& { return s.data.valid_path; }>(
       {"data.valid", "validation file", "",
        "Pairs, labelled texts or trees to validate on; empty takes the end of the training file."}));
-  fields.push_back(file<[](RunSpec& s) -> std::string& {
-    return s.data.tokenizer_path;
-  }>({"data.tokenizer", "tokenizer", "",
-      "The SentencePiece model that cuts pairs into pieces; where there is no such file they are learned. For a "
-      "text or passage, the folder of a published model whose tokenizer cuts it."}));
+  fields.push_back(file<[](RunSpec& s) -> std::string& { return s.data.tokenizer_path; }>(
+      {"data.tokenizer", "tokenizer", "",
+       "What cuts the data into tokens, where they are not its characters or words."}));
   fields.push_back(data_name_field());
   fields.push_back(flag<[](RunSpec& s) -> bool& {
     return s.data.consecutive;

@@ -40,9 +40,13 @@ struct Norms {
   }
   std::vector<std::string> words() const {
     std::vector<std::string> all;
-    for (const auto& [count, done] : {std::pair(moved, "moved"), std::pair(added, "added"),
-                                      std::pair(removed, "removed"), std::pair(changed, "changed")})
-      if (count > 0) all.push_back(words::say(fmt::format("compare.edit.{}", done), {{"count", count}}));
+    const auto add = [&](int32_t count, const std::string& text) {
+      if (count > 0) all.push_back(text);
+    };
+    add(moved, tr("{count} norm moved | {count} norms moved", {{"count", moved}}));
+    add(added, tr("{count} norm added | {count} norms added", {{"count", added}}));
+    add(removed, tr("{count} norm removed | {count} norms removed", {{"count", removed}}));
+    add(changed, tr("{count} norm changed | {count} norms changed", {{"count", changed}}));
     return all;
   }
 };
@@ -74,7 +78,7 @@ std::vector<std::string> step_words(const std::vector<Edit>& edits, const std::o
     if (both) norms.compare(before->model.encoder, after->model.encoder, false);
   }
   std::vector<std::string> moved = norms.words();
-  if (moved.empty()) moved.push_back(words::say("compare.edit.wiring"));
+  if (moved.empty()) moved.push_back(tr("wiring changed"));
   words.insert(words.begin(), moved.begin(), moved.end());
   return words;
 }
@@ -103,11 +107,11 @@ std::string edits_words(const Compared& run) {
     // An edit of step 301 is shown at step 300, which the run had done by then and where the timeline has it.
     if (!words.empty())
       text += (text.empty() ? "" : "; ") +
-              words::say("compare.edit.at", {{"edits", fmt::format("{}", fmt::join(words, ", "))},
-                                             {"step", std::max(step - 1, 0)}});
+              tr("{edits} at {step}",
+                 {{"edits", fmt::format("{}", fmt::join(words, ", "))}, {"step", std::max(step - 1, 0)}});
     spec = std::move(after);
   }
-  return text.empty() ? words::say("compare.edit.none") : text;
+  return text.empty() ? tr("none") : text;
 }
 
 }  // namespace normscope::compare

@@ -94,10 +94,7 @@ Fate fate_of(const Compared& run, const OneSeed& seed) {
 }
 
 /// Keeps words of a log's own as they are.
-std::string fate_words(const std::string& word) {
-  const std::string key = fmt::format("compare.fate.{}", word);
-  return words::of_window().find(key) ? words::say(key) : word;
-}
+const std::string& fate_words(const std::string& word) { return tr(word); }
 
 /// Says "learns 3 of 5, stuck 2 of 5", "stuck, 1 seed" or "not finite at step 101, 1 seed"; empty where a
 /// fate is not known.
@@ -109,16 +106,15 @@ std::string verdict_text(const std::vector<Fate>& fates) {
   }
   if (fates.size() == 1) {
     const bool at = words.front() == "not finite" && fates.front().since > 0;
-    return words::say(at ? "compare.fates.one_at" : "compare.fates.one",
-                      {{"fate", fate_words(words.front())}, {"step", fates.front().since}});
+    return tr(at ? "{fate} at step {step}, 1 seed" : "{fate}, 1 seed",
+              {{"fate", fate_words(words.front())}, {"step", fates.front().since}});
   }
   std::string text;
   for (const std::string& word : words) {
     const auto count =
         std::count_if(fates.begin(), fates.end(), [&](const Fate& f) { return f.word == word; });
     text += (text.empty() ? "" : ", ") +
-            words::say("compare.fates.several",
-                       {{"fate", fate_words(word)}, {"of", count}, {"all", fates.size()}});
+            tr("{fate} {of} of {all}", {{"fate", fate_words(word)}, {"of", count}, {"all", fates.size()}});
   }
   return text;
 }
@@ -194,12 +190,12 @@ EndRow make_row(const Comparison& all, const Ruler& ruler, size_t index) {
   double sum = 0;
   for (const double speed : speeds) sum += speed;
   if (!speeds.empty()) row.tokens_per_second = sum / static_cast<double>(speeds.size());
-  if (!has_loss) row.missing.push_back(words::say("compare.missing.loss"));
+  if (!has_loss) row.missing.push_back(tr("loss"));
   if (row.verdict.empty())
-    row.missing.push_back(
-        words::say("compare.missing.line", {{"frequencies", words::spoken(frequencies_of(all.level_unit))}}));
-  if (!std::isfinite(row.update_ratio)) row.missing.push_back(words::say("compare.missing.update"));
-  if (!std::isfinite(row.tokens_per_second)) row.missing.push_back(words::say("compare.missing.speed"));
+    row.missing.push_back(tr("the line of {frequencies}, which the verdict needs",
+                             {{"frequencies", words::spoken(frequencies_of(all.level_unit))}}));
+  if (!std::isfinite(row.update_ratio)) row.missing.push_back(tr("update ÷ weight"));
+  if (!std::isfinite(row.tokens_per_second)) row.missing.push_back(tr("tokens/s"));
   return row;
 }
 

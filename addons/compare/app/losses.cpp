@@ -111,11 +111,11 @@ void judge(Difference& d, const std::vector<Track>& tracks, const std::vector<Tr
 
 std::string Difference::short_words() const {
   if (data == SameData::Same) return words();
-  return data == SameData::Other ? words::say("compare.data.other") : data_words;
+  return data == SameData::Other ? tr("other data") : data_words;
 }
 
 std::string Difference::when() const {
-  return early ? words::say("compare.luck.when", {{"step", step}, {"steps", window}}) : "";
+  return early ? tr("at step {step}, mean of {steps}", {{"step", step}, {"steps", window}}) : "";
 }
 
 std::string Difference::words() const {
@@ -128,35 +128,33 @@ std::string Difference::luck_words() const {
     case Luck::Unknown:
       return "–";
     case Luck::Same:
-      return words::say("compare.luck.same");
+      return tr("the same to the bit");
     case Luck::OneSeed:
-      return words::say("compare.luck.one_seed");
+      return tr("one seed: luck cannot be told");
     case Luck::Inside:
-      return words::say("compare.luck.inside");
+      return tr("inside the band: may be luck");
     case Luck::Outside:
       break;
   }
-  if (at_end.size() == 1) return words::say(end < 0 ? "compare.luck.better_one" : "compare.luck.worse_one");
-  return words::say(end < 0 ? "compare.luck.better" : "compare.luck.worse",
-                    {{"agree", agree}, {"all", at_end.size()}});
+  if (at_end.size() == 1) return tr(end < 0 ? "better, 1 seed" : "worse, 1 seed");
+  return tr(end < 0 ? "better, {agree} of {all}" : "worse, {agree} of {all}",
+            {{"agree", agree}, {"all", at_end.size()}});
 }
 
 Loss loss_of(const Comparison& all, const Ruler& ruler, size_t index) {
   const Compared& run = all.runs[index];
   Loss loss;
   if (!std::isfinite(ruler.per_step(run))) {
-    loss.lacks =
-        words::say(ruler.align == Alignment::Tokens ? "compare.missing.tokens" : "compare.missing.time",
-                   {{"where", where_missing(run)}});
+    loss.lacks = tr(
+        ruler.align == Alignment::Tokens ? "tokens a step: not in {where}" : "time of a step: not in {where}",
+        {{"where", where_missing(run)}});
     return loss;
   }
   std::vector<Track> tracks;
   for (const OneSeed& seed : run.seeds) tracks.push_back(loss_track(ruler, run, seed));
   if (tracks.size() > 1) loss.seeds = spread_of(tracks);
   loss.shown = std::move(tracks.front());
-  if (loss.shown.empty())
-    loss.lacks =
-        all.choice.range ? words::say("compare.missing.no_loss_here") : words::say("compare.missing.no_loss");
+  if (loss.shown.empty()) loss.lacks = all.choice.range ? tr("no loss in this range") : tr("no loss");
   return loss;
 }
 

@@ -94,18 +94,17 @@ plot::PlotSpec loupe_plot(const Comparison& all, size_t run, const Loupe& loupe)
   if (loupe.layer == 0 || loupe.steps.empty()) return plot;
   const char letter = all.letter(run);
   plot.id = fmt::format("compare-place-{}", letter);
-  plot.title = words::say("compare.place.title");
-  plot.note = words::say("compare.place.layer_of",
-                         {{"layer", layer_words(loupe.stack, loupe.layer)}, {"run", letter}});
+  plot.title = tr("Where they part first");
+  plot.note = tr("{layer} of {run}", {{"layer", layer_words(loupe.stack, loupe.layer)}, {"run", letter}});
   plot.sentence = place_sentence(all, run);
-  plot.x.label = words::say("compare.align.step");
+  plot.x.label = tr("step");
   plot.x.lo = loupe.steps.front() - 0.5;
   plot.x.hi = plot.x.lo + static_cast<double>(loupe.steps.size());
   for (size_t i = 0; i < loupe.steps.size(); ++i)
     plot.x.ticks.push_back({plot.x.lo + 0.5 + static_cast<double>(i), std::to_string(loupe.steps[i])});
   plot.x.max_ticks = static_cast<int>(kLoupeSteps);
   const size_t rows = loupe.matrices.size();
-  plot.y.label = words::say("compare.place.matrix");
+  plot.y.label = tr("matrix");
   plot.y.lo = 0.5;
   plot.y.hi = static_cast<double>(rows) + 0.5;
   // The first matrix stands on top.
@@ -121,7 +120,7 @@ plot::PlotSpec loupe_plot(const Comparison& all, size_t run, const Loupe& loupe)
   heat.signed_data = true;
   heat.stretched = true;
   heat.full = 4;
-  heat.label = words::say("compare.place.colour");
+  heat.label = tr("colour: log₁₀ of the ratio, blue smaller, red larger, full at ±4");
   plot.heat = std::move(heat);
   return plot;
 }

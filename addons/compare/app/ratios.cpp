@@ -42,8 +42,8 @@ float ratio_at(const Ruler& ruler, double value, const std::vector<Track>& other
 }
 
 std::string lacks_metric(const Comparison& all, size_t run, const std::string& what) {
-  return words::say(run == all.baseline() ? "compare.missing.metric_of_baseline" : "compare.missing.metric",
-                    {{"metric", what}, {"where", where_missing(all.runs[run])}});
+  return tr(run == all.baseline() ? "{metric}: not in {where} (the baseline's)" : "{metric}: not in {where}",
+            {{"metric", what}, {"where", where_missing(all.runs[run])}});
 }
 
 /// A weight matrix of a layer whose gradient both runs measure.
@@ -189,7 +189,7 @@ RatioMap map_of(const Comparison& all, const Ruler& ruler, size_t run) {
   map.against = found.against;
   map.lacks = !has(mine)     ? lacks_metric(all, run, what)
               : !has(theirs) ? lacks_metric(all, all.baseline(), what)
-                             : words::say("compare.missing.no_step", {{"metric", what}});
+                             : tr("{metric}: no step that both have", {{"metric", what}});
   return map;
 }
 
@@ -207,7 +207,7 @@ FirstPlace place_of(const Comparison& all, const Ruler& ruler, size_t run) {
   for (const auto& [history, index] : {std::pair(pair->one->history.get(), run),
                                        std::pair(pair->others.front()->history.get(), all.baseline())})
     if (!measures(*history)) {
-      place.lacks = lacks_metric(all, index, words::say("compare.place.norms"));
+      place.lacks = lacks_metric(all, index, tr("gradient sizes"));
       return place;
     }
   Search search(all, ruler, place);
@@ -219,7 +219,7 @@ FirstPlace place_of(const Comparison& all, const Ruler& ruler, size_t run) {
     search.visit(tensor, stat_track(ruler, all.runs[run], *pair->one, tensor.stat), others);
   }
   search.finish();
-  if (place.first_step == 0) place.lacks = words::say("compare.place.no_norms");
+  if (place.first_step == 0) place.lacks = tr("gradient sizes: no matrix and step that both have");
   return place;
 }
 
@@ -247,13 +247,13 @@ std::string map_sentence(const Comparison& all, size_t run) {
       }
   const char mine = all.letter(run), base = all.letter(all.baseline());
   if (std::fabs(most) < std::log10(2.f))
-    return words::say("compare.map.within", {{"run", mine}, {"base", base}});
-  return words::say("compare.map.farthest",
-                    {{"step", ui::grouped(step)},
-                     {"layer", layer},
-                     {"run", mine},
-                     {"ratio", held_against(std::pow(10.0, static_cast<double>(most)), owned_by(base))},
-                     {"note", data_note(all, run)}});
+    return tr("{run} stays within 2× of {base}.", {{"run", mine}, {"base", base}});
+  return tr("Farthest apart at step {step}, layer {layer}: {run}'s is {ratio}{note}.",
+            {{"step", ui::grouped(step)},
+             {"layer", layer},
+             {"run", mine},
+             {"ratio", held_against(std::pow(10.0, static_cast<double>(most)), owned_by(base))},
+             {"note", data_note(all, run)}});
 }
 
 std::string place_sentence(const Comparison& all, size_t run) {
@@ -261,36 +261,42 @@ std::string place_sentence(const Comparison& all, size_t run) {
   const char mine = all.letter(run), base = all.letter(all.baseline());
   if (run == all.baseline()) return "";
   if (!place.lacks.empty())
-    return words::say("compare.place.lacks", {{"run", mine}, {"base", base}, {"what", place.lacks}});
-  if (place.equal) return words::say("compare.place.equal", {{"run", mine}, {"base", base}});
+    return tr("{run} and {base}: {what}.", {{"run", mine}, {"base", base}, {"what", place.lacks}});
+  if (place.equal)
+    return tr("{run} and {base}: every gradient size is equal to the bit.", {{"run", mine}, {"base", base}});
   // A single seed has no range.
   const bool single = place.against == Against::SameSeed || measuring_seeds(all.runs[all.baseline()]) == 1;
-  const std::string range = words::say("compare.place.range", {{"seeds", seeds_of_baseline(all)}});
+  const std::string range = tr("the range {seeds}", {{"seeds", seeds_of_baseline(all)}});
   if (!place.parts) {
-    const char* const key = place.most_step == 0 ? "compare.place.stays"
-                            : single             ? "compare.place.nowhere"
-                                                 : "compare.place.leaves";
-    return words::say(key, {{"run", mine},
-                            {"base", base},
-                            {"factor", times(all.choice.factor)},
-                            {"range", range},
-                            {"most", times(place.most)},
-                            {"step", ui::grouped(place.most_step)},
-                            {"note", data_note(all, run)}});
+    const char* const said =
+        place.most_step == 0 ? "{run} and {base} part nowhere by more than {factor}: it stays in {range}."
+        : single             ? "{run} and {base} part nowhere by more than {factor}: {most} at most, at step "
+                               "{step}{note}."
+                 : "{run} and {base} part nowhere by more than {factor}: it leaves {range} by {most} at "
+                   "most, at step {step}{note}.";
+    return tr(said, {{"run", mine},
+                     {"base", base},
+                     {"factor", times(all.choice.factor)},
+                     {"range", range},
+                     {"most", times(place.most)},
+                     {"step", ui::grouped(place.most_step)},
+                     {"note", data_note(all, run)}});
   }
   std::string since;
   if (place.equal_until > 0)
-    since = words::say("compare.place.equal_until", {{"step", ui::grouped(place.equal_until)}});
+    since = tr("; equal to the bit up to step {step}", {{"step", ui::grouped(place.equal_until)}});
   else if (place.step == place.first_step)
-    since = words::say(place.step == 1 ? "compare.place.from_first" : "compare.place.at_first");
-  return words::say("compare.place.parts",
-                    {{"run", mine},
-                     {"base", base},
-                     {"step", ui::grouped(place.step)},
-                     {"tensor", tensor_words(place)},
-                     {"ratio", held_against(place.ratio, single ? owned_by(base) : range)},
-                     {"since", since},
-                     {"note", data_note(all, run)}});
+    since = tr(place.step == 1 ? ", from the first step on" : ", at the first step that was compared");
+  return tr(
+      "{run} and {base} part at step {step} in {tensor}: its gradient size is "
+      "{ratio}{since}{note}.",
+      {{"run", mine},
+       {"base", base},
+       {"step", ui::grouped(place.step)},
+       {"tensor", tensor_words(place)},
+       {"ratio", held_against(place.ratio, single ? owned_by(base) : range)},
+       {"since", since},
+       {"note", data_note(all, run)}});
 }
 
 }  // namespace normscope::compare

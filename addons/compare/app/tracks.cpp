@@ -234,8 +234,6 @@ std::string stack_word(const std::string& prefix) {
   return prefix == "enc." ? "encoder" : prefix == "dec." ? "decoder" : "";
 }
 
-std::string where_missing(const Compared& run) {
-  return words::say(run.source.empty() ? "compare.missing.this_run" : "compare.missing.its_log");
-}
+std::string where_missing(const Compared& run) { return tr(run.source.empty() ? "this run" : "its log"); }
 
 }  // namespace normscope::compare

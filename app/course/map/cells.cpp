@@ -107,7 +107,7 @@ void add_cell_map(const Curve& border, const FigureData& data, plot::PlotSpec& p
   heat.columns = static_cast<int>(map.columns);
   heat.rows = static_cast<int>(map.rows);
   heat.stretched = heat.ticked = heat.upward = true;
-  heat.label = words.say("course.figure.cells");
+  heat.label = words.tr("colour: what a cell has learned, of what the best one has");
   std::vector<float> cells;
   for (const MapCell& cell : map.cells) {
     const double share = map.share_learned(cell);

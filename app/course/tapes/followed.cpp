@@ -83,7 +83,7 @@ class Follower {
     return subscripted(name, all(name).size() > 1 ? at(name) + 1 : 0);
   }
   std::string gradient_name(const std::string& of) const {
-    return words_.say("course.tape.gradient_of", {{"name", name(of)}});
+    return words_.tr("gradient of {name}", {{"name", name(of)}});
   }
 
   bool one_in() const { return all(i_.of[0]).size() == 1; }  ///< a number times a row
@@ -126,26 +126,33 @@ class Follower {
 
   std::string norm() const {
     const std::string& s = i_.of[0];
-    return words_.say("course.tape.norm_of_one", {{"result", name(i_.name)},
-                                                  {"value", text(i_.name)},
-                                                  {"of", text(s)},
-                                                  {"mean", text_of(mean_of(all(s)))},
-                                                  {"spread", text_of(spread(s))},
-                                                  {"row", s}});
+    return words_.tr(
+        "{result} = ({of} − {mean}) / {spread} = {value}, with the mean {mean} and the standard "
+        "deviation {spread} of {row}",
+        {{"result", name(i_.name)},
+         {"value", text(i_.name)},
+         {"of", text(s)},
+         {"mean", text_of(mean_of(all(s)))},
+         {"spread", text_of(spread(s))},
+         {"row", s}});
   }
 
   std::string norm_back() const {
     const std::string& s = i_.of[0];
     if (!simple_norm()) return "";
     const std::vector<float>&g = gradients(i_.name), &y = all(i_.name);
-    return words_.say("course.tape.norm_back", {{"result", gradient_name(s)},
-                                                {"value", gradient_text(s)},
-                                                {"arriving", gradient_text(i_.name)},
-                                                {"mean", factor(rounded(mean_of(g), g))},
-                                                {"along", factor(product_mean(g, y))},
-                                                {"output", factor(value(i_.name))},
-                                                {"name", name(i_.name)},
-                                                {"spread", text_of(spread(s))}});
+    return words_.tr(
+        "{result} = ({arriving} − {mean} − {along} × {output}) / {spread} = {value}: what "
+        "arrives, less its mean and its part along the output ({along}, the mean of gradient "
+        "times output, times {name}), divided by the standard deviation",
+        {{"result", gradient_name(s)},
+         {"value", gradient_text(s)},
+         {"arriving", gradient_text(i_.name)},
+         {"mean", factor(rounded(mean_of(g), g))},
+         {"along", factor(product_mean(g, y))},
+         {"output", factor(value(i_.name))},
+         {"name", name(i_.name)},
+         {"spread", text_of(spread(s))}});
   }
 
   double probability(size_t place) const {

@@ -25,9 +25,9 @@ std::string in_words(const SmallTape::Instruction& i, const Words& words) {
     case Op::Relu:
       return fmt::format("max(0, {})", i.of[0]);
     case Op::Norm:
-      return words.say("course.tape.norm", {{"of", i.of[0]}});
+      return words.tr("normalized {of}", {{"of", i.of[0]}});
     case Op::CrossEntropy:
-      return words.say("course.tape.log_p", {{"letter", i.target}});
+      return words.tr("−log p of letter {letter}", {{"letter", i.target}});
   }
   return {};
 }
@@ -103,13 +103,13 @@ TapeTable table_of_tape(const SmallTape& tape, size_t done, const Words& words, 
   table.done = std::min(done, table.lines);
   for (const SmallTape::Number& n : tape.numbers)
     table.rows.push_back({n.name,
-                          n.trained ? words.say("course.tape.weight") : words.say("course.tape.given"),
+                          n.trained ? words.tr("weight") : words.tr("given"),
                           texts_of(n.values, replay.values.at(n.name).columns, kAsGiven),
                           {},
                           false});
   for (const SmallTape::Instruction& i : tape.instructions) {
     if (i.op == SmallTape::Op::CrossEntropy && !replay.values.contains(kProbability))
-      table.rows.push_back({kProbability, words.say("course.tape.softmax", {{"of", i.of[0]}}), {}, {}});
+      table.rows.push_back({kProbability, words.tr("softmax of {of}", {{"of", i.of[0]}}), {}, {}});
     table.rows.push_back({i.name, in_words(i, words), {}, {}});
   }
   const auto row = [&](const std::string& name) {
@@ -125,15 +125,15 @@ TapeTable table_of_tape(const SmallTape& tape, size_t done, const Words& words, 
       const SmallValue& shape = replay.values.at(write.name);
       (write.gradient ? to.gradient : to.value) = texts_of(write.values, shape.columns, digits);
       to.now = i + 1 == table.done;
-      names += (names.empty() ? "" : words.say("course.tape.and")) + write.name;
+      names += (names.empty() ? "" : words.tr(" and ")) + write.name;
     }
     const bool loss = !line.backward && tape.instructions[i].op == SmallTape::Op::CrossEntropy;
     if (loss && !replay.values.contains(kProbability)) {
       const SmallValue& scores = replay.values.at(tape.instructions[i].of[0]);
       row(kProbability)->value = texts_of(softmax(scores), scores.columns, digits);
     }
-    table.said = line.backward ? words.say("course.tape.back_through",
-                                           {{"instruction", line.instruction}, {"names", names}})
+    table.said = line.backward ? words.tr("back through {instruction}: gradient of {names}",
+                                          {{"instruction", line.instruction}, {"names", names}})
                                : fmt::format("{} = {}", line.instruction, row(line.instruction)->what);
   }
   return table;

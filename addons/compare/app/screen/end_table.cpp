@@ -59,9 +59,7 @@ void draw_seeds(Ui& ui, const Rect& strip, const Comparison& all, const EndRow& 
     const float x = right ? strip.right() : strip.x;
     const Align align = right ? Align::Right : Align::Left;
     p.text({x, middle.y + (d.early ? -2.f : 4.f)}, {Face::Mono, type::tick}, look.text, words, align);
-    if (d.early)
-      p.text({x, middle.y + 12}, kSmall, t.ink3, words::say("compare.end.at_step", {{"step", d.step}}),
-             align);
+    if (d.early) p.text({x, middle.y + 12}, kSmall, t.ink3, tr("at step {step}", {{"step", d.step}}), align);
     return;
   }
   for (const double end : d.at_end)
@@ -97,7 +95,7 @@ void CompareScreen::draw_end(Frame& f, const Rect& rect, bool with_panel) {
   Rect rest = rect.inset(space::pad, 0);
   if (with_panel) {
     PanelOptions options;
-    options.title = words::say("compare.end.title");
+    options.title = tr("At the end");
     options.note = window;
     options.right = 30;
     panel(ui, rect, options);
@@ -106,7 +104,7 @@ void CompareScreen::draw_end(Frame& f, const Rect& rect, bool with_panel) {
     p.text_in(rest.take_top(22), kSmall, t.ink3, fitting(p, kSmall, rest.w, {window}));
   }
   panels::cell_menu(ui, "compare/end", rect, {f.shown->end}, cells_);
-  ui.mark("compare/end", rect, difference_sentence(all), words::say("compare.end.help"));
+  ui.mark("compare/end", rect, difference_sentence(all), tr("What the runs came to, the lowest loss first."));
   const std::string missing = missing_sentence(all);
   const auto height = [&](const std::string& text) {
     return text.empty() ? 0 : p.wrapped_height(rest.w, kSmall, text, 15);
@@ -114,7 +112,7 @@ void CompareScreen::draw_end(Frame& f, const Rect& rect, bool with_panel) {
   const std::string shown = height(missing) <= 46 ? missing : unread_sentence(all);
   const Rect note = rest.take_bottom(std::min(46.f, height(missing)) + 8);
   if (height(shown) <= note.h) p.text_wrapped(note, kSmall, t.ink3, shown, 15);
-  ui.mark("compare/missing", note, missing, words::say("compare.end.help_missing"));
+  ui.mark("compare/missing", note, missing, tr("What is not known of the runs."));
   const float high = std::min(44.f, rest.h / static_cast<float>(all.rows.size() + 1));
   EndRow head;
   head.run = all.runs.size();
@@ -135,25 +133,22 @@ void CompareScreen::draw_end_row(Frame& f, const Rect& line, const EndRow& row) 
   const bool head = row.run >= all.runs.size(), wide = line.w > 540;
   Rect rest = line;
   Rect speed = wide ? rest.take_right(60) : Rect{}, update = wide ? rest.take_right(78) : Rect{};
-  const float longest = p.text_width(kNumber, words::say("compare.end.not_yet"));
+  const float longest = p.text_width(kNumber, tr("not yet"));
   Rect leaves = rest.take_right(std::max(62.f, longest + 10)),
        strip = rest.take_right(wide ? 136.f : 116.f, 12);
   Rect loss = rest.take_right(54, 10);
   if (head) {
-    const std::pair<Rect, std::string> names[] = {{loss, words::say("compare.end.loss")},
-                                                  {leaves, words::say("compare.end.leaves")},
-                                                  {update, words::say("compare.end.update")},
-                                                  {speed, words::say("compare.end.speed")}};
+    const std::pair<Rect, std::string> names[] = {
+        {loss, tr("loss")}, {leaves, tr("leaves at")}, {update, tr("Δ ÷ weight")}, {speed, tr("tokens/s")}};
     for (const auto& [place, name] : names)
       if (!place.empty()) p.text_in(place, kSmall, t.ink3, name, Align::Right);
-    p.text_in(strip, kSmall, t.ink3, words::say("compare.end.minus", {{"run", all.letter(all.baseline())}}),
-              Align::Centre);
+    p.text_in(strip, kSmall, t.ink3, tr("minus {run}", {{"run", all.letter(all.baseline())}}), Align::Centre);
     return;
   }
   ui.mark(fmt::format("compare/end/{}", all.letter(row.run)), line,
           fmt::format("{}, {}, {}", loss_words(row), against_words(all.differences[row.run]),
                       row.verdict.empty() ? "–" : row.verdict),
-          words::say("compare.end.help_row"));
+          tr("The mean loss of the last steps, how far it is from the baseline's, and the verdict."));
   tile(ui, {rest.x, line.centre().y - 10, 20, 20}, all.colour(row.run));
   rest.take_left(28);
   const TextStyle bold{Face::Bold, type::title};

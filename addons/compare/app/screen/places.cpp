@@ -24,10 +24,10 @@ constexpr TextStyle kWords{Face::Sans, type::body}, kStrong{Face::Bold, type::ti
 
 /// Says "step 2, layer 6, W_K", or "nowhere".
 std::string where(const FirstPlace& place) {
-  if (!place.lacks.empty()) return words::say("compare.place.not_known");
-  if (place.equal) return words::say("compare.place.equal_short");
-  if (!place.parts) return words::say("compare.place.nowhere_short");
-  return words::say("compare.place.where", {{"step", grouped(place.step)}, {"tensor", tensor_words(place)}});
+  if (!place.lacks.empty()) return tr("not known");
+  if (place.equal) return tr("equal to the bit");
+  if (!place.parts) return tr("nowhere");
+  return tr("step {step}, {tensor}", {{"step", grouped(place.step)}, {"tensor", tensor_words(place)}});
 }
 
 /// Says "7.7", "230", "1.4k", "12k"; "–" for what is not known.
@@ -82,16 +82,14 @@ void draw_grid(Ui& ui, Rect rest, const Loupe& loupe, const FirstPlace& place, c
       if (place.parts && loupe.steps[c] == place.step && loupe.matrices[m] == place.matrix)
         p.outline(cell.inset(-1), t.ink, 2, 4);
       if (cell.contains(ui.mouse()))
-        ui.tooltip(words::say("compare.place.cell",
-                              {{"matrix", loupe.matrices[m]},
-                               {"step", grouped(loupe.steps[c])},
-                               {"ratio", std::isfinite(ratio) ? held_against(ratio, theirs)
-                                                              : words::say("compare.place.not_known")}}));
+        ui.tooltip(tr("{matrix} at step {step}: {ratio}",
+                      {{"matrix", loupe.matrices[m]},
+                       {"step", grouped(loupe.steps[c])},
+                       {"ratio", std::isfinite(ratio) ? held_against(ratio, theirs) : tr("not known")}}));
     }
   }
   const float base = rest.y + high * static_cast<float>(loupe.matrices.size()) + 16;
-  p.text({labels.right() - 8, base}, {Face::Sans, type::tick}, t.ink3, words::say("compare.align.step"),
-         Align::Right);
+  p.text({labels.right() - 8, base}, {Face::Sans, type::tick}, t.ink3, tr("step"), Align::Right);
   for (size_t c = first; c < first + columns; ++c) {
     const std::string step = grouped(loupe.steps[c]);
     if (p.text_width(mono, step) <= each - 3)
@@ -108,11 +106,11 @@ void CompareScreen::draw_right(Frame& f, Rect rest) {
     return draw_end(f, rest, true);
   }
   panel(f.ui, rest, {});
-  std::vector<words::Label> tabs{words::label("compare.tab.place"), words::label("compare.end.title")};
-  if (f.compact()) tabs.push_back(words::label("compare.tab.maps"));
+  std::vector<words::Label> tabs{words::label("Where they part"), words::label("At the end")};
+  if (f.compact()) tabs.push_back(words::label("Maps"));
   tab_ = std::min(tab_, static_cast<int>(tabs.size()) - 1);
   const Rect head{rest.x + 8, rest.y + 6, segmented_width(f.ui, tabs), 26};
-  segmented(f.ui, "compare/tab", head, tabs, tab_, words::say("compare.tab.help"));
+  segmented(f.ui, "compare/tab", head, tabs, tab_, tr("Which part of the comparison stands here."));
   Rect inner = rest;
   inner.take_top(38);
   if (tab_ == 0) draw_places(f, inner, false);
@@ -124,7 +122,7 @@ void CompareScreen::draw_places(Frame& f, const Rect& rect, bool with_panel) {
   Ui& ui = f.ui;
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
-  if (with_panel) panel(ui, rect, {.title = words::say("compare.place.title"), .term = "first-place"});
+  if (with_panel) panel(ui, rect, {.title = tr("Where they part first"), .term = "first-place"});
   Rect rest = rect.inset(space::pad, 0);
   Rect head = rest.take_top(with_panel ? space::title_row : 30.f);
   FieldOptions options;
@@ -137,11 +135,12 @@ void CompareScreen::draw_places(Frame& f, const Rect& rect, bool with_panel) {
   if (const std::optional<size_t> run = f.run_of(loupe_); run && f.shown->grids[*run].heat)
     panels::cell_menu(ui, "compare/loupe", rect, {f.shown->grids[*run]}, cells_);
   field(ui, "compare/factor", head.take_right(66, 8).inset(0, (head.h - 24) / 2), "", factor_,
-        words::say("compare.place.help_factor"), options);
-  const float title = with_panel ? p.text_width(kStrong, words::say("compare.place.title")) + 16 : 0;
+        tr("Runs part where the size of a gradient differs by more than this many times. Drag or "
+           "type."),
+        options);
+  const float title = with_panel ? p.text_width(kStrong, tr("Where they part first")) + 16 : 0;
   p.text_in(head, kWords, t.ink3,
-            fitting(p, kWords, head.w - title,
-                    {words::say("compare.place.factor"), words::say("compare.place.factor_short")}),
+            fitting(p, kWords, head.w - title, {tr("a gradient differs by more than"), tr("by more than")}),
             Align::Right);
   draw_place_rows(f, rest);
   p.hairline({rest.x, rest.y + 4}, {rest.right(), rest.y + 4}, t.border);
@@ -164,8 +163,9 @@ void CompareScreen::draw_place_rows(Frame& f, Rect& rest) {
     const Rect chip = row.inset(0, 1);
     const char letter = all.letter(run);
     const std::string sentence = place_sentence(all, run);
-    const Hit hit = ui.hit(fmt::format("compare/place/{}", letter), chip, sentence,
-                           words::say("compare.place.help", {{"sentence", sentence}}));
+    const Hit hit = ui.hit(
+        fmt::format("compare/place/{}", letter), chip, sentence,
+        tr("{sentence} A click takes the cursor there (P: to the next one).", {{"sentence", sentence}}));
     if (letter == loupe_)
       p.fill(chip, t.sunk, 6);
     else if (hit.hovered)
@@ -178,12 +178,11 @@ void CompareScreen::draw_place_rows(Frame& f, Rect& rest) {
     Rect words = chip.inset(8, 0);
     words.take_left(28);
     const float w =
-        p.text_in(words, kStrong, t.ink,
-                  fitting(p, kStrong, words.w, {where(place), words::say("compare.place.parts_short")}));
+        p.text_in(words, kStrong, t.ink, fitting(p, kStrong, words.w, {where(place), tr("parts")}));
     words.take_left(w + 16);
     const std::string than = place.parts ? held_against(place.ratio, owned_by(all.letter(all.baseline())))
                              : place.most_step > 0 && place.most > 1
-                                 ? words::say("compare.place.at_most", {{"times", times(place.most)}})
+                                 ? tr("{times} at most", {{"times", times(place.most)}})
                                  : "";
     const Difference& d = all.differences[run];
     const std::string data = d.data == SameData::Same ? "" : d.short_words(),
@@ -203,16 +202,16 @@ void CompareScreen::draw_loupe(Frame& f, Rect rest) {
   const Loupe& loupe = f.shown->loupes[*run];
   if (grid_row(rest.h - kLoupeHead, loupe) < kLeastGridRow) return;
   const FirstPlace& place = f.all().places[*run];
-  const std::string title =
-      words::say("compare.place.loupe", {{"layer", layer_words(loupe.stack, loupe.layer)},
-                                         {"run", loupe_},
-                                         {"base", f.all().letter(f.all().baseline())}});
+  const std::string title = tr("{layer} of {run}: how many times its gradient sizes differ from {base}'s",
+                               {{"layer", layer_words(loupe.stack, loupe.layer)},
+                                {"run", loupe_},
+                                {"base", f.all().letter(f.all().baseline())}});
   const Rect head = rest.take_top(kLoupeHead);
-  p.text_in(head, kWords, t.ink2,
-            fitting(p, kWords, head.w,
-                    {title, words::say("compare.place.layer_of",
-                                       {{"layer", layer_words("", loupe.layer)}, {"run", loupe_}})}));
-  ui.mark("compare/loupe", rest, title, words::say("compare.place.help_loupe"));
+  p.text_in(
+      head, kWords, t.ink2,
+      fitting(p, kWords, head.w,
+              {title, tr("{layer} of {run}", {{"layer", layer_words("", loupe.layer)}, {"run", loupe_}})}));
+  ui.mark("compare/loupe", rest, title, tr("The matrices of that layer over the steps around the place."));
   draw_grid(ui, rest, loupe, place, owned_by(f.all().letter(f.all().baseline())));
 }
 

@@ -28,11 +28,12 @@ void CompareScreen::draw_replace(Frame& f, const Rect& place, const SideBySide::
   quiet.quiet = true;
   quiet.style = {Face::Sans, type::tick};
   quiet.icon = Icon::ChevronDown;
-  const std::string& label = words::say(anybody ? "compare.card.replace" : "compare.card.open_here");
+  const std::string& label = tr(anybody ? "replace" : "open");
   const bool pressed =
-      place.w < 60
-          ? icon_button(ui, name, place, Icon::ChevronDown, words::say("compare.card.help_replace"), quiet)
-          : button(ui, name, place, label, words::say("compare.card.help_replace"), quiet);
+      place.w < 60 ? icon_button(ui, name, place, Icon::ChevronDown,
+                                 tr("Puts another run in this place, from the Lab or from a file."), quiet)
+                   : button(ui, name, place, label,
+                            tr("Puts another run in this place, from the Lab or from a file."), quiet);
   if (pressed) {
     search_.clear();
     ui.open_popup(name);
@@ -56,8 +57,9 @@ void CompareScreen::ask_where(Frame& f) {
     p.text_in(
         left.take_top(26), bold, ui.theme().ink,
         fitting(p, bold, left.w,
-                {words::say("compare.where.file", {{"file", file}}), words::say("compare.where.a_file")}));
-    p.text_in(left.take_top(24), kEntry, ui.theme().ink2, words::say("compare.where.why"));
+                {tr("Where shall {file} stand?", {{"file", file}}), tr("Where shall the file stand?")}));
+    p.text_in(left.take_top(24), kEntry, ui.theme().ink2,
+              tr("Four runs stand side by side; one makes room for it."));
     ButtonOptions row;
     row.quiet = row.left = true;
     row.style = kEntry;
@@ -69,14 +71,15 @@ void CompareScreen::ask_where(Frame& f) {
       const std::optional<size_t> run = f.run_of(place.letter);
       const std::string who = run ? words::spoken(f.all().runs[*run].name) : place.path;
       if (entry(fmt::format("{}/{}", kWhere, place.number + 1),
-                words::say("compare.where.instead", {{"letter", place.letter}, {"name", who}}),
-                place.live ? words::say("compare.where.live") : words::say("compare.where.recorded"))) {
+                tr("Instead of {letter}, {name}", {{"letter", place.letter}, {"name", who}}),
+                place.live ? tr("The run stays in the Lab and can come back here.")
+                           : tr("That file is then closed."))) {
         side_.open(path, f.view, place.number);
         answered = true;
       }
     }
-    if (entry(fmt::format("{}/none", kWhere), words::say("compare.where.nowhere"),
-              words::say("compare.where.help_nowhere")))
+    if (entry(fmt::format("{}/none", kWhere), tr("Nowhere: do not open it"),
+              tr("Everything stays as it is.")))
       answered = true;
     if (answered) ui.close_popup();
     ui.end_popup();
@@ -114,25 +117,21 @@ void CompareScreen::draw_list(Frame& f, const std::string& name, const Rect& pla
     if (pressed) ui.close_popup();
     return pressed;
   };
-  if (entry("file", words::say("compare.list.file"), words::say("compare.list.help_file"))) {
+  if (entry("file", tr("Open a log or a saved run …"), tr("By its path; a file can be dropped too."))) {
     open_into_ = slot;
     f.desk.opens_file = true;
   }
-  if (back &&
-      entry("live", words::say("compare.list.live", {{"run", own}}), words::say("compare.list.help_live")))
+  if (back && entry("live", tr("Run {run} of the Lab", {{"run", own}}), tr("The run that trains here.")))
     side_.bring_back(slot);
-  if (anybody &&
-      entry("none", words::say("compare.list.leave_out"), words::say("compare.list.help_leave_out")))
-    side_.leave_out(slot);
-  if (settings &&
-      entry("settings", words::say("compare.settings.title"), words::say("compare.list.help_settings")))
+  if (anybody && entry("none", tr("Leave it out"), tr("This place then stays empty."))) side_.leave_out(slot);
+  if (settings && entry("settings", tr("What differs"), tr("Every setting in which the runs differ.")))
     ui.open_popup(kSettings);
   if (many)
-    text_field(ui, name + "/search", left.take_top(kListRow).inset(0, 2), words::say("compare.list.search"),
-               search_, words::say("compare.list.help_search"));
+    text_field(ui, name + "/search", left.take_top(kListRow).inset(0, 2), tr("search"), search_,
+               tr("Letters of the run's name."));
   for (size_t i = 0; i < others.size() && left.h >= kListRow; ++i)
     if (others[i].name.find(search_) != std::string::npos &&
-        entry(fmt::format("{}", i + 1), others[i].name, words::say("compare.list.help_run")))
+        entry(fmt::format("{}", i + 1), others[i].name, tr("A run of a file that is open.")))
       side_.put(slot, others[i].path, others[i].run);
   ui.end_popup();
 }

@@ -79,13 +79,11 @@ void CompareScreen::draw_loss(Frame& f, const Rect& rect) {
   plot.cursor = plot::Cursor{f.x(), grouped(f.step)};
   plot.hover = hover_x_;
   cells_.views[kLoss].x = across_.x;
-  const std::vector<words::Label> labels{words::label("compare.align.step"),
-                                         words::label("compare.align.tokens"),
-                                         words::label("compare.align.time")};
+  const std::vector<words::Label> labels{words::label("step"), words::label("tokens"), words::label("time")};
   const float align_w = segmented_width(ui, labels);
   const bool zoomed = across_.x || range_;
   panels::CellOptions options;
-  options.help = words::say("compare.loss.help");
+  options.help = tr("The loss of every run: the line is the shown seed, the band all of them.");
   options.right = align_w + 40 + (zoomed ? 118.f : 0.f) + 84;
   trim(ui.paint(), plot, rect.w, f.compact(), options.right);
   const plot::PlotHit hit = panels::draw_cell(ui, kLoss, rect, plot, cells_, options);
@@ -93,7 +91,7 @@ void CompareScreen::draw_loss(Frame& f, const Rect& rect) {
   float x = rect.right() - 32 - align_w;
   int align = align_;
   if (segmented(ui, "compare/align", {x, rect.y + 5, align_w, 26}, labels, align,
-                words::say("compare.align.help")) &&
+                tr("What stands on the shared axis (X).")) &&
       align != align_)
     set_align(align);
   x -= 84;
@@ -103,19 +101,24 @@ void CompareScreen::draw_loss(Frame& f, const Rect& rect) {
                               [](const SideBySide::Place& place) { return place.live; });
   const bool training = f.view.seed_check_steps > 0;
   const std::string seeds =
-      training ? words::say("compare.seeds.percent",
-                            {{"percent", 100 * f.view.seed_check_done / f.view.seed_check_steps}})
-               : words::say("compare.seeds.five");
-  if (button(ui, "compare/seeds", {x, rect.y + 6, 76, 24}, seeds,
-             plain.enabled ? words::say("compare.seeds.help") : words::say("compare.seeds.cannot"), plain) &&
+      training ? tr("{percent} %", {{"percent", 100 * f.view.seed_check_done / f.view.seed_check_steps}})
+               : tr("5 seeds");
+  if (button(
+          ui, "compare/seeds", {x, rect.y + 6, 76, 24}, seeds,
+          plain.enabled
+              ? tr("Trains the live runs with four further seeds: the band that a difference has to leave.")
+              : tr("These runs come from files: without their weights and batches no further seed can be "
+                   "trained."),
+          plain) &&
       !training)
     f.desk.commands.emplace_back(session::CheckSeeds{});
   if (!zoomed) return;
   x -= 118;
   plain.enabled = true;
-  if (button(ui, "compare/range", {x, rect.y + 6, 110, 24},
-             range_ ? words::say("compare.range.all") : words::say("compare.range.these"),
-             words::say("compare.range.help"), plain)) {
+  if (button(ui, "compare/range", {x, rect.y + 6, 110, 24}, range_ ? tr("all steps") : tr("these steps only"),
+             tr("Compares only the steps that are in sight: differences, places and the table at the end "
+                "are then of these alone."),
+             plain)) {
     if (range_) {
       range_.reset();
     } else if (across_.x) {
@@ -135,7 +138,7 @@ void CompareScreen::draw_difference(Frame& f, const Rect& rect) {
   plot.hover = hover_x_;
   cells_.views[kDifference].x = across_.x;
   panels::CellOptions options;
-  options.help = words::say("compare.difference.help");
+  options.help = tr("Each run's loss minus the baseline's; the baseline's own band says what luck can do.");
   options.right = 30;
   time_hit(f, kDifference, panels::draw_cell(f.ui, kDifference, rect, plot, cells_, options));
 }
@@ -152,12 +155,12 @@ void CompareScreen::draw_maps_head(Frame& f, const Rect& rect, bool with_panel) 
   right -= kKey + 2 * kWords + 8;
   if (with_panel) {
     const bool gradient = metric_ == panels::Metric::Gradient;
-    std::string measure = gradient ? words::say("compare.map.gradient") : metric.name;
+    std::string measure = gradient ? tr("Gradient") : metric.name;
     if (measure[0] >= 'a' && measure[0] <= 'z') measure[0] += 'A' - 'a';  // it begins the title
     plot::PlotSpec head;
     head.title =
-        words::say("compare.map.over", {{"metric", measure}, {"run", f.all().letter(f.all().baseline())}});
-    head.note = gradient ? words::say("compare.map.note_gradient") : words::say("compare.map.note");
+        tr("{metric} over {run}'s", {{"metric", measure}, {"run", f.all().letter(f.all().baseline())}});
+    head.note = gradient ? tr("‖∂L/∂W‖, by layer and step") : tr("by layer and step");
     panels::CellOptions options;
     options.right = rect.right() - right;
     options.metric = &metric_;
@@ -168,7 +171,7 @@ void CompareScreen::draw_maps_head(Frame& f, const Rect& rect, bool with_panel) 
     std::vector<std::string> labels;
     for (const view::Matrix& matrix : view::kMatrices)
       if (!std::string_view(matrix.path).starts_with("cross")) labels.emplace_back(matrix.label);
-    choice(ui, "compare/matrix", of_matrix, labels, matrix_, words::say("compare.map.help_matrix"));
+    choice(ui, "compare/matrix", of_matrix, labels, matrix_, tr("Which matrix of every layer (W)."));
   }
   if (!with_panel)
     return panels::metric_button(ui, "compare/maps", {rect.right() - 36, rect.y + 6, 26, 24}, metric_);
@@ -178,9 +181,10 @@ void CompareScreen::draw_maps_head(Frame& f, const Rect& rect, bool with_panel) 
     p.fill({key.x + key.w * static_cast<float>(i) / kPieces, key.y, key.w / kPieces + 0.5f, key.h},
            signed_colour(ui.theme(), 2 * (static_cast<float>(i) + 0.5f) / kPieces - 1));
   p.outline(key, ui.theme().border, 1, 2);
-  p.text({key.x - 6, key.y + 9}, small, ui.theme().ink3, words::say("compare.map.key_smaller"), Align::Right);
-  p.text({key.right() + 6, key.y + 9}, small, ui.theme().ink3, words::say("compare.map.key_larger"));
-  ui.mark("compare/maps/key", key, words::say("compare.map.key"), words::say("compare.map.help_key"));
+  p.text({key.x - 6, key.y + 9}, small, ui.theme().ink3, tr("10⁴× smaller"), Align::Right);
+  p.text({key.right() + 6, key.y + 9}, small, ui.theme().ink3, tr("10⁴× larger"));
+  ui.mark("compare/maps/key", key, tr("blue: smaller; red: larger; full at 10⁴×"),
+          tr("The colours of the maps."));
 }
 
 void CompareScreen::draw_maps(Frame& f, const Rect& rect, bool with_panel) {
@@ -192,8 +196,8 @@ void CompareScreen::draw_maps(Frame& f, const Rect& rect, bool with_panel) {
   if (!with_panel) {
     const TextStyle small{Face::Sans, type::tick};
     const Rect line = inner.take_top(18).inset(space::pad, 0);
-    const std::string what = words::say(
-        "compare.map.over", {{"metric", metric_words(all.choice)}, {"run", all.letter(all.baseline())}});
+    const std::string what = tr("{metric} over {run}'s",
+                                {{"metric", metric_words(all.choice)}, {"run", all.letter(all.baseline())}});
     ui.paint().text_in(line, small, ui.theme().ink3,
                        fitting(ui.paint(), small, line.w, {what, metric_words(all.choice)}));
   }
@@ -210,7 +214,7 @@ void CompareScreen::draw_maps(Frame& f, const Rect& rect, bool with_panel) {
       with.push_back(run);
       if (d.data != SameData::Same) note(run, data_words(all, run), d.short_words());
     } else {
-      note(run, all.maps[run].lacks, words::say("compare.map.none"));
+      note(run, all.maps[run].lacks, tr("no map"));
     }
   }
   if (!lacks.empty()) {
@@ -219,7 +223,7 @@ void CompareScreen::draw_maps(Frame& f, const Rect& rect, bool with_panel) {
     const Rect line = inner.take_bottom(20).inset(space::pad, 0);
     const TextStyle body{Face::Sans, type::body};
     ui.paint().text_in(line, body, ui.theme().ink3, fitting(ui.paint(), body, line.w, {notes, brief}));
-    ui.mark("compare/map/lacks", line, notes, words::say("compare.map.help_lacks"));
+    ui.mark("compare/map/lacks", line, notes, tr("Why a run has no map, or reads other data."));
   }
   if (with.empty()) return;
   constexpr float kAxis = 22;
@@ -252,7 +256,8 @@ void CompareScreen::draw_map(Frame& f, const Rect& rect, size_t run, bool last) 
   const Rect place{rect.x + 4, rect.y, rect.w - 8, rect.h};
   const plot::PlotHit hit =
       plot::draw_plot(ui, name, place, plot, cells_.views[name],
-                      words::say("compare.map.help", {{"metric", metric_words(all.choice)}}));
+                      tr("The run's {metric} divided by the baseline's, layer 1 at the bottom.",
+                         {{"metric", metric_words(all.choice)}}));
   time_hit(f, name, hit);
   plot::PlotSpec file = f.shown->maps[run];  // with its tile and its sentence
   file.cursor = plot.cursor;
@@ -265,8 +270,8 @@ void CompareScreen::draw_map(Frame& f, const Rect& rect, size_t run, bool last) 
   for (const int32_t layer : {map.layers, int32_t{1}}) {
     const float cell = column ? map.at(layer, *column) : NAN;
     if (!std::isfinite(cell) || (layer == 1 && (map.layers == 1 || height < 38))) continue;
-    const std::string words = words::say(
-        "compare.map.layer_ratio", {{"layer", layer}, {"ratio", ratio_words(std::pow(10.0, double(cell)))}});
+    const std::string words = tr("layer {layer}  {ratio}",
+                                 {{"layer", layer}, {"ratio", ratio_words(std::pow(10.0, double(cell)))}});
     p.text({left, layer == 1 ? rect.y + height - 7 : rect.y + 14}, body, t.ink2,
            fitting(p, body, rect.right() - 28 - left, {words, ratio_words(std::pow(10.0, double(cell)))}));
   }
@@ -276,12 +281,12 @@ void CompareScreen::draw_map(Frame& f, const Rect& rect, size_t run, bool last) 
   if (layer < 1 || layer > map.layers || under == map.x.begin()) return;
   const auto at = static_cast<size_t>(under - map.x.begin()) - 1;
   if (const float cell = map.at(layer, at); std::isfinite(cell))
-    ui.tooltip(words::say(
-        "compare.map.cell",
-        {{"run", all.letter(run)},
-         {"step", grouped(map.steps[at])},
-         {"layer", layer},
-         {"ratio", held_against(std::pow(10.0, double(cell)), owned_by(all.letter(all.baseline())))}}));
+    ui.tooltip(
+        tr("{run}, step {step}, layer {layer}: {ratio}",
+           {{"run", all.letter(run)},
+            {"step", grouped(map.steps[at])},
+            {"layer", layer},
+            {"ratio", held_against(std::pow(10.0, double(cell)), owned_by(all.letter(all.baseline())))}}));
 }
 
 }  // namespace normscope::compare_screen

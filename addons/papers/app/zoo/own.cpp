@@ -58,7 +58,7 @@ Entry entry_of(std::string name, std::vector<std::string> set) {
   Entry entry;
   entry.name = std::move(name);
   entry.title = title_of(set);
-  entry.source = words::say("zoo.own.source");
+  entry.source = tr("your own");
   entry.set = std::move(set);
   entry.group = Group::Own;
   return entry;

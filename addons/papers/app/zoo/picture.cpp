@@ -65,7 +65,7 @@ class Picture {
     for (const Row& row : summary_.rows) {
       if (row.layers != layers) continue;
       if (!any && summary_.plan.depths.size() > 1) {
-        head(16, kTitle, words::say("zoo.picture.layers", {{"count", layers}}));
+        head(16, kTitle, tr("{count} layer | {count} layers", {{"count", layers}}));
         y += kHeading - 4;
       }
       any = true;
@@ -97,8 +97,8 @@ class Picture {
     const Colour colour = t_.runs[warm].line;
     const float end = kWidth - kRight;
     if (!std::isfinite(arm.mean)) {
-      p_.text({end - (warm ? 0 : 66), y + (warm ? 1.5f : 6.5f)}, kTick, t_.ink3,
-              words::say("zoo.picture.not_finite"), Align::Right);
+      p_.text({end - (warm ? 0 : 66), y + (warm ? 1.5f : 6.5f)}, kTick, t_.ink3, tr("not finite"),
+              Align::Right);
       return;
     }
     p_.line({x_of(arm.low), y}, {x_of(arm.high), y}, colour, kLine);
@@ -118,19 +118,20 @@ class Picture {
     const float x = x_of(summary_.level);
     p_.dashed_line({x, kTop - 4}, {x, bottom}, t_.ink3, line::reference, {2, 3});
     p_.text({x, kTop - 26}, kTick, t_.ink2,
-            words::say("zoo.picture.frequencies", {{"loss", words::with_decimal(fixed(summary_.level, 2))}}),
+            tr("letter frequencies {loss}", {{"loss", words::with_decimal(fixed(summary_.level, 2))}}),
             Align::Centre);
   }
 
   void legend() {
-    p_.text({space::pad, 28}, kTitle, t_.ink, words::say("zoo.picture.title"));
+    p_.text({space::pad, 28}, kTitle, t_.ink, tr("The zoo: who learns, and how well"));
     p_.text({space::pad, 48}, kBody, t_.ink2,
-            words::say("zoo.picture.legend", {{"steps", Record::kWindow}, {"seeds", summary_.plan.seeds}}));
+            tr("mean loss of the last {steps} steps, nats per letter; lines: range of {seeds} seeds; "
+               "arrows: beyond the axis",
+               {{"steps", Record::kWindow}, {"seeds", summary_.plan.seeds}}));
     float x = kWidth - kRight - 250;
     for (const bool warm : {false, true}) {
       mean({x, 24}, warm);
-      p_.text({x + 10, 28}, kBody, t_.ink,
-              warm ? words::say("zoo.picture.warm") : words::say("zoo.picture.cold"));
+      p_.text({x + 10, 28}, kBody, t_.ink, warm ? tr("with warm-up") : tr("without warm-up"));
       x += 140;
     }
   }
@@ -149,7 +150,7 @@ bool has_picture(const Plan& plan) {
 }
 
 std::string to_svg(const Summary& summary) {
-  return ui::to_svg(words::say("zoo.picture.name"),
+  return ui::to_svg(tr("The zoo: final loss of every entry"),
                     [&](Painter& p, const Theme& t) { return Picture(p, t, summary).draw(); });
 }
 
