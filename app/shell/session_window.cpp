@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -20,7 +19,7 @@ namespace {
 
 constexpr std::string_view kRunLetters[] = {"A", "B", "C", "D"};
 
-using ScreensSettings = std::array<ScreenSettings, kScreens>;
+using ScreensSettings = decltype(WindowState::screens);
 
 /// Keeps the settings of all screens as lines, "SCREEN.KEY=VALUE". Settings of a screen that is not here are left out.
 struct ScreenLines {
@@ -43,30 +42,34 @@ struct ScreenLines {
   }
 };
 
-/// What stands in the Lab.
-struct Marks {
-  std::vector<int> bookmarks;
-  char selected = 'A';
-};
-constexpr codec::Object kMarks{[](auto& io, auto& marks) {
-  io.optional("bookmarks", marks.bookmarks, codec::List{0, 1000, codec::Whole{0, kMostSteps}});
-  io.optional("selected", marks.selected, codec::Words{kRunLetters}, 'A');
+constexpr codec::Object kLab{[](auto& io, auto& state) {
+  io.optional("bookmarks", state.bookmarks, codec::List{0, 1000, codec::Whole{0, kMostSteps}});
+  io.optional("selected", state.selected, codec::Words{kRunLetters}, 'A');
+}};
+constexpr codec::Object kAllScreens{[](auto& io, auto& state) {
+  io.optional("screens", state.screens, ScreenLines{});
+  io.optional("screen", state.shown, codec::Words{kScreenNames}, Screen::Lab);
 }};
 
-struct ScreenRows {
-  ScreensSettings screens{};  // empty: the screen was never opened
-  Screen shown = Screen::Lab;
-};
-constexpr codec::Object kScreenRows{[](auto& io, auto& rows) {
-  io.optional("screens", rows.screens, ScreenLines{});
-  io.optional("screen", rows.shown, codec::Words{kScreenNames}, Screen::Lab);
-}};
+WindowState window_state(const Screens& screens, const WindowParts& parts) {
+  WindowState state{screens.lab.transport().bookmarks, screens.lab.diagram().selected, {}, screens.shown, {}};
+  for (size_t i = 0; i < kScreens; ++i) state.screens[i] = kept_of(screens, static_cast<Screen>(i));
+  for (const auto& part : parts) state.parts.push_back(part->kept());
+  return state;
+}
+
+std::string text_of(const WindowState& state, const WindowParts& parts) {
+  codec::Json json = kLab.write(state);
+  json.update(kAllScreens.write(state));
+  for (size_t i = 0; i < parts.size(); ++i)
+    if (!state.parts[i].empty()) json[std::string(parts[i]->key())] = codec::Json::parse(state.parts[i]);
+  return codec::text_of(json);
+}
 
 /// As if nothing were there where something of it is damaged.
-template <class T>
-T read_rows(const std::string& rows, const auto& rule) {
+WindowState read_rows(const InputValue& rows, const auto& rule) {
   try {
-    return codec::read<T>(InputValue::parse(rows, "session"), rule);
+    return codec::read<WindowState>(rows, rule);
   } catch (const Error&) {
     return {};
   }
@@ -76,43 +79,45 @@ bool hold_tabs(const WindowParts& parts) {
   return std::any_of(parts.begin(), parts.end(), [](const auto& part) { return part->holds_tabs(); });
 }
 
-void restore(WindowPart& part, const std::string& rows) {
+void restore(WindowPart& part, const InputValue& rows) {
   try {
-    const std::optional<InputValue> own = InputValue::parse(rows, "session").find(part.key());
+    const std::optional<InputValue> own = rows.find(part.key());
     part.restore(own ? &*own : nullptr);
   } catch (const Error&) {
+  }
+}
+
+InputValue parse_rows(const std::string& text) {
+  try {
+    return InputValue::parse(text, "session");
+  } catch (const Error&) {
+    return InputValue::parse("{}", "session");
   }
 }
 
 }  // namespace
 
 std::string window_rows(const Screens& screens, const WindowParts& parts) {
-  ScreenRows rows{{}, screens.shown};
-  for (size_t i = 0; i < kScreens; ++i) rows.screens[i] = kept_of(screens, static_cast<Screen>(i));
-  codec::Json json = kMarks.write(Marks{screens.lab.transport().bookmarks, screens.lab.diagram().selected});
-  json.update(kScreenRows.write(rows));
-  for (const auto& part : parts)
-    if (const std::string own = part->kept(); !own.empty())
-      json[std::string(part->key())] = codec::Json::parse(own);
-  return codec::text_of(json);
+  return text_of(window_state(screens, parts), parts);
 }
 
-void show_window(Screens& screens, ShownSession& session, const WindowParts& parts, const std::string& rows,
+void show_window(Screens& screens, ShownSession& session, const WindowParts& parts, const std::string& text,
                  bool by_undo) {
-  Marks marks = read_rows<Marks>(rows, kMarks);
-  std::sort(marks.bookmarks.begin(), marks.bookmarks.end());
-  screens.lab.transport().bookmarks = std::move(marks.bookmarks);
+  const InputValue rows = parse_rows(text);
+  WindowState lab = read_rows(rows, kLab);
+  std::sort(lab.bookmarks.begin(), lab.bookmarks.end());
+  screens.lab.transport().bookmarks = std::move(lab.bookmarks);
   screens.lab.transport().pinned_step.reset();
-  screens.lab.diagram().selected = marks.selected;
+  screens.lab.diagram().selected = lab.selected;
 
   const bool held = hold_tabs(parts), stays = by_undo || held;
-  const auto of_screens = read_rows<ScreenRows>(rows, kScreenRows);
+  const WindowState all = read_rows(rows, kAllScreens);
   for (size_t i = 0; i < kScreens; ++i) {
     const auto screen = static_cast<Screen>(i);
     const AppScreen* const made = made_screen(screens, screen);
-    if (!stays || !made || !made->has_changes()) restore_screen(screens, screen, of_screens.screens[i]);
+    if (!stays || !made || !made->has_changes()) restore_screen(screens, screen, all.screens[i]);
   }
-  if (!stays) screens.shown = of_screens.shown;
+  if (!stays) screens.shown = all.shown;
 
   for (const auto& part : parts) restore(*part, rows);
   if (!held && hold_tabs(parts)) session.undo.clear();  // nothing of before is undone then
@@ -123,8 +128,10 @@ void keep_window(KeptWindow& known, Screens& screens, ShownSession& session, con
   const LabView& view = *session.view;
   if (std::exchange(known.restored, view.restored) != view.restored && view.window)
     show_window(screens, session, parts, *view.window, view.by_undo);
-  if (std::string now = window_rows(screens, parts); now != known.rows)
-    session.lab->keep(known.rows = std::move(now));
+  WindowState now = window_state(screens, parts);
+  if (known.state == now) return;
+  session.lab->keep(text_of(now, parts));
+  known.state = std::move(now);
 }
 
 }  // namespace normscope::shell

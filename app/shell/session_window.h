@@ -3,8 +3,11 @@
 // keep_window once a frame.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "app/shell/parts/screens.h"
 #include "app/shell/parts/shown_session.h"
@@ -12,9 +15,18 @@
 
 namespace normscope::shell {
 
+struct WindowState {
+  std::vector<int> bookmarks;                      // of the Lab
+  char selected = 'A';                             // the Lab's run
+  std::array<ScreenSettings, kScreens> screens{};  // empty: the screen was never opened
+  Screen shown = Screen::Lab;
+  std::vector<std::string> parts;  // a text each of WindowParts, in their order
+  bool operator==(const WindowState&) const = default;
+};
+
 // What was handed over last, and the LabView::restored that was taken in last.
 struct KeptWindow {
-  std::string rows;
+  std::optional<WindowState> state;
   uint64_t restored = 0;
 };
 

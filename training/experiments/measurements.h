@@ -1,7 +1,8 @@
-// Numbers of a trained run that take long to measure, so that they are measured on request alone (kNumbers). The core has none; an add-on brings rows MEASUREMENT(a constant) of measurements.def.
+// Numbers of a trained run that take long to measure, so that they are measured on request alone (kNumbers). The core
+// has none; an add-on brings rows MEASUREMENT(a constant) of measurements.def.
 #pragma once
 
-#include <span>
+#include <initializer_list>
 #include <string_view>
 
 #include "training/run/run.h"
@@ -17,13 +18,10 @@ struct EndNumber {
 #include "chosen/measurements.def"
 #undef MEASUREMENT
 
-inline std::span<const EndNumber* const> end_numbers() {
-  static constexpr const EndNumber* kAll[] = {
+inline constexpr std::initializer_list<const EndNumber*> kEndNumbers = {
 #define MEASUREMENT(number) &number,
 #include "chosen/measurements.def"
 #undef MEASUREMENT
-      nullptr};
-  return std::span(kAll).first(std::size(kAll) - 1);
-}
+};
 
 }  // namespace normscope::experiments

@@ -271,7 +271,7 @@ class Taking final : public Measurement {
     } else {
       if (taken_.has(kLayers)) taken_.end = moment_of(run);
       if (taken_.has(kNumbers))
-        for (const EndNumber* number : end_numbers())
+        for (const EndNumber* number : kEndNumbers)
           if (const double value = number->measure(run); std::isfinite(value))
             taken_.scores[std::string(number->name)] = short_number(value);
       if (taken_.has(kLeftOut)) take_left_out(run, taken_);

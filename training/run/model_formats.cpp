@@ -1,7 +1,7 @@
 #include "training/run/model_formats.h"
 
 #include <filesystem>
-#include <span>
+#include <initializer_list>
 
 #include "engine/core/error.h"
 
@@ -9,31 +9,28 @@ namespace normscope {
 
 namespace {
 
-std::span<const ModelFormat* const> formats() {
-  static constexpr const ModelFormat* kFormats[] = {
+constexpr std::initializer_list<const ModelFormat*> kFormats = {
 #define MODEL_FORMAT(format) &format,
 #include "training/run/model_formats.def"
 #undef MODEL_FORMAT
-      nullptr};
-  return std::span(kFormats).first(std::size(kFormats) - 1);
-}
+};
 
 }  // namespace
 
 const ModelFormat* format_of_model(const std::string& path) {
-  for (const ModelFormat* format : formats())
+  for (const ModelFormat* format : kFormats)
     if (const auto look = format->look(path); look && look->opens) return format;
   return nullptr;
 }
 
 std::optional<ModelFormat::Look> look_at_model(const std::string& path) {
-  for (const ModelFormat* format : formats())
+  for (const ModelFormat* format : kFormats)
     if (auto look = format->look(path)) return look;
   return std::nullopt;
 }
 
 std::string place_of_weights(const std::string& path) {
-  for (const ModelFormat* format : formats())
+  for (const ModelFormat* format : kFormats)
     if (std::string place = format->place(path); place != path) return place;
   return path;
 }
@@ -43,7 +40,7 @@ const ModelFormat* format_of_weights(const std::string& path) {
   std::error_code none;
   if (!std::filesystem::is_directory(path, none)) return nullptr;
   if (const ModelFormat* format = format_of_model(path)) return format;
-  if (!formats().empty()) return formats().front();
+  if (!std::empty(kFormats)) return *kFormats.begin();
   fail("train.init_from", "{} is a folder: expected the file of a saved run", path);
 }
 

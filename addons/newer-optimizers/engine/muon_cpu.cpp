@@ -74,7 +74,7 @@ void direction_of(const Call& call, const StepInputs& step, const ParameterCall&
 }
 
 /// Computes P = a I + b S + c S^2 of a square matrix S of `side` rows.
-void polynomial_of(const Call& call, const float* square, int64_t side, float* p, Scratch scratch) {
+void polynomial_of(const float* square, int64_t side, float* p, Scratch scratch) {
   const DF d;
   const VF b = hn::Set(d, kMuonB), c = hn::Set(d, kMuonC);
   whole_product({side, side, side, {square, side, 1}, {square, side, 1}, p}, scratch);
@@ -101,7 +101,7 @@ void orthogonalise(const Call& call, const StepInputs& step, int64_t chunk, Scra
       whole_product({side, side, rows, turned, whole, room.square}, scratch);
     else
       whole_product({side, side, cols, whole, turned, room.square}, scratch);
-    polynomial_of(call, room.square, side, room.polynomial, scratch);
+    polynomial_of(room.square, side, room.polynomial, scratch);
     if (rows > cols)
       whole_product({rows, cols, side, whole, polynomial, y}, scratch);
     else

@@ -54,6 +54,10 @@ TEST_CASE("streams: the text says what they are, and nothing else is one", "[str
 // is about 1/k for a mean of k branches. With 13 of them a norm's output changes by 7e-5 of itself.
 constexpr double kOfEpsilon = 1e-4;
 
+TEST_CASE("gpas: as text and back", "[wiring]") {
+  for (const char* text : {"before=ln gpas", "trunk=ln gpas"}) CHECK(to_string(wiring_from(text)) == text);
+}
+
 TEST_CASE("streams: every filling starts as Pre-LN, and does not stay it", "[streams]") {
   const double pre = loss_of(config_of(Placement::Pre));
   for (const Placement p : kSeveral) {

@@ -1,18 +1,18 @@
-// These tests hold BLEU against sacreBLEU's numbers (tests/fixtures/bleu/make_golden.py).
+// These tests hold BLEU against sacreBLEU's numbers (../fixtures/bleu/make_golden.py).
 #include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "addons/translation/training/bleu.h"
 #include "catch.hpp"
 #include "engine/core/error.h"
 #include "test_paths.h"
-#include "addons/translation/training/bleu.h"
 
 namespace normscope::test {
 namespace {
 
 nlohmann::json golden() {
-  std::ifstream file(std::string(NORMSCOPE_FIXTURES) + "/bleu/golden.json");
+  std::ifstream file(NORMSCOPE_SOURCE_DIR "/addons/translation/tests/fixtures/bleu/golden.json");
   return nlohmann::json::parse(file);
 }
 
