@@ -70,22 +70,27 @@ int score_of(const Challenge& challenge, const std::vector<Try>& tries, int hint
 }
 
 std::string score_rule(const Challenge& challenge, const Words& words) {
-  return words.say("course.task.ways_rule",
-                   {{"line", ui::significant(challenge.line, 4)}, {"points", challenge.points}}) +
-         " " + words.say("course.task.cost_rule", {{"cost", challenge.per_run}});
+  return words.tr(
+             "Each way that ends below {line} is worth {points} points; each choice in the first row "
+             "is a way.",
+             {{"line", ui::significant(challenge.line, 4)}, {"points", challenge.points}}) +
+         " " +
+         words.tr("Each training costs {cost}, each hint its own price; the sum is never below 0.",
+                  {{"cost", challenge.per_run}});
 }
 
 std::string score_text(const Challenge& challenge, const std::vector<Try>& tries, int hints,
                        const Words& words) {
   const size_t ways = ways_found(challenge, tries).size();
-  const std::string won = words.say("course.task.ways", {{"count", ways}});
-  const std::string lost = words.say("course.task.trainings", {{"count", tries.size()}});
-  return words.say("course.task.sum", {{"won", won},
-                                       {"points", challenge.points},
-                                       {"lost", lost},
-                                       {"cost", challenge.per_run},
-                                       {"hints", cost_of(challenge, hints)},
-                                       {"score", score_of(challenge, tries, hints)}});
+  const std::string won = words.tr("1 way | {count} ways", {{"count", ways}});
+  const std::string lost = words.tr("1 training | {count} trainings", {{"count", tries.size()}});
+  return words.tr("{won} × {points} − {lost} × {cost} − {hints} for hints = {score} points",
+                  {{"won", won},
+                   {"points", challenge.points},
+                   {"lost", lost},
+                   {"cost", challenge.per_run},
+                   {"hints", cost_of(challenge, hints)},
+                   {"score", score_of(challenge, tries, hints)}});
 }
 
 bool has_one_gap(const Say& say) {

@@ -55,23 +55,26 @@ std::string sentence_at(const Lesson& lesson, const Curve& curve, const CurveDat
   const double change = valley.y[at];
   const auto shorter = valley.y.begin() + static_cast<std::ptrdiff_t>(at);
   const bool fell = std::any_of(valley.y.begin(), shorter, [](double y) { return y < 0; });
-  const char* key = valley.x[at] == 0 ? "course.ball.rest"
-                    : change < 0      ? "course.ball.lowers"
-                    : change == 0     ? "course.ball.keeps"
-                    : fell            ? "course.ball.overshoots"
-                                      : "course.ball.uphill";
-  return lesson.words->say(key, {{"run", curve.run},
+  const char* said =
+      valley.x[at] == 0 ? "At a rate of 0 run {run} stands still: this is the loss before the step."
+      : change < 0  ? "At a rate of {rate} this step of {run} lowers the loss of its batch by {change} nats."
+      : change == 0 ? "At a rate of {rate} this step of {run} leaves the loss of its batch as it was."
+      : fell        ? "At a rate of {rate} this step of {run} overshoots: it raises the loss of its batch by "
+                      "{change} nats."
+                    : "At a rate of {rate} this step of {run} raises the loss of its batch by {change} nats, "
+                      "and a shorter one raises it too.";
+  return lesson.words->tr(said, {{"run", curve.run},
                                  {"rate", ui::number(valley.x[at], 3)},
                                  {"change", ui::number(std::abs(change), 2)}});
 }
 
 /// Marks a rate, in words and, for little room, in fewer.
-plot::RefLine upright(double rate, const char* key, const char* brief, const Words& words) {
+plot::RefLine upright(double rate, const char* said, const char* brief, const Words& words) {
   const std::string number = ui::number(rate, 2);
   plot::RefLine line;
   line.value = rate;
-  line.label = words.say(key, {{"rate", number}});
-  line.short_label = words.say(brief, {{"rate", number}});
+  line.label = words.tr(said, {{"rate", number}});
+  line.short_label = words.tr(brief, {{"rate", number}});
   line.horizontal = false;
   return line;
 }
@@ -82,21 +85,22 @@ void add_ball(const Lesson& lesson, const Curve& curve, const CurveData& valley,
               plot::PlotSpec& plot) {
   const Words& words = *lesson.words;
   plot::RefLine before;
-  before.label = words.say("course.ball.before");
+  before.label = words.tr("before the step");
   plot.lines.push_back(before);
   if (valley.y.empty()) return;
   const double used = rate_in_use(lesson, curve, data.changes);
-  plot.lines.push_back(upright(used, "course.ball.in_use", "course.ball.in_use_short", words));
+  plot.lines.push_back(upright(used, "rate in use {rate}", "in use {rate}", words));
   if (const std::optional<double> critical = comes_back(valley))
-    plot.lines.push_back(upright(*critical, "course.ball.critical", "course.ball.critical_short", words));
+    plot.lines.push_back(upright(*critical, "critical rate {rate}", "critical {rate}", words));
   const size_t at = resting_place(valley, data.ball.value_or(used));
   plot.sentence = sentence_at(lesson, curve, valley, at);
-  plot.handles.push_back({.name = "ball",
-                          .x = valley.x[at],
-                          .y = std::fmax(std::fmin(valley.y[at], plot.y.hi), plot.y.lo),  // NaN: the top
-                          .step = widest_part(valley.x),
-                          .help = words.say("course.help.ball"),
-                          .value = plot.sentence});
+  plot.handles.push_back(
+      {.name = "ball",
+       .x = valley.x[at],
+       .y = std::fmax(std::fmin(valley.y[at], plot.y.hi), plot.y.lo),  // NaN: the top
+       .step = widest_part(valley.x),
+       .help = words.tr("Another learning rate for this step: drag, or use the arrow keys."),
+       .value = plot.sentence});
 }
 
 }  // namespace normscope::course

@@ -43,6 +43,11 @@ const char* to_string(StepKind step) {
   return kNames[static_cast<size_t>(step)];
 }
 
+const char* title_of(StepKind step) {
+  constexpr const char* kTitles[] = {"Predict", "Run", "Compare", "Explain"};
+  return kTitles[static_cast<size_t>(step)];
+}
+
 const LessonRun* Lesson::run(std::string_view id) const {
   const LessonRun* lettered = find(runs, id);
   return lettered ? lettered : find(beside, id);

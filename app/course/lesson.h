@@ -186,6 +186,7 @@ enum class StepKind : uint8_t { Predict, Run, Compare, Explain };
 inline constexpr std::array<StepKind, 4> kSteps{StepKind::Predict, StepKind::Run, StepKind::Compare,
                                                 StepKind::Explain};
 const char* to_string(StepKind step);  ///< "predict"
+const char* title_of(StepKind step);   ///< said by the course's language
 
 struct Step {
   Prose text;

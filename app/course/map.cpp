@@ -112,7 +112,7 @@ void add_cell_map(const Curve& border, const FigureData& data, plot::PlotSpec& p
   heat.columns = static_cast<int>(map.columns);
   heat.rows = static_cast<int>(map.rows);
   heat.stretched = heat.ticked = heat.upward = true;
-  heat.label = words.say("course.figure.cells");
+  heat.label = words.tr("colour: what a cell has learned, of what the best one has");
   std::vector<float> cells;
   for (const MapCell& cell : map.cells) {
     const double share = map.share_learned(cell);
@@ -313,16 +313,18 @@ void add_river(const experiments::ShareMap& map, plot::PlotSpec& plot, const Wor
     shares.insert(shares.end(), row.begin(), row.end());
   }
   const int branches = static_cast<int>(map.size());
-  river.bands.push_back({words.say("course.figure.input"), {plot::Ink::Role::Neutral, 0, 1}});
+  river.bands.push_back({words.tr("input"), {plot::Ink::Role::Neutral, 0, 1}});
   for (int branch = 1; branch <= branches; ++branch)
     river.bands.push_back(
-        {words.say("course.figure.branch", {{"number", branch}}), plot::Ink::depth(branch - 1, branches)});
-  plot.sentence = words.say("course.figure.river_ends", {{"input", percent(shares[shares.size() - width])},
-                                                         {"newest", percent(shares.back())}});
+        {words.tr("branch {number}", {{"number", branch}}), plot::Ink::depth(branch - 1, branches)});
+  plot.sentence =
+      words.tr("In the last state the newest branch has {newest} % of all shares, the input {input} %.",
+               {{"input", percent(shares[shares.size() - width])}, {"newest", percent(shares.back())}});
   if (grows) {
     std::vector<float> sizes = sizes_of(shares, width);
     if (sizes.empty()) return;
-    plot.sentence = words.say("course.figure.river_grows", {{"times", ui::number(1 / sizes.front(), 3)}});
+    plot.sentence = words.tr("What a state's parts bring together is {times} times what the input brings.",
+                             {{"times", ui::number(1 / sizes.front(), 3)}});
     river.sizes = plot::Column::of(std::move(sizes));
   }
   river.shares = plot::Column::of(std::move(shares));
@@ -330,8 +332,9 @@ void add_river(const experiments::ShareMap& map, plot::PlotSpec& plot, const Wor
   plot.x.lo = -0.5;
   plot.x.hi = branches + 0.25;
   plot.x.integer = true;
-  plot.x.label = words.say("course.figure.sub_layer");
-  plot.y.label = words.say(grows ? "course.figure.width" : "course.figure.share");
+  plot.x.label = words.tr("sub-layer");
+  plot.y.label =
+      words.tr(grows ? "variance of what each part brings" : "shares of the state, scaled to fill the river");
   plot.labels_inside = false;
   plot.pad_top = 12;
   plot.pad_bottom = 32;

@@ -192,7 +192,7 @@ std::string with_unit(const std::string& number, const std::string& unit) {
 
 std::string shown(double value, const Measure& m, const Words& words) {
   if (std::isnan(value)) return "–";
-  if (std::isinf(value)) return words.say("course.number.never");
+  if (std::isinf(value)) return words.tr("never");
   // Five seeds do not determine every digit of 19 448, so it is shown as 19 000.
   if (std::abs(value) >= 1000) {
     const double unit = std::pow(10, std::floor(std::log10(std::abs(value))) + 1 - m.digits);
@@ -202,21 +202,20 @@ std::string shown(double value, const Measure& m, const Words& words) {
   const std::string number =
       with_unit(plain ? ui::with_minus(ui::decimals(value, 2)) : ui::number(value, m.digits), m.unit);
   constexpr double kAtBound = 1e-6;  // allows for the rounding of divided floats
-  if (m.most && value >= *m.most * (1 - kAtBound)) return words.say("course.number.at_least") + number;
-  if (m.least && value <= *m.least * (1 + kAtBound)) return words.say("course.number.at_most") + number;
+  if (m.most && value >= *m.most * (1 - kAtBound)) return words.tr("at least ") + number;
+  if (m.least && value <= *m.least * (1 + kAtBound)) return words.tr("at most ") + number;
   return number;
 }
 
 std::string range_text(const Spread& spread, const Measure& m, const Words& words) {
   if (m.mean == Mean::Count)
-    return words.say("course.number.some_of",
-                     {{"some", fmt::format("{}", spread.mean)}, {"all", spread.seeds}});
+    return words.tr("{some} of {all}", {{"some", fmt::format("{}", spread.mean)}, {"all", spread.seeds}});
   const std::string low = shown(spread.low, m, words);
   if (low == shown(spread.high, m, words)) return low;
   Measure bare = m;
   bare.unit.clear();
   const std::string text =
-      shown(spread.low, bare, words) + words.say("course.number.to") + shown(spread.high, bare, words);
+      shown(spread.low, bare, words) + words.tr(" to ") + shown(spread.high, bare, words);
   return std::isfinite(spread.high) ? beside(text, m.unit) : text;
 }
 

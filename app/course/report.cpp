@@ -70,8 +70,8 @@ plot::PlotSpec kept_plot(const Lesson& lesson, const Figure& figure, const Resul
   if (!figure.map_run.empty() || lesson.runs.empty() || !shows_ranges(figure)) return plot;
   const bool bars = ranges_apart(figure, kept);
   plot.note += (plot.note.empty() ? "" : "; ") +
-               lesson.words->say(bars ? "course.figure.seeds_bars" : "course.figure.seeds_band",
-                                 {{"seeds", kept.seeds}});
+               lesson.words->tr(bars ? "{seeds} seeds, ranges as bars" : "{seeds} seeds, range as band",
+                                {{"seeds", kept.seeds}});
   return plot;
 }
 

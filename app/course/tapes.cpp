@@ -279,9 +279,9 @@ std::string in_words(const SmallTape::Instruction& i, const Words& words) {
     case Op::Relu:
       return fmt::format("max(0, {})", i.of[0]);
     case Op::Norm:
-      return words.say("course.tape.norm", {{"of", i.of[0]}});
+      return words.tr("normalized {of}", {{"of", i.of[0]}});
     case Op::CrossEntropy:
-      return words.say("course.tape.log_p", {{"letter", i.target}});
+      return words.tr("−log p of letter {letter}", {{"letter", i.target}});
   }
   return {};
 }
@@ -357,13 +357,13 @@ TapeTable table_of_tape(const SmallTape& tape, size_t done, const Words& words, 
   table.done = std::min(done, table.lines);
   for (const SmallTape::Number& n : tape.numbers)
     table.rows.push_back({n.name,
-                          n.trained ? words.say("course.tape.weight") : words.say("course.tape.given"),
+                          n.trained ? words.tr("weight") : words.tr("given"),
                           texts_of(n.values, replay.values.at(n.name).columns, kAsGiven),
                           {},
                           false});
   for (const SmallTape::Instruction& i : tape.instructions) {
     if (i.op == SmallTape::Op::CrossEntropy && !replay.values.contains(kProbability))
-      table.rows.push_back({kProbability, words.say("course.tape.softmax", {{"of", i.of[0]}}), {}, {}});
+      table.rows.push_back({kProbability, words.tr("softmax of {of}", {{"of", i.of[0]}}), {}, {}});
     table.rows.push_back({i.name, in_words(i, words), {}, {}});
   }
   const auto row = [&](const std::string& name) {
@@ -379,15 +379,15 @@ TapeTable table_of_tape(const SmallTape& tape, size_t done, const Words& words, 
       const SmallValue& shape = replay.values.at(write.name);
       (write.gradient ? to.gradient : to.value) = texts_of(write.values, shape.columns, digits);
       to.now = i + 1 == table.done;
-      names += (names.empty() ? "" : words.say("course.tape.and")) + write.name;
+      names += (names.empty() ? "" : words.tr(" and ")) + write.name;
     }
     const bool loss = !line.backward && tape.instructions[i].op == SmallTape::Op::CrossEntropy;
     if (loss && !replay.values.contains(kProbability)) {
       const SmallValue& scores = replay.values.at(tape.instructions[i].of[0]);
       row(kProbability)->value = texts_of(softmax(scores), scores.columns, digits);
     }
-    table.said = line.backward ? words.say("course.tape.back_through",
-                                           {{"instruction", line.instruction}, {"names", names}})
+    table.said = line.backward ? words.tr("back through {instruction}: gradient of {names}",
+                                          {{"instruction", line.instruction}, {"names", names}})
                                : fmt::format("{} = {}", line.instruction, row(line.instruction)->what);
   }
   return table;
@@ -474,7 +474,7 @@ class Follower {
     return subscripted(name, all(name).size() > 1 ? at(name) + 1 : 0);
   }
   std::string gradient_name(const std::string& of) const {
-    return words_.say("course.tape.gradient_of", {{"name", name(of)}});
+    return words_.tr("gradient of {name}", {{"name", name(of)}});
   }
 
   bool one_in() const { return all(i_.of[0]).size() == 1; }  ///< a number times a row
@@ -517,26 +517,33 @@ class Follower {
 
   std::string norm() const {
     const std::string& s = i_.of[0];
-    return words_.say("course.tape.norm_of_one", {{"result", name(i_.name)},
-                                                  {"value", text(i_.name)},
-                                                  {"of", text(s)},
-                                                  {"mean", text_of(mean_of(all(s)))},
-                                                  {"spread", text_of(spread(s))},
-                                                  {"row", s}});
+    return words_.tr(
+        "{result} = ({of} − {mean}) / {spread} = {value}, with the mean {mean} and the standard "
+        "deviation {spread} of {row}",
+        {{"result", name(i_.name)},
+         {"value", text(i_.name)},
+         {"of", text(s)},
+         {"mean", text_of(mean_of(all(s)))},
+         {"spread", text_of(spread(s))},
+         {"row", s}});
   }
 
   std::string norm_back() const {
     const std::string& s = i_.of[0];
     if (!simple_norm()) return "";
     const std::vector<float>&g = gradients(i_.name), &y = all(i_.name);
-    return words_.say("course.tape.norm_back", {{"result", gradient_name(s)},
-                                                {"value", gradient_text(s)},
-                                                {"arriving", gradient_text(i_.name)},
-                                                {"mean", factor(rounded(mean_of(g), g))},
-                                                {"along", factor(product_mean(g, y))},
-                                                {"output", factor(value(i_.name))},
-                                                {"name", name(i_.name)},
-                                                {"spread", text_of(spread(s))}});
+    return words_.tr(
+        "{result} = ({arriving} − {mean} − {along} × {output}) / {spread} = {value}: what "
+        "arrives, less its mean and its part along the output ({along}, the mean of gradient "
+        "times output, times {name}), divided by the standard deviation",
+        {{"result", gradient_name(s)},
+         {"value", gradient_text(s)},
+         {"arriving", gradient_text(i_.name)},
+         {"mean", factor(rounded(mean_of(g), g))},
+         {"along", factor(product_mean(g, y))},
+         {"output", factor(value(i_.name))},
+         {"name", name(i_.name)},
+         {"spread", text_of(spread(s))}});
   }
 
   double probability(size_t place) const {

@@ -93,10 +93,10 @@ class Player {
   LessonProgress& progress(const std::string& id) { return progress_.of(id); }
 
  private:
-  /// What the player says, in the language of the course: assets/words/course.toml.
-  const std::string& word(std::string_view key) const { return course_.words->say(key); }
-  std::string word(std::string_view key, words::Places places) const {
-    return course_.words->say(key, places);
+  /// What the player says, in the language of the course.
+  const std::string& tr(std::string_view english) const { return course_.words->tr(english); }
+  std::string tr(std::string_view english, words::Places places) const {
+    return course_.words->tr(english, places);
   }
   // player.cpp
   void choose(size_t index);
@@ -148,7 +148,7 @@ class Player {
   float list_rows() const { return static_cast<float>(course_.lessons.size() + (course_.why ? 2 : 1)); }
   struct CoursePage {
     Aside aside;
-    const char *control, *title, *what, *help;  ///< keys of its words
+    const char *control, *title, *what, *help;
     ui::Icon icon;
   };
   void draw_course_row(ui::Ui& ui, const ui::Rect& row, const CoursePage& page, bool one_line);
@@ -168,7 +168,7 @@ class Player {
   void draw_footer(ui::Ui& ui, const ui::Rect& rect, std::optional<session::ReplaceRuns>& to_lab);
   struct Place {
     std::string name;
-    std::string label;  ///< key of its words
+    const char* label;
     course::StepKind step;
     Aside aside;
   };

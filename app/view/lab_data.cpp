@@ -362,7 +362,7 @@ std::string prefix_of(const RunView& run, Side side) {
 
 bool has_both(const RunView& run) { return run.spec && has_both(run.spec->model); }
 
-const std::string& no_stream() { return words::say("lab.no_stream"); }
+const std::string& no_stream() { return tr("These runs have no residual stream and no attention."); }
 
 bool any_both(const LabView& view) {
   return std::any_of(view.runs.begin(), view.runs.end(), [](const RunView& run) { return has_both(run); });

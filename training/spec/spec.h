@@ -52,10 +52,11 @@ struct Edit {
 enum class FieldType : uint8_t { Integer, Real, Choice, Flag, Text };
 
 struct Field {
-  std::string_view key;    ///< "train.lr"
-  std::string_view label;  ///< "learning rate"
-  std::string_view unit;   ///< "features", "" when it has none
-  std::string_view help;   ///< one or two sentences
+  std::string_view key;                     ///< "train.lr"
+  std::string_view label;                   ///< "learning rate"
+  std::string_view unit;                    ///< "features", "" when it has none
+  std::string_view help;                    ///< one or two sentences
+  std::vector<std::string_view> more_help;  ///< what add-ons say of it, a sentence or two each
   FieldType type = FieldType::Real;
   bool live = false;         ///< can change while the run goes on; another field restarts or forks it
   bool file = false;         ///< Text: the name of a file or folder of the user's

@@ -60,9 +60,7 @@ Field architecture_field() {
       FieldType::Choice,
       {"model.architecture", "architecture", "",
        "A decoder predicts the next symbol, an encoder sees the whole row and fills in what is hidden or "
-       "names its class, an encoder-decoder writes one row after reading another. Two are no transformers: a "
-       "convolutional network names the class of an image, a parser is a feed-forward network that chooses the "
-       "transitions which build a dependency tree."});
+       "names its class, an encoder-decoder writes one row after reading another."});
   field.choices = architecture_names();
   field.get = [](const RunSpec& spec) { return std::string(row_of(spec.model.architecture).name); };
   field.set = [](RunSpec& spec, std::string_view name) {
@@ -383,9 +381,7 @@ void add_head_fields(std::vector<Field>& fields) {
 
 }  // namespace
 
-void add_attention_fields(std::vector<Field>& fields) {
-  add_head_fields(fields);
-}
+void add_attention_fields(std::vector<Field>& fields) { add_head_fields(fields); }
 
 namespace {
 
@@ -487,10 +483,8 @@ Field data_name_field() {
   Field field = field_of(
       FieldType::Choice,
       {"data.name", "data", "",
-       "What is learned: built-in sentences, a text file, a passage in a published model's tokens, to copy, reverse or sort "
-       "a row of symbols, a small made-up translation, sentence pairs, or labels; whether two words "
-       "of a made-up sentence are swapped, or its mood, in five classes; the class of drawn digits, "
-       "or of images in IDX files; the dependency trees of sentences."});
+       "What is learned: built-in sentences, a text file, to copy, reverse or sort a row of symbols, a small made-up "
+       "translation, or labels; whether two words of a made-up sentence are swapped, or its mood, in five classes."});
   for (const TaskKind* kind : task_kinds()) field.choices.push_back(kind->name);
   field.get = [](const RunSpec& spec) { return spec.data.name; };
   field.set = [](RunSpec& spec, std::string_view name) {
@@ -510,8 +504,7 @@ void add_train_fields(std::vector<Field>& fields) {
   fields.push_back(file<[](RunSpec& s) -> std::string& {
     return s.train.init_from;
   }>({"train.init_from", "start from", "",
-      "A saved run of the same sizes, or the folder of a published model, whose weights this one starts with, by "
-      "name: fine-tuning. Empty starts afresh."}));
+      "A saved run of the same sizes, whose weights this one starts with, by name: fine-tuning. Empty starts afresh."}));
   fields.push_back(flag<[](RunSpec& s) -> bool& { return s.train.reuse_gradients; }>(
       {"train.reuse_gradients", "reuse gradients", "",
        "Gradients of activations give their memory to later ones, and cannot be looked at after the step. "
@@ -537,11 +530,9 @@ void add_data_fields(std::vector<Field>& fields) {
   fields.push_back(file<[](RunSpec& s) -> std::string& { return s.data.valid_path; }>(
       {"data.valid", "validation file", "",
        "Pairs, labelled texts or trees to validate on; empty takes the end of the training file."}));
-  fields.push_back(file<[](RunSpec& s) -> std::string& {
-    return s.data.tokenizer_path;
-  }>({"data.tokenizer", "tokenizer", "",
-      "The SentencePiece model that cuts pairs into pieces; where there is no such file they are learned. For a "
-      "text or passage, the folder of a published model whose tokenizer cuts it."}));
+  fields.push_back(file<[](RunSpec& s) -> std::string& { return s.data.tokenizer_path; }>(
+      {"data.tokenizer", "tokenizer", "",
+       "What cuts the data into tokens, where they are not its characters or words."}));
   fields.push_back(data_name_field());
   fields.push_back(flag<[](RunSpec& s) -> bool& {
     return s.data.consecutive;

@@ -46,7 +46,7 @@ std::optional<std::string> edits_text(const Recording& run) {
 
 /// Adds hashes where data have one name and different contents.
 Setting data_setting(const Comparison& all) {
-  Setting data{"data", words::say("compare.settings.data"), {}};
+  Setting data{"data", tr("data"), {}};
   for (const Recording& run : all.runs) {
     const std::string own = to_words(run.data);
     std::string text = words::spoken(own);
@@ -221,20 +221,19 @@ std::vector<Setting> settings_of(const Comparison& all, int32_t& shared) {
       if (fresh) settings.push_back({key, label_of(key), std::vector<std::optional<std::string>>(count)});
       settings[place->second].values[run] = value;
     }
-  Setting maker{"maker", words::say("compare.settings.maker"), {}},
-      seeds{"seeds", words::say("compare.settings.seeds"), {}},
-      edits{"edits", words::say("compare.settings.edits"), {}};
+  Setting maker{"maker", tr("trained by"), {}}, seeds{"seeds", tr("seeds"), {}},
+      edits{"edits", tr("edits"), {}};
   const Recording& base = all.runs[all.baseline()];
   for (const Recording& run : all.runs) {
     maker.values.push_back(run.maker.empty() ? std::optional<std::string>{} : run.maker);
     seeds.values.push_back(seeds_text(run));
     if (seeds.values.back() && &run != &base && !same_batches(run, base))
-      seeds.values.back() = words::say("compare.settings.own_batches", {{"seeds", *seeds.values.back()}});
+      seeds.values.back() = tr("{seeds}, own batches", {{"seeds", *seeds.values.back()}});
     edits.values.push_back(edits_text(run));
   }
   for (Setting& setting : {std::ref(edits), std::ref(maker), std::ref(seeds)}) settings.push_back(setting);
   shared = 0;
-  Setting own{"own", words::say("compare.settings.own"), {}};
+  Setting own{"own", tr("own settings"), {}};
   std::erase_if(settings, [&](const Setting& setting) {
     const bool all_said = std::all_of(setting.values.begin(), setting.values.end(),
                                       [](const auto& value) { return value.has_value(); });
@@ -288,29 +287,32 @@ namespace {
 /// Says "B ends 0.20 above A"; "B is 0.20 above A at step 60, mean of 20" where one has another end.
 std::string side_words(const Difference& d, char run, char base) {
   const std::string when = d.when();
-  return words::say(
-      fmt::format("compare.difference.{}_{}", when.empty() ? "ends" : "is", d.end < 0 ? "below" : "above"),
-      {{"run", run},
-       {"nats", words::with_decimal(fixed(std::fabs(d.end), 2))},
-       {"base", base},
-       {"when", when}});
+  const bool ends = when.empty(), below = d.end < 0;
+  return tr(ends && below ? "{run} ends {nats} below {base}"
+            : ends        ? "{run} ends {nats} above {base}"
+            : below       ? "{run} is {nats} below {base} {when}"
+                          : "{run} is {nats} above {base} {when}",
+            {{"run", run},
+             {"nats", words::with_decimal(fixed(std::fabs(d.end), 2))},
+             {"base", base},
+             {"when", when}});
 }
 
 }  // namespace
 
 std::string settings_sentence(const Comparison& all) {
-  if (all.same) return words::say("compare.same");
+  if (all.same) return tr("These runs are the same to the bit.");
   std::vector<std::string> silent;
   for (size_t run = 0; run < all.runs.size(); ++run)
     if (all.runs[run].settings.empty()) silent.push_back(fmt::format("{}", all.letter(run)));
   const auto count = std::count_if(all.settings.begin(), all.settings.end(),
                                    [](const Setting& setting) { return setting.differs(); });
-  std::string text = count == 0 ? words::say("compare.settings.none")
-                                : words::say("compare.settings.differ", {{"count", count}});
-  if (all.shared > 0) text += words::say("compare.settings.also_shared", {{"shared", all.shared}});
+  std::string text = count == 0 ? tr("No setting differs")
+                                : tr("{count} setting differs | {count} settings differ", {{"count", count}});
+  if (all.shared > 0) text += tr("; {shared} are shared", {{"shared", all.shared}});
   if (!silent.empty())
-    text += words::say("compare.settings.unsaid",
-                       {{"count", silent.size()}, {"runs", in_words(silent, words::say("compare.and"))}});
+    text += tr("; {runs} does not say its settings | ; {runs} do not say their settings",
+               {{"count", silent.size()}, {"runs", in_words(silent, tr("and"))}});
   return text + ".";
 }
 
@@ -324,7 +326,7 @@ std::string data_sentence(const Comparison& all) {
 
 std::string loss_sentence(const Comparison& all) {
   const std::string line =
-      words::say("compare.loss.line", {{"frequencies", words::spoken(frequencies_of(all.level_unit))}});
+      tr("the line of {frequencies}", {{"frequencies", words::spoken(frequencies_of(all.level_unit))}});
   std::vector<std::string> stuck;
   std::vector<int32_t> ends;
   std::vector<std::pair<int32_t, size_t>> left;
@@ -337,22 +339,23 @@ std::string loss_sentence(const Comparison& all) {
   std::sort(left.begin(), left.end());
   std::string text;
   if (!stuck.empty())
-    text = words::say("compare.loss.not_left", {{"count", stuck.size()},
-                                                {"runs", in_words(stuck, words::say("compare.and"))},
-                                                {"line", line},
-                                                {"step", *std::min_element(ends.begin(), ends.end())}}) +
+    text = tr("{runs} has not left {line} by step {step}. | {runs} have not left {line} by step {step}.",
+              {{"count", stuck.size()},
+               {"runs", in_words(stuck, tr("and"))},
+               {"line", line},
+               {"step", *std::min_element(ends.begin(), ends.end())}}) +
            (left.empty() ? "" : " ");
   for (size_t i = 0; i < left.size(); ++i)
-    text += words::say(i > 0           ? "compare.loss.and_at"
-                       : stuck.empty() ? "compare.loss.leaves"
-                                       : "compare.loss.leaves_it",
-                       {{"run", all.letter(left[i].second)}, {"line", line}, {"step", left[i].first}});
+    text += tr(i > 0           ? ", {run} at {step}"
+               : stuck.empty() ? "{run} leaves {line} at step {step}"
+                               : "{run} leaves it at step {step}",
+               {{"run", all.letter(left[i].second)}, {"line", line}, {"step", left[i].first}});
   if (!left.empty()) text += ".";
   return text;
 }
 
 std::string difference_sentence(const Comparison& all) {
-  if (all.same) return words::say("compare.same");
+  if (all.same) return tr("These runs are the same to the bit.");
   std::string text;
   const char base = all.letter(all.baseline());
   for (size_t run = 0; run < all.runs.size(); ++run) {
@@ -361,19 +364,22 @@ std::string difference_sentence(const Comparison& all) {
     const char letter = all.letter(run);
     if (!text.empty()) text += ' ';
     if (d.data == SameData::Other && d.luck != Luck::Same) {
-      text += words::say("compare.difference.other_data",
-                         {{"difference", side_words(d, letter, base)}, {"data", d.data_words}});
+      text += tr("{difference}, but on {data}: the two losses do not compare.",
+                 {{"difference", side_words(d, letter, base)}, {"data", d.data_words}});
       continue;
     }
     if (d.luck == Luck::Same) {
-      text += words::say("compare.difference.same", {{"run", letter}, {"base", base}});
+      text += tr("{run} is the same as {base} to the bit.", {{"run", letter}, {"base", base}});
     } else if (d.luck == Luck::Inside) {
-      text += words::say(d.early ? "compare.difference.is_inside" : "compare.difference.ends_inside",
-                         {{"run", letter}, {"base", base}, {"when", d.when()}});
+      text += tr(d.early ? "{run} is inside the band of {base}'s own seeds {when}: it may be luck."
+                         : "{run} ends inside the band of {base}'s own seeds: it may be luck.",
+                 {{"run", letter}, {"base", base}, {"when", d.when()}});
     } else {
-      text += words::say(
-          d.luck == Luck::OneSeed ? "compare.difference.one_seed" : "compare.difference.seeds",
-          {{"difference", side_words(d, letter, base)}, {"agree", d.agree}, {"count", d.at_end.size()}});
+      text +=
+          tr(d.luck == Luck::OneSeed
+                 ? "{difference}: one seed, luck cannot be told."
+                 : "{difference}, in {agree} of {count} seed. | {difference}, in {agree} of {count} seeds.",
+             {{"difference", side_words(d, letter, base)}, {"agree", d.agree}, {"count", d.at_end.size()}});
     }
     if (d.data == SameData::Unknown && d.luck != Luck::Same) {
       text.pop_back();

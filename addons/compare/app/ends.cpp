@@ -63,18 +63,15 @@ std::string word_of(const Verdict& verdict) {
   return own ? verdict.where : std::string(normscope::word_of(verdict.kind));
 }
 
-std::string spoken_word(const std::string& word) {
-  const std::string key = fmt::format("compare.fate.{}", word);
-  return words::of_window().find(key) ? words::say(key) : word;
-}
+const std::string& spoken_word(const std::string& word) { return tr(word); }
 
 /// Says "learns 3 of 5, stuck 2 of 5", "stuck, 1 seed" or "not finite at step 101, 1 seed".
 std::string verdict_text(const std::vector<Verdict>& verdicts) {
   if (verdicts.size() == 1) {
     const Verdict& only = verdicts.front();
     const bool at = only.kind == Verdict::Kind::NotFinite && only.since > 0;
-    return words::say(at ? "compare.fates.one_at" : "compare.fates.one",
-                      {{"fate", spoken_word(word_of(only))}, {"step", only.since}});
+    return tr(at ? "{fate} at step {step}, 1 seed" : "{fate}, 1 seed",
+              {{"fate", spoken_word(word_of(only))}, {"step", only.since}});
   }
   std::vector<std::pair<std::string, int>> counts;  // in the order of their first seed
   for (const Verdict& verdict : verdicts) {
@@ -87,9 +84,9 @@ std::string verdict_text(const std::vector<Verdict>& verdicts) {
   }
   std::string text;
   for (const auto& [word, count] : counts)
-    text += (text.empty() ? "" : ", ") +
-            words::say("compare.fates.several",
-                       {{"fate", spoken_word(word)}, {"of", count}, {"all", verdicts.size()}});
+    text +=
+        (text.empty() ? "" : ", ") +
+        tr("{fate} {of} of {all}", {{"fate", spoken_word(word)}, {"of", count}, {"all", verdicts.size()}});
   return text;
 }
 
@@ -167,12 +164,12 @@ EndRow make_row(const Comparison& all, const Ruler& ruler, size_t index) {
   double sum = 0;
   for (const double speed : speeds) sum += speed;
   if (!speeds.empty()) row.tokens_per_second = sum / static_cast<double>(speeds.size());
-  if (!has_loss) row.missing.push_back(words::say("compare.missing.loss"));
+  if (!has_loss) row.missing.push_back(tr("loss"));
   if (row.verdict.empty())
-    row.missing.push_back(
-        words::say("compare.missing.line", {{"frequencies", words::spoken(frequencies_of(all.level_unit))}}));
-  if (!std::isfinite(row.update_ratio)) row.missing.push_back(words::say("compare.missing.update"));
-  if (!std::isfinite(row.tokens_per_second)) row.missing.push_back(words::say("compare.missing.speed"));
+    row.missing.push_back(tr("the line of {frequencies}, which the verdict needs",
+                             {{"frequencies", words::spoken(frequencies_of(all.level_unit))}}));
+  if (!std::isfinite(row.update_ratio)) row.missing.push_back(tr("update ÷ weight"));
+  if (!std::isfinite(row.tokens_per_second)) row.missing.push_back(tr("tokens/s"));
   return row;
 }
 

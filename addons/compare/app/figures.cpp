@@ -103,18 +103,17 @@ plot::PlotSpec loupe_plot(const Comparison& all, size_t run, const Loupe& loupe)
   if (loupe.layer == 0 || loupe.steps.empty()) return plot;
   const char letter = all.letter(run);
   plot.id = fmt::format("compare-place-{}", letter);
-  plot.title = words::say("compare.place.title");
-  plot.note = words::say("compare.place.layer_of",
-                         {{"layer", layer_words(loupe.stack, loupe.layer)}, {"run", letter}});
+  plot.title = tr("Where they part first");
+  plot.note = tr("{layer} of {run}", {{"layer", layer_words(loupe.stack, loupe.layer)}, {"run", letter}});
   plot.sentence = place_sentence(all, run);
-  plot.x.label = words::say("compare.align.step");
+  plot.x.label = tr("step");
   plot.x.lo = loupe.steps.front() - 0.5;
   plot.x.hi = plot.x.lo + static_cast<double>(loupe.steps.size());
   for (size_t i = 0; i < loupe.steps.size(); ++i)
     plot.x.ticks.push_back({plot.x.lo + 0.5 + static_cast<double>(i), std::to_string(loupe.steps[i])});
   plot.x.max_ticks = static_cast<int>(kLoupeSteps);
   const size_t rows = loupe.matrices.size();
-  plot.y.label = words::say("compare.place.matrix");
+  plot.y.label = tr("matrix");
   plot.y.lo = 0.5;
   plot.y.hi = static_cast<double>(rows) + 0.5;
   // The first matrix stands on top.
@@ -130,7 +129,7 @@ plot::PlotSpec loupe_plot(const Comparison& all, size_t run, const Loupe& loupe)
   heat.signed_data = true;
   heat.stretched = true;
   heat.full = 4;
-  heat.label = words::say("compare.place.colour");
+  heat.label = tr("colour: log₁₀ of the ratio, blue smaller, red larger, full at ±4");
   plot.heat = std::move(heat);
   return plot;
 }
@@ -168,8 +167,10 @@ plot::Axis time_axis(const Comparison& all) {
   if (axis.hi <= axis.lo) axis.hi = axis.lo + 1;
   axis.max_ticks = 7;
   axis.integer = steps;
-  axis.label = words::say(fmt::format("compare.axis.{}", to_string(all.choice.align)));
-  if (all.choice.align == Alignment::Time) axis.unit = words::say("compare.axis.seconds");
+  axis.label = tr(all.choice.align == Alignment::Step     ? "step"
+                  : all.choice.align == Alignment::Tokens ? "tokens"
+                                                          : "time of training");
+  if (all.choice.align == Alignment::Time) axis.unit = tr("seconds");
   return axis;
 }
 
@@ -193,9 +194,10 @@ plot::Band band_of(const Comparison& all, size_t run, const Spread& spread, bool
 }
 
 void difference_axis(plot::Axis& axis, double low, double high, bool scale, const std::string& unit) {
-  axis.label = words::say(scale ? "compare.axis.difference_scaled" : "compare.axis.difference");
-  axis.unit = scale ? words::say("compare.axis.d_in", {{"unit", words::spoken(nats_per(unit))}})
-                    : words::spoken(nats_per(unit));
+  axis.label =
+      tr(scale ? "difference of the losses d as sign(d) log₁₀(1 + |d| / 0.05)" : "difference of the losses");
+  axis.unit =
+      scale ? tr("d in {unit}", {{"unit", words::spoken(nats_per(unit))}}) : words::spoken(nats_per(unit));
   const double air = std::max(0.05, 0.06 * (high - low));
   axis.lo = std::min(low, 0.0) - air;
   axis.hi = std::max(high, 0.0) + air;
@@ -268,12 +270,12 @@ double difference_scale(double nats) { return std::copysign(std::log10(1 + std::
 plot::PlotSpec loss_plot(const Comparison& all) {
   plot::PlotSpec plot;
   plot.id = "compare-loss";
-  plot.title = words::say("compare.loss.title");
+  plot.title = tr("Loss");
   const std::string seed = seed_words(all.runs[all.baseline()].seeds.front());
-  plot.note = words::say("compare.loss.note", {{"unit", words::spoken(nats_per(all.unit))}});
+  plot.note = tr("{unit}, lower is better", {{"unit", words::spoken(nats_per(all.unit))}});
   plot.sentence = loss_sentence(all);
   plot.x = time_axis(all);
-  plot.y.label = words::say("compare.loss.axis");
+  plot.y.label = tr("loss");
   plot.y.unit = words::spoken(nats_per(all.unit));
   Range range;
   for (size_t run = 0; run < all.runs.size(); ++run) {
@@ -292,7 +294,7 @@ plot::PlotSpec loss_plot(const Comparison& all) {
   }
   if (!plot.bands.empty())
     plot.note +=
-        words::say("compare.loss.band", {{"seed", seed.empty() ? words::say("compare.loss.first") : seed}});
+        tr("; band: range of the seeds, line: {seed}", {{"seed", seed.empty() ? tr("the first") : seed}});
   if (!range.empty()) {
     plot.y.hi = range.high;
     if (std::isfinite(all.unigram)) {
@@ -307,10 +309,10 @@ plot::PlotSpec loss_plot(const Comparison& all) {
     entropy.value = all.unigram;
     const bool one = std::none_of(all.differences.begin(), all.differences.end(),
                                   [](const Difference& d) { return d.data == SameData::Other; });
-    entropy.label = words::say(one ? "compare.loss.entropy" : "compare.loss.entropy_of",
-                               {{"frequencies", words::spoken(frequencies_of(all.level_unit))},
-                                {"run", all.letter(all.baseline())},
-                                {"loss", ui::decimals(all.unigram, 2)}});
+    entropy.label = tr(one ? "{frequencies} {loss}" : "{frequencies} of {run} {loss}",
+                       {{"frequencies", words::spoken(frequencies_of(all.level_unit))},
+                        {"run", all.letter(all.baseline())},
+                        {"loss", ui::decimals(all.unigram, 2)}});
     entropy.help = view::meaning("unigram");
     plot.lines.push_back(std::move(entropy));
   }
@@ -321,9 +323,9 @@ plot::PlotSpec loss_plot(const Comparison& all) {
 plot::PlotSpec difference_plot(const Comparison& all, bool scale) {
   plot::PlotSpec plot;
   plot.id = "compare-difference";
-  plot.title = words::say("compare.difference.title", {{"run", all.letter(all.baseline())}});
-  plot.note = words::say("compare.difference.note", {{"steps", kSmooth}});
-  if (scale) plot.note += words::say("compare.difference.note_scaled");
+  plot.title = tr("Difference to {run}", {{"run", all.letter(all.baseline())}});
+  plot.note = tr("mean over {steps} steps; band: range of the seeds", {{"steps", kSmooth}});
+  if (scale) plot.note += tr("; even near 0, logarithmic outside");
   plot.sentence = difference_sentence(all);
   plot.x = time_axis(all);
   Range range;
@@ -335,8 +337,7 @@ plot::PlotSpec difference_plot(const Comparison& all, bool scale) {
     for (const auto& values : {d.smooth.low, d.smooth.high}) range.add(scaled(values, scale));
     plot::Series line = line_of(all, run);
     if (itself) {
-      line.name = d.at_end.empty() ? words::say("compare.baseline")
-                                   : words::say("compare.seeds.its", {{"count", d.at_end.size()}});
+      line.name = d.at_end.empty() ? tr("baseline") : tr("its {count} seeds", {{"count", d.at_end.size()}});
       line.x = plot::Column::of({static_cast<float>(plot.x.lo), static_cast<float>(plot.x.hi)});
       line.y = plot::Column::of({0, 0});
       line.markers = plot::Markers::None;
@@ -362,15 +363,15 @@ plot::PlotSpec ratio_plot(const Comparison& all, size_t run) {
   const char letter = all.letter(run), base = all.letter(all.baseline());
   plot.id = fmt::format("compare-{}-{}", panels::info(all.choice.metric).id, letter);
   const std::string what = metric_words(all.choice);
-  plot.title = words::say("compare.map.title", {{"metric", what}, {"run", letter}, {"base", base}});
+  plot.title = tr("{metric}: {run}'s over {base}'s", {{"metric", what}, {"run", letter}, {"base", base}});
   plot.title[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(plot.title[0])));
   plot.note = map.against == Against::SameSeed
-                  ? words::say("compare.map.same_seed")
-                  : words::say("compare.map.mean", {{"seeds", seeds_of_baseline(all)}});
+                  ? tr("same seed")
+                  : tr("over the geometric mean {seeds}", {{"seeds", seeds_of_baseline(all)}});
   if (const std::string words = data_words(all, run); !words.empty()) plot.note = words + "; " + plot.note;
   plot.sentence = map_sentence(all, run);
   plot.x = time_axis(all);
-  plot.y.label = words::say("compare.map.layer");
+  plot.y.label = tr("layer");
   plot.y.lo = 0.5;
   plot.y.hi = map.layers + 0.5;
   plot::HeatMap heat;
@@ -385,7 +386,8 @@ plot::PlotSpec ratio_plot(const Comparison& all, size_t run) {
   heat.stretched = true;
   heat.upward = true;
   heat.full = kDecades;
-  heat.label = words::say("compare.map.colour", {{"decades", ui::significant(kDecades, 6)}});
+  heat.label = tr("colour: log₁₀ of the ratio, blue smaller, red larger, full at ±{decades}",
+                  {{"decades", ui::significant(kDecades, 6)}});
   plot.heat = std::move(heat);
   plot.tile = all.colour(run);
   if (const FirstPlace& place = all.places[run]; place.parts && place.stack != "encoder") {
@@ -404,12 +406,12 @@ plot::PlotSpec ratio_plot(const Comparison& all, size_t run) {
 plot::PlotSpec end_plot(const Comparison& all) {
   plot::PlotSpec plot;
   plot.id = "compare-end";
-  plot.title = words::say("compare.end.title");
+  plot.title = tr("At the end");
   plot.note = window_words(all);
   plot.sentence = difference_sentence(all);
   plot.y.lo = 0.4;
   plot.y.hi = static_cast<double>(all.rows.size()) + 0.6;
-  plot.y.label = words::say("compare.end.run");
+  plot.y.label = tr("run");
   plot.labels_inside = false;
   Range range;
   for (size_t i = 0; i < all.rows.size(); ++i) {
@@ -478,7 +480,7 @@ std::string stacked_svg(const std::vector<Figure>& figures) {
     }
     return size;
   };
-  return ui::to_svg(words::say("compare.title"), below_each_other, ui::theme(false));
+  return ui::to_svg(tr("Comparison"), below_each_other, ui::theme(false));
 }
 
 }  // namespace normscope::compare

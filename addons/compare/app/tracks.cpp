@@ -240,9 +240,7 @@ std::string stack_word(const std::string& prefix) {
   return prefix == "enc." ? "encoder" : prefix == "dec." ? "decoder" : "";
 }
 
-std::string where_missing(const Recording& run) {
-  return words::say(run.path.empty() ? "compare.missing.this_run" : "compare.missing.its_log");
-}
+std::string where_missing(const Recording& run) { return tr(run.path.empty() ? "this run" : "its log"); }
 
 namespace {
 
@@ -346,11 +344,11 @@ void judge(Difference& d, const std::vector<Track>& tracks, const std::vector<Tr
 
 std::string Difference::short_words() const {
   if (data == SameData::Same) return words();
-  return data == SameData::Other ? words::say("compare.data.other") : data_words;
+  return data == SameData::Other ? tr("other data") : data_words;
 }
 
 std::string Difference::when() const {
-  return early ? words::say("compare.luck.when", {{"step", step}, {"steps", window}}) : "";
+  return early ? tr("at step {step}, mean of {steps}", {{"step", step}, {"steps", window}}) : "";
 }
 
 std::string Difference::words() const {
@@ -363,35 +361,33 @@ std::string Difference::luck_words() const {
     case Luck::Unknown:
       return "–";
     case Luck::Same:
-      return words::say("compare.luck.same");
+      return tr("the same to the bit");
     case Luck::OneSeed:
-      return words::say("compare.luck.one_seed");
+      return tr("one seed: luck cannot be told");
     case Luck::Inside:
-      return words::say("compare.luck.inside");
+      return tr("inside the band: may be luck");
     case Luck::Outside:
       break;
   }
-  if (at_end.size() == 1) return words::say(end < 0 ? "compare.luck.better_one" : "compare.luck.worse_one");
-  return words::say(end < 0 ? "compare.luck.better" : "compare.luck.worse",
-                    {{"agree", agree}, {"all", at_end.size()}});
+  if (at_end.size() == 1) return tr(end < 0 ? "better, 1 seed" : "worse, 1 seed");
+  return tr(end < 0 ? "better, {agree} of {all}" : "worse, {agree} of {all}",
+            {{"agree", agree}, {"all", at_end.size()}});
 }
 
 Loss loss_of(const Comparison& all, const Ruler& ruler, size_t index) {
   const Recording& run = all.runs[index];
   Loss loss;
   if (!std::isfinite(ruler.per_step(run))) {
-    loss.lacks =
-        words::say(ruler.align == Alignment::Tokens ? "compare.missing.tokens" : "compare.missing.time",
-                   {{"where", where_missing(run)}});
+    loss.lacks = tr(
+        ruler.align == Alignment::Tokens ? "tokens a step: not in {where}" : "time of a step: not in {where}",
+        {{"where", where_missing(run)}});
     return loss;
   }
   std::vector<Track> tracks;
   for (const SeedRecord& seed : run.seeds) tracks.push_back(loss_track(ruler, run, seed));
   if (tracks.size() > 1) loss.seeds = spread_of(tracks);
   loss.shown = std::move(tracks.front());
-  if (loss.shown.empty())
-    loss.lacks =
-        all.choice.range ? words::say("compare.missing.no_loss_here") : words::say("compare.missing.no_loss");
+  if (loss.shown.empty()) loss.lacks = all.choice.range ? tr("no loss in this range") : tr("no loss");
   return loss;
 }
 
@@ -446,8 +442,8 @@ float ratio_at(const Ruler& ruler, double value, const std::vector<Track>& other
 }
 
 std::string lacks_metric(const Comparison& all, size_t run, const std::string& what) {
-  return words::say(run == all.baseline() ? "compare.missing.metric_of_baseline" : "compare.missing.metric",
-                    {{"metric", what}, {"where", where_missing(all.runs[run])}});
+  return tr(run == all.baseline() ? "{metric}: not in {where} (the baseline's)" : "{metric}: not in {where}",
+            {{"metric", what}, {"where", where_missing(all.runs[run])}});
 }
 
 /// A weight matrix of a layer whose gradient both runs measure.
@@ -593,7 +589,7 @@ RatioMap map_of(const Comparison& all, const Ruler& ruler, size_t run) {
   map.against = found.against;
   map.lacks = !has(mine)     ? lacks_metric(all, run, what)
               : !has(theirs) ? lacks_metric(all, all.baseline(), what)
-                             : words::say("compare.missing.no_step", {{"metric", what}});
+                             : tr("{metric}: no step that both have", {{"metric", what}});
   return map;
 }
 
@@ -611,7 +607,7 @@ FirstPlace place_of(const Comparison& all, const Ruler& ruler, size_t run) {
   for (const auto& [history, index] : {std::pair(pair->one->history.get(), run),
                                        std::pair(pair->others.front()->history.get(), all.baseline())})
     if (!measures(*history)) {
-      place.lacks = lacks_metric(all, index, words::say("compare.place.norms"));
+      place.lacks = lacks_metric(all, index, tr("gradient sizes"));
       return place;
     }
   Search search(all, ruler, place);
@@ -623,7 +619,7 @@ FirstPlace place_of(const Comparison& all, const Ruler& ruler, size_t run) {
     search.visit(tensor, stat_track(ruler, all.runs[run], *pair->one, tensor.stat), others);
   }
   search.finish();
-  if (place.first_step == 0) place.lacks = words::say("compare.place.no_norms");
+  if (place.first_step == 0) place.lacks = tr("gradient sizes: no matrix and step that both have");
   return place;
 }
 
@@ -651,13 +647,13 @@ std::string map_sentence(const Comparison& all, size_t run) {
       }
   const char mine = all.letter(run), base = all.letter(all.baseline());
   if (std::fabs(most) < std::log10(2.f))
-    return words::say("compare.map.within", {{"run", mine}, {"base", base}});
-  return words::say("compare.map.farthest",
-                    {{"step", ui::grouped(step)},
-                     {"layer", layer},
-                     {"run", mine},
-                     {"ratio", held_against(std::pow(10.0, static_cast<double>(most)), owned_by(base))},
-                     {"note", data_note(all, run)}});
+    return tr("{run} stays within 2× of {base}.", {{"run", mine}, {"base", base}});
+  return tr("Farthest apart at step {step}, layer {layer}: {run}'s is {ratio}{note}.",
+            {{"step", ui::grouped(step)},
+             {"layer", layer},
+             {"run", mine},
+             {"ratio", held_against(std::pow(10.0, static_cast<double>(most)), owned_by(base))},
+             {"note", data_note(all, run)}});
 }
 
 std::string place_sentence(const Comparison& all, size_t run) {
@@ -665,36 +661,42 @@ std::string place_sentence(const Comparison& all, size_t run) {
   const char mine = all.letter(run), base = all.letter(all.baseline());
   if (run == all.baseline()) return "";
   if (!place.lacks.empty())
-    return words::say("compare.place.lacks", {{"run", mine}, {"base", base}, {"what", place.lacks}});
-  if (place.equal) return words::say("compare.place.equal", {{"run", mine}, {"base", base}});
+    return tr("{run} and {base}: {what}.", {{"run", mine}, {"base", base}, {"what", place.lacks}});
+  if (place.equal)
+    return tr("{run} and {base}: every gradient size is equal to the bit.", {{"run", mine}, {"base", base}});
   // A single seed has no range.
   const bool single = place.against == Against::SameSeed || measuring_seeds(all.runs[all.baseline()]) == 1;
-  const std::string range = words::say("compare.place.range", {{"seeds", seeds_of_baseline(all)}});
+  const std::string range = tr("the range {seeds}", {{"seeds", seeds_of_baseline(all)}});
   if (!place.parts) {
-    const char* const key = place.most_step == 0 ? "compare.place.stays"
-                            : single             ? "compare.place.nowhere"
-                                                 : "compare.place.leaves";
-    return words::say(key, {{"run", mine},
-                            {"base", base},
-                            {"factor", times(all.choice.factor)},
-                            {"range", range},
-                            {"most", times(place.most)},
-                            {"step", ui::grouped(place.most_step)},
-                            {"note", data_note(all, run)}});
+    const char* const key =
+        place.most_step == 0 ? "{run} and {base} part nowhere by more than {factor}: it stays in {range}."
+        : single             ? "{run} and {base} part nowhere by more than {factor}: {most} at most, at step "
+                               "{step}{note}."
+                 : "{run} and {base} part nowhere by more than {factor}: it leaves {range} by {most} at "
+                   "most, at step {step}{note}.";
+    return tr(key, {{"run", mine},
+                    {"base", base},
+                    {"factor", times(all.choice.factor)},
+                    {"range", range},
+                    {"most", times(place.most)},
+                    {"step", ui::grouped(place.most_step)},
+                    {"note", data_note(all, run)}});
   }
   std::string since;
   if (place.equal_until > 0)
-    since = words::say("compare.place.equal_until", {{"step", ui::grouped(place.equal_until)}});
+    since = tr("; equal to the bit up to step {step}", {{"step", ui::grouped(place.equal_until)}});
   else if (place.step == place.first_step)
-    since = words::say(place.step == 1 ? "compare.place.from_first" : "compare.place.at_first");
-  return words::say("compare.place.parts",
-                    {{"run", mine},
-                     {"base", base},
-                     {"step", ui::grouped(place.step)},
-                     {"tensor", tensor_words(place)},
-                     {"ratio", held_against(place.ratio, single ? owned_by(base) : range)},
-                     {"since", since},
-                     {"note", data_note(all, run)}});
+    since = tr(place.step == 1 ? ", from the first step on" : ", at the first step that was compared");
+  return tr(
+      "{run} and {base} part at step {step} in {tensor}: its gradient size is "
+      "{ratio}{since}{note}.",
+      {{"run", mine},
+       {"base", base},
+       {"step", ui::grouped(place.step)},
+       {"tensor", tensor_words(place)},
+       {"ratio", held_against(place.ratio, single ? owned_by(base) : range)},
+       {"since", since},
+       {"note", data_note(all, run)}});
 }
 
 }  // namespace normscope::compare

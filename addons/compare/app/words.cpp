@@ -26,29 +26,32 @@ std::string signed_decimals(double value, int digits) {
 }
 
 std::string times(double factor) {
-  if (!std::isfinite(factor) || factor <= 0) return words::say("compare.ratio.infinite");
+  if (!std::isfinite(factor) || factor <= 0) return tr("infinitely many times");
   const double unit = std::pow(10.0, std::floor(std::log10(factor)) - 1);  // two digits
   return ui::number(std::round(factor / unit) * unit, 2) + "×";
 }
 
 std::string ratio_words(double ratio) {
-  if (ratio < 2 && ratio > 0.5) return words::say("compare.ratio.within");
-  return words::say(ratio < 1 ? "compare.ratio.smaller" : "compare.ratio.larger",
-                    {{"times", times(ratio < 1 ? 1 / ratio : ratio)}});
+  if (ratio < 2 && ratio > 0.5) return tr("within 2×");
+  return tr(ratio < 1 ? "{times} smaller" : "{times} larger",
+            {{"times", times(ratio < 1 ? 1 / ratio : ratio)}});
 }
 
 std::string held_against(double ratio, const std::string& other) {
-  if (ratio <= 0) return words::say("compare.ratio.zero", {{"other", other}});
-  if (!std::isfinite(ratio)) return words::say("compare.ratio.not_zero", {{"other", other}});
-  return words::say(ratio < 1 ? "compare.ratio.smaller_than" : "compare.ratio.larger_than",
-                    {{"times", times(ratio < 1 ? 1 / ratio : ratio)}, {"other", other}});
+  if (ratio <= 0) return tr("zero, unlike {other}", {{"other", other}});
+  if (!std::isfinite(ratio)) return tr("not zero, unlike {other}", {{"other", other}});
+  return tr(ratio < 1 ? "{times} smaller than {other}" : "{times} larger than {other}",
+            {{"times", times(ratio < 1 ? 1 / ratio : ratio)}, {"other", other}});
 }
 
 std::string layer_words(const std::string& stack, int32_t layer) {
-  return words::say(fmt::format("compare.layer.{}", stack.empty() ? "only" : stack), {{"layer", layer}});
+  return tr(stack.empty()        ? "layer {layer}"
+            : stack == "encoder" ? "encoder layer {layer}"
+                                 : "decoder layer {layer}",
+            {{"layer", layer}});
 }
 
-std::string owned_by(char letter) { return words::say("compare.owned_by", {{"run", letter}}); }
+std::string owned_by(char letter) { return tr("{run}'s", {{"run", letter}}); }
 
 std::string tensor_words(const FirstPlace& place) {
   return fmt::format("{}, {}", layer_words(place.stack, place.layer), place.matrix);
@@ -56,10 +59,9 @@ std::string tensor_words(const FirstPlace& place) {
 
 std::string metric_words(const Choice& choice) {
   const panels::MetricInfo& metric = panels::info(choice.metric);
-  const std::string what =
-      choice.metric == panels::Metric::Gradient ? words::say("compare.metric.gradient") : metric.name;
-  return metric.of_matrix ? words::say("compare.metric.of",
-                                       {{"metric", what}, {"matrix", view::kMatrices[choice.matrix].label}})
+  const std::string what = choice.metric == panels::Metric::Gradient ? tr("gradient size") : metric.name;
+  return metric.of_matrix ? tr("{metric} of {matrix}",
+                               {{"metric", what}, {"matrix", view::kMatrices[choice.matrix].label}})
                           : what;
 }
 
@@ -72,12 +74,12 @@ size_t measuring_seeds(const Recording& run) {
 std::string seeds_of_baseline(const Comparison& all) {
   const size_t seeds = measuring_seeds(all.runs[all.baseline()]);
   const char letter = all.letter(all.baseline());
-  return seeds <= 1 ? words::say("compare.seeds.of_one", {{"run", letter}})
-                    : words::say("compare.seeds.of", {{"run", letter}, {"seeds", seeds}});
+  return seeds <= 1 ? tr("of {run}", {{"run", letter}})
+                    : tr("of {run}'s {seeds} seeds", {{"run", letter}, {"seeds", seeds}});
 }
 
 std::string seed_words(const SeedRecord& seed) {
-  return seed.origin.seed ? words::say("compare.seeds.seed", {{"seed", seed.origin.seed}}) : "";
+  return seed.origin.seed ? tr("seed {seed}", {{"seed", seed.origin.seed}}) : "";
 }
 
 std::string loss_words(const EndRow& row) {
@@ -94,15 +96,13 @@ std::string update_words(const EndRow& row) {
 
 std::string leaves_words(const EndRow& row) {
   if (!row.leaves) return "–";
-  return *row.leaves > 0 ? std::to_string(*row.leaves) : words::say("compare.end.not_yet");
+  return *row.leaves > 0 ? std::to_string(*row.leaves) : tr("not yet");
 }
 
 std::string value_words(const Comparison& all, const Setting& setting, size_t run) {
   // A setting under somebody else's name is not among ours.
   if (!setting.values[run])
-    return all.runs[run].spec
-               ? "–"
-               : words::say("compare.missing.not_in", {{"where", where_missing(all.runs[run])}});
+    return all.runs[run].spec ? "–" : tr("not in {where}", {{"where", where_missing(all.runs[run])}});
   const std::string& value = *setting.values[run];
   if (setting.key != "model.placement") {
     const Field* field = find_field(setting.key);
@@ -122,15 +122,14 @@ std::string data_words(const Comparison& all, size_t run) {
     case SameData::Same:
       return "";
     case SameData::Other:
-      return mine.data.unknown()
-                 ? words::say("compare.data.other")
-                 : words::say("compare.data.other_is", {{"data", words::spoken(to_words(mine.data))}});
+      return mine.data.unknown() ? tr("other data")
+                                 : tr("other data: {data}", {{"data", words::spoken(to_words(mine.data))}});
     case SameData::Unknown:
       break;
   }
-  if (mine.data.unknown()) return words::say("compare.data.not_in", {{"where", where_missing(mine)}});
-  return words::say("compare.data.unsaid",
-                    {{"data", words::spoken(to_words(mine.data))}, {"run", all.letter(all.baseline())}});
+  if (mine.data.unknown()) return tr("data: not in {where}", {{"where", where_missing(mine)}});
+  return tr("data: {data}, and {run} does not say its own",
+            {{"data", words::spoken(to_words(mine.data))}, {"run", all.letter(all.baseline())}});
 }
 
 std::string window_words(const Comparison& all) {
@@ -139,10 +138,9 @@ std::string window_words(const Comparison& all) {
     least = std::min(least, run.seeds.size());
     most = std::max(most, run.seeds.size());
   }
-  const std::string seeds = least == most
-                                ? words::say("compare.seeds.each", {{"count", most}})
-                                : words::say("compare.seeds.from_to", {{"least", least}, {"most", most}});
-  return words::say("compare.end.window", {{"steps", kLossWindow}, {"seeds", seeds}});
+  const std::string seeds = least == most ? tr("{count} seed each | {count} seeds each", {{"count", most}})
+                                          : tr("{least} to {most} seeds", {{"least", least}, {"most", most}});
+  return tr("mean of up to the last {steps} steps, {seeds}", {{"steps", kLossWindow}, {"seeds", seeds}});
 }
 
 std::string against_words(const Difference& difference) {
@@ -169,11 +167,10 @@ std::vector<std::vector<std::string>> end_table(const Comparison& all) {
 }
 
 std::vector<std::vector<std::string>> settings_table(const Comparison& all, const std::string& mark) {
-  std::vector<std::vector<std::string>> table(1, {words::say("compare.settings.head")});
+  std::vector<std::vector<std::string>> table(1, {tr("setting")});
   for (size_t run = 0; run < all.runs.size(); ++run)
-    table.front().push_back(run == all.baseline()
-                                ? words::say("compare.settings.baseline", {{"run", all.letter(run)}})
-                                : std::string(1, all.letter(run)));
+    table.front().push_back(run == all.baseline() ? tr("{run} (baseline)", {{"run", all.letter(run)}})
+                                                  : std::string(1, all.letter(run)));
   for (const Setting& setting : all.settings) {
     table.push_back({setting.label});
     for (size_t run = 0; run < all.runs.size(); ++run)
@@ -193,11 +190,14 @@ std::string unread_sentence(const Comparison& all) {
     const records::LinesRead& read = all.runs[run].read;
     if (read.fault().empty()) continue;
     text += (text.empty() ? "" : " ") +
-            words::say(read.broken > 0 ? "compare.missing.unread" : "compare.missing.faulty",
-                       {{"run", all.letter(run)},
-                        {"count", read.broken},
-                        {"lines", read.lines},
-                        {"why", read.faults.empty() ? "" : words::error(read.faults.front())}});
+            tr(read.broken > 0
+                   ? "{run}: {count} of {lines} lines of its log cannot be read and is left out; {why}. | "
+                     "{run}: {count} of {lines} lines of its log cannot be read and are left out; {why}."
+                   : "{run}: its log is read in part; {why}.",
+               {{"run", all.letter(run)},
+                {"count", read.broken},
+                {"lines", read.lines},
+                {"why", read.faults.empty() ? "" : words::error(read.faults.front())}});
   }
   return text;
 }
@@ -214,7 +214,7 @@ std::vector<std::string> together(const Comparison& all,
   std::vector<std::string> sentences;
   for (auto& [text, letters] : parts) {
     std::sort(letters.begin(), letters.end());
-    sentences.push_back(fmt::format("{}: {}", in_words(letters, words::say("compare.and")), text));
+    sentences.push_back(fmt::format("{}: {}", in_words(letters, tr("and")), text));
   }
   return sentences;
 }
@@ -224,13 +224,15 @@ std::string missing_sentence(const Comparison& all) {
   std::vector<std::pair<size_t, std::string>> lacking;
   for (const EndRow& row : all.rows)
     if (!row.missing.empty())
-      lacking.emplace_back(row.run, words::say("compare.missing.what",
-                                               {{"where", where_missing(all.runs[row.run])},
-                                                {"what", in_words(row.missing, words::say("compare.and"))}}));
+      lacking.emplace_back(row.run,
+                           tr("not in {where}: {what}.", {{"where", where_missing(all.runs[row.run])},
+                                                          {"what", in_words(row.missing, tr("and"))}}));
   for (const std::string& sentence : together(all, lacking)) text += (text.empty() ? "" : " ") + sentence;
   for (size_t run = 0; run < all.runs.size(); ++run)
     if (was_replaced(all.runs[run]))
-      text += (text.empty() ? "" : " ") + words::say("compare.missing.replaced", {{"run", all.letter(run)}});
+      text +=
+          (text.empty() ? "" : " ") +
+          tr("{run}: another run took the place of the one before in this file.", {{"run", all.letter(run)}});
   return text;
 }
 
@@ -262,9 +264,13 @@ struct Norms {
   }
   std::vector<std::string> words() const {
     std::vector<std::string> all;
-    for (const auto& [count, done] : {std::pair(moved, "moved"), std::pair(added, "added"),
-                                      std::pair(removed, "removed"), std::pair(changed, "changed")})
-      if (count > 0) all.push_back(words::say(fmt::format("compare.edit.{}", done), {{"count", count}}));
+    const auto add = [&](int32_t count, const std::string& text) {
+      if (count > 0) all.push_back(text);
+    };
+    add(moved, tr("{count} norm moved | {count} norms moved", {{"count", moved}}));
+    add(added, tr("{count} norm added | {count} norms added", {{"count", added}}));
+    add(removed, tr("{count} norm removed | {count} norms removed", {{"count", removed}}));
+    add(changed, tr("{count} norm changed | {count} norms changed", {{"count", changed}}));
     return all;
   }
 };
@@ -296,7 +302,7 @@ std::vector<std::string> step_words(const std::vector<Edit>& edits, const std::o
     if (both) norms.compare(before->model.encoder, after->model.encoder, false);
   }
   std::vector<std::string> moved = norms.words();
-  if (moved.empty()) moved.push_back(words::say("compare.edit.wiring"));
+  if (moved.empty()) moved.push_back(tr("wiring changed"));
   words.insert(words.begin(), moved.begin(), moved.end());
   return words;
 }
@@ -325,11 +331,11 @@ std::string edits_words(const Recording& run) {
     // An edit of step 301 is shown at step 300, which the run had done by then and where the timeline has it.
     if (!words.empty())
       text += (text.empty() ? "" : "; ") +
-              words::say("compare.edit.at", {{"edits", fmt::format("{}", fmt::join(words, ", "))},
-                                             {"step", std::max(step - 1, 0)}});
+              tr("{edits} at {step}",
+                 {{"edits", fmt::format("{}", fmt::join(words, ", "))}, {"step", std::max(step - 1, 0)}});
     spec = std::move(after);
   }
-  return text.empty() ? words::say("compare.edit.none") : text;
+  return text.empty() ? tr("none") : text;
 }
 
 }  // namespace normscope::compare

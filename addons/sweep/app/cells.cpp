@@ -23,14 +23,14 @@ namespace {
 using experiments::power;
 
 constexpr MetricInfo kMetrics[] = {
-    {"loss", "nats", false},
-    {"since", "steps", false},
-    {"gradient", "", true},
-    {"ratio", "", true},
-    {"beta2", "", false},
-    {"predicted-cosine", "", false},
-    {"predicted-gradient", "", true},
-    {"measured", "", true},
+    {"loss", "final loss", "nats", false},
+    {"since", "first step off the plateau", "steps", false},
+    {"gradient", "gradient size of the first layer at step 20", "", true},
+    {"ratio", "gradient size of the first layer over the last one's at step 20", "", true},
+    {"beta2", "sum of the sub-layers' own shares at initialisation", "", false},
+    {"predicted-cosine", "predicted cosine between tokens", "", false},
+    {"predicted-gradient", "predicted gradient, bottom over top", "", true},
+    {"measured", "{number} at the end, the largest", "", true},
 };
 
 Sign sign_of(const Cell& cell) {
@@ -96,13 +96,12 @@ const char* mark(Sign sign) {
   return marks[static_cast<size_t>(sign)];
 }
 
-const std::string& sign_words(Sign sign) { return words::say(fmt::format("sweep.sign.{}", to_string(sign))); }
+const std::string& sign_words(Sign sign) { return tr(to_string(sign)); }
 
 std::string Cell::words() const {
   if (sign == Sign::Waiting || sign == Sign::Failed) return sign_words(sign);
-  if (known > 1)
-    return words::say("sweep.cell.some_learn", {{"learn", count(Verdict::Learns)}, {"all", known}});
-  if (sign == Sign::Learns) return words::say("sweep.cell.since", {{"step", since()}});
+  if (known > 1) return tr("{learn} of {all} learn", {{"learn", count(Verdict::Learns)}, {"all", known}});
+  if (sign == Sign::Learns) return tr("since {step}##cell", {{"step", since()}});
   if (sign == Sign::NotFinite)
     for (const auto& run : runs)
       if (run && !run->what.empty()) return run->what;
@@ -189,18 +188,19 @@ std::vector<grid::Segment> border_of(const Grid& grid) {
                          [&](size_t column, size_t row) { return side_of(grid.at(column, row)); });
 }
 
-const std::string& MetricInfo::title() const { return words::say(fmt::format("sweep.metric.{}", name)); }
+const std::string& MetricInfo::title() const { return tr(said); }
 
 const MetricInfo& info(Metric metric) { return kMetrics[static_cast<size_t>(metric)]; }
 
 std::string title_of(const Grid& grid, Metric metric) {
   if (metric != Metric::Measured) return info(metric).title();
-  constexpr std::pair<std::string_view, std::string_view> kNamed[] = {{"critical_rate", "critical_rate"},
-                                                                      {"largest_logit", "largest_logit"},
-                                                                      {"L*.attn.batch_logit", "batch_logit"}};
-  for (const auto& [number, name] : kNamed)
-    if (grid.measure == number) return words::say(fmt::format("sweep.measured.{}", name));
-  return words::say("sweep.metric.measured", {{"number", grid.measure}});
+  constexpr std::pair<std::string_view, std::string_view> kNamed[] = {
+      {"critical_rate", "critical rate at the end"},
+      {"largest_logit", "largest attention logit at the end"},
+      {"L*.attn.batch_logit", "largest attention logit of the last batch"}};
+  for (const auto& [number, title] : kNamed)
+    if (grid.measure == number) return tr(title);
+  return tr("{number} at the end, the largest", {{"number", grid.measure}});
 }
 
 std::vector<std::string_view> metric_names() {

@@ -82,7 +82,7 @@ inline bool is_predicted(Metric metric) {
   return metric == Metric::PredictedCosine || metric == Metric::PredictedGradient;
 }
 struct MetricInfo {
-  const char *name, *unit;
+  const char *name, *said, *unit;
   bool log = false;                  ///< coloured by its logarithm
   const std::string& title() const;  ///< "final loss"
 };

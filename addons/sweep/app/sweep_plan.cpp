@@ -251,9 +251,13 @@ Plan plan_from(const PlanText& text) {
 const std::vector<Preset>& presets() {
   // The first lesson uses these warm-ups and the rate 0.003, so the store may already have its runs.
   static const std::vector<Preset> all = {
-      {"warmup", {"train.lr=3e-4:3e-2:log7", "train.warmup=0,10,25,50,100,200"}},
-      {"depth", {"model.layers=2,4,6,9,12,18", "train.lr=3e-4,1e-3,3e-3,1e-2"}},
-      {"placement", {"model.placement=all", "train.lr=3e-4,1e-3,3e-3,1e-2"}},
+      {"warmup",
+       "learning rate × warm-up, Post-LN",
+       {"train.lr=3e-4:3e-2:log7", "train.warmup=0,10,25,50,100,200"}},
+      {"depth",
+       "depth × learning rate, Post-LN",
+       {"model.layers=2,4,6,9,12,18", "train.lr=3e-4,1e-3,3e-3,1e-2"}},
+      {"placement", "placement × learning rate", {"model.placement=all", "train.lr=3e-4,1e-3,3e-3,1e-2"}},
   };
   return all;
 }

@@ -88,7 +88,7 @@ experiments::Study study_of(const std::vector<CellRun>& runs);
 
 /// A sweep that is ready to start: "warmup", "depth", "placement".
 struct Preset {
-  const char* name;  ///< its words are sweep.preset.NAME in assets/words
+  const char *name, *title;
   std::vector<const char*> axes;
 };
 const std::vector<Preset>& presets();

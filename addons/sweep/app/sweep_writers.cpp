@@ -90,7 +90,8 @@ Json cell_json(const Grid& grid, const Cell& cell) {
 
 /// Gives the level of letter frequencies and the best cell, unless the cells read different data.
 std::string ends_text(const Grid& grid) {
-  if (!grid.one_data()) return "These are " + words::say("sweep.different_data") + ".";
+  if (!grid.one_data())
+    return "These are " + tr("cells of different data: their losses do not compare") + ".";
   return fmt::format("The line of {}: {} {}; best cell: {}.", words::spoken(frequencies_of(grid.unit())),
                      words::with_decimal(fixed(grid.level)), words::spoken(nats_per(grid.unit())),
                      words::with_decimal(fixed(grid.best)));
@@ -117,9 +118,8 @@ std::string refusals_text(const Grid& grid, Metric metric) {
     if (!cell.refused.empty())
       out += fmt::format("{}: {}\n", grid.text_of(cell), cell.refused);
     else if (is_predicted(metric) && !cell.predicted.objection.empty())
-      out +=
-          fmt::format("{}: {}\n", grid.text_of(cell),
-                      words::say("sweep.no_prediction", {{"why", words::spoken(cell.predicted.objection)}}));
+      out += fmt::format("{}: {}\n", grid.text_of(cell),
+                         tr("no prediction: {why}", {{"why", words::spoken(cell.predicted.objection)}}));
   return out;
 }
 
@@ -127,9 +127,10 @@ std::string refusals_text(const Grid& grid, Metric metric) {
 
 std::string loss_window_text(const Grid& grid) {
   const int32_t steps = base_of(grid.plan).train.steps;
-  if (steps_vary(grid.plan)) return words::say("sweep.window.last_or_all", {{"steps", Record::kWindow}});
-  return steps < Record::kWindow ? words::say("sweep.window.all", {{"steps", steps}})
-                                 : words::say("sweep.window.last", {{"steps", Record::kWindow}});
+  if (steps_vary(grid.plan))
+    return tr("the last {steps} steps, or of all where there are fewer", {{"steps", Record::kWindow}});
+  return steps < Record::kWindow ? tr("all {steps} steps", {{"steps", steps}})
+                                 : tr("the last {steps} steps", {{"steps", Record::kWindow}});
 }
 
 std::string level_text(const Grid& grid) {
@@ -137,17 +138,18 @@ std::string level_text(const Grid& grid) {
 }
 
 std::string loss_note(const Grid& grid) {
-  return words::say("sweep.loss_note",
-                    {{"unit", words::spoken(nats_per(grid.unit()))}, {"window", loss_window_text(grid)}});
+  return tr("{unit}, mean of {window}",
+            {{"unit", words::spoken(nats_per(grid.unit()))}, {"window", loss_window_text(grid)}});
 }
 
 std::string setting_text(const Grid& grid) {
   const Plan& plan = grid.plan;
   const RunSpec base = base_of(plan);
-  std::string text = words::say(plan.more.empty() ? "sweep.setting.seeds" : "sweep.setting.more_seeds",
-                                {{"count", plan.seeds}});
-  if (!steps_vary(plan))
-    text = words::say("sweep.setting.steps", {{"steps", base.train.steps}, {"seeds", text}});
+  std::string text =
+      tr(plan.more.empty() ? "{count} seed a cell | {count} seeds a cell"
+                           : "{count} seed a cell, more in regions | {count} seeds a cell, more in regions",
+         {{"count", plan.seeds}});
+  if (!steps_vary(plan)) text = tr("{steps} steps, {seeds}", {{"steps", base.train.steps}, {"seeds", text}});
   if (!plan.set.empty()) text += fmt::format("; {}", fmt::join(plan.set, " "));
   return text;
 }

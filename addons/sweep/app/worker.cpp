@@ -121,7 +121,8 @@ void Worker::work(const Task& task) {
   else
     state.phase = state.grid->complete ? Phase::Done : Phase::Ready;
   if (store_->unkept_count() > 0)
-    state.error = words::say("sweep.progress.unkept", {{"why", words::error(store_->unkept())}});
+    state.error =
+        tr("what was trained goes with the window: {why}", {{"why", words::error(store_->unkept())}});
   jobs_.publish(state);
 }
 

@@ -182,8 +182,10 @@ TEST_CASE(
   for (const std::string& name : preset_names()) check_translated(default_name(preset_run(name)));
   for (const Optimizer optimizer : kOptimizers) check_translated(rule_of(optimizer).label);
   for (const Schedule::Kind kind : kSchedules) check_translated(row_of(kind).words);
-  for (const Field& field : spec_fields())
+  for (const Field& field : spec_fields()) {
     for (const std::string_view text : {field.label, field.unit, field.help}) check_translated(text);
+    for (const std::string_view text : field.more_help) check_translated(text);
+  }
   for (const words::Language::Entry& entry : words::language("en").entries()) {
     constexpr std::string_view kData = "settings.data.";
     if (!entry.key.starts_with(kData)) continue;

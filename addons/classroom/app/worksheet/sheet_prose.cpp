@@ -101,8 +101,7 @@ class ProseWriter {
     const Words& words = *sheet_.lesson.words;
     std::string out;
     for (const std::string& form : forms)
-      out += (out.empty() ? " " : words.say("worksheet.or")) +
-             element("span", std::string(kBox) + " " + form, "form");
+      out += (out.empty() ? " " : words.tr(" or ")) + element("span", std::string(kBox) + " " + form, "form");
     return out + " ";
   }
 

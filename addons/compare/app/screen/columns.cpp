@@ -82,13 +82,11 @@ void CompareScreen::draw_loss(Frame& f, const Rect& rect) {
   plot.cursor = plot::Cursor{f.x(), grouped(f.step)};
   plot.hover = hover_x_;
   cells_.views[kLoss].x = across_.x;
-  const std::vector<words::Label> labels{words::label("compare.align.step"),
-                                         words::label("compare.align.tokens"),
-                                         words::label("compare.align.time")};
+  const std::vector<words::Label> labels{words::label("step"), words::label("tokens"), words::label("time")};
   const float align_w = segmented_width(ui, labels);
   const bool zoomed = across_.x || range_;
   panels::CellOptions options;
-  options.help = words::say("compare.loss.help");
+  options.help = tr("The loss of every run: the line is the shown seed, the band all of them.");
   options.right = align_w + 40 + (zoomed ? 118.f : 0.f) + 84;
   trim(ui.paint(), plot, rect.w, f.compact(), options.right);
   const plot::PlotHit hit = panels::draw_cell(ui, kLoss, rect, plot, cells_, options);
@@ -96,7 +94,7 @@ void CompareScreen::draw_loss(Frame& f, const Rect& rect) {
   float x = rect.right() - 32 - align_w;
   int align = align_;
   if (segmented(ui, "compare/align", {x, rect.y + 5, align_w, 26}, labels, align,
-                words::say("compare.align.help")) &&
+                tr("What stands on the shared axis (X).")) &&
       align != align_)
     set_align(align);
   x -= 84;
@@ -106,19 +104,24 @@ void CompareScreen::draw_loss(Frame& f, const Rect& rect) {
                               [](const SideBySide::Place& place) { return place.live; });
   const bool training = f.view.seed_check_steps > 0;
   const std::string seeds =
-      training ? words::say("compare.seeds.percent",
-                            {{"percent", 100 * f.view.seed_check_done / f.view.seed_check_steps}})
-               : words::say("compare.seeds.five");
-  if (button(ui, "compare/seeds", {x, rect.y + 6, 76, 24}, seeds,
-             plain.enabled ? words::say("compare.seeds.help") : words::say("compare.seeds.cannot"), plain) &&
+      training ? tr("{percent} %", {{"percent", 100 * f.view.seed_check_done / f.view.seed_check_steps}})
+               : tr("5 seeds");
+  if (button(
+          ui, "compare/seeds", {x, rect.y + 6, 76, 24}, seeds,
+          plain.enabled
+              ? tr("Trains the live runs with four further seeds: the band that a difference has to leave.")
+              : tr("These runs come from files: without their weights and batches no further seed can be "
+                   "trained."),
+          plain) &&
       !training)
     f.desk.commands.emplace_back(session::CheckSeeds{});
   if (!zoomed) return;
   x -= 118;
   plain.enabled = true;
-  if (button(ui, "compare/range", {x, rect.y + 6, 110, 24},
-             range_ ? words::say("compare.range.all") : words::say("compare.range.these"),
-             words::say("compare.range.help"), plain)) {
+  if (button(ui, "compare/range", {x, rect.y + 6, 110, 24}, range_ ? tr("all steps") : tr("these steps only"),
+             tr("Compares only the steps that are in sight: differences, places and the table at the end "
+                "are then of these alone."),
+             plain)) {
     if (range_) {
       range_.reset();
     } else if (across_.x) {
@@ -138,7 +141,7 @@ void CompareScreen::draw_difference(Frame& f, const Rect& rect) {
   plot.hover = hover_x_;
   cells_.views[kDifference].x = across_.x;
   panels::CellOptions options;
-  options.help = words::say("compare.difference.help");
+  options.help = tr("Each run's loss minus the baseline's; the baseline's own band says what luck can do.");
   options.right = 30;
   time_hit(f, kDifference, panels::draw_cell(f.ui, kDifference, rect, plot, cells_, options));
 }
@@ -155,12 +158,12 @@ void CompareScreen::draw_maps_head(Frame& f, const Rect& rect, bool with_panel) 
   right -= kKey + 2 * kWords + 8;
   if (with_panel) {
     const bool gradient = metric_ == panels::Metric::Gradient;
-    std::string measure = gradient ? words::say("compare.map.gradient") : metric.name;
+    std::string measure = gradient ? tr("Gradient") : metric.name;
     if (measure[0] >= 'a' && measure[0] <= 'z') measure[0] += 'A' - 'a';  // it begins the title
     plot::PlotSpec head;
     head.title =
-        words::say("compare.map.over", {{"metric", measure}, {"run", f.all().letter(f.all().baseline())}});
-    head.note = gradient ? words::say("compare.map.note_gradient") : words::say("compare.map.note");
+        tr("{metric} over {run}'s", {{"metric", measure}, {"run", f.all().letter(f.all().baseline())}});
+    head.note = gradient ? tr("‖∂L/∂W‖, by layer and step") : tr("by layer and step");
     panels::CellOptions options;
     options.right = rect.right() - right;
     options.metric = &metric_;
@@ -171,7 +174,7 @@ void CompareScreen::draw_maps_head(Frame& f, const Rect& rect, bool with_panel) 
     std::vector<std::string> labels;
     for (const view::Matrix& matrix : view::kMatrices)
       if (!std::string_view(matrix.path).starts_with("cross")) labels.emplace_back(matrix.label);
-    choice(ui, "compare/matrix", of_matrix, labels, matrix_, words::say("compare.map.help_matrix"));
+    choice(ui, "compare/matrix", of_matrix, labels, matrix_, tr("Which matrix of every layer (W)."));
   }
   if (!with_panel)
     return panels::metric_button(ui, "compare/maps", {rect.right() - 36, rect.y + 6, 26, 24}, metric_);
@@ -181,9 +184,10 @@ void CompareScreen::draw_maps_head(Frame& f, const Rect& rect, bool with_panel) 
     p.fill({key.x + key.w * static_cast<float>(i) / kPieces, key.y, key.w / kPieces + 0.5f, key.h},
            signed_colour(ui.theme(), 2 * (static_cast<float>(i) + 0.5f) / kPieces - 1));
   p.outline(key, ui.theme().border, 1, 2);
-  p.text({key.x - 6, key.y + 9}, small, ui.theme().ink3, words::say("compare.map.key_smaller"), Align::Right);
-  p.text({key.right() + 6, key.y + 9}, small, ui.theme().ink3, words::say("compare.map.key_larger"));
-  ui.mark("compare/maps/key", key, words::say("compare.map.key"), words::say("compare.map.help_key"));
+  p.text({key.x - 6, key.y + 9}, small, ui.theme().ink3, tr("10⁴× smaller"), Align::Right);
+  p.text({key.right() + 6, key.y + 9}, small, ui.theme().ink3, tr("10⁴× larger"));
+  ui.mark("compare/maps/key", key, tr("blue: smaller; red: larger; full at 10⁴×"),
+          tr("The colours of the maps."));
 }
 
 void CompareScreen::draw_maps(Frame& f, const Rect& rect, bool with_panel) {
@@ -195,8 +199,8 @@ void CompareScreen::draw_maps(Frame& f, const Rect& rect, bool with_panel) {
   if (!with_panel) {
     const TextStyle small{Face::Sans, type::tick};
     const Rect line = inner.take_top(18).inset(space::pad, 0);
-    const std::string what = words::say(
-        "compare.map.over", {{"metric", metric_words(all.choice)}, {"run", all.letter(all.baseline())}});
+    const std::string what = tr("{metric} over {run}'s",
+                                {{"metric", metric_words(all.choice)}, {"run", all.letter(all.baseline())}});
     ui.paint().text_in(line, small, ui.theme().ink3,
                        fitting(ui.paint(), small, line.w, {what, metric_words(all.choice)}));
   }
@@ -213,7 +217,7 @@ void CompareScreen::draw_maps(Frame& f, const Rect& rect, bool with_panel) {
       with.push_back(run);
       if (d.data != SameData::Same) note(run, data_words(all, run), d.short_words());
     } else {
-      note(run, all.maps[run].lacks, words::say("compare.map.none"));
+      note(run, all.maps[run].lacks, tr("no map"));
     }
   }
   if (!lacks.empty()) {
@@ -222,7 +226,7 @@ void CompareScreen::draw_maps(Frame& f, const Rect& rect, bool with_panel) {
     const Rect line = inner.take_bottom(20).inset(space::pad, 0);
     const TextStyle body{Face::Sans, type::body};
     ui.paint().text_in(line, body, ui.theme().ink3, fitting(ui.paint(), body, line.w, {notes, brief}));
-    ui.mark("compare/map/lacks", line, notes, words::say("compare.map.help_lacks"));
+    ui.mark("compare/map/lacks", line, notes, tr("Why a run has no map, or reads other data."));
   }
   if (with.empty()) return;
   constexpr float kAxis = 22;
@@ -255,7 +259,8 @@ void CompareScreen::draw_map(Frame& f, const Rect& rect, size_t run, bool last) 
   const Rect place{rect.x + 4, rect.y, rect.w - 8, rect.h};
   const plot::PlotHit hit =
       plot::draw_plot(ui, name, place, plot, cells_.views[name],
-                      words::say("compare.map.help", {{"metric", metric_words(all.choice)}}));
+                      tr("The run's {metric} divided by the baseline's, layer 1 at the bottom.",
+                         {{"metric", metric_words(all.choice)}}));
   time_hit(f, name, hit);
   plot::PlotSpec file = f.shown->maps[run];  // with its tile and its sentence
   file.cursor = plot.cursor;
@@ -268,8 +273,8 @@ void CompareScreen::draw_map(Frame& f, const Rect& rect, size_t run, bool last) 
   for (const int32_t layer : {map.layers, int32_t{1}}) {
     const float cell = column ? map.at(layer, *column) : NAN;
     if (!std::isfinite(cell) || (layer == 1 && (map.layers == 1 || height < 38))) continue;
-    const std::string words = words::say(
-        "compare.map.layer_ratio", {{"layer", layer}, {"ratio", ratio_words(std::pow(10.0, double(cell)))}});
+    const std::string words = tr("layer {layer}  {ratio}",
+                                 {{"layer", layer}, {"ratio", ratio_words(std::pow(10.0, double(cell)))}});
     p.text({left, layer == 1 ? rect.y + height - 7 : rect.y + 14}, body, t.ink2,
            fitting(p, body, rect.right() - 28 - left, {words, ratio_words(std::pow(10.0, double(cell)))}));
   }
@@ -279,12 +284,12 @@ void CompareScreen::draw_map(Frame& f, const Rect& rect, size_t run, bool last) 
   if (layer < 1 || layer > map.layers || under == map.x.begin()) return;
   const auto at = static_cast<size_t>(under - map.x.begin()) - 1;
   if (const float cell = map.at(layer, at); std::isfinite(cell))
-    ui.tooltip(words::say(
-        "compare.map.cell",
-        {{"run", all.letter(run)},
-         {"step", grouped(map.steps[at])},
-         {"layer", layer},
-         {"ratio", held_against(std::pow(10.0, double(cell)), owned_by(all.letter(all.baseline())))}}));
+    ui.tooltip(
+        tr("{run}, step {step}, layer {layer}: {ratio}",
+           {{"run", all.letter(run)},
+            {"step", grouped(map.steps[at])},
+            {"layer", layer},
+            {"ratio", held_against(std::pow(10.0, double(cell)), owned_by(all.letter(all.baseline())))}}));
 }
 
 using namespace ui;
@@ -299,10 +304,10 @@ constexpr TextStyle kWords{Face::Sans, type::body}, kStrong{Face::Bold, type::ti
 
 /// Says "step 2, layer 6, W_K", or "nowhere".
 std::string where(const FirstPlace& place) {
-  if (!place.lacks.empty()) return words::say("compare.place.not_known");
-  if (place.equal) return words::say("compare.place.equal_short");
-  if (!place.parts) return words::say("compare.place.nowhere_short");
-  return words::say("compare.place.where", {{"step", grouped(place.step)}, {"tensor", tensor_words(place)}});
+  if (!place.lacks.empty()) return tr("not known");
+  if (place.equal) return tr("equal to the bit");
+  if (!place.parts) return tr("nowhere");
+  return tr("step {step}, {tensor}", {{"step", grouped(place.step)}, {"tensor", tensor_words(place)}});
 }
 
 /// Says "7.7", "230", "1.4k", "12k"; "–" for what is not known.
@@ -357,16 +362,14 @@ void draw_grid(Ui& ui, Rect rest, const Loupe& loupe, const FirstPlace& place, c
       if (place.parts && loupe.steps[c] == place.step && loupe.matrices[m] == place.matrix)
         p.outline(cell.inset(-1), t.ink, 2, 4);
       if (cell.contains(ui.mouse()))
-        ui.tooltip(words::say("compare.place.cell",
-                              {{"matrix", loupe.matrices[m]},
-                               {"step", grouped(loupe.steps[c])},
-                               {"ratio", std::isfinite(ratio) ? held_against(ratio, theirs)
-                                                              : words::say("compare.place.not_known")}}));
+        ui.tooltip(tr("{matrix} at step {step}: {ratio}",
+                      {{"matrix", loupe.matrices[m]},
+                       {"step", grouped(loupe.steps[c])},
+                       {"ratio", std::isfinite(ratio) ? held_against(ratio, theirs) : tr("not known")}}));
     }
   }
   const float base = rest.y + high * static_cast<float>(loupe.matrices.size()) + 16;
-  p.text({labels.right() - 8, base}, {Face::Sans, type::tick}, t.ink3, words::say("compare.align.step"),
-         Align::Right);
+  p.text({labels.right() - 8, base}, {Face::Sans, type::tick}, t.ink3, tr("step"), Align::Right);
   for (size_t c = first; c < first + columns; ++c) {
     const std::string step = grouped(loupe.steps[c]);
     if (p.text_width(mono, step) <= each - 3)
@@ -383,11 +386,11 @@ void CompareScreen::draw_right(Frame& f, Rect rest) {
     return draw_end(f, rest, true);
   }
   panel(f.ui, rest, {});
-  std::vector<words::Label> tabs{words::label("compare.tab.place"), words::label("compare.end.title")};
-  if (f.compact()) tabs.push_back(words::label("compare.tab.maps"));
+  std::vector<words::Label> tabs{words::label("Where they part"), words::label("At the end")};
+  if (f.compact()) tabs.push_back(words::label("Maps"));
   tab_ = std::min(tab_, static_cast<int>(tabs.size()) - 1);
   const Rect head{rest.x + 8, rest.y + 6, segmented_width(f.ui, tabs), 26};
-  segmented(f.ui, "compare/tab", head, tabs, tab_, words::say("compare.tab.help"));
+  segmented(f.ui, "compare/tab", head, tabs, tab_, tr("Which part of the comparison stands here."));
   Rect inner = rest;
   inner.take_top(38);
   if (tab_ == 0) draw_places(f, inner, false);
@@ -399,7 +402,7 @@ void CompareScreen::draw_places(Frame& f, const Rect& rect, bool with_panel) {
   Ui& ui = f.ui;
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
-  if (with_panel) panel(ui, rect, {.title = words::say("compare.place.title"), .term = "first-place"});
+  if (with_panel) panel(ui, rect, {.title = tr("Where they part first"), .term = "first-place"});
   Rect rest = rect.inset(space::pad, 0);
   Rect head = rest.take_top(with_panel ? space::title_row : 30.f);
   FieldOptions options;
@@ -412,11 +415,12 @@ void CompareScreen::draw_places(Frame& f, const Rect& rect, bool with_panel) {
   if (const std::optional<size_t> run = f.run_of(loupe_); run && f.shown->grids[*run].heat)
     panels::cell_menu(ui, "compare/loupe", rect, {f.shown->grids[*run]}, cells_);
   field(ui, "compare/factor", head.take_right(66, 8).inset(0, (head.h - 24) / 2), "", factor_,
-        words::say("compare.place.help_factor"), options);
-  const float title = with_panel ? p.text_width(kStrong, words::say("compare.place.title")) + 16 : 0;
+        tr("Runs part where the size of a gradient differs by more than this many times. Drag or "
+           "type."),
+        options);
+  const float title = with_panel ? p.text_width(kStrong, tr("Where they part first")) + 16 : 0;
   p.text_in(head, kWords, t.ink3,
-            fitting(p, kWords, head.w - title,
-                    {words::say("compare.place.factor"), words::say("compare.place.factor_short")}),
+            fitting(p, kWords, head.w - title, {tr("a gradient differs by more than"), tr("by more than")}),
             Align::Right);
   draw_place_rows(f, rest);
   p.hairline({rest.x, rest.y + 4}, {rest.right(), rest.y + 4}, t.border);
@@ -439,8 +443,9 @@ void CompareScreen::draw_place_rows(Frame& f, Rect& rest) {
     const Rect chip = row.inset(0, 1);
     const char letter = all.letter(run);
     const std::string sentence = place_sentence(all, run);
-    const Hit hit = ui.hit(fmt::format("compare/place/{}", letter), chip, sentence,
-                           words::say("compare.place.help", {{"sentence", sentence}}));
+    const Hit hit = ui.hit(
+        fmt::format("compare/place/{}", letter), chip, sentence,
+        tr("{sentence} A click takes the cursor there (P: to the next one).", {{"sentence", sentence}}));
     if (letter == loupe_)
       p.fill(chip, t.sunk, 6);
     else if (hit.hovered)
@@ -453,12 +458,11 @@ void CompareScreen::draw_place_rows(Frame& f, Rect& rest) {
     Rect words = chip.inset(8, 0);
     words.take_left(28);
     const float w =
-        p.text_in(words, kStrong, t.ink,
-                  fitting(p, kStrong, words.w, {where(place), words::say("compare.place.parts_short")}));
+        p.text_in(words, kStrong, t.ink, fitting(p, kStrong, words.w, {where(place), tr("parts")}));
     words.take_left(w + 16);
     const std::string than = place.parts ? held_against(place.ratio, owned_by(all.letter(all.baseline())))
                              : place.most_step > 0 && place.most > 1
-                                 ? words::say("compare.place.at_most", {{"times", times(place.most)}})
+                                 ? tr("{times} at most", {{"times", times(place.most)}})
                                  : "";
     const Difference& d = all.differences[run];
     const std::string data = d.data == SameData::Same ? "" : d.short_words(),
@@ -478,16 +482,16 @@ void CompareScreen::draw_loupe(Frame& f, Rect rest) {
   const Loupe& loupe = f.shown->loupes[*run];
   if (grid_row(rest.h - kLoupeHead, loupe) < kLeastGridRow) return;
   const FirstPlace& place = f.all().places[*run];
-  const std::string title =
-      words::say("compare.place.loupe", {{"layer", layer_words(loupe.stack, loupe.layer)},
-                                         {"run", loupe_},
-                                         {"base", f.all().letter(f.all().baseline())}});
+  const std::string title = tr("{layer} of {run}: how many times its gradient sizes differ from {base}'s",
+                               {{"layer", layer_words(loupe.stack, loupe.layer)},
+                                {"run", loupe_},
+                                {"base", f.all().letter(f.all().baseline())}});
   const Rect head = rest.take_top(kLoupeHead);
-  p.text_in(head, kWords, t.ink2,
-            fitting(p, kWords, head.w,
-                    {title, words::say("compare.place.layer_of",
-                                       {{"layer", layer_words("", loupe.layer)}, {"run", loupe_}})}));
-  ui.mark("compare/loupe", rest, title, words::say("compare.place.help_loupe"));
+  p.text_in(
+      head, kWords, t.ink2,
+      fitting(p, kWords, head.w,
+              {title, tr("{layer} of {run}", {{"layer", layer_words("", loupe.layer)}, {"run", loupe_}})}));
+  ui.mark("compare/loupe", rest, title, tr("The matrices of that layer over the steps around the place."));
   draw_grid(ui, rest, loupe, place, owned_by(f.all().letter(f.all().baseline())));
 }
 
@@ -537,9 +541,7 @@ void draw_seeds(Ui& ui, const Rect& strip, const Comparison& all, const EndRow& 
     const float x = right ? strip.right() : strip.x;
     const Align align = right ? Align::Right : Align::Left;
     p.text({x, middle.y + (d.early ? -2.f : 4.f)}, {Face::Mono, type::tick}, look.text, words, align);
-    if (d.early)
-      p.text({x, middle.y + 12}, kSmall, t.ink3, words::say("compare.end.at_step", {{"step", d.step}}),
-             align);
+    if (d.early) p.text({x, middle.y + 12}, kSmall, t.ink3, tr("at step {step}", {{"step", d.step}}), align);
     return;
   }
   for (const double end : d.at_end)
@@ -575,7 +577,7 @@ void CompareScreen::draw_end(Frame& f, const Rect& rect, bool with_panel) {
   Rect rest = rect.inset(space::pad, 0);
   if (with_panel) {
     PanelOptions options;
-    options.title = words::say("compare.end.title");
+    options.title = tr("At the end");
     options.note = window;
     options.right = 30;
     panel(ui, rect, options);
@@ -584,7 +586,7 @@ void CompareScreen::draw_end(Frame& f, const Rect& rect, bool with_panel) {
     p.text_in(rest.take_top(22), kSmall, t.ink3, fitting(p, kSmall, rest.w, {window}));
   }
   panels::cell_menu(ui, "compare/end", rect, {f.shown->end}, cells_);
-  ui.mark("compare/end", rect, difference_sentence(all), words::say("compare.end.help"));
+  ui.mark("compare/end", rect, difference_sentence(all), tr("What the runs came to, the lowest loss first."));
   const std::string missing = missing_sentence(all);
   const auto height = [&](const std::string& text) {
     return text.empty() ? 0 : p.wrapped_height(rest.w, kSmall, text, 15);
@@ -592,7 +594,7 @@ void CompareScreen::draw_end(Frame& f, const Rect& rect, bool with_panel) {
   const std::string shown = height(missing) <= 46 ? missing : unread_sentence(all);
   const Rect note = rest.take_bottom(std::min(46.f, height(missing)) + 8);
   if (height(shown) <= note.h) p.text_wrapped(note, kSmall, t.ink3, shown, 15);
-  ui.mark("compare/missing", note, missing, words::say("compare.end.help_missing"));
+  ui.mark("compare/missing", note, missing, tr("What is not known of the runs."));
   const float high = std::min(44.f, rest.h / static_cast<float>(all.rows.size() + 1));
   EndRow head;
   head.run = all.runs.size();
@@ -613,25 +615,22 @@ void CompareScreen::draw_end_row(Frame& f, const Rect& line, const EndRow& row) 
   const bool head = row.run >= all.runs.size(), wide = line.w > 540;
   Rect rest = line;
   Rect speed = wide ? rest.take_right(60) : Rect{}, update = wide ? rest.take_right(78) : Rect{};
-  const float longest = p.text_width(kNumber, words::say("compare.end.not_yet"));
+  const float longest = p.text_width(kNumber, tr("not yet"));
   Rect leaves = rest.take_right(std::max(62.f, longest + 10)),
        strip = rest.take_right(wide ? 136.f : 116.f, 12);
   Rect loss = rest.take_right(54, 10);
   if (head) {
-    const std::pair<Rect, std::string> names[] = {{loss, words::say("compare.end.loss")},
-                                                  {leaves, words::say("compare.end.leaves")},
-                                                  {update, words::say("compare.end.update")},
-                                                  {speed, words::say("compare.end.speed")}};
+    const std::pair<Rect, std::string> names[] = {
+        {loss, tr("loss")}, {leaves, tr("leaves at")}, {update, tr("Δ ÷ weight")}, {speed, tr("tokens/s")}};
     for (const auto& [place, name] : names)
       if (!place.empty()) p.text_in(place, kSmall, t.ink3, name, Align::Right);
-    p.text_in(strip, kSmall, t.ink3, words::say("compare.end.minus", {{"run", all.letter(all.baseline())}}),
-              Align::Centre);
+    p.text_in(strip, kSmall, t.ink3, tr("minus {run}", {{"run", all.letter(all.baseline())}}), Align::Centre);
     return;
   }
   ui.mark(fmt::format("compare/end/{}", all.letter(row.run)), line,
           fmt::format("{}, {}, {}", loss_words(row), against_words(all.differences[row.run]),
                       row.verdict.empty() ? "–" : row.verdict),
-          words::say("compare.end.help_row"));
+          tr("The mean loss of the last steps, how far it is from the baseline's, and the verdict."));
   tile(ui, {rest.x, line.centre().y - 10, 20, 20}, all.colour(row.run));
   rest.take_left(28);
   const TextStyle bold{Face::Bold, type::title};

@@ -59,7 +59,7 @@ StudyRow entry_of(std::string name, std::vector<std::string> set) {
   StudyRow entry;
   entry.name = std::move(name);
   entry.title = title_of(set);
-  entry.source = words::say("zoo.own.source");
+  entry.source = tr("your own");
   entry.set = std::move(set);
   return entry;
 }

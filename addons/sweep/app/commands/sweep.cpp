@@ -32,8 +32,7 @@ struct SweepOptions {
 std::string preset_names_text() {
   std::vector<std::string> names;
   for (const sweep::Preset& preset : sweep::presets())
-    names.push_back(fmt::format("{} ({})", preset.name,
-                                words::language("en").say(fmt::format("sweep.preset.{}", preset.name))));
+    names.push_back(fmt::format("{} ({})", preset.name, words::language("en").tr(preset.title)));
   return fmt::format("{}", fmt::join(names, ", "));
 }
 

@@ -155,17 +155,14 @@ void SweepScreen::open_cell(const Place& place) {
   const RunSpec* spec = spec_at(place);
   if (!spec) return;
   if (!open_.empty() && !(open_[0].spec->data == spec->data)) {
-    asked_.notice = words::say("sweep.cell.other_data");
+    asked_.notice = tr("the cell's data differ from those of the Lab's runs: copy its command instead");
     return;
   }
   if (open_.empty())
     asked_.commands.emplace_back(session::ReplaceRuns{.runs = {*spec}, .play = true});
   else
-    asked_.commands.emplace_back(session::ForkRequest{.source = 0,
-                                                      .spec = *spec,
-                                                      .from_start = true,
-                                                      .note = words::say("sweep.cell.note"),
-                                                      .train = true});
+    asked_.commands.emplace_back(session::ForkRequest{
+        .source = 0, .spec = *spec, .from_start = true, .note = tr("a cell of the sweep"), .train = true});
   asked_.shown = Screen::Lab;
 }
 
@@ -273,9 +270,8 @@ Desk SweepScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool clock
   } else {
     const std::vector<words::Label> labels =
         compact
-            ? std::vector<words::Label>{words::label("sweep.tab.grid"), words::label("sweep.tab.axes"),
-                                        words::label("sweep.tab.elsewhere")}
-            : std::vector<words::Label>{words::label("sweep.tab.axes"), words::label("sweep.tab.elsewhere")};
+            ? std::vector<words::Label>{words::label("Grid"), words::label("Axes"), words::label("Elsewhere")}
+            : std::vector<words::Label>{words::label("Axes"), words::label("Elsewhere")};
     Rect& column = rest;
     // The grid gets its room first, because what stands beside it describes one cell, and at the beginning none.
     const float cell = std::clamp(0.3f * column.w, 358.f, 420.f);
@@ -283,7 +279,7 @@ Desk SweepScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool clock
     int shown = static_cast<int>(left_) - (compact ? 0 : 1);
     shown = std::max(0, shown);
     segmented(ui, "sweep/left", left.take_top(26, 6).inset(0, 1), labels, shown,
-              words::say("sweep.tab.help"));
+              tr("The grid, what is swept, or its text to run elsewhere."));
     left_ = static_cast<Left>(shown + (compact ? 0 : 1));
     if (left_ == Left::Grid)
       draw_grid_panel(ui, left);
