@@ -1,11 +1,11 @@
-# normscope: make, make run [ARGS="..."], make check, make test, make test-full, make fuzz [TIME=seconds], make
+# normscope: make, make run [ARGS="..."], make check, make accept, make test, make test-full, make fuzz [TIME=seconds], make
 # test-cuda, make screenshots, make site, make site-serve [PORT=8000],
 # make install [PREFIX=...], make package, make package-check, make release VERSION=..., make web, make web-serve,
 # make test-web, make windows, make test-windows, make test-arm64, make clean; those of add-ons are in their targets.mk.
 # A thin front to CMake's presets; everything is built under build/.
 
 .DEFAULT_GOAL := build
-.PHONY: build run check test test-full fuzz test-cuda screenshots site site-serve install package \
+.PHONY: build run check accept test test-full fuzz test-cuda screenshots site site-serve install package \
   package-check release web web-serve test-web windows test-windows test-arm64 clean
 MAKEFLAGS += --no-print-directory
 
@@ -23,6 +23,11 @@ run: build
 SINCE ?= HEAD
 check:
 	@python3 scripts/check.py $(SINCE)
+
+# accept writes what the screens say today into tests/stories, tests/screens and those of the add-ons; read the difference.
+accept:
+	@scripts/build.sh release normscope normscope_app_tests
+	@cd build/release/tests && NORMSCOPE_ACCEPT=1 ./normscope_app_tests "[listing]"
 
 test:
 	@scripts/test.sh

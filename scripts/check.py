@@ -20,8 +20,10 @@ ELSEWHERE = {  # what no source includes, and the tests that read it
     "tests/house/test_check.py": {"house.check"},
     "tests/refusals/": {"app.test_refusals", "app.test_every_command"},
     "tests/release/": {"release.parts"},
+    "tests/screens/": {"app.test_plot_specs", "app.test_lesson_words"},
+    "tests/stories/": {"app.test_stories"},
 }
-ON_SCREEN = {"app.test_every_size", "app.test_text_matrix"}  # draw whatever there is
+ON_SCREEN = {"app.test_every_size", "app.test_stories", "app.test_text_matrix"}  # draw whatever there is
 MANY = 60  # the most objects that read a header; more take longer than a minute
 
 
@@ -92,7 +94,7 @@ def tests_of_addon(path, readers):
     """Returns all tests of the file's add-on, those in Python among them."""
     name, part = pathlib.Path(path).parts[1:3]
     tests = ROOT / "addons" / name / "tests"
-    found = {entry_of(test) for test in readers if tests in test.parents}
+    found = {entry_of(test) for test in readers if tests in test.parents} | ({"app.test_stories"} if part == "tests" else set())
     found |= {f"addons.{name}.{script.stem}" for script in tests.glob("test_*.py")}
     if (ROOT / "addons" / name / "commands.def").is_file():
         found.add("app.test_every_command")

@@ -285,13 +285,13 @@ std::string open_question(const Offers&, const LabView& view) {
   };
   for (const RunView& run : view.runs)
     if (run.state == RunState::Stuck)
-      return tr("Why does {run} stay at {letters} frequencies?",
-                {{"run", run.letter}, {"letters", words::spoken(view.unit)}});
+      return tr("Why does {run} stay at {frequencies}?",
+                {{"run", run.letter}, {"frequencies", words::spoken(frequencies_of(view.unit))}});
   for (const RunView& run : view.runs)
     if (run.learning_since > 0 && was_stuck(run))
-      return tr("{run} left {letters} frequencies only at step {step}: why so late?",
+      return tr("{run} left {frequencies} only at step {step}: why so late?",
                 {{"run", run.letter},
-                 {"letters", words::spoken(view.unit)},
+                 {"frequencies", words::spoken(frequencies_of(view.unit))},
                  {"step", grouped(run.learning_since)}});
   return tr("What decides whether a model learns?");
 }

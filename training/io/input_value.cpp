@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "engine/core/error.h"
@@ -158,7 +159,9 @@ int64_t InputValue::whole64(int64_t low, int64_t high) const {
 
 double InputValue::number(double low, double high) const {
   const double value = json_->is_number() ? json_->get<double>() : std::nan("");
-  if (!(value >= low && value <= high)) refuse(fmt::format("a number from {} to {}", low, high));
+  constexpr double kMost = std::numeric_limits<double>::max();
+  if (!(value >= low && value <= high))
+    refuse(low <= -kMost && high >= kMost ? "a number" : fmt::format("a number from {} to {}", low, high));
   return value;
 }
 

@@ -185,43 +185,6 @@ TEST_CASE("what a lesson calls by a key of its own is called as the lessons and 
   for (const std::string& setting : elsewhere) FAIL_CHECK("no words for " << setting);
 }
 
-TEST_CASE("the screen shows a lesson in German, from the prediction to the claim", "[player]") {
-  for (const ui::Vec size : {ui::Vec{1600, 1000}, {1024, 600}}) {
-    PlayerDriver p("", size);
-    p.state.screens.lessons.player = std::make_shared<Player>(
-        read_course(kFolder, "de"), std::make_unique<fixture::RecordedMeasurer>(&p.started), "");
-    p.driver.frames(3);
-    p.open("warm-up", StepKind::Predict);
-    CHECK(p.shows("Wie Post-LN anfangen muss"));
-    CHECK(p.shows("Deine Vorhersage"));
-    CHECK_FALSE(p.shows("Your prediction"));
-    p.driver.click("lesson/slider", {0.15f, 0.5f});
-    p.click("lesson/next");
-    CHECK(p.shows("Post-LN, ohne Warm-up"));
-    p.click("lesson/next");
-    CHECK(p.shows("Gemessen"));
-    CHECK(p.says("Schritte"));
-    p.click("lesson/next");
-    for (const ui::TextRecord& text : p.ui.texts()) {
-      INFO(text.text);
-      CHECK((!text.text.ends_with("…") || text.text == "…"));
-    }
-    p.click("lesson/next");
-    REQUIRE(p.player().aside() == Aside::Say);
-    CHECK(p.says("wenn sie _____."));
-    for (int i = 1; i <= 3; ++i) {
-      const Say& say = p.player().lesson()->says[static_cast<size_t>(i) - 1];
-      const std::vector<std::string> words = offered(say);
-      const auto right = std::find(words.begin(), words.end(), say.word) - words.begin() + 1;
-      p.press(fmt::format("lesson/say/{}/{}", i, right), true);
-      CHECK(p.driver.value(fmt::format("lesson/say/{}", i)) == "Richtig.");
-    }
-    if (size.x > 1200) CHECK(p.shows("Alle drei sind richtig."));
-    p.driver.click("lesson/next");
-    CHECK(p.player().progress("warm-up").done);
-  }
-}
-
 TEST_CASE("help under the mouse of a lesson in German is German", "[player]") {
   const auto helps = [](const std::string& language, StepKind step) {
     PlayerDriver p;

@@ -30,29 +30,6 @@ std::vector<std::string> controls(PlayerDriver& p, const std::string& begin) {
   return found;
 }
 
-TEST_CASE("the last page has the ranges of five seeds, and a ring opens the lesson behind a sentence") {
-  PlayerDriver p("", {1600, 2600});
-  p.driver.click("lesson/why");
-  p.driver.frames(30);
-  REQUIRE(p.player().aside() == Aside::Why);
-  const Course& course = p.player().course();
-  CHECK(p.says("Why does the place of a"));
-  const Lesson& dependency = *course.find("dependency");
-  const auto results = load_results(dependency);
-  REQUIRE(results);
-  const Measure& times = *dependency.measure("times");
-  CHECK(p.says(range_text(results->measures.at("times").spread, times, *course.words)));
-  CHECK_FALSE(p.shows("–"));  // nothing is left without its number
-  const std::vector<std::string> rings = controls(p, "lesson/ring/");
-  CHECK(rings.size() > 12);
-  const auto last = std::find_if(rings.begin(), rings.end(),
-                                 [](const std::string& name) { return name.ends_with("/two-stacks"); });
-  REQUIRE(last != rings.end());
-  p.click(*last);
-  CHECK(p.player().lesson()->id == "two-stacks");
-  CHECK(p.player().aside() == Aside::None);
-}
-
 TEST_CASE("the last page in a small window: Tab brings a ring into sight") {
   PlayerDriver p("", {1024, 600});
   p.click("lesson/course");
@@ -131,20 +108,6 @@ TEST_CASE("a last page that names what the course has not is left out, and said 
   const Course without = read_course(folder.string(), "");
   CHECK((without.broken.empty() && !without.why));
   fs::remove_all(folder);
-}
-
-TEST_CASE("how far a claim reaches: two sentences are seen, the rest and the sources behind a fold") {
-  PlayerDriver p("", {1600, 2000});
-  p.open("warm-up", StepKind::Explain);
-  const std::string source = p.player().lesson()->sources.front().substr(0, 24);
-  CHECK(p.says("How far does this reach?"));
-  CHECK_FALSE(p.says(source));
-  CHECK_FALSE(p.says("It does not hold with"));
-  p.click("lesson/reach");
-  CHECK(p.says(source));
-  CHECK(p.says("It does not hold with"));
-  p.click("lesson/reach");
-  CHECK_FALSE(p.says(source));
 }
 
 }  // namespace normscope::test_last_page

@@ -14,6 +14,7 @@
 #include "app/course/language.h"
 #include "app/course/terms.h"
 #include "app/lessons/kept.h"
+#include "app/support/listing.h"
 #include "app/support/player_driver.h"
 #include "app/support/program.h"
 #include "app/support/small_course.h"
@@ -169,99 +170,9 @@ TEST_CASE("a sweep gets the point of a run that lies on its line, and of no othe
   CHECK(sweep_values(lesson, curve, 1, {{"C", {{"train.warmup", "30"}}}}, {}) == curve.xs);
 }
 
-namespace {
-
-/// Lets the effect vanish from whatever run A is when it is given a warm-up; B's sweep gets its point.
-void without_effect(const Lesson& lesson, MeasureState& state) {
-  if (lesson.id == "first-steps" && state.changes.contains("A"))
-    for (const char* id : {"g1_A", "r_A", "low_A", "rel_gradient", "rel_update", "cosine_A"})
-      for (double& y : state.curves[id].y) y = 0.5;
-  if (lesson.id == "warm-up" && state.changes.contains("B"))
-    for (const char* id : {"by_warmup", "gap"}) {
-      CurveData& c = state.curves[id];
-      c.x = sweep_values(lesson, *lesson.curve(id), 1, state.changes, {});
-      c.y.assign(c.x.size(), 1.9);
-    }
-}
-
-}  // namespace
-
-TEST_CASE("run again with another setting: label, sentence and figure follow") {
-  PlayerDriver p("", {1600, 1000}, 1, without_effect);
-  p.open("first-steps", StepKind::Compare);
-  CHECK(p.says("Post-LN, no warm-up"));
-  CHECK(p.says("times smaller than at step 1"));
-  CHECK(p.says("the lowest hardly does"));
-  p.driver.drag_by("lesson/drag/warmup", {80, 0});
-  CHECK(p.says("Post-LN, no warm-up"));  // the run that is shown has not changed yet
-  p.click("lesson/again");
-  CHECK(p.says("Post-LN, warm-up 100"));
-  CHECK_FALSE(p.says("Post-LN, no warm-up"));
-  CHECK(p.says("is no smaller than at step 1"));
-  CHECK(p.says("both layers hear"));
-  CHECK(p.says("of what you did not change"));
-  p.click("lesson/next");
-  CHECK(p.says("layer 1 goes on learning"));
-  CHECK(p.says("they can still be told apart"));
-  CHECK_FALSE(p.says("is all but gone"));
-  // And back: what was set to the lesson's own value is not changed.
-  p.driver.click("lesson/step/compare");
-  p.driver.drag_by("lesson/drag/warmup", {-80, 0});
-  p.click("lesson/again");
-  CHECK(p.says("Post-LN, no warm-up"));
-  CHECK_FALSE(p.says("of what you did not change"));
-
-  p.open("warm-up", StepKind::Compare);
-  for (int i = 0; i < 34; ++i) {
-    p.focus("lesson/drag/warmup");
-    p.driver.key("Left");
-  }
-  p.click("lesson/again");
-  CHECK(p.says("Post-LN, warm-up 30"));
-  CHECK_FALSE(p.says("Post-LN, warm-up 200"));
-}
-
-TEST_CASE("after another run the score box says what was measured now, and that the answer was for another") {
-  const auto any_warmup_does = [](const Lesson& lesson, MeasureState& state) {
-    if (lesson.id == "warm-up" && !state.changes.empty())
-      for (double& y : state.curves["gap"].y) y = -1;
-  };
-  PlayerDriver p("", {1600, 1000}, 1, any_warmup_does);
-  p.driver.click("lesson/slider", {0.9f, 0.5f});
-  p.click("lesson/next");
-  p.click("lesson/next");
-  REQUIRE(p.player().step() == StepKind::Compare);
-  const LessonProgress kept = p.player().progress("warm-up");
-  const Measure& asked = *p.player().lesson()->measure("shortest");
-  const auto box_shows = [&](const std::string& words) {
-    const ui::Rect box = p.driver.control("lesson/score").rect;
-    return std::any_of(p.ui.texts().begin(), p.ui.texts().end(), [&](const ui::TextRecord& text) {
-      return text.text == words && box.contains(text.rect);
-    });
-  };
-  const auto again = [&](float place) {
-    p.driver.click("lesson/knob/warmup", {place, 0.5f});
-    p.click("lesson/again");
-  };
-  CHECK(p.driver.value("lesson/score") == kept.score);
-  CHECK(box_shows(kept.measured));
-  REQUIRE(kept.measured != shown(0, asked));
-  again(0.2f);
-  CHECK(box_shows(kept.said));
-  CHECK(box_shows(shown(0, asked)));
-  CHECK_FALSE(box_shows(kept.measured));
-  CHECK_FALSE(box_shows(kept.score));
-  CHECK(box_shows("That was for"));
-  CHECK(p.driver.value("lesson/score") == "another setting");
-  CHECK(p.player().progress("warm-up") == kept);  // the prediction is not judged by another run
-  again(0.999f);
-  CHECK(p.driver.value("lesson/score") == kept.score);
-  CHECK(box_shows(kept.measured));
-}
-
 TEST_CASE("the note under a figure's title stands whole, also after a setting was changed") {
   for (const ui::Vec size : {ui::Vec{1600, 1000}, {1440, 900}, {1280, 720}, {1024, 600}}) {
-    PlayerDriver p("", size, 1, without_effect);
+    PlayerDriver p("", size, 1, fixture::without_effect);
     p.open("first-steps", StepKind::Compare);
     p.driver.click("lesson/knob/warmup", {0.5f, 0.5f});
     p.click("lesson/again");
@@ -382,39 +293,6 @@ TEST_CASE("what is below zero has a minus sign in the course's texts and figures
   CHECK(plot.series[0].value == "−0.25");
 }
 
-TEST_CASE("what a lesson takes for granted can be looked up where it is first used") {
-  const std::map<std::string, std::vector<std::string>> expected{
-      {"five-minutes", {"stream", "layer", "weights", "norm", "loss"}},
-      {"why-a-norm", {"stream", "layer", "branch", "pre-ln"}},
-      {"norm-gradient", {"gradient", "norm"}},
-      {"warm-up", {"learning-rate", "warm-up"}},
-      {"first-steps", {"gradient", "w2", "length"}},
-      {"last-layer", {"stream", "root-depth", "log-axis", "mean-square"}},
-      {"growing-stream", {"variance", "widths", "stream"}},
-      {"dependency", {"beta2"}},
-      {"admin", {"number-by-number", "skip-scale"}},
-      {"two-stacks", {"architecture", "cross-attention"}},
-      {"not-only-adam", {"adam", "sgd", "momentum", "radam"}},
-      {"map-of-rates", {"learning-rate", "warm-up", "nats"}},
-      {"price-of-pre-ln", {"stream", "branch", "dilution"}},
-      {"after-the-papers", {"peri", "mix", "lns", "qk-norm", "dyt"}},
-      {"inside-layernorm", {"variance", "detachnorm"}},
-      {"edge-of-stability", {"gradient", "critical-rate", "learning-rate"}},
-      {"eighteen-layers", {"post-ln", "warm-up"}},
-  };
-  PlayerDriver p;
-  CHECK(expected.size() == p.player().course().lessons.size());
-  for (const auto& [id, terms] : expected) {
-    p.open(id, StepKind::Predict);
-    for (const std::string& term : terms) {
-      INFO(id << " " << term);
-      CHECK(p.ui.registry().find("term/" + term));
-    }
-  }
-  p.open("first-steps", StepKind::Explain);
-  CHECK(p.ui.registry().find("term/cosine"));
-}
-
 TEST_CASE("a lesson uses at most three new words, and one lists names of methods beside each other") {
   // What the course takes for granted (lessons/README.md): what everybody has heard of networks, school statistics, and
   // "ohne Normalisierung" and "Anfangsgewichte", which say themselves.
@@ -439,50 +317,29 @@ TEST_CASE("a lesson uses at most three new words, and one lists names of methods
   }
 }
 
-TEST_CASE("every term of the later lessons has its entry on the page that uses it first") {
-  struct Page {
-    const char* lesson;
-    StepKind step;
-    std::vector<std::string> terms;
-  };
-  const std::vector<Page> pages{
-      {"norm-gradient", StepKind::Predict, {"norm", "gain-bias", "deviation", "gradient"}},
-      {"norm-gradient", StepKind::Run, {"tape", "loss"}},
-      {"norm-gradient", StepKind::Compare, {"log-axis"}},
-      {"norm-gradient", StepKind::Explain, {"stream", "variance"}},
-      {"two-stacks", StepKind::Predict, {"layer", "architecture", "state", "cross-attention"}},
-      {"two-stacks", StepKind::Explain, {"geometric-mean"}},
-      {"not-only-adam", StepKind::Predict, {"adam", "sgd", "momentum", "radam", "warm-up"}},
-      {"not-only-adam", StepKind::Run, {"unigram"}},
-      {"not-only-adam", StepKind::Explain, {"radam", "warm-up"}},
-      {"map-of-rates", StepKind::Predict, {"loss", "unigram", "warm-up"}},
-      {"map-of-rates", StepKind::Run, {"weights"}},
-      {"price-of-pre-ln", StepKind::Predict, {"embedding", "admin"}},
-      {"price-of-pre-ln", StepKind::Explain, {"beta2", "skip-scale"}},
-      {"inside-layernorm", StepKind::Predict, {"state", "gain-bias"}},
-      {"inside-layernorm", StepKind::Compare, {"rmsnorm", "adanorm"}},
-      {"inside-layernorm", StepKind::Explain, {"overfitting"}},
-      {"after-the-papers", StepKind::Predict, {"sandwich", "embedding", "attention"}},
-      {"after-the-papers", StepKind::Compare, {"dyt"}},
-      {"after-the-papers", StepKind::Explain, {"placement", "slot"}},
-      {"edge-of-stability", StepKind::Predict, {"batch", "critical-rate"}},
-      {"edge-of-stability", StepKind::Run, {"batch"}},
-      {"edge-of-stability", StepKind::Explain, {"sgd", "edge"}},
-      {"eighteen-layers", StepKind::Predict, {"layer", "post-ln", "nats"}},
-      {"eighteen-layers", StepKind::Explain, {"admin", "deepnorm", "sandwich", "skip-scale", "beta2"}},
-  };
-  PlayerDriver p("", {1600, 2000});  // the whole text in sight
-  for (const Page& page : pages) {
-    p.open(page.lesson, page.step);
-    if (page.step == StepKind::Explain) p.driver.click("lesson/reach");
+TEST_CASE("the terms that each page of a lesson explains", "[listing]") {
+  for (const char* language : {"en", "de"}) {
+    PlayerDriver p("", {1600, 2000});  // the whole text in sight
+    p.state.screens.lessons.player =
+        std::make_shared<Player>(read_course(NORMSCOPE_SOURCE_DIR "/lessons", language),
+                                 std::make_unique<fixture::RecordedMeasurer>(&p.started), "");
     p.driver.frames(3);
-    for (const std::string& term : page.terms) {
-      INFO(page.lesson << " " << to_string(page.step) << ": " << term);
-      REQUIRE(view::find_term(term));
-      CHECK(p.ui.registry().find("term/" + term));
-    }
+    std::string text;
+    for (const Lesson& lesson : p.player().course().lessons)
+      for (const StepKind step : kSteps) {
+        p.open(lesson.id, step);
+        if (step == StepKind::Explain) p.driver.click("lesson/reach");
+        p.driver.frames(3);
+        text += fmt::format("{} {}:", lesson.id, to_string(step));
+        for (const ui::Control& control : p.ui.registry().all())
+          if (control.name.starts_with("term/")) text += " " + control.name.substr(5);
+        text += "\n";
+      }
+    fixture::check_listing(std::string("terms-of-lessons-") + language, text);
   }
-  // Words that are no terms: they only look like one.
+}
+
+TEST_CASE("words that only look like terms are none") {
   const auto none = [](std::initializer_list<std::string> words) {
     const std::vector<std::string> list(words);
     return term_at_start(list).term == nullptr;
@@ -494,21 +351,6 @@ TEST_CASE("every term of the later lessons has its entry on the page that uses i
   CHECK(term_of_text("no norms") == view::find_term("no-norm"));
   CHECK(term_of_text("DeepNorm and more") == nullptr);
   CHECK(term_of_text("") == nullptr);
-}
-
-TEST_CASE("a term in the text shows its entry, and a click or the keyboard opens it") {
-  PlayerDriver p;
-  p.open("first-steps", StepKind::Predict);
-  p.driver.move_to("term/gradient");
-  p.driver.frames(40);
-  CHECK(p.says("changes when a weight changes a little, one number"));
-  p.click("term/gradient");
-  CHECK(p.driver.value("app/glossary/entry") == view::find_term("gradient")->text);
-  p.key("Escape");
-  CHECK_FALSE(p.ui.popup_open("app/glossary"));
-  p.focus("term/w2");
-  p.key("Enter");
-  CHECK(p.driver.value("app/glossary/entry") == view::find_term("w2")->text);
 }
 
 TEST_CASE("what lesson 0 is about leads to it from wherever it is first used, by mouse and by keyboard") {

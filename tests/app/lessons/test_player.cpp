@@ -223,24 +223,6 @@ TEST_CASE("nothing measured is visible before the commitment", "[player]") {
   }
 }
 
-TEST_CASE("a committed prediction is locked, a skipped one is recorded", "[player]") {
-  PlayerDriver p;
-  p.driver.click("lesson/slider", {0.5f, 0.5f});
-  p.driver.click("lesson/next");
-  const double said = p.player().progress("warm-up").value;
-  p.driver.click("lesson/step/predict");
-  REQUIRE(p.player().step() == StepKind::Predict);
-  p.driver.click("lesson/slider", {0.1f, 0.5f});
-  CHECK(p.player().progress("warm-up").value == said);
-  CHECK_FALSE(p.ui.registry().find("lesson/skip"));
-
-  p.driver.click("lesson/list/growing-stream");
-  p.driver.click("lesson/skip");
-  CHECK(p.player().progress("growing-stream").skipped);
-  CHECK_FALSE(p.player().progress("growing-stream").committed);
-  CHECK(p.player().step() == StepKind::Run);
-}
-
 TEST_CASE("an untouched prediction cannot be committed, and says why", "[player]") {
   PlayerDriver p;
   for (const std::string& id : ids()) {
@@ -286,54 +268,6 @@ TEST_CASE("a prediction can be made again; the first is kept and shown", "[playe
     CHECK(now.first == static_cast<const Told&>(first));
     CHECK(p.says("Your first prediction:"));
   }
-}
-
-TEST_CASE("a second prediction that was begun and left leaves the first as it was", "[player]") {
-  PlayerDriver p;
-  walk(p, "warm-up", false, false);
-  const LessonProgress first = p.player().progress("warm-up");
-  p.player().open("warm-up", StepKind::Predict);
-  p.driver.click("lesson/step/predict");
-  p.driver.click("lesson/redo");
-  p.driver.click("lesson/slider", {0.1f, 0.5f});
-  p.click("lesson/step/compare");
-  CHECK(p.player().progress("warm-up").value == first.value);
-  p.click("lesson/step/predict");
-  CHECK(p.driver.value("lesson/slider") == ui::number(first.value, 4));
-}
-
-TEST_CASE("what five seeds disagree on counts either way", "[player]") {
-  for (const bool admin_first : {false, true}) {
-    PlayerDriver p;
-    p.driver.click("lesson/list/admin");
-    // post, admin, pre as they lie; the loss of post is the highest
-    p.driver.drag("lesson/card/post", "lesson/card/pre");
-    if (!admin_first) p.driver.drag("lesson/card/admin", "lesson/card/pre");
-    p.click("lesson/next");
-    p.click("lesson/next");
-    const LessonProgress& now = p.player().progress("admin");
-    CHECK(now.order == (admin_first ? std::vector<std::string>{"admin", "pre", "post"}
-                                    : std::vector<std::string>{"pre", "admin", "post"}));
-    CHECK(now.score == "right");
-    CHECK(test::contains(now.measured, "change places between seeds"));
-  }
-}
-
-TEST_CASE("a drawing can be undone and cleared, and only a whole one commits", "[player]") {
-  PlayerDriver p;
-  p.driver.click("lesson/list/first-steps");
-  CHECK_FALSE(p.driver.control("lesson/next").enabled);
-  const ui::Rect r = p.driver.control("lesson/draw").rect;
-  p.driver.drag_by("lesson/draw", {r.w * 0.5f, 60}, "", 8, {0.02f, 0.3f});
-  CHECK_FALSE(p.driver.control("lesson/next").enabled);
-  CHECK(p.driver.value("lesson/draw") != "1 of 20");
-  p.driver.click("lesson/undo");
-  CHECK(p.driver.value("lesson/draw") == "1 of 20");
-  p.driver.drag_by("lesson/draw", {r.w * 0.98f, 60}, "", 8, {0.02f, 0.3f});
-  CHECK(p.driver.value("lesson/draw") == "20 of 20");
-  CHECK(p.driver.control("lesson/next").enabled);
-  p.driver.click("lesson/clear");
-  CHECK(p.driver.value("lesson/draw") == "1 of 20");
 }
 
 TEST_CASE("a number in the sentence can be dragged and acts on the run", "[player]") {

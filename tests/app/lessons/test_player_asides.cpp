@@ -141,45 +141,6 @@ TEST_CASE("what was said is there again after a start, and words of another vers
   CHECK(p.driver.value("lesson/say/3").empty());
 }
 
-TEST_CASE("the review has every prediction beside what was measured, and makes it again", "[player]") {
-  for (const bool keyboard : {false, true}) {
-    PlayerDriver p;
-    p.open("warm-up", StepKind::Compare);
-    p.press("lesson/review", keyboard);
-    p.driver.frames(2);
-    REQUIRE(p.player().aside() == Aside::Review);
-    const LessonProgress first = p.player().progress("warm-up");
-    REQUIRE_FALSE(first.measured.empty());
-    CHECK(p.driver.value("lesson/review/row/warm-up") ==
-          fmt::format("{} | {} | {}", first.said, first.measured, first.score));
-    CHECK(p.driver.value("lesson/review/row/first-steps") == "– | – | ");  // nothing is given away
-    CHECK(p.says(first.measured));
-    if (!is_right(first.score))
-      CHECK(p.shows(fmt::format("In lesson 2 your answer was: {}. What would you say now?", first.score)));
-    p.press("lesson/review/warm-up", keyboard);
-    p.driver.frames(2);
-    CHECK(p.player().aside() == Aside::None);
-    REQUIRE(p.player().step() == StepKind::Predict);
-    CHECK_FALSE(p.driver.control("lesson/next").enabled);
-    CHECK(p.player().progress("warm-up") == first);  // it stands until there is another
-    p.driver.click("lesson/slider", {0.9f, 0.5f});
-    p.click("lesson/next");
-    p.press("lesson/review", keyboard);
-    p.driver.frames(2);
-    const LessonProgress& now = p.player().progress("warm-up");
-    CHECK(now.said != first.said);
-    CHECK(now.first.said == first.said);
-    CHECK(p.driver.value("lesson/review/row/warm-up") ==
-          fmt::format("{} | {} | {}", now.said, now.measured, now.score));
-    CHECK(p.says("first: " + first.said));
-    // Back to where it was.
-    p.press("lesson/next", keyboard);
-    CHECK(p.player().aside() == Aside::None);
-    CHECK(p.player().lesson()->id == "warm-up");
-    CHECK(p.player().step() == StepKind::Run);
-  }
-}
-
 TEST_CASE("the review lets a lesson be skipped, and Tab brings its last row into sight", "[player]") {
   PlayerDriver p("", {1024, 600});
   p.open("warm-up", StepKind::Predict);

@@ -21,26 +21,6 @@ using namespace normscope::lab;
 using namespace normscope::panels;
 using fixture::LabDriver;
 
-TEST_CASE("dependency triangles follow the cursor and say who leans on whom") {
-  view::LabData data;
-  const auto view = fixture::lab_view();
-  PlotOptions options{.step = 214};
-  const auto late = dependency_plots(*view, data, options);
-  REQUIRE(late.size() == 3);
-  for (const plot::PlotSpec& plot : late) {
-    REQUIRE(plot.heat);
-    CHECK(plot.heat->rows == 12);
-    CHECK(plot.heat->columns == 13);
-    CHECK(std::isnan(plot.heat->cells[2]));  // above the diagonal
-    CHECK(std::isfinite(plot.heat->cells[12 * 13 - 1]));
-    CHECK(plot.heat->below.starts_with("Σ rows "));
-  }
-  CHECK(late[0].sentence == "A leans on its newest branch, B on about 3 of 13, C on all.");
-  options.step = 1;
-  CHECK(dependency_plots(*view, data, options)[0].sentence == "A, B lean on about 3 of 13, C on all.");
-  CHECK(dependency_plots(*view, data, options)[0].heat->cells[0] != late[0].heat->cells[0]);
-}
-
 TEST_CASE("own shares by layer and over time are the diagonal of the triangle") {
   view::LabData data;
   const auto view = fixture::lab_view();
@@ -92,38 +72,6 @@ TEST_CASE(
   CHECK(plot.series.back().y[0] == 0.03f);
   CHECK(plot.sentence.starts_with("One token dominates B: its state is 186 times as long"));
   CHECK(dependency_plots(view, fresh, options)[0].sentence.starts_with("One token dominates B"));
-}
-
-TEST_CASE("runs that measure no dependency say so") {
-  view::LabData data;
-  LabView view = *fixture::lab_view();
-  for (RunView& run : view.runs) run.history = std::make_shared<History>(std::vector<StatInfo>{{"loss", 0}});
-  PlotOptions options{.step = 214};
-  const auto plots = dependency_plots(view, data, options);
-  CHECK_FALSE(plots[0].heat);
-  CHECK(plots[0].sentence == "These runs do not measure this.");
-  CHECK(depth_plot(view, data, options, Metric::TokenCosine).sentence == "These runs do not measure this.");
-}
-
-TEST_CASE("every metric has a plot by layer and one over time, with a sentence from its numbers") {
-  view::LabData data;
-  const auto view = fixture::lab_view();
-  PlotOptions options{.step = 214};
-  for (const MetricInfo& q : metrics()) {
-    INFO(q.id);
-    const plot::PlotSpec by_layer = depth_plot(*view, data, options, q.metric);
-    CHECK(by_layer.series.size() >= 3);
-    CHECK_FALSE(by_layer.sentence.empty());
-    CHECK(by_layer.y.lo < by_layer.y.hi);
-    const auto over_time = over_time_plots(*view, data, options, q.metric);
-    REQUIRE(over_time.size() == 3);
-    CHECK(over_time[0].series.size() == 6);
-    CHECK_FALSE(over_time[0].series[0].y.empty());
-  }
-  CHECK(depth_plot(*view, data, options, Metric::TokenCosine).sentence ==
-        "A: tokens alike after the last layer, cosine 0.98.");
-  const plot::PlotSpec ratio = depth_plot(*view, data, options, Metric::UpdateRatio);
-  CHECK(ratio.series[0].y[0] == Approx(0.013 / 13));
 }
 
 TEST_CASE("the level at which Post-LN begins is named where it can be seen") {
@@ -240,17 +188,6 @@ TEST_CASE("over the first steps the cosine between tokens has the mean field bes
   spec.model.init = InitRule::Normal002;
   view->runs[2].spec = std::make_shared<const RunSpec>(spec);
   CHECK(curves_at(1).size() == 1);
-}
-
-TEST_CASE("a title chooses what the cell shows, by mouse") {
-  LabDriver lab(fixture::lab_view());
-  lab.driver.click("plot/hidden-norm/quantity");
-  lab.click("plot/hidden-norm/quantity/token-cosine");
-  CHECK(lab.driver.value("plot/hidden-norm/quantity") == "token-cosine");
-  CHECK(test::contains(lab.driver.value("plot/hidden-norm"), "tokens alike"));
-  lab.driver.click("plot/gradient-over-time/quantity");
-  lab.click("plot/gradient-over-time/quantity/attention-entropy");
-  CHECK(lab.driver.value("plot/gradient-over-time/quantity") == "attention-entropy");
 }
 
 TEST_CASE("dragging in a plot over time moves the one cursor, and letting go at the end follows again") {
@@ -387,19 +324,6 @@ TEST_CASE("the run cards stand at the cursor") {
   CHECK(view::run_at(data, view->runs[0], 149).state == RunState::Training);
   CHECK(view::run_at(data, view->runs[0], 150).state == RunState::Stuck);
   CHECK(view::run_at(data, view->runs[0], 214).loss == view->runs[0].loss);
-}
-
-TEST_CASE("B sets a bookmark where the cursor stands, and its mark brings the cursor back") {
-  LabDriver lab(fixture::lab_view());
-  lab.state.screens.lab.transport().pinned_step = 100;
-  lab.driver.key("B");
-  lab.state.screens.lab.transport().pinned_step.reset();
-  lab.driver.frames(1);
-  lab.driver.click("timeline/bookmark/100");
-  REQUIRE(lab.state.screens.lab.transport().pinned_step);
-  CHECK(*lab.state.screens.lab.transport().pinned_step == 100);
-  lab.driver.key("B");
-  CHECK(lab.state.screens.lab.transport().bookmarks.empty());
 }
 
 TEST_CASE("the cost of a setting is said before it is asked for") {

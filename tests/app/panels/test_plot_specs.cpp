@@ -1,6 +1,7 @@
 // These tests cover the Lab's plots as values: axes, series, lines, and sentences that follow from numbers.
 #include <fmt/format.h>
 
+#include <cmath>
 #include <memory>
 #include <set>
 #include <string>
@@ -8,30 +9,71 @@
 #include "app/panels/panels.h"
 #include "app/panels/plot_specs.h"
 #include "app/plot/plot.h"
+#include "app/support/english.h"
 #include "app/support/lab_fixture.h"
+#include "app/support/listing.h"
 #include "catch.hpp"
 
 using namespace normscope;
 using namespace normscope::panels;
 
-TEST_CASE("the loss has its ceiling, its floor and a sentence") {
+namespace {
+
+/// The plots of all panels at a step, as Ctrl+T copies them.
+std::string panels_as_text(const LabView& view, int step) {
+  view::LabData data;
+  std::string text;
+  for (const Panel& panel : panels::panels())
+    for (const plot::PlotSpec& plot :
+         plots_of(panel, view, data, {.step = step}, panel.metric.value_or(Metric::Gradient)))
+      text += fmt::format("{}, {}\n{}\n", panel.id, plot.id, plot::to_text(plot));
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("what the plots of the Lab say: at the end, at step 1, before the first, of a fork, in German",
+          "[listing]") {
+  fixture::check_listing("plots-at-214", panels_as_text(*fixture::lab_view(), 214));
+  fixture::check_listing("plots-at-1", panels_as_text(*fixture::lab_view(), 1));
+  fixture::check_listing("plots-before-training", panels_as_text(*fixture::lab_view({.step = 0}), 0));
+  fixture::check_listing("plots-with-a-fork", panels_as_text(*fixture::four_runs(), 214));
+  LabView unmeasured = *fixture::lab_view();
+  for (RunView& run : unmeasured.runs)
+    run.history = std::make_shared<History>(std::vector<StatInfo>{{"loss", 0}});
+  fixture::check_listing("plots-of-runs-without-measurements", panels_as_text(unmeasured, 214));
+  const fixture::Spoken german("de");
+  fixture::check_listing("plots-at-214-in-german", panels_as_text(*fixture::lab_view(), 214));
+}
+
+TEST_CASE("what every metric says by layer and over time", "[listing]") {
+  const auto view = fixture::lab_view();
+  for (const char* language : {"en", "de"}) {
+    const fixture::Spoken spoken(language);
+    view::LabData data;
+    const PlotOptions options{.step = 214};
+    std::string text;
+    for (const MetricInfo& metric : metrics()) {
+      text +=
+          fmt::format("{}\n{}{}\n", metric.id, plot::to_text(depth_plot(*view, data, options, metric.metric)),
+                      plot::to_text(over_time_plots(*view, data, options, metric.metric)[0]));
+    }
+    fixture::check_listing(std::string("metrics-") + language, text);
+  }
+}
+
+TEST_CASE("what a plot's text does not say: an empty ground, a triangle's cells, another matrix") {
   view::LabData data;
   const auto view = fixture::lab_view();
-  PlotOptions options{.step = view->step};
-  const plot::PlotSpec plot = loss_plot(*view, data, options);
-  REQUIRE(plot.series.size() == 3);
-  CHECK(plot.series[0].letter == "A");
-  CHECK(plot.series[0].name == "no warm-up");
-  CHECK(plot.series[1].name == "warm-up 200");
-  CHECK(plot.series[2].name == "Pre-LN");
-  REQUIRE(plot.lines.size() == 2);
-  CHECK(plot.lines[0].label == "letter frequencies 2.95");
-  CHECK(plot.lines[1].label == "entropy of the text 0.76, no model can do better");
-  CHECK(plot.lines[1].fill_below);
-  CHECK(plot.sentence ==
-        "A knows only how often each letter occurs. C left that line at step 46, B at step 131.");
-  CHECK(plot.y.lo < 0.76);
-  CHECK(plot.x.hi == 300);
+  CHECK(loss_plot(*view, data, {.step = 214}).lines[1].fill_below);
+  const auto late = dependency_plots(*view, data, {.step = 214});
+  CHECK(std::isnan(late[0].heat->cells[2]));  // above the diagonal
+  CHECK(std::isfinite(late[0].heat->cells[12 * 13 - 1]));
+  CHECK(dependency_plots(*view, data, {.step = 1})[0].heat->cells[0] != late[0].heat->cells[0]);
+  PlotOptions query{.step = 1};
+  query.matrix = 2;
+  CHECK(gradient_by_layer_plot(*view, data, query).series.back().y[0] !=
+        gradient_by_layer_plot(*view, data, {.step = 1}).series.back().y[0]);
 }
 
 TEST_CASE("a run's short label is what tells it from the others") {
@@ -122,20 +164,6 @@ TEST_CASE("the critical rate joins the learning rate where it is measured, on a 
         "No rate is above its critical one; A's is nearest, at 0.5 of it.");
 }
 
-TEST_CASE("gradient by layer is read at the cursor's step and says who gets how much less") {
-  view::LabData data;
-  const auto view = fixture::lab_view();
-  PlotOptions options{.step = 214};
-  const plot::PlotSpec late = gradient_by_layer_plot(*view, data, options);
-  CHECK(late.sentence.find("A: layer 1 gets 17") == 0);
-  options.step = 1;
-  const plot::PlotSpec early = gradient_by_layer_plot(*view, data, options);
-  CHECK_FALSE(test::contains(early.sentence, "gets"));
-  options.matrix = 2;
-  const plot::PlotSpec query = gradient_by_layer_plot(*view, data, options);
-  CHECK(query.series.back().y[0] != early.series.back().y[0]);
-}
-
 TEST_CASE("gets_less and spread_of follow the numbers") {
   CHECK(gets_less({1e-5f, 1e-3f, 0.163f}) ==
         "layer 1 gets 16"
@@ -146,36 +174,6 @@ TEST_CASE("gets_less and spread_of follow the numbers") {
   CHECK(gets_less({}).empty());
   CHECK(spread_of({1, 2, 8}) == Approx(8));
   CHECK(spread_of({std::numeric_limits<float>::quiet_NaN(), 3}) == 0);
-}
-
-TEST_CASE("hidden states that grow are named; without measurements nothing is claimed") {
-  view::LabData data;
-  const auto view = fixture::lab_view();
-  PlotOptions options{.step = 214};
-  const plot::PlotSpec plot = hidden_norm_plot(*view, data, options);
-  CHECK(plot.sentence.find("C grows") == 0);
-  CHECK(test::contains(plot.note, "before the norm"));
-
-  const auto fresh = fixture::lab_view({.step = 0});
-  options.step = 0;
-  CHECK(hidden_norm_plot(*fresh, data, options).sentence.empty());
-  CHECK(gradient_by_layer_plot(*fresh, data, options).sentence.empty());
-  CHECK(loss_plot(*fresh, data, options).sentence.empty());
-}
-
-TEST_CASE("one small plot a run over time, with the layers as lines") {
-  view::LabData data;
-  const auto view = fixture::lab_view({.fork = true});
-  PlotOptions options{.step = view->step};
-  const auto plots = over_time_plots(*view, data, options);
-  REQUIRE(plots.size() == 4);
-  for (const plot::PlotSpec& plot : plots) {
-    CHECK(plot.series.size() == 6);
-    CHECK(plot.y.lo == plots[0].y.lo);
-    CHECK(plot.y.hi == plots[0].y.hi);
-  }
-  CHECK(plots[0].sentence.find("A: layer 1 gets") == 0);
-  CHECK(plots[3].series[0].x[0] == 151);  // run D begins at its fork
 }
 
 TEST_CASE("every panel can be exported, under its term and its question, each as a file of its own") {
@@ -203,20 +201,6 @@ TEST_CASE("every panel can be exported, under its term and its question, each as
   CHECK(files == std::set<std::string>{"loss", "gradient-by-layer", "gradient-over-time-A",
                                        "gradient-over-time-B", "gradient-over-time-C", "hidden-norm", "rate",
                                        "dependency-A", "dependency-B", "dependency-C"});
-}
-
-TEST_CASE("what the table of panels does not say the plots say: axes, unit, runs") {
-  view::LabData data;
-  const auto view = fixture::lab_view();
-  PlotOptions options{.step = 214};
-  const auto of = [&](const char* id) {
-    REQUIRE(find_panel(id));
-    return plots_of(*find_panel(id), *view, data, options, Metric::Gradient);
-  };
-  CHECK(of("plot/loss")[0].y.label == "loss");
-  CHECK(of("plot/loss")[0].y.unit == "nats per letter");
-  CHECK(of("plot/rate")[0].y.label == "learning rate");
-  CHECK(of("plot/dependency")[1].y.label == "residual dependency at step 214, B: " + view->runs[1].name);
 }
 
 TEST_CASE("every panel stands in the largest and the smallest layout and has a place of its own") {

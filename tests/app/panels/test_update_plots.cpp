@@ -108,19 +108,4 @@ TEST_CASE("a plot of attention over time shows the heads of one layer, and names
   CHECK(over_time_plots(*view, data, options, Metric::LargestLogit)[0].series.empty());
 }
 
-TEST_CASE("the Lab chooses the layer whose heads are shown, where heads have the number") {
-  fixture::LabDriver lab(fixture::lab_view());
-  lab.driver.frames(3);
-  CHECK_FALSE(lab.ui.registry().find("plot/heads"));
-  lab.driver.choose("plot/gradient-over-time/quantity", "first-mass");
-  REQUIRE(lab.ui.registry().find("plot/heads"));
-  CHECK_FALSE(lab.state.screens.lab.shown().heads_of);
-  lab.driver.choose("plot/heads", "2");
-  CHECK(lab.state.screens.lab.shown().heads_of == 1);
-  lab.driver.choose("plot/heads", "layers");
-  CHECK_FALSE(lab.state.screens.lab.shown().heads_of);
-  lab.driver.choose("plot/gradient-over-time/quantity", "gradient");
-  CHECK_FALSE(lab.ui.registry().find("plot/heads"));
-}
-
 }  // namespace normscope::test_update_plots

@@ -123,18 +123,6 @@ TEST_CASE("where no theory holds there is no column, and the sentence says why")
   CHECK(over_time_plots(*view, data, as_map(), Metric::BranchVariance)[0].heat->beside.empty());
 }
 
-TEST_CASE("the Lab shows the variances over time as lines or as a map") {
-  fixture::LabDriver lab(known_text());
-  lab.driver.frames(3);
-  CHECK_FALSE(lab.ui.registry().find("plot/map"));
-  lab.driver.choose("plot/gradient-over-time/quantity", "branch-variance");
-  lab.driver.choose("plot/map", "map");
-  CHECK(lab.state.screens.lab.shown().map);
-  CHECK_FALSE(lab.ui.registry().find("plot/heads"));
-  lab.driver.choose("plot/map", "lines");
-  CHECK_FALSE(lab.state.screens.lab.shown().map);
-}
-
 TEST_CASE("the narrow Lab says what a map's colours mean, in a language of longer words too") {
   for (const char* language : {"en", "de"}) {
     const fixture::Spoken spoken(language);

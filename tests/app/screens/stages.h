@@ -26,11 +26,12 @@ enum class Keys { Reach, Answer, EveryLayout };
 struct Stage {
   std::string name;
   std::function<std::unique_ptr<LabDriver>()> make;
-  std::string switches;  ///< what the names of its tabs and segments begin with; each is looked behind
-  bool scales = true;    ///< at every scale, and not at 1 alone
+  std::string switches{};  ///< what the names of its tabs and segments begin with; each is looked behind
+  bool scales = true;      ///< at every scale, and not at 1 alone
   Screen screen = Screen::Lab;
   Keys keys = Keys::Reach;
   bool loose = false;  ///< a hand that does anything is let loose on it
+  bool told = false;   ///< of stories alone (test_stories.cpp), which look at it at one size
 };
 
 inline std::unique_ptr<LabDriver> shown(Screen screen, int step, bool fork) {
@@ -61,12 +62,18 @@ inline void add_at_steps(Screen screen, const char* name, const char* switches, 
     }
 }
 
-inline std::vector<Stage> stages() {
+inline std::vector<Stage> all_stages() {
   std::vector<Stage> all;
   add_at_steps(Screen::Lab, "Lab", "plot/tab/", all);
 #define STAGES(add) add(all);
 #include "chosen/stages.def"
 #undef STAGES
+  return all;
+}
+/// Those that are looked at in every size and language.
+inline std::vector<Stage> stages() {
+  std::vector<Stage> all = all_stages();
+  std::erase_if(all, [](const Stage& stage) { return stage.told; });
   return all;
 }
 

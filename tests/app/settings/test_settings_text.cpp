@@ -43,52 +43,6 @@ void type_over(LabDriver& lab, const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("milestones are typed; what is no list of steps is refused in a line at the row") {
-  LabDriver lab(with({{"train.schedule", "step"}, {"train.milestones", "100"}}));
-  open_row(lab, "train.milestones");
-  REQUIRE(lab.ui.edit().name == "settings/train.milestones/text");
-  CHECK(lab.ui.edit().buffer == "100");
-  CHECK(lab.driver.value("settings/train.milestones/note") == "Acts at once, from the next step on.");
-  type_over(lab, "200,100");
-  CHECK_FALSE(lab.last<EditField>());
-  CHECK(lab.driver.value("settings/train.milestones/note").starts_with("'200,100' is no list of steps"));
-  CHECK(lab.ui.edit().buffer == "200,100");
-  type_over(lab, "100,200");
-  REQUIRE(lab.last<EditField>());
-  CHECK(lab.last<EditField>()->run == -1);
-  CHECK(lab.last<EditField>()->key == "train.milestones");
-  CHECK(lab.last<EditField>()->value == "100,200");
-  CHECK_FALSE(lab.ui.popup_open("settings/train.milestones"));
-  CHECK(lab.ui.focused() == "settings/train.milestones");
-}
-
-TEST_CASE("a text left by Escape changes nothing, and its row says when no run reads it") {
-  LabDriver lab(fixture::lab_view());
-  open_row(lab, "train.milestones");
-  CHECK(lab.driver.value("settings/train.milestones/note") ==
-        "Not read now: schedule is constant: expected step.");
-  CHECK(test::contains(lab.driver.control("settings/train.milestones").help, "Not read now"));
-  lab.driver.type("50");
-  lab.key("Escape");
-  lab.key("Escape");
-  CHECK_FALSE(lab.ui.popup_open("settings/train.milestones"));
-  CHECK_FALSE(lab.last<EditField>());
-}
-
-TEST_CASE("what the critical rate costs is said while it is typed, before it is switched on") {
-  LabDriver lab(fixture::lab_view(), {1440, 900});  // where the note has a place of its own
-  open_row(lab, "train.critical_every");
-  REQUIRE(lab.ui.edit().name == "settings/train.critical_every");
-  lab.driver.key("Ctrl+A");
-  lab.type("10");
-  CHECK(lab.driver.value("settings/note") == "6 forward passes every 10 steps: about 20 % more time");
-  CHECK_FALSE(lab.last<EditField>());
-  lab.key("Enter");
-  REQUIRE(lab.last<EditField>());
-  CHECK(lab.last<EditField>()->key == "train.critical_every");
-  CHECK(lab.last<EditField>()->value == "10");
-}
-
 TEST_CASE("a file that is not there is refused, one that is there is taken for all runs; empty is none") {
   const test::Folder folder;
   const std::string there = folder.write("valid.tsv", "a\tb\n");
@@ -125,33 +79,6 @@ TEST_CASE("a tokenizer that is not there is refused: settings name what is read,
   CHECK_FALSE(lab.last<EditField>());
   CHECK(lab.driver.value("settings/data.tokenizer/note").starts_with("there is no file "));
   CHECK_FALSE(std::filesystem::exists(folder.file("pieces.model")));
-}
-
-TEST_CASE("runs are named in the list of names, each its own") {
-  LabDriver lab(fixture::lab_view());
-  open_row(lab, "run.name");
-  REQUIRE(lab.ui.popup_open("settings/run.name"));
-  lab.click("settings/run.name/B");
-  type_over(lab, "the slow one");
-  REQUIRE(lab.last<EditField>());
-  CHECK(lab.last<EditField>()->run == 1);
-  CHECK(lab.last<EditField>()->key == "run.name");
-  CHECK(lab.last<EditField>()->value == "the slow one");
-}
-
-TEST_CASE("a choice and a text that differ are changed for one run") {
-  LabDriver lab(with({{"train.optimizer", "adamw"}, {"train.milestones", "50"}}, 1));
-  lab.ui.focus("settings/train.optimizer/B");
-  lab.driver.frames(1);
-  lab.key("Enter");
-  lab.click("settings/train.optimizer/B/sgd");
-  REQUIRE(lab.last<EditField>());
-  CHECK(lab.last<EditField>()->run == 1);
-  CHECK(lab.last<EditField>()->value == "sgd");
-  lab.click("settings/train.milestones/B");
-  type_over(lab, "60");
-  CHECK(lab.last<EditField>()->run == 1);
-  CHECK(lab.last<EditField>()->value == "60");
 }
 
 TEST_CASE("a long list of choices stays inside a small window") {

@@ -118,67 +118,6 @@ TEST_CASE("why there is no CUDA stands in the palette, and choosing it says so")
   CHECK_FALSE(lab.last<session::SetBackend>());
 }
 
-TEST_CASE("Ctrl+K, a few letters and Enter press a control") {
-  LabDriver lab(fixture::lab_view());
-  fixture::run_by_name(lab, "transport step");
-  CHECK(lab.last<session::StepOnce>());
-  CHECK_FALSE(lab.ui.popup_open("app/palette"));
-}
-
-TEST_CASE("a field that was found is ready to be typed into") {
-  LabDriver lab(fixture::lab_view());
-  fixture::run_by_name(lab, "learning rate");
-  CHECK(lab.ui.focused() == "settings/train.lr");
-  CHECK(lab.ui.edit().name == "settings/train.lr");
-}
-
-TEST_CASE("arrows choose another row, the mouse too, and Escape leaves without a trace") {
-  LabDriver lab(fixture::lab_view());
-  lab.click("app/search");
-  lab.type("everything");
-  const std::string first = lab.driver.value("app/palette/0"), second = lab.driver.value("app/palette/1");
-  CHECK(first != second);
-  lab.driver.key("Down");
-  lab.driver.key("Enter");
-  lab.driver.frames(4);
-  CHECK(lab.state.look.scale == Approx(second == "Everything smaller" ? 0.9f : 1.1f));
-
-  lab.key("Ctrl+K");
-  lab.type("light or dark");
-  lab.driver.click("app/palette/0");
-  lab.driver.frames(4);
-  CHECK(lab.state.look.dark);
-
-  const size_t before = lab.log.size();
-  lab.key("Ctrl+K");
-  lab.driver.type("play");
-  lab.driver.key("Escape");
-  lab.driver.frames(4);
-  CHECK_FALSE(lab.ui.popup_open("app/palette"));
-  CHECK(lab.log.size() == before);
-}
-
-TEST_CASE("letters typed into the palette are no shortcuts") {
-  LabDriver lab(fixture::lab_view());
-  lab.key("Ctrl+K");
-  lab.type("a b ?");
-  CHECK(lab.log.empty());
-  CHECK_FALSE(lab.ui.popup_open("app/help"));
-}
-
-TEST_CASE("a setting out of sight is found, brought forth and ready to be typed into") {
-  for (ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1024, 600}})
-    for (const auto& [query, control] : {std::pair{"weight decay", "settings/train.weight_decay"},
-                                         {"label smoothing", "settings/train.label_smoothing"},
-                                         {"learning rate", "settings/train.lr"}}) {
-      LabDriver lab(fixture::lab_view(), size);
-      INFO(size.x << " " << query);
-      fixture::run_by_name(lab, query);
-      CHECK(lab.ui.edit().name == control);
-      CHECK(lab.ui.registry().find(control));
-    }
-}
-
 TEST_CASE("every placement is in the palette by its name") {
   for (Placement placement : kPresets) {
     if (placement == Placement::Post) continue;  // what run A is
@@ -200,66 +139,6 @@ std::vector<PaletteItem> all_items(LabDriver& lab) {
 }
 
 }  // namespace
-
-TEST_CASE("what a person calls it is found: the first item is the one that was meant") {
-  const struct {
-    const char *query, *control;
-    std::optional<view::Act> act{};
-    const char* term = "";
-  } cases[] = {
-      {"help", "app/help"},
-      {"shortcuts", "app/help"},
-      {"keyboard", "app/help"},
-      {"export", "plot/loss/menu/svg"},
-      {"csv", "plot/loss/menu/csv"},
-      {"png", "plot/loss/menu/png"},
-      {"spreadsheet", "plot/loss/menu/csv"},
-      {"restart", "transport/reset"},
-      {"start over", "transport/reset"},
-      {"glossary", "", {}, "any"},
-      {"definition", "", {}, "any"},
-      {"luck", "lab/luck"},
-      {"seeds", "lab/luck"},
-      {"significance", "lab/luck"},
-      {"pause", "transport/play"},
-      {"faster", "transport/speed/max"},
-      {"epochs", "transport/budget"},
-      {"load", "", view::Act::OpenFile},
-      {"import", "", view::Act::OpenFile},
-      {"write", "", view::Act::Save},
-      {"revert", "", view::Act::Undo},
-      {"clipboard", "", view::Act::CopyCommand},
-      {"dark", "", view::Act::Theme},
-      {"zoom in", "", view::Act::Bigger},
-      {"tutorial", "app/tab/lessons"},
-      {"lr", "settings/train.lr"},
-      {"depth", "settings/model.layers"},
-      {"log scale", "plot/loss/menu/log"},
-      {"dataset", "settings/data.name"},
-  };
-  for (const ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1024, 600}}) {
-    LabDriver lab(fixture::lab_view(), size);
-    const std::vector<PaletteItem> items = all_items(lab);
-    for (const auto& c : cases) {
-      const auto found = matches(c.query, items);
-      INFO(size.x << " '" << c.query << "' finds " << (found.empty() ? "nothing" : found.front()->title));
-      REQUIRE_FALSE(found.empty());
-      const PaletteItem& first = *found.front();
-      const bool dark = std::string_view(c.query) == "dark";  // a button and a command for the same
-      const bool tutorial = std::string_view(c.query) == "tutorial";
-      if (*c.term)
-        CHECK_FALSE(first.term.empty());
-      else if (dark)
-        CHECK((first.act == view::Act::Theme || first.control == "app/theme"));
-      else if (tutorial)
-        CHECK((first.act == view::Act::FirstLesson || first.control == "app/tab/lessons"));
-      else if (c.act)
-        CHECK(first.act == c.act);
-      else
-        CHECK(first.control == c.control);
-    }
-  }
-}
 
 TEST_CASE("every action has other names, and each of them finds it among the first") {
   LabDriver lab(fixture::lab_view(), {1024, 600});
@@ -286,31 +165,4 @@ TEST_CASE("every action has other names, and each of them finds it among the fir
     CHECK(found >= 2);
   }
   CHECK(actions > 50);
-}
-
-TEST_CASE("what the palette lists it does: segments, menus and settings out of sight") {
-  const test::Pictures pictures;
-  for (const ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1024, 600}}) {
-    LabDriver lab(fixture::lab_view(), size);
-    INFO(size.x);
-    fixture::run_by_name(lab, "loss plot csv");
-    REQUIRE_FALSE(lab.saved.empty());
-    CHECK(lab.saved.back().format == view::PlotFormat::Csv);
-    CHECK(lab.saved.back().plots->front().id == "loss");
-    lab.saved.clear();
-    fixture::run_by_name(lab, "hidden norm plot png");
-    REQUIRE_FALSE(lab.saved.empty());
-    CHECK(lab.saved.back().plots->front().id == "hidden-norm");
-    fixture::run_by_name(lab, "speed slow");
-    REQUIRE(lab.last<session::SetSpeed>());
-    CHECK(lab.last<session::SetSpeed>()->steps_per_second == lab::kSpeeds[0]);
-    lab.key("Escape");
-    fixture::run_by_name(lab, "luck");
-    REQUIRE(lab.last<session::CheckSeeds>());
-    fixture::run_by_name(lab, "help");
-    CHECK(lab.ui.popup_open("app/help"));
-    lab.key("Escape");
-    fixture::run_by_name(lab, "restart");
-    CHECK(lab.last<session::Reset>());
-  }
 }

@@ -99,28 +99,4 @@ TEST_CASE("welcome: it is remembered that somebody answered, with the plots of a
   CHECK_FALSE(read_settings(path).settings.more_measurements);
 }
 
-TEST_CASE("welcome: a first start shows two plots, and a button, the palette or a name shows the others") {
-  for (const ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1440, 900}}) {
-    INFO(size.x);
-    LabDriver lab(fixture::lab_view(), size);
-    const auto drawn = [&](const char* name) { return lab.ui.registry().find(name) != nullptr; };
-    CHECK_FALSE(drawn("lab/more"));
-    lab.state.screens.lab.few() = true;
-    lab.driver.frames(3);
-    CHECK((drawn("plot/loss") && drawn("plot/gradient-by-layer")));
-    for (const char* later : {"plot/rate", "plot/hidden-norm", "plot/gradient-over-time/A"})
-      CHECK_FALSE(drawn(later));
-    CHECK(fixture::text_faults(lab.ui) == std::vector<std::string>{});
-    lab.click("lab/more");
-    CHECK((drawn("plot/rate") && drawn("plot/hidden-norm") && !drawn("lab/more")));
-    CHECK(fixture::text_faults(lab.ui) == std::vector<std::string>{});
-    lab.click("lab/less");
-    CHECK((!drawn("plot/rate") && drawn("lab/more")));
-    lab.state.screens.lab.few() = true;
-    lab.state.screens.lab.reveal("plot/hidden-norm/menu", lab.ui.registry());  // the palette leads there
-    lab.driver.frames(3);
-    CHECK(drawn("plot/hidden-norm"));
-  }
-}
-
 }  // namespace normscope::shell

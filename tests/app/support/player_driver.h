@@ -37,6 +37,16 @@ struct PlayerDriver : LabDriver {
     player().open(lesson, step);
     rest();
   }
+  /// "open warm-up compare" opens a page of a lesson.
+  bool obey(const std::string& verb, const std::string& rest) override {
+    const size_t space = rest.find(' ');
+    for (const course::StepKind step : course::kSteps)
+      if (verb == "open" && space != rest.npos && rest.substr(space + 1) == to_string(step)) {
+        open(rest.substr(0, space), step);
+        return true;
+      }
+    return false;
+  }
   /// Lists which of these buttons are yellow, read from their pixels: a screen has one primary action.
   std::vector<std::string> yellow(const std::vector<std::string>& buttons) {
     driver.move_to(ui::Vec{2, 2});

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "app/course/check.h"
+#include "app/course/curves.h"
 #include "app/lessons/worker.h"
 
 namespace normscope::fixture {
@@ -40,5 +41,18 @@ class RecordedMeasurer : public lessons::Measurer {
   int* started_;
   Adapt adapt_;
 };
+
+/// Lets the effect vanish from whatever run A is when it is given a warm-up; B's sweep gets its point.
+inline void without_effect(const course::Lesson& lesson, lessons::MeasureState& state) {
+  if (lesson.id == "first-steps" && state.changes.contains("A"))
+    for (const char* id : {"g1_A", "r_A", "low_A", "rel_gradient", "rel_update", "cosine_A"})
+      for (double& y : state.curves[id].y) y = 0.5;
+  if (lesson.id == "warm-up" && state.changes.contains("B"))
+    for (const char* id : {"by_warmup", "gap"}) {
+      course::CurveData& c = state.curves[id];
+      c.x = course::sweep_values(lesson, *lesson.curve(id), 1, state.changes, {});
+      c.y.assign(c.x.size(), 1.9);
+    }
+}
 
 }  // namespace normscope::fixture

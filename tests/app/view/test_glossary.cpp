@@ -60,19 +60,6 @@ TEST_CASE("a source is a source: which ones were read against their terms is sai
   }
 }
 
-TEST_CASE("a panel's title shows its term on hover and keeps it on a click") {
-  LabDriver lab(fixture::lab_view());
-  lab.driver.move_to("term/nats");
-  lab.driver.frames(40);
-  const auto& texts = lab.ui.texts();
-  CHECK(std::any_of(texts.begin(), texts.end(), [](const ui::TextRecord& t) { return t.layer == 3; }));
-  lab.click("term/nats");
-  CHECK(lab.ui.popup_open("app/glossary"));
-  CHECK(lab.driver.value("app/glossary/entry") == view::find_term("nats")->text);
-  lab.key("Escape");
-  CHECK_FALSE(lab.ui.popup_open("app/glossary"));
-}
-
 TEST_CASE("a definition under the mouse has its source in smaller print below, without brackets") {
   LabDriver lab(fixture::lab_view());
   lab.driver.move_to("term/nats");
@@ -89,20 +76,6 @@ TEST_CASE("a definition under the mouse has its source in smaller print below, w
   CHECK(small);
 }
 
-TEST_CASE("a title that can be changed says under the mouse what is measured") {
-  LabDriver lab(fixture::lab_view());
-  size_t titles = 0;
-  for (const panels::Panel& panel : panels::panels()) {
-    const ui::Control* title = lab.ui.registry().find(std::string(panel.id) + "/quantity");
-    if (!title || !panel.metric) continue;
-    ++titles;
-    CHECK(title->help.starts_with(panels::info(*panel.metric).help));
-  }
-  CHECK(titles >= 3);
-  CHECK(test::contains(std::string_view(panels::info(panels::Metric::HiddenNorm).help),
-                       "before the norm on the stream"));
-}
-
 namespace {
 
 /// What stands under the mouse once it rests at a point.
@@ -117,46 +90,6 @@ std::string told(LabDriver& lab, ui::Vec at) {
 }
 
 }  // namespace
-
-TEST_CASE("every word and sign of the Lab says under the mouse what it is") {
-  LabDriver lab(fixture::lab_view());
-  lab.driver.frames(3);
-  const auto says = [&](const char* name, const std::string& what, ui::Vec fraction = {0.5f, 0.5f}) {
-    INFO(name);
-    const ui::Rect at = lab.driver.control(name).rect;
-    CHECK(test::contains(told(lab, {at.x + fraction.x * at.w, at.y + fraction.y * at.h}), what));
-  };
-  for (const auto& [name, term] : {std::pair{"diagram/layer2/attn/term/attention", "attention"},
-                                   {"diagram/layer2/ffn/term/feed-forward", "feed-forward"},
-                                   {"diagram/layer2/ffn/term/residual", "residual"},
-                                   {"diagram/part/embedding", "embedding"},
-                                   {"run/A/term/nats", "nats"},
-                                   {"run/B/term/placement", "placement"},
-                                   {"run/C/term/plateau", "plateau"},
-                                   {"plot/loss/label/1", "unigram"},
-                                   {"plot/loss/label/2", "entropy"},
-                                   {"timeline/label0/term/plateau", "plateau"}})
-    says(name, view::what_is(term).substr(0, 30));
-  says("diagram/layer2/attn/term/branch", view::what_is("branch").substr(0, 30), {0.98f, 0.3f});
-  says("diagram/part/term/stream", view::what_is("stream").substr(0, 30), {0.5f, 0.1f});
-  says("diagram/final/name", view::what_is("slot").substr(0, 30));
-  says("diagram/layer2/ffn/trunk", "A norm subtracts the mean");
-  says("diagram/preset/DeepNorm", view::what_is("deepnorm").substr(0, 30));
-  says("diagram/layers3-6", "Identical: layers 3 to 6");
-  says("diagram/layer1/skip", "how large the gradient is");
-  says("diagram/size", "How large the numbers");
-  says("diagram/gradient", "How large the loss's gradient");
-  says("diagram/part/output", "a score for each letter");
-  says("plot/matrix", "the second matrix of the feed-forward network");
-  says("settings/edits", "Which runs a change");
-  says("settings/train.warmup", "It differs between the runs", {0.3f, 0.5f});
-  says("transport/clock", "how many tokens they read");
-  for (const char* name : {"diagram/layer2/ffn/trunk", "diagram/preset/DeepNorm"}) {
-    const std::string help = lab.driver.control(name).help;  // keys and formulas stand below, and smaller
-    CHECK(help.find('\n') < help.find("Keys:"));
-    CHECK(help.find('\n') < help.find("N(αx"));
-  }
-}
 
 TEST_CASE("no control of the Lab leaves the mouse without an answer") {
   LabDriver lab(fixture::lab_view());
@@ -187,17 +120,6 @@ TEST_CASE("an open entry goes with its screen") {
 TEST_CASE("the line of letter frequencies has the name that the plots give it") {
   CHECK(view::find_term("unigram")->title == frequencies_of("letter"));
   CHECK(view::find_term("unigram")->words == "unigram entropy");
-}
-
-TEST_CASE("F1 asks for what is in focus, and the palette for any term") {
-  LabDriver lab(fixture::lab_view());
-  lab.ui.focus("settings/train.lr");
-  lab.driver.frames(2);
-  lab.key("F1");
-  CHECK(lab.driver.value("app/glossary/entry") == view::find_term("learning-rate")->text);
-  lab.key("Escape");
-  fixture::run_by_name(lab, "what is rezero");
-  CHECK(lab.driver.value("app/glossary/entry") == view::find_term("rezero")->text);
 }
 
 TEST_CASE("every setting, placement, kind of norm and metric has an entry") {

@@ -62,12 +62,6 @@ unsigned strongest(const LabDriver& lab, const ui::Rect& rect) {
   return alpha;
 }
 
-void type_code(LabDriver& lab, const std::string& code) {
-  lab.driver.frames(3);
-  lab.type(code);
-  lab.key("Enter");
-}
-
 }  // namespace
 
 TEST_CASE("teacher: the longest rule decides, and some controls are never held") {
@@ -104,87 +98,6 @@ TEST_CASE("teacher: the code is kept as a salted SHA-256") {
   CHECK(classroom::is_code(one, kCode));
   CHECK_FALSE(classroom::is_code(one, "open"));
   CHECK_FALSE(classroom::is_code({}, ""));
-}
-
-TEST_CASE("teacher: the panel is closed by its button and by Escape, and covers one screen only") {
-  LabDriver lab(fixture::lab_view());
-  fixture::run_by_name(lab, "teacher mode");
-  REQUIRE(lab.has("teacher/point"));
-  lab.click("teacher/close");
-  CHECK_FALSE(lab.has("teacher/close"));
-  fixture::run_by_name(lab, "teacher mode");
-  const ui::ControlPolicy& policy = teaching_of(lab.state).kept.policy;
-  lab.click("transport/reset");
-  lab.driver.click("teacher/menu/0/Locked");
-  lab.key("Escape");  // the menu alone
-  CHECK_FALSE(lab.ui.popup_open());
-  REQUIRE(lab.has("teacher/point"));
-  // On another screen its title stands, and opens it there.
-  lab.key("4");
-  CHECK_FALSE(lab.has("teacher/point"));
-  CHECK(lab.driver.control("teacher/unfold").rect.h < 40);
-  lab.click("teacher/unfold");
-  CHECK(lab.has("teacher/point"));
-  lab.key("1");
-  CHECK_FALSE(lab.has("teacher/point"));
-  lab.key("Escape");
-  CHECK_FALSE(lab.has("teacher/close"));
-  CHECK_FALSE(teaching_of(lab.state).preparing);
-  CHECK(policy.rule("transport/reset") == Hold::Locked);  // the rules stay
-  CHECK_FALSE(teaching_of(lab.state).kept.lesson);
-}
-
-TEST_CASE("teacher: prepared by pointing, one control and a whole group, by mouse and by keys") {
-  LabDriver lab(fixture::lab_view());
-  fixture::run_by_name(lab, "teacher mode");
-  REQUIRE(lab.has("teacher/point"));
-  lab.log.clear();
-  lab.click("transport/reset");
-  lab.driver.click("teacher/menu/0/Locked");
-  lab.key("Escape");
-  const ui::ControlPolicy& policy = teaching_of(lab.state).kept.policy;
-  CHECK(policy.rule("transport/reset") == Hold::Locked);
-  CHECK(lab.log.empty());  // what was pointed at did nothing
-  // Tab and Enter point too.
-  lab.ui.focus("settings/train.lr");
-  lab.key("Enter");
-  CHECK(lab.ui.edit().name.empty());
-  lab.driver.click("teacher/menu/2/Hidden");
-  lab.key("Escape");
-  CHECK(policy.rule("settings") == Hold::Hidden);
-  CHECK(lab.has("settings/train.lr"));  // it holds in the lesson only
-  // A command without a control, a rule that is taken away again, a lesson without a code.
-  lab.click("teacher/commands");
-  lab.driver.click("teacher/menu/1/Locked");
-  lab.key("Escape");
-  REQUIRE(policy.rules().size() == 3);
-  lab.driver.click("teacher/rule/0/remove");
-  CHECK(policy.rules().size() == 2);
-  lab.driver.click("teacher/begin");
-  CHECK_FALSE(teaching_of(lab.state).kept.lesson);
-  lab.click("teacher/code");
-  lab.type(kCode);
-  lab.click("teacher/begin");
-  CHECK(teaching_of(lab.state).kept.lesson);
-  CHECK(teaching_of(lab.state).code.empty());
-  CHECK_FALSE(lab.has("settings/train.lr"));
-  CHECK_FALSE(lab.has("teacher/point"));
-  CHECK(lab.has("teacher/leave"));
-}
-
-TEST_CASE("teacher: while pointing is off the controls work, and the panel moves out of the way") {
-  LabDriver lab(fixture::lab_view());
-  fixture::run_by_name(lab, "teacher mode");
-  lab.driver.click("teacher/point");
-  lab.driver.click("app/tab/lessons");
-  CHECK(lab.state.screens.shown == Screen::Lessons);
-  lab.driver.frames(2);
-  lab.click("teacher/unfold");
-  const float x = lab.driver.control("teacher/begin").rect.x;
-  lab.click("teacher/side");
-  CHECK(lab.driver.control("teacher/begin").rect.x < x);
-  lab.click("teacher/close");
-  CHECK_FALSE(lab.has("teacher/begin"));
 }
 
 TEST_CASE("teacher: a locked control is pale, says why, and answers neither mouse nor keys") {
@@ -301,37 +214,6 @@ TEST_CASE("teacher: neither palette nor keys reach what is locked or hidden") {
   // What is free still is.
   lab.driver.key("Right");
   CHECK(lab.last<session::StepOnce>());
-}
-
-TEST_CASE("teacher: a wrong code is one line, after three each takes its time, the right one ends it") {
-  for (const ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1024, 600}}) {
-    INFO(size.x);
-    LabDriver lab(fixture::lab_view(), size);
-    begin(lab, {{"app/theme", Hold::Locked}});
-    fixture::run_by_name(lab, "teacher mode");  // no way around the code
-    CHECK_FALSE(teaching_of(lab.state).preparing);
-    lab.driver.key("Escape");
-    lab.key("Escape");
-    lab.driver.click("teacher/leave");
-    for (int i = 0; i < 3; ++i) {
-      CHECK_FALSE(lab.has("teacher/leave/wait"));
-      type_code(lab, "guess");
-      CHECK(lab.driver.value("teacher/leave/says") == "That is not the code.");
-    }
-    CHECK(teaching_of(lab.state).kept.lesson);
-    CHECK(lab.has("teacher/leave/wait"));
-    CHECK_FALSE(lab.has("teacher/leave/field"));
-    CHECK_FALSE(classroom::try_to_leave(teaching_of(lab.state), kCode, lab.ui.time()));
-    lab.driver.frames(310);  // of a sixtieth
-    lab.driver.click("teacher/leave/field");
-    type_code(lab, kCode);
-    CHECK_FALSE(teaching_of(lab.state).kept.lesson);
-    CHECK_FALSE(lab.has("teacher/leave"));
-    lab.log.clear();
-    const bool dark = lab.state.look.dark;
-    lab.driver.click("app/theme");
-    CHECK(lab.state.look.dark != dark);
-  }
 }
 
 TEST_CASE("teacher: the lesson comes back with the session, and no other session ends it") {

@@ -8,6 +8,7 @@
 #include "addons/classroom/app/worksheet/mathml.h"
 #include "addons/classroom/app/worksheet/worksheet.h"
 #include "app/course/reader.h"
+#include "app/support/listing.h"
 #include "app/support/program.h"
 #include "app/support/shipped_course.h"
 #include "app/support/well_formed.h"
@@ -29,6 +30,29 @@ const Course& course() { return fixture::shipped_course(); }
 bool is_well_formed(const std::string& page) {
   const std::string type = "<!doctype html>\n";
   return page.starts_with(type) && test::well_formed(page.substr(type.size()));
+}
+
+/// The words of a page: a line for each paragraph, heading, row of a table and label of a picture.
+std::string words_of(const std::string& page) {
+  static const std::set<std::string> lines{"p", "h1", "h2", "h3", "li", "tr", "div", "text", "figure"};
+  std::string words;
+  for (size_t at = page.find("<body"); at < page.size();) {
+    if (page[at] != '<') {
+      const bool blank = page[at] == '\n' || page[at] == ' ';
+      if (!blank || (!words.empty() && words.back() != '\n' && words.back() != ' '))
+        words += blank ? ' ' : page[at];
+      ++at;
+      continue;
+    }
+    const size_t end = page.find('>', at), name = at + (page[at + 1] == '/' ? 2 : 1);
+    const std::string tag = page.substr(name, page.find_first_of(" >/", name) - name);
+    if (tag == "td" || tag == "th")
+      words += page[at + 1] == '/' ? " |" : " ";
+    else if (lines.contains(tag) && !words.empty() && words.back() != '\n')
+      words += '\n';
+    at = end + 1;
+  }
+  return words;
 }
 
 /// Changes every measured number but what the lesson gives before the prediction: where a drawing starts, and
@@ -56,34 +80,30 @@ Results others(const Lesson& lesson, Results results) {
 
 }  // namespace
 
-TEST_CASE("worksheet: every lesson makes a page that is well-formed, stands alone and has its words") {
+TEST_CASE("worksheet: every lesson makes a page that is well-formed and stands alone") {
   REQUIRE(course().lessons.size() >= 6);
-  for (const Lesson& lesson : course().lessons) {
-    const std::optional<Results> kept = load_results(lesson);
+  for (const Lesson& lesson : course().lessons)
     for (const bool answers : {false, true}) {
       INFO(lesson.id << (answers ? ", with answers" : ""));
-      const std::string page = worksheet(lesson, kept, answers);
+      const std::string page = worksheet(lesson, load_results(lesson), answers);
       CHECK(is_well_formed(page));
-      for (const char* alien : {"<script", "<img", "<link", "src=", "href=", "@import", "url(http"})
+      for (const char* alien : {"<script", "<img", "<link", "src=", "href=", "@import", "url(http", "{value"})
         CHECK_FALSE(contains(page, alien));
-      CHECK(contains(page, svg_escaped(lesson.title)));
-      CHECK(contains(page, svg_escaped(lesson.question)));
-      CHECK(contains(page, svg_escaped(lesson.prediction.ask)));
-      CHECK(contains(page, svg_escaped(lesson.sources.front())));
-      CHECK(contains(page, "normscope lesson check " + lesson.id));
-      for (const StepKind step : kSteps)
-        CHECK(contains(page, "<h2>" + words::language("en").tr(title_of(step)) + "</h2>"));
-      for (const Check& check : lesson.checks)
-        CHECK(contains(page, svg_escaped(lesson.measure(check.measure)->label)));
-      for (const std::string& id : lesson.step(StepKind::Compare).figures)
-        if (lesson.figure(id)->map_run.empty() && lesson.figure(id)->follow == 0 &&
-            lesson.figure(id)->walk.empty() && lesson.figure(id)->chain.empty())
-          CHECK(contains(page, svg_escaped(lesson.figure(id)->title)));
-      CHECK_FALSE(contains(page,
-                           "{"
-                           "value"));
       CHECK(contains(page, "@page"));
+      for (const std::string& words :
+           {lesson.title, lesson.question, lesson.prediction.ask, lesson.sources[0]})
+        CHECK(contains(page, svg_escaped(words)));
     }
+}
+
+TEST_CASE("worksheet: what stands on the pages of three lessons, in both copies and languages", "[listing]") {
+  for (const char* language : {"en", "de"}) {
+    const Course course = read_course(NORMSCOPE_SOURCE_DIR "/lessons", language);
+    for (const char* id : {"warm-up", "norm-gradient", "admin"})
+      for (const bool answers : {false, true})
+        fixture::check_listing(
+            fmt::format("worksheet-{}-{}-{}", id, answers ? "teacher" : "student", language),
+            words_of(worksheet(*course.find(id), load_results(*course.find(id)), answers)));
   }
 }
 
@@ -110,22 +130,6 @@ TEST_CASE("worksheet: the student's copy is the same whatever was measured, the 
       CHECK(contains(teacher, svg_escaped(band_text(check))));
     }
   }
-}
-
-TEST_CASE("worksheet: a sentence in several forms is one to tick, in an order that tells nothing") {
-  const Lesson& lesson = *course().find("warm-up");
-  const std::string student = worksheet(lesson, load_results(lesson), false);
-  const size_t none = student.find("None of these warm-ups suffices."),
-               some = student.find("The shortest warm-up that suffices is");
-  REQUIRE(none != student.npos);
-  REQUIRE(some != student.npos);
-  CHECK(none < some);  // the true one is the first in the lesson
-  const std::string teacher = worksheet(lesson, load_results(lesson), true);
-  CHECK_FALSE(contains(teacher, "None of these warm-ups suffices."));
-  CHECK(contains(teacher, "The shortest warm-up that suffices is <span class=\"answer\">25 steps</span>"));
-  // With changed settings alone: not on paper.
-  const Lesson& admin = *course().find("admin");
-  CHECK_FALSE(contains(worksheet(admin, load_results(admin), false), "and in what you changed"));
 }
 
 TEST_CASE("worksheet: words of a lesson are words on the page, whatever signs they hold") {

@@ -3,7 +3,6 @@
 #include <string>
 
 #include "addons/classroom/app/worksheet/worksheet.h"
-#include "app/course/pictures/bars.h"
 #include "app/course/reader.h"
 #include "app/support/exercise_lesson.h"
 #include "app/support/program.h"
@@ -40,16 +39,6 @@ TEST_CASE("a chain and a walk cannot be drawn by hand: they are the teacher's on
   }
 }
 
-TEST_CASE("the bars go to the teacher whole, and to the student without the gradient", "[lesson]") {
-  const Lesson& lesson = shipped("norm-gradient");
-  const std::string length = "length " + ui::number(bars_of(lesson.tape("plain")->tape, {}).length, 3);
-  CHECK(contains(sheet_of(lesson, true), length));
-  const std::string student = sheet_of(lesson, false);
-  CHECK(contains(student, "id=\"compare-knobs\""));
-  CHECK(contains(student, "y = (x − mean) / spread"));
-  CHECK_FALSE(contains(student, length));
-}
-
 TEST_CASE("settings of a map and of runs without a letter stand on the sheet", "[lesson]") {
   CHECK(contains(worksheet(parsed_lesson(test::refusal_base("lesson-map")), std::nullopt, false),
                  "A again with train.warmup = 0, 10, 20, each with train.lr = "));
@@ -81,28 +70,6 @@ TEST_CASE("on paper a tape is filled in by hand, and in the teacher's copy it ha
   for (const std::string& page : {student, teacher}) CHECK(contains(page, "<td>max(0, h)</td>"));
   CHECK(contains(teacher, gradient));
   CHECK_FALSE(contains(student, gradient));
-}
-
-TEST_CASE("a worksheet in German has German headings, and asks in German", "[lesson]") {
-  const Course course = read_course(NORMSCOPE_SOURCE_DIR "/lessons", "de");
-  const Lesson& lesson = *course.find("warm-up");
-  const Words& german = words::language("de");
-  for (const bool answers : {false, true}) {
-    const std::string sheet = worksheet(lesson, load_results(lesson), answers);
-    for (const Words::Entry& entry : german.entries()) {
-      if (!entry.key.starts_with("texts.")) continue;
-      INFO(entry.english);
-      if (const std::string& word = entry.english; german.tr(word) != word)
-        for (const std::string tag : {"h2", "h3", "th", "p", "b", "span"})
-          CHECK_FALSE(contains(sheet, "<" + tag + ">" + word + "</" + tag + ">"));
-    }
-    CHECK_FALSE(contains(sheet, " to "));
-    CHECK_FALSE(contains(sheet, "at least "));
-    CHECK(contains(sheet, "<h3>Im Terminal</h3>"));
-    CHECK(contains(sheet, "<h2>Vorhersagen</h2>"));
-    CHECK(contains(sheet, "<p>Warum denkst du das?</p>"));
-    CHECK(contains(sheet, answers ? "Für die Lehrkraft, mit Antworten" : "<span>Datum</span>"));
-  }
 }
 
 TEST_CASE("a sheet that is printed has the numbers of its language", "[lesson]") {

@@ -12,181 +12,15 @@
 #include <fstream>
 #include <thread>
 
-#include "addons/compare/app/screen/compare_screen.h"
-#include "app/files/small_window.h"
-#include "app/shell/parts/linked.h"
-#include "app/support/lab_driver.h"
-#include "app/support/lab_fixture.h"
-#include "app/support/live_lab.h"
-#include "app/support/made_screen.h"
+#include "addons/compare/tests/app/compare_driver.h"
 #include "app/support/program.h"
 #include "app/support/text_faults.h"
 #include "engine/support/helpers.h"
 
 using namespace normscope;
 using namespace shell;
-using fixture::LabDriver;
+using fixture::a_log, fixture::CompareDriver;
 using test::contains;
-
-namespace {
-
-/// Begins on the third tab.
-struct CompareDriver : LabDriver {
-  explicit CompareDriver(std::shared_ptr<const LabView> view = fixture::lab_view(),
-                         ui::Vec size = {1600, 1000})
-      : LabDriver(std::move(view), size) {
-    driver.click("app/tab/compare");
-    driver.move_to(ui::Vec{4, 4});
-    driver.frames(3);
-  }
-  compare_screen::CompareScreen& screen() {
-    return fixture::made_screen<compare_screen::CompareScreen>(state, Screen::Compare);
-  }
-  void open(const std::string& path) {
-    screen().open(path, *state.session.view);
-    driver.frames(3);
-  }
-};
-
-std::string log_line(int step, double loss) {
-  return fmt::format("{{\"run\":\"port\",\"seed\":7,\"step\":{},\"loss\":{}}}\n", step, loss);
-}
-
-std::string a_log(int steps) {
-  std::string log;
-  for (int step = 1; step <= steps; ++step) log += log_line(step, 3.0 - 0.001 * step);
-  return log;
-}
-
-}  // namespace
-
-TEST_CASE("compare screen: a click and a letter choose the baseline, and every difference is to it") {
-  CompareDriver compare;
-  CHECK(contains(compare.driver.value("compare/run/B"), "baseline"));
-  CHECK_FALSE(contains(compare.driver.value("compare/run/A"), "baseline"));
-  compare.click("compare/run/A", {0.4f, 0.4f});
-  CHECK(contains(compare.driver.value("compare/run/A"), "baseline"));
-  CHECK(contains(compare.driver.value("compare/place/B"), "B and A"));
-  compare.key("C");
-  CHECK(contains(compare.driver.value("compare/run/C"), "baseline"));
-  CHECK(contains(compare.driver.value("compare/place/A"), "A and C"));
-  CHECK(compare.ui.registry().find("compare/place/C") == nullptr);
-  // There is no run D: its letter chooses nothing.
-  compare.key("D");
-  CHECK(contains(compare.driver.value("compare/run/C"), "baseline"));
-}
-
-TEST_CASE("compare screen: of two runs the first is the baseline until another is chosen") {
-  auto two = std::make_shared<LabView>(*fixture::lab_view());
-  two->runs.pop_back();
-  CompareDriver compare(two);
-  CHECK(contains(compare.driver.value("compare/run/A"), "baseline"));
-  compare.key("B");
-  CHECK(contains(compare.driver.value("compare/run/B"), "baseline"));
-}
-
-TEST_CASE("compare screen: one cursor with the Lab; a parting place moves it, P goes on to the next") {
-  CompareDriver compare;
-  std::optional<int>& cursor = compare.state.screens.lab.transport().pinned_step;
-  cursor = 100;
-  compare.driver.frames(2);
-  const std::string at_100 = compare.driver.value("compare/run/B");
-  cursor = 20;
-  compare.driver.frames(2);
-  CHECK(compare.driver.value("compare/run/B") != at_100);
-  compare.click("compare/place/A");
-  REQUIRE(cursor);
-  const int place = *cursor;
-  // The timeline has a ring there.
-  const std::string ring = fmt::format("{} A parts from B", place);
-  bool found = false;
-  for (const ui::Control& c : compare.ui.registry().all())
-    found = found || (c.name.starts_with("timeline/event") && c.value == ring);
-  CHECK(found);
-  CHECK(contains(compare.driver.value("compare/place/A"), fmt::format("at step {}", place)));
-  CHECK(contains(compare.driver.value("compare/loupe"), "of A"));
-  compare.key("Shift+Right");
-  CHECK(cursor == place + 10);
-  compare.key("B");  // the baseline, and no bookmark
-  CHECK(compare.state.screens.lab.transport().bookmarks.empty());
-}
-
-TEST_CASE("compare screen: the threshold decides where runs part") {
-  CompareDriver compare;
-  const std::string before = compare.driver.value("compare/place/A");
-  compare.click("compare/factor");
-  compare.driver.key("Ctrl+A");
-  compare.driver.type("100");
-  compare.key("Enter");
-  CHECK(compare.driver.value("compare/place/A") != before);
-  CHECK(compare.screen().kept_choice().factor == 100);
-}
-
-TEST_CASE("compare screen: a log stands in the free place, is followed while it grows, and can be left out") {
-  const test::Folder folder;
-  const std::string path = folder.write("port.jsonl", a_log(40));
-  CompareDriver compare;
-  compare.open(path);
-  // The cursor stands at a step that it never reached.
-  CHECK(contains(compare.driver.value("compare/run/E"), "loss –"));
-  compare.state.screens.lab.transport().pinned_step = 40;
-  compare.driver.frames(2);
-  CHECK(contains(compare.driver.value("compare/run/E"), "loss 2."));
-  CHECK(contains(compare.driver.value("compare/missing"), "E:"));
-  CHECK(contains(compare.driver.value("compare/map/lacks"), "E: gradient size"));
-  for (const std::string& fault : fixture::text_faults(compare.ui)) FAIL_CHECK(fault);
-  const std::string before = compare.driver.value("compare/end/E");
-  std::ofstream(path, std::ios::app) << log_line(41, 90.0);
-  compare.driver.frames(3);
-  CHECK(compare.driver.value("compare/end/E") != before);
-  CHECK_FALSE(contains(compare.driver.value("compare/missing"), "took the place"));
-  std::string longer;
-  for (int step = 1; step <= 60; ++step) longer += log_line(step, 4.0 - 0.001 * step);
-  folder.write("port.jsonl", longer);
-  compare.driver.frames(3);
-  CHECK(contains(compare.driver.value("compare/missing"), "E: another run took the place of the one before"));
-  CHECK(fixture::text_faults(compare.ui).empty());
-  compare.click("compare/run/E/replace");
-  compare.click("compare/run/E/replace/none");
-  CHECK(compare.ui.registry().find("compare/run/E") == nullptr);
-}
-
-TEST_CASE(
-    "compare screen: lines of a log that cannot be read are counted on the run's card and below the table") {
-  const test::Folder folder;
-  CompareDriver compare;
-  compare.open(folder.write("torn.jsonl", a_log(40) + "{\"step\":41,\"loss\":[]}\ntorn\n"));
-  CHECK(contains(compare.driver.value("compare/missing"),
-                 "E: 2 of 42 lines of its log cannot be read and are left out; "
-                 "line 41: loss is a list of 0"));
-  bool badge = false;
-  for (const ui::TextRecord& text : compare.ui.texts()) badge = badge || text.text == "2 lines unread";
-  CHECK(badge);
-  for (const std::string& fault : fixture::text_faults(compare.ui)) FAIL_CHECK(fault);
-}
-
-TEST_CASE("compare screen: a file that is none is one line with its name, and its card stays empty") {
-  const test::Folder folder;
-  const std::string path = folder.write("no.jsonl", "{\"step\": }\nnothing\n");
-  CompareDriver compare;
-  compare.open(path);
-  const std::string fault = compare.driver.value("compare/fault/E");
-  CHECK(contains(fault, "no.jsonl: line 1"));
-  CHECK_FALSE(test::contains(fault, "\n"));
-  CHECK(compare.ui.registry().find("compare/run/E") == nullptr);
-  CHECK(contains(compare.driver.value("compare/run/B"), "baseline"));
-}
-
-TEST_CASE("compare screen: one run alone asks for another, and the list of a place asks for a file") {
-  auto alone = std::make_shared<LabView>(*fixture::lab_view());
-  alone->runs.resize(1);
-  CompareDriver compare(alone);
-  CHECK(contains(compare.driver.value("compare/none"), "Open a run"));
-  for (const std::string& fault : fixture::text_faults(compare.ui)) FAIL_CHECK(fault);
-  compare.click("compare/run/B/replace");
-  compare.click("compare/run/B/replace/file");
-  CHECK(compare.ui.popup_open("app/file"));
-}
 
 TEST_CASE("compare screen: figures and table become files, with the numbers that they are made of") {
   const test::Pictures folder;
@@ -211,12 +45,6 @@ TEST_CASE("compare screen: figures and table become files, with the numbers that
   for (const auto& entry : std::filesystem::directory_iterator(folder.file("")))
     files += entry.file_size() > 100 ? 1 : 0;
   CHECK(files == 15);
-}
-
-TEST_CASE("compare screen: five seeds are trained by the Lab") {
-  CompareDriver compare;
-  compare.click("compare/seeds");
-  CHECK(compare.last<session::CheckSeeds>());
 }
 
 TEST_CASE("compare screen: what was compared travels with the session, and damage is left out") {
@@ -253,17 +81,6 @@ TEST_CASE("compare screen: a session that is opened keeps no file of the one bef
   CHECK(compare.screen().kept_choice() == before);
 }
 
-TEST_CASE("compare screen: every setting that differs is a click away, in the compact layout too") {
-  CompareDriver compare;
-  compare.click("compare/settings");
-  CHECK(compare.ui.popup_open("compare/settings/all"));
-  CompareDriver small(fixture::lab_view(), {1024, 600});
-  small.click("compare/run/A/replace");
-  small.click("compare/run/A/replace/settings");
-  CHECK(small.ui.popup_open("compare/settings/all"));
-  CHECK(fixture::text_faults(small.ui).empty());
-}
-
 TEST_CASE("comparing: what did not change is not computed again, and what is wrong is a line") {
   compare_screen::Comparing comparing({});
   int asked = 0;
@@ -278,73 +95,6 @@ TEST_CASE("comparing: what did not change is not computed again, and what is wro
   CHECK(asked == 1);
   CHECK(comparing.newest("data", "other", {}, none) != first);
   CHECK(asked == 2);
-}
-
-TEST_CASE("compare screen: a log takes no run's place and no run's letter; where there is no room it asks") {
-  const test::Folder folder;
-  CompareDriver compare(fixture::lab_view({.fork = true}));
-  const auto log = [&](int i) { return folder.write(fmt::format("port-{}.jsonl", i), a_log(20 + i)); };
-  for (int i = 0; i < 4; ++i) compare.open(log(i));
-  CHECK(compare.screen().kept_choice().files[3].path.empty());  // D stands where it stood
-  CHECK(contains(compare.driver.value("compare/run/D"), "Fork of A"));
-  CHECK(contains(compare.driver.value("compare/run/E"), "port-0"));
-  CHECK(contains(compare.driver.value("compare/run/H"), "port-3"));
-  for (const std::string& fault : fixture::text_faults(compare.ui)) FAIL_CHECK(fault);
-  compare.open(log(4));
-  REQUIRE(compare.ui.popup_open("compare/where"));
-  for (const std::string& fault : fixture::text_faults(compare.ui)) FAIL_CHECK(fault);
-  compare.click("compare/where/none");
-  CHECK_FALSE(compare.ui.popup_open("compare/where"));
-  CHECK(compare.screen().kept_choice().files[4].path.ends_with("port-0.jsonl"));
-
-  compare.open(log(5));
-  compare.click("compare/where/2");
-  CHECK(compare.screen().kept_choice().files[1].path.ends_with("port-5.jsonl"));
-  CHECK(contains(compare.driver.value("compare/run/B"), "port-5"));
-  // Escape asks no further.
-  compare.open(log(6));
-  REQUIRE(compare.ui.popup_open("compare/where"));
-  compare.key("Escape");
-  CHECK_FALSE(compare.ui.popup_open("compare/where"));
-  for (const std::string& fault : fixture::text_faults(compare.ui)) FAIL_CHECK(fault);
-}
-
-TEST_CASE("compare screen: recorded runs stand alone from A on, more than four, and each can be taken out") {
-  const test::Folder folder;
-  for (const ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1366, 768}, ui::Vec{1024, 600}}) {
-    INFO(size.x);
-    CompareDriver compare(std::make_shared<LabView>(), size);
-    for (int i = 0; i < 8; ++i) {
-      compare.open(folder.write(fmt::format("port-{}.jsonl", i), a_log(20 + i)));
-      for (const std::string& fault : fixture::text_faults(compare.ui)) FAIL_CHECK(fault);
-    }
-    for (int i = 0; i < 8; ++i)
-      CHECK(contains(compare.driver.value(fmt::format("compare/run/{}", static_cast<char>('A' + i))),
-                     fmt::format("port-{}", i)));
-    CHECK(contains(compare.driver.value("compare/run/A"), "baseline"));
-    compare.click("compare/run/C/remove");
-    CHECK_FALSE(compare.ui.registry().find("compare/run/C"));
-    CHECK(compare.ui.registry().find("compare/run/D"));
-    compare.open(folder.write("next.jsonl", a_log(9)));  // a place is free again
-    CHECK(contains(compare.driver.value("compare/run/C"), "next"));
-  }
-}
-
-TEST_CASE("compare screen: a log's long name and its own settings are shown") {
-  const test::Folder folder;
-  const std::string head =
-      "{\"format\":\"normscope log 2\",\"maker\":\"PyTorch 2.4\",\"name\":\"hyper-connections with two streams and "
-      "a peri norm\",\"settings\":{\"streams\":\"2\",\"width\":\"64\"}}\n";
-  CompareDriver compare;
-  compare.open(folder.write("hc.jsonl", head + a_log(40)));
-  CHECK(contains(compare.driver.value("compare/run/E"), "hyper-connections"));
-  CHECK(compare.driver.value("compare/setting/E/own") == "streams 2, width 64");
-  CHECK(compare.driver.value("compare/setting/A/own") == "–");
-  CHECK(contains(compare.driver.value("compare/setting/E/data"), "not in its log"));
-  bool drawn = false;
-  for (const ui::TextRecord& text : compare.ui.texts()) drawn = drawn || text.text.starts_with("hyper-conn");
-  CHECK(drawn);
-  for (const std::string& fault : fixture::text_faults(compare.ui)) FAIL_CHECK(fault);
 }
 
 TEST_CASE("compare screen: the loss of a run at a step is the number that the Lab shows") {

@@ -19,6 +19,15 @@ std::unique_ptr<LabDriver> sweep_of(const char* preset, bool trained) {
 }  // namespace
 
 void add_sweep_stages(std::vector<Stage>& all) {
+  all.push_back({.name = "Sweep", .make = [] { return std::make_unique<SweepDriver>(); }, .told = true});
+  all.push_back({.name = "Sweep that goes on training",
+                 .make =
+                     [] {
+                       auto sweep = std::make_unique<SweepDriver>();
+                       sweep->trainer->keeps_running = true;
+                       return sweep;
+                     },
+                 .told = true});
   all.push_back({"Sweep that nobody opened", [] { return shown(Screen::Sweep, 214, true); }, "sweep/", true,
                  Screen::Sweep});
   for (const char* preset : {"warmup", "depth", "placement"})

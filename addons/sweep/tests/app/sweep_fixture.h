@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -93,6 +94,22 @@ struct SweepDriver : LabDriver {
   void train() {
     driver.key("Space");
     driver.frames(2);
+  }
+  /// "cell 4 2" clicks a cell, "brush 2 3 4 2" drags from one to another.
+  bool obey(const std::string& verb, const std::string& rest) override {
+    std::istringstream words(rest);
+    size_t column = 0, row = 0, to_column = 0, to_row = 0;
+    words >> column >> row;
+    if (verb == "cell") {
+      driver.click("sweep/grid", of_cell(column, row));
+    } else if (verb == "brush" && words >> to_column >> to_row) {
+      const ui::Rect grid = driver.control("sweep/grid").rect;
+      const ui::Vec from = of_cell(column, row), to = of_cell(to_column, to_row);
+      driver.drag_by("sweep/grid", {(to.x - from.x) * grid.w, (to.y - from.y) * grid.h}, "", 6, from);
+    } else {
+      return false;
+    }
+    return true;
   }
 
   ReadyTrainer* trainer = nullptr;

@@ -1,0 +1,326 @@
+// A story is a window that somebody uses, as a file: what is done stands in lines that begin with '>', and below each what
+// it changed on the screen, what it asked of the trainer, and every text that overlaps another. The files are
+// tests/stories/*.txt and addons/*/tests/stories/*.txt; `make accept` writes what the program of today answers, and
+// tests/stories/README.md explains the lines.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "addons.h"
+#include "app/screens/stages.h"
+#include "app/support/english.h"
+#include "app/support/listing.h"
+#include "app/support/player_driver.h"
+#include "app/support/text_faults.h"
+#include "catch.hpp"
+#include "skip.h"
+#include "training/spec/spec.h"
+
+namespace normscope::test_screens {
+namespace {
+
+using namespace session;
+namespace fs = std::filesystem;
+
+/// The stages of the core's own stories.
+void add_core_stages(std::vector<Stage>& all) {
+  all.push_back({"Lab", [] { return std::make_unique<LabDriver>(fixture::lab_view()); }});
+  all.push_back(
+      {"Lab at step 150", [] { return std::make_unique<LabDriver>(fixture::lab_view({.step = 150})); }});
+  all.push_back({"Lab with a fork", [] { return std::make_unique<LabDriver>(fixture::four_runs()); }});
+  all.push_back(
+      {"Lab of no runs", [] { return std::make_unique<LabDriver>(std::make_shared<const LabView>()); }});
+  all.push_back({"Lab at a first start", [] {
+                   auto lab = std::make_unique<LabDriver>(fixture::lab_view());
+                   lab->state.shell.offers.welcome = lab->state.shell.offers.lesson = true;
+                   lab->driver.frames(3);
+                   return lab;
+                 }});
+  all.push_back({"Lab with few plots", [] {
+                   auto lab = std::make_unique<LabDriver>(fixture::lab_view());
+                   lab->state.screens.lab.few() = true;
+                   lab->driver.frames(3);
+                   return lab;
+                 }});
+  all.push_back({"Lessons", [] { return std::make_unique<fixture::PlayerDriver>(); }});
+  all.push_back({"Lessons in German", [] {
+                   auto lab = std::make_unique<fixture::PlayerDriver>();
+                   lab->state.screens.lessons.player = std::make_shared<lessons::Player>(
+                       course::read_course(NORMSCOPE_SOURCE_DIR "/lessons", "de"),
+                       std::make_unique<fixture::RecordedMeasurer>(), "");
+                   lab->open("warm-up", course::StepKind::Predict);
+                   return lab;
+                 }});
+  all.push_back({"Lessons whose effect vanishes with a warm-up", [] {
+                   return std::make_unique<fixture::PlayerDriver>("", ui::Vec{1600, 1000}, 1.f,
+                                                                  fixture::without_effect);
+                 }});
+}
+
+std::string letter(const LabView& view, int run) {
+  return run < 0 ? "all runs" : std::string(1, view.runs.at(static_cast<size_t>(run)).letter);
+}
+
+std::string settings_between(const RunSpec& from, const RunSpec& to) {
+  std::string text;
+  for (const Edit& edit : edits_between(from, to, 0)) text += fmt::format(" {}={}", edit.key, edit.value);
+  return text;
+}
+
+/// What a command asks for, with what it names.
+std::string told(const Command& command, const LabView& view) {
+  std::string text = std::visit([](const auto& c) { return std::string(c.doing()); }, command);
+  if (const auto* c = std::get_if<EditField>(&command))
+    text += fmt::format(": {} of {} = {}", c->key, letter(view, c->run), c->value);
+  if (const auto* c = std::get_if<ForkRequest>(&command))
+    text += fmt::format(" {}{}{}, {}:{}", letter(view, c->source), c->from_start ? " from its start" : "",
+                        c->step < 0 ? "" : fmt::format(" at step {}", c->step), c->note,
+                        settings_between(*view.runs.at(static_cast<size_t>(c->source)).spec, c->spec));
+  if (const auto* c = std::get_if<ForkFrom>(&command))
+    text += fmt::format(" {} at step {}", letter(view, c->run), c->step);
+  if (const auto* c = std::get_if<SetBudget>(&command)) text += fmt::format(" of {} steps", c->steps);
+  if (const auto* c = std::get_if<SetSpeed>(&command))
+    text += fmt::format(" of {:g} steps a second", c->steps_per_second);
+  if (const auto* c = std::get_if<Reset>(&command)) text += c->new_seed ? " with another seed" : "";
+  if (const auto* c = std::get_if<ReplaceRuns>(&command))
+    for (const RunSpec& run : c->runs) text += "\n        " + default_name(run);
+  return text;
+}
+
+/// Texts that overlap where they are seen: what is scrolled away is not.
+std::vector<std::string> overlaps(const ui::Ui& ui) {
+  std::vector<std::string> faults;
+  std::vector<const ui::TextRecord*> seen;
+  for (const ui::TextRecord& text : ui.texts()) {
+    const ui::Rect part = text.rect.intersect(text.clip);
+    if (part.empty() || part.h < text.rect.h - 0.5f) continue;
+    for (const ui::TextRecord* other : seen)
+      if (other->layer == text.layer && other->rect.intersect(other->clip).inset(1).overlaps(part.inset(1)))
+        faults.push_back(fmt::format("'{}' overlaps '{}'", text.text, other->text));
+    seen.push_back(&text);
+  }
+  return faults;
+}
+
+/// Reads "0.4" and the like; `otherwise` where there is no word.
+float number(std::istream& words, float otherwise) {
+  float value = otherwise;
+  return words >> value ? value : otherwise;
+}
+
+/// The first word of a line, and all behind it.
+std::pair<std::string, std::string> words_of(const std::string& line) {
+  std::istringstream words(line);
+  std::string verb, rest;
+  words >> verb >> std::ws;
+  std::getline(words, rest);
+  return {verb, rest};
+}
+
+/// A window while its story is told.
+class Telling {
+ public:
+  explicit Telling(const Stage& stage) : lab_(stage.make()) {
+    before_ = lines();
+    focus_ = lab_->ui.focused();
+  }
+
+  /// Does what a line without '>' says: it tells what the story is about, or asks what is to be seen.
+  std::string prepare(const std::string& line) {
+    const auto [verb, rest] = words_of(line);
+    if (verb == "show") return fixture::controls_with_help(lab_->ui, rest);
+    if (verb == "read") {
+      const ui::Vec size = lab_->ui.size();
+      return fixture::page_of(
+          lab_->ui, rest.empty() ? ui::Rect{0, 0, size.x, size.y} : lab_->driver.control(rest).rect);
+    }
+    if (verb == "whole") {
+      std::string faults;
+      for (const std::string& fault : fixture::text_faults(lab_->ui)) faults += "FAULT " + fault + "\n";
+      return faults;
+    }
+    if (verb == "of") {
+      std::istringstream names(rest);
+      of_.assign(std::istream_iterator<std::string>(names), {});
+    } else if (verb == "language") {
+      spoken_.emplace(rest.c_str());
+    } else if (verb == "set") {
+      set(rest);
+    } else {
+      act(verb, rest);
+    }
+    lab_->driver.move_to(ui::Vec{2, 2});
+    lab_->rest();
+    before_ = lines();
+    focus_ = lab_->ui.focused();
+    return "";
+  }
+
+  /// Does something; returns what came of it.
+  std::string obey(const std::string& line) {
+    const auto [verb, rest] = words_of(line);
+    act(verb, rest);
+    return happened();
+  }
+
+ private:
+  std::vector<std::string> lines() const { return fixture::lines_of(lab_->ui, of_); }
+
+  /// "train.lr 0.01" gives all runs another setting, "train.lr 0.01 B" one of them.
+  void set(const std::string& rest) {
+    std::istringstream words(rest);
+    std::string key, value, letter;
+    words >> key >> value >> letter;
+    auto view = std::make_shared<LabView>(*lab_->state.session.view);
+    for (RunView& run : view->runs) {
+      if (!letter.empty() && letter[0] != run.letter) continue;
+      RunSpec spec = *run.spec;
+      set_field(spec, key, value);
+      run.spec = std::make_shared<const RunSpec>(spec);
+    }
+    lab_->state.session.view = view;
+  }
+
+  void act(const std::string& verb, const std::string& rest) {
+    headless::UiDriver& driver = lab_->driver;
+    std::istringstream words(rest);
+    std::string name;
+    const auto next = [&] {
+      if (!(words >> name)) throw Error("'" + verb + "' lacks a name");
+      return name;
+    };
+    if (verb == "size") {
+      const float width = number(words, 1600), height = number(words, 1000);
+      lab_->loop.resize({width, height});
+    } else if (verb == "scale") {
+      lab_->state.look.scale = number(words, 1);
+    } else if (verb == "cursor") {
+      lab_->state.screens.lab.transport().pinned_step = static_cast<int>(number(words, 0));
+    } else if (verb == "clock") {  // figures that depend on the machine are shown
+      lab_->state.switches.clock = true;
+    } else if (verb == "focus") {
+      lab_->ui.focus(next());
+    } else if (verb == "find") {
+      fixture::run_by_name(*lab_, rest);
+    } else if (verb == "poke") {  // a click at a place of a control, which may be greyed
+      const std::string at = next();
+      const float x = number(words, 0.5f), y = number(words, 0.5f);
+      driver.click(at, {x, y});
+    } else if (verb == "pull") {  // a drag by px, from a place of a control
+      const std::string from = next();
+      const float dx = number(words, 0), dy = number(words, 0), x = number(words, 0.5f),
+                  y = number(words, 0.5f);
+      driver.drag_by(from, {dx, dy}, "", 6, {x, y});
+    } else if (!lab_->obey(verb, rest)) {
+      driver.script(verb + " " + rest);
+    }
+    lab_->rest();
+  }
+
+  /// What has changed since the last line.
+  std::string happened() {
+    std::vector<std::string> now = lines();
+    std::string text = fixture::changes(before_, now);
+    before_ = std::move(now);
+    for (; commands_ < lab_->log.size(); ++commands_)
+      text += "asks: " + told(lab_->log[commands_], *lab_->state.session.view) + "\n";
+    for (; saved_ < lab_->saved.size(); ++saved_)
+      text += "saves: " + lab_->saved[saved_].plots->front().id + "\n";
+    if (lab_->ui.focused() != focus_)
+      text += "focus: " + ((focus_ = lab_->ui.focused()).empty() ? "none" : focus_) + "\n";
+    if (lab_->state.shell.clipboard != clipboard_)
+      text += "copied:\n" + (clipboard_ = lab_->state.shell.clipboard) + "\n";
+    for (const std::string& fault : overlaps(lab_->ui)) text += "FAULT " + fault + "\n";
+    for (const std::string& name : lab_->ui.registry().duplicates()) text += "FAULT twice: " + name + "\n";
+    static const std::regex folder("/\\S*/normscope-test-\\d+-\\d+/");
+    return std::regex_replace(text, folder, "FOLDER/");
+  }
+
+  std::optional<fixture::Spoken> spoken_;
+  std::unique_ptr<LabDriver> lab_;
+  std::vector<std::string> of_{"|"}, before_;
+  size_t commands_ = 0, saved_ = 0;
+  std::string focus_, clipboard_;
+};
+
+const Stage& stage_of(const std::vector<Stage>& all, const std::string& name) {
+  const auto found = std::ranges::find(all, name, &Stage::name);
+  if (found != all.end()) return *found;
+  std::string names;
+  for (const Stage& stage : all) names += " " + stage.name + ",";
+  throw Error("no stage is called '" + name + "':" + names);
+}
+
+/// The text of a file of stories with what the program answers to it today.
+std::string told_again(const std::string& file, const std::vector<Stage>& stages) {
+  std::istringstream in(file);
+  std::string text;
+  std::optional<Telling> telling;
+  int number = 0;
+  for (std::string line; std::getline(in, line);) {
+    ++number;
+    if (line.starts_with("    ")) continue;  // an answer
+    text += line + "\n";
+    if (line.empty() || line[0] == '#') continue;
+    std::string answer;
+    try {
+      if (line.starts_with("stage "))
+        telling.emplace(stage_of(stages, line.substr(6)));
+      else if (!telling)
+        throw Error("a story begins with 'stage NAME'");
+      else if (line.starts_with("> "))
+        answer = telling->obey(line.substr(2));
+      else
+        answer = telling->prepare(line);
+    } catch (const std::exception& error) {
+      answer = fmt::format("FAULT line {}: {}", number, error.what());
+    }
+    std::istringstream lines(answer);
+    for (std::string one; std::getline(lines, one);) {
+      one.erase(one.find_last_not_of(' ') + 1);
+      text += (one.empty() ? "" : "    " + one) + "\n";
+    }
+  }
+  return text;
+}
+
+/// The stories of the core and of the chosen add-ons.
+std::vector<fs::path> story_files() {
+  std::vector<fs::path> files;
+  std::vector<std::string> folders = test::addon_folders();
+  folders.emplace_back(".");
+  for (const std::string& folder : folders) {
+    const fs::path place = fs::path(NORMSCOPE_SOURCE_DIR) / folder / "tests/stories";
+    if (!fs::is_directory(place)) continue;
+    for (const auto& entry : fs::directory_iterator(place))
+      if (entry.path().extension() == ".txt") files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+}  // namespace
+
+TEST_CASE("stories: every screen answers as its stories tell", "[listing]") {
+  if (!NORMSCOPE_EVERY_ADDON) SKIP_CASE("an add-on is left out, whose words stand in other screens too");
+  std::vector<Stage> stages = all_stages();
+  add_core_stages(stages);
+  const char* only = std::getenv("NORMSCOPE_STORY");  // one file, while somebody works on it
+  for (const fs::path& file : story_files()) {
+    if (only && file.stem() != only) continue;
+    INFO(file);
+    const std::string text = told_again(test::read_all(file), stages);
+    fixture::check_file(file.string(), text);
+    if (const size_t fault = text.find("\n    FAULT "); fault != text.npos)
+      FAIL_CHECK(text.substr(fault + 5, text.find('\n', fault + 5) - fault - 5));
+  }
+}
+
+}  // namespace normscope::test_screens
