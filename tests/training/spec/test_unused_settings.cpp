@@ -275,7 +275,7 @@ TEST_CASE("unused settings: the reason names what decides and the way out", "[sp
   int unused_here = 0;
   for (const Field& field : spec_fields())
     unused_here += !field.added && !unused_reason(small_spec(), field.key).empty();
-  CHECK(unused_here == 27);
+  CHECK(unused_here == 18);
   CHECK(unused_reason(small_spec(), "wiring.L01.attn").empty());
 }
 
