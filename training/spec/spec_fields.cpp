@@ -349,9 +349,7 @@ void add_model_fields(std::vector<Field>& fields) {
   add_number_fields(fields);
 }
 
-namespace {
-
-void add_head_fields(std::vector<Field>& fields) {
+void add_attention_fields(std::vector<Field>& fields) {
   fields.push_back(integer<[](RunSpec& s) -> int32_t& { return s.model.attention.head_width; }>(
       {"model.head_width", "head width", "features",
        "How many numbers a head's queries and keys have. 0 cuts the width evenly among the heads."},
@@ -378,10 +376,6 @@ void add_head_fields(std::vector<Field>& fields) {
        "Which layers have the window, a letter a layer and from the start again: w has it, f sees all. wf is "
        "Gemma 2's, wwwwwf Gemma 3's; nothing gives all of them the window."}));
 }
-
-}  // namespace
-
-void add_attention_fields(std::vector<Field>& fields) { add_head_fields(fields); }
 
 namespace {
 
@@ -465,12 +459,6 @@ void add_optimizer_fields(std::vector<Field>& fields) {
   fields.push_back(real<[](RunSpec& s) -> float& { return s.train.clip; }>(
       {"train.clip", "gradient clip", "", "A gradient longer than this is shortened to it. 0 is off.", true},
       0, 1e9));
-  fields.push_back(real<[](RunSpec& s) -> float& {
-    return s.train.qk_clip;
-  }>({"train.qk_clip", "QK-clip", "",
-      "After each step the queries and keys of a head whose largest logit of the batch was above this are scaled "
-      "down to it. 0 is off."},
-     0, 1e9));
   fields.push_back(real<[](RunSpec& s) -> float& { return s.train.label_smoothing; }>(
       {"train.label_smoothing", "label smoothing", "",
        "Share of the target's probability that is spread evenly over all symbols.", true},
