@@ -12,7 +12,14 @@
 #include <fstream>
 #include <thread>
 
+#include "addons/compare/app/screen/compare_screen.h"
 #include "addons/compare/tests/app/compare_driver.h"
+#include "app/files/small_window.h"
+#include "app/shell/parts/linked.h"
+#include "app/support/lab_driver.h"
+#include "app/support/lab_fixture.h"
+#include "app/support/live_lab.h"
+#include "app/support/made_screen.h"
 #include "app/support/program.h"
 #include "app/support/text_faults.h"
 #include "engine/support/helpers.h"
