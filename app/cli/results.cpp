@@ -2,13 +2,16 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <filesystem>
 #include <utility>
 
 #include "engine/core/error.h"
 #include "training/files/places.h"
 #include "training/io/atomic_file.h"
+#include "training/io/input_value.h"
 
 namespace normscope::cli {
 
@@ -52,7 +55,22 @@ experiments::StorePlace results_folder(const std::string& asked, bool reads_only
 
 experiments::Shard shard_of(const StoreOptions& options) {
   if (options.shard.empty()) return {};
-  return with_exit(Exit::Usage, [&] { return experiments::shard_from(options.shard); });
+  const std::string_view text = options.shard;
+  const size_t slash = std::min(text.find('/'), text.size());
+  experiments::Shard shard;
+  const auto number = [](std::string_view part, int32_t& to) {
+    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), to);
+    return error == std::errc() && end == part.data() + part.size();
+  };
+  return with_exit(Exit::Usage, [&] {
+    if (slash == text.size() || !number(text.substr(0, slash), shard.index) ||
+        !number(text.substr(slash + 1), shard.count) || shard.count < 1)
+      fail("--shard", "{} is no shard: expected I/N with I from 0 to N - 1, as 0/8", shown_text(text));
+    if (shard.index < 0 || shard.index >= shard.count)
+      fail("--shard", "{} is out of range: expected 0/{} to {}/{}", shown_text(text), shard.count,
+           shard.count - 1, shard.count);
+    return shard;
+  });
 }
 
 void require_kept(const experiments::ResultStore& store) {

@@ -7,7 +7,7 @@
 
 #include "app/cli/options.h"
 #include "app/cli/terminal.h"
-#include "training/experiments/runner.h"
+#include "training/experiments/study.h"
 
 namespace normscope::cli {
 

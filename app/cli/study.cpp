@@ -22,7 +22,7 @@ StudyFiles files_in_place(const StudyOptions& options, const StudyWork& work) {
   };
   const StudyFiles& asked = options.files;
   return {place(asked.json, ".json", work.json != nullptr), place(asked.csv, ".csv", work.csv != nullptr),
-          place(asked.svg, ".svg", work.svg != nullptr || !work.without_svg.empty()),
+          place(asked.svg, ".svg", work.svg != nullptr),
           place(asked.markdown, ".md", work.markdown != nullptr)};
 }
 
@@ -108,10 +108,10 @@ Exit train_study(const StudyOptions& options, const StudyWork& work, const Study
 
 }  // namespace
 
-StudyCount count_of(const experiments::Study& study, const experiments::Studied& studied) {
+StudyCount count_of(const experiments::Study& study, const experiments::StudyResults& studied) {
   const auto refused =
       std::count_if(study.runs.begin(), study.runs.end(),
-                    [](const experiments::Planned& planned) { return !planned.refused.empty(); });
+                    [](const experiments::StudyRun& planned) { return !planned.refused.empty(); });
   return {missing_runs(study, studied), static_cast<int32_t>(refused), studied.trained, studied.stored,
           studied.complete};
 }
@@ -123,16 +123,12 @@ Exit run_study(const StudyOptions& options, StudyWork work) {
     experiments::ResultStore store = store_of(options);
     return guess(work, store, runner);
   }
-  StudyFiles files = files_in_place(options, work);
+  const StudyFiles files = files_in_place(options, work);
   make_folder(options.out, Access::Shared, work.name);
   std::vector<NamedFile> outputs = {
       {"--json", files.json}, {"--csv", files.csv}, {"--svg", files.svg}, {"--markdown", files.markdown}};
   outputs.insert(outputs.end(), work.outputs.begin(), work.outputs.end());
   check_outputs(outputs, work.inputs);
-  if (!files.svg.empty() && !work.svg) {
-    complain(fmt::format("{}: {} is not written: {}", work.name, files.svg, work.without_svg));
-    files.svg.clear();
-  }
   return train_study(options, work, files, runner);
 }
 

@@ -57,9 +57,9 @@ struct StudyCount {
   int32_t refused = 0, trained = 0, stored = 0;
   bool complete = true;  ///< false: stopped
 };
-StudyCount count_of(const experiments::Study& study, const experiments::Studied& studied);
+StudyCount count_of(const experiments::Study& study, const experiments::StudyResults& studied);
 
-using OnProgress = std::function<bool(const experiments::Progress&)>;
+using experiments::OnProgress;
 
 /// A study as its command fills it in. The functions are called in this order.
 struct StudyWork {
@@ -76,7 +76,6 @@ struct StudyWork {
   std::function<bool()> show{};  ///< prints the table, not for a shard; false: interrupted
   std::function<std::string()> json{}, csv{}, svg{};
   std::function<std::string(const StudyFiles&)> markdown{};
-  std::string without_svg{};    ///< why there is no picture, where one was asked for
   bool files_of_a_part = true;  ///< files are also written for a shard and after a stop
   std::function<Exit(Closing&)> close = [](Closing&) { return Exit::Ok; };  ///< further files; the exit code
 };

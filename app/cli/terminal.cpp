@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "app/cli/interrupts.h"
-#include "training/data/vocabulary.h"
+#include "training/data/text_source.h"
 
 namespace normscope::cli {
 namespace {

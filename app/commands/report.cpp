@@ -25,7 +25,7 @@ constexpr double kSourceUse = 0.1;
 /// frequencies and still write sentences that have nothing to do with what it read: then its decoder alone has learned
 /// the language.
 std::string verdict_text(RunState state, const History& history, double source_use) {
-  normscope::Verdict verdict = verdict_of(history.events());
+  normscope::Verdict verdict = verdict_of(history);
   // A history that was cut may lack an event of long ago; what the run itself says counts.
   if (state == RunState::Stuck) verdict.kind = normscope::Verdict::Kind::Stuck;
   if (verdict.kind == normscope::Verdict::Kind::Learns && source_use < kSourceUse)

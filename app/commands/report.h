@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "training/data/identity/data_identity.h"
+#include "training/data/data_identity.h"
 #include "training/data/task.h"
 #include "training/experiments/table.h"
 #include "training/measure/history.h"

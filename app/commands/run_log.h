@@ -10,7 +10,7 @@
 
 #include "app/commands/report.h"
 #include "engine/tape/program.h"
-#include "training/data/identity/data_identity.h"
+#include "training/data/data_identity.h"
 #include "training/io/line_file.h"
 
 namespace normscope::commands {

@@ -6,10 +6,9 @@
 #include <numeric>
 #include <regex>
 
-#include "app/course/landscape/one_step.h"
-#include "app/course/map/swept.h"
-#include "app/course/tapes/tape_curves.h"
-#include "app/course/tapes/tape_tables.h"
+#include "app/course/landscape.h"
+#include "app/course/map.h"
+#include "app/course/tapes.h"
 #include "training/experiments/probes.h"
 #include "training/measure/history.h"
 #include "training/measure/single_norm.h"
@@ -344,7 +343,8 @@ std::vector<double> sweep_values(const Lesson& lesson, const Curve& curve, uint6
     const double value = std::strtod(get_field(point, curve.field).c_str(), nullptr);
     const auto at = std::lower_bound(values.begin(), values.end(), value);
     if (at != values.end() && *at == value) return;
-    if (run_key(with_value(line, curve.field, value), {}) == run_key(point, {})) values.insert(at, value);
+    if (RunIdentity{with_value(line, curve.field, value), {}, {}}.key() == RunIdentity{point, {}, {}}.key())
+      values.insert(at, value);
   };
   const auto add_runs = [&](const Changes& made) {
     for (const auto& [run, fields] : made)

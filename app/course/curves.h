@@ -4,7 +4,7 @@
 //           rate), critical_rate (at the steps at which train.critical_every measures it), a number of the run's
 //           history ("L01.ffn.w2.grad_norm", see History::layout) or the ratio of two ("a / b")
 //   sweep   final_loss, final_excess: mean over the last kLossWindow steps; learns: 1 where it does, else 0
-//   border  learns: the largest of the values of another field with which the run learns (map/swept.h)
+//   border  learns: the largest of the values of another field with which the run learns (map.h)
 //   depth   last_gradient: norm of dL/dW2 of the last layer; own_shares: sum of beta^2_ii; log_offset: N0
 //           that the variances of input and branches foretell for log(1 + N/N0); output_change: by noise on the
 //           matrices of all sub-layers, the mean of two draws; step_change: by one optimizer step. x: layers
@@ -28,7 +28,7 @@
 //           last x layers
 //   one_step  change: by how much one step changes the loss of its own batch, had it been made at another learning
 //           rate; x: the rate
-//   tape    a number of a tape (tapes/tape_tables.h); x: a field's values, the steps, or the places of its numbers
+//   tape    a number of a tape (tapes.h); x: a field's values, the steps, or the places of its numbers
 #pragma once
 
 #include <map>

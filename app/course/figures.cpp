@@ -6,10 +6,8 @@
 #include <numeric>
 
 #include "app/course/labels.h"
-#include "app/course/landscape/ball.h"
-#include "app/course/map/cells.h"
-#include "app/course/map/river.h"
-#include "app/course/map/swept.h"
+#include "app/course/landscape.h"
+#include "app/course/map.h"
 #include "app/course/measures.h"
 #include "app/course/reading/exercise_tables.h"
 #include "app/ui/widgets.h"
@@ -145,7 +143,7 @@ void add_prediction(const Lesson& lesson, const Figure& figure, const FigureData
   if (data.drawn_x.empty()) return;
   plot::Series s;
   s.id = "prediction";
-  s.name = lesson.words->say("course.figure.you_drew");
+  s.name = lesson.words->tr("you drew");
   s.value = value_text(data.drawn_y.back(), figure.y);
   s.ink = {Ink::Role::Prediction, 0, 1};
   s.marker = ui::Marker::None;
@@ -223,15 +221,16 @@ PlotSpec map_plot(const Lesson& lesson, const Figure& figure, const FigureData& 
   }
   heat.cells = Column::of(std::move(cells));
   const Words& words = *lesson.words;
-  heat.column_first = words.say("course.figure.input");
-  heat.column_last = words.say("course.figure.branch", {{"number", heat.rows}});
+  heat.column_first = words.tr("input");
+  heat.column_last = words.tr("branch {number}", {{"number", heat.rows}});
   heat.row_first = "1";
   heat.row_last = std::to_string(heat.rows);
   heat.upward = true;  // upper states are at the top, as in the diagram
   const std::string least = ui::decimals(low, 2), most = ui::decimals(high, 2);
-  heat.below = words.say("course.figure.row_sum", {{"least", least}, {"most", most}});
+  heat.below = words.tr("Σ of a row {least}–{most}", {{"least", least}, {"most", most}});
   plot.heat = std::move(heat);
-  plot.sentence = words.say("course.figure.shares_sum", {{"least", least}, {"most", most}});
+  plot.sentence =
+      words.tr("the shares of a state add up to {least} to {most}", {{"least", least}, {"most", most}});
   return plot;
 }
 

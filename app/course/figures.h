@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "app/course/check/check.h"
+#include "app/course/check.h"
 #include "app/plot/plot_spec.h"
 
 namespace normscope::course {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "app/course/language/language.h"
+#include "app/course/language.h"
 #include "app/ui/widgets.h"
 #include "training/spec/update_rule.h"
 
@@ -35,7 +35,7 @@ std::vector<std::string> telling(const Lesson& lesson, const Changes& changes) {
 }
 
 std::string in_words(const Lesson& lesson, const std::string& key, const std::string& value) {
-  if (key == "train.warmup" && value == "0") return lesson.words->say("course.no_warmup");
+  if (key == "train.warmup" && value == "0") return lesson.words->tr("no warm-up");
   if (key == "train.optimizer") return words::spoken(rule_of(optimizer_from(value)).label, *lesson.words);
   const Field& field = *find_field(key);
   const bool number = field.type == FieldType::Real;

@@ -9,13 +9,13 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "app/course/exercises/challenge.h"
-#include "app/course/exercises/say.h"
-#include "app/course/exercises/thought.h"
+#include "app/course/exercises.h"
 #include "app/course/prose.h"
 #include "app/words/words.h"
 #include "training/measure/small_tape.h"
@@ -66,7 +66,7 @@ struct Curve {
   int32_t from = 1, to = 0;      ///< Profile: both are the step, or the first and the last; OneStep: the step
   std::string field{};           ///< Sweep, Border
   std::vector<double> xs{};      ///< Sweep, Border, Depth, Norm, OneStep
-  std::string other{};           ///< Border, and the sweeps that are its cells (map/swept.h)
+  std::string other{};           ///< Border, and the sweeps that are its cells (map.h)
   std::vector<double> values{};  ///< of `other`: a Border has all, each of its cells one
   std::string
       over{};       ///< Norm: "scale", "width" or "shift" of the rows (measure/single_norm.h); Tape: a field
@@ -186,6 +186,7 @@ enum class StepKind : uint8_t { Predict, Run, Compare, Explain };
 inline constexpr std::array<StepKind, 4> kSteps{StepKind::Predict, StepKind::Run, StepKind::Compare,
                                                 StepKind::Explain};
 const char* to_string(StepKind step);  ///< "predict"
+const char* title_of(StepKind step);   ///< said by the course's language
 
 struct Step {
   Prose text;
@@ -213,7 +214,7 @@ struct Prediction {
 struct Knob {
   std::string id, run, field, label;
   double low = 0, high = 1, step = 1;
-  /// Replaces `field` where the knob says what is in a slot of the wiring (own/slots.h): its number is the index
+  /// Replaces `field` where the knob says what is in a slot of the wiring (lesson.h): its number is the index
   /// of a choice.
   std::string slot{};                           ///< "before", "q k", "final"
   std::string part{};                           ///< "attn" or "ffn" where only that part has it; empty: both
@@ -230,7 +231,7 @@ struct Puzzle {
 /// A run in the picture that the lesson opens with: its small diagram, and the place lit in it.
 struct OpeningRun {
   std::string run;   ///< "A"
-  std::string slot;  ///< as the diagram calls it: "layer1/ffn/trunk"; see reading/opening.h
+  std::string slot;  ///< as the diagram calls it: "layer1/ffn/trunk"; see reading/exercise_tables.h
 };
 
 struct Source {
@@ -285,5 +286,25 @@ bool shows_trained_map(const Lesson& lesson, std::string_view run);
 std::string definition(const Lesson& lesson);
 /// Returns sixteen hexadecimal digits.
 std::string hash_text(const std::string& text);
+
+/// Whether the knob says what is in a slot of every layer, of a wiring of the learner's own.
+inline bool is_slot(const Knob& knob) { return !knob.slot.empty(); }
+
+/// The number of a knob when the lesson opens: its field's value, or the index of its first choice.
+double first_value(const Lesson& lesson, const Knob& knob);
+/// The value as shown: "0.004", "LayerNorm".
+std::string shown_value(const Knob& knob, double value);
+
+/// The keys and values of the wiring that the slots of a run make, with each knob at the
+/// number that `value` gives.
+std::map<std::string, std::string> wiring_of_slots(const Lesson& lesson, const std::string& run,
+                                                   const std::function<double(const Knob&)>& value);
+
+/// Why the slots do not match the run, whose wiring they must make at first. It is empty when they
+/// match, or when there are no slots.
+std::string wrong_slots(const Lesson& lesson, const std::string& run);
+
+/// The settings that make the wiring of a run whose layers are alike, as KEY=VALUE.
+std::vector<std::string> wiring_settings(const RunSpec& spec);
 
 }  // namespace normscope::course

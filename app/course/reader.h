@@ -11,6 +11,7 @@
 
 #include "app/course/lesson.h"
 #include "training/io/input_file.h"
+#include "training/io/toml_table.h"
 
 namespace normscope::course {
 
@@ -49,5 +50,10 @@ struct Course {
 /// no lesson has it.
 Course read_course(const std::string& folder);
 Course read_course(const std::string& folder, const std::string& language);
+
+inline constexpr int32_t kClaimWords = 25, kStepWords = 130;  ///< at most
+
+/// Checks what no single table of a lesson can see. Throws Error with the table's file.
+void check_references(const Lesson& lesson, const Table& root);
 
 }  // namespace normscope::course

@@ -8,11 +8,11 @@
 
 #include "app/course/figures.h"
 #include "app/course/labels.h"
-#include "app/course/language/language.h"
+#include "app/course/language.h"
 #include "app/course/pictures/stills.h"
 #include "app/course/reading/reach.h"
 #include "app/course/summary.h"
-#include "app/course/tapes/tape_curves.h"
+#include "app/course/tapes.h"
 #include "app/plot/plot.h"
 #include "engine/core/error.h"
 #include "training/io/atomic_file.h"
@@ -70,8 +70,8 @@ plot::PlotSpec kept_plot(const Lesson& lesson, const Figure& figure, const Resul
   if (!figure.map_run.empty() || lesson.runs.empty() || !shows_ranges(figure)) return plot;
   const bool bars = ranges_apart(figure, kept);
   plot.note += (plot.note.empty() ? "" : "; ") +
-               lesson.words->say(bars ? "course.figure.seeds_bars" : "course.figure.seeds_band",
-                                 {{"seeds", kept.seeds}});
+               lesson.words->tr(bars ? "{seeds} seeds, ranges as bars" : "{seeds} seeds, range as band",
+                                {{"seeds", kept.seeds}});
   return plot;
 }
 

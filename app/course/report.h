@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "app/course/check/check.h"
+#include "app/course/check.h"
 #include "app/course/reader.h"
 #include "app/plot/plot.h"
 #include "app/ui/theme.h"

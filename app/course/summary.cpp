@@ -6,8 +6,8 @@
 #include <map>
 #include <optional>
 
-#include "app/course/check/check.h"
-#include "app/course/language/language.h"
+#include "app/course/check.h"
+#include "app/course/language.h"
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
 #include "training/io/input_kinds.h"

@@ -22,42 +22,36 @@ struct Footer {
   bool held = false;
 };
 
-Footer footer_words(std::string_view what, bool held = false) {
-  return {words::say(fmt::format("diagram.footer.{}.lead", what)),
-          words::say(fmt::format("diagram.footer.{}.text", what)), held};
-}
-
 Footer drop_footer(const DiagramState& state, const DiagramInput& input, const Stacks& stacks) {
-  if (!state.target || !state.preview) return footer_words(state.brush ? "hold_brush" : "hold", true);
+  if (!state.target || !state.preview)
+    return {tr("Hold"),
+            tr(state.brush ? "over a slot's column, then across layers: these alone change."
+                           : "over a yellow slot. Letting go anywhere else changes nothing."),
+            true};
   std::string of;
   if (stacks.both && !input.compact)
-    of =
-        words::say(state.preview->side == Side::Main ? "diagram.drop.of_decoder" : "diagram.drop.of_encoder");
+    of = tr(state.preview->side == Side::Main ? " of the decoder" : " of the encoder");
   std::string text;
   if (state.brush)
-    text = words::say("diagram.drop.paints",
-                      {{"layers", layers_text(state.painted)}, {"what", state.preview->note}});
+    text = tr("{layers}, {what}.", {{"layers", layers_text(state.painted)}, {"what", state.preview->note}});
   else
-    text = words::say("diagram.drop.does",
-                      {{"what", drop_text(*state.preview, *state.target, state.only_this, of)}});
+    text = tr("{what}.", {{"what", drop_text(*state.preview, *state.target, state.only_this, of)}});
   const NormKind final = stacks.wiring(state.preview->side).final;
   if (final == NormKind::None && state.preview->wiring.final != final && !input.compact)
-    text += " " + words::say("diagram.drop.final");
+    text += " " + tr("A final norm comes along.");
   if (!state.brush && !state.only_this && state.preview->count() > 1 && of.empty())
-    text += " " + words::say("diagram.drop.alt");
+    text += " " + tr("Alt: this one.");
   if (!input.compact) {
     const bool back = input.step < input.view.step;
-    text +=
-        " " + (state.from_start || back ? words::say("diagram.drop.starts_at",
-                                                     {{"step", state.from_start ? "0" : grouped(input.step)}})
-                                        : words::say("diagram.drop.starts"));
+    text += " " + (state.from_start || back ? tr("Starts run D from step {step}.",
+                                                 {{"step", state.from_start ? "0" : grouped(input.step)}})
+                                            : tr("Starts run D."));
   }
-  return {words::say(state.brush ? "diagram.drop.paint" : "diagram.drop.drop"), text, true};
+  return {tr(state.brush ? "Paint:" : "Drop:"), text, true};
 }
 
 Footer pending_footer(const DiagramState& state) {
-  return {words::say("diagram.starts.lead"),
-          words::say("diagram.starts.text", {{"what", state.pending->note}}), true};
+  return {tr("Run D"), tr("starts: {what}.", {{"what", state.pending->note}}), true};
 }
 
 Footer footer_of(const DiagramState& state, const DiagramInput& input, const Stacks& stacks) {
@@ -69,23 +63,29 @@ Footer footer_of(const DiagramState& state, const DiagramInput& input, const Sta
   }
   if (state.hovered &&
       std::find(state.locked.begin(), state.locked.end(), *state.hovered) != state.locked.end())
-    return footer_words(input.compact ? "locked_brief" : "locked");
+    return {tr("Locked."), tr(input.compact ? "L unlocks it."
+                                            : "It stays when others move. L or a right click unlocks it.")};
   if (state.pending) return pending_footer(state);
   const int norms =
       count_norms(stacks.of(Side::Main)) + (stacks.both ? count_norms(stacks.of(Side::Encoder)) : 0);
   if (norms == 0 && count_fixed_norms(stacks.of(Side::Main)) > 0)
-    return footer_words(input.compact ? "inside_brief" : "inside");
-  if (norms == 0) return footer_words(input.compact ? "none_brief" : "none");
-  return footer_words(input.compact ? "drag_brief" : "drag");
+    return {tr(input.compact ? "No norm to drag:##brief" : "No norm to drag:"),
+            tr(input.compact ? "they stand inside." : "those here stand inside. A preset changes them.")};
+  if (norms == 0)
+    return {tr("No norm."),
+            tr(input.compact ? "Choose a preset." : "Choose a preset, or focus a slot and press Enter.")};
+  return {tr("Drag a norm"),
+          tr(input.compact ? "to another slot. Alt: only one."
+                           : "to a slot: identical layers follow. Alt: one. Ctrl: paint.")};
 }
 
 Footer chain_footer(const DiagramState& state, const DiagramInput& input, const ModelConfig& model) {
   if (state.pending) return pending_footer(state);
   const std::string& lead = first_move(model);
-  if (chain_placement(model, model.stack()) == Placement::None)
-    return {lead, words::say("diagram.chain.put")};
-  if (!chain_is_dragged(model)) return {lead, words::say("diagram.chain.choose")};
-  return {lead, words::say(input.compact ? "diagram.chain.drag_brief" : "diagram.chain.drag")};
+  if (chain_placement(model, model.stack()) == Placement::None) return {lead, tr("to put the norms there.")};
+  if (!chain_is_dragged(model)) return {lead, tr("to choose its kind or take all off.")};
+  return {lead, tr(input.compact ? "to a free slot. Click: its kind"
+                                 : "to a free slot: all norms go there. Click: their kind.")};
 }
 
 void draw_footer(Ui& ui, const Rect& footer, const Footer& text) {
@@ -98,7 +98,8 @@ void draw_footer(Ui& ui, const Rect& footer, const Footer& text) {
   Rect rest = line;
   rest.take_left(lead + 4);
   text_whole(ui, rest, text.held ? t.ink : t.ink2, text.text);
-  ui.mark("diagram/footer", footer, text.lead + " " + text.text, words::say("diagram.help.footer"));
+  ui.mark("diagram/footer", footer, text.lead + " " + text.text,
+          tr("Says what letting go, or the next key, will do."));
 }
 
 // What stands where: all stacks, or the one that is looked at where two have no room.
@@ -124,7 +125,7 @@ void stack_choice(Ui& ui, DiagramState& state, const DiagramLayout& layout) {
   int selected = state.shown == Side::Main ? 1 : 0;
   const std::vector<std::string> labels{"encoder", "decoder"};
   if (choice(ui, "diagram/stack", {output.right() + 8, output.y - 1, 96, output.h + 2}, labels, selected,
-             words::say("diagram.help.which_stack")))
+             tr("Which of the two stacks stands here.")))
     state.shown = selected == 1 ? Side::Main : Side::Encoder;
 }
 
@@ -152,7 +153,7 @@ Stacks shown_stacks(const DiagramState& state, const LabView& view, int run) {
 std::string fork_title(const DiagramState& state, const LabView& view) {
   const int run = shown_run(state, view);
   if (run < 0) return {};
-  return words::say("diagram.fork", {{"run", view.runs[static_cast<size_t>(run)].letter}});
+  return tr("Fork of {run}", {{"run", view.runs[static_cast<size_t>(run)].letter}});
 }
 
 void commit_change(DiagramState& state, const DiagramInput& input, const ModelConfig* model,
@@ -168,8 +169,7 @@ void commit_change(DiagramState& state, const DiagramInput& input, const ModelCo
   else
     stack_of(request.spec.model, change.side) = change.wiring;
   complete(request.spec);
-  request.spec.name =
-      source.letter == 'D' ? source.name : words::say("diagram.fork", {{"run", source.letter}});
+  request.spec.name = source.letter == 'D' ? source.name : tr("Fork of {run}", {{"run", source.letter}});
   request.from_start = from_start;
   request.note = change.note;
   request.train = true;
@@ -191,10 +191,10 @@ void draw_run_tiles(Ui& ui, DiagramState& state, const DiagramInput& input, Vec 
   for (size_t i = 0; i < input.view.runs.size(); ++i, x += pitch) {
     const char letter = input.view.runs[i].letter;
     const bool on = static_cast<int>(i) == shown;
-    if (tile_button(
-            ui, fmt::format("diagram/run/{}", letter), {x, right_centre.y - size / 2, size, size},
-            letter - 'A', on,
-            words::say("diagram.help.show_run", {{"run", letter}, {"name", input.view.runs[i].name}}))) {
+    if (tile_button(ui, fmt::format("diagram/run/{}", letter), {x, right_centre.y - size / 2, size, size},
+                    letter - 'A', on,
+                    tr("Show run {run}: {name}. What you drag here forks from it.",
+                       {{"run", letter}, {"name", input.view.runs[i].name}}))) {
       state.selected = letter;
       state.pending.reset();
     }
@@ -231,10 +231,13 @@ void draw_diagram(Ui& ui, DiagramState& state, const DiagramInput& input, const 
     layout = layout_diagram(moved, stack_layouts, input.compact);
   }
 
-  ui.mark("diagram", area, placement_caption(stacks.of(Side::Main)), words::say("diagram.help.diagram"));
+  ui.mark("diagram", area, placement_caption(stacks.of(Side::Main)),
+          tr("The model as it is wired: flow goes up, every branch leaves the residual stream and is "
+             "added back. Yellow norms move."));
   if (memory > 0)
     ui.tell("diagram/memory", layout.stack_layouts.front().segment, fmt::format("{}", memory),
-            words::say("diagram.help.memory"));
+            tr("What the layers' inputs were in the segment before: the attention of every layer reads "
+               "keys and values of them too. They are held constant: no gradient goes there."));
   handle_diagram(ui, state, input, layout, stacks, area, commands);
   const Rect clip{area.x - 8, area.y - 2, area.w + 16, area.h + 4};
   ui.paint().push_clip(clip);

@@ -105,11 +105,18 @@ struct ChainPainter {
 
   std::string help_of(const view::ChainPart& part) const {
     if (part.norm == NormKind::None)
-      return words::say("diagram.chain.free_slot", {{"placement", words::spoken(label(part.placement))}});
+      return tr(
+          "A free slot. A click puts the norms there, in all layers: {placement}. Run D starts "
+          "from there.",
+          {{"placement", words::spoken(label(part.placement))}});
     bool room = false;
     for (size_t i = 0; i < parts.size(); ++i) room = room || is_free(i);
-    return words::say(room ? "diagram.chain.norm_room" : "diagram.chain.norm",
-                      {{"kind", view::kind_words(part.norm).name}});
+    return tr(room
+                  ? "{kind}. All norms of this model stand alike: drag it to a free slot and they go to such "
+                    "slots; a click chooses their kind, or takes them off. Run D starts from there."
+                  : "{kind}. All norms of this model stand alike: a click chooses their kind, or takes them "
+                    "off. Run D starts from there.",
+              {{"kind", view::kind_words(part.norm).name}});
   }
 
   void slot(size_t i) {
@@ -144,7 +151,7 @@ struct ChainPainter {
     RunSpec spec = *run.spec;
     set_field(spec, "model.norm", short_name(kind));
     view::WiringChange change{spec.model.stack()};
-    change.note = words::say("diagram.chain.everywhere", {{"kind", view::kind_words(kind).name}});
+    change.note = tr("{kind} everywhere", {{"kind", view::kind_words(kind).name}});
     commit_change(state, input, &spec.model, change, ui.shift(), commands);
   }
 
@@ -161,9 +168,10 @@ struct ChainPainter {
   void draw() {
     const Rect head{area.right() - bar, area.y, bar, kHead};
     p.text({head.right(), head.centre().y + 4}, {Face::Sans, type::tick}, t.ink3,
-           words::say(input.compact ? "diagram.picture.gradient_brief" : "diagram.picture.gradient"),
-           Align::Right);
-    ui.tell("diagram/gradient", head, "", words::say("diagram.help.gradient_matrix"));
+           tr(input.compact ? "grad." : "gradient"), Align::Right);
+    ui.tell("diagram/gradient", head, "",
+            tr("How large the loss's gradient is, ‖∂L/∂W‖ at each layer's matrix, on a logarithmic "
+               "scale from a millionth to 3."));
     p.push_clip({area.x - 8, area.y + kHead - 2, area.w + 16, area.h - kHead + 4});
     const float top = places.back().centre().y, bottom = places.front().centre().y;
     p.fill({middle() - line::stream / 2, top, line::stream, bottom - top},
@@ -190,7 +198,9 @@ void draw_chain(Ui& ui, DiagramState& state, const DiagramInput& input, int run,
   state.preview.reset();
   state.hovered.reset();
   state.hovered_layer.reset();
-  ui.mark("diagram", area, view::chain_caption(model), words::say("diagram.help.chain"));
+  ui.mark("diagram", area, view::chain_caption(model),
+          tr("The model as it is: flow goes up, and what has no residual stream has no branches. "
+             "Yellow norms move."));
   ChainPainter chain{ui, state, input, view, area, commands, view::chain_of(model, stacks.main)};
   chain.lay_out();
   chain.draw();

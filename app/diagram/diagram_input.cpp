@@ -320,16 +320,19 @@ void open_rows(Ui& ui, DiagramState& state, const StackLayout& stack_layout, con
   for (const RowLayout& row : stack_layout.rows) {
     if (!clip.contains(row.box.centre())) continue;
     if (!row.row.open) {
-      const std::string help = words::say(
-          row.row.count() > 1 ? "diagram.help.open_alike" : "diagram.help.open",
-          {{"first", row.row.first + 1}, {"last", row.row.last + 1}, {"layer", row.row.first + 1}});
+      const std::string help =
+          tr(row.row.count() > 1
+                 ? "Identical: layers {first} to {last} are wired alike, each with weights of its own.\n"
+                   "Opens layer {layer}."
+                 : "Opens layer {layer}.",
+             {{"first", row.row.first + 1}, {"last", row.row.last + 1}, {"layer", row.row.first + 1}});
       HitOptions options;
       options.overlap = true;  // the marks of the row lie on it
       if (ui.hit(row_name(stack_layout.side, row.row), row.box, "collapsed", help, options).clicked)
         state.open(stack_layout.side) = row.row.first;
     } else if (!row.collapse.empty()) {
       if (ui.hit("diagram/" + side_prefix(stack_layout.side) + "collapse", row.collapse,
-                 fmt::format("{}", row.row.first + 1), words::say("diagram.help.close"))
+                 fmt::format("{}", row.row.first + 1), tr("Closes the layer."))
               .clicked)
         state.open(stack_layout.side) = -1;
     }

@@ -17,22 +17,24 @@ using namespace ui;
 // Says "layer 3", "the encoder's layer 3", "attention of layer 2".
 std::string place_words(const std::string& name) {
   const int layer = std::atoi(name.c_str() + name.find('L') + 1);
-  const std::string where = words::say(name.starts_with("enc.")   ? "diagram.out.encoder"
-                                       : name.starts_with("dec.") ? "diagram.out.decoder"
-                                                                  : "diagram.layers.one",
-                                       {{"layer", layer}});
+  const std::string where = tr(name.starts_with("enc.")   ? "the encoder's layer {layer}"
+                               : name.starts_with("dec.") ? "the decoder's layer {layer}"
+                                                          : "layer {layer}",
+                               {{"layer", layer}});
   const size_t sub = name.rfind('.');
   return sub == name.npos || sub < name.find('L')
              ? where
-             : words::say(fmt::format("diagram.out.sub.{}", name.substr(sub + 1)), {{"where", where}});
+             : tr(name.ends_with("attn")    ? "attention of {where}"
+                  : name.ends_with("cross") ? "cross-attention of {where}"
+                                            : "feed-forward of {where}",
+                  {{"where", where}});
 }
 
 std::string places_words(const std::vector<std::string>& names) {
   if (names.size() == 1) return place_words(names.front());
   if (names.size() == 2)
-    return words::say("diagram.out.two",
-                      {{"first", place_words(names[0])}, {"second", place_words(names[1])}});
-  return words::say("diagram.out.several", {{"number", names.size()}});
+    return tr("{first} and {second}", {{"first", place_words(names[0])}, {"second", place_words(names[1])}});
+  return tr("{number} places", {{"number", names.size()}});
 }
 
 struct Controls {
@@ -45,9 +47,14 @@ struct Controls {
 
   const ModelConfig& model() const { return input.view.runs[static_cast<size_t>(run)].spec->model; }
   std::string help(const std::string& name) const {
-    return words::say("diagram.help.bars") + "\n" +
-           words::say(is_left_out(state, name) ? "diagram.out.back" : "diagram.out.away",
-                      {{"place", place_words(name)}});
+    return tr("Left: how large the stream is where the branch joins it. Right, in the layer's colour: "
+              "how large the gradient is that reaches it. Both scales are logarithmic.") +
+           "\n" +
+           tr(is_left_out(state, name)
+                  ? "Puts {place} back."
+                  : "Click {place} away: the loss without it is measured on held-out batches, nothing of the "
+                    "run changes.",
+              {{"place", place_words(name)}});
   }
   std::string control_name(int layer, const char* sub) const {
     return fmt::format("diagram/{}layer{}{}/skip", view::side_prefix(stack_layout.side), layer + 1, sub);
@@ -81,9 +88,10 @@ struct Controls {
     HitOptions options;
     options.focusable = false;
     options.radius = 3;
-    const Hit hit = ui.hit(fmt::format("diagram/{}layers{}-{}/skip", view::side_prefix(stack_layout.side),
-                                       first + 1, row.row.last + 1),
-                           zone, "", words::say("diagram.out.bars"), options);
+    const Hit hit =
+        ui.hit(fmt::format("diagram/{}layers{}-{}/skip", view::side_prefix(stack_layout.side), first + 1,
+                           row.row.last + 1),
+               zone, "", tr("Click a layer's bar away: the loss without it is measured."), options);
     for (const BarLayout& bar : row.bars) {
       const Rect place = joined(bar.size, bar.gradient);
       const std::string name = place_name(model(), stack_layout.side, bar.layer);
@@ -121,17 +129,17 @@ void leave_out_controls(Ui& ui, DiagramState& state, const DiagramInput& input, 
 
 LeftOutWords left_out_words(const DiagramState& state, const RunView& run, bool compact) {
   const std::string places = places_words(state.left_out);
-  const std::string lead = compact ? words::say("diagram.out.without_brief")
-                                   : words::say("diagram.out.without", {{"places", places}});
+  const std::string lead = compact ? tr("Without") : tr("Without {places}:", {{"places", places}});
   const Ablation* measured = run.ablation.get();
   if (!measured || measured->chosen != state.left_out)
-    return {lead, words::say(run.state == RunState::NonFinite ? "diagram.out.not_finite"
-                                                              : "diagram.out.measuring")};
-  return {lead, words::say(compact ? "diagram.out.told_brief" : "diagram.out.told",
-                           {{"places", places},
-                            {"loss", ui::decimals(measured->chosen_loss, 2)},
-                            {"whole", ui::decimals(measured->whole, 2)},
-                            {"step", grouped(measured->step)}})};
+    return {lead,
+            tr(run.state == RunState::NonFinite ? "the weights are not finite." : "is being measured.")};
+  return {lead,
+          tr(compact ? "{places}: {loss}, not {whole}" : "loss {loss} instead of {whole}, at step {step}.",
+             {{"places", places},
+              {"loss", ui::decimals(measured->chosen_loss, 2)},
+              {"whole", ui::decimals(measured->whole, 2)},
+              {"step", grouped(measured->step)}})};
 }
 
 }  // namespace normscope::diagram

@@ -63,8 +63,8 @@ bool lock_row(Ui& ui, const Rect& row, bool locked) {
   options.quiet = options.left = true;
   options.style = {Face::Sans, type::body};
   return button(ui, "diagram/kind/lock", row,
-                words::say(locked ? "diagram.kind_menu.unlock" : "diagram.kind_menu.lock"),
-                words::say("diagram.kind_menu.help_lock"), options);
+                tr(locked ? "Unlock this norm" : "Lock: it stays when others move"),
+                tr("A locked norm stays where it is, whatever the others do. Key: L."), options);
 }
 
 bool epsilon_row(Ui& ui, const Rect& row, double& epsilon) {
@@ -72,8 +72,10 @@ bool epsilon_row(Ui& ui, const Rect& row, double& epsilon) {
   options.lo = 1e-12;
   options.hard_hi = options.log = true;
   options.format = [](double v) { return ui::significant(v, 3); };
-  return field(ui, "diagram/kind/epsilon", row, words::say("diagram.kind_menu.epsilon"), epsilon,
-               words::say("diagram.kind_menu.help_epsilon"), options) == Change::Done;
+  return field(ui, "diagram/kind/epsilon", row, tr("epsilon"), epsilon,
+               tr("Added to the variance inside this norm, against division by zero; the model's own value "
+                  "until another is set here. Alike norms follow, with Alt only this one changes."),
+               options) == Change::Done;
 }
 
 }  // namespace

@@ -62,10 +62,16 @@ struct Parts {
                               {view::kFinal, view::Sub::Attention, Slot::Stream, d.side}));
     if (!d.output.empty())
       ui.tell(where("part/output"), d.output.intersect(clip), "",
-              words::say("diagram.help.output", {{"unit", words::spoken(input.view.unit)}}));
+              tr("The last matrix turns every state into a score for each {unit}: the higher it is, the "
+                 "likelier the model takes that one to be.",
+                 {{"unit", words::spoken(input.view.unit)}}));
     if (!d.size_head.empty()) {
-      ui.tell(where("size"), d.size_head, "", words::say("diagram.help.size"));
-      ui.tell(where("gradient"), d.gradient_head, "", words::say("diagram.help.gradient"));
+      ui.tell(where("size"), d.size_head, "",
+              tr("How large the numbers on the residual stream are where each branch joins it: their "
+                 "variance, on a logarithmic scale from 0.01 to 100."));
+      ui.tell(where("gradient"), d.gradient_head, "",
+              tr("How large the loss's gradient is on its way down: ‖∂L/∂W‖ at each layer or sub-layer, "
+                 "on a logarithmic scale from a millionth to 3."));
     }
   }
 };

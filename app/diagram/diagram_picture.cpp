@@ -99,10 +99,10 @@ struct Picture : SublayerPainter {
         pass_by(s.stream.y - 4, s.fork_y + 4, ground());
       }
       if (d.narrow) continue;
-      const std::string& name = words::say(s.sub == view::Sub::Cross       ? "diagram.picture.cross"
-                                           : s.sub == view::Sub::Attention ? "diagram.picture.attention"
-                                           : compact                       ? "diagram.picture.ffn_brief"
-                                                                           : "diagram.picture.ffn");
+      const std::string& name = tr(s.sub == view::Sub::Cross       ? "cross-att."
+                                   : s.sub == view::Sub::Attention ? "attention"
+                                   : compact                       ? "feed-fwd"
+                                                                   : "feed-forward");
       p.text({s.size_bar.x, s.bar.bottom() + 14}, {Face::Sans, type::tick}, t.ink3, name);
     }
     if (!d.narrow) slot_names(r);
@@ -114,9 +114,9 @@ struct Picture : SublayerPainter {
     auto name = [&](Slot slot, Vec where, Align align) {
       const bool on = target(at(r.row.first, s.sub, slot));
       p.text(where, {on ? Face::Bold : Face::Sans, type::tick}, on ? t.ink : t.ink3,
-             words::say(slot == Slot::Before  ? "diagram.picture.before"
-                        : slot == Slot::After ? "diagram.picture.after"
-                                              : "diagram.place.stream"),
+             tr(slot == Slot::Before  ? "before"
+                : slot == Slot::After ? "after"
+                                      : "on the stream"),
              align);
     };
     const float below = s.box.bottom() + 9 + (compact ? 3.f : 0.f);
@@ -220,10 +220,10 @@ struct Picture : SublayerPainter {
     Rect line = r.box;
     line.x += 14;
     line.w -= d.narrow ? 64.f : 41.f;
-    const std::string name = words::say(!group     ? "diagram.picture.layer"
-                                        : d.narrow ? "diagram.picture.layers_brief"
-                                                   : "diagram.picture.layers",
-                                        {{"first", r.row.first + 1}, {"last", r.row.last + 1}});
+    const std::string name = tr(!group     ? "Layer {first}"
+                                : d.narrow ? "Layers {first}–{last}"
+                                           : "Layers {first} to {last}",
+                                {{"first", r.row.first + 1}, {"last", r.row.last + 1}});
     const float w = p.text_in(line, {Face::Bold, type::body}, t.ink, name);
     if (!d.narrow) draw_icon(p, Icon::ChevronRight, {r.box.right() - 15, r.box.centre().y}, 17, t.ink2);
     if (!group || d.narrow) return line.x + w;  // a narrow row has no room to say twice how many
@@ -237,7 +237,7 @@ struct Picture : SublayerPainter {
       return !inner_words(wiring(r.row.first, small.sub)).empty();
     });
     const float room = line.right() - badge.right() - 8;
-    const std::string& identical = words::say("diagram.picture.identical");
+    const std::string& identical = tr("identical");
     if (!inside && !compact && p.text_width({Face::Sans, type::tick}, identical) < room)
       p.text_in(line, {Face::Sans, type::tick}, t.ink3, identical, Align::Right);
     return badge.right();
@@ -276,39 +276,34 @@ struct Picture : SublayerPainter {
   }
 
   void ends() {
-    const std::string& token = words::say("diagram.picture.token");
+    const std::string& token = tr("token");
     const std::string unit = input.view.unit.empty() ? token : words::spoken(input.view.unit);
     const bool beside = stacks.both, encoder = beside && d.side == view::Side::Encoder;
     const bool small = d.narrow || (compact && beside);
     const ModelConfig& model = run.spec->model;
     const bool lone_encoder = !beside && model.architecture == Architecture::Encoder;
     const bool placed = model.positions == Positions::Learned || model.positions == Positions::Sinusoidal;
-    const auto of_unit = [](const char* key, const std::string& of) {
-      return words::say(key, {{"unit", of}});
-    };
-    const char* const out = !lone_encoder                      ? "diagram.picture.next"
-                            : is_labelled(run.spec->data.name) ? "diagram.picture.class"
-                                                               : "diagram.picture.hidden";
+    const auto of_unit = [](const char* said, const std::string& of) { return tr(said, {{"unit", of}}); };
+    const char* const out = !lone_encoder                      ? "next {unit}"
+                            : is_labelled(run.spec->data.name) ? "class"
+                                                               : "hidden {unit}";
     if (!d.output.empty())
-      end_box(d.output, encoder ? "memory" : "output", small && compact ? "" : of_unit(out, unit));
+      end_box(d.output, tr(encoder ? "Memory##box" : "Output"), small && compact ? "" : of_unit(out, unit));
     const std::string& read = beside || lone_encoder ? unit : token;
-    const std::string input_words = encoder || placed ? of_unit("diagram.picture.position", read) : read;
+    const std::string input_words = encoder || placed ? of_unit("{unit} + position", read) : read;
     if (beside)
-      end_box(d.embedding, encoder ? "source" : "target",
-              encoder ? input_words : words::say("diagram.picture.shifted"));
+      end_box(d.embedding, tr(encoder ? "Source" : "Target"), encoder ? input_words : tr("shifted right"));
     else
-      end_box(d.embedding, "embedding", input_words);
+      end_box(d.embedding, tr("Embedding"), input_words);
     if (!d.segment.empty()) {
       memory_ways();
-      end_box(d.segment, "memory", memory_words());
+      end_box(d.segment, tr("Memory##box"), memory_words());
     }
     const TextStyle small_text{Face::Sans, type::tick};
     if (!d.narrow) {
-      p.text({d.size_head.x, d.output.centre().y + 4}, small_text, t.ink3,
-             words::say("diagram.picture.size"));
+      p.text({d.size_head.x, d.output.centre().y + 4}, small_text, t.ink3, tr("size"));
       p.text({d.gradient_head.right(), d.output.centre().y + 4}, small_text, t.ink3,
-             words::say(compact ? "diagram.picture.gradient_brief" : "diagram.picture.gradient"),
-             Align::Right);
+             tr(compact ? "grad." : "gradient"), Align::Right);
     }
     final_words();
   }
@@ -319,10 +314,10 @@ struct Picture : SublayerPainter {
     const Placement placement = placement_of(
         stack.wiring,
         context_of(model, d.side == view::Side::Main && model.architecture != Architecture::Encoder));
-    const char* const key = on                                           ? "diagram.picture.final"
-                            : placement == Placement::Custom || d.narrow ? "diagram.picture.final_off"
-                                                                         : "diagram.picture.final_off_in";
-    const std::string name = words::say(key, {{"placement", words::spoken(label(placement))}});
+    const char* const said = on                                           ? "final norm"
+                             : placement == Placement::Custom || d.narrow ? "final norm off"
+                                                                          : "final norm, off in {placement}";
+    const std::string name = tr(said, {{"placement", words::spoken(label(placement))}});
     const float end = d.narrow ? d.right : d.size_head.x;
     const float gap = d.narrow ? 9 : 6;  // a ring around the token leaves the words free
     Rect box{d.final_slot.right() + gap, d.final_slot.y, end - d.final_slot.right() - gap - 4,
@@ -330,12 +325,11 @@ struct Picture : SublayerPainter {
     p.text_in(box, {Face::Sans, type::tick}, t.ink3, name);
     const Rect slot = d.embedding_slot;
     if (stack.wiring.embedding != NormKind::None)
-      p.text(
-          {slot.right() + 6, slot.centre().y + 4}, {Face::Sans, type::tick}, t.ink3,
-          words::say(d.narrow ? "diagram.picture.embedding_norm_brief" : "diagram.picture.embedding_norm"));
+      p.text({slot.right() + 6, slot.centre().y + 4}, {Face::Sans, type::tick}, t.ink3,
+             tr(d.narrow ? "embedding norm" : "norm on the embedding"));
     if (!d.second.empty())
       p.text({d.join.x + 14, d.join.y + 4}, {Face::Sans, type::tick}, t.ink3,
-             words::say(d.narrow ? "diagram.picture.second_brief" : "diagram.picture.second"));
+             tr(d.narrow ? "second stream" : "the second stream, normed once"));
   }
 
   void stream() {
@@ -390,7 +384,7 @@ void paint_diagram(Ui& ui, const DiagramState& state, const DiagramInput& input,
   if (!layout.memory.empty()) {
     const Rect& label = layout.memory_label;
     ui.paint().text({label.x, label.bottom() - 3}, {Face::Sans, type::tick}, ui.theme().ink3,
-                    words::say("diagram.picture.keys_values"));
+                    tr("memory: keys and values"));
   }
   if (!stack_layouts.empty()) stack_layouts.front().held_token(layout);
 }

@@ -43,7 +43,11 @@ int preset_of(const ModelConfig& model, const view::Stacks& stacks, int which) {
   return place_of(now);
 }
 
-const std::string& preset_help() { return words::say("diagram.preset.help"); }
+const std::string& preset_help() {
+  return tr(
+      "Puts the norms of all layers where this method has them, the final norm too, and forks "
+      "run D from there.");
+}
 
 // Says what a preset does, and in small print its formula and where it is from.
 std::string preset_help(Placement placement) {
@@ -98,13 +102,17 @@ bool save_item(Ui& ui, const std::string& name, const Rect& item, const ModelCon
   HitOptions options;
   options.radius = radius::field;
   options.enabled = is_transformer(model.architecture);
-  const Hit hit = ui.hit(name + "/save", item, "", words::say("diagram.preset.help_save"), options);
+  const Hit hit =
+      ui.hit(name + "/save", item, "",
+             tr("Asks for a name and writes what stands in the diagram as a file; this list offers it "
+                "from then on."),
+             options);
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
   p.hairline({item.x, item.y}, {item.right(), item.y}, t.border);
   if (hit.hovered && options.enabled) p.fill(item, t.sunk, radius::field);
   p.text_in(item.inset(8, 0), {Face::Sans, type::body}, options.enabled ? t.ink : t.slot,
-            words::say("diagram.preset.save"));
+            tr("Save as a placement"));
   if (hit.clicked) ui.close_popup();
   return hit.clicked;
 }
@@ -136,8 +144,7 @@ bool preset_list(Ui& ui, const std::string& name, const Rect& rect, const ModelC
   if (p.text_width(large, now) <= inner.w)
     p.text_in(inner, large, t.ink, now);
   else
-    p.text_in(inner, small, t.ink,
-              p.text_width(small, now) <= inner.w ? now : words::say("diagram.preset.one"));
+    p.text_in(inner, small, t.ink, p.text_width(small, now) <= inner.w ? now : tr("preset"));
 
   const float rows = static_cast<float>(count - first + 1);
   const float pitch = std::min(26.f, (ui.size().y - 24) / rows);
@@ -182,7 +189,7 @@ bool preset_row(Ui& ui, Rect rect, const ModelConfig& model, int& selected, bool
   }
   if (has_room(ui, labels, rect.w))
     return segmented(ui, "diagram/preset", rect, labels, selected, preset_help(), helps, refusals);
-  const std::string& other = words::say(selected < 0 ? "diagram.preset.custom" : "diagram.preset.more");
+  const std::string& other = tr(selected < 0 ? "custom" : "more");
   const auto segments_beside = [&](const std::string& word) {
     std::vector<std::string> fitting = labels;
     const float width = rect.w - list_width(ui, word) - 6;
@@ -215,12 +222,12 @@ void draw_presets(Ui& ui, DiagramState& state, const DiagramInput& input, const 
   if (stacks.both && !as_list) {  // a list alone has no room for it: it changes both
     const std::vector<std::string> both{"both stacks", "encoder", "decoder"};
     choice(ui, "diagram/stack", row.take_left(104.f, 6), both, state.preset_stack,
-           words::say("diagram.preset.help_stack"));
+           tr("Which stack of the encoder-decoder a preset changes."));
     which = state.preset_stack;
   }
   int selected = preset_of(model, stacks, which);
   const int now = selected;
-  const std::string& custom = words::say("diagram.preset.custom");
+  const std::string& custom = tr("custom");
   const bool list = as_list || (stacks.both && row.w < 380);
   if (list && !as_list) {
     const std::string word = selected < 0 ? custom : preset_label(preset_at(selected));
@@ -241,10 +248,10 @@ void draw_presets(Ui& ui, DiagramState& state, const DiagramInput& input, const 
     view::stack_of(next, side) = preset_stack(chosen, model.norm, context_for(model, side));
   }
   view::WiringChange change{next.stack()};
-  change.note = words::say(which == 0   ? "diagram.preset.in_all"
-                           : which == 1 ? "diagram.preset.in_encoder"
-                                        : "diagram.preset.in_decoder",
-                           {{"placement", words::spoken(label(chosen))}});
+  change.note = tr(which == 0   ? "{placement} in all layers"
+                   : which == 1 ? "{placement} in the encoder"
+                                : "{placement} in the decoder",
+                   {{"placement", words::spoken(label(chosen))}});
   commit_change(state, input, &next, change, ui.shift(), commands);
 }
 

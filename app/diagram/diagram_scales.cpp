@@ -13,12 +13,11 @@ namespace normscope::diagram {
 namespace {
 
 std::string when(const ScalesNow& now) {
-  return now.step < 0 ? words::say("diagram.scale.now")
-                      : words::say("diagram.scale.at_step", {{"step", now.step}});
+  return now.step < 0 ? tr("now") : tr("at step {step}", {{"step", now.step}});
 }
 
 std::string started(float value) {
-  return words::say("diagram.scale.started", {{"value", ui::significant(value, 4)}});
+  return tr("It started at {value}.", {{"value", ui::significant(value, 4)}});
 }
 
 // Has `decimals` below one, two up to ten and one from there on, so that it never outgrows its pill.
@@ -29,8 +28,8 @@ std::string number_of(float value, int decimals = 2) {
   return ui::decimals(value, size >= 9.995f ? 1 : size < 0.9995f ? decimals : 2);
 }
 
-ScaleWords constant(const std::string& symbol, float value, const char* key) {
-  return {symbol + number_of(value), words::say(key, {{"value", ui::significant(value, 4)}})};
+ScaleWords constant(const std::string& symbol, float value, const char* said) {
+  return {symbol + number_of(value), tr(said, {{"value", ui::significant(value, 4)}})};
 }
 
 }  // namespace
@@ -58,38 +57,54 @@ ScaleWords skip_words(const Wiring& wiring, const ScalesNow& scales) {
   if (const ResidualRow* form = factor_of(wiring); form && scale.kind == Scale::Kind::One) {
     const std::string value = number_of(scales.factor.value_or(1));
     return {fmt::format("{} {}", form->factor, value),
-            words::say("diagram.scale.factor", {{"value", value}, {"when", when(scales)}})};
+            tr("γ = 1 − SiLU(a), with one learned a for each layer: what GPAS multiplies the stream by, "
+               "{value} {when}. The gradient passes unscaled. It started at 1.",
+               {{"value", value}, {"when", when(scales)}})};
   }
   if (wiring.branch.kind == Scale::Kind::Toward) {
     const std::string value = number_of(scales.skip.value_or(1 - wiring.branch.value));
-    return {value, words::say("diagram.scale.rest", {{"value", value}, {"when", when(scales)}})};
+    return {value,
+            tr("1 − α, what the branch’s share α leaves: it multiplies the skip path; averaged over the "
+               "features it is {value} {when}.",
+               {{"value", value}, {"when", when(scales)}})};
   }
   if (scale.kind == Scale::Kind::One) return {};
-  if (scale.kind == Scale::Kind::Constant) return constant("α ", scale.value, "diagram.scale.skip_constant");
+  if (scale.kind == Scale::Kind::Constant)
+    return constant("α ", scale.value,
+                    "A constant, {value}: what the skip path is multiplied by before the sum.");
   const float now = scales.skip.value_or(scale.value);
   const bool measured = scale.profile != Scale::Profile::None;
   const char* symbol = measured ? "ω" : "λ";  // as their papers write it: Admin, NormFormer
   return {fmt::format("{} {}", symbol, number_of(now)),
-          words::say(
-              scale.kind == Scale::Kind::LearnedVector ? "diagram.scale.skip_features" : "diagram.scale.skip",
-              {{"symbol", symbol},
-               {"when", when(scales)},
-               {"start", measured ? words::say("diagram.scale.measured") : started(scale.value)}})};
+          tr(scale.kind == Scale::Kind::LearnedVector
+                 ? "{symbol}, learned: what the skip path is multiplied by before the sum, one a feature; "
+                   "this is their mean {when}. {start}"
+                 : "{symbol}, learned: what the skip path is multiplied by before the sum, one number; this "
+                   "is its value {when}. {start}",
+             {{"symbol", symbol},
+              {"when", when(scales)},
+              {"start", measured ? tr("Its start was measured on a first batch.") : started(scale.value)}})};
 }
 
 ScaleWords branch_words(const Wiring& wiring, const ScalesNow& scales) {
   constexpr int kFine = 3;  // a scale that grows from zero is seen to move
   const Scale& scale = wiring.branch;
   if (scale.kind == Scale::Kind::One) return {};
-  if (scale.kind == Scale::Kind::Constant) return constant("×", scale.value, "diagram.scale.branch_constant");
+  if (scale.kind == Scale::Kind::Constant)
+    return constant("×", scale.value,
+                    "A constant, {value}: what the branch is multiplied by before the sum.");
   const float now = scales.branch.value_or(scale.value);
   const char* symbol = wiring.inner.shifts ? "s" : "α";  // as their papers write it: FixUp, ReZero
   return {fmt::format("{} {}", symbol, number_of(now, kFine)),
-          words::say(scale.kind == Scale::Kind::Toward ? "diagram.scale.share" : "diagram.scale.branch",
-                     {{"symbol", symbol},
-                      {"value", number_of(now, kFine)},
-                      {"when", when(scales)},
-                      {"start", started(scale.value)}})};
+          tr(scale.kind == Scale::Kind::Toward
+                 ? "{symbol}, learned: how far each feature of the stream goes toward the branch, {value} "
+                   "of the way on average {when}. {start}"
+                 : "{symbol}, learned: what the branch is multiplied by before it is added, {value} {when}. "
+                   "{start}",
+             {{"symbol", symbol},
+              {"value", number_of(now, kFine)},
+              {"when", when(scales)},
+              {"start", started(scale.value)}})};
 }
 
 void tell_scales(ui::Ui& ui, const DiagramState& state, const DiagramInput& input,

@@ -23,12 +23,10 @@ constexpr float kCorner = 10;  // radius of the corner where the branch returns
 
 // Names of a function, the longest first: the first that fits is used.
 std::array<std::string, 2> sub_titles(view::Sub sub, bool beside_cross) {
-  const char* name = sub == view::Sub::Cross         ? "cross"
-                     : sub == view::Sub::FeedForward ? "ffn"
-                     : beside_cross                  ? "self"
-                                                     : "attention";
-  return {words::say(fmt::format("diagram.picture.box.{}", name)),
-          words::say(fmt::format("diagram.picture.box.{}_brief", name))};
+  if (sub == view::Sub::Cross) return {tr("Cross-attention"), tr("Cross-att.")};
+  if (sub == view::Sub::FeedForward) return {tr("Feed-forward"), tr("Feed-fwd")};
+  if (beside_cross) return {tr("Self-attention"), tr("Self-att.")};
+  return {tr("Attention"), tr("Attention")};
 }
 
 }  // namespace
@@ -166,15 +164,14 @@ void SublayerPainter::memory_ways() {
   p.line({x, d.segment.y}, {x, top - 1}, t.wire, 2);
 }
 
-void SublayerPainter::end_box(const Rect& r, const char* key, const std::string& what) {
+void SublayerPainter::end_box(const Rect& r, const std::string& title, const std::string& what) {
   // A box that has scrolled away in part is not drawn, so that no text is cut.
   const Control* area = ui.registry().find("diagram");
   if (area && !area->rect.inset(0, -4).contains(r)) return;
   p.fill(r, solid(), 5);
   p.outline(r, t.wire, line::box, 5);
   Rect inside = r.inset(12, 0);
-  const float w = p.text_in(inside, {Face::Bold, type::body}, t.ink,
-                            words::say(fmt::format("diagram.picture.box.{}", key)));
+  const float w = p.text_in(inside, {Face::Bold, type::body}, t.ink, title);
   inside.take_left(w + 7);
   const TextStyle style{Face::Sans, type::body};
   if (p.text_width(style, what) <= inside.w) p.text_in(inside, style, t.ink3, what);
@@ -182,12 +179,11 @@ void SublayerPainter::end_box(const Rect& r, const char* key, const std::string&
 
 std::string SublayerPainter::memory_words() const {
   const int32_t states = run.spec->model.memory;
-  const float room =
-      d.segment.w - 31 - p.text_width({Face::Bold, type::body}, words::say("diagram.picture.box.memory"));
+  const float room = d.segment.w - 31 - p.text_width({Face::Bold, type::body}, tr("Memory##box"));
   return fitting(p, {Face::Sans, type::body}, room,
-                 {words::say("diagram.picture.states_of", {{"states", states}}),
-                  words::say("diagram.picture.states_held", {{"states", states}}),
-                  words::say("diagram.picture.states", {{"states", states}})});
+                 {tr("{states} states of the segment before, no gradient", {{"states", states}}),
+                  tr("{states} states, no gradient", {{"states", states}}),
+                  tr("{states} states", {{"states", states}})});
 }
 
 void SublayerPainter::size_bar(const Rect& r, int layer, view::Sub sub) {

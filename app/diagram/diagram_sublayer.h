@@ -44,7 +44,7 @@ struct SublayerPainter : TokenPainter {
   // Leads from a memory of the segment before, right of the layers, into the attention of each layer.
   void memory_ways();
   // Draws a box below or above the layers: its name, and what it holds where there is room.
-  void end_box(const ui::Rect&, const char* key, const std::string& what);
+  void end_box(const ui::Rect&, const std::string& title, const std::string& what);
   std::string memory_words() const;  // as many words as its box has room for
   // Draws the skip scale on the residual stream. The branch's scale, LayerNorm Scaling's factor and
   // DeepNorm's init gain stand beside the branch.

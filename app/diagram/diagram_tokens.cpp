@@ -188,7 +188,7 @@ std::vector<std::string> inner_words(const Wiring& wiring) {
   if (!heads.empty()) words.push_back(std::string(view::token_text(kind_of())) + " " + heads);
   if (inner.hidden != NormKind::None) words.push_back(std::string(view::token_text(inner.hidden)) + " W₁");
   if (inner.output != NormKind::None)
-    words.push_back(words::say("diagram.picture.out", {{"kind", view::token_text(inner.output)}}));
+    words.push_back(tr("{kind} out", {{"kind", view::token_text(inner.output)}}));
   if (inner.head_scale) words.push_back("×head");
   if (inner.shifts) words.push_back("+shift");
   if (has_unit_vectors(wiring)) words.push_back("ŵ");
@@ -197,19 +197,20 @@ std::vector<std::string> inner_words(const Wiring& wiring) {
 
 std::vector<std::string> ingredient_words(const ModelConfig& model, view::Sub sub, int layer) {
   std::vector<std::string> all;
-  const auto add = [&](std::string_view key, words::Places places = {}) {
-    all.push_back(words::say(fmt::format("diagram.picture.{}", key), places));
-  };
   if (sub == view::Sub::FeedForward) {
-    if (model.gated) add("gate", {{"activation", kActivations[static_cast<size_t>(model.activation)]}});
+    if (model.gated)
+      all.push_back(
+          tr("{activation} gate", {{"activation", kActivations[static_cast<size_t>(model.activation)]}}));
     return all;
   }
   if (sub == view::Sub::Attention) {
-    if (model.memory > 0) add("reads", {{"states", model.memory}});
-    if (has_window(model, layer + 1)) add("window", {{"symbols", model.attention.window}});
-    if (const auto said = row_of(model.positions).said; !said.empty()) add(said);
+    if (model.memory > 0) all.push_back(tr("memory {states}", {{"states", model.memory}}));
+    if (has_window(model, layer + 1))
+      all.push_back(tr("window {symbols}", {{"symbols", model.attention.window}}));
+    if (const auto said = row_of(model.positions).said; !said.empty()) all.push_back(tr(said));
   }
-  if (kv_heads(model) != model.heads) add("grouped", {{"heads", model.heads}, {"shared", kv_heads(model)}});
+  if (kv_heads(model) != model.heads)
+    all.push_back(tr("{heads}:{shared} heads", {{"heads", model.heads}, {"shared", kv_heads(model)}}));
   return all;
 }
 

@@ -29,12 +29,12 @@ int most_streams(const LabView& view) {
 
 // Why a run has no triangle.
 const std::string& why_empty(const RunView& run, bool weights, view::Side side) {
-  if (!view::has_stream(run)) return words::say("lab.depth.no_stream");
-  if (weights && !view::over_depth(run, side)) return words::say("lab.depth.no_weights");
-  return words::say(run.state == RunState::NonFinite ? "lab.depth.not_finite" : "lab.depth.not_measured");
+  if (!view::has_stream(run)) return tr("no residual stream");
+  if (weights && !view::over_depth(run, side)) return tr("no weights over depth");
+  return tr(run.state == RunState::NonFinite ? "not finite" : "not measured yet");
 }
 
-std::string at_step(int step) { return words::say("lab.depth.at_step", {{"step", grouped(step)}}); }
+std::string at_step(int step) { return tr("at step {step}", {{"step", grouped(step)}}); }
 
 }  // namespace
 
@@ -45,7 +45,7 @@ void LabScreen::draw_matrix_choice(Frame& f, const Panel& panel, const Rect& rec
   if (!view::any_stream(f.view)) {
     int only = 0;
     choice(f.ui, name, rect, std::vector<std::string>{matrix_label(f.view, 0)}, only,
-           words::say("lab.depth.help_one_matrix"));
+           tr("Each layer of these runs has one matrix."));
     return;
   }
   for (const view::Matrix& matrix : view::kMatrices)
@@ -56,26 +56,35 @@ void LabScreen::draw_matrix_choice(Frame& f, const Panel& panel, const Rect& rec
   // Gradients are also measured of each stream, where a run has several.
   const int streams = metric_of(panel) == Metric::Gradient ? most : 0;
   for (int stream = 1; stream <= streams; ++stream)
-    labels.push_back({fmt::format("stream {}", stream), words::say("plots.stream", {{"stream", stream}})});
+    labels.push_back({fmt::format("stream {}", stream), tr("stream {stream}", {{"stream", stream}})});
   const bool of_stream = streams > 0 && plot_.stream > 0;
   int chosen = of_stream ? matrices + plot_.stream - 1 : plot_.matrix;
   choice(f.ui, name, rect, labels, chosen,
-         words::say(streams > 0 ? "lab.depth.help_matrix_or_stream" : "lab.depth.help_matrix"));
+         tr(streams > 0
+                ? "W₁ and W₂ are the first and the second matrix of the feed-forward network; W_Q, W_K, "
+                  "W_V and W_O are those of attention.\n"
+                  "Which of them is shown, of every layer, or which of several residual streams behind it."
+                : "W₁ and W₂ are the first and the second matrix of the feed-forward network; W_Q, W_K, "
+                  "W_V and W_O are those of attention.\n"
+                  "Which of them is shown, of every layer."));
   if (chosen < matrices) plot_.matrix = chosen;
   if (streams > 0) plot_.stream = std::max(chosen - matrices + 1, 0);
 }
 
 void LabScreen::draw_weights_choice(Frame& f, const Rect& rect, const std::string& name) {
-  const std::vector<words::Label> labels{{"β²", "β²"}, {"weights", words::say("lab.depth.weights")}};
+  const std::vector<words::Label> labels{{"β²", "β²"}, {"weights", tr("weights")}};
   int selected = plot_.weights;
-  if (choice(f.ui, name, rect, labels, selected, words::say("lab.depth.help_weights")))
+  if (choice(f.ui, name, rect, labels, selected,
+             tr("The shares of variance β², or the weights with which each sub-layer reads what lies "
+                "below it.")))
     plot_.weights = selected == 1;
 }
 
 void LabScreen::draw_stack_choice(Frame& f, const Rect& rect, const std::string& name) {
   const std::vector<std::string> labels{"decoder", "encoder"};
   int selected = plot_.side == view::Side::Encoder ? 1 : 0;
-  if (choice(f.ui, name, rect, labels, selected, words::say("lab.depth.help_stack")))
+  if (choice(f.ui, name, rect, labels, selected,
+             tr("Which of the two stacks stands here, encoder or decoder.")))
     plot_.side = selected == 1 ? view::Side::Encoder : view::Side::Main;
 }
 
@@ -86,19 +95,22 @@ bool LabScreen::chooses_lines(const Frame& f, const Panel& panel) {
 
 void LabScreen::draw_lines_choice(Frame& f, const Panel& panel, const Rect& rect) {
   if (of_map(metric_of(panel))) {
-    const std::vector<words::Label> labels{{"lines", words::say("lab.depth.lines")},
-                                           {"map", words::say("lab.depth.map")}};
+    const std::vector<words::Label> labels{{"lines", tr("lines")}, {"map", tr("map")}};
     int selected = plot_.map;
-    choice(f.ui, "plot/map", rect, labels, selected, words::say("lab.depth.help_map"));
+    choice(f.ui, "plot/map", rect, labels, selected,
+           tr("A line for each layer, or a map of all sub-layers with what theory says of the start "
+              "beside it."));
     plot_.map = selected == 1;
     return;
   }
   const int layers = view::most_layers(f.view);
-  std::vector<words::Label> labels{{"layers", words::say("lab.depth.layers")}};
+  std::vector<words::Label> labels{{"layers", tr("layers")}};
   for (int layer = 1; layer <= layers; ++layer)
-    labels.push_back({fmt::format("{}", layer), words::say("lab.depth.heads", {{"layer", layer}})});
+    labels.push_back({fmt::format("{}", layer), tr("heads, layer {layer}", {{"layer", layer}})});
   int selected = plot_.heads_of ? std::min(*plot_.heads_of + 1, layers) : 0;
-  choice(f.ui, "plot/heads", rect, labels, selected, words::say("lab.depth.help_heads"));
+  choice(f.ui, "plot/heads", rect, labels, selected,
+         tr("One line per layer, or one per head of a layer. A layer's number says nothing of a "
+            "single head whose attention has collapsed."));
   plot_.heads_of = selected > 0 ? std::optional(selected - 1) : std::nullopt;
 }
 
@@ -177,16 +189,14 @@ Rect LabScreen::triangles_panel(Frame& f, const Panel& panel, const Rect& rect, 
       rect.w - 2 * space::pad - p.text_width({Face::Bold, type::title}, head.title) - 8 - stack_w - weights_w;
   // A button asks for the whole batch. Beside the list of weights it has no more room than its words take, and where that
   // is not left either, the palette has it.
-  const float batch_w = chooses
-                            ? p.text_width({Face::Sans, type::tick}, words::say("lab.depth.whole_batch")) + 20
-                            : kBatchWidth;
+  const float batch_w =
+      chooses ? p.text_width({Face::Sans, type::tick}, tr("whole batch")) + 20 : kBatchWidth;
   const bool asks = !whole && (!chooses || batch_w + 8 <= room);
   const float button_w = asks ? batch_w + 8 : 0.f;
   std::string at =
-      whole ? words::say("lab.depth.whole_batch_at", {{"step", grouped(plot_.step)}}) : at_step(plot_.step);
+      whole ? tr("whole batch, step {step}", {{"step", grouped(plot_.step)}}) : at_step(plot_.step);
   // The list of stacks takes the place of the step, and so does that of weights where both have no room.
-  if (both || (chooses && p.text_width(small, at) + button_w + 8 > room))
-    at = whole ? words::say("lab.depth.whole_batch") : "";
+  if (both || (chooses && p.text_width(small, at) + button_w + 8 > room)) at = whole ? tr("whole batch") : "";
   CellOptions options = cell_options(f, panel);
   const float right = rect.right() - space::pad - stack_w;
   const float at_w = p.text_width(small, at) + button_w;
@@ -205,8 +215,12 @@ void LabScreen::batch_button(Frame& f, const Panel& panel, const Rect& rect) {
   ButtonOptions look;
   look.style = {Face::Sans, type::tick};
   look.enabled = view::any_stream(f.view);
-  if (button(f.ui, std::string(panel.id) + "/batch", rect, words::say("lab.depth.whole_batch"),
-             look.enabled ? words::say("lab.depth.help_batch") : view::no_stream(), look)) {
+  if (button(f.ui, std::string(panel.id) + "/batch", rect, tr("whole batch"),
+             look.enabled
+                 ? tr("The triangles follow one sequence, the same at every step. This button measures all "
+                      "sequences of the newest step.")
+                 : view::no_stream(),
+             look)) {
     f.commands.emplace_back(session::MeasureBatch{});
     transport_.pinned_step.reset();
   }
@@ -222,7 +236,9 @@ void LabScreen::draw_triangles(Frame& f, const Panel& panel, const Rect& rect, b
   const TextStyle small{Face::Sans, type::body};
   Rect inner = with_panel ? triangles_panel(f, panel, rect, plots.front()) : rect;
   f.ui.mark(name, rect, plots.front().sentence, help);
-  const std::string below = words::say(weights ? "lab.depth.weights_sum" : "lab.depth.rows_sum");
+  const std::string below =
+      tr(weights ? "A softmax's rows sum to 1; learned weights begin at 1 each."
+                 : "Rows sum to 1 at first: less as branches agree, more as they cancel.");
   const bool room = inner.h > 170 && p.text_width(small, below) < rect.w - 2 * space::pad;
   const auto shown = std::ranges::find_if(plots, [](const plot::PlotSpec& s) { return s.heat.has_value(); });
   if (room && shown != plots.end()) p.text({rect.x + space::pad, rect.bottom() - 14}, small, t.ink3, below);
@@ -277,8 +293,8 @@ void LabScreen::compact_head(Frame& f, const Rect& head) {
     usual.push_back({tab->place.tab, std::string(shown_label(tab->place.tab))});
     const MetricInfo& about = info(metric_of(*tab));
     const bool own = !tab->metric || about.metric == *tab->metric;
-    const char* what = tab->form == Form::Strips ? "over_time" : "by_layer";
-    words.push_back(own ? usual.back() : words::label(fmt::format("lab.metric.{}.{}", about.id, what)));
+    words.push_back(own ? usual.back()
+                        : words::label(tab->form == Form::Strips ? about.over_time : about.by_layer));
   }
   if (segmented_width(f.ui, words) > head.w) words = usual;
   // Up to this much stands behind the tabs. Where the row has no room for both, the tabs are a list.
@@ -291,7 +307,7 @@ void LabScreen::compact_head(Frame& f, const Rect& head) {
                        (of_triangles ? kWeightsWidth + 8 : 0);
   const float row = segmented_width(f.ui, words) - 40;
   constexpr const char* kName = "plot/tab";
-  const std::string& help = words::say("lab.depth.help_tab");
+  const std::string& help = tr("Which plot stands here.");
   if (row + 8 + behind <= head.w) {
     segmented(f.ui, kName, controls.take_left(row, 8), words, plot_tab_, help);
   } else {
@@ -314,7 +330,7 @@ void LabScreen::compact_head(Frame& f, const Rect& head) {
   if (of_triangles) draw_weights_choice(f, controls.take_left(kWeightsWidth, 8), "plot/weights");
   if (triangles && !whole) batch_button(f, tab, controls.take_left(kBatchWidth, 8).inset(0, 2));
   const std::string at =
-      whole ? words::say("lab.depth.whole_batch_at", {{"step", grouped(plot_.step)}}) : at_step(plot_.step);
+      whole ? tr("whole batch, step {step}", {{"step", grouped(plot_.step)}}) : at_step(plot_.step);
   const TextStyle tick{Face::Sans, type::tick};
   const bool of_a_step = triangles || tab.form == Form::Layers;
   if (of_a_step && head.right() - controls.x > f.ui.paint().text_width(tick, at) + 4)

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "app/lab/lab_frame.h"
+#include "app/settings/settings.h"
 #include "app/words/words.h"
 
 namespace normscope::lab {
@@ -13,8 +14,13 @@ namespace {
 
 constexpr std::string_view kSettings = "settings/", kDiagram = "diagram/", kMenu = "/menu/";
 
-constexpr const char* kPace[] = {"transport/budget", "transport/speed", "transport/speed/slow",
-                                 "transport/speed/1×", "transport/speed/max"};
+/// Controls of the pace with their help.
+constexpr std::pair<const char*, const char*> kPace[] = {
+    {"transport/budget", "How many steps the runs take: more continues, fewer stops early."},
+    {"transport/speed", "How fast training goes."},
+    {"transport/speed/slow", "Four steps a second."},
+    {"transport/speed/1×", "Twenty steps a second."},
+    {"transport/speed/max", "As fast as training can go."}};
 
 // True for the first of runs with one schedule, because such runs share its handle. A warm-up that
 // is over has none.
@@ -41,25 +47,27 @@ std::vector<Elsewhere> LabScreen::elsewhere(const ui::Registry& registry, const 
   const auto add = [&](std::string name, std::string_view help) {
     if (!registry.find(name)) list.push_back({std::move(name), std::string(help)});
   };
-  for (const char* control : kPace) add(control, words::say(fmt::format("lab.elsewhere.{}", control)));
-  add("lab/luck", words::say("lab.elsewhere.luck"));
+  for (const auto& [control, help] : kPace) add(control, tr(help));
+  add("lab/luck", tr("Seed variability: trains every run again with four other seeds and shows how far their "
+                     "losses lie apart."));
   for (const Field* field : settings::differing_fields(view))
     for (const RunView& run : view.runs)
-      add(fmt::format("{}{}/{}", kSettings, field->key, run.letter), words::spoken(field->help));
+      add(fmt::format("{}{}/{}", kSettings, field->key, run.letter), settings::spoken_help(*field));
   for (size_t i = 0; i < view.runs.size(); ++i)
     if (has_warmup_handle(view, i))
-      add(fmt::format("plot/rate/warmup/{}", view.runs[i].letter), words::say("lab.elsewhere.warmup"));
+      add(fmt::format("plot/rate/warmup/{}", view.runs[i].letter),
+          tr("The end of its warm-up, on the plot."));
   for (const RunView& run : view.runs)
     add(fmt::format("settings/edits/{}", run.letter),
-        words::say("settings.help_edits", {{"run", run.letter}}));
+        tr("Whether a change to a shared setting applies to run {run} too.", {{"run", run.letter}}));
   for (const panels::Panel& panel : panels::panels()) {
     if (!panels::stands_in(panel, layout_)) continue;
     const std::string name = panel.id;
-    add(name + "/menu", words::say("lab.elsewhere.menu"));
+    add(name + "/menu", tr("Save or copy this plot, change its axis."));
     const bool map = panel.form == panels::Form::Strips && plot_.map && panels::of_map(metric_of(panel));
     for (const panels::MenuEntry& entry : panels::menu_entries(map || panel.form == panels::Form::Triangles))
       add(fmt::format("{}/menu/{}", name, entry.id), entry.help);
-    if (panel.metric) add(name + "/quantity", words::say("lab.elsewhere.quantity"));
+    if (panel.metric) add(name + "/quantity", tr("What this plot shows."));
     for (const panels::PanelControl& own : panel.controls) add(name + std::string(own.name), own.help);
   }
   if (layout_ != ui::Size::Full && left_tab_ != 0)

@@ -75,7 +75,11 @@ CellOptions LabScreen::cell_options(const Frame& f, const Panel& panel) {
   options.term = panel.term;
   if (panel.metric) options.metric = &metric_of(panel);
   if (panel.form == Form::Triangles && shows_weights(f.view, plot_)) {
-    options.help = words::say("plots.weights.help");
+    options.help =
+        tr("Row: what is read behind a sub-layer, from 1 at the top, by the next sub-layer; the "
+           "last row is the output's. Column: the input, then each branch. The more a cell stands "
+           "out, the larger its weight, a mean over the tokens. A softmax's rows sum to 1; learned "
+           "weights begin at 1 each and sum to anything.");
     options.term = "depth-weights";
   }
   return options;
@@ -171,8 +175,8 @@ void LabScreen::draw_steps(Frame& f, const Panel& panel, const Rect& rect) {
   const plot::PlotHit hit = draw_cell(f.ui, panel.id, rect, plot, cells_, options);
   ButtonOptions look;
   look.style = {Face::Sans, type::tick};
-  if (less && button(f.ui, "lab/less", {rect.right() - 28 - kLess, rect.y + 7, kLess, 22},
-                     words::say("lab.less.title"), words::say("lab.less.help"), look))
+  if (less && button(f.ui, "lab/less", {rect.right() - 28 - kLess, rect.y + 7, kLess, 22}, tr("fewer"),
+                     tr("Hides all plots but the loss and the gradient by layer."), look))
     few_ = true;
   if (!plot.handles.empty()) rate_handles(f, hit, plot);
   if (!hit.handle) time_hit(f, panel.id, cells_.views[panel.id], hit);
@@ -209,8 +213,8 @@ Rect LabScreen::strips_panel(Frame& f, const Panel& panel, const Rect& rect, plo
   Painter& p = f.ui.paint();
   const TextStyle small{Face::Sans, type::body};
   const std::string first = map     ? significant(static_cast<double>(head.heat->least), 2)
-                            : heads ? words::say("plots.head", {{"head", 1}})
-                                    : words::say("plots.layer", {{"layer", 1}});
+                            : heads ? tr("head {head}", {{"head", 1}})
+                                    : tr("layer {layer}", {{"layer", 1}});
   const float named = p.text_width(small, first) + 16;  // "layer 1" and the gap to the choices
   const float squares = map ? 96 : step * static_cast<float>(lines), right = rect.right() - space::pad - 38;
   float x = right - p.text_width(small, last) - 6 - squares;

@@ -108,7 +108,10 @@ void LabScreen::draw_panels(Frame& f, Rect rest, float gap) {
 void LabScreen::draw_more(Frame& f, const Rect& rect) {
   ButtonOptions options;
   options.icon = Icon::ChevronDown;
-  if (button(f.ui, "lab/more", rect, words::say("lab.more.title"), words::say("lab.more.help"), options))
+  if (button(f.ui, "lab/more", rect, tr("More measurements"),
+             tr("Shows the other plots too: learning rate, gradients over time, hidden states, residual "
+                "dependency. \"fewer\" beside the learning rate hides them again."),
+             options))
     few_ = false;
 }
 
@@ -116,12 +119,16 @@ void LabScreen::draw_more(Frame& f, const Rect& rect) {
 void LabScreen::draw_start(Frame& f, const Rect& rect) {
   const Rect inner = panel(f.ui, rect, {});
   const Rect middle = centred(inner.centre(), std::min(460.f, inner.w), 90);
-  f.ui.paint().text_wrapped({middle.x, middle.y, middle.w, 40}, {Face::Sans, type::title}, f.ui.theme().ink2,
-                            words::say("lab.start.text"), 19);
+  f.ui.paint().text_wrapped(
+      {middle.x, middle.y, middle.w, 40}, {Face::Sans, type::title}, f.ui.theme().ink2,
+      tr("No run trains here: the window was opened with recorded runs, which stand side by side "
+         "in Compare (3)."),
+      19);
   ButtonOptions primary;
   primary.primary = true;
-  if (button(f.ui, "lab/start", {middle.x, middle.bottom() - 34, 240, 34}, words::say("lab.start.title"),
-             words::say("lab.start.help"), primary))
+  if (button(f.ui, "lab/start", {middle.x, middle.bottom() - 34, 240, 34},
+             tr("Start the three teaching runs"),
+             tr("Trains three copies of one model that differ in placement and warm-up."), primary))
     f.commands.emplace_back(session::ReplaceRuns{.runs = default_comparison()});
 }
 
@@ -161,14 +168,15 @@ void LabScreen::draw_switch(Frame& f, const Rect& head) {
   const std::vector<std::string> tabs{"Diagram", "Settings"};
   Rect place = head;
   segmented(f.ui, "lab/left", place.take_left(f.compact() ? 118.f : 126.f), tabs, left_tab_,
-            words::say("lab.left.help"));
+            tr("Shows the architecture or the settings of the runs."));
 }
 
 void LabScreen::draw_architecture(Frame& f, const Rect& rect, bool switched) {
   PanelOptions options;
   if (!switched) {
-    options.title = words::say("lab.left.architecture");
-    options.note = view::any_stream(f.view) ? words::say("lab.left.drag") : words::say("lab.left.alike");
+    options.title = tr("Architecture");
+    options.note =
+        view::any_stream(f.view) ? tr("drag a norm: identical layers follow") : tr("all norms stand alike");
     options.right = 28.f * static_cast<float>(f.view.runs.size()) + 8;
   }
   panel(f.ui, rect, options);
@@ -207,7 +215,7 @@ void LabScreen::draw_settings_panel(Frame& f, const Rect& rect, bool switched) {
   // A hint of what a change would cost takes the room of "Is it luck?".
   const bool luck = switched || settings_.restart_hint.empty();
   if (!switched) {
-    options.title = words::say("lab.left.settings");
+    options.title = tr("Settings");
     options.note = settings::settings_note(settings_, f.view);
     options.right = 20.f * static_cast<float>(f.view.runs.size()) + 50 + (luck ? 84.f : 0.f);
   }
@@ -235,7 +243,7 @@ void LabScreen::draw_settings_panel(Frame& f, const Rect& rect, bool switched) {
         foot, {Face::Sans, type::body}, f.ui.theme().ink3,
         f.ui.paint().fit({Face::Sans, type::body}, settings::settings_note(settings_, f.view), foot.w));
     f.ui.mark("settings/note", foot, settings::settings_note(settings_, f.view),
-              words::say("lab.left.help_note"));
+              tr("What a change would do and cost."));
   }
   const int columns = inner.w < 400 ? 1 : 2;
   if (pending_.empty())

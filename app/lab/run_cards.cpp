@@ -47,8 +47,8 @@ Badge badge_of(const RunView& run, bool brief, bool briefer = false) {
     case RunState::Finished:
       break;
   }
-  if (brief && run.state == RunState::Learning) b.text = words::say("lab.card.learning");
-  if (briefer && run.state == RunState::Stuck) b.text = words::say("lab.card.stuck");
+  if (brief && run.state == RunState::Learning) b.text = tr("learning");
+  if (briefer && run.state == RunState::Stuck) b.text = tr("stuck##card");
   return b;
 }
 
@@ -59,7 +59,7 @@ std::string card_caption(const ModelConfig& model) {
   const std::string caption = view::placement_caption(stacks.of(view::Side::Main));
   return !stacks.both || caption == view::placement_caption(stacks.of(view::Side::Encoder))
              ? caption
-             : words::say("diagram.caption.mixed");
+             : tr("norms mixed");
 }
 
 std::string written(const std::string& text) {
@@ -85,10 +85,9 @@ void writes_line(Ui& ui, const Rect& line, const RunView& run, bool label) {
     p.text_in(rest.take_right(w, 4), {Face::Sans, type::body}, t.ink2, run.score);
   if (label) {
     const bool writes = view::has_stream(run);
-    const std::string lead = run.writes_step > 0
-                                 ? words::say(writes ? "lab.card.wrote_at" : "lab.card.said_at_step",
-                                              {{"step", grouped(run.writes_step)}})
-                                 : words::say(writes ? "lab.card.writes" : "lab.card.says");
+    const std::string lead = run.writes_step > 0 ? tr(writes ? "wrote at {step}" : "said at {step}",
+                                                      {{"step", grouped(run.writes_step)}})
+                                                 : tr(writes ? "writes" : "says");
     const float w = p.text_in(rest, {Face::Sans, type::body}, t.ink3, lead);
     rest.take_left(w + 12);
   }
@@ -113,20 +112,25 @@ std::string loss_text(const RunView& run) {
 
 // What the run is, where it came from, and what was changed when.
 std::string card_help(const LabView& view, const RunView& run) {
-  std::string text = words::say("lab.card.run", {{"run", run.letter}, {"name", words::spoken(run.name)}});
+  std::string text = tr("Run {run}: {name}.", {{"run", run.letter}, {"name", words::spoken(run.name)}});
   const auto source = static_cast<size_t>(run.forked_from);  // -1 becomes larger than any index
   if (source < view.runs.size())
     text +=
-        words::say("lab.card.forked", {{"run", view.runs[source].letter}, {"step", grouped(run.fork_step)}});
+        tr(" Forked from {run} at step {step}; it brings steps of its own, and the others end where "
+           "they were to end.",
+           {{"run", view.runs[source].letter}, {"step", grouped(run.fork_step)}});
   if (run.history)
     for (const RunEvent& event : run.history->events())
       if (event.kind == RunEvent::Kind::Edited && event.step > run.fork_step + 1)
-        text += words::say("lab.card.said_at",
-                           {{"what", words::with_decimal(event.text)}, {"step", grouped(event.step)}});
+        text += tr(" {what} at {step}.",
+                   {{"what", words::with_decimal(event.text)}, {"step", grouped(event.step)}});
   if (run.spec && run.spec->model.memory > 0)
-    text += words::say("lab.card.memory", {{"states", run.spec->model.memory}});
-  if (!run.score.empty()) text += words::say("lab.card.held_out", {{"score", run.score}});
-  return text + words::say("lab.card.help_loss", {{"steps", kLossWindow}});
+    text += tr(" It remembers {states} states of the segment before, and no gradient goes there.",
+               {{"states", run.spec->model.memory}});
+  if (!run.score.empty()) text += tr(" Held-out data: {score}.", {{"score", run.score}});
+  return text + tr(" The loss is the mean of its last {steps} steps, of fewer at first and after a change "
+                   "of the network. A click shows the run in the diagram.",
+                   {{"steps", kLossWindow}});
 }
 
 struct Card {
@@ -140,7 +144,7 @@ struct Card {
   static std::string where(const RunView& run) { return fmt::format("run/{}", run.letter); }
   bool building(const RunView& run) const { return options.building.find(run.letter) != std::string::npos; }
   std::string badge_text(const RunView& run) const {
-    return building(run) ? words::say("lab.card.building") : badge_of(run, false).text;
+    return building(run) ? tr("being built") : badge_of(run, false).text;
   }
 
   void head(const Rect& card, const RunView& run) {
@@ -150,7 +154,7 @@ struct Card {
     float right = card.right() - pad;
     // The loss stands on the right, and the glyph left of it where there is room.
     const std::string loss = loss_text(run),
-                      unit = words::say("lab.card.unit", {{"steps", loss_window(run.step, run.edits)}});
+                      unit = tr("nats, mean of {steps}", {{"steps", loss_window(run.step, run.edits)}});
     const TextStyle number{Face::Mono, compact() ? 17 : type::run_loss};
     const float loss_y = card.y + (compact() ? 22 : 32);
     float loss_w = p.text_width(number, loss);
@@ -163,7 +167,7 @@ struct Card {
     right -= loss_w + (compact() ? 6 : 12);
     const float left = card.x + pad + tile_size + (compact() ? 8 : 10);
     Badge badge = badge_of(run, compact() || crowded(), !compact() && crowded());
-    if (building(run)) badge = {words::say("lab.card.building")};
+    if (building(run)) badge = {tr("being built")};
     const TextStyle name_style{Face::Bold, compact() ? type::title : type::run_name};
     const std::string name = words::spoken(run.name);
     const float text_w =
@@ -199,18 +203,19 @@ struct Card {
     if (!finite_run(run))
       p.text_in(line, {Face::Sans, type::body}, t.error, run.note);
     else if (run.writes_step == 0)
-      p.text_in(line, {Face::Sans, type::body}, t.ink3, words::say("lab.card.no_line"));
+      p.text_in(line, {Face::Sans, type::body}, t.ink3, tr("no line was kept of so early a step"));
     else if (!run.fork_note.empty() && run.writes.empty())
       p.text_in(line, {Face::Sans, type::body}, t.ink3, words::spoken(run.fork_note));
     else
       writes_line(ui, line, run, !compact());
     if (view::has_stream(run))
-      ui.tell(where(run) + "/writes", line, run.writes, words::say("lab.card.help_writes"));
+      ui.tell(where(run) + "/writes", line, run.writes,
+              tr("What the model writes by itself, as it stands at this step."));
   }
 
   // How many steps a fork trains, because a fork always trains.
   std::string own_steps() const {
-    return words::say("lab.card.own_steps", {{"steps", grouped(view.portion)}});
+    return tr(" {steps} steps of its own", {{"steps", grouped(view.portion)}});
   }
 
   // Draws the place of run D: quiet until something is held, then it says what a drop will do.
@@ -222,8 +227,8 @@ struct Card {
       const bool worded = card.h >= 48;
       tile(ui, centred({card.centre().x, card.centre().y - (worded ? 8.f : 0.f)}, 22, 22), 3, true);
       if (worded)
-        p.text({card.centre().x, card.centre().y + 17}, {Face::Sans, type::tick}, t.ink3,
-               words::say("lab.card.free"), Align::Centre);
+        p.text({card.centre().x, card.centre().y + 17}, {Face::Sans, type::tick}, t.ink3, tr("free"),
+               Align::Centre);
       return;
     }
     const float pad = compact() ? 10 : space::pad;
@@ -232,21 +237,20 @@ struct Card {
           compact() ? 26.f : 30.f},
          3, true);
     const Rect text{card.x + pad + 40, card.y + 12, card.w - pad * 2 - 40, 18};
-    const std::string title =
-        held || building ? diagram::fork_title(state, view) : words::say("lab.card.run_d");
+    const std::string title = held || building ? diagram::fork_title(state, view) : tr("Run D");
     const int shown = diagram::shown_run(state, view);
-    std::string note = words::say("lab.card.not_started"), below;
+    std::string note = tr("not started yet"), below;
     if (shown >= 0)
-      below = words::say("lab.card.to_start",
-                         {{"how", view::first_move(view.runs[static_cast<size_t>(shown)].spec->model)}});
+      below = tr("{how} to start D here",
+                 {{"how", view::first_move(view.runs[static_cast<size_t>(shown)].spec->model)}});
     if (building) {
       note = state.pending->note;
-      below = words::say("lab.card.starting") + own_steps();
+      below = tr("Starting") + own_steps();
     } else if (state.preview) {
       note = state.preview->note;
-      below = words::say("lab.card.drop") + own_steps();
+      below = tr("Drop: D trains") + own_steps();
     } else if (held) {
-      note = words::say("lab.card.nothing_moved");
+      note = tr("nothing moved yet");
     }
     if (!options.writes && !below.empty()) note = below;
     p.text_in(text, {Face::Bold, type::run_name}, t.ink, title);
@@ -269,8 +273,7 @@ struct Card {
     p.text_in(text, {Face::Bold, compact() ? type::title : type::run_name}, t.ink,
               diagram::fork_title(state, view));
     p.text_in(text.moved(0, compact() ? 18 : 22), {Face::Sans, type::body}, t.ink2,
-              state.preview ? state.preview->note + words::say("lab.card.replaces")
-                            : words::say("lab.card.nothing_moved"));
+              state.preview ? state.preview->note + tr(", replaces D") : tr("nothing moved yet"));
   }
 };
 
@@ -296,7 +299,7 @@ void draw_run_cards(Ui& ui, diagram::DiagramState& state, const LabView& view, c
     const bool wide = options.size == Size::Full || beside >= kLeastBeside * n;
     const Rect place = rest.take_right(wide ? kEmptyWide : kEmptySquare, gap);
     card.empty(place, state);
-    const std::string& help = words::say("lab.card.help_d");
+    const std::string& help = tr("Run D starts here when you change norms in the diagram.");
     ui.tell("run/D", place, state.preview ? state.preview->note : "", help);
   }
   if (n == 0) return;
@@ -307,9 +310,9 @@ void draw_run_cards(Ui& ui, diagram::DiagramState& state, const LabView& view, c
     const Rect place = rest.take_left(width, gap);
     HitOptions hit;
     hit.radius = radius::panel;
-    const std::string value = words::say(
-        "lab.card.value",
-        {{"name", words::spoken(run.name)}, {"state", card.badge_text(run)}, {"loss", loss_text(run)}});
+    const std::string value =
+        tr("{name}, {state}, loss {loss}",
+           {{"name", words::spoken(run.name)}, {"state", card.badge_text(run)}, {"loss", loss_text(run)}});
     if (ui.hit(fmt::format("run/{}", run.letter), place, value, card_help(view, run), hit).clicked) {
       state.selected = run.letter;
       state.pending.reset();

@@ -49,8 +49,8 @@ float split(Ui& ui, Splits& splits, Gap gap, const Rect& room, SplitRange range)
   HitOptions options;
   options.arrows = true;
   options.draw_focus = false;
-  const Hit hit =
-      ui.hit(words.name, line, fmt::format("{:.0f}", before), words::say("lab.split.help"), options);
+  const Hit hit = ui.hit(words.name, line, fmt::format("{:.0f}", before),
+                         tr("Drag to give one side more room, double-click for the usual place."), options);
   if (hit.pressed) ui.press_value() = before;
   const int arrow = words.columns ? hit.arrow_x : -hit.arrow_y;
   float wanted = before + kArrow * static_cast<float>(arrow);

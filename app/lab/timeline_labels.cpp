@@ -16,19 +16,19 @@ std::string event_text(const RunEvent& event) {
   switch (event.kind) {
     case RunEvent::Kind::LeftPlateau:
       // A run of trained weights never was on the plateau, and its event says so.
-      return event.text.starts_with("began") ? words::spoken(event.text) : words::say("lab.event.left");
+      return event.text.starts_with("began") ? words::spoken(event.text) : tr("leaves the plateau");
     case RunEvent::Kind::Stuck:
-      return words::say("lab.event.stuck");
+      return tr("is called stuck");
     case RunEvent::Kind::Returned:
-      return words::say("lab.event.returned");
+      return tr("falls back to the plateau");
     case RunEvent::Kind::Unstuck:
-      return words::say("lab.event.unstuck");
+      return tr("is no longer stuck");
     case RunEvent::Kind::NonFinite:
-      return words::say("lab.event.not_finite");
+      return tr("is not finite");
     case RunEvent::Kind::Forked:
-      return words::say("lab.event.forked");
+      return tr("starts as a fork");
     case RunEvent::Kind::Edited:
-      return event.text.empty() ? words::say("lab.event.edited") : words::with_decimal(event.text);
+      return event.text.empty() ? tr("edited") : words::with_decimal(event.text);
     case RunEvent::Kind::Started:
     case RunEvent::Kind::Finished:
     case RunEvent::Kind::Resumed:
@@ -56,13 +56,13 @@ std::string told(const TimelineMark& mark) {
   const std::string& letters = mark.letters;
   const words::Place what{"what", mark.text};
   if (letters.size() == 1)
-    return words::say(mark.text.find(kBecame) == mark.text.npos ? "lab.event.did" : "lab.event.changed",
-                      {{"run", letters}, what});
+    return tr(mark.text.find(kBecame) == mark.text.npos ? "{run} {what}" : "{run}: {what}",
+              {{"run", letters}, what});
   if (letters.size() > 2 && letters.back() - letters.front() + 1 == static_cast<int>(letters.size()))
-    return words::say("lab.event.range", {{"first", letters.front()}, {"last", letters.back()}, what});
+    return tr("Runs {first}–{last}: {what}", {{"first", letters.front()}, {"last", letters.back()}, what});
   std::string runs;
   for (size_t i = 0; i < letters.size(); ++i) runs += (i ? ", " : "") + letters.substr(i, 1);
-  return words::say("lab.event.runs", {{"runs", runs}, what});
+  return tr("Runs {runs}: {what}", {{"runs", runs}, what});
 }
 
 struct Placing {

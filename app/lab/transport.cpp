@@ -48,7 +48,10 @@ struct Timeline {
     options.beside = transport;  // the labels over the bar are part of it
     const int now = cursor_step(state, view);
     const Hit hit =
-        ui.hit("timeline", area, fmt::format("{}", now), words::say("lab.timeline.help"), options);
+        ui.hit("timeline", area, fmt::format("{}", now),
+               tr("The time of all runs. Drag to look at an earlier step. Double-click, press End or drag "
+                  "to the newest step to follow training. Right-click sets a bookmark."),
+               options);
     if (hit.held)
       pin_cursor(state, view,
                  static_cast<int>(std::lround((ui.mouse().x - bar.x) / bar.w * static_cast<float>(last))));
@@ -113,11 +116,11 @@ struct Timeline {
     std::string said;  // events under the mouse, for those whose label is only a letter or a marker
     for (const TimelineMark& mark : marks)
       if (place_of(mark).contains(ui.mouse()))
-        said +=
-            words::say("lab.timeline.at_step", {{"what", mark.text}, {"step", grouped(mark.step)}}) + ". ";
+        said += tr("{what} at step {step}", {{"what", mark.text}, {"step", grouped(mark.step)}}) + ". ";
     int n = 0;
     for (const TimelineMark& mark : marks) {
-      const std::string& kind = words::say(mark.found ? "lab.timeline.parts" : "lab.timeline.seen");
+      const std::string& kind = tr(mark.found ? "Where the run parts from the baseline."
+                                              : "Something the runs did, at the step where it was seen.");
       ui.tell(fmt::format("timeline/event{}", n++), place_of(mark),
               fmt::format("{} {}", mark.step, mark.text), said.empty() ? kind : said);
       marker(mark, {x_of(mark.step), bar.centre().y});
@@ -128,8 +131,9 @@ struct Timeline {
     std::optional<int> chosen;
     for (int step : state.bookmarks) {
       const Vec at{x_of(std::min(step, last)), bar.y - (size == Size::Compact ? 10.f : 22.f)};
-      const Hit hit = ui.hit(fmt::format("timeline/bookmark/{}", step), centred(at, 24, 18),
-                             fmt::format("{}", step), words::say("lab.timeline.bookmark"));
+      const Hit hit =
+          ui.hit(fmt::format("timeline/bookmark/{}", step), centred(at, 24, 18), fmt::format("{}", step),
+                 tr("A bookmark. Click to go there; press B there to remove it."));
       draw_icon(p, Icon::Bookmark, at, 15, hit.hovered ? t.ink : t.ink2);
       if (hit.clicked) chosen = step;
     }
@@ -146,7 +150,7 @@ struct Timeline {
       room_right = place.right() + 4 - x;
       return place;
     }
-    const float w = p.text_width({Face::Sans, type::tick}, words::say("lab.timeline.play_on")) + 24;
+    const float w = p.text_width({Face::Sans, type::tick}, tr("play on from here")) + 24;
     const bool right = x + 26 + w <= bar.right() + 8;
     (right ? room_right : room_left) += w + 4;
     return Rect{right ? x + 26 : x - 26 - w, bar.y - 30, w, 18};
@@ -155,12 +159,14 @@ struct Timeline {
   void fork_button(const Rect& place, std::vector<session::Command>& commands) {
     const RunView& run = view.runs[static_cast<size_t>(state.fork_source)];
     const std::string help =
-        words::say("lab.timeline.fork", {{"run", run.letter}, {"step", cursor_step(state, view)}});
+        tr("D becomes {run} as it stood at step {step}: it waits there for a change or for play, "
+           "and then catches up with the others.",
+           {{"run", run.letter}, {"step", cursor_step(state, view)}});
     ButtonOptions options;
     options.style = {Face::Sans, type::tick};
-    const bool pressed = size == Size::Compact ? icon_button(ui, "timeline/fork", place, Icon::Play, help)
-                                               : button(ui, "timeline/fork", place,
-                                                        words::say("lab.timeline.play_on"), help, options);
+    const bool pressed = size == Size::Compact
+                             ? icon_button(ui, "timeline/fork", place, Icon::Play, help)
+                             : button(ui, "timeline/fork", place, tr("play on from here"), help, options);
     if (pressed) commands.emplace_back(session::ForkFrom{state.fork_source, cursor_step(state, view)});
   }
 
@@ -180,18 +186,18 @@ void clock_line(Ui& ui, const Rect& line, const LabView& view, bool clock) {
   const Colour ink = ui.theme().ink2;
   const TextStyle style{Face::Sans, type::tick};
   const bool known = clock && view.seconds_per_step > 0;
-  const std::string ms =
-      known ? words::say("lab.clock.ms", {{"ms", ui::decimals(view.seconds_per_step * 1000, 1)}})
-            : words::say("lab.clock.no_ms");
+  const std::string ms = known
+                             ? tr("{ms} ms per step", {{"ms", ui::decimals(view.seconds_per_step * 1000, 1)}})
+                             : tr("– ms per step");
   const double rate = view.tokens_per_second;
   const std::string many = !known        ? "–"
                            : rate >= 1e6 ? ui::decimals(rate / 1e6, 1) + " M"
                            : rate >= 1e3 ? fmt::format("{:.0f} k", rate / 1e3)
                                          : fmt::format("{:.0f}", rate);
-  const std::string tokens = view::any_stream(view) ? words::say("lab.clock.tokens", {{"many", many}})
-                                                    : words::say("lab.clock.rows", {{"many", many}});
+  const std::string tokens = view::any_stream(view) ? tr("{many} tokens/s", {{"many", many}})
+                                                    : tr("{many} rows/s", {{"many", many}});
   const std::string threads =
-      clock ? words::say("lab.clock.threads", {{"count", view.threads}}) : words::say("lab.clock.no_threads");
+      clock ? tr("{count} thread | {count} threads", {{"count", view.threads}}) : tr("– threads");
   float x = line.x;
   for (const std::string& part : {ms, tokens, threads}) {
     const float w = p.text_width(style, part);
@@ -199,7 +205,9 @@ void clock_line(Ui& ui, const Rect& line, const LabView& view, bool clock) {
     p.text({x, line.centre().y + 4}, style, ink, part);
     x += w + 10;
   }
-  ui.tell("transport/clock", line, ms + ", " + tokens + ", " + threads, words::say("lab.clock.help"));
+  ui.tell("transport/clock", line, ms + ", " + tokens + ", " + threads,
+          tr("How long one step of all runs together takes, how many tokens they read in a second "
+             "(rows, for images and states of a parse), and how many threads compute."));
 }
 
 void budget_field(Ui& ui, TransportState& state, const LabView& view, const Rect& rect,
@@ -213,7 +221,10 @@ void budget_field(Ui& ui, TransportState& state, const LabView& view, const Rect
   options.track = false;
   options.log = false;
   const ui::Change change =
-      field(ui, "transport/budget", rect, "", state.budget, words::say("lab.transport.help_budget"), options);
+      field(ui, "transport/budget", rect, "", state.budget,
+            tr("How many steps the runs take. Drag or type; more continues, fewer stops early. At its "
+               "end play brings as many again."),
+            options);
   if (change == ui::Change::Done)
     commands.emplace_back(session::SetBudget{static_cast<int>(std::lround(state.budget))});
   if (change == ui::Change::None) state.budget = view.budget;
@@ -224,7 +235,8 @@ bool at_end(const LabView& view) { return !view.playing && view.step > 0 && view
 void speed_switch(Ui& ui, TransportState& state, const Rect& rect, std::vector<session::Command>& commands) {
   const std::vector<std::string> speeds{"slow", "1×", "max"};
   const int before = state.speed;
-  if (segmented(ui, "transport/speed", rect, speeds, state.speed, words::say("lab.transport.help_speed")) &&
+  if (segmented(ui, "transport/speed", rect, speeds, state.speed,
+                tr("How fast training goes: four steps a second, twenty, or as fast as it can.")) &&
       state.speed != before)
     commands.emplace_back(session::SetSpeed{kSpeeds[state.speed]});
 }
@@ -234,7 +246,7 @@ void pace_menu(Ui& ui, TransportState& state, const LabView& view, const Rect& c
                std::vector<session::Command>& commands) {
   constexpr const char* kName = "transport/pace";
   const Hit hit = ui.hit(kName, counter, fmt::format("{} of {}", view.step, view.budget),
-                         words::say("lab.transport.help_pace"));
+                         tr("The newest step and the budget. Click to set the budget and the speed."));
   if (hit.hovered) ui.paint().outline(counter, ui.theme().border, 1, radius::field);
   draw_icon(ui.paint(), Icon::ChevronDown, {counter.right() - 9, counter.centre().y}, 12, ui.theme().ink3);
   if (hit.clicked || std::exchange(state.open_pace, false)) ui.open_popup(kName);
@@ -243,10 +255,10 @@ void pace_menu(Ui& ui, TransportState& state, const LabView& view, const Rect& c
   Rect rest = list.inset(12, 10);
   const TextStyle plain{Face::Sans, type::body};
   Rect budget = rest.take_top(28, 6), speed = rest.take_top(28, 6);
-  ui.paint().text_in(budget.take_left(56), plain, ui.theme().ink2, words::say("lab.transport.budget"));
+  ui.paint().text_in(budget.take_left(56), plain, ui.theme().ink2, tr("Budget"));
   budget_field(ui, state, view, budget.take_left(110, 8).inset(0, 2), commands);
-  ui.paint().text_in(budget, plain, ui.theme().ink3, words::say("lab.transport.steps"));
-  ui.paint().text_in(speed.take_left(56), plain, ui.theme().ink2, words::say("lab.transport.speed"));
+  ui.paint().text_in(budget, plain, ui.theme().ink3, tr("steps"));
+  ui.paint().text_in(speed.take_left(56), plain, ui.theme().ink2, tr("Speed"));
   speed_switch(ui, state, speed.take_left(118), commands);
   clock_line(ui, rest, view, clock);
   ui.end_popup();
@@ -265,28 +277,32 @@ void buttons(Ui& ui, TransportState& state, const LabView& view, float x, float 
   primary.primary = true;
   const float h = compact ? 28 : 30, big = compact ? 34 : 36;
   if (icon_button(ui, "transport/first", centred({x + 17, cy}, 34, h), Icon::First,
-                  words::say("lab.transport.help_first"), plain))
+                  tr("Look at step 0: the cursor goes there, the runs stay as they are."), plain))
     pin_cursor(state, view, 0);
   if (icon_button(ui, "transport/reset", centred({x + 155, cy}, 34, h), Icon::Reset,
-                  words::say("lab.transport.help_reset"), plain)) {
+                  tr("Train again from step 0 with the same seed; undo brings the runs back. Shift: with a "
+                     "new seed."),
+                  plain)) {
     commands.emplace_back(session::Reset{ui.shift()});
     state.pinned_step.reset();
   }
   if (at_end(view)) {  // more steps are offered in place of play
     primary.style = {Face::Bold, type::body};
-    const std::string more = words::say("lab.transport.more", {{"steps", grouped(view.portion)}});
+    const std::string more = tr("{steps} more", {{"steps", grouped(view.portion)}});
     if (button(ui, "transport/play", {x + 40, cy - big / 2, 86, big}, more,
-               words::say("lab.transport.help_more", {{"steps", grouped(view.portion)}}), primary))
+               tr("The budget is reached. All runs go on for {steps} more steps (Space).",
+                  {{"steps", grouped(view.portion)}}),
+               primary))
       commands.emplace_back(session::Play{});
     return;
   }
   if (icon_button(ui, "transport/play", centred({x + 63, cy}, 46, big),
-                  view.playing ? Icon::Pause : Icon::Play, words::say("lab.transport.help_play"), primary,
-                  view.playing ? "playing" : "paused")) {
+                  view.playing ? Icon::Pause : Icon::Play, tr("Train or pause all runs together (Space)."),
+                  primary, view.playing ? "playing" : "paused")) {
     play_or_pause(view, commands);
   }
   if (icon_button(ui, "transport/step", centred({x + 109, cy}, 34, h), Icon::Step,
-                  words::say("lab.transport.help_step"), plain)) {
+                  tr("One step of every run (Right)."), plain)) {
     commands.emplace_back(session::StepOnce{});
     state.pinned_step.reset();
   }
@@ -334,7 +350,8 @@ void draw_transport(Ui& ui, TransportState& state, const LabView& view, const Re
   if (compact) {
     const float w = p.text({x, cy + 6}, {Face::Mono, type::figure}, t.ink, now);
     const float of = p.text({x + w + 6, cy + 5}, plain, t.ink3, fmt::format("/ {}", grouped(view.budget)));
-    ui.mark("transport/counter", {x, cy - 12, w + of + 6, 24}, now, words::say("lab.transport.newest_of"));
+    ui.mark("transport/counter", {x, cy - 12, w + of + 6, 24}, now,
+            tr("The newest step, and after it the budget."));
     pace_menu(ui, state, view, {x - 6, cy - 14, w + of + 34, 28}, clock, commands);
     const float start = std::max(rect.x + 292, x + w + of + 44);
     bar = {start, cy - 3, rect.right() - 20 - start, 6};
@@ -343,12 +360,12 @@ void draw_transport(Ui& ui, TransportState& state, const LabView& view, const Re
     x = rect.x + 328;
     const float base = rect.y + 37;
     const float w = p.text({x, base}, counter, t.ink, now);
-    ui.tell("transport/counter", {x, base - 18, w, 22}, now, words::say("lab.transport.newest"));
-    const float of = p.text({x + w + 9, base}, plain, t.ink3, words::say("lab.transport.of"));
+    ui.tell("transport/counter", {x, base - 18, w, 22}, now, tr("The newest step."));
+    const float of = p.text({x + w + 9, base}, plain, t.ink3, tr("of"));
     const float budget_w = std::max(46.f, p.text_width({Face::Mono, type::body}, grouped(view.budget)) + 22);
     const Rect budget{x + w + of + 18, base - 16, budget_w, 22};
     budget_field(ui, state, view, budget, commands);
-    p.text({budget.right() + 8, base}, plain, t.ink3, words::say("lab.transport.steps"));
+    p.text({budget.right() + 8, base}, plain, t.ink3, tr("steps"));
     clock_line(ui, {x, rect.y + 43, 250, 18}, view, clock);
     bar = {rect.x + 613, rect.y + 47, rect.w - 613 - 26, 6};
   }

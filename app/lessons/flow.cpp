@@ -301,8 +301,7 @@ class Column {
     const std::string& id = token.from->text;
     const Words& words = *context_.words;
     const std::string name = fmt::format("lesson/ring/{}/{}", ++rings_, id);
-    const Hit h =
-        ui_.hit(name, rect, token.text, words.say("course.glossary.open", {{"lesson", token.text}}));
+    const Hit h = ui_.hit(name, rect, token.text, words.tr("Open lesson {lesson}", {{"lesson", token.text}}));
     const Theme& t = ui_.theme();
     if (h.hovered) ui_.paint().circle(rect.centre(), rect.h / 2, t.accent_soft);
     ui_.paint().ring(rect.centre(), rect.h / 2 - 1, t.strong, 1.6f);
@@ -318,8 +317,9 @@ class Column {
     options.enabled = context_.can_drag;
     options.radius = radius::field;
     const Lesson& lesson = *context_.lesson;
-    const Hit h = ui_.hit("lesson/drag/" + knob.id, rect, token.text,
-                          lesson.words->say("course.help.knob", {{"knob", knob.label}}), options);
+    const Hit h =
+        ui_.hit("lesson/drag/" + knob.id, rect, token.text,
+                lesson.words->tr("{knob}: drag, or use the arrow keys.", {{"knob", knob.label}}), options);
     const Theme& t = ui_.theme();
     if (context_.can_drag)
       p.accent_box(t, rect, radius::field);

@@ -3,14 +3,13 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "app/course/check/check.h"
+#include "app/course/check.h"
 #include "app/course/reading/exercise_tables.h"
-#include "app/course/reading/measure_rules.h"
-#include "app/course/tapes/tape_curves.h"
-#include "app/course/tapes/tape_tables.h"
+#include "app/course/reading/measure_tables.h"
+#include "app/course/tapes.h"
 #include "engine/core/error.h"
-#include "training/io/input_kinds.h"
 #include "training/io/atomic_file.h"
+#include "training/io/input_kinds.h"
 #include "training/io/input_value.h"
 #include "training/spec/codec.h"
 

@@ -4,7 +4,7 @@
 #include <limits>
 #include <vector>
 
-#include "app/course/reading/opening.h"
+#include "app/course/reading/exercise_tables.h"
 #include "app/diagram/diagram.h"
 #include "app/diagram/diagram_scales.h"
 #include "app/ui/widgets.h"
@@ -40,7 +40,8 @@ std::vector<diagram::StackRows> rows_of(const One& one, bool opened) {
     const int layer =
         one.place.at.layer == view::kFinal ? stack.layers() - 1 : std::max(one.place.at.layer, 0);
     rows.push_back({side, stack.cross, view::diagram_rows(stack, here ? layer : -1),
-                    stack.wiring.embedding != NormKind::None, stream_layout(stack.wiring).beside != NormKind::None});
+                    stack.wiring.embedding != NormKind::None,
+                    stream_layout(stack.wiring).beside != NormKind::None});
   }
   return rows;
 }
@@ -98,8 +99,7 @@ void draw_glyphs(Ui& ui, const Rect& area, const One& one, const Words& words) {
   if (!one.stacks.both) return view::draw_wiring_glyph(ui, {area.x, area.y}, one.run.spec->model, line);
   float x = area.x;
   for (const view::Side side : {view::Side::Encoder, view::Side::Main}) {
-    const std::string name =
-        side == view::Side::Main ? words.say("course.stack.decoder") : words.say("course.stack.encoder");
+    const std::string name = side == view::Side::Main ? words.tr("decoder") : words.tr("encoder");
     view::draw_wiring_glyph(ui, {x, area.y}, one.run.spec->model, line, side);
     ui.paint().text({x + kGlyphWidth, area.y + 35}, {Face::Sans, type::body}, t.ink2, name);
     x += area.w / 2;
@@ -189,7 +189,9 @@ void OpeningPicture::draw(Ui& ui, const Rect& room, const Lesson& lesson, const 
     x = area.right() + kBetween;
   }
   ui.mark("lesson/opening", {room.x, room.y, room.w, kName + high}, lit,
-          lesson.words->say("course.help.opening"));
+          lesson.words->tr(
+              "The wiring of the runs, in small: flow goes up. Ringed: the place that matters. Bars: "
+              "gradients."));
 }
 
 }  // namespace normscope::lessons

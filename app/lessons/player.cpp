@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "app/course/labels.h"
-#include "app/course/own/slots.h"
+#include "app/course/lesson.h"
 #include "app/course/reading/reach.h"
 #include "app/lessons/kept.h"
 #include "app/lessons/opening_picture.h"
@@ -215,15 +215,15 @@ bool Player::all_said() const {
 }
 
 std::string Player::not_ready() const {
-  if (aside_ == Aside::Say) return all_said() ? "" : word("course.ask.say");
+  if (aside_ == Aside::Say) return all_said() ? "" : tr("Complete the sentences first");
   return step_ == StepKind::Predict && aside_ == Aside::None ? prediction_missing() : "";
 }
 
 std::string Player::prediction_missing() const {
   const Prediction::Kind kind = lesson()->prediction.kind;
-  if (kind == Prediction::Kind::Draw) return drawn_whole() ? "" : word("course.ask.draw");
+  if (kind == Prediction::Kind::Draw) return drawn_whole() ? "" : tr("Draw to the right edge first");
   if (touched_) return "";
-  return kind == Prediction::Kind::Value ? word("course.ask.slider") : word("course.ask.cards");
+  return kind == Prediction::Kind::Value ? tr("Move the slider first") : tr("Put the cards in order first");
 }
 
 bool Player::drawn_whole() const {
@@ -261,7 +261,7 @@ void Player::commit(bool skip) {
   again_ = false;
   if (skip) {
     p.skipped = true;
-    p.said = word("course.said.skipped");
+    p.said = tr("You skipped the prediction.");
     sketch_.clear();
   } else {
     p.committed = true;
@@ -341,7 +341,7 @@ FlowContext Player::flow_context(ui::Ui&) const {
     if (measure == kChanged) return state->changes.empty() ? 0 : 1;
     return evaluate(*lesson(), *lesson()->measure(measure), state->curves);
   };
-  c.unknown = state->running ? word("course.number.being_measured") : word("course.number.not_measured");
+  c.unknown = state->running ? tr("(being measured)") : tr("(not measured)");
   c.text = [this, state, own, changes](const Inline& piece) -> std::string {
     if (piece.kind == Inline::Kind::Name) return run_label(*lesson(), piece.text, changes);
     if (piece.kind == Inline::Kind::Sample) {

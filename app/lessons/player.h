@@ -20,7 +20,7 @@
 #include "app/course/figures.h"
 #include "app/course/pictures/bars.h"
 #include "app/course/reader.h"
-#include "app/course/tapes/tape_curves.h"
+#include "app/course/tapes.h"
 #include "app/lessons/flow.h"
 #include "app/lessons/progress.h"
 #include "app/lessons/worker.h"
@@ -93,10 +93,10 @@ class Player {
   LessonProgress& progress(const std::string& id) { return progress_.of(id); }
 
  private:
-  /// What the player says, in the language of the course: assets/words/course.toml.
-  const std::string& word(std::string_view key) const { return course_.words->say(key); }
-  std::string word(std::string_view key, words::Places places) const {
-    return course_.words->say(key, places);
+  /// What the player says, in the language of the course.
+  const std::string& tr(std::string_view english) const { return course_.words->tr(english); }
+  std::string tr(std::string_view english, words::Places places) const {
+    return course_.words->tr(english, places);
   }
   // player.cpp
   void choose(size_t index);
@@ -148,7 +148,7 @@ class Player {
   float list_rows() const { return static_cast<float>(course_.lessons.size() + (course_.why ? 2 : 1)); }
   struct CoursePage {
     Aside aside;
-    const char *control, *title, *what, *help;  ///< keys of its words
+    const char *control, *title, *what, *help;
     ui::Icon icon;
   };
   void draw_course_row(ui::Ui& ui, const ui::Rect& row, const CoursePage& page, bool one_line);
@@ -168,7 +168,7 @@ class Player {
   void draw_footer(ui::Ui& ui, const ui::Rect& rect, std::optional<session::ReplaceRuns>& to_lab);
   struct Place {
     std::string name;
-    std::string label;  ///< key of its words
+    const char* label;
     course::StepKind step;
     Aside aside;
   };
@@ -302,7 +302,7 @@ class Player {
   std::optional<session::ReplaceRuns> found_asked_;  ///< the ways found that are to be opened in the Lab
   bool measured_ = false;                            ///< the measurer's state is of this lesson, and done
   LessonProgress judged_;                            ///< the current prediction beside what was measured last
-  std::vector<std::string> faults_;                  ///< of that prediction; see course/exercises/thought.h
+  std::vector<std::string> faults_;                  ///< of that prediction; see course/exercises.h
   std::optional<course::Changes> said_of_;         ///< the changes of a prediction committed in this sitting
   bool touched_ = false;                           ///< the user has moved the prediction
   bool again_ = false;                             ///< a second prediction is being made

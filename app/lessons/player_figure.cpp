@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "app/course/labels.h"
-#include "app/course/own/slots.h"
+#include "app/course/lesson.h"
 #include "app/lessons/flow.h"
 #include "app/lessons/player.h"
 #include "app/plot/plot_layout.h"
@@ -53,14 +53,15 @@ bool Player::has_strip() const { return step_ == StepKind::Compare || step_ == S
 
 /// The text under the figure's title.
 std::string Player::note_of(const Figure& figure) const {
-  if (predicts_by_cards()) return word("course.ask.drag_cards");
+  if (predicts_by_cards()) return tr("drag a card, or move the one in focus with the arrow keys");
   if (!has_strip() || !reference_ || lesson()->runs.empty() || !figure.map_run.empty() ||
       !figure.cells.empty() || figure.lines.empty() || !shows_ranges(figure))
     return figure.note;
   return (figure.note.empty() ? "" : figure.note + "; ") +
-         word(ranges_apart(figure, *reference_) ? "course.figure.bars" : "course.figure.band",
-              {{"seeds", reference_->seeds},
-               {"changed", shown_changes().empty() ? "" : word("course.figure.not_changed")}});
+         tr(ranges_apart(figure, *reference_) ? "line: your run, bars: range of {seeds} seeds{changed}"
+                                              : "line: your run, band: range of {seeds} seeds{changed}",
+            {{"seeds", reference_->seeds},
+             {"changed", shown_changes().empty() ? "" : tr(" of what you did not change")}});
 }
 
 /// Draws title, note, and the choice of figures; it takes its height from `rest`.
@@ -74,7 +75,7 @@ void Player::draw_figure_head(Ui& ui, Rect& rest, const Figure& figure) {
   Rect head = rest.take_top(kTitle + p.wrapped_height(rest.w, small, note, kLine) + 1, compact ? 4.f : 12.f);
   const float width_of_note = even_width(p, head.w, small, note, kLine);
   p.text_wrapped({head.x, head.y + kTitle, width_of_note, 0}, small, t.ink2, note, kLine);
-  const std::string title = cards ? word("course.ask.order") : figure.title;
+  const std::string title = cards ? tr("Put them in order") : figure.title;
   TextStyle bold{Face::Bold, type::figure};
   for (const float px : {type::run_name, type::title})
     if (p.text_width(bold, title) > head.w) bold.px = px;
@@ -88,7 +89,7 @@ void Player::draw_figure_head(Ui& ui, Rect& rest, const Figure& figure) {
     Rect place = beside ? head.take_right(width, 12) : below.take_left(std::min(width, below.w));
     place.h = 26;
     segmented(ui, "lesson/figure", place, tabs, figure_[static_cast<size_t>(step_)],
-              word("course.help.which_figure"));
+              tr("Which measurement is shown."));
   }
   p.text_in(head.take_top(24, 2), bold, t.ink, title);
 }
@@ -123,12 +124,12 @@ void Player::draw_figure(Ui& ui, const Rect& rect) {
   else if (slider) {
     const Prediction& q = lesson()->prediction;
     const Rect words = foot.take_top(20, 6);
-    p.text_in(words, {Face::Bold, type::title}, t.ink, word("course.ask.yours"));
+    p.text_in(words, {Face::Bold, type::title}, t.ink, tr("Your prediction"));
     p.text_in(words, {Face::Mono, type::run_name}, t.ink, with_unit(ui::number(value_, 3), q.unit),
               Align::Right);
     double v = value_;
     const bool hand = draw_slider(ui, foot, "lesson/slider", v, {q.low, q.high, q.step, q.values, q.unit},
-                                  word("course.help.slider"));
+                                  tr("Your prediction: drag, or use the arrow keys."));
     if (!locked()) {
       value_ = v;
       touched_ |= hand;
@@ -203,9 +204,9 @@ FigureData Player::step_data(const Figure& figure, const MeasureState& state) {
 }
 
 void Player::draw_not_trained(Ui& ui, std::string_view name, const Rect& rect) const {
-  ui.paint().text_in(rect, {Face::Sans, type::title}, ui.theme().ink3, word("course.figure.not_trained"),
-                     Align::Centre);
-  ui.mark(name, rect, "", word("course.help.figure"));
+  ui.paint().text_in(rect, {Face::Sans, type::title}, ui.theme().ink3,
+                     tr("not measured yet: the runs are trained first"), Align::Centre);
+  ui.mark(name, rect, "", tr("The figure of this step."));
 }
 
 /// Draws the sentence that follows the hand, beside a ball of its colour, in room that is kept while
@@ -218,7 +219,9 @@ void Player::draw_ball_words(Ui& ui, Rect& rect, const std::string& words) const
     return p.wrapped_height(rect.w - kBall, style, text, kLine);
   };
   const std::string longest =
-      word("course.ball.overshoots", {{"run", "B"}, {"rate", "0.00025"}, {"change", "0.00025"}});
+      tr("At a rate of {rate} this step of {run} overshoots: it raises the loss of its batch by "
+         "{change} nats.",
+         {{"run", "B"}, {"rate", "0.00025"}, {"change", "0.00025"}});
   const Rect row = rect.take_top(std::max(height(longest), height(words)) + 2, 4);
   if (words.empty()) return;
   p.accent_disc(ui.theme(), {row.x + 8, row.y + 11}, 6.5f);
@@ -266,9 +269,10 @@ void Player::draw_plot(Ui& ui, Rect rect) {
     // Where numbers are means of losses, the figure says of how many.
     const std::string window =
         predicting              ? ""
-        : ends_in_means(figure) ? "; " + word("course.figure.mean_at_ends", {{"losses", kLossWindow}})
-        : is_of_means(*lesson(), figure) ? "; " + word("course.figure.mean_each", {{"steps", kLossWindow}})
-                                         : "";
+        : ends_in_means(figure) ? "; " + tr("losses at the ends: mean of {losses}", {{"losses", kLossWindow}})
+        : is_of_means(*lesson(), figure)
+            ? "; " + tr("each loss: mean of the last {steps} steps", {{"steps", kLossWindow}})
+            : "";
     ui.paint().text({area.right(), area.bottom() + 38}, {Face::Sans, type::body}, ui.theme().ink3,
                     figure.x.label + window, Align::Right);
     ui.paint().text({rect.x, area.y - 16}, {Face::Sans, type::tick}, ui.theme().ink3, figure.y.label);
@@ -280,13 +284,13 @@ void Player::draw_plot(Ui& ui, Rect rect) {
 void Player::draw_sketch_buttons(Ui& ui, Rect rest) {
   ButtonOptions plain;
   plain.enabled = sketch_.size() > 1;
-  if (button(ui, "lesson/clear", rest.take_right(84, 8), word("course.button.clear"),
-             word("course.help.clear"), plain)) {
+  if (button(ui, "lesson/clear", rest.take_right(84, 8), tr("Clear##course"),
+             tr("Takes the whole drawing back."), plain)) {
     before_.push_back(sketch_);
     sketch_.resize(1);
   }
   plain.enabled = !before_.empty();
-  if (button(ui, "lesson/undo", rest.take_right(84, 8), word("course.button.undo"), word("course.help.undo"),
+  if (button(ui, "lesson/undo", rest.take_right(84, 8), tr("Undo"), tr("Takes the last stroke back."),
              plain)) {
     sketch_ = before_.back();
     before_.pop_back();
@@ -310,14 +314,14 @@ void Player::draw_runs(Ui& ui, Rect rect) {
     const float w = p.text_in({row.x + 30, row.y, row.w - 30, row.h}, {Face::Bold, type::title}, t.ink,
                               run_label(*lesson(), run.id, changes));
     const std::string& own =
-        size_ == Size::Compact ? word("course.figure.both_short") : word("course.figure.both");
-    std::string words = locked ? "" : mine ? own : word("course.figure.hidden");
+        size_ == Size::Compact ? tr("yours, then measured") : tr("your prediction, then the measurement");
+    std::string words = locked ? "" : mine ? own : tr("hidden until you commit");
     if (step_ == StepKind::Run) {
       const bool now = state->running && state->run == run.id;
       words = now                                         ? state->doing
-              : measured_ || curves_known(run.id, *state) ? word("course.figure.measured")
-              : state->running                            ? word("course.figure.waits")
-              : state->stopped                            ? word("course.figure.stopped")
+              : measured_ || curves_known(run.id, *state) ? tr("measured")
+              : state->running                            ? tr("waits its turn")
+              : state->stopped                            ? tr("stopped")
                                                           : "";
     }
     const float from = row.x + 30 + std::max(w, 150.f) + 14,
@@ -332,8 +336,7 @@ void Player::draw_runs(Ui& ui, Rect rect) {
       p.fill({bar.x, bar.y, bar.w * static_cast<float>(state->share), bar.h}, t.ink, 3);
       if (std::isfinite(state->seconds_left))
         p.text_in({bar.x - 170, bar.y - 9, 160, 24}, {Face::Sans, type::body}, t.ink2,
-                  word("course.figure.time_left", {{"time", duration_words(state->seconds_left)}}),
-                  Align::Right);
+                  tr("about {time} left", {{"time", duration_words(state->seconds_left)}}), Align::Right);
     }
     if (!state->error.empty())
       p.text_in({rect.x + 320, rect.y - 30, rect.w - 320, 24}, {Face::Sans, type::body}, t.error,
@@ -342,13 +345,13 @@ void Player::draw_runs(Ui& ui, Rect rect) {
             state->running ? state->doing
             : measured_    ? "done"
                            : "waiting",
-            word("course.help.share"));
+            tr("How far the measurement has come."));
   }
 }
 
 std::string Player::puzzle_words() const {
   if (step_ != StepKind::Explain || !lesson()->puzzle) return "";
-  return (solved_ ? word("course.claim.solved") : word("course.claim.puzzle")) + lesson()->puzzle->text;
+  return (solved_ ? tr("Solved. ") : tr("Puzzle. ")) + lesson()->puzzle->text;
 }
 
 /// The room above the strip for the puzzle, of two lines or more; 0 where there is none.
@@ -366,7 +369,8 @@ void Player::draw_strip(Ui& ui, Rect rect) {
   if (const float high = puzzle_height(ui, rect.w); high > 0) {
     Rect row = rect.take_top(high - 10, 12);
     p.text_wrapped(row, kPuzzle, t.ink, puzzle_words(), kPuzzleLine);
-    ui.mark("lesson/puzzle", row, solved_ ? "solved" : "open", word("course.help.puzzle"));
+    ui.mark("lesson/puzzle", row, solved_ ? "solved" : "open",
+            tr("A question to be answered with a run of your own."));
   }
   if (lesson()->challenge) return draw_runs(ui, rect);
   if (lesson()->knobs.empty()) return;
@@ -382,8 +386,8 @@ void Player::draw_strip(Ui& ui, Rect rect) {
   ButtonOptions options;
   options.enabled = !state->running;
   if (button(ui, "lesson/again", {place.right() - 116, rect.y - 6, 116, 34},
-             state->running ? state->doing.substr(0, 14) : word("course.button.run_again"),
-             word("course.help.run_again"), options))
+             state->running ? state->doing.substr(0, 14) : tr("Run again"),
+             tr("Measures again with this setting."), options))
     measure();
   place.w -= 150;
   double v = knob_value(knob);

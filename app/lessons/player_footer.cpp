@@ -14,11 +14,11 @@ using namespace course;
 std::vector<Player::Place> Player::places() const {
   std::vector<Place> all;
   for (StepKind kind : kSteps) {
-    all.push_back({to_string(kind), fmt::format("course.step.{}", to_string(kind)), kind, Aside::None});
+    all.push_back({to_string(kind), title_of(kind), kind, Aside::None});
     if (kind == StepKind::Compare && lesson()->challenge)
-      all.push_back({"challenge", "course.step.challenge", kind, Aside::Challenge});
+      all.push_back({"challenge", "Challenge", kind, Aside::Challenge});
   }
-  if (!lesson()->says.empty()) all.push_back({"say", "course.step.say", StepKind::Explain, Aside::Say});
+  if (!lesson()->says.empty()) all.push_back({"say", "Say", StepKind::Explain, Aside::Say});
   return all;
 }
 
@@ -28,7 +28,7 @@ float Player::draw_stepper(Ui& ui, Rect rect) {
   const std::vector<Place> all = places();
   float wanted = 0;
   for (const Place& place : all)
-    wanted += 44 + ui.paint().text_width({Face::Bold, type::run_name}, word(place.label));
+    wanted += 44 + ui.paint().text_width({Face::Bold, type::run_name}, tr(place.label));
   int now = 0;
   for (size_t i = 0; i < all.size(); ++i)
     if (all[i].step == step_ && all[i].aside == aside_) now = static_cast<int>(i);
@@ -53,7 +53,7 @@ float Player::draw_place(Ui& ui, Vec at, const Place& place, int index, int now,
   const bool open = static_cast<int>(place.step) <= progress_.of(lesson()->id).step;
   const bool current = index == now, passed = index < now;
   const TextStyle style{current ? Face::Bold : Face::Sans, type::run_name};
-  const Rect box{at.x, at.y - r, 2 * r + (words ? 10 + p.text_width(style, word(place.label)) : 0), 2 * r};
+  const Rect box{at.x, at.y - r, 2 * r + (words ? 10 + p.text_width(style, tr(place.label)) : 0), 2 * r};
   HitOptions options;
   options.enabled = open && !current;
   if (ui.hit("lesson/step/" + place.name, box,
@@ -61,7 +61,8 @@ float Player::draw_place(Ui& ui, Vec at, const Place& place, int index, int now,
              : passed ? "done"
              : open   ? "open"
                       : "later",
-             open ? word(place.label) + "." : word("course.help.later_step", {{"step", word(place.label)}}),
+             open ? tr(place.label) + "."
+                  : tr("{step}: comes after the steps before it.", {{"step", tr(place.label)}}),
              options)
           .clicked)
     go(place.step, place.aside);
@@ -81,7 +82,7 @@ float Player::draw_place(Ui& ui, Vec at, const Place& place, int index, int now,
   }
   if (words)
     p.text_in({at.x + 2 * r + 10, at.y - r, box.right() - at.x - 2 * r - 8, 2 * r}, style,
-              current || passed ? t.ink : t.ink3, word(place.label));
+              current || passed ? t.ink : t.ink3, tr(place.label));
   return box.right();
 }
 
@@ -102,7 +103,8 @@ session::ReplaceRuns Player::runs_of_lesson() {
 void Player::draw_hint(Ui& ui, const Rect& left) {
   if (size_ == Size::Compact) {
     if (button(ui, "lesson/course", {left.x, left.centre().y - 15, 104, 30},
-               word("course.lesson", {{"number", lesson()->number}}), word("course.help.course")))
+               tr("Lesson {number}", {{"number", lesson()->number}}),
+               tr("All lessons, with minutes and progress.")))
       ui.open_popup("lesson/course");
     const float wanted = kListRow * list_rows() + 16;
     const float h = std::min(wanted, left.y - 12);  // all of them, in lower rows where there is no room
@@ -117,10 +119,10 @@ void Player::draw_hint(Ui& ui, const Rect& left) {
     if (hint.empty() && aside_ == Aside::Say) hint = not_ready();
     if (hint.empty() && aside_ == Aside::None)
       hint = step_ == StepKind::Predict && !locked() && !not_ready().empty() ? not_ready()
-             : step_ == StepKind::Predict                                    ? word("course.ask.keys")
+             : step_ == StepKind::Predict                                    ? tr("Arrow keys work too")
              : state->running                                                ? state->doing
-             : progress_.of(lesson()->id).skipped                            ? word("course.ask.without")
-                                                                             : word("course.ask.saved");
+             : progress_.of(lesson()->id).skipped                            ? tr("Without a prediction")
+                                                  : tr("Prediction saved for next time");
     ui.paint().text_in(left, {Face::Sans, type::body}, ui.theme().ink3, hint);
   }
 }
@@ -143,43 +145,45 @@ bool Player::work_left() {
 /// What the button that leads on does at this step.
 Player::WayOn Player::way_on(bool locked, bool running) {
   if (of_course())
-    return {word("course.button.to_lesson", {{"number", lesson()->number}}), word("course.help.to_lesson"),
-            true};
+    return {tr("To lesson {number}", {{"number", lesson()->number}}), tr("Back to the lesson."), true};
   const bool ready = locked || not_ready().empty();
   switch (step_) {
     case StepKind::Predict:
-      return {locked ? word("course.button.next_run") : word("course.button.commit"),
-              locked  ? word("course.help.to_run")
-              : ready ? word("course.help.commit")
-                      : word("course.help.not_ready", {{"what", not_ready()}}),
+      return {locked ? tr("Next: Run") : tr("Commit and run"),
+              locked  ? tr("To the measurement.")
+              : ready ? tr("Locks the prediction and measures.")
+                      : tr("{what}. A click where it stands counts.", {{"what", not_ready()}}),
               ready};
     case StepKind::Run:
-      return {measured_ ? word("course.button.next_compare")
-              : running ? word("course.button.measuring")
-                        : word("course.step.run"),
-              measured_ ? word("course.help.compare") : word("course.help.measure"), !running};
+      return {measured_ ? tr("Next: Compare")
+              : running ? tr("Measuring …")
+                        : tr("Run"),
+              measured_ ? tr("Your prediction beside the measurement.") : tr("Measures now."), !running};
     case StepKind::Compare:
       if (lesson()->challenge && aside_ == Aside::None)
-        return {word("course.button.next_challenge"),
-                word("course.help.challenge", {{"minutes", lesson()->challenge->minutes}}), true};
+        return {tr("Next: Challenge"),
+                tr("A task for a run of your own, about {minutes} minutes.",
+                   {{"minutes", lesson()->challenge->minutes}}),
+                true};
       if (aside_ == Aside::Challenge && progress_.of(lesson()->id).tries.empty())
-        return {word("course.button.skip_challenge"), word("course.help.skip_challenge"), true};
-      return {word("course.button.next_explain"), word("course.help.explain"), true};
+        return {tr("Skip the challenge"), tr("On without a run of your own; it can be made later."), true};
+      return {tr("Next: Explain"), tr("What is behind it."), true};
     case StepKind::Explain:
       break;
   }
   if (!lesson()->says.empty() && aside_ == Aside::None)
-    return {word("course.button.next_say"), word("course.help.say"), true};
+    return {tr("Next: Say"), tr("Three sentences to complete."), true};
   const bool more = current_ + 1 < course_.lessons.size(), committed = progress_.of(lesson()->id).committed;
   const std::string missing = not_ready();
   if (!committed)
-    return {more ? word("course.button.next_lesson")
-                 : word(course_.why ? "course.why.title" : "course.review.title"),
-            word("course.help.skipped"), missing.empty()};
-  const std::string text = more ? word("course.button.done_next")
-                                : word(course_.why ? "course.button.done_why" : "course.button.done_review");
+    return {more ? tr("Next lesson") : tr(course_.why ? "So why?" : "Review"),
+            tr("The prediction was skipped, so this lesson is not marked as done."), missing.empty()};
+  const std::string text =
+      more ? tr("Done: next lesson") : tr(course_.why ? "Done: so why?" : "Done: review");
   if (!missing.empty()) return {text, missing + ".", false};
-  return {text, more ? word("course.help.done") : word("course.help.done_last"), true};
+  return {text,
+          more ? tr("Marks this lesson as done.") : tr("Marks this lesson as done; then the last page."),
+          true};
 }
 
 /// Called when that button was pressed.
@@ -242,22 +246,23 @@ void Player::draw_footer(Ui& ui, const Rect& rect, std::optional<session::Replac
   if (button(ui, "lesson/next", right.take_right(compact ? 130.f : 178.f, 8), way.text, way.help, primary))
     go_on(locked);
   if (review) return;
-  if (!lesson()->runs.empty() &&
-      button(ui, "lesson/lab", right.take_right(compact ? 120.f : 178.f, 8),
-             compact ? word("course.button.lab") : word("course.button.take_to_lab"),
-             locked ? word("course.help.lab") : word("course.help.lab_paused")))
+  if (!lesson()->runs.empty() && button(ui, "lesson/lab", right.take_right(compact ? 120.f : 178.f, 8),
+                                        compact ? tr("To the Lab") : tr("Take this to the Lab"),
+                                        locked ? tr("Opens these runs in the Lab.")
+                                               : tr("Opens these runs in the Lab, paused at step 0.")))
     to_lab = runs_of_lesson();
   if (step_ == StepKind::Predict && locked &&
-      button(ui, "lesson/redo", right.take_right(compact ? 104.f : 120.f, 8),
-             word("course.button.predict_again"), word("course.help.predict_again"), quiet))
+      button(ui, "lesson/redo", right.take_right(compact ? 104.f : 120.f, 8), tr("Predict again"),
+             tr("A second prediction; the first is kept beside it."), quiet))
     predict_again();
   if (can_skip() &&
-      button(ui, "lesson/skip", right.take_right(compact ? 60.f : 72.f, 8), word("course.button.skip"),
-             aside_ == Aside::Say ? word("course.help.skip_say") : word("course.help.skip"), quiet))
+      button(ui, "lesson/skip", right.take_right(compact ? 60.f : 72.f, 8), tr("Skip"),
+             aside_ == Aside::Say ? tr("On without these sentences; this lesson is not marked as done.")
+                                  : tr("Goes on without a prediction; that is remembered."),
+             quiet))
     skip();
   if (step_ == StepKind::Run && running &&
-      button(ui, "lesson/stop", right.take_right(72, 8), word("course.button.stop"), word("course.help.stop"),
-             quiet))
+      button(ui, "lesson/stop", right.take_right(72, 8), tr("Stop"), tr("Stops the measurement."), quiet))
     measurer_->stop();
   // On a large screen it stands at the left: draw_hint().
   if (size_ != Size::Full && (aside_ == Aside::Say || !locked))

@@ -28,11 +28,11 @@ Desk Player::draw(Ui& ui, const Rect& area, const LabView& view) {
   const Rect footer = rest.take_bottom(compact ? 56.f : 76.f);
   rest = {rest.x + margin, rest.y + gap, rest.w - 2 * margin, rest.h - 2 * gap};
   if (!lesson()) {
-    const Rect content = panel(ui, rest, {word("course.none.title"), "", "", 0, false});
-    const std::string why =
-        course_.broken.empty() ? word("course.none.text") : words::error(course_.broken[0].error);
+    const Rect content = panel(ui, rest, {tr("Lessons"), "", "", 0, false});
+    const std::string why = course_.broken.empty() ? tr("There are no lessons beside the program.")
+                                                   : words::error(course_.broken[0].error);
     ui.paint().text_wrapped(content, {Face::Sans, type::title}, ui.theme().ink2, why, 20);
-    ui.mark("lesson/none", rest, why, word("course.none.help"));
+    ui.mark("lesson/none", rest, why, tr("Why there is no course."));
     return desk;
   }
   if (!compact) draw_list(ui, rest.take_left(size_ == Size::Full ? 264.f : 56.f, gap));
@@ -125,7 +125,7 @@ void Player::draw_list_items(Ui& ui, Rect rest) {
                          l.title + ": " + l.question);
     const Vec middle = draw_list_row(
         ui, row, i == current_ && !of_course(), h.hovered, l.title,
-        one_line ? "" : word("course.lesson_short", {{"number", l.number}, {"minutes", l.minutes}}));
+        one_line ? "" : tr("Lesson {number}, {minutes} min", {{"number", l.number}, {"minutes", l.minutes}}));
     mark(p, t, middle, 8.5f, progress, l.number, narrow || one_line);
     if (h.clicked) {
       choose(i);
@@ -133,13 +133,15 @@ void Player::draw_list_items(Ui& ui, Rect rest) {
     }
   }
   if (course_.why)
-    draw_course_row(
-        ui, rest.take_top(pitch - gap, gap),
-        {Aside::Why, "lesson/why", "course.why.title", "course.why.what", "course.help.why", Icon::Help},
-        one_line);
+    draw_course_row(ui, rest.take_top(pitch - gap, gap),
+                    {Aside::Why, "lesson/why", "So why?", "what the course found",
+                     "What the lessons have measured, put together: what held up, what was let go, what is "
+                     "open.",
+                     Icon::Help},
+                    one_line);
   draw_course_row(ui, rest.take_top(pitch - gap),
-                  {Aside::Review, "lesson/review", "course.review.title", "course.review.what",
-                   "course.help.review", Icon::Bookmark},
+                  {Aside::Review, "lesson/review", "Review", "all predictions, once more",
+                   "All your predictions beside what was measured.", Icon::Bookmark},
                   one_line);
 }
 
@@ -152,9 +154,9 @@ void Player::draw_list(Ui& ui, Rect rect) {
     panel(ui, rect, {});
     return draw_list_items(ui, rect.inset(6, 10));
   }
-  Rect rest = panel(ui, rect, {word("course.title"), "", "", 0, false});
+  Rect rest = panel(ui, rect, {tr("Course"), "", "", 0, false});
   p.text_in({rect.x, rect.y + 4, rect.w - 14, space::title_row - 4}, {Face::Sans, type::body}, t.ink3,
-            word("course.done", {{"done", done}, {"all", course_.lessons.size()}}), Align::Right);
+            tr("{done} of {all} done", {{"done", done}, {"all", course_.lessons.size()}}), Align::Right);
   // A third of the panel stays for what was predicted.
   const Rect list{rect.x + 8, rest.y + 2, rect.w - 16, std::min(kListRow * list_rows(), rest.h * 2 / 3)};
   draw_list_items(ui, list);
@@ -170,24 +172,26 @@ void Player::draw_list(Ui& ui, Rect rect) {
   }
   p.hairline({below.x, below.y}, {below.right(), below.y}, t.border);
   below.take_top(14);
-  p.text_in(below.take_top(20, 6), {Face::Bold, type::body}, t.ink, word("course.said.title"));
+  p.text_in(below.take_top(20, 6), {Face::Bold, type::body}, t.ink, tr("Your predictions"));
   bool any = false;
   for (const Lesson& l : course_.lessons) {
     const LessonProgress& progress = progress_.of(l.id);
     if (progress.said.empty() || (progress.measured.empty() && !progress.skipped)) continue;
     // Two orders are too many words for this column: they stand on Compare and in the review.
     const bool order = l.prediction.kind == Prediction::Kind::Order && !progress.score.empty();
-    const std::string words =
-        progress.skipped ? progress.said
-        : order          ? progress.score
-                : word("course.said.one", {{"said", progress.said}, {"measured", progress.measured}});
+    const std::string words = progress.skipped ? progress.said
+                              : order          ? progress.score
+                                               : tr("You said {said}. Measured: {measured}.",
+                                                    {{"said", progress.said}, {"measured", progress.measured}});
     const TextStyle style{Face::Sans, type::body};
     any = true;
     if (p.wrapped_height(below.w, style, words, 18) + 22 > below.h) continue;
-    p.text_in(below.take_top(18), style, t.ink3, word("course.lesson", {{"number", l.number}}));
+    p.text_in(below.take_top(18), style, t.ink3, tr("Lesson {number}", {{"number", l.number}}));
     below.take_top(p.text_wrapped(below, style, t.ink2, words, 18), 10);
   }
-  if (!any) p.text_wrapped(below, {Face::Sans, type::body}, t.ink3, word("course.said.kept"), 18);
+  if (!any)
+    p.text_wrapped(below, {Face::Sans, type::body}, t.ink3,
+                   tr("They are kept here, beside what was measured."), 18);
 }
 
 // ---- text
@@ -198,9 +202,10 @@ float Player::draw_head(Ui& ui, Rect rect) {
   const float top = rect.y;
   const bool task = aside_ == Aside::Challenge;
   p.text_in(rect.take_top(20, 4), {Face::Sans, type::body}, t.ink3,
-            word(task ? "course.lesson_challenge" : "course.lesson_long",
-                 {{"number", lesson()->number},
-                  {"minutes", task ? lesson()->challenge->minutes : lesson()->minutes}}));
+            tr(task ? "Challenge of lesson {number}, about {minutes} minutes"
+                    : "Lesson {number}, about {minutes} minutes",
+               {{"number", lesson()->number},
+                {"minutes", task ? lesson()->challenge->minutes : lesson()->minutes}}));
   const TextStyle big{Face::Bold, size_ == Size::Compact ? 22.f : type::lesson};
   rect.take_top(p.text_wrapped(rect, big, t.ink, lesson()->title, big.px * 1.3f), 10);
   if (step_ == StepKind::Predict) {
@@ -253,7 +258,7 @@ void Player::draw_text(Ui& ui, const Rect& rect) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
   panel(ui, rect, {});
-  ui.mark("lesson/text", rect, lesson()->title, word("course.help.text"));
+  ui.mark("lesson/text", rect, lesson()->title, tr("The text of the step."));
   const bool compact = size_ == Size::Compact;
   const float width = std::min(520.f, rect.w - 48), side = (rect.w - width) / 2, top = compact ? 14.f : 30.f;
   // The task stays in sight: where the text is longer than its panel, it alone moves above the task.
@@ -283,9 +288,8 @@ void Player::draw_text(Ui& ui, const Rect& rect) {
   if (task) {
     const float y = pinned ? seen.bottom() + 8 : rest.y + 18;
     if (pinned) p.hairline({seen.x, seen.bottom()}, {seen.right(), seen.bottom()}, t.border);
-    draw_box(ui, {rest.x, y, width, box}, word("course.ask.yours"), lesson()->prediction.ask, true);
-    ui.mark("lesson/task", {rest.x - 16, y, width + 32, box}, lesson()->prediction.ask,
-            word("course.help.asked"));
+    draw_box(ui, {rest.x, y, width, box}, tr("Your prediction"), lesson()->prediction.ask, true);
+    ui.mark("lesson/task", {rest.x - 16, y, width + 32, box}, lesson()->prediction.ask, tr("What is asked."));
     end = y + box;
   }
   if (task || step_ == StepKind::Run) draw_opening(ui, {rest.x, end + 26, width, rect.bottom() - end - 42});
@@ -313,9 +317,9 @@ void Player::draw_edges(Ui& ui, const Rect& seen, const std::vector<Rect>& formu
     }
   }
   for (size_t i = 0; i < formulas.size(); ++i)
-    ui.mark(fmt::format("lesson/formula/{}", i), formulas[i], "", word("course.help.text"));
+    ui.mark(fmt::format("lesson/formula/{}", i), formulas[i], "", tr("The text of the step."));
   readable_ = {text.x, from, text.w, to - from};
-  ui.mark("lesson/readable", readable_, "", word("course.help.text"));
+  ui.mark("lesson/readable", readable_, "", tr("The text of the step."));
   const Colour panel = ui.theme().panel;
   if (from > first)
     ui.paint().fill({text.x, text.y, text.w, from - text.y}, panel);
@@ -327,8 +331,9 @@ void Player::draw_edges(Ui& ui, const Rect& seen, const std::vector<Rect>& formu
     fade_out(ui.paint(), {text.x, last, text.w, kFade}, panel, true);
   ButtonOptions quiet;
   quiet.quiet = true;
-  if (below && icon_button(ui, "lesson/more", {seen.right() - 33, seen.bottom() - 28, 24, 24},
-                           Icon::ChevronDown, word("course.help.more_text"), quiet))
+  if (below &&
+      icon_button(ui, "lesson/more", {seen.right() - 33, seen.bottom() - 28, 24, 24}, Icon::ChevronDown,
+                  tr("The text goes on: scroll, press PageDown or click."), quiet))
     scroll_ += (to - seen.y) * 0.8f;
 }
 
@@ -362,7 +367,7 @@ void Player::draw_sentence_end(Ui& ui, Rect& rest, const FlowContext& context) {
   if (step_ == StepKind::Explain) {
     draw_keep_words(ui, rest);
     rest.take_top(18);
-    rest.take_top(draw_box(ui, rest, word("course.claim.title"), lesson()->claim, false), 10);
+    rest.take_top(draw_box(ui, rest, tr("Claim"), lesson()->claim, false), 10);
     draw_reach(ui, rest, context);
   }
   if (!reference_error_.empty())

@@ -40,8 +40,9 @@ Player::CardHand Player::hold_cards(Ui& ui, const Rect& first) {
     options.arrows = true;
     options.enabled = !locked;
     options.radius = radius::panel;
-    const Hit h = ui.hit("lesson/card/" + card->id, card_box(first, i), std::to_string(i + 1),
-                         word("course.help.card", {{"card", card->text}}), options);
+    const Hit h =
+        ui.hit("lesson/card/" + card->id, card_box(first, i), std::to_string(i + 1),
+               tr("{card}: drag it to its place, or use the arrow keys.", {{"card", card->text}}), options);
     if (i == 0 && fresh_ && !locked) ui.focus("lesson/card/" + card->id);
     hand.lit[i] = h.hovered;
     if (h.pressed || h.clicked || h.arrow_y) touched_ = true;

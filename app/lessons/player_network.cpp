@@ -1,6 +1,6 @@
 // The player's drawing of a tape as a network, which follows one number through it. See player.h.
 #include "app/course/pictures/network.h"
-#include "app/course/tapes/followed.h"
+#include "app/course/tapes.h"
 #include "app/lessons/player.h"
 
 namespace normscope::lessons {
@@ -39,10 +39,11 @@ void Player::show_network(Ui& ui, const Rect& rect, const Figure& figure, const 
   Rect words = places.free;
   if (words.h < kLeastWords) return;
   words.take_top(
-      p.text_wrapped(words, kNow, t.ink, table.done == 0 ? word("course.tape.nothing") : table.said, 18), 6);
+      p.text_wrapped(words, kNow, t.ink, table.done == 0 ? tr("Nothing has run yet.") : table.said, 18), 6);
   words.take_top(p.text_wrapped(words, kFormula, t.ink, formula_now(figure, table, picture.place), 19), 6);
-  for (const char* key : {"course.tape.key", "course.tape.point"})
-    if (words.h >= 18) words.take_top(p.text_wrapped(words, kHint, t.ink3, word(key), 17));
+  for (const char* key :
+       {"In each box: the value above, its gradient below.", "Point at a number to follow it."})
+    if (words.h >= 18) words.take_top(p.text_wrapped(words, kHint, t.ink3, tr(key), 17));
 }
 
 }  // namespace normscope::lessons

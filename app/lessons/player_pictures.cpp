@@ -96,22 +96,27 @@ void Player::draw_walk(Ui& ui, Rect rect, const Figure& figure) {
   if (known) {
     const int32_t end = lesson()->curve(figure.walk.front())->to;
     const TextStyle bold{Face::Bold, type::title};
-    const float room = p.text_width(bold, word("course.walk.step", {{"step", end}})) + 14;
+    const float room = p.text_width(bold, tr("step {step}", {{"step", end}})) + 14;
     const Rect label = foot.take_left(room);
     if (draw_slider(ui, foot, "lesson/walk/step", step,
-                    {static_cast<double>(first), static_cast<double>(end)}, word("course.help.walk_step"))) {
+                    {static_cast<double>(first), static_cast<double>(end)},
+                    tr("The training step that is shown: drag, or use the arrow keys."))) {
       step = std::clamp<double>(step, first, last);
       walked_[figure.id] = step;
     }
     p.text_in({label.x, label.y, label.w, 22}, bold, t.ink,
-              word("course.walk.step", {{"step", static_cast<int32_t>(step)}}));
+              tr("step {step}", {{"step", static_cast<int32_t>(step)}}));
   }
   const Walk walk = walk_at(*lesson(), figure, data, static_cast<int32_t>(step));
   const std::string sentence =
-      known ? walk_sentence(walk, *course_.words) : word("course.figure.not_trained");
+      known ? walk_sentence(walk, *course_.words) : tr("not measured yet: the runs are trained first");
   draw_sentence(ui, take_sentence(ui, rect, sentence), sentence);
   paint_walk(p, t, walk, rect, *course_.words);
-  ui.mark("lesson/walk", rect, sentence, word("course.help.walk"));
+  ui.mark("lesson/walk", rect, sentence,
+          tr("The gradient on its way down from the loss: the wider an arrow, the longer the gradient "
+             "that arrives at the layer below it. Behind ÷ stands what the norms on the stream divide "
+             "it by on that way: each by the spread of what it read, measured in this step; learned "
+             "gains and the parts along the row are left out."));
 }
 
 /// Shows as many layers as the hand has chosen, and before a hand was there all of them.
@@ -123,17 +128,19 @@ void Player::draw_chain(Ui& ui, Rect rect, const Figure& figure) {
   double layers = std::clamp<double>(chosen == walked_.end() ? most : chosen->second, 1, most);
   Rect foot = rect.take_bottom(kStepRow, 6);
   const TextStyle bold{Face::Bold, type::title};
-  const auto label = [&](int32_t count) { return word("course.chain.layers", {{"count", count}}); };
+  const auto label = [&](int32_t count) { return tr("{count} layer | {count} layers", {{"count", count}}); };
   const Rect name = foot.take_left(ui.paint().text_width(bold, label(most)) + 14);
   if (draw_slider(ui, foot, "lesson/chain/layers", layers, {1, static_cast<double>(most)},
-                  word("course.help.chain_layers")))
+                  tr("How many layers are shown: drag, or use the arrow keys.")))
     walked_[figure.id] = layers;
   ui.paint().text_in({name.x, name.y, name.w, 22}, bold, ui.theme().ink, label(static_cast<int32_t>(layers)));
   const Chain chain = chain_of(figure, data, static_cast<int32_t>(layers));
   const std::string sentence = chain_sentence(chain, *course_.words);
   draw_sentence(ui, take_sentence(ui, rect, sentence), sentence);
   paint_chain(ui.paint(), ui.theme(), chain, rect, *course_.words);
-  ui.mark("lesson/chain", rect, sentence, word("course.help.chain"));
+  ui.mark("lesson/chain", rect, sentence,
+          tr("The stream of a fresh model as a chain of its branches: each arrow is as long as its "
+             "branch, and the thick one as long as the stream."));
 }
 
 /// Draws the two knobs of the norm, and returns the hand after they were moved.
@@ -142,20 +149,20 @@ BarsHand Player::hold_knobs(Ui& ui, Rect rect, const Bars& bars, BarsHand hand) 
   const auto knob = [&](Rect place, const char* name, const char* label, double& value,
                         const SliderRange& range) {
     const Rect head = place.take_top(kKnobLabel, 4);
-    ui.paint().text_in(head, {Face::Bold, type::body}, ui.theme().ink, word(label, {{"x", bars.x}}));
+    ui.paint().text_in(head, {Face::Bold, type::body}, ui.theme().ink, tr(label, {{"x", bars.x}}));
     ui.paint().text_in(head, {Face::Mono, type::body}, ui.theme().ink, ui::number(value, 3), Align::Right);
     const double before = value;
     draw_slider(ui, place, name, value, range,
-                word("course.help.bars_knob", {{"knob", word(label, {{"x", bars.x}})}}));
+                tr("{knob}: drag, or use the arrow keys.##bars", {{"knob", tr(label, {{"x", bars.x}})}}));
     return value != before;
   };
   const std::vector<double> factors{0.1, 0.2, 0.5, 1, 2, 5, 10};
-  if (knob(rect.take_left(half, kKnobGap), "lesson/bars/add", "course.bars.add", hand.add,
+  if (knob(rect.take_left(half, kKnobGap), "lesson/bars/add", "Add to all of {x}", hand.add,
            {-kMostAdded, kMostAdded, kAddStep}))
     hand.last = BarsHand::Last::Add;
   SliderRange times{factors.front(), factors.back(), 1, factors};
   times.log = true;
-  if (knob(rect, "lesson/bars/times", "course.bars.times", hand.times, times))
+  if (knob(rect, "lesson/bars/times", "Multiply all of {x}", hand.times, times))
     hand.last = BarsHand::Last::Times;
   return hand;
 }
@@ -169,8 +176,9 @@ BarsHand Player::hold_bars(Ui& ui, const Rect& picture, const SmallTape& tape, c
   for (size_t i = 0; i < slots.size(); ++i) {
     HitOptions options;
     options.arrows = true;
-    const Hit h = ui.hit(fmt::format("lesson/bars/{}", i + 1), slots[i], ui::number(bars.in.now[i], 3),
-                         word("course.help.bar", {{"x", bars.x}}), options);
+    const Hit h =
+        ui.hit(fmt::format("lesson/bars/{}", i + 1), slots[i], ui::number(bars.in.now[i], 3),
+               tr("One number of {x}: drag it up or down, or use the arrow keys.", {{"x", bars.x}}), options);
     held |= h.held;
     if (h.dragging)
       hand = with_bar(tape, hand, i, std::round(bar_value(bars, slots[i], ui.mouse().y) / step) * step);
@@ -198,15 +206,16 @@ void Player::draw_bars(Ui& ui, Rect rect, const Figure& figure) {
   Rect words = take_sentence(ui, rect, sentence, kWrittenButton + kWrittenGap);
   const Rect back =
       centred(words.take_right(kWrittenButton, kWrittenGap).centre(), kWrittenButton, kWrittenHeight);
-  if (button(ui, "lesson/bars/written", back, word("course.bars.written"), word("course.help.bars_written"),
-             options))
+  if (button(ui, "lesson/bars/written", back, tr("As written"), tr("Takes all moves back."), options))
     next = {};
   draw_sentence(ui, words, sentence);
   next = hold_bars(ui, rect, tape, bars, next);
   if (next != hand && guarded("replaying [tape." + figure.bars + "]", [&] { bars_of(tape, next); }).empty())
     hand = next;
   paint_bars(ui.paint(), ui.theme(), bars, rect, *course_.words, true);
-  ui.mark("lesson/bars", rect, sentence, word("course.help.bars"));
+  ui.mark("lesson/bars", rect, sentence,
+          tr("A row of numbers before and behind a norm, and the gradient that comes back. Dotted: as "
+             "the lesson has written it."));
 }
 
 }  // namespace normscope::lessons

@@ -45,31 +45,31 @@ Player::Score Player::scored(const LessonProgress& progress) const {
   // An answer is right or wrong for the setting that it was given for.
   const bool other = measured_ && !progress.skipped && !as_predicted();
   Score score;
-  score.heads = {drew ? word("course.score.drew") : word("course.score.said"),
-                 drew ? word("course.score.measured_end") : word("course.score.measured"),
-                 progress.skipped ? word("course.ask.yours")
-                 : other          ? word("course.score.was_for")
-                 : drew           ? word("course.score.curve")
-                 : ordered        ? word("course.score.order")
-                                  : word("course.score.answer")};
-  score.values = {progress.skipped ? word("course.score.nothing") : progress.said,
+  score.heads = {drew ? tr("You drew, at the end") : tr("You said"),
+                 drew ? tr("Measured, at the end") : tr("Measured"),
+                 progress.skipped ? tr("Your prediction")
+                 : other          ? tr("That was for")
+                 : drew           ? tr("Your curve is")
+                 : ordered        ? tr("Your order:")
+                                  : tr("Your answer is")};
+  score.values = {progress.skipped ? tr("nothing##score") : progress.said,
                   measured_                     ? progress.measured
-                  : measurer_->state()->running ? word("course.score.measuring")
-                                                : word("course.score.not_measured"),
-                  progress.skipped ? word("course.score.skipped")
-                  : other          ? word("course.score.other")
+                  : measurer_->state()->running ? tr("measuring …")
+                                                : tr("not measured"),
+                  progress.skipped ? tr("skipped")
+                  : other          ? tr("another setting")
                   : measured_      ? progress.score
                                    : ""};
   if (measured_ && !progress.skipped && !other) {
     score.thought = right_in_words(*lesson(), reference_ ? &*reference_ : nullptr, progress);
     if (const std::string thought = course::thought_behind(*lesson(), faults_); !thought.empty())
-      score.thought +=
-          (score.thought.empty() ? "" : " ") + word("course.score.thought", {{"thought", thought}});
+      score.thought += (score.thought.empty() ? "" : " ") +
+                       tr("A thought that leads there: {thought}", {{"thought", thought}});
   }
   if (const Told& first = progress.first; !first.said.empty())
     score.first =
-        word("course.score.first",
-             {{"said", first.said}, {"comma", first.score.empty() ? "" : ", "}, {"score", first.score}});
+        tr("Your first prediction: {said}{comma}{score}",
+           {{"said", first.said}, {"comma", first.score.empty() ? "" : ", "}, {"score", first.score}});
   return score;
 }
 
@@ -96,7 +96,7 @@ float Player::draw_score(Ui& ui, const Rect& rect) {
   Rect below{inside.x, inside.y + high, inside.w, thought + first};
   p.text_wrapped(below.take_top(thought).inset(0, 6), kScoreWords, t.ink, score.thought, kScoreLine);
   p.text_wrapped(below.inset(0, 6), kScoreWords, t.ink2, score.first, kScoreLine);
-  ui.mark("lesson/score", box, score.values[2], word("course.help.compare"));
+  ui.mark("lesson/score", box, score.values[2], tr("Your prediction beside the measurement."));
   return box.h + 18;
 }
 
@@ -119,7 +119,7 @@ float Player::draw_value_score(Ui& ui, Rect rect, const Score& score, bool draw)
     cell.w -= kScoreCell;
     const std::string& head = score.heads[i];
     p.text_in(cell.take_top(18, 6), kScoreHead, t.ink3,
-              i == 1 ? fitting(p, kScoreHead, cell.w, {head, word("course.score.measured")}) : head);
+              i == 1 ? fitting(p, kScoreHead, cell.w, {head, tr("Measured")}) : head);
     if (i == 2 && narrow)
       p.text_wrapped(cell, kVerdict, t.ink, score.values[i], 20);
     else
@@ -141,7 +141,7 @@ float Player::draw_order_score(Ui& ui, Rect rect, const Score& score, bool draw)
     p.text_in(verdict, kVerdict, t.ink, score.values[2]);
   }
   float high = 0;
-  std::string note = word("course.score.from_to", {{"first", q.first}, {"last", q.last}});
+  std::string note = tr("from {first} to {last}", {{"first", q.first}, {"last", q.last}});
   for (const size_t i : {0, 1}) {
     Rect cell{rect.x + width * static_cast<float>(i), rect.y, width - (i == 0 ? kScoreCell : 0), 0};
     const Rect head = cell.take_top(18, 4);

@@ -40,9 +40,9 @@ void Player::hold_sketch(Ui& ui, const Rect& rect, const plot::PlotSpec& plot) {
   options.enabled = !locked && !sketch_.empty();
   options.tooltip = false;
   options.radius = 2;
-  hit = ui.hit("lesson/draw", kept,
-               word("course.figure.drawn", {{"done", sketch_.size()}, {"all", grid.size()}}),
-               word("course.help.draw"), options);
+  hit = ui.hit("lesson/draw", kept, tr("{done} of {all}", {{"done", sketch_.size()}, {"all", grid.size()}}),
+               tr("Draw with the mouse, or: Right adds a point, Up and Down move it, Left takes it back."),
+               options);
   if (fresh_ && !locked) ui.focus("lesson/draw");
   if (locked || sketch_.empty()) return;
   const bool arrow = hit.arrow_x || hit.arrow_y;
@@ -87,13 +87,13 @@ void Player::show_sketch(Ui& ui, const plot::PlotSpec& plot) {
     p.fill(rest, t.accent_soft.alpha(points.size() > 1 ? 0.6f : 0.4f));
     if (rest.w > 130) {
       const std::string end =
-          figure.x.steps ? word("course.figure.draw_to_step", {{"step", ui::number(grid.back(), 3)}})
-                         : word("course.figure.draw_to",
-                                {{"value", ui::number(grid.back(), 3)}, {"unit", unit_of(figure.x.label)}});
+          figure.x.steps ? tr("draw on to step {step}", {{"step", ui::number(grid.back(), 3)}})
+                         : tr("draw on to {value} {unit}",
+                              {{"value", ui::number(grid.back(), 3)}, {"unit", unit_of(figure.x.label)}});
       p.text_in({rest.x, kept.bottom() - 56, rest.w - 8, 20}, {Face::Bold, type::title}, t.ink, end,
                 Align::Centre);
       p.text_in({rest.x, kept.bottom() - 36, rest.w - 8, 20}, {Face::Sans, type::body}, t.ink2,
-                word("course.figure.points_left", {{"count", left}}), Align::Centre);
+                tr("1 point left | {count} points left", {{"count", left}}), Align::Centre);
     }
   }
   p.push_clip(kept.inset(-12));
@@ -115,12 +115,12 @@ void Player::show_sketch(Ui& ui, const plot::PlotSpec& plot) {
   p.pop_clip();
   if (points.size() == 1)
     p.text({points[0].x + 22, points[0].y - 14}, {Face::Bold, type::title}, t.ink,
-           word("course.figure.start") + ui::number(sketch_[0], 2));
+           tr("start here: ") + ui::number(sketch_[0], 2));
   if (hit.held && points.size() > 1) {
     const std::string x = ui::number(grid[points.size() - 1], 3), y = ui::number(sketch_.back(), 2);
-    ui.tooltip(figure.x.steps ? word("course.figure.about_step", {{"step", x}, {"value", y}})
-                              : word("course.figure.about",
-                                     {{"quantity", quantity_of(figure.x.label)}, {"x", x}, {"value", y}}));
+    ui.tooltip(figure.x.steps ? tr("step {step}: about {value}", {{"step", x}, {"value", y}})
+                              : tr("{quantity} {x}: about {value}",
+                                   {{"quantity", quantity_of(figure.x.label)}, {"x", x}, {"value", y}}));
   }
 }
 
@@ -138,14 +138,13 @@ void Player::add_said(plot::PlotSpec& plot, double value) const {
   s.marker = ui::Marker::None;
   s.end_label = s.end_marker = false;
   plot.series.insert(plot.series.begin(), std::move(s));
-  plot.notes.push_back(
-      {level ? plot.x.hi : value,
-       level ? value : plot.y.hi,
-       step_ == course::StepKind::Predict ? word("course.figure.yours") : word("course.figure.you_said"),
-       ui::number(value, 3),
-       {plot::Ink::Role::Ink, 0, 1},
-       level ? 4.f : 10.f,
-       level ? -11.f : 16.f});
+  plot.notes.push_back({level ? plot.x.hi : value,
+                        level ? value : plot.y.hi,
+                        step_ == course::StepKind::Predict ? tr("your prediction:") : tr("you said"),
+                        ui::number(value, 3),
+                        {plot::Ink::Role::Ink, 0, 1},
+                        level ? 4.f : 10.f,
+                        level ? -11.f : 16.f});
 }
 
 /// Draws what is between the end of the prediction and that of the measurement.

@@ -4,7 +4,7 @@
 #include <limits>
 #include <tuple>
 
-#include "app/course/tapes/tape_curves.h"
+#include "app/course/tapes.h"
 #include "app/lessons/player.h"
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
@@ -114,8 +114,12 @@ void Player::draw_tape(Ui& ui, Rect rect, const Figure& figure) {
   options.radius = radius::panel;
   const TapeTable before = tape_now(figure);
   const size_t most = tape_end(before);
-  const std::string value = word("course.tape.at", {{"done", before.done}, {"all", before.lines}});
-  const Hit hand = ui.hit("lesson/tape", rect, value, word("course.help.tape"), options);
+  const std::string value = tr("{done} of {all}", {{"done", before.done}, {"all", before.lines}});
+  const Hit hand =
+      ui.hit("lesson/tape", rect, value,
+             tr("The tape: the right arrow key or a click runs its next instruction, the left one takes "
+                "it back."),
+             options);
   ButtonOptions next, back;
   next.primary = work_left();
   next.enabled = before.done < most;
@@ -123,17 +127,16 @@ void Player::draw_tape(Ui& ui, Rect rect, const Figure& figure) {
   const Rect buttons{controls.x, controls.y + 6, controls.w, 32};
   Rect row = buttons;
   int by = hand.arrow_x + (hand.clicked ? 1 : 0);
-  const std::string forward =
-      before.done < before.forward ? word("course.tape.next_forward") : word("course.tape.next_backward");
-  if (button(ui, "lesson/tape/next", row.take_right(140, 8), forward, word("course.help.tape_next"), next))
+  const std::string forward = before.done < before.forward ? tr("Next: forward") : tr("Next: backward");
+  if (button(ui, "lesson/tape/next", row.take_right(140, 8), forward, tr("Runs the next instruction."), next))
     ++by;
-  if (button(ui, "lesson/tape/back", row.take_right(76, 12), word("course.tape.back"),
-             word("course.help.tape_back"), back))
+  if (button(ui, "lesson/tape/back", row.take_right(76, 12), tr("Back"),
+             tr("Takes the last instruction back."), back))
     --by;
   if (by != 0 || before.done > most) move_tape(figure, by);
   const TapeTable& table = tape_now(figure);
   const std::string said = !tape_error_.empty()                      ? words::error(tape_error_)
-                           : table.done == 0 && figure.follow == 0   ? word("course.tape.nothing")
+                           : table.done == 0 && figure.follow == 0   ? tr("Nothing has run yet.")
                            : table.said.empty() || figure.follow > 0 ? value
                                                                      : table.said;
   p.text_in(row, {Face::Sans, type::body}, tape_error_.empty() ? t.ink2 : t.error,
@@ -173,9 +176,9 @@ void Player::show_tape(Ui& ui, Rect rect, const TapeTable& table) const {
     value_room = values.width();
     value_at = std::min(value_at, gradient_at - 6 - value_room);
   }
-  p.text_in({value_at, head.y, gradient_at - value_at, head.h}, small, t.ink3, word("course.tape.value"));
+  p.text_in({value_at, head.y, gradient_at - value_at, head.h}, small, t.ink3, tr("forward: value"));
   p.text_in({gradient_at, head.y, head.right() - gradient_at, head.h}, small, t.ink3,
-            word("course.tape.gradient"));
+            tr("backward: gradient"));
   const TextStyle bold{Face::Bold, roomy ? type::run_name : type::body};
   float names = 0;  // the widest
   for (const TapeRow& row : table.rows) names = std::max(names, p.text_width(bold, row.name));

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "app/course/exercises/challenge.h"
+#include "app/course/exercises.h"
 
 namespace normscope::lessons {
 

@@ -7,7 +7,7 @@
 #include <limits>
 #include <optional>
 
-#include "app/course/exercises/thought.h"
+#include "app/course/exercises.h"
 #include "app/course/figures.h"
 #include "app/course/measures.h"
 #include "app/ui/widgets.h"
@@ -17,9 +17,8 @@ namespace normscope::lessons {
 using namespace course;
 
 bool is_right(const std::string& score, const Words& words) {
-  for (const char* right :
-       {"course.score.exact", "course.score.close", "course.score.within", "course.score.right"})
-    if (score == words::language("en").say(right) || score == words.say(right)) return true;
+  for (const char* right : {"exactly right", "close", "within the five seeds", "right"})
+    if (score == words::language("en").tr(right) || score == words.tr(right)) return true;
   return false;
 }
 
@@ -68,14 +67,13 @@ std::optional<double> drawn_from(const Lesson& lesson, const Results* seeds) {
 
 /// How far a number lies from the measured one.
 std::string ratio_words(const Lesson& lesson, double said, double measured) {
-  const std::string &more = lesson.words->say("course.score.too_high"),
-                    &less = lesson.words->say("course.score.too_low");
-  if (said == measured) return lesson.words->say("course.score.exact");
-  if (said * measured < 0) return lesson.words->say("course.score.other_sign");
+  const std::string &more = lesson.words->tr("too high"), &less = lesson.words->tr("too low");
+  if (said == measured) return lesson.words->tr("exactly right");
+  if (said * measured < 0) return lesson.words->tr("of the other sign");
   if (said == 0 || !(measured * measured > 0)) return said > measured ? more : less;
   const bool larger = std::abs(said) > std::abs(measured);
   const double ratio = larger ? said / measured : measured / said;
-  if (ratio < kClose) return lesson.words->say("course.score.close");
+  if (ratio < kClose) return lesson.words->tr("close");
   // Below zero what is larger by its size is lower: "three times too low" would say nothing.
   if (measured < 0)
     return fmt::format("{} {}", ui::number(std::abs(said - measured), 2), larger ? less : more);
@@ -101,13 +99,13 @@ std::vector<std::string> number_in_words(const Lesson& lesson, const Results* se
   if (told.skipped) return {};
   told.said = words(told.value);
   told.score = m && told.said == told.measured
-                   ? lesson.words->say("course.score.exact")  // to all digits that are shown
+                   ? lesson.words->tr("exactly right")  // to all digits that are shown
                    : ratio_words(lesson, told.value, measured);
   // A result that another random start gives is no mistake.
   const Measured* const range = m ? seeds_of(seeds, told, m->id) : nullptr;
   if (range && told.said != told.measured && told.value >= range->spread.low &&
       told.value <= range->spread.high)
-    told.score = lesson.words->say("course.score.within");
+    told.score = lesson.words->tr("within the five seeds");
   return faults_of_number(lesson, seeds, told.value, measured);
 }
 
@@ -165,21 +163,21 @@ std::vector<std::string> order_in_words(const Lesson& lesson, const Results* see
         faults.push_back(fault_of_order(right[j]->id, right[i]->id));
       if (near) alike[i] = alike[j] = true;
       if (either && !near)
-        told.measured += lesson.words->say("course.score.change_places",
-                                           {{"first", right[i]->text}, {"second", right[j]->text}});
+        told.measured += lesson.words->tr("; {first} and {second} change places between seeds",
+                                          {{"first", right[i]->text}, {"second", right[j]->text}});
     }
   std::string names;
   for (size_t i = 0; i < right.size(); ++i)
     if (alike[i]) names += (names.empty() ? "" : "; ") + right[i]->text;
-  if (!names.empty()) told.measured += lesson.words->say("course.score.alike") + names;
+  if (!names.empty()) told.measured += lesson.words->tr("; alike: ") + names;
   const std::vector<const Prediction::Card*> said = cards_of(q, told.order);
   if (told.skipped || said.empty()) return faults;
   told.said = order_words(said, q.last);
   told.score =
       faults.empty()
-          ? lesson.words->say("course.score.right")
-          : lesson.words->say("course.score.pairs_wrong",
-                              {{"wrong", faults.size()}, {"pairs", right.size() * (right.size() - 1) / 2}});
+          ? lesson.words->tr("right")
+          : lesson.words->tr("{wrong} of {pairs} pairs wrong",
+                             {{"wrong", faults.size()}, {"pairs", right.size() * (right.size() - 1) / 2}});
   return faults;
 }
 
@@ -195,7 +193,7 @@ std::optional<Results> seeds_if_read(const Lesson& lesson) {
 }  // namespace
 
 std::vector<std::string> put_in_words(const Lesson& lesson, const Results* seeds, Told& told) {
-  if (told.skipped) told.said = lesson.words->say("course.said.skipped");
+  if (told.skipped) told.said = lesson.words->tr("You skipped the prediction.");
   const bool order = lesson.prediction.kind == Prediction::Kind::Order;
   if (told.found.size() != (order ? lesson.prediction.cards.size() : 1)) return {};
   std::vector<std::string> faults =
@@ -210,15 +208,15 @@ std::string right_in_words(const Lesson& lesson, const Results* seeds, const Tol
   std::string words;
   bool at_stake = true;  // how large the number is
   if (has_either_sign(lesson.prediction) && said * measured > 0) {
-    words = lesson.words->say("course.score.sign_right");
+    words = lesson.words->tr("The sign is right.");
   } else if (const std::optional<double> start = drawn_from(lesson, seeds)) {
     const int direction = heading(*start, measured);
     if (direction == 0 || direction != heading(*start, said)) return {};
-    words = lesson.words->say(direction > 0 ? "course.score.rises_right" : "course.score.falls_right");
+    words = lesson.words->tr(direction > 0 ? "That it rises is right." : "That it falls is right.");
     at_stake = apart(*start, measured) > kMagnitude * kMagnitude;
   }
   if (!words.empty() && at_stake && apart(said, measured) <= kMagnitude)
-    words += " " + lesson.words->say("course.score.size_right");
+    words += " " + lesson.words->tr("So is the order of magnitude.");
   return words;
 }
 

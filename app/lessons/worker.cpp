@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <chrono>
 
-#include "app/course/language/language.h"
-#include "app/course/map/swept.h"
+#include "app/course/language.h"
+#include "app/course/map.h"
 #include "app/course/reading/exercise_tables.h"
 #include "app/lessons/kept.h"
 #include "engine/core/boundary.h"
@@ -49,8 +49,8 @@ void add_finished_points(const Lesson& lesson, const Curve& under_way, const Cha
 }
 
 std::string at_step(const Lesson& lesson, const std::string& run, const experiments::RunProgress& progress) {
-  return lesson.words->say("course.doing.step",
-                           {{"run", run}, {"step", progress.step}, {"steps", progress.steps}});
+  return lesson.words->tr("{run}, step {step} of {steps}",
+                          {{"run", run}, {"step", progress.step}, {"steps", progress.steps}});
 }
 
 }  // namespace
@@ -73,7 +73,7 @@ void Worker::start(const Lesson& lesson, const Changes& changes) {
     state.lesson = lesson.id;
     state.changes = changes;
     state.running = true;
-    state.doing = lesson.words->say("course.doing.ready");
+    state.doing = lesson.words->tr("getting ready");
   });
 }
 
@@ -82,7 +82,7 @@ void Worker::stop() {
     if (!waiting) return;
     state.running = false;
     state.stopped = true;
-    state.doing = waiting->lesson->words->say("course.figure.stopped");
+    state.doing = waiting->lesson->words->tr("stopped");
   });
 }
 
@@ -116,7 +116,7 @@ void Worker::work(const Job& job) {
     if (!job.changes.empty() && std::find(tried.begin(), tried.end(), job.changes) == tried.end())
       tried.push_back(job.changes);
   } catch (const experiments::Cancelled&) {
-    state.doing = lesson.words->say("course.figure.stopped");
+    state.doing = lesson.words->tr("stopped");
     state.stopped = true;
   } catch (...) {
     state.error = describe_exception(doing(job));
@@ -144,13 +144,13 @@ void Worker::measure(const Job& job, MeasureState& state) {
     if (now - shown < kRefresh) return true;
     shown = now;
     MeasureState partial = state;
-    std::string name = lesson.words->say("course.doing.another");
+    std::string name = lesson.words->tr("another run");
     if (under_way) add_finished_points(lesson, *under_way, job.changes, *store_, partial, name);
     for (const Curve* curve : order) {
       if (!grows(*curve)) continue;
       const RunSpec spec = spec_of(lesson, curve->run, 1, job.changes);
       if (experiments::RunStore::key_of(spec, lesson.run(curve->run)->edits) != progress.key) continue;
-      name = lesson.words->say("course.doing.run", {{"run", curve->run}});
+      name = lesson.words->tr("run {run}", {{"run", curve->run}});
       partial.run = curve->run;
       partial.histories[curve->run] = progress.history;
       if (!partial.curves.contains(curve->id))
@@ -168,7 +168,7 @@ void Worker::measure(const Job& job, MeasureState& state) {
   };
   for (const Curve* curve : order) {
     if (jobs_.stopping()) throw experiments::Cancelled();
-    state.doing = lesson.words->say("course.doing.measuring");
+    state.doing = lesson.words->tr("measuring");
     under_way = curve;
     state.curves[curve->id] =
         measure_curve(lesson, *curve, 1, *store_, on_step, job.changes, tried_[lesson.id]);

@@ -9,7 +9,7 @@
 #include "app/link/link_text.h"
 #include "app/link/percent.h"
 #include "engine/core/error.h"
-#include "training/data/vocabulary.h"
+#include "training/data/text_source.h"
 #include "training/files/command_text.h"
 #include "training/io/input_value.h"
 #include "training/spec/limits.h"

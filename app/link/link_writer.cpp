@@ -122,7 +122,7 @@ std::string needed_words(const LinkedView& view) {
   for (const auto& [key, name] : view.needs)
     if (names_file(key)) files.push_back(called(words::of_window(), key, name));
   if (files.empty()) return "";
-  return words::say("link.needs", {{"files", in_words(files, words::say("link.and"))}});
+  return tr("it needs your {files}, which it does not carry", {{"files", in_words(files, tr("and"))}});
 }
 
 void require_needed(const LinkedView& view, const std::vector<ConfigRun>& runs) {

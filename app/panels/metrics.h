@@ -35,7 +35,7 @@ enum class Metric : uint8_t {
 
 struct MetricInfo {
   Metric metric;
-  const char* id;          // names its words (assets/words/lab.toml), controls and files: "token-cosine"
+  const char* id;          // names its controls and files: "token-cosine"
   const char* term;        // entry of the glossary
   bool of_matrix = false;  // needs a choice of matrix
   bool log = false;

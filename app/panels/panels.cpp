@@ -29,6 +29,12 @@ std::vector<plot::PlotSpec> one_a_run(const LabView& view, view::LabData& data, 
   return make(view, data, options);
 }
 
+constexpr PanelControl kPeak[] = {{"/peak", "plot: peak of the learning rate",
+                                   "The learning rate of all runs, on its plot.", "height maximum highest"}};
+constexpr PanelControl kBatch[] = {{"/batch", "dependency plot: whole batch",
+                                    "Who leans on whom over every sequence of this step.",
+                                    "triangles all sequences"}};
+
 constexpr Panel kPanelRows[] = {
     {.id = "plot/loss",
      .form = Form::Steps,
@@ -38,8 +44,17 @@ constexpr Panel kPanelRows[] = {
                .share = 0.516f,
                .above_tabs = true,
                .at_first = true},
+     .title = "Loss",
+     .question = "how well does it foresee the text?",
+     .brief = "how well does it foresee?",
      .term = "nats",
+     .axis = "loss",
+     .help = "The loss of every run: by how many nats each symbol surprises the model. The dotted "
+             "lines are what a model reaches that knows frequencies only, and the entropy of the "
+             "text. Drag to set the step, turn the wheel to zoom; when zoomed, drag to pan and "
+             "double-click to see everything again.",
      .file = "loss",
+     .words = "cross-entropy perplexity",
      .plots = one<loss_plot>},
     {.id = "plot/gradient-by-layer",
      .form = Form::Layers,
@@ -50,12 +65,16 @@ constexpr Panel kPanelRows[] = {
                .first = true,
                .tab = "Gradient by layer",
                .at_first = true},
+     .help = "At the step of the cursor.",
+     .words = "vanishing backpropagation",
      .metric = Metric::Gradient,
      .plots = one_of_metric<depth_plot>},
     {.id = "plot/gradient-over-time",
      .form = Form::Strips,
      .place =
          {.column = PanelColumn::Time, .row = 3, .least = 228, .share = 0.484f, .tab = "Gradient over time"},
+     .help = "One line for each layer.",
+     .words = "vanishing backpropagation",
      .metric = Metric::Gradient,
      .lists = "-over-time",
      .one_stack = true,
@@ -69,6 +88,8 @@ constexpr Panel kPanelRows[] = {
                .share = 0.323f,
                .first = true,
                .tab = "Hidden norm"},
+     .help = "At the step of the cursor.",
+     .words = "activations magnitude",
      .metric = Metric::HiddenNorm,
      .lists = "-below",
      .plots = one_of_metric<depth_plot>},
@@ -80,43 +101,50 @@ constexpr Panel kPanelRows[] = {
                .share = 0.167f,
                .first = true,
                .tab = "Learning rate"},
+     .title = "Learning rate",
+     .question = "how far does each step go?",
+     .brief = "how far?",
      .term = "learning-rate",
+     .axis = "learning rate",
+     .help = "The learning rate of every run: solid what was used, lighter what is planned. The "
+             "yellow handles change it from now on. The thin line is the critical rate, where it is "
+             "measured.",
      .file = "rate",
+     .words = "curve",
      .at_cursor = false,
      .speaks_on_lines = true,
-     .control = "/peak",
+     .controls = kPeak,
      .plots = one<rate_plot>},
     {.id = "plot/dependency",
      .form = Form::Triangles,
      .place = {.column = PanelColumn::Depth, .row = 3, .least = 186, .share = 0.32f, .tab = "β²"},
+     .title = "Residual dependency β²",
+     .question = "whom does each layer lean on?",
+     .brief = "who leans on whom?",
      .term = "beta2",
+     .axis = "residual dependency",
+     .help = "Row: a sub-layer, from 1 at the top. Column: the input, then each branch. The more a "
+             "cell stands out, the more of the variance after the row's sub-layer comes from that "
+             "column.",
      .file = "dependency",
+     .words = "lean triangle heatmap",
      .one_stack = true,
-     .control = "/batch",
+     .controls = kBatch,
      .plots = one_a_run<dependency_plots>},
 };
 
-/// The rows with the texts of assets/words/plots.toml.
+/// The rows in the language of the window.
 std::vector<Panel> spoken_panels() {
   static std::list<PanelControl> controls;  // a list, because the panels point to its members
+  const auto said = [](const char* text) { return *text ? tr(text).c_str() : text; };
   std::vector<Panel> all(std::begin(kPanelRows), std::end(kPanelRows));
   for (Panel& panel : all) {
-    const std::string_view name = std::string_view(panel.id).substr(std::string_view("plot/").size());
-    const auto text = [&](const char* what) {
-      const std::string* found = words::of_window().find(fmt::format("plots.panel.{}.{}", name, what));
-      return found ? found->c_str() : "";
-    };
-    panel.title = text("title");
-    panel.question = text("question");
-    panel.brief = text("brief");
-    panel.axis = text("axis");
-    panel.help = text("help");
-    panel.words = text("words");
-    if (!*panel.control) continue;
-    const auto of_control = [&](const char* what) -> const std::string& {
-      return words::say(fmt::format("plots.control.{}.{}", panel.control + 1, what));
-    };
-    controls.push_back({panel.control, of_control("title"), of_control("help"), of_control("words")});
+    for (const char** text :
+         {&panel.title, &panel.question, &panel.brief, &panel.axis, &panel.help, &panel.words})
+      *text = said(*text);
+    if (panel.controls.empty()) continue;
+    const PanelControl& own = panel.controls.front();
+    controls.push_back({own.name, said(own.title), said(own.help), said(own.words)});
     panel.controls = {&controls.back(), 1};
   }
   return all;
@@ -172,7 +200,7 @@ const PanelControl* panel_control(std::string_view control) {
   if (!panel) return nullptr;
   const std::string_view name = control.substr(std::string_view(panel->id).size());
   for (const PanelControl& own : panel->controls)
-    if (own.name == name) return &own;
+    if (name == own.name) return &own;
   return nullptr;
 }
 

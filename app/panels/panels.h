@@ -1,5 +1,5 @@
 // `panels` gives the plots of the Lab, a row each: what a panel shows, where it stands, and the names of its controls
-// and file. Its title, its question and its words for the palette are in assets/words/plots.toml. LabScreen draws the
+// and file, its title, its question and its words for the palette. LabScreen draws the
 // rows, elsewhere() lists their controls, the palette names them. A new panel is a row of panels.cpp and the function
 // that makes its PlotSpec.
 #pragma once
@@ -42,8 +42,8 @@ struct Place {
 
 // A control that only this panel has.
 struct PanelControl {
-  std::string_view name;  // after the panel's id: "/peak"
-  std::string_view title, help, words;
+  const char* name;  // after the panel's id: "/peak"
+  const char *title, *help, *words;
 };
 
 using PlotsOf = std::vector<plot::PlotSpec> (*)(const LabView&, view::LabData&, const PlotOptions&, Metric);
@@ -65,8 +65,7 @@ struct Panel {
   bool one_stack = false;          // a list chooses one stack of an encoder-decoder; else both are shown
   bool at_cursor = true;           // the runs as they stood at the cursor's step; else as they are now
   bool speaks_on_lines = false;    // no sentence below the title: its lines are labelled with it
-  const char* control = "";        // a control that only this panel has: "/peak"
-  std::span<const PanelControl> controls{};
+  std::span<const PanelControl> controls{};  // at most one
   PlotsOf plots;
 };
 

@@ -63,7 +63,7 @@ std::string text_of(const std::vector<plot::PlotSpec>& plots) {
 
 // The help of a title with a choice: what is measured, and in small print what a click does.
 std::string definition(Metric metric) {
-  return words::say("plots.menu.help_title", {{"help", info(metric).help}});
+  return tr("{help}\nClick to show another quantity.", {{"help", info(metric).help}});
 }
 
 void dots(Painter& p, Vec centre, Colour colour) {
@@ -120,16 +120,18 @@ void metric_button(Ui& ui, const std::string& name, const Rect& rect, Metric& me
 
 namespace {
 
-constexpr const char* kEntries[] = {"svg", "png", "csv", "text", "log", "reset"};
-constexpr size_t kSaves = 3, kCopy = 3, kAxis = 4;
+constexpr size_t kSaves = 3, kAxis = 4;
 
 std::vector<MenuEntry> whole_menu() {
-  std::vector<MenuEntry> menu;
-  for (const char* id : kEntries)
-    menu.push_back({id, words::say(fmt::format("plots.menu.{}.label", id)),
-                    words::say(fmt::format("plots.menu.{}.help", id))});
-  menu[kCopy].keys = ui::shown_keys("Ctrl+T");
-  return menu;
+  return {
+      {"svg", tr("Save as SVG"), tr("A drawing without loss, into the pictures folder.")},
+      {"png", tr("Save as PNG"), tr("A picture of 1280 × 800 pixels, into the pictures folder.")},
+      {"csv", tr("Save as CSV"), tr("All numbers of the plot with nine digits, into the pictures folder.")},
+      {"text", tr("Copy as text"), tr("Title, sentence and the values of every line, to paste elsewhere."),
+       ui::shown_keys("Ctrl+T")},
+      {"log", tr("Logarithmic axis"),
+       tr("Switches the vertical axis between a linear and a logarithmic scale.")},
+      {"reset", tr("Show everything"), tr("Undoes zoom and pan.")}};
 }
 
 }  // namespace
@@ -144,7 +146,7 @@ void CellState::hand_over(Desk& desk) {
   desk.saves = std::exchange(saves, {});
   if (copied.empty()) return;
   desk.copied = std::exchange(copied, {});
-  desk.notice = words::say("shell.notice.copied", {{"what", copied_title}});
+  desk.notice = tr("copied: {what} as text", {{"what", copied_title}});
 }
 
 void cell_menu(Ui& ui, const std::string& name, const Rect& panel, const std::vector<plot::PlotSpec>& plots,
@@ -153,7 +155,8 @@ void cell_menu(Ui& ui, const std::string& name, const Rect& panel, const std::ve
   const Rect place{panel.right() - 24, panel.y + 6, 24, 24};
   HitOptions options;
   options.overlap = true;
-  const Hit hit = ui.hit(menu, place, "", words::say("plots.menu.help"), options);
+  const Hit hit = ui.hit(menu, place, "",
+                         tr("Save or copy this plot, change its axis (Ctrl+T copies it as text)."), options);
   if (hit.hovered || hit.focused || ui.popup_open(menu) || panel.contains(ui.mouse()))
     dots(ui.paint(), {panel.right() - 7, place.centre().y}, hit.hovered ? ui.theme().ink : ui.theme().ink3);
   if (hit.clicked || state.open_menu == name) {
@@ -179,14 +182,14 @@ void cell_menu(Ui& ui, const std::string& name, const Rect& panel, const std::ve
     const Rect row = rows.take_top(kRow).inset(0, 1);
     quiet.left = true;
     quiet.style = {Face::Sans, type::body};
-    const std::string_view label = i == kAxis && log ? words::say("plots.menu.linear") : entry.label;
+    const std::string_view label = i == kAxis && log ? tr("Linear axis") : entry.label;
     const bool clicked = button(ui, fmt::format("{}/{}", menu, entry.id), row, label, entry.help, quiet);
     ui.paint().text_in(row.inset(10, 0), {Face::Mono, type::tick}, ui.theme().ink3, entry.keys, Align::Right);
     if (!clicked) continue;
     if (i < kSaves)
       state.saves.push_back({std::make_shared<const std::vector<plot::PlotSpec>>(plots), state.views[name],
                              static_cast<view::PlotFormat>(i)});
-    if (i == kCopy) copy();
+    if (i == kSaves) copy();
     if (i == kAxis) state.turned[name] = !state.turned[name];
     if (i > kAxis) state.views[name].reset();
     ui.close_popup();

@@ -96,8 +96,8 @@ std::string save_plots(const std::vector<view::SavePlot>& commands, bool dark) {
     try {
       const std::vector<std::string> paths = save_plot(save, pictures_folder(), dark);
       if (!paths.empty())
-        notice = words::say(paths.size() > 1 ? "plots.saved_more" : "plots.saved",
-                            {{"path", paths.front()}, {"more", paths.size() - 1}});
+        notice = tr(paths.size() > 1 ? "saved {path} and {more} more" : "saved {path}",
+                    {{"path", paths.front()}, {"more", paths.size() - 1}});
     } catch (...) {
       notice = describe_exception("saving the plot");
     }

@@ -10,7 +10,7 @@
 #include "app/ui/widgets.h"
 #include "app/view/glossary.h"
 #include "app/words/words.h"
-#include "training/data/identity/data_identity.h"
+#include "training/data/data_identity.h"
 #include "training/io/text.h"
 #include "training/measure/verdict.h"
 
@@ -36,9 +36,7 @@ bool has_part(const RunView& run, const std::string& part) {
 }
 
 // Says "B and C".
-std::string listed(const std::vector<std::string>& letters) {
-  return in_words(letters, words::say("plots.and"));
-}
+std::string listed(const std::vector<std::string>& letters) { return in_words(letters, tr("and")); }
 
 // Says "B left the line of letter frequencies at step 214, A at step 480."; `that`: named before.
 std::string leavers_sentence(const LabView& view, bool that, bool brief) {
@@ -52,21 +50,25 @@ std::string leavers_sentence(const LabView& view, bool that, bool brief) {
       leavers.push_back(&run);
   }
   if (!below.empty() && leavers.empty())
-    return words::say("plots.loss.began_below", {{"count", below.size()},
-                                                 {"runs", listed(below)},
-                                                 {"frequencies", words::spoken(frequencies_of(view.unit))}});
+    return tr(
+        "{runs} was below the line of {frequencies} from the first step on. | {runs} were below "
+        "the line of {frequencies} from the first step on.",
+        {{"count", below.size()},
+         {"runs", listed(below)},
+         {"frequencies", words::spoken(frequencies_of(view.unit))}});
   if (leavers.empty()) return {};
   std::stable_sort(leavers.begin(), leavers.end(),
                    [](const RunView* a, const RunView* b) { return a->learning_since < b->learning_since; });
   std::string others;
   for (size_t i = 1; i < leavers.size(); ++i)
-    others += words::say(brief ? "plots.loss.left_too_brief" : "plots.loss.left_too",
-                         {{"run", leavers[i]->letter}, {"step", leavers[i]->learning_since}});
-  return words::say(that ? "plots.loss.left_that" : "plots.loss.left",
-                    {{"run", leavers.front()->letter},
-                     {"frequencies", words::spoken(frequencies_of(view.unit))},
-                     {"step", leavers.front()->learning_since},
-                     {"others", others}});
+    others += tr(brief ? ", {run} at {step}" : ", {run} at step {step}",
+                 {{"run", leavers[i]->letter}, {"step", leavers[i]->learning_since}});
+  return tr(that ? "{run} left that line at step {step}{others}."
+                 : "{run} left the line of {frequencies} at step {step}{others}.",
+            {{"run", leavers.front()->letter},
+             {"frequencies", words::spoken(frequencies_of(view.unit))},
+             {"step", leavers.front()->learning_since},
+             {"others", others}});
 }
 
 std::string loss_sentence(const LabView& view) {
@@ -79,18 +81,21 @@ std::string loss_sentence(const LabView& view) {
   }
   const bool brief = view.runs.size() > 3;
   if (!broken.empty())
-    sentences.push_back(
-        words::say("plots.loss.broken", {{"count", broken.size()}, {"runs", listed(broken)}}));
+    sentences.push_back(tr("{runs} is no longer finite. | {runs} are no longer finite.",
+                           {{"count", broken.size()}, {"runs", listed(broken)}}));
   if (!stuck.empty())
-    sentences.push_back(words::say(brief ? "plots.loss.stuck_brief" : "plots.loss.stuck",
-                                   {{"count", stuck.size()},
-                                    {"runs", listed(stuck)},
-                                    {"unit", words::spoken(view.unit)},
-                                    {"frequencies", words::spoken(frequencies_of(view.unit))}}));
+    sentences.push_back(
+        tr(brief ? "{runs} knows only {frequencies}. | {runs} know only {frequencies}."
+                 : "{runs} knows only how often each {unit} occurs. | {runs} know only how often each "
+                   "{unit} occurs.",
+           {{"count", stuck.size()},
+            {"runs", listed(stuck)},
+            {"unit", words::spoken(view.unit)},
+            {"frequencies", words::spoken(frequencies_of(view.unit))}}));
   if (std::string left = leavers_sentence(view, !stuck.empty(), brief); !left.empty())
     sentences.push_back(std::move(left));
   if (sentences.empty() && view.step > 0)
-    return words::say("plots.loss.first", {{"unit", words::spoken(view.unit)}});
+    return tr("Every model first learns how often each {unit} occurs.", {{"unit", words::spoken(view.unit)}});
   return fmt::format("{}", fmt::join(sentences, " "));
 }
 
@@ -111,14 +116,16 @@ std::string variability_sentence(const LabView& view) {
   if (low == high) return {};
   const bool apart = (*low)->spread->high[step - 1] < (*high)->spread->low[step - 1];
   const int seeds = std::min((*low)->spread->seeds, (*high)->spread->seeds);
-  return words::say(apart ? "plots.loss.no_luck" : "plots.loss.luck",
-                    {{"low", (*low)->letter}, {"high", (*high)->letter}, {"step", step}, {"seeds", seeds}});
+  return tr(apart ? "Not luck: {low} lies below {high} at step {step} with each of {seeds} other seeds."
+                  : "It may be luck: {low} and {high} overlap at step {step} over {seeds} other seeds.",
+            {{"low", (*low)->letter}, {"high", (*high)->letter}, {"step", step}, {"seeds", seeds}});
 }
 
 void put_spread(PlotSpec& plot, const RunView& run) {
   if (!run.spread || run.spread->mean.size() < 2) return;
   Band band;
-  band.id = words::say("plots.loss.seeds", {{"run", run.letter}, {"count", run.spread->seeds}});
+  band.id = tr("{run} with {count} other seed | {run} with {count} other seeds",
+               {{"run", run.letter}, {"count", run.spread->seeds}});
   band.ink = Ink::run(view::colour_of(run));
   std::vector<float> x(run.spread->mean.size());
   std::iota(x.begin(), x.end(), 1.f);
@@ -142,8 +149,8 @@ void put_levels(PlotSpec& plot, const LabView& view) {
     RefLine floor;
     floor.value = view.entropy_rate;
     const words::Place level{"level", ui::decimals(view.entropy_rate, 2)};
-    floor.short_label = words::say("plots.loss.entropy", {level});
-    floor.label = words::say("plots.loss.entropy_floor", {level});
+    floor.short_label = tr("entropy of the text {level}", {level});
+    floor.label = tr("entropy of the text {level}, no model can do better", {level});
     floor.label_left = floor.label_below = floor.fill_below = true;
     floor.help = view::meaning("entropy");
     plot.lines.push_back(std::move(floor));
@@ -165,25 +172,24 @@ double loss_top(const LabView& view, view::LabData& data) {
 std::string axis_of(const LabView& view, const MetricInfo& about, const PlotOptions& options) {
   if (!about.of_matrix) return about.axis;
   if (about.metric == Metric::Gradient && options.stream > 0)
-    return words::say("plots.axis.of_stream", {{"stream", options.stream}});
-  return words::say("plots.axis.of_matrix",
-                    {{"what", about.axis}, {"matrix", matrix_label(view, options.matrix)}});
+    return tr("root mean square of the gradient of stream {stream}", {{"stream", options.stream}});
+  return tr("{what} of {matrix}", {{"what", about.axis}, {"matrix", matrix_label(view, options.matrix)}});
 }
 
 std::string at_step(std::string_view what, int step) {
-  return words::say("plots.axis.at_step", {{"what", what}, {"step", ui::grouped(step)}});
+  return tr("{what} at step {step}", {{"what", what}, {"step", ui::grouped(step)}});
 }
 
 std::string of_run(std::string_view what, const RunView& run) {
-  return words::say("plots.axis.of_run",
-                    {{"what", what}, {"run", run.letter}, {"name", words::spoken(run.name)}});
+  return tr("{what}, {run}: {name}",
+            {{"what", what}, {"run", run.letter}, {"name", words::spoken(run.name)}});
 }
 
 Axis step_axis(const LabView& view) {
   Axis axis;
   axis.lo = 0;
   axis.hi = view::steps_shown(view);
-  axis.label = words::say("plots.axis.step");
+  axis.label = tr("step");
   axis.integer = true;
   axis.max_ticks = 7;
   return axis;
@@ -235,16 +241,17 @@ std::string short_label(const LabView& view, size_t index) {
 PlotSpec loss_plot(const LabView& view, view::LabData& data, const PlotOptions& options) {
   PlotSpec plot;
   if (!view::any_stream(view)) {
-    plot.title = words::say("plots.panel.loss.title");
-    plot.question = words::say("plots.loss.question_choice");
+    plot.title = tr("Loss");
+    plot.question = tr("how well does it choose?");
     plot.brief = plot.question;
   }
   plot.y.unit = words::spoken(nats_per(view.unit));
   plot.sentence = variability_sentence(view);
   if (plot.sentence.empty()) plot.sentence = loss_sentence(view);
   for (const RunView& run : view.runs) put_spread(plot, run);
-  plot.note =
-      words::say(plot.bands.empty() ? "plots.loss.note" : "plots.loss.note_bands", {{"nats", plot.y.unit}});
+  plot.note = tr(plot.bands.empty() ? "{nats}, lower is better"
+                                    : "{nats}, lower is better; bands: lowest to highest of other seeds",
+                 {{"nats", plot.y.unit}});
   plot.x = step_axis(view);
   plot.y.lo = floor_of_axis(view);
   plot.y.hi = loss_top(view, data);

@@ -31,7 +31,7 @@ void add_start_line(PlotSpec& plot, const LabView& view, LabData& data, const Pl
   }
   if (letters.empty()) return;
   Series s;
-  s.id = words::say("plots.at_start", {{"runs", letters}});
+  s.id = tr("{runs} at step 1", {{"runs", letters}});
   s.x0 = 1;
   s.y = Column::of(start);
   s.ink = {Ink::Role::Ink3, 0, 1};
@@ -78,7 +78,7 @@ Axis layer_axis(int layers) {
   axis.lo = 0.8;
   axis.hi = layers + 0.1;
   if (layers == 1) axis.hi = 1.2;
-  axis.label = axis.short_label = words::say("plots.axis.layer");
+  axis.label = axis.short_label = tr("layer");
   axis.integer = true;
   axis.max_ticks = 12;
   const int stride = layers > 24 ? 8 : layers > 12 ? 4 : layers > 8 ? 2 : 1;
@@ -113,8 +113,8 @@ std::string gets_less(const std::vector<float>& gradients) {
   const std::optional<Faded> less = faded(gradients);
   if (!less) return {};
   const size_t layers = gradients.size();
-  return words::say(
-      "plots.gets_less",
+  return tr(
+      "layer {layer} gets {times} less than layer {other}",
       {{"layer", less->first ? 1 : layers}, {"times", less->times}, {"other", less->first ? layers : 1}});
 }
 
@@ -135,7 +135,7 @@ void put_title(PlotSpec& plot, const MetricInfo& about, const char* title) {
 PlotSpec gradient_by_layer_plot(const LabView& view, LabData& data, const PlotOptions& options) {
   PlotSpec plot;
   plot.id = "gradient-by-layer";
-  plot.note = words::say(options.stream > 0 ? "plots.gradient.note_stream" : "plots.gradient.note");
+  plot.note = tr(options.stream > 0 ? "root mean square of ∂L/∂s, log scale" : "‖∂L/∂W‖, log scale");
   put_title(plot, info(Metric::Gradient), info(Metric::Gradient).by_layer);
   plot.x = layer_axis(most_layers(view));
   plot.y.label = at_step(axis_of(view, info(Metric::Gradient), options), options.step);
@@ -166,9 +166,10 @@ PlotSpec gradient_by_layer_plot(const LabView& view, LabData& data, const PlotOp
     } else if (!less.empty()) {
       plot.notes.push_back({double(at + 1), values[at], letter_of(view.runs[worst]), less,
                             Ink::run(colour_of(view.runs[worst])), 18, 22});
-      plot.sentence = words::say("plots.said", {{"run", view.runs[worst].letter}, {"what", less}});
+      plot.sentence = tr("{run}: {what}.", {{"run", view.runs[worst].letter}, {"what", less}});
     } else if (worst_spread > 0) {
-      plot.sentence = words::say("plots.gradient.alike", {{"times", ui::decimals(worst_spread, 1)}});
+      plot.sentence =
+          tr("All layers get about the same, within {times}×.", {{"times", ui::decimals(worst_spread, 1)}});
     }
     if (!options.compact) {
       const bool theory = options.stream == 0 &&
@@ -195,13 +196,13 @@ std::string growth_sentence(const LabView& view, const std::vector<Growth>& grow
   const auto times = [](const Growth& g) { return ui::decimals(g.first, 1); };
   std::string others;
   for (size_t i = 1; i < growing.size(); ++i)
-    others +=
-        words::say("plots.hidden.grows_too", {{"run", growing[i].second}, {"times", times(growing[i])}});
-  return words::say(any_both(view) ? "plots.hidden.grows_both" : "plots.hidden.grows",
-                    {{"run", growing.front().second},
-                     {"times", times(growing.front())},
-                     {"others", others},
-                     {"layer", most_layers(view) - (any_stream(view) ? 0 : 1)}});
+    others += tr(", {run} {times}×", {{"run", growing[i].second}, {"times", times(growing[i])}});
+  return tr(any_both(view) ? "{run} grows {times}×{others} from bottom to top."
+                           : "{run} grows {times}×{others} from layer 1 to {layer}.",
+            {{"run", growing.front().second},
+             {"times", times(growing.front())},
+             {"others", others},
+             {"layer", most_layers(view) - (any_stream(view) ? 0 : 1)}});
 }
 
 }  // namespace
@@ -230,7 +231,7 @@ PlotSpec hidden_norm_plot(const LabView& view, LabData& data, const PlotOptions&
     }
   }
   if (sums) add_norm_theory(plot, view, range.hi);
-  plot.note = sums ? info(Metric::HiddenNorm).note : words::say("plots.hidden.note_output");
+  plot.note = sums ? info(Metric::HiddenNorm).note : tr("mean square of each layer's output");
   plot.y.label = at_step(info(Metric::HiddenNorm).axis, options.step);
   if (any_both(view) && growing.size() > 2) {  // a line holds two stacks: those that grow most
     std::stable_sort(growing.begin(), growing.end(),
@@ -240,7 +241,7 @@ PlotSpec hidden_norm_plot(const LabView& view, LabData& data, const PlotOptions&
   if (!growing.empty())
     plot.sentence = growth_sentence(view, growing);
   else if (range.hi > 0 && any_stream(view))
-    plot.sentence = words::say("plots.hidden.none");
+    plot.sentence = tr("No stream grows with depth.");
   if (range.hi / std::max(range.lo, 1e-30) > 100) {
     log_axis(plot.y, range.lo, range.hi);
   } else {

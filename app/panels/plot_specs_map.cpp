@@ -65,7 +65,8 @@ struct Beside {
 };
 
 Beside theory_of(const LabView& view, const RunView& run, Metric metric) {
-  if (run.forked_from >= 0 || !run.spec->train.init_from.empty()) return {{}, words::say("plots.map.forked")};
+  if (run.forked_from >= 0 || !run.spec->train.init_from.empty())
+    return {{}, tr("the run did not start from fresh weights")};
   const auto spec = spec_at(run, 1);
   const double same = spec->data == view.runs.front().spec->data ? view.agreement.token : 0;
   const theory::AtStart& start = start_of(run, same);
@@ -99,9 +100,11 @@ std::string map_sentence(const LabView& view, const std::vector<PlotSpec>& plots
     list += (list.empty() ? "" : ", ") + letter_of(view.runs[i]);
   }
   std::string all;
-  if (worst > 0) all = words::say("plots.map.within", {{"runs", with}, {"times", ui::decimals(worst, 2)}});
+  if (worst > 0)
+    all = tr("{runs}: at the start within a factor of {times} of theory.",
+             {{"runs", with}, {"times", ui::decimals(worst, 2)}});
   for (const auto& [why, runs] : without)
-    all += (all.empty() ? "" : " ") + words::say("plots.map.no_theory", {{"runs", runs}, {"why", why}});
+    all += (all.empty() ? "" : " ") + tr("No theory for {runs}: {why}.", {{"runs", runs}, {"why", why}});
   return all;
 }
 
@@ -138,7 +141,7 @@ void put_maps(std::vector<PlotSpec>& plots, const LabView& view, LabData& data, 
     worst = std::max(worst, farthest(data, run, stats, beside.column));
     reasons[i] = beside.why;
     heat.beside = Column::of(std::move(beside.column));
-    heat.beside_label = words::say("plots.map.theory");
+    heat.beside_label = tr("theory");
     const int layers = layers_of(run, options.side);
     heat.row_last = fmt::format("{}", layers);
     plots[i].y.lo = 0.5;
@@ -151,10 +154,11 @@ void put_maps(std::vector<PlotSpec>& plots, const LabView& view, LabData& data, 
     if (!plot.heat) continue;
     plot.heat->least = static_cast<float>(range.lo);
     plot.heat->full = static_cast<float>(range.hi);
-    plot.heat->label = words::say("plots.map.colour", {{"what", plot.y.label},
-                                                       {"low", ui::significant(range.lo, 2)},
-                                                       {"high", ui::significant(range.hi, 2)}});
-    plot.y.label = words::say("plots.axis.layer");
+    plot.heat->label =
+        tr("{what} by colour, from {low} to {high}, log scale", {{"what", plot.y.label},
+                                                                 {"low", ui::significant(range.lo, 2)},
+                                                                 {"high", ui::significant(range.hi, 2)}});
+    plot.y.label = tr("layer");
   }
   if (!plots.empty()) plots.front().sentence = map_sentence(view, plots, reasons, worst);
 }
@@ -169,11 +173,11 @@ std::string cell_words(const PlotSpec& plot, double x, double y) {
   if (!std::isfinite(value)) return {};
   const auto step =
       static_cast<long long>(std::floor(plot.x.hi * static_cast<double>(column + 1) / heat.columns));
-  std::string text = words::say("plots.map.cell", {{"row", static_cast<long long>(row) + 1},
-                                                   {"step", ui::grouped(step)},
-                                                   {"value", ui::number(value, 3)}});
+  std::string text = tr("Sub-layer {row}, step {step}: {value}.", {{"row", static_cast<long long>(row) + 1},
+                                                                   {"step", ui::grouped(step)},
+                                                                   {"value", ui::number(value, 3)}});
   if (row < heat.beside.size() && std::isfinite(heat.beside[row]))
-    text += " " + words::say("plots.map.cell_theory", {{"value", ui::number(heat.beside[row], 3)}});
+    text += " " + tr("Theory at step 0: {value}.", {{"value", ui::number(heat.beside[row], 3)}});
   return text;
 }
 

@@ -44,10 +44,11 @@ std::string label_without_second_moment(const LabView& view) {
 std::string not_measured(const LabView& view, Metric metric) {
   if (of_any_layer(metric)) {
     const std::string label = metric == Metric::SpikeRatio ? label_without_second_moment(view) : "";
-    return label.empty() ? words::say("plots.not_measured")
-                         : words::say("plots.no_second_moment", {{"optimizer", label}});
+    return label.empty() ? tr("These runs do not measure this.")
+                         : tr("{optimizer} keeps no second moment that a gradient could be held against.",
+                              {{"optimizer", label}});
   }
-  return view::any_stream(view) ? words::say("plots.not_measured") : view::no_stream();
+  return view::any_stream(view) ? tr("These runs do not measure this.") : view::no_stream();
 }
 
 // The entropy where all visible keys weigh alike: the mean over queries of ln(number of keys).
@@ -60,16 +61,20 @@ double even_attention(const ModelConfig& model) {
 double add_even_line(PlotSpec& plot, const ModelConfig& model) {
   RefLine even;
   even.value = even_attention(model);
-  even.label = words::say("plots.attention.even", {{"level", ui::decimals(even.value, 2)}});
+  even.label = tr("everywhere alike {level}", {{"level", ui::decimals(even.value, 2)}});
   even.label_left = true;
   plot.lines.push_back(even);
   return even.value;
 }
 
 std::string cosine_sentence(Metric metric, Best most) {
-  const char* id = info(metric).id;
-  return words::say(most.value >= 0.8 ? fmt::format("plots.{}.alike", id) : fmt::format("plots.{}.apart", id),
-                    {{"run", most.who()}, {"cosine", ui::decimals(most.value, 2)}});
+  const bool alike = most.value >= 0.8;
+  const char* const said = metric == Metric::TokenCosine
+                               ? alike ? "{run}: tokens alike after the last layer, cosine {cosine}."
+                                       : "Tokens stay apart: cosine at most {cosine} at the end."
+                           : alike ? "{run}: input and output alike after the last layer, cosine {cosine}."
+                                   : "Input and output stay apart: cosine at most {cosine} at the end.";
+  return tr(said, {{"run", most.who()}, {"cosine", ui::decimals(most.value, 2)}});
 }
 
 std::string sentence_of(Metric metric, Best last, Best spread, int layers) {
@@ -79,15 +84,17 @@ std::string sentence_of(Metric metric, Best last, Best spread, int layers) {
     case Metric::LayerCosine:
       return cosine_sentence(metric, last);
     case Metric::AttentionEntropy:
-      return words::say(view::has_both(*last.run) ? "plots.attention.widest_last" : "plots.attention.widest",
-                        {{"run", last.who()}, {"layer", layers}, {"entropy", ui::decimals(last.value, 2)}});
+      return tr(view::has_both(*last.run)
+                    ? "{run}'s last layer spreads its attention widest: {entropy} nats."
+                    : "{run}'s layer {layer} spreads its attention widest: {entropy} nats.",
+                {{"run", last.who()}, {"layer", layers}, {"entropy", ui::decimals(last.value, 2)}});
     default:
       break;
   }
-  if (!spread.run || spread.value < 2) return words::say("plots.layers.alike");
+  if (!spread.run || spread.value < 2) return tr("The layers of every run are alike within 2×.");
   const std::string times =
       spread.value < 10 ? ui::number(spread.value, 2) : ui::grouped(std::llround(spread.value));
-  return words::say("plots.layers.differ", {{"run", spread.who()}, {"times", times}});
+  return tr("{run}'s layers differ by {times}×.", {{"run", spread.who()}, {"times", times}});
 }
 
 }  // namespace
@@ -98,8 +105,10 @@ namespace {
 std::string dominant_sentence(const LabView& view, view::LabData& data, int step) {
   for (const RunView& run : view.runs)
     if (const auto tokens = token_shares(data, run, step))
-      return words::say("plots.dominant",
-                        {{"run", run.letter}, {"times", ui::number(double(tokens->longest), 2)}});
+      return tr(
+          "One token dominates {run}: its state is {times} times as long as the median one, and β² "
+          "over all tokens is mostly its own.",
+          {{"run", run.letter}, {"times", ui::number(double(tokens->longest), 2)}});
   return {};
 }
 
@@ -109,7 +118,7 @@ void add_medians(PlotSpec& plot, const LabView& view, view::LabData& data, const
     auto tokens = token_shares(data, view.runs[i], options.step);
     if (!tokens) continue;
     Series s = layer_line(view, i, options.compact, view::Side::Main);
-    s.id += " " + words::say("plots.median");
+    s.id += " " + tr("by token, median");
     s.x = Column::of(std::move(tokens->medians.x));
     s.y = Column::of(std::move(tokens->medians.y));
     s.dash = ui::Dash{ui::line::reference_on, ui::line::reference_off};
@@ -157,7 +166,7 @@ PlotSpec depth_plot(const LabView& view, view::LabData& data, const PlotOptions&
   if (metric == Metric::OwnShare) {
     add_medians(plot, view, data, options);
     if (const std::string said = dominant_sentence(view, data, options.step); !said.empty())
-      plot.sentence = said + " " + words::say("plots.dotted");
+      plot.sentence = said + " " + tr("Dotted: the median by token.");
   }
   if (plot.series.empty() && view.step > 0) plot.sentence = not_measured(view, metric);
   if (metric == Metric::AttentionEntropy && last.run && !view::any_both(view))
@@ -211,17 +220,16 @@ std::string lean_sentence(const std::vector<std::pair<char, Dependency>>& runs) 
     same->letters += (same->runs++ ? ", " : "") + std::string(1, letter);
   }
   const auto what = [](const Group& g) {
-    if (g.on.parts == 0) return words::say("plots.lean.newest", {{"count", g.runs}});
-    if (g.on.parts == Leaning::kAll) return words::say("plots.lean.all");
-    return words::say("plots.lean.some", {{"parts", g.on.parts}, {"all", g.on.of}});
+    if (g.on.parts == 0) return tr("its newest branch | their newest branch", {{"count", g.runs}});
+    if (g.on.parts == Leaning::kAll) return tr("all");
+    return tr("about {parts} of {all}", {{"parts", g.on.parts}, {"all", g.on.of}});
   };
   std::string others;
   for (size_t i = 1; i < groups.size(); ++i)
-    others += words::say("plots.lean.on_too", {{"runs", groups[i].letters}, {"what", what(groups[i])}});
+    others += tr(", {runs} on {what}", {{"runs", groups[i].letters}, {"what", what(groups[i])}});
   const Group& first = groups.front();
-  return words::say(
-      "plots.lean.on",
-      {{"count", first.runs}, {"runs", first.letters}, {"what", what(first)}, {"others", others}});
+  return tr("{runs} leans on {what}{others}. | {runs} lean on {what}{others}.",
+            {{"count", first.runs}, {"runs", first.letters}, {"what", what(first)}, {"others", others}});
 }
 
 // Says "The output reads about 9 of 13 in A, 3 of 13 in B."
@@ -229,10 +237,10 @@ std::string reads_sentence(const std::vector<std::pair<char, Dependency>>& runs)
   std::string each;
   for (const auto& [letter, weights] : runs)
     each += (each.empty() ? "" : ", ") +
-            words::say("plots.weights.parts", {{"parts", std::lround(weights.parts())},
-                                               {"all", weights.rows.back().size()},
-                                               {"run", std::string(1, letter)}});
-  return words::say("plots.weights.reads", {{"runs", each}});
+            tr("about {parts} of {all} in {run}", {{"parts", std::lround(weights.parts())},
+                                                   {"all", weights.rows.back().size()},
+                                                   {"run", std::string(1, letter)}});
+  return tr("The output reads {runs}.", {{"runs", each}});
 }
 
 HeatMap triangle_of(const Dependency& d, const RunView& run, const PlotOptions& options) {
@@ -247,11 +255,11 @@ HeatMap triangle_of(const Dependency& d, const RunView& run, const PlotOptions& 
   heat.cells = Column::of(std::move(cells));
   heat.row_first = "1";
   heat.row_last = fmt::format("{}", heat.rows);
-  heat.column_first = words::say("plots.lean.input");
-  heat.column_last = words::say("plots.lean.branch", {{"branch", heat.rows}});
+  heat.column_first = tr("input");
+  heat.column_last = tr("branch {branch}", {{"branch", heat.rows}});
   heat.column_last_short = fmt::format("{}", heat.rows);
   const auto [lo, hi] = std::minmax_element(d.sums.begin(), d.sums.end());
-  heat.below = words::say("plots.lean.rows", {{"low", ui::decimals(*lo, 2)}, {"high", ui::decimals(*hi, 2)}});
+  heat.below = tr("Σ rows {low}–{high}", {{"low", ui::decimals(*lo, 2)}, {"high", ui::decimals(*hi, 2)}});
   heat.below_short = fmt::format("Σ {}–{}", ui::decimals(*lo, 2), ui::decimals(*hi, 2));
   const int per_layer =
       static_cast<int>(view::subs_of(view::has_both(run) && options.side == view::Side::Main).size());
@@ -274,12 +282,12 @@ void put_weight_words(std::vector<PlotSpec>& plots, const LabView& view, int ste
       }
   for (size_t i = 0; i < plots.size(); ++i) {
     plots[i].id = fmt::format("depth-weights-{}", view.runs[i].letter);
-    plots[i].title = words::say("plots.weights.title");
-    plots[i].question = words::say("plots.weights.question");
-    plots[i].brief = words::say("plots.weights.brief");
-    plots[i].y.label = of_run(at_step(words::say("plots.weights.axis"), step), view.runs[i]);
+    plots[i].title = tr("Weights over depth");
+    plots[i].question = tr("what does each sub-layer read?");
+    plots[i].brief = tr("who reads what?");
+    plots[i].y.label = of_run(at_step(tr("weight over depth"), step), view.runs[i]);
     if (!plots[i].heat) continue;
-    plots[i].heat->cell = "weights";
+    plots[i].heat->weights = true;
     plots[i].heat->full = std::ceil(5 * most) / 5;
     plots[i].heat->signed_data = least < 0;
   }

@@ -25,11 +25,11 @@ Schedule schedule_of(const RunView& run, size_t index, const PlotOptions& option
 // Says "warm-up 200", "full rate at once, then 1/√step"; `bare` leaves a warm-up its length alone.
 std::string schedule_words(const Schedule& schedule, bool bare = false) {
   const std::string steps = std::to_string(schedule.warmup);
-  const std::string start = schedule.warmup <= 0 ? words::say("plots.rate.at_once")
+  const std::string start = schedule.warmup <= 0 ? tr("full rate at once")
                             : bare               ? steps
-                                                 : words::say("plots.rate.rises", {{"steps", steps}});
+                                                 : tr("warm-up {steps}", {{"steps", steps}});
   const std::string then = words::spoken(row_of(schedule.kind).words);
-  return then.empty() ? start : words::say("plots.rate.then", {{"start", start}, {"then", then}});
+  return then.empty() ? start : tr("{start}, then {then}", {{"start", start}, {"then", then}});
 }
 
 // Makes runs with one schedule one line. The first is drawn wider, so that both colours are seen.
@@ -54,12 +54,12 @@ std::string words_of(const RateGroup& group, bool brief) {
   const Schedule &now = group.schedule, &was = group.began;
   if (!changed(group)) {
     const bool plain = now.warmup <= 0 && now.kind == Schedule::Kind::Constant;
-    return brief && plain ? words::say("plots.rate.full") : schedule_words(now);
+    return brief && plain ? tr("full rate") : schedule_words(now);
   }
   const bool both_rise = was.warmup > 0 && now.warmup > 0;
-  return words::say("plots.rate.changed", {{"was", schedule_words(was)},
-                                           {"now", schedule_words(now, both_rise)},
-                                           {"step", ui::grouped(group.changed)}});
+  return tr("{was} → {now} at {step}", {{"was", schedule_words(was)},
+                                        {"now", schedule_words(now, both_rise)},
+                                        {"step", ui::grouped(group.changed)}});
 }
 
 RateGroup rate_group_of(const RunView& run, size_t index, const PlotOptions& options) {
@@ -110,7 +110,7 @@ void add_rate_lines(PlotSpec& plot, const RateGroup& group, const LabView& view,
     plot::Series past, future;
     const auto measured = data.rate(run);
     past.id = view::letter_of(run);
-    future.id = words::say("plots.rate.planned", {{"run", run.letter}});
+    future.id = tr("{run} planned", {{"run", run.letter}});
     past.x = Column(measured->x);
     past.y = Column(measured->y);
     past.x.owner = measured;
@@ -172,7 +172,8 @@ void add_rate_handles(PlotSpec& plot, const std::vector<RateGroup>& groups, cons
     handle.x = group.schedule.warmup;
     handle.y = group.schedule.peak;
     handle.step = 10;
-    handle.help = words::say("plots.rate.help_warmup", {{"run", letter}});
+    handle.help =
+        tr("End of run {run}'s warm-up. Drag it: the schedule changes from now on.", {{"run", letter}});
     handle.value = fmt::format("{}", group.schedule.warmup);
     plot.handles.push_back(std::move(handle));
   }
@@ -183,9 +184,9 @@ void add_rate_handles(PlotSpec& plot, const std::vector<RateGroup>& groups, cons
     handle.y = groups.front().schedule.peak;  // also where the schedule has left it by then
     handle.move_x = false;
     handle.move_y = true;
-    handle.help = words::say("plots.rate.help_peak");
+    handle.help = tr("The learning rate of all runs. Drag it up or down: it changes from now on.");
     handle.value = ui::number(groups.front().schedule.peak);
-    const std::string peak = words::say("plots.rate.peak", {{"rate", handle.value}});
+    const std::string peak = tr("peak {rate}", {{"rate", handle.value}});
     plot.notes.push_back({handle.x, handle.y, "", peak, {Ink::Role::Ink2, 0, 1}, -64, 21});
     plot.handles.push_back(std::move(handle));
   }
@@ -218,7 +219,7 @@ void add_critical_line(PlotSpec& plot, Critical& all, const RunView& run, view::
   all.lowest = all.highest > 0 ? std::min(all.lowest, lowest) : lowest;
   all.highest = std::max(all.highest, highest);
   plot::Series series;
-  series.id = words::say("plots.rate.critical", {{"run", run.letter}});
+  series.id = tr("{run} critical", {{"run", run.letter}});
   series.x = Column(line->x);
   series.y = Column(line->y);
   series.x.owner = line;
@@ -238,17 +239,19 @@ void show_critical(PlotSpec& plot, const Critical& all, const LabView& view, vie
     if (const double used = data.rate(run)->span().lowest_positive; used > 0) lowest = std::min(lowest, used);
   plot.y.ticks.clear();
   log_axis(plot.y, lowest, std::max(all.highest, top));
-  plot.note = words::say("plots.rate.note_critical");
+  plot.note = tr("thin: critical rate");
   const std::string share = ui::significant(all.share, 2);
-  plot.sentence = words::say(all.share > 1 ? "plots.rate.above" : "plots.rate.below",
-                             {{"run", all.run->letter}, {"times", share}, {"share", share}});
+  plot.sentence = tr(
+      all.share > 1 ? "{run}'s rate is {times}× its critical one: its step raises the loss of its own batch."
+                    : "No rate is above its critical one; {run}'s is nearest, at {share} of it.",
+      {{"run", all.run->letter}, {"times", share}, {"share", share}});
 }
 
 }  // namespace
 
 PlotSpec rate_plot(const LabView& view, view::LabData& data, const PlotOptions& options) {
   PlotSpec plot;
-  plot.note = words::say("plots.rate.note");
+  plot.note = tr("drag a handle to change the schedule");
   plot.x = step_axis(view);
   const int end = static_cast<int>(plot.x.hi);
   double top = 0;
@@ -265,7 +268,8 @@ PlotSpec rate_plot(const LabView& view, view::LabData& data, const PlotOptions& 
   for (const RateGroup& group : groups) add_rate_lines(plot, group, view, data, end);
   add_rate_names(plot, groups, view, options, end);
   add_rate_handles(plot, groups, view, end);
-  plot.sentence = words::say(groups.size() == 1 ? "plots.rate.one_schedule" : "plots.rate.schedules");
+  plot.sentence =
+      tr(groups.size() == 1 ? "All runs follow one schedule." : "The runs differ in their schedule.");
   Critical critical;
   for (const RunView& run : view.runs) add_critical_line(plot, critical, run, data);
   if (critical.run) show_critical(plot, critical, view, data, top);

@@ -12,17 +12,16 @@
 namespace normscope::panels {
 std::string whose(const RunView& run, view::Side side) {
   if (!view::has_both(run)) return view::letter_of(run);
-  const std::string& stack =
-      words::say(side == view::Side::Main ? "plots.stack.decoder" : "plots.stack.encoder");
-  return words::say("plots.stack_of", {{"run", run.letter}, {"stack", stack}});
+  const std::string& stack = tr(side == view::Side::Main ? "decoder" : "encoder");
+  return tr("{run}'s {stack}", {{"run", run.letter}, {"stack", stack}});
 }
 
 void dress_line(plot::Series& s, const RunView& run, view::Side side, bool compact) {
   if (!view::has_both(run)) return;
   const bool decoder = side == view::Side::Main;
-  const std::string& stack = words::say(decoder ? "plots.stack.decoder" : "plots.stack.encoder");
+  const std::string& stack = tr(decoder ? "decoder" : "encoder");
   s.id = fmt::format("{} {}", run.letter, stack);
-  s.name = compact ? stack : words::say(decoder ? "plots.stack.decoder_short" : "plots.stack.encoder_short");
+  s.name = compact ? stack : tr(decoder ? "dec." : "enc.");
   if (side == view::Side::Main) return;
   s.width = 1.3f;
   s.markers = plot::Markers::None;
@@ -51,13 +50,14 @@ std::string stacks_sentence(char letter, const std::vector<float>& decoder,
   const auto way = [](const std::vector<float>& v) {
     if (v.size() < 2 || !view::usable(v.front()) || !view::usable(v.back())) return std::string();
     const double ratio = double(v.back()) / v.front(), factor = std::max(ratio, 1 / ratio);
-    if (factor < 1.25) return words::say("plots.gradient.flat");
+    if (factor < 1.25) return tr("is flat");
     const std::string times = factor < 20 ? ui::decimals(factor, 1) : ui::grouped(std::llround(factor));
-    return words::say(ratio > 1 ? "plots.gradient.falls" : "plots.gradient.grows", {{"times", times}});
+    return tr(ratio > 1 ? "falls {times}×" : "grows {times}×", {{"times", times}});
   };
   const std::string low = way(decoder), high = way(encoder);
   if (low.empty() || high.empty()) return {};
-  return words::say("plots.gradient.both", {{"run", letter}, {"decoder", low}, {"encoder", high}});
+  return tr("Going down {run}: decoder {decoder}, encoder {encoder}.",
+            {{"run", letter}, {"decoder", low}, {"encoder", high}});
 }
 
 }  // namespace normscope::panels

@@ -8,7 +8,7 @@
 #include "app/ui/widgets.h"
 #include "app/view/glossary.h"
 #include "app/words/words.h"
-#include "training/measure/theory/theory_curves.h"
+#include "training/measure/theory/theory.h"
 
 namespace normscope::panels {
 
@@ -45,11 +45,13 @@ void add_pre_theory(PlotSpec& plot, const LabView& view, double top) {
         high(line->high.begin(), line->high.end());
     if (low.size() < 2 || low.front() > 20 * top) return;
     Band band;
-    band.id = words::say(view::has_both(run) ? "plots.theory.pre_encoder" : "plots.theory.pre");
+    band.id = tr(view::has_both(run) ? "theory for its Pre-LN encoder" : "theory for Pre-LN at the start");
     band.ink = Ink::run(view::colour_of(run));
     band.theory = true;
     band.label = band.id;
-    band.help = words::say("plots.theory.help_stream");
+    band.help =
+        tr("What theory expects of the mean square of the state before any training: in Pre-LN "
+           "every branch adds about as much, after a norm all states have one size.");
     const size_t at = (low.size() - 1) / 3;
     band.label_at = {double(at + 1) + 0.4, 0.5 * (low[at] + high[at]) + 0.2 * (high[at] - low[at])};
     band.x = Column::of(std::vector<float>(line->x.begin(), line->x.end()));
@@ -69,10 +71,12 @@ void add_post_theory(PlotSpec& plot, const LabView& view, double top) {
     line.value = level->low.front();
     if (line.value < 0.04 * top || line.value > 20 * top) return;
     const words::Place value{"level", ui::decimals(line.value, 2)};
-    line.short_label = words::say("plots.theory.post_short", {value});
-    line.label = words::say("plots.theory.post", {value});
+    line.short_label = tr("theory for Post-LN {level}", {value});
+    line.label = tr("theory for Post-LN at the start {level}", {value});
     line.label_left = line.label_below = true;
-    line.help = words::say("plots.theory.help_stream");
+    line.help =
+        tr("What theory expects of the mean square of the state before any training: in Pre-LN "
+           "every branch adds about as much, after a norm all states have one size.");
     plot.lines.push_back(std::move(line));
     return;
   }
@@ -154,7 +158,7 @@ std::vector<double> cross_variance(view::LabData& data, const RunView& run) {
 // Marks the closed form for the last layer, where the profile ends without a measurement.
 void mark_last_layer(PlotSpec& plot, const Prediction& p) {
   Series s;
-  s.id = words::say("plots.theory.line_last", {{"runs", p.letters}});
+  s.id = tr("theory of the last layer of {runs} at step 1", {{"runs", p.letters}});
   s.x0 = static_cast<double>(p.y.size());
   s.y = Column::of({p.y.back()});
   s.ink = {Ink::Role::Ink2, 0, 1};
@@ -167,12 +171,12 @@ void mark_last_layer(PlotSpec& plot, const Prediction& p) {
 
 }  // namespace
 
-// Draws lines whose every assumption holds (measure/theory_curves.h). Post-LN without
+// Draws lines whose every assumption holds (measure/theory/theory.h). Post-LN without
 // cross-attention has a mark at its last layer alone: "all layers alike" is true of one position's loss, not a batch's.
 bool add_gradient_theory(PlotSpec& plot, const LabView& view, view::LabData& data, const std::string& path,
                          int step) {
   std::vector<Prediction> all;
-  const std::string& last = words::say("plots.theory.last");
+  const std::string& last = tr("last layer");
   bool of_start = false;
   for (const RunView& run : view.runs) {
     if (run.forked_from >= 0 || !run.spec->train.init_from.empty() || !path.starts_with("ffn.w2")) continue;
@@ -185,9 +189,8 @@ bool add_gradient_theory(PlotSpec& plot, const LabView& view, view::LabData& dat
     const std::string_view name = lines.empty() ? "" : lines.front().equation->name;
     if (name == "decoder profile") {
       if (view::usable(start.back()))
-        add_prediction(
-            all, run, lines.front().low, start.back(),
-            {{}, {}, words::say("plots.theory.post_decoder"), words::say("plots.theory.cross"), false});
+        add_prediction(all, run, lines.front().low, start.back(),
+                       {{}, {}, tr("Post-LN decoder"), tr("∏ 1/√(1 + v), v of the cross branches"), false});
       continue;
     }
     if (step > kEarly) continue;
@@ -204,12 +207,14 @@ bool add_gradient_theory(PlotSpec& plot, const LabView& view, view::LabData& dat
     const bool line = p.y.size() > 1 && std::isfinite(p.y.front());
     const size_t at = line ? p.y.size() / 2 : p.y.size() - 1;
     add_name(plot, double(at + 1), p.y[at], p.letters,
-             words::say(!p.from_theory ? "plots.theory.at_start"
-                        : line         ? "plots.theory.ending"
-                                       : "plots.theory.mark",
-                        {{"formula", p.formula}, {"value", ui::number(p.y.back(), 2)}}),
+             tr(!p.from_theory ? "theory at step 1: {formula}"
+                : line         ? "theory at step 1: {formula}, ending at ◆ {value}"
+                               : "theory at step 1: {formula} ◆ {value}",
+                {{"formula", p.formula}, {"value", ui::number(p.y.back(), 2)}}),
              view::meaning("theory"));
-    if (line) add_dotted(plot, words::say("plots.theory.line", {{"runs", p.letters}, {"whose", p.of}}), p.y);
+    if (line)
+      add_dotted(plot, tr("theory of {runs} ({whose}) at step 1", {{"runs", p.letters}, {"whose", p.of}}),
+                 p.y);
     if (p.from_theory) mark_last_layer(plot, p);
   }
   return of_start;
@@ -224,9 +229,10 @@ void add_cosine_theory(PlotSpec& plot, const LabView& view, int step) {
     drawn.push_back(line->low);
     const std::vector<float> y(drawn.back().begin(), drawn.back().end());
     if (drawn.size() == 1)  // one name serves all of them
-      add_name(plot, double(y.size()), y.back(), "", words::say("plots.theory.mean_field"),
-               words::say("plots.theory.help_mean_field"));
-    add_dotted(plot, words::say("plots.theory.line_mean_field", {{"runs", run.letter}}), y);
+      add_name(plot, double(y.size()), y.back(), "", tr("theory at step 1: mean field, even attention"),
+               tr("What theory expects of the angle between two tokens before any training, in a very wide "
+                  "model whose attention looks at all positions alike."));
+    add_dotted(plot, tr("mean field of {runs} at step 1", {{"runs", run.letter}}), y);
   }
 }
 

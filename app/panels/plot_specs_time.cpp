@@ -84,7 +84,7 @@ void add_layer_lines(PlotSpec& plot, LabData& data, const RunView& run, Metric m
         metric == Metric::Gradient && options.stream > 0
             ? data.root(run, layer_stat(run, options.side, layer + 1, stream_path(options.stream)))
             : over_time(data, run, metric, options.matrix, layer, options.side);
-    add_line(plot, line, range, lowest, layer_id(layer), words::say("plots.layer", {{"layer", layer + 1}}),
+    add_line(plot, line, range, lowest, layer_id(layer), tr("layer {layer}", {{"layer", layer + 1}}),
              Ink::depth(layer, layers));
   }
 }
@@ -97,7 +97,7 @@ void add_head_lines(PlotSpec& plot, LabData& data, const RunView& run, Metric me
   for (int head = 0; head < heads; ++head) {
     const auto line = data.stat(run, head_stat(metric, layer + 1, head + 1, prefix_of(run, options.side)));
     add_line(plot, line, range, lowest, fmt::format("head {}", head + 1),
-             words::say("plots.head", {{"head", head + 1}}), Ink::depth(head, heads));
+             tr("head {head}", {{"head", head + 1}}), Ink::depth(head, heads));
   }
   // The plot says which head is largest at the cursor, as that is the one to look at.
   const Series* largest = nullptr;
@@ -108,10 +108,11 @@ void add_head_lines(PlotSpec& plot, LabData& data, const RunView& run, Metric me
       most = v;
     }
   if (!largest) return;
-  plot.sentence = words::say("plots.heads.largest", {{"run", whose(run, options.side)},
-                                                     {"head", largest->name},
-                                                     {"layer", layer + 1},
-                                                     {"value", ui::number(most, 3)}});
+  plot.sentence =
+      tr("{run}: {head} of layer {layer} is highest, at {value}.", {{"run", whose(run, options.side)},
+                                                                    {"head", largest->name},
+                                                                    {"layer", layer + 1},
+                                                                    {"value", ui::number(most, 3)}});
   plot.notes.push_back({double(options.step), most, "", largest->name, {Ink::Role::Ink2, 0, 1}, 10, 18});
 }
 
@@ -130,17 +131,17 @@ void say_spread(PlotSpec& plot, const RunView& run, Metric metric, const PlotOpt
     bottom.end_label = true;
     // The number is of the cursor's step: it stands at a line's end only where the cursor is there.
     Series& faint = less->first ? bottom : top;
-    const std::string times = words::say("plots.less", {{"times", less->times}});
+    const std::string times = tr("{times} less", {{"times", less->times}});
     if (faint.x[faint.x.size() - 1] > static_cast<float>(options.step))
       plot.notes.push_back({double(options.step), newest_until(faint, options.step), "", times, faint.ink});
     else
       faint.name = times;
-    plot.sentence = words::say("plots.said", {{"run", whose(run, options.side)}, {"what", gets_less(now)}});
+    plot.sentence = tr("{run}: {what}.", {{"run", whose(run, options.side)}, {"what", gets_less(now)}});
   } else if (spread > 0) {
     const bool recovered = metric == Metric::Gradient && was_apart(plot.series, 5 * spread);
     const std::string text =
-        words::say(recovered ? "plots.recovered" : "plots.spread",
-                   {{"times", spread < 2 ? ui::number(spread, 2) : ui::grouped(std::llround(spread))}});
+        tr(recovered ? "spread {times}×, recovered" : "spread {times}×",
+           {{"times", spread < 2 ? ui::number(spread, 2) : ui::grouped(std::llround(spread))}});
     plot.sentence = text;
     const float y = now[now.size() / 2];
     plot.notes.push_back(
@@ -162,14 +163,14 @@ std::vector<PlotSpec> over_time_plots(const LabView& view, LabData& data, const 
     PlotSpec plot;
     put_title(plot, about, about.over_time);
     plot.id = fmt::format("{}-over-time-{}", about.id, run.letter);
-    plot.note = words::say(about.log ? "plots.note_lines_log" : "plots.note_lines");
+    plot.note = tr(about.log ? "one line per layer, log scale" : "one line per layer");
     if (heads) {
       plot.id = fmt::format("{}-heads-{}-{}", about.id, *options.heads_of + 1, run.letter);
-      plot.note = words::say("plots.heads.note", {{"layer", *options.heads_of + 1}});
+      plot.note = tr("one line per head of layer {layer}", {{"layer", *options.heads_of + 1}});
     }
     plot.x.lo = 0;
     plot.x.hi = steps_shown(view);
-    plot.x.label = words::say("plots.axis.step");
+    plot.x.label = tr("step");
     plot.x.integer = true;
     plot.x.max_ticks = 7;
     plot.x.show_labels = i + 1 == view.runs.size();
@@ -179,7 +180,7 @@ std::vector<PlotSpec> over_time_plots(const LabView& view, LabData& data, const 
     plot.y.label = of_run(axis_of(view, about, options), run);
     if (map) {
       plot.id = fmt::format("{}-map-{}", about.id, run.letter);
-      plot.note = words::say("plots.map.note");
+      plot.note = tr("one row per sub-layer, log colour");
     } else if (heads) {
       add_head_lines(plot, data, run, metric, options, range, lowest);
     } else {

@@ -153,8 +153,12 @@ void hover_heat(ui::Ui& ui, const HeatMap& heat, const ui::Rect& area, PlotHit& 
   hit.y = row;
   const float share = heat.cells[size_t(row) * size_t(heat.columns) + size_t(column)];
   if (!std::isfinite(share)) return;
-  ui.tooltip(words::say(fmt::format("plots.{}.cell_{}", heat.cell, column == 0 ? "input" : "branch"),
-                        {{"row", row + 1}, {"share", ui::number(share, 2)}, {"branch", column}}));
+  ui.tooltip(tr(heat.weights  ? column == 0
+                                    ? "Behind sub-layer {row} the input is read with weight {share}."
+                                    : "Behind sub-layer {row} branch {branch} is read with weight {share}."
+                : column == 0 ? "Sub-layer {row} has {share} of its variance from the input."
+                              : "Sub-layer {row} has {share} of its variance from branch {branch}.",
+                {{"row", row + 1}, {"share", ui::number(share, 2)}, {"branch", column}}));
 }
 
 // What share the band under the mouse has in the column there.

@@ -202,7 +202,7 @@ void name_source(Builder& b) {
 }  // namespace
 
 std::string branches_name(size_t first, size_t last) {
-  return words::say("plots.river.branches", {{"first", (long long)first}, {"last", (long long)last}});
+  return tr("branches {first}–{last}", {{"first", (long long)first}, {"last", (long long)last}});
 }
 
 std::optional<RiverPlace> place_in(const River& river, const Drawing& drawing, ui::Vec mouse) {
@@ -218,11 +218,12 @@ std::optional<RiverPlace> place_in(const River& river, const Drawing& drawing, u
 }
 
 std::string place_words(const River& river, const RiverPlace& place) {
-  if (place.column == 0) return words::say("plots.river.source");
+  if (place.column == 0) return tr("Before the first sub-layer the stream is the input alone.");
   const double percent = 100 * river.share(place.column, place.band);
   const std::string share = percent < 1 ? "< 1" : std::to_string(std::lround(percent));
-  return words::say(place.band == 0 ? "plots.river.input" : "plots.river.branch",
-                    {{"row", (long long)place.column}, {"share", share}, {"branch", (long long)place.band}});
+  return tr(place.band == 0 ? "After sub-layer {row}: {share} % of all shares belong to the input."
+                            : "After sub-layer {row}: {share} % of all shares belong to branch {branch}.",
+            {{"row", (long long)place.column}, {"share", share}, {"branch", (long long)place.band}});
 }
 
 void add_river(Builder& b) {

@@ -127,11 +127,11 @@ struct HeatMap {
   Column beside{};  // stretched: a narrow column left of the area, a cell a row: what was predicted
   std::string beside_label{};  // below that column
   bool stretched = false;
-  bool ticked = false;  // stretched, below lines: the rows are values of the y axis, which shows its ticks
-  float full = 1;       // the value with the full colour
-  std::string label{};  // stretched: what a cell says, in words
-  bool upward = false;  // the first row is the lowest, as in a diagram that flows up
-  const char* cell = "lean";  // names what the mouse reads on a cell: plots.NAME.cell_input, cell_branch
+  bool ticked = false;   // stretched, below lines: the rows are values of the y axis, which shows its ticks
+  float full = 1;        // the value with the full colour
+  std::string label{};   // stretched: what a cell says, in words
+  bool upward = false;   // the first row is the lowest, as in a diagram that flows up
+  bool weights = false;  // of what is read over depth; else shares of variance
   // The place of a row, counted from the top; or the row at a place.
   int place(int row) const { return upward ? rows - 1 - row : row; }
   // Where a value stands between the palest and the full colour.

@@ -56,11 +56,13 @@ std::string caption(const PlotSpec& plot) {
     return axis.unit.empty() ? axis.label : axis.label + ", " + axis.unit;
   };
   if (plot.heat && !plot.heat->stretched)
-    return plot.y.label.empty() ? "" : words::say("plots.text.share", {{"what", plot.y.label}});
+    return plot.y.label.empty()
+               ? ""
+               : tr("{what}; the more a cell stands out, the larger its share", {{"what", plot.y.label}});
   std::string text;
-  if (!plot.x.label.empty()) text = words::say("plots.text.x", {{"text", words_of(plot.x)}});
+  if (!plot.x.label.empty()) text = tr("x: {text}", {{"text", words_of(plot.x)}});
   if (!plot.y.label.empty())
-    text += (text.empty() ? "" : "; ") + words::say("plots.text.y", {{"text", words_of(plot.y)}});
+    text += (text.empty() ? "" : "; ") + tr("y: {text}", {{"text", words_of(plot.y)}});
   if (plot.heat && !plot.heat->label.empty()) text += (text.empty() ? "" : "; ") + plot.heat->label;
   return text;
 }

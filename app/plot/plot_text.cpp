@@ -14,15 +14,13 @@ namespace normscope::plot {
 namespace {
 
 std::string value_at(const Series& s, size_t i) {
-  return words::say("plots.text.value_at",
-                    {{"value", ui::number(s.y[i], 4)}, {"x", ui::number(s.x_at(i), 6)}});
+  return tr("{value} at {x}", {{"value", ui::number(s.y[i], 4)}, {"x", ui::number(s.x_at(i), 6)}});
 }
 
 std::string axis_words(const Axis& a) {
-  std::string range =
-      words::say(a.unit.empty() ? "plots.text.range" : "plots.text.range_unit",
-                 {{"low", ui::number(a.lo, 4)}, {"high", ui::number(a.hi, 4)}, {"unit", a.unit}});
-  if (a.scale == AxisScale::Log) range = words::say("plots.text.log", {{"range", range}});
+  std::string range = tr(a.unit.empty() ? "{low} to {high}" : "{low} to {high} {unit}",
+                         {{"low", ui::number(a.lo, 4)}, {"high", ui::number(a.hi, 4)}, {"unit", a.unit}});
+  if (a.scale == AxisScale::Log) range = tr("{range}, log scale", {{"range", range}});
   return a.label.empty() ? range : a.label + ", " + range;
 }
 
@@ -46,19 +44,19 @@ void describe(std::string& out, const Series& s, const std::optional<Cursor>& cu
   }
   out += heading(s) + ": ";
   if (first == s.y.size()) {
-    out += words::say(s.y.empty() ? "plots.text.no_points" : "plots.text.no_finite") + '\n';
+    out += tr(s.y.empty() ? "no points" : "no finite value") + '\n';
     return;
   }
-  std::string values = words::say("plots.text.values", {{"first", value_at(s, first)},
-                                                        {"last", value_at(s, last)},
-                                                        {"min", value_at(s, low)},
-                                                        {"max", value_at(s, high)}});
+  std::string values = tr("first {first}; last {last}; min {min}; max {max}", {{"first", value_at(s, first)},
+                                                                               {"last", value_at(s, last)},
+                                                                               {"min", value_at(s, low)},
+                                                                               {"max", value_at(s, high)}});
   if (cursor)
-    values = words::say("plots.text.at_cursor",
-                        {{"values", values}, {"value", ui::number(s.y[nearest_index(s, cursor->x)], 4)}});
+    values = tr("{values}; at the cursor {value}",
+                {{"values", values}, {"value", ui::number(s.y[nearest_index(s, cursor->x)], 4)}});
   if (not_finite)
-    values = words::say("plots.text.not_finite",
-                        {{"values", values}, {"number", ui::grouped((long long)not_finite)}});
+    values = tr("{values}; {number} not finite",
+                {{"values", values}, {"number", ui::grouped((long long)not_finite)}});
   out += values + '\n';
 }
 
@@ -98,10 +96,11 @@ void put_cells(std::string& out, const PlotSpec& plot) {
 void describe(std::string& out, const River& river) {
   const size_t last = river.columns() - 1;
   for (size_t band = 0; band < river.bands.size(); ++band)
-    out += words::say("plots.river.text", {{"name", river.bands[band].name},
-                                           {"first", ui::number(river.share(band, band), 2)},
-                                           {"row", (long long)band},
-                                           {"last", ui::number(river.share(last, band), 2)}}) +
+    out += tr("{name}: {first} after sub-layer {row}, {last} at the end",
+              {{"name", river.bands[band].name},
+               {"first", ui::number(river.share(band, band), 2)},
+               {"row", (long long)band},
+               {"last", ui::number(river.share(last, band), 2)}}) +
            '\n';
 }
 
@@ -124,22 +123,22 @@ std::string to_text(const PlotSpec& plot) {
   out += '\n';
   if (!plot.sentence.empty()) out += plot.sentence + '\n';
   const auto put = [&](std::string_view key, const std::string& text) {
-    if (!text.empty()) out += words::say(key, {{"text", text}}) + '\n';
+    if (!text.empty()) out += tr(key, {{"text", text}}) + '\n';
   };
   if (has_axes(plot)) {
-    put("plots.text.x", axis_words(plot.x));
-    put("plots.text.y", axis_words(plot.y));
+    put("x: {text}", axis_words(plot.x));
+    put("y: {text}", axis_words(plot.y));
   }
-  if (plot.cursor) put("plots.text.cursor", ui::number(plot.cursor->x, 6));
-  for (const RefLine& l : plot.lines) put("plots.text.level", l.label);
+  if (plot.cursor) put("cursor at {text}", ui::number(plot.cursor->x, 6));
+  for (const RefLine& l : plot.lines) put("level: {text}", l.label);
   for (const Series& s : plot.series) describe(out, s, plot.cursor);
-  for (const Band& b : plot.bands) put("plots.text.band", b.label);
-  for (const Note& n : plot.notes) put("plots.text.note", (n.letter.empty() ? "" : n.letter + " ") + n.text);
+  for (const Band& b : plot.bands) put("band: {text}", b.label);
+  for (const Note& n : plot.notes) put("note: {text}", (n.letter.empty() ? "" : n.letter + " ") + n.text);
   if (plot.river) describe(out, *plot.river);
   if (plot.heat) {
     const HeatMap& h = *plot.heat;
-    put("plots.text.cells", h.stretched ? h.label : plot.y.label);
-    out += words::say("plots.text.size", {{"rows", h.rows}, {"columns", h.columns}});
+    put("cells: {text}", h.stretched ? h.label : plot.y.label);
+    out += tr("{rows} rows, {columns} columns", {{"rows", h.rows}, {"columns", h.columns}});
     out += (h.below.empty() ? "" : "; " + h.below) + '\n';
   }
   return out;

@@ -8,7 +8,9 @@ namespace {
 using namespace ui;
 
 std::string help_of(const BackendSwitch& s) {
-  std::string help = words::say("settings.backend.help");
+  std::string help =
+      tr("Where the runs train. The same steps on an NVIDIA GPU, equal within rounding; runs move "
+         "there with their weights.");
   if (!s.reason.empty()) help += " " + not_here(s.reason);
   if (!s.note.empty()) help += " " + s.note + ".";
   return help;
@@ -39,7 +41,7 @@ void draw_segments(Ui& ui, const BackendSwitch& s, const Rect& box, std::optiona
     const Hit hit = ui.hit(cuda ? "app/backend/CUDA" : "app/backend/CPU", segment,
                            on         ? "on"
                            : possible ? ""
-                                      : words::say("settings.backend.not_here"),
+                                      : tr("not here"),
                            help, inner);
     if (hit.clicked && possible) wants_cuda = cuda;
     if (on)
@@ -58,9 +60,7 @@ void draw_segments(Ui& ui, const BackendSwitch& s, const Rect& box, std::optiona
 
 }  // namespace
 
-std::string not_here(const std::string& reason) {
-  return words::say("settings.backend.why", {{"reason", reason}});
-}
+std::string not_here(const std::string& reason) { return tr("Not here: {reason}.", {{"reason", reason}}); }
 
 float draw_backend_switch(Ui& ui, const BackendSwitch& s, const Rect& room, float words,
                           std::optional<BackendChoice>& choice) {
@@ -72,7 +72,10 @@ float draw_backend_switch(Ui& ui, const BackendSwitch& s, const Rect& room, floa
     ButtonOptions options;
     options.style = {Face::Sans, type::body};
     options.selected = s.now.tf32;
-    if (button(ui, "app/tf32", {x, y, kTf32Width, h}, "TF32", words::say("settings.backend.tf32"), options))
+    if (button(ui, "app/tf32", {x, y, kTf32Width, h}, "TF32",
+               tr("Matrix products with 10 bits of mantissa instead of 23: faster, and no longer the CPU's "
+                  "numbers. Off at first."),
+               options))
       choice = BackendChoice{true, !s.now.tf32};
     x -= gap;
   }
@@ -83,8 +86,7 @@ float draw_backend_switch(Ui& ui, const BackendSwitch& s, const Rect& room, floa
   const Rect place{x - 10 - words, room.y, words, room.h};
   const TextStyle style{Face::Sans, type::body};
   // Half a reason says nothing, so a long one is left to the help.
-  const std::string shown =
-      ui.paint().text_width(style, s.note) <= words ? s.note : words::say("settings.backend.on_cpu");
+  const std::string shown = ui.paint().text_width(style, s.note) <= words ? s.note : tr("on the CPU now");
   ui.paint().text_in(place, style, ui.theme().ink3, shown, Align::Right);
   ui.mark("app/backend/reason", place, s.note, help_of(s));
   return x - 10 - ui.paint().text_width(style, shown);

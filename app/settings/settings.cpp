@@ -33,19 +33,16 @@ std::string cost_text(double seconds_now, double flop_now, double flop_then, int
   const std::string memory =
       megabytes < 1000 ? fmt::format("{:.0f} MB", megabytes) : ui::decimals(megabytes / 1000, 1) + " GB";
   if (machine_bytes > 0 && bytes > machine_bytes)
-    return words::say(
-        "settings.too_large",
+    return tr(
+        "too large: {memory} of {machine}",
         {{"memory", memory}, {"machine", ui::decimals(static_cast<double>(machine_bytes) / 1e9, 1) + " GB"}});
-  if (!(seconds_now > 0) || !(flop_now > 0))
-    return words::say("settings.restarts_memory", {{"memory", memory}});
+  if (!(seconds_now > 0) || !(flop_now > 0)) return tr("restarts: about {memory}", {{"memory", memory}});
   const double seconds = seconds_now * flop_then / flop_now;
   const std::string time =
       seconds < 1 ? fmt::format("{:.0f} ms", seconds * 1000) : ui::decimals(seconds, 1) + " s";
   const bool heavy = seconds > 0.5 || bytes > int64_t{2} << 30;
-  return words::say("settings.restarts",
-                    {{"how", heavy ? words::say("settings.heavy") : words::say("settings.light")},
-                     {"time", time},
-                     {"memory", memory}});
+  return tr("{how}about {time} a step, {memory}",
+            {{"how", heavy ? tr("heavy: ") : tr("restarts: ")}, {"time", time}, {"memory", memory}});
 }
 
 std::string live_cost_text(const Field& field, const std::string& value) {
@@ -55,7 +52,7 @@ std::string live_cost_text(const Field& field, const std::string& value) {
 
 std::string settings_note(const SettingsState& state, const LabView& view) {
   if (!state.restart_hint.empty()) return state.restart_hint;
-  return view.runs.size() > 1 ? words::say("settings.shared") : "";
+  return view.runs.size() > 1 ? tr("seed, batches and weights are shared") : "";
 }
 
 float draw_edit_tiles(Ui& ui, SettingsState& state, const LabView& view, Vec right_centre) {
@@ -63,15 +60,16 @@ float draw_edit_tiles(Ui& ui, SettingsState& state, const LabView& view, Vec rig
   const float w = pitch * static_cast<float>(view.runs.size()) - (pitch - size);
   float x = right_centre.x - w;
   const float word = ui.paint().text({x - 8, right_centre.y + 4}, {Face::Sans, type::body}, ui.theme().ink3,
-                                     words::say("settings.edits"), Align::Right);
+                                     tr("edits##settings"), Align::Right);
   ui.tell("settings/edits", {x - 8 - word, right_centre.y - size / 2, word, size}, "",
-          words::say("settings.help_edits_all"));
+          tr("Which runs a change to a shared setting applies to: a click on a letter takes that run "
+             "out or in."));
   for (const RunView& run : view.runs) {
     const unsigned bit = 1u << (run.letter - 'A');
     const bool on = state.edits & bit;
     const Rect box{x, right_centre.y - size / 2, size, size};
     if (ui.hit(fmt::format("settings/edits/{}", run.letter), box, on ? "on" : "off",
-               words::say("settings.help_edits", {{"run", run.letter}}))
+               tr("Whether a change to a shared setting applies to run {run} too.", {{"run", run.letter}}))
             .clicked)
       state.edits ^= bit;
     tile(ui, box, run.letter - 'A', !on);
@@ -89,14 +87,20 @@ void draw_seeds_button(Ui& ui, const LabView& view, const Rect& rect, bool narro
                          (view.playing ? kBeside : 1);
   const bool timed = running && clock && seconds > 0;
   const words::Place left{"time", duration_words(seconds)};
-  const std::string text = timed     ? (narrow ? left.text : words::say("settings.luck_left", {left}))
+  const std::string text = timed     ? (narrow ? left.text : tr("{time} left", {left}))
                            : running ? fmt::format("{} %", 100 * view.seed_check_done / view.seed_check_steps)
-                                     : words::say(narrow ? "settings.luck_brief" : "settings.luck_question");
+                                     : tr(narrow ? "Luck?" : "Is it luck?");
   ButtonOptions options;
   options.style = {Face::Sans, type::body};
   options.selected = running;
-  if (button(ui, "lab/luck", rect, text,
-             running ? words::say("settings.luck_running") : words::say("settings.luck"), options))
+  if (button(
+          ui, "lab/luck", rect, text,
+          running
+              ? tr("Runs with other seeds go on in the background. Click to stop them; what is complete "
+                   "stays.")
+              : tr("Seed variability: trains every run again with four other seeds, in the background, and "
+                   "shows how far their losses lie apart as a band."),
+          options))
     commands.emplace_back(session::CheckSeeds{!running});
 }
 
@@ -110,7 +114,7 @@ void scroll_rows(Ui& ui, SettingsState& state, const Rect& area, float overflow,
   options.arrows = true;
   options.radius = 5;
   const Hit hit = ui.hit("settings/scroll", place, fmt::format("{:.0f}", state.scroll / pitch),
-                         words::say("settings.more"), options);
+                         tr("More settings stand below: wheel, drag, or arrow keys."), options);
   const float share = area.h / (area.h + overflow), thumb = std::max(24.f, share * area.h);
   if (hit.held) state.scroll = (ui.mouse().y - area.y - thumb / 2) / std::max(1.f, area.h - thumb) * overflow;
   state.scroll -= static_cast<float>(hit.arrow_y + hit.arrow_x) * pitch;
@@ -157,8 +161,9 @@ void draw_settings(Ui& ui, SettingsState& state, const LabView& view, const view
   state.scroll =
       std::clamp(std::round(state.scroll / pitch) * pitch, 0.f, std::ceil(overflow / pitch) * pitch);
 
-  ui.mark("settings", area, words::say("settings.differ", {{"number", first.size()}}),
-          words::say("settings.help"));
+  ui.mark("settings", area, tr("{number} differ", {{"number", first.size()}}),
+          tr("What the runs are made of. What differs stands first; the rest is shared. The wheel "
+             "shows more."));
   Rows rows{ui, state, view, pending, area.inset(-1, -1), commands};
   float y = area.y - state.scroll;
   for (const Field* field : first) {

@@ -40,14 +40,15 @@ bool fits(const RunSpec& spec, std::string_view key, std::string_view value) {
 void Rows::data(const Rect& rect) {
   const std::string name = "settings/data.name";
   const Field& field = *find_field("data.name");
-  const std::string help = words::say("settings.restarts_all", {{"help", words::spoken(field.help)}});
+  const std::string help =
+      tr("{help} A change restarts all runs from step 0.", {{"help", spoken_help(field)}});
   const TextStyle mono{Face::Mono, type::body};
   const char* const label = shown_as(field).label;
   const float room = rect.w - 34 - ui.paint().text_width({Face::Sans, type::body}, label);
   const std::string data_name = words::spoken(view.data_name);
   const std::string shown =
       view.data_name == "built-in sentences" && ui.paint().text_width(mono, data_name) > room
-          ? words::say("settings.built_in")
+          ? tr("built-in")
           : ui.paint().fit(mono, data_name, room);
   if (row(ui, name, rect, label, "", shown, help, true)) {
     ui.open_popup(name);
@@ -92,7 +93,7 @@ void Rows::data_list(const Rect& place, const std::string& name) {
     ui.paint().text_in(rest.take_top(caption).inset(9, 0), {Face::Sans, type::tick}, ui.theme().ink3,
                        label_of(file));
     const Rect box = rest.take_top(field).inset(0, 3);
-    if (!text_field(ui, fmt::format("{}/{}", name, file), box, words::say("settings.type_data"), state.path,
+    if (!text_field(ui, fmt::format("{}/{}", name, file), box, tr("path, then Enter"), state.path,
                     help_of(file)))
       continue;
     if (!state.path.empty())

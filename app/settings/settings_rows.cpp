@@ -73,9 +73,8 @@ bool differs(const Field& field, const LabView& view) {
 
 // Says "rows" where no run reads text: images and states of a parse are not texts.
 std::string unit_of(const Shown& shown, const LabView& view) {
-  if (std::string_view(shown.key) == "train.batch" && !view::any_stream(view))
-    return words::say("settings.rows");
-  return shown.unit ? shown.unit : words::say("settings.units", {{"unit", words::spoken(view.unit)}});
+  if (std::string_view(shown.key) == "train.batch" && !view::any_stream(view)) return tr("rows");
+  return shown.unit ? shown.unit : tr("{unit}s", {{"unit", words::spoken(view.unit)}});
 }
 
 void Rows::edit(const Field& field, const std::string& value, int only) {
@@ -96,7 +95,8 @@ void Rows::mark_pending(const Field& field, const Rect& rect) {
   for (const RunView& run : view.runs)
     if (pending.has(run.letter, field.key)) letters += run.letter;
   if (letters.empty()) return;
-  ui.mark(fmt::format("settings/pending/{}", field.key), rect, letters, words::say("settings.pending"));
+  ui.mark(fmt::format("settings/pending/{}", field.key), rect, letters,
+          tr("Asked for: the runs with this value are being built."));
   ui.paint().accent_box(ui.theme(), {rect.x, rect.y + 3, 3, rect.h - 6}, 1.5f);
 }
 
@@ -107,7 +107,7 @@ void Rows::hint(const Field& field, const Rect& rect) {
   const bool focused = ui.focus_visible() && focus.starts_with(name) &&
                        (focus.size() == name.size() || focus[name.size()] == '/');
   if (focused || (rect.contains(ui.mouse()) && clip.contains(ui.mouse())))
-    state.restart_hint = words::say("settings.a_restart");
+    state.restart_hint = tr("a change restarts from step 0");
 }
 
 void Rows::predict(const Field& field, const std::string& value, int only) {
@@ -133,10 +133,11 @@ void Rows::predict(const Field& field, const std::string& value, int only) {
 }
 
 std::string Rows::help(const Field& field) const {
-  std::string text = fmt::format("{} {}", words::spoken(field.help),
-                                 field.live ? words::say("settings.live") : words::say("settings.restart"));
+  std::string text = fmt::format("{} {}", spoken_help(field),
+                                 field.live ? tr("Acts at once, from the next step on.")
+                                            : tr("A change restarts the runs from step 0."));
   if (const std::string idle = idle_because(field, view); !idle.empty())
-    text += " " + words::say("settings.idle", {{"reason", idle}});
+    text += " " + tr("Not read now: {reason}.", {{"reason", idle}});
   return text;
 }
 
@@ -202,11 +203,12 @@ void Rows::choice_list(const Field& field, const std::string& name, const Rect& 
     const Rect item = Rect{list.x + 6 + column * width, list.y + 6 + line * h, width, h}.inset(0, 1);
     const bool other = value != now && replaces(field, value);
     if (item.contains(ui.mouse()) && other)
-      state.restart_hint = words::say("settings.other_runs");
+      state.restart_hint = tr("other runs take the place of these");
     else if (item.contains(ui.mouse()))
       predict(field, value, only);
     if (button(ui, name + "/" + value, item, display(field, value),
-               other ? words::say("settings.help_other_runs") : help(field), o)) {
+               other ? tr("Three such runs, on data of their own, take the place of all.") : help(field),
+               o)) {
       if (value != now && other)
         commands.emplace_back(session::ReplaceRuns{.runs = comparison_of(value), .play = view.playing});
       else if (value != now)
@@ -285,7 +287,8 @@ void Rows::run_value(const Field& field, size_t i, const Rect& rect, const std::
     return typed ? text_box(field, name, rect, only) : choice_list(field, name, rect, only);
   }
   const Shown shown = shown_as(field);
-  const Hit hit = value_hit(ui, name, rect, text, help(field) + words::say("settings.drag"), true);
+  const Hit hit =
+      value_hit(ui, name, rect, text, help(field) + tr(" Drag, arrow keys, or click to type."), true);
   const double now = std::strtod(field.get(*run.spec).c_str(), nullptr);
   double value = now;
   if (hit.dragging) {
@@ -322,7 +325,7 @@ void Rows::differing(const Field& field, const Rect& rect) {
   p.fill(rect, t.field, radius::field);
   p.outline(rect, t.border, 1, radius::field);
   ui.tell(fmt::format("settings/{}", field.key), rect, "differs",
-          fmt::format("{} {}", help(field), words::say("settings.help_differs")));
+          fmt::format("{} {}", help(field), tr("It differs between the runs: each has its own value here.")));
   Rect line = rect.inset(9, 0);
   const float label_w = p.text_in(line, {Face::Sans, type::body}, t.ink2, shown.label);
   Rect left = line;
@@ -350,7 +353,7 @@ void Rows::differing(const Field& field, const Rect& rect) {
     })->clear();
     measure();
   }
-  if (needed + 48 < left.w) p.text_in(left, {Face::Sans, type::tick}, t.ink3, words::say("settings.differs"));
+  if (needed + 48 < left.w) p.text_in(left, {Face::Sans, type::tick}, t.ink3, tr("differs"));
   Rect right = line;
   if (!unit.empty()) {
     const Rect place = right.take_right(p.text_width({Face::Sans, type::tick}, unit), 6);

@@ -12,7 +12,7 @@
 namespace normscope::settings {
 namespace {
 
-// The fields that are touched most, with range, step and scale of the slider; words are in assets/words.
+// The fields that are touched most, with range, step and scale of the slider; words are in assets/words/settings.toml.
 constexpr std::array<Shown, 11> kFirst{{
     {"model.layers", "", "", 1, 24, 1, false},
     {"train.lr", "", "", 1e-5, 1e-1, 0, true},
@@ -43,6 +43,12 @@ constexpr std::array<Shown, 11> kOthers{{
 }};
 
 }  // namespace
+
+std::string spoken_help(const Field& field) {
+  std::string text = words::spoken(field.help);
+  for (const std::string_view more : field.more_help) text += " " + words::spoken(more);
+  return text;
+}
 
 std::vector<const Field*> first_fields() {
   std::vector<const Field*> fields;

@@ -21,8 +21,8 @@ namespace fs = std::filesystem;
 namespace {
 
 const std::string& what_to_type(const Field& field) {
-  if (field.key == "train.milestones") return words::say("settings.type_steps");
-  return field.file ? words::say("settings.type_path") : words::say("settings.type");
+  if (field.key == "train.milestones") return tr("steps, as 100,200");
+  return field.file ? tr("path, then Enter; empty: none") : tr("then Enter");
 }
 
 // Turns "[train.milestones] 'abc' is no list" into "'abc' is no list": the row names the key.
@@ -34,8 +34,8 @@ std::string without_key(std::string line) {
 std::string refused_file(const std::string& path) {
   std::error_code error;
   if (fs::is_regular_file(path, error)) return "";
-  if (fs::exists(path, error)) return words::say("settings.no_file", {{"path", path}});
-  return words::say("settings.not_there", {{"path", path}});
+  if (fs::exists(path, error)) return tr("{path} is no file", {{"path", path}});
+  return tr("there is no file {path}", {{"path", path}});
 }
 
 }  // namespace
@@ -56,7 +56,7 @@ std::string refusal_of(const Field& field, const std::string& text, const LabVie
 
 std::string display(const Field& field, const std::string& value) {
   if (field.key == "model.placement") {
-    if (value == to_string(Placement::Custom)) return words::say("diagram.preset.custom");
+    if (value == to_string(Placement::Custom)) return tr("custom");
     return words::spoken(label(placement_from(value)));
   }
   if (field.key == "train.optimizer") return words::spoken(rule_of(optimizer_from(value)).label);
@@ -92,7 +92,7 @@ void Rows::text_row(const Field& field, const std::string& name, const Rect& rec
   const char* label = shown_as(field).label;
   std::string value = field.get(*view.runs[0].spec);
   if (field.file) value = fs::path(value).filename().string();
-  if (value.empty()) value = words::say("settings.none");
+  if (value.empty()) value = tr("none");
   const float room = rect.w - 34 - ui.paint().text_width({Face::Sans, type::body}, label);
   value = ui.paint().fit({Face::Mono, type::body}, value, room);
   if (row(ui, name, rect, label, "", value, help(field), true)) open_text(field, name, -1);
@@ -105,9 +105,9 @@ void Rows::text_box(const Field& field, const std::string& name, const Rect& row
   const TextStyle small{Face::Sans, type::tick};
   const std::string idle = idle_because(field, view);
   const std::string below = !state.refusal.empty() ? state.refusal
-                            : !idle.empty()        ? words::say("settings.idle", {{"reason", idle}})
-                            : field.live           ? words::say("settings.live")
-                                                   : words::say("settings.restart");
+                            : !idle.empty()        ? tr("Not read now: {reason}.", {{"reason", idle}})
+                            : field.live           ? tr("Acts at once, from the next step on.")
+                                                   : tr("A change restarts the runs from step 0.");
   const float below_h = ui.paint().wrapped_height(width - 30, small, below, line);
   Rect box{row.x, row.bottom() + 4, width, 12 + 20 + 30 + below_h + 4};
   box.x = std::max(8.f, std::min(box.x, ui.size().x - 8 - box.w));
@@ -120,7 +120,7 @@ void Rows::text_box(const Field& field, const std::string& name, const Rect& row
       text_field(ui, control, rest.take_top(30).inset(0, 3), what_to_type(field), state.typed, help(field));
   const Rect told = rest.inset(9, 0);
   ui.paint().text_wrapped(told, small, state.refusal.empty() ? ui.theme().ink3 : ui.theme().ink, below, line);
-  ui.mark(name + "/note", told, below, words::say("settings.help_refusal"));
+  ui.mark(name + "/note", told, below, tr("What was not taken, and why; or when a change acts."));
   if (done) take_text(field, control, name, only);
   ui.end_popup();
 }
@@ -143,8 +143,8 @@ void Rows::take_text(const Field& field, const std::string& control, const std::
 void Rows::run_names(const Rect& rect) {
   const std::string name = "settings/run.name";
   const Field& field = *find_field("run.name");
-  const std::string count = words::say("settings.runs", {{"count", view.runs.size()}});
-  if (row(ui, name, rect, words::say("settings.names"), "", count, help(field), true)) ui.open_popup(name);
+  const std::string count = tr("{count} run | {count} runs", {{"count", view.runs.size()}});
+  if (row(ui, name, rect, tr("names"), "", count, help(field), true)) ui.open_popup(name);
   if (!ui.popup_open(name)) return;
   constexpr float width = 300, pitch = 30;
   Rect list{rect.right() - width, rect.bottom() + 4, width,

@@ -46,9 +46,10 @@ void scale_button(Ui& ui, const Rect& rect, Appearance& look) {
   plain.style = {Face::Sans, type::title};
   // The button shows the effective scale: up to 100 % a window that is too small takes the largest that fits.
   const std::string now =
-      words::say("shell.bar.percent", {{"percent", std::lround(ui.scale() / look.monitor_scale * 100)}});
+      tr("{percent} %", {{"percent", std::lround(ui.scale() / look.monitor_scale * 100)}});
   const std::string note = scale_note(look, ui);
-  const std::string help = words::say("shell.bar.help_scale") + (note.empty() ? "" : " " + note + ".");
+  const std::string help =
+      tr("Size of everything (Ctrl+plus, Ctrl+minus).") + (note.empty() ? "" : " " + note + ".");
   if (button(ui, "app/scale", rect, now, help, plain)) ui.open_popup("app/scale");
   const float h = 26;
   const Rect list{rect.x - 24, rect.bottom() + 6, rect.w + 24, h * kScales.size() + 12};
@@ -60,8 +61,8 @@ void scale_button(Ui& ui, const Rect& rect, Appearance& look) {
     o.style = {Face::Mono, type::body};
     o.selected = std::lround(look.scale * 100) == percent;
     if (button(ui, fmt::format("app/scale/{}", percent), rest.take_top(h).inset(0, 1),
-               words::say("shell.bar.percent", {{"percent", percent}}),
-               words::say("shell.bar.everything_at", {{"percent", percent}}), o)) {
+               tr("{percent} %", {{"percent", percent}}),
+               tr("Everything at {percent} %.", {{"percent", percent}}), o)) {
       set_scale(look, static_cast<float>(percent) / 100);
       ui.close_popup();
     }
@@ -73,7 +74,7 @@ std::string cuda_reason(const BackendState& backend, bool clock) {
   if (!clock) return {};  // what depends on the machine is left out of pictures
   if (!backend.cuda.valid()) return cuda_unavailable();
   const bool known = backend.cuda.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
-  return known ? backend.cuda.get() : words::say("shell.bar.looking_for_gpu");
+  return known ? backend.cuda.get() : tr("looking for an NVIDIA GPU");
 }
 
 // Its left end.
@@ -97,15 +98,15 @@ float backend_switch(Ui& ui, const Rect& room, bool wide, BackendState& backend,
 
 // Takes one line, or two smaller ones for a long notice; a longer one is whole under the mouse.
 void message(Ui& ui, const Rect& room, const std::string& notice) {
-  ui.mark("app/message", room, notice, words::say("shell.bar.help_badge"));
+  ui.mark("app/message", room, notice, tr("What the program has to say."));
   if (!text_whole(ui, room, ui.theme().ink2, notice, Align::Right))
     ui.tell("app/message/whole", room, "", notice);
 }
 
-// Leads to a screen: its control, its key and the keys of its words follow from the screen's name and place.
+// Leads to a screen: its control, its key and its words follow from the screen's name and place.
 struct Tab {
   Screen screen;
-  std::string name, key, word, tip;
+  std::string name, key, title, help;
 };
 
 const std::vector<Tab>& all_tabs() {
@@ -114,8 +115,8 @@ const std::vector<Tab>& all_tabs() {
     for (const Screen screen : screens_by_key())
       all.push_back({screen, fmt::format("app/tab/{}", name_of(screen)),
                      std::to_string(kScreenKeys[static_cast<size_t>(screen)]),
-                     fmt::format("shell.tab.{}.title", name_of(screen)),
-                     fmt::format("shell.tab.{}.help", name_of(screen))});
+                     words::say(fmt::format("shell.tab.{}.title", name_of(screen))),
+                     words::say(fmt::format("shell.tab.{}.help", name_of(screen)))});
     return all;
   }();
   return tabs;
@@ -129,10 +130,10 @@ float tabs(Ui& ui, const Rect& bar, Screen& shown) {
   const bool hints = ui.size().x >= 1400;
   float x = narrow(ui) ? 52 : 165;  // a narrow bar has only the mark before the tabs
   for (const Tab& each : all_tabs()) {
-    const std::string& title = words::say(each.word);
+    const std::string& title = each.title;
     const float width = ui.paint().text_width({Face::Sans, type::title}, title) + (hints ? 26.f : 12.f);
     if (tab(ui, each.name, {x, bar.y, width, bar.h}, title, hints ? each.key : "", shown == each.screen,
-            words::say(each.tip)))
+            each.help))
       shown = each.screen;
     x += width + (hints ? 16.f : 10.f);
   }
@@ -175,12 +176,12 @@ void top_bar(AppState& state, Ui& ui, const Rect& bar) {
   ButtonOptions plain;
   plain.style = {Face::Sans, type::title};
   const Rect help{x, cy - h / 2, h, h};
-  const bool ask = button(ui, "app/help", help, "?", words::say("shell.bar.help_sheet"), plain);
+  const bool ask = button(ui, "app/help", help, "?", tr("What the mouse and the keys do (?)."), plain);
   if (ask) ui.open_popup("app/help");
   help_sheet(state, ui, {help.right(), help.bottom() + 6});
   x -= h + 6;
-  if (icon_button(ui, "app/theme", {x, cy - h / 2, h, h}, Icon::Theme, words::say("shell.bar.help_theme"), {},
-                  state.look.dark ? words::say("shell.bar.dark") : words::say("shell.bar.light")))
+  if (icon_button(ui, "app/theme", {x, cy - h / 2, h, h}, Icon::Theme, tr("Light or dark."), {},
+                  state.look.dark ? tr("dark") : tr("light")))
     state.look.dark = !state.look.dark;
   x -= 54 + 6;
   scale_button(ui, {x, cy - h / 2, 54, h}, state.look);
@@ -196,7 +197,7 @@ void top_bar(AppState& state, Ui& ui, const Rect& bar) {
   // One line of the trainer stands here: a refusal, a notice, or what is being built.
   const LabView& view = *state.session.view;
   std::string notice = plain_message(view.message.empty() ? state.notice : view.message);
-  if (notice.empty() && view.busy) notice = words::say("shell.bar.building");
+  if (notice.empty() && view.busy) notice = tr("building the run …");
   const Rect room{free, bar.y, x - 16 - free, bar.h};
   if (!notice.empty()) return message(ui, room, notice);
   if (const auto accepted = quiet_bar(ui, room, state.shell.offers, view)) run_act(state, ui, *accepted);
@@ -219,7 +220,7 @@ void draw_part(Ui& ui, const char* doing, const Rect& area, const std::function<
   const std::string error = draw_guarded(ui, doing, draw);
   if (error.empty()) return;
   ui.paint().fill(area, ui.theme().panel);
-  ui.mark("app/failure", area, error, words::say("shell.bar.not_drawn"));
+  ui.mark("app/failure", area, error, tr("This part of the window cannot be drawn."));
   const Rect text = area.inset(space::pad);
   ui.paint().text_wrapped(text, {Face::Sans, type::body}, ui.theme().ink, error, 17);
 }

@@ -52,7 +52,7 @@ std::string spelled(const std::string& part) {
 std::string place_in_diagram(std::span<const std::string> parts) {
   std::string place;
   if (parts[0] == "enc") {
-    place = words::say("controls.made.encoder") + " ";
+    place = tr("encoder") + " ";
     parts = parts.subspan(1);
   }
   const std::string last = spelled(parts.back());
@@ -66,18 +66,17 @@ std::string run_field(const Parts& parts) {
   const Field* field = parts.size() > 1 ? find_field(parts[1]) : nullptr;
   if (!field) return "";
   if (parts.size() < 3) return words::spoken(field->label);
-  return words::say("controls.made.field_of_run",
-                    {{"field", words::spoken(field->label)}, {"run", parts[2]}});
+  return tr("{field} of {run}", {{"field", words::spoken(field->label)}, {"run", parts[2]}});
 }
 
 // Turns "plot/loss/menu/csv" into "loss plot: save as CSV".
 std::string plot_menu(const Parts& parts) {
-  std::string what = words::say("controls.made.menu");
+  std::string what = tr("menu");
   if (parts.size() > 3)
     for (const panels::MenuEntry& entry : panels::menu_entries(false))
       if (entry.id == parts[3]) what = entry.label;
   what[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(what[0])));
-  return words::say("controls.made.plot_menu", {{"plot", spelled(parts[1])}, {"what", what}});
+  return tr("{plot} plot: {what}", {{"plot", spelled(parts[1])}, {"what", what}});
 }
 
 /// Names a control that an add-on has many of, after the words of "tape/run/*": all but two of its parts are places.
@@ -96,17 +95,15 @@ std::string control_of_many(const Parts& parts) {
 
 std::string diagram_control(const Parts& parts) {
   const words::Place what{"what", parts.back()};
-  if (parts.size() == 3 && parts[1] == "run") return words::say("controls.made.diagram_run", {what});
-  if (parts.size() == 3 && parts[1].starts_with("preset"))
-    return words::say("controls.made.diagram_placement", {what});
-  return words::say("controls.made.diagram_place",
-                    {{"place", place_in_diagram(std::span(parts).subspan(1))}});
+  if (parts.size() == 3 && parts[1] == "run") return tr("diagram of run {what}", {what});
+  if (parts.size() == 3 && parts[1].starts_with("preset")) return tr("diagram: placement {what}", {what});
+  return tr("diagram: {place}", {{"place", place_in_diagram(std::span(parts).subspan(1))}});
 }
 
 std::string plot_control(const Parts& parts) {
   const words::Place what{"what", parts.back()};
-  if (parts.size() == 4 && parts[2] == "warmup") return words::say("controls.made.plot_warmup", {what});
-  if (parts.size() == 3 && parts[1] == "tab") return words::say("controls.made.plot_tab", {what});
+  if (parts.size() == 4 && parts[2] == "warmup") return tr("plot: end of the warm-up of {what}", {what});
+  if (parts.size() == 3 && parts[1] == "tab") return tr("plot: show {what}", {what});
   return parts[2] == "menu" ? plot_menu(parts) : "";
 }
 
@@ -116,10 +113,10 @@ std::string title_of_kind(const Parts& parts) {
   const size_t count = parts.size();
   if (first == "settings") {
     if (const std::string field = run_field(parts); !field.empty()) return field;
-    if (count == 3) return words::say("controls.made.settings_too", {{"run", parts[2]}});
+    if (count == 3) return tr("settings: edits are for run {run} too", {{"run", parts[2]}});
   }
-  if (first == "run" && count == 2) return words::say("controls.made.run", {{"run", parts[1]}});
-  if (first == "split" && count == 2) return words::say("controls.made.split", {{"what", parts[1]}});
+  if (first == "run" && count == 2) return tr("run {run}", {{"run", parts[1]}});
+  if (first == "split" && count == 2) return tr("border between {what}", {{"what", parts[1]}});
   if (first == "diagram" && count > 1) return diagram_control(parts);
   return first == "plot" && count > 2 ? plot_control(parts) : control_of_many(parts);
 }

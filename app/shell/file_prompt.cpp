@@ -26,11 +26,23 @@ constexpr int kRows = 8;  // rows that are seen at a time
 constexpr float kRow = 24;
 constexpr double kTwice = 0.4;  // seconds between the clicks of a double click
 
-/// The prompt's words for its purpose: "title", "go", and below the list "first" and "second".
-const std::string& say_for(FilePurpose purpose, const char* what) {
-  constexpr const char* kPurposes[] = {"save", "save_placement", "open"};
-  return words::say(fmt::format("shell.file.{}.{}", kPurposes[static_cast<size_t>(purpose)], what));
-}
+/// The prompt's words for its purpose; `first` and `second` stand below the list.
+struct PurposeWords {
+  const char *title, *go, *first, *second;
+};
+constexpr PurposeWords kPurposes[] = {
+    {"Save the runs", "Save",
+     "Weights are not saved: opened again, the runs train anew from step 0, bit for bit.",
+     "Saves settings, edits and forks as .toml."},
+    {"Save as a placement", "Save",
+     "What stands in the diagram, as a file that you can change and pass on; it is named "
+     "after the file.",
+     "It stands in the list of placements from now on, here and on the command line."},
+    {"Open a file", "Open",
+     "Runs saved as .toml take the place of all that are shown; Ctrl+Z brings those back.",
+     "A UTF-8 text is what all runs learn from then."}};
+
+const PurposeWords& words_for(FilePurpose purpose) { return kPurposes[static_cast<size_t>(purpose)]; }
 
 struct Row {
   std::string label, detail, path;
@@ -156,7 +168,7 @@ bool list(Ui& ui, FilePrompt& prompt, const Rect& area, const std::vector<Row>& 
     HitOptions options;
     options.tooltip = options.focusable = false;
     const Hit hit = ui.hit(fmt::format("app/file/row/{}", i - prompt.first), place, row.path,
-                           words::say("shell.file.help_row"), options);
+                           tr("A click enters a folder and marks a file; a second one opens it."), options);
     const bool marked = i == prompt.selected;
     if (marked || hit.hovered) p.fill(place, ui.theme().sunk, radius::field);
     Rect text = place.inset(10, 0);
@@ -195,7 +207,7 @@ void tell(Ui& ui, FilePrompt& prompt, const Rect& room, const std::vector<Row>& 
   std::string said = prompt.says;
   const bool marked = prompt.selected >= 0 && prompt.selected < static_cast<int>(rows.size());
   const std::string path = with_home(marked ? rows[static_cast<size_t>(prompt.selected)].path : prompt.path);
-  if (around.reading) said = words::say("shell.file.reading");
+  if (around.reading) said = tr("reading …");
   if (said.empty() && !saves(prompt.purpose) && !path.empty() && !path.ends_with('/')) {
     prompt.look.ask(
         path, [path] { return look_at(path); }, around.wake);
@@ -208,7 +220,7 @@ void tell(Ui& ui, FilePrompt& prompt, const Rect& room, const std::vector<Row>& 
     if (const FolderContent* content = prompt.folder.find(place); content && !content->error.empty())
       said = fmt::format("{}: {}.", place, words::error(content->error));
   }
-  ui.mark("app/file/says", room, said, words::say("shell.file.help_says"));
+  ui.mark("app/file/says", room, said, tr("What the named file is, or why it was not opened or saved."));
   ui.paint().text_wrapped(room, {prompt.says.empty() ? Face::Sans : Face::Bold, type::tick}, ui.theme().ink,
                           said, 16);
 }
@@ -250,17 +262,18 @@ std::optional<FileChoice> draw_file_prompt(Ui& ui, FilePrompt& prompt, const Fil
   if (!ui.begin_popup(kFilePopup, box)) return {};
   Rect rest = box.inset(16, 12);
   Painter& p = ui.paint();
-  const std::string &first = say_for(prompt.purpose, "first"), &second = say_for(prompt.purpose, "second");
+  const std::string &first = tr(words_for(prompt.purpose).first),
+                    &second = tr(words_for(prompt.purpose).second);
   p.text_in(rest.take_top(20, 6), {Face::Bold, type::title}, ui.theme().ink,
-            say_for(prompt.purpose, "title"));
+            tr(words_for(prompt.purpose).title));
   Rect line = rest.take_top(28, 8);
   ButtonOptions look;
   look.style = {Face::Bold, type::body};
-  const bool pressed = button(ui, "app/file/go", line.take_right(72, 8), say_for(prompt.purpose, "go"),
-                              words::say("shell.file.help_go"), look);
+  const bool pressed = button(ui, "app/file/go", line.take_right(72, 8), tr(words_for(prompt.purpose).go),
+                              tr("Does what Enter does."), look);
   const std::string before = prompt.path;
-  text_field(ui, kPathField, line, words::say("shell.file.hint"), prompt.path,
-             words::say("shell.file.help_path"));
+  text_field(ui, kPathField, line, tr("a name or a path; Tab completes it"), prompt.path,
+             tr("A path, absolute or from the folder that the program was started in."));
   if (ui.edit().name == kPathField) ui.edit().tab = true;
   if (prompt.path != before) {
     prompt.selected = -1;

@@ -5,7 +5,7 @@
 
 #include "app/words/words.h"
 #include "engine/core/error.h"
-#include "training/data/vocabulary.h"
+#include "training/data/text_source.h"
 #include "training/files/placement_file.h"
 #include "training/io/atomic_file.h"
 #include "training/session/session_file.h"
@@ -59,7 +59,7 @@ void save_to(Ui& ui, Files& files, const LabView& view, const std::string& path,
     return say_no(ui, files.prompt, notice, path, error.what());
   }
   files.own = own_file(path);
-  notice = words::say("shell.notice.saved", {{"path", path}});
+  notice = tr("saved {path}", {{"path", path}});
   done(ui, files, path);
 }
 
@@ -77,7 +77,8 @@ void save_placement_to(Ui& ui, Files& files, const std::string& path, std::strin
   } catch (const Error& error) {
     return say_no(ui, files.prompt, notice, path, error.what());
   }
-  notice = words::say("shell.notice.placement", {{"name", file.stem().string()}, {"path", path}});
+  notice =
+      tr("{name} stands among the placements now: {path}", {{"name", file.stem().string()}, {"path", path}});
   files.prompt.done = true;
 }
 
@@ -91,8 +92,11 @@ void choose_name(Ui& ui, Files& files, const LabView& view, const FileChoice& ch
   const bool runs = files.prompt.purpose == FilePurpose::Save;
   if (!there || agreed || (runs && is_own(files.own, path)))
     return runs ? save_to(ui, files, view, path, notice) : save_placement_to(ui, files, path, notice);
-  refuse(files.prompt, words::say("shell.file.exists", {{"file", fs::path(path).filename().string()}}), path,
-         true);
+  refuse(files.prompt,
+         tr("{file} exists and is not from this session. Press Enter again to replace it, or type "
+            "another name.",
+            {{"file", fs::path(path).filename().string()}}),
+         path, true);
 }
 
 }  // namespace
@@ -150,7 +154,8 @@ void finish_opening(Ui& ui, Files& files, ShownSession& session, std::string& no
     case FileKind::Numbers:
       if (!files.again)
         return ask_first(ui, files.prompt, path,
-                         words::say("shell.file.as_text", {{"look", words::error(file->look.words)}}));
+                         tr("{look} Press Enter again to learn from it as text all the same.",
+                            {{"look", words::error(file->look.words)}}));
       [[fallthrough]];
     case FileKind::Text:
       session.asked.emplace_back(session::LoadText{path});
@@ -167,7 +172,7 @@ void finish_opening(Ui& ui, Files& files, ShownSession& session, std::string& no
       session.asked.emplace_back(session::RestoreSession{path});
       break;
   }
-  notice = words::say("shell.notice.opened", {{"path", path}});
+  notice = tr("opened {path}", {{"path", path}});
   done(ui, files, path);
 }
 
@@ -178,7 +183,9 @@ void save(Ui& ui, Files& files, const LabView& view, std::string& notice) {
   if (is_own(own, own.path)) return save_to(ui, files, view, own.path, notice);
   const bool changed = !own.path.empty() && fs::exists(own.path, none);
   ask_for_file(ui, files.prompt, FilePurpose::Save, changed ? own.path : free_name(kFirstName));
-  if (changed) refuse(files.prompt, words::say("shell.file.changed"), own.path, true);
+  if (changed)
+    refuse(files.prompt, tr("Another program has changed this file since. Press Enter to replace it."),
+           own.path, true);
 }
 
 void save_as(Ui& ui, Files& files, const LabView& view) {

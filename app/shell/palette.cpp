@@ -154,30 +154,36 @@ std::vector<PaletteItem> palette_items(const ui::Ui& ui, std::span<const lab::El
   for (const Field& field : spec_fields()) {
     const std::string name = fmt::format("settings/{}", field.key);
     if ((view ? settings::has_row(field, *view) : settings::listed(field)) && !ui.registry().find(name))
-      items.push_back(
-          {words::spoken(field.label), "", words::spoken(field.help), name, {}, {}, {}, other_words(name)});
+      items.push_back({words::spoken(field.label),
+                       "",
+                       settings::spoken_help(field),
+                       name,
+                       {},
+                       {},
+                       {},
+                       other_words(name)});
   }
   for (Placement placement : placements()) {
     if (view && !fits(placement, *view)) continue;
     const PlacementRow& row = row_of(placement);
-    items.push_back({words::say("shell.palette.preset", {{"name", words::spoken(row.label)}}),
+    items.push_back({tr("preset: {name}", {{"name", words::spoken(row.label)}}),
                      "",
                      words::spoken(row.formula),
                      {},
                      {},
                      {},
                      placement,
-                     words::say("shell.palette.preset_words")});
+                     tr("placement architecture wiring")});
   }
   for (const view::Term& term : view::glossary())
-    items.push_back({words::say("shell.palette.meant", {{"term", term.title}}),
+    items.push_back({tr("What is meant by {term}?", {{"term", term.title}}),
                      "",
                      std::string(term.text),
                      {},
                      {},
                      std::string(term.id),
                      {},
-                     words::say("shell.palette.meant_words")});
+                     tr("glossary definition explain meaning dictionary")});
   if (refusal)
     for (PaletteItem& item : items) item.refusal = refusal(item);
   return items;
@@ -252,8 +258,9 @@ std::optional<PaletteItem> draw_palette(ui::Ui& ui, PaletteState& state,
   if (!ui.begin_popup(kPalettePopup, box)) return {};
   Rect rest = box.inset(10, 10);
   const std::string before = state.query;
-  const bool committed = text_field(ui, kQueryField, rest.take_top(28, 8), words::say("shell.palette.title"),
-                                    state.query, words::say("shell.palette.help"));
+  const bool committed =
+      text_field(ui, kQueryField, rest.take_top(28, 8), tr("Find a control or command"), state.query,
+                 tr("A few letters of a control, a command or a term; Enter runs the marked one."));
   if (state.query != before) state.selected = 0;
   const auto found = matches(state.query, items);
   const int count = static_cast<int>(found.size());
@@ -266,16 +273,15 @@ std::optional<PaletteItem> draw_palette(ui::Ui& ui, PaletteState& state,
     const Rect row = rest.take_top(row_h);
     HitOptions options;
     options.tooltip = options.focusable = false;
-    const Hit hit =
-        ui.hit(fmt::format("app/palette/{}", i - first), row, found[static_cast<size_t>(i)]->title,
-               words::say("shell.palette.help_row"), options);
+    const Hit hit = ui.hit(fmt::format("app/palette/{}", i - first), row,
+                           found[static_cast<size_t>(i)]->title, tr("Enter or a click runs it."), options);
     if (hit.clicked) chosen = *found[static_cast<size_t>(i)];
     draw_item(ui, row, *found[static_cast<size_t>(i)], i == state.selected || hit.hovered);
   }
   const Rect foot{box.x + 20, box.bottom() - 44, box.w - 40, 34};
   const PaletteItem* const marked = count ? found[static_cast<size_t>(state.selected)] : nullptr;
   draw_help(ui, foot,
-            !marked                   ? words::say("shell.palette.nothing")
+            !marked                   ? tr("Nothing is called that.")
             : marked->refusal.empty() ? marked->help
                                       : marked->refusal);
   const bool enter =

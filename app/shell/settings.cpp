@@ -21,7 +21,6 @@
 #include "training/io/input_kinds.h"
 #include "training/io/input_value.h"
 #include "training/io/toml.h"
-#include "training/io/toml_json.h"
 
 namespace normscope::shell {
 namespace {

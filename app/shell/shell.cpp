@@ -43,13 +43,13 @@ void take_back(AppState& state, bool undo) {
   diagram.selected = back->selected;
   diagram.pending.reset();
   if (back->other_runs)
-    notice = undo ? words::say("shell.notice.back") : words::say("shell.notice.opened_back");
+    notice = undo ? tr("the earlier runs are back") : tr("the runs that were opened are back");
 }
 
 void copy_command(const LabView& view, std::string& clipboard, std::string& notice) {
   clipboard = with_program(command_of(session_of(view)), program_word());
   ImGui::SetClipboardText(clipboard.c_str());
-  notice = words::say("shell.notice.command");
+  notice = tr("copied: a command that reproduces these runs");
 }
 
 // Offers the next lost session once the first was restored or declined.
@@ -70,7 +70,7 @@ void begin_course(Screens& screens, Lab* lab, Offers& offers, std::string& notic
   offers.lesson = false;
   offers.answered = true;
   lessons::Player& player = player_of(screens, lab);
-  if (player.course().lessons.empty()) return void(notice = words::say("shell.notice.no_lessons"));
+  if (player.course().lessons.empty()) return void(notice = tr("there are no lessons beside the program"));
   player.open(player.course().lessons.front().id, course::StepKind::Predict);
   screens.shown = Screen::Lessons;
 }
@@ -79,8 +79,7 @@ void begin_course(Screens& screens, Lab* lab, Offers& offers, std::string& notic
 void check_restored(Offers& offers, const LabView& view, std::string& notice) {
   if (offers.restore_ticket == 0 || view.answered < offers.restore_ticket) return;
   if (const std::string why = session::refusal(view.answers, offers.restore_ticket); !why.empty()) {
-    notice = words::say("shell.notice.not_restored",
-                        {{"why", words::error(why)}, {"folder", stash(offers.restoring)}});
+    notice = tr("{why}; kept as {folder}", {{"why", words::error(why)}, {"folder", stash(offers.restoring)}});
     if (offers.last_session == offers.restoring) offers.last_session.clear();
   }
   offers.restoring.clear();
@@ -125,14 +124,14 @@ void post_commands(AppState& state) {
 void copy_text(const std::string& text, const char* what, Shell& shell, std::string& notice) {
   shell.clipboard = text;
   ImGui::SetClipboardText(text.c_str());
-  notice = words::say("shell.notice.copied", {{"what", what}});
+  notice = tr("copied: {what} as text", {{"what", what}});
 }
 
 namespace {
 
 void switch_motion(Appearance& look, std::string& notice) {
   look.reduced_motion = !look.reduced_motion;
-  notice = words::say(look.reduced_motion ? "shell.notice.motion_on" : "shell.notice.motion_off");
+  notice = tr(look.reduced_motion ? "reduced motion is on" : "reduced motion is off");
 }
 
 }  // namespace
@@ -255,14 +254,14 @@ void draw_shell(AppState& state, Ui& ui) {
 bool search_box(Ui& ui, const Rect& rect, bool wide) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
-  const Hit hit = ui.hit("app/search", rect, "", words::say("shell.bar.help_search"));
+  const Hit hit = ui.hit("app/search", rect, "", tr("Finds every control and command by its name (Ctrl+K)."));
   p.fill(rect, t.field, radius::button);
   p.outline(rect, hit.hovered ? t.ink3 : t.border, 1, radius::button);
   Rect inner = rect.inset(9, 0);
   draw_icon(p, Icon::Search, inner.take_left(13, 6).centre(), 13, t.ink2);
   if (rect.w > 70) p.text_in(inner, {Face::Mono, type::tick}, t.ink3, ui::shown_keys("Ctrl+K"), Align::Right);
   inner.take_right(46);
-  if (wide) p.text_in(inner, {Face::Sans, type::body}, t.ink3, words::say("shell.palette.title"));
+  if (wide) p.text_in(inner, {Face::Sans, type::body}, t.ink3, tr("Find a control or command"));
   return hit.clicked;
 }
 
@@ -271,8 +270,9 @@ namespace {
 bool at_any_time(const LabView&) { return true; }
 
 std::string lost_windows(const Offers& offers, const LabView&) {
-  return offers.lost.size() > 1 ? words::say("shell.offer.ended", {{"number", offers.lost.size()}})
-                                : words::say("shell.offer.ended_one");
+  return offers.lost.size() > 1
+             ? tr("{number} windows ended without closing.", {{"number", offers.lost.size()}})
+             : tr("The last window ended without closing.");
 }
 
 // One that the course answers: about a stuck run, one that was stuck, else what all are about.
@@ -285,14 +285,15 @@ std::string open_question(const Offers&, const LabView& view) {
   };
   for (const RunView& run : view.runs)
     if (run.state == RunState::Stuck)
-      return words::say("shell.offer.stays",
-                        {{"run", run.letter}, {"frequencies", words::spoken(frequencies_of(view.unit))}});
+      return tr("Why does {run} stay at {frequencies}?",
+                {{"run", run.letter}, {"frequencies", words::spoken(frequencies_of(view.unit))}});
   for (const RunView& run : view.runs)
     if (run.learning_since > 0 && was_stuck(run))
-      return words::say("shell.offer.late", {{"run", run.letter},
-                                             {"frequencies", words::spoken(frequencies_of(view.unit))},
-                                             {"step", grouped(run.learning_since)}});
-  return words::say("shell.offer.learns");
+      return tr("{run} left {frequencies} only at step {step}: why so late?",
+                {{"run", run.letter},
+                 {"frequencies", words::spoken(frequencies_of(view.unit))},
+                 {"step", grouped(run.learning_since)}});
+  return tr("What decides whether a model learns?");
 }
 
 // One of those made one at a time: a lost session first, then what a new visitor may do next. An offer
@@ -306,10 +307,10 @@ struct Offer {
   const char *action, *alone, *help;  // keys of words
 };
 constexpr Offer kOffers[] = {
-    {&Offers::restore, Act::Restore, at_any_time, lost_windows, "shell.offer.restore",
-     "shell.offer.restore_runs", "shell.offer.help_restore"},
-    {&Offers::lesson, Act::FirstLesson, at_any_time, open_question, "shell.offer.first_lesson",
-     "shell.offer.first_lesson", "shell.offer.help_lesson"},
+    {&Offers::restore, Act::Restore, at_any_time, lost_windows, "Restore it", "Restore runs",
+     "The runs as they stood, to go on bit for bit; of several sessions the newest first."},
+    {&Offers::lesson, Act::FirstLesson, at_any_time, open_question, "First lesson", "First lesson",
+     "Predict, measure, compare, explain: the first lesson of the course."},
 };
 
 }  // namespace
@@ -324,19 +325,19 @@ std::optional<Act> quiet_bar(Ui& ui, const Rect& room, Offers& offers, const Lab
   const std::string text = offer->text(offers, view);
   const Painter& p = ui.paint();
   const bool whole = p.text_width(style, text) <= room.w - (26 + 4 + 96 + 10);
-  const float answer = whole ? 96 : p.text_width(bold, words::say(offer->alone)) + 20;
+  const float answer = whole ? 96 : p.text_width(bold, tr(offer->alone)) + 20;
   if (room.w < 26 + 4 + answer) return {};
   Rect rest = room.inset(0, (room.h - 26) / 2);
   ButtonOptions quiet;
   quiet.quiet = true;
-  const bool no = icon_button(ui, "app/offer/close", rest.take_right(26, 4), Icon::Close,
-                              words::say("shell.offer.not_now"), quiet);
+  const bool no =
+      icon_button(ui, "app/offer/close", rest.take_right(26, 4), Icon::Close, tr("Not now."), quiet);
   ButtonOptions look;
   look.style = bold;
   const bool yes = button(ui, "app/offer/accept", rest.take_right(answer, 10),
-                          words::say(whole ? offer->action : offer->alone), words::say(offer->help), look);
+                          tr(whole ? offer->action : offer->alone), tr(offer->help), look);
   if (whole) ui.paint().text_in(rest, style, ui.theme().ink2, text, Align::Right);
-  ui.mark("app/offer", rest, text, words::say("shell.offer.help"));
+  ui.mark("app/offer", rest, text, tr("An offer; nothing waits for the answer."));
   if (no) {
     offers.*offer->open = false;
     offers.answered = true;

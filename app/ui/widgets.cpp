@@ -293,7 +293,7 @@ Rect panel(Ui& ui, const Rect& r, const PanelOptions& o) {
     float width = p.text_in(row, title, t.ink, o.title);
     const std::string name = o.term.empty() ? "title/" + o.title : "title/term/" + o.term;
     if (!ui.registry().find(name))
-      ui.mark(name, {row.x, row.y, width, row.h}, o.title, words::say("controls.help_title"));
+      ui.mark(name, {row.x, row.y, width, row.h}, o.title, tr("The title of a panel."));
     row.take_left(width + 12);
     if (const std::string behind = behind_title(p, row.w, o.question, o.brief, o.note); !behind.empty())
       p.text_in(row, note, t.ink3, behind);

@@ -62,8 +62,7 @@ std::string preset_refusal(const ModelConfig& model, Placement placement) {
 
 std::string chain_caption(const ModelConfig& model) {
   const Placement placement = chain_placement(model, model.stack());
-  return placement == Placement::None ? words::say("diagram.caption.none")
-                                      : row_of(model).caption(model, placement);
+  return placement == Placement::None ? tr("no norm") : row_of(model).caption(model, placement);
 }
 
 const std::string& first_move(const ModelConfig& model) {
@@ -71,10 +70,10 @@ const std::string& first_move(const ModelConfig& model) {
     const Stacks stacks = stacks_of(model);
     const int norms =
         count_norms(stacks.of(Side::Main)) + (stacks.both ? count_norms(stacks.of(Side::Encoder)) : 0);
-    return words::say(norms > 0 ? "diagram.move.drag" : "diagram.move.preset");
+    return tr(norms > 0 ? "Drag a norm" : "Choose a preset");
   }
-  if (chain_placement(model, model.stack()) == Placement::None) return words::say("diagram.move.slot");
-  return words::say(chain_is_dragged(model) ? "diagram.move.drag" : "diagram.move.norm");
+  if (chain_placement(model, model.stack()) == Placement::None) return tr("Click a free slot");
+  return tr(chain_is_dragged(model) ? "Drag a norm" : "Click a norm");
 }
 
 bool chain_is_dragged(const ModelConfig& model) { return row_of(model).dragged; }

@@ -15,10 +15,6 @@ namespace {
 constexpr std::array<Sub, 2> kTwo{Sub::Attention, Sub::FeedForward};
 constexpr std::array<Sub, 3> kThree{Sub::Attention, Sub::Cross, Sub::FeedForward};
 
-std::string counted(size_t n, const char* done) {
-  return words::say(fmt::format("diagram.change.{}", done), {{"count", n}});
-}
-
 bool in_range(const Stack& stack, int layer) { return layer >= 0 && layer < stack.layers(); }
 
 // The sub-layers that follow an edit of one: those of alike layers, or this one alone.
@@ -46,7 +42,7 @@ void bring_final(const Stack& stack, WiringChange& change) {
   WiredNorm& norm = change.wiring.final;
   if (was == is || stack.is_locked(at) || (norm == NormKind::None) == is) return;
   norm = is ? WiredNorm{NormKind::None} : norm_at(change.wiring, change.to.front());
-  change.note += ", " + words::say(is ? "diagram.change.final_removed" : "diagram.change.final_added");
+  change.note += ", " + tr(is ? "final norm removed" : "final norm added");
 }
 
 // Moves the norms of these sub-layers from one slot to another where that is possible.
@@ -61,7 +57,7 @@ WiringChange move_all(const Stack& stack, Slot from, Slot to, std::span<const st
     change.from.push_back(here);
     change.to.push_back(there);
   }
-  change.note = counted(change.to.size(), "moved");
+  change.note = tr("{count} norm moved | {count} norms moved", {{"count", change.to.size()}});
   bring_final(stack, change);
   return change;
 }
@@ -243,16 +239,20 @@ WiringChange set_norm(const Stack& stack, SlotId at, const WiredNorm& norm, bool
   const WiredNorm was = norm_at(stack.wiring, at);
   if (was == norm) return change;
   if (at.in_layer() && at.slot == Slot::Stream && !stream_layout(stack.wiring).one()) {
-    change.note = words::say("diagram.change.several_streams");
+    change.note = tr("several streams have no norm on them");
     return change;
   }
   auto& changed = norm == NormKind::None ? change.from : change.to;
-  const char* done = norm == NormKind::None ? "removed" : was == NormKind::None ? "added" : "changed";
+  const bool removed = norm == NormKind::None, added = was == NormKind::None;
   if (!at.in_layer()) {
     (at.layer == kFinal ? change.wiring.final : change.wiring.embedding) = norm;
     changed.push_back(at);
-    change.note =
-        words::say(fmt::format("diagram.change.{}_{}", at.layer == kFinal ? "final" : "embedding", done));
+    change.note = at.layer == kFinal ? tr(removed ? "final norm removed"
+                                          : added ? "final norm added"
+                                                  : "final norm changed")
+                                     : tr(removed ? "embedding norm removed"
+                                          : added ? "embedding norm added"
+                                                  : "embedding norm changed");
     return change;
   }
   for (auto [layer, sub] : followers(stack, at, only_this)) {
@@ -262,7 +262,10 @@ WiringChange set_norm(const Stack& stack, SlotId at, const WiredNorm& norm, bool
     here = norm;
     changed.push_back(there);
   }
-  change.note = counted(static_cast<size_t>(change.count()), done);
+  change.note = tr(removed ? "{count} norm removed | {count} norms removed"
+                   : added ? "{count} norm added | {count} norms added"
+                           : "{count} norm changed | {count} norms changed",
+                   {{"count", change.count()}});
   return change;
 }
 
@@ -279,7 +282,7 @@ WiringChange copy_layer(const Stack& stack, int from, int to) {
       here = wanted;
       (wanted == NormKind::None ? change.from : change.to).push_back(there);
     }
-  change.note = words::say("diagram.layers.copied", {{"layer", to + 1}, {"from", from + 1}});
+  change.note = tr("layer {layer} as layer {from}", {{"layer", to + 1}, {"from", from + 1}});
   return change;
 }
 

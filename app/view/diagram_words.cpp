@@ -1,5 +1,5 @@
-// The diagram's captions and its footer's phrases come from assets/words/diagram.toml, the words of every kind of norm
-// from norms.toml. See diagram_model.h.
+// The diagram's captions and its footer's phrases; the words of every kind of norm come from assets/words/norms.toml. See
+// diagram_model.h.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,38 +28,38 @@ std::string placement_caption(const Stack& stack) {
   const GlyphSlots all = glyph_slots(stack);
   const int per_sublayer = all.before + all.after + all.stream;
   const int total = count_norms(stack);
-  if (total == 0)
-    return words::say(count_fixed_norms(stack) > 0 ? "diagram.caption.inside" : "diagram.caption.none");
+  if (total == 0) return tr(count_fixed_norms(stack) > 0 ? "norms inside" : "no norm");
   if (total != per_sublayer * static_cast<int>(stack.subs().size()) * stack.layers())
-    return words::say("diagram.caption.mixed");
-  if (per_sublayer == 3) return words::say("diagram.caption.all");
-  if (per_sublayer == 2)
-    return words::say(all.stream ? "diagram.caption.branch_stream" : "diagram.caption.before_after");
-  if (all.stream) return words::say("diagram.caption.stream");
-  return words::say(all.before ? "diagram.caption.before" : "diagram.caption.after");
+    return tr("norms mixed");
+  if (per_sublayer == 3) return tr("in every slot");
+  if (per_sublayer == 2) return tr(all.stream ? "branch, stream" : "before, after");
+  if (all.stream) return tr("norm on stream");
+  return tr(all.before ? "norm in branch" : "after branch");
 }
 
 std::string drop_text(const WiringChange& change, Slot to, bool only_this, const std::string& what) {
   const words::Place count{"count", only_this ? 1 : change.count()};
   switch (to) {
     case Slot::Before:
-      return words::say("diagram.drop.before", {count, {"what", what}});
+      return tr("this norm before its branch | all {count} norms{what} before their branch",
+                {count, {"what", what}});
     case Slot::After:
-      return words::say("diagram.drop.after", {count, {"what", what}});
+      return tr("this norm after its branch | all {count} norms{what} after their branch",
+                {count, {"what", what}});
     case Slot::Stream:
       break;
   }
-  return words::say("diagram.drop.stream", {count, {"what", what}});
+  return tr("this norm onto the stream | all {count} norms{what} onto the stream", {count, {"what", what}});
 }
 
 std::string layers_text(std::vector<int> layers) {
   std::sort(layers.begin(), layers.end());
   layers.erase(std::unique(layers.begin(), layers.end()), layers.end());
-  if (layers.empty()) return words::say("diagram.layers.none");
-  if (layers.size() == 1) return words::say("diagram.layers.one", {{"layer", layers.front() + 1}});
+  if (layers.empty()) return tr("no layer");
+  if (layers.size() == 1) return tr("layer {layer}", {{"layer", layers.front() + 1}});
   if (layers.back() - layers.front() + 1 == static_cast<int>(layers.size()))
-    return words::say("diagram.layers.range", {{"first", layers.front() + 1}, {"last", layers.back() + 1}});
-  return words::say("diagram.layers.several", {{"number", layers.size()}});
+    return tr("layers {first} to {last}", {{"first", layers.front() + 1}, {"last", layers.back() + 1}});
+  return tr("{number} layers", {{"number", layers.size()}});
 }
 
 const KindWords& kind_words(NormKind kind) {
@@ -84,17 +84,17 @@ std::string_view token_text(NormKind kind) {
 namespace {
 
 const std::string& slot_place(SlotId at) {
-  if (at.layer == kFinal) return words::say("diagram.place.final");
-  if (at.layer == kEmbedding) return words::say("diagram.place.embedding");
+  if (at.layer == kFinal) return tr("after the last layer");
+  if (at.layer == kEmbedding) return tr("on the embedding");
   switch (at.slot) {
     case Slot::Before:
-      return words::say("diagram.place.before");
+      return tr("before the branch");
     case Slot::After:
-      return words::say("diagram.place.after");
+      return tr("after the branch");
     case Slot::Stream:
       break;
   }
-  return words::say("diagram.place.stream");
+  return tr("on the stream");
 }
 
 }  // namespace
@@ -106,15 +106,28 @@ std::string slot_help(const Stack& stack, SlotId at) {
   const std::string what = kind == NormKind::None || !term ? what_is("slot") : std::string(term->text);
   std::string how;
   if (stack.is_locked(at))
-    how = words::say("diagram.help.locked", {place});
+    how = tr("The norm {place} is locked: it stays when others move. L unlocks it.", {place});
   else if (at.layer == kFinal)
-    how = words::say(kind == NormKind::None ? "diagram.help.no_final" : "diagram.help.final");
+    how = tr(kind == NormKind::None
+                 ? "No final norm. Enter puts one after the last layer, as Pre-LN has it."
+                 : "The final norm, after the last layer. Enter takes it off, T chooses its kind, L locks "
+                   "it.");
   else if (at.layer == kEmbedding)
-    how = words::say(kind == NormKind::None ? "diagram.help.no_embedding" : "diagram.help.embedding");
+    how = tr(kind == NormKind::None
+                 ? "No norm on the embedding. Enter puts one there, as Peri-LN has it."
+                 : "The norm on the embedding. Enter takes it off, T chooses its kind, L locks it.");
   else if (kind == NormKind::None)
-    how = words::say("diagram.help.empty", {place});
+    how =
+        tr("Empty slot {place}. Enter fills it in all identical layers, Alt+Enter in this one; I, "
+           "O, P: before, after, stream.",
+           {place});
   else
-    how = words::say("diagram.help.norm", {place, {"kind", kind_words(kind).name}});
+    how =
+        tr("The norm {place}: {kind}. Drag it along its branch: identical layers follow, Alt moves "
+           "this one, Ctrl paints the layers that you pass, Shift starts run D from step 0. Keys: I "
+           "before, O after, P stream, Enter off, T its kind, L lock, Ctrl+Up paints the layer "
+           "above.",
+           {place, {"kind", kind_words(kind).name}});
   return fmt::format("{}\n{}", what, how);
 }
 

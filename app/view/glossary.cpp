@@ -106,8 +106,8 @@ int draw_entry(ui::Ui& ui, const std::vector<Mark>& marks, const Term& term, std
   ui.paint().text_wrapped(rest.take_top(text_h, 6), body, t.ink2, term.text, line);
   ui.paint().text_wrapped(rest, small, t.ink3, source, 16);
   const bool asked = way > 0 && button(ui, "app/glossary/lesson", {below.x, below.bottom() - 28, 130, 28},
-                                       words.say("course.glossary.open", {{"lesson", term.lesson}}),
-                                       words.say("course.glossary.open_help"));
+                                       words.tr("Open lesson {lesson}", {{"lesson", term.lesson}}),
+                                       words.tr("The lesson that shows what this is."));
   if (asked) ui.close_popup();
   ui.end_popup();
   if (asked || !ui.popup_open(kPopup)) open.clear();
@@ -140,7 +140,7 @@ std::span<const Term> glossary(const words::Language& words) {
 
 std::string source_text(const Term& term, const words::Language& words) {
   std::string source(term.source);
-  if (term.lesson != kNoLesson) source += words.say("course.glossary.see", {{"lesson", term.lesson}});
+  if (term.lesson != kNoLesson) source += words.tr("; see lesson {lesson}", {{"lesson", term.lesson}});
   return source;
 }
 

@@ -236,15 +236,16 @@ void learning(RunView& then, int since) {
 // Sets what the events up to its step say of a run.
 void apply_events(RunView& then, const RunView& now) {
   undecided(then);
-  const Verdict verdict = then.history ? verdict_of(then.history->events(), then.step) : Verdict{};
+  const Verdict verdict = then.history ? verdict_of(*then.history, then.step) : Verdict{};
   switch (verdict.kind) {
     case Verdict::Kind::Learns:
       learning(then, verdict.since);
-      if (verdict.what == kBeganBelow) then.badge = "learning from the first step on";
+      if (verdict.where == kBeganBelow) then.badge = "learning from the first step on";
       break;
     case Verdict::Kind::Stuck:
+    case Verdict::Kind::Diverges:
       then.state = RunState::Stuck;
-      then.badge = verdict.what;
+      then.badge = verdict.where;
       break;
     case Verdict::Kind::NotFinite:
       then.state = now.state;
@@ -361,7 +362,7 @@ std::string prefix_of(const RunView& run, Side side) {
 
 bool has_both(const RunView& run) { return run.spec && has_both(run.spec->model); }
 
-const std::string& no_stream() { return words::say("lab.no_stream"); }
+const std::string& no_stream() { return tr("These runs have no residual stream and no attention."); }
 
 bool any_both(const LabView& view) {
   return std::any_of(view.runs.begin(), view.runs.end(), [](const RunView& run) { return has_both(run); });

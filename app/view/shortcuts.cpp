@@ -137,7 +137,7 @@ void draw_sheet(ui::Ui& ui, ui::Vec top_right, const std::string& foot) {
   if (!ui.begin_popup("app/help", sheet)) return;
   Painter& p = ui.paint();
   Rect rest = sheet.inset(16, 12);
-  p.text_in(rest.take_top(24, 4), {Face::Bold, type::title}, ui.theme().ink, words::say("shell.sheet.title"));
+  p.text_in(rest.take_top(24, 4), {Face::Bold, type::title}, ui.theme().ink, tr("Hands and keys"));
   for (int n = 0; n < count; ++n) {
     const auto& [s, title] = lines[static_cast<size_t>(n)];
     const bool second = columns > 1 && n >= each;
@@ -154,7 +154,8 @@ void draw_sheet(ui::Ui& ui, ui::Vec top_right, const std::string& foot) {
   }
   if (!foot.empty()) {
     const Rect room{rest.x, rest.bottom() - 2 * kLine, rest.w, 2 * kLine};
-    ui.mark("sheet/about", room, foot, words::say("shell.sheet.about"));
+    ui.mark("sheet/about", room, foot,
+            tr("This checksum is the same wherever the same instructions compute the same bits."));
     p.text_wrapped(room, {Face::Sans, type::tick}, ui.theme().ink3, foot, kLine);
   }
   ui.end_popup();

@@ -113,7 +113,9 @@ void hand_over(const std::string& path) {
 void store_now() { page_store_now(); }
 
 std::string storage_refusal() {
-  return page_stores() != 0 ? "" : words::say("shell.notice.browser_keeps_nothing");
+  return page_stores() != 0
+             ? ""
+             : tr("This browser keeps nothing for this page: sessions and progress end with the tab.");
 }
 
 void fatal(const std::string& line) { page_fatal(line.c_str()); }

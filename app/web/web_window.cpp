@@ -82,7 +82,7 @@ int run_window(const WindowOptions& options) {
   Page& own = *page();
   const shell::Settings& settings = own.memory.settings();
   if (own.window.open(options.title, settings.width, settings.height) != kWindowClosed) {
-    web::fatal(words::say("shell.notice.no_webgl"));
+    web::fatal(tr("This browser gives the page no WebGL 2."));
     return kWindowClosed;
   }
   ImGui_ImplGlfw_InstallEmscriptenCallbacks(own.window.handle(), kCanvas);

@@ -1,7 +1,9 @@
-// `spoken` finds the text in assets/words/training.toml that a phrase of the training floor was made after, `refused` and
-// `error` that of a refusal, in errors.toml too.
+// `spoken` finds the English text in assets/words/de/training.toml that a phrase of the training floor was made after,
+// `refused` and `error` the text of a refusal, in errors.toml too.
 #include <algorithm>
 #include <initializer_list>
+#include <map>
+#include <mutex>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
@@ -36,55 +38,64 @@ std::optional<std::vector<Place>> places_in(const Template& text, std::string_vi
   return phrase.empty() ? std::optional(places) : std::nullopt;
 }
 
-/// The phrases of the training floor: those without a place by their English text, and the others.
+/// The phrases that a language has words for: those without a place by their English text, and the others.
 struct Known {
   struct WithPlaces {
     const Language::Entry* entry;
+    Template english;
     size_t letters;       ///< beside the places
     bool begins = false;  ///< with letters, not with a place
   };
-  std::unordered_map<std::string_view, std::string_view> keys;
+  std::unordered_map<std::string, const Language::Entry*> whole;
   std::vector<WithPlaces> with_places;
 };
 
-Known known_in(std::initializer_list<std::string_view> tables) {
+Known known_in(const Language& language, std::initializer_list<std::string_view> tables) {
   Known found;
-  for (const Language::Entry& entry : words::language("en").entries()) {
+  for (const Language::Entry& entry : language.entries()) {
     const auto holds = [&](std::string_view table) { return entry.key.starts_with(table); };
     if (std::none_of(tables.begin(), tables.end(), holds)) continue;
-    const Template& text = entry.forms.front().second;
+    Template text = entry_of(entry.english).forms.front().second;
     size_t letters = 0;
     for (const Template::Piece& piece : text.pieces) letters += piece.text.size();
     if (text.pieces.size() == 1 && text.pieces.front().place.empty())
-      found.keys.emplace(text.plain, entry.key);
+      found.whole.emplace(text.plain, &entry);
     else
-      found.with_places.push_back({&entry, letters, !text.pieces.front().text.empty()});
+      found.with_places.push_back({&entry, text, letters, !text.pieces.front().text.empty()});
   }
   return found;
 }
 
-const Known& known() {
-  static const Known all = known_in({kSaid});
-  return all;
+/// What `make` makes of a language, once.
+const Known& once_for(const Language& language, Known (*make)(const Language&)) {
+  static std::mutex guard;
+  static std::map<std::pair<const Language*, Known (*)(const Language&)>, Known> all;
+  const std::lock_guard lock(guard);
+  const auto there = all.find({&language, make});
+  return there != all.end() ? there->second
+                            : all.emplace(std::pair(&language, make), make(language)).first->second;
+}
+
+const Known& known(const Language& language) {
+  return once_for(language, [](const Language& of) { return known_in(of, {kSaid}); });
 }
 
 /// Tried in the order of how much they say themselves: those that begin with letters, then by their
 /// number: "run {letter}: {why}", "{value} is out of range: expected {range}", "{field} is {value}: expected {wanted}".
-const Known& known_refusals() {
-  static const Known all = [] {
-    Known found = known_in({kRefused, kErrors});
+const Known& known_refusals(const Language& language) {
+  return once_for(language, [](const Language& of) {
+    Known found = known_in(of, {kRefused, kErrors});
     std::stable_sort(found.with_places.begin(), found.with_places.end(), [](const auto& a, const auto& b) {
       return a.begins != b.begins ? a.begins : a.letters > b.letters;
     });
     return found;
-  }();
-  return all;
+  });
 }
 
-/// A phrase without a place in a language; nullptr where it is not among these.
-const std::string* whole_of(const Known& all, const Language& language, std::string_view phrase) {
-  const auto at = all.keys.find(phrase);
-  return at == all.keys.end() ? nullptr : &language.say(at->second);
+/// A phrase without a place; nullptr where it is not among these.
+const std::string* whole_of(const Known& all, std::string_view phrase) {
+  const auto at = all.whole.find(std::string(phrase));
+  return at == all.whole.end() ? nullptr : &at->second->forms.front().second.plain;
 }
 
 /// One phrase in a language, with what stands in its places as `say_place` has it; nothing where it is not
@@ -92,13 +103,13 @@ const std::string* whole_of(const Known& all, const Language& language, std::str
 template <typename Say>
 std::optional<std::string> found_in(const Known& all, const Language& language, std::string_view phrase,
                                     const Say& say_place, size_t least = 0) {
-  if (const std::string* whole = whole_of(all, language, phrase)) return *whole;
-  for (const auto& [entry, letters, begins] : all.with_places) {
+  if (const std::string* whole = whole_of(all, phrase)) return *whole;
+  for (const auto& [entry, english, letters, begins] : all.with_places) {
     if (letters < least) continue;
-    auto places = places_in(entry->forms.front().second, phrase);
+    auto places = places_in(english, phrase);
     if (!places) continue;
     for (Place& place : *places) place.text = say_place(place);
-    return language.say(entry->key, std::span<const Place>(*places));
+    return language.say(*entry, std::span<const Place>(*places));
   }
   return std::nullopt;
 }
@@ -126,10 +137,10 @@ size_t place_length(std::string_view line) {
 
 std::string said_of(const Language& language, std::string_view phrase) {
   const auto say = [&](const Place& part) { return said_of(language, part.text); };
-  if (const auto said = found_in(known(), language, phrase, say)) return *said;
+  if (const auto said = found_in(known(language), language, phrase, say)) return *said;
   // A setting with its value, "learning rate 0.001".
   if (const size_t space = phrase.rfind(' '); space != phrase.npos)
-    if (const std::string* what = whole_of(known(), language, phrase.substr(0, space)))
+    if (const std::string* what = whole_of(known(language), phrase.substr(0, space)))
       return *what + " " + said_of(language, phrase.substr(space + 1));
   const bool number = phrase.find_first_not_of("0123456789.-+") == phrase.npos;
   return number ? with_decimal(std::string(phrase), language) : std::string(phrase);
@@ -158,7 +169,7 @@ std::string with_decimal(std::string text, const Language& language) {
 std::string refused(std::string_view phrase, const Language& language) {
   if (language.name() == "en") return std::string(phrase);
   const auto say = [&](const Place& part) { return say_refused(part, language); };
-  if (const auto said = found_in(known_refusals(), language, phrase, say)) return *said;
+  if (const auto said = found_in(known_refusals(language), language, phrase, say)) return *said;
   return spoken(phrase, language);
 }
 
@@ -172,14 +183,14 @@ std::string error(std::string_view line, const Language& language) {
     return "[" + error(line.substr(1, tag - 1), language) + "] " + error(line.substr(tag + 2), language);
   if (const size_t where = place_length(line); where > 0) return after(where);
   const auto say = [&](const Place& part) { return say_refused(part, language); };
-  if (const auto said = found_in(known_refusals(), language, line, say, kSentence)) return *said;
+  if (const auto said = found_in(known_refusals(language), language, line, say, kSentence)) return *said;
   const size_t colon = line.find(": ");
   return colon == line.npos ? std::string(line) : after(colon + 2);
 }
 
 std::string spoken(std::string_view phrase, const Language& language) {
   if (language.name() == "en") return std::string(phrase);
-  if (const std::string* whole = whole_of(known(), language, phrase)) return *whole;
+  if (const std::string* whole = whole_of(known(language), phrase)) return *whole;
   std::string out;
   for (size_t from = 0; from <= phrase.size();) {
     const size_t end = std::min(phrase.find(", ", from), phrase.size());

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <optional>
 #include <set>
+#include <shared_mutex>
 #include <utility>
 
 #include "app/words/word_files.h"
@@ -53,6 +54,18 @@ Language read_language(const std::string& name, const Language* english) {
   return read;
 }
 
+/// A text that a language has no other words for: parsed when it is first said, and kept.
+const Language::Entry& as_written(std::string_view english) {
+  static std::shared_mutex guard;
+  static std::map<std::string, Language::Entry, std::less<>> all;
+  {
+    const std::shared_lock lock(guard);
+    if (const auto at = all.find(english); at != all.end()) return at->second;
+  }
+  const std::unique_lock lock(guard);
+  return all.try_emplace(std::string(english), entry_of(english)).first->second;
+}
+
 std::atomic<const Language*> chosen = nullptr;
 
 std::string filled(const Template& text, std::span<const Place> places) {
@@ -83,6 +96,19 @@ Form form_of(std::string_view language, long long n) {
   return n == 1 ? Form::One : Form::Other;
 }
 
+const Language::Entry& Language::text(std::string_view english) const {
+  const auto at = texts_.find(english);
+  return at == texts_.end() ? as_written(english) : entries_[at->second];
+}
+
+const std::string& Language::tr(std::string_view english) const {
+  return text(english).forms.front().second.plain;
+}
+
+std::string Language::tr(std::string_view english, Places places) const {
+  return say(text(english), std::span<const Place>(places.begin(), places.size()));
+}
+
 const Language::Entry* Language::entry(std::string_view key) const {
   const auto at = index_.find(key);
   if (at != index_.end()) return &entries_[at->second];
@@ -101,11 +127,14 @@ const std::string& Language::say(std::string_view key) const {
 
 std::string Language::say(std::string_view key, std::span<const Place> places) const {
   const Entry* there = entry(key);
-  if (!there) return unknown(key);
-  const Template* said = &there->forms.front().second;
+  return there ? say(*there, places) : unknown(key);
+}
+
+std::string Language::say(const Entry& entry, std::span<const Place> places) const {
+  const Template* said = &entry.forms.front().second;
   for (const Place& place : places)
     if (place.name == "count" && place.number)
-      for (const auto& [form, text] : there->forms)
+      for (const auto& [form, text] : entry.forms)
         if (form == form_of(name_, *place.number)) said = &text;
   return filled(*said, places);
 }
@@ -150,8 +179,18 @@ const std::string& say(std::string_view key) { return of_window().say(key); }
 
 std::string say(std::string_view key, Places places) { return of_window().say(key, places); }
 
-Label label(std::string_view key, Places places) {
-  return {language("en").say(key, places), say(key, places)};
+Label label(std::string_view english, Places places) {
+  return {language("en").tr(english, places), of_window().tr(english, places)};
 }
 
 }  // namespace normscope::words
+
+namespace normscope {
+
+const std::string& tr(std::string_view english) { return words::of_window().tr(english); }
+
+std::string tr(std::string_view english, words::Places places) {
+  return words::of_window().tr(english, places);
+}
+
+}  // namespace normscope

@@ -1,11 +1,12 @@
-// This file holds what the window and the lessons say, as data. What the command line prints and what
-// files hold is not here.
-// assets/words/ROOM.toml has the English texts of a room or a screen, assets/words/de/ROOM.toml the German ones that
-// have been written; CMake puts both into the program. A key is made of room, tables and name: "course.done". A text
-// has named places, "{done} of {all} done"; a literal brace is written twice. A text that depends on a number is a
-// table of plural forms, and the place `count` chooses among them:
-//   runs = { one = "{count} run", other = "{count} runs" }
-// A text is parsed once, so a look-up costs one hash.
+// What the window and the lessons say, in any language. What the command line prints and what files hold stays English.
+// A text stands in the code, where it is shown, and has named places; a literal brace is written twice:
+//   tr("{done} of {all} done", {{"done", 3}, {"all", 12}})
+//   tr("{count} run | {count} runs", {{"count", n}})    the number of the place `count` chooses
+//   tr("open##verb")                                    what follows ## tells apart two texts that are one in English
+// assets/words/de/texts.toml has its German. What is looked up by another name, as a term of the glossary or a setting,
+// has a key and stands in a file of its own: say("glossary.gradient.text") is in assets/words/glossary.toml in English
+// and in de/glossary.toml in German. CMake puts all of them into the program. A text is parsed once, so a look-up costs
+// one hash.
 #pragma once
 
 #include <concepts>
@@ -56,11 +57,17 @@ class Language {
   struct Entry {
     std::string key;
     std::vector<std::pair<Form, Template>> forms;  ///< Form::Other comes first
+    std::string english{};  ///< of a text that is found by its English one, as it stands in the code
   };
 
   /// Adds the texts of a file in this language. It throws Error, "FILE:LINE: …", for a value that is not a
   /// text.
   void read(std::string_view text, const std::string& file, const std::string& room);
+
+  /// What an English text is in this language; itself where there is nothing.
+  const std::string& tr(std::string_view english) const;
+  /// This `tr` fills in the places. A place without a value stays as it is written: "{done}".
+  std::string tr(std::string_view english, Places places) const;
 
   /// The text of a key, in English where this language lacks it. A key without a text is returned
   /// itself, so that a gap is seen.
@@ -70,6 +77,8 @@ class Language {
     return say(key, std::span<const Place>(places.begin(), places.size()));
   }
   std::string say(std::string_view key, std::span<const Place> places) const;
+  /// Fills in an entry of this language.
+  std::string say(const Entry& entry, std::span<const Place> places) const;
   /// Returns nullptr where no file has the key.
   const std::string* find(std::string_view key) const;
   /// The names below a key, in the order of its file: for "glossary" the names of all terms.
@@ -88,12 +97,18 @@ class Language {
     size_t operator()(std::string_view key) const { return std::hash<std::string_view>()(key); }
   };
   const Entry* entry(std::string_view key) const;
+  const Entry& text(std::string_view english) const;
 
   std::string name_;         ///< "de"; "en" for English
   const Language* english_;  ///< nullptr: this is English
   std::vector<Entry> entries_;
-  std::unordered_map<std::string, size_t, Hash, std::equal_to<>> index_;  ///< into entries_, by key
+  using Index = std::unordered_map<std::string, size_t, Hash, std::equal_to<>>;
+  Index index_;  ///< into entries_, by key
+  Index texts_;  ///< into entries_, by English text: those of texts.toml
 };
+
+/// Parses a text of the code, "{count} run | {count} runs" or "open##verb".
+Language::Entry entry_of(std::string_view english);
 
 /// The texts of a language, or the English ones where it has none ("" and "en" are English). They
 /// live as long as the program.
@@ -105,7 +120,7 @@ std::vector<std::string> languages();
 /// tables keep the texts that they have read.
 void use(std::string_view name);
 const Language& of_window();
-/// The text in the language of the window.
+/// The text of a key in the language of the window.
 const std::string& say(std::string_view key);
 std::string say(std::string_view key, Places places);
 /// What the window says for a segment or an entry of a list, with the name by which scripts call it
@@ -113,20 +128,28 @@ std::string say(std::string_view key, Places places);
 struct Label {
   std::string name, shown;
 };
-Label label(std::string_view key, Places places = {});
+Label label(std::string_view english, Places places = {});
 /// Writes the numbers of a text that a program made, "−0.1 to 0.35", with the language's decimal sign. What has
 /// more than one point, as a version, stays.
 std::string with_decimal(std::string text, const Language& language = of_window());
 /// What the window says for a phrase of the training floor, which knows no words of a window: a run's name, its
 /// state, a setting's label, a unit, a placement's formula: "Post-LN, no warm-up", "learning since step 21". A phrase that is not in
-/// assets/words/training.toml stays as it is, but for a bare number.
+/// assets/words/de/training.toml stays as it is, but for a bare number.
 std::string spoken(std::string_view phrase, const Language& language = of_window());
 /// The same for why a value is refused, or why a setting is not read: "7 is out of range: expected 0 to 1".
 /// What stands in the places of such a sentence may be a list, "ln, rms or dyt", and is spoken part by part.
 std::string refused(std::string_view phrase, const Language& language = of_window());
-/// The same for a line that says what is wrong with a file, and for what a named file is: assets/words/errors.toml.
+/// The same for a line that says what is wrong with a file, and for what a named file is: assets/words/de/errors.toml.
 /// What stands before the sentence stays: "lab.toml:2: [train.lr] 5 is out of range: expected 0 to 1". So does a line that
 /// is not known.
 std::string error(std::string_view line, const Language& language = of_window());
 
 }  // namespace normscope::words
+
+namespace normscope {
+
+/// What the window says for an English text, in its language.
+const std::string& tr(std::string_view english);
+std::string tr(std::string_view english, words::Places places);
+
+}  // namespace normscope

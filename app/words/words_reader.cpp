@@ -52,6 +52,7 @@ std::optional<Template> parsed(std::string_view text) {
 
 struct Reader {
   const std::string& file;
+  bool by_english = false;  ///< a name is an English text, and no part of a key
   std::vector<std::pair<toml::source_position, Language::Entry>> found{};
 
   [[noreturn]] void refuse(const std::string& key, const toml::node& node, const char* what) const {
@@ -79,29 +80,47 @@ struct Reader {
     return entry;
   }
 
-  void read(const std::string& key, const toml::node& node) {
+  void read(const std::string& key, std::string_view name, const toml::node& node) {
     const toml::table* table = node.as_table();
     std::optional<Language::Entry> entry = table ? plural(key, *table) : std::nullopt;
-    if (table && !entry)
-      for (const auto& [name, inner] : *table) read(key + "." + std::string(name.str()), inner);
-    else
-      found.emplace_back(
-          node.source().begin,
-          entry ? *std::move(entry) : Language::Entry{key, {{Form::Other, text_of(key, node)}}});
+    if (table && !entry) {
+      read_all(key, *table);
+      return;
+    }
+    if (!entry) entry = Language::Entry{key, {{Form::Other, text_of(key, node)}}};
+    if (by_english) entry->english = name;
+    found.emplace_back(node.source().begin, *std::move(entry));
+  }
+
+  void read_all(const std::string& before, const toml::table& table) {
+    for (const auto& [name, node] : table) read(before + "." + std::string(name.str()), name.str(), node);
   }
 };
 
 }  // namespace
 
+Language::Entry entry_of(std::string_view english) {
+  const size_t mark = english.rfind("##");
+  const std::string_view text = english.substr(0, mark + 2 < english.size() ? mark : english.npos);
+  const auto form = [](std::string_view one) {
+    const std::optional<Template> read = parsed(one);
+    return read ? *read : Template{std::string(one), {{std::string(one), ""}}};
+  };
+  constexpr std::string_view kOr = " | ";
+  const size_t bar = text.find(kOr);
+  if (bar == text.npos) return {std::string(english), {{Form::Other, form(text)}}};
+  return {std::string(english),
+          {{Form::Other, form(text.substr(bar + kOr.size()))}, {Form::One, form(text.substr(0, bar))}}};
+}
+
 void Language::read(std::string_view text, const std::string& file, const std::string& room) {
-  Reader reader{file};
-  const toml::table root = parse_toml(text, file);
-  for (const auto& [name, node] : root) reader.read(room + "." + std::string(name.str()), node);
+  Reader reader{file, room == "texts" || room == "training" || room == "errors"};
+  reader.read_all(room, parse_toml(text, file));
   std::stable_sort(reader.found.begin(), reader.found.end(), [](const auto& a, const auto& b) {
     return std::pair(a.first.line, a.first.column) < std::pair(b.first.line, b.first.column);
   });
   for (auto& [at, entry] : reader.found) {
-    index_[entry.key] = entries_.size();
+    (room == "texts" ? texts_[entry.english] : index_[entry.key]) = entries_.size();
     entries_.push_back(std::move(entry));
   }
 }

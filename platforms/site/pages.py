@@ -55,7 +55,7 @@ GROUPS = {
 
 
 def of_addons(pattern):
-    """The pages of add-ons that fit, as addons/papers/docs/zoo.md and addons/papers/zoo.html."""
+    """The pages of add-ons that fit, as addons/papers/docs/coverage.md and addons/papers/coverage.html."""
     found = [p.relative_to(ROOT).as_posix() for p in sorted(ROOT.glob(f"addons/*/{pattern}"))]
     return [(source, source.replace("/docs/", "/").replace("/README.md", ".md").removesuffix("md") + "html") for source in found]
 

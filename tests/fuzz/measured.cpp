@@ -4,7 +4,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "app/course/check/check.h"
+#include "app/course/check.h"
 #include "app/course/figures.h"
 #include "app/course/reader.h"
 #include "app/plot/plot.h"

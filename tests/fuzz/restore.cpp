@@ -6,7 +6,7 @@
 #include "engine/cpu/pool.h"
 #include "fuzz.h"
 #include "training/data/task.h"
-#include "training/run/saved_run.h"
+#include "training/run/checkpoint.h"
 #include "training/session/lab_trainer.h"
 
 using namespace normscope;
@@ -59,11 +59,12 @@ FUZZ_TARGET(restore, fuzz::mutate_safetensors) {
   const fuzz::Folder& folder = fuzz::Folder::instance();
   const std::string path = folder.write("A-1.safetensors", input);
   const bool small = fuzz::accepts([&] {
-    const SavedRun saved = read_saved_run(SafetensorsFile::load(path));
+    const RunRecord saved = read_checkpoint(SafetensorsFile::load(path));
+    const RunSpec spec = saved.spec();
     // A model may take what the machine has, and its data be read from where the file says: not here.
     const bool files =
-        std::ranges::any_of(file_fields(), [&](const Field* file) { return !file->get(saved.spec).empty(); });
-    if (saved.bytes > kMostBytes || files) fail("fuzz", "too large, or with data of its own");
+        std::ranges::any_of(file_fields(), [&](const Field* file) { return !file->get(spec).empty(); });
+    if (most_bytes(saved) > kMostBytes || files) fail("fuzz", "too large, or with data of its own");
   });
   if (!small) return;
   fuzz::accepts([&] { load(path); });

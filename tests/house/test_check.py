@@ -28,12 +28,12 @@ class Check(unittest.TestCase):
         self.assertEqual([path for path in files if not path.startswith(ELSEWHERE) and not self.found(path)], ALONE)
 
     def test_what_no_source_includes_has_tests(self):
-        for path in ("addons/papers/studies/streams.toml", "addons/papers/claims/x/y.toml", "assets/words/lab.toml", "lessons/01-warm-up/lesson.toml",
+        for path in ("addons/papers/studies/streams.toml", "addons/papers/claims/x/y.toml", "assets/words/glossary.toml", "lessons/01-warm-up/lesson.toml",
                      "tests/refusals/link.txt", "platforms/packages/release/terms.py", "tests/reference/model.h"):
             self.assertTrue(self.found(path), path)
 
     def test_a_command_is_run(self):
-        self.assertIn("app.test_zoo_command", self.found("addons/papers/app/commands/zoo.cpp"))
+        self.assertIn("app.test_zoo_command", self.found("addons/papers/app/commands/study.cpp"))
         self.assertIn("app.test_cli_pairs", self.found("addons/translation/app/commands/bleu.cpp"))
 
     def test_a_screen_is_drawn_in_every_size(self):

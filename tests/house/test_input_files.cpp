@@ -8,7 +8,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "app/course/check/check.h"
+#include "app/course/check.h"
 #include "app/course/figures.h"
 #include "app/course/prose.h"
 #include "app/course/reader.h"

@@ -9,7 +9,6 @@
 #include "engine/core/error.h"
 #include "training/data/batch_draws.h"
 #include "training/data/task_kind.h"
-#include "training/data/translation_task.h"
 
 namespace normscope {
 namespace {
@@ -99,6 +98,141 @@ constinit const TaskKind kCopyKind = kind<SequenceRule::Copy>(), kReverseKind = 
 
 std::shared_ptr<const Task> make_sequence_task(SequenceRule rule, int32_t context) {
   auto task = std::make_shared<SequenceTask>(rule);
+  task->require_context(context);
+  return task;
+}
+
+namespace {
+
+constexpr int32_t kWords = 32;  // in each language; English 0..31, the other 32..63
+constexpr int32_t kClass = 8;   // words of each class
+constexpr std::string_view kEnglish[kWords] = {
+    "small", "red",    "green",  "brave", "quiet", "happy", "lazy",   "tired",   // adjectives
+    "dog",   "cat",    "bird",   "fox",   "wolf",  "bear",  "child",  "doctor",  // nouns
+    "sings", "dances", "sleeps", "waits", "runs",  "reads", "laughs", "paints",  // verbs
+    "often", "rarely", "slowly", "alone", "well",  "early", "late",   "again"};  // adverbs
+constexpr std::string_view kOther[kWords] = {
+    "eta",    "ruga",    "verda",     "brava",   "kvieta", "gaja",  "pigra",   "laca",
+    "hundo",  "kato",    "birdo",     "vulpo",   "lupo",   "urso",  "infano",  "kuracisto",
+    "kantas", "dancas",  "dormas",    "atendas", "kuras",  "legas", "ridas",   "pentras",
+    "ofte",   "malofte", "malrapide", "sole",    "bone",   "frue",  "malfrue", "denove"};
+// An English clause is adjective noun verb adverb; the places in the other language: noun adjective adverb verb.
+constexpr size_t kPhrase = 4;
+constexpr size_t kPlace[kPhrase] = {1, 0, 3, 2};
+
+class FixedTranslation : public Task {
+ public:
+  using Task::Task;
+  TaskForm form() const override { return TaskForm::Translate; }
+  BatchShape shape(uint64_t, uint64_t, Split, int32_t B, int32_t T) const override {
+    return {B, T, T, false};
+  }
+
+  void fill(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t T,
+            const BatchView& to) const override {
+    check_batch(B, T, to.tokens, to.targets);
+    check_batch(B, T, to.source, to.source);
+    require_context(T);
+    const auto width = static_cast<size_t>(T);
+    for (int32_t row = 0; row < B; ++row) {
+      BatchDraws draws(seed, step, split, row);
+      const size_t start = static_cast<size_t>(row) * width;
+      const std::span<int32_t> targets = to.targets.subspan(start, width),
+                               tokens = to.tokens.subspan(start, width);
+      draw_pair(draws, to.source.subspan(start, width), targets);
+      tokens[0] = begin();
+      std::copy(targets.begin(), targets.end() - 1, tokens.begin() + 1);
+    }
+  }
+
+ protected:
+  virtual void draw_pair(BatchDraws& draws, std::span<int32_t> source, std::span<int32_t> target) const = 0;
+};
+
+class GrammarTranslation final : public FixedTranslation {
+ public:
+  GrammarTranslation() : FixedTranslation("word", 0.0) {
+    hash_ = hash_bytes("translation by the phrase grammar, 1");
+    unigram_.assign(static_cast<size_t>(2 * kWords + 1), 0);
+    std::fill_n(unigram_.begin() + kWords, kWords, 1.0 / kWords);
+  }
+  int32_t vocabulary() const override { return 2 * kWords + 1; }
+  int32_t begin() const override { return 2 * kWords; }
+
+  void require_context(int32_t T) const override {
+    if (T < 4 || T % 4 != 0)
+      fail("data translation", "{} positions: expected a multiple of 4, for clauses of four words", T);
+  }
+
+  std::string decode(std::span<const int32_t> tokens) const override {
+    std::string text;
+    for (int32_t token : tokens) {
+      if (token == begin()) continue;
+      if (!text.empty()) text += ' ';
+      if (token >= 0 && token < kWords)
+        text += kEnglish[token];
+      else if (token >= kWords && token < 2 * kWords)
+        text += kOther[token - kWords];
+      else
+        text += '?';
+    }
+    return text;
+  }
+
+ private:
+  void draw_pair(BatchDraws& draws, std::span<int32_t> source, std::span<int32_t> target) const override {
+    for (size_t i = 0; i < source.size(); ++i) {
+      const size_t kind = i % kPhrase;
+      source[i] = static_cast<int32_t>(kind) * kClass + static_cast<int32_t>(draws.below(kClass));
+      target[i - kind + kPlace[kind]] = kWords + source[i];
+    }
+  }
+};
+
+class SequenceTranslation final : public FixedTranslation {
+ public:
+  explicit SequenceTranslation(SequenceRule rule)
+      : FixedTranslation("symbol", 0.0), rule_(rule), symbols_(make_sequence_task(rule, 2)) {
+    hash_ = symbols_->hash() ^ hash_bytes("translation");
+    unigram_.assign(kSequenceSymbols + 1, 1.0 / kSequenceSymbols);
+    unigram_[kSeparator] = 0;
+  }
+  int32_t vocabulary() const override { return kSequenceSymbols + 1; }
+  int32_t begin() const override { return kSeparator; }
+  void require_context(int32_t T) const override { symbols_->require_context(T); }
+  std::string decode(std::span<const int32_t> tokens) const override {
+    return symbols_->decode(tokens.subspan(!tokens.empty() && tokens[0] == begin() ? 1 : 0));
+  }
+
+ private:
+  void draw_pair(BatchDraws& draws, std::span<int32_t> source, std::span<int32_t> target) const override {
+    for (int32_t& symbol : source) symbol = static_cast<int32_t>(draws.below(kSequenceSymbols));
+    std::copy(source.begin(), source.end(), target.begin());
+    if (rule_ == SequenceRule::Reverse) std::reverse(target.begin(), target.end());
+    if (rule_ == SequenceRule::Sort) std::sort(target.begin(), target.end());
+  }
+
+  SequenceRule rule_;
+  std::shared_ptr<const Task> symbols_;  // knows how the symbols are written
+};
+
+}  // namespace
+
+constinit const TaskKind kTranslationKind{
+    .name = "translation",
+    .make = [](const DataSpec& data) { return make_grammar_translation(data.context); },
+    .learners = "encoder-decoder",
+    .unit = "word",
+    .made_up = "made-up translation"};
+
+std::shared_ptr<const Task> make_grammar_translation(int32_t context) {
+  auto task = std::make_shared<GrammarTranslation>();
+  task->require_context(context);
+  return task;
+}
+
+std::shared_ptr<const Task> make_sequence_translation(SequenceRule rule, int32_t context) {
+  auto task = std::make_shared<SequenceTranslation>(rule);
   task->require_context(context);
   return task;
 }

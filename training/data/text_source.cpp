@@ -1,6 +1,7 @@
-// This loads, checks and splits a text. See text_source.h.
+// Strict UTF-8 and the character vocabulary. See vocabulary.h.
 #include "training/data/text_source.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -8,6 +9,129 @@
 #include "training/io/input_file.h"
 
 namespace normscope {
+namespace {
+
+constexpr uint16_t kAbsent = 0xffff;
+
+bool is_continuation(unsigned char byte) { return (byte & 0xc0) == 0x80; }
+
+// Reads two to four bytes; the ranges of the second byte are those of the Unicode standard, table 3-7.
+CodePoint read_long(std::string_view text, size_t offset) {
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[offset + i]); };
+  const size_t left = text.size() - offset;
+  const unsigned char lead = byte(0);
+  const int32_t bytes = lead >= 0xc2 && lead <= 0xdf   ? 2
+                        : lead >= 0xe0 && lead <= 0xef ? 3
+                        : lead >= 0xf0 && lead <= 0xf4 ? 4
+                                                       : 0;
+  if (bytes == 0 || left < static_cast<size_t>(bytes)) return {};
+  const unsigned char second = byte(1);
+  const bool overlong = (lead == 0xe0 && second < 0xa0) || (lead == 0xf0 && second < 0x90);
+  const bool surrogate = lead == 0xed && second > 0x9f;
+  const bool too_high = lead == 0xf4 && second > 0x8f;
+  if (overlong || surrogate || too_high) return {};
+  char32_t value = lead & (0xff >> (bytes + 1));
+  for (int32_t i = 1; i < bytes; ++i) {
+    if (!is_continuation(byte(static_cast<size_t>(i)))) return {};
+    value = (value << 6) | (byte(static_cast<size_t>(i)) & 0x3f);
+  }
+  return {value, bytes};
+}
+
+CodePoint require_code_point(std::string_view text, size_t offset) {
+  const unsigned char lead = static_cast<unsigned char>(text[offset]);
+  const CodePoint point = lead < 0x80 ? CodePoint{lead, 1} : read_long(text, offset);
+  if (point.bytes == 0) fail("text", "not valid UTF-8 at byte {} (0x{:02x})", offset, lead);
+  return point;
+}
+
+}  // namespace
+
+CodePoint read_code_point(std::string_view text, size_t offset) {
+  if (offset >= text.size()) return {};
+  const unsigned char lead = static_cast<unsigned char>(text[offset]);
+  return lead < 0x80 ? CodePoint{lead, 1} : read_long(text, offset);
+}
+
+void append_utf8(char32_t c, std::string& out) {
+  const auto tail = [&](int shift) { out += static_cast<char>(0x80 | ((c >> shift) & 0x3f)); };
+  if (c < 0x80) {
+    out += static_cast<char>(c);
+  } else if (c < 0x800) {
+    out += static_cast<char>(0xc0 | (c >> 6));
+    tail(0);
+  } else if (c < 0x10000) {
+    out += static_cast<char>(0xe0 | (c >> 12));
+    tail(6);
+    tail(0);
+  } else {
+    out += static_cast<char>(0xf0 | (c >> 18));
+    tail(12);
+    tail(6);
+    tail(0);
+  }
+}
+
+Vocabulary Vocabulary::from_text(std::string_view text) {
+  Vocabulary vocabulary;
+  std::vector<char32_t>& symbols = vocabulary.symbols_;
+  std::vector<uint16_t>& token_of = vocabulary.token_of_;  // as long as the largest character needs
+  for (size_t offset = 0; offset < text.size();) {
+    const auto byte = static_cast<unsigned char>(text[offset]);
+    if (byte < 0x80 && byte < token_of.size() && token_of[byte] != kAbsent) {  // as nearly all are
+      ++offset;
+      continue;
+    }
+    const CodePoint point = require_code_point(text, offset);
+    if (point.value >= token_of.size()) token_of.resize(point.value + 1, kAbsent);
+    if (token_of[point.value] == kAbsent) {
+      token_of[point.value] = 0;  // its place is known when all are sorted
+      symbols.push_back(point.value);
+      if (symbols.size() > static_cast<size_t>(kMaxSymbols)) {
+        fail("text",
+             "more than {} different characters (by byte {}): expected an alphabetic text, or transliterate "
+             "it",
+             kMaxSymbols, offset);
+      }
+    }
+    offset += static_cast<size_t>(point.bytes);
+  }
+  std::sort(symbols.begin(), symbols.end());
+  for (size_t token = 0; token < symbols.size(); ++token)
+    token_of[symbols[token]] = static_cast<uint16_t>(token);
+  return vocabulary;
+}
+
+std::vector<uint16_t> Vocabulary::encode(std::string_view text) const {
+  std::vector<uint16_t> tokens;
+  tokens.reserve(text.size());
+  for (size_t offset = 0; offset < text.size();) {
+    const auto byte = static_cast<unsigned char>(text[offset]);
+    if (byte < 0x80 && byte < token_of_.size() && token_of_[byte] != kAbsent) {
+      tokens.push_back(token_of_[byte]);
+      ++offset;
+      continue;
+    }
+    const CodePoint point = require_code_point(text, offset);
+    const uint16_t token = point.value < token_of_.size() ? token_of_[point.value] : kAbsent;
+    if (token == kAbsent) {
+      fail("text", "the character U+{:04X} at byte {} is not in the vocabulary",
+           static_cast<uint32_t>(point.value), offset);
+    }
+    tokens.push_back(token);
+    offset += static_cast<size_t>(point.bytes);
+  }
+  return tokens;
+}
+
+std::string Vocabulary::decode(std::span<const int32_t> tokens) const {
+  std::string text;
+  text.reserve(tokens.size());
+  for (int32_t token : tokens)
+    append_utf8(token >= 0 && token < size() ? symbols_[static_cast<size_t>(token)] : 0xfffd, text);
+  return text;
+}
+
 namespace {
 
 static_assert(TextSource::kMaxBytes == input::kText.limit);

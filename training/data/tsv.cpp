@@ -2,7 +2,7 @@
 #include "training/data/tsv.h"
 
 #include "engine/core/error.h"
-#include "training/data/vocabulary.h"
+#include "training/data/text_source.h"
 #include "training/io/input_file.h"
 
 namespace normscope {

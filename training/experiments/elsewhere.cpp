@@ -9,10 +9,6 @@
 namespace normscope::experiments {
 namespace {
 
-std::string merge_text(const Elsewhere& where) {
-  return fmt::format("normscope merge {0}-shards/* --store {0}-results", where.name);
-}
-
 std::string show_text(const Elsewhere& where) {
   return fmt::format("{} --store {}-results{}", where.command(" "), where.name, where.shows);
 }
@@ -23,28 +19,26 @@ std::string slurm_text(const Elsewhere& where) {
       "#!/bin/bash\n"
       "#SBATCH --job-name=normscope-{}\n"
       "#SBATCH --array=0-{}\n"
-      "#SBATCH --cpus-per-task=1\n"
-      "#SBATCH --signal=B:TERM@60\n",
+      "#SBATCH --cpus-per-task=1\n",
       where.name, tasks - 1);
   if (where.cuda) script += "#SBATCH --gres=gpu:1\n";
   script +=
       "# Your cluster may want more, such as --time. A placement of a file, placements/NAME.toml in the folder of\n"
       "# your settings, has to be on every node.\n";
   // The count is written out: SLURM_ARRAY_TASK_COUNT is 1 for a task that is submitted again alone.
-  script += fmt::format(
-      "exec {} \\\n  --threads 1 \\\n  --store {}-shards/\"$SLURM_ARRAY_TASK_ID\" \\\n  --shard "
-      "\"$SLURM_ARRAY_TASK_ID\"/{}\n",
-      where.command(" \\\n  "), where.name, tasks);
-  return script + fmt::format(
-                      "# A task that was killed: sbatch --array=ITS_NUMBER with this file; it goes on.\n"
-                      "# When all are done:\n#   {}\n#   {}\n",
-                      merge_text(where), show_text(where));
+  return script +
+         fmt::format(
+             "exec {} \\\n  --threads 1 \\\n  --store {}-results \\\n  --shard "
+             "\"$SLURM_ARRAY_TASK_ID\"/{}\n"
+             "# A task that was killed: sbatch --array=ITS_NUMBER with this file; what it finished is kept.\n"
+             "# When all are done:\n#   {}\n",
+             where.command(" \\\n  "), where.name, tasks, show_text(where));
 }
 
 std::string parallel_text(const Elsewhere& where) {
   const int32_t tasks = tasks_of(where);
-  return fmt::format("seq 0 {} | parallel -q {} --threads 1 --store {}-shards/{{}} --shard {{}}/{}\n{}\n{}\n",
-                     tasks - 1, where.command(" "), where.name, tasks, merge_text(where), show_text(where));
+  return fmt::format("seq 0 {} | parallel -q {} --threads 1 --store {}-results --shard {{}}/{}\n{}\n",
+                     tasks - 1, where.command(" "), where.name, tasks, show_text(where));
 }
 
 }  // namespace

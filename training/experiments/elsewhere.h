@@ -19,7 +19,7 @@ struct Elsewhere {
   std::string name;  ///< the study's, which its folders have too: "sweep"
   /// The command that trains the study, with `between` before each of its options.
   std::function<std::string(std::string_view between)> command;
-  std::string shows;  ///< options of the command that shows it when all is merged: " --csv sweep.csv"
+  std::string shows;  ///< options of the command that shows it when all is done: " --csv sweep.csv"
   int64_t runs = 1;
   int32_t tasks = 0;  ///< shards; 0: one for each run, at most kMostTasks
   bool cuda = false;
@@ -29,9 +29,8 @@ struct Elsewhere {
 inline constexpr int32_t kMostTasks = 1000;
 int32_t tasks_of(const Elsewhere& where);
 
-/// Writes the form of that name. "command" is the command. "slurm" is a script for sbatch: each task keeps
-/// its runs in a store of its own, and the last lines say how the stores are merged. "parallel" is three lines for a
-/// shell: train, merge, show. Throws Error.
+/// Writes the form of that name. "command" is the command. "slurm" is a script for sbatch, whose tasks share a folder
+/// of results; "parallel" is two lines for a shell: train, show. Throws Error.
 std::string text_for(std::string_view form, const Elsewhere& where);
 inline constexpr const char* kForms[] = {"command", "slurm", "parallel"};
 

@@ -13,25 +13,21 @@ class StoredLosses final : public LossArchive {
  public:
   explicit StoredLosses(StorePlace place) : store_(std::move(place)) {}
 
-  std::vector<float> find(const RunSpec& spec, const std::vector<Edit>& edits, uint64_t data_hash,
-                          Backend& backend) noexcept override {
+  void find(RunRecord& run, uint64_t data_hash, Backend& backend) noexcept override {
     try {
-      std::vector<float> losses;
-      const auto known = store_.find(key_of({spec, edits}, data_hash, backend), kMeasurement);
-      if (!known) return losses;
-      for (const InputValue& loss :
-           known->list(static_cast<size_t>(spec.train.steps), static_cast<size_t>(spec.train.steps)))
-        losses.push_back(static_cast<float>(loss.number(-1e30, 1e30)));
-      return losses;
+      const auto known = store_.find(key_of({run.origin, run.all_edits()}, data_hash, backend), kMeasurement);
+      if (!known) return;
+      const auto steps = static_cast<size_t>(run.origin.train.steps);
+      for (const InputValue& loss : known->list(steps, steps))
+        run.losses.push_back(static_cast<float>(loss.number(-1e30, 1e30)));
     } catch (...) {
-      return {};  // the run is then trained
+      run.losses.clear();  // the run is then trained
     }
   }
 
-  void keep(const RunSpec& spec, const std::vector<Edit>& edits, uint64_t data_hash, Backend& backend,
-            const std::vector<float>& losses) noexcept override {
+  void keep(const RunRecord& run, uint64_t data_hash, Backend& backend) noexcept override {
     try {
-      store_.put(key_of({spec, edits}, data_hash, backend), kMeasurement, losses);
+      store_.put(key_of({run.origin, run.all_edits()}, data_hash, backend), kMeasurement, run.losses);
     } catch (...) {
       // A full disk costs the window nothing but the archive.
     }

@@ -1,4 +1,4 @@
-// Numbers of a trained run that take long to measure, so that they are measured on request alone (kNumbers). The core
+// Numbers of a trained run that take long to measure, so that they are measured where a study names them alone. The core
 // has none; an add-on brings rows MEASUREMENT(a constant) of measurements.def.
 #pragma once
 

@@ -51,17 +51,6 @@ double geometric(const OverSeeds& arm, Of of) {
   return count ? std::exp(sum / count) : kUnknown;
 }
 
-double mean_beta2(const OverSeeds& arm) {
-  double sum = 0;
-  int32_t count = 0;
-  for (const auto& run : arm.runs) {
-    if (!run || !std::isfinite(run->beta2)) continue;
-    sum += run->beta2;
-    ++count;
-  }
-  return count ? sum / count : kUnknown;
-}
-
 }  // namespace
 
 void OverSeeds::summarise() {
@@ -71,8 +60,8 @@ void OverSeeds::summarise() {
   spread_over(*this, &Record::score, score, score_deviation);
   gradient = geometric(*this, [](const Record& r) { return r.gradient_first; });
   ratio = geometric(*this, [](const Record& r) { return r.gradient_first / r.gradient_last; });
-  beta2 = mean_beta2(*this);
   double spread = kUnknown;
+  spread_over(*this, &Record::beta2, beta2, spread);
   spread_over(*this, &Record::measured, measured, spread);
 }
 

@@ -8,7 +8,7 @@
 
 #include "engine/core/error.h"
 #include "training/measure/look.h"
-#include "training/run/edge/critical_rate.h"
+#include "training/run/critical_rate.h"
 #include "training/run/run.h"
 
 namespace normscope::experiments {

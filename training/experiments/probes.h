@@ -20,7 +20,7 @@ Batch validation_batch(const Task& task, const RunSpec& spec, int32_t sequences)
 ModelConfig theory_setting(const ModelConfig& model, int32_t feed_forward);
 
 /// Bounds what can be measured of a step's rate as a share of its critical rate
-/// (training/run/edge/critical_rate.h).
+/// (training/run/critical_rate.h).
 struct CriticalShares {
   double least = 0, most = 0;
 };

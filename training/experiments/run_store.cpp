@@ -5,7 +5,6 @@
 #include "engine/core/machine.h"
 #include "engine/cpu/backend_cpu.h"
 #include "training/experiments/probes.h"
-#include "training/experiments/taking.h"
 #include "training/run/run.h"
 #include "training/session/ablation.h"
 
@@ -69,7 +68,7 @@ std::unique_ptr<RunStore> RunStore::beside(int threads) const {
 }
 
 std::string RunStore::key_of(const RunSpec& spec, const std::vector<Edit>& edits) {
-  return run_key(spec, edits);
+  return RunIdentity{spec, edits, {}}.key();
 }
 
 std::shared_ptr<const RunFindings> RunStore::find(const std::string& key) const {
@@ -123,29 +122,30 @@ std::shared_ptr<const RunFindings> RunStore::get(const RunSpec& spec, const std:
   return result;
 }
 
-Plan RunStore::plan_of(std::vector<Experiment> runs, const OnStep& on_step) {
-  Plan plan;
-  plan.name = "a lesson's runs";
-  plan.measurement = kTaking;
-  plan.keep_state = true;
-  plan.keep_results = false;
-  plan.live = true;
-  plan.validate_every = kValidationEvery;
-  plan.experiments = std::move(runs);
-  std::vector<std::shared_ptr<const Task>> tasks;
-  for (const Experiment& run : plan.experiments) tasks.push_back(task(run.spec.data));
-  plan.measure = [this, all = plan.experiments, tasks, on_step,
-                  found = std::make_shared<std::vector<Parts>>(plan.experiments.size())](size_t i) {
-    const std::string key = key_of(all[i].spec, all[i].edits);
-    TakingHooks hooks;
-    if (on_step)
-      hooks.stepped = [on_step, key, steps = all[i].spec.train.steps](const Run& run) {
-        return on_step({key, run.steps_done(), steps, run.history(), run.plateau_level()});
-      };
-    hooks.ended = [this, key, spec = all[i].spec, task = tasks[i]](Run& run) { keep(run, key, spec, task); };
-    return make_taking(kAlways, (*found)[i], std::move(hooks));
+StudyResults RunStore::train(std::vector<Experiment> runs, const OnStep& on_step,
+                             const OnProgress& on_progress, const RunnerOptions& options) {
+  Study study{.name = "a lesson's runs"};
+  std::vector<std::string> keys;
+  for (Experiment& run : runs) {
+    keys.push_back(key_of(run.spec, run.edits));
+    study.runs.push_back({std::move(run)});
+  }
+  const auto spec_of = [&](size_t place) -> const RunSpec& { return study.runs[place].run.spec; };
+  if (on_step)
+    study.on_step = [&](size_t place, const Run& run) {
+      return on_step(
+          {keys[place], run.steps_done(), spec_of(place).train.steps, run.history(), run.plateau_level()});
+    };
+  study.on_run = [&](size_t place, Run& run) {
+    keep(run, keys[place], spec_of(place), task(spec_of(place).data));
   };
-  return plan;
+  StudyResults results = experiments::train(study, shared_->kept, options, on_progress);
+  {
+    const std::lock_guard lock(shared_->mutex);
+    shared_->trained += results.trained;
+  }
+  if (const std::string why = results.failure(); !why.empty()) throw Error(why);
+  return results;
 }
 
 /// Keeps in memory what a run came to. The runs take what a study takes, so that each finds the other's, and
@@ -153,7 +153,7 @@ Plan RunStore::plan_of(std::vector<Experiment> runs, const OnStep& on_step) {
 void RunStore::keep(Run& run, const std::string& key, const RunSpec& spec,
                     const std::shared_ptr<const Task>& task) {
   auto result = std::make_shared<RunFindings>(findings_of(run, spec, task, run.store().backend()));
-  result->history = shared_->finished->put(run.finished())->history;
+  result->history = shared_->finished->put(run.record())->history;
   const std::lock_guard lock(shared_->mutex);
   shared_->results.emplace(key, std::move(result));
 }
@@ -168,19 +168,11 @@ std::shared_ptr<const RunFindings> RunStore::make(const Experiment& run, const s
     return result;
   }
   const RunnerOptions alone{.runs_at_a_time = 1, .threads_each = threads_, .backend = runner_.backend};
-  const Outcome outcome =
-      experiments::train(plan_of({run}, on_step), shared_->kept, alone, [](const Progress&) { return true; });
-  count(outcome);
-  if (!outcome.complete) throw Cancelled();
+  if (!train(
+           {run}, on_step, [](const Progress&) { return true; }, alone)
+           .complete)
+    throw Cancelled();
   return find(key);
-}
-
-void RunStore::count(const Outcome& outcome) {
-  {
-    const std::lock_guard lock(shared_->mutex);
-    shared_->trained += outcome.trained;
-  }
-  if (!outcome.failed.empty()) throw Error(outcome.failed.begin()->second);
 }
 
 /// The run at the end of its training, to be looked at. Where its weights were dropped for other
@@ -189,7 +181,7 @@ std::unique_ptr<Run> RunStore::at_its_end(const RunSpec& spec, const std::vector
                                           const OnStep& on_step) {
   get(spec, edits, on_step);
   const std::string key = key_of(spec, edits);
-  std::shared_ptr<const FinishedRun> known = shared_->finished->find(key);
+  std::shared_ptr<const RunRecord> known = shared_->finished->find(key);
   if (!known || !known->whole()) {
     make({spec, edits}, key, on_step);
     known = shared_->finished->find(key);
@@ -232,15 +224,12 @@ std::vector<double> RunStore::along_step(const RunSpec& spec, const std::vector<
   return run.step_along(rates);
 }
 
-Outcome RunStore::train(std::vector<Experiment> runs, const OnStep& on_step,
-                        const std::function<bool(const Progress&)>& on_progress) {
+StudyResults RunStore::train(std::vector<Experiment> runs, const OnStep& on_step,
+                             const OnProgress& on_progress) {
   RunnerOptions options = runner_;
   options.runs_at_a_time = threads_;
   options.threads_each = 1;
-  Outcome outcome =
-      experiments::train(plan_of(std::move(runs), on_step), shared_->kept, options, on_progress);
-  count(outcome);
-  return outcome;
+  return train(std::move(runs), on_step, on_progress, options);
 }
 
 void RunStore::train_ahead(std::vector<Experiment> runs, const OnStep& on_step) {

@@ -18,7 +18,7 @@
 #include "engine/core/error.h"
 #include "engine/tape/backend.h"
 #include "training/data/task.h"
-#include "training/experiments/runner.h"
+#include "training/experiments/study.h"
 #include "training/measure/history.h"
 #include "training/session/run_cache.h"
 
@@ -80,8 +80,7 @@ class RunStore {
   void train_ahead(std::vector<Experiment> runs, const OnStep& on_step);
   /// `train` does the same for a study, as `runner` says. All `runs` count, in memory or not, so that a shard is the
   /// same part of them whatever the store has. Throws Error where a run could not be trained.
-  Outcome train(std::vector<Experiment> runs, const OnStep& on_step,
-                const std::function<bool(const Progress&)>& on_progress);
+  StudyResults train(std::vector<Experiment> runs, const OnStep& on_step, const OnProgress& on_progress);
   /// Drops the results in memory; results that were kept elsewhere are found again.
   void forget();
   /// Returns nullptr for a run that no get() has asked for.
@@ -117,8 +116,8 @@ class RunStore {
                                           const OnStep& on_step);
   std::unique_ptr<Run> at_its_end(const RunSpec& spec, const std::vector<Edit>& edits, const OnStep& on_step);
   void keep(Run& run, const std::string& key, const RunSpec& spec, const std::shared_ptr<const Task>& task);
-  Plan plan_of(std::vector<Experiment> runs, const OnStep& on_step);
-  void count(const Outcome& outcome);  ///< adds up what was trained; throws Error for a failed run
+  StudyResults train(std::vector<Experiment> runs, const OnStep& on_step, const OnProgress& on_progress,
+                     const RunnerOptions& options);
 
   int threads_;
   std::function<bool()> stop_;

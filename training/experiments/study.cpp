@@ -1,22 +1,37 @@
 #include "training/experiments/study.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <condition_variable>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <numeric>
+#include <set>
+#include <thread>
 #include <utility>
 
 #include "engine/core/error.h"
+#include "engine/core/machine.h"
 #include "training/data/task.h"
 #include "training/experiments/taking.h"
-#include "training/run/run.h"
+#include "training/experiments/workers.h"
 
 namespace normscope::experiments {
 namespace {
 
 constexpr size_t kMostTimed = 8;
 constexpr int32_t kTimedSteps = 3;
+constexpr auto kTurn = std::chrono::milliseconds(50);
+
+bool is_there(const std::string& path) {
+  std::error_code unknown;
+  return std::filesystem::exists(path, unknown);
+}
 
 Taken failed(const std::string& why) {
   Taken taken;
@@ -25,31 +40,364 @@ Taken failed(const std::string& why) {
   return taken;
 }
 
-/// Drops parts that were not asked for, which take room: a sweep has a hundred thousand runs.
-Taken asked_of(Taken taken, Parts asked) {
-  if (!(asked & kLast)) taken.last = {};
-  if (asked & kLayers) return taken;
+/// Drops what was not asked for and takes room: a sweep has a hundred thousand runs.
+Taken asked_of(Taken taken, const Names& asked) {
+  if (!asked.contains(kLast)) taken.last = {};
+  if (asked.contains(kLayers)) return taken;
   taken.frames = {};
   taken.start = taken.end = {};
   return taken;
 }
 
-/// What the threads that train share.
-struct Gathering {
-  std::vector<std::optional<Taken>>& runs;
-  const std::vector<size_t>& places;  ///< of the experiments among the runs
-  const OnTaken& on_taken;
-  Parts parts;
-  std::vector<Parts> found;  ///< by experiment; one thread at a time uses each
-  std::mutex mutex{};
-
-  void take(size_t experiment, Taken taken) {
-    const std::lock_guard lock(mutex);
-    std::optional<Taken>& run = runs[places[experiment]];
-    run = asked_of(std::move(taken), parts);
-    if (on_taken) on_taken(places[experiment], *run);
+/// Shared by the workers of one call. What goes by run is of distinct runs; one worker at a time uses each element.
+class Training {
+ public:
+  Training(const Study& study, ResultStore& store, const RunnerOptions& options, const OnTaken& on_taken)
+      : study_(study),
+        store_(store),
+        options_(options),
+        on_taken_(on_taken),
+        keys_(study.runs.size()),
+        known_(study.runs.size()),
+        trained_(study.runs.size()),
+        found_(study.runs.size()) {
+    results_.runs.resize(study.runs.size());
+    results_.first.resize(study.runs.size());
+    std::iota(results_.first.begin(), results_.first.end(), size_t{0});
+    const std::unique_ptr<Backend> backend = make_backend(options.backend, 1);
+    for (size_t i = 0; i < study.runs.size(); ++i) {
+      if (!study.runs[i].refused.empty()) {
+        results_.runs[i] = failed(study.runs[i].refused);
+        continue;
+      }
+      keys_[i] = key_at(study.runs[i].run, *backend);
+      const auto [first, is_new] = first_.emplace(keys_[i], i);
+      results_.first[i] = first->second;
+      if (is_new && mine(i)) distinct_.push_back(i);
+    }
+    find_starts(*backend);
   }
+
+  StudyResults run(const OnProgress& on_progress);
+
+ private:
+  bool mine(size_t index) const {
+    const auto [shard, count] = options_.shard;
+    return static_cast<int32_t>(index % static_cast<size_t>(count)) == shard;
+  }
+  const Experiment& run_at(size_t index) const { return study_.runs[index].run; }
+  std::shared_ptr<const Task> task_of(const DataSpec& data);
+  std::shared_ptr<const Task> task_of(size_t index) { return task_of(run_at(index).spec.data); }
+  std::string key_at(const Experiment& run, Backend& backend);
+  std::string state_of(size_t index) const { return store_.state_path(keys_[index], kTaking); }
+  bool keeps_states() const { return study_.on_run != nullptr; }
+  void find_starts(Backend& backend);
+  std::set<size_t> missing();
+  RunSpec spec_of(size_t index) const;
+  template <typename Read>
+  bool usable(const std::string& damaged, const Read& read);
+  bool is_known(size_t index, Backend& backend);
+  bool measure_kept(size_t index, Backend& backend);
+  Names asked_at(size_t index) const;
+  std::unique_ptr<Run> begin(size_t index, Backend& backend, Taking& taking);
+  void train_one(size_t index, Backend& backend);
+  void finish(size_t index, Run& run, Taking& taking);
+  void take(size_t index, Run* run, Taken taken);
+  void fail_run(size_t index, const std::string& why);
+  void begin_work(size_t index);
+  void end_work();
+  void tell(int32_t steps);
+  void wait_for_turn(std::unique_lock<std::mutex>& lock);
+  void tell_work(Progress& progress);
+  template <typename Each>
+  void on_workers(const std::vector<size_t>& work, const Each& each, Progress progress,
+                  const OnProgress& on_progress);
+
+  const Study& study_;
+  ResultStore& store_;
+  const RunnerOptions& options_;
+  const OnTaken& on_taken_;
+  std::vector<std::string> keys_;
+  std::map<std::string, size_t> first_;  // the run of each key
+  std::vector<size_t> distinct_;
+  std::map<size_t, size_t> start_of_;  // for a distinct run, the one that it starts from
+  std::set<size_t> starts_;            // the runs that others start from
+  std::vector<std::pair<DataSpec, std::shared_ptr<const Task>>> tasks_;
+  std::vector<char> known_, trained_;  // has a result; was trained in this call
+  std::vector<Names> found_;           // what a stored result has that is not enough
+  StudyResults results_;
+  std::atomic<bool> stop_{false};
+  std::atomic<int64_t> done_{0};
+  std::mutex mutex_, taken_mutex_;
+  std::condition_variable turn_;
+  int32_t going_on_ = 0;                       // workers that do not wait for their turn
+  std::map<std::thread::id, AtWork> at_work_;  // by worker
 };
+
+// `task_of` only finds tasks, because all of them are made before the workers start.
+std::shared_ptr<const Task> Training::task_of(const DataSpec& data) {
+  for (const auto& [spec, task] : tasks_)
+    if (spec == data) return task;
+  return tasks_.emplace_back(data, make_task(data)).second;
+}
+
+std::string Training::key_at(const Experiment& run, Backend& backend) {
+  return key_of(run, task_of(run.spec.data)->hash(), backend,
+                run.from ? key_at(*run.from, backend) : std::string());
+}
+
+/// Adds what this shard's own runs start from, and what those start from, whoever else trains it.
+void Training::find_starts(Backend& backend) {
+  for (size_t i = 0; i < distinct_.size(); ++i) {
+    const size_t index = distinct_[i];
+    const std::shared_ptr<const Experiment>& from = run_at(index).from;
+    if (!from) continue;
+    const auto start = first_.find(key_at(*from, backend));
+    if (start == first_.end())
+      fail(study_.name, "a run starts from one that is not in the plan: expected both");
+    start_of_[index] = start->second;
+    if (starts_.insert(start->second).second && !mine(start->second)) distinct_.push_back(start->second);
+  }
+}
+
+/// What has to be trained. A start without usable weights is trained if a run has to start from it, and a
+/// start of another shard only then.
+std::set<size_t> Training::missing() {
+  std::set<size_t> missing;
+  for (size_t index : distinct_) {
+    bool lacks = !known_[index] && mine(index);
+    while (lacks && missing.insert(index).second && start_of_.contains(index)) {
+      index = start_of_.at(index);
+      lacks = !missing.contains(index) && (!known_[index] || !store_.opens(state_of(index)));
+    }
+  }
+  return missing;
+}
+
+RunSpec Training::spec_of(size_t index) const {
+  RunSpec spec = run_at(index).spec;
+  const auto start = start_of_.find(index);
+  if (start == start_of_.end()) return spec;
+  spec.train.init_from = state_of(start->second);
+  if (spec.train.init_from.empty())
+    fail("run", "it starts from another run, whose weights are kept nowhere: expected a folder for results");
+  return spec;
+}
+
+/// Whether `read` succeeds. A fault in a file of the store costs its run no more than training it again.
+template <typename Read>
+bool Training::usable(const std::string& damaged, const Read& read) {
+  try {
+    return read();
+  } catch (const DeviceError&) {  // such an error concerns all runs, and no file
+    throw;
+  } catch (const Error&) {
+    if (!damaged.empty()) store_.note_damaged(damaged);
+    return false;
+  }
+}
+
+/// Whether the store has a result that is enough, and the state where the study looks at its runs.
+bool Training::is_known(size_t index, Backend& backend) {
+  const std::optional<InputValue> result = store_.find(keys_[index], kTaking);
+  if (!result) return false;
+  const std::string state = keeps_states() && is_there(state_of(index)) ? state_of(index) : "";
+  return usable(state, [&] {
+    Taken taken = taken_from(*result);
+    found_[index] = taken.measured;
+    if (!taken.has(study_.numbers) || (keeps_states() && state.empty())) return false;
+    std::unique_ptr<Run> run;
+    if (keeps_states()) {
+      run = Run::load(state, task_of(index), backend);
+      if (run->steps_done() != taken.record.steps) fail("result", "its state is that of another step");
+    }
+    take(index, run.get(), std::move(taken));
+    return true;
+  });
+}
+
+/// What is measured of a run: what a stored result has is measured again with the rest, so that nothing is lost.
+Names Training::asked_at(size_t index) const {
+  Names asked = study_.numbers;
+  asked.insert(found_[index].begin(), found_[index].end());
+  return asked;
+}
+
+/// Whether a run's state was kept and has been measured; it ends as a trained run does, to the bit.
+bool Training::measure_kept(size_t index, Backend& backend) {
+  const Experiment& run = run_at(index);
+  // A run that begins where another ends has no fresh state that could be measured beside it.
+  if (run.from || !store_.find(keys_[index], kTaking) || !is_there(state_of(index))) return false;
+  return usable("", [&] {
+    const std::unique_ptr<Run> end = Run::load(state_of(index), task_of(index), backend);
+    if (end->steps_done() < run.spec.train.steps && !end->non_finite()) return false;
+    Taking taking(asked_at(index));
+    Run fresh(run.spec, task_of(index), backend);
+    fresh.schedule_edits(run.edits);
+    taking.begin(fresh);
+    taking.afterwards(*end);
+    finish(index, *end, taking);
+    return true;
+  });
+}
+
+/// Hands on a result, with the run where the study looks at it.
+void Training::take(size_t index, Run* run, Taken taken) {
+  if (study_.on_run) study_.on_run(index, *run);
+  const std::lock_guard lock(taken_mutex_);
+  results_.runs[index] = asked_of(std::move(taken), study_.numbers);
+  if (on_taken_) on_taken_(index, *results_.runs[index]);
+}
+
+void Training::finish(size_t index, Run& run, Taking& taking) {
+  Taken taken = taking.end(run);
+  store_.attempt(keys_[index], [&] {
+    // The state is kept first, because a result promises it.
+    if ((keeps_states() || starts_.contains(index)) && !store_.folder().empty())
+      run.save(state_of(index), kHistoryBudget);
+    store_.put(keys_[index], kTaking, to_json(taken));
+  });
+  take(index, &run, std::move(taken));
+}
+
+void Training::fail_run(size_t index, const std::string& why) {
+  const std::lock_guard lock(taken_mutex_);
+  results_.runs[index] = failed(why);
+}
+
+std::unique_ptr<Run> Training::begin(size_t index, Backend& backend, Taking& taking) {
+  auto run = std::make_unique<Run>(spec_of(index), task_of(index), backend);
+  run->measure_live(study_.on_run || study_.numbers.contains(kLast));
+  run->schedule_edits(run_at(index).edits);
+  taking.begin(*run);
+  return run;
+}
+
+void Training::train_one(size_t index, Backend& backend) {
+  const int32_t steps = run_at(index).spec.train.steps;
+  Taking taking(asked_at(index));
+  std::unique_ptr<Run> run;
+  try {
+    run = begin(index, backend, taking);
+  } catch (const DeviceError&) {  // such an error concerns all runs
+    throw;
+  } catch (const Error& error) {
+    fail_run(index, error.what());
+    done_ += steps;
+    return;
+  }
+  while (run->steps_done() < steps && !run->non_finite()) {
+    if (stop_) return;
+    run->step();
+    ++done_;
+    const int32_t step = run->steps_done();
+    tell(step);
+    if (study_.on_run && step % kValidationEvery == 0 && step < steps && !run->non_finite())
+      run->validation_loss();  // at the end the measurement validates
+    taking.after_step(*run);
+    if (study_.on_step && !study_.on_step(index, *run)) stop_ = true;
+  }
+  done_ += steps - run->steps_done();
+  finish(index, *run, taking);
+  trained_[index] = true;
+}
+
+void Training::begin_work(size_t index) {
+  std::unique_lock lock(mutex_);
+  ++going_on_;
+  wait_for_turn(lock);
+  at_work_[std::this_thread::get_id()] = {index, 0, run_at(index).spec.train.steps};
+}
+
+void Training::end_work() {
+  const std::lock_guard lock(mutex_);
+  --going_on_;
+  at_work_.erase(std::this_thread::get_id());
+}
+
+/// Notes how far the run of this thread has come.
+void Training::tell(int32_t steps) {
+  std::unique_lock lock(mutex_);
+  at_work_[std::this_thread::get_id()].done = steps;
+  wait_for_turn(lock);
+}
+
+/// Waits while more runs are under way than may be.
+void Training::wait_for_turn(std::unique_lock<std::mutex>& lock) {
+  if (!options_.allowed || going_on_ <= options_.allowed()) return;
+  --going_on_;
+  while (!stop_ && going_on_ >= options_.allowed()) turn_.wait_for(lock, kTurn);
+  ++going_on_;
+}
+
+void Training::tell_work(Progress& progress) {
+  const std::lock_guard lock(mutex_);
+  progress.note.clear();
+  progress.at_work.clear();
+  for (const auto& [thread, run] : at_work_) {
+    const RunSpec& spec = run_at(run.index).spec;
+    const std::string name = spec.name.empty() ? default_name(spec) : spec.name;
+    progress.note += fmt::format("{}{} seed {}", progress.note.empty() ? "" : ", ", name, spec.seed);
+    if (!progress.looking) progress.at_work.push_back(run);
+  }
+}
+
+/// `on_workers` does all of `work` on its own workers; this thread tells the progress. Looking takes a thread a worker.
+template <typename Each>
+void Training::on_workers(const std::vector<size_t>& work, const Each& each, Progress progress,
+                          const OnProgress& on_progress) {
+  done_ = 0;
+  const int32_t most = runs_at_a_time(options_), count = std::min(most, static_cast<int32_t>(work.size()));
+  const int32_t shared = options_.threads_each > 0 ? options_.threads_each : most / std::max(1, count);
+  const int64_t before = progress.done;
+  const auto make = [&, threads = progress.looking ? 1 : shared] {
+    return [&, backend = std::shared_ptr<Backend>(make_backend(options_.backend, threads))](size_t i) {
+      begin_work(work[i]);
+      each(work[i], *backend);
+      end_work();
+    };
+  };
+  work_off(study_.name, work.size(), count, stop_, make, [&] {
+    progress.done = before + done_;
+    progress.unkept = store_.unkept();
+    tell_work(progress);
+    if (!on_progress(progress)) stop_ = true;
+  });
+}
+
+StudyResults Training::run(const OnProgress& on_progress) {
+  if (!store_.folder().empty())
+    on_workers(
+        distinct_,
+        [&](size_t index, Backend& backend) {
+          known_[index] = is_known(index, backend) || (!options_.stored_only && measure_kept(index, backend));
+          ++done_;
+        },
+        {true, 0, static_cast<int64_t>(distinct_.size()), "", {}}, on_progress);
+  const std::set<size_t> missing = this->missing();
+  results_.missing.assign(missing.begin(), missing.end());
+  results_.stored = static_cast<int32_t>(std::count_if(distinct_.begin(), distinct_.end(), [&](size_t index) {
+    return known_[index] && !missing.contains(index);
+  }));
+  Progress progress;
+  for (const size_t index : missing) progress.total += run_at(index).spec.train.steps;
+  std::set<size_t> left = options_.stored_only ? std::set<size_t>() : missing;
+  while (!left.empty() && !stop_) {
+    std::vector<size_t> part;  // runs whose start is there, or that have none
+    for (const size_t index : left)
+      if (!start_of_.contains(index) || !left.contains(start_of_.at(index))) part.push_back(index);
+    on_workers(
+        part, [&](size_t index, Backend& backend) { train_one(index, backend); }, progress, on_progress);
+    for (const size_t index : part) progress.done += run_at(index).spec.train.steps;
+    for (const size_t index : part) left.erase(index);
+  }
+  results_.trained = static_cast<int32_t>(std::count(trained_.begin(), trained_.end(), true));
+  if (results_.trained > 0) store_.trim();
+  results_.complete = !stop_;
+  for (size_t i = 0; i < keys_.size(); ++i)
+    if (results_.first[i] != i) results_.runs[i] = results_.runs[results_.first[i]];
+  return std::move(results_);
+}
 
 /// What decides how long a step takes: all that a run cannot change while it goes on, but its seed.
 std::string size_of(const RunSpec& spec) {
@@ -69,63 +417,33 @@ double seconds_a_step(const RunSpec& spec, Backend& backend) {
 
 }  // namespace
 
-std::vector<std::optional<Record>> Studied::records() const {
+int32_t default_runs_at_a_time() { return usable_cores(); }
+
+int32_t runs_at_a_time(const RunnerOptions& options) {
+  if (options.runs_at_a_time > 0) return options.runs_at_a_time;
+  return options.backend.cuda ? 1 : default_runs_at_a_time();
+}
+
+std::vector<std::optional<Record>> StudyResults::records() const {
   std::vector<std::optional<Record>> records;
   for (const auto& run : runs) records.push_back(run ? std::optional(run->record) : std::nullopt);
   return records;
 }
 
-Studied train(const Study& study, ResultStore& store, const RunnerOptions& options,
-              const std::function<bool(const Progress&)>& on_progress, const OnTaken& on_taken) {
-  Studied studied;
-  studied.runs.resize(study.runs.size());
-  for (size_t i = 0; i < study.runs.size(); ++i) studied.first.push_back(i);
-  std::vector<size_t> places;
-  Plan plan;
-  for (size_t i = 0; i < study.runs.size(); ++i) {
-    const Planned& planned = study.runs[i];
-    if (!planned.refused.empty()) {
-      studied.runs[i] = failed(planned.refused);
-      continue;
-    }
-    plan.experiments.push_back(planned.run);
-    places.push_back(i);
-  }
-  if (places.empty()) return studied;
-  Gathering gathering{studied.runs, places, on_taken, study.parts, std::vector<Parts>(places.size())};
-  plan.name = study.name;
-  plan.measurement = kTaking;
-  plan.keep_results = false;
-  if (study.on_run) {
-    plan.keep_state = plan.live = true;
-    plan.validate_every = kValidationEvery;
-  }
-  if (study.parts & kLast) plan.live = true;
-  plan.measure = [&](size_t i) {
-    TakingHooks hooks{.taken = [&gathering, i](Taken taken) { gathering.take(i, std::move(taken)); }};
-    if (study.on_run) hooks.ended = [&study, place = places[i]](Run& run) { study.on_run(place, run); };
-    return make_taking(study.parts, gathering.found[i], std::move(hooks));
-  };
-  const auto by_place = [&](Progress at) {
-    for (AtWork& run : at.at_work) run.index = places[run.index];
-    return on_progress(at);
-  };
-  const Outcome outcome = train(plan, store, options, by_place);
-  for (size_t i = 0; i < places.size(); ++i) {
-    studied.first[places[i]] = places[outcome.first[i]];
-    studied.runs[places[i]] = studied.runs[places[outcome.first[i]]];
-  }
-  for (const auto& [i, why] : outcome.failed) studied.runs[places[i]] = failed(why);
-  for (const size_t i : outcome.missing) studied.missing.push_back(places[i]);
-  studied.trained = outcome.trained;
-  studied.stored = outcome.stored;
-  studied.complete = outcome.complete;
-  return studied;
+std::string StudyResults::failure() const {
+  for (const auto& run : runs)
+    if (run && run->record.verdict == Verdict::Failed) return run->record.what;
+  return {};
 }
 
-std::vector<RunSpec> missing_runs(const Study& study, const Studied& studied) {
+StudyResults train(const Study& study, ResultStore& store, const RunnerOptions& options,
+                   const OnProgress& on_progress, const OnTaken& on_taken) {
+  return Training(study, store, options, on_taken).run(on_progress);
+}
+
+std::vector<RunSpec> missing_runs(const Study& study, const StudyResults& results) {
   std::vector<RunSpec> missing;
-  for (const size_t place : studied.missing) missing.push_back(study.runs[place].run.spec);
+  for (const size_t place : results.missing) missing.push_back(study.runs[place].run.spec);
   return missing;
 }
 

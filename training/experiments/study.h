@@ -1,6 +1,7 @@
-// `Study` is a set of runs with complete specifications, and training it measures a Taken (taken.h) of each run. A
-// comparison, a sweep and a lesson's checks all fill in runs and read the results by their places. The store, the
-// shards, going on after a stop and the count of missing runs are the same for all of them.
+// `Study` is a set of runs with complete specifications; training it measures a Taken (taken.h) of each. It is the one
+// way to train runs in order to measure something of them: lessons, comparisons, sweeps and claims fill in the runs and
+// read the results by their places. Runs are independent: several train at a time, each on a backend of its own, and
+// their number changes no bit. A run that the store has is not trained; one that was interrupted begins again.
 #pragma once
 
 #include <cstdint>
@@ -9,51 +10,92 @@
 #include <string>
 #include <vector>
 
-#include "training/experiments/runner.h"
+#include "training/experiments/store/result_store.h"
 #include "training/experiments/taken.h"
+#include "training/run/run.h"
+#include "training/spec/backend_choice.h"
 
 namespace normscope::experiments {
 
 /// A run of a study. Where its settings do not go together, `refused` says why and the run is not trained.
-struct Planned {
-  Experiment run;
+struct StudyRun {
+  Experiment run;  ///< what it starts from (Experiment::from) is a run of the study too
   std::string refused{};
 };
 
-/// Gets a finished run and its place in the study.
-using OnRun = std::function<void(size_t, Run&)>;
-
 struct Study {
-  std::string name;  ///< for messages and for the mark of a shard: "sweep"
+  std::string name;  ///< for messages: "sweep"
   /// `runs` go seed by seed where possible, so that a study that ends early has something of every row.
-  std::vector<Planned> runs{};
-  Parts parts = kShares;  ///< what is measured of every run
+  std::vector<StudyRun> runs{};
+  Names numbers{};  ///< what takes time to measure and is asked of every run (taken.h)
   /// Gets every finished run (of equal runs the first) from the threads that train or look, several at once.
   /// With it, runs measure themselves at every step, validate every kValidationEvery steps, and keep their states.
-  OnRun on_run{};
+  std::function<void(size_t place, Run&)> on_run{};
+  std::function<bool(size_t place, const Run&)> on_step{};  ///< after every step; false: stop
 };
 
-struct Studied {
+/// The runs whose place in the study is `index` modulo `count`, for one of several machines; 0 of 1 is the whole.
+struct Shard {
+  int32_t index = 0, count = 1;
+};
+
+struct RunnerOptions {
+  int32_t runs_at_a_time = 0;  ///< 0: see runs_at_a_time()
+  /// The threads of a run's backend. 0 gives each of `runs_at_a_time` runs one thread, because
+  /// threads within a small run wait for each other; fewer runs share the threads.
+  int32_t threads_each = 1;
+  bool stored_only = false;  ///< trains nothing; results that the store lacks stay empty
+  Shard shard{};
+  BackendChoice backend{};
+  /// How many runs may go on now; others wait between two steps. Empty: all of `runs_at_a_time`.
+  std::function<int32_t()> allowed{};
+};
+
+/// A run that is being trained.
+struct AtWork {
+  size_t index = 0;             ///< its place in the study
+  int32_t done = 0, total = 1;  ///< steps
+};
+
+struct Progress {
+  bool looking = false;           ///< for results in the store, run by run
+  int64_t done = 0, total = 0;    ///< steps; while looking, runs
+  std::string note;               ///< what is being trained
+  std::vector<AtWork> at_work{};  ///< the runs of `note`, each with its steps
+  std::string unkept{};           ///< why the store could not keep something; empty: it keeps everything
+};
+using OnProgress = std::function<bool(const Progress&)>;  ///< false: stop
+
+struct StudyResults {
   /// Has nothing for an untrained run, and the verdict Failed for one that is refused or could not be made.
   std::vector<std::optional<Taken>> runs;
-  std::vector<size_t> missing;      ///< see Outcome
-  std::vector<size_t> first;        ///< by run, the first run that is equal to it, or itself
-  int32_t trained = 0, stored = 0;  ///< distinct runs
+  std::vector<size_t> first;  ///< by run, the first run that is equal to it, or itself
+  /// The distinct runs that the store lacks and this shard trains, and what they start from.
+  std::vector<size_t> missing;
+  int32_t trained = 0, stored = 0;  ///< distinct runs; a stored run is not among `missing`
   bool complete = true;             ///< false: stopped
   std::vector<std::optional<Record>> records() const;
+  std::string failure() const;  ///< why the first run that failed could not be trained; empty: none did
 };
 
 /// Gets each result as soon as it is there, with its place; of equal runs the first. A thread that trains
 /// calls it, one call at a time.
 using OnTaken = std::function<void(size_t, const Taken&)>;
 
-/// Trains the study as experiments::train (runner.h) does. A run that could not be made is not kept.
-/// AtWork::index is the place among the study's runs.
-Studied train(const Study& study, ResultStore& store, const RunnerOptions& options,
-              const std::function<bool(const Progress&)>& on_progress, const OnTaken& on_taken = {});
+/// Trains the study's runs, equal ones once. A run that another starts from is trained first and kept with its state,
+/// which requires a store with a folder; every shard that needs such a run trains it. The calling thread calls
+/// `on_progress` about ten times a second. A result that the store cannot keep is there all the same
+/// (ResultStore::unkept). Throws DeviceError when the device is lost or too small, which is no verdict on any run.
+StudyResults train(const Study& study, ResultStore& store, const RunnerOptions& options,
+                   const OnProgress& on_progress, const OnTaken& on_taken = {});
+
+/// One for each physical core.
+int32_t default_runs_at_a_time();
+/// What the options say, else one for each physical core, and on a device a single run.
+int32_t runs_at_a_time(const RunnerOptions& options);
 
 /// The specifications of the runs that the store lacks and this shard trains.
-std::vector<RunSpec> missing_runs(const Study& study, const Studied& studied);
+std::vector<RunSpec> missing_runs(const Study& study, const StudyResults& results);
 
 /// Guesses how many seconds the runs take, `at_a_time` of them side by side on a thread each. It
 /// times a few steps of one run of every size, of at most eight sizes spread over them, which takes some seconds.

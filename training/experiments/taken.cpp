@@ -16,7 +16,6 @@ namespace {
 
 constexpr size_t kLongestName = 200, kMostNames = 100'000, kMostFrames = 1000, kMostStacks = 2;
 constexpr double kMostSeconds = 1e9;
-constexpr Parts kAll = kShares | kScores | kLayers | kLeftOut | kNumbers | kLast;
 constexpr codec::List kNames{0, kMostNames, codec::Text{kLongestName}};
 
 /// A number for each name.
@@ -30,6 +29,13 @@ constexpr const char* kNorms = R"(\.(attn\.w[qkvo]|cross\.w[qkvo]|ffn\.w[12])\.(
 constexpr const char* kSquares = R"(\.(attn|cross|ffn)\.(out|sum)\.mean_square)";
 constexpr const char* kMoments =
     R"(\.(attn|cross|ffn)\.(token_cosine|layer_cosine|branch\.variance|input\.variance|attention_entropy|skip\.mean|branch\.mean))";
+
+struct NameSet {
+  codec::Json write(const Names& names) const { return names; }
+  void read(const InputValue& json, Names& names) const {
+    for (const InputValue& name : json.list(0, kMostNames)) names.insert(name.text(kLongestName));
+  }
+};
 
 /// `kept_share` keeps, of the residual dependency, the shares of the branch itself and of the input, and the sum over
 /// all.
@@ -89,19 +95,24 @@ void io(Io& io, codec::Of<Io, LeftOutRise>& rise) {
 
 template <class Io>
 void io(Io& io, codec::Of<Io, Taken>& taken) {
-  io("parts", taken.parts, codec::Whole{0, kAll});
+  io("measured", taken.measured, NameSet{});
   io("record", taken.record);
   io("validation", taken.validation);
   io("accuracy", taken.accuracy);
   io("scores", taken.scores, codec::Map{kMostNames, codec::AnyNumber{}});
   io("seconds", taken.seconds, codec::Number{0, kMostSeconds});
-  if (taken.has(kLayers)) {
+  if (taken.measured.contains(kLayers)) {
     io("frames", taken.frames);
     io("start", taken.start);
     io("end", taken.end);
   }
-  if (taken.has(kLast)) io("last", taken.last);
-  if (taken.has(kLeftOut)) io("left_out", taken.left_out, codec::List{0, kMostStacks, codec::Object{}});
+  if (taken.measured.contains(kLast)) io("last", taken.last);
+  if (taken.measured.contains(kLeftOut))
+    io("left_out", taken.left_out, codec::List{0, kMostStacks, codec::Object{}});
+}
+
+bool Taken::has(const Names& asked) const {
+  return std::includes(measured.begin(), measured.end(), asked.begin(), asked.end());
 }
 
 double Taken::score(const std::string& key) const {

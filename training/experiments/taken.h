@@ -1,11 +1,12 @@
 // What is kept of a trained run. Lessons, comparisons and studies share this one measurement, so
-// that each finds the runs that another has trained. A Part is measured only on request, where it takes time.
+// that each finds the runs that another has trained.
 // taking.h measures a Taken; the store keeps it among the results of experiments.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,18 +16,14 @@
 namespace normscope::experiments {
 
 /// Names the measurement in the store.
-inline constexpr const char* kTaking = "run 1";
+inline constexpr const char* kTaking = "run 2";
 
-/// A sum of the parts of a Taken that were measured, or are asked for.
-using Parts = uint8_t;
-inline constexpr Parts kShares = 1;    ///< Record::beta2 and Record::score
-inline constexpr Parts kScores = 2;    ///< validation, accuracy, scores of the task
-inline constexpr Parts kLayers = 4;    ///< frames, start, end
-inline constexpr Parts kLeftOut = 8;   ///< left_out
-inline constexpr Parts kNumbers = 16;  ///< the numbers of measurements.h, which join the scores
-inline constexpr Parts kLast = 32;     ///< last: the run measures itself at every step
-/// Measured of every run, whoever asks.
-inline constexpr Parts kAlways = kShares | kScores;
+/// What takes time to measure of a run, by name, and is measured only where a study asks for it: one of these, or a
+/// number of measurements.h.
+using Names = std::set<std::string>;
+inline constexpr const char* kLayers = "layers";     ///< frames, start, end
+inline constexpr const char* kLeftOut = "left out";  ///< left_out
+inline constexpr const char* kLast = "last";         ///< last: the run measures itself at every step
 
 /// Holds one moment's numbers by name.
 struct Numbers {
@@ -51,7 +48,7 @@ struct LeftOutRise {
 };
 
 struct Taken {
-  Parts parts = 0;                       ///< the measured ones
+  Names measured;                        ///< of what takes time
   Record record;                         ///< verdict, losses, level, when it began to learn
   double validation = kUnknown;          ///< nats a target, without label smoothing
   double accuracy = kUnknown;            ///< of a classifier, 0 to 1
@@ -61,11 +58,11 @@ struct Taken {
   Numbers last;        ///< the newest value of each number of the history that a study can show
   std::vector<LeftOutRise> left_out;
   double seconds = 0;  ///< of one core, to train and measure; not written into tables of a study
-  bool has(Parts asked) const { return (parts & asked) == asked; }
+  bool has(const Names& asked) const;
   double score(const std::string& key) const;  ///< kUnknown where there is none
 };
 
-/// Writes the parts that were measured.
+/// Writes what was measured.
 nlohmann::json to_json(const Taken& taken);
 /// Throws Error for anything else.
 Taken taken_from(const InputValue& json);

@@ -113,7 +113,7 @@ double to_four_digits(double loss) {
 }
 
 void take_curve(const Run& run, Record& record) {
-  const std::vector<float>& losses = run.past().losses;
+  const std::vector<float>& losses = run.losses();
   record.curve.clear();
   record.stride = std::max(1, (static_cast<int32_t>(losses.size()) + Record::kCurve - 1) / Record::kCurve);
   const auto stride = static_cast<size_t>(record.stride);
@@ -229,102 +229,52 @@ void take_left_out(Run& run, Taken& taken) {
           whole));
 }
 
-class Taking final : public Measurement {
- public:
-  Taking(Parts needed, Parts& found, TakingHooks hooks)
-      : needed_(needed), found_(found), hooks_(std::move(hooks)) {
-    taken_.parts = needed_ | found_ | kAlways;
-  }
-
-  void begin(Run& run) override {
-    measure_shares(run, taken_.record);
-    if (taken_.has(kLayers)) taken_.start = moment_of(run);
-  }
-  bool after_step(const Run& run) override {
-    static const std::vector<int32_t> kept = ladder();
-    const int32_t step = run.steps_done();
-    if (step == Record::kGradientStep) take_gradients(run, taken_.record);
-    if (taken_.has(kLayers) &&
-        (step == run.spec().train.steps || std::binary_search(kept.begin(), kept.end(), step)))
-      take_frame(run, step, taken_.frames);
-    if (taken_.has(kLast)) take_last(run, places_, taken_.last);
-    return !hooks_.stepped || hooks_.stepped(run);
-  }
-  void afterwards(Run& run) override {
-    const auto gone = [](int32_t step) {
-      fail("result", "its history has no frame of step {} any more", step);
-    };
-    if (run.steps_done() >= Record::kGradientStep && !take_gradients(run, taken_.record))
-      gone(Record::kGradientStep);
-    if (taken_.has(kLast)) fail("result", "it did not measure itself at every step");
-    if (!taken_.has(kLayers)) return;
-    for (const int32_t step : ladder())
-      if (step <= run.steps_done() && !take_frame(run, step, taken_.frames)) gone(step);
-  }
-  nlohmann::json end(Run& run) override {
-    if (taken_.has(kLayers)) take_frame(run, run.steps_done(), taken_.frames);
-    conclude(run, taken_.record);
-    take_scores(run, taken_);
-    if (run.non_finite()) {
-      taken_.validation = taken_.accuracy = kUnknown;
-      taken_.scores.clear();
-    } else {
-      if (taken_.has(kLayers)) taken_.end = moment_of(run);
-      if (taken_.has(kNumbers))
-        for (const EndNumber* number : kEndNumbers)
-          if (const double value = number->measure(run); std::isfinite(value))
-            taken_.scores[std::string(number->name)] = short_number(value);
-      if (taken_.has(kLeftOut)) take_left_out(run, taken_);
-    }
-    taken_.seconds = seconds();
-    nlohmann::json result = to_json(taken_);
-    if (hooks_.ended) hooks_.ended(run);
-    if (hooks_.taken) hooks_.taken(std::move(taken_));
-    return result;
-  }
-  nlohmann::json so_far() const override {
-    Taken now = taken_;
-    now.seconds = seconds();
-    return to_json(now);
-  }
-  bool go_on(const InputValue& so_far) override {
-    Taken taken = taken_from(so_far);
-    const Parts on_the_way = kLayers | kLast;  // the other parts are measured at the end
-    if ((taken_.parts & ~taken.parts & on_the_way) != 0) return false;
-    taken.parts |= taken_.parts;
-    taken_ = std::move(taken);
-    since_ = Clock::now();
-    return true;
-  }
-  bool known(const InputValue& result, Run* state) override {
-    Taken taken = taken_from(result);
-    found_ |= taken.parts;
-    if (!taken.has(needed_) || (hooks_.ended && !state)) return false;
-    if (hooks_.ended && state->steps_done() != taken.record.steps)
-      fail("result", "its state is that of another step");
-    if (hooks_.ended) hooks_.ended(*state);
-    if (hooks_.taken) hooks_.taken(std::move(taken));
-    return true;
-  }
-
- private:
-  using Clock = std::chrono::steady_clock;
-  double seconds() const {
-    return taken_.seconds + std::chrono::duration<double>(Clock::now() - since_).count();
-  }
-
-  Parts needed_;
-  Parts& found_;
-  TakingHooks hooks_;
-  Taken taken_;
-  std::vector<size_t> places_{};  ///< of `last` in the history
-  Clock::time_point since_ = Clock::now();
-};
-
 }  // namespace
 
-std::unique_ptr<Measurement> make_taking(Parts needed, Parts& found, TakingHooks hooks) {
-  return std::make_unique<Taking>(needed, found, std::move(hooks));
+void Taking::begin(Run& run) {
+  measure_shares(run, taken_.record);
+  if (asks(kLayers)) taken_.start = moment_of(run);
+}
+
+void Taking::after_step(const Run& run) {
+  static const std::vector<int32_t> kept = ladder();
+  const int32_t step = run.steps_done();
+  if (step == Record::kGradientStep) take_gradients(run, taken_.record);
+  if (asks(kLayers) && (step == run.spec().train.steps || std::binary_search(kept.begin(), kept.end(), step)))
+    take_frame(run, step, taken_.frames);
+  if (asks(kLast)) take_last(run, places_, taken_.last);
+}
+
+void Taking::afterwards(const Run& run) {
+  const auto gone = [](int32_t step) {
+    fail("result", "its history has no frame of step {} any more", step);
+  };
+  if (run.steps_done() >= Record::kGradientStep && !take_gradients(run, taken_.record))
+    gone(Record::kGradientStep);
+  if (asks(kLast)) fail("result", "it did not measure itself at every step");
+  if (!asks(kLayers)) return;
+  for (const int32_t step : ladder())
+    if (step <= run.steps_done() && !take_frame(run, step, taken_.frames)) gone(step);
+}
+
+Taken Taking::end(Run& run) {
+  if (asks(kLayers)) take_frame(run, run.steps_done(), taken_.frames);
+  conclude(run, taken_.record);
+  take_scores(run, taken_);
+  if (run.non_finite()) {
+    taken_.validation = taken_.accuracy = kUnknown;
+    taken_.scores.clear();
+  } else {
+    if (asks(kLayers)) taken_.end = moment_of(run);
+    for (const EndNumber* number : kEndNumbers) {
+      if (!asks(std::string(number->name))) continue;
+      if (const double value = number->measure(run); std::isfinite(value))
+        taken_.scores[std::string(number->name)] = short_number(value);
+    }
+    if (asks(kLeftOut)) take_left_out(run, taken_);
+  }
+  taken_.seconds = std::chrono::duration<double>(Clock::now() - since_).count();
+  return std::move(taken_);
 }
 
 }  // namespace normscope::experiments

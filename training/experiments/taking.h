@@ -1,27 +1,34 @@
-// A taking measures a Taken of a run while it trains, or afterwards from a state that was kept. Called by study.cpp
-// and by run_store.cpp.
+// A taking measures a Taken of one run, called from the thread that trains it: before the first step, after each step
+// and at the end; or afterwards, from a state that was kept. Called by study.cpp.
 #pragma once
 
-#include <functional>
-#include <memory>
+#include <chrono>
+#include <string>
+#include <utility>
+#include <vector>
 
-#include "training/experiments/runner.h"
 #include "training/experiments/taken.h"
+#include "training/run/run.h"
 
 namespace normscope::experiments {
 
-/// Told about the run by the thread that trains or finds it; each may be empty.
-struct TakingHooks {
-  std::function<bool(const Run&)> stepped{};  ///< after every step; false: stop
-  /// Gets the run at its end, with its history. For a stored run this is the state that the plan keeps
-  /// (Plan::keep_state).
-  std::function<void(Run&)> ended{};
-  std::function<void(Taken)> taken{};  ///< after `ended`
-};
+class Taking {
+ public:
+  explicit Taking(Names asked) { taken_.measured = std::move(asked); }
+  void begin(Run& run);  ///< of a fresh run
+  void after_step(const Run& run);
+  /// In the place of after_step(): takes from the history of a finished run what that would have seen. Throws Error
+  /// where the history no longer has it.
+  void afterwards(const Run& run);
+  Taken end(Run& run);
 
-/// Measures kAlways and the `needed` parts. A stored result that lacks one of these is not enough: its
-/// parts are added to `found` and measured again with the others, so that nothing is lost. `found` must outlive the
-/// measurement.
-std::unique_ptr<Measurement> make_taking(Parts needed, Parts& found, TakingHooks hooks = {});
+ private:
+  using Clock = std::chrono::steady_clock;
+  bool asks(const std::string& name) const { return taken_.measured.contains(name); }
+
+  Taken taken_;
+  std::vector<size_t> places_{};  ///< of `last` in the history
+  Clock::time_point since_ = Clock::now();
+};
 
 }  // namespace normscope::experiments

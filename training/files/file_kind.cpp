@@ -12,10 +12,10 @@
 #include <string_view>
 
 #include "engine/core/error.h"
-#include "training/data/vocabulary.h"
+#include "training/data/text_source.h"
 #include "training/files/config_file.h"
-#include "training/io/gguf.h"
 #include "training/io/input_kinds.h"
+#include "training/io/safetensors.h"
 #include "training/io/toml.h"
 #include "training/run/model_formats.h"
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdint>
 #include <cstring>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -12,8 +13,9 @@
 #include <utility>
 
 #include "engine/core/error.h"
+#include "engine/core/half.h"
 #include "engine/core/machine.h"
-#include "training/io/gguf.h"
+#include "training/io/atomic_file.h"
 #include "training/io/input_file.h"
 #include "training/io/input_value.h"
 #include "training/io/text.h"
@@ -307,6 +309,151 @@ void SafetensorsFile::require_shape(std::string_view name, const TensorShape& ex
     fail(where(path_), "tensor {}: shape {} in the file, expected {}", shown_text(name),
          shape_text(tensor.shape), shape_text(expected));
   }
+}
+
+namespace {
+
+template <typename T>
+constexpr TensorType type_of() {
+  if constexpr (std::is_same_v<T, float>) return TensorType::F32;
+  if constexpr (std::is_same_v<T, double>) return TensorType::F64;
+  if constexpr (std::is_same_v<T, int32_t>) return TensorType::I32;
+  if constexpr (std::is_same_v<T, int64_t>) return TensorType::I64;
+  if constexpr (std::is_same_v<T, F16>) return TensorType::F16;
+  if constexpr (std::is_same_v<T, BF16>) return TensorType::BF16;
+  return TensorType::U8;
+}
+
+// Appends the elements of `bytes`; false at the first one that To cannot hold. (A double that is no float
+// rounds.)
+template <typename From, typename To>
+bool append_as(std::span<const uint8_t> bytes, std::vector<To>& to) {
+  to.reserve(bytes.size() / sizeof(From));
+  for (size_t at = 0; at < bytes.size(); at += sizeof(From)) {
+    From value;
+    std::memcpy(&value, bytes.data() + at, sizeof value);  // the data need not be aligned
+    if constexpr (std::is_integral_v<From>) {
+      if (!std::in_range<To>(value)) return false;
+    }
+    if constexpr (std::is_same_v<From, F16> || std::is_same_v<From, BF16>)
+      to.push_back(value.to_float());
+    else
+      to.push_back(static_cast<To>(value));
+  }
+  return true;
+}
+
+}  // namespace
+
+template <typename To, typename... From>
+std::vector<To> SafetensorsFile::convert(std::string_view name, std::string_view expected) const {
+  const TensorType stored = type(name);
+  std::vector<To> values;
+  bool fits = true;
+  const auto read = [&](auto element) {
+    using Stored = decltype(element);
+    if (stored != type_of<Stored>()) return false;
+    fits = append_as<Stored>(bytes(name), values);
+    return true;
+  };
+  if (!(read(From{}) || ...)) {
+    fail("safetensors " + path_, "tensor {}: dtype {}, expected {}", shown_text(name), name_of(stored),
+         expected);
+  }
+  if (!fits)
+    fail("safetensors " + path_, "tensor {}: element {} does not fit into 32 bits", shown_text(name),
+         values.size());
+  return values;
+}
+
+std::vector<double> SafetensorsFile::doubles(std::string_view name) const {
+  return convert<double, float, double, F16, BF16>(name, "F32, F64, F16 or BF16");
+}
+std::vector<float> SafetensorsFile::floats(std::string_view name) const {
+  return convert<float, float, double, F16, BF16>(name, "F32, F64, F16 or BF16");
+}
+std::vector<int32_t> SafetensorsFile::int32s(std::string_view name) const {
+  return convert<int32_t, int32_t, int64_t, uint8_t>(name, "I32, I64 or U8");
+}
+std::vector<int64_t> SafetensorsFile::int64s(std::string_view name) const {
+  return convert<int64_t, int32_t, int64_t, uint8_t>(name, "I32, I64 or U8");
+}
+
+void SafetensorsWriter::add_bytes(const std::string& name, const TensorShape& shape, TensorType type,
+                                  const void* data, size_t count) {
+  size_t elements = 1;
+  for (int64_t dimension : shape) {
+    if (dimension < 0)
+      fail("safetensors", "tensor {}: shape {} has a negative dimension", name, shape_text(shape));
+    elements *= static_cast<size_t>(dimension);
+  }
+  if (elements != count) {
+    fail("safetensors", "tensor {}: shape {} does not match {} elements", name, shape_text(shape), count);
+  }
+  if (name == "__metadata__") fail("safetensors", "tensor {}: the name is reserved", name);
+  const bool taken =
+      std::any_of(tensors_.begin(), tensors_.end(), [&](const Tensor& t) { return t.name == name; });
+  if (taken) fail("safetensors", "tensor {}: added twice", name);
+  tensors_.push_back({name, type, shape, data, count * bytes_of(type)});
+}
+
+void SafetensorsWriter::add(const std::string& name, const TensorShape& shape, std::span<const float> data) {
+  add_bytes(name, shape, TensorType::F32, data.data(), data.size());
+}
+void SafetensorsWriter::add(const std::string& name, const TensorShape& shape, std::span<const double> data) {
+  add_bytes(name, shape, TensorType::F64, data.data(), data.size());
+}
+void SafetensorsWriter::add(const std::string& name, const TensorShape& shape,
+                            std::span<const int32_t> data) {
+  add_bytes(name, shape, TensorType::I32, data.data(), data.size());
+}
+void SafetensorsWriter::add(const std::string& name, const TensorShape& shape,
+                            std::span<const int64_t> data) {
+  add_bytes(name, shape, TensorType::I64, data.data(), data.size());
+}
+void SafetensorsWriter::add(const std::string& name, const TensorShape& shape,
+                            std::span<const uint8_t> data) {
+  add_bytes(name, shape, TensorType::U8, data.data(), data.size());
+}
+
+// Puts wide elements first, so that every tensor is aligned for readers that map the file.
+std::vector<const SafetensorsWriter::Tensor*> SafetensorsWriter::in_file_order() const {
+  std::vector<const Tensor*> order;
+  for (const Tensor& tensor : tensors_) order.push_back(&tensor);
+  std::stable_sort(order.begin(), order.end(),
+                   [](const Tensor* a, const Tensor* b) { return bytes_of(a->type) > bytes_of(b->type); });
+  return order;
+}
+
+std::string SafetensorsWriter::header(const std::vector<const Tensor*>& order) const {
+  nlohmann::ordered_json json = nlohmann::ordered_json::object();
+  if (!metadata_.empty()) json["__metadata__"] = metadata_;
+  size_t begin = 0;
+  for (const Tensor* tensor : order) {
+    json[tensor->name] = {{"dtype", name_of(tensor->type)},
+                          {"shape", tensor->shape},
+                          {"data_offsets", {begin, begin + tensor->bytes}}};
+    begin += tensor->bytes;
+  }
+  std::string text;
+  try {
+    text = json.dump();
+  } catch (const nlohmann::json::exception&) {
+    fail("safetensors", "a name or the metadata is not valid UTF-8");
+  }
+  text.append((8 - text.size() % 8) % 8, ' ');  // the data begins at a multiple of 8
+  return text;
+}
+
+void SafetensorsWriter::write(const std::string& path) const {
+  const std::vector<const Tensor*> order = in_file_order();
+  const std::string text = header(order);
+  const uint64_t length = text.size();
+  AtomicFile file(path, "safetensors", Access::Own);
+  file.write(&length, sizeof length);
+  file.write(text.data(), text.size());
+  for (const Tensor* tensor : order) file.write(tensor->data, tensor->bytes);
+  file.commit();
 }
 
 }  // namespace normscope

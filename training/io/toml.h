@@ -8,6 +8,7 @@
 #define TOML_ENABLE_FORMATTERS 0
 #include <toml++/toml.h>
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 
@@ -23,5 +24,13 @@ std::string what_it_is(const toml::node& node);
 
 inline constexpr int kTomlDots = 16;           ///< in one key
 inline constexpr size_t kTomlTables = 20'000;  ///< headers and dotted keys
+
+// ---- JSON as TOML and back: what codec.h makes of a struct stands in a TOML file; TOML has no null
+
+/// A text in quotes.
+std::string toml_string(std::string_view text);
+/// The lines of a table, KEY = VALUE: an object within becomes an inline table. Members that are null are left out.
+std::string toml_lines(const nlohmann::json& table);
+nlohmann::json json_of(const toml::node& node);
 
 }  // namespace normscope

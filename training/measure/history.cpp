@@ -225,6 +225,14 @@ void History::take_back(const RunEvent& event) {
   ++version_;
 }
 
+void History::take_over(const History& from) {
+  const Series loss = from.loss(), rate = from.rate(), validation = from.validation();
+  append_dense(loss.steps, loss.values, rate.values);
+  for (size_t i = 0; i < validation.steps.size(); ++i)
+    append_validation(validation.steps[i], static_cast<double>(validation.values[i]));
+  for (RunEvent& event : from.events()) add_event(std::move(event));
+}
+
 void History::truncate(int32_t step) {
   const std::lock_guard lock(mutex_);
   const auto cut = [step](const std::vector<int32_t>& steps) {

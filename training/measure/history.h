@@ -47,7 +47,7 @@ struct Series {
   std::vector<float> values;
 };
 
-/// Names the critical rate (run/edge/critical_rate.h), which is NaN at steps that do not measure it.
+/// Names the critical rate (run/critical_rate.h), which is NaN at steps that do not measure it.
 inline constexpr const char* kCriticalStat = "critical.rate";
 
 /// The bytes of one run's frames, unless it has to share (see LabTrainer::share_bytes).
@@ -85,6 +85,8 @@ class History {
   void append_dense(std::span<const int32_t> steps, std::span<const float> losses,
                     std::span<const float> rates);
   void append_validation(int32_t step, double loss);  ///< at its place, instead of one that is there
+  /// Adds what another history has but its frames.
+  void take_over(const History& from);
   /// Adds frames from a file, before any other. Throws Error unless they fit together and this layout.
   void restore_frames(const FrameBlock& block);
   void add_event(RunEvent event);

@@ -13,21 +13,21 @@ double Plateau::mean() const {
   return sum / known;
 }
 
-Plateau::Change Plateau::update(int32_t step, double loss, double level, int32_t warmup) {
+std::optional<RunEvent::Kind> Plateau::update(int32_t step, double loss, double level, int32_t warmup) {
   window_[static_cast<size_t>(count_ % kWindow)] = loss;
   ++count_;
-  if (!decided()) return Change::None;
+  if (!decided()) return std::nullopt;
   const bool was_stuck = stuck_, was_learning = learning_since_ > 0;
   const bool below = mean() < level - (was_learning ? kReturn : kMargin);
   stuck_ = !below && (was_stuck || (count_ > kPatience && step > warmup && !falling()));
   if (count_ % kWindow == 0) blocks_[static_cast<size_t>(count_ / kWindow % kBlocks)] = mean();
   if (below && !was_learning) learning_since_ = step;
   if (!below) learning_since_ = 0;
-  if (stuck_ && !was_stuck) return Change::Stuck;
-  if (was_stuck && !stuck_) return Change::Unstuck;
-  if (below && !was_learning) return Change::LeftPlateau;
-  if (!below && was_learning) return Change::Returned;
-  return Change::None;
+  if (stuck_ && !was_stuck) return RunEvent::Kind::Stuck;
+  if (was_stuck && !stuck_) return RunEvent::Kind::Unstuck;
+  if (below && !was_learning) return RunEvent::Kind::LeftPlateau;
+  if (!below && was_learning) return RunEvent::Kind::Returned;
+  return std::nullopt;
 }
 
 bool Plateau::began_below(double level) const {

@@ -20,6 +20,9 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
+
+#include "training/measure/history.h"
 
 namespace normscope {
 
@@ -34,11 +37,9 @@ class Plateau {
   static constexpr double kMargin = 0.1;   ///< nats below the level that count as leaving it
   static constexpr double kReturn = 0.02;  ///< nats below the level to which a run that left it may rise
 
-  enum class Change : uint8_t { None, LeftPlateau, Returned, Stuck, Unstuck };
-
   /// Takes the loss of step `step` (1, 2, ...), with the level (nats) and warm-up in force, and says what
-  /// changed. Unstuck implies that the plateau was left.
-  Change update(int32_t step, double loss, double level, int32_t warmup);
+  /// changed: LeftPlateau, Returned, Stuck or Unstuck, which implies that the plateau was left.
+  std::optional<RunEvent::Kind> update(int32_t step, double loss, double level, int32_t warmup);
 
   /// For a network that a fork changed: the former verdict stays until the fork's own losses decide.
   void begin_anew();

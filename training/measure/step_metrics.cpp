@@ -3,18 +3,58 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <utility>
 
 #include "engine/core/error.h"
+#include "engine/core/median.h"
 #include "engine/cpu/measure_rows.h"
+#include "engine/model/residual.h"
 #include "engine/ops/add/add.h"
+#include "engine/ops/attention/attention.h"
+#include "engine/ops/rules.h"
 #include "engine/ops/layer_norm/layer_norm.h"
 #include "training/measure/norm_curve.h"
 
 namespace normscope {
+
+void StreamShares::reserve(size_t components, size_t streams, size_t positions) {
+  coefficients_.resize(components);
+  for (auto& c : coefficients_) c.reserve(streams * positions);
+}
+
+void StreamShares::start(size_t streams, size_t positions) {
+  streams_ = streams;
+  positions_ = positions;
+  coefficients_[0].assign(streams * positions, 1.0f);
+}
+
+void StreamShares::pass(size_t own, const StreamWeights& carry, const StreamWeights& write) {
+  for (size_t c = 0; c < own; ++c)
+    for (size_t p = 0; p < positions_; ++p) {
+      float* u = &coefficients_[c][p * streams_];
+      std::array<float, kMostStreams> next{};
+      for (size_t i = 0; i < streams_; ++i)
+        for (size_t j = 0; j < streams_; ++j) next[j] += carry.at(p, i, streams_, j) * u[i];
+      for (size_t j = 0; j < streams_; ++j) u[j] = next[j];
+    }
+  coefficients_[own].resize(streams_ * positions_);
+  for (size_t p = 0; p < positions_; ++p)
+    for (size_t j = 0; j < streams_; ++j) coefficients_[own][p * streams_ + j] = write.at(p, 0, 1, j);
+}
+
+void StreamShares::read(size_t component, const StreamWeights& weights, std::span<float> out) const {
+  for (size_t p = 0; p < positions_; ++p) {
+    out[p] = 0.0f;
+    for (size_t i = 0; i < streams_; ++i)
+      out[p] += weights.at(p, i, streams_, 0) * coefficients_[component][p * streams_ + i];
+  }
+}
+
 namespace {
 
 double variance(const std::vector<float>& x) {
@@ -393,6 +433,252 @@ const float* LiveMeasurements::element_factors(const Norm& norm) {
   }
   std::fill(inverse_sigma_.begin(), inverse_sigma_.end(), 1.0f);
   return factor_.data();
+}
+
+/// Writes the two numbers of the state in y_. It uses factor_, which only norms fill later.
+void LiveMeasurements::number_extreme(double* number) {
+  factor_.resize(y_.size());  // within the reserved capacity
+  size_t at = 0;
+  bool finite = true;
+  for (size_t i = 0; i < y_.size(); ++i) {
+    factor_[i] = std::abs(y_[i]);
+    finite = finite && std::isfinite(factor_[i]);
+    if (factor_[i] > factor_[at]) at = i;
+  }
+  number[0] = number[1] = std::numeric_limits<double>::quiet_NaN();
+  if (!finite) return;
+  const auto largest = static_cast<double>(factor_[at]);
+  const double median = median_of(factor_);
+  if (median > 0) number[0] = largest / median;
+  number[1] = static_cast<double>(at / width_ % tokens_per_sequence_ + 1);
+}
+
+/// Writes the two numbers that ask each token by itself, of the state in y_ after sub-layer `place`.
+void LiveMeasurements::number_tokens(size_t place, double* number) {
+  const auto own = static_cast<size_t>(sublayers_[place].index_in_stack);
+  const auto width = static_cast<int64_t>(width_);
+  lengths_.resize(rows_);  // within the reserved capacity
+  own_shares_.resize(rows_);
+  std::vector<float>* kept = token_shares_.empty() ? nullptr : &token_shares_[place];
+  if (kept) kept->resize((own + 1) * rows_);
+  bool finite = true;
+  for (size_t r = 0; r < rows_; ++r) {
+    const cpu::Moments state = cpu::moments(&y_[r * width_], width);
+    const double whole = state.variance(width);
+    const auto share = [&](size_t component) {
+      const double part = row_shares_[component][r].variance(width);
+      return static_cast<float>(whole > 0 || whole != whole ? part / whole : 0.0);
+    };
+    lengths_[r] = static_cast<float>(std::sqrt(state.square));
+    own_shares_[r] = share(own);
+    finite = finite && std::isfinite(lengths_[r]) && std::isfinite(own_shares_[r]);
+    for (size_t j = 0; kept && j <= own; ++j) (*kept)[j * rows_ + r] = share(j);
+  }
+  number[0] = number[1] = std::numeric_limits<double>::quiet_NaN();
+  if (!finite) return;
+  const auto longest = static_cast<double>(*std::max_element(lengths_.begin(), lengths_.end()));
+  if (const double median = median_of(lengths_); median > 0) number[0] = longest / median;
+  number[1] = median_of(own_shares_);
+}
+
+namespace {
+
+/// The larger of two, or the one that is not a number, so that a broken score shows.
+double larger_number(double a, double b) { return b > a || b != b ? b : a; }
+
+/// The first key of the largest probability, or one whose probability is not a number.
+size_t most_probable(const float* p, size_t keys) {
+  size_t best = 0;
+  for (size_t k = 1; k < keys; ++k)
+    if (p[k] > p[best] || p[k] != p[k]) best = k;
+  return best;
+}
+
+/// NaN, as what is not measured, where no query sees a key.
+double or_nothing(double largest) {
+  return largest == -std::numeric_limits<double>::infinity() ? std::numeric_limits<double>::quiet_NaN()
+                                                             : largest;
+}
+
+double product(const float* a, const float* b, size_t count) {
+  double sum = 0;
+  for (size_t i = 0; i < count; ++i) sum += static_cast<double>(a[i]) * static_cast<double>(b[i]);
+  return sum;
+}
+
+}  // namespace
+
+LiveMeasurements::Scores LiveMeasurements::scores_of(const Node& attention) {
+  const AttentionScores of = rules_of(attention.op).scores(attention);
+  return {of.queries,
+          of.keys,
+          of.position,
+          of.distances,
+          static_cast<size_t>(of.heads),
+          static_cast<double>(of.scale),
+          static_cast<double>(of.cap)};
+}
+
+void LiveMeasurements::make_room_for_heads(int32_t sequences) {
+  const auto shape = [&](ValueId v) { return program_->data().values[static_cast<size_t>(v)].shape; };
+  const auto each = [&](ValueId v) { return static_cast<size_t>(sequences * shape(v)[1] * shape(v)[2]); };
+  for (Sublayer& s : sublayers_) {
+    if (s.probabilities == kNone) continue;
+    Scores& x = s.scores;
+    const Shape p = shape(s.probabilities);
+    p_.reserve(static_cast<size_t>(sequences * p[1] * p[2] * p[3]));
+    queries_.reserve(each(x.queries));
+    keys_.reserve(each(x.keys));
+    x.scale = AttentionSpec{.scale = static_cast<float>(x.scale)}.scale_of(shape(x.queries)[2] / p[1]);
+    if (x.distances == kNone) continue;
+    position_.reserve(each(x.position));
+    distances_.reserve(static_cast<size_t>(shape(x.distances).size()));
+  }
+}
+
+void LiveMeasurements::lay_out_heads(const Sublayer& s, int32_t layer) {
+  for (const char* number : {".attention_entropy", ".largest_logit", ".first_mass"})
+    layout_.push_back({s.name + number, layer});
+  for (size_t h = 1; h <= s.scores.heads; ++h)
+    for (const char* number : {"entropy", "logit", "first_mass"})
+      layout_.push_back({fmt::format("{}.head.{}.{}", s.name, h, number), layer});
+}
+
+/// A query's score of a key as it goes into the softmax:
+///   S  =  scale (q k + e r_d)                    // e r_d: only of relative positions, d how far back the key is
+///   S  =  cap tanh(S / cap)                      // only with a cap
+double LiveMeasurements::score(const Scores& x, size_t sequence, size_t head, size_t query,
+                               size_t key) const {
+  const auto shape = [&](ValueId v) { return program_->data().values[static_cast<size_t>(v)].shape; };
+  const auto queries = static_cast<size_t>(shape(x.queries)[1]), keys = static_cast<size_t>(shape(x.keys)[1]);
+  const auto all = static_cast<size_t>(shape(x.queries)[2]), shared = static_cast<size_t>(shape(x.keys)[2]);
+  const size_t width = all / x.heads, from = head * width;
+  const size_t q = (sequence * queries + query) * all + from,
+               k = (sequence * keys + key) * shared + head / (all / shared) * width;
+  double sum = product(&queries_[q], &keys_[k], width);
+  if (x.distances != kNone)
+    sum += product(&position_[q], &distances_[(query + keys - queries - key) * all + from], width);
+  sum *= x.scale;
+  return x.cap > 0 ? x.cap * std::tanh(sum / x.cap) : sum;
+}
+
+/// The largest of a head's first `counted` queries, minus infinity where they see no key.
+double LiveMeasurements::largest_score(const Sublayer& s, size_t sequence, size_t head, const float* p,
+                                       size_t counted) const {
+  const auto keys =
+      static_cast<size_t>(program_->data().values[static_cast<size_t>(s.probabilities)].shape[3]);
+  double largest = -std::numeric_limits<double>::infinity();
+  for (size_t t = 0; t < counted; ++t, p += keys) {
+    const size_t key = most_probable(p, keys);
+    if (p[key] == 0) continue;
+    const double broken = p[key] != p[key] ? std::numeric_limits<double>::quiet_NaN() : 0;
+    largest = larger_number(largest, score(s.scores, sequence, head, t, key) + broken);
+  }
+  return largest;
+}
+
+/// Writes the sub-layer's three numbers, then three of each head, and returns where the next goes.
+double* LiveMeasurements::number_heads(const Sublayer& s, double* number) {
+  const Shape& shape = program_->data().values[static_cast<size_t>(s.probabilities)].shape;
+  const size_t sequences = rows_ / tokens_per_sequence_, heads = s.scores.heads;
+  const auto queries = static_cast<size_t>(shape[2]), keys = static_cast<size_t>(shape[3]);
+  const size_t counted = std::min(queries, tokens_per_sequence_);
+  const auto width =
+      static_cast<size_t>(program_->data().values[static_cast<size_t>(s.scores.queries)].shape[2]);
+  load(s.probabilities, p_, sequences * heads * queries * keys);
+  load(s.scores.queries, queries_, sequences * queries * width);
+  load(s.scores.keys, keys_,
+       sequences * keys *
+           static_cast<size_t>(program_->data().values[static_cast<size_t>(s.scores.keys)].shape[2]));
+  if (s.scores.distances != kNone) {
+    load(s.scores.position, position_, sequences * queries * width);
+    const Shape& distances = program_->data().values[static_cast<size_t>(s.scores.distances)].shape;
+    load(s.scores.distances, distances_, static_cast<size_t>(distances.size()));
+  }
+  double *own = number + 3, total = 0, largest = -std::numeric_limits<double>::infinity(), mass = 0;
+  std::fill(own, own + 3 * heads, 0.0);
+  for (size_t h = 0; h < heads; ++h) own[3 * h + 1] = largest;
+  const auto rows = static_cast<double>(sequences * counted);
+  for (size_t i = 0; i < sequences * heads; ++i) {
+    double* of_head = own + i % heads * 3;
+    const float* p = &p_[i * queries * keys];
+    const double entropy = cpu::entropy(p, static_cast<int64_t>(counted * keys));
+    total += entropy;
+    of_head[0] += entropy / rows;
+    of_head[1] = larger_number(of_head[1], largest_score(s, i / heads, i % heads, p, counted));
+    for (size_t t = 0; t < counted; ++t) of_head[2] += static_cast<double>(p[t * keys]) / rows;
+  }
+  for (size_t h = 0; h < heads; ++h) {
+    largest = larger_number(largest, own[3 * h + 1]);
+    mass += own[3 * h + 2] / static_cast<double>(heads);
+    own[3 * h + 1] = or_nothing(own[3 * h + 1]);
+  }
+  number[0] = total / static_cast<double>(sequences * heads * counted);
+  number[1] = or_nothing(largest);
+  number[2] = mass;
+  return own + 3 * heads;
+}
+
+int64_t LiveMeasurements::streams_of(const Sublayer& s) const {
+  return s.streams == kNone ? 0 : program_->data().values[static_cast<size_t>(s.streams)].shape[2];
+}
+
+void LiveMeasurements::make_room_for_streams(size_t positions) {
+  size_t most = 0;
+  for (const Sublayer& s : sublayers_) most = std::max(most, static_cast<size_t>(streams_of(s)));
+  if (most == 0) return;
+  if (most <= size_t{kMostStreams}) streams_.reserve(components_.size(), most, positions);
+  read_.reserve(most * positions);
+  carry_.reserve(most * most * positions);
+  write_.reserve(most * positions);
+}
+
+StreamWeights LiveMeasurements::weights_of(ValueId value, size_t to, std::vector<float>& host) const {
+  const Shape& shape = program_->data().values[static_cast<size_t>(value)].shape;
+  const bool shared = shape.rank == 2;
+  const auto each = static_cast<size_t>(shared ? shape.size() : shape.size() / (shape[0] * shape[1]));
+  load(value, host, shared ? each : each * rows_);
+  return {host, to, shared};
+}
+
+/// Has the components as they were written, and their coefficients in what is read.
+void LiveMeasurements::carry_streams(const Sublayer& s) {
+  const auto rows = static_cast<int64_t>(rows_), width = static_cast<int64_t>(width_);
+  const size_t own = static_cast<size_t>(s.index_in_stack);
+  const bool of_depth = s.carry == kNone;
+  const StreamWeights read = weights_of(s.read, 1, read_);
+  if (!of_depth) {
+    const auto count = static_cast<size_t>(streams_of(s));
+    if (s.starts_stack) streams_.start(count, rows_);
+    streams_.pass(own, weights_of(s.carry, count, carry_), weights_of(s.write, count, write_));
+  }
+  components_[own] = branch_;
+  total_.assign(y_.size(), 0.0f);
+  inverse_sigma_.resize(rows_);  // a coefficient for each row
+  cpu::CarryMap map;
+  map.inverse_sigma = inverse_sigma_.data();
+  map.centre = false;
+  for (size_t j = 0; j <= own; ++j) {
+    if (of_depth)
+      for (size_t p = 0; p < rows_; ++p) inverse_sigma_[p] = read.at(p, j, own + 1, 0);
+    else
+      streams_.read(j, read, inverse_sigma_);
+    x_ = components_[j];
+    shares_[j] = cpu::carry_rows(map, x_.data(), total_.data(), rows, width, row_shares_[j].data());
+  }
+  check_total();
+}
+
+/// Writes the mean weight of each stream in what is read.
+void LiveMeasurements::number_reads(const Sublayer& s, double* number) const {
+  const auto count = static_cast<size_t>(streams_of(s));
+  const bool shared = read_.size() == count;
+  const size_t positions = shared ? 1 : rows_;
+  for (size_t i = 0; i < count; ++i) {
+    double sum = 0;
+    for (size_t p = 0; p < positions; ++p) sum += static_cast<double>(read_[p * count + i]);
+    *number++ = sum / static_cast<double>(positions);
+  }
 }
 
 }  // namespace normscope

@@ -3,6 +3,7 @@
 // a whole batch on request. Of a padded sequence only the unpadded positions count.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <vector>
@@ -10,10 +11,38 @@
 #include "engine/cpu/measure_rows.h"
 #include "engine/model/transformer.h"
 #include "engine/tape/program.h"
-#include "training/measure/spectrum/effective_rank.h"
-#include "training/measure/stream_shares.h"
+#include "training/measure/spectrum.h"
 
 namespace normscope {
+
+/// A matrix (from, to) that all positions share, or one after the other for each.
+struct StreamWeights {
+  std::span<const float> numbers;
+  size_t to = 1;
+  bool shared = true;
+  float at(size_t position, size_t from, size_t size, size_t into) const {
+    return numbers[(shared ? 0 : position * size * to) + from * to + into];
+  }
+};
+
+/// The shares of every component of a state, of the input and of each branch, through several streams. All weights of a
+/// position are numbers, so a component in a stream is the component itself times a coefficient of that position.
+class StreamShares {
+ public:
+  /// Makes room once; nothing after it allocates.
+  void reserve(size_t components, size_t streams, size_t positions);
+  /// Puts the input into all of n streams.
+  void start(size_t streams, size_t positions);
+  /// Carries all components on and writes the newest, number `own`:
+  ///   u_j  <-  sum over i of carry_ij u_i,    u_j of the newest  =  write_j
+  void pass(size_t own, const StreamWeights& carry, const StreamWeights& write);
+  /// Gives the coefficients of a component in what is read, one for each position: sum over i of read_i u_i.
+  void read(size_t component, const StreamWeights& weights, std::span<float> out) const;
+
+ private:
+  size_t streams_ = 1, positions_ = 0;
+  std::vector<std::vector<float>> coefficients_;  ///< of each component: positions x streams
+};
 
 /// How many times as long as the median a token's state is when it counts as dominating. Ours.
 inline constexpr double kDominates = 10;

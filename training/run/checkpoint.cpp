@@ -1,20 +1,14 @@
-// Run::image, Run::save and Run::load: a run as a safetensors file.
-//
-// Tensors: NAME (weights), m/NAME and v/NAME (optimizer state), history/steps, history/losses, history/rates,
-// validation/steps, validation/losses, losses (those before a fork included), plateau/window, plateau/blocks, of a run
-// with a memory memory/lengths (B) and memory/states (of each layer (B,M,D)),
-// and the frames of the history, thinned to a few MB: frames/steps, frames/stats, frames/gone,
-// frames/gone_values, frames/gone_steps. Metadata: format, step, data_hash, and as JSON text: origin (the
-// specification as [key, value] pairs), edits and scheduled ([step, key, value]), plateau, events, stats (the names
-// of a frame's numbers), non_finite. The present specification is not stored: it is origin with the edits applied.
+#include "training/run/checkpoint.h"
+
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <charconv>
 #include <map>
 
 #include "engine/core/error.h"
-#include "engine/core/machine.h"
-#include "training/io/safetensors.h"
-#include "training/run/run_impl.h"
-#include "training/run/saved_run.h"
+#include "training/io/input_value.h"
+#include "training/run/segment_memory.h"
 #include "training/spec/codec.h"
 #include "training/spec/kept_spec.h"
 #include "training/spec/limits.h"
@@ -22,7 +16,55 @@
 namespace normscope {
 namespace {
 
-constexpr const char* kWhere = "checkpoint";
+constexpr const char* kFormat = "normscope run 1";
+
+// Rules of what a checkpoint has as JSON beside its tensors, see training/spec/codec.h.
+
+constexpr codec::Text kStatName{200};
+constexpr codec::List kStatNames{0, 1'000'000, kStatName};
+
+constexpr auto kEvent = codec::row(3, [](auto& io, auto& event) {
+  io("step", event.step, codec::Whole{0, kLastEdit});
+  io("kind", event.kind, codec::Whole{0, static_cast<int>(RunEvent::Kind::Resumed)});
+  io("text", event.text, codec::Text{3 * kLongestText});
+});
+constexpr codec::List kEvents{0, 1'000'000, kEvent};
+
+/// Edits in the order of their steps, which lie between `low` and `high`.
+struct EditRows {
+  int32_t low = 0, high = kLastEdit;
+  static auto edit(int32_t low, int32_t high) {
+    return codec::row(3, [=](auto& io, auto& edit) {
+      io("step", edit.step, codec::Whole{low, high});
+      io("key", edit.key, codec::Text{kLongestText});
+      io("value", edit.value, codec::Text{kLongestText});
+    });
+  }
+  codec::Json write(const std::vector<Edit>& edits) const {
+    return codec::List{0, kMostEdits, edit(low, high)}.write(edits);
+  }
+  void read(const InputValue& json, std::vector<Edit>& edits) const {
+    edits.clear();
+    for (const InputValue& item : json.list(0, kMostEdits))
+      edit(edits.empty() ? low : edits.back().step, high).read(item, edits.emplace_back());
+  }
+};
+
+/// `report_rule` and `plateau_rule` are for a run after `step` steps.
+auto report_rule(int32_t step = kMostSteps) {
+  return codec::Maybe{codec::row(3, [=](auto& io, auto& report) {
+    io("layer", report.layer, codec::Whole{0, 1024});
+    io("tensor", report.tensor, kStatName);
+    io("step", report.step, codec::Whole{0, step});
+  })};
+}
+auto plateau_rule(int32_t step = kMostSteps) {
+  return codec::Object{[=](auto& io, auto& state) {
+    io("count", state.count, codec::Whole{0, step});
+    io("stuck", state.stuck);
+    io("learning_since", state.learning_since, codec::Whole{0, step});
+  }};
+}
 
 // Allows names and paths with bytes that are not UTF-8, which JSON cannot hold.
 std::string text_of(const auto& value, const auto& rule) { return codec::text_of(rule.write(value)); }
@@ -31,16 +73,6 @@ TensorShape shape_of(const Shape& shape) { return {shape.dim, shape.dim + shape.
 
 constexpr const char* kPrefixes[] = {"", "m/", "v/"};  // before a parameter's name, for each of
                                                        // kTrainedBlocks
-
-void read_weights(const SafetensorsFile& file, Store& store) {
-  for (size_t i = 0; i < store.parameters().size(); ++i) {
-    const ParameterInfo& info = store.parameters()[i];
-    for (size_t b = 0; b < kTrainedBlocks.size(); ++b) {
-      file.require_shape(kPrefixes[b] + info.name, shape_of(info.shape));
-      store.write(static_cast<int32_t>(i), file.floats(kPrefixes[b] + info.name), kTrainedBlocks[b]);
-    }
-  }
-}
 
 std::vector<std::string> names_of(const std::vector<StatInfo>& layout) {
   std::vector<std::string> names;
@@ -53,38 +85,142 @@ TensorShape row(const std::vector<T>& values) {
   return {static_cast<int64_t>(values.size())};
 }
 
+std::string where_of(const SafetensorsFile& file) { return "checkpoint " + file.path(); }
+
+template <class T, class Rule>
+void metadata(const SafetensorsFile& file, const std::string& key, T& value, const Rule& rule) {
+  rule.read(InputValue::parse(file.metadata(key), where_of(file), "metadata " + key), value);
+}
+
+template <typename T>
+void require_length(const SafetensorsFile& file, const char* tensor, const std::vector<T>& values,
+                    size_t expected) {
+  if (values.size() != expected)
+    fail(where_of(file), "{} has {} numbers: expected {}", tensor, values.size(), expected);
+}
+
+std::vector<int32_t> steps_of(const SafetensorsFile& file, const char* tensor, int32_t high) {
+  std::vector<int32_t> steps = file.int32s(tensor);
+  require_ascending(where_of(file), tensor, steps, 1, high);
+  return steps;
+}
+
+// Reads the dense series and the validation losses into a history that has no step yet, and all losses.
+void read_losses(const SafetensorsFile& file, RunRecord& run, History& history, int32_t step) {
+  // A run that repeats steps after a lost device has a history beyond its step.
+  const std::vector<int32_t> steps = steps_of(file, "history/steps", kMostSteps);
+  if (steps.size() > kDenseSteps)
+    fail(where_of(file), "history/steps has {} numbers: expected at most {}", steps.size(), kDenseSteps);
+  const std::vector<float> losses = file.floats("history/losses"), rates = file.floats("history/rates");
+  require_length(file, "history/losses", losses, steps.size());
+  require_length(file, "history/rates", rates, steps.size());
+  const std::vector<int32_t> validation_steps = file.int32s("validation/steps");
+  require_each(where_of(file), "validation/steps", validation_steps, 0, kMostSteps);
+  const std::vector<float> validation = file.floats("validation/losses");
+  require_length(file, "validation/losses", validation, validation_steps.size());
+  run.losses = file.floats("losses");
+  require_length(file, "losses", run.losses, static_cast<size_t>(step));
+  history.append_dense(steps, losses, rates);
+  for (size_t i = 0; i < validation.size(); ++i)
+    history.append_validation(validation_steps[i], static_cast<double>(validation[i]));
+}
+
+// The layer that "L03.attn.wq.grad_norm" or "enc.L03.ffn.out.mean_square" names; 0: none.
+int32_t layer_of(std::string_view name) {
+  if (name.starts_with("enc.") || name.starts_with("dec.")) name.remove_prefix(4);
+  int32_t layer = 0;
+  if (name.starts_with('L')) std::from_chars(name.data() + 1, name.data() + name.size(), layer);
+  return layer;
+}
+
+// Allows a file without frames, which only serve to be looked at: a fold of Admin has none.
+FrameBlock read_frames(const SafetensorsFile& file, std::vector<StatInfo>& layout) {
+  FrameBlock block;
+  if (!file.contains("frames/steps")) return block;
+  std::vector<std::string> names;
+  metadata(file, "stats", names, kStatNames);
+  for (std::string& name : names) {
+    const int32_t layer = layer_of(name);
+    layout.push_back({std::move(name), layer});
+  }
+  block.steps = steps_of(file, "frames/steps", kMostSteps);
+  block.stats = file.floats("frames/stats");
+  if (block.steps.empty() ? !block.stats.empty() : block.stats.size() % block.steps.size() != 0)
+    fail(where_of(file), "frames/stats has {} numbers for {} frames: expected as many each",
+         block.stats.size(), block.steps.size());
+  const size_t width = block.steps.empty() ? 0 : block.stats.size() / block.steps.size();
+  block.gone = file.int32s("frames/gone");
+  require_ascending(where_of(file), "frames/gone", block.gone, 0,
+                    static_cast<int32_t>(block.steps.size()) - 1);
+  block.gone_values = file.floats("frames/gone_values");
+  require_length(file, "frames/gone_values", block.gone_values, 2 * width * block.gone.size());
+  block.gone_steps = file.int32s("frames/gone_steps");
+  require_length(file, "frames/gone_steps", block.gone_steps, block.gone_values.size());
+  require_each(where_of(file), "frames/gone_steps", block.gone_steps, 0, kMostSteps);
+  return names.size() == width ? block : FrameBlock{};
+}
+
+/// Reads a plateau's means and losses, which a checkpoint has as tensors; the rest stays 0.
+Plateau::State plateau_from(const SafetensorsFile& file) {
+  Plateau::State state;
+  const auto read = [&](const char* name, auto& to) {
+    const std::vector<double> numbers = file.doubles(name);
+    if (numbers.size() != to.size())
+      fail(where_of(file), "{} has {} numbers: expected {}", name, numbers.size(), to.size());
+    std::copy(numbers.begin(), numbers.end(), to.begin());
+  };
+  read("plateau/window", state.window);
+  read("plateau/blocks", state.blocks);
+  return state;
+}
+
+RunSpec with_edits(RunSpec spec, const std::vector<Edit>& edits, int64_t& bytes) {
+  for (const Edit& edit : edits) {
+    set_field(spec, edit.key, edit.value);
+    bytes = std::max(bytes, estimated_bytes(spec));
+  }
+  validate(spec);
+  return spec;
+}
+
+// Adds the file's name to an error of the field table, which knows nothing of the file.
+template <typename Read>
+auto of_file(const SafetensorsFile& file, Read read) {
+  try {
+    return read();
+  } catch (const Error& error) {
+    const std::string what = error.what(), where = "[" + where_of(file) + "]";
+    if (what.starts_with(where)) throw;
+    throw Error(where + " " + what);
+  }
+}
+
+int32_t step_of(const SafetensorsFile& file) {
+  int32_t step = 0;
+  metadata(file, "step", step, codec::Whole{0, kMostSteps});
+  return step;
+}
+
 }  // namespace
 
-// A keyframe and what names its numbers. All else is small, except for the history's frames: these are read when they
-// are written, as any thread may read the History.
-struct RunImage::Data {
-  std::shared_ptr<const Keyframe> state;
-  std::vector<ParameterInfo> parameters;
-  std::shared_ptr<const History> history;
-  Series loss, rate, validation;
-  std::vector<float> losses;
-  std::map<std::string, std::string> metadata;
-};
-
-RunImage::RunImage(std::unique_ptr<const Data> data) : data_(std::move(data)) {}
-RunImage::~RunImage() = default;
-
-void RunImage::write(const std::string& path, size_t frame_bytes) const {
+void write_checkpoint(const RunRecord& record, const std::string& path, size_t frame_bytes) {
   SafetensorsWriter file;
-  const Keyframe& state = *data_->state;
-  for (const ParameterInfo& info : data_->parameters)
+  const Keyframe& state = *record.end;
+  const History& history = *record.history;
+  for (const ParameterInfo& info : record.parameters)
     for (size_t b = 0; b < kTrainedBlocks.size(); ++b)
       file.add(kPrefixes[b] + info.name, shape_of(info.shape),
                std::span(state.blocks[b]).subspan(info.offset, static_cast<size_t>(info.shape.size())));
-  const FrameBlock frames = data_->history->frames(state.step, frame_bytes);
+  const FrameBlock frames = history.frames(state.step, frame_bytes);
+  const Series loss = history.loss(), rate = history.rate(), validation = history.validation();
   const std::vector<double> window(state.plateau.window.begin(), state.plateau.window.end()),
       blocks(state.plateau.blocks.begin(), state.plateau.blocks.end());
-  file.add("history/steps", row(data_->loss.steps), std::span(data_->loss.steps));
-  file.add("history/losses", row(data_->loss.values), std::span(data_->loss.values));
-  file.add("history/rates", row(data_->rate.values), std::span(data_->rate.values));
-  file.add("validation/steps", row(data_->validation.steps), std::span(data_->validation.steps));
-  file.add("validation/losses", row(data_->validation.values), std::span(data_->validation.values));
-  file.add("losses", row(data_->losses), std::span(data_->losses));
+  file.add("history/steps", row(loss.steps), std::span(loss.steps));
+  file.add("history/losses", row(loss.values), std::span(loss.values));
+  file.add("history/rates", row(rate.values), std::span(rate.values));
+  file.add("validation/steps", row(validation.steps), std::span(validation.steps));
+  file.add("validation/losses", row(validation.values), std::span(validation.values));
+  file.add("losses", row(record.losses), std::span(record.losses));
   file.add("plateau/window", row(window), std::span(window));
   file.add("plateau/blocks", row(blocks), std::span(blocks));
   add_memory(file, state.memory);
@@ -93,64 +229,84 @@ void RunImage::write(const std::string& path, size_t frame_bytes) const {
   file.add("frames/gone", row(frames.gone), std::span(frames.gone));
   file.add("frames/gone_values", row(frames.gone_values), std::span(frames.gone_values));
   file.add("frames/gone_steps", row(frames.gone_steps), std::span(frames.gone_steps));
-  for (const auto& [key, value] : data_->metadata) file.set_metadata(key, value);
+  const std::map<std::string, std::string> metadata{
+      {"format", kFormat},
+      {"step", std::to_string(state.step)},
+      {"data_hash", record.data.hash},
+      {"origin", text_of(record.origin, WholeSpec{})},
+      {"edits", text_of(record.edits, EditRows{})},
+      {"scheduled", text_of(record.scheduled, EditRows{})},
+      {"plateau", text_of(state.plateau, plateau_rule())},
+      {"events", text_of(history.events(), kEvents)},
+      {"stats", text_of(names_of(history.layout()), kStatNames)},
+      {"non_finite", text_of(record.broken, report_rule())}};
+  for (const auto& [key, value] : metadata) file.set_metadata(key, value);
   file.write(path);
 }
 
-std::shared_ptr<const RunImage> Run::image() const {
-  const Impl& run = *impl_;
-  auto data = std::make_unique<RunImage::Data>();
-  data->state = run.keyframe();
-  data->parameters = run.network->store.parameters();
-  data->history = run.history;
-  data->loss = run.history->loss();
-  data->rate = run.history->rate();
-  data->validation = run.history->validation();
-  data->losses = run.losses;
-  data->metadata = {{"format", kSavedRunFormat},
-                    {"step", std::to_string(run.steps)},
-                    {"data_hash", fmt::format("{:016x}", run.task->hash())},
-                    {"origin", text_of(run.origin, WholeSpec{})},
-                    {"edits", text_of(run.edits, EditRows{})},
-                    {"scheduled", text_of(run.scheduled, EditRows{})},
-                    {"plateau", text_of(data->state->plateau, plateau_rule())},
-                    {"events", text_of(run.history->events(), kEvents)},
-                    {"stats", text_of(names_of(run.history->layout()), kStatNames)},
-                    {"non_finite", text_of(run.broken, report_rule())}};
-  return std::shared_ptr<const RunImage>(new RunImage(std::move(data)));
+void read_weights(const SafetensorsFile& file, Store& store) {
+  for (size_t i = 0; i < store.parameters().size(); ++i) {
+    const ParameterInfo& info = store.parameters()[i];
+    for (size_t b = 0; b < kTrainedBlocks.size(); ++b) {
+      file.require_shape(kPrefixes[b] + info.name, shape_of(info.shape));
+      store.write(static_cast<int32_t>(i), file.floats(kPrefixes[b] + info.name), kTrainedBlocks[b]);
+    }
+  }
 }
 
-void Run::save(const std::string& path, size_t frame_bytes) const { image()->write(path, frame_bytes); }
+int64_t most_bytes(const RunIdentity& run) {
+  int64_t bytes = estimated_bytes(run.origin);
+  with_edits(with_edits(run.origin, run.edits, bytes), run.scheduled, bytes);
+  return bytes;
+}
 
-RunSpec Run::saved_spec(const std::string& path) { return read_saved_run(SafetensorsFile::load(path)).spec; }
+RunIdentity read_identity(const SafetensorsFile& file) {
+  const auto format = file.metadata().find("format");
+  if (format == file.metadata().end() || format->second != kFormat)
+    fail(where_of(file), "is no saved run: expected metadata format = \"{}\"", kFormat);
+  RunIdentity run;
+  const int32_t step = step_of(file);
+  const std::string& hash = file.metadata("data_hash");
+  if (hash.size() > 16)
+    fail(where_of(file), "metadata data_hash is {}: expected 16 hexadecimal digits", shown_text(hash));
+  of_file(file, [&] {
+    int64_t bytes = 0;
+    metadata(file, "origin", run.origin, WholeSpec{});
+    estimated_bytes(run.origin);
+    metadata(file, "edits", run.edits, EditRows{0, step + 1});
+    const RunSpec spec = with_edits(run.origin, run.edits, bytes);
+    metadata(file, "scheduled", run.scheduled, EditRows{step + 1});
+    for (const Edit& edit : run.scheduled) require_editable(edit.key);
+    with_edits(spec, run.scheduled, bytes);
+    run.data = {data_name(spec.data), hash, 0, unit_of(spec.data)};
+    return 0;
+  });
+  return run;
+}
 
-std::unique_ptr<Run> Run::load(const std::string& path, std::shared_ptr<const Task> task, Backend& backend) {
-  const SafetensorsFile file = SafetensorsFile::load(path);
-  SavedRun saved = read_saved_run(file);
-  const std::string hash = task ? fmt::format("{:016x}", task->hash()) : "";
-  if (saved.data_hash != hash)
-    fail(kWhere, "{} was trained on other data (hash {}): expected the data at hand (hash {})", file.path(),
-         saved.data_hash, hash);
-  RunSpec sized = saved.spec;
-  if (task) fit_to_data(sized, *task);
-  require_bytes(file.path(), std::max(saved.bytes, estimated_bytes(sized)));
-
-  auto made = std::make_unique<Impl>(saved.spec, std::move(task), backend);
-  static_cast<RunPast&>(*made) = std::move(static_cast<RunPast&>(saved));
-  fit_to_data(made->origin, *made->task);
-  made->steps = saved.step;
-  made->rebuild();
-  read_weights(file, made->network->store);
-
-  made->history = made->new_history();
-  restore_history(saved, *made->history);
-  const Series validation = made->history->validation();
-  if (!validation.values.empty()) made->validation = static_cast<double>(validation.values.back());
-  made->history->add_event({made->steps, RunEvent::Kind::Resumed, "resumed"});
-  made->plateau.restore(saved.plateau);
-  made->memory.restore(std::move(saved.memory));
-  made->refresh_level();
-  return std::unique_ptr<Run>(new Run(std::move(made)));
+RunRecord read_checkpoint(const SafetensorsFile& file) {
+  RunRecord run{read_identity(file), {}};
+  auto end = std::make_shared<Keyframe>();
+  end->step = step_of(file);
+  end->edits = run.edits.size();
+  std::vector<StatInfo> layout;
+  const FrameBlock frames = read_frames(file, layout);
+  auto history = std::make_shared<History>(std::move(layout));
+  read_losses(file, run, *history, end->step);
+  history->restore_frames(frames);
+  std::vector<RunEvent> events;
+  metadata(file, "events", events, kEvents);
+  for (RunEvent& event : events) history->add_event(std::move(event));
+  if (history->last_step() > end->step) history->truncate(end->step);  // they are made again
+  end->plateau = plateau_from(file);
+  metadata(file, "plateau", end->plateau, plateau_rule(end->step));
+  metadata(file, "non_finite", run.broken, report_rule(end->step));
+  end->memory = memory_from(file);
+  const RunSpec spec = run.spec();
+  require_memory_of(where_of(file), end->memory, spec.model, spec.train.batch);
+  run.history = std::move(history);
+  run.end = std::move(end);
+  return run;
 }
 
 }  // namespace normscope

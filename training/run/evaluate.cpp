@@ -10,7 +10,7 @@
 #include "engine/model/record_model.h"
 #include "engine/tape/seal.h"
 #include "training/measure/look.h"
-#include "training/run/recurrence/segment_memory.h"
+#include "training/run/segment_memory.h"
 
 namespace normscope {
 namespace {

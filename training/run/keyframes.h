@@ -9,7 +9,7 @@
 
 #include "engine/tape/store.h"
 #include "training/measure/plateau.h"
-#include "training/run/recurrence/segment_memory.h"
+#include "training/run/segment_memory.h"
 
 namespace normscope {
 

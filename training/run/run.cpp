@@ -6,7 +6,9 @@
 #include <numeric>
 #include <utility>
 
+#include "engine/core/boundary.h"
 #include "engine/core/error.h"
+#include "engine/tape/backend.h"
 #include "training/measure/look.h"
 #include "training/measure/verdict.h"
 #include "training/run/run_impl.h"
@@ -56,14 +58,15 @@ std::string stuck_words(double mean, double level, const std::string& unit) {
   return fmt::format("stuck {} {} frequencies", Plateau::at_level(mean, level) ? "at" : "above", unit);
 }
 
-Run::Impl::Impl(RunSpec given, std::shared_ptr<const Task> data, Backend& machine)
-    : spec(with_vocabulary(std::move(given), data.get())),
-      task(std::move(data)),
+Run::Impl::Impl(RunSpec given, std::shared_ptr<const Task> source, Backend& machine)
+    : spec(with_vocabulary(std::move(given), source.get())),
+      task(std::move(source)),
       backend(&machine),
       validation(kUnknown) {
   normscope::validate(spec);
   task->require_batch(spec.train.batch, spec.model.sequence);
   origin = spec;
+  data = identity_of(spec.data, *task);
 }
 
 void Run::Impl::refresh_level() {
@@ -153,25 +156,13 @@ std::shared_ptr<History> Run::Impl::new_history() const {
 }
 
 void Run::Impl::recognise(int32_t step, double loss) {
-  const auto add = [&](RunEvent::Kind kind, std::string text) {
-    if (step > silent_until) history->add_event({step, kind, std::move(text)});
-  };
-  switch (plateau.update(step, loss, level, spec.train.schedule.warmup)) {
-    case Plateau::Change::None:
-      break;
-    case Plateau::Change::LeftPlateau:
-      add(RunEvent::Kind::LeftPlateau, plateau.began_below(level) ? kBeganBelow : "leaves the plateau");
-      break;
-    case Plateau::Change::Returned:
-      add(RunEvent::Kind::Returned, "back on the plateau");
-      break;
-    case Plateau::Change::Stuck:
-      add(RunEvent::Kind::Stuck, stuck_words(plateau.mean(), level, task->unit()));
-      break;
-    case Plateau::Change::Unstuck:
-      add(RunEvent::Kind::Unstuck, "leaves the plateau");
-      break;
-  }
+  const auto kind = plateau.update(step, loss, level, spec.train.schedule.warmup);
+  if (!kind || step <= silent_until) return;
+  std::string text = "leaves the plateau";
+  if (*kind == RunEvent::Kind::LeftPlateau && plateau.began_below(level)) text = kBeganBelow;
+  if (*kind == RunEvent::Kind::Returned) text = "back on the plateau";
+  if (*kind == RunEvent::Kind::Stuck) text = stuck_words(plateau.mean(), level, task->unit());
+  history->add_event({step, *kind, std::move(text)});
 }
 
 void Run::Impl::check_finite(const Program& program, int32_t step) {
@@ -241,13 +232,8 @@ void Run::step() {
 
 int32_t Run::steps_done() const { return impl_->steps; }
 const RunSpec& Run::spec() const { return impl_->spec; }
-std::vector<Edit> RunPast::all_edits() const {
-  std::vector<Edit> all = edits;
-  all.insert(all.end(), scheduled.begin(), scheduled.end());
-  return all;
-}
-
-const RunPast& Run::past() const { return *impl_; }
+const RunIdentity& Run::identity() const { return *impl_; }
+const std::vector<float>& Run::losses() const { return impl_->losses; }
 const RunSpec& Run::origin() const { return impl_->origin; }
 const std::vector<Edit>& Run::edits() const { return impl_->edits; }
 const std::vector<Edit>& Run::scheduled() const { return impl_->scheduled; }
@@ -302,7 +288,8 @@ std::unique_ptr<Run> Run::fork(const RunSpec& changed) const {
   const RunSpec target = with_vocabulary(changed, from.task.get());
   require_same_data(from.spec, target);
   auto made = std::make_unique<Impl>(target, from.task, *from.backend);
-  static_cast<RunPast&>(*made) = from;
+  static_cast<RunIdentity&>(*made) = from;
+  made->losses = from.losses;
   made->steps = from.steps;
   for (Edit& edit : edits_between(from.spec, target, from.steps + 1)) {  // recorded for a replay
     made->edits.push_back(std::move(edit));
@@ -320,6 +307,310 @@ std::unique_ptr<Run> Run::fork(const RunSpec& changed) const {
   if (!made->any_structural_since(from.edits.size())) made->memory = from.memory;
   made->refresh_level();
   return std::unique_ptr<Run>(new Run(std::move(made)));
+}
+
+namespace {
+
+// Whether the keys ask for a new network.
+bool any_structural(const std::vector<Edit>& edits) {
+  return std::any_of(edits.begin(), edits.end(), [](const Edit& e) { return !is_live(e.key); });
+}
+
+// Writes "warm-up 200 → 99".
+RunEvent event_of(const Edit& edit, const std::string& before) {
+  const Field* field = find_field(edit.key);
+  const std::string what = field ? std::string(field->label) : edit.key;
+  return {edit.step, RunEvent::Kind::Edited, fmt::format("{} {} → {}", what, before, edit.value)};
+}
+
+}  // namespace
+
+void require_same_data(const RunSpec& from, const RunSpec& to) {
+  DataSpec a = from.data, b = to.data;
+  a.context = b.context = 0;
+  if (!(a == b)) fail("run", "another data set cannot be learned on from here: expected a run from step 0");
+}
+
+void Run::Impl::note_edit(const Edit& edit, const std::string& before) {
+  history->add_event(event_of(edit, before));
+}
+
+bool Run::Impl::noting(const Edit& edit) const {
+  return history && edit.step > silent_until && edits.size() > noted;
+}
+
+std::string Run::Impl::value_before(size_t edit) const {
+  RunSpec then = origin;
+  for (size_t i = 0; i < edit; ++i) set_field(then, edits[i].key, edits[i].value);
+  return get_field(then, edits[edit].key);
+}
+
+// Joins two changes of a field without a step in between; they vanish when the value is back.
+bool Run::Impl::edit_again(const std::string& key, const std::string& value) {
+  size_t i = edits.size();
+  while (i > 0 && edits[i - 1].step == steps + 1 && edits[i - 1].key != key) --i;
+  if (i == 0 || edits[i - 1].step != steps + 1) return false;
+  Edit& edit = edits[i - 1];
+  const std::string before = value_before(i - 1);
+  const bool told = noting(edit);
+  if (told) history->take_back(event_of(edit, before));
+  set_field(spec, key, value);
+  ++revision;
+  if (value == before) {
+    edits.erase(edits.begin() + static_cast<std::ptrdiff_t>(i - 1));
+    noted = std::min(noted, edits.size());
+  } else {
+    edit.value = value;
+    if (told) note_edit(edit, before);
+  }
+  return true;
+}
+
+bool Run::Impl::any_structural_since(size_t edit) const {
+  return any_structural({edits.begin() + static_cast<std::ptrdiff_t>(edit), edits.end()});
+}
+
+void Run::Impl::apply(const Edit& edit) {
+  const std::string before = get_field(spec, edit.key);
+  set_field(spec, edit.key, edit.value);
+  edits.push_back(edit);
+  ++revision;
+  if (noting(edit)) note_edit(edit, before);
+}
+
+void Run::Impl::apply_due_edits() {
+  std::vector<Edit> due;
+  while (!scheduled.empty() && scheduled.front().step <= steps + 1) {
+    due.push_back(scheduled.front());
+    scheduled.erase(scheduled.begin());
+  }
+  if (due.empty()) return;
+  const RunSpec before = spec;
+  for (const Edit& edit : due) apply(edit);
+  validate(spec);
+  if (any_structural(due)) {
+    require_same_data(before, spec);
+    task->require_batch(spec.train.batch, spec.model.sequence);
+    if (!base) {
+      base = std::shared_ptr<const Store>(network, &network->store);
+      base_spec = before;
+    }
+    rebuild();
+    memory.forget();
+    plateau.begin_anew();
+  }
+  if (any_structural(due) && edits.size() > noted) {
+    auto longer = new_history();
+    longer->take_over(*history);
+    history = std::move(longer);
+  }
+  refresh_level();
+}
+
+void Run::edit(const std::string& key, const std::string& value) {
+  if (!is_live(key)) fail(key, "is part of the network: expected a fork or a restart to change it");
+  RunSpec changed = impl_->spec;
+  set_field(changed, key, value);
+  validate(changed);
+  if (get_field(changed, key) == get_field(impl_->spec, key)) return;
+  if (!impl_->edit_again(key, get_field(changed, key)))
+    impl_->apply({impl_->steps + 1, key, get_field(changed, key)});
+  impl_->refresh_level();
+  impl_->settle_critical();
+}
+
+void Run::schedule_edits(std::vector<Edit> edits) {
+  RunSpec trial = impl_->spec;
+  edits = portable_edits(trial, std::move(edits));
+  std::stable_sort(edits.begin(), edits.end(), [](const Edit& a, const Edit& b) { return a.step < b.step; });
+  for (size_t i = 0; i < edits.size(); ++i) {
+    if (edits[i].step <= impl_->steps)
+      fail("edit", "{} lies in the past: expected a step after {}", to_string(edits[i]), impl_->steps);
+    set_field(trial, edits[i].key, edits[i].value);
+    if (i + 1 < edits.size() && edits[i + 1].step == edits[i].step) continue;  // made together
+    validate(trial);
+    require_same_data(impl_->spec, trial);
+    impl_->task->require_batch(trial.train.batch, trial.model.sequence);
+  }
+  ++impl_->revision;
+  auto& scheduled = impl_->scheduled;
+  scheduled.insert(scheduled.end(), edits.begin(), edits.end());
+  std::stable_sort(scheduled.begin(), scheduled.end(),
+                   [](const Edit& a, const Edit& b) { return a.step < b.step; });
+}
+
+double Run::mean_loss(int32_t window) const {
+  const auto& losses = impl_->losses;
+  const size_t count = std::min(losses.size(), static_cast<size_t>(std::max(window, 0)));
+  if (count == 0) return kUnknown;
+  return std::accumulate(losses.end() - static_cast<std::ptrdiff_t>(count), losses.end(), 0.0) /
+         static_cast<double>(count);
+}
+
+namespace {
+
+// The mean of a parameter, or of its absolute values.
+float mean_of(const Network& network, const std::string& name, bool absolute) {
+  const std::vector<float> values = network.store.read(network.store.find(name));
+  double sum = 0;
+  for (const float v : values) sum += static_cast<double>(absolute ? std::abs(v) : v);
+  return static_cast<float>(sum / static_cast<double>(values.size()));
+}
+
+// The mean of a scale of each sub-layer: as learned now, or the constant. A branch with a share leaves
+// the skip the rest.
+std::vector<float> mean_scales(const Network& network, const ModelConfig& model, const char* part,
+                               Scale Wiring::*which) {
+  std::vector<float> scales;
+  for (const SublayerValues& sublayer : network.values.sublayers) {
+    const Wiring& wiring = wiring_of(model, sublayer);
+    const Scale& scale = wiring.*which;
+    if (wiring.branch.kind == Scale::Kind::Toward) {
+      const float share = mean_of(network, sublayer.name + ".branch", true);
+      scales.push_back(&scale == &wiring.skip ? 1 - share : share);
+    } else if (network.store.find(sublayer.name + part) >= 0) {
+      scales.push_back(mean_of(network, sublayer.name + part, false));
+    } else {
+      scales.push_back(scale.kind == Scale::Kind::Constant ? scale.value : 1.0f);
+    }
+  }
+  return scales;
+}
+
+}  // namespace
+
+std::vector<float> Run::skip_scales() const {
+  return mean_scales(*impl_->network, impl_->spec.model, ".skip", &Wiring::skip);
+}
+
+std::vector<float> Run::branch_scales() const {
+  return mean_scales(*impl_->network, impl_->spec.model, ".branch", &Wiring::branch);
+}
+
+double Run::validation_loss() {
+  Impl& run = *impl_;
+  if (!run.validator)
+    run.validator = std::make_unique<Validator>(run.network->store, run.spec.model, *run.task, run.spec.seed,
+                                                run.spec.train.batch);
+  const double measured = run.validator->measure();
+  run.require_backend();
+  run.validation = measured;
+  if (run.steps >= run.silent_until) run.history->append_validation(run.steps, run.validation);
+  return run.validation;
+}
+
+std::shared_ptr<const BatchMeasurement> Run::measure_batch() {
+  Impl& run = *impl_;
+  const ModelConfig& model = run.spec.model;
+  const Batch batch = run.task->draw(run.spec.seed, static_cast<uint64_t>(std::max(run.steps, 1)),
+                                     Split::Train, run.spec.train.batch, model.sequence);
+  Look look(run.network->store, model, batch);
+  const std::vector<double> numbers = look.measure();
+  auto made = std::make_shared<BatchMeasurement>();
+  made->step = run.steps;
+  made->sequences = batch.B;
+  made->layout = look.layout();
+  made->values.assign(numbers.begin(), numbers.end());
+  return made;
+}
+
+double Run::validation_accuracy() const { return impl_->validator ? impl_->validator->accuracy() : kUnknown; }
+
+std::string Run::sample(int32_t symbols) {
+  Writer& writer = impl_->writer(symbols);
+  writer.restart();
+  while (!writer.advance()) {
+  }
+  impl_->require_backend();
+  return impl_->line = writer.text(*impl_->task);
+}
+
+bool Run::write_some(int32_t symbols, int32_t line_length) {
+  Writer& writer = impl_->writer(line_length);
+  for (int32_t i = 0; i < symbols; ++i)
+    if (writer.advance()) {
+      impl_->require_backend();
+      impl_->line = writer.text(*impl_->task);
+      return true;
+    }
+  return false;
+}
+
+const std::string& Run::written() const { return impl_->line; }
+
+// Holds at the first step and at every n-th after it, but not at steps that are silently repeated.
+bool Run::Impl::critical_due(int64_t step) const {
+  const int32_t every = spec.train.critical_every;
+  return live && every > 0 && !critical_left_out && step > silent_until && (step - 1) % every == 0;
+}
+
+// Frees the memory when the measurement is switched off; switched on again, it may find some.
+void Run::Impl::settle_critical() {
+  if (live && spec.train.critical_every > 0) return;
+  critical.reset();
+  critical_left_out = false;
+}
+
+// Lets a run whose measurement finds no memory train on without it, to the same bits, and says so once.
+// A lost device is reported by require_backend().
+void Run::Impl::try_critical(const std::function<void()>& measure) {
+  const std::string error = guarded("critical rate", measure);
+  if (error.empty() || !backend->error().empty()) return;
+  critical.reset();
+  critical_left_out = true;
+  notice = "the critical rate is left out: " + error;
+}
+
+void Run::Impl::begin_critical(int64_t step) {
+  settle_critical();  // a scheduled edit may have switched it off
+  if (!critical_due(step) && rates_asked.empty()) return;
+  try_critical([&] {
+    if (!critical)
+      critical = std::make_unique<CriticalRate>(network->store, spec.model, spec.train.reuse_gradients);
+    critical->before(network->store);
+  });
+}
+
+BatchShape Run::Impl::batch_shape(int64_t step) const {
+  return task->shape(spec.seed, static_cast<uint64_t>(step), Split::Train, spec.train.batch,
+                     spec.model.sequence);
+}
+
+double Run::Impl::critical_rate(Program& program, int64_t step) {
+  if (!critical || !critical_due(step)) return kUnknown;
+  const BatchShape shape = batch_shape(step);
+  double rate = kUnknown;
+  try_critical([&] { rate = critical->after(network->store, program, shape, inputs(step)); });
+  return rate;
+}
+
+void Run::Impl::try_along(Program& program, int64_t step) {
+  if (!critical || rates_asked.empty()) return;
+  const StepInputs in = inputs(step);
+  std::vector<double> multiples(rates_asked.begin(), rates_asked.end());
+  for (double& multiple : multiples) multiple /= static_cast<double>(in.lr);
+  const BatchShape shape = batch_shape(step);
+  try_critical([&] { losses_along = critical->along(network->store, program, shape, in, multiples); });
+}
+
+std::vector<double> Run::step_along(std::span<const double> rates) {
+  Impl& run = *impl_;
+  if (rates.empty()) fail("rates", "there are none: expected one at least");
+  const int32_t before = run.steps;
+  run.losses_along.clear();
+  struct Asked {
+    Impl& run;
+    ~Asked() {
+      run.rates_asked = {};
+      run.settle_critical();  // a run that does not measure it gives the memory back
+    }
+  } const asked{run};
+  run.rates_asked = rates;
+  step();
+  if (run.steps == before) fail("step", "the run is not finite: expected one that can make a step");
+  if (!(run.inputs(run.steps).lr > 0)) fail("step", "it has no update: expected a learning rate above 0");
+  if (run.losses_along.empty()) fail("step", "no other rate was tried: {}", take_notice());
+  return std::move(run.losses_along);
 }
 
 }  // namespace normscope

@@ -11,6 +11,7 @@
 #include "engine/tape/program.h"
 #include "engine/tape/store.h"
 #include "training/measure/history.h"
+#include "training/run/run_record.h"
 #include "training/spec/spec.h"
 
 namespace normscope {
@@ -22,23 +23,6 @@ const char* to_string(RunState state);
 /// Says "stuck at letter frequencies", or above them where the mean loss is clearly higher.
 std::string stuck_words(double mean, double level, const std::string& unit);
 
-/// Where a value first stopped being finite, in execution order.
-struct NonFiniteReport {
-  int32_t layer = 0;   ///< 1-based, 0 outside the layers
-  std::string tensor;  ///< "L03.attn output", "loss", "L02.attn.wq gradient"
-  int32_t step = 0;
-};
-
-/// What replays a run to the same bits, and what its steps came to. It is the head of a run that trains,
-/// of a saved run (saved_run.h) and of a finished one (finished_run.h).
-struct RunPast {
-  RunSpec origin;                      ///< as it stood at step 0
-  std::vector<Edit> edits, scheduled;  ///< the applied ones, in order; the ones whose step has not come yet
-  std::vector<float> losses;           ///< of every step, those before a fork included
-  std::optional<NonFiniteReport> broken;
-  std::vector<Edit> all_edits() const;  ///< the applied ones, then the others
-};
-
 /// Has the numbers of measure/step_metrics.h over a whole batch instead of one fixed sequence.
 /// They are taken after `step` steps, on the batch of that step (of step 1 before the first).
 struct BatchMeasurement {
@@ -47,30 +31,9 @@ struct BatchMeasurement {
   std::vector<float> values;  ///< one for each entry of the layout
 };
 
-struct Keyframe;
-
-/// The bytes of a history's frames in a checkpoint.
-inline constexpr size_t kSavedFrameBytes = size_t{3} << 20;
-
-/// A copy of a run's weights, optimizer state and history. Any thread may write it at any time, while
-/// the run trains on.
-class RunImage {
- public:
-  ~RunImage();
-  /// Writes safetensors, atomically. It thins the history's frames to `frame_bytes`. Throws Error.
-  void write(const std::string& path, size_t frame_bytes = kSavedFrameBytes) const;
-
- private:
-  friend class Run;
-  struct Data;
-  explicit RunImage(std::unique_ptr<const Data> data);
-  std::unique_ptr<const Data> data_;
-};
-
 /// The steps between validation losses in the Lab, in lessons and in a comparison.
 inline constexpr int32_t kValidationEvery = 50;
 
-struct FinishedRun;
 class StepPlayer;
 
 class Run {
@@ -92,7 +55,8 @@ class Run {
 
   const RunSpec& spec() const;                 ///< with the edits applied so far
   uint64_t revision() const;                   ///< grows with every change of spec(), origin() or the edits
-  const RunPast& past() const;                 ///< origin, edits and losses in one value
+  const RunIdentity& identity() const;         ///< origin, edits and data in one value
+  const std::vector<float>& losses() const;    ///< of every step, those before a fork included
   const RunSpec& origin() const;               ///< as it stood at step 0; with edits() it replays this run
   const std::vector<Edit>& edits() const;      ///< the applied ones, in order
   const std::vector<Edit>& scheduled() const;  ///< the ones whose step has not come yet
@@ -156,7 +120,6 @@ class Run {
   void limit_bytes(size_t frames, size_t keyframes);
   size_t kept_bytes() const;  ///< bytes of its history and keyframes
 
-  std::shared_ptr<const RunImage> image() const;  ///< a copy in memory, for another thread to write
   /// Moves the run to another backend, with its present weights and optimizer state. Throws and leaves all
   /// as it is when there is no room.
   void move_to(Backend& backend);
@@ -166,14 +129,15 @@ class Run {
   void recover_on(Backend& backend, const std::string& why);
   bool catching_up() const;  ///< whether a repeated step is under way, see recover_on()
 
-  void save(const std::string& path, size_t frame_bytes = kSavedFrameBytes) const;  ///< image(), written
+  /// Writes its record as a checkpoint (checkpoint.h), with so many bytes of frames.
+  void save(const std::string& path, size_t frame_bytes = kSavedFrameBytes) const;
   /// Continues bit for bit. It refuses another data set (hash) and a truncated, foreign or mismatching file.
   static std::unique_ptr<Run> load(const std::string& path, std::shared_ptr<const Task> task,
                                    Backend& backend);
-  /// What the run leaves for the store of finished runs (run_cache.h); `resume` makes a Run that stands
-  /// at its end, to be looked at or trained on.
-  FinishedRun finished() const;
-  static std::unique_ptr<Run> resume(const FinishedRun& from, std::shared_ptr<const Task> task,
+  /// What the run leaves as it stands, in a copy that any thread may use; `whole`: with its history and its weights.
+  /// `resume` makes a Run that stands there, to be looked at or trained on.
+  RunRecord record(bool whole = true) const;
+  static std::unique_ptr<Run> resume(const RunRecord& from, std::shared_ptr<const Task> task,
                                      Backend& backend);
   /// Reads the specification in a saved run, to make its task from. Throws Error.
   static RunSpec saved_spec(const std::string& path);

@@ -1,4 +1,4 @@
-// `Run::Impl` is what a Run holds. Internal to run*.cpp and checkpoint.cpp.
+// `Run::Impl` is what a Run holds. Internal to run.cpp and run_moves.cpp.
 #pragma once
 
 #include <algorithm>
@@ -11,12 +11,12 @@
 #include <vector>
 
 #include "training/measure/plateau.h"
-#include "training/run/edge/critical_rate.h"
+#include "training/run/critical_rate.h"
 #include "training/run/evaluate.h"
 #include "training/run/keyframes.h"
 #include "training/run/network.h"
-#include "training/run/recurrence/segment_memory.h"
 #include "training/run/run.h"
+#include "training/run/segment_memory.h"
 
 namespace normscope {
 
@@ -66,7 +66,7 @@ class Frame {
   std::vector<double> numbers_;
 };
 
-struct Run::Impl : RunPast {
+struct Run::Impl : RunIdentity {
   Impl(RunSpec spec, std::shared_ptr<const Task> task, Backend& backend);
 
   // Edits.
@@ -86,11 +86,14 @@ struct Run::Impl : RunPast {
   StepInputs inputs(int64_t step) const;
   int64_t moments_begin() const;
   void require_backend() const;  ///< throws DeviceError when it is lost
-  /// A run that stands where `frame` was taken, or at step 0: `made` are the edits in force there.
-  /// It has no history and no losses yet. Throws Error for a keyframe of another network.
-  static std::unique_ptr<Impl> standing_at(const Keyframe* frame, const RunSpec& origin,
-                                           std::vector<Edit> made, std::vector<Edit> to_come,
+  /// A run that stands where `frame` was taken, or at step 0, with the edits of `past` in force there. It has no
+  /// history and no losses yet, and of a keyframe without blocks no weights. Throws Error for a keyframe of another
+  /// network.
+  static std::unique_ptr<Impl> standing_at(const Keyframe* frame, RunIdentity past,
                                            std::shared_ptr<const Task> task, Backend& backend);
+  /// A run that stands at the end of `record`, with what it remembers but its history.
+  static std::unique_ptr<Impl> standing_at(const RunRecord& record, std::shared_ptr<const Task> task,
+                                           Backend& backend);
   std::shared_ptr<const Keyframe> keyframe() const;  ///< of the present state
   const Keyframe* newest_snapshot() const;
   void keep_snapshot();
@@ -115,6 +118,8 @@ struct Run::Impl : RunPast {
   Writer& writer(int32_t line_length);
   void start_from_weights();  ///< train.init_from
 
+  std::vector<float> losses;
+  std::optional<NonFiniteReport> broken;
   RunSpec spec;  ///< with the edits applied so far
   std::shared_ptr<const Task> task;
   Backend* backend;

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "training/measure/spectrum/singular_values.h"
+#include "training/measure/spectrum.h"
 #include "training/run/run.h"
 
 namespace normscope {

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "training/data/identity/data_identity.h"
+#include "training/data/data_identity.h"
 #include "training/measure/theory/theory.h"
 #include "training/run/run.h"
 #include "training/session/command.h"

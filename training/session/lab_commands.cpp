@@ -276,7 +276,7 @@ void LabTrainer::open(session::ReplaceRuns command, session::Ticket ticket) {
   start(std::move(command), ticket);
   bool any = false;
   for (LabEntry* entry : now_.entries()) {
-    const auto known = finished_->find(run_key(entry->run->past()));
+    const auto known = finished_->find(entry->run->identity().key());
     if (!known || !known->whole()) continue;
     const std::string name = entry->run->spec().name;
     entry->run = Run::resume(*known, task_for(known->origin.data), *backend_);

@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "engine/core/error.h"
-#include "training/run/finished_run.h"
+#include "training/run/run_record.h"
 #include "training/spec/limits.h"
 
 namespace normscope {
@@ -81,7 +81,7 @@ void LabTrainer::park_copy(const LabEntry& entry) {
   auto copy = std::make_unique<LabEntry>();
   static_cast<SessionRun&>(*copy) = entry;
   try {
-    copy->run = Run::resume(entry.run->finished(), task_for(entry.run->spec().data), *backend_);
+    copy->run = Run::resume(entry.run->record(), task_for(entry.run->spec().data), *backend_);
   } catch (
       const DeviceError&) {  // a device without room keeps its runs, and the edit is not undone to its step
     if (!backend_->error().empty()) throw;

@@ -16,17 +16,17 @@
 #include "engine/core/error.h"
 #include "engine/core/machine.h"
 #include "engine/cpu/backend_cpu.h"
-#include "training/data/identity/data_identity.h"
+#include "training/data/data_identity.h"
 #include "training/measure/plateau.h"
 #include "training/measure/verdict.h"
-#include "training/run/finished_run.h"
 #include "training/run/footprint.h"
 #include "training/run/keyframes.h"
+#include "training/run/run_record.h"
 #include "training/session/played_step.h"
 #include "training/spec/backend_choice.h"
 #include "training/spec/limits.h"
 #include "training/spec/loss_window.h"
-#include "training/spec/told_apart.h"
+#include "training/spec/spec_text.h"
 
 namespace normscope {
 namespace {
@@ -123,7 +123,7 @@ constexpr auto kReplayed = std::chrono::milliseconds(20);  // how long a broken 
 
 /// Names what a broken run was before its last step, by its origin and edits.
 std::string key_of(const Run& run) {
-  return fmt::format("{} at {}", run_key(run.origin(), run.edits()), run.non_finite()->step);
+  return fmt::format("{} at {}", run.identity().key(), run.non_finite()->step);
 }
 
 }  // namespace
@@ -271,8 +271,8 @@ double LabTrainer::step_entry(LabEntry& entry) {
 void LabTrainer::keep_finished(const LabEntry& entry) {
   const Run& run = *entry.run;
   if (!entry.from_start || 3 * sizeof(float) * entry.run->store().size() > finished_->largest()) return;
-  const auto known = finished_->find(run_key(run.past()));
-  if (!known || !known->whole()) finished_->put(run.finished());
+  const auto known = finished_->find(run.identity().key());
+  if (!known || !known->whole()) finished_->put(run.record());
 }
 
 void LabTrainer::step_all() {

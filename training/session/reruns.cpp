@@ -48,9 +48,9 @@ Reruns::Reruns(std::shared_ptr<RunCache> finished, std::shared_ptr<LossArchive> 
     : finished_(std::move(finished)), losses_(std::move(losses)), task_for_(std::move(task_for)) {}
 
 std::string Reruns::key_of(const Run& run) {
-  RunSpec spec = run.origin();
-  spec.train.steps = 1;
-  return run_key(spec, run.past().all_edits());
+  RunIdentity identity = run.identity();
+  identity.origin.train.steps = 1;
+  return identity.key();
 }
 
 std::shared_ptr<const RunSpread> Reruns::spread(const std::string& key) const {
@@ -58,7 +58,7 @@ std::shared_ptr<const RunSpread> Reruns::spread(const std::string& key) const {
   return at == known_.end() ? nullptr : at->spread;
 }
 
-void Reruns::add(const Rerun& rerun, std::shared_ptr<const FinishedRun> run) {
+void Reruns::add(const Rerun& rerun, std::shared_ptr<const RunRecord> run) {
   auto card = std::ranges::find(known_, rerun.key, &Seeds::key);
   if (card == known_.end()) {
     if (known_.size() >= kMostCards) known_.erase(known_.begin());
@@ -80,12 +80,10 @@ bool Reruns::knows(const Rerun& rerun, Backend& backend) {
         at != card->by_seed.end() &&
         (at->second->broken || at->second->losses.size() >= static_cast<size_t>(rerun.spec.train.steps)))
       return true;
-  auto known = finished_->find(run_key(rerun.spec, rerun.edits));
+  RunRecord run{{rerun.spec, rerun.edits, {}}, {}};
+  auto known = finished_->find(run.key());
   if (!known && losses_) {
-    FinishedRun run;
-    run.origin = rerun.spec;
-    run.edits = rerun.edits;
-    run.losses = losses_->find(run.origin, run.edits, task_for_(run.origin.data)->hash(), backend);
+    losses_->find(run, task_for_(run.origin.data)->hash(), backend);
     if (!run.losses.empty()) known = finished_->put(std::move(run));
   }
   if (!known) return false;
@@ -97,7 +95,7 @@ void Reruns::ask(const std::vector<Card>& cards, Backend& backend) {
   cancel();
   for (uint64_t i = 1; i <= kSeeds; ++i)
     for (const auto& [key, run] : cards) {
-      Rerun rerun{key, run->origin().seed + i, run->origin(), run->past().all_edits()};
+      Rerun rerun{key, run->origin().seed + i, run->origin(), run->identity().all_edits()};
       rerun.spec.seed = rerun.seed;
       const bool known = knows(rerun, backend) || std::ranges::any_of(queue_, [&](const Rerun& other) {
                            return other.key == rerun.key && other.seed == rerun.seed;
@@ -130,9 +128,8 @@ size_t Reruns::drop_stale(const std::vector<std::string>& keys) {
 void Reruns::finish(Backend& backend) {
   const Rerun& rerun = queue_.front();
   done_ += rerun.spec.train.steps - now_->steps_done();
-  const auto finished = finished_->put({now_->past()});
-  if (losses_ && !finished->broken)
-    losses_->keep(rerun.spec, rerun.edits, now_->task().hash(), backend, finished->losses);
+  const auto finished = finished_->put(now_->record(false));
+  if (losses_ && !finished->broken) losses_->keep(*finished, now_->task().hash(), backend);
   add(rerun, finished);
   now_.reset();
   queue_.erase(queue_.begin());

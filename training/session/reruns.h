@@ -55,10 +55,10 @@ class Reruns {
   /// The seeds of one card that are there, and their spread.
   struct Seeds {
     std::string key;
-    std::map<uint64_t, std::shared_ptr<const FinishedRun>> by_seed;
+    std::map<uint64_t, std::shared_ptr<const RunRecord>> by_seed;
     std::shared_ptr<const RunSpread> spread;
   };
-  void add(const Rerun& rerun, std::shared_ptr<const FinishedRun> run);
+  void add(const Rerun& rerun, std::shared_ptr<const RunRecord> run);
   bool knows(const Rerun& rerun, Backend& backend);
   size_t drop_stale(const std::vector<std::string>& keys);
   void finish(Backend& backend);

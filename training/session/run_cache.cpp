@@ -4,9 +4,9 @@
 
 namespace normscope {
 
-std::shared_ptr<const FinishedRun> RunCache::put(FinishedRun run) {
-  std::string key = run_key(run);
-  auto made = std::make_shared<const FinishedRun>(std::move(run));
+std::shared_ptr<const RunRecord> RunCache::put(RunRecord run) {
+  std::string key = run.key();
+  auto made = std::make_shared<const RunRecord>(std::move(run));
   const std::lock_guard lock(mutex_);
   const auto known =
       std::find_if(runs_.begin(), runs_.end(), [&](const Entry& entry) { return entry.first == key; });
@@ -24,7 +24,7 @@ std::shared_ptr<const FinishedRun> RunCache::put(FinishedRun run) {
   return made;
 }
 
-std::shared_ptr<const FinishedRun> RunCache::find(const std::string& key) const {
+std::shared_ptr<const RunRecord> RunCache::find(const std::string& key) const {
   const std::lock_guard lock(mutex_);
   const auto known =
       std::find_if(runs_.begin(), runs_.end(), [&](const Entry& entry) { return entry.first == key; });

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "engine/tape/backend.h"
-#include "training/run/finished_run.h"
+#include "training/run/run_record.h"
 
 namespace normscope {
 
@@ -25,15 +25,15 @@ class RunCache {
 
   /// Keeps a run under the key of its origin and edits; a known run stays unless the new one knows more. The
   /// oldest runs are dropped when the budget is exceeded. Returns what is kept.
-  std::shared_ptr<const FinishedRun> put(FinishedRun run);
+  std::shared_ptr<const RunRecord> put(RunRecord run);
   /// Returns nullptr when the run is not there. The budget (train.steps) and the seed are part of the key.
-  std::shared_ptr<const FinishedRun> find(const std::string& key) const;
+  std::shared_ptr<const RunRecord> find(const std::string& key) const;
   /// The most bytes that a run kept with weights may have.
   size_t largest() const { return budget_ / 4; }
   size_t count() const;
 
  private:
-  using Entry = std::pair<std::string, std::shared_ptr<const FinishedRun>>;
+  using Entry = std::pair<std::string, std::shared_ptr<const RunRecord>>;
 
   size_t budget_;
   mutable std::mutex mutex_;
@@ -46,12 +46,10 @@ class RunCache {
 class LossArchive {
  public:
   virtual ~LossArchive() = default;
-  /// The loss of every step of this run, in nats; empty where they are not known. Never throws.
-  virtual std::vector<float> find(const RunSpec& spec, const std::vector<Edit>& edits, uint64_t data_hash,
-                                  Backend& backend) noexcept = 0;
+  /// Fills in the losses of this run, and leaves them empty where they are not known. Never throws.
+  virtual void find(RunRecord& run, uint64_t data_hash, Backend& backend) noexcept = 0;
   /// Keeps the losses, or nothing where that fails. Never throws.
-  virtual void keep(const RunSpec& spec, const std::vector<Edit>& edits, uint64_t data_hash, Backend& backend,
-                    const std::vector<float>& losses) noexcept = 0;
+  virtual void keep(const RunRecord& run, uint64_t data_hash, Backend& backend) noexcept = 0;
 };
 
 }  // namespace normscope

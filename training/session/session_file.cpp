@@ -8,8 +8,8 @@
 #include "training/io/atomic_file.h"
 #include "training/io/input_file.h"
 #include "training/io/input_value.h"
-#include "training/io/toml_json.h"
-#include "training/run/saved_run.h"
+#include "training/io/toml.h"
+#include "training/run/checkpoint.h"
 #include "training/session/lab_trainer.h"
 #include "training/spec/codec.h"
 #include "training/spec/limits.h"
@@ -150,7 +150,7 @@ void SessionWriter::write(const SessionImage& image) {
   for (size_t i = 0; i < image.runs.size(); ++i) {
     const std::string& file = image.runs[i].file;
     written_.insert(file);
-    if (image.images[i]) image.images[i]->write(path_in(folder_, file));
+    if (image.records[i]) write_checkpoint(*image.records[i], path_in(folder_, file));
     used.insert(file);
   }
   write_file(path_in(folder_, kSessionFile), text_of(image), kSession, Access::Own);
@@ -221,10 +221,9 @@ SessionImage LabTrainer::image(int64_t generation, bool whole) {
     const bool written = !whole && entry->file_stamp == stamp;
     if (!written) entry->file = fmt::format("{}-{}.safetensors", entry->letter, generation);
     entry->file_stamp = stamp;
-    const RunPast& past = entry->run->past();
-    image.config.push_back({entry->letter, past.origin, past.all_edits()});
+    image.config.push_back({entry->letter, entry->run->origin(), entry->run->identity().all_edits()});
     image.runs.push_back(*entry);
-    image.images.push_back(written ? nullptr : entry->run->image());
+    image.records.push_back(written ? nullptr : std::make_shared<const RunRecord>(entry->run->record()));
   }
   return image;
 }
@@ -241,8 +240,8 @@ std::unique_ptr<LabEntry> LabTrainer::load_entry(const std::string& folder, cons
   auto made = std::make_unique<LabEntry>();
   static_cast<SessionRun&>(*made) = saved;
   const std::string path = path_in(folder, saved.file);
-  const SavedRun header = read_saved_header(SafetensorsFile::load_header(path));
-  made->run = Run::load(path, task_for(header.spec.data), *backend_);
+  const RunIdentity saved_run = read_identity(SafetensorsFile::load_header(path));
+  made->run = Run::load(path, task_for(saved_run.origin.data), *backend_);
   made->born = ++made_;
   return made;
 }
@@ -251,7 +250,7 @@ std::unique_ptr<LabEntry> LabTrainer::load_entry(const std::string& folder, cons
 void LabTrainer::require_bytes_for(const std::string& folder, const SavedSession& session) {
   int64_t bytes = 0;
   for (const SessionRun& run : session.runs)
-    bytes += read_saved_header(SafetensorsFile::load_header(path_in(folder, run.file))).bytes;
+    bytes += most_bytes(read_identity(SafetensorsFile::load_header(path_in(folder, run.file))));
   require_bytes(fmt::format("{} {}", kSession, folder), bytes);
   while (!has_room(bytes) && drop_session()) continue;
 }

@@ -60,7 +60,7 @@ int64_t session_generation(const std::string& folder);
 /// A session as it stood at one moment, to be written by another thread.
 struct SessionImage : SavedSession {
   std::vector<ConfigRun> config;
-  std::vector<std::shared_ptr<const RunImage>> images;  ///< by run; nullptr: its file is there already
+  std::vector<std::shared_ptr<const RunRecord>> records;  ///< by run; null: its file is there already
 };
 
 class SessionWriter {

@@ -184,6 +184,10 @@ const std::vector<Field>& spec_fields() {
   return fields;
 }
 
+void add_help(std::vector<Field>& fields, std::string_view key, std::string_view help) {
+  std::ranges::find(fields, key, &Field::key)->more_help.push_back(help);
+}
+
 void insert_behind(std::vector<Field>& fields, std::string_view key, const std::vector<Field>& rows) {
   auto at = std::ranges::find(fields, key, &Field::key);
   if (at != fields.end()) ++at;

@@ -52,10 +52,11 @@ struct Edit {
 enum class FieldType : uint8_t { Integer, Real, Choice, Flag, Text };
 
 struct Field {
-  std::string_view key;    ///< "train.lr"
-  std::string_view label;  ///< "learning rate"
-  std::string_view unit;   ///< "features", "" when it has none
-  std::string_view help;   ///< one or two sentences
+  std::string_view key;                     ///< "train.lr"
+  std::string_view label;                   ///< "learning rate"
+  std::string_view unit;                    ///< "features", "" when it has none
+  std::string_view help;                    ///< one or two sentences
+  std::vector<std::string_view> more_help;  ///< what add-ons say of it, a sentence or two each
   FieldType type = FieldType::Real;
   bool live = false;         ///< can change while the run goes on; another field restarts or forks it
   bool file = false;         ///< Text: the name of a file or folder of the user's
@@ -123,7 +124,7 @@ std::string default_name(const RunSpec& spec);  ///< "Post-LN, warm-up 200"
 /// What a step reads: symbols of a transformer's rows, or rows.
 double units_of_step(const RunSpec& spec);
 
-/// The most forward passes of a measurement of the critical rate (run/edge/critical_rate.h).
+/// The most forward passes of a measurement of the critical rate (run/critical_rate.h).
 inline constexpr int32_t kCriticalPasses = 6;
 /// Says "6 forward passes every 10 steps: about 20 % more time", for train.critical_every > 0. A
 /// forward pass is a third of a step's arithmetic.

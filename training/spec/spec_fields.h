@@ -55,6 +55,9 @@ constexpr auto of_data = [](auto& spec) -> auto& {
   return spec.data.added.template of<decltype(owner_of(Member))>().*Member;
 };
 
+/// Says after the help of a setting of the core what an add-on has to do with it.
+void add_help(std::vector<Field>& fields, std::string_view key, std::string_view help);
+
 /// Puts the rows of an add-on where they belong in the order of the table; what is read as data goes before data.name.
 void insert_behind(std::vector<Field>& fields, std::string_view key, const std::vector<Field>& rows);
 

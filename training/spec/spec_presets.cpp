@@ -6,7 +6,7 @@
 #include "training/io/nearest.h"
 #include "training/spec/architecture_runs.h"
 #include "training/spec/spec.h"
-#include "training/spec/told_apart.h"
+#include "training/spec/spec_text.h"
 
 namespace normscope {
 namespace {

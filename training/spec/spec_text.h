@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "engine/core/error.h"
@@ -45,5 +46,14 @@ Kind choice_from(std::string_view place, const Kind (&kinds)[N], std::string_vie
 /// Throws Error when the text is no value of the field: "[key] 'abc' is not a whole number: expected 0
 /// to 100000".
 void check_value(const Field& field, std::string_view text);
+
+struct NamedSettings {
+  std::string name;                                             ///< "Pre-LN, no warm-up"
+  std::vector<std::pair<std::string, std::string>> settings{};  ///< key and value, as field_values()
+};
+/// Names that tell runs from one another: a name says placement, start and warm-up, and runs may differ in anything.
+/// Those that several runs have say behind their first part in what these differ:
+/// "Pre-LN, learning rate 0.001, no warm-up". Runs that differ in no setting keep one name.
+std::vector<std::string> told_apart(const std::vector<NamedSettings>& runs);
 
 }  // namespace normscope

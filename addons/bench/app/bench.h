@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "training/measure/step/machine_peak.h"
 #include "training/measure/step/timing.h"
 
 namespace normscope::bench {

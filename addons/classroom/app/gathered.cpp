@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "app/course/exercises/say.h"
+#include "app/course/exercises.h"
 #include "app/lessons/verdict.h"
 #include "app/plot/plot.h"
 #include "engine/core/error.h"

@@ -6,16 +6,19 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <filesystem>
 #include <map>
+#include <numeric>
 
 #include "addons/compare/app/tracks.h"
 #include "addons/compare/app/words.h"
+#include "app/view/lab_data.h"
 #include "app/words/words.h"
 #include "engine/core/error.h"
 #include "training/io/nearest.h"
 #include "training/io/text.h"
 #include "training/io/text_table.h"
-#include "training/spec/told_apart.h"
+#include "training/spec/spec_text.h"
 
 namespace normscope::compare {
 namespace {
@@ -24,11 +27,11 @@ namespace {
 bool is_said_elsewhere(const std::string& key) { return key == "run.name" || key == "run.seed"; }
 
 /// Says "1–5" or "1, 3, 7"; nothing where one of the seeds is not known.
-std::optional<std::string> seeds_text(const Compared& run) {
+std::optional<std::string> seeds_text(const Recording& run) {
   std::vector<uint64_t> seeds;
-  for (const OneSeed& one : run.seeds) {
-    if (one.seed == 0) return {};
-    seeds.push_back(one.seed);
+  for (const SeedRecord& one : run.seeds) {
+    if (one.origin.seed == 0) return {};
+    seeds.push_back(one.origin.seed);
   }
   std::sort(seeds.begin(), seeds.end());
   if (seeds.size() > 2 && seeds.back() - seeds.front() + 1 == seeds.size())
@@ -36,18 +39,18 @@ std::optional<std::string> seeds_text(const Compared& run) {
   return fmt::format("{}", fmt::join(seeds, ", "));
 }
 
-std::optional<std::string> edits_text(const Compared& run) {
+std::optional<std::string> edits_text(const Recording& run) {
   if (run.settings.empty()) return {};
   return edits_words(run);
 }
 
 /// Adds hashes where data have one name and different contents.
 Setting data_setting(const Comparison& all) {
-  Setting data{"data", words::say("compare.settings.data"), {}};
-  for (const Compared& run : all.runs) {
+  Setting data{"data", tr("data"), {}};
+  for (const Recording& run : all.runs) {
     const std::string own = to_words(run.data);
     std::string text = words::spoken(own);
-    const auto is_other = [&](const Compared& other) {
+    const auto is_other = [&](const Recording& other) {
       return to_words(other.data) == own && data_of(run, other) == SameData::Other;
     };
     if (!run.data.hash.empty() && std::any_of(all.runs.begin(), all.runs.end(), is_other))
@@ -95,13 +98,15 @@ bool equal(const History& a, const History& b) {
   return true;
 }
 
-bool reads_other(const Compared& run, const Compared& base) { return data_of(run, base) == SameData::Other; }
+bool reads_other(const Recording& run, const Recording& base) {
+  return data_of(run, base) == SameData::Other;
+}
 
 /// Looks at the runs on the baseline's data: the same data have the same symbols, whichever of the runs names
 /// them.
-std::string unit_of(const std::vector<Compared>& runs, const Compared& base) {
+std::string unit_of(const std::vector<Recording>& runs, const Recording& base) {
   std::string unit;
-  for (const Compared& run : runs) {
+  for (const Recording& run : runs) {
     if (reads_other(run, base) || run.data.unit.empty()) continue;
     if (!unit.empty() && unit != run.data.unit) return "";
     unit = run.data.unit;
@@ -110,7 +115,7 @@ std::string unit_of(const std::vector<Compared>& runs, const Compared& base) {
 }
 
 /// Says the name of a placement that was added here, which files keep as its wiring.
-void name_placements(Compared& run) {
+void name_placements(Recording& run) {
   if (!run.spec) return;
   bool named = true;
   for (auto& [key, value] : run.settings)
@@ -121,19 +126,19 @@ void name_placements(Compared& run) {
   if (named) std::erase_if(run.settings, [](const auto& one) { return one.first.starts_with("wiring."); });
 }
 
-void name_apart(std::vector<Compared>& runs) {
+void name_apart(std::vector<Recording>& runs) {
   std::vector<NamedSettings> named;
-  for (const Compared& run : runs) named.push_back({run.name, run.settings});
+  for (const Recording& run : runs) named.push_back({run.name, run.settings});
   const std::vector<std::string> told = told_apart(named);
   for (size_t i = 0; i < runs.size(); ++i) runs[i].name = told[i];
 }
 
-void check(const std::vector<Compared>& runs, const Choice& choice) {
+void check(const std::vector<Recording>& runs, const Choice& choice) {
   if (runs.size() < kLeast || runs.size() > kMost)
     fail("compare", "{} runs: expected {} to {}", runs.size(), kLeast, kMost);
-  for (const Compared& run : runs)
+  for (const Recording& run : runs)
     if (run.seeds.empty() || !std::all_of(run.seeds.begin(), run.seeds.end(),
-                                          [](const OneSeed& seed) { return seed.history != nullptr; }))
+                                          [](const SeedRecord& seed) { return seed.history != nullptr; }))
       fail("compare", "{} has no history: expected one a seed", run.name);
   if (choice.baseline < 0 || static_cast<size_t>(choice.baseline) >= runs.size())
     fail("compare", "baseline {}: expected 1 to {}", choice.baseline + 1, runs.size());
@@ -198,7 +203,7 @@ bool Setting::differs() const {
   return false;
 }
 
-bool same_bits(const Compared& a, const Compared& b) {
+bool same_bits(const Recording& a, const Recording& b) {
   if (a.seeds.size() != b.seeds.size()) return false;
   for (size_t i = 0; i < a.seeds.size(); ++i)
     if (!equal(*a.seeds[i].history, *b.seeds[i].history)) return false;
@@ -216,20 +221,19 @@ std::vector<Setting> settings_of(const Comparison& all, int32_t& shared) {
       if (fresh) settings.push_back({key, label_of(key), std::vector<std::optional<std::string>>(count)});
       settings[place->second].values[run] = value;
     }
-  Setting maker{"maker", words::say("compare.settings.maker"), {}},
-      seeds{"seeds", words::say("compare.settings.seeds"), {}},
-      edits{"edits", words::say("compare.settings.edits"), {}};
-  const Compared& base = all.runs[all.baseline()];
-  for (const Compared& run : all.runs) {
+  Setting maker{"maker", tr("trained by"), {}}, seeds{"seeds", tr("seeds"), {}},
+      edits{"edits", tr("edits"), {}};
+  const Recording& base = all.runs[all.baseline()];
+  for (const Recording& run : all.runs) {
     maker.values.push_back(run.maker.empty() ? std::optional<std::string>{} : run.maker);
     seeds.values.push_back(seeds_text(run));
     if (seeds.values.back() && &run != &base && !same_batches(run, base))
-      seeds.values.back() = words::say("compare.settings.own_batches", {{"seeds", *seeds.values.back()}});
+      seeds.values.back() = tr("{seeds}, own batches", {{"seeds", *seeds.values.back()}});
     edits.values.push_back(edits_text(run));
   }
   for (Setting& setting : {std::ref(edits), std::ref(maker), std::ref(seeds)}) settings.push_back(setting);
   shared = 0;
-  Setting own{"own", words::say("compare.settings.own"), {}};
+  Setting own{"own", tr("own settings"), {}};
   std::erase_if(settings, [&](const Setting& setting) {
     const bool all_said = std::all_of(setting.values.begin(), setting.values.end(),
                                       [](const auto& value) { return value.has_value(); });
@@ -239,7 +243,7 @@ std::vector<Setting> settings_of(const Comparison& all, int32_t& shared) {
     return !setting.differs();
   });
   if (!own.values.empty()) settings.insert(settings.begin(), own);
-  const bool one_data = std::all_of(all.runs.begin(), all.runs.end(), [&](const Compared& run) {
+  const bool one_data = std::all_of(all.runs.begin(), all.runs.end(), [&](const Recording& run) {
     return data_of(run, base) == SameData::Same;
   });
   if (one_data) return settings;
@@ -248,23 +252,24 @@ std::vector<Setting> settings_of(const Comparison& all, int32_t& shared) {
   return settings;
 }
 
-Comparison compare(std::vector<Compared> runs, const Choice& choice) {
+Comparison compare(std::vector<Recording> runs, const Choice& choice) {
   check(runs, choice);
   Comparison all;
   all.runs = std::move(runs);
-  for (Compared& run : all.runs) name_placements(run);
+  for (Recording& run : all.runs) name_placements(run);
   name_apart(all.runs);
   all.choice = choice;
-  const Compared& base = all.runs[all.baseline()];
+  const Recording& base = all.runs[all.baseline()];
   all.level_unit = unit_of(all.runs, base);
   if (std::none_of(all.runs.begin(), all.runs.end(),
-                   [&](const Compared& run) { return reads_other(run, base); }))
+                   [&](const Recording& run) { return reads_other(run, base); }))
     all.unit = all.level_unit;
   const Ruler ruler = ruler_of(all.runs, choice);
   all.settings = settings_of(all, all.shared);
-  all.unigram = base.seeds.front().unigram;
-  for (const Compared& run : all.runs)
-    if (!std::isfinite(all.unigram) && !reads_other(run, base)) all.unigram = run.seeds.front().unigram;
+  all.unigram = base.seeds.front().number(records::kUnigram);
+  for (const Recording& run : all.runs)
+    if (!std::isfinite(all.unigram) && !reads_other(run, base))
+      all.unigram = run.seeds.front().number(records::kUnigram);
   all.same = true;
   for (size_t run = 0; run < all.runs.size(); ++run) {
     all.same = all.same && same_bits(all.runs[run], all.runs[all.baseline()]);
@@ -282,29 +287,32 @@ namespace {
 /// Says "B ends 0.20 above A"; "B is 0.20 above A at step 60, mean of 20" where one has another end.
 std::string side_words(const Difference& d, char run, char base) {
   const std::string when = d.when();
-  return words::say(
-      fmt::format("compare.difference.{}_{}", when.empty() ? "ends" : "is", d.end < 0 ? "below" : "above"),
-      {{"run", run},
-       {"nats", words::with_decimal(fixed(std::fabs(d.end), 2))},
-       {"base", base},
-       {"when", when}});
+  const bool ends = when.empty(), below = d.end < 0;
+  return tr(ends && below ? "{run} ends {nats} below {base}"
+            : ends        ? "{run} ends {nats} above {base}"
+            : below       ? "{run} is {nats} below {base} {when}"
+                          : "{run} is {nats} above {base} {when}",
+            {{"run", run},
+             {"nats", words::with_decimal(fixed(std::fabs(d.end), 2))},
+             {"base", base},
+             {"when", when}});
 }
 
 }  // namespace
 
 std::string settings_sentence(const Comparison& all) {
-  if (all.same) return words::say("compare.same");
+  if (all.same) return tr("These runs are the same to the bit.");
   std::vector<std::string> silent;
   for (size_t run = 0; run < all.runs.size(); ++run)
     if (all.runs[run].settings.empty()) silent.push_back(fmt::format("{}", all.letter(run)));
   const auto count = std::count_if(all.settings.begin(), all.settings.end(),
                                    [](const Setting& setting) { return setting.differs(); });
-  std::string text = count == 0 ? words::say("compare.settings.none")
-                                : words::say("compare.settings.differ", {{"count", count}});
-  if (all.shared > 0) text += words::say("compare.settings.also_shared", {{"shared", all.shared}});
+  std::string text = count == 0 ? tr("No setting differs")
+                                : tr("{count} setting differs | {count} settings differ", {{"count", count}});
+  if (all.shared > 0) text += tr("; {shared} are shared", {{"shared", all.shared}});
   if (!silent.empty())
-    text += words::say("compare.settings.unsaid",
-                       {{"count", silent.size()}, {"runs", in_words(silent, words::say("compare.and"))}});
+    text += tr("; {runs} does not say its settings | ; {runs} do not say their settings",
+               {{"count", silent.size()}, {"runs", in_words(silent, tr("and"))}});
   return text + ".";
 }
 
@@ -318,7 +326,7 @@ std::string data_sentence(const Comparison& all) {
 
 std::string loss_sentence(const Comparison& all) {
   const std::string line =
-      words::say("compare.loss.line", {{"frequencies", words::spoken(frequencies_of(all.level_unit))}});
+      tr("the line of {frequencies}", {{"frequencies", words::spoken(frequencies_of(all.level_unit))}});
   std::vector<std::string> stuck;
   std::vector<int32_t> ends;
   std::vector<std::pair<int32_t, size_t>> left;
@@ -331,22 +339,23 @@ std::string loss_sentence(const Comparison& all) {
   std::sort(left.begin(), left.end());
   std::string text;
   if (!stuck.empty())
-    text = words::say("compare.loss.not_left", {{"count", stuck.size()},
-                                                {"runs", in_words(stuck, words::say("compare.and"))},
-                                                {"line", line},
-                                                {"step", *std::min_element(ends.begin(), ends.end())}}) +
+    text = tr("{runs} has not left {line} by step {step}. | {runs} have not left {line} by step {step}.",
+              {{"count", stuck.size()},
+               {"runs", in_words(stuck, tr("and"))},
+               {"line", line},
+               {"step", *std::min_element(ends.begin(), ends.end())}}) +
            (left.empty() ? "" : " ");
   for (size_t i = 0; i < left.size(); ++i)
-    text += words::say(i > 0           ? "compare.loss.and_at"
-                       : stuck.empty() ? "compare.loss.leaves"
-                                       : "compare.loss.leaves_it",
-                       {{"run", all.letter(left[i].second)}, {"line", line}, {"step", left[i].first}});
+    text += tr(i > 0           ? ", {run} at {step}"
+               : stuck.empty() ? "{run} leaves {line} at step {step}"
+                               : "{run} leaves it at step {step}",
+               {{"run", all.letter(left[i].second)}, {"line", line}, {"step", left[i].first}});
   if (!left.empty()) text += ".";
   return text;
 }
 
 std::string difference_sentence(const Comparison& all) {
-  if (all.same) return words::say("compare.same");
+  if (all.same) return tr("These runs are the same to the bit.");
   std::string text;
   const char base = all.letter(all.baseline());
   for (size_t run = 0; run < all.runs.size(); ++run) {
@@ -355,19 +364,22 @@ std::string difference_sentence(const Comparison& all) {
     const char letter = all.letter(run);
     if (!text.empty()) text += ' ';
     if (d.data == SameData::Other && d.luck != Luck::Same) {
-      text += words::say("compare.difference.other_data",
-                         {{"difference", side_words(d, letter, base)}, {"data", d.data_words}});
+      text += tr("{difference}, but on {data}: the two losses do not compare.",
+                 {{"difference", side_words(d, letter, base)}, {"data", d.data_words}});
       continue;
     }
     if (d.luck == Luck::Same) {
-      text += words::say("compare.difference.same", {{"run", letter}, {"base", base}});
+      text += tr("{run} is the same as {base} to the bit.", {{"run", letter}, {"base", base}});
     } else if (d.luck == Luck::Inside) {
-      text += words::say(d.early ? "compare.difference.is_inside" : "compare.difference.ends_inside",
-                         {{"run", letter}, {"base", base}, {"when", d.when()}});
+      text += tr(d.early ? "{run} is inside the band of {base}'s own seeds {when}: it may be luck."
+                         : "{run} ends inside the band of {base}'s own seeds: it may be luck.",
+                 {{"run", letter}, {"base", base}, {"when", d.when()}});
     } else {
-      text += words::say(
-          d.luck == Luck::OneSeed ? "compare.difference.one_seed" : "compare.difference.seeds",
-          {{"difference", side_words(d, letter, base)}, {"agree", d.agree}, {"count", d.at_end.size()}});
+      text +=
+          tr(d.luck == Luck::OneSeed
+                 ? "{difference}: one seed, luck cannot be told."
+                 : "{difference}, in {agree} of {count} seed. | {difference}, in {agree} of {count} seeds.",
+             {{"difference", side_words(d, letter, base)}, {"agree", d.agree}, {"count", d.at_end.size()}});
     }
     if (d.data == SameData::Unknown && d.luck != Luck::Same) {
       text.pop_back();
@@ -375,6 +387,104 @@ std::string difference_sentence(const Comparison& all) {
     }
   }
   return text;
+}
+
+namespace {
+
+/// Says the placement with the settings, and leaves out the seed.
+void complete_settings(Recording& run) {
+  const auto is = [](const char* key) { return [key](const auto& setting) { return setting.first == key; }; };
+  if (!run.placement.empty() && std::none_of(run.settings.begin(), run.settings.end(), is("model.placement")))
+    run.settings.emplace_back("model.placement", run.placement);
+  std::erase_if(run.settings, is("run.seed"));
+}
+
+bool is_seed_of(const Recording& run, const Recording& known) {
+  const uint64_t seed = run.seeds.front().origin.seed;
+  return run.path == known.path && run.log_letter == known.log_letter && run.name == known.name &&
+         run.edits == known.edits && run.settings == known.settings && seed != 0 &&
+         std::none_of(known.seeds.begin(), known.seeds.end(), [&](const SeedRecord& other) {
+           return other.origin.seed == seed || other.origin.seed == 0;
+         });
+}
+
+}  // namespace
+
+std::vector<Recording> grouped(std::span<const Recording> runs) {
+  std::vector<Recording> result;
+  for (Recording run : runs) {
+    complete_settings(run);
+    // A run with settings of ours was trained by us. A log says with which version, a saved run does not.
+    if (run.spec) run.maker = "normscope";
+    const auto known =
+        std::ranges::find_if(result, [&](const Recording& other) { return is_seed_of(run, other); });
+    if (known == result.end())
+      result.push_back(std::move(run));
+    else
+      known->seeds.push_back(std::move(run.seeds.front()));
+  }
+  return result;
+}
+
+namespace {
+
+constexpr size_t kMostReruns = 128;  // whose histories are kept; then all of them are made anew
+
+const RunView* run_of(const LabView& view, char letter) {
+  const int at = view::find_run(view, letter);
+  if (at < 0) return nullptr;
+  const RunView& run = view.runs[static_cast<size_t>(at)];
+  return run.history && run.spec ? &run : nullptr;
+}
+
+}  // namespace
+
+std::shared_ptr<const History> LiveRuns::history_of(const std::shared_ptr<const std::vector<float>>& losses) {
+  if (const auto known = reruns_.find(losses); known != reruns_.end()) return known->second;
+  if (reruns_.size() >= kMostReruns) reruns_.clear();
+  std::vector<int32_t> steps(losses->size());
+  std::iota(steps.begin(), steps.end(), 1);
+  auto history = std::make_shared<History>(std::vector<StatInfo>{});
+  history->append_dense(steps, *losses, std::vector<float>(losses->size()));
+  return reruns_.emplace(losses, std::move(history)).first->second;
+}
+
+std::optional<Recording> LiveRuns::take(const LabView& view, char letter, bool clock) {
+  const RunView* run = run_of(view, letter);
+  if (!run) return {};
+  const RunSpec& spec = *run->spec;  // what trains now, after its edits
+  Recording result;
+  result.name = run->name;
+  result.maker = "normscope";
+  result.settings = field_values(spec);
+  result.spec = spec;
+  if (run->origin) result.origin = *run->origin;
+  if (run->data) result.data = *run->data;
+  result.edits = run->edits;
+  result.letter = letter;
+  const auto add = [&](uint64_t number, std::shared_ptr<const History> history) {
+    SeedRecord& seed = result.seeds.emplace_back();
+    seed.origin.seed = number;
+    seed.history = std::move(history);
+    seed.measured[records::kTokensPerStep] = units_of_step(spec);
+    if (view.unigram_entropy > 0) seed.measured[records::kUnigram] = view.unigram_entropy;
+  };
+  add(spec.seed, run->history);
+  if (clock && run->seconds_per_step > 0)
+    result.seeds.front().measured[records::kSecondsPerStep] = run->seconds_per_step;
+  if (run->spread)
+    for (const RunSpread::Seed& rerun : run->spread->each)
+      if (rerun.seed != spec.seed && rerun.losses && !rerun.losses->empty())
+        add(rerun.seed, history_of(rerun.losses));
+  return result;
+}
+
+std::string live_key(const LabView& view, char letter) {
+  const RunView* run = run_of(view, letter);
+  if (!run) return {};
+  return fmt::format("{} {} {} {} {} {} {}", letter, static_cast<const void*>(run->history.get()),
+                     run->history->version(), static_cast<const void*>(run->spread.get()),
+                     static_cast<const void*>(run->spec.get()), run->edits.size(), run->name);
 }
 
 }  // namespace normscope::compare

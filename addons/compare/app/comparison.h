@@ -9,7 +9,10 @@
 
 #include <cstdint>
 #include <limits>
+#include <map>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -17,8 +20,9 @@
 
 #include "addons/recorded/training/recorded_run.h"
 #include "app/panels/metrics.h"
-#include "training/data/identity/data_identity.h"
+#include "training/data/data_identity.h"
 #include "training/measure/history.h"
+#include "training/session/lab.h"
 #include "training/spec/spec.h"
 
 namespace normscope::compare {
@@ -32,14 +36,7 @@ enum class Alignment : uint8_t { Step, Tokens, Time };
 const char* to_string(Alignment align);           ///< "step", "tokens", "time"
 Alignment alignment_from(std::string_view name);  ///< throws Error
 
-using records::OneSeed;
-
-/// A run to compare: live, saved or recorded elsewhere.
-struct Compared : records::AboutRun {
-  std::string source;          ///< the file it was read from; empty: live
-  std::vector<OneSeed> seeds;  ///< at least one; the first is shown
-  char letter = 0;             ///< its letter on screen; 0: by its place, A to D
-};
+using records::Recording, records::SeedRecord;
 
 struct Choice {
   int32_t baseline = 0;
@@ -173,7 +170,7 @@ struct EndRow {
 };
 
 struct Comparison {
-  std::vector<Compared> runs;
+  std::vector<Recording> runs;
   Choice choice;
   std::vector<Setting> settings;  ///< only settings that differ
   int32_t shared = 0;             ///< settings that all runs name and agree on
@@ -196,7 +193,7 @@ struct Comparison {
 
 /// Throws Error for fewer than two runs or more than eight, a run without a history, a baseline that is none
 /// of them, an empty range, or an alignment for which the baseline lacks a number.
-Comparison compare(std::vector<Compared> runs, const Choice& choice = {});
+Comparison compare(std::vector<Recording> runs, const Choice& choice = {});
 
 /// Each of these functions says a part of Compare in a sentence; empty where there is nothing to say.
 std::string settings_sentence(const Comparison&);
@@ -209,5 +206,29 @@ std::string map_sentence(const Comparison&, size_t run);
 std::string place_sentence(const Comparison&, size_t run);
 /// Why cells of the table are empty.
 std::string missing_sentence(const Comparison&);
+
+/// Keeps the order of first appearance. Runs of one file with the same letter, name and settings but
+/// different seeds are seeds of one run.
+std::vector<Recording> grouped(std::span<const Recording> runs);
+
+/// Makes runs to compare of a session's runs: what stands in a LabView now, with the reruns of "Is it luck?" as further
+/// seeds. It shares a history and copies none, so a later comparison sees what the history gained.
+class LiveRuns {
+ public:
+  /// The run with this letter, or nothing where the view has no such run or the run has no history.
+  /// With `clock` false it leaves out what depends on the machine's speed (reproducible pictures).
+  std::optional<Recording> take(const LabView& view, char letter, bool clock = true);
+
+ private:
+  std::shared_ptr<const History> history_of(const std::shared_ptr<const std::vector<float>>& losses);
+
+  /// Has the losses of each rerun as a history, made once. The losses keep their address while they are held
+  /// here.
+  std::map<std::shared_ptr<const std::vector<float>>, std::shared_ptr<const History>> reruns_;
+};
+
+/// Changes when a comparison with this run would: with its history, its reruns, its settings. It is empty
+/// where there is no such run.
+std::string live_key(const LabView& view, char letter);
 
 }  // namespace normscope::compare

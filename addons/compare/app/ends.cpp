@@ -5,6 +5,8 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
+#include <optional>
+#include <utility>
 
 #include "addons/compare/app/tracks.h"
 #include "app/words/words.h"
@@ -14,36 +16,7 @@
 namespace normscope::compare {
 namespace {
 
-/// What became of one training.
-struct Fate {
-  std::string
-      word{};  ///< "learns", "stuck", "not finite", "not decided", "ignores the source"; empty: not known
-  int32_t since = 0;  ///< learns, not finite: the first step of it
-};
-
-Fate fate_of(const Verdict& verdict) {
-  switch (verdict.kind) {
-    case Verdict::Kind::Learns:
-      return {"learns", verdict.since};
-    case Verdict::Kind::Stuck:
-      return {"stuck"};
-    case Verdict::Kind::NotFinite:
-      return {"not finite", verdict.since};
-    case Verdict::Kind::Undecided:
-      break;
-  }
-  return {"not decided"};
-}
-
-/// Reads "learns since step 46" as a log words it.
-Fate fate_from(const std::string& verdict) {
-  for (const char* word : {"learns", "not finite"})
-    if (verdict.starts_with(word))
-      return {word, static_cast<int32_t>(std::atoi(verdict.c_str() + verdict.rfind(' ') + 1))};
-  return {verdict};
-}
-
-int32_t warmup_of(const Compared& run) {
+int32_t warmup_of(const Recording& run) {
   if (run.spec) return run.spec->train.schedule.warmup;
   for (const auto& [key, value] : run.settings)
     if (key == "train.warmup") return static_cast<int32_t>(std::atoi(value.c_str()));
@@ -62,64 +35,58 @@ std::vector<RunEvent> events_from(const Series& loss, double level, int32_t warm
       break;
     }
     if (!std::isfinite(level)) continue;
-    switch (plateau.update(step, static_cast<double>(loss.values[i]), level, warmup)) {
-      case Plateau::Change::None:
-        break;
-      case Plateau::Change::LeftPlateau:
-        events.push_back({step, RunEvent::Kind::LeftPlateau, {}});
-        break;
-      case Plateau::Change::Returned:
-        events.push_back({step, RunEvent::Kind::Returned, {}});
-        break;
-      case Plateau::Change::Stuck:
-        events.push_back({step, RunEvent::Kind::Stuck, {}});
-        break;
-      case Plateau::Change::Unstuck:
-        events.push_back({step, RunEvent::Kind::Unstuck, {}});
-        break;
-    }
+    if (const auto kind = plateau.update(step, static_cast<double>(loss.values[i]), level, warmup))
+      events.push_back({step, *kind, {}});
   }
   return events;
 }
 
-/// Asks the run's own events, else its file's word, else its losses.
-Fate fate_of(const Compared& run, const OneSeed& seed) {
+/// Asks the run's own events, else its file's word, else its losses. A word of a file's own, "ignores the source", stays
+/// as it is; nothing where it is not known.
+std::optional<Verdict> verdict_of(const Recording& run, const SeedRecord& seed) {
   const std::vector<RunEvent> events = seed.history->events();
-  const Verdict verdict = verdict_of(events);
-  if (verdict.kind != Verdict::Kind::Undecided) return fate_of(verdict);
-  if (!seed.verdict.empty()) return fate_from(seed.verdict);
-  const Verdict found = verdict_of(events_from(seed.history->loss(), seed.unigram, warmup_of(run)));
-  const bool decided = found.kind != Verdict::Kind::Undecided || !events.empty();
-  return decided || std::isfinite(seed.unigram) ? fate_of(found) : Fate{};
-}
-
-/// Keeps words of a log's own as they are.
-std::string fate_words(const std::string& word) {
-  const std::string key = fmt::format("compare.fate.{}", word);
-  return words::of_window().find(key) ? words::say(key) : word;
-}
-
-/// Says "learns 3 of 5, stuck 2 of 5", "stuck, 1 seed" or "not finite at step 101, 1 seed"; empty where a
-/// fate is not known.
-std::string verdict_text(const std::vector<Fate>& fates) {
-  std::vector<std::string> words;
-  for (const Fate& fate : fates) {
-    if (fate.word.empty()) return "";
-    if (std::find(words.begin(), words.end(), fate.word) == words.end()) words.push_back(fate.word);
+  const Verdict verdict = normscope::verdict_of(events);
+  if (verdict.kind != Verdict::Kind::Undecided) return verdict;
+  if (!seed.said.empty()) {
+    const std::optional<Verdict> said = verdict_from(seed.said);
+    return said ? *said : Verdict{Verdict::Kind::Undecided, 0, seed.said};
   }
-  if (fates.size() == 1) {
-    const bool at = words.front() == "not finite" && fates.front().since > 0;
-    return words::say(at ? "compare.fates.one_at" : "compare.fates.one",
-                      {{"fate", fate_words(words.front())}, {"step", fates.front().since}});
+  const Verdict found = normscope::verdict_of(
+      events_from(seed.history->loss(), seed.number(records::kUnigram), warmup_of(run)));
+  const bool decided = found.kind != Verdict::Kind::Undecided || !events.empty();
+  return decided || std::isfinite(seed.number(records::kUnigram)) ? std::optional(found) : std::nullopt;
+}
+
+/// "learns", "stuck", "not finite", "not decided", or a word of the file's own.
+std::string word_of(const Verdict& verdict) {
+  const bool own = verdict.kind == Verdict::Kind::Undecided && !verdict.where.empty();
+  return own ? verdict.where : std::string(normscope::word_of(verdict.kind));
+}
+
+const std::string& spoken_word(const std::string& word) { return tr(word); }
+
+/// Says "learns 3 of 5, stuck 2 of 5", "stuck, 1 seed" or "not finite at step 101, 1 seed".
+std::string verdict_text(const std::vector<Verdict>& verdicts) {
+  if (verdicts.size() == 1) {
+    const Verdict& only = verdicts.front();
+    const bool at = only.kind == Verdict::Kind::NotFinite && only.since > 0;
+    return tr(at ? "{fate} at step {step}, 1 seed" : "{fate}, 1 seed",
+              {{"fate", spoken_word(word_of(only))}, {"step", only.since}});
+  }
+  std::vector<std::pair<std::string, int>> counts;  // in the order of their first seed
+  for (const Verdict& verdict : verdicts) {
+    const std::string word = word_of(verdict);
+    const auto known = std::ranges::find(counts, word, &std::pair<std::string, int>::first);
+    if (known == counts.end())
+      counts.emplace_back(word, 1);
+    else
+      ++known->second;
   }
   std::string text;
-  for (const std::string& word : words) {
-    const auto count =
-        std::count_if(fates.begin(), fates.end(), [&](const Fate& f) { return f.word == word; });
-    text += (text.empty() ? "" : ", ") +
-            words::say("compare.fates.several",
-                       {{"fate", fate_words(word)}, {"of", count}, {"all", fates.size()}});
-  }
+  for (const auto& [word, count] : counts)
+    text +=
+        (text.empty() ? "" : ", ") +
+        tr("{fate} {of} of {all}", {{"fate", spoken_word(word)}, {"of", count}, {"all", verdicts.size()}});
   return text;
 }
 
@@ -131,7 +98,7 @@ double median(std::vector<double> values) {
 }
 
 /// The last step's norm over the weights' norm, of all parameters of layer 1 together.
-double update_ratio(const Ruler& ruler, const Compared& run, const OneSeed& seed) {
+double update_ratio(const Ruler& ruler, const Recording& run, const SeedRecord& seed) {
   const History& history = *seed.history;
   const Track loss = ruler.track(history.loss(), ruler.per_step(run));
   std::vector<float> stats;
@@ -150,9 +117,9 @@ double update_ratio(const Ruler& ruler, const Compared& run, const OneSeed& seed
 }
 
 /// False where the run has no loss.
-bool put_losses(EndRow& row, const Ruler& ruler, const Compared& run) {
+bool put_losses(EndRow& row, const Ruler& ruler, const Recording& run) {
   std::vector<double> ends;
-  for (const OneSeed& seed : run.seeds) {
+  for (const SeedRecord& seed : run.seeds) {
     const Track loss = ruler.track(seed.history->loss(), ruler.per_step(run));
     if (loss.empty()) continue;
     row.last_step = std::max(row.last_step, loss.steps.back());
@@ -168,23 +135,26 @@ bool put_losses(EndRow& row, const Ruler& ruler, const Compared& run) {
 }
 
 EndRow make_row(const Comparison& all, const Ruler& ruler, size_t index) {
-  const Compared& run = all.runs[index];
+  const Recording& run = all.runs[index];
   EndRow row;
   row.run = index;
   const bool has_loss = put_losses(row, ruler, run);
-  std::vector<Fate> fates;
+  std::vector<Verdict> verdicts;
   std::vector<double> since, updates, speeds;
   bool never_left = true;
-  for (const OneSeed& seed : run.seeds) {
-    const Fate fate = fate_of(run, seed);
-    fates.push_back(fate);
-    if (fate.word == "learns") since.push_back(fate.since);
-    never_left = never_left && (fate.word == "stuck" || fate.word == "not decided");
+  for (const SeedRecord& seed : run.seeds) {
+    const std::optional<Verdict> verdict = verdict_of(run, seed);
+    if (verdict) verdicts.push_back(*verdict);
+    if (verdict && verdict->kind == Verdict::Kind::Learns) since.push_back(verdict->since);
+    never_left = never_left && verdict && verdict->where != word_of(*verdict) &&
+                 (verdict->kind == Verdict::Kind::Stuck || verdict->kind == Verdict::Kind::Undecided);
     updates.push_back(update_ratio(ruler, run, seed));
-    speeds.push_back(seed.tokens_per_step / seed.seconds_per_step);
+    speeds.push_back(seed.number(records::kTokensPerStep) / seed.number(records::kSecondsPerStep));
   }
-  row.verdict = verdict_text(fates);
-  if (!row.verdict.empty()) row.fate = fates.front().word;
+  if (verdicts.size() == run.seeds.size()) {
+    row.verdict = verdict_text(verdicts);
+    row.fate = word_of(verdicts.front());
+  }
   if (!since.empty())
     row.leaves = static_cast<int32_t>(median(since));
   else if (never_left)
@@ -194,12 +164,12 @@ EndRow make_row(const Comparison& all, const Ruler& ruler, size_t index) {
   double sum = 0;
   for (const double speed : speeds) sum += speed;
   if (!speeds.empty()) row.tokens_per_second = sum / static_cast<double>(speeds.size());
-  if (!has_loss) row.missing.push_back(words::say("compare.missing.loss"));
+  if (!has_loss) row.missing.push_back(tr("loss"));
   if (row.verdict.empty())
-    row.missing.push_back(
-        words::say("compare.missing.line", {{"frequencies", words::spoken(frequencies_of(all.level_unit))}}));
-  if (!std::isfinite(row.update_ratio)) row.missing.push_back(words::say("compare.missing.update"));
-  if (!std::isfinite(row.tokens_per_second)) row.missing.push_back(words::say("compare.missing.speed"));
+    row.missing.push_back(tr("the line of {frequencies}, which the verdict needs",
+                             {{"frequencies", words::spoken(frequencies_of(all.level_unit))}}));
+  if (!std::isfinite(row.update_ratio)) row.missing.push_back(tr("update ÷ weight"));
+  if (!std::isfinite(row.tokens_per_second)) row.missing.push_back(tr("tokens/s"));
   return row;
 }
 

@@ -5,7 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "addons/compare/app/tracks.h"
 #include "addons/compare/app/words.h"
@@ -19,6 +23,117 @@
 #include "training/io/text_table.h"
 
 namespace normscope::compare {
+namespace {
+
+/// The first step if the place is within kLoupeSteps of it, else the step before the place.
+size_t first_column(const Track& track, const FirstPlace& place) {
+  if (!place.parts) return 0;
+  const auto at = std::lower_bound(track.steps.begin(), track.steps.end(), place.step);
+  const auto index = static_cast<size_t>(at - track.steps.begin());
+  return index < kLoupeSteps ? 0 : index - 1;
+}
+
+std::string prefix_of(const std::string& stack) {
+  return stack == "encoder" ? "enc." : stack == "decoder" ? "dec." : "";
+}
+
+/// A matrix of the layer that both runs measure.
+struct Row {
+  std::string stat;
+  const char* matrix;
+  Track track;
+  std::vector<Track> others;
+};
+
+/// Follows the computation: attention, then the feed-forward network. `layer`: "dec.L06.".
+std::vector<Row> rows_in(const Comparison& all, const Ruler& ruler, size_t run, const Opponents::Pair& pair,
+                         const std::string& layer) {
+  std::vector<view::Matrix> in_order(std::begin(view::kMatrices), std::end(view::kMatrices));
+  std::rotate(in_order.begin(), in_order.begin() + 2, in_order.end());
+  std::swap(in_order[in_order.size() - 2], in_order.back());
+  std::vector<Row> rows;
+  for (const view::Matrix& matrix : in_order) {
+    Row row{fmt::format("{}{}.grad_norm", layer, matrix.path), matrix.label, {}, {}};
+    row.track = stat_track(ruler, all.runs[run], *pair.one, row.stat);
+    for (const SeedRecord* other : pair.others)
+      if (other->history->find(row.stat) >= 0)
+        row.others.push_back(stat_track(ruler, all.runs[all.baseline()], *other, row.stat));
+    if (!row.track.empty() && !row.others.empty()) rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+}  // namespace
+
+Loupe loupe_of(const Comparison& all, size_t run) {
+  Loupe loupe;
+  const FirstPlace& place = all.places[run];
+  if (run == all.baseline() || !place.lacks.empty()) return loupe;
+  const Opponents found = opponents(all, run);
+  const Opponents::Pair* pair = shown_pair(all, found, run);
+  if (!pair) return loupe;
+  const History& mine = *pair->one->history;
+  const Ruler ruler = ruler_of(all.runs, all.choice);
+  const std::string prefix = place.parts ? prefix_of(place.stack) : stack_of(mine);
+  const int32_t layer = place.parts ? place.layer : layers_of(mine);
+  std::vector<Row> rows = rows_in(all, ruler, run, *pair, fmt::format("{}L{:02}.", prefix, layer));
+  if (rows.empty()) return loupe;
+  // A thinned history keeps the extremes of each stat at different steps, so one track decides which steps are shown.
+  const auto of_place = std::find_if(rows.begin(), rows.end(),
+                                     [&](const Row& row) { return place.parts && row.stat == place.stat; });
+  const Track& shown = of_place == rows.end() ? rows.front().track : of_place->track;
+  const size_t begin = first_column(shown, place);
+  const size_t end = std::min(begin + kLoupeSteps, shown.steps.size());
+  loupe.steps.assign(shown.steps.begin() + static_cast<std::ptrdiff_t>(begin),
+                     shown.steps.begin() + static_cast<std::ptrdiff_t>(end));
+  loupe.layer = layer;
+  loupe.stack = stack_word(prefix);
+  for (const Row& row : rows) {
+    loupe.matrices.push_back(row.matrix);
+    for (size_t i = begin; i < end; ++i) {
+      const double value = ruler.find(row.track, shown.x[i]).value_or(kUnknown);
+      loupe.ratios.push_back(ratio_to_range(ruler, value, row.others, shown.x[i]).value_or(kUnknown));
+    }
+  }
+  return loupe;
+}
+
+plot::PlotSpec loupe_plot(const Comparison& all, size_t run, const Loupe& loupe) {
+  plot::PlotSpec plot;
+  if (loupe.layer == 0 || loupe.steps.empty()) return plot;
+  const char letter = all.letter(run);
+  plot.id = fmt::format("compare-place-{}", letter);
+  plot.title = tr("Where they part first");
+  plot.note = tr("{layer} of {run}", {{"layer", layer_words(loupe.stack, loupe.layer)}, {"run", letter}});
+  plot.sentence = place_sentence(all, run);
+  plot.x.label = tr("step");
+  plot.x.lo = loupe.steps.front() - 0.5;
+  plot.x.hi = plot.x.lo + static_cast<double>(loupe.steps.size());
+  for (size_t i = 0; i < loupe.steps.size(); ++i)
+    plot.x.ticks.push_back({plot.x.lo + 0.5 + static_cast<double>(i), std::to_string(loupe.steps[i])});
+  plot.x.max_ticks = static_cast<int>(kLoupeSteps);
+  const size_t rows = loupe.matrices.size();
+  plot.y.label = tr("matrix");
+  plot.y.lo = 0.5;
+  plot.y.hi = static_cast<double>(rows) + 0.5;
+  // The first matrix stands on top.
+  for (size_t row = 0; row < rows; ++row)
+    plot.y.ticks.push_back({static_cast<double>(rows - row), loupe.matrices[row]});
+  plot.y.max_ticks = static_cast<int>(rows);
+  plot::HeatMap heat;
+  heat.rows = static_cast<int>(rows);
+  heat.columns = static_cast<int>(loupe.steps.size());
+  std::vector<float> cells;
+  for (const double ratio : loupe.ratios) cells.push_back(static_cast<float>(std::log10(ratio)));
+  heat.cells = plot::Column::of(std::move(cells));
+  heat.signed_data = true;
+  heat.stretched = true;
+  heat.full = 4;
+  heat.label = tr("colour: log₁₀ of the ratio, blue smaller, red larger, full at ±4");
+  plot.heat = std::move(heat);
+  return plot;
+}
+
 namespace {
 
 constexpr float kDecades = 4;  // range of the colours of the maps
@@ -52,8 +167,10 @@ plot::Axis time_axis(const Comparison& all) {
   if (axis.hi <= axis.lo) axis.hi = axis.lo + 1;
   axis.max_ticks = 7;
   axis.integer = steps;
-  axis.label = words::say(fmt::format("compare.axis.{}", to_string(all.choice.align)));
-  if (all.choice.align == Alignment::Time) axis.unit = words::say("compare.axis.seconds");
+  axis.label = tr(all.choice.align == Alignment::Step     ? "step"
+                  : all.choice.align == Alignment::Tokens ? "tokens"
+                                                          : "time of training");
+  if (all.choice.align == Alignment::Time) axis.unit = tr("seconds");
   return axis;
 }
 
@@ -77,9 +194,10 @@ plot::Band band_of(const Comparison& all, size_t run, const Spread& spread, bool
 }
 
 void difference_axis(plot::Axis& axis, double low, double high, bool scale, const std::string& unit) {
-  axis.label = words::say(scale ? "compare.axis.difference_scaled" : "compare.axis.difference");
-  axis.unit = scale ? words::say("compare.axis.d_in", {{"unit", words::spoken(nats_per(unit))}})
-                    : words::spoken(nats_per(unit));
+  axis.label =
+      tr(scale ? "difference of the losses d as sign(d) log₁₀(1 + |d| / 0.05)" : "difference of the losses");
+  axis.unit =
+      scale ? tr("d in {unit}", {{"unit", words::spoken(nats_per(unit))}}) : words::spoken(nats_per(unit));
   const double air = std::max(0.05, 0.06 * (high - low));
   axis.lo = std::min(low, 0.0) - air;
   axis.hi = std::max(high, 0.0) + air;
@@ -152,12 +270,12 @@ double difference_scale(double nats) { return std::copysign(std::log10(1 + std::
 plot::PlotSpec loss_plot(const Comparison& all) {
   plot::PlotSpec plot;
   plot.id = "compare-loss";
-  plot.title = words::say("compare.loss.title");
+  plot.title = tr("Loss");
   const std::string seed = seed_words(all.runs[all.baseline()].seeds.front());
-  plot.note = words::say("compare.loss.note", {{"unit", words::spoken(nats_per(all.unit))}});
+  plot.note = tr("{unit}, lower is better", {{"unit", words::spoken(nats_per(all.unit))}});
   plot.sentence = loss_sentence(all);
   plot.x = time_axis(all);
-  plot.y.label = words::say("compare.loss.axis");
+  plot.y.label = tr("loss");
   plot.y.unit = words::spoken(nats_per(all.unit));
   Range range;
   for (size_t run = 0; run < all.runs.size(); ++run) {
@@ -176,7 +294,7 @@ plot::PlotSpec loss_plot(const Comparison& all) {
   }
   if (!plot.bands.empty())
     plot.note +=
-        words::say("compare.loss.band", {{"seed", seed.empty() ? words::say("compare.loss.first") : seed}});
+        tr("; band: range of the seeds, line: {seed}", {{"seed", seed.empty() ? tr("the first") : seed}});
   if (!range.empty()) {
     plot.y.hi = range.high;
     if (std::isfinite(all.unigram)) {
@@ -191,10 +309,10 @@ plot::PlotSpec loss_plot(const Comparison& all) {
     entropy.value = all.unigram;
     const bool one = std::none_of(all.differences.begin(), all.differences.end(),
                                   [](const Difference& d) { return d.data == SameData::Other; });
-    entropy.label = words::say(one ? "compare.loss.entropy" : "compare.loss.entropy_of",
-                               {{"frequencies", words::spoken(frequencies_of(all.level_unit))},
-                                {"run", all.letter(all.baseline())},
-                                {"loss", ui::decimals(all.unigram, 2)}});
+    entropy.label = tr(one ? "{frequencies} {loss}" : "{frequencies} of {run} {loss}",
+                       {{"frequencies", words::spoken(frequencies_of(all.level_unit))},
+                        {"run", all.letter(all.baseline())},
+                        {"loss", ui::decimals(all.unigram, 2)}});
     entropy.help = view::meaning("unigram");
     plot.lines.push_back(std::move(entropy));
   }
@@ -205,9 +323,9 @@ plot::PlotSpec loss_plot(const Comparison& all) {
 plot::PlotSpec difference_plot(const Comparison& all, bool scale) {
   plot::PlotSpec plot;
   plot.id = "compare-difference";
-  plot.title = words::say("compare.difference.title", {{"run", all.letter(all.baseline())}});
-  plot.note = words::say("compare.difference.note", {{"steps", kSmooth}});
-  if (scale) plot.note += words::say("compare.difference.note_scaled");
+  plot.title = tr("Difference to {run}", {{"run", all.letter(all.baseline())}});
+  plot.note = tr("mean over {steps} steps; band: range of the seeds", {{"steps", kSmooth}});
+  if (scale) plot.note += tr("; even near 0, logarithmic outside");
   plot.sentence = difference_sentence(all);
   plot.x = time_axis(all);
   Range range;
@@ -219,8 +337,7 @@ plot::PlotSpec difference_plot(const Comparison& all, bool scale) {
     for (const auto& values : {d.smooth.low, d.smooth.high}) range.add(scaled(values, scale));
     plot::Series line = line_of(all, run);
     if (itself) {
-      line.name = d.at_end.empty() ? words::say("compare.baseline")
-                                   : words::say("compare.seeds.its", {{"count", d.at_end.size()}});
+      line.name = d.at_end.empty() ? tr("baseline") : tr("its {count} seeds", {{"count", d.at_end.size()}});
       line.x = plot::Column::of({static_cast<float>(plot.x.lo), static_cast<float>(plot.x.hi)});
       line.y = plot::Column::of({0, 0});
       line.markers = plot::Markers::None;
@@ -246,15 +363,15 @@ plot::PlotSpec ratio_plot(const Comparison& all, size_t run) {
   const char letter = all.letter(run), base = all.letter(all.baseline());
   plot.id = fmt::format("compare-{}-{}", panels::info(all.choice.metric).id, letter);
   const std::string what = metric_words(all.choice);
-  plot.title = words::say("compare.map.title", {{"metric", what}, {"run", letter}, {"base", base}});
+  plot.title = tr("{metric}: {run}'s over {base}'s", {{"metric", what}, {"run", letter}, {"base", base}});
   plot.title[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(plot.title[0])));
   plot.note = map.against == Against::SameSeed
-                  ? words::say("compare.map.same_seed")
-                  : words::say("compare.map.mean", {{"seeds", seeds_of_baseline(all)}});
+                  ? tr("same seed")
+                  : tr("over the geometric mean {seeds}", {{"seeds", seeds_of_baseline(all)}});
   if (const std::string words = data_words(all, run); !words.empty()) plot.note = words + "; " + plot.note;
   plot.sentence = map_sentence(all, run);
   plot.x = time_axis(all);
-  plot.y.label = words::say("compare.map.layer");
+  plot.y.label = tr("layer");
   plot.y.lo = 0.5;
   plot.y.hi = map.layers + 0.5;
   plot::HeatMap heat;
@@ -269,7 +386,8 @@ plot::PlotSpec ratio_plot(const Comparison& all, size_t run) {
   heat.stretched = true;
   heat.upward = true;
   heat.full = kDecades;
-  heat.label = words::say("compare.map.colour", {{"decades", ui::significant(kDecades, 6)}});
+  heat.label = tr("colour: log₁₀ of the ratio, blue smaller, red larger, full at ±{decades}",
+                  {{"decades", ui::significant(kDecades, 6)}});
   plot.heat = std::move(heat);
   plot.tile = all.colour(run);
   if (const FirstPlace& place = all.places[run]; place.parts && place.stack != "encoder") {
@@ -288,12 +406,12 @@ plot::PlotSpec ratio_plot(const Comparison& all, size_t run) {
 plot::PlotSpec end_plot(const Comparison& all) {
   plot::PlotSpec plot;
   plot.id = "compare-end";
-  plot.title = words::say("compare.end.title");
+  plot.title = tr("At the end");
   plot.note = window_words(all);
   plot.sentence = difference_sentence(all);
   plot.y.lo = 0.4;
   plot.y.hi = static_cast<double>(all.rows.size()) + 0.6;
-  plot.y.label = words::say("compare.end.run");
+  plot.y.label = tr("run");
   plot.labels_inside = false;
   Range range;
   for (size_t i = 0; i < all.rows.size(); ++i) {
@@ -362,7 +480,7 @@ std::string stacked_svg(const std::vector<Figure>& figures) {
     }
     return size;
   };
-  return ui::to_svg(words::say("compare.title"), below_each_other, ui::theme(false));
+  return ui::to_svg(tr("Comparison"), below_each_other, ui::theme(false));
 }
 
 }  // namespace normscope::compare

@@ -21,12 +21,12 @@ struct Ruler {
 
   /// How much of the axis one step of this run takes (mean over its seeds); NaN where the run does not
   /// say.
-  double per_step(const Compared& run) const;
+  double per_step(const Recording& run) const;
   Track track(const Series& series, double per_step) const;
   std::optional<double> find(const Track& track, double x) const;
 };
 /// Follows the choice. It throws Error as compare() does.
-Ruler ruler_of(const std::vector<Compared>& runs, const Choice& choice);
+Ruler ruler_of(const std::vector<Recording>& runs, const Choice& choice);
 
 /// Returns `one` minus the mean of `others`, where all of them have a point.
 Track minus(const Ruler& ruler, const Track& one, std::span<const Track> others);
@@ -34,7 +34,7 @@ Track minus(const Ruler& ruler, const Track& one, std::span<const Track> others)
 Track smoothed(const Track& track);
 Spread spread_of(std::span<const Track> tracks);
 /// Says of how many points up to a step a run's loss is the mean: loss_window() with the run's edits.
-int32_t window_at(const Compared& run, int32_t step);
+int32_t window_at(const Recording& run, int32_t step);
 /// The mean of the last `count` points, `mean_between` that of the points from `low` to `high`; NaN
 /// where there are none.
 double mean_at_end(const Track& track, int32_t count);
@@ -45,8 +45,8 @@ double mean_between(const Track& track, double low, double high);
 struct Opponents {
   Against against = Against::Seeds;
   struct Pair {
-    const OneSeed* one;
-    std::vector<const OneSeed*> others;
+    const SeedRecord* one;
+    std::vector<const SeedRecord*> others;
   };
   std::vector<Pair> pairs;
 };
@@ -54,16 +54,16 @@ Opponents opponents(const Comparison& all, size_t run);
 /// The opponents of the shown seed where it has some, else the first pair; nullptr without any.
 const Opponents::Pair* shown_pair(const Comparison& all, const Opponents& opponents, size_t run);
 /// One stat of one training on the shared axis; empty where it is not measured.
-Track stat_track(const Ruler& ruler, const Compared& run, const OneSeed& seed, const std::string& name);
+Track stat_track(const Ruler& ruler, const Recording& run, const SeedRecord& seed, const std::string& name);
 /// Holds a value against the range of the others at a place: 1 inside it, else over its nearer end.
 /// It returns nothing where one of them has no number there.
 std::optional<double> ratio_to_range(const Ruler& ruler, double value, const std::vector<Track>& others,
                                      double x);
 /// Whether the same program trained both on the same data with batches of the same shape.
-bool same_batches(const Compared& a, const Compared& b);
+bool same_batches(const Recording& a, const Recording& b);
 /// Whether two runs read the same data: as they say, else by their specifications where those decide
 /// it.
-SameData data_of(const Compared& a, const Compared& b);
+SameData data_of(const Recording& a, const Recording& b);
 
 /// Takes "dec.L03.attn.wq.grad_norm" apart; place_of_stat() returns nothing for a stat of no layer.
 struct StatPlace {
@@ -80,7 +80,7 @@ int32_t layers_of(const History& history);
 std::string stack_word(const std::string& prefix);
 
 /// Returns "its log" for a run that was read, "this run" for a live one.
-std::string where_missing(const Compared& run);
+std::string where_missing(const Recording& run);
 
 std::vector<Setting> settings_of(const Comparison& all, int32_t& shared);
 Loss loss_of(const Comparison& all, const Ruler& ruler, size_t run);
@@ -89,6 +89,6 @@ RatioMap map_of(const Comparison& all, const Ruler& ruler, size_t run);
 FirstPlace place_of(const Comparison& all, const Ruler& ruler, size_t run);
 std::vector<EndRow> rows_of(const Comparison& all, const Ruler& ruler);
 /// Compares the loss and every stat that both have, at every step.
-bool same_bits(const Compared& a, const Compared& b);
+bool same_bits(const Recording& a, const Recording& b);
 
 }  // namespace normscope::compare

@@ -28,11 +28,11 @@ std::string tensor_words(const FirstPlace& place);
 /// "gradient norm of W₂", "hidden-state norm".
 std::string metric_words(const Choice& choice);
 /// Counts the seeds of which more than losses is known.
-size_t measuring_seeds(const Compared& run);
+size_t measuring_seeds(const Recording& run);
 /// "of B's 5 seeds", or "of B" for one. It counts measuring_seeds(), so it is for anything but losses.
 std::string seeds_of_baseline(const Comparison& all);
 /// "seed 1"; "" where the seed is not said.
-std::string seed_words(const OneSeed& seed);
+std::string seed_words(const SeedRecord& seed);
 /// "0.96 ± 0.01", "0.96".
 std::string loss_words(const EndRow& row);
 /// "0.0049", "4.9×10⁻⁵", "–".
@@ -42,7 +42,7 @@ std::string leaves_words(const EndRow& row);
 /// A setting's value, or "not in its log".
 std::string value_words(const Comparison& all, const Setting& setting, size_t run);
 /// Whether the file of a followed run held another run before.
-bool was_replaced(const Compared& run);
+bool was_replaced(const Recording& run);
 /// Says a thing of several runs once: "E and F: data: not in its log", for each of the texts that are not empty.
 std::vector<std::string> together(const Comparison& all,
                                   const std::vector<std::pair<size_t, std::string>>& by_run);
@@ -52,7 +52,7 @@ std::string unread_sentence(const Comparison& all);
 /// "data: not in its log"; empty where both read the same data.
 std::string data_words(const Comparison& all, size_t run);
 /// The edits of a run: "12 norms moved at 300; learning rate 0.001 at 400"; "none".
-std::string edits_words(const Compared& run);
+std::string edits_words(const Recording& run);
 /// "better, 5 of 5"; "at step 60, mean of 20; better, 5 of 5" where the difference is not between the two ends.
 std::string against_words(const Difference& difference);
 /// "mean of up to the last 25 steps, 5 seeds each".

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <iterator>
 
 #include "addons/compare/app/words.h"
@@ -19,8 +20,8 @@ using Table = std::vector<std::vector<std::string>>;
 constexpr const char* kEndAlignment = "llrrrrllrrr";
 
 /// Says "port.jsonl, PyTorch 1.13, 1 seed".
-std::string origin_words(const Compared& run) {
-  std::string text = run.source.empty() ? "live" : run.source;
+std::string origin_words(const Recording& run) {
+  std::string text = run.source().empty() ? "live" : run.source();
   if (!run.maker.empty()) text += ", " + run.maker;
   return text + fmt::format(", {} seed{}", run.seeds.size(), run.seeds.size() == 1 ? "" : "s");
 }
@@ -154,9 +155,9 @@ std::string end_csv(const Comparison& all) {
                   "band high", "data", "against", "verdict", "leaves plateau", "update ratio",
                   "tokens per second"}};
   for (const EndRow& row : all.rows) {
-    const Compared& run = all.runs[row.run];
+    const Recording& run = all.runs[row.run];
     const Difference& d = all.differences[row.run];
-    table.push_back({std::string(1, all.letter(row.run)), run.name, run.source,
+    table.push_back({std::string(1, all.letter(row.run)), run.name, run.source(),
                      std::to_string(run.seeds.size()), std::to_string(row.last_step), plain(row.loss),
                      plain(row.deviation), plain(d.end), plain(d.band_low), plain(d.band_high), d.data_words,
                      row.run == all.baseline() ? "baseline" : d.words(), row.verdict,
@@ -164,6 +165,206 @@ std::string end_csv(const Comparison& all) {
                      plain(row.tokens_per_second)});
   }
   return csv(table);
+}
+
+namespace {
+
+using Json = nlohmann::json;
+
+/// Keeps six digits, so that 0.1f reads 0.1; null for what is not finite.
+Json number(double value) {
+  if (!std::isfinite(value)) return nullptr;
+  return std::strtod(fmt::format("{:.6g}", value).c_str(), nullptr);
+}
+
+template <typename Values>
+Json numbers(const Values& values) {
+  Json list = Json::array();
+  for (const auto value : values) list.push_back(number(static_cast<double>(value)));
+  return list;
+}
+
+const char* to_string(Against against) {
+  switch (against) {
+    case Against::SameSeed:
+      return "same seed";
+    case Against::Seeds:
+      return "seeds";
+    case Against::Itself:
+      return "itself";
+  }
+  return "";
+}
+
+const char* to_string(Luck luck) {
+  switch (luck) {
+    case Luck::Unknown:
+      return "unknown";
+    case Luck::Same:
+      return "same";
+    case Luck::OneSeed:
+      return "one seed";
+    case Luck::Inside:
+      return "inside";
+    case Luck::Outside:
+      return "outside";
+  }
+  return "";
+}
+
+std::string letter_of(const Comparison& all, size_t run) { return std::string(1, all.letter(run)); }
+
+const char* to_string(SameData data) {
+  switch (data) {
+    case SameData::Same:
+      return "same";
+    case SameData::Other:
+      return "other";
+    case SameData::Unknown:
+      return "unknown";
+  }
+  return "";
+}
+
+/// Has what is known of the data; null where nothing is.
+Json data_json(const DataIdentity& data) {
+  if (data.unknown()) return nullptr;
+  Json json = Json::object();
+  if (!data.name.empty()) json["name"] = data.name;
+  if (!data.hash.empty()) json["hash"] = data.hash;
+  if (data.symbols > 0) json["symbols"] = data.symbols;
+  if (!data.unit.empty()) json["unit"] = data.unit;
+  return json;
+}
+
+Json run_json(const Comparison& all, size_t index) {
+  const Recording& run = all.runs[index];
+  Json json = {{"run", letter_of(all, index)}, {"name", run.name},       {"source", run.source()},
+               {"maker", run.maker},           {"seeds", Json::array()}, {"settings", Json::object()},
+               {"edits", Json::array()},       {"missing", run.missing}};
+  json["data"] = data_json(run.data);
+  json["unread"] = run.read.broken;
+  json["faults"] = run.read.faults;
+  for (const SeedRecord& seed : run.seeds) json["seeds"].push_back(seed.origin.seed);
+  for (const auto& [key, value] : run.settings) json["settings"][key] = value;
+  for (const Edit& edit : run.edits)
+    json["edits"].push_back({{"step", edit.step}, {"key", edit.key}, {"value", edit.value}});
+  return json;
+}
+
+Json setting_json(const Setting& setting) {
+  Json json = {{"key", setting.key}, {"label", setting.label}, {"values", Json::array()}};
+  for (const auto& value : setting.values) json["values"].push_back(value ? Json(*value) : Json(nullptr));
+  return json;
+}
+
+Json spread_json(const Spread& spread) {
+  return {{"step", spread.steps},
+          {"x", numbers(spread.x)},
+          {"mean", numbers(spread.mean)},
+          {"low", numbers(spread.low)},
+          {"high", numbers(spread.high)}};
+}
+
+Json loss_json(const Comparison& all, size_t run) {
+  const Loss& loss = all.losses[run];
+  return {{"run", letter_of(all, run)},    {"step", loss.shown.steps},         {"x", numbers(loss.shown.x)},
+          {"loss", numbers(loss.shown.y)}, {"seeds", spread_json(loss.seeds)}, {"lacks", loss.lacks}};
+}
+
+Json difference_json(const Comparison& all, size_t run) {
+  const Difference& d = all.differences[run];
+  return {{"run", letter_of(all, run)},
+          {"against", to_string(d.against)},
+          {"smooth", spread_json(d.smooth)},
+          {"at_end", numbers(d.at_end)},
+          {"end", number(d.end)},
+          {"step", d.step},
+          {"window", d.window},
+          {"early", d.early},
+          {"band_low", number(d.band_low)},
+          {"band_high", number(d.band_high)},
+          {"agree", d.agree},
+          {"luck", to_string(d.luck)},
+          {"data", to_string(d.data)},
+          {"words", run == all.baseline() ? "baseline" : d.words()}};
+}
+
+Json map_json(const Comparison& all, size_t run) {
+  const RatioMap& map = all.maps[run];
+  Json json = {{"run", letter_of(all, run)}, {"against", to_string(map.against)},
+               {"layers", map.layers},       {"step", map.steps},
+               {"x", numbers(map.x)},        {"log10_ratio", Json::array()},
+               {"lacks", map.lacks}};
+  for (int32_t layer = 1; layer <= map.layers; ++layer) {
+    Json row = Json::array();
+    for (size_t i = 0; i < map.steps.size(); ++i)
+      row.push_back(number(static_cast<double>(map.at(layer, i))));
+    json["log10_ratio"].push_back(std::move(row));
+  }
+  return json;
+}
+
+Json place_json(const Comparison& all, size_t run) {
+  const FirstPlace& place = all.places[run];
+  Json json = {{"run", letter_of(all, run)}, {"against", to_string(place.against)},
+               {"parts", place.parts},       {"first_step", place.first_step},
+               {"equal", place.equal},       {"equal_until", place.equal_until},
+               {"most", number(place.most)}, {"most_step", place.most_step},
+               {"lacks", place.lacks},       {"sentence", place_sentence(all, run)}};
+  if (!place.parts) return json;
+  json["step"] = place.step;
+  json["layer"] = place.layer;
+  json["stack"] = place.stack;
+  json["matrix"] = place.matrix;
+  json["stat"] = place.stat;
+  json["ratio"] = number(place.ratio);
+  return json;
+}
+
+Json row_json(const Comparison& all, const EndRow& row) {
+  return {{"run", letter_of(all, row.run)},
+          {"steps", row.last_step},
+          {"loss", number(row.loss)},
+          {"deviation", number(row.deviation)},
+          {"verdict", row.verdict},
+          {"leaves", row.leaves ? Json(*row.leaves) : Json(nullptr)},
+          {"update_ratio", number(row.update_ratio)},
+          {"tokens_per_second", number(row.tokens_per_second)},
+          {"missing", row.missing}};
+}
+
+}  // namespace
+
+Json to_json(const Comparison& all) {
+  Json json = {{"format", "normscope comparison 1"},
+               {"baseline", letter_of(all, all.baseline())},
+               {"align", to_string(all.choice.align)},
+               {"range", nullptr},
+               {"metric", panels::info(all.choice.metric).id},
+               {"matrix", view::kMatrices[all.choice.matrix].path},
+               {"factor", number(all.choice.factor)},
+               {"unigram", number(all.unigram)},
+               {"same", all.same},
+               {"shared", all.shared},
+               {"settings_sentence", settings_sentence(all)},
+               {"data_sentence", data_sentence(all)},
+               {"loss_sentence", loss_sentence(all)},
+               {"difference_sentence", difference_sentence(all)}};
+  if (all.choice.range) json["range"] = {all.choice.range->first, all.choice.range->second};
+  for (const char* list : {"runs", "settings", "losses", "differences", "maps", "places", "end"})
+    json[list] = Json::array();
+  for (const Setting& setting : all.settings) json["settings"].push_back(setting_json(setting));
+  for (size_t run = 0; run < all.runs.size(); ++run) {
+    json["runs"].push_back(run_json(all, run));
+    json["losses"].push_back(loss_json(all, run));
+    json["differences"].push_back(difference_json(all, run));
+    if (run == all.baseline()) continue;
+    json["maps"].push_back(map_json(all, run));
+    json["places"].push_back(place_json(all, run));
+  }
+  for (const EndRow& row : all.rows) json["end"].push_back(row_json(all, row));
+  return json;
 }
 
 }  // namespace normscope::compare

@@ -21,7 +21,7 @@ constexpr float kColumn = 104, kGap = 12, kNumber = 58;
 
 /// One number for each sub-layer.
 struct Column {
-  const char* id;  ///< of its words
+  const char *id, *title, *help;
   std::function<double(const Inside::Sublayer&)> value;
 };
 
@@ -43,13 +43,29 @@ double without(const Inside& found, const std::string& sublayer) {
 std::vector<Column> columns_of(const GridGiven& given) {
   const Inside& found = given.inside.found;
   const bool dominated = dominant_of(found).has_value();
-  std::vector<Column> columns{{dominated ? "share_median" : "share",
-                               [=](const Inside::Sublayer& s) { return own_share(s, dominated); }}};
+  std::vector<Column> columns{
+      {dominated ? "share_median" : "share", dominated ? "own share, median" : "own share",
+       dominated ? "β² of the sub-layer's own branch, by token: which share of the variance of a token's "
+                   "state the branch has added to it, the median over the tokens. One token dominates here: "
+                   "over all tokens together β² says what this one does."
+                 : "β² of the sub-layer's own branch: which share of the variance of the stream behind it "
+                   "the branch itself has added (Liu et al. 2020). Hover a row for the others below.",
+       [=](const Inside::Sublayer& s) { return own_share(s, dominated); }}};
   if (!found.left_out.empty())
-    columns.push_back({"without", [&](const Inside::Sublayer& s) { return without(found, s.name); }});
+    columns.push_back({"without", "loss without it",
+                       "How many nats the loss rises when the sub-layer is left out. Next to nothing in the "
+                       "upper layers of a deep Pre-LN model: its depth is diluted (Su 2022).",
+                       [&](const Inside::Sublayer& s) { return without(found, s.name); }});
   if (!found.gradients.empty())
-    columns.push_back({"gradient", [&](const Inside::Sublayer& s) { return gradient_of(found, s.name); }});
-  columns.push_back({"turn", [](const Inside::Sublayer& s) { return 1 - s.layer_cosine; }});
+    columns.push_back(
+        {"gradient", "gradient",
+         "The size ‖g‖ of the loss's gradient for all matrices of the sub-layer together, on this "
+         "text.",
+         [&](const Inside::Sublayer& s) { return gradient_of(found, s.name); }});
+  columns.push_back({"turn", "turn",
+                     "1 minus the cosine between the stream before and behind the sub-layer, a mean over the "
+                     "tokens. 0: the sub-layer changed nothing about the direction.",
+                     [](const Inside::Sublayer& s) { return 1 - s.layer_cosine; }});
   columns.resize(std::min(columns.size(), static_cast<size_t>(given.columns)));
   return columns;
 }
@@ -68,11 +84,10 @@ void draw_columns(Ui& ui, const Rect& rest, const Rect& cells, const GridGiven& 
   Rect room = rest;
   for (const Column& column : columns_of(given)) {
     const Rect place = room.take_left(kColumn, kGap);
-    const std::string title = words::say(fmt::format("inside.column.{}.title", column.id));
+    const std::string title = tr(column.title);
     const Rect head{place.x, place.y - kHeadOfGrid, place.w, kHeadOfGrid};
     ui.mark(fmt::format("inside/column/{}/{}", column.id, given.letter),
-            {head.x, head.y, place.w, place.h + kHeadOfGrid}, title,
-            words::say(fmt::format("inside.column.{}.help", column.id)));
+            {head.x, head.y, place.w, place.h + kHeadOfGrid}, title, tr(column.help));
     p.text_in(head, kTick, t.ink2, title);
     double most = 0;
     for (const Inside::Sublayer& s : found.sublayers)

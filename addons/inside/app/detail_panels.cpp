@@ -62,11 +62,12 @@ void draw_heads(Ui& ui, Rect rest, const RunInside& inside, Selection at, int& h
   const Theme& t = ui.theme();
   const Inside::Attention* attention = attention_of(found, at.row);
   PanelOptions options;
-  options.title = attention ? words::say("inside.heads.title", {{"name", attention->name}})
-                            : words::say("inside.heads.none");
+  options.title = attention ? tr("Where {name} looks", {{"name", attention->name}}) : tr("No attention here");
   options.term = "attention-entropy";
   Rect content = panel(ui, rest, options);
-  ui.mark("inside/heads", rest, options.title, words::say("inside.heads.help"));
+  ui.mark("inside/heads", rest, options.title,
+          tr("The attention of the chosen layer: which earlier tokens (across) each token (down) "
+             "takes from. Choose a head at the right."));
   if (!attention || attention->heads == 0) return;
   head = std::clamp(head, 0, attention->heads - 1);
   content = content.inset(space::pad, 0);
@@ -74,10 +75,11 @@ void draw_heads(Ui& ui, Rect rest, const RunInside& inside, Selection at, int& h
   const Rect square = content.take_left(std::min(content.h, content.w * 0.6f), 14);
   const Rect map{square.x, square.y, std::min(square.w, square.h), std::min(square.w, square.h)};
   draw_map(ui, map, *attention, head, found.tokens.size(), at.token);
-  ui.mark("inside/heads/map", map, fmt::format("{}", head + 1), words::say("inside.heads.map_help"));
+  ui.mark("inside/heads/map", map, fmt::format("{}", head + 1),
+          tr("Probability of each key for each query of the chosen head; the colour is its square "
+             "root, so that small ones are seen."));
   const std::string heading =
-      fitting(ui.paint(), kTick, content.w,
-              {words::say("inside.heads.entropy"), words::say("inside.heads.entropy_brief")});
+      fitting(ui.paint(), kTick, content.w, {tr("head, entropy in nats"), tr("entropy")});
   ui.paint().text_in(content.take_top(16), kTick, t.ink3, heading);
   const double most = std::log(static_cast<double>(found.tokens.size()));
   const float height = std::min(22.f, content.h / static_cast<float>(attention->heads));
@@ -85,7 +87,10 @@ void draw_heads(Ui& ui, Rect rest, const RunInside& inside, Selection at, int& h
   HitOptions hits;
   hits.arrows = true;
   const Hit hit =
-      ui.hit("inside/head", list, fmt::format("{}", head + 1), words::say("inside.heads.list_help"), hits);
+      ui.hit("inside/head", list, fmt::format("{}", head + 1),
+             tr("The heads with the mean entropy of their attention: 0 looks at one token, the longest "
+                "bar would look at all alike. Click a head or use the arrow keys."),
+             hits);
   for (int i = 0; i < attention->heads; ++i) {
     const Rect line{list.x, list.y + height * static_cast<float>(i), list.w, height};
     const double entropy = attention->entropy[static_cast<size_t>(i)];
@@ -123,7 +128,7 @@ void draw_bars(Ui& ui, const Rect& rect, const std::vector<double>& values,
     ui.paint().fill(bar, t.depth[2]);
     const Rect column{bar.x - 1, rect.y, width, rect.h};
     if (column.contains(ui.mouse()) && !ui.popup_open())
-      ui.tooltip(words::say("inside.bar", {{"name", name(i)}, {"value", number(values[i], 3)}}));
+      ui.tooltip(tr("{name}: {value}", {{"name", name(i)}, {"value", number(values[i], 3)}}));
   }
 }
 
@@ -132,11 +137,15 @@ void draw_shares(Ui& ui, const Rect& rest, const RunInside& inside, Selection at
   const Inside& found = inside.found;
   const auto token = static_cast<size_t>(at.token);
   PanelOptions options;
-  options.title = words::say("inside.shares.title", {{"row", row_name(found, at.row)},
-                                                     {"token", word_of(inside, found.tokens[token])}});
+  options.title = tr("What “{token}” is made of behind {row}",
+                     {{"row", row_name(found, at.row)}, {"token", word_of(inside, found.tokens[token])}});
   options.term = "beta2";
   Rect content = panel(ui, rest, options).inset(space::pad, 0);
-  ui.mark("inside/shares", rest, options.title, words::say("inside.shares.help"));
+  ui.mark("inside/shares", rest, options.title,
+          tr("Share of each part in the variance of the chosen token's state, from the embedding on "
+             "the left to the newest branch on the right: β² (Liu et al. 2020) of this token alone. "
+             "Norms on the stream shrink what is older; where branches cancel each other, the shares "
+             "add up to more than 1."));
   const Rect foot = content.take_bottom(22);
   std::vector<double> shares{1};
   for (int part = 0; part <= at.row && at.row > 0; ++part) {
@@ -146,7 +155,7 @@ void draw_shares(Ui& ui, const Rect& rest, const RunInside& inside, Selection at
   }
   draw_bars(ui, content, shares, [&](size_t i) { return row_name(found, static_cast<int>(i)); });
   const Theme& t = ui.theme();
-  ui.paint().text_in(foot, kTick, t.ink3, words::say("inside.embedding"));
+  ui.paint().text_in(foot, kTick, t.ink3, tr("embedding"));
   if (shares.size() > 1)
     ui.paint().text_in(foot, kTick, t.ink3, row_name(found, static_cast<int>(shares.size()) - 1),
                        Align::Right);
@@ -162,7 +171,8 @@ void draw_gradients(Ui& ui, const Rect& rest, Rect content, const Inside& found,
     most = std::max(most, gradient.norm);
     said += fmt::format("{} {}, ", gradient.name, number(gradient.norm, 3));
   }
-  ui.mark("inside/gradients", rest, said, words::say("inside.gradients.help"));
+  ui.mark("inside/gradients", rest, said,
+          tr("The size ‖g‖ of the gradient of each matrix of the chosen layer, on this text."));
   const float height = std::min(22.f, content.h / static_cast<float>(std::max<size_t>(of_layer.size(), 1)));
   const Theme& t = ui.theme();
   for (const Inside::Gradient* gradient : of_layer) {
@@ -203,14 +213,18 @@ void draw_spectra(Ui& ui, const Rect& rest, Rect content, const RunInside& insid
   const bool measured = inside.spectra_of == layer;
   for (const MatrixSpectra& m : inside.spectra)
     if (measured) said += fmt::format("{} {}, ", m.name, number(m.ratio(), 3));
-  ui.mark("inside/spectra", rest, said, words::say("inside.spectra.help"));
+  ui.mark("inside/spectra", rest, said,
+          tr("Bars: the singular values of what the next step adds to a matrix, the largest at the "
+             "left, over the largest. Line: those of the matrix itself. At the right the "
+             "update-to-weight ratio. A few high bars mean that the step moves the matrix in few "
+             "directions."));
   Rect heading = content.take_top(16, 2);
   if (!measured) {
-    ui.paint().text_in(heading, kTick, t.ink3, words::say("inside.spectra.measuring"));
+    ui.paint().text_in(heading, kTick, t.ink3, tr("The next step is taken on a copy."));
     return;
   }
-  ui.paint().text_in(heading.take_right(66), kTick, t.ink3, words::say("inside.spectra.ratio"), Align::Right);
-  ui.paint().text_in(heading, kTick, t.ink3, words::say("inside.spectra.heading"));
+  ui.paint().text_in(heading.take_right(66), kTick, t.ink3, tr("ratio"), Align::Right);
+  ui.paint().text_in(heading, kTick, t.ink3, tr("bars: update, line: weights"));
   const float height =
       std::min(36.f, content.h / static_cast<float>(std::max<size_t>(inside.spectra.size(), 1)));
   for (const MatrixSpectra& m : inside.spectra) {
@@ -222,32 +236,37 @@ void draw_spectra(Ui& ui, const Rect& rest, Rect content, const RunInside& insid
     draw_spectrum(ui, place, m.update, true);
     draw_spectrum(ui, place, m.weights, false);
     if (whole.contains(ui.mouse()) && !ui.popup_open())
-      ui.tooltip(words::say("inside.spectra.matrix", {{"name", m.name},
-                                                      {"ratio", number(m.ratio(), 3)},
-                                                      {"count", m.update.values.size()},
-                                                      {"update", number(m.update.effective_rank(), 3)},
-                                                      {"weights", number(m.weights.effective_rank(), 3)}}));
+      ui.tooltip(
+          tr("{name}: the update is {ratio} times as large as the weights. Of {count} directions the "
+             "update uses about {update}, the weights {weights} (effective rank).",
+             {{"name", m.name},
+              {"ratio", number(m.ratio(), 3)},
+              {"count", m.update.values.size()},
+              {"update", number(m.update.effective_rank(), 3)},
+              {"weights", number(m.weights.effective_rank(), 3)}}));
   }
 }
 
 /// Shows the gradients of a layer's matrices or, where that is asked for, the spectra of its next update.
 void draw_matrices(Ui& ui, const Rect& rest, const RunInside& inside, int row, bool& spectra) {
   const int layer = layer_of(inside.found, row);
-  const char* what = spectra ? "spectra" : "gradients";
   PanelOptions options;
-  options.title = layer == 0 ? words::say(fmt::format("inside.{}.outside", what))
-                             : words::say(fmt::format("inside.{}.title", what), {{"layer", layer}});
+  options.title = layer == 0 ? tr(spectra ? "Next update outside the layers" : "Gradients outside the layers")
+                             : tr(spectra ? "Next update of layer {layer}" : "Gradients of layer {layer}",
+                                  {{"layer", layer}});
   options.term = spectra ? "update-ratio" : "gradient-norm";
   Rect content = panel(ui, rest, options).inset(space::pad, 0);
   ButtonOptions look;
   look.selected = spectra;
   look.style = {Face::Sans, type::tick};
   Rect foot = content.take_bottom(22, 6);
-  const std::string& text = words::say("inside.spectra.button");
+  const std::string& text = tr("spectrum of the next update");
   content.take_bottom(4);
   if (button(ui, "inside/spectrum",
              foot.take_left(std::min(foot.w, ui.paint().text_width(look.style, text) + 20)), text,
-             words::say("inside.spectra.button_help"), look))
+             tr("Takes the next step on a copy of the model and shows what it adds to each matrix of the "
+                "chosen layer, as normscope measure --what spectrum prints it. No bit of the run changes."),
+             look))
     spectra = !spectra;
   if (spectra)
     draw_spectra(ui, rest, content, inside, layer);
@@ -259,11 +278,14 @@ void draw_matrices(Ui& ui, const Rect& rest, const RunInside& inside, int row, b
 void draw_lens(Ui& ui, const Rect& rest, const RunInside& inside, int token) {
   const Inside& found = inside.found;
   PanelOptions options;
-  options.title =
-      words::say("inside.lens.title", {{"token", word_of(inside, found.tokens[static_cast<size_t>(token)])}});
+  options.title = tr("After “{token}” each layer would say",
+                     {{"token", word_of(inside, found.tokens[static_cast<size_t>(token)])}});
   options.term = "logit-lens";
   Rect content = panel(ui, rest, options).inset(space::pad, 0);
-  ui.mark("inside/lens", rest, options.title, words::say("inside.lens.help"));
+  ui.mark("inside/lens", rest, options.title,
+          tr("The model's output layer applied to the state behind each layer, the last layer on top: "
+             "its three likeliest tokens. The right one is bold. Early layers were not trained to be "
+             "read so."));
   content.take_bottom(8);
   const Theme& t = ui.theme();
   const size_t shown = std::min(found.lens.size(), static_cast<size_t>(std::max(content.h / 16, 1.f)));
@@ -274,8 +296,7 @@ void draw_lens(Ui& ui, const Rect& rest, const RunInside& inside, int token) {
     const size_t layer = shown == 1 ? last : last - i * last / (shown - 1);
     const Inside::Lens& lens = found.lens[layer];
     Rect line = content.take_top(height);
-    ui.paint().text_in(line.take_left(66), kMono, t.ink3,
-                       lens.name == "embedding" ? words::say("inside.embedding_short") : lens.name);
+    ui.paint().text_in(line.take_left(66), kMono, t.ink3, lens.name == "embedding" ? tr("emb") : lens.name);
     const size_t each = lens.guesses.size() / std::max<size_t>(found.tokens.size(), 1);
     const float width = line.w / static_cast<float>(std::max<size_t>(each, 1));
     for (size_t g = 0; g < each; ++g) {
@@ -300,7 +321,8 @@ void InsideScreen::draw_details(Ui& ui, Rect rest, const Side& side) {
     tile(ui, {whose.x, whose.y + 1, 20, 20}, side.run->letter - 'A');
     whose.take_left(28);
     ui.paint().text_in(whose, kBody, ui.theme().ink2,
-                       words::say("inside.details_of", {{"run", side.run->name}}));
+                       tr("{run}, at the chosen place: click a place of another map for that model.",
+                          {{"run", side.run->name}}));
   }
   const RunInside& inside = *side.inside;
   const Selection at = selection_in(inside);

@@ -119,7 +119,7 @@ void draw_names(Ui& ui, const GridGiven& given, const Cells& cells, const Rect& 
     const bool chosen = row == given.selected.row;
     ui.paint().text_in(box, {chosen ? Face::Bold : Face::Mono, type::tick}, chosen ? t.ink : t.ink3,
                        every      ? row_name(found, row)
-                       : row == 0 ? words::say("inside.embedding_short")
+                       : row == 0 ? tr("emb")
                                   : fmt::format("L{:02}", layer),
                        Align::Right);
   }
@@ -128,20 +128,21 @@ void draw_names(Ui& ui, const GridGiven& given, const Cells& cells, const Rect& 
 std::string cell_words(const GridGiven& given, Selection at) {
   const Inside& found = given.inside.found;
   const std::string token = word_of(given.inside, found.tokens[static_cast<size_t>(at.token)]);
-  std::string text = words::say(
-      "inside.cell",
-      {{"row", row_name(found, at.row)},
-       {"token", token},
-       {"length", number(static_cast<double>(length_of(found, Shows::Length, at.row, at.token)), 3)}});
+  std::string text =
+      tr("{row}, at “{token}”: |x| = {length}.",
+         {{"row", row_name(found, at.row)},
+          {"token", token},
+          {"length", number(static_cast<double>(length_of(found, Shows::Length, at.row, at.token)), 3)}});
   if (const float gradient = length_of(found, Shows::Gradient, at.row, at.token); std::isfinite(gradient))
-    text += " " + words::say("inside.cell_gradient", {{"length", number(static_cast<double>(gradient), 3)}});
+    text += " " + tr("The gradient of the loss there is {length} long.",
+                     {{"length", number(static_cast<double>(gradient), 3)}});
   const Inside::Lens* lens = lens_of(found, at.row);
   const Inside::Guess* guess = lens ? first_guess(found, *lens, at.token) : nullptr;
   if (guess)
-    text += " " + words::say("inside.cell_says",
-                             {{"layer", lens->layer == 0 ? words::say("inside.embedding") : lens->name},
-                              {"word", word_of(given.inside, guess->token)},
-                              {"share", number(100 * static_cast<double>(guess->probability), 2)}});
+    text += " " + tr("Behind {layer} it would say “{word}” ({share} %).",
+                     {{"layer", lens->layer == 0 ? tr("embedding") : lens->name},
+                      {"word", word_of(given.inside, guess->token)},
+                      {"share", number(100 * static_cast<double>(guess->probability), 2)}});
   return text;
 }
 
@@ -151,8 +152,10 @@ void draw_legend(Ui& ui, Rect line, const GridGiven& given) {
   const bool length = given.shows != Shows::Says;
   const std::string low = length ? number(static_cast<double>(given.lengths.low), 2) : "0 %",
                     high = length ? number(static_cast<double>(given.lengths.high), 2) : "100 %";
-  constexpr const char* kLegends[] = {"inside.legend_length", "inside.legend_gradient", "inside.legend_says"};
-  const std::string what = words::say(kLegends[static_cast<size_t>(given.shows)]);
+  constexpr const char* kLegends[] = {"length of each token's state",
+                                      "length of the loss gradient at each token's state",
+                                      "what the model would say here, and how sure it is"};
+  const std::string what = tr(kLegends[static_cast<size_t>(given.shows)]);
   Rect key =
       line.take_right(std::min(line.w, 60 + p.text_width(kTick, low) + p.text_width(kTick, high) + 16));
   p.text_in(line, kTick, t.ink3, what);
@@ -205,7 +208,7 @@ int layer_of(const Inside& found, int row) {
 int rows_of(const Inside& found) { return static_cast<int>(found.sublayers.size()) + 1; }
 
 std::string row_name(const Inside& found, int row) {
-  return row == 0 ? words::say("inside.embedding") : found.sublayers[static_cast<size_t>(row - 1)].name;
+  return row == 0 ? tr("embedding") : found.sublayers[static_cast<size_t>(row - 1)].name;
 }
 
 std::optional<Selection> draw_grid(Ui& ui, Rect rest, const GridGiven& given) {
@@ -221,7 +224,11 @@ std::optional<Selection> draw_grid(Ui& ui, Rect rest, const GridGiven& given) {
   options.arrows = true;
   options.tooltip = false;
   const Hit hit =
-      ui.hit(name, rest, cell_words(given, given.selected), words::say("inside.grid_help"), options);
+      ui.hit(name, rest, cell_words(given, given.selected),
+             tr("The stream of the model: a row for each sub-layer, the embedding at the bottom, a "
+                "column for each token. Click a cell, or use the arrow keys, to choose a sub-layer and a "
+                "token."),
+             options);
   ui.paint().fill(rest, t.sunk);
   for (int row = 0; row < cells.rows; ++row)
     for (int token = 0; token < cells.tokens; ++token) draw_cell(ui, given, cells, row, token);

@@ -124,10 +124,16 @@ Selection InsideScreen::selection_in(const RunInside& inside) const {
 void InsideScreen::draw_nothing(Ui& ui, const Rect& rect, const LabView& view) {
   panel(ui, rect, {});
   const std::string why = sides_.empty() ? "" : refused_[sides_[0].run->letter];
-  const std::string words = view.runs.empty() ? words::say(view.busy ? "inside.opening" : "inside.no_run")
-                            : why.empty()     ? words::say("inside.looking")
-                                              : why;
-  ui.mark("inside/none", rect, words, words::say("inside.grid_help"));
+  const std::string words =
+      view.runs.empty()
+          ? tr(view.busy ? "The model is being read from its files."
+                         : "There is no model to look into: open one, or start a run in the Lab.")
+      : why.empty() ? tr("The model is reading the text.")
+                    : why;
+  ui.mark("inside/none", rect, words,
+          tr("The stream of the model: a row for each sub-layer, the embedding at the bottom, a "
+             "column for each token. Click a cell, or use the arrow keys, to choose a sub-layer and a "
+             "token."));
   ui.paint().text_wrapped({rect.x + space::pad, rect.centre().y - 10, rect.w - 2 * space::pad, 60}, kBody,
                           ui.theme().ink2, words, 18);
 }
@@ -142,18 +148,26 @@ void InsideScreen::draw_state(Ui& ui, Rect rest, const Side& side) {
   const auto dominant = dominant_of(inside.found);
   std::string said;
   if (side.older)
-    said = words::say("inside.older");
+    said = tr("Measuring: below is still what was asked for before.");
   else if (side.run->inquiry_parts > 0)
-    said = words::say("inside.measuring",
-                      {{"done", side.run->inquiry_done}, {"parts", side.run->inquiry_parts}});
+    said = tr("Measuring, {done} of {parts}: the rest comes by itself.",
+              {{"done", side.run->inquiry_done}, {"parts", side.run->inquiry_parts}});
   else if (dominant)
-    said = words::say("inside.dominant", {{"token", word_of(inside, inside.found.tokens[dominant->token])},
-                                          {"row", inside.found.sublayers[dominant->sublayer].name},
-                                          {"times", number(dominant->times, 3)}});
+    said = tr("“{token}” dominates: behind {row} its state is {times} times as long as the median one.",
+              {{"token", word_of(inside, inside.found.tokens[dominant->token])},
+               {"row", inside.found.sublayers[dominant->sublayer].name},
+               {"times", number(dominant->times, 3)}});
   if (side.older) p.fill(rest, t.panel.alpha(0.6f));
   if (said.empty()) return;
   ui.mark(fmt::format("inside/state/{}", side.run->letter), line, said,
-          words::say(dominant && !busy() ? "inside.dominant_help" : "inside.grid_help"));
+          tr(dominant && !busy()
+                 ? "Taken over all tokens, shares and variances say what this one token does. So the own "
+                   "shares here are the median over the tokens, each token's share in its own state. A "
+                   "token dominates where its state is at least ten times as long as the median one, which "
+                   "is our rule."
+                 : "The stream of the model: a row for each sub-layer, the embedding at the bottom, a "
+                   "column for each token. Click a cell, or use the arrow keys, to choose a sub-layer and a "
+                   "token."));
   p.text_in(line, kTick, t.ink2, said);
 }
 
@@ -166,22 +180,25 @@ void InsideScreen::draw_side(Ui& ui, Rect rest, const Side& side, bool alone) {
   Rect title = rest.take_top(24, 2);
   tile(ui, {title.x, title.y + 2, 20, 20}, side.run->letter - 'A');
   title.take_left(28);
-  const std::string loss =
-      side.inside ? words::say("inside.loss", {{"loss", ui::decimals(side.inside->found.loss, 2)},
-                                               {"perplexity", number(std::exp(side.inside->found.loss), 3)},
-                                               {"step", side.inside->step}})
-                  : "";
+  const std::string loss = side.inside ? tr("{loss} nats a token, perplexity {perplexity}, step {step}",
+                                            {{"loss", ui::decimals(side.inside->found.loss, 2)},
+                                             {"perplexity", number(std::exp(side.inside->found.loss), 3)},
+                                             {"step", side.inside->step}})
+                                       : "";
   const float width = p.text_width(kBody, loss);
   p.text_in(title.take_right(std::min(width, title.w * 0.7f), 10), kBody, t.ink2, loss, Align::Right);
   p.text_in(title, {Face::Bold, type::title}, t.ink, words::spoken(side.run->name));
   const std::string& why = refused_[side.run->letter];
   if (!why.empty()) {
-    ui.mark(fmt::format("inside/refused/{}", side.run->letter), rest, why, words::say("inside.grid_help"));
+    ui.mark(fmt::format("inside/refused/{}", side.run->letter), rest, why,
+            tr("The stream of the model: a row for each sub-layer, the embedding at the bottom, a "
+               "column for each token. Click a cell, or use the arrow keys, to choose a sub-layer and a "
+               "token."));
     p.text_wrapped(rest, kBody, t.ink2, why, 18);
     return;
   }
   if (!side.inside) {
-    p.text_in(rest, kBody, t.ink3, words::say("inside.looking"));
+    p.text_in(rest, kBody, t.ink3, tr("The model is reading the text."));
     return;
   }
   Lengths lengths;
@@ -240,7 +257,7 @@ Desk InsideScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool cloc
     const std::string sentence = sentence_of(*detailed.inside);
     const Rect line = rest.take_top(18, 4).inset(space::pad, 0);
     ui.paint().text_in(line, kBody, ui.theme().ink2, ui.paint().fit(kBody, sentence, line.w));
-    ui.mark("inside/sentence", line, sentence, words::say("inside.sentence_help"));
+    ui.mark("inside/sentence", line, sentence, tr("What stands out in this text."));
     if (room) {
       draw_details(ui, rest.take_bottom(kDetails, space::gap), detailed);
       draw_sides(ui, rest);
@@ -248,7 +265,8 @@ Desk InsideScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool cloc
       Rect switches = rest.take_top(28, 6);
       const std::string labels[] = {"map", "details"};
       segmented(ui, "inside/tab", switches.take_left(segmented_width(ui, labels)), labels, tab_,
-                words::say("inside.tab_help"));
+                tr("This window is too low for both: the map of the stream, or what belongs to the chosen "
+                   "sub-layer and token."));
       tab_ == 0 ? draw_sides(ui, rest) : draw_details(ui, rest, detailed);
     }
   }

@@ -15,7 +15,6 @@ using namespace ui;
 namespace {
 
 constexpr const char* kMenu = "inside/save";
-constexpr const char* kEndings[] = {"svg", "json"};
 
 /// What normscope inspect says of the same model and text.
 Inspected inspected_of(const RunView& run, const RunInside& inside) {
@@ -46,14 +45,21 @@ void InsideScreen::save(const std::string& ending) {
 }
 
 void InsideScreen::draw_save_menu(Ui& ui, const Rect& place) {
-  std::vector<FileRow> rows;
-  for (const char* const ending : kEndings)
-    rows.push_back({ending, words::say(fmt::format("inside.save.{}", ending)),
-                    words::say(fmt::format("inside.save.help.{}", ending))});
+  const std::vector<FileRow> rows{
+      {"svg", tr("Save the map as SVG"),
+       tr("The length of each token's state after each layer, the picture that normscope inspect "
+          "--svg draws.")},
+      {"json", tr("Save all numbers as JSON"),
+       tr("All that is measured here, as normscope inspect --json writes it: stream, shares, "
+          "attention, gradients, the logit lens.")}};
   FileMenuOptions options;
   options.enabled = first_read() != nullptr;
   options.shortcut = "Ctrl+E";
-  const std::string chosen = file_menu(ui, kMenu, place, words::say("inside.save.menu"), rows, options);
+  const std::string chosen =
+      file_menu(ui, kMenu, place,
+                tr("Save what stands here as a picture or as numbers (Ctrl+E): a file for each model, into "
+                   "the pictures folder."),
+                rows, options);
   if (!chosen.empty()) save(chosen);
 }
 

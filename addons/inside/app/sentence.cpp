@@ -17,13 +17,14 @@ std::string sentence_of(const RunInside& inside) {
   const bool ahead = !found.targets.empty() && found.targets != found.tokens;
   const auto token = static_cast<size_t>(worst - found.token_loss.begin()) + (ahead ? 1 : 0);
   if (worst != found.token_loss.end() && std::isfinite(*worst) && token < found.tokens.size())
-    text = words::say("inside.sentence_worst", {{"token", word_of(inside, found.tokens[token])},
-                                                {"loss", ui::number(static_cast<double>(*worst), 3)}});
+    text = tr("The model foresaw “{token}” worst: {loss} nats.",
+              {{"token", word_of(inside, found.tokens[token])},
+               {"loss", ui::number(static_cast<double>(*worst), 3)}});
   const auto turned =
       std::min_element(found.sublayers.begin(), found.sublayers.end(),
                        [](const auto& a, const auto& b) { return a.layer_cosine < b.layer_cosine; });
   if (turned != found.sublayers.end() && std::isfinite(turned->layer_cosine))
-    text += (text.empty() ? "" : " ") + words::say("inside.sentence_turned", {{"row", turned->name}});
+    text += (text.empty() ? "" : " ") + tr("{row} turned its stream most.", {{"row", turned->name}});
   return text;
 }
 

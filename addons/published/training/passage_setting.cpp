@@ -15,6 +15,10 @@ void add_passage_setting(std::vector<Field>& fields) {
        "A text to learn from, spelled out, in the tokens of a published model (data.tokenizer)."});
   field.file = false;
   insert_behind(fields, "data.text", {field});
+  add_help(fields, "data.name", "Or a passage, in a published model's tokens.");
+  add_help(fields, "data.tokenizer",
+           "For a text or passage, the folder of a published model whose tokenizer cuts it.");
+  add_help(fields, "train.init_from", "It may also be the folder of a published model.");
 }
 
 }  // namespace normscope

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "training/data/identity/data_identity.h"
+#include "training/data/data_identity.h"
 #include "training/io/input_value.h"
 #include "training/measure/log_fields.h"
 #include "training/spec/spec.h"

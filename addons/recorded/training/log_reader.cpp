@@ -5,10 +5,20 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <filesystem>
+#include <mutex>
+#include <optional>
+#include <string_view>
+#include <thread>
+#include <utility>
 
-#include "addons/recorded/training/name_mapping.h"
+#include "addons/recorded/training/tensor_names.h"
+#include "engine/core/boundary.h"
 #include "engine/core/error.h"
+#include "training/files/file_kind.h"
 #include "training/io/input_file.h"
 #include "training/io/input_kinds.h"
 
@@ -235,8 +245,140 @@ bool LogFollower::poll(const std::atomic<bool>* stop) {
 RecordedFile LogFollower::file() const {
   RecordedFile file = reader_->file();
   if (replaced_)
-    for (RecordedRun& run : file.runs) run.missing.push_back(kReplaced);
+    for (Recording& run : file.runs) run.missing.push_back(kReplaced);
   return file;
 }
 
+namespace {
+
+constexpr auto kBetween = std::chrono::milliseconds(400);  // between two looks at a file that may grow
+
+}  // namespace
+
+/// What the thread and the screen share.
+struct FollowedFile::Reading {
+  explicit Reading(std::string file) : path(std::move(file)), log(path) {}
+
+  /// Looks at the file once; true when something is new. Throws nothing. A failed look keeps what was read
+  /// before, beside the error.
+  bool look() {
+    FollowedNow next;
+    bool news = false;
+    try {
+      if (read ? saved : is_saved_run(path)) {  // a saved run does not grow
+        saved = true;
+        news = !read;
+        if (news) next.file = read_recorded(path);
+      } else {
+        news = log.poll(&stopped) || !read || failed;
+        if (news) next.file = log.file();
+        if (news && next.file.runs.empty() && next.file.broken > 0 && !next.file.faults.empty())
+          next.error = path + ": " + next.file.faults.front();
+      }
+      read = true;
+      failed = false;
+    } catch (...) {
+      next.file = known->file;
+      next.error = describe_exception("reading " + path);
+      news = !failed || next.error != known->error;
+      failed = true;
+    }
+    if (!news) return false;
+    const std::lock_guard lock(mutex);
+    next.version = known->version + 1;
+    known = std::make_shared<const FollowedNow>(std::move(next));
+    return true;
+  }
+
+  void follow(const std::function<void()>& wake) {
+    std::unique_lock lock(mutex);
+    while (!stopped) {
+      lock.unlock();
+      if (look()) wake();
+      lock.lock();
+      changed.wait_for(lock, kBetween, [this] { return stopped.load(); });
+    }
+  }
+
+  const std::string path;
+  LogFollower log;  // used by the reading thread only
+  // Used by the reading thread only: it was read once; it is a saved run; the newest look failed.
+  bool read = false, saved = false, failed = false;
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::atomic<bool> stopped{false};  // the reader of a long log checks it between two parts
+  std::shared_ptr<const FollowedNow> known = std::make_shared<const FollowedNow>();
+  std::jthread thread;
+};
+
+FollowedFile::FollowedFile(std::string path, std::function<void()> wake)
+    : reading_(std::make_shared<Reading>(std::move(path))) {
+  if (wake)
+    reading_->thread = start_thread(
+        "compare", [reading = reading_.get(), wake = std::move(wake)] { reading->follow(wake); });
+}
+
+FollowedFile::~FollowedFile() {
+  {
+    const std::lock_guard lock(reading_->mutex);
+    reading_->stopped = true;
+  }
+  reading_->changed.notify_all();
+  if (reading_->thread.joinable()) reading_->thread.join();
+}
+
+const std::string& FollowedFile::path() const { return reading_->path; }
+
+std::shared_ptr<const FollowedNow> FollowedFile::now() {
+  if (!reading_->thread.joinable()) reading_->look();
+  const std::lock_guard lock(reading_->mutex);
+  return reading_->known;
+}
+
 }  // namespace normscope::records
+
+namespace normscope {
+
+namespace records {
+namespace {
+
+// Where JSON begins and its first line ends; empty where no object begins it.
+std::string_view first_line(std::string_view head) {
+  const size_t begin = head.find_first_not_of(" \t\r\n");
+  if (begin == head.npos || head[begin] != '{') return {};
+  return head.substr(begin, head.find('\n', begin) - begin);
+}
+
+// What follows a name of the outermost object. It reads brackets and quotes only: a line of a log may be
+// longer than the head, and Python writes NaN and Infinity, which are no JSON.
+std::optional<std::string_view> value_of(std::string_view line, std::string_view name) {
+  int depth = 0;
+  for (size_t at = 0; at < line.size(); ++at) {
+    if (line[at] == '{' || line[at] == '[') ++depth;
+    if (line[at] == '}' || line[at] == ']') --depth;
+    if (line[at] != '"') continue;
+    const size_t begin = ++at;
+    while (at < line.size() && line[at] != '"') at += line[at] == '\\' ? 2 : 1;
+    const size_t colon = line.find_first_not_of(" \t", at + 1);
+    if (depth != 1 || colon == line.npos || line[colon] != ':' || line.substr(begin, at - begin) != name)
+      continue;
+    return line.substr(std::min(line.find_first_not_of(" \t", colon + 1), line.size()));
+  }
+  return {};
+}
+
+bool is_log(std::string_view head) {
+  const std::string_view line = first_line(head);
+  const std::optional<std::string_view> format = value_of(line, "format");
+  return (format && format->starts_with("\"normscope log")) || value_of(line, "step");
+}
+
+}  // namespace
+}  // namespace records
+
+std::optional<FileLook> look_at_log(std::string_view head) {
+  if (!records::is_log(head)) return std::nullopt;
+  return FileLook{FileKind::Recorded, "A training log: its runs are compared with those that are shown."};
+}
+
+}  // namespace normscope

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -19,7 +20,7 @@
 
 namespace normscope {
 class InputFile;
-}
+}  // namespace normscope
 
 namespace normscope::records {
 
@@ -105,6 +106,33 @@ class LogFollower {
   uint64_t read_ = 0;                       ///< bytes
   std::string head_, end_;                  ///< the first bytes read, and the last
   bool replaced_ = false;
+};
+
+/// What is known of a file so far.
+struct FollowedNow {
+  uint64_t version = 0;  ///< grows with every change
+  RecordedFile file{};   ///< no runs before the first step
+  std::string error{};   ///< why it cannot be read, one line; empty: it can
+};
+
+/// Reads a log or a saved run on a thread of its own: what is known at once, and what the file gains while it is written.
+/// What was read grows by itself (histories are shared), and `version` says when to look again.
+class FollowedFile {
+ public:
+  /// The thread calls `wake` when something is new. Without `wake` (no window sleeps) there is no thread, and now()
+  /// reads.
+  FollowedFile(std::string path, std::function<void()> wake);
+  ~FollowedFile();
+  FollowedFile(const FollowedFile&) = delete;
+  FollowedFile& operator=(const FollowedFile&) = delete;
+
+  const std::string& path() const;
+  /// Never null; version 0 before the first reading.
+  std::shared_ptr<const FollowedNow> now();
+
+ private:
+  struct Reading;
+  std::shared_ptr<Reading> reading_;
 };
 
 }  // namespace normscope::records

@@ -4,15 +4,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "addons/recorded/training/log_reader.h"
-#include "addons/recorded/training/name_mapping.h"
-#include "training/data/identity/data_identity.h"
+#include "addons/recorded/training/tensor_names.h"
+#include "training/data/data_identity.h"
 #include "training/io/input_file.h"
 #include "training/io/input_kinds.h"
 #include "training/io/safetensors.h"
 #include "training/measure/verdict.h"
-#include "training/run/saved_run.h"
+#include "training/run/checkpoint.h"
 
 namespace normscope::records {
 namespace {
@@ -26,43 +27,35 @@ bool is_safetensors(InputFile& in) {
   return head[8] == '{' && head[0] != '{' && head[0] != ' ' && head[0] != '\n';
 }
 
-std::vector<StatInfo> layout_of(const SavedRun& saved) {
-  std::vector<StatInfo> layout;
-  for (const std::string& name : saved.stats) layout.push_back({name, parse_own_name(name).layer});
-  return layout;
-}
-
-std::shared_ptr<History> history_of(const SavedRun& saved) {
-  auto history = std::make_shared<History>(layout_of(saved));
-  restore_history(saved, *history);
-  return history;
-}
-
-RecordedRun saved_run(const std::string& path) {
-  SavedRun saved = read_saved_run(SafetensorsFile::load(path));
-  RecordedRun run;
+Recording saved_run(const std::string& path) {
+  SeedRecord saved{read_checkpoint(SafetensorsFile::load(path))};
+  RunSpec spec = saved.spec();
+  Recording run;
   run.path = path;
-  run.from = Origin::Saved;
   run.maker = "normscope";
-  run.seed = saved.spec.seed;
-  run.name = saved.spec.name.empty() ? default_name(saved.spec) : saved.spec.name;
-  for (auto& [key, value] : field_values(saved.spec)) run.settings.emplace_back(key, value);
-  run.placement = run.settings.empty() ? "" : find_field("model.placement")->get(saved.spec);
+  run.name = spec.name.empty() ? default_name(spec) : spec.name;
+  for (auto& [key, value] : field_values(spec)) run.settings.emplace_back(key, value);
+  run.placement = run.settings.empty() ? "" : find_field("model.placement")->get(spec);
   run.edits = saved.edits;
-  run.history = history_of(saved);
-  for (const StatInfo& stat : run.history->layout()) run.layers = std::max(run.layers, stat.layer);
-  run.verdict = to_string(verdict_of(run.history->events()));
-  run.tokens_per_step = units_of_step(saved.spec);
-  run.data = {data_name(saved.spec.data), saved.data_hash, 0, unit_of(saved.spec.data)};
-  run.origin = std::move(saved.origin);
-  if (run.history->layout().empty())
+  for (const StatInfo& stat : saved.history->layout()) run.layers = std::max(run.layers, stat.layer);
+  run.data = saved.data;
+  run.origin = saved.origin;
+  saved.said = to_string(verdict_of(*saved.history));
+  saved.measured[kTokensPerStep] = units_of_step(spec);
+  if (saved.history->layout().empty())
     run.missing.push_back(
         "gradient sizes and hidden states: this file does not name its numbers; resume the run and save it again");
-  run.spec = std::move(saved.spec);
+  run.spec = std::move(spec);
+  run.seeds.push_back(std::move(saved));
   return run;
 }
 
 }  // namespace
+
+double SeedRecord::number(const std::string& name) const {
+  const auto known = measured.find(name);
+  return known == measured.end() ? NAN : known->second;
+}
 
 std::string LinesRead::fault() const {
   const std::string first = faults.empty() ? "" : faults.front();

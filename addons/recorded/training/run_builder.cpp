@@ -1,16 +1,100 @@
-// See run_builder.h. run_builder_about.cpp has what is said of a run at the end.
 #include "addons/recorded/training/run_builder.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <limits>
+#include <map>
 #include <numeric>
+#include <optional>
+#include <string_view>
 #include <utility>
 
 #include "engine/core/error.h"
+#include "engine/model/wiring.h"
+#include "training/data/data_identity.h"
 
 namespace normscope::records {
+namespace {
+
+constexpr int32_t kBranchField = 4, kInputField = 5, kShareField = 6;
+static_assert(kLogFields[kBranchField].key == "branch_variance" &&
+              kLogFields[kInputField].key == "input_variance" && kLogFields[kShareField].key == "share");
+
+/// Reads all of a text that is a whole number.
+std::optional<size_t> number_of(std::string_view text) {
+  size_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+/// I of "beta2.I.I", and of a stack of attention and feed-forward networks that of "L03.attn".
+std::optional<size_t> place_of(const LogStat& stat) {
+  std::string_view name = stat.name;
+  if (stat.field == kShareField) {
+    if (!name.starts_with("beta2.")) return std::nullopt;
+    name.remove_prefix(6);
+    const size_t dot = name.find('.');
+    if (dot == name.npos || name.substr(0, dot) != name.substr(dot + 1)) return std::nullopt;
+    return number_of(name.substr(0, dot));
+  }
+  const bool attention = name.ends_with(".attn");
+  if (!name.starts_with('L') || (!attention && !name.ends_with(".ffn"))) return std::nullopt;
+  const auto layer = number_of(name.substr(1, name.find('.') - 1));
+  if (!layer || *layer == 0) return std::nullopt;
+  return 2 * *layer - (attention ? 1 : 0);
+}
+
+}  // namespace
+
+/// False where a number is missing that the shares are made of.
+bool OlderShares::gather(const LogStep& step) {
+  size_t shares = 0;
+  sums_.clear();
+  for (const LogStat& stat : step.stats) {
+    if (stat.field != kBranchField && stat.field != kInputField && stat.field != kShareField) continue;
+    const auto place = place_of(stat);
+    if (stat.field == kShareField && !place) return false;
+    if (!place || *place == 0) continue;
+    if (*place > kMostSublayers) return false;
+    if (sums_.size() < *place) sums_.resize(*place);
+    Sum& sum = sums_[*place - 1];
+    shares += stat.field == kShareField;
+    (stat.field == kShareField ? sum.own : stat.field == kBranchField ? sum.branch : sum.input) = stat.value;
+  }
+  return shares > 0 && shares == sums_.size();
+}
+
+/// Makes the names of the next row.
+void OlderShares::name_row() {
+  const size_t row = names_.size() + 1;
+  std::vector<std::string>& names = names_.emplace_back();
+  for (size_t column = 0; column < row; ++column) names.push_back(fmt::format("beta2.{}.{}", row, column));
+  names.push_back(fmt::format("beta2.{}.sum", row));
+}
+
+std::span<const LogStat> OlderShares::of(const LogStep& step) {
+  found_.clear();
+  if (!gather(step)) return {};
+  shares_.assign(1, 1.0);
+  for (size_t i = 0; i < sums_.size(); ++i) {
+    if (names_.size() <= i) name_row();
+    const auto own = static_cast<double>(sums_[i].own), branch = static_cast<double>(sums_[i].branch);
+    const double kept = own > 0 ? static_cast<double>(sums_[i].input) * own / branch : std::nan("");
+    double sum = own;
+    for (size_t j = 0; j < shares_.size(); ++j) {
+      sum += shares_[j] *= kept;
+      found_.push_back({kShareField, names_[i][j], static_cast<float>(shares_[j])});
+    }
+    found_.push_back({kShareField, names_[i].back(), static_cast<float>(sum)});
+    shares_.push_back(own);
+  }
+  return found_;
+}
+
 namespace {
 
 constexpr int32_t kMostWidenings = 200;
@@ -28,10 +112,7 @@ void move_over(const History& from, History& to) {
   std::vector<int32_t> places(from.layout().size());
   std::iota(places.begin(), places.end(), 0);
   to.restore_frames(spread(block, places, to.layout().size()));
-  const Series loss = from.loss(), rate = from.rate(), validation = from.validation();
-  to.append_dense(loss.steps, loss.values, rate.values);
-  for (size_t i = 0; i < validation.steps.size(); ++i)
-    to.append_validation(validation.steps[i], static_cast<double>(validation.values[i]));
+  to.take_over(from);
 }
 
 }  // namespace
@@ -169,6 +250,137 @@ std::vector<StatInfo> RunBuilder::layout() const {
     stats.push_back({std::move(name), tensor.layer});
   }
   return stats;
+}
+
+namespace {
+
+/// Makes a specification of the settings, if every one of them is ours.
+std::optional<RunSpec> spec_of(const std::vector<std::pair<std::string, std::string>>& settings) {
+  std::map<std::string, std::string, std::less<>> values;
+  for (const auto& [key, value] : settings) values[key] = value;
+  for (const Field& field : spec_fields())
+    if (!values.contains(field.key)) return std::nullopt;
+  const bool wired = std::any_of(settings.begin(), settings.end(),
+                                 [](const auto& setting) { return setting.first.starts_with("wiring."); });
+  if (values["model.placement"] == to_string(Placement::Custom) && !wired) return std::nullopt;
+  try {
+    RunSpec spec;
+    for (const auto& [key, value] : settings) set_field(spec, key, value);
+    return spec;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+void take(std::string& to, const std::string& from) {
+  if (!from.empty()) to = from;
+}
+
+void take(double& to, double from) {
+  if (!std::isnan(from)) to = from;
+}
+
+bool is_letter(const std::string& run) { return run.size() == 1 && run[0] >= 'A' && run[0] <= 'D'; }
+
+}  // namespace
+
+void RunBuilder::add(const LogAbout& result) {
+  take(about_.name, result.name);
+  take(about_.verdict, result.verdict);
+  if (!result.data.unknown()) about_.data = result.data;
+  take(about_.unigram, result.unigram);
+  take(about_.seconds_per_step, result.seconds_per_step);
+  if (!result.settings.empty()) about_.settings = result.settings;
+  if (!result.edits.empty()) about_.edits = result.edits;
+  if (about_.placement.empty()) about_.placement = setting("model.placement");
+}
+
+std::string RunBuilder::setting(std::string_view key) const {
+  for (const auto& [name, value] : about_.settings)
+    if (name == key) return value;
+  return "";
+}
+
+void RunBuilder::describe(Recording& run) const {
+  run.maker = about_.maker;
+  run.log_letter = is_letter(label_.run) ? label_.run : "";
+  run.settings = about_.settings;
+  run.spec = spec_of(about_.settings);
+  run.edits = about_.edits;
+  run.placement = about_.placement;
+  run.data = about_.data;
+  if (run.spec && run.data.unit.empty()) run.data.unit = unit_of(run.spec->data);  // older logs
+  if (run.spec && run.maker.empty()) run.maker = "normscope";                      // older logs had no header
+  SeedRecord& seed = run.seeds.emplace_back();
+  seed.origin.seed = label_.seed;
+  seed.history = history_;
+  seed.said = about_.verdict;
+  double tokens = about_.tokens_per_step, seconds = about_.seconds_per_step;
+  if (run.spec && std::isnan(tokens)) tokens = units_of_step(*run.spec);
+  if (std::isnan(seconds) && timed_seconds_ > 0) seconds = timed_seconds_ / timed_steps_;
+  seed.measured = {{kUnigram, about_.unigram}, {kTokensPerStep, tokens}, {kSecondsPerStep, seconds}};
+}
+
+Recording RunBuilder::run(const std::string& path, const std::string& stem, bool alone) const {
+  Recording run;
+  run.path = path;
+  describe(run);
+  run.name = about_.name.empty() ? stem : about_.name;
+  if (about_.name.empty() && !alone && !label_.run.empty()) run.name += " " + label_.run;  // seeds share it
+  bool encoder = false, decoder = false;
+  for (const Column& column : columns_) {
+    run.layers = std::max(run.layers, column.tensor.layer);
+    encoder = encoder || (column.tensor.layer > 0 && column.tensor.stack == Stack::Encoder);
+    decoder = decoder || (column.tensor.layer > 0 && column.tensor.stack == Stack::Decoder);
+  }
+  run.missing = missing(encoder && decoder);
+  return run;
+}
+
+std::vector<LogName> RunBuilder::names() const {
+  const std::vector<StatInfo>& stats = history_->layout();
+  std::vector<LogName> names;
+  for (size_t i = 0; i < columns_.size(); ++i)
+    names.push_back({columns_[i].field, columns_[i].name, columns_[i].tensor, stats[i].name});
+  return names;
+}
+
+std::vector<std::string> RunBuilder::missing(bool both) const {
+  std::vector<std::string> all;
+  if (!has_loss_) all.push_back("loss: not in this log");
+  if (!has_rate_) all.push_back("learning rate: not in this log");
+  if (set_backs_ > 0)
+    all.push_back(fmt::format("some lines do not count: steps went back {} from {} to {}",
+                              set_backs_ == 1 ? "once," : fmt::format("{} times, first", set_backs_),
+                              first_back_from_, first_back_to_));
+  for (size_t field = 0; field < std::size(kLogFields); ++field) {
+    const auto of_field = [&](const Column& c) { return c.field == static_cast<int32_t>(field); };
+    if (kLogFields[field].words && std::none_of(columns_.begin(), columns_.end(), of_field))
+      all.push_back(fmt::format("{}: not in this log", kLogFields[field].words));
+  }
+  const auto foreign_output = [](const Column& c) { return c.tensor.output && !c.tensor.ours; };
+  if (std::any_of(columns_.begin(), columns_.end(), foreign_output) && about_.placement != "pre")
+    all.push_back(about_.placement.empty()
+                      ? "hidden states before the last norm of a layer: the log does not say its placement"
+                      : "hidden states before the last norm of a layer: the log has those behind it");
+  std::string first;
+  int64_t unknown = 0;
+  for (const Column& column : columns_) {
+    if (column.tensor.known() || unknown++ > 0) continue;
+    first = column.name;
+  }
+  if (unknown > 0)
+    all.push_back(
+        fmt::format("{} of {} names are not known, the first is {}: a mapping file can say what they are",
+                    unknown, columns_.size(), shown_text(first)));
+  if (left_out_ > 0)
+    all.push_back(fmt::format("{} numbers under names that came after the first {}: left out", left_out_,
+                              columns_.size()));
+  if (both && std::any_of(columns_.begin(), columns_.end(), [](const Column& c) {
+        return c.tensor.layer > 0 && c.tensor.known() && c.tensor.stack == Stack::Only;
+      }))
+    all.push_back("layers that are neither the encoder's nor the decoder's by name stand without a prefix");
+  return all;
 }
 
 }  // namespace normscope::records

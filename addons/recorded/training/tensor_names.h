@@ -2,7 +2,7 @@
 // "attn.wq", which the engine calls "L04.attn.wq".
 //
 // Promises: the rules are a table (tensor_names.cpp) over the names of PyTorch's own modules, of the usual families
-// of Hugging Face and of Flax. A mapping (name_mapping.h) precedes them; our own names stay as they are; a name that
+// of Hugging Face and of Flax. A mapping precedes them; our own names stay as they are; a name that
 // no rule knows is said to be unknown and never guessed. Called by run_builder.cpp and `normscope record`.
 #pragma once
 
@@ -10,6 +10,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "training/io/input_file.h"
 
 namespace normscope::records {
 
@@ -52,5 +54,25 @@ TensorName parse_own_name(std::string_view name);
 
 /// The engine's name for it. `both`: the model has an encoder and a decoder.
 std::string engine_name(const TensorName& name, bool both);
+
+// ---- the mapping file: TOML that names tensors which no rule of tensor_names.cpp knows
+//
+//   first_layer = 1                                    # what their first layer is called; 0 if left out
+//   "net.stage.{layer}.att.query" = "L{layer}.attn.wq"
+//   "net.stage.{layer}" = "L{layer}.ffn.out"           # a module: its output is the layer's
+//   "net.table" = "emb.tokens"
+//
+// Their name is on the left, ours on the right; their layer 0 is our L01. A line precedes every built-in rule. Called
+// by read_recorded, `normscope record` and, for the lines in a log's own header, log_reader.cpp.
+inline constexpr InputKind kNamesFile{"", "names of tensors in TOML", 1'000'000};
+inline constexpr size_t kMostNameRules = 10'000;
+inline constexpr size_t kLongestName = 1000;  ///< bytes, of theirs
+
+/// Throws Error as "FILE:LINE: ...", with the line, its content and what was expected.
+NameMapping read_name_mapping(const std::string& path);
+NameMapping parse_name_mapping(std::string_view text, const std::string& file);
+
+/// Reads one line of a mapping. Throws Error without a place.
+NameRule name_rule(std::string_view theirs, std::string_view ours);
 
 }  // namespace normscope::records

@@ -11,7 +11,7 @@
 
 #include "app/words/words.h"
 #include "engine/core/error.h"
-#include "training/data/identity/data_identity.h"
+#include "training/data/data_identity.h"
 #include "training/data/task.h"
 #include "training/io/nearest.h"
 #include "training/io/text_table.h"
@@ -23,14 +23,14 @@ namespace {
 using experiments::power;
 
 constexpr MetricInfo kMetrics[] = {
-    {"loss", "nats", false},
-    {"since", "steps", false},
-    {"gradient", "", true},
-    {"ratio", "", true},
-    {"beta2", "", false},
-    {"predicted-cosine", "", false},
-    {"predicted-gradient", "", true},
-    {"measured", "", true},
+    {"loss", "final loss", "nats", false},
+    {"since", "first step off the plateau", "steps", false},
+    {"gradient", "gradient size of the first layer at step 20", "", true},
+    {"ratio", "gradient size of the first layer over the last one's at step 20", "", true},
+    {"beta2", "sum of the sub-layers' own shares at initialisation", "", false},
+    {"predicted-cosine", "predicted cosine between tokens", "", false},
+    {"predicted-gradient", "predicted gradient, bottom over top", "", true},
+    {"measured", "{number} at the end, the largest", "", true},
 };
 
 Sign sign_of(const Cell& cell) {
@@ -96,13 +96,12 @@ const char* mark(Sign sign) {
   return marks[static_cast<size_t>(sign)];
 }
 
-const std::string& sign_words(Sign sign) { return words::say(fmt::format("sweep.sign.{}", to_string(sign))); }
+const std::string& sign_words(Sign sign) { return tr(to_string(sign)); }
 
 std::string Cell::words() const {
   if (sign == Sign::Waiting || sign == Sign::Failed) return sign_words(sign);
-  if (known > 1)
-    return words::say("sweep.cell.some_learn", {{"learn", count(Verdict::Learns)}, {"all", known}});
-  if (sign == Sign::Learns) return words::say("sweep.cell.since", {{"step", since()}});
+  if (known > 1) return tr("{learn} of {all} learn", {{"learn", count(Verdict::Learns)}, {"all", known}});
+  if (sign == Sign::Learns) return tr("since {step}##cell", {{"step", since()}});
   if (sign == Sign::NotFinite)
     for (const auto& run : runs)
       if (run && !run->what.empty()) return run->what;
@@ -123,7 +122,7 @@ std::string Grid::text_of(const Cell& cell) const {
   return text;
 }
 
-std::vector<theory::AtStart> predictions_of(const Plan& plan, const std::vector<Job>& jobs) {
+std::vector<theory::AtStart> predictions_of(const Plan& plan, const std::vector<CellRun>& runs) {
   std::vector<theory::AtStart> predictions(plan.columns() * plan.rows());
   std::vector<std::pair<DataSpec, double>> known;  // how often symbols repeat in the data of the cells
   const auto same_token = [&](const RunSpec& spec) {
@@ -133,11 +132,11 @@ std::vector<theory::AtStart> predictions_of(const Plan& plan, const std::vector<
     known.emplace_back(spec.data, token);
     return token;
   };
-  for (const Job& job : jobs) {
-    if (job.seed != 1 || !job.refused.empty()) continue;
-    theory::AtStart& of = predictions[job.row * plan.columns() + job.column];
+  for (const CellRun& one : runs) {
+    if (one.run.spec.seed != 1 || !one.refused.empty()) continue;
+    theory::AtStart& of = predictions[one.row * plan.columns() + one.column];
     try {
-      of = theory::at_start(job.spec.model, same_token(job.spec));
+      of = theory::at_start(one.run.spec.model, same_token(one.run.spec));
     } catch (const Error& error) {  // data that cannot be read
       of.objection = error.what();
     }
@@ -145,7 +144,7 @@ std::vector<theory::AtStart> predictions_of(const Plan& plan, const std::vector<
   return predictions;
 }
 
-Grid grid_of(const Plan& plan, const std::vector<Job>& jobs,
+Grid grid_of(const Plan& plan, const std::vector<CellRun>& runs,
              const std::vector<std::optional<Record>>& records,
              const std::vector<theory::AtStart>& predictions) {
   Grid grid;
@@ -159,11 +158,11 @@ Grid grid_of(const Plan& plan, const std::vector<Job>& jobs,
       cell.runs.resize(static_cast<size_t>(plan.seeds_of(column, row)));
       if (!predictions.empty()) cell.predicted = predictions[row * plan.columns() + column];
     }
-  for (size_t i = 0; i < jobs.size(); ++i) {
-    const Job& job = jobs[i];
-    Cell& cell = grid.cells[job.row * plan.columns() + job.column];
-    cell.runs[job.seed - 1] = records[i];
-    if (job.seed == 1 && job.refused.empty()) cell.data = place_among(grid.data, read_by(job.spec));
+  for (size_t i = 0; i < runs.size(); ++i) {
+    const RunSpec& spec = runs[i].run.spec;
+    Cell& cell = grid.cells[runs[i].row * plan.columns() + runs[i].column];
+    cell.runs[spec.seed - 1] = records[i];
+    if (spec.seed == 1 && runs[i].refused.empty()) cell.data = place_among(grid.data, read_by(spec));
     grid.known += records[i].has_value();
     grid.complete = grid.complete && records[i].has_value();
   }
@@ -189,18 +188,19 @@ std::vector<grid::Segment> border_of(const Grid& grid) {
                          [&](size_t column, size_t row) { return side_of(grid.at(column, row)); });
 }
 
-const std::string& MetricInfo::title() const { return words::say(fmt::format("sweep.metric.{}", name)); }
+const std::string& MetricInfo::title() const { return tr(said); }
 
 const MetricInfo& info(Metric metric) { return kMetrics[static_cast<size_t>(metric)]; }
 
 std::string title_of(const Grid& grid, Metric metric) {
   if (metric != Metric::Measured) return info(metric).title();
-  constexpr std::pair<std::string_view, std::string_view> kNamed[] = {{"critical_rate", "critical_rate"},
-                                                                      {"largest_logit", "largest_logit"},
-                                                                      {"L*.attn.batch_logit", "batch_logit"}};
-  for (const auto& [number, name] : kNamed)
-    if (grid.measure == number) return words::say(fmt::format("sweep.measured.{}", name));
-  return words::say("sweep.metric.measured", {{"number", grid.measure}});
+  constexpr std::pair<std::string_view, std::string_view> kNamed[] = {
+      {"critical_rate", "critical rate at the end"},
+      {"largest_logit", "largest attention logit at the end"},
+      {"L*.attn.batch_logit", "largest attention logit of the last batch"}};
+  for (const auto& [number, title] : kNamed)
+    if (grid.measure == number) return tr(title);
+  return tr("{number} at the end, the largest", {{"number", grid.measure}});
 }
 
 std::vector<std::string_view> metric_names() {
@@ -218,25 +218,16 @@ Metric metric_from(std::string_view name) {
 }
 
 double value_of(const Cell& cell, Metric metric) {
-  switch (metric) {
-    case Metric::Loss:
-      return cell.mean;
-    case Metric::Since:
-      return cell.since() > 0 ? cell.since() : kUnknown;
-    case Metric::Gradient:
-      return cell.gradient;
-    case Metric::Ratio:
-      return cell.ratio;
-    case Metric::Beta2:
-      return cell.beta2;
-    case Metric::PredictedCosine:
-      return cell.predicted.cosine;
-    case Metric::PredictedGradient:
-      return cell.predicted.gradient;
-    case Metric::Measured:
-      return cell.measured;
-  }
-  return kUnknown;
+  const double since = cell.since() > 0 ? cell.since() : kUnknown;
+  const double values[] = {cell.mean,
+                           since,
+                           cell.gradient,
+                           cell.ratio,
+                           cell.beta2,
+                           cell.predicted.cosine,
+                           cell.predicted.gradient,
+                           cell.measured};
+  return values[static_cast<size_t>(metric)];
 }
 
 std::string number_text(double value, Metric metric) {

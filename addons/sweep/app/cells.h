@@ -52,9 +52,9 @@ struct Grid {
   std::string text_of(const Cell& cell) const;  ///< "learning rate 0.003, warm-up 50"
 };
 /// A prediction for every cell, row by row, from the settings alone: nothing is trained.
-std::vector<theory::AtStart> predictions_of(const Plan& plan, const std::vector<Job>& jobs);
-/// Takes one record per job. The counts of runs are the same however few records there are yet.
-Grid grid_of(const Plan& plan, const std::vector<Job>& jobs,
+std::vector<theory::AtStart> predictions_of(const Plan& plan, const std::vector<CellRun>& runs);
+/// Takes one record per run. The counts of runs are the same however few records there are yet.
+Grid grid_of(const Plan& plan, const std::vector<CellRun>& runs,
              const std::vector<std::optional<Record>>& records,
              const std::vector<theory::AtStart>& predictions = {});
 
@@ -82,7 +82,7 @@ inline bool is_predicted(Metric metric) {
   return metric == Metric::PredictedCosine || metric == Metric::PredictedGradient;
 }
 struct MetricInfo {
-  const char *name, *unit;
+  const char *name, *said, *unit;
   bool log = false;                  ///< coloured by its logarithm
   const std::string& title() const;  ///< "final loss"
 };

@@ -8,7 +8,7 @@
 
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
-#include "training/data/identity/data_identity.h"
+#include "training/data/data_identity.h"
 #include "training/io/text_table.h"
 
 namespace normscope::sweep {
@@ -88,7 +88,7 @@ struct GridBrush {
     std::string share;
     for (const UnderWay& run : of.under_way)
       if (cell.known == 0 && run.column == cell.column && run.row == cell.row) {
-        share = words::say("sweep.picture.percent", {{"percent", fmt::format("{:.0f}", 100 * run.share)}});
+        share = tr("{percent} %", {{"percent", fmt::format("{:.0f}", 100 * run.share)}});
         if (!seeds) p.fill({block.x, block.bottom() - 3, block.w * run.share, 3}, t.slot, 1);
       }
     if (at.has_sign()) words(block, cell, empty ? t.ink3 : ink_on(fill), share);
@@ -147,7 +147,7 @@ struct GridBrush {
     const Cell& cell = of.grid.at(static_cast<size_t>(column), static_cast<size_t>(row));
     return side_of(cell) == grid::Side::Learns ? sign_words(Sign::Learns)
            : cell.sign == Sign::Stuck          ? sign_words(Sign::Stuck)
-                                               : words::say("sweep.picture.does_not");
+                                               : tr("does not");
   }
 
   /// Names the border where it leaves the grid at the top, or in a picture alone at the right.
@@ -198,10 +198,10 @@ void GridPicture::paint_seeds(Painter& p, const Theme& t, const Rect& strip, con
 void GridPicture::paint_key(Painter& p, const Theme& t, const Rect& key, const Rect& words) const {
   if (!has_colours()) {
     const Rect line{key.x, key.y - 4, words.right() - key.x, 16};
-    p.text_in(
-        line, kSmall, t.ink2,
-        fitting(p, kSmall, line.w,
-                {words::say("sweep.picture.no_colours"), words::say("sweep.picture.no_colours_short")}));
+    p.text_in(line, kSmall, t.ink2,
+              fitting(p, kSmall, line.w,
+                      {tr("No colours: losses of different data do not compare."),
+                       tr("No colours: different data.")}));
     return;
   }
   constexpr int kPieces = 40;
@@ -215,8 +215,7 @@ void GridPicture::paint_key(Painter& p, const Theme& t, const Rect& key, const R
     return info(metric).log ? number_text(end, metric) : words::with_decimal(fixed(end, 2));
   };
   const std::string low = value(scale.low) + (loss ? " " + words::spoken(frequencies_of(grid.unit())) : ""),
-                    high = loss ? words::say("sweep.picture.best", {{"loss", value(scale.high)}})
-                                : value(scale.high);
+                    high = loss ? tr("best cell {loss}", {{"loss", value(scale.high)}}) : value(scale.high);
   if (p.text_width(kSmall, low + high) + 20 >= words.w) return;
   p.text_in(words, kSmall, t.ink2, low);
   p.text_in(words, kSmall, t.ink2, high, Align::Right);

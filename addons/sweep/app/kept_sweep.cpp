@@ -74,7 +74,7 @@ void check_link(const ScreenSettings& settings) {
   const Plan plan = plan_from(text);
   if (plan.runs() > kMostLinkedRuns)
     fail(kPlace, "the sweep has {} runs: expected at most {} in a link", plan.runs(), kMostLinkedRuns);
-  jobs_of(plan);  // throws where the axes do not fit together
+  runs_of(plan);  // throws where the axes do not fit together
 }
 
 }  // namespace normscope::sweep

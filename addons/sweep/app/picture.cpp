@@ -50,8 +50,11 @@ Vec paint_sweep(Painter& p, const Theme& t, const Grid& grid, Metric metric) {
   const Rect key{x + 40, at.area.bottom() + 60, 240, 12}, words{x, key.bottom() + 4, 320, 16};
   picture.paint_key(p, t, key, words);
   const float right = words.right() + 20;
-  p.text({right, key.bottom()}, small, t.ink3, words::say("sweep.picture.signs"));
-  p.text({right, key.bottom() + 18}, small, t.ink3, words::say("sweep.picture.line"));
+  p.text({right, key.bottom()}, small, t.ink3,
+         tr("↘ learns  — stuck  ↗ diverges  × not finite  ? seeds disagree  … undecided"));
+  p.text({right, key.bottom() + 18}, small, t.ink3,
+         tr("Line: where at least half of the seeds begin to learn. Under a cell stand its seeds. "
+            "Dashed: not trained yet."));
   const float widest = std::max(930.f, 2 * x + p.text_width(body, setting));
   return {std::max(at.area.right() + 80, widest), words.bottom() + 14};
 }

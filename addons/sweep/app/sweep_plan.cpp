@@ -12,6 +12,7 @@
 #include "training/files/command_text.h"
 #include "training/io/input_value.h"
 #include "training/io/nearest.h"
+#include "training/io/text.h"
 #include "training/spec/unused_settings.h"
 
 namespace normscope::sweep {
@@ -19,11 +20,22 @@ namespace {
 
 constexpr const char* kMoreForm = "N@KEY=FROM:TO,KEY=FROM:TO, as 2@train.lr=0.001:0.01";
 
-void assign(RunSpec& spec, std::string_view assignment) {
-  const size_t equals = assignment.find('=');
-  if (equals == assignment.npos || equals == 0)
-    fail("--set", "{}: expected KEY=VALUE, as train.lr=1e-3", shown_text(assignment));
-  set_field(spec, assignment.substr(0, equals), assignment.substr(equals + 1));
+/// Takes each layer from a preset of its own: layer l of `count` takes pick(l, count, presets).
+template <typename Pick>
+void mix_layers(RunSpec& spec, std::string_view names, Pick pick) {
+  std::vector<StackWiring> presets;
+  const StackContext context = context_of(spec.model, spec.model.architecture != Architecture::Encoder);
+  for (const std::string_view name : split(names, ','))
+    if (!name.empty()) presets.push_back(preset_stack(placement_from(name), spec.model.norm, context));
+  if (presets.empty()) fail("layers", "'{}' names no placement: expected such as post,pre", names);
+  StackWiring& stack = spec.model.stack();
+  const size_t count = stack.layers.size();
+  for (size_t l = 0; l < count; ++l) {
+    const StackWiring& from = presets[pick(l, count, presets.size())];
+    stack.layers[l] = from.layers[l];
+    stack.final = from.final;
+  }
+  complete(spec);
 }
 
 /// Leaves out the values, because those may be refused cell by cell.
@@ -50,23 +62,29 @@ RunSpec cell_spec(const Plan& plan, const RunSpec& base, size_t column, size_t r
     return order_of(a.first->key) < order_of(b.first->key);
   });
   RunSpec spec = base;
-  for (const auto& [axis, place] : values) set_field(spec, axis->key, axis->values[place]);
+  for (const auto& [axis, place] : values)
+    if (plan.bundles.empty() || axis == &plan.axes[0])
+      set_field(spec, axis->key, axis->values[place]);
+    else
+      for (const std::string& assignment : plan.bundles[place]) assign(spec, assignment);
   complete(spec);
   validate(spec);
   return spec;
 }
 
-/// Refuses an axis or a --set that leaves every run unchanged, because its author expects an effect.
-void require_read(const Plan& plan, const std::vector<Job>& jobs) {
+/// Refuses an axis or a --set that leaves every run unchanged, because its author expects an effect. A bundle may be
+/// the one that reads what is set for all.
+void require_read(const Plan& plan, const std::vector<CellRun>& runs) {
+  if (!plan.bundles.empty()) return;
   std::vector<std::string> keys;
   for (const Axis& axis : plan.axes) keys.push_back(axis.key);
   for (const std::string& assignment : plan.set) keys.push_back(assignment.substr(0, assignment.find('=')));
   for (const std::string& key : keys) {
     std::string reason;
     bool read = false;
-    for (const Job& job : jobs) {
-      if (!job.refused.empty()) continue;
-      const std::string why = unused_reason(job.spec, key);
+    for (const CellRun& one : runs) {
+      if (!one.refused.empty()) continue;
+      const std::string why = unused_reason(one.run.spec, key);
       read = read || why.empty();
       if (reason.empty()) reason = why;
     }
@@ -116,8 +134,21 @@ int64_t Plan::runs() const {
   return count;
 }
 
+void assign(RunSpec& spec, std::string_view assignment) {
+  const size_t equals = assignment.find('=');
+  if (equals == assignment.npos || equals == 0)
+    fail("--set", "{}: expected KEY=VALUE, as train.lr=1e-3", shown_text(assignment));
+  const std::string_view key = assignment.substr(0, equals), value = assignment.substr(equals + 1);
+  if (key == "layers.cycle")
+    mix_layers(spec, value, [](size_t l, size_t, size_t presets) { return l % presets; });
+  else if (key == "layers.halves")
+    mix_layers(spec, value, [](size_t l, size_t count, size_t presets) { return l * presets / count; });
+  else
+    set_field(spec, key, value);
+}
+
 RunSpec base_of(const Plan& plan) {
-  RunSpec spec = preset_run("post");
+  RunSpec spec = preset_run(plan.preset);
   for (const std::string& assignment : plan.set) assign(spec, assignment);
   if (plan.steps > 0) set_field(spec, "train.steps", std::to_string(plan.steps));
   complete(spec);
@@ -162,39 +193,39 @@ std::string to_text(const MoreSeeds& more, const Plan& plan) {
   return text;
 }
 
-std::vector<Job> jobs_of(const Plan& plan) {
+std::vector<CellRun> runs_of(const Plan& plan) {
   check(plan);
   const RunSpec base = base_of(plan);
   int32_t most = 0;
-  std::vector<Job> cells;  // the cells with seed 1
+  std::vector<CellRun> cells;  // the cells with seed 1
   for (size_t row = 0; row < plan.rows(); ++row)
     for (size_t column = 0; column < plan.columns(); ++column) {
-      Job cell{column, row, 1, base, ""};
+      CellRun cell{{{base, {}}}, column, row};
       try {
-        cell.spec = cell_spec(plan, base, column, row);
+        cell.run.spec = cell_spec(plan, base, column, row);
       } catch (const Error& error) {
         cell.refused = error.what();
       }
+      cell.run.spec.seed = 1;
       most = std::max(most, plan.seeds_of(column, row));
       cells.push_back(std::move(cell));
     }
-  if (std::all_of(cells.begin(), cells.end(), [](const Job& cell) { return !cell.refused.empty(); }))
+  if (std::all_of(cells.begin(), cells.end(), [](const CellRun& cell) { return !cell.refused.empty(); }))
     throw Error(cells.front().refused);
   require_read(plan, cells);
-  std::vector<Job> jobs;
+  std::vector<CellRun> runs;
   for (int32_t seed = 1; seed <= most; ++seed)
-    for (const Job& cell : cells) {
+    for (const CellRun& cell : cells) {
       if (seed > plan.seeds_of(cell.column, cell.row)) continue;
-      jobs.push_back(cell);
-      jobs.back().seed = static_cast<uint64_t>(seed);
-      jobs.back().spec.seed = jobs.back().seed;
+      runs.push_back(cell);
+      runs.back().run.spec.seed = static_cast<uint64_t>(seed);
     }
-  return jobs;
+  return runs;
 }
 
-experiments::Study study_of(const std::vector<Job>& jobs) {
+experiments::Study study_of(const std::vector<CellRun>& runs) {
   experiments::Study study{.name = "sweep"};
-  for (const Job& job : jobs) study.runs.push_back({{job.spec, {}}, job.refused});
+  study.runs.assign(runs.begin(), runs.end());
   return study;
 }
 
@@ -207,6 +238,7 @@ PlanText text_of(const Plan& plan) {
 
 Plan plan_from(const PlanText& text) {
   Plan plan;
+  plan.preset = text.preset;
   plan.set = text.set;
   plan.steps = text.steps;
   plan.seeds = text.seeds;
@@ -219,9 +251,13 @@ Plan plan_from(const PlanText& text) {
 const std::vector<Preset>& presets() {
   // The first lesson uses these warm-ups and the rate 0.003, so the store may already have its runs.
   static const std::vector<Preset> all = {
-      {"warmup", {"train.lr=3e-4:3e-2:log7", "train.warmup=0,10,25,50,100,200"}},
-      {"depth", {"model.layers=2,4,6,9,12,18", "train.lr=3e-4,1e-3,3e-3,1e-2"}},
-      {"placement", {"model.placement=all", "train.lr=3e-4,1e-3,3e-3,1e-2"}},
+      {"warmup",
+       "learning rate × warm-up, Post-LN",
+       {"train.lr=3e-4:3e-2:log7", "train.warmup=0,10,25,50,100,200"}},
+      {"depth",
+       "depth × learning rate, Post-LN",
+       {"model.layers=2,4,6,9,12,18", "train.lr=3e-4,1e-3,3e-3,1e-2"}},
+      {"placement", "placement × learning rate", {"model.placement=all", "train.lr=3e-4,1e-3,3e-3,1e-2"}},
   };
   return all;
 }
@@ -239,7 +275,7 @@ Plan preset_plan(std::string_view name) {
   fail("sweep", "{} is no sweep that is ready to start: {}", shown_text(name), expected(name, names));
 }
 
-std::string command_text(const Plan& plan, const Elsewhere& where, std::string_view between) {
+std::string command_text(const Plan& plan, std::string_view metric, std::string_view between) {
   std::string line = "normscope sweep";
   const auto add = [&](const std::string& option) { line.append(between).append(option); };
   for (const std::string& assignment : plan.set) add("--set " + shell_quoted(assignment));
@@ -247,15 +283,14 @@ std::string command_text(const Plan& plan, const Elsewhere& where, std::string_v
   if (plan.steps > 0) add(fmt::format("--steps {}", plan.steps));
   if (plan.seeds != 1) add(fmt::format("--seeds {}", plan.seeds));
   for (const MoreSeeds& more : plan.more) add("--more-seeds " + shell_quoted(to_text(more, plan)));
-  if (!where.metric.empty()) add("--metric " + where.metric);
-  return line + experiments::backend_text(where.backend, between);
+  if (!metric.empty()) add(fmt::format("--metric {}", metric));
+  return line;
 }
 
-std::string text_for(std::string_view form, const Plan& plan, const Elsewhere& where) {
+std::string text_for(std::string_view form, const Plan& plan, std::string_view metric) {
   return experiments::text_for(
-      form,
-      {"sweep", [&](std::string_view between) { return command_text(plan, where, between); },
-       " --csv sweep.csv --json sweep.json --svg sweep.svg", plan.runs(), where.tasks, where.backend.cuda});
+      form, {"sweep", [&](std::string_view between) { return command_text(plan, metric, between); },
+             " --csv sweep.csv --json sweep.json --svg sweep.svg", plan.runs()});
 }
 
 }  // namespace normscope::sweep

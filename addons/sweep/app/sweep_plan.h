@@ -10,7 +10,6 @@
 
 #include "app/grid/axis.h"
 #include "training/experiments/study.h"
-#include "training/spec/backend_choice.h"
 #include "training/spec/spec.h"
 
 namespace normscope::sweep {
@@ -35,11 +34,15 @@ struct MoreSeeds {
 };
 
 struct Plan {
-  std::vector<std::string> set;  ///< KEY=VALUE on the default comparison's Post-LN run
-  std::vector<Axis> axes;        ///< across, and up where there are two
-  int32_t steps = 0;             ///< budget of every run; 0: as the base run has it
-  int32_t seeds = 1;             ///< seeds 1..seeds in every cell
-  std::vector<MoreSeeds> more;
+  std::vector<std::string> set{};  ///< KEY=VALUE on the preset
+  std::vector<Axis> axes{};        ///< across, and up where there are two
+  int32_t steps = 0;               ///< budget of every run; 0: as the base run has it
+  int32_t seeds = 1;               ///< seeds 1..seeds in every cell
+  std::vector<MoreSeeds> more{};
+  std::string preset =
+      "post";  ///< the run that everything changes: of the default comparison, unless a study says
+  /// KEY=VALUE of each value of the second axis, where its values are names of bundles of settings.
+  std::vector<std::vector<std::string>> bundles{};
 
   size_t columns() const { return axes[0].values.size(); }
   size_t rows() const { return axes.size() > 1 ? axes[1].values.size() : 1; }
@@ -50,6 +53,11 @@ struct Plan {
 
 /// The run that the axes change. Throws Error.
 RunSpec base_of(const Plan& plan);
+/// Sets KEY=VALUE. Beside the keys of the configuration file it takes
+///   layers.cycle=post,pre   one placement a layer, in turn
+///   layers.halves=post,pre  in equal parts
+/// A stack that ends in a layer without a norm on the residual stream gets a final norm. Throws Error.
+void assign(RunSpec& spec, std::string_view assignment);
 
 /// Reads "2@train.lr=0.0014:0.0065,train.warmup=6:50": two seeds more where both values lie in these
 /// ranges, ends included. A single value means that row or column, and an axis that is not named counts whole. Throws
@@ -61,44 +69,36 @@ std::string to_text(const MoreSeeds& more, const Plan& plan);
 struct PlanText {
   std::vector<std::string> set{}, axes{}, more_seeds{};
   int32_t steps = 0, seeds = 1;
+  std::string preset = "post";
 };
 PlanText text_of(const Plan& plan);
 Plan plan_from(const PlanText& text);  ///< throws Error
 
-/// One run. A cell whose values do not fit together (a width that the heads do not divide) has the reason in
-/// `refused` and is not trained; the other cells are.
-struct Job {
+/// A run and its cell.
+struct CellRun : experiments::StudyRun {
   size_t column = 0, row = 0;
-  uint64_t seed = 1;
-  RunSpec spec;
-  std::string refused;
 };
 /// Lists the runs seed by seed, so that a sweep stopped early has results for every cell; within a seed it
-/// goes row by row. Throws Error for an invalid plan: no axis, a setting twice, a setting that no run reads, too many
-/// runs.
-std::vector<Job> jobs_of(const Plan& plan);
-/// Makes a study whose runs are the jobs, in the same order.
-experiments::Study study_of(const std::vector<Job>& jobs);
+/// goes row by row. A cell whose values do not fit together (a width that the heads do not divide) is refused and not
+/// trained; the other cells are. Throws Error for an invalid plan: no axis, a setting twice, a setting that no run
+/// reads, too many runs.
+std::vector<CellRun> runs_of(const Plan& plan);
+/// The study of these runs, in the same order.
+experiments::Study study_of(const std::vector<CellRun>& runs);
 
 /// A sweep that is ready to start: "warmup", "depth", "placement".
 struct Preset {
-  const char* name;  ///< its words are sweep.preset.NAME in assets/words
+  const char *name, *title;
   std::vector<const char*> axes;
 };
 const std::vector<Preset>& presets();
 /// Throws an Error that names the nearest preset.
 Plan preset_plan(std::string_view name);
 
-/// What else a text says that trains exactly a plan, extra seeds of regions included, in another place.
-struct Elsewhere {
-  int32_t tasks = 0;  ///< see experiments::Elsewhere
-  BackendChoice backend{};
-  std::string metric{};  ///< of the colour; empty: the usual one
-};
-
 /// Writes "normscope sweep --axis ... --seeds 3"; `between` goes before each option.
-std::string command_text(const Plan& plan, const Elsewhere& where = {}, std::string_view between = " ");
-/// Writes the form with that name. Throws Error.
-std::string text_for(std::string_view form, const Plan& plan, const Elsewhere& where);
+/// `metric`: of the colour; empty: the usual one.
+std::string command_text(const Plan& plan, std::string_view metric = {}, std::string_view between = " ");
+/// Writes the form with that name, to train the plan elsewhere. Throws Error.
+std::string text_for(std::string_view form, const Plan& plan, std::string_view metric);
 
 }  // namespace normscope::sweep

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "app/words/words.h"
-#include "training/data/identity/data_identity.h"
+#include "training/data/data_identity.h"
 #include "training/experiments/over_seeds.h"
 #include "training/io/number_json.h"
 #include "training/io/text_table.h"
@@ -90,7 +90,8 @@ Json cell_json(const Grid& grid, const Cell& cell) {
 
 /// Gives the level of letter frequencies and the best cell, unless the cells read different data.
 std::string ends_text(const Grid& grid) {
-  if (!grid.one_data()) return "These are " + words::say("sweep.different_data") + ".";
+  if (!grid.one_data())
+    return "These are " + tr("cells of different data: their losses do not compare") + ".";
   return fmt::format("The line of {}: {} {}; best cell: {}.", words::spoken(frequencies_of(grid.unit())),
                      words::with_decimal(fixed(grid.level)), words::spoken(nats_per(grid.unit())),
                      words::with_decimal(fixed(grid.best)));
@@ -106,9 +107,8 @@ std::string key_text(const Grid& grid) {
   const Plan& plan = grid.plan;
   return fmt::format(
       "↘ learns, — stuck, ↗ diverges, × not finite, ? seeds disagree, … undecided, ! cannot be trained, "
-      "· not yet{}.\n{} Losses: mean of {}.\n",
-      plan.seeds > 1 || !plan.more.empty() ? "; 2/3: two of three seeds learn" : "", ends_text(grid),
-      loss_window_text(grid));
+      "· not yet{}.\n{}",
+      plan.seeds > 1 || !plan.more.empty() ? "; 2/3: two of three seeds learn" : "", level_text(grid));
 }
 
 /// Why cells cannot be trained, and of a predicted number why others have none.
@@ -118,9 +118,8 @@ std::string refusals_text(const Grid& grid, Metric metric) {
     if (!cell.refused.empty())
       out += fmt::format("{}: {}\n", grid.text_of(cell), cell.refused);
     else if (is_predicted(metric) && !cell.predicted.objection.empty())
-      out +=
-          fmt::format("{}: {}\n", grid.text_of(cell),
-                      words::say("sweep.no_prediction", {{"why", words::spoken(cell.predicted.objection)}}));
+      out += fmt::format("{}: {}\n", grid.text_of(cell),
+                         tr("no prediction: {why}", {{"why", words::spoken(cell.predicted.objection)}}));
   return out;
 }
 
@@ -128,23 +127,29 @@ std::string refusals_text(const Grid& grid, Metric metric) {
 
 std::string loss_window_text(const Grid& grid) {
   const int32_t steps = base_of(grid.plan).train.steps;
-  if (steps_vary(grid.plan)) return words::say("sweep.window.last_or_all", {{"steps", Record::kWindow}});
-  return steps < Record::kWindow ? words::say("sweep.window.all", {{"steps", steps}})
-                                 : words::say("sweep.window.last", {{"steps", Record::kWindow}});
+  if (steps_vary(grid.plan))
+    return tr("the last {steps} steps, or of all where there are fewer", {{"steps", Record::kWindow}});
+  return steps < Record::kWindow ? tr("all {steps} steps", {{"steps", steps}})
+                                 : tr("the last {steps} steps", {{"steps", Record::kWindow}});
+}
+
+std::string level_text(const Grid& grid) {
+  return fmt::format("{} Losses: mean of {}.\n", ends_text(grid), loss_window_text(grid));
 }
 
 std::string loss_note(const Grid& grid) {
-  return words::say("sweep.loss_note",
-                    {{"unit", words::spoken(nats_per(grid.unit()))}, {"window", loss_window_text(grid)}});
+  return tr("{unit}, mean of {window}",
+            {{"unit", words::spoken(nats_per(grid.unit()))}, {"window", loss_window_text(grid)}});
 }
 
 std::string setting_text(const Grid& grid) {
   const Plan& plan = grid.plan;
   const RunSpec base = base_of(plan);
-  std::string text = words::say(plan.more.empty() ? "sweep.setting.seeds" : "sweep.setting.more_seeds",
-                                {{"count", plan.seeds}});
-  if (!steps_vary(plan))
-    text = words::say("sweep.setting.steps", {{"steps", base.train.steps}, {"seeds", text}});
+  std::string text =
+      tr(plan.more.empty() ? "{count} seed a cell | {count} seeds a cell"
+                           : "{count} seed a cell, more in regions | {count} seeds a cell, more in regions",
+         {{"count", plan.seeds}});
+  if (!steps_vary(plan)) text = tr("{steps} steps, {seeds}", {{"steps", base.train.steps}, {"seeds", text}});
   if (!plan.set.empty()) text += fmt::format("; {}", fmt::join(plan.set, " "));
   return text;
 }
@@ -182,22 +187,40 @@ Json to_json(const Grid& grid) {
   return json;
 }
 
-std::string to_csv(const Grid& grid) {
-  using experiments::joined, experiments::run_columns, experiments::run_row;
+std::string to_csv(const Grid& grid) { return to_csv({{"", &grid}}); }
+
+std::string to_csv(const std::vector<std::pair<std::string, const Grid*>>& parts) {
+  using experiments::data_columns, experiments::joined, experiments::run_columns, experiments::run_row;
+  std::vector<std::string> keys;  // of the axes of all parts
+  bool measured = false;
+  for (const auto& [name, grid] : parts) {
+    measured = measured || !grid->measure.empty();
+    for (const Axis& axis : grid->plan.axes)
+      if (std::ranges::find(keys, axis.key) == keys.end()) keys.push_back(axis.key);
+  }
+  const bool named = !parts.empty() && !parts.front().first.empty();
   Table table;
-  for (const Axis& axis : grid.plan.axes) table.columns.push_back({axis.key, "", experiments::Kind::Data});
-  table.columns = joined(joined(table.columns, run_columns()), experiments::data_columns({"learned"}));
-  if (!grid.measure.empty()) table.columns = joined(table.columns, experiments::data_columns({"measured"}));
-  for (const Cell& cell : grid.cells)
-    for (size_t i = 0; i < cell.runs.size(); ++i) {
-      if (!cell.runs[i]) continue;
-      TableRow row{grid.plan.axes[0].values[cell.column]};
-      if (grid.plan.axes.size() > 1) row.emplace_back(grid.plan.axes[1].values[cell.row]);
-      row = joined(std::move(row), run_row(i + 1, *cell.runs[i]));
-      row.emplace_back(share_learned(grid, *cell.runs[i]));
-      if (!grid.measure.empty()) row.emplace_back(cell.runs[i]->measured);
-      table.rows.push_back(std::move(row));
-    }
+  if (named) table.columns = data_columns({"part"});
+  for (const std::string& key : keys) table.columns.push_back({key, "", experiments::Kind::Data});
+  table.columns = joined(joined(table.columns, run_columns()), data_columns({"learned"}));
+  if (measured) table.columns = joined(table.columns, data_columns({"measured"}));
+  for (const auto& [name, grid] : parts)
+    for (const Cell& cell : grid->cells)
+      for (size_t i = 0; i < cell.runs.size(); ++i) {
+        if (!cell.runs[i]) continue;
+        TableRow row;
+        if (named) row.emplace_back(name);
+        for (const std::string& key : keys) {
+          const std::vector<Axis>& axes = grid->plan.axes;
+          const auto axis = std::ranges::find(axes, key, &Axis::key);
+          row.push_back(axis == axes.end() ? experiments::Cell()
+                                           : axis->values[axis == axes.begin() ? cell.column : cell.row]);
+        }
+        row = joined(std::move(row), run_row(i + 1, *cell.runs[i]));
+        row.emplace_back(share_learned(*grid, *cell.runs[i]));
+        if (measured) row.emplace_back(cell.runs[i]->measured);
+        table.rows.push_back(std::move(row));
+      }
   return experiments::to_csv(table);
 }
 

@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "addons/sweep/app/cells.h"
 
@@ -16,6 +18,8 @@ std::string to_text(const Grid& grid, Metric metric);
 /// when.
 nlohmann::json to_json(const Grid& grid);
 std::string to_csv(const Grid& grid);  ///< one line per run
+/// One table of several grids, each with the name of its part.
+std::string to_csv(const std::vector<std::pair<std::string, const Grid*>>& parts);
 /// Draws cells, signs, seeds, border and key in light colours, and in dark ones where the viewer prefers them.
 std::string to_svg(const Grid& grid, Metric metric);
 
@@ -32,6 +36,8 @@ std::string to_markdown(const Grid& grid, Metric metric, const std::string& pict
 std::string setting_text(const Grid& grid);
 /// Names the steps that a cell's loss is averaged over: "the last 25 steps".
 std::string loss_window_text(const Grid& grid);
+/// The line of letter frequencies and the steps of a loss, below a table of numbers.
+std::string level_text(const Grid& grid);
 /// Explains the losses: "nats per letter, mean of the last 20 steps".
 std::string loss_note(const Grid& grid);
 

@@ -1,6 +1,6 @@
 // The worker trains the sweep that is on screen, on a thread of its own, and reports how far it has come. The screen
 // reads a shared immutable state each frame and never waits. Finished runs are taken from the store at once and new
-// ones are put there; a run that was paused, stopped or killed goes on from its step. The screen calls it; tests supply
+// ones are put there; a run that was paused, stopped or killed begins again. The screen calls it; tests supply
 // a trainer of their own.
 #pragma once
 
@@ -16,8 +16,8 @@
 
 #include "addons/sweep/app/cells.h"
 #include "addons/sweep/app/sweep_plan.h"
-#include "training/experiments/runner.h"
 #include "training/experiments/store/result_store.h"
+#include "training/experiments/study.h"
 #include "training/files/newest_job.h"
 
 namespace normscope::sweep {
@@ -49,7 +49,7 @@ class SweepTrainer {
   virtual ~SweepTrainer() = default;
   /// Fills in what the store has, and trains only with `train`. It replaces what is under way.
   virtual void start(const Plan& plan, bool train) = 0;
-  /// Puts aside what is being trained; the next start resumes it. `phase` is Paused or Stopped.
+  /// Ends what is being trained; the next start begins its runs again. `phase` is Paused or Stopped.
   virtual void halt(Phase phase) = 0;
   /// Sets how many runs train at a time; 0 means one per physical core.
   virtual void use_cores(int32_t cores) = 0;
@@ -64,9 +64,10 @@ class SweepTrainer {
 /// rounded up, is left to them, but at least one run trains.
 int32_t runs_beside(int32_t cores, bool others_train);
 
-/// `carried` returns, one per job, the records that the jobs of `plan` share with the grid `from`: the plans have the
+/// `carried` returns, one per run, the records that the runs of `plan` share with the grid `from`: the plans have the
 /// same rest and the same axes, with values in other places.
-std::vector<std::optional<Record>> carried(const Grid& from, const Plan& plan, const std::vector<Job>& jobs);
+std::vector<std::optional<Record>> carried(const Grid& from, const Plan& plan,
+                                           const std::vector<CellRun>& runs);
 
 class Worker : public SweepTrainer {
  public:
@@ -90,12 +91,10 @@ class Worker : public SweepTrainer {
   using Clock = std::chrono::steady_clock;
   void carry_out(const Task& task);
   void work(const Task& task);
-  bool train(const Task& task, const experiments::Study& study, const std::vector<Job>& jobs,
-             SweepState& state);
-  bool on_progress(const experiments::Progress& at, const Plan& plan, const std::vector<Job>& jobs,
-                   SweepState& state, int32_t cores);
-  void fill(const Plan& plan, const std::vector<Job>& jobs, SweepState& state);
-  int32_t cores_now() const { return runs_beside(cores_, others_train_); }
+  void train(const Task& task, const std::vector<CellRun>& runs, SweepState& state);
+  bool on_progress(const experiments::Progress& at, const Plan& plan, const std::vector<CellRun>& runs,
+                   SweepState& state);
+  void fill(const Plan& plan, const std::vector<CellRun>& runs, SweepState& state);
 
   experiments::StorePlace place_;
   int32_t all_cores_;
@@ -109,7 +108,6 @@ class Worker : public SweepTrainer {
   std::atomic<bool> new_records_{false};      ///< records came after the grid was made; read unlocked
   std::unique_ptr<experiments::ResultStore> store_;
   Clock::time_point shown_, grid_made_, began_;
-  std::optional<Clock::time_point> differs_since_;  ///< since other cores are wanted than are used
   std::optional<int64_t> done_at_start_;
   Clock::duration grid_cost_{};
   NewestJob<Task, SweepState> jobs_;  ///< last, so destroyed first: its thread uses the others

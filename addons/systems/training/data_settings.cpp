@@ -67,6 +67,12 @@ void add_data_of_systems(std::vector<Field>& fields) {
                {"data.punctuation", "punctuation counts", "",
                 "Whether attachment scores count punctuation, as the evaluation of CoNLL-U does; off, they "
                 "leave it out, as is usual on the Penn Treebank. What is learned is the same."}))});
+  add_help(fields, "data.name",
+           "Or the class of drawn digits, or of images in IDX files, or the dependency trees of sentences.");
+  add_help(
+      fields, "model.architecture",
+      "Two are no transformers: a convolutional network names the class of an image, a parser is a feed-forward "
+      "network that chooses the transitions which build a dependency tree.");
 }
 
 }  // namespace normscope

@@ -64,7 +64,7 @@ void TapeScreen::draw_timeline_labels(Ui& ui, const Rect& track) {
       ++end;
     if (it.layer > 0 && it.phase != Phase::Update && end - i > 2) {
       const std::string words =
-          free <= track.x ? words::say("tape.bar.layer", {{"layer", it.layer}}) : fmt::format("{}", it.layer);
+          free <= track.x ? tr("layer {layer}", {{"layer", it.layer}}) : fmt::format("{}", it.layer);
       const float w = p.text_width(style, words), x = x_of(static_cast<double>(i + end) / 2) - w / 2;
       const bool under_flag = x < head + 26 && x + w > head - 26;
       if (x >= free && !under_flag && x + w <= track.right()) {
@@ -79,14 +79,13 @@ void TapeScreen::draw_timeline_labels(Ui& ui, const Rect& track) {
   const float y = track.bottom() + 17;
   const float fold = x_of(static_cast<double>(forward.end) - 0.5);
   p.line({fold, track.y - 8}, {fold, track.bottom() + 6}, t.ink2, 1.2f);
-  const float forward_end = track.x + p.text({track.x, y}, style, t.ink2, words::say("tape.phase.forward"));
-  const float update = p.text_width(style, words::say("tape.phase.update")),
+  const float forward_end = track.x + p.text({track.x, y}, style, t.ink2, tr("forward"));
+  const float update = p.text_width(style, tr("update")),
               middle = x_of(static_cast<double>(backward.first + backward.end) / 2);
-  if (fold - 12 > forward_end + 8)
-    p.text({fold, y}, style, t.ink2, words::say("tape.bar.fold"), Align::Centre);
+  if (fold - 12 > forward_end + 8) p.text({fold, y}, style, t.ink2, tr("fold"), Align::Centre);
   if (middle - 30 > fold + 20 && middle + 30 < track.right() - update - 8)
-    p.text({middle, y}, style, t.ink2, words::say("tape.phase.backward"), Align::Centre);
-  p.text({track.right(), y}, style, t.ink2, words::say("tape.phase.update"), Align::Right);
+    p.text({middle, y}, style, t.ink2, tr("backward"), Align::Centre);
+  p.text({track.right(), y}, style, t.ink2, tr("update"), Align::Right);
 }
 
 void TapeScreen::draw_timeline(Ui& ui, const Rect& rect) {
@@ -100,7 +99,8 @@ void TapeScreen::draw_timeline(Ui& ui, const Rect& rect) {
   options.arrows = true;
   options.enabled = facts_ != nullptr;
   const Hit hit = ui.hit("tape/timeline", {track.x - 8, track.centre().y - 14, track.w + 16, 28},
-                         fmt::format("{}", head_), words::say("tape.bar.help_timeline"), options);
+                         fmt::format("{}", head_),
+                         tr("The instructions of this step. Drag the play head along them."), options);
   if (hit.held && facts_) {
     const float share = std::clamp((ui.mouse().x - track.x) / track.w, 0.f, 1.f);
     go(static_cast<size_t>(std::lround(share * last)));
@@ -122,9 +122,9 @@ void TapeScreen::draw_timeline(Ui& ui, const Rect& rect) {
 }
 
 void TapeScreen::draw_speed(Ui& ui, const Rect& place) {
-  const std::vector<words::Label> labels{words::label("tape.bar.slow"), words::label("tape.bar.normal"),
-                                         words::label("tape.bar.max")};
-  segmented(ui, "tape/speed", place, labels, speed_, words::say("tape.bar.help_speed"));
+  const std::vector<words::Label> labels{words::label("slow"), words::label("1×"), words::label("max")};
+  segmented(ui, "tape/speed", place, labels, speed_,
+            tr("Two or ten instructions a second, or as fast as they are shown."));
 }
 
 void TapeScreen::draw_bar(Ui& ui, const Rect& bar, bool clock) {
@@ -139,16 +139,19 @@ void TapeScreen::draw_bar(Ui& ui, const Rect& bar, bool clock) {
   plain.enabled = primary.enabled = facts_ != nullptr;
   primary.primary = true;
   const auto place = [&](float width) { return centred({rest.x + width / 2, cy}, width, side); };
-  if (icon_button(ui, "tape/first", place(side), Icon::First, words::say("tape.bar.help_first"), plain) &&
+  if (icon_button(ui, "tape/first", place(side), Icon::First, tr("To the first instruction (Home)."),
+                  plain) &&
       facts_)
     go(listed_.front());
   rest.take_left(side, 6);
   if (icon_button(ui, "tape/play", place(46), playing_ ? Icon::Pause : Icon::Play,
-                  words::say("tape.bar.help_play"), primary,
-                  playing_ ? words::say("tape.bar.playing") : words::say("tape.bar.resting")))
+                  tr("Plays the step, instruction by instruction (Space)."), primary,
+                  playing_ ? tr("playing") : tr("resting")))
     play_or_pause();
   rest.take_left(46, 6);
-  if (icon_button(ui, "tape/next", place(side), Icon::Step, words::say("tape.bar.help_next"), plain)) step(1);
+  if (icon_button(ui, "tape/next", place(side), Icon::Step,
+                  tr("One instruction on, in order of execution (Right)."), plain))
+    step(1);
   rest.take_left(side, 12);
   if (!compact) {
     draw_speed(ui, centred({rest.x + 59, cy}, 118, 28));
@@ -160,19 +163,20 @@ void TapeScreen::draw_bar(Ui& ui, const Rect& bar, bool clock) {
   const std::string now = facts_ ? grouped(static_cast<long long>(head_)) : "–";
   const TextStyle of_style{Face::Sans, type::body};
   const float w = p.text_in(upper, {Face::Mono, type::counter}, t.ink, now);
-  const std::string of = compact ? words::say("tape.bar.of_short", {{"all", count}})
-                                 : words::say("tape.bar.of", {{"all", count}});
+  const std::string of =
+      compact ? tr("/ {all}", {{"all", count}}) : tr("of {all} instructions", {{"all", count}});
   p.text_in({upper.x + w + 8, upper.y + 2, words.w - w - 8, upper.h}, of_style, t.ink3, of);
-  ui.mark("tape/counter", upper, now, words::say("tape.bar.help_counter"));
+  ui.mark("tape/counter", upper, now, tr("The instruction under the play head; they are counted from 0."));
   if (!compact && clock && facts_ && facts_->timed) {
     const double all = seconds_of(facts_->fold, [](int32_t) { return true; });
     const double before = seconds_of(facts_->fold, [&](int32_t i) { return static_cast<size_t>(i) < head_; });
     const TextStyle tick{Face::Sans, type::tick};
-    std::string sums = words::say("tape.bar.times", {{"all", ui::significant(1e3 * all, 3)},
-                                                     {"before", ui::significant(1e3 * before, 3)}});
+    std::string sums =
+        tr("{all} ms one by one, {before} of them before this one",
+           {{"all", ui::significant(1e3 * all, 3)}, {"before", ui::significant(1e3 * before, 3)}});
     if (p.text_width(tick, sums) > words.w)
-      sums = words::say("tape.bar.times_short", {{"all", ui::significant(1e3 * all, 3)},
-                                                 {"before", ui::significant(1e3 * before, 3)}});
+      sums = tr("{all} ms one by one, {before} before this one",
+                {{"all", ui::significant(1e3 * all, 3)}, {"before", ui::significant(1e3 * before, 3)}});
     p.text_in({words.x, cy + 2, words.w, 18}, tick, t.ink2, sums);
   }
   draw_timeline(ui, {rest.x + 10, bar.y, rest.w - 24, bar.h});

@@ -25,7 +25,11 @@ std::optional<size_t> best_of(const NumericCheck& check) {
 }
 
 const std::string& how_of(const NumericCheck& check) {
-  return check.central.empty() ? words::say("tape.check.held") : words::say("tape.check.central");
+  return check.central.empty()
+             ? tr("This norm holds a statistic constant on the way back. A difference would see it move, "
+                  "so none is taken.")
+             : tr("central differences of this instruction alone by its float32 kernels, added in float64; "
+                  "rounding leaves 0.0001 to 0.001");
 }
 
 plot::Series errors_of(const std::vector<Difference>& all, const char* id, const char* name) {
@@ -85,11 +89,11 @@ plot::PlotSpec error_plot(const Checked& checked, std::optional<size_t> h) {
   const NumericCheck& check = checked.check;
   plot::PlotSpec plot;
   plot.id = "tape-check";
-  plot.title = words::say("tape.check.error");
+  plot.title = tr("Error of the difference");
   plot.note = fmt::format("{}, {}[{}]", check.node, check.input, check.element);
   plot.sentence = how_of(check);
-  plot.x.label = words::say("tape.check.step");
-  plot.y.label = words::say("tape.check.relative");
+  plot.x.label = tr("step h");
+  plot.y.label = tr("relative error");
   plot.pad_left = 48;
   double low = std::numeric_limits<double>::infinity(), high = 0, least = low, most = 0;
   for (const std::vector<Difference>* all : {&check.central, &check.refined})
@@ -114,7 +118,7 @@ plot::PlotSpec error_plot(const Checked& checked, std::optional<size_t> h) {
     plot.handles.push_back({.name = "h",
                             .x = all[*h].h,
                             .y = std::max(all[*h].error, kLeastError),
-                            .help = words::say("tape.check.help_h"),
+                            .help = tr("The step of the difference. Drag it, or use the arrow keys."),
                             .value = number(all[*h].h)});
   return plot;
 }
@@ -126,10 +130,10 @@ void InstructionPanel::draw_check(Frame& f, Rect rect) {
   p.hairline({rect.x, rect.y}, {rect.right(), rect.y}, t.border);
   rect.take_top(f.small() ? 4.f : 10.f);
   Rect head = rect.take_top(26, 6);
-  const float title = p.text_in(head, kTitleBold, t.ink, words::say("tape.check.title"));
+  const float title = p.text_in(head, kTitleBold, t.ink, tr("Check one element"));
   const Shown& shown = *f.shown;
   const Checked* checked = f.checked;
-  const std::string why = !shown.can_check                     ? words::say("tape.check.none")
+  const std::string why = !shown.can_check ? tr("No gradient passes through this instruction.")
                           : checked && !checked->fault.empty() ? checked->fault
                                                                : "";
   std::string value = why;
@@ -138,7 +142,7 @@ void InstructionPanel::draw_check(Frame& f, Rect rect) {
     value = fmt::format("{}/{}[{}]: {}", check.node, check.input, check.element, number(check.analytic, 6));
   }
   ui.mark("tape/check", {rect.x, head.y, rect.w, rect.bottom() - head.y}, value,
-          words::say("tape.check.help"));
+          tr("The gradient of one element: as the kernel computes it, and from differences."));
   if (!why.empty()) {
     if (p.wrapped_height(rect.w, kBodyWords, why, 17) <= rect.h)
       p.text_wrapped(rect, kBodyWords, t.ink2, why, 17);
@@ -178,10 +182,10 @@ void InstructionPanel::draw_fields(Frame& f, Rect row) {
   };
   Element next = *element;
   if (t->rows > 1)
-    next.row = one("tape/check/position", words::say("tape.check.position"), element->row, t->rows, true,
-                   words::say("tape.check.help_position"));
-  next.column = one("tape/check/feature", words::say("tape.check.feature"), element->column, t->columns,
-                    false, words::say("tape.check.help_feature"));
+    next.row = one("tape/check/position", tr("position"), element->row, t->rows, true,
+                   tr("Row of the element in the picture, from 0. Drag, type, or use the arrow keys."));
+  next.column = one("tape/check/feature", tr("feature"), element->column, t->columns, false,
+                    tr("Column of the element in the picture, from 0. Drag, type, or use the arrow keys."));
   if (next == *element) return;
   chosen_ = next;
   f.checked = nullptr;
@@ -201,14 +205,14 @@ void InstructionPanel::draw_numbers(Frame& f, Rect rect) {
     std::string label, value;
     bool strong = false;
   };
-  std::vector<Line> lines{{words::say("tape.check.analytic"), number(check.analytic, 6)}};
+  std::vector<Line> lines{{tr("analytic"), number(check.analytic, 6)}};
   if (h) {
-    lines.push_back({words::say("tape.check.numeric"), number(all[*h].numeric, 6)});
-    lines.push_back({words::say("tape.check.relative"), number(all[*h].error, 2), true});
-    lines.push_back({words::say("tape.check.at_h"), number(all[*h].h, 2)});
+    lines.push_back({tr("numeric"), number(all[*h].numeric, 6)});
+    lines.push_back({tr("relative error"), number(all[*h].error, 2), true});
+    lines.push_back({tr("at h"), number(all[*h].h, 2)});
   }
   if (const Difference* refined = check.best_refined())
-    lines.push_back({words::say("tape.check.refined"), number(refined->error, 2)});
+    lines.push_back({tr("refined"), number(refined->error, 2)});
   for (const Line& line : lines) {
     if (rect.h < 17) return;
     const Rect row = rect.take_top(17);
@@ -229,8 +233,9 @@ void InstructionPanel::draw_errors(Frame& f, const Rect& rect) {
   const NumericCheck& check = f.checked->check;
   const std::vector<Difference>& all = check.central;
   const std::optional<size_t> now = h_ && *h_ < all.size() ? h_ : best_of(check);
-  const plot::PlotHit hit = plot::draw_plot(f.ui, "tape/check/plot", rect, error_plot(*f.checked, now), view_,
-                                            words::say("tape.check.help_plot"));
+  const plot::PlotHit hit =
+      plot::draw_plot(f.ui, "tape/check/plot", rect, error_plot(*f.checked, now), view_,
+                      tr("The relative error against the step h; dashed: in double precision."));
   if (!hit.handle || !now) return;
   if (!hit.handle_done || dragging_h_) {
     h_ = nearest_h(all, hit.handle_x);

@@ -19,8 +19,6 @@ namespace {
 constexpr const char *kMenu = "tape/fold/menu", *kChanges = "tape/changes";
 constexpr float kLine = 19;
 
-constexpr const char* kEndings[] = {"svg", "csv", "json"};
-
 const char* sign_of(ChangeKind kind) {
   return kind == ChangeKind::Came ? "+" : kind == ChangeKind::Went ? "−" : "≠";
 }
@@ -46,10 +44,9 @@ void TapeScreen::save(const std::string& ending) {
 }
 
 void TapeScreen::draw_menu(Ui& ui, const Rect& place) {
-  std::vector<FileRow> rows;
-  for (const char* const ending : kEndings)
-    rows.push_back(
-        {ending, words::say(fmt::format("tape.save.{}", ending)), words::say("tape.save.help_fold")});
+  const std::string& help = tr("Writes every line of the fold into the pictures folder.");
+  const std::vector<FileRow> rows{
+      {"svg", tr("Save as SVG"), help}, {"csv", tr("Save as CSV"), help}, {"json", tr("Save as JSON"), help}};
   FileMenuOptions options;
   options.shortcut = "Ctrl+E";
   if (size_ == Size::Compact) {  // the compact bar has no room for the speed
@@ -57,7 +54,8 @@ void TapeScreen::draw_menu(Ui& ui, const Rect& place) {
     options.foot = [&](const Rect& foot) { draw_speed(ui, centred(foot.centre(), 118, 28)); };
   }
   const Rect icon = centred(place.centre(), 24, 24);
-  const std::string chosen = file_menu(ui, kMenu, icon, words::say("tape.save.fold"), rows, options);
+  const std::string chosen =
+      file_menu(ui, kMenu, icon, tr("Save the fold as SVG, CSV or JSON (Ctrl+E)."), rows, options);
   if (!chosen.empty()) save(chosen);
 }
 
@@ -84,22 +82,22 @@ void TapeScreen::draw_changes(Ui& ui, const Rect& place) {
   Rect rest = box.inset(14, 10);
   const std::string words = change_sentence(*facts_);
   p.text_wrapped(rest.take_top(36), {Face::Sans, type::body}, t.ink, words, 17);
-  ui.mark("tape/changes/list", rest, words, words::say("tape.change.help"));
+  ui.mark("tape/changes/list", rest, words, tr("The instructions that the change of the wiring touched."));
   const TextStyle mono{Face::Mono, type::tick}, sans{Face::Sans, type::tick};
   for (size_t i = 0; i < shown; ++i) {
     const InstructionChange& one = *listed[i];
     Rect row = rest.take_top(kLine);
     p.text_in(row.take_left(16), mono, t.ink, sign_of(one.kind));
-    p.text_in(row.take_left(64), sans, t.ink3,
-              words::say(fmt::format("tape.phase.{}", to_string(one.phase))));
+    p.text_in(row.take_left(64), sans, t.ink3, tr(to_string(one.phase)));
     const float w = std::max(150.f, p.text_width(mono, one.name) + 10);
     p.text_in(row.take_left(w), mono, t.ink, one.name);
     const std::string& what = one.words.empty() ? std::string(to_string(one.op)) : one.words;
     if (p.text_width(sans, what) <= row.w) p.text_in(row, sans, t.ink2, what);
   }
   if (shown < listed.size())
-    p.text_in(rest.take_top(kLine), sans, t.ink3,
-              words::say("tape.change.more", {{"count", listed.size() - shown}}));
+    p.text_in(
+        rest.take_top(kLine), sans, t.ink3,
+        tr("and {count} more; all are in the JSON that the menu saves", {{"count", listed.size() - shown}}));
   ui.end_popup();
 }
 

@@ -48,31 +48,32 @@ float TapeScreen::draw_run_tiles(Ui& ui, const Rect& row, const LabView& view) {
   for (size_t i = view.runs.size(); i-- > 0;) {
     const RunView& run = view.runs[i];
     x -= 30;
-    if (tile_button(ui, fmt::format("tape/run/{}", run.letter), {x + 3, row.centre().y - 12, 24, 24},
-                    run.letter - 'A', run.letter == run_,
-                    words::say("tape.fold.help_run", {{"run", run.letter}})))
+    if (tile_button(
+            ui, fmt::format("tape/run/{}", run.letter), {x + 3, row.centre().y - 12, 24, 24},
+            run.letter - 'A', run.letter == run_,
+            tr("The next step of run {run} as the engine executes it, on a copy.", {{"run", run.letter}})))
       ask_step(view, run.letter);
   }
   return x;
 }
 
 void TapeScreen::draw_nothing(Ui& ui, const Rect& rect, const LabView& view) {
-  Rect rest = panel(ui, rect, {.title = words::say("tape.fold.title"), .term = "tape"});
+  Rect rest = panel(ui, rect, {.title = tr("One training step"), .term = "tape"});
   const Rect middle = centred(rest.centre(), 300, 100);
   const bool runs = !view.runs.empty();
   const std::string words = !state_->error.empty()     ? state_->error
-                            : waits_ || worker_.busy() ? words::say("tape.fold.copying")
-                            : runs                     ? words::say("tape.fold.no_step")
-                                                       : words::say("tape.fold.no_run");
-  ui.mark("tape/nothing", middle, words, words::say("tape.fold.help_nothing"));
+                            : waits_ || worker_.busy() ? tr("The step is being copied.")
+                            : runs ? tr("No step yet. A copy of one is played; the run does not notice.")
+                                   : tr("No run yet: the Lab (1) has them.");
+  ui.mark("tape/nothing", middle, words, tr("What there is to do first."));
   ui.paint().text_wrapped({middle.x, middle.y, middle.w, 60}, {Face::Sans, type::body}, ui.theme().ink2,
                           words, 17);
   if (!runs) return;
   ButtonOptions primary;
   primary.primary = true;
   primary.enabled = !busy();
-  if (button(ui, "tape/once", {middle.x, middle.y + 62, 140, 34}, words::say("tape.fold.play_one"),
-             words::say("tape.fold.help_play_one"), primary))
+  if (button(ui, "tape/once", {middle.x, middle.y + 62, 140, 34}, tr("Play one step"),
+             tr("Copies the next step of the run and plays it one instruction at a time."), primary))
     ask_step(view, run_);
   draw_run_tiles(ui, {middle.x + 150, middle.y + 62, 150, 34}, view);
 }
@@ -106,28 +107,28 @@ void TapeScreen::draw_fold(Ui& ui, const Rect& rect, const LabView& view, bool c
   const bool wide = size_ != Size::Compact;
   const StepFacts& facts = *facts_;
   PanelOptions options;
-  options.title = words::say("tape.fold.title");
+  options.title = tr("One training step");
   options.term = "tape";
-  options.brief = words::say("tape.fold.brief", {{"run", facts.letter}, {"step", facts.step}});
-  options.question =
-      words::say(facts.timed && clock ? "tape.fold.which_timed" : "tape.fold.which",
-                 {{"run", facts.letter}, {"step", facts.step}, {"loss", number(facts.loss, 3)}});
+  options.brief = tr("run {run}, step {step}", {{"run", facts.letter}, {"step", facts.step}});
+  options.question = tr(facts.timed && clock ? "run {run} at step {step}, loss {loss}; one thread"
+                                             : "run {run} at step {step}, loss {loss}",
+                        {{"run", facts.letter}, {"step", facts.step}, {"loss", number(facts.loss, 3)}});
   options.right =
       30.f * static_cast<float>(view.runs.size()) + 100 + (facts.change_from.empty() ? 0.f : 112.f);
   if (wide) options.sentence = state_->error.empty() ? fold_sentence(facts) : state_->error;
   const Rect content = panel(ui, rect, options);
   if (wide)
-    ui.mark(
-        "tape/sentence", {content.x, rect.y + 30, content.w, 18}, options.sentence,
-        state_->error.empty() ? words::say("tape.fold.help_sentence") : words::say("tape.fold.help_error"));
+    ui.mark("tape/sentence", {content.x, rect.y + 30, content.w, 18}, options.sentence,
+            state_->error.empty() ? tr("What this one step shows; another step may differ.")
+                                  : tr("Why the last request has no result."));
   Rect row{content.x, rect.y, content.w, space::title_row};
   draw_menu(ui, row.take_right(24, 6));
   ButtonOptions small;
   small.style = {Face::Sans, type::body};
   small.selected = follow_;
   const Rect place = row.take_right(58, 6);
-  if (button(ui, "tape/follow", centred(place.centre(), 58, 24), words::say("tape.fold.follow"),
-             words::say("tape.fold.help_follow"), small))
+  if (button(ui, "tape/follow", centred(place.centre(), 58, 24), tr("Follow"),
+             tr("Takes the newest step again and again while the run trains; it does not notice."), small))
     follow_ = !follow_;
   row.w = draw_run_tiles(ui, row, view) - row.x;
   if (!facts.change_from.empty()) draw_changes(ui, centred({row.right() - 56, row.centre().y}, 104, 24));
@@ -154,11 +155,15 @@ void TapeScreen::draw_list(Ui& ui, const FoldPicture& fit) {
   HitOptions surface;
   surface.overlap = true;
   surface.tooltip = false;
-  ui.hit("tape/fold", fit.list, words::say("tape.fold.rows", {{"count", rows_.size()}}),
-         words::say("tape.fold.help"), surface);
+  ui.hit("tape/fold", fit.list, tr("{count} row | {count} rows", {{"count", rows_.size()}}),
+         tr("Forward runs down, backward up; an op and its gradient stand on one line. Left and "
+            "Right take one instruction, Up and Down go along the list, O to the other side, Enter "
+            "opens a layer."),
+         surface);
   for (size_t row = fit.first; row < fit.end; ++row) hold_row(ui, fit, row);
   fit.paint(ui.paint(), ui.theme());
-  if (fit.folds()) ui.mark("tape/turn", fit.turn(), fit.turn_words(), words::say("tape.fold.help_turn"));
+  if (fit.folds())
+    ui.mark("tape/turn", fit.turn(), fit.turn_words(), tr("Where forward ends and backward begins (F)."));
   draw_linked(ui, fit);
   draw_head(ui, fit);
 }
@@ -189,7 +194,8 @@ void TapeScreen::hold_row(Ui& ui, const FoldPicture& fit, size_t row) {
   options.overlap = true;
   options.focusable = false;
   options.tooltip = false;
-  const Hit hit = ui.hit("tape/row/" + at.name, rect, at.label, words::say("tape.fold.help_row"), options);
+  const Hit hit = ui.hit("tape/row/" + at.name, rect, at.label,
+                         tr("Left: its forward instruction. Right: its gradient."), options);
   const bool opens = at.kind == RowKind::Layer || at.kind == RowKind::Sublayer;
   if (opens || !at.opens_with.empty()) {
     HitOptions inner = options;
@@ -198,8 +204,8 @@ void TapeScreen::hold_row(Ui& ui, const FoldPicture& fit, size_t row) {
     const std::string name = opens ? at.name : at.opens_with;
     const float width = opens ? 110.f : 18.f;
     if (ui.hit("tape/open/" + name, {x, y, width, fit.at.row},
-               opens && !at.open ? words::say("tape.fold.closed") : words::say("tape.fold.open"),
-               words::say("tape.fold.help_open"), inner)
+               opens && !at.open ? tr("closed") : tr("open##fold"),
+               tr("Opens and closes (Enter, at the head)."), inner)
             .clicked)
       return open_row(at);
   }
@@ -222,8 +228,9 @@ void TapeScreen::draw_head(Ui& ui, const FoldPicture& fit) {
                               ui.theme().error, 1.2f, {4, 3}, 6);
   HitOptions options;
   options.focusable = false;
-  const Hit hit = ui.hit("tape/head", centred(at, 24, 24), fmt::format("{}", head_),
-                         words::say("tape.fold.help_head"), options);
+  const Hit hit = ui.hit(
+      "tape/head", centred(at, 24, 24), fmt::format("{}", head_),
+      tr("The play head. Drag it, or Left and Right: one instruction in order of execution."), options);
   ui.paint().accent_disc(ui.theme(), at, hit.held || hit.hovered ? 9.f : 8.f);
   if (!hit.held) return;
   const Vec mouse = ui.mouse();
@@ -242,29 +249,29 @@ void TapeScreen::draw_finite(Ui& ui, const Rect& line) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
   if (!state_->error.empty() && size_ == Size::Compact) {  // otherwise the error stands above
-    ui.mark("tape/error", line, state_->error, words::say("tape.fold.help_error"));
+    ui.mark("tape/error", line, state_->error, tr("Why the last request has no result."));
     p.text_in(line, {Face::Sans, type::body}, t.ink, state_->error);
     return;
   }
   if (!facts_->broken) {
-    const std::string words = words::say("tape.fold.finite");
-    ui.mark("tape/finite", line, words, words::say("tape.fold.help_finite"));
+    const std::string words = tr("✓ Every number of this step is finite.");
+    ui.mark("tape/finite", line, words, tr("All that the step wrote was looked at."));
     const float w = p.text_in(line, {Face::Bold, type::body}, t.ink, words);
-    const std::string more = words::say("tape.fold.finite_more");
+    const std::string more = tr("The first that is not would be named here, and the head would go there.");
     const TextStyle style{Face::Sans, type::body};
     if (w + 12 + p.text_width(style, more) <= line.w)
       p.text_in({line.x + w + 10, line.y, line.w, line.h}, style, t.ink3, more);
     return;
   }
-  std::string words = words::say(
-      "tape.fold.broken", {{"tensor", facts_->broken_tensor}, {"instruction", facts_->broken->instruction}});
+  std::string words = tr("first not finite: {tensor}, instruction {instruction}",
+                         {{"tensor", facts_->broken_tensor}, {"instruction", facts_->broken->instruction}});
   const TextStyle style{Face::Bold, type::body};
   if (p.text_width(style, words) + 40 > line.w)
-    words = words::say("tape.fold.broken_short", {{"instruction", facts_->broken->instruction}});
+    words = tr("first not finite: instruction {instruction}", {{"instruction", facts_->broken->instruction}});
   const float w = p.text_width(style, words) + 24;
   HitOptions options;
   const Rect place{line.x, line.y + 1, w, line.h - 2};
-  if (ui.hit("tape/finite", place, words, words::say("tape.fold.help_broken"), options).clicked) to_broken();
+  if (ui.hit("tape/finite", place, words, tr("The head goes there (N)."), options).clicked) to_broken();
   p.fill(place, t.error, 5);
   p.text_in(place.inset(12, 0), style, t.panel, words);
 }
@@ -281,17 +288,18 @@ void TapeScreen::draw_foot(Ui& ui, Rect foot, bool clock) {
   const TextStyle figure{Face::MonoMedium, type::body}, word{Face::Sans, type::body};
   if (facts_->timed && clock) {
     const std::array<std::pair<double, std::string>, 3> sums{
-        std::pair{fold.forward.seconds, words::say("tape.fold.ms_forward")},
-        std::pair{fold.backward.seconds, words::say("tape.fold.ms_backward")},
-        std::pair{fold.updates.seconds, words::say("tape.fold.ms_update")}};
+        std::pair{fold.forward.seconds, tr("ms forward")},
+        std::pair{fold.backward.seconds, tr("ms backward")},
+        std::pair{fold.updates.seconds, tr("ms update")}};
     for (const auto& [seconds, what] : sums) {
       line.take_left(p.text_in(line, figure, t.ink, ui::significant(1e3 * seconds, 3)) + 5);
       line.take_left(p.text_in(line, word, t.ink2, what) + 22);
     }
   } else if (clock) {  // until then the columns of times are empty
-    line.take_left(p.text_in(line, word, t.ink2, words::say("tape.fold.untimed")) + 22);
+    line.take_left(
+        p.text_in(line, word, t.ink2, tr("The times are being measured, each instruction alone.")) + 22);
   }
-  p.text_in(line, word, t.ink3, words::say("tape.fold.probes", {{"count", fold.probes}}));
+  p.text_in(line, word, t.ink3, tr("{count} probes are not listed", {{"count", fold.probes}}));
   line = foot.take_top(22);
   const bool roof = facts_->timed && clock && facts_->roof.flops > 0;
   if (roof) {
@@ -300,9 +308,13 @@ void TapeScreen::draw_foot(Ui& ui, Rect foot, bool clock) {
     line.take_left(56);
   }
   const std::string key =
-      roof ? words::say("tape.fold.key_roof", {{"rate", fmt::format("{:.0f}", 1e-9 * facts_->roof.flops)}})
-           : words::say("tape.fold.key");
-  ui.mark("tape/key", line, key, words::say("tape.fold.help_key"));
+      roof ? tr("Dark: the time at this core's peak of {rate} GFLOP/s; light: the rest. Track: as wide "
+                "as the gradient (log).",
+                {{"rate", fmt::format("{:.0f}", 1e-9 * facts_->roof.flops)}})
+           : tr("The track is as wide as the gradient (log).");
+  ui.mark("tape/key", line, key,
+          tr("Each instruction is timed alone, and the fastest of several passes counts. Whatever "
+             "trains meanwhile slows it."));
   p.text_in(line, word, t.ink2, key);
   draw_finite(ui, foot.take_top(24));
 }

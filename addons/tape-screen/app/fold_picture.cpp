@@ -124,7 +124,7 @@ struct FoldBrush {
     x += p.text({x, y + 4}, style, t.ink, row.label) + 10;
     if (row.kind == RowKind::Update) {
       const std::string arrives =
-          words::say("tape.fold.arrives", {{"norm", number(gradient_way(fit.facts).arrives, 2)}});
+          tr("gradient {norm}", {{"norm", number(gradient_way(fit.facts).arrives, 2)}});
       const float right = fit.panel.x + fit.at.bytes_right;
       p.text({right, y + 4}, kWord, t.ink2, arrives, Align::Right);
       if (x + p.text_width(kWord, row.op) + p.text_width(kWord, arrives) + 10 < right)
@@ -183,29 +183,27 @@ struct FoldBrush {
 }  // namespace
 
 std::string FoldPicture::turn_words() const {
-  return words::say("tape.fold.turn",
-                    {{"loss", number(facts.loss, 3)}, {"norm", number(gradient_way(facts).begins, 2)}});
+  return tr("the fold: loss {loss}, gradient {norm}",
+            {{"loss", number(facts.loss, 3)}, {"norm", number(gradient_way(facts).begins, 2)}});
 }
 
 void FoldPicture::paint_headings(Painter& p, const Theme& t, float y) const {
   const float x = panel.x;
   const TextStyle bold{Face::Bold, type::body};
-  p.text({x + at.bar_right, y}, bold, t.ink, words::say(wide ? "tape.phase.forward" : "tape.fold.forward_ms"),
-         Align::Right);
-  p.text({x + at.bar_left, y}, bold, t.ink,
-         words::say(wide ? "tape.phase.backward" : "tape.fold.backward_ms"));
-  p.text({x + at.shape_right, y}, kWord, t.ink3, words::say("tape.fold.result"), Align::Right);
-  p.text({x + at.bytes_right, y}, kWord, t.ink3, words::say("tape.fold.bytes"), Align::Right);
+  p.text({x + at.bar_right, y}, bold, t.ink, tr(wide ? "forward" : "forward, ms"), Align::Right);
+  p.text({x + at.bar_left, y}, bold, t.ink, tr(wide ? "backward" : "backward, ms"));
+  p.text({x + at.shape_right, y}, kWord, t.ink3, tr("result"), Align::Right);
+  p.text({x + at.bytes_right, y}, kWord, t.ink3, tr("bytes"), Align::Right);
   p.text({left(), y}, bold, t.ink, "↓", Align::Centre);
   p.text({right(), y}, bold, t.ink, "↑", Align::Centre);
   if (wide) {
-    p.text({x + at.name, y}, kWord, t.ink3, words::say("tape.fold.instruction"));
+    p.text({x + at.name, y}, kWord, t.ink3, tr("instruction"));
     p.text({x + at.rate_left, y}, kWord, t.ink3, "GFLOP/s", Align::Right);
     p.text({x + at.rate_right, y}, kWord, t.ink3, "GFLOP/s", Align::Right);
     p.text({x + 106, y}, kWord, t.ink3, "ms", Align::Right);
     p.text({x + at.bar_left + 112, y}, kWord, t.ink3, "ms", Align::Right);
   }
-  if (alone) p.text({right() - 14, y}, kWord, t.ink3, words::say("tape.fold.gradient"), Align::Right);
+  if (alone) p.text({right() - 14, y}, kWord, t.ink3, tr("gradient"), Align::Right);
 }
 
 void FoldPicture::paint(Painter& p, const Theme& t) const {
@@ -221,9 +219,12 @@ void FoldPicture::paint(Painter& p, const Theme& t) const {
 
 std::string times_of(const StepFacts& facts) {
   if (!facts.timed) return "";
-  return words::say("tape.fold.times", {{"forward", ui::significant(1e3 * facts.fold.forward.seconds, 3)},
-                                        {"backward", ui::significant(1e3 * facts.fold.backward.seconds, 3)},
-                                        {"update", ui::significant(1e3 * facts.fold.updates.seconds, 3)}});
+  return tr(
+      "{forward} ms forward, {backward} ms backward, {update} ms update; one thread, each "
+      "instruction alone",
+      {{"forward", ui::significant(1e3 * facts.fold.forward.seconds, 3)},
+       {"backward", ui::significant(1e3 * facts.fold.backward.seconds, 3)},
+       {"update", ui::significant(1e3 * facts.fold.updates.seconds, 3)}});
 }
 
 std::string fold_svg(const StepFacts& facts) {
@@ -242,8 +243,8 @@ std::string fold_svg(const StepFacts& facts) {
   picture.px_per_second =
       static_cast<float>(std::min(kFoldAlone.left_room / forward, kFoldAlone.right_room / backward));
   const std::string title =
-      words::say("tape.fold.which",
-                 {{"run", facts.letter}, {"step", facts.step}, {"loss", ui::significant(facts.loss, 3)}});
+      tr("run {run} at step {step}, loss {loss}",
+         {{"run", facts.letter}, {"step", facts.step}, {"loss", ui::significant(facts.loss, 3)}});
   return ui::to_svg(title, [&](Painter& p, const Theme& t) {
     const TextStyle body{Face::Sans, type::body};
     p.text({space::pad, 26}, {Face::Bold, type::run_name}, t.ink, title);

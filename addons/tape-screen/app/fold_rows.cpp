@@ -16,18 +16,20 @@ namespace {
 /// Turns "enc.L06" into "Encoder layer 6".
 std::string layer_label(const FoldGroup& group) {
   const std::string_view name = group.name;
-  return words::say(name.starts_with("enc.")   ? "tape.row.encoder_layer"
-                    : name.starts_with("dec.") ? "tape.row.decoder_layer"
-                                               : "tape.row.layer",
-                    {{"layer", group.layer}});
+  return tr(name.starts_with("enc.")   ? "Encoder layer {layer}"
+            : name.starts_with("dec.") ? "Decoder layer {layer}"
+                                       : "Layer {layer}",
+            {{"layer", group.layer}});
 }
 
 std::string last_part(const std::string& name) { return name.substr(name.rfind('.') + 1); }
 
 std::string sublayer_label(const FoldGroup& group) {
   const std::string part = last_part(group.name);
-  return part == "attn" || part == "ffn" || part == "cross" ? words::say(fmt::format("tape.row.{}", part))
-                                                            : part;
+  return part == "attn"    ? tr("attention")
+         : part == "ffn"   ? tr("feed-forward")
+         : part == "cross" ? tr("cross-attention")
+                           : part;
 }
 
 std::string words_of(OpKind op) {
@@ -111,7 +113,7 @@ class Rows {
     int64_t weights = 0;
     for (const ValueInfo& value : facts_.program.values)
       if (value.role == Role::Parameter) weights += value.shape.size();
-    row.op = words::say("tape.row.weights", {{"weights", ui::grouped(weights)}});
+    row.op = tr("{weights} weights", {{"weights", ui::grouped(weights)}});
     row.backward = fold.updates;
     row.backward.instruction = fold.update.front().side.instruction;
     rows_.push_back(std::move(row));
@@ -122,7 +124,7 @@ class Rows {
     row.kind = group.depth == 0 ? RowKind::Layer : RowKind::Sublayer;
     row.name = group.name;
     row.label = group.depth == 0 ? layer_label(group) : sublayer_label(group);
-    row.op = words::say("tape.row.ops", {{"count", group.end - group.first}});
+    row.op = tr("{count} op | {count} ops", {{"count", group.end - group.first}});
     row.depth = group.depth;
     row.layer = group.layer;
     row.open = open;
@@ -265,20 +267,30 @@ std::string fold_sentence(const StepFacts& facts) {
   std::string text;
   const Fold& fold = facts.fold;
   if (facts.timed && fold.forward.seconds > 0)
-    text = words::say("tape.way.costs",
-                      {{"times", ui::decimals(fold.backward.seconds / fold.forward.seconds, 1)}}) +
+    text = tr("Backward costs {times} times forward.",
+              {{"times", ui::decimals(fold.backward.seconds / fold.forward.seconds, 1)}}) +
            " ";
   const GradientWay way = gradient_way(facts);
   if (!(way.begins > 0 && way.arrives > 0) || !std::isfinite(way.begins) || !std::isfinite(way.arrives))
     return text;
   const double factor = way.arrives / way.begins;
-  const char* const verb = factor < 0.9 ? "falls" : factor > 1.1 ? "grows" : "goes";
   const bool norms = way.every_norm && way.norms > 1 && way.least > 1.05;
-  return text + words::say(fmt::format("tape.way.{}{}", verb, norms ? "_at_norms" : ""),
-                           {{"from", ui::number(way.begins, 2)},
-                            {"to", ui::number(way.arrives, 2)},
-                            {"least", ui::decimals(way.least, 1)},
-                            {"most", ui::decimals(way.most, 1)}});
+  const char* const said =
+      factor < 0.9
+          ? norms ? "On its way up the gradient falls from {from} to {to}, {least} to {most} times at every "
+                    "norm."
+                  : "On its way up the gradient falls from {from} to {to}."
+      : factor > 1.1
+          ? norms ? "On its way up the gradient grows from {from} to {to}, falling {least} to {most} times "
+                    "at every norm."
+                  : "On its way up the gradient grows from {from} to {to}."
+      : norms ? "On its way up the gradient goes from {from} to {to}, falling {least} to {most} times at "
+                "every norm."
+              : "On its way up the gradient goes from {from} to {to}.";
+  return text + tr(said, {{"from", ui::number(way.begins, 2)},
+                          {"to", ui::number(way.arrives, 2)},
+                          {"least", ui::decimals(way.least, 1)},
+                          {"most", ui::decimals(way.most, 1)}});
 }
 
 ChangeCounts change_counts(const StepFacts& facts) {
@@ -297,11 +309,14 @@ ChangeCounts change_counts(const StepFacts& facts) {
 std::string change_sentence(const StepFacts& facts) {
   if (facts.change_from.empty()) return "";
   const ChangeCounts counts = change_counts(facts);
-  return words::say("tape.change.sentence", {{"before", facts.change_from},
-                                             {"came", counts.came},
-                                             {"went", counts.went},
-                                             {"rewired", counts.rewired},
-                                             {"same", counts.same}});
+  return tr(
+      "Compared with {before}: {came} instructions came, {went} went, {rewired} are rewired; "
+      "{same} are as they were.",
+      {{"before", facts.change_from},
+       {"came", counts.came},
+       {"went", counts.went},
+       {"rewired", counts.rewired},
+       {"same", counts.same}});
 }
 
 }  // namespace normscope::tape_screen

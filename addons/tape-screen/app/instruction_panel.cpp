@@ -102,7 +102,7 @@ InstructionAsked InstructionPanel::draw(Ui& ui, const Rect& rect, const Instruct
   rest.h -= 8;
   rest.take_top(given.head);
   if (!f.shown) {
-    ui.mark("tape/instruction", rect, given.nothing, words::say("tape.instruction.help_none"));
+    ui.mark("tape/instruction", rect, given.nothing, tr("The instruction under the play head."));
     rest.take_top(12);
     ui.paint().text_wrapped(rest, kBodyWords, ui.theme().ink2, given.nothing, 17);
     return f.asked;
@@ -110,8 +110,9 @@ InstructionAsked InstructionPanel::draw(Ui& ui, const Rect& rect, const Instruct
   settle(f);
   ui.mark("tape/instruction", rect,
           fmt::format("{} {}: {}", f.shown->title, f.shown->name, f.shown->sentence),
-          words::say("tape.instruction.help"));
-  save(f, save_menu(ui, "tape/instruction", rect, words::say("tape.save.instruction")));
+          tr("The instruction under the play head: what it does, its formula, what it reads and "
+             "writes."));
+  save(f, save_menu(ui, "tape/instruction", rect, tr("this instruction, its tensors and its check")));
   draw_head(f, rest);
   if (given.part != Part::Tensors) {
     draw_formulas(f, rest);
@@ -154,21 +155,19 @@ void InstructionPanel::draw_formulas(Frame& f, Rect& rest) {
   if (high > rest.h) return;
   Rect box = rest.take_top(high, 10);
   p.fill(box, t.sunk, 6);
-  f.ui.mark("tape/instruction/formula", box,
-            has_rule ? words::say("tape.instruction.formulas",
-                                  {{"formula", f.shown->formula}, {"rule", f.shown->rule}})
-                     : f.shown->formula,
-            f.shown->source.empty() ? f.shown->shapes
-                                    : words::say("tape.instruction.source",
-                                                 {{"shapes", f.shown->shapes}, {"source", f.shown->source}}));
+  f.ui.mark(
+      "tape/instruction/formula", box,
+      has_rule ? tr("{formula}; backward: {rule}", {{"formula", f.shown->formula}, {"rule", f.shown->rule}})
+               : f.shown->formula,
+      f.shown->source.empty()
+          ? f.shown->shapes
+          : tr("{shapes}. Source: {source}", {{"shapes", f.shown->shapes}, {"source", f.shown->source}}));
   // The pieces of a formula stand inside each other's boxes, so they are not recorded as texts of the screen.
   ScreenPainter quiet = f.ui.paint_unrecorded();
   box = box.inset(12, 10);
   const std::pair<std::string, const Typeset*> sets[] = {
-      {f.shown->phase == Phase::Update ? words::say("tape.instruction.computes")
-                                       : words::say("tape.phase.forward"),
-       &forward_},
-      {words::say("tape.instruction.rule"), &rule_}};
+      {f.shown->phase == Phase::Update ? tr("computes") : tr("forward"), &forward_},
+      {tr("local rule"), &rule_}};
   for (const auto& [label, set] : sets) {
     if (set->pieces.empty() || set->source.empty()) continue;
     const Rect part = box.take_top(set->height, 12);

@@ -27,14 +27,15 @@ std::string listed(const std::vector<int32_t>& instructions) {
 
 std::string plan_sentence(const MemoryMap& map) {
   if (map.apart == map.planned)
-    return words::say("tape.memory.plan_alone", {{"planned", words::with_decimal(size_words(map.planned))}});
-  return words::say("tape.memory.plan", {{"planned", words::with_decimal(size_words(map.planned))},
-                                         {"apart", words::with_decimal(size_words(map.apart))}});
+    return tr("{planned}.", {{"planned", words::with_decimal(size_words(map.planned))}});
+  return tr("{planned}; every tensor in its own place would take {apart}.",
+            {{"planned", words::with_decimal(size_words(map.planned))},
+             {"apart", words::with_decimal(size_words(map.apart))}});
 }
 
 std::string most_sentence(const MemoryMap& map) {
-  return words::say("tape.memory.most",
-                    {{"instruction", map.most_at}, {"size", words::with_decimal(size_words(map.most))}});
+  return tr("Most is alive at instruction {instruction}: {size}.",
+            {{"instruction", map.most_at}, {"size", words::with_decimal(size_words(map.most))}});
 }
 
 double address_step(double whole) {
@@ -90,15 +91,15 @@ std::vector<MemoryBox> memory_boxes(const MemoryMap& map, float width, float hei
 plot::PlotSpec memory_plot(const MemoryMap& map) {
   plot::PlotSpec plot;
   plot.id = "tape-memory";
-  plot.title = words::say("tape.memory.title");
-  plot.note = words::say("tape.memory.axes");
+  plot.title = tr("Memory");
+  plot.note = tr("address down, instructions across");
   plot.sentence = plan_sentence(map) + " " + most_sentence(map);
   plot.x.hi = std::max(1, map.instructions);
-  plot.x.label = words::say("tape.fold.instruction");
+  plot.x.label = tr("instruction");
   plot.x.integer = true;
   plot.y.lo = 0;
   plot.y.hi = std::max(1e-6, static_cast<double>(map.planned) / (1024 * 1024));
-  plot.y.label = words::say("tape.memory.address");
+  plot.y.label = tr("address, from the top");
   plot.y.unit = "MiB";
   const double step = address_step(plot.y.hi);
   for (double at = 0; at <= plot.y.hi; at += step) plot.y.ticks.push_back({plot.y.hi - at, ui::number(at)});
@@ -107,7 +108,7 @@ plot::PlotSpec memory_plot(const MemoryMap& map) {
   heat.rows = kMapRows;
   heat.columns = std::clamp(map.instructions, 1, kMapColumns);
   heat.stretched = true;
-  heat.label = words::say("tape.memory.colour");
+  heat.label = tr("colour: layer; 0 is for weights, moments, batch and all that is outside of the layers");
   std::vector<float> cells(static_cast<size_t>(heat.rows) * static_cast<size_t>(heat.columns),
                            std::numeric_limits<float>::quiet_NaN());
   int32_t layers = 1;

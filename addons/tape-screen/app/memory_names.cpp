@@ -19,9 +19,7 @@ namespace {
 
 constexpr float kNamePitch = 16;
 
-const std::string& segment_words(const MemorySegment& segment) {
-  return words::say(fmt::format("tape.segment.{}", segment.name));
-}
+const std::string& segment_words(const MemorySegment& segment) { return tr(segment.name); }
 
 /// Moves labels down until none overlaps, and back up where the last has left the room.
 void spread(std::vector<float>& y, float low, float high, float pitch) {
@@ -57,7 +55,7 @@ void MemoryPanel::draw_names(Frame& f, const Rect& names) {
   const size_t every = room == 0 ? 0 : (layers.size() - 1 + room - 1) / room;
   for (size_t l = 1; l < layers.size() && every > 0; l += every)
     if (layers[l].second > 0)
-      all.push_back({place(layers[l].first / layers[l].second), words::say("tape.bar.layer", {{"layer", l}}),
+      all.push_back({place(layers[l].first / layers[l].second), tr("layer {layer}", {{"layer", l}}),
                      static_cast<int>(l)});
   std::sort(all.begin(), all.end(), [](const Name& a, const Name& b) { return a.y < b.y; });
   if (static_cast<float>(all.size()) * kNamePitch > names.h) return;
@@ -82,10 +80,11 @@ void MemoryPanel::draw_bars(Frame& f, Rect rest) {
   const MemoryMap& map = f.map;
   const std::string most = most_sentence(map);
   ui.mark("tape/memory/bars", rest,
-          words::say("tape.memory.bars", {{"planned", words::with_decimal(size_words(map.planned))},
-                                          {"apart", words::with_decimal(size_words(map.apart))},
-                                          {"most", most}}),
-          words::say("tape.memory.help_bars"));
+          tr("as planned {planned}, every tensor in its own place {apart}. {most}",
+             {{"planned", words::with_decimal(size_words(map.planned))},
+              {"apart", words::with_decimal(size_words(map.apart))},
+              {"most", most}}),
+          tr("The plan compared with a place of its own for every tensor, to one scale."));
   const double whole = static_cast<double>(std::max<size_t>({map.planned, map.apart, 1}));
   p.hairline({rest.x, rest.y}, {rest.right(), rest.y}, t.border);
   rest.take_top(5);
@@ -93,8 +92,7 @@ void MemoryPanel::draw_bars(Frame& f, Rect rest) {
     Rect head = rest.take_top(17);
     p.text_in(head, kBodyMono, t.ink, words::with_decimal(size_words(apart ? map.apart : map.planned)),
               Align::Right);
-    p.text_in(head, kBodyWords, t.ink2,
-              apart ? words::say("tape.memory.apart") : words::say("tape.memory.planned"));
+    p.text_in(head, kBodyWords, t.ink2, apart ? tr("every tensor in its own place") : tr("as planned"));
     const Rect bar = rest.take_top(18, 8);
     float x = bar.x;
     for (const MemorySegment& s : map.segments) {

@@ -34,21 +34,20 @@ std::string touched_by(const std::vector<int32_t>& all) {
   for (size_t i = 0; i < std::min(all.size(), kNamed); ++i)
     text += (i > 0 ? ", " : "") + std::to_string(all[i]);
   return all.size() > kNamed
-             ? words::say("tape.buffer.and_more", {{"listed", text}, {"more", all.size() - kNamed}})
+             ? tr("{listed} and {more} more", {{"listed", text}, {"more", all.size() - kNamed}})
              : text;
 }
 
 std::string buffer_words(const Buffer& b) {
   std::string text = b.kind == BufferKind::Gradient
-                         ? words::say("tape.buffer.gradient",
-                                      {{"name", b.name}, {"size", words::with_decimal(size_words(b.bytes))}})
-                         : words::say("tape.buffer.other",
-                                      {{"name", b.name},
-                                       {"kind", words::say(fmt::format("tape.kind.{}", to_string(b.kind)))},
-                                       {"size", words::with_decimal(size_words(b.bytes))}});
-  if (b.value == kNone) return text + words::say("tape.buffer.throughout");
-  if (!b.writers.empty()) text += words::say("tape.buffer.written", {{"by", touched_by(b.writers)}});
-  return b.readers.empty() ? text : text + words::say("tape.buffer.read", {{"by", touched_by(b.readers)}});
+                         ? tr("gradient of {name}\ngradient, {size}",
+                              {{"name", b.name}, {"size", words::with_decimal(size_words(b.bytes))}})
+                         : tr("{name}\n{kind}, {size}", {{"name", b.name},
+                                                         {"kind", tr(to_string(b.kind))},
+                                                         {"size", words::with_decimal(size_words(b.bytes))}});
+  if (b.value == kNone) return text + tr(", there throughout");
+  if (!b.writers.empty()) text += tr(", written by {by}", {{"by", touched_by(b.writers)}});
+  return b.readers.empty() ? text : text + tr(", read by {by}", {{"by", touched_by(b.readers)}});
 }
 
 bool is_of(const Buffer& b, TensorId t) {
@@ -78,15 +77,17 @@ MemoryAsked MemoryPanel::draw(Ui& ui, const Rect& rect, const MemoryGiven& given
     boxes_.clear();
     width_ = height_ = 0;
   }
-  const std::string sentence = map ? plan_sentence(*map) : words::say("tape.memory.none");
-  ui.mark("tape/memory", rect, sentence, words::say("tape.memory.help"));
+  const std::string sentence =
+      map ? plan_sentence(*map) : tr("The memory plan stands here once a step was played.");
+  ui.mark("tape/memory", rect, sentence,
+          tr("Address down, instructions across: what lies where, and how long."));
   if (!map) {
     rest.take_top(12);
     ui.paint().text_wrapped(rest, kBodyWords, ui.theme().ink2, sentence, 17);
     return {};
   }
   Frame f{ui, given, *map};
-  save(f, save_menu(ui, "tape/memory", rect, words::say("tape.save.memory")));
+  save(f, save_menu(ui, "tape/memory", rect, tr("the memory plan")));
   draw_title(f, rest);
   const Rect bars = rest.take_bottom(std::min(kBarsHigh, rest.h), 6);
   draw_map(f, rest);
@@ -101,30 +102,31 @@ void MemoryPanel::draw_title(Frame& f, Rect& rest) {
   if (f.given.head_room <= 0) {
     Rect row = rest.take_top(space::title_row);
     row.take_right(30);  // room for the menu
-    row.take_left(p.text_in(row, kTitleBold, t.ink, words::say("tape.memory.title")) + 12);
+    row.take_left(p.text_in(row, kTitleBold, t.ink, tr("Memory")) + 12);
     p.text_in(row, kBodyWords, t.ink3,
               fitting(p, kBodyWords, row.w,
-                      {words::say("tape.memory.axes"), words::say("tape.memory.axes_short")}));
+                      {tr("address down, instructions across"), tr("address by instruction")}));
   }
   if (f.given.readable && f.given.shared) {
     // The names stay, whatever has room and whichever the run's own plan is.
-    std::vector<words::Label> labels{words::label("tape.memory.readable"),
-                                     words::label("tape.memory.shared")};
+    std::vector<words::Label> labels{words::label("gradients stay readable"),
+                                     words::label("gradients share memory")};
     if (segmented_width(ui, labels) > rest.w) {
-      labels[0].shown = words::say("tape.memory.readable_short");
-      labels[1].shown = words::say("tape.memory.shared_short");
+      labels[0].shown = tr("readable");
+      labels[1].shown = tr("shared");
     }
     std::vector<words::Label> marked = labels;
     std::string& own = marked[static_cast<size_t>(f.given.reuses)].shown;
-    own = words::say("tape.memory.this_run", {{"plan", own}});
+    own = tr("{plan} (this run)", {{"plan", own}});
     if (segmented_width(ui, marked) <= rest.w) labels = marked;
     const Rect row = rest.take_top(24, 6);
     const Rect place{row.x, row.y, std::min(row.w, segmented_width(ui, labels)), row.h};
-    if (segmented(ui, "tape/memory/plan", place, labels, plan_, words::say("tape.memory.help_plan")))
+    if (segmented(ui, "tape/memory/plan", place, labels, plan_,
+                  tr("The plan in which every gradient can still be read, or the one that saves memory.")))
       plan_by_hand_ = true;
   }
   const std::string brief =
-      words::say("tape.memory.brief", {{"planned", words::with_decimal(size_words(f.map.planned))},
+      tr("{planned}; apart {apart}.", {{"planned", words::with_decimal(size_words(f.map.planned))},
                                        {"apart", words::with_decimal(size_words(f.map.apart))}});
   p.text_in(rest.take_top(18, 4), kBodyWords, t.ink2,
             fitting(p, kBodyWords, rest.w, {plan_sentence(f.map), brief}));
@@ -148,9 +150,8 @@ void MemoryPanel::draw_map(Frame& f, Rect rest) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
   const float fold = f.x_of(f.given.fold);
-  const std::pair<float, std::string> words[] = {{rest.x, words::say("tape.phase.forward")},
-                                                 {fold, words::say("tape.bar.fold")},
-                                                 {rest.right(), words::say("tape.phase.backward")}};
+  const std::pair<float, std::string> words[] = {
+      {rest.x, tr("forward")}, {fold, tr("fold")}, {rest.right(), tr("backward")}};
   const float left = p.text_width(kTickWords, words[0].second),
               right = p.text_width(kTickWords, words[2].second),
               middle = p.text_width(kTickWords, words[1].second) / 2;
@@ -205,7 +206,11 @@ void MemoryPanel::hold_map(Frame& f) {
   options.tooltip = false;
   options.radius = 3;
   const std::string value = under_ ? buffer_words(f.map.buffers[*under_]) : "";
-  const Hit hit = ui.hit("tape/memory/map", f.plot, value, words::say("tape.memory.help_map"), options);
+  const Hit hit =
+      ui.hit("tape/memory/map", f.plot, value,
+             tr("What lies where, and from when to when. Point at a buffer, or go through them with the "
+                "arrow keys."),
+             options);
   const size_t count = f.map.buffers.size();
   if (hit.hovered && f.plot.contains(ui.mouse())) {
     under_.reset();
@@ -292,7 +297,9 @@ void MemoryPanel::draw_flag(Frame& f, const Rect& row) {
   HitOptions options;
   options.arrows = true;
   options.radius = radius::tile;
-  const Hit hit = ui.hit("tape/memory/flag", flag, words, words::say("tape.memory.help_head"), options);
+  const Hit hit =
+      ui.hit("tape/memory/flag", flag, words,
+             tr("The play head: drag it along the instructions, or use the arrow keys."), options);
   p.accent_box(ui.theme(), flag, radius::tile);
   p.text_in(flag, kBodyMono, ui.theme().on_accent, words, Align::Centre);
   int32_t head = f.given.head;

@@ -17,8 +17,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* kSavedAs[] = {"svg", "png", "csv", "json"};
-
 /// One sequence as the panel shows it: rows down, the colour up to the limit of the summary.
 plot::PlotSpec picture_plot(const Shown& shown, const ShownTensor& t, const char* use) {
   plot::PlotSpec plot;
@@ -26,20 +24,19 @@ plot::PlotSpec picture_plot(const Shown& shown, const ShownTensor& t, const char
   for (char& c : plot.id)
     if (c == ' ' || c == '/') c = '-';
   plot.title = fmt::format("{} {}", t.sign, t.name);
-  plot.note = words::say("tape.picture.note", {{"use", words::say(fmt::format("tape.picture.{}", use))},
-                                               {"name", shown.name},
-                                               {"instruction", shown.instruction}});
-  plot.sentence = words::say("tape.picture.sentence", {{"mean", ui::significant(t.summary.mean, 4)},
-                                                       {"deviation", ui::significant(t.summary.deviation, 4)},
-                                                       {"low", ui::significant(t.summary.low, 4)},
-                                                       {"high", ui::significant(t.summary.high, 4)},
-                                                       {"norm", ui::significant(t.summary.norm, 4)}});
-  plot.x.label = words::say("tape.check.feature");
+  plot.note = tr("{use} by {name}, instruction {instruction}",
+                 {{"use", tr(use)}, {"name", shown.name}, {"instruction", shown.instruction}});
+  plot.sentence = tr("mean {mean}, sd {deviation}, from {low} to {high}, size {norm}",
+                     {{"mean", ui::significant(t.summary.mean, 4)},
+                      {"deviation", ui::significant(t.summary.deviation, 4)},
+                      {"low", ui::significant(t.summary.low, 4)},
+                      {"high", ui::significant(t.summary.high, 4)},
+                      {"norm", ui::significant(t.summary.norm, 4)}});
+  plot.x.label = tr("feature");
   plot.x.hi = static_cast<double>(t.columns);
-  plot.y.label =
-      shown.sequences > 1
-          ? words::say("tape.picture.position", {{"sequence", shown.sequence + 1}, {"all", shown.sequences}})
-          : words::say("tape.picture.row");
+  plot.y.label = shown.sequences > 1 ? tr("position, sequence {sequence} of {all}",
+                                          {{"sequence", shown.sequence + 1}, {"all", shown.sequences}})
+                                     : tr("row");
   plot.y.hi = static_cast<double>(t.rows);
   plot.y.show_labels = false;
   plot::HeatMap heat;
@@ -47,7 +44,7 @@ plot::PlotSpec picture_plot(const Shown& shown, const ShownTensor& t, const char
   heat.columns = static_cast<int>(t.picture.columns);
   heat.stretched = heat.signed_data = true;
   heat.full = t.summary.limit > 0 ? static_cast<float>(t.summary.limit) : 1.f;
-  heat.label = words::say("tape.picture.colour");
+  heat.label = tr("colour: the number; where a cell stands for several, the largest");
   heat.row_first = "0";
   heat.row_last = fmt::format("{}", t.rows - 1);
   heat.cells = plot::Column::of(t.picture.cells);
@@ -79,12 +76,16 @@ bool is_checked(const Checked* checked) { return checked && checked->fault.empty
 }  // namespace
 
 std::string save_menu(ui::Ui& ui, const std::string& name, const ui::Rect& panel, std::string_view what) {
-  std::vector<ui::FileRow> rows;
-  for (const char* const ending : kSavedAs)
-    rows.push_back({ending, words::say(fmt::format("tape.save.{}", ending)),
-                    words::say(fmt::format("tape.save.help.{}", ending), {{"what", what}})});
+  const std::vector<ui::FileRow> rows{
+      {"svg", tr("Save as SVG"),
+       tr("Saves {what} in the pictures folder, as a drawing that is sharp at any size.", {{"what", what}})},
+      {"png", tr("Save as PNG"), tr("Saves {what} in the pictures folder, as a picture.", {{"what", what}})},
+      {"csv", tr("Save as CSV"),
+       tr("Saves {what} in the pictures folder, as a table of all numbers.", {{"what", what}})},
+      {"json", tr("Save as JSON"),
+       tr("Saves {what} in the pictures folder, with all that is known.", {{"what", what}})}};
   return ui::file_menu(ui, name + "/menu", {panel.right() - 36, panel.y + 6, 24, 24},
-                       words::say("tape.save.as", {{"what", what}}), rows);
+                       tr("Save {what} as SVG, PNG, CSV or JSON.", {{"what", what}}), rows);
 }
 
 std::vector<plot::PlotSpec> instruction_plots(const Shown& shown, const Checked* checked) {

@@ -43,9 +43,9 @@ bool is_alone(const StepPlayer& player, const Shown& shown, const ShownTensor& t
 /// Says "a 5.2× smaller gradient than".
 std::string against(double given, double received) {
   const double factor = given / received;
-  if (std::abs(factor - 1) < 0.02) return words::say("tape.said.as_large");
-  return words::say(factor < 1 ? "tape.said.smaller" : "tape.said.larger",
-                    {{"times", number(std::max(factor, 1 / factor), 2)}});
+  if (std::abs(factor - 1) < 0.02) return tr("as large a gradient as");
+  return tr(factor < 1 ? "a {times}× smaller gradient than" : "a {times}× larger gradient than",
+            {{"times", number(std::max(factor, 1 / factor), 2)}});
 }
 
 /// Says "σ of x is 5" where the norm divides by it; empty otherwise.
@@ -55,8 +55,9 @@ std::string sigma_words(const Shown& shown, const std::vector<ShownTensor>& list
   if (shown.op != OpKind::LayerNorm || !t || !(t->summary.mean > 0)) return "";
   const char* letter = sigma ? "σ" : "ρ";
   if (t->summary.deviation < 0.05 * t->summary.mean)
-    return words::say("tape.said.sigma", {{"letter", letter}, {"value", number(1 / t->summary.mean, 2)}});
-  return words::say("tape.said.sigma_mean", {{"letter", letter}, {"value", number(t->summary.mean, 2)}});
+    return tr("{letter} of x is {value}", {{"letter", letter}, {"value", number(1 / t->summary.mean, 2)}});
+  return tr("1/{letter} of x is {value} on average",
+            {{"letter", letter}, {"value", number(t->summary.mean, 2)}});
 }
 
 double share_above_zero(const StepPlayer& player, const ShownTensor& t) {
@@ -82,7 +83,7 @@ std::string why(StepPlayer& player, const Shown& shown) {
   if (const std::string sigma = sigma_words(shown, shown.reads); !sigma.empty()) return ": " + sigma;
   const ShownTensor* x = signed_as(shown.reads, "x");
   if (shown.op == OpKind::Relu && x)
-    return words::say("tape.said.above", {{"share", percent(share_above_zero(player, *x))}});
+    return tr(": x is above 0 in {share} of its numbers", {{"share", percent(share_above_zero(player, *x))}});
   return "";
 }
 
@@ -92,34 +93,37 @@ std::string backward_sentence(StepPlayer& player, const Shown& shown) {
   std::vector<const ShownTensor*> given;
   for (const ShownTensor& t : shown.writes)
     if (!is_parameter(player, t) && t.there) given.push_back(&t);
-  if (given.empty() && (shown.writes.empty() || !shown.writes[0].there))
-    return words::say("tape.said.no_gradient");
+  if (given.empty() && (shown.writes.empty() || !shown.writes[0].there)) return tr("It writes no gradient.");
   if (given.empty())
-    return words::say(is_alone(player, shown, shown.writes[0]) ? "tape.said.ends" : "tape.said.ends_added",
-                      {{"tensor", shown.writes[0].sign}, {"norm", number(shown.writes[0].summary.norm)}});
+    return tr(is_alone(player, shown, shown.writes[0])
+                  ? "The gradient ends here: {tensor} has the size {norm}."
+                  : "The gradient ends here: {tensor} with all that is added has the size {norm}.",
+              {{"tensor", shown.writes[0].sign}, {"norm", number(shown.writes[0].summary.norm)}});
   if (shown.op == OpKind::SoftmaxXent && is_alone(player, shown, *given[0]))
-    return words::say("tape.said.begins", {{"norm", number(given[0]->summary.norm)}});
+    return tr("The gradient begins here: at the logits its norm is {norm}.",
+              {{"norm", number(given[0]->summary.norm)}});
   if (arrives == shown.reads.end()) return "";
   const double received = arrives->summary.norm;
   const bool own = is_alone(player, shown, *given[0]);
   if (given.size() == 1 && own && received > 0 && given[0]->summary.norm > 0)
-    return words::say("tape.said.passes",
-                      {{"than", against(given[0]->summary.norm, received)}, {"why", why(player, shown)}});
-  std::string text = words::say("tape.said.receives", {{"norm", number(received)}});
+    return tr("It passes on {than} it receives{why}.",
+              {{"than", against(given[0]->summary.norm, received)}, {"why", why(player, shown)}});
+  std::string text = tr("It receives a gradient of size {norm}", {{"norm", number(received)}});
   for (size_t i = 0; i < given.size(); ++i) {
     const bool alone = is_alone(player, shown, *given[i]);
-    text += i == 0 ? ";" : i + 1 < given.size() ? "," : words::say("tape.said.and");
-    text += words::say(alone ? "tape.said.has" : "tape.said.has_added",
-                       {{"tensor", given[i]->sign}, {"norm", number(given[i]->summary.norm)}});
+    text += i == 0 ? ";" : i + 1 < given.size() ? "," : tr(" and");
+    text += tr(alone ? " {tensor} has {norm}" : " {tensor} with all that is added has {norm}",
+               {{"tensor", given[i]->sign}, {"norm", number(given[i]->summary.norm)}});
   }
   return text + ".";
 }
 
 std::string change_words(const char* in, const ShownTensor& x, const ShownTensor& y) {
-  return words::say("tape.said.change", {{"in", in},
-                                         {"before", number(root_mean_square_of(x))},
-                                         {"out", y.sign},
-                                         {"after", number(root_mean_square_of(y))}});
+  return tr("Root mean square of {in} {before}, of {out} {after}",
+            {{"in", in},
+             {"before", number(root_mean_square_of(x))},
+             {"out", y.sign},
+             {"after", number(root_mean_square_of(y))}});
 }
 
 std::string forward_sentence(StepPlayer& player, const Shown& shown) {
@@ -127,28 +131,30 @@ std::string forward_sentence(StepPlayer& player, const Shown& shown) {
   const ShownTensor *x = signed_as(shown.reads, "x"), *f = signed_as(shown.reads, "f");
   switch (shown.op) {
     case OpKind::SoftmaxXent:
-      return words::say("tape.said.loss", {{"loss", number(y.summary.mean, 4)}});
+      return tr("The loss of this batch is {loss} nats.", {{"loss", number(y.summary.mean, 4)}});
     case OpKind::Embedding: {
       // A parser joins a state's features in one row, so the rows of y do not count what was looked up.
       const ShownTensor* tokens = signed_as(shown.reads, "token");
-      return words::say("tape.said.looks_up",
-                        {{"tokens", grouped(tokens ? tokens->shape.size() : y.shape.rows())},
-                         {"value", number(root_mean_square_of(y))}});
+      return tr("It looks up {tokens} tokens: root mean square {value}.",
+                {{"tokens", grouped(tokens ? tokens->shape.size() : y.shape.rows())},
+                 {"value", number(root_mean_square_of(y))}});
     }
     case OpKind::Relu:
-      return x ? words::say("tape.said.keeps", {{"share", percent(share_above_zero(player, *x))}}) : "";
+      return x ? tr("It keeps the {share} of the numbers that are above 0 and makes the others 0.",
+                    {{"share", percent(share_above_zero(player, *x))}})
+               : "";
     case OpKind::Dropout:
-      return words::say("tape.said.zeros", {{"share", percent(share_of_zeros(player, y))}});
+      return tr("{share} of what it hands on is 0.", {{"share", percent(share_of_zeros(player, y))}});
     case OpKind::Concat:
-      return words::say("tape.said.rows", {{"rows", grouped(y.shape.rows())}});
+      return tr("It puts {rows} rows behind each other.", {{"rows", grouped(y.shape.rows())}});
     case OpKind::Multiply:
       if (const ShownTensor* a = signed_as(shown.reads, "a")) return change_words("a", *a, y) + ".";
       return "";
     case OpKind::Add:
       if (x && f)
-        return words::say("tape.said.add", {{"x", number(root_mean_square_of(*x))},
-                                            {"f", number(root_mean_square_of(*f))},
-                                            {"y", number(root_mean_square_of(y))}});
+        return tr("Root mean square of x {x}, of f {f}, of y {y}.", {{"x", number(root_mean_square_of(*x))},
+                                                                     {"f", number(root_mean_square_of(*f))},
+                                                                     {"y", number(root_mean_square_of(y))}});
       return "";
     default:
       break;
@@ -163,12 +169,12 @@ std::string forward_sentence(StepPlayer& player, const Shown& shown) {
 std::string update_sentence(StepPlayer& player, const Shown& shown) {
   const ProgramData& program = player.data();
   if (shown.op == OpKind::GradNorm)
-    return words::say("tape.said.all_gradients",
-                      {{"norm", number(stat_of(player, program.total_grad_norm_stat))}});
+    return tr("All gradients together have the size {norm}.",
+              {{"norm", number(stat_of(player, program.total_grad_norm_stat))}});
   if (shown.op == OpKind::Clip) {
     const double factor = stat_of(player, program.clip_stat);
-    return factor >= 1 ? words::say("tape.said.within")
-                       : words::say("tape.said.multiplied", {{"factor", number(factor)}});
+    return factor >= 1 ? tr("The norm is within its bound: no gradient is changed.")
+                       : tr("Every gradient is multiplied by {factor}.", {{"factor", number(factor)}});
   }
   int64_t weights = 0, tensors = 0;
   for (size_t v = 0; v < program.values.size(); ++v) {
@@ -176,18 +182,19 @@ std::string update_sentence(StepPlayer& player, const Shown& shown) {
     weights += program.values[v].shape.size();
     ++tensors;
   }
-  return words::say("tape.said.update", {{"weights", grouped(weights)}, {"tensors", grouped(tensors)}});
+  return tr("It changes {weights} weights in {tensors} tensors.",
+            {{"weights", grouped(weights)}, {"tensors", grouped(tensors)}});
 }
 
 /// Tells of numbers that are not finite, which go before everything else.
 std::string broken_sentence(const Shown& shown) {
   for (const ShownTensor& t : shown.writes)
     if (t.there && t.summary.not_finite > 0)
-      return words::say("tape.said.not_finite",
-                        {{"wrong", grouped(static_cast<long long>(t.summary.not_finite))},
-                         {"all", grouped(static_cast<long long>(t.summary.count))},
-                         {"tensor", t.sign},
-                         {"at", t.summary.first_not_finite}});
+      return tr("{wrong} of {all} numbers of {tensor} are not finite, the first at [{at}].",
+                {{"wrong", grouped(static_cast<long long>(t.summary.not_finite))},
+                 {"all", grouped(static_cast<long long>(t.summary.count))},
+                 {"tensor", t.sign},
+                 {"at", t.summary.first_not_finite}});
   return "";
 }
 
@@ -218,13 +225,14 @@ std::string short_name(const std::string& name, int32_t layer) {
 }
 
 std::string sentence_of(StepPlayer& player, const Shown& shown) {
-  if (shown.position <= shown.instruction) return words::say("tape.said.not_yet");
+  if (shown.position <= shown.instruction) return tr("Not executed yet.");
   if (const std::string broken = broken_sentence(shown); !broken.empty()) return broken;
   if (shown.op == OpKind::Probe) {
     const Instruction& it = player.data().instructions[shown.instruction];
     if (it.stat < 0) return "";
-    return words::say("tape.said.probe", {{"what", player.data().stats[static_cast<size_t>(it.stat)].name},
-                                          {"value", number(stat_of(player, it.stat))}});
+    return tr("It changes nothing: {what} is {value}.",
+              {{"what", player.data().stats[static_cast<size_t>(it.stat)].name},
+               {"value", number(stat_of(player, it.stat))}});
   }
   if (shown.phase == Phase::Forward) return forward_sentence(player, shown);
   if (shown.phase == Phase::Backward) return backward_sentence(player, shown);
@@ -236,15 +244,15 @@ std::string note_of(StepPlayer& player, const Shown& shown) {
   if (const ShownTensor* x = signed_as(shown.reads, "x"); x && shown.op == OpKind::LayerNorm) {
     const double spread = spread_of_rows(player, *x);
     if (spread < kOneVector)
-      return words::say("tape.said.one_vector",
-                        {{"positions", grouped(x->shape.rows())}, {"spread", number(spread, 1)}});
+      return tr("x is nearly one vector at all {positions} positions, to {spread}.",
+                {{"positions", grouped(x->shape.rows())}, {"spread", number(spread, 1)}});
   }
   std::string text;
   if (shown.phase != Phase::Backward) return text;
   for (const ShownTensor& t : shown.writes)
     if (is_parameter(player, t) && t.there && is_alone(player, shown, t))
-      text += words::say(text.empty() ? "tape.said.norm_of" : "tape.said.norm_of_other",
-                         {{"tensor", t.sign}, {"norm", number(t.summary.norm)}});
+      text += tr(text.empty() ? "‖{tensor}‖ is {norm}" : ", ‖{tensor}‖ {norm}",
+                 {{"tensor", t.sign}, {"norm", number(t.summary.norm)}});
   return text.empty() ? text : text + ".";
 }
 

@@ -29,13 +29,8 @@ struct Signs {
 };
 
 Signs signs_of_norm(const Node& node) {
-  Signs signs{{{{"x"},
-                {"γ", "tape.role.gain"},
-                {"β", "tape.role.bias"},
-                {"α", "tape.role.slope"},
-                {"s", "tape.role.shift"}}},
-              "y",
-              {{{"mean x"}, {"1/σ"}}}};
+  Signs signs{
+      {{{"x"}, {"γ", "gain"}, {"β", "bias"}, {"α", "slope"}, {"s", "shift"}}}, "y", {{{"mean x"}, {"1/σ"}}}};
   const NormKind kind = node.attributes.as<NormSpec>().kind;
   if (node.attributes.as<NormSpec>().gain_offset != 0) signs.in[1].sign = "γ - 1";
   if (!is_centred(kind)) signs.saved[1].sign = "1/ρ";
@@ -45,22 +40,22 @@ Signs signs_of_norm(const Node& node) {
 
 /// Of ops that add-ons may bring, by name.
 Signs signs_of_added(std::string_view op) {
-  if (op == "conv2d") return {{{{"x"}, {"W", "tape.role.weight"}, {"b", "tape.role.bias"}}}, "y", {}};
+  if (op == "conv2d") return {{{{"x"}, {"W", "weight"}, {"b", "bias"}}}, "y", {}};
   if (op == "relative_attention")
-    return {{{{"c", "q + u"}, {"k"}, {"v"}, {"e", "q + v"}, {"r", "tape.role.distances"}, {"lengths"}}},
+    return {{{{"c", "q + u"}, {"k"}, {"v"}, {"e", "q + v"}, {"r", "distances"}, {"lengths"}}},
             "y",
             {{{"P"}, {}}}};
-  if (op == "rotary") return {{{{"x"}, {"c, s", "tape.role.angles"}}}, "y", {}};
-  if (op == "mix") return {{{{"x"}, {"w", "tape.role.weight"}}}, "y", {}};
+  if (op == "rotary") return {{{{"x"}, {"c, s", "angles"}}}, "y", {}};
+  if (op == "mix") return {{{{"x"}, {"w", "weight"}}}, "y", {}};
   return {{{{"x"}}}, "y", {}};
 }
 
 Signs signs_of(const Node& node) {
   switch (node.op) {
     case OpKind::Embedding:
-      return {{{{"token"}, {"E", "tape.role.table"}, {"P", "tape.role.positions"}, {}}}, "y", {}};
+      return {{{{"token"}, {"E", "table"}, {"P", "positions"}, {}}}, "y", {}};
     case OpKind::Linear:
-      return {{{{"x"}, {"W", "tape.role.weight"}, {"b", "tape.role.bias"}, {}}}, "y", {}};
+      return {{{{"x"}, {"W", "weight"}, {"b", "bias"}, {}}}, "y", {}};
     case OpKind::Attention:
       return {{{{"q"}, {"k"}, {"v"}, {"lengths"}}}, "y", {{{"P"}, {}}}};
     case OpKind::Concat:
@@ -69,9 +64,9 @@ Signs signs_of(const Node& node) {
     case OpKind::LayerNorm:
       return signs_of_norm(node);
     case OpKind::Add:
-      return {{{{"x"}, {"f"}, {"a", "tape.role.skip_scale"}, {"b", "tape.role.branch_scale"}}}, "y", {}};
+      return {{{{"x"}, {"f"}, {"a", "skip scale"}, {"b", "branch scale"}}}, "y", {}};
     case OpKind::Affine:
-      return {{{{"x"}, {"g", "tape.role.gain"}, {"h", "tape.role.shift"}, {}}}, "y", {}};
+      return {{{{"x"}, {"g", "gain"}, {"h", "shift"}, {}}}, "y", {}};
     case OpKind::SoftmaxXent:
       return {{{{"z"}, {"t"}, {"w"}, {}}}, "L", {{{"ℓ"}, {"w/Σw"}}}};
     case OpKind::MeanPool:
@@ -120,7 +115,7 @@ class Maker {
     const OpRule& rule = rule_of(it_);
     shown_.title = rule.title;
     if (it_.op != OpKind::Probe && it_.phase != Phase::Update)
-      shown_.title += fmt::format(", {}", words::say(fmt::format("tape.phase.{}", to_string(it_.phase))));
+      shown_.title += fmt::format(", {}", tr(to_string(it_.phase)));
     shown_.formula = rule.formula;
     shown_.rule = rule.rule;
     shown_.shapes = rule.shapes;
@@ -165,9 +160,9 @@ class Maker {
       if (other.phase != Phase::Backward || other.op == OpKind::Probe) continue;
       for (size_t k = 0; k < other.in.size(); ++k)
         if (other.in[k] == value && other.write[k] != Write::Skip)
-          return words::say("tape.role.from", {{"name", short_name(other.name, it_.layer)}});
+          return tr("from {name}", {{"name", short_name(other.name, it_.layer)}});
     }
-    return value == program_.loss ? words::say("tape.role.one") : "";
+    return value == program_.loss ? tr("is one") : "";
   }
 
   ShownTensor tensor(TensorId id, std::string sign, std::string role, int input) {
@@ -206,9 +201,9 @@ class Maker {
 
   std::string role_of(ValueId v, const Sign& sign) const {
     const ValueInfo& value = info(v);
-    if (value.role == Role::Input) return words::say("tape.kind.batch");
-    if (value.role == Role::Saved) return words::say("tape.kind.saved");
-    if (value.role == Role::Parameter && *sign.meaning) return words::say(sign.meaning);
+    if (value.role == Role::Input) return tr("batch");
+    if (value.role == Role::Saved) return tr("saved");
+    if (value.role == Role::Parameter && *sign.meaning) return tr(sign.meaning);
     return short_name(value.name, it_.layer);
   }
 
@@ -221,8 +216,7 @@ class Maker {
   void saved(std::vector<ShownTensor>& list) {
     for (size_t k = 0; k < it_.saved.size(); ++k)
       if (it_.saved[k] != kNone)
-        list.push_back(
-            tensor({it_.saved[k], false}, signs_.saved[k].sign, words::say("tape.kind.saved"), -1));
+        list.push_back(tensor({it_.saved[k], false}, signs_.saved[k].sign, tr("saved"), -1));
   }
 
   void add_forward() {
@@ -241,11 +235,11 @@ class Maker {
     for (size_t k = 0; k < it_.in.size(); ++k) {
       if (it_.write[k] == Write::Skip) continue;
       const bool parameter = info(it_.in[k]).role == Role::Parameter;
-      ShownTensor t = tensor(
-          {it_.in[k], true}, signs_.in[k].sign,
-          parameter ? words::say("tape.role.parameter")
-                    : words::say("tape.role.to", {{"name", short_name(info(it_.in[k]).name, it_.layer)}}),
-          input(k));
+      ShownTensor t =
+          tensor({it_.in[k], true}, signs_.in[k].sign,
+                 parameter ? tr("parameter")
+                           : tr("to {name}", {{"name", short_name(info(it_.in[k]).name, it_.layer)}}),
+                 input(k));
       t.adds = it_.write[k] == Write::Add;
       shown_.writes.push_back(std::move(t));
     }

@@ -8,8 +8,8 @@
 #include "app/words/words.h"
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
-#include "training/measure/step/machine_peak.h"
 #include "training/measure/step/profile.h"
+#include "training/measure/step/timing.h"
 
 namespace normscope::tape_screen {
 namespace {
@@ -206,10 +206,10 @@ void StepWorker::note_change(const PlayedStep& step, StepFacts& facts) {
   try {
     if (step.source_spec) {
       known.before = *step.source_spec;
-      known.from = words::say("tape.change.run", {{"run", step.source}});
+      known.from = tr("run {run}", {{"run", step.source}});
     } else if (!fresh && !(known.last == now) && !changes_nothing(change_from(known.last))) {
       known.before = known.last;
-      known.from = words::say("tape.change.run_before", {{"run", step.letter}});
+      known.from = tr("run {run} before the change", {{"run", step.letter}});
     }
     known.last = now;
     if (!known.before) return;

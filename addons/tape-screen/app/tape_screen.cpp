@@ -229,7 +229,8 @@ float TapeScreen::draw_tabs(Ui& ui, const Rect& rect, const std::vector<words::L
   panel(ui, rect, {});
   tab_ = std::clamp(tab_, 0, static_cast<int>(labels.size()) - 1);
   const Rect place{rect.x + 12, rect.y + 9, segmented_width(ui, labels), 26};
-  segmented(ui, "tape/tab", place, labels, tab_, words::say("tape.tab.help"));
+  segmented(ui, "tape/tab", place, labels, tab_,
+            tr("What of the instruction is shown: its rule, its tensors, memory."));
   return kHead;
 }
 
@@ -237,9 +238,9 @@ void TapeScreen::draw_instruction(Ui& ui, const Rect& rect, Part part, float hea
   InstructionGiven given;
   given.part = part;
   given.head = head;
-  given.nothing = !facts_                 ? words::say("tape.instruction.no_step")
-                  : state_->error.empty() ? words::say("tape.instruction.under_way")
-                                          : words::say("tape.instruction.nothing");
+  given.nothing = !facts_                 ? tr("No step yet.")
+                  : state_->error.empty() ? tr("Under way.")
+                                          : tr("There is nothing to show.");
   if (facts_ && state_->shown && state_->shown->step == facts_->number) given.shown = state_->shown;
   given.checked = state_->checked;
   const InstructionAsked asked = instruction_.draw(ui, rect, given);
@@ -278,13 +279,11 @@ void TapeScreen::draw_columns(Ui& ui, Rect rest) {
     draw_instruction(ui, rest.take_left((rest.w - gap) * 420 / 820, gap), Part::All, 0);
     draw_memory(ui, rest, 0);
   } else if (size_ == Size::Medium) {
-    const float head =
-        draw_tabs(ui, rest, {words::label("tape.tab.instruction"), words::label("tape.memory.title")});
+    const float head = draw_tabs(ui, rest, {words::label("Instruction"), words::label("Memory")});
     tab_ == 0 ? draw_instruction(ui, rest, Part::All, head) : draw_memory(ui, rest, head);
   } else {
-    const float head = draw_tabs(
-        ui, rest,
-        {words::label("tape.tab.rule"), words::label("tape.tab.tensors"), words::label("tape.memory.title")});
+    const float head =
+        draw_tabs(ui, rest, {words::label("Rule"), words::label("Tensors"), words::label("Memory")});
     if (tab_ == 2)
       draw_memory(ui, rest, head);
     else

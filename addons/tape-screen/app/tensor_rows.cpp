@@ -66,13 +66,13 @@ void draw_figures(Ui& ui, Rect r, const ShownTensor& t, size_t lines) {
   const Theme& theme = ui.theme();
   const TensorSummary& s = t.summary;
   const std::pair<std::string, double> figures[] = {
-      {words::say(t.id.gradient ? "tape.figure.norm" : "tape.figure.mean"), t.id.gradient ? s.norm : s.mean},
-      {words::say("tape.figure.sd"), s.deviation},
-      {words::say("tape.figure.from"), s.low},
-      {words::say("tape.figure.to"), s.high}};
+      {tr(t.id.gradient ? "norm" : "mean"), t.id.gradient ? s.norm : s.mean},
+      {tr("sd"), s.deviation},
+      {tr("from"), s.low},
+      {tr("to"), s.high}};
   size_t first = 0;
   if (s.not_finite > 0) {
-    p.text_in(r.take_top(14), kTickWords, theme.error, words::say("tape.figure.not_finite"));
+    p.text_in(r.take_top(14), kTickWords, theme.error, tr("not finite##figure"));
     p.text_in({r.x, r.y - 14, r.w, 14}, kTickMono, theme.error,
               fitting(p, kTickMono, r.w - 60, {grouped(static_cast<long long>(s.not_finite))}), Align::Right);
     ++first;
@@ -122,12 +122,12 @@ void draw_label(Ui& ui, const Rect& r, const ShownTensor& t) {
 
 std::string help_of(const ShownTensor& t) {
   std::string text = fmt::format("{} {}", t.name, to_string(t.shape));
-  if (t.adds) text = words::say("tape.tensor.adds", {{"tensor", text}});
-  if (!t.there) return words::say("tape.tensor.nothing", {{"tensor", text}});
+  if (t.adds) text = tr("{tensor}, added to what others wrote", {{"tensor", text}});
+  if (!t.there) return tr("{tensor}: nothing of this step is there yet.", {{"tensor", text}});
   text += ".";
   if (t.columns > 0 && t.rows * t.columns > t.picture.cells.size())
-    text += " " + words::say("tape.tensor.largest");
-  return t.input >= 0 ? text + " " + words::say("tape.tensor.click") : text;
+    text += " " + tr("Each cell shows the largest of its numbers.");
+  return t.input >= 0 ? text + " " + tr("Click an element to check it.") : text;
 }
 
 /// The number under the mouse, where a cell is one.
@@ -138,10 +138,9 @@ std::string under_hand(const ShownTensor& t, const Rect& r, Vec mouse) {
     return "";
   const float v = t.picture.cells[row * t.picture.columns + column];
   if (t.picture.rows == t.rows && t.picture.columns == t.columns)
-    return "\n" +
-           words::say("tape.tensor.value_at",
-                      {{"row", row}, {"column", column}, {"value", number(static_cast<double>(v), 4)}});
-  return "\n" + words::say("tape.tensor.value_here", {{"value", number(static_cast<double>(v), 4)}});
+    return "\n" + tr("position {row}, feature {column}: {value}",
+                     {{"row", row}, {"column", column}, {"value", number(static_cast<double>(v), 4)}});
+  return "\n" + tr("here: {value}", {{"value", number(static_cast<double>(v), 4)}});
 }
 
 }  // namespace
@@ -171,7 +170,7 @@ void InstructionPanel::draw_tensors(Frame& f, Rect rect) {
   }
   if (f.shown->left_out > 0 && rect.h >= 18)
     f.ui.paint().text_in(rect.take_top(18), kTickWords, f.ui.theme().ink3,
-                         words::say("tape.tensor.more", {{"more", f.shown->left_out}}));
+                         tr("and {more} more", {{"more", f.shown->left_out}}));
 }
 
 /// Serves the wheel and a bar for hand and keys where not all rows fit. It returns the row to begin with.
@@ -189,7 +188,7 @@ size_t InstructionPanel::scroll(Frame& f, Rect& rect, const std::vector<Row>& ro
   HitOptions options;
   options.arrows = true;
   const Hit hit = ui.hit("tape/tensors/scroll", bar, fmt::format("{}", first_),
-                         words::say("tape.tensor.help_scroll"), options);
+                         tr("More tensors stand below: wheel, drag, or arrow keys."), options);
   const auto steps = static_cast<float>(last);
   const float thumb = std::max(24.f, bar.h * rect.h / whole), way = std::max(1.f, bar.h - thumb);
   if (hit.held) first_ = static_cast<int>(std::lround((ui.mouse().y - bar.y - thumb / 2) / way * steps));
@@ -204,22 +203,22 @@ size_t InstructionPanel::scroll(Frame& f, Rect& rect, const std::vector<Row>& ro
 void InstructionPanel::draw_heading(Frame& f, Rect rect, const Row& row) {
   Painter& p = f.ui.paint();
   const Theme& t = f.ui.theme();
-  rect.take_left(p.text_in(rect, kTickWords, t.ink3, words::say(fmt::format("tape.tensors.{}", row.name))) +
-                 10);
+  rect.take_left(p.text_in(rect, kTickWords, t.ink3, tr(row.name)) + 10);
   const bool chooses = f.shown->sequences > 1 && (row.name == "reads" || f.shown->reads.empty());
   if (chooses) {
     auto sequence = static_cast<double>(f.shown->sequence + 1);
-    const std::string of = words::say("tape.tensor.of_sequences", {{"all", grouped(f.shown->sequences)}});
+    const std::string of = tr("of {all}", {{"all", grouped(f.shown->sequences)}});
     FieldOptions options{.lo = 1, .hi = static_cast<double>(f.shown->sequences), .step = 1, .integer = true};
     options.hard_hi = true;
     options.unit = of;
     options.track = false;
     const float wide = std::min(rect.w, 112 + p.text_width(kTickWords, of));
-    if (field(f.ui, "tape/instruction/sequence", rect.take_right(wide, 10).inset(0, 1),
-              words::say("tape.tensor.sequence"), sequence, words::say("tape.tensor.help_sequence"),
+    if (field(f.ui, "tape/instruction/sequence", rect.take_right(wide, 10).inset(0, 1), tr("sequence"),
+              sequence,
+              tr("Which sequence of the batch the pictures are of: positions down, features across."),
               options) != ui::Change::None)
       f.asked.sequence = static_cast<int64_t>(sequence) - 1;
-    const std::string axes = fitting(p, kTickWords, rect.w - 20, {words::say("tape.tensor.axes")});
+    const std::string axes = fitting(p, kTickWords, rect.w - 20, {tr("positions down, features across")});
     if (!axes.empty()) p.text_in(rect, kTickWords, t.ink3, axes, Align::Right);
     if (!axes.empty()) rect.take_right(p.text_width(kTickWords, axes) + 10);
   }
@@ -249,8 +248,7 @@ void InstructionPanel::draw_tensor(Frame& f, Rect rect, const Row& row) {
   if (t.there) {
     draw_figures(ui, numbers, t, lines);
   } else {
-    p.text_in({numbers.x, numbers.y, numbers.w, 14}, kTickWords, theme.ink3,
-              words::say("tape.tensor.not_yet"));
+    p.text_in({numbers.x, numbers.y, numbers.w, 14}, kTickWords, theme.ink3, tr("not there yet"));
     if (lines > 1) p.fill({numbers.x, numbers.y + 18, numbers.w, 6}, theme.trough, 3);
   }
   p.fill(picture, t.there ? theme.panel : theme.trough);
@@ -267,7 +265,8 @@ void InstructionPanel::hold_picture(Frame& f, const Rect& r, const Row& row) {
   const std::optional<Element> element = f.element(chosen_);
   const bool ours = element && t.input >= 0 && element->input == t.input;
   const std::string value =
-      ours ? words::say("tape.tensor.at", {{"row", element->row}, {"column", element->column}}) : "";
+      ours ? tr("position {row}, feature {column}", {{"row", element->row}, {"column", element->column}})
+           : "";
   if (t.input < 0 || !t.there || t.columns == 0) {
     ui.mark(name, r, t.name, help_of(t));
     if (r.contains(ui.mouse())) ui.tooltip(help_of(t) + (t.there ? under_hand(t, r, ui.mouse()) : ""));

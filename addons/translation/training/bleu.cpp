@@ -9,7 +9,7 @@
 #include <map>
 
 #include "engine/core/error.h"
-#include "training/data/vocabulary.h"
+#include "training/data/text_source.h"
 #include "training/io/text.h"
 
 namespace normscope {

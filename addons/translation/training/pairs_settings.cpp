@@ -25,6 +25,9 @@ void add_pairs_settings(std::vector<Field>& fields) {
                     "How many pieces both languages of the pairs are cut into together; fewer where the text "
                     "has no more."},
                    20, 100000))});
+  add_help(fields, "data.name", "Or pairs of sentences and their translations.");
+  add_help(fields, "data.tokenizer",
+           "For pairs, a SentencePiece model; where there is no such file their pieces are learned.");
 }
 
 }  // namespace normscope

@@ -17,14 +17,13 @@
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
 #include "app/commands/lesson/named.h"
-#include "app/course/check/check.h"
-#include "app/course/check/check_writers.h"
+#include "app/course/check.h"
 #include "app/course/curves.h"
 #include "app/course/labels.h"
-#include "app/course/language/language.h"
+#include "app/course/language.h"
 #include "app/course/reader.h"
 #include "app/course/report.h"
-#include "app/course/tapes/tape_tables.h"
+#include "app/course/tapes.h"
 #include "app/link/link.h"
 #include "app/words/words.h"
 #include "training/files/command_text.h"
@@ -125,7 +124,7 @@ class LessonCheck {
                    const OnProgress& on_progress) {
     store_ = std::make_unique<RunStore>(kept, runner);
     store_->stop_when(&InterruptGuard::interrupted);
-    const experiments::Outcome outcome = store_->train(runs_, {}, on_progress);
+    const StudyResults outcome = store_->train(runs_, {}, on_progress);
     lacks_ = runner.stored_only && !outcome.missing.empty();
     StudyCount count{{}, 0, outcome.trained, outcome.stored, outcome.complete};
     for (const size_t i : outcome.missing) count.missing.push_back(runs_[i].spec);

@@ -8,7 +8,7 @@
 
 #include "app/cli/exit_code.h"
 #include "app/cli/terminal.h"
-#include "app/course/language/language.h"
+#include "app/course/language.h"
 #include "training/io/nearest.h"
 
 namespace normscope::commands {

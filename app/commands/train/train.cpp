@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "app/commands/commands.h"
-#include "training/data/identity/data_identity.h"
+#include "training/data/data_identity.h"
 #include "training/data/task_kind.h"
 #include "training/run/evaluate.h"
 #include "training/spec/spec.h"

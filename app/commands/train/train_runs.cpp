@@ -10,8 +10,8 @@
 #include "training/data/task_kind.h"
 #include "training/files/command_text.h"
 #include "training/io/safetensors.h"
+#include "training/run/checkpoint.h"
 #include "training/run/model_formats.h"
-#include "training/run/saved_run.h"
 #include "training/spec/unused_settings.h"
 
 namespace normscope::commands {
@@ -110,9 +110,9 @@ void schedule_edits(std::vector<Edit> edits, Run& run) {
 
 std::vector<ConfigRun> asked_runs(const TrainOptions& options) {
   if (options.resume.empty()) return configured_runs(options);
-  const SavedRun from =
-      with_exit(Exit::Input, [&] { return read_saved_run(SafetensorsFile::load(options.resume)); });
-  ConfigRun saved{'A', from.spec, from.scheduled};
+  const RunRecord from =
+      with_exit(Exit::Input, [&] { return read_checkpoint(SafetensorsFile::load(options.resume)); });
+  ConfigRun saved{'A', from.spec(), from.scheduled};
   if (!options.text.empty()) {
     saved.spec.data.name = "text";
     saved.spec.data.text_path = options.text;
@@ -120,7 +120,7 @@ std::vector<ConfigRun> asked_runs(const TrainOptions& options) {
   with_exit(Exit::Usage, [&] {  // see resumed_job()
     for (const std::string& text : options.set) {
       const Assignment assignment = parse_assignment(text);
-      saved.edits.push_back({from.step + 1, assignment.key, assignment.value});
+      saved.edits.push_back({from.steps() + 1, assignment.key, assignment.value});
     }
     for (const std::string& text : options.edits) saved.edits.push_back(parse_edit(text));
   });

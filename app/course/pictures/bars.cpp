@@ -227,23 +227,26 @@ std::string moved_sentence(const SmallTape& tape, const BarsHand& hand, bool bac
   if (hand.last == Last::Bar) before.row.clear();
   const Bars old = bars_of(tape, before), now = bars_of(tape, hand);
   if (hand.last == Last::None || same(old.in.now, now.in.now))
-    return words.say("course.bars.nothing", {{"x", now.x}, {"y", now.y}});
+    return words.tr("Add to all of {x}, multiply it, or drag a single bar: does {y} notice?",
+                    {{"x", now.x}, {"y", now.y}});
   const std::string move =
-      hand.last == Last::Add ? words.say("course.bars.added", {{"x", now.x}, {"number", number(hand.add, 3)}})
+      hand.last == Last::Add
+          ? words.tr("{number} added to all of {x}: ", {{"x", now.x}, {"number", number(hand.add, 3)}})
       : hand.last == Last::Times
-          ? words.say("course.bars.multiplied", {{"x", now.x}, {"factor", number(hand.times, 3)}})
-          : words.say("course.bars.moved", {{"x", now.x}});
+          ? words.tr("All of {x} times {factor}: ", {{"x", now.x}, {"factor", number(hand.times, 3)}})
+          : words.tr("Single bars of {x} moved: ", {{"x", now.x}});
   const bool stays = same(old.out.now, now.out.now);
-  const std::string y = words.say(stays ? "course.bars.stays" : "course.bars.changes", {{"y", now.y}});
+  const std::string y = words.tr(stays ? "{y} stays as it is" : "{y} changes", {{"y", now.y}});
   if (!back_known) return move + y + ".";
-  if (stays && same(old.back.now, now.back.now)) return move + y + words.say("course.bars.back_stays");
+  if (stays && same(old.back.now, now.back.now)) return move + y + words.tr(", and so does the gradient.");
   const double times = now.length / old.length;
   std::vector<double> scaled = old.back.now;
   for (double& v : scaled) v *= times;
-  if (!same(scaled, now.back.now)) return move + y + words.say("course.bars.back_changes");
+  if (!same(scaled, now.back.now)) return move + y + words.tr(", and the gradient with it.");
   return move + y +
-         words.say(times < 1 ? "course.bars.back_divided" : "course.bars.back_multiplied",
-                   {{"number", number(times < 1 ? 1 / times : times, 3)}});
+         words.tr(times < 1 ? ", and the gradient is divided by {number}."
+                            : ", and the gradient is multiplied by {number}.",
+                  {{"number", number(times < 1 ? 1 / times : times, 3)}});
 }
 
 std::string percent_of(double share) { return fmt::format("{:.0f}", 100 * share); }
@@ -256,10 +259,13 @@ std::string bars_sentence(const SmallTape& tape, const BarsHand& hand, bool back
   if (!beside || !back_known) return move;
   const Bars now = bars_of(tape, hand, beside);
   return move + " " +
-         words.say("course.bars.unnoticed", {{"y", now.y},
-                                             {"share", percent_of(now.unnoticed)},
-                                             {"norm", detached_words(*now.beside, words)},
-                                             {"other", percent_of(now.beside->unnoticed)}});
+         words.tr(
+             "Of the square of the gradient {share} % asks for what {y} does not notice ({norm}: "
+             "{other} %).",
+             {{"y", now.y},
+              {"share", percent_of(now.unnoticed)},
+              {"norm", detached_words(*now.beside, words)},
+              {"other", percent_of(now.beside->unnoticed)}});
 }
 
 std::vector<std::vector<Rect>> bar_boxes(const Bars& bars, const Rect& rect) {
@@ -286,22 +292,23 @@ double bar_value(const Bars& bars, const Rect& slot, float y) {
 void paint_bars(Painter& p, const Theme& t, const Bars& bars, const Rect& rect, const Words& words,
                 bool hand) {
   const auto back = [&](std::string_view form) {
-    return bars.back_known ? words.say(form, {{"x", bars.x}, {"length", number(bars.length, 3)}})
-                           : words.say("course.bars.back_unknown", {{"x", bars.x}});
+    return bars.back_known ? words.tr(form, {{"x", bars.x}, {"length", number(bars.length, 3)}})
+                           : words.tr("gradient at {x}", {{"x", bars.x}});
   };
   const std::string heads[] = {
-      words.say("course.bars.in",
-                {{"x", bars.x}, {"mean", number(bars.mean, 3)}, {"spread", number(bars.spread, 3)}}),
-      words.say("course.bars.out", {{"x", bars.x}, {"y", bars.y}}),
+      words.tr("{x}: mean {mean}, spread {spread}",
+               {{"x", bars.x}, {"mean", number(bars.mean, 3)}, {"spread", number(bars.spread, 3)}}),
+      words.tr("{y} = ({x} − mean) / spread", {{"x", bars.x}, {"y", bars.y}}),
       "",  // the gradient's has two forms
       bars.beside ? detached_words(*bars.beside, words) : ""};
   const std::vector<std::vector<Rect>> boxes = bar_boxes(bars, rect);
   for (size_t which = 0; which < boxes.size(); ++which) {
     const StripPlace at = strip_place(bars, rect, which);
     p.text_in(at.head, kStripStyle, t.ink,
-              which == 2 ? fitting(p, kStripStyle, at.head.w,
-                                   {back("course.bars.back"), back("course.bars.back_brief")})
-                         : heads[which]);
+              which == 2
+                  ? fitting(p, kStripStyle, at.head.w,
+                            {back("gradient at {x}: length {length}"), back("gradient, length {length}")})
+                  : heads[which]);
     if (which == 0) paint_spread(p, t, at, bars.mean, bars.spread);
     if (which == 1) paint_spread(p, t, at, 0, 1);
     if (which < 2 || bars.back_known) {

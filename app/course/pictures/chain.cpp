@@ -46,20 +46,21 @@ void paint_link(Painter& p, Vec from, Vec to, Colour colour, float width) {
 
 /// Compares the stream with its arrows in one line, as two bars of one scale.
 void paint_lengths(Painter& p, const Theme& t, const Chain& chain, Rect rect, const Words& words) {
-  const std::pair<const char*, double> rows[] = {{"course.chain.stream", chain.times()},
-                                                 {"course.chain.line", chain.straight}};
+  const std::pair<const char*, double> rows[] = {{"the stream", chain.times()},
+                                                 {"its arrows in one line", chain.straight}};
   double whole = 1;
   for (size_t i = 1; i < chain.ends.size(); ++i)
     whole += reach_of({chain.ends[i].x - chain.ends[i - 1].x, chain.ends[i].y - chain.ends[i - 1].y});
   float label = 0;
-  for (const auto& [key, length] : rows) label = std::max(label, p.text_width(kChainWords, words.say(key)));
+  for (const auto& [label_of, length] : rows)
+    label = std::max(label, p.text_width(kChainWords, words.tr(label_of)));
   const float most = rect.w - label - 2 * kChainGap - p.text_width(kChainNumber, "00.0");
-  for (const auto& [key, length] : rows) {
+  for (const auto& [label_of, length] : rows) {
     Rect row = rect.take_top(kChainRow, 2);
-    p.text_in(row.take_left(label, kChainGap), kChainWords, t.ink2, words.say(key));
+    p.text_in(row.take_left(label, kChainGap), kChainWords, t.ink2, words.tr(label_of));
     const auto wide = most * static_cast<float>(length / whole);
-    p.fill({row.x, row.centre().y - kChainBar / 2, wide, kChainBar}, &key == &rows[0].first ? t.ink : t.ink3,
-           2);
+    p.fill({row.x, row.centre().y - kChainBar / 2, wide, kChainBar},
+           &label_of == &rows[0].first ? t.ink : t.ink3, 2);
     row.take_left(wide, kChainGap);
     p.text_in(row, kChainNumber, t.ink, number(length, 3));
   }
@@ -130,9 +131,13 @@ void paint_chain(Painter& p, const Theme& t, const Chain& chain, const Rect& rec
 
 std::string chain_sentence(const Chain& chain, const Words& words) {
   if (chain.ends.size() < 2) return "";
-  return words.say("course.chain.said", {{"count", static_cast<int32_t>(chain.shown / 2)},
-                                         {"times", number(chain.times(), 3)},
-                                         {"straight", number(chain.straight, 3)}});
+  return words.tr(
+      "After {count} layer the stream is {times} times as long as its input; in one line its "
+      "arrows would be {straight} times as long. | After {count} layers the stream is {times} "
+      "times as long as its input; in one line its arrows would be {straight} times as long.",
+      {{"count", static_cast<int32_t>(chain.shown / 2)},
+       {"times", number(chain.times(), 3)},
+       {"straight", number(chain.straight, 3)}});
 }
 
 std::string wrong_chain(const Lesson& lesson, const Figure& figure) {

@@ -1,12 +1,12 @@
 // A small tape drawn as a network: a box for each number and instruction, upward as data flows, with values above
 // gradients in every box, and lines for what reads what. The player shows it beside the table of the same tape
-// (tapes/tape_curves.h); check_tapes refuses a tape that cannot be drawn.
+// (tapes.h); check_tapes refuses a tape that cannot be drawn.
 #pragma once
 
 #include <cstddef>
 #include <vector>
 
-#include "app/course/tapes/tape_curves.h"
+#include "app/course/tapes.h"
 #include "app/ui/paint.h"
 
 namespace normscope::course {

@@ -23,7 +23,7 @@ ui::Vec paint_still(ui::Painter& p, const ui::Theme& t, const Lesson& lesson, co
   head.take_left(p.text_in(head, {ui::Face::Bold, ui::type::title}, t.ink, figure.title) + 12);
   if (data.reference && figure.bars.empty() && figure.follow == 0)  // nothing of a tape is random
     p.text_in(head, {ui::Face::Sans, ui::type::body}, t.ink3,
-              words.say("course.walk.mean", {{"seeds", data.reference->seeds}}));
+              words.tr("mean of {seeds} seeds", {{"seeds", data.reference->seeds}}));
   const auto say = [&](const std::string& sentence) {
     rest.take_top(p.text_wrapped(rest, {ui::Face::Sans, ui::type::body}, t.ink2, sentence, kSentenceLine), 6);
   };

@@ -33,9 +33,7 @@ int32_t layers_in(const Lesson& lesson, const Curve& curve, const Changes& chang
 
 /// Names the stack that a number belongs to, in a model with two.
 std::string part_of(const std::string& y, const Words& words) {
-  return y.starts_with("enc.")   ? words.say("course.walk.encoder")
-         : y.starts_with("dec.") ? words.say("course.walk.decoder")
-                                 : "";
+  return y.starts_with("enc.") ? words.tr("encoder") : y.starts_with("dec.") ? words.tr("decoder") : "";
 }
 
 /// Where the parts of a walk lie in its rectangle.
@@ -96,10 +94,9 @@ void paint_stack(Painter& p, const Theme& t, const Walk& walk, size_t i, const W
       stack.name.substr(0, stack.name.find(','));  // the letter tells two of it apart
   p.text_in({head.x + 26, head.y, head.w - 26, 22}, style, t.ink,
             fitting(p, style, head.w - 26, {stack.name, placement}));
-  paint_slab(p, t, at.slab_of(i, 0), words.say("course.walk.loss"));
+  paint_slab(p, t, at.slab_of(i, 0), words.tr("loss"));
   for (int32_t layer = walk.layers; layer > 0; --layer)
-    paint_slab(p, t, at.slab_of(i, walk.layers + 1 - layer),
-               words.say("course.walk.layer", {{"number", layer}}));
+    paint_slab(p, t, at.slab_of(i, walk.layers + 1 - layer), words.tr("layer {number}", {{"number", layer}}));
 }
 
 /// Shows the arrow of each tick, from the longest on.
@@ -144,26 +141,26 @@ std::vector<std::vector<double>> divisors_of(const std::vector<std::string>& cur
 
 /// Says a share as people do: the nearest of those that have a word.
 const std::string& share_words(double share, const Words& words) {
-  constexpr std::pair<double, const char*> kShares[] = {{100, "hundred_times"},
-                                                        {10, "ten_times"},
-                                                        {5, "five_times"},
-                                                        {3, "three_times"},
-                                                        {2, "twice"},
-                                                        {1, "same"},
-                                                        {0.5, "half"},
-                                                        {1 / 3.0, "third"},
-                                                        {0.25, "quarter"},
-                                                        {0.2, "fifth"},
-                                                        {0.1, "tenth"},
-                                                        {0.01, "hundredth"},
-                                                        {0.001, "thousandth"},
-                                                        {1e-4, "ten_thousandth"},
-                                                        {1e-5, "hundred_thousandth"},
-                                                        {1e-6, "millionth"}};
+  constexpr std::pair<double, const char*> kShares[] = {{100, "a hundred times as much"},
+                                                        {10, "ten times as much"},
+                                                        {5, "five times as much"},
+                                                        {3, "three times as much"},
+                                                        {2, "twice as much"},
+                                                        {1, "as much"},
+                                                        {0.5, "half as much"},
+                                                        {1 / 3.0, "a third as much"},
+                                                        {0.25, "a quarter as much"},
+                                                        {0.2, "a fifth as much"},
+                                                        {0.1, "a tenth as much"},
+                                                        {0.01, "a hundredth as much"},
+                                                        {0.001, "a thousandth as much"},
+                                                        {1e-4, "a ten-thousandth as much"},
+                                                        {1e-5, "a hundred-thousandth as much"},
+                                                        {1e-6, "a millionth as much"}};
   const auto off = [share](const auto& one) { return std::abs(std::log(share / one.first)); };
   const auto* best = std::min_element(std::begin(kShares), std::end(kShares),
                                       [&](const auto& a, const auto& b) { return off(a) < off(b); });
-  return words.say(std::string("course.walk.share.") + best->second);
+  return words.tr(best->second);
 }
 
 }  // namespace
@@ -274,13 +271,14 @@ std::string walk_sentence(const Walk& walk, const Words& words) {
     std::string run(1, static_cast<char>('A' + stack.run));
     if (!stack.part.empty()) run += " (" + stack.part + ")";
     if (first.empty())
-      first = words.say("course.walk.first", {{"step", walk.step},
-                                              {"run", run},
-                                              {"share", share_words(share, words)},
-                                              {"top", stack.lengths.size()}});
+      first = words.tr("At step {step} layer 1 of {run} hears about {share} as layer {top}",
+                       {{"step", walk.step},
+                        {"run", run},
+                        {"share", share_words(share, words)},
+                        {"top", stack.lengths.size()}});
     else
-      others += words.say(others.empty() ? "course.walk.second" : "course.walk.next",
-                          {{"run", run}, {"share", share_words(share, words)}});
+      others += words.tr(others.empty() ? "; in {run} {share}" : ", in {run} {share}",
+                         {{"run", run}, {"share", share_words(share, words)}});
   }
   return first.empty() ? "" : first + others + ".";
 }

@@ -2,9 +2,12 @@
 // task for the learner's own run. The reader of lessons (course/reader.h) calls this; errors are as in reader.h.
 #pragma once
 
+#include <optional>
+#include <string_view>
 #include <vector>
 
 #include "app/course/lesson.h"
+#include "app/view/diagram_model.h"
 #include "training/io/toml_table.h"
 
 namespace normscope::course {
@@ -23,5 +26,19 @@ void check_challenge(const Lesson& lesson, const Table& root);
 /// does the lesson.
 bool of_way(const Lesson& lesson, const Curve& curve);
 bool of_way(const Lesson& lesson, const Measure& measure);
+
+// ---- the key `opening`: the runs whose small diagrams a lesson opens with, and the place that matters in each
+
+/// A place of the diagram by its name: a slot ("layer1/ffn/trunk", "enc/layer1/attn/before", "final",
+/// "embedding"), or the scale of a skip path ("layer2/attn/skip-scale").
+struct OpeningPlace {
+  view::SlotId at;
+  bool skip_scale = false;
+};
+/// Returns nothing where the model has no place of that name.
+std::optional<OpeningPlace> opening_place(const ModelConfig& model, std::string_view name);
+
+/// Reads the key `opening` from the lesson's own table, after the lesson's runs. Throws Error.
+std::vector<OpeningRun> read_opening(const Lesson& lesson, Table& t);
 
 }  // namespace normscope::course

@@ -6,7 +6,7 @@
 
 #include "app/course/curves.h"
 #include "app/course/measures.h"
-#include "app/course/tapes/tape_tables.h"
+#include "app/course/tapes.h"
 #include "app/grid/axis.h"
 #include "engine/core/error.h"
 #include "training/experiments/probes.h"

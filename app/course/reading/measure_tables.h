@@ -2,10 +2,13 @@
 // and [[check]]. Lessons use these tables, and whatever else judges claims. Errors are as in reader.h.
 #pragma once
 
+#include <cstddef>
 #include <string>
+#include <vector>
 
 #include "app/course/lesson.h"
 #include "training/io/toml_table.h"
+#include "training/spec/codec.h"
 
 namespace normscope::course {
 
@@ -40,5 +43,28 @@ void set_bounds(Lesson& lesson);
 /// may end at a bound of its measurement (can_be_cut in measures.h) must be counted or have a median, because a mean of
 /// such values is unknown. Throws Error.
 void check_measures(const Lesson& lesson, const Table& root);
+
+// ---- how measurements are kept (training/spec/codec.h), in measured.json and of the learner's own
+
+inline constexpr size_t kMostOfCurve = 100'000;  ///< points
+inline constexpr size_t kMostOfLesson = 1000;    ///< measures, curves, runs
+inline constexpr size_t kMostOfText = 100'000;   ///< bytes of text that a model wrote
+
+/// A beta^2 map: row i holds the shares of the input and of the i + 1 branches before it.
+struct ShareRows {
+  codec::AnyNumber share{};
+  static constexpr size_t kMost = 1024;
+
+  codec::Json write(const std::vector<std::vector<double>>& rows) const {
+    return codec::List{1, kMost, codec::List{1, kMost + 1, share}}.write(rows);
+  }
+  void read(const InputValue& json, std::vector<std::vector<double>>& rows) const {
+    rows.clear();
+    for (const InputValue& row : json.list(1, kMost)) {
+      const size_t shares = rows.size() + 2;
+      codec::List{1, shares, share}.read(row, rows.emplace_back());
+    }
+  }
+};
 
 }  // namespace normscope::course

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <utility>
 
-#include "app/course/check/check.h"
-#include "app/course/language/language.h"
+#include "app/course/check.h"
+#include "app/course/language.h"
 #include "app/words/words.h"
 #include "engine/core/error.h"
 #include "training/io/input_kinds.h"
@@ -53,9 +53,9 @@ std::string claim_in_words(const Lesson& lesson, std::string text) {
   const auto put = [&](std::string_view english, const std::string& word) {
     if (const size_t at = text.find(english); at != text.npos) text.replace(at, english.size(), word);
   };
-  put(" to ", lesson.words->say("course.number.to"));
-  put("at least ", lesson.words->say("course.number.at_least"));
-  put("at most ", lesson.words->say("course.number.at_most"));
+  put(" to ", lesson.words->tr(" to "));
+  put("at least ", lesson.words->tr("at least "));
+  put("at most ", lesson.words->tr("at most "));
   return words::with_decimal(std::move(text), *lesson.words);
 }
 
@@ -67,10 +67,11 @@ std::string measured_words(const Lesson& lesson, const std::string& cell) {
   if (first == cell.npos || of == cell.npos) return claim_in_words(lesson, cell);
   const std::string range = last > first ? cell.substr(first + 2, last - first - 2) + "; " : "";
   const size_t seeds = of + 4;
-  return fmt::format(
-      "{} ({}{})", claim_in_words(lesson, cell.substr(0, first)), claim_in_words(lesson, range),
-      lesson.words->say("course.claim.seeds", {{"hold", cell.substr(last + 2, of - last - 2)},
-                                               {"all", cell.substr(seeds, cell.find(' ', seeds) - seeds)}}));
+  return fmt::format("{} ({}{})", claim_in_words(lesson, cell.substr(0, first)),
+                     claim_in_words(lesson, range),
+                     lesson.words->tr("{hold} of {all} seeds hold",
+                                      {{"hold", cell.substr(last + 2, of - last - 2)},
+                                       {"all", cell.substr(seeds, cell.find(' ', seeds) - seeds)}}));
 }
 
 Reach::Cell cell_of(const std::string& text) {
@@ -119,19 +120,19 @@ std::vector<std::string> reach_words(const Lesson& lesson, const std::vector<Rea
   for (const Reach& reach : all)
     if (reach.holds())
       held += (held.empty() ? "" : ", ") + called(*lesson.words, "elsewhere", reach.setting, reach.setting);
-  if (!held.empty()) sentences.push_back(lesson.words->say("course.claim.also") + held + ".");
+  if (!held.empty()) sentences.push_back(lesson.words->tr("It also holds with: ") + held + ".");
   for (const Reach& reach : all) {
     std::string wrong;
     for (size_t i = 0; i < reach.cells.size(); ++i)
       if (!reach.cells[i].holds)
         wrong += (wrong.empty() ? "" : "; ") +
-                 lesson.words->say(
-                     "course.claim.needed",
+                 lesson.words->tr(
+                     "{measure}: needed {needed}, measured {measured}",
                      {{"measure", lesson.measure(lesson.effect[i])->label},
                       {"needed", claim_in_words(lesson, band_text(check_of(lesson, lesson.effect[i])))},
                       {"measured", measured_words(lesson, reach.cells[i].text)}});
     if (!wrong.empty())
-      sentences.push_back(fmt::format("{}{}: {}.", lesson.words->say("course.claim.not"),
+      sentences.push_back(fmt::format("{}{}: {}.", lesson.words->tr("It does not hold with "),
                                       called(*lesson.words, "elsewhere", reach.setting, reach.setting),
                                       wrong));
   }

@@ -121,7 +121,7 @@ void Player::draw_choices(Ui& ui, Rect& rest, FlowContext& words) {
     const std::string name = "lesson/challenge/" + choice.field;
     const Rect box = row.take_right(kChoiceBox, 12);
     draw_marked(ui, row, choice.label, kTaskText.px, row.h, words);
-    std::string help = word("course.task.choose", {{"setting", choice.label}});
+    std::string help = tr("{setting}: choose one of these.", {{"setting", choice.label}});
     const std::string& now = labels[static_cast<size_t>(selected)].shown;
     if (const view::Term* term = term_of_text(now, *course_.words))
       help += fmt::format(" {}: {}", now, term->text);
@@ -142,13 +142,12 @@ void Player::draw_training(Ui& ui, Rect& rest, FlowContext& words) {
   train.enabled = state->running || !changes().empty();
   const Rect left = row.take_left(150, 8), right = row.take_left(170);
   const std::string name = state->running ? "lesson/challenge/stop" : "lesson/challenge/train";
-  if (button(
-          ui, name, left,
-          state->running ? word("course.button.stop") : word("course.task.train", {{"steps", task.budget}}),
-          state->running  ? word("course.help.stop_training")
-          : train.enabled ? word("course.help.train")
-                          : word("course.help.change_first"),
-          train)) {
+  if (button(ui, name, left,
+             state->running ? tr("Stop") : tr("Train {steps} steps", {{"steps", task.budget}}),
+             state->running  ? tr("Stops the training; it is not counted.")
+             : train.enabled ? tr("Trains your run from the beginning.")
+                             : tr("Change one of the settings first."),
+             train)) {
     if (state->running)
       measurer_->stop();
     else
@@ -157,17 +156,17 @@ void Player::draw_training(Ui& ui, Rect& rest, FlowContext& words) {
   follow_focus(ui, name, left, words.seen);
   const auto taken = static_cast<size_t>(progress.hints);
   more.enabled = taken < task.hints.size();
-  if (button(ui, "lesson/challenge/hint", right,
-             more.enabled ? word("course.task.hint_costs", {{"cost", task.hints[taken].costs}})
-                          : word("course.task.no_hints"),
-             word("course.help.hint"), more)) {
+  if (button(
+          ui, "lesson/challenge/hint", right,
+          more.enabled ? tr("Hint, costs {cost}", {{"cost", task.hints[taken].costs}}) : tr("No more hints"),
+          tr("Shows the next hint."), more)) {
     ++progress.hints;
     progress_.save();
   }
   follow_focus(ui, "lesson/challenge/hint", right, words.seen);
   for (size_t i = 0; i < std::min(taken, task.hints.size()); ++i)
     rest.take_top(
-        draw_marked(ui, rest, word("course.task.hint", {{"number", i + 1}, {"text", task.hints[i].text}}),
+        draw_marked(ui, rest, tr("Hint {number}: {text}", {{"number", i + 1}, {"text", task.hints[i].text}}),
                     kTaskText.px, kTaskLine, words),
         6);
 }
@@ -183,31 +182,29 @@ void Player::draw_outcome(Ui& ui, Rect& rest, const Rect& seen) {
   std::string words = state->running ? state->doing : state->error;
   if (measured_ && state->lesson == lesson()->id) {
     const double loss = evaluate(*lesson(), measure, state->curves);
-    const std::string where =
-        below_line(task, loss) ? word("course.task.is_below") : word("course.task.not_below");
-    words = state->changes.empty()
-                ? word("course.task.start_ends",
-                       {{"loss", shown(loss, measure, *lesson()->words)}, {"where", where}})
-                : word("course.task.yours_ends",
-                       {{"loss", shown(loss, measure, *lesson()->words)}, {"where", where}});
+    const std::string where = below_line(task, loss) ? tr("below the line") : tr("not below the line");
+    words = state->changes.empty() ? tr("The start ends at {loss}: {where}.",
+                                        {{"loss", shown(loss, measure, *lesson()->words)}, {"where", where}})
+                                   : tr("Your run ends at {loss}: {where}.",
+                                        {{"loss", shown(loss, measure, *lesson()->words)}, {"where", where}});
   }
   const bool wrong = !state->error.empty() && !state->running;
   rest.take_top(p.text_wrapped(rest, kTaskBold, wrong ? t.error : t.ink, words, kTaskLine), 6);
   const std::string score = score_text(task, progress.tries, progress.hints, *course_.words);
   const float high = p.text_wrapped(rest, kTaskText, t.ink, score, kTaskLine);
   ui.mark("lesson/challenge/score", {rest.x, rest.y, rest.w, high},
-          std::to_string(score_of(task, progress.tries, progress.hints)), word("course.help.points"));
+          std::to_string(score_of(task, progress.tries, progress.hints)), tr("Your points."));
   rest.take_top(high, 10);
   if (ways_found(task, progress.tries).empty()) return;
   const Rect box = rest.take_top(34, 6);
-  if (button(ui, "lesson/challenge/lab", {box.x, box.y, 230, box.h}, word("course.task.open_ways"),
-             word("course.help.ways_lab")))
+  if (button(ui, "lesson/challenge/lab", {box.x, box.y, 230, box.h}, tr("Open the ways in the Lab"),
+             tr("The start and the best of the ways you found, one beside the other.")))
     found_asked_ = found_runs();
   follow_focus(ui, "lesson/challenge/lab", box, seen);
   const std::string kept = !found_fault_.empty() ? found_fault_
-                           : folder_.empty()
-                               ? ""
-                               : word("course.task.kept", {{"folder", folder_}, {"lesson", lesson()->id}});
+                           : folder_.empty()     ? ""
+                                                 : tr("Kept as {folder}/{lesson}.toml",
+                                                      {{"folder", folder_}, {"lesson", lesson()->id}});
   rest.take_top(
       p.text_wrapped(rest, {Face::Sans, type::body}, found_fault_.empty() ? t.ink3 : t.error, kept, 16), 4);
 }
@@ -219,9 +216,9 @@ float Player::draw_challenge(Ui& ui, Rect rest, const Rect& seen) {
   const Challenge& task = *lesson()->challenge;
   const float top = rest.y;
   p.text_in(rest.take_top(22, 6), {Face::Bold, type::run_name}, t.ink,
-            word("course.task.below",
-                 {{"line", shown(task.line, *lesson()->measure(task.measure), *lesson()->words)},
-                  {"steps", task.budget}}));
+            tr("Below {line} after {steps} steps",
+               {{"line", shown(task.line, *lesson()->measure(task.measure), *lesson()->words)},
+                {"steps", task.budget}}));
   std::set<const view::Term*> marked;
   FlowContext words = flow_context(ui);
   words.seen = seen;

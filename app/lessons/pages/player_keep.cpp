@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "app/course/own/slots.h"
+#include "app/course/lesson.h"
 #include "app/lessons/player.h"
 #include "app/lessons/wiring_keeper.h"
 #include "app/ui/widgets.h"
@@ -63,7 +63,7 @@ void Player::draw_keep_words(Ui& ui, Rect& rest) {
   rest.take_top(8);
   const float height =
       ui.paint().text_wrapped(rest, style, keeping_failed_.empty() ? t.ink : t.error, words, 20);
-  ui.mark("lesson/kept", {rest.x, rest.y, rest.w, height}, words, word("course.help.kept"));
+  ui.mark("lesson/kept", {rest.x, rest.y, rest.w, height}, words, tr("Where your wiring is kept."));
   rest.take_top(height, 4);
 }
 

@@ -41,9 +41,9 @@ void Player::open_page(Aside aside) {
 /// Draws a row below the lessons, of a page of the whole course.
 void Player::draw_course_row(Ui& ui, const Rect& row, const CoursePage& page, bool one_line) {
   const bool current = aside_ == page.aside;
-  const Hit h = ui.hit(page.control, row, current ? "open" : "", word(page.help));
+  const Hit h = ui.hit(page.control, row, current ? "open" : "", tr(page.help));
   const Vec middle =
-      draw_list_row(ui, row, current, h.hovered, word(page.title), one_line ? "" : word(page.what));
+      draw_list_row(ui, row, current, h.hovered, tr(page.title), one_line ? "" : tr(page.what));
   draw_icon(ui.paint(), page.icon, middle, 16, ui.theme().ink2);
   if (!h.clicked) return;
   open_page(page.aside);
@@ -71,8 +71,8 @@ void Player::draw_scrolled(Ui& ui, const Rect& rect, const Rect& room,
     more.icon = Icon::ChevronDown;
     more.style = {Face::Sans, type::body};
     more.enabled = scroll_ + seen.h + 1 < text_height_;
-    if (button(ui, "lesson/more", centred(foot.centre(), 150, 26), word("course.button.more"),
-               word("course.help.more"), more))
+    if (button(ui, "lesson/more", centred(foot.centre(), 150, 26), tr("More below"),
+               tr("Moves on, as wheel, PageDown and PageUp do."), more))
       scroll_ += seen.h * 0.8f;
   }
   const float furthest = std::max(0.f, text_height_ - seen.h);
@@ -95,10 +95,11 @@ std::string Player::review_sentence() {
   for (const course::Lesson& l : course_.lessons) {
     const LessonProgress& p = progress_.of(l.id);
     if (p.committed && !p.score.empty() && !is_right(p.score, *course_.words))
-      return word("course.review.again", {{"number", l.number}, {"score", p.score}});
+      return tr("In lesson {number} your answer was: {score}. What would you say now?",
+                {{"number", l.number}, {"score", p.score}});
   }
-  if (made == 0) return word("course.review.none");
-  return word("course.review.right", {{"count", made}});
+  if (made == 0) return tr("Nothing was predicted yet.");
+  return tr("One prediction, and it is not off. | {count} predictions, none of them off.", {{"count", made}});
 }
 
 void Player::try_again(size_t index) {
@@ -117,17 +118,17 @@ float Player::draw_review_lesson(Ui& ui, const Rect& rect, size_t index, const R
   std::array<Rect, 4> cell = columns(rect);
   std::string asked = l.prediction.ask;
   if (!l.says.empty())
-    asked += " " + word("course.review.sentences",
-                        {{"right", course::said_right(l.says, progress.words)}, {"all", l.says.size()}});
+    asked += " " + tr("Sentences right: {right} of {all}.",
+                      {{"right", course::said_right(l.says, progress.words)}, {"all", l.says.size()}});
   std::string first;
   if (const Told& told = progress.first; !told.said.empty())
-    first = word("course.review.first",
-                 {{"said", told.said}, {"comma", told.score.empty() ? "" : ", "}, {"score", told.score}});
-  const std::string words[] = {progress.skipped     ? word("course.score.skipped")
+    first = tr("first: {said}{comma}{score}",
+               {{"said", told.said}, {"comma", told.score.empty() ? "" : ", "}, {"score", told.score}});
+  const std::string words[] = {progress.skipped     ? tr("skipped")
                                : progress.committed ? progress.said
                                                     : "–",
                                known                ? progress.measured
-                               : answered(progress) ? word("course.review.not_yet")
+                               : answered(progress) ? tr("not measured yet")
                                                     : "–",
                                known && progress.committed ? progress.score : ""};
   float high = 22 + p.wrapped_height(cell[0].w, kReviewSmall, asked, kReviewLine);
@@ -149,12 +150,13 @@ float Player::draw_review_lesson(Ui& ui, const Rect& rect, size_t index, const R
                      kReviewLine);
   }
   ui.mark("lesson/review/row/" + l.id, {rect.x, rect.y, rect.w, high + 2 * kReviewPad},
-          fmt::format("{} | {} | {}", words[0], words[1], words[2]), word("course.help.reviewed"));
+          fmt::format("{} | {} | {}", words[0], words[1], words[2]),
+          tr("What was predicted and what was measured."));
   const std::string name = "lesson/review/" + l.id;
   const Rect box{rect.right() - kAgain, rect.y + kReviewPad, kAgain, 28};
-  if (button(ui, name, box,
-             answered(progress) ? word("course.button.predict_again") : word("course.step.predict"),
-             answered(progress) ? word("course.help.same_again") : word("course.help.open_prediction")))
+  if (button(ui, name, box, answered(progress) ? tr("Predict again") : tr("Predict"),
+             answered(progress) ? tr("The same prediction once more; the first is kept beside it.")
+                                : tr("Opens this lesson's prediction.")))
     try_again(index);
   follow_focus(ui, name, box, seen);
   return high + 2 * kReviewPad;
@@ -166,23 +168,23 @@ void Player::draw_copy(Ui& ui, const Rect& rect) {
   options.enabled = std::any_of(progress_.all().begin(), progress_.all().end(),
                                 [](const auto& one) { return answered(one.second); });
   options.style = {Face::Sans, type::body};
-  const std::string& label = word("course.review.copy");
+  const std::string& label = tr("Copy my predictions");
   const float width = ui.paint().text_width(options.style, label) + 28;
   const Rect place{rect.right() - space::pad - width, rect.y + 6, width, 26};
-  if (button(ui, "lesson/review/copy", place, label, word("course.help.copy_predictions"), options))
+  if (button(ui, "lesson/review/copy", place, label,
+             tr("Copies all predictions as one line, for a teacher who gathers those of a class."), options))
     copied_ = predictions_line(progress_.all());
 }
 
 void Player::draw_review(Ui& ui, const Rect& rect) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
-  Rect seen = panel(ui, rect, {word("course.review.heading"), "", "", 0, false});
+  Rect seen = panel(ui, rect, {tr("Your predictions, and what was measured"), "", "", 0, false});
   draw_copy(ui, rect);
   seen = {rect.x + space::pad, seen.y, rect.w - 2 * space::pad, rect.bottom() - seen.y - 8};
   p.text_wrapped(seen.take_top(kReviewLine + 4, 8), kReviewWords, t.ink, review_sentence(), kReviewLine);
   const std::array<Rect, 4> head = columns(seen.take_top(kReviewHead));
-  const std::string titles[] = {word("course.review.asked"), word("course.figure.you_said"),
-                                word("course.figure.measured"), word("course.review.off")};
+  const std::string titles[] = {tr("what was asked"), tr("you said"), tr("measured"), tr("how far off")};
   for (size_t i = 0; i < head.size(); ++i)
     p.text_in({head[i].x, head[i].y, head[i].w, kReviewHead}, {Face::Bold, type::body}, t.ink3, titles[i]);
   draw_scrolled(ui, rect, seen, [&](float y) {

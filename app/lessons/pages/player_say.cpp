@@ -49,7 +49,7 @@ std::string Player::draw_words(Ui& ui, Rect& rest, size_t index, const std::stri
     const Rect box{x, rest.y, width, kWordButton};
     ButtonOptions options;
     options.selected = word == said;
-    if (button(ui, name, box, word, this->word("course.help.word"), options)) pressed = word;
+    if (button(ui, name, box, word, tr("Puts this word into the sentence."), options)) pressed = word;
     follow_focus(ui, name, box, seen);
     x += width + kWordGap;
   }
@@ -65,7 +65,8 @@ float Player::draw_says(Ui& ui, Rect rest, const Rect& seen) {
   LessonProgress& progress = progress_.of(lesson()->id);
   std::vector<std::string> answers = progress.words;
   answers.resize(lesson()->says.size());
-  p.text_in(rest.take_top(22, 10), {Face::Bold, type::run_name}, t.ink, word("course.say.title"));
+  p.text_in(rest.take_top(22, 10), {Face::Bold, type::run_name}, t.ink,
+            tr("What you should now be able to say"));
   for (size_t i = 0; i < lesson()->says.size(); ++i) {
     const Say& say = lesson()->says[i];
     const std::string said = shown_word(say, answers[i]);
@@ -75,8 +76,8 @@ float Player::draw_says(Ui& ui, Rect rest, const Rect& seen) {
     const std::string pressed = draw_words(ui, rest, i, said, seen);
     const std::string why = why_not(say, said);
     const std::string verdict = said.empty()       ? ""
-                                : said == say.word ? word("course.say.right")
-                                                   : word("course.say.no", {{"why", why}});
+                                : said == say.word ? tr("Right.")
+                                                   : tr("No. {why}", {{"why", why}});
     const float high =
         std::max(kVerdictLine, p.wrapped_height(rest.w, {Face::Sans, type::title}, verdict, 18));
     p.text_wrapped(rest.take_top(high, kSayGap), {Face::Sans, type::title}, said == say.word ? t.ink : t.ink2,
@@ -88,7 +89,7 @@ float Player::draw_says(Ui& ui, Rect rest, const Rect& seen) {
     progress_.save();
   }
   if (said_right(lesson()->says, answers) == lesson()->says.size())
-    p.text_in(rest.take_top(22), {Face::Bold, type::title}, t.ink, word("course.say.all"));
+    p.text_in(rest.take_top(22), {Face::Bold, type::title}, t.ink, tr("All three are right."));
   return rest.y - top;
 }
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "app/course/check/check.h"
+#include "app/course/check.h"
 #include "app/course/summary.h"
 #include "app/lessons/player.h"
 #include "app/ui/widgets.h"
@@ -31,16 +31,19 @@ void Player::draw_reach(Ui& ui, Rect& rest, const FlowContext& page) {
   ui.paint().hairline({rest.x, rest.y}, {rest.right(), rest.y}, ui.theme().border);
   rest.take_top(12);
   ui.paint().text_in(rest.take_top(22, 4), {Face::Bold, type::title}, ui.theme().ink,
-                     word("course.reach.title"));
+                     tr("How far does this reach?"));
   rest.take_top(flow(ui, rest, reach_in_short_, context, true, nullptr), 6);
   ButtonOptions fold;
   fold.quiet = fold.left = true;
   fold.icon = reach_open_ ? Icon::ChevronDown : Icon::ChevronRight;
   fold.style = {Face::Sans, type::body};
-  const std::string& label = word(reach_open_ ? "course.reach.less" : "course.reach.more");
+  const std::string& label =
+      tr(reach_open_ ? "Fold this" : "What the papers saw, and what was measured in other settings");
   const float width = ui.paint().text_width(fold.style, label) + 40;
   const Rect place{rest.x - 8, rest.y, width, 26};
-  if (button(ui, "lesson/reach", place, label, word("course.help.reach"), fold)) reach_open_ = !reach_open_;
+  if (button(ui, "lesson/reach", place, label,
+             tr("Shows or hides where the claim was checked again, and the sources."), fold))
+    reach_open_ = !reach_open_;
   rest.take_top(26, 8);
   if (!reach_open_) return;
   rest.take_top(flow(ui, rest, reach_in_full_, context, true, nullptr), 10);
@@ -67,7 +70,7 @@ const course::Results* Player::results_of(const course::Lesson& lesson) {
 }
 
 void Player::draw_why(Ui& ui, const Rect& rect) {
-  Rect seen = panel(ui, rect, {word("course.why.title"), "", "", 0, false});
+  Rect seen = panel(ui, rect, {tr("So why?"), "", "", 0, false});
   seen = {rect.x + space::pad, seen.y, rect.w - 2 * space::pad, rect.bottom() - seen.y - 8};
   const float width = std::min(kWhyWidth, seen.w - 16), left = seen.x + (seen.w - width) / 2;
   read_this_frame_ = false;

@@ -45,11 +45,10 @@ std::string About::checksum() const { return found() ? found()->checksum : ""; }
 
 std::string About::text() const {
   const Found* const known = found();
-  const std::string checksum = known ? fmt::format("{} ({})", known->checksum, known->instructions)
-                                     : words::say("shell.about.computed");
-  return words::say(
-      "shell.about.text",
-      {{"version", NORMSCOPE_VERSION}, {"steps", experiments::kChecksumSteps}, {"checksum", checksum}});
+  const std::string checksum =
+      known ? fmt::format("{} ({})", known->checksum, known->instructions) : tr("being computed");
+  return tr("normscope {version}. Checksum of {steps} steps of the default comparison: {checksum}",
+            {{"version", NORMSCOPE_VERSION}, {"steps", experiments::kChecksumSteps}, {"checksum", checksum}});
 }
 
 }  // namespace normscope::shell

@@ -24,15 +24,20 @@ struct Appearance {
 // It is empty where the window is large enough.
 inline std::string scale_note(const Appearance& look, const ui::Ui& ui) {
   const long asked = std::lround(look.scale * 100), now = std::lround(ui.scale() / look.monitor_scale * 100);
-  if (now < asked) return words::say("shell.bar.scale_room", {{"asked", asked}, {"now", now}});
+  if (now < asked)
+    return tr("{asked} % was asked for; a window of this size has room for {now} %",
+              {{"asked", asked}, {"now", now}});
   const ImVec2 window = ImGui::GetIO().DisplaySize;
   const auto width = std::lround(ui.size().x * ui.scale()), height = std::lround(ui.size().y * ui.scale());
   if (width <= std::lround(window.x) && height <= std::lround(window.y)) return {};
-  return words::say("shell.bar.scale_part", {{"percent", asked},
-                                             {"width", width},
-                                             {"height", height},
-                                             {"shown_width", fmt::format("{:.0f}", window.x)},
-                                             {"shown_height", fmt::format("{:.0f}", window.y)}});
+  return tr(
+      "everything at {percent} % takes {width} x {height} pixels; the window shows "
+      "{shown_width} x {shown_height} of them, a part that follows the mouse",
+      {{"percent", asked},
+       {"width", width},
+       {"height", height},
+       {"shown_width", fmt::format("{:.0f}", window.x)},
+       {"shown_height", fmt::format("{:.0f}", window.y)}});
 }
 
 // Rounds to whole percent, from 75 to 250.

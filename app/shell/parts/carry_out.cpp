@@ -27,7 +27,7 @@ void save_file(const Desk::File& file, const std::string& what, std::string& not
   try {
     const std::string free = free_name(panels::pictures_folder() + "/normscope-" + file.name);
     write_file(free, file.text, what);
-    notice = words::say("shell.notice.saved", {{"path", free}});
+    notice = tr("saved {path}", {{"path", free}});
   } catch (...) {
     notice = describe_exception(what.c_str());
   }
@@ -51,8 +51,7 @@ void carry_out(Desk desk, AppState& state, Ui& ui) {
   for (session::Command& command : desk.commands) state.session.commands.push_back(std::move(command));
   for (view::SavePlot& save : desk.saves) state.session.saves.push_back(std::move(save));
   for (const Desk::File& file : desk.files)
-    save_file(file, words::say("shell.subject.saving", {{"what", subject_of(state.screens.shown)}}),
-              state.notice);
+    save_file(file, tr("saving {what}", {{"what", subject_of(state.screens.shown)}}), state.notice);
   if (!desk.copied.empty())
     copy_text(desk.copied, subject_of(state.screens.shown).c_str(), state.shell, state.notice);
   if (!desk.notice.empty()) state.notice = std::move(desk.notice);
@@ -67,7 +66,7 @@ void open_recorded(Screens& screens, Files& files, const LabView& view, std::str
   const std::optional<Screen> recorded = screen_for(FileKind::Recorded);
   for (const std::string& path : std::exchange(files.recorded, {})) {
     if (!recorded) {
-      notice = words::say("shell.notice.no_screen", {{"path", path}});
+      notice = tr("no screen of this program shows {path}", {{"path", path}});
       continue;
     }
     screen_of(screens, *recorded).open(path, view);

@@ -26,7 +26,9 @@ std::string show_lesson(const LinkedView& link, Screens& screens, Lab* lab) {
   const bool predicted = learned.committed || learned.skipped;
   if (predicted || !screens.lessons.remembers) open_lesson(screens, lab, link.lesson, link.answer);
   player.lead_to(place.step, link.figure);
-  return predicted && !link.answer.empty() ? words::say("shell.notice.link_answer") : "";
+  return predicted && !link.answer.empty()
+             ? tr("Your own prediction stays; \"Predict again\" shows the one in the link.")
+             : "";
 }
 
 }  // namespace
@@ -67,7 +69,7 @@ void copy_link(AppState& state) {
                                 ? with_program("normscope --link " + shell_quoted(fragment), program_word())
                                 : page + "#" + fragment;
     ImGui::SetClipboardText(state.shell.clipboard.c_str());
-    state.notice = words::say("shell.notice.link") + (needed.empty() ? "" : "; " + needed);
+    state.notice = tr("copied: a link to these runs at this step") + (needed.empty() ? "" : "; " + needed);
   });
   if (!fault.empty()) state.notice = fault;
 }

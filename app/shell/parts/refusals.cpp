@@ -16,9 +16,7 @@ namespace {
 using view::Act;
 
 /// Empty where there are runs.
-std::string no_runs(const LabView& view) {
-  return view.runs.empty() ? words::say("shell.refusal.no_runs") : "";
-}
+std::string no_runs(const LabView& view) { return view.runs.empty() ? tr("there are no runs") : ""; }
 
 // Asks a screen with changes of its own there.
 std::string step_refusal(const AppState& state, bool undo) {
@@ -27,7 +25,7 @@ std::string step_refusal(const AppState& state, bool undo) {
   const AppScreen* const own = made_screen(state.screens, shown);
   if (!own || !own->has_changes()) {
     const bool any = undo ? log.can_undo() : log.can_redo();
-    return any ? "" : words::say(undo ? "shell.refusal.undo" : "shell.refusal.redo");
+    return any ? "" : tr(undo ? "nothing to undo" : "nothing to redo");
   }
   if (own->can_take_back(undo)) return "";
   return words::say(fmt::format("shell.refusal.{}_{}", name_of(shown), undo ? "undo" : "redo"));
@@ -37,7 +35,7 @@ std::string course_refusal(const LessonsScreen& lessons) {
   std::error_code error;
   const bool any = lessons.player ? !lessons.player->course().lessons.empty()
                                   : std::filesystem::is_directory(course::lessons_folder(), error);
-  return any ? "" : words::say("shell.notice.no_lessons");
+  return any ? "" : tr("there are no lessons beside the program");
 }
 
 // About the run that the diagram shows.
@@ -46,14 +44,16 @@ std::string placement_refusal(const AppState& state) {
   const int shown = diagram::shown_run(state.screens.lab.diagram(), view);
   if (shown < 0) return no_runs(view);
   const ModelConfig& model = view.runs[static_cast<size_t>(shown)].spec->model;
-  return is_transformer(model.architecture) ? "" : words::say("shell.refusal.placement");
+  return is_transformer(model.architecture)
+             ? ""
+             : tr("there is no residual stream whose wiring could be a placement");
 }
 
 std::string batch_refusal(const LabView& view) {
   const bool any = std::any_of(view.runs.begin(), view.runs.end(), [](const RunView& run) {
     return is_transformer(run.spec->model.architecture);
   });
-  return any ? "" : words::say("shell.refusal.batch");
+  return any ? "" : tr("no run has sub-layers to measure: expected a transformer");
 }
 
 }  // namespace
@@ -77,7 +77,7 @@ std::string refusal_of(const AppState& state, const ui::Ui& ui, Act act) {
     case Act::Restore:
       return state.session.lab && !next_to_restore(state.shell.offers).empty()
                  ? ""
-                 : words::say("shell.refusal.session");
+                 : tr("there is no session to restore");
     case Act::FirstLesson:
       return course_refusal(state.screens.lessons);
     default:
@@ -98,7 +98,7 @@ std::string refusal_of(const AppState& state, const ui::Ui& ui, const PaletteIte
   if (!item.preset) return "";
   const LabView& view = *state.session.view;
   const int shown = diagram::shown_run(state.screens.lab.diagram(), view);
-  if (shown < 0) return words::say("shell.refusal.no_runs");
+  if (shown < 0) return tr("there are no runs");
   return view::preset_refusal(view.runs[static_cast<size_t>(shown)].spec->model, *item.preset);
 }
 

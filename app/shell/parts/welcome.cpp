@@ -21,17 +21,31 @@ constexpr size_t kRuns = 3;  ///< of which the sentence speaks
 struct Stop {
   const char *words, *first, *last;
 };
-constexpr Stop kTour[] = {{"shell.tour.runs", "run/A", "run/C"},
-                          {"shell.tour.diagram", "diagram", "diagram"},
-                          {"shell.tour.loss", "plot/loss", "plot/loss"},
-                          {"shell.tour.gradient", "plot/gradient-by-layer", "plot/tab/Gradient by layer"},
-                          {"shell.tour.time", "transport/play", "timeline"}};
+constexpr Stop kTour[] = {
+    {"Three runs, A, B and C, train at once on the same text. The large number is a run's "
+     "loss: how badly it foresees the next letter. Lower is better.",
+     "run/A", "run/C"},
+    {"The model of the chosen run, read from below. The yellow pieces, LN, are the norms. "
+     "Drag one to another slot, and a run D trains with it there.",
+     "diagram", "diagram"},
+    {"The loss of every run, step by step. On the upper dotted line a model knows only how "
+     "often each letter comes; below the lower one none can come.",
+     "plot/loss", "plot/loss"},
+    {"How large the gradient is that reaches each layer, from which the layer learns. Where "
+     "it is tiny, a layer learns almost nothing.",
+     "plot/gradient-by-layer", "plot/tab/Gradient by layer"},
+    {"Space trains and rests; a drag along the time looks back at any step. Rest the mouse on "
+     "a word to read what it means. The lessons explain the rest.",
+     "transport/play", "timeline"}};
 
 /// Says as much as there is room for.
 const std::string& longest_that_fits(const Painter& p, const TextStyle& style, float room) {
-  for (const char* words : {"shell.welcome.text", "shell.welcome.short"})
-    if (p.text_width(style, words::say(words)) <= room) return words::say(words);
-  return words::say("shell.welcome.brief");
+  for (const char* words :
+       {"Three copies of one model learn to spell. They differ in where the norm stands and in "
+        "how gently they start. Drag a norm and see what happens.",
+        "Three copies of one model learn to spell. Drag a norm and see what happens."})
+    if (p.text_width(style, tr(words)) <= room) return tr(words);
+  return tr("Drag a norm and see what happens.");
 }
 
 /// A line of text over the Lab with its answers, which stand from the right.
@@ -50,7 +64,7 @@ struct Strip {
     ButtonOptions options;
     options.style = {Face::Bold, type::body};
     const Rect place = row.take_right(ui.paint().text_width(options.style, label) + 28, 8);
-    return button(ui, name, place, label, words::say(help), options);
+    return button(ui, name, place, label, tr(help), options);
   }
   void say(const char* name, const std::string& text, const char* help) {
     const TextStyle large{Face::Sans, type::title}, small{Face::Sans, type::body};
@@ -58,27 +72,28 @@ struct Strip {
       ui.paint().text_in(row, large, ui.theme().ink, text);
     else
       ui.paint().text_wrapped({row.x, row.y - 1, row.w, row.h + 2}, small, ui.theme().ink, text, 15);
-    ui.mark(name, row, text, words::say(help));
+    ui.mark(name, row, text, tr(help));
   }
 };
 
 std::optional<view::Act> draw_stop(Strip strip, Offers& offers) {
   const auto stop = static_cast<size_t>(offers.tour - 1);
   const bool last = stop + 1 == std::size(kTour);
-  if (strip.answer("app/tour/end", words::say("shell.tour.end"), "shell.tour.help_end") ||
+  if (strip.answer("app/tour/end", tr("End"), "Ends the tour (Escape).") ||
       (!strip.ui.popup_open() && strip.ui.shortcut("Escape")))
     offers.tour = 0;
   if (last) {
-    if (strip.answer("app/welcome/lesson", words::say("shell.welcome.lesson"), "shell.welcome.help_lesson")) {
+    if (strip.answer("app/welcome/lesson", tr("First lesson"),
+                     "Lesson 0 takes six minutes: a network that is small enough to follow by hand.")) {
       offers.tour = 0;
       return view::Act::FirstLesson;
     }
   } else if (strip.answer("app/tour/next",
-                          words::say("shell.tour.next", {{"stop", stop + 1}, {"stops", std::size(kTour)}}),
-                          "shell.tour.help_next")) {
+                          tr("Next ({stop} of {stops})", {{"stop", stop + 1}, {"stops", std::size(kTour)}}),
+                          "Goes on to the next stop.")) {
     ++offers.tour;
   }
-  strip.say("app/tour", words::say(kTour[stop].words), "shell.tour.help");
+  strip.say("app/tour", tr(kTour[stop].words), "What the frame stands around.");
   return {};
 }
 
@@ -95,12 +110,13 @@ std::optional<view::Act> draw_welcome(Ui& ui, Rect& area, Offers& offers, const 
   }
   offers.strip = true;
   Strip strip(ui, area);
-  const bool look =
-      strip.answer("app/welcome/look", words::say("shell.welcome.look"), "shell.welcome.help_look");
+  const bool look = strip.answer("app/welcome/look", tr("Look around"),
+                                 "A tour of the Lab in five stops; the runs go on meanwhile.");
   const bool lesson =
-      strip.answer("app/welcome/lesson", words::say("shell.welcome.lesson"), "shell.welcome.help_lesson");
+      strip.answer("app/welcome/lesson", tr("First lesson"),
+                   "Lesson 0 takes six minutes: a network that is small enough to follow by hand.");
   strip.say("app/welcome", longest_that_fits(ui.paint(), {Face::Sans, type::title}, strip.row.w),
-            "shell.welcome.help");
+            "What is training here. This line goes once you have answered or dragged a norm.");
   if (look || lesson) {
     offers.welcome = false;
     offers.answered = true;

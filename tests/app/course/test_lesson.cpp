@@ -9,9 +9,9 @@
 #include <regex>
 #include <sstream>
 
-#include "app/course/check/check.h"
+#include "app/course/check.h"
 #include "app/course/figures.h"
-#include "app/course/map/swept.h"
+#include "app/course/map.h"
 #include "app/course/reader.h"
 #include "app/course/reading/measure_tables.h"
 #include "app/course/report.h"

@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 
-#include "app/course/check/check.h"
+#include "app/course/check.h"
 #include "app/course/figures.h"
 #include "app/course/labels.h"
 #include "app/course/reader.h"

@@ -5,9 +5,8 @@
 #include <limits>
 #include <string>
 
-#include "app/course/check/check.h"
-#include "app/course/map/cells.h"
-#include "app/course/map/swept.h"
+#include "app/course/check.h"
+#include "app/course/map.h"
 #include "app/course/reader.h"
 #include "app/plot/plot.h"
 #include "app/support/player_driver.h"

@@ -1,6 +1,6 @@
 // These tests demand that the lessons' runs are trained once, found in the store that they share with the Lab, and have
 // the same bits however many are trained side by side.
-#include "app/course/check/check.h"
+#include "app/course/check.h"
 #include "app/course/reader.h"
 #include "catch.hpp"
 #include "test_paths.h"

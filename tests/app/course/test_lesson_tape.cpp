@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
-#include "app/course/check/check.h"
-#include "app/course/tapes/tape_curves.h"
+#include "app/course/check.h"
+#include "app/course/tapes.h"
 #include "app/lessons/worker.h"
 #include "app/support/player_driver.h"
 #include "app/support/small_lesson.h"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "app/course/pictures/network.h"
-#include "app/course/tapes/followed.h"
+#include "app/course/tapes.h"
 #include "app/support/player_driver.h"
 #include "app/support/small_lesson.h"
 #include "catch.hpp"

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/course/check/check.h"
+#include "app/course/check.h"
 #include "app/course/figures.h"
-#include "app/course/landscape/one_step.h"
+#include "app/course/landscape.h"
 #include "app/plot/plot.h"
 #include "app/support/player_driver.h"
 #include "app/support/small_lesson.h"

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "app/course/check/check.h"
+#include "app/course/check.h"
 #include "app/course/figures.h"
-#include "app/course/map/river.h"
+#include "app/course/map.h"
 #include "app/plot/plot.h"
 #include "app/plot/plot_layout.h"
 #include "app/support/player_driver.h"

@@ -23,20 +23,20 @@ TEST_CASE("a study that looks at its runs keeps their states, and what others me
   const Folder folder;
   ResultStore store(folder.file("runs"));
   const auto carry_on = [](const Progress&) { return true; };
-  Study layers{.name = "layers", .runs = {{{spec, {}}}, {{spec, {}}}}, .parts = kAlways | kLayers};
+  Study layers{.name = "layers", .runs = {{{spec, {}}}, {{spec, {}}}}, .numbers = {kLayers}};
   CHECK(train(layers, store, {}, carry_on).trained == 1);
 
-  Study looks{.name = "looks", .runs = layers.runs, .parts = kAlways};
+  Study looks{.name = "looks", .runs = layers.runs};
   std::vector<Series> shown;
   looks.on_run = [&](size_t place, Run& run) {
     CHECK(place == 0);
     CHECK(run.steps_done() == 60);
     shown.push_back(run.history()->validation());
   };
-  const Studied first = train(looks, store, {}, carry_on);
+  const StudyResults first = train(looks, store, {}, carry_on);
   CHECK(first.trained == 1);  // nobody kept its state
   CHECK(first.first == std::vector<size_t>{0, 0});
-  const Studied again = train(looks, store, {}, carry_on);
+  const StudyResults again = train(looks, store, {}, carry_on);
   CHECK(again.trained == 0);
   REQUIRE(again.runs[1]);
   CHECK(again.runs[1]->record.steps == 60);
@@ -44,9 +44,9 @@ TEST_CASE("a study that looks at its runs keeps their states, and what others me
   CHECK(shown[0].steps == std::vector<int32_t>{50, 60});
   CHECK(shown[1].steps == shown[0].steps);
   CHECK(shown[1].values == shown[0].values);
-  const Studied layered = train(layers, store, {}, carry_on);
+  const StudyResults layered = train(layers, store, {}, carry_on);
   CHECK(layered.trained == 0);
-  CHECK(layered.runs[0]->has(kLayers));
+  CHECK(layered.runs[0]->has({kLayers}));
 }
 
 }  // namespace normscope::test

@@ -7,7 +7,7 @@
 #include "engine/support/helpers.h"
 #include "training/files/config_file.h"
 #include "training/files/places.h"
-#include "training/io/toml_json.h"
+#include "training/io/toml.h"
 
 using namespace normscope;
 

@@ -8,7 +8,7 @@
 #include <map>
 
 #include "app/commands/run_log.h"
-#include "app/course/check/check.h"
+#include "app/course/check.h"
 #include "app/course/reader.h"
 #include "app/course/report.h"
 #include "app/headless/raster.h"

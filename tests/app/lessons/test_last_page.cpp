@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "app/course/check/check.h"
+#include "app/course/check.h"
 #include "app/course/summary.h"
 #include "app/support/player_driver.h"
 #include "catch.hpp"

@@ -2,7 +2,7 @@
 // leaves room and nowhere else, and that it is painted from the runs' own numbers.
 #include <algorithm>
 
-#include "app/course/reading/opening.h"
+#include "app/course/reading/exercise_tables.h"
 #include "app/headless/raster.h"
 #include "app/support/player_driver.h"
 #include "app/support/program.h"

@@ -11,7 +11,7 @@
 
 #include "app/course/figures.h"
 #include "app/course/labels.h"
-#include "app/course/language/language.h"
+#include "app/course/language.h"
 #include "app/course/terms.h"
 #include "app/lessons/kept.h"
 #include "app/support/listing.h"

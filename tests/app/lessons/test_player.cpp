@@ -12,7 +12,7 @@
 #include "app/support/live_lab.h"
 #include "app/support/program.h"
 #include "app/ui/widgets.h"
-#include "training/spec/told_apart.h"
+#include "training/spec/spec_text.h"
 
 using namespace normscope;
 using namespace course;

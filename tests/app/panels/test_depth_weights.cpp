@@ -150,13 +150,11 @@ TEST_CASE("the Lab offers the weights beside the shares, and says of other runs 
         return std::ranges::any_of(
             lab.ui.texts(), [&](const ui::TextRecord& t) { return t.text.find(text) != std::string::npos; });
       };
-      CHECK(written(words::say("lab.depth.weights_sum")));
-      CHECK_FALSE(written(words::say("lab.depth.rows_sum")));
+      CHECK(written(tr("A softmax's rows sum to 1; learned weights begin at 1 each.")));
+      CHECK_FALSE(written(tr("Rows sum to 1 at first: less as branches agree, more as they cancel.")));
       lab.driver.move_to("plot/dependency/A", {0.2f, 0.1f});
       lab.driver.frames(40);
-      const auto titled = [&](const ui::TextRecord& t) {
-        return t.text == words::say("plots.weights.title");
-      };
+      const auto titled = [&](const ui::TextRecord& t) { return t.text == tr("Weights over depth"); };
       CHECK(std::ranges::any_of(lab.ui.texts(), titled) ==
             (scale == 1));  // in the narrow Lab the tab's name stands
       lab.driver.move_to({4, 4});

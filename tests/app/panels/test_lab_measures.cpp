@@ -14,7 +14,7 @@
 #include "app/support/lab_fixture.h"
 #include "catch.hpp"
 #include "folder.h"
-#include "training/measure/theory/theory_curves.h"
+#include "training/measure/theory/theory.h"
 
 using namespace normscope;
 using namespace normscope::lab;

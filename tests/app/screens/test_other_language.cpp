@@ -21,7 +21,7 @@
 #include "catch.hpp"
 #include "engine/core/error.h"
 #include "test_paths.h"
-#include "training/data/identity/data_identity.h"
+#include "training/data/data_identity.h"
 #include "training/spec/spec.h"
 #include "training/spec/unused_settings.h"
 #include "training/spec/update_rule.h"
@@ -182,8 +182,10 @@ TEST_CASE(
   for (const std::string& name : preset_names()) check_translated(default_name(preset_run(name)));
   for (const Optimizer optimizer : kOptimizers) check_translated(rule_of(optimizer).label);
   for (const Schedule::Kind kind : kSchedules) check_translated(row_of(kind).words);
-  for (const Field& field : spec_fields())
+  for (const Field& field : spec_fields()) {
     for (const std::string_view text : {field.label, field.unit, field.help}) check_translated(text);
+    for (const std::string_view text : field.more_help) check_translated(text);
+  }
   for (const words::Language::Entry& entry : words::language("en").entries()) {
     constexpr std::string_view kData = "settings.data.";
     if (!entry.key.starts_with(kData)) continue;

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "app/plot/plot_spec.h"
-#include "training/data/identity/data_identity.h"
+#include "training/data/data_identity.h"
 #include "training/session/lab.h"
 #include "training/spec/loss_window.h"
 

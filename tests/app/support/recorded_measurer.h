@@ -5,7 +5,7 @@
 #include <functional>
 #include <memory>
 
-#include "app/course/check/check.h"
+#include "app/course/check.h"
 #include "app/course/curves.h"
 #include "app/lessons/worker.h"
 

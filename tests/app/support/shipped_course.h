@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "app/course/check/check.h"
+#include "app/course/check.h"
 #include "app/course/figures.h"
 #include "app/course/reader.h"
 #include "catch.hpp"

@@ -3,7 +3,7 @@
 // the thread sanitizer too.
 #include <atomic>
 
-#include "app/course/check/check.h"
+#include "app/course/check.h"
 #include "app/lessons/worker.h"
 #include "app/support/small_course.h"
 #include "app/threads/tiny_study.h"
@@ -60,7 +60,7 @@ TEST_CASE("runs are trained ahead on several threads, into the store of a Lab th
 TEST_CASE("the workers of a study train, tell and stop") {
   const experiments::Study study = fixture::tiny_study(12, 2);
   experiments::ResultStore store("");
-  const experiments::Studied all =
+  const experiments::StudyResults all =
       train(study, store, {.runs_at_a_time = 3}, [](const experiments::Progress&) { return true; });
   CHECK(all.runs.size() == study.runs.size());
   for (const auto& run : all.runs) CHECK(run);

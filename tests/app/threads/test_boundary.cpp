@@ -7,7 +7,7 @@
 #include <atomic>
 #include <filesystem>
 
-#include "app/course/check/check.h"
+#include "app/course/check.h"
 #include "app/course/reader.h"
 #include "app/lessons/player.h"
 #include "app/shell/guard.h"

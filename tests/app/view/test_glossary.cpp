@@ -14,7 +14,7 @@
 #include "app/support/program.h"
 #include "app/view/diagram_model.h"
 #include "catch.hpp"
-#include "training/data/identity/data_identity.h"
+#include "training/data/data_identity.h"
 
 using namespace normscope;
 using fixture::LabDriver;

@@ -10,7 +10,6 @@
 #include "engine/support/helpers.h"
 #include "training/data/corpus.h"
 #include "training/data/text_source.h"
-#include "training/data/vocabulary.h"
 
 using namespace normscope;
 using namespace normscope::test;

@@ -12,7 +12,7 @@
 #include "engine/support/helpers.h"
 #include "training/data/labels_task.h"
 #include "training/data/masked_task.h"
-#include "training/data/translation_task.h"
+#include "training/data/sequence_task.h"
 #include "training/data/tsv.h"
 #include "training/spec/unused_settings.h"
 #include "training/support/small_runs.h"

@@ -22,8 +22,8 @@
 #include "training/io/input_file.h"
 #include "training/io/input_value.h"
 #include "training/io/safetensors.h"
+#include "training/run/checkpoint.h"
 #include "training/run/keyframes.h"
-#include "training/run/saved_run.h"
 #include "training/session/lab_trainer.h"
 #include "training/session/session_file.h"
 #include "training/support/small_runs.h"
@@ -288,7 +288,7 @@ TEST_CASE("gate: every field of a checkpoint", "[gate]") {
       {numbers("frames/gone", {1}), fmt::format("frames/gone_values has 0 numbers: expected {}",
                                                 2 * good.floats.at("frames/stats").size() / frames)},
   };
-  check_all(folder, good, "checkpoint", cases, [](const SafetensorsFile& file) { read_saved_run(file); });
+  check_all(folder, good, "checkpoint", cases, [](const SafetensorsFile& file) { read_checkpoint(file); });
   // And none of them becomes a run.
   for (const Case& one : {cases[1], cases[7], cases[35]}) {
     Bytes changed = good;
@@ -314,10 +314,10 @@ TEST_CASE("gate: a history of more steps than are kept is refused before it is t
     history.push_back((i % 2 ? -1 : 1) * static_cast<int32_t>(i * 7919LL % 2147483647));
   bytes.floats["history/losses"].assign(history.size(), 1);
   bytes.floats["history/rates"].assign(history.size(), 1);
-  CHECK(contains(error_of([&] { read_saved_run(bytes.file(folder, "a")); }),
+  CHECK(contains(error_of([&] { read_checkpoint(bytes.file(folder, "a")); }),
                  "history/steps[0] is 0: expected a whole number from 1"));
   for (size_t i = 0; i < history.size(); ++i) history[i] = static_cast<int32_t>(i) + 1;
-  CHECK(contains(error_of([&] { read_saved_run(bytes.file(folder, "b")); }),
+  CHECK(contains(error_of([&] { read_checkpoint(bytes.file(folder, "b")); }),
                  "history/steps has 131079 numbers: expected at most 131072"));
 }
 

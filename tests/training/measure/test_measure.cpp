@@ -1,11 +1,13 @@
 // These tests hold the live measurements against plain double-precision computations on the same recorded tensors, for
 // every placement, with gains, biases and scales pushed away from their start; and the measurements on request against
 // theory.
+#include "catch.hpp"
+
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
-#include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/model/residual.h"
 #include "engine/model/transformer.h"
@@ -14,7 +16,10 @@
 #include "engine/tape/seal.h"
 #include "training/measure/initial_analysis.h"
 #include "training/measure/live_numbers.h"
+#include "training/measure/look.h"
 #include "training/measure/step_metrics.h"
+#include "training/run/evaluate.h"
+#include "training/support/small_runs.h"
 
 using namespace normscope;
 using namespace normscope::test;
@@ -337,4 +342,181 @@ TEST_CASE("output change grows with the perturbation and leaves the store as it 
   CHECK(large > 20 * small);
   CHECK(large < 2.5);
   CHECK(store.read(store.find("L01.attn.wq")) == before);
+}
+
+// The sequence that beta^2 and the other live measurements are taken on is the same at every step and for every run, so
+// that only the weights can move the numbers.
+
+namespace normscope::test {
+namespace {
+
+std::vector<float> frame_at(const Run& run, int32_t step) {
+  std::vector<float> all;
+  int32_t found = 0;
+  REQUIRE(run.history()->frame(step, all, found));
+  REQUIRE(found == step);
+  return all;
+}
+
+/// Has the live numbers of a run at a step, in the layout's order. Those of its update follow, which are of the
+/// step's batch.
+std::vector<float> live_at(const Run& run, int32_t step) {
+  const std::vector<float> all = frame_at(run, step);
+  const std::vector<StatInfo>& layout = run.history()->layout();
+  const auto end = std::find_if(layout.begin(), layout.end(),
+                                [](const StatInfo& stat) { return stat.name.ends_with(".spike_ratio"); });
+  return {all.begin() + run.history()->find("L01.attn.token_cosine"), all.begin() + (end - layout.begin())};
+}
+
+}  // namespace
+
+TEST_CASE("measured sequence: with weights that stand still every number stands still", "[measured]") {
+  RunSpec spec = small_spec("post");
+  set_field(spec, "train.lr", "1e-30");  // far below the spacing of any weight that is not zero
+  const auto run = make_run(spec);
+  steps(*run, 4);
+  const Series loss = run->history()->loss();
+  CHECK(loss.values[0] != loss.values[1]);  // the batches do change
+  for (int32_t step = 2; step <= 4; ++step) CHECK(same_bits(live_at(*run, step), live_at(*run, 1)));
+}
+
+TEST_CASE("measured sequence: seed, batch size and text to come do not choose it", "[measured]") {
+  RunSpec wide = small_spec("pre");
+  set_field(wide, "train.batch", "7");
+  const auto a = make_run(small_spec("pre")), b = make_run(wide);
+  a->step();
+  b->step();
+  CHECK(same_bits(live_at(*a, 1), live_at(*b, 1)));
+  const auto other = make_run(small_spec("pre", 2));  // another network on the same sequence
+  const Batch one = measured_row(a->task(), 16), two = measured_row(other->task(), 16);
+  CHECK(one.tokens == two.tokens);
+}
+
+TEST_CASE("measured sequence: a step's numbers are of the weights that its gradient is of", "[measured]") {
+  const auto run = make_run(small_spec("post"));
+  Look sequence(run->store(), run->spec().model, measured_row(run->task(), 16));
+  for (int32_t step = 1; step <= 3; ++step) {
+    const std::vector<double> before = sequence.measure();
+    run->step();
+    const std::vector<float> recorded = live_at(*run, step);
+    REQUIRE(recorded.size() == before.size());
+    for (size_t i = 0; i < before.size(); ++i) CHECK(recorded[i] == static_cast<float>(before[i]));
+    CHECK(static_cast<float>(sequence.measure()[0]) != recorded[0]);
+    CHECK(sequence.residual() < 1e-5);
+  }
+}
+
+TEST_CASE("measured sequence: both stacks of a translation", "[measured]") {
+  RunSpec spec = small_spec("pre");
+  set_field(spec, "model.architecture", "encoder-decoder");
+  set_field(spec, "data.name", "translation");
+  const auto run = make_run(spec);
+  steps(*run, 2);
+  for (const char* name : {"enc.beta2.4.sum", "dec.beta2.6.sum"})  // 2 layers: 2 and 3 sub-layers each
+    CHECK(std::isfinite(frame_at(*run, 2).at(static_cast<size_t>(run->history()->find(name)))));
+  Look sequence(run->store(), run->spec().model, measured_row(run->task(), 16));
+  sequence.measure();
+  CHECK(sequence.residual() < 1e-5);
+}
+
+}  // namespace normscope::test
+
+// These tests hold live measurements of an encoder-decoder (residual dependency of each stack, cross-attention a branch
+// of its own) against the definition in double precision on the same tensors; and what they cost.
+
+namespace {
+
+constexpr size_t kTarget = 11, kSource = 9, kWidth = 24;
+
+ModelConfig both_stacks(Placement encoder, Placement decoder) {
+  ModelConfig config;
+  config.architecture = Architecture::EncoderDecoder;
+  config.layers = 3;
+  config.encoder_layers = 2;
+  config.d_model = kWidth;
+  config.heads = 3;
+  config.feed_forward = 40;
+  config.sequence = kTarget;
+  config.vocabulary = 17;
+  config.decoder = preset_stack(decoder, config.norm, context_of(config, true));
+  config.encoder = preset_stack(encoder, config.norm, context_of(config, false));
+  return config;
+}
+
+struct Translation : DisturbedModel {
+  explicit Translation(const ModelConfig& c)
+      : DisturbedModel(c,
+                       {.batch = 3, .sequence = kTarget, .source_sequence = static_cast<int32_t>(kSource)}) {
+    int32_t k = 0;
+    for (const char* input : {"tokens", "targets", "source"})
+      for (int32_t& token : program->tokens(input)) token = ++k * 7 % 17;
+    program->replay({.seed = 1, .lr = 0.0f});
+  }
+};
+
+/// One norm step of A.5 with the statistics of `sum`: c <- gain (c - mean c) / sigma.
+void carry(std::vector<double>& c, const std::vector<double>& sum, const std::vector<double>& gain) {
+  for (size_t row = 0; row < c.size(); row += kWidth) {
+    double mean = 0, square = 0, centre = 0;
+    for (size_t k = 0; k < kWidth; ++k) {
+      mean += sum[row + k] / kWidth;
+      centre += c[row + k] / kWidth;
+    }
+    for (size_t k = 0; k < kWidth; ++k) square += std::pow(sum[row + k] - mean, 2) / kWidth;
+    for (size_t k = 0; k < kWidth; ++k)
+      c[row + k] = gain[k] * (c[row + k] - centre) / std::sqrt(square + 1e-5);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("residual dependency of both stacks equals its definition, cross-attention a branch of its own",
+          "[measure]") {
+  for (auto [encoder, decoder] : {std::pair{Placement::Post, Placement::Post},
+                                  {Placement::Pre, Placement::Pre},
+                                  {Placement::Post, Placement::Pre},
+                                  {Placement::Admin, Placement::DeepNorm},
+                                  {Placement::Sandwich, Placement::ReZero}}) {
+    INFO(to_string(encoder) << " encoder, " << to_string(decoder) << " decoder");
+    const Translation f(both_stacks(encoder, decoder));
+    LiveMeasurements live(*f.program, f.model, f.config);
+    std::vector<double> numbers(live.layout().size());
+    live.measure(numbers);
+    CHECK(live.residual() <= 1e-5);
+    std::vector<std::vector<double>> components;
+    std::string stack;
+    int index = 0, rows = 0;
+    for (const SublayerValues& s : f.model.sublayers) {
+      const std::string prefix = s.name.substr(0, s.name.find('L'));
+      const size_t n = (prefix == "enc." ? kSource : kTarget) * kWidth;
+      if (prefix != stack) {
+        stack = prefix;
+        components = {f.first(s.input, n)};
+        index = 0;
+      }
+      ++index;
+      ++rows;
+      const Scale& scale = wiring_of(f.config, s).skip;
+      const std::vector<double> skip =
+          f.parameter(s.name + ".skip", kWidth,
+                      scale.kind == Scale::Kind::Constant ? static_cast<double>(scale.value) : 1.0);
+      const std::vector<double> branch = f.parameter(s.name + ".branch", kWidth, 1.0);
+      for (std::vector<double>& c : components)
+        for (size_t i = 0; i < n; ++i) c[i] *= skip[i % kWidth];
+      components.push_back(f.first(s.branch, n));
+      for (size_t i = 0; i < n; ++i) components.back()[i] *= branch[i % kWidth];
+      if (s.output != s.sum)
+        for (std::vector<double>& c : components)
+          carry(c, f.first(s.sum, n), f.parameter(s.name + ".trunk.gain", kWidth, 1.0));
+      const double whole = variance(f.first(s.output, n));
+      for (size_t j = 0; j < components.size(); ++j) {
+        const double expected = variance(components[j]) / whole;
+        CHECK(std::abs(number(live, numbers, fmt::format("{}beta2.{}.{}", prefix, index, j)) - expected) <=
+              1e-5 * (1 + expected));
+      }
+    }
+    CHECK(rows == 2 * 2 + 3 * 3);
+    CHECK(index == 9);  // the decoder's triangle has its own rows, from one
+    CHECK(number(live, numbers, "dec.L02.cross.attention_entropy") > 0.1);
+  }
 }

@@ -18,7 +18,7 @@
 #include "engine/tape/seal.h"
 #include "training/measure/initial_analysis.h"
 #include "training/measure/look.h"
-#include "training/measure/spectrum/effective_rank.h"
+#include "training/measure/spectrum.h"
 #include "training/measure/update_metrics.h"
 
 using namespace normscope;
@@ -143,7 +143,8 @@ TEST_CASE("cost of several streams and of their gradients", "[.bench][slow]") {
   ModelConfig config = first_comparison();
   set_placement(config, Placement::Pre);
   Trained pre(config, Probed::Nothing);
-  for (Placement placement : test::known({"resi-dual", "siamese", "hyper", "mhc", "attn-res", "depth-average"})) {
+  for (Placement placement :
+       test::known({"resi-dual", "siamese", "hyper", "mhc", "attn-res", "depth-average"})) {
     set_placement(config, placement);
     Trained bare(config, Probed::Nothing), streams(config, Probed::Streams), all(config, Probed::Everything);
     Look sequence(all.store, config, one_row(config));

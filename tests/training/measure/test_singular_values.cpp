@@ -1,5 +1,5 @@
 // These tests hold singular values to matrices that were built from known ones, and what a Spectrum says to its formulas.
-#include "training/measure/spectrum/singular_values.h"
+#include "training/measure/spectrum.h"
 
 #include <cmath>
 #include <limits>

@@ -1,17 +1,19 @@
 // These tests cover the critical rate: bisection on functions whose crossing is known; no bit of a run changes; a run's
 // own number against the double reference model along the very update, against the curvature there, and against the
 // largest eigenvalue of the Hessian where theory ties them.
-#include "training/run/edge/critical_rate.h"
+#include "catch.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <new>
 
-#include "catch.hpp"
+#include "engine/support/limited_backend.h"
 #include "engine/support/read_parameters.h"
 #include "reference/model.h"
-#include "training/run/edge/next_curvature.h"
+#include "training/run/critical_rate.h"
 #include "training/support/critical_bits.h"
+#include "training/support/lab_runs.h"
 #include "training/support/small_runs.h"
 
 namespace normscope::test {
@@ -340,6 +342,227 @@ TEST_CASE("critical rate: what it costs is said in passes and time", "[critical]
   CHECK(critical_cost_text(1) == "6 forward passes every step: about 200 % more time");
   CHECK(critical_cost_text(10) == "6 forward passes every 10 steps: about 20 % more time");
   CHECK(critical_cost_text(500) == "6 forward passes every 500 steps: less than 1 % more time");
+}
+
+}  // namespace normscope::test
+
+// These tests cover the critical rate's own memory: a run that has none for it trains on, one that is switched off
+// gives it back, and no step is lost with a device that falls off while it is measured.
+
+namespace normscope::test {
+namespace {
+
+RunSpec watched(int32_t every) {
+  RunSpec spec = small_spec("post");
+  spec.train.critical_every = every;
+  return spec;
+}
+
+std::vector<float> critical_rates(const History& history) {
+  return history.series(history.find(kCriticalStat)).values;
+}
+
+/// Demands a frame of every step from 1 to n.
+void check_frames(const History& history, int32_t n) {
+  for (int32_t step = 1; step <= n; ++step) {
+    INFO("step " << step);
+    std::vector<float> stats;
+    int32_t found = 0;
+    CHECK(history.frame(step, stats, found));
+    CHECK(found == step);
+  }
+}
+
+void no_device_memory() { throw DeviceError("[memory] a GPU has no 3 MB left: expected a smaller model"); }
+void no_host_memory() { throw Error("[memory] 3 MB cannot be allocated: expected a smaller model"); }
+void no_memory() { throw std::bad_alloc(); }
+
+}  // namespace
+
+TEST_CASE("critical rate: without memory for it a run trains on to the same bits, and says so once",
+          "[critical]") {
+  const auto plain = make_run(small_spec("post"));
+  steps(*plain, 12);
+  for (const auto& refuse : {no_device_memory, no_host_memory, no_memory})
+    for (const bool program : {false, true}) {
+      INFO((program ? "its program" : "its weights"));
+      LimitedBackend limited;
+      Run run(watched(5), small_task(), limited);
+      const size_t before = limited.taken();
+      (program ? limited.refuse_programs : limited.refuse_memory) = refuse;
+      run.step();
+      const std::string notice = run.take_notice();
+      INFO(notice);
+      CHECK(notice.find("the critical rate is left out: [") == 0);
+      CHECK(test::contains(notice, "memory"));
+      CHECK(limited.taken() == before);
+      limited.refuse_programs = limited.refuse_memory = nullptr;
+      steps(run, 11);  // not tried again
+      CHECK(run.take_notice().empty());
+      CHECK(first_difference(plain->store(), run.store()) == "");
+      CHECK(same_bits(plain->history()->loss().values, run.history()->loss().values));
+      check_frames(*run.history(), 12);
+      for (const float rate : critical_rates(*run.history())) CHECK(std::isnan(rate));
+      run.edit("train.critical_every", "0");
+      run.edit("train.critical_every", "1");
+      run.step();
+      CHECK(std::isfinite(critical_rates(*run.history()).back()));
+      CHECK(run.take_notice().empty());
+    }
+}
+
+TEST_CASE("critical rate: what is switched off gives its memory back", "[critical]") {
+  LimitedBackend limited;
+  Run run(watched(1), small_task(), limited);
+  const size_t before = limited.taken();
+  run.step();
+  const size_t measuring = limited.taken();
+  CHECK(measuring == 2 * before);  // a Store beside the run's
+  run.edit("train.critical_every", "0");
+  CHECK(limited.taken() == before);
+  run.edit("train.critical_every", "2");
+  steps(run, 2);
+  CHECK(limited.taken() == measuring);
+  run.measure_live(false);
+  CHECK(limited.taken() == before);
+  run.measure_live(true);
+  steps(run, 2);
+  CHECK(limited.taken() == measuring);
+  run.schedule_edits({{run.steps_done() + 2, "train.critical_every", "0"}});
+  run.step();
+  CHECK(limited.taken() == measuring);
+  run.step();
+  CHECK(limited.taken() == before);
+}
+
+TEST_CASE("critical rate: a device that is lost while it is measured takes no step along", "[critical]") {
+  const auto plain = make_run(watched(1));
+  steps(*plain, 10);
+  for (const int32_t passes : {0, 3}) {  // of the step in which it is lost
+    LimitedBackend limited;
+    Run run(watched(1), small_task(), limited);
+    steps(run, 6);
+    limited.uploads_left = passes;
+    CHECK_THROWS_AS(run.step(), DeviceError);
+    CHECK(run.steps_done() == 6);
+    CHECK(run.take_notice().empty());
+    run.recover_on(shared_backend(), "it fell off");
+    while (run.steps_done() < 10) run.step();
+    check_frames(*run.history(), 10);
+    CHECK(same_bits(plain->history()->loss().values, run.history()->loss().values));
+    CHECK(same_bits(critical_rates(*plain->history()), critical_rates(*run.history())));
+  }
+}
+
+TEST_CASE("critical rate: a Lab whose device has no memory for it stays there and says so",
+          "[critical][lab]") {
+  LabOptions options = quiet();
+  options.sample_text = false;
+  options.validation_every = 0;
+  options.backend = {.cuda = true};
+  LimitedBackend* limited = nullptr;
+  options.open_backend = [&](BackendChoice) {
+    auto made = std::make_unique<LimitedBackend>();
+    limited = made.get();
+    return made;
+  };
+  LabOf lab({small_spec("post"), small_spec("pre")}, options);
+  REQUIRE(view_after(lab, session::PlayTo{4})->step == 4);
+  limited->refuse_memory = no_device_memory;
+  lab.post(session::EditField{1, "train.critical_every", "1"});
+  const auto view = view_after(lab, session::PlayTo{8});
+  CHECK(view->backend.cuda);
+  CHECK(view->backend_note.empty());
+  CHECK(view->step == 8);
+  INFO(view->message);
+  CHECK(view->message.find("run B: the critical rate is left out: [memory] a GPU has no 3 MB left") == 0);
+  for (size_t i = 0; i < 2; ++i) {
+    check_frames(*view->runs[i].history, 8);
+    CHECK(same_bits(losses(view->runs[i]), alone(small_spec(i == 0 ? "post" : "pre"), 8)));
+  }
+}
+
+}  // namespace normscope::test
+
+// These tests cover Run::step_along: the loss of a step's batch, had the step been made at other rates.
+
+namespace normscope::test {
+
+TEST_CASE("one step at other rates: its losses begin at the run's own, and no bit of the run changes",
+          "[critical][step_along]") {
+  const std::vector<RunSpec> specs = {
+      spec_with("post", {{"model.dropout_residual", "0.1"}, {"model.dropout_attention", "0.1"}}),
+      spec_with("pre", {{"train.optimizer", "momentum"}, {"train.clip", "0.5"}, {"train.warmup", "10"}}),
+      spec_with("admin", {{"train.optimizer", "adamw"}, {"train.critical_every", "3"}})};
+  for (const RunSpec& spec : specs) {
+    INFO(default_name(spec));
+    const auto plain = make_run(spec), run = make_run(spec);
+    steps(*plain, 12);
+    steps(*run, 6);
+    const double rate = learning_rate(spec.train.schedule, 7);
+    const std::vector<double> rates{0, rate / 2, rate, 3 * rate};
+    const std::vector<double> losses = run->step_along(rates);
+    CHECK(run->take_notice().empty());
+    REQUIRE(losses.size() == rates.size());
+    CHECK(static_cast<float>(losses[0]) == run->history()->loss().values[6]);
+    CHECK(losses[1] != losses[0]);
+    CHECK(losses[3] != losses[2]);
+    steps(*run, 5);
+    CHECK(first_difference(plain->store(), run->store()) == "");
+    CHECK(same_bits(plain->history()->loss().values, run->history()->loss().values));
+  }
+}
+
+TEST_CASE("one step at other rates: it crosses the loss before the step where the critical rate says",
+          "[critical][step_along]") {
+  for (RunSpec spec : {spec_with("post", {{"train.optimizer", "sgd"}, {"train.lr", "0.1"}}),
+                       spec_with("pre", {{"train.lr", "0.02"}, {"train.warmup", "10"}})}) {
+    spec.model.activation = Activation::Gelu;
+    spec.train.critical_every = 1;
+    INFO(default_name(spec));
+    const auto look = make_run(spec), run = make_run(spec);
+    steps(*look, 2);
+    steps(*run, 1);
+    const double critical = critical_of(*look);
+    // The bracket that bisection leaves around it, and a place half-way down.
+    const std::vector<double> losses =
+        run->step_along(std::vector<double>{0, critical / 2, critical / kBracket, critical * kBracket});
+    CHECK(losses[1] < losses[0]);
+    CHECK(losses[2] <= losses[0]);
+    CHECK(losses[3] > losses[0]);
+    CHECK(critical_of(*run) == critical);
+  }
+}
+
+TEST_CASE("one step at other rates: refused without rates, without an update and of a broken run",
+          "[critical][step_along]") {
+  const auto run = make_run(spec_with("pre", {}));
+  CHECK_THROWS_WITH(run->step_along({}), "[rates] there are none: expected one at least");
+  CHECK(run->steps_done() == 0);
+  run->edit("train.lr", "0");
+  CHECK_THROWS_WITH(run->step_along(std::vector<double>{0, 0.1}),
+                    "[step] it has no update: expected a learning rate above 0");
+  const auto wild = make_run(spec_with("post", {{"train.optimizer", "sgd"}, {"train.lr", "100"}}));
+  for (int step = 0; step < 50 && !wild->non_finite(); ++step) wild->step();
+  REQUIRE(wild->non_finite());
+  CHECK_THROWS_WITH(wild->step_along(std::vector<double>{0}),
+                    "[step] the run is not finite: expected one that can make a step");
+}
+
+TEST_CASE("one step at other rates: without memory the step is made, and the losses are refused",
+          "[critical][step_along]") {
+  const auto plain = make_run(small_spec("post"));
+  LimitedBackend limited;
+  Run run(small_spec("post"), small_task(), limited);
+  const size_t before = limited.taken();
+  limited.refuse_memory = [] { throw Error("[memory] 3 MB cannot be allocated: expected a smaller model"); };
+  CHECK_THROWS_WITH(run.step_along(std::vector<double>{0, 0.1}),
+                    Catch::Contains("[step] no other rate was tried: ") && Catch::Contains("3 MB"));
+  limited.refuse_memory = nullptr;
+  CHECK(run.step_along(std::vector<double>{0, 0.1}).size() == 2);
+  CHECK(limited.taken() == before);  // the copy is gone
+  steps(*plain, 2);
+  CHECK(first_difference(plain->store(), run.store()) == "");
 }
 
 }  // namespace normscope::test

@@ -1,17 +1,19 @@
 // These tests hold measurements of a run on request against plain double-precision computations on tensors of its own
 // validation batches, and against what the theory says of them.
+#include "catch.hpp"
+
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <map>
 
-#include "catch.hpp"
 #include "engine/core/error.h"
 #include "engine/tape/seal.h"
-#include "training/measure/look.h"
 #include "reference/ops.h"
+#include "training/measure/look.h"
 #include "training/session/analysis.h"
 #include "training/support/small_runs.h"
 
@@ -378,6 +380,56 @@ TEST_CASE("examine: no bit of the run changes", "[examine]") {
     update_ratios(*looked_at);
   }
   CHECK(first_difference(looked_at->store(), alone->store()) == "");
+}
+
+}  // namespace normscope::test
+
+// These tests hold the spectrum of a run's next update to the step that the run then takes.
+
+namespace normscope::test {
+namespace {
+
+const MatrixSpectra& matrix_of(const std::vector<MatrixSpectra>& all, const std::string& name) {
+  const auto at =
+      std::find_if(all.begin(), all.end(), [&](const MatrixSpectra& m) { return m.name == name; });
+  REQUIRE(at != all.end());
+  return *at;
+}
+
+}  // namespace
+
+TEST_CASE("examine: the spectrum of the next update is that of the step taken, and Adam's is uneven",
+          "[examine]") {
+  const auto spectra_of = [](const char* optimizer) {
+    RunSpec spec = small_spec("pre");
+    set_field(spec, "train.optimizer", optimizer);
+    const auto run = make_run(spec);
+    steps(*run, 6);
+    const Store& store = run->store();
+    const std::vector<float> before = store.read(store.find("L02.ffn.w2"));
+    const std::vector<MatrixSpectra> all = next_spectra(*run);
+    CHECK(all.size() >= 12);  // six matrices in each of two layers
+    CHECK(run->steps_done() == 6);
+    run->step();
+    const std::vector<float> after = store.read(store.find("L02.ffn.w2"));
+    double update = 0, weights = 0;
+    for (size_t i = 0; i < before.size(); ++i) {
+      update += std::pow(static_cast<double>(after[i]) - static_cast<double>(before[i]), 2);
+      weights += std::pow(static_cast<double>(before[i]), 2);
+    }
+    const MatrixSpectra& one = matrix_of(all, "L02.ffn.w2");
+    CHECK(one.update.norm() == Approx(std::sqrt(update)).epsilon(1e-12));
+    CHECK(one.weights.norm() == Approx(std::sqrt(weights)).epsilon(1e-12));
+    CHECK(one.ratio() == Approx(std::sqrt(update / weights)).epsilon(1e-12));
+    return all;
+  };
+  for (const MatrixSpectra& m : spectra_of("adam")) {
+    if (m.layer == 0) continue;
+    INFO(m.name);
+    CHECK(m.update.share_at(0.5) < 0.5);
+    CHECK(m.update.effective_rank() < 0.6 * static_cast<double>(m.update.values.size()));
+  }
+  for (const Optimizer optimizer : kOptimizers) spectra_of(to_string(optimizer));
 }
 
 }  // namespace normscope::test

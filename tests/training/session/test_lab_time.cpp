@@ -208,34 +208,35 @@ TEST_CASE("the time of a step is that of its runs, whether they are validated af
 TEST_CASE("the store of finished runs tells its keys apart and keeps what knows most", "[time]") {
   RunSpec named = small_spec();
   named.name = "mine";
-  CHECK(run_key(named, {}) == run_key(small_spec(), {}));
-  CHECK(run_key(small_spec("pre"), {}) != run_key(small_spec(), {}));
-  CHECK(run_key(small_spec(), {{3, "train.lr", "0.1"}}) != run_key(small_spec(), {}));
+  CHECK(RunIdentity{named, {}, {}}.key() == RunIdentity{small_spec(), {}, {}}.key());
+  CHECK(RunIdentity{small_spec("pre"), {}, {}}.key() != RunIdentity{small_spec(), {}, {}}.key());
+  CHECK(RunIdentity{small_spec(), {{3, "train.lr", "0.1"}}, {}}.key() !=
+        RunIdentity{small_spec(), {}, {}}.key());
   RunSpec completed = small_spec();
   complete(completed);
-  CHECK(run_key(completed, {}) == run_key(small_spec(), {}));
+  CHECK(RunIdentity{completed, {}, {}}.key() == RunIdentity{small_spec(), {}, {}}.key());
   // What knows more replaces what knows less, never the other way; the oldest go.
   RunCache cache(10000);
-  FinishedRun losses_only;
+  RunRecord losses_only;
   losses_only.origin = named;
   losses_only.losses = {3, 2, 1};
   cache.put(losses_only);
-  REQUIRE(cache.find(run_key(small_spec(), {})));
-  CHECK_FALSE(cache.find(run_key(small_spec(), {}))->whole());
-  FinishedRun whole = losses_only;
+  REQUIRE(cache.find(RunIdentity{small_spec(), {}, {}}.key()));
+  CHECK_FALSE(cache.find(RunIdentity{small_spec(), {}, {}}.key())->whole());
+  RunRecord whole = losses_only;
   whole.history = std::make_shared<History>(std::vector<StatInfo>{});
   whole.end = std::make_shared<Keyframe>();
   cache.put(whole);
   CHECK(cache.put(losses_only)->whole());
   CHECK(cache.count() == 1);
   for (uint64_t seed = 2; seed < 40; ++seed) {
-    FinishedRun other;
+    RunRecord other;
     other.origin = small_spec("post", seed);
     other.losses.resize(100);
     cache.put(std::move(other));
   }
-  CHECK_FALSE(cache.find(run_key(small_spec(), {})));
-  CHECK(cache.find(run_key(small_spec("post", 39), {})));
+  CHECK_FALSE(cache.find(RunIdentity{small_spec(), {}, {}}.key()));
+  CHECK(cache.find(RunIdentity{small_spec("post", 39), {}, {}}.key()));
 }
 
 TEST_CASE("all runs that are kept share one budget: with many stashed each keeps less", "[lab][time][slow]") {

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "catch.hpp"
-#include "training/run/edge/critical_rate.h"
+#include "training/run/critical_rate.h"
 #include "training/support/small_runs.h"
 
 namespace normscope::test {

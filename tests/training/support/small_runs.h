@@ -10,7 +10,7 @@
 #include "engine/cpu/backend_cpu.h"
 #include "engine/support/helpers.h"
 #include "training/data/task.h"
-#include "training/run/edge/critical_rate.h"
+#include "training/run/critical_rate.h"
 #include "training/run/run.h"
 #include "training/support/tiny.h"
 

@@ -1,13 +1,11 @@
 #include "training/experiments/store/result_store.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
+#include <map>
 #include <mutex>
 #include <set>
 
@@ -15,13 +13,11 @@
 #include "training/data/task_kind.h"
 #include "training/data/text_source.h"
 #include "training/experiments/store/numbers.h"
-#include "training/experiments/store/result_files.h"
-#include "training/experiments/store/shards.h"
 #include "training/files/places.h"
 #include "training/io/atomic_file.h"
 #include "training/io/input_kinds.h"
 #include "training/io/safetensors.h"
-#include "training/run/finished_run.h"
+#include "training/run/run_record.h"
 #include "training/spec/unused_settings.h"
 
 namespace normscope::experiments {
@@ -30,31 +26,59 @@ namespace {
 using Json = nlohmann::json;
 namespace fs = std::filesystem;
 
+constexpr const char* kResultFormat = "normscope result 1";
+/// Ends a result, `kState` the state that it promises.
+constexpr std::string_view kDone = ".json", kState = ".safetensors";
+constexpr size_t kLongestKey = 900'000, kLongestMeasurement = 64;
 constexpr int32_t kPutsUntilTrim = 256;  // for writers beside the runner, such as reruns of a window
+
+/// Names a file by the hash of the key; the file has the whole key.
+std::string result_name(const std::string& key, std::string_view measurement, std::string_view ending) {
+  std::string name = fmt::format("{:016x}-{}", hash_bytes(key), measurement);
+  std::replace(name.begin(), name.end(), ' ', '-');
+  return name + std::string(ending);
+}
+
+InputValue parse_result(const std::string& text, const std::string& name) {
+  InputValue json = InputValue::parse(text, name);
+  if (json.at("format").text(kLongestKey) != kResultFormat) json.at("format").refuse(kResultFormat);
+  return json;
+}
+
+/// The files of one result.
+struct ResultFiles {
+  bool done = false, state = false;  ///< which are there
+  uint64_t size = 0;
+  fs::file_time_type used = fs::file_time_type::min();
+};
+
+/// The results of a folder by their names, which are those of result_name(), without ending.
+std::map<std::string, ResultFiles> results_in(const std::string& folder) {
+  std::map<std::string, ResultFiles> results;
+  std::error_code error;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    std::error_code gone;  // another process may work here too
+    const std::string file = at->path().filename().string(), name = file.substr(0, file.find('.'));
+    const std::string_view ending = std::string_view(file).substr(name.size());
+    const bool named_so = name.size() > 17 && name[16] == '-' &&
+                          name.find_first_not_of("0123456789abcdef") == 16 &&
+                          (ending == kDone || ending == kState);
+    if (!named_so || !at->is_regular_file(gone)) continue;
+    const uint64_t size = at->file_size(gone);
+    const fs::file_time_type used = at->last_write_time(gone);
+    if (gone) continue;
+    ResultFiles& files = results[name];
+    (ending == kDone ? files.done : files.state) = true;
+    files.size += size;
+    files.used = std::max(files.used, used);
+  }
+  return results;
+}
 
 /// Makes a result that was just used the last to be dropped.
 void touch(const std::string& name) {
   std::error_code ignored;
   fs::last_write_time(name, fs::file_time_type::clock::now(), ignored);
-}
-
-/// Whether a file, named as result_name() does, holds a result of this measurement.
-bool is_of(std::string_view name, std::string_view measurement) {
-  std::string part = fmt::format("-{}", measurement);
-  std::replace(part.begin(), part.end(), ' ', '-');
-  return name.substr(std::min(name.find('-'), name.size())) == part;
-}
-
-/// Locks the folder itself, so that nothing is written to it; null where that is impossible. The lock ends
-/// with the process, however that ends.
-std::shared_ptr<const void> locked(const std::string& folder, int how) {
-  const int file = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (file < 0) return nullptr;
-  std::shared_ptr<const int> lock(new int(file), [](const int* held) {
-    close(*held);
-    delete held;
-  });
-  return flock(file, how) == 0 ? lock : nullptr;
 }
 
 /// The line of numbers_of() in a key; empty without one.
@@ -69,10 +93,10 @@ bool counts_by_hash(const RunSpec& spec, std::string_view key) {
   return kind.by_content && (key == kind.file || key == "data.valid" || key == "data.tokenizer");
 }
 
-/// Run_key() with defaults for settings that the run does not read, which make no other run of it.
+/// The run's key with defaults for settings that the run does not read, which make no other run of it.
 /// An edit may make a run read another setting: with edits every setting counts.
 std::string read_settings(const Experiment& experiment) {
-  std::string key = run_key(experiment.spec, experiment.edits);
+  std::string key = RunIdentity{experiment.spec, experiment.edits, {}}.key();
   if (!experiment.edits.empty()) return key;
   static const RunSpec standard;
   for (const Field& field : spec_fields()) {
@@ -99,16 +123,9 @@ struct ResultStore::Shared {
   std::atomic<int32_t> puts{0};
   std::mutex mutex;
   std::set<std::string> damaged;
-  std::set<std::string> used;  ///< names of groups that this process used
   std::string unkept;
   std::set<std::string> unkept_keys;
   int32_t let_go = 0;
-
-  void use(const std::string& path) {
-    const std::string name = fs::path(path).filename().string();
-    const std::lock_guard lock(mutex);
-    used.insert(name.substr(0, name.find('.')));
-  }
 };
 
 StorePlace results_in_cache(bool reads_only) {
@@ -134,7 +151,6 @@ std::optional<InputValue> ResultStore::read(const std::string& name, const std::
     const InputValue json = parse_result(*text, name);
     if (json.at("key").text(kLongestKey) == key &&
         json.at("measurement").text(kLongestMeasurement) == measurement) {
-      shared_->use(name);
       if (!place_.reads_only) touch(name);
       return json.at("result");
     }
@@ -181,7 +197,6 @@ void ResultStore::write(const std::string& name, const std::string& key, std::st
   const Json whole{{"format", kResultFormat}, {"key", key}, {"measurement", measurement}, {"result", result}};
   const std::string text = whole.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
   if (text.size() > input::kResult.limit) return;  // the text could not be read again
-  shared_->use(name);
   write_file(name, text, "results");
   if (++shared_->puts % kPutsUntilTrim == 0) trim();
 }
@@ -192,26 +207,9 @@ std::optional<InputValue> ResultStore::find(const std::string& key, std::string_
 void ResultStore::put(const std::string& key, std::string_view measurement, const Json& result) {
   write(path(key, measurement, kDone), key, measurement, result);
 }
-std::optional<InputValue> ResultStore::find_partial(const std::string& key, std::string_view measurement) {
-  return read(path(key, measurement, kPartial), key, measurement);
-}
-void ResultStore::put_partial(const std::string& key, std::string_view measurement, const Json& result) {
-  write(path(key, measurement, kPartial), key, measurement, result);
-}
 std::string ResultStore::state_path(const std::string& key, std::string_view measurement) const {
   return path(key, measurement, kState);
 }
-std::string ResultStore::partial_state_path(const std::string& key, std::string_view measurement) const {
-  return path(key, measurement, kPartialState);
-}
-
-void ResultStore::drop_partial(const std::string& key, std::string_view measurement) {
-  if (folder().empty() || place_.reads_only) return;
-  std::error_code ignored;
-  fs::remove(path(key, measurement, kPartial), ignored);
-  fs::remove(path(key, measurement, kPartialState), ignored);
-}
-
 std::vector<std::string> ResultStore::damaged() const {
   const std::lock_guard lock(shared_->mutex);
   return {shared_->damaged.begin(), shared_->damaged.end()};
@@ -229,29 +227,22 @@ int32_t ResultStore::let_go() const {
   return shared_->let_go;
 }
 
-std::shared_ptr<const void> ResultStore::hold() const {
-  return place_.budget == 0 || folder().empty() ? nullptr : locked(folder(), LOCK_SH);
-}
-
 void ResultStore::trim() {
   if (place_.budget == 0 || place_.reads_only || folder().empty()) return;
-  if (size_of(results_by_name(folder())) <= place_.budget) return;
-  const auto alone = locked(folder(), LOCK_EX | LOCK_NB);
-  if (!alone) return;  // the process that holds it trims at its end
-  ResultGroups groups = results_by_name(folder());
-  std::erase_if(groups, [](const auto& group) { return !is_own(group.first, group.second); });
-  std::vector<const ResultGroups::value_type*> oldest_first;
-  for (const auto& group : groups) oldest_first.push_back(&group);
-  std::sort(oldest_first.begin(), oldest_first.end(),
-            [](const auto* a, const auto* b) { return a->second.used < b->second.used; });
-  if (!oldest_first.empty()) oldest_first.pop_back();
-  uint64_t size = size_of(groups);
+  using Result = std::pair<std::string, ResultFiles>;
+  uint64_t size = 0;
+  std::vector<Result> oldest_first;
+  for (const auto& [name, files] : results_in(folder())) {
+    size += files.size;
+    oldest_first.emplace_back(name, files);
+  }
+  std::ranges::sort(oldest_first, {}, [](const Result& result) { return result.second.used; });
   const std::lock_guard lock(shared_->mutex);
-  for (const auto* group : oldest_first) {
-    if (size <= place_.budget) return;
-    if (shared_->used.contains(group->first)) continue;
-    remove_files(group->second);
-    size -= group->second.size;
+  for (size_t i = 0; i + 1 < oldest_first.size() && size > place_.budget; ++i) {
+    std::error_code ignored;
+    const std::string path = folder() + "/" + oldest_first[i].first;
+    for (const std::string_view ending : {kDone, kState}) fs::remove(path + std::string(ending), ignored);
+    size -= oldest_first[i].second.size;
     ++shared_->let_go;
   }
 }
@@ -274,61 +265,36 @@ void copy_whole(const std::string& from, const std::string& to) {
 
 /// Copies one result of a folder into another, unless that has it whole: the state first, because the
 /// result promises it.
-void merge_group(const std::string& into, const std::string& name, const std::string& from,
-                 const ResultFiles& group, std::set<std::string>& numbers, Merged& merged) {
-  const bool finished = group.has(kDone);
-  const std::string_view ending = finished ? kDone : kPartial, state = finished ? kState : kPartialState;
-  const std::string source = from + "/" + name, target = into + "/" + name;
-  if (!finished && !group.has(kPartial)) return;  // the group is a state alone, left by a killed process
-  const auto key = key_in(source + std::string(ending));
+void merge_result(const std::string& source, const std::string& target, const ResultFiles& files,
+                  std::set<std::string>& numbers, Merged& merged) {
+  const std::string done(kDone), state(kState);
+  if (!files.done) return;  // a state alone, left by a killed process
+  const auto key = key_in(source + done);
   if (!key) {
-    merged.damaged.push_back(source + std::string(ending));
+    merged.damaged.push_back(source + done);
     return;
   }
   if (const std::string line = numbers_in(*key); !line.empty()) numbers.insert(line);
-  const bool with_state = group.has(state);
-  const bool known = key_in(target + std::string(kDone)) == key ||
-                     (!finished && key_in(target + std::string(kPartial)) == key);
-  const bool counts = !is_of(name, kShardMark);
-  if (known && (!finished || !with_state || fs::exists(target + std::string(kState)))) {
-    merged.known += counts;
+  if (key_in(target + done) == key && (!files.state || fs::exists(target + state))) {
+    ++merged.known;
     return;
   }
-  if (with_state) copy_whole(source + std::string(state), target + std::string(state));
-  copy_whole(source + std::string(ending), target + std::string(ending));
-  merged.taken += counts;
-  if (!finished) return;
-  std::error_code ignored;
-  fs::remove(target + std::string(kPartial), ignored);
-  fs::remove(target + std::string(kPartialState), ignored);
+  if (files.state) copy_whole(source + state, target + state);
+  copy_whole(source + done, target + done);
+  ++merged.taken;
 }
 
 }  // namespace
 
-std::vector<InputValue> results_in(const std::string& folder, std::string_view measurement) {
-  std::vector<InputValue> results;
-  for (const auto& [name, group] : results_by_name(folder)) {
-    if (!is_of(name, measurement)) continue;
-    const std::string file = folder + "/" + name + std::string(kDone);
-    try {
-      const auto text = read_input_file_if_there(file, input::kResult);
-      if (text) results.push_back(parse_result(*text, file).at("result"));
-    } catch (const Error&) {
-    }
-  }
-  return results;
-}
-
 Merged merge(const std::string& into, const std::vector<std::string>& folders) {
-  refuse_overlaps(folders);
   make_folder(into, Access::Shared, "merge");
   Merged merged;
   std::set<std::string> numbers;
   for (const std::string& folder : folders) {
     std::error_code error;
     if (!fs::is_directory(folder, error)) fail("merge", "{} is no folder: expected one of results", folder);
-    for (const auto& [name, group] : results_by_name(folder))
-      merge_group(into, name, folder, group, numbers, merged);
+    for (const auto& [name, files] : results_in(folder))
+      merge_result(folder + "/" + name, into + "/" + name, files, numbers, merged);
   }
   merged.numbers.assign(numbers.begin(), numbers.end());
   return merged;

@@ -1,14 +1,13 @@
 // `ResultStore` keeps results of finished runs on disk, under a key of all that decides the run's bits. So the same run
 // is trained once, whoever asks for it: the lessons' checks, a comparison, a study. Each result is a file, a JSON
 // object with format, key, measurement and result. The state of a run that may be asked for more is beside it as a
-// checkpoint, and the state of an interrupted run under another name.
+// checkpoint.
 //
-// Promises: any number of threads and programs may share a folder, as files are replaced whole. A file that cannot be
-// read, or that belongs to another key, counts as absent and is named by damaged(); its run is trained again. A result
-// that cannot be kept costs no run that was trained (attempt()). A folder that somebody named keeps everything. The
-// user's cache has a limit, above which the results that were unused for longest are removed: only files that say
-// themselves that they are results, none that this process used or another may use, and never the newest. A store that
-// is opened to be looked at is not changed in any way. Without a folder nothing is kept.
+// Promises: any number of threads, programs and machines may share a folder, as files are replaced whole. A file that
+// cannot be read, or that belongs to another key, counts as absent and is named by damaged(); its run is trained again.
+// A result that cannot be kept costs no run that was trained (attempt()). A folder that somebody named keeps everything.
+// The user's cache has a limit, above which the results that were unused for longest are removed, never the newest. A
+// store that is opened to be looked at is not changed in any way. Without a folder nothing is kept.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +34,7 @@ struct Experiment {
   std::shared_ptr<const Experiment> from{};
 };
 
-/// All that decides the run's bits, a line each: specification and edits (run_key), hash of the data,
+/// All that decides the run's bits, a line each: specification and edits (RunIdentity::key), hash of the data,
 /// numbers_of(), and a hash of `start`, the key of the run that it starts from, if any. A setting that the run does not
 /// read (spec/unused_settings.h) has its default there, and so has the name of a file of sentence pairs, whose hash
 /// counts.
@@ -68,11 +67,6 @@ class ResultStore {
 
   /// Where the state of a finished run is kept; empty without a folder.
   std::string state_path(const std::string& key, std::string_view measurement) const;
-  /// `find_partial` and `put_partial` keep the measurements of an interrupted run so far, and its state.
-  std::optional<InputValue> find_partial(const std::string& key, std::string_view measurement);
-  std::string partial_state_path(const std::string& key, std::string_view measurement) const;
-  void put_partial(const std::string& key, std::string_view measurement, const nlohmann::json& result);
-  void drop_partial(const std::string& key, std::string_view measurement);
 
   /// Notes a state that could not be used; damaged() lists `path` too.
   void note_damaged(const std::string& path);
@@ -82,9 +76,7 @@ class ResultStore {
   /// and ends nothing: the run that was trained counts, in memory. DeviceError is no fault of the store, and is thrown.
   void attempt(const std::string& key, const std::function<void()>& write);
 
-  /// Keeps this process and others from removing anything here as long as the result lives.
-  std::shared_ptr<const void> hold() const;
-  /// Removes results down to the limit, unless somebody holds the store.
+  /// Removes results down to the limit.
   void trim();
 
   const StorePlace& place() const { return place_; }
@@ -106,16 +98,12 @@ class ResultStore {
   std::shared_ptr<Shared> shared_;
 };
 
-/// Lists the results of one measurement in a folder, of any run; unreadable ones are left out.
-std::vector<InputValue> results_in(const std::string& folder, std::string_view measurement);
-
 struct Merged {
   int32_t taken = 0, known = 0;      ///< results; the ones that were there already
   std::vector<std::string> damaged;  ///< files that are no results; left out
   std::vector<std::string> numbers;  ///< numbers_of() of the results, each once
 };
-/// Takes the results of other folders, of shards or of other machines, into `into`. Throws Error, also for
-/// shards that overlap (shards.h), before anything is taken.
+/// Takes the results of other folders, of shards or of other machines, into `into`. Throws Error.
 Merged merge(const std::string& into, const std::vector<std::string>& folders);
 
 }  // namespace normscope::experiments

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "engine/tape/program.h"
-#include "training/measure/step/cost.h"
+#include "training/measure/step/profile.h"
 #include "training/measure/step/step_player.h"
 
 namespace normscope {

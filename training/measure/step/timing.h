@@ -1,7 +1,8 @@
-// `time_call` measures every row of the benchmark within a budget of time.
+// What a call takes, measured within a budget of time, and what this machine can do at most.
 #pragma once
 
 #include <functional>
+#include <string>
 
 namespace normscope {
 
@@ -16,5 +17,14 @@ constexpr double kTrial = 0.01;
 /// at least, and in a trial one. The process first sleeps for a moment, so that spinning threads of another library have
 /// gone to sleep.
 Timing time_call(const std::function<void()>& call, double budget = 0.25);
+
+/// Arithmetic in registers and memory bandwidth, the two lines of a roofline.
+struct MachinePeak {
+  std::string processor, isa;
+  int threads = 0;
+  double gflops = 0, bandwidth_gbs = 0;
+};
+/// Measures with all `threads`, each timing for about `budget` seconds.
+MachinePeak measure_machine_peak(int threads, double budget);
 
 }  // namespace normscope

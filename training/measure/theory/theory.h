@@ -5,9 +5,12 @@
 // measure/initial_analysis.h measure the same quantities.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -15,7 +18,7 @@
 
 namespace normscope {
 class Task;
-}
+}  // namespace normscope
 
 namespace normscope::theory {
 
@@ -105,5 +108,101 @@ std::optional<LastLayer> last_layer_start(const ModelConfig& config, int32_t bat
 /// "Pre-LN profile": `pre_gradient_profile` is the norm of dL/dW2 of layer l relative to the last layer's, root of
 /// q_{L+1}/q_{l+1}; `squares` are those after each layer.
 std::vector<double> pre_gradient_profile(std::span<const double> squares);
+
+// ---- the mean field of states on text: mean squares and covariances of token states at initialisation, from layer to
+// layer, derived in docs/theory.md
+
+/// Tells two places of a batch: of one sequence, at one place of two sequences, at two places of two
+/// sequences.
+enum PairPlace : size_t { kSequence, kColumn, kApart, kPairPlaces };
+/// Has a number by place, and then for one symbol (0) or two (1).
+template <typename T>
+using Pairs = std::array<std::array<T, 2>, kPairPlaces>;
+
+/// Attention that weighs all keys that a query sees alike, T of them or, causal, 1..t for query t.
+struct EvenAttention {
+  double own_key =
+      0;  ///< mean over queries of the sum of squared weights: a query's own key is one of so many
+  double common_key = 0;  ///< the same of two queries: how much of their keys they share
+  double others = 0;      ///< weight with which a key hears the gradients of the queries beside its own
+};
+EvenAttention even_attention(int32_t tokens, bool causal);
+
+/// What keeps a derivation from a model whose attention, feed-forward network, embedding or dropout
+/// is another than all of them assume; null: nothing.
+const char* objection_to_parts(const ModelConfig& config);
+
+Placement placement_of_stack(const ModelConfig& config, bool decoder);
+/// The states of a Post-LN or Pre-LN stack at a depth: mean square, covariances by kind of pair, and the part
+/// that is the token's own symbol.
+class States {
+ public:
+  /// How often two places hold the same symbol; a Gaussian input has no symbols.
+  States(const ModelConfig& config, bool decoder, double same_token);
+  /// Averages over the positions that a query sees: no position weighs more by its distance.
+  void attend();
+  /// Becomes the correlation of the hidden units.
+  void feed_forward(Pairs<double>& hidden);
+
+  double cosine(size_t place, size_t other) const;
+  double cosine_in_sequence() const { return mean(kSequence) / square_; }
+  double last_sum() const { return last_sum_; }         ///< mean square of the newest residual sum
+  double own_symbol() const { return own_ / square_; }  ///< share of the mean square
+
+ private:
+  double mean(PairPlace place) const {
+    return same_token_ * covariance_[place][0] + (1 - same_token_) * covariance_[place][1];
+  }
+  void divide(double by);
+
+  bool post_;
+  double gain_, same_token_, own_key_ = 0, common_key_ = 0;
+  double square_ = 1, last_sum_ = 1, own_ = 1;
+  Pairs<double> covariance_{};
+};
+
+// ---- lines for plots by layer: each states its assumptions as code, and where one does not hold, the line is not drawn;
+// docs/theory.md compares each with measurements
+
+/// What a line is laid over, by layer.
+enum class Subject : uint8_t {
+  StreamSquare,  ///< mean square of the residual sum behind the feed-forward network of each layer
+  TokenCosine,   ///< mean cosine between different tokens of a sequence, behind each layer
+  Gradient,      ///< norm of dL/dW2, as a share of the last layer's
+};
+/// Which loss the gradients are of. Their profiles differ: see "Post-LN profile".
+enum class Loss : uint8_t { OnePosition, BatchMean };
+
+/// All that a line depends on beside the model.
+struct Question {
+  Subject subject = Subject::StreamSquare;
+  bool decoder = true;  ///< which of two stacks
+  Loss loss = Loss::BatchMean;
+  double same_token = 0;  ///< Agreement::token; 0: not known
+  /// For Gradient, in a decoder with cross-attention: the measured variance of each layer's cross branch over that of
+  /// its skip path at step 1.
+  std::span<const double> cross_variance{};
+};
+
+/// A line for a plot: low[k] at layer x[k]; a band where `high` is not empty. The mean over a few networks
+/// at initialisation lies within a factor `within` of it (of the band's nearer edge): docs/theory.md has the
+/// measurements.
+struct Line {
+  const Equation* equation = nullptr;
+  std::vector<double> x, low, high;
+  double within = 1;
+};
+/// "decoder profile" from measured variances: the product of (1 + v_k)^(-1/2) over the layers k above l.
+std::vector<double> decoder_gradient_profile(std::span<const double> cross_variance);
+/// The mean square of x_0 at initialisation. The token table has unit variance and positions add
+/// theirs; it is one behind a norm on the embedding and for a Gaussian input.
+double start_square(const ModelConfig& config, bool decoder);
+
+/// The lines whose assumptions all hold; empty where no equation applies. theory_curves.cpp has the
+/// assumptions beside each equation.
+std::vector<Line> lines(const ModelConfig& config, const Question& question);
+/// The first assumption of an equation that does not hold: "cross-attention adds a third branch";
+/// empty when all hold. Throws Error for an equation that draws no line by layer.
+std::string objection(std::string_view equation, const ModelConfig& config, const Question& question);
 
 }  // namespace normscope::theory

@@ -22,7 +22,6 @@
 
 #include "engine/model/residual.h"
 #include "training/measure/theory/theory.h"
-#include "training/measure/theory/theory_states.h"
 
 namespace normscope::theory {
 namespace {

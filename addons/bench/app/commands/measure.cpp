@@ -14,7 +14,7 @@
 #include "app/commands/commands.h"
 #include "engine/cpu/backend_cpu.h"
 #include "training/io/number_json.h"
-#include "training/run/edge/next_curvature.h"
+#include "training/run/critical_rate.h"
 #include "training/session/ablation.h"
 #include "training/session/analysis.h"
 

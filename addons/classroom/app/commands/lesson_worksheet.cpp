@@ -10,7 +10,7 @@
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
 #include "app/commands/lesson/named.h"
-#include "app/course/check/check.h"
+#include "app/course/check.h"
 #include "app/course/report.h"
 #include "app/words/words.h"
 #include "training/io/atomic_file.h"

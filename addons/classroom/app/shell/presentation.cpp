@@ -24,7 +24,7 @@ void draw_halo(Ui& ui, Presentation& presentation) {
   if (!ImGui::IsMousePosValid()) return;
   const Vec at = ui.mouse();
   draw_ring(ui, at, kHalo, 1);
-  ui.mark("presentation/halo", centred(at, 2 * kHalo, 2 * kHalo), "", words::say("shell.present.mouse"));
+  ui.mark("presentation/halo", centred(at, 2 * kHalo, 2 * kHalo), "", tr("Where the mouse is."));
   if (ImGui::IsMouseClicked(ImGuiMouseButton_Left) && !ui.reduced_motion()) {
     presentation.click = at;
     presentation.clicked = ui.time();
@@ -39,7 +39,7 @@ void draw_click(Ui& ui, Presentation& presentation) {
   const float radius = kHalo + share * (kGrown - kHalo);
   draw_ring(ui, presentation.click, radius, 1 - share);
   ui.mark("presentation/click", centred(presentation.click, 2 * radius, 2 * radius), "",
-          words::say("shell.present.pressed"));
+          tr("Where the mouse was pressed."));
 }
 
 void draw_hint(Ui& ui, double shown_for) {
@@ -47,11 +47,11 @@ void draw_hint(Ui& ui, double shown_for) {
   ui.animate();
   Painter& p = ui.paint_top();
   const TextStyle style{Face::Sans, type::title};
-  const float width = p.text_width(style, words::say("shell.present.hint")) + 32;
+  const float width = p.text_width(style, tr("Esc ends the presentation")) + 32;
   const Rect pill{(ui.size().x - width) / 2, 16, width, 30};
-  ui.mark("presentation/hint", pill, words::say("shell.present.hint"), words::say("shell.present.help"));
+  ui.mark("presentation/hint", pill, tr("Esc ends the presentation"), tr("How the presentation ends."));
   p.fill(pill, ui.theme().inverse, pill.h / 2);
-  p.text_in(pill, style, ui.theme().on_inverse, words::say("shell.present.hint"), Align::Centre);
+  p.text_in(pill, style, ui.theme().on_inverse, tr("Esc ends the presentation"), Align::Centre);
 }
 
 }  // namespace

@@ -34,22 +34,21 @@ void draw_question(Ui& ui, Teaching& teaching) {
   if (!ui.begin_popup(kLeavePopup, box)) return;
   Rect rest = box.inset(16, 12);
   const TextStyle body{Face::Sans, type::body};
-  ui.paint().text_in(rest.take_top(20, 6), {Face::Bold, type::title}, ui.theme().ink,
-                     words::say("shell.teach.leave_title"));
+  ui.paint().text_in(rest.take_top(20, 6), {Face::Bold, type::title}, ui.theme().ink, tr("Leave the lesson"));
   const double wait = teaching.wait_until - ui.time();
   Rect row = rest.take_top(28, 8);
   if (wait > 0) {
     ui.animate();
     const std::string words =
-        words::say("shell.teach.wait", {{"seconds", fmt::format("{:.0f}", std::ceil(wait))}});
-    ui.mark("teacher/leave/wait", row, words, words::say("shell.teach.help_wait"));
+        tr("The next try in {seconds} s.", {{"seconds", fmt::format("{:.0f}", std::ceil(wait))}});
+    ui.mark("teacher/leave/wait", row, words, tr("After three wrong codes each takes its time."));
     ui.paint().text_in(row, body, ui.theme().ink2, words);
   } else {
     const Rect go = row.take_right(70, 8);
-    const bool typed = text_field(ui, kCodeField, row, words::say("shell.teach.code"), teaching.typed,
-                                  words::say("shell.teach.help_code"), true);
-    const bool leaves = button(ui, "teacher/leave/go", go, words::say("shell.teach.leave"),
-                               words::say("shell.teach.help_leave_with"));
+    const bool typed = text_field(ui, kCodeField, row, tr("The teacher's code"), teaching.typed,
+                                  tr("Who prepared the lesson has it."), true);
+    const bool leaves =
+        button(ui, "teacher/leave/go", go, tr("Leave"), tr("Ends the lesson if this is its code."));
     if (typed || leaves) {
       if (try_to_leave(teaching, std::exchange(teaching.typed, {}), ui.time()))
         ui.close_popup();
@@ -57,7 +56,7 @@ void draw_question(Ui& ui, Teaching& teaching) {
         ui.edit() = {kCodeField, "", true};
     }
   }
-  ui.mark("teacher/leave/says", rest, teaching.says, words::say("shell.teach.help_says"));
+  ui.mark("teacher/leave/says", rest, teaching.says, tr("Whether the code was right."));
   ui.paint().text_in(rest.take_top(20), body, ui.theme().ink2, teaching.says);
   ui.end_popup();
 }
@@ -67,7 +66,7 @@ void hand_out(Teaching& teaching, ShownSession& session, std::string& notice) {
   if (!std::exchange(teaching.hand_out, false)) return;
   const std::string path = free_name(panels::pictures_folder() + "/normscope-lesson");
   session.commands.emplace_back(session::SaveSession{path});
-  notice = words::say("shell.teach.saved", {{"path", path}});
+  notice = tr("saved for the class: {path} (a folder, opened with Ctrl+O)", {{"path", path}});
 }
 
 }  // namespace
@@ -113,7 +112,7 @@ bool try_to_leave(Teaching& teaching, std::string_view code, double now) {
     return true;
   }
   ++teaching.wrong;
-  teaching.says = words::say("shell.teach.wrong");
+  teaching.says = tr("That is not the code.");
   if (teaching.wrong >= kQuickTries)
     teaching.wait_until = now + std::min(60.0, 5 * std::pow(2.0, teaching.wrong - kQuickTries));
   return false;
@@ -125,14 +124,14 @@ float draw_lesson_bar(Ui& ui, const Rect& room, Teaching& teaching) {
   const TextStyle body{Face::Sans, type::body};
   Rect rest = room.inset(0, (room.h - 28) / 2);
   const Rect leave = rest.take_right(58, 10);
-  if (button(ui, "teacher/leave", leave, words::say("shell.teach.leave"),
-             words::say("shell.teach.help_leave")))
+  if (button(ui, "teacher/leave", leave, tr("Leave"),
+             tr("Prepared by your teacher. The teacher's code ends the lesson.")))
     ask_for_code(ui, teaching);
-  const std::string& prepared = words::say("shell.teach.prepared");
+  const std::string& prepared = tr("Prepared by your teacher");
   const float width = ui.paint().text_width(body, prepared);
   if (rest.w < width + kMessage) return leave.x;
   const Rect words = rest.take_right(width);
-  ui.mark("teacher/bar", words, prepared, words::say("shell.teach.help_bar"));
+  ui.mark("teacher/bar", words, prepared, tr("Some controls are locked or hidden."));
   ui.paint().text_in(words, body, ui.theme().ink2, prepared);
   return words.x;
 }

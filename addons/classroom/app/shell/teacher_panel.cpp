@@ -28,9 +28,8 @@ constexpr size_t kRulesShown = 6;
 constexpr float kRow = 26, kPanelWidth = 312;
 
 const std::vector<words::Label>& hold_words() {
-  static const std::vector<words::Label> words{words::label("shell.teach.shown"),
-                                               words::label("shell.teach.locked"),
-                                               words::label("shell.teach.hidden")};
+  static const std::vector<words::Label> words{words::label("Shown"), words::label("Locked"),
+                                               words::label("Hidden")};
   return words;
 }
 
@@ -69,10 +68,10 @@ void draw_menu(Ui& ui, Teaching& teaching) {
     const Rect place = row.take_right(choices, 10).inset(0, 2);
     int now = static_cast<int>(teaching.kept.policy.decides(rows[i]).value_or(Hold::Shown));
     if (segmented(ui, fmt::format("teacher/menu/{}", i), place, hold_words(), now,
-                  words::say("shell.teach.help_hold")))
+                  tr("In the lesson it is shown, locked (pale, and it does not answer) or hidden.")))
       choose(teaching.kept.policy, rows[i], static_cast<Hold>(now));
     const std::string title = ui.paint().fit(body, held_title(ui, rows[i]), row.w);
-    ui.mark(fmt::format("teacher/menu/{}/title", i), row, title, words::say("shell.teach.help_title"));
+    ui.mark(fmt::format("teacher/menu/{}/title", i), row, title, tr("What the choice is for."));
     ui.paint().text_in(row, body, ui.theme().ink, title);
   }
   ui.end_popup();
@@ -102,8 +101,8 @@ void draw_rules(Ui& ui, Rect rest, Teaching& teaching, std::string& wanted) {
   if (teaching.first_rule >= count) teaching.first_rule = 0;
   const TextStyle body{Face::Sans, type::body};
   if (count == 0)
-    return void(
-        ui.paint().text_in(rest.take_top(kRow), body, ui.theme().ink3, words::say("shell.teach.no_rules")));
+    return void(ui.paint().text_in(rest.take_top(kRow), body, ui.theme().ink3,
+                                   tr("Nothing is locked or hidden yet.")));
   std::string removed;
   auto rule = std::next(policy.rules().begin(), static_cast<std::ptrdiff_t>(teaching.first_rule));
   for (size_t i = 0; i < kRulesShown && rule != policy.rules().end(); ++i, ++rule) {
@@ -112,14 +111,14 @@ void draw_rules(Ui& ui, Rect rest, Teaching& teaching, std::string& wanted) {
     ButtonOptions quiet;
     quiet.quiet = true;
     quiet.style = body;
-    if (icon_button(ui, name + "/remove", row.take_right(24, 4), Icon::Close,
-                    words::say("shell.teach.help_remove"), quiet))
+    if (icon_button(ui, name + "/remove", row.take_right(24, 4), Icon::Close, tr("Takes this rule away."),
+                    quiet))
       removed = rule->first;
     const std::string& word = hold_words()[static_cast<size_t>(rule->second)].shown;
     ui.paint().text_in(row.take_right(46, 6), body, ui.theme().ink3, word);
     quiet.left = true;
     const std::string title = ui.paint().fit(body, held_title(ui, rule->first), row.w - 18);
-    if (button(ui, name, row, title, words::say("shell.teach.help_rule"), quiet)) wanted = rule->first;
+    if (button(ui, name, row, title, tr("Opens its menu."), quiet)) wanted = rule->first;
   }
   if (!removed.empty()) policy.set(removed, std::nullopt);
 }
@@ -134,7 +133,8 @@ Rect panel_place(const Ui& ui, bool at_left) {
 void close_button(Ui& ui, const Rect& rect, Teaching& teaching) {
   ButtonOptions quiet;
   quiet.quiet = true;
-  if (icon_button(ui, "teacher/close", rect, Icon::Close, words::say("shell.teach.help_close"), quiet))
+  if (icon_button(ui, "teacher/close", rect, Icon::Close, tr("The rules stay; no lesson begins (Escape)."),
+                  quiet))
     teaching.preparing = false;
 }
 
@@ -149,8 +149,8 @@ void draw_folded(Ui& ui, Teaching& teaching, Screen shown) {
   close_button(ui, rest.take_right(26, 4), teaching);
   ButtonOptions left;
   left.quiet = left.left = true;
-  if (button(ui, "teacher/unfold", rest, words::say("shell.teach.unfold"),
-             words::say("shell.teach.help_unfold"), left))
+  if (button(ui, "teacher/unfold", rest, tr("Prepare a lesson …"), tr("Opens the panel on this screen."),
+             left))
     teaching.open_on = shown;
   ui.end_layer();
 }
@@ -162,34 +162,36 @@ void draw_head(Ui& ui, Rect& rest, Teaching& teaching) {
   quiet.style = {Face::Sans, type::body};
   close_button(ui, head.take_right(26, 4), teaching);
   if (button(ui, "teacher/side", head.take_right(84, 4),
-             teaching.at_left ? words::say("shell.teach.to_right") : words::say("shell.teach.to_left"),
-             words::say("shell.teach.help_side"), quiet))
+             teaching.at_left ? tr("To the right") : tr("To the left"),
+             tr("Moves this panel out of the way."), quiet))
     teaching.at_left = !teaching.at_left;
-  ui.paint().text_in(head, {Face::Bold, type::title}, ui.theme().ink, words::say("shell.teach.title"));
+  ui.paint().text_in(head, {Face::Bold, type::title}, ui.theme().ink, tr("Prepare a lesson"));
   ButtonOptions point;
   point.selected = teaching.pointing;
   point.style = {Face::Sans, type::body};
   if (button(ui, "teacher/point", rest.take_top(28, 4),
-             teaching.pointing ? words::say("shell.teach.pointing") : words::say("shell.teach.point"),
-             words::say("shell.teach.help_point"), point))
+             teaching.pointing ? tr("Click a control to lock or hide it") : tr("Point at controls"),
+             tr("While pointing, controls do nothing; Tab and Enter point too, the number keys change "
+                "the screen."),
+             point))
     teaching.pointing = !teaching.pointing;
 }
 
 // Has the code and the two ways to begin; true: begin.
 bool draw_foot(Ui& ui, Rect& rest, Teaching& teaching) {
-  text_field(ui, "teacher/code", rest.take_top(28, 6), words::say("shell.teach.set_code"), teaching.code,
-             words::say("shell.teach.help_set_code"));
+  text_field(ui, "teacher/code", rest.take_top(28, 6), tr("A code to leave the lesson"), teaching.code,
+             tr("Whoever has it ends the lesson. It keeps honest students honest; it is no security."));
   Rect row = rest.take_top(30, 4);
   ButtonOptions primary;
   primary.primary = true;
-  const bool saves = button(ui, "teacher/save", row.take_right(140, 8), words::say("shell.teach.save"),
-                            words::say("shell.teach.help_save"));
-  const bool begins = button(ui, "teacher/begin", row, words::say("shell.teach.begin"),
-                             words::say("shell.teach.help_begin"), primary);
+  const bool saves = button(ui, "teacher/save", row.take_right(140, 8), tr("Save for the class"),
+                            tr("Begins, and saves the session as a folder that students open."));
+  const bool begins =
+      button(ui, "teacher/begin", row, tr("Begin the lesson"), tr("The rules hold from now on."), primary);
   ui.paint().text_in(rest.take_top(20), {Face::Sans, type::tick}, ui.theme().ink2, teaching.says);
   if (!saves && !begins) return false;
-  teaching.says = teaching.code.empty()                 ? words::say("shell.teach.no_code")
-                  : teaching.code.size() > kLongestCode ? words::say("shell.teach.long_code")
+  teaching.says = teaching.code.empty() ? tr("Set a code first: nothing else ends the lesson.")
+                  : teaching.code.size() > kLongestCode ? tr("The code is too long.")
                                                         : "";
   teaching.hand_out = saves && teaching.says.empty();
   return teaching.says.empty();
@@ -205,7 +207,7 @@ std::string held_title(const Ui& ui, std::string_view name) {
   const std::span<const Control> all = ui.registry().all();
   const auto count = std::count_if(all.begin(), all.end(),
                                    [&](const Control& c) { return c.interactive && is_for(name, c.name); });
-  return count > 1 ? words::say("shell.teach.all_of", {{"what", words}, {"count", count}}) : words;
+  return count > 1 ? tr("{what}, all {count}", {{"what", words}, {"count", count}}) : words;
 }
 
 bool draw_preparation(Ui& ui, Teaching& teaching, Screen shown) {
@@ -229,12 +231,11 @@ bool draw_preparation(Ui& ui, Teaching& teaching, Screen shown) {
   Rect row = rest.take_top(26, 8);
   ButtonOptions plain;
   plain.style = {Face::Sans, type::body};
-  if (count > kRulesShown &&
-      button(ui, "teacher/more", row.take_right(90, 8), words::say("shell.teach.more", {{"all", count}}),
-             words::say("shell.teach.help_more"), plain))
+  if (count > kRulesShown && button(ui, "teacher/more", row.take_right(90, 8),
+                                    tr("Next of {all}", {{"all", count}}), tr("Further rules."), plain))
     teaching.first_rule += kRulesShown;
-  if (button(ui, "teacher/commands", row, words::say("shell.teach.commands"),
-             words::say("shell.teach.help_commands"), plain))
+  if (button(ui, "teacher/commands", row, tr("Commands …"),
+             tr("What keys and the palette do without a control."), plain))
     wanted = kCommandGroup;
   const bool begin = draw_foot(ui, rest, teaching);
   ui.end_layer();

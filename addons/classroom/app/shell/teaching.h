@@ -14,9 +14,8 @@
 namespace normscope::shell::classroom {
 
 /// Whose rules hold: nothing of teacher mode and presentation mode is ever held.
-inline const ui::PolicyOwner kTeacher{{"teacher", "presentation"}, []() -> const std::string& {
-                                        return words::say("shell.teach.help_locked");
-                                      }};
+inline const ui::PolicyOwner kTeacher{{"teacher", "presentation"},
+                                      []() -> const std::string& { return tr("locked by the teacher"); }};
 
 struct KeptTeaching {
   ui::ControlPolicy policy{&kTeacher};

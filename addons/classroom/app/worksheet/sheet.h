@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "app/course/check/check.h"
+#include "app/course/check.h"
 #include "app/course/lesson.h"
 
 namespace normscope::course {

@@ -10,7 +10,7 @@
 #include "app/course/labels.h"
 #include "app/course/pictures/stills.h"
 #include "app/course/report.h"
-#include "app/course/tapes/tape_curves.h"
+#include "app/course/tapes.h"
 #include "app/plot/plot.h"
 #include "app/ui/svg.h"
 #include "app/ui/theme.h"
@@ -34,7 +34,7 @@ void add_start(const Sheet& sheet, const Figure& figure, plot::PlotSpec& plot) {
   const Words& words = *sheet.lesson.words;
   plot::Series point;
   point.id = "start";
-  point.name = words.say("worksheet.start");
+  point.name = words.tr("start here");
   for (const FigureLine& line : figure.lines)
     if (line.curve == asked.curve && !line.run.empty()) point.ink = plot::Ink::run(line.run[0] - 'A');
   point.x = plot::Column::of({static_cast<float>(start->first)});
@@ -96,8 +96,8 @@ std::string figure_html(const Sheet& sheet, const Figure& figure, StepKind step)
                               ? picture_svg(sheet.lesson, figure, {}, ui::theme(false), kSize)
                               : plot::to_svg(axes(sheet, figure, predicting), ui::theme(false), kSize);
   if (!measured && !predicting && !is_picture(figure))
-    caption = element("figcaption", words.say("worksheet.draw",
-                                              {{"runs", ui::svg_escaped(names_of(sheet.lesson, figure))}}));
+    caption = element("figcaption", words.tr("Draw what you measured: {runs}",
+                                             {{"runs", ui::svg_escaped(names_of(sheet.lesson, figure))}}));
   // The site finds its own picture of the figure by this name.
   return fmt::format("<figure id=\"{}-{}\">\n{}{}</figure>\n", to_string(step), figure.id, inlined(svg),
                      caption);

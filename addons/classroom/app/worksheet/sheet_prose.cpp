@@ -6,7 +6,7 @@
 
 #include "addons/classroom/app/worksheet/mathml.h"
 #include "app/course/labels.h"
-#include "app/course/own/slots.h"
+#include "app/course/lesson.h"
 #include "app/ui/svg.h"
 #include "app/ui/widgets.h"
 
@@ -101,8 +101,7 @@ class ProseWriter {
     const Words& words = *sheet_.lesson.words;
     std::string out;
     for (const std::string& form : forms)
-      out += (out.empty() ? " " : words.say("worksheet.or")) +
-             element("span", std::string(kBox) + " " + form, "form");
+      out += (out.empty() ? " " : words.tr(" or ")) + element("span", std::string(kBox) + " " + form, "form");
     return out + " ";
   }
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "addons/classroom/app/worksheet/sheet.h"
-#include "app/course/map/swept.h"
-#include "app/course/own/slots.h"
+#include "app/course/lesson.h"
+#include "app/course/map.h"
 #include "app/course/report.h"
 #include "app/ui/svg.h"
 #include "app/ui/widgets.h"
@@ -72,23 +72,23 @@ std::string head_of(const Sheet& sheet) {
   const Lesson& lesson = sheet.lesson;
   std::string out = element("h1", fmt::format("{}. {}", lesson.number, svg_escaped(lesson.title))) + "\n";
   if (sheet.answers)
-    out += element("p", element("b", lesson.words->say("worksheet.answers"))) + "\n";
+    out += element("p", element("b", lesson.words->tr("Teacher's copy, with answers"))) + "\n";
   else
-    out += element("div",
-                   element("span", lesson.words->say("worksheet.name")) +
-                       element("span", lesson.words->say("worksheet.date")),
-                   "person") +
-           "\n";
+    out +=
+        element("div", element("span", lesson.words->tr("Name")) + element("span", lesson.words->tr("Date")),
+                "person") +
+        "\n";
   return out + element("p", element("b", svg_escaped(lesson.question))) + "\n" +
-         element("p", lesson.words->say("worksheet.minutes", {{"minutes", lesson.minutes}}), "small") + "\n";
+         element("p", lesson.words->tr("About {minutes} minutes.", {{"minutes", lesson.minutes}}), "small") +
+         "\n";
 }
 
 std::string cards(const Sheet& sheet, const Prediction& asked) {
   const Words& words = *sheet.lesson.words;
   std::string out = row(
-      {svg_escaped(words.say("worksheet.place",
-                             {{"first", asked.first}, {"cards", asked.cards.size()}, {"last", asked.last}})),
-       words.say("worksheet.what")},
+      {svg_escaped(words.tr("place (1: {first}, {cards}: {last})",
+                            {{"first", asked.first}, {"cards", asked.cards.size()}, {"last", asked.last}})),
+       words.tr("what")},
       "th");
   std::vector<std::string> order;  // the measures, from the smallest
   for (const Prediction::Card& card : asked.cards) order.push_back(card.measure);
@@ -112,13 +112,12 @@ std::string value_asked(const Sheet& sheet, const Prediction& asked) {
   std::string out;
   for (const double value : asked.values) out += fmt::format("{} {} ", kBox, ui::number(value, 3));
   if (asked.values.empty())
-    out = words.say(
-        "worksheet.blank",
-        {{"blank", kBlank}, {"low", ui::number(asked.low, 3)}, {"high", ui::number(asked.high, 3)}});
+    out =
+        words.tr("{blank} (from {low} to {high}) ",
+                 {{"blank", kBlank}, {"low", ui::number(asked.low, 3)}, {"high", ui::number(asked.high, 3)}});
   out = element("p", out + svg_escaped(asked.unit));
   return sheet.answers
-             ? out +
-                   element("p", words.say("worksheet.measured_value", {{"value", sheet.mean(asked.measure)}}))
+             ? out + element("p", words.tr("Measured: {value}", {{"value", sheet.mean(asked.measure)}}))
              : out;
 }
 
@@ -129,7 +128,7 @@ std::string prediction(const Sheet& sheet) {
   if (asked.kind == Prediction::Kind::Value) out += value_asked(sheet, asked);
   out += figures_html(sheet, StepKind::Predict);
   const Words& words = *sheet.lesson.words;
-  return out + element("p", words.say("worksheet.why")) + "\n" + lines_to_write(2);
+  return out + element("p", words.tr("Why do you think so?")) + "\n" + lines_to_write(2);
 }
 
 /// What the checks, the prediction and the text refer to, in the lesson's order.
@@ -151,12 +150,10 @@ std::string measurements(const Sheet& sheet) {
   // The command measures five seeds; an earlier measurement may have fewer.
   const int32_t seeds = sheet.kept ? sheet.kept->seeds : 0;
   const Words& words = *sheet.lesson.words;
-  const std::string mean = words.say("worksheet.seeds_mean", {{"count", seeds}});
-  const std::string measured = words.say("worksheet.what_is_measured");
-  std::string rows =
-      sheet.answers
-          ? row({measured, mean, words.say("worksheet.range")}, "th")
-          : row({measured, words.say("worksheet.expect"), words.say("worksheet.measured_by_me")}, "th");
+  const std::string mean = words.tr("one seed | {count} seeds: mean", {{"count", seeds}});
+  const std::string measured = words.tr("what is measured");
+  std::string rows = sheet.answers ? row({measured, mean, words.tr("range")}, "th")
+                                   : row({measured, words.tr("I expect"), words.tr("I measured")}, "th");
   for (const Measure* measure : measured_here(sheet.lesson)) {
     const std::string unit = measure->unit.empty() ? "" : fmt::format(" [{}]", measure->unit);
     const std::string what = svg_escaped(measure->label + unit);
@@ -194,11 +191,12 @@ std::string to_do_again(const Lesson& lesson, const std::string& folder) {
   std::set<std::string> said;
   for (const Curve& curve : lesson.curves) {
     if (!is_swept(curve) || curve.values.size() == 1) continue;  // the cells are those of their border
-    std::string sweep = lesson.words->say(
-        "worksheet.again", {{"run", curve.run}, {"setting", curve.field}, {"values", listed(curve.xs)}});
+    std::string sweep =
+        lesson.words->tr("{run} again with {setting} = {values}",
+                         {{"run", curve.run}, {"setting", curve.field}, {"values", listed(curve.xs)}});
     if (!curve.other.empty())
-      sweep += lesson.words->say("worksheet.each_with",
-                                 {{"setting", curve.other}, {"values", listed(curve.values)}});
+      sweep += lesson.words->tr(", each with {setting} = {values}",
+                                {{"setting", curve.other}, {"values", listed(curve.values)}});
     if (said.insert(sweep).second) out += element("li", svg_escaped(sweep), "small");
   }
   return out + "</ul>\n" + element("pre", escaped_lines(commands)) + "\n";
@@ -208,13 +206,13 @@ std::string exercises(const Sheet& sheet) {
   const Lesson& lesson = sheet.lesson;
   std::string out;
   for (const Knob& knob : lesson.knobs)
-    out +=
-        element("p", lesson.words->say("worksheet.knob", {{"knob", svg_escaped(knob.label)},
-                                                          {"low", svg_escaped(shown_value(knob, knob.low))},
-                                                          {"high", svg_escaped(shown_value(knob, knob.high))},
-                                                          {"blank", kBlank},
-                                                          {"result", kBlank}})) +
-        "\n";
+    out += element("p", lesson.words->tr("{knob} ({low} to {high}): {blank} It gives {result}",
+                                         {{"knob", svg_escaped(knob.label)},
+                                          {"low", svg_escaped(shown_value(knob, knob.low))},
+                                          {"high", svg_escaped(shown_value(knob, knob.high))},
+                                          {"blank", kBlank},
+                                          {"result", kBlank}})) +
+           "\n";
   if (!lesson.puzzle) return out;
   out += element("p", element("b", svg_escaped(lesson.puzzle->text)), "ask") + lines_to_write(2);
   return out;
@@ -227,15 +225,15 @@ std::string challenge(const Sheet& sheet) {
   const Challenge& task = *sheet.lesson.challenge;
   const Measure& measure = *sheet.lesson.measure(task.measure);
   std::string out =
-      element("h3", words.say("course.step.challenge")) + "\n" +
+      element("h3", words.tr("Challenge")) + "\n" +
       element("p",
-              svg_escaped(words.say(
-                  "worksheet.below",
+              svg_escaped(words.tr(
+                  "{text} Below {line} after {steps} steps.",
                   {{"text", task.text}, {"line", shown(task.line, measure, words)}, {"steps", task.budget}})),
               "ask") +
       "\n" +
       element("p",
-              svg_escaped(words.say("worksheet.minutes", {{"minutes", task.minutes}}) + " " +
+              svg_escaped(words.tr("About {minutes} minutes.", {{"minutes", task.minutes}}) + " " +
                           score_rule(task, words)),
               "small") +
       "\n";
@@ -246,8 +244,8 @@ std::string challenge(const Sheet& sheet) {
       values += (values.empty() ? "" : ", ") + value.text;
     head.push_back(svg_escaped(fmt::format("{} ({})", choice.label, values)));
   }
-  head.push_back(svg_escaped(words.say("worksheet.came_to") +
-                             (measure.unit.empty() ? "" : fmt::format(" [{}]", measure.unit))));
+  head.push_back(
+      svg_escaped(words.tr("came to") + (measure.unit.empty() ? "" : fmt::format(" [{}]", measure.unit))));
   empty.resize(head.size());
   return out + element("table", "\n" + row(head, "th") + row(empty) + row(empty) + row(empty)) + "\n";
 }
@@ -256,7 +254,7 @@ std::string challenge(const Sheet& sheet) {
 std::string says(const Sheet& sheet) {
   if (sheet.lesson.says.empty()) return "";
   const Lesson& lesson = sheet.lesson;
-  std::string out = element("h3", lesson.words->say("course.say.title")) + "\n";
+  std::string out = element("h3", lesson.words->tr("What you should now be able to say")) + "\n";
   for (const Say& say : sheet.lesson.says) {
     const size_t gap = say.text.find(kGap);
     std::string words;
@@ -272,25 +270,23 @@ std::string says(const Sheet& sheet) {
 
 std::string claims(const Sheet& sheet) {
   const Lesson& lesson = sheet.lesson;
-  std::string rows =
-      row({lesson.words->say("worksheet.claim"), lesson.words->say("worksheet.measured"),
-           lesson.words->say("worksheet.seeds_range"), lesson.words->say("worksheet.must_lie_in"),
-           lesson.words->say("worksheet.excludes"), lesson.words->say("worksheet.verdict")},
-          "th");
+  std::string rows = row({lesson.words->tr("claim"), lesson.words->tr("measured"),
+                          lesson.words->tr("range of seeds"), lesson.words->tr("must lie in"),
+                          lesson.words->tr("excludes (value then)"), lesson.words->tr("verdict")},
+                         "th");
   for (const ClaimRow& claim : claim_rows(lesson, *sheet.kept))
     rows += row({svg_escaped(claim.says) + "<br/>" + element("span", svg_escaped(claim.what), "small"),
                  svg_escaped(claim.value), svg_escaped(claim.range), svg_escaped(claim.band),
                  svg_escaped(claim.excludes),
-                 claim.holds ? lesson.words->say("worksheet.holds") : lesson.words->say("worksheet.fails")});
-  return element("h2", lesson.words->say("course.claim.title")) + element("p", svg_escaped(lesson.claim)) +
+                 claim.holds ? lesson.words->tr("holds") : lesson.words->tr("fails")});
+  return element("h2", lesson.words->tr("Claim")) + element("p", svg_escaped(lesson.claim)) +
          element("table", "\n" + rows) + "\n";
 }
 
 std::string step_html(const Sheet& sheet, StepKind step, const std::string& after, bool new_page = true) {
   return element("section",
-                 "\n" +
-                     element("h2", sheet.lesson.words->say(fmt::format("course.step.{}", to_string(step)))) +
-                     "\n" + prose_html(sheet, step) + after,
+                 "\n" + element("h2", sheet.lesson.words->tr(title_of(step))) + "\n" +
+                     prose_html(sheet, step) + after,
                  new_page ? "page" : "") +
          "\n";
 }
@@ -306,15 +302,15 @@ std::string worksheet(const Lesson& lesson, const std::optional<Results>& kept, 
   std::string body = head_of(sheet);
   body += step_html(sheet, StepKind::Predict, prediction(sheet), false);
   body += step_html(sheet, StepKind::Run,
-                    element("h3", lesson.words->say("worksheet.terminal")) + "\n" +
-                        to_do_again(lesson, folder) + measurements(sheet));
+                    element("h3", lesson.words->tr("In a terminal")) + "\n" + to_do_again(lesson, folder) +
+                        measurements(sheet));
   body += step_html(sheet, StepKind::Compare, figures_html(sheet, StepKind::Compare) + challenge(sheet));
   body += step_html(sheet, StepKind::Explain,
                     figures_html(sheet, StepKind::Explain) + exercises(sheet) + says(sheet));
   if (answers) body += claims(sheet);
   std::string sources;
   for (const std::string& source : lesson.sources) sources += element("li", svg_escaped(source), "small");
-  body += element("h3", lesson.words->say("worksheet.sources")) + "\n" + element("ul", sources);
+  body += element("h3", lesson.words->tr("Sources")) + "\n" + element("ul", sources);
   return fmt::format(
       "<!doctype html>\n<html lang=\"{}\"><head><meta charset=\"utf-8\"/><title>{}. {}</title>\n"
       "<style>{}</style></head>\n<body>\n{}</body></html>\n",

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "app/course/check/check.h"
+#include "app/course/check.h"
 #include "app/course/lesson.h"
 
 namespace normscope::course {

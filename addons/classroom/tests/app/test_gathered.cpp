@@ -53,7 +53,7 @@ TEST_CASE("predictions: the first of each student counts, in whatever language i
   LessonProgress skipped;
   skipped.skipped = true;
   skipped.words = {course.find("warm-up")->says[0].word, "", ""};
-  const std::string exact = words::language("de").say("course.score.exact");
+  const std::string exact = words::language("de").tr("exactly right");
   const auto sheets = gather(course, {{{"warm-up", predicted("100 steps", "too high")}},
                                       {{"warm-up", again}},
                                       {{"warm-up", predicted("25 Schritte", exact)}},

@@ -20,7 +20,7 @@ TEST_CASE("palette: what a teacher locked is not offered") {
   lab.driver.frames(3);
   int locked = 0;
   for (const PaletteItem& item : items_now(lab))
-    locked += item.refusal == words::say("shell.teach.help_locked") ? 1 : 0;
+    locked += item.refusal == tr("locked by the teacher") ? 1 : 0;
   CHECK(locked > 20);
   for (const Screen screen : {Screen::Lab, screens_by_key().back()}) {
     lab.state.screens.shown = screen;

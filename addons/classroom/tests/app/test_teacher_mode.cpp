@@ -48,7 +48,7 @@ void begin(LabDriver& lab, std::initializer_list<Rule> rules) {
 
 bool says_locked(LabDriver& lab) {
   lab.driver.frames(2);
-  return std::exchange(lab.state.notice, {}) == words::say("shell.teach.help_locked");
+  return std::exchange(lab.state.notice, {}) == tr("locked by the teacher");
 }
 
 /// The strongest alpha, 0 to 255, of what is drawn inside a rectangle of the window's own layer.
@@ -108,7 +108,7 @@ TEST_CASE("teacher: a locked control is pale, says why, and answers neither mous
   begin(lab, {{"transport", Hold::Locked}, {"timeline", Hold::Locked}});
   const ui::Control control = lab.driver.control("transport/step");
   CHECK_FALSE(control.enabled);
-  CHECK(control.help == words::say("shell.teach.help_locked"));
+  CHECK(control.help == tr("locked by the teacher"));
   CHECK(before == 255);
   CHECK(strongest(lab, step) < 120);
   CHECK(strongest(lab, step) > 0);
@@ -125,12 +125,12 @@ TEST_CASE("teacher: a locked control is pale, says why, and answers neither mous
   lab.driver.frames(40);
   const auto& texts = lab.ui.texts();
   CHECK(std::any_of(texts.begin(), texts.end(),
-                    [](const auto& text) { return text.text == words::say("shell.teach.help_locked"); }));
-  const std::string english = words::say("shell.teach.help_locked");
+                    [](const auto& text) { return text.text == tr("locked by the teacher"); }));
+  const std::string english = tr("locked by the teacher");
   words::use("de");
-  CHECK(words::say("shell.teach.help_locked") == "von der Lehrkraft gesperrt");
+  CHECK(tr("locked by the teacher") == "von der Lehrkraft gesperrt");
   words::use("en");
-  CHECK(words::say("shell.teach.help_locked") == english);
+  CHECK(tr("locked by the teacher") == english);
 }
 
 TEST_CASE("teacher: a hidden control is not drawn and not there, but for one that is shown again") {

@@ -1,19 +1,26 @@
 // normscope compare trains the runs of the default comparison (or of a configuration) over their seeds as a study:
-// table, JSON-lines log, pictures of the Lab. With files it compares these and trains nothing (compare_files.h).
+// table, JSON-lines log, pictures of the Lab. With files it compares these and trains nothing.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cctype>
 #include <cmath>
+#include <filesystem>
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
-#include "addons/compare/app/commands/compare_files.h"
 #include "addons/compare/app/commands/compare_study.h"
+#include "addons/compare/app/comparison.h"
+#include "addons/compare/app/figures.h"
+#include "addons/compare/app/writers.h"
+#include "addons/recorded/training/recorded_run.h"
 #include "app/cli/machine.h"
 #include "app/cli/options.h"
 #include "app/cli/specs.h"
@@ -21,11 +28,295 @@
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
 #include "app/commands/report.h"
-#include "training/data/identity/data_identity.h"
+#include "training/data/data_identity.h"
+#include "training/io/atomic_file.h"
 
 namespace normscope::commands {
 using namespace cli;
 namespace {
+
+/// Replaces a file's name.
+constexpr const char* kStandardOutput = "-";
+
+struct CompareOptions {
+  std::vector<std::string> files;  ///< FILE or FILE:LETTER; empty: train
+  std::string mapping;  ///< names of tensors in logs (addons/recorded/training/tensor_names.h); empty: none
+  std::string baseline = "A";  ///< letter or number
+  std::string metric = "gradient:ffn.w2";
+  std::string align = "step";
+  int32_t from = 0, to = 0;  ///< 0: from the first step, to the last
+  double factor = 4;
+  std::string json, markdown;  ///< kStandardOutput or a file; empty: not asked for
+  std::string svg, png, csv;   ///< a folder, or for svg one file; empty: not asked for
+};
+
+// ---- files side by side
+
+namespace fs = std::filesystem;
+using compare::Comparison, compare::Figure;
+
+/// "runs.jsonl:B" as path and letter, unless there is a file of that name.
+struct Named {
+  std::string path;
+  char letter = 0;
+};
+Named named(const std::string& word) {
+  const size_t size = word.size();
+  const bool letter = size > 2 && word[size - 2] == ':' && word[size - 1] >= 'A' && word[size - 1] <= 'Z';
+  std::error_code unknown;
+  if (!letter || fs::exists(word, unknown)) return {word};
+  return {word.substr(0, size - 2), word.back()};
+}
+
+/// The letters of the runs of a file: as the file names them, else in their order.
+std::vector<char> letters_of(const records::RecordedFile& file) {
+  std::vector<char> letters;
+  for (const records::Recording& run : file.runs)
+    if (!run.log_letter.empty() &&
+        std::find(letters.begin(), letters.end(), run.log_letter[0]) == letters.end())
+      letters.push_back(run.log_letter[0]);
+  if (!letters.empty()) return letters;
+  const size_t count = std::min<size_t>(compare::grouped(file.runs).size(), 26);
+  for (size_t i = 0; i < count; ++i) letters.push_back(static_cast<char>('A' + i));
+  return letters;
+}
+
+std::vector<records::Recording> picked(const records::RecordedFile& file, const Named& name) {
+  if (name.letter == 0) return compare::grouped(file.runs);
+  const std::vector<char> letters = letters_of(file);
+  const auto at = std::find(letters.begin(), letters.end(), name.letter);
+  if (at == letters.end())
+    throw CommandError(Exit::Usage, fmt::format("{} has no run {}: expected one of {}", name.path,
+                                                name.letter, fmt::join(letters, ", ")));
+  const bool lettered = std::any_of(file.runs.begin(), file.runs.end(),
+                                    [](const records::Recording& run) { return !run.log_letter.empty(); });
+  if (!lettered) return {compare::grouped(file.runs)[static_cast<size_t>(at - letters.begin())]};
+  std::vector<records::Recording> runs;
+  for (const records::Recording& run : file.runs)
+    if (!run.log_letter.empty() && run.log_letter[0] == name.letter) runs.push_back(run);
+  return compare::grouped(runs);
+}
+
+std::vector<records::Recording> read_runs(const CompareOptions& options) {
+  std::vector<records::Recording> runs;
+  std::string there;
+  for (const std::string& word : options.files) {
+    const Named name = named(word);
+    const records::RecordedFile file =
+        with_exit(Exit::Input, [&] { return records::read_recorded(name.path, options.mapping); });
+    if (const std::string fault = file.fault(); !fault.empty())
+      complain(fmt::format("{}: {}", name.path, fault));
+    for (records::Recording& run : picked(file, name)) runs.push_back(std::move(run));
+    there +=
+        fmt::format("{}{} has {}", there.empty() ? "" : "; ", name.path, fmt::join(letters_of(file), ", "));
+  }
+  if (runs.size() < compare::kLeast || runs.size() > compare::kMost)
+    throw CommandError(
+        Exit::Usage,
+        fmt::format("{} run{} to compare: expected {} to {}; FILE:LETTER picks one ({})", runs.size(),
+                    runs.size() == 1 ? "" : "s", compare::kLeast, compare::kMost, there));
+  return runs;
+}
+
+compare::Choice choice_of(const CompareOptions& options, const std::vector<records::Recording>& runs) {
+  compare::Choice choice;
+  const char first = options.baseline.empty() ? '?' : options.baseline.front();
+  choice.baseline =
+      first >= '1' && first <= '9' ? first - '1' : std::toupper(static_cast<unsigned char>(first)) - 'A';
+  if (options.baseline.size() != 1 || choice.baseline < 0 ||
+      static_cast<size_t>(choice.baseline) >= runs.size())
+    throw CommandError(Exit::Usage,
+                       fmt::format("--baseline {}: expected A to {}, or 1 to {}", options.baseline,
+                                   static_cast<char>('A' + static_cast<int>(runs.size()) - 1), runs.size()));
+  choice.align = compare::alignment_from(options.align);
+  choice.factor = options.factor;
+  compare::set_metric(choice, options.metric);
+  const int32_t last = runs[static_cast<size_t>(choice.baseline)].seeds.front().history->last_step();
+  if (options.from > 0 || options.to > 0)
+    choice.range = {std::max(options.from, 1), options.to > 0 ? options.to : last};
+  return choice;
+}
+
+/// A file to write, and how.
+struct Output {
+  std::string option, path;
+  std::function<void()> write;
+};
+
+std::vector<Output> figure_outputs(const CompareOptions& options, const Comparison& all,
+                                   const std::vector<Figure>& figures) {
+  std::vector<Output> outputs;
+  const auto each = [&](const char* option, const std::string& folder, view::PlotFormat format,
+                        const char* ending) {
+    if (folder.empty()) return;
+    for (const Figure& figure : figures) {
+      const std::string path = fmt::format("{}/{}.{}", folder, figure.name, ending);
+      outputs.push_back({option, path, [&figure, format, path] { write_figure(figure, format, path); }});
+    }
+  };
+  if (options.svg.ends_with(".svg"))
+    outputs.push_back(
+        {"--svg", options.svg, [&] { write_file(options.svg, compare::stacked_svg(figures), "compare"); }});
+  else
+    each("--svg", options.svg, view::PlotFormat::Svg, "svg");
+  each("--png", options.png, view::PlotFormat::Png, "png");
+  each("--csv", options.csv, view::PlotFormat::Csv, "csv");
+  if (!options.csv.empty()) {
+    const std::string path = options.csv + "/settings.csv";
+    outputs.push_back({"--csv", path, [&all, path] { write_file(path, settings_csv(all), "compare"); }});
+  }
+  return outputs;
+}
+
+std::string json_text(const Comparison& all) {
+  return to_json(all).dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+/// Includes the figures that are written too, with their paths as seen from the page.
+std::string page_of(const CompareOptions& options, const Comparison& all,
+                    const std::vector<Output>& figures) {
+  const bool file = options.markdown != kStandardOutput;
+  const fs::path folder = file ? fs::absolute(options.markdown).parent_path() : fs::current_path();
+  std::vector<std::string> pictures;
+  for (const Output& figure : figures)
+    if (figure.option == "--svg")
+      pictures.push_back(fs::absolute(figure.path).lexically_relative(folder).generic_string());
+  return to_markdown(all, pictures);
+}
+
+void check_printed(const CompareOptions& options) {
+  if (options.json == kStandardOutput && options.markdown == kStandardOutput)
+    throw CommandError(Exit::Usage, "--json and --markdown to standard output: expected one of them");
+}
+
+void make_folders(const CompareOptions& options) {
+  for (const std::string* folder : {&options.svg, &options.png, &options.csv})
+    if (!folder->empty() && !folder->ends_with(".svg"))
+      with_exit(Exit::Internal, [&] { make_folder(*folder, Access::Shared, "compare"); });
+}
+
+/// Runs before anything is read or trained. It throws CommandError for a run that follows an option which
+/// takes a name, because the run would be overwritten.
+void check_named(const CompareOptions& options) {
+  for (const auto& [option, path] :
+       {std::pair("--json", options.json), std::pair("--markdown", options.markdown),
+        std::pair("--svg", options.svg), std::pair("--csv", options.csv)}) {
+    const std::string ending = fs::path(path).extension().string();
+    std::error_code unknown;
+    if (fs::is_regular_file(path, unknown) && (ending == ".jsonl" || ending == ".safetensors"))
+      throw CommandError(Exit::Usage,
+                         fmt::format("{} {}: is there and is named as a run: expected the files to "
+                                     "compare first, then the options",
+                                     option, path));
+  }
+}
+
+/// Throws CommandError: Exit::Input for a file that is neither a saved run nor a log, Exit::Usage for
+/// runs that cannot be compared.
+Exit compare_files(const CompareOptions& options) {
+  check_named(options);
+  check_printed(options);
+  std::vector<records::Recording> runs = read_runs(options);
+  const Comparison all = with_exit(Exit::Usage, [&] {
+    const compare::Choice choice = choice_of(options, runs);
+    return compare::compare(std::move(runs), choice);
+  });
+  const bool drawn = !options.svg.empty() || !options.png.empty() || !options.csv.empty();
+  const std::vector<Figure> figures = drawn ? figures_of(all) : std::vector<Figure>{};
+  std::vector<Output> outputs = figure_outputs(options, all, figures);
+  const std::string page = options.markdown.empty() ? "" : page_of(options, all, outputs);
+  const auto text = [&](const char* option, const std::string& path, auto content) {
+    if (!path.empty() && path != kStandardOutput)
+      outputs.push_back({option, path, [path, content] { write_file(path, content(), "compare"); }});
+  };
+  text("--json", options.json, [&] { return json_text(all); });
+  text("--markdown", options.markdown, [&] { return page; });
+  make_folders(options);
+  std::vector<NamedFile> written, read;
+  for (const Output& output : outputs) written.push_back({output.option, output.path});
+  for (const std::string& word : options.files) read.push_back({"compare", named(word).path});
+  read.push_back({"--mapping", options.mapping});
+  check_outputs(written, read);
+
+  if (options.json == kStandardOutput)
+    put(json_text(all));
+  else
+    put(options.markdown == kStandardOutput ? page : to_text(all));
+  flush();
+  const bool quiet = options.json == kStandardOutput || options.markdown == kStandardOutput;
+  Closing closing;
+  for (const Output& output : outputs)
+    closing.attempt([&] {
+      output.write();
+      if (!quiet) say("wrote {}\n", output.path);
+    });
+  return closing.code(Exit::Ok);
+}
+
+/// Runs after parsing: an output that was asked for without a name goes to standard output (json,
+/// markdown) or into `out`.
+void name_outputs(const CLI::App& app, CompareOptions& options, const std::string& out) {
+  const auto name = [&](const char* option, std::string& path, const std::string& standard) {
+    if (app.count(option) > 0 && path.empty()) path = standard;
+  };
+  name("--json", options.json, kStandardOutput);
+  name("--markdown", options.markdown, kStandardOutput);
+  name("--svg", options.svg, out);
+  name("--png", options.png, out);
+  name("--csv", options.csv, out);
+}
+
+/// Adds the files, which exclude the options of training, and the options that need files. --json,
+/// --markdown and --csv also belong to training.
+void add_compare_files(CLI::App& app, CompareOptions& options) {
+  CLI::Option* files =
+      app.add_option("files", options.files,
+                     "saved runs and logs to compare instead of training; FILE:B is run B of a log")
+          ->type_name("FILE");
+  for (const char* training :
+       {"--text", "--config", "--run", "--set", "--edit", "--steps", "--seeds", "--stored", "--dry-run",
+        "--print-command", "--tasks", "--store", "--shard", "--threads", "--backend", "--tf32"})
+    files->excludes(app.get_option(training));
+  std::vector<CLI::Option*> own = {
+      app.add_option("--baseline", options.baseline, "files: the run that the others are held against")
+          ->type_name("LETTER"),
+      app.add_option("--metric", options.metric, "files: of the maps, as gradient:attn.wk or hidden-norm")
+          ->type_name("NAME"),
+      app.add_option("--align", options.align, "files: what the runs share")
+          ->check(CLI::IsMember({"step", "tokens", "time"}))
+          ->type_name("NAME"),
+      app.add_option("--mapping", options.mapping,
+                     "files: names of your own in logs, as TOML (docs/log-format.md)")
+          ->type_name("FILE"),
+      app.add_option("--from", options.from, "files: only from this step of the baseline on")
+          ->transform(whole(0, 1'000'000'000))
+          ->type_name("STEP")
+          ->default_str("the first"),
+      app.add_option("--to", options.to, "files: only up to this step")
+          ->transform(whole(0, 1'000'000'000))
+          ->type_name("STEP")
+          ->default_str("the last"),
+      app.add_option("--factor", options.factor, "files: gradients part when their sizes differ by more")
+          ->check(CLI::Range(1.0, 1e6))
+          ->type_name("TIMES"),
+  };
+  const auto output = [&](const char* option, std::string& path, const char* type, const char* help) {
+    return app.add_option(option, path, help)->expected(0, 1)->type_name(type);
+  };
+  output("--json", options.json, "[FILE]",
+         "the table as JSON (docs/log-format.md), no name: into --out; files: one object, no name: printed");
+  output("--markdown,--page", options.markdown, "[FILE]",
+         "a page, no name: into --out; files: no name: printed");
+  output("--csv", options.csv, "[FILE]",
+         "the table, one line a run; files: a folder for the numbers of every figure, and the tables; no "
+         "name: into --out");
+  own.push_back(output("--svg", options.svg, "[DIR]",
+                       "files: every figure; NAME.svg: all in one; no name: into --out"));
+  own.push_back(output("--png", options.png, "[DIR]", "files: every figure; no name: into --out"));
+  for (CLI::Option* option : own) option->needs(files);
+}
+
+// ---- runs that are trained
 
 constexpr const char* kOutFolder = "out";
 

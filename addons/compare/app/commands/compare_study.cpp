@@ -12,7 +12,7 @@
 #include "app/commands/run_log.h"
 #include "engine/core/machine.h"
 #include "engine/cpu/backend_cpu.h"
-#include "training/data/identity/data_identity.h"
+#include "training/data/data_identity.h"
 #include "training/session/lab.h"
 #include "training/spec/limits.h"
 
@@ -65,7 +65,6 @@ CompareStudy::CompareStudy(std::vector<ConfigRun> runs, int32_t seeds, bool own_
     for (ConfigRun& run : now) study_.runs.push_back({{std::move(run.spec), std::move(run.edits)}});
   }
   study_.name = "compare";
-  study_.parts = experiments::kAlways;
   study_.on_run = [this](size_t place, Run& run) { keep(place, run); };
 }
 
@@ -96,8 +95,8 @@ void CompareStudy::keep(size_t place, Run& run) {
   // The loss is rounded as in the history of a stored run.
   const auto validation = static_cast<double>(static_cast<float>(run.last_validation_loss()));
   Ended ended{run.spec(), run.edits(), run.state(), validation, run.history()};
-  std::optional<FinishedRun> whole;
-  if (place < runs_.size()) whole = run.finished();
+  std::optional<RunRecord> whole;
+  if (place < runs_.size()) whole = run.record();
   const std::string notice = run.take_notice();
   const std::lock_guard lock(mutex_);
   ended_[place] = std::move(ended);
@@ -110,13 +109,13 @@ StudyCount CompareStudy::train(experiments::ResultStore& store, const experiment
   require_buildable(runner.shard.count);
   ended_.assign(study_.runs.size(), std::nullopt);
   first_seed_.assign(runs_.size(), std::nullopt);
-  const experiments::Studied studied = experiments::train(study_, store, runner, on_progress);
+  const experiments::StudyResults studied = experiments::train(study_, store, runner, on_progress);
   collect(studied);
   return count_of(study_, studied);
 }
 
 /// Makes results of what was kept; equal runs get one each.
-void CompareStudy::collect(const experiments::Studied& studied) {
+void CompareStudy::collect(const experiments::StudyResults& studied) {
   for (size_t place = 0; place < study_.runs.size(); ++place) {
     const std::optional<experiments::Taken>& taken = studied.runs[place];
     const size_t run = run_of(place), first = studied.first[place];
@@ -156,7 +155,7 @@ void CompareStudy::draw(const StudyOptions& options, const std::string& folder, 
   const auto finished = std::make_shared<RunCache>(std::numeric_limits<size_t>::max());
   for (size_t i = 0; i < runs_.size(); ++i) {
     if (!first_seed_[i]) return;
-    FinishedRun run = *first_seed_[i];
+    RunRecord run = *first_seed_[i];
     run.origin = runs_[i].spec;  // a stored run may have another name
     fit_to_data(run.origin, *tasks_[i]);
     finished->put(std::move(run));

@@ -57,7 +57,7 @@ class CompareStudy {
   /// the shards keeps its own part of the histories.
   void require_buildable(int32_t shards) const;
   void keep(size_t place, Run& run);
-  void collect(const experiments::Studied& studied);
+  void collect(const experiments::StudyResults& studied);
   size_t run_of(size_t place) const { return place % runs_.size(); }
   size_t seeds() const { return study_.runs.size() / runs_.size(); }
 
@@ -65,8 +65,8 @@ class CompareStudy {
   std::vector<std::shared_ptr<const Task>> tasks_;  ///< by run
   experiments::Study study_;
   std::mutex mutex_;
-  std::vector<std::optional<Ended>> ended_;             ///< by place
-  std::vector<std::optional<FinishedRun>> first_seed_;  ///< with weights, for the pictures
+  std::vector<std::optional<Ended>> ended_;           ///< by place
+  std::vector<std::optional<RunRecord>> first_seed_;  ///< with weights, for the pictures
   std::vector<RunResult> results_;
   std::vector<std::shared_ptr<const History>> histories_;  ///< by result
   std::vector<std::string> notices_;

@@ -29,7 +29,7 @@ std::vector<lab::TimelineMark> parting_places(const Comparison& all) {
   for (size_t run = 0; run < all.runs.size(); ++run)
     if (all.places[run].parts)
       marks.push_back({all.colour(run), all.places[run].step,
-                       words::say("compare.mark.parts", {{"run", all.letter(all.baseline())}}),
+                       tr("parts from {run}", {{"run", all.letter(all.baseline())}}),
                        std::string(1, all.letter(run)), true});
   return marks;
 }
@@ -147,11 +147,11 @@ Desk CompareScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool clo
     draw_right(f, rest);
   } else {
     panel(ui, rest, {});
-    const std::string why = compared.size() < kLeast ? words::say("compare.none.open")
+    const std::string why = compared.size() < kLeast ? tr("Open a run to compare with.")
                             : shown_                 ? words::error(shown_->error)
-                                                     : words::say("compare.none.comparing");
+                                                     : tr("comparing …");
     ui.paint().text_wrapped(rest.inset(space::pad), {Face::Sans, type::body}, ui.theme().ink2, why, 17);
-    ui.mark("compare/none", rest, why, words::say("compare.none.help"));
+    ui.mark("compare/none", rest, why, tr("Why nothing is compared."));
   }
   const std::optional<int> before = transport.pinned_step;
   lab::draw_transport(ui, transport, view, bar, f.size, clock, desk.commands,

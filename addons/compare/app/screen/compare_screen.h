@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "addons/compare/app/screen/comparing.h"
-#include "addons/compare/app/screen/kept_choice.h"
 #include "addons/compare/app/screen/side_by_side.h"
 #include "app/lab/transport.h"
 #include "app/panels/plot_cell.h"

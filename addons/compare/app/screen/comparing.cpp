@@ -44,7 +44,7 @@ struct Comparing::Pause {
   }
 };
 
-Shown show(std::vector<Compared> runs, const Choice& choice) noexcept {
+Shown show(std::vector<Recording> runs, const Choice& choice) noexcept {
   Shown shown;
   shown.error = guarded("comparing", [&] {
     shown.all = compare::compare(std::move(runs), choice);
@@ -70,7 +70,7 @@ Comparing::~Comparing() { pause_->end(); }
 
 std::shared_ptr<const Shown> Comparing::newest(const std::string& data, const std::string& chosen,
                                                const Choice& choice,
-                                               const std::function<std::vector<Compared>()>& runs) {
+                                               const std::function<std::vector<Recording>()>& runs) {
   const auto take = [this] {
     const Made* made = asked_.empty() ? nullptr : background_.find(asked_);
     if (!made) return;

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "addons/compare/app/comparison.h"
-#include "addons/compare/app/loupe.h"
+#include "addons/compare/app/figures.h"
 #include "app/plot/plot_spec.h"
 #include "training/files/background.h"
 
@@ -27,7 +27,7 @@ struct Shown {
 };
 
 /// Makes comparison and plots. It throws nothing: `error` says what is wrong.
-Shown show(std::vector<compare::Compared> runs, const compare::Choice& choice) noexcept;
+Shown show(std::vector<records::Recording> runs, const compare::Choice& choice) noexcept;
 
 class Comparing {
  public:
@@ -41,7 +41,7 @@ class Comparing {
   /// begins. Without `wake` the comparison is made at once.
   std::shared_ptr<const Shown> newest(const std::string& data, const std::string& chosen,
                                       const compare::Choice& choice,
-                                      const std::function<std::vector<compare::Compared>()>& runs);
+                                      const std::function<std::vector<records::Recording>()>& runs);
 
  private:
   struct Pause;

@@ -1,4 +1,5 @@
-// The heads of Compare are a card for each run, with its settings that differ from the baseline's.
+// The heads of Compare are a card for each run, with its settings that differ from the baseline's, and what may
+// take its place.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -40,7 +41,7 @@ struct Badge {
 };
 
 /// The run's own model, or for a run recorded elsewhere our stack with the placement that its log names.
-std::optional<ModelConfig> model_of(const Compared& run) {
+std::optional<ModelConfig> model_of(const Recording& run) {
   if (run.spec) return run.spec->model;
   for (const auto& setting : run.settings) {
     RunSpec spec;
@@ -52,32 +53,32 @@ std::optional<ModelConfig> model_of(const Compared& run) {
 }
 
 /// Counts lines of its log that could not be read; empty where all could.
-std::string unread_words(const Compared& run) {
-  return run.read.broken > 0 ? words::say("compare.badge.unread", {{"count", run.read.broken}}) : "";
+std::string unread_words(const Recording& run) {
+  return run.read.broken > 0 ? tr("{count} line unread | {count} lines unread", {{"count", run.read.broken}})
+                             : "";
 }
 
 std::vector<Badge> badges_of(const Comparison& all, size_t run) {
   std::vector<Badge> badges;
-  if (run == all.baseline()) badges.push_back({words::say("compare.baseline"), BadgeKind::Solid});
+  if (run == all.baseline()) badges.push_back({tr("baseline"), BadgeKind::Solid});
   if (const std::string unread = unread_words(all.runs[run]); !unread.empty())
     badges.push_back({unread, BadgeKind::Error});
   if (was_replaced(all.runs[run]))  // then it is a recorded run
-    badges.push_back({words::say("compare.badge.replaced"), BadgeKind::Solid, Icon::File});
-  else if (!all.runs[run].source.empty())
-    badges.push_back({words::say("compare.badge.recorded"), BadgeKind::Outline, Icon::File});
+    badges.push_back({tr("replaced"), BadgeKind::Solid, Icon::File});
+  else if (!all.runs[run].path.empty())
+    badges.push_back({tr("recorded"), BadgeKind::Outline, Icon::File});
   if (all.differences[run].data != SameData::Same)
-    badges.push_back(all.differences[run].data == SameData::Other
-                         ? Badge{words::say("compare.data.other"), BadgeKind::Solid}
-                         : Badge{words::say("compare.badge.data")});
+    badges.push_back(all.differences[run].data == SameData::Other ? Badge{tr("other data"), BadgeKind::Solid}
+                                                                  : Badge{tr("data not said")});
   const EndRow* row = row_of(all, run);
   if (!row) return badges;
   if (row->fate.starts_with("stuck"))
-    badges.push_back({words::say("compare.fate.stuck"), BadgeKind::Solid, Icon::Minus});
+    badges.push_back({tr("stuck"), BadgeKind::Solid, Icon::Minus});
   else if (row->fate.starts_with("not finite"))
-    badges.push_back({words::say("compare.fate.not finite"), BadgeKind::Error});
+    badges.push_back({tr("not finite"), BadgeKind::Error});
   else if (row->leaves && *row->leaves > 0)
-    badges.push_back({words::say("compare.badge.since", {{"step", grouped(*row->leaves)}}),
-                      BadgeKind::Outline, Icon::Learning});
+    badges.push_back(
+        {tr("since {step}", {{"step", grouped(*row->leaves)}}), BadgeKind::Outline, Icon::Learning});
   return badges;
 }
 
@@ -122,7 +123,7 @@ void CompareScreen::draw_remove(Frame& f, const Rect& place, const SideBySide::P
   ButtonOptions quiet;
   quiet.quiet = true;
   if (icon_button(f.ui, fmt::format("compare/run/{}/remove", now.letter), place, Icon::Close,
-                  words::say("compare.list.help_leave_out"), quiet))
+                  tr("This place then stays empty."), quiet))
     side_.leave_out(now.number);
 }
 
@@ -130,31 +131,31 @@ void CompareScreen::draw_remove(Frame& f, const Rect& place, const SideBySide::P
 void CompareScreen::draw_labels(Frame& f, Rect rest) {
   Painter& p = f.ui.paint();
   const Theme& t = f.ui.theme();
-  p.text({rest.x + 2, rest.y + 20}, {Face::Bold, type::title}, t.ink, words::say("compare.settings.title"));
+  p.text({rest.x + 2, rest.y + 20}, {Face::Bold, type::title}, t.ink, tr("What differs"));
   if (!f.has()) return;
   const Comparison& all = f.all();
   HitOptions some;
   some.enabled = !all.settings.empty();
-  const Hit hit =
-      f.ui.hit("compare/settings", rest, settings_sentence(all), words::say("compare.settings.help"), some);
+  const Hit hit = f.ui.hit("compare/settings", rest, settings_sentence(all),
+                           tr("Every setting in which the runs differ, side by side."), some);
   if (hit.hovered && some.enabled) p.outline(rest, t.ink, 1.2f, radius::field);
   if (hit.clicked) f.ui.open_popup(kSettings);
   const auto differing = static_cast<size_t>(std::count_if(
       all.settings.begin(), all.settings.end(), [](const Setting& setting) { return setting.differs(); }));
   const size_t unsaid = all.settings.size() - differing;
   const std::string count =
-      all.same ? words::say("compare.settings.nothing")
-               : words::say(unsaid == 0 ? "compare.settings.count" : "compare.settings.count_unsaid",
-                            {{"count", differing}, {"unsaid", unsaid}});
+      all.same ? tr("nothing")
+               : tr(unsaid == 0 ? "{count} setting | {count} settings"
+                                : "{count} setting, {unsaid} unsaid | {count} settings, {unsaid} unsaid",
+                    {{"count", differing}, {"unsaid", unsaid}});
   p.text({rest.x + 2, rest.y + 38}, {Face::Sans, type::tick}, t.ink3, count);
   if (all.shared > 0)
     p.text({rest.x + 2, rest.y + 53}, {Face::Sans, type::tick}, t.ink3,
-           words::say("compare.settings.shared", {{"shared", all.shared}}));
+           tr("{shared} are shared", {{"shared", all.shared}}));
   const size_t more = all.settings.size() > kMostRows ? all.settings.size() - kMostRows + 1 : 0;
   for (size_t i = 0; i < all.settings.size() && i < kMostRows; ++i) {
     const bool rest_of_them = more > 0 && i + 1 == kMostRows;
-    const std::string label =
-        rest_of_them ? words::say("compare.settings.more", {{"more", more}}) : all.settings[i].label;
+    const std::string label = rest_of_them ? tr("{more} more", {{"more", more}}) : all.settings[i].label;
     const std::string bare = label.substr(0, label.find(" ("));
     p.text({rest.x + 2, rest.y + 81 + kRow * static_cast<float>(i)}, kBody, t.ink2,
            fitting(p, kBody, rest.w - 6, {label, bare}));
@@ -196,7 +197,7 @@ void CompareScreen::draw_settings(Frame& f) {
   }
   if (cut)
     p.text_in(rest, kBody, ui.theme().ink3,
-              words::say("compare.settings.more_printed", {{"more", table.size() - rows}}));
+              tr("{more} more: normscope compare prints all of them", {{"more", table.size() - rows}}));
   ui.end_popup();
 }
 
@@ -218,9 +219,11 @@ void CompareScreen::draw_card(Frame& f, const Rect& card, const SideBySide::Plac
   HitOptions over;
   over.radius = radius::panel;
   over.overlap = true;
-  const std::string value = words::say(baseline ? "compare.card.baseline" : "compare.card.value",
-                                       {{"name", name}, {"loss", number}});
-  if (ui.hit(control, card, value, words::say("compare.card.help", {{"run", place.letter}}), over).clicked)
+  const std::string value = tr(baseline ? "{name}, baseline, loss {loss}" : "{name}, loss {loss}",
+                               {{"name", name}, {"loss", number}});
+  if (ui.hit(control, card, value,
+             tr("Run {run}. Click, or press {run}, to make it the baseline.", {{"run", place.letter}}), over)
+          .clicked)
     choose_baseline(place.letter);
   const bool narrow = !compact && card.w < kNarrow;  // then the loss stands below the name
   const float pad = compact ? 9 : space::pad - 2, size = compact || narrow ? 24 : 30;
@@ -250,11 +253,11 @@ void CompareScreen::draw_card(Frame& f, const Rect& card, const SideBySide::Plac
     }
   } else if (!compact) {
     const bool ended = !point && !track.empty() && f.x() > track.x.back();
-    const std::string at = ended ? words::say("compare.card.ends", {{"step", grouped(track.steps.back())}})
-                           : run && point
-                               ? words::say("compare.card.step", {{"step", grouped(track.steps[*point])},
-                                                                  {"steps", f.window_at(*run, *point)}})
-                               : words::say("compare.card.nats");
+    const std::string at =
+        ended          ? tr("ends at step {step}", {{"step", grouped(track.steps.back())}})
+        : run && point ? tr("step {step}, mean of {steps}",
+                            {{"step", grouped(track.steps[*point])}, {"steps", f.window_at(*run, *point)}})
+                       : tr("nats");
     float x = left;
     for (const Badge& b : badges_of(f.all(), *run)) {
       if (x + badge_width(ui, b.text, b.icon) > card.right() - pad - 104) break;
@@ -271,7 +274,7 @@ void CompareScreen::draw_card(Frame& f, const Rect& card, const SideBySide::Plac
     const std::string unread = unread_words(f.all().runs[*run]),
                       state = !unread.empty() ? unread
                               : untitled      ? name
-                              : baseline      ? words::say("compare.baseline")
+                              : baseline      ? tr("baseline")
                                               : f.all().differences[*run].short_words();
     p.text({card.x + pad, card.bottom() - 10}, kBody, t.ink2,
            fitting(p, kBody, menu.x - card.x - pad - 4,
@@ -340,7 +343,7 @@ void CompareScreen::draw_empty(Frame& f, const Rect& card, const SideBySide::Pla
   tile(ui, {card.x + pad, card.y + pad, size, size}, place.letter - 'A', true);
   Rect words{card.x + pad + size + 10, card.y + pad, card.w - 2 * pad - size - 10, size};
   if (!place.path.empty()) {
-    const std::string text = place.fault.empty() ? words::say("compare.card.reading") : place.fault;
+    const std::string text = place.fault.empty() ? tr("reading …") : place.fault;
     ui.tell(fmt::format("compare/fault/{}", place.letter), card, text, text);
     if (p.wrapped_height(words.w, {Face::Sans, type::tick}, text, 14) <=
         card.h - 2 * pad - (f.compact() ? 0 : 26))
@@ -350,11 +353,136 @@ void CompareScreen::draw_empty(Frame& f, const Rect& card, const SideBySide::Pla
     return draw_replace(f, {card.right() - 118, card.bottom() - 25, 90, 22}, place);
   }
   if (first && !f.compact())
-    p.text_in(
-        words, kBody, t.ink2,
-        fitting(p, kBody, words.w, {words::say("compare.card.open"), words::say("compare.card.open_short")}));
+    p.text_in(words, kBody, t.ink2,
+              fitting(p, kBody, words.w, {tr("Open a run to compare with"), tr("Open a run")}));
   const float w = opener ? 26.f : 90.f;
   draw_replace(f, {card.right() - w - (opener ? 9.f : 6.f), card.bottom() - 25, w, 22}, place);
+}
+
+using namespace ui;
+
+namespace {
+
+constexpr float kListRow = 28;  // height of a row in the popup
+constexpr size_t kListed = 8;   // runs that need no search
+constexpr TextStyle kEntry{Face::Sans, type::body};
+
+}  // namespace
+
+void CompareScreen::draw_replace(Frame& f, const Rect& place, const SideBySide::Place& now) {
+  Ui& ui = f.ui;
+  const std::string name = fmt::format("compare/run/{}/replace", now.letter);
+  const bool anybody = now.live || now.recorded || !now.path.empty();
+  ButtonOptions quiet;
+  quiet.quiet = true;
+  quiet.style = {Face::Sans, type::tick};
+  quiet.icon = Icon::ChevronDown;
+  const std::string& label = tr(anybody ? "replace" : "open");
+  const bool pressed =
+      place.w < 60 ? icon_button(ui, name, place, Icon::ChevronDown,
+                                 tr("Puts another run in this place, from the Lab or from a file."), quiet)
+                   : button(ui, name, place, label,
+                            tr("Puts another run in this place, from the Lab or from a file."), quiet);
+  if (pressed) {
+    search_.clear();
+    ui.open_popup(name);
+  }
+  if (ui.popup_open(name)) draw_list(f, name, place, now);
+}
+
+/// Asks where a file shall stand when all places are taken, so that no run leaves unasked.
+void CompareScreen::ask_where(Frame& f) {
+  constexpr const char* kWhere = "compare/where";
+  if (unplaced_.empty()) return;
+  Ui& ui = f.ui;
+  if (!std::exchange(asking_, true)) ui.open_popup(kWhere);
+  const Rect box = centred({ui.size().x / 2, ui.size().y / 2}, 420, 72 + kListRow * (compare::kMost + 1));
+  bool answered = false;
+  if (ui.begin_popup(kWhere, box)) {
+    Rect left = box.inset(space::pad, 10);
+    const std::string path = unplaced_.front(), file = path.substr(path.find_last_of("/\\") + 1);
+    Painter& p = ui.paint();
+    const TextStyle bold{Face::Bold, type::title};
+    p.text_in(
+        left.take_top(26), bold, ui.theme().ink,
+        fitting(p, bold, left.w,
+                {tr("Where shall {file} stand?", {{"file", file}}), tr("Where shall the file stand?")}));
+    p.text_in(left.take_top(24), kEntry, ui.theme().ink2,
+              tr("Four runs stand side by side; one makes room for it."));
+    ButtonOptions row;
+    row.quiet = row.left = true;
+    row.style = kEntry;
+    const auto entry = [&](const std::string& name, const std::string& label, const std::string& help) {
+      const Rect at = left.take_top(kListRow).inset(0, 1);
+      return button(ui, name, at, p.fit(kEntry, label, at.w - 24), help, row);
+    };
+    for (const SideBySide::Place& place : f.places) {
+      const std::optional<size_t> run = f.run_of(place.letter);
+      const std::string who = run ? words::spoken(f.all().runs[*run].name) : place.path;
+      if (entry(fmt::format("{}/{}", kWhere, place.number + 1),
+                tr("Instead of {letter}, {name}", {{"letter", place.letter}, {"name", who}}),
+                place.live ? tr("The run stays in the Lab and can come back here.")
+                           : tr("That file is then closed."))) {
+        side_.open(path, f.view, place.number);
+        answered = true;
+      }
+    }
+    if (entry(fmt::format("{}/none", kWhere), tr("Nowhere: do not open it"),
+              tr("Everything stays as it is.")))
+      answered = true;
+    if (answered) ui.close_popup();
+    ui.end_popup();
+  } else {
+    answered = true;  // it was closed
+  }
+  if (!answered) return;
+  unplaced_.erase(unplaced_.begin());
+  asking_ = false;
+}
+
+/// Lists the runs that can stand here; a long list can be narrowed by typed letters.
+void CompareScreen::draw_list(Frame& f, const std::string& name, const Rect& place,
+                              const SideBySide::Place& now) {
+  Ui& ui = f.ui;
+  const size_t slot = now.number;
+  const std::vector<SideBySide::Choice> others = side_.choices();
+  const bool anybody = now.live || now.recorded || !now.path.empty();
+  const char own = static_cast<char>('A' + now.number);  // letter of the live run that belongs here
+  const bool back = !now.live && !compare::live_key(f.view, own).empty(), many = others.size() > kListed;
+  const bool settings = f.compact() && f.has() && !f.all().settings.empty();
+  const size_t fixed_rows = 1u + back + anybody + settings + many;
+  const float top = place.bottom() + 2;
+  const auto room = static_cast<size_t>(std::max(0.f, (ui.size().y - top - 20) / kListRow));
+  const size_t rows = std::min(fixed_rows + others.size(), std::max(room, fixed_rows));
+  const Rect list{std::max(4.f, place.right() - 240), top, 240, kListRow * static_cast<float>(rows) + 12};
+  if (!ui.begin_popup(name, list)) return;
+  Rect left = list.inset(6);
+  ButtonOptions row;
+  row.quiet = row.left = true;
+  row.style = kEntry;
+  const auto entry = [&](const std::string& id, const std::string& label, const std::string& help) {
+    const Rect at = left.take_top(kListRow).inset(0, 1);
+    const bool pressed = button(ui, name + "/" + id, at, ui.paint().fit(kEntry, label, at.w - 24), help, row);
+    if (pressed) ui.close_popup();
+    return pressed;
+  };
+  if (entry("file", tr("Open a log or a saved run …"), tr("By its path; a file can be dropped too."))) {
+    open_into_ = slot;
+    f.desk.opens_file = true;
+  }
+  if (back && entry("live", tr("Run {run} of the Lab", {{"run", own}}), tr("The run that trains here.")))
+    side_.bring_back(slot);
+  if (anybody && entry("none", tr("Leave it out"), tr("This place then stays empty."))) side_.leave_out(slot);
+  if (settings && entry("settings", tr("What differs"), tr("Every setting in which the runs differ.")))
+    ui.open_popup(kSettings);
+  if (many)
+    text_field(ui, name + "/search", left.take_top(kListRow).inset(0, 2), tr("search"), search_,
+               tr("Letters of the run's name."));
+  for (size_t i = 0; i < others.size() && left.h >= kListRow; ++i)
+    if (others[i].name.find(search_) != std::string::npos &&
+        entry(fmt::format("{}", i + 1), others[i].name, tr("A run of a file that is open.")))
+      side_.put(slot, others[i].path, others[i].run);
+  ui.end_popup();
 }
 
 }  // namespace normscope::compare_screen

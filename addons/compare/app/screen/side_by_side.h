@@ -1,9 +1,10 @@
-// Says which runs stand side by side: the session's own under their letters, and recorded ones in the
-// places that are free or that somebody gave them: E to H first, where the session has runs of its own. Files are read on threads of their own and followed while
-// they grow.
+// Which runs stand side by side: the session's own under their letters, and recorded ones in the places that are free or
+// that somebody gave them: E to H first, where the session has runs of its own. Files are read on threads of their own
+// and followed while they grow.
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -11,11 +12,36 @@
 #include <utility>
 #include <vector>
 
-#include "addons/compare/app/live.h"
-#include "addons/compare/app/screen/kept_choice.h"
-#include "addons/recorded/training/followed_file.h"
+#include "addons/compare/app/comparison.h"
+#include "addons/recorded/training/log_reader.h"
+#include "app/panels/metrics.h"
+#include "app/view/app_screen.h"
 
 namespace normscope::compare_screen {
+
+/// A run of a file at its place.
+struct KeptFile {
+  std::string path;  ///< empty: none is open
+  size_t run = 0;
+  char letter = 0;  ///< E to H; 0: not said
+  bool operator==(const KeptFile&) const = default;
+};
+
+/// What a session and a link keep of the Compare screen.
+struct KeptChoice {
+  char baseline = 'B';
+  int align = 0, matrix = 0;
+  panels::Metric metric = panels::Metric::Gradient;
+  double factor = 4;
+  std::vector<KeptFile> files{};  ///< by place
+  bool operator==(const KeptChoice&) const = default;
+};
+
+ScreenSettings settings_of(const KeptChoice& choice);
+/// Throws Error.
+KeptChoice choice_from(const ScreenSettings& settings);
+/// Throws Error for settings that no link has: of files, too.
+void check_link(const ScreenSettings& settings);
 
 class SideBySide {
  public:
@@ -47,7 +73,7 @@ class SideBySide {
   void update(const LabView& view);
   std::array<Place, compare::kMost> places(const LabView& view) const;
   /// The runs that can be compared, in the order of their places. `clock` is as for LiveRuns::take.
-  std::vector<compare::Compared> runs(const LabView& view, bool clock = true);
+  std::vector<records::Recording> runs(const LabView& view, bool clock = true);
   /// Changes whenever runs() would.
   std::string key(const LabView& view) const;
 
@@ -64,7 +90,7 @@ class SideBySide {
   struct File {
     std::unique_ptr<records::FollowedFile> source;
     std::shared_ptr<const records::FollowedNow> now;
-    std::vector<compare::Compared> runs;
+    std::vector<records::Recording> runs;
     bool handed_out = false;  ///< its further runs have their places
   };
   struct Slot {

@@ -53,28 +53,32 @@ inline std::shared_ptr<History> history(int32_t steps, uint64_t seed = 1, const 
 /// What all of them read, unless a test says otherwise.
 inline DataIdentity data() { return {"corpus.txt", "00000000000000aa", 29, "letter"}; }
 
+inline void add_seed(records::Recording& run, uint64_t seed, std::shared_ptr<const History> history) {
+  run.seeds.emplace_back().origin.seed = seed;
+  run.seeds.back().history = std::move(history);
+}
+
 /// A run of this program, whose batches equal those of every other run with the same seed.
-inline compare::Compared ours(std::string name, std::vector<std::shared_ptr<History>> histories) {
-  compare::Compared run;
+inline records::Recording ours(std::string name, std::vector<std::shared_ptr<History>> histories) {
+  records::Recording run;
   run.name = std::move(name);
-  run.source = "runs.jsonl";
+  run.path = "runs.jsonl";
   run.maker = "normscope";
   run.spec = RunSpec();
   run.settings = field_values(*run.spec);
   run.data = data();
-  for (size_t i = 0; i < histories.size(); ++i)
-    run.seeds.push_back({.seed = i + 1, .history = std::move(histories[i])});
+  for (size_t i = 0; i < histories.size(); ++i) add_seed(run, i + 1, std::move(histories[i]));
   return run;
 }
 
 /// A run of another program: its own batches, no settings.
-inline compare::Compared theirs(std::string name, std::shared_ptr<History> history) {
-  compare::Compared run;
+inline records::Recording theirs(std::string name, std::shared_ptr<History> history) {
+  records::Recording run;
   run.name = std::move(name);
-  run.source = "port.jsonl";
+  run.path = "port.jsonl";
   run.maker = "PyTorch";
   run.data = data();
-  run.seeds.push_back({.seed = 11, .history = std::move(history)});
+  add_seed(run, 11, std::move(history));
   return run;
 }
 

@@ -1,17 +1,18 @@
 // These tests compare histories made by hand: the difference and its band, the place where runs part, maps, the table,
 // the axes, and what is said of a run that lacks something.
+#include "catch.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string>
 
 #include "addons/compare/app/comparison.h"
 #include "addons/compare/app/figures.h"
-#include "addons/compare/app/from_records.h"
 #include "addons/compare/app/words.h"
 #include "addons/compare/tests/app/compared_runs.h"
 #include "addons/recorded/training/recorded_run.h"
 #include "app/plot/plot.h"
-#include "catch.hpp"
 #include "engine/support/helpers.h"
 #include "training/files/placement_file.h"
 #include "training/measure/plateau.h"
@@ -109,7 +110,7 @@ TEST_CASE("compare: a run with other batches is held against the range of the ba
   const auto scaled = [](uint64_t seed, double factor) {
     return history(20, seed, parting({{"L01.ffn.w2.grad_norm", 1, factor}}));
   };
-  const Compared base = ours("base", {scaled(1, 1), scaled(2, 1.5), scaled(3, 2)});
+  const Recording base = ours("base", {scaled(1, 1), scaled(2, 1.5), scaled(3, 2)});
   Comparison all = compare({base, theirs("port", scaled(1, 7.8))});
   CHECK(all.places[1].against == Against::Seeds);
   CHECK_FALSE(all.places[1].parts);  // 7.8 times the first seed, but 3.9 times the largest
@@ -148,7 +149,7 @@ TEST_CASE("compare: same seed minus same seed, though the seeds lie far apart") 
   CHECK(all.losses[1].seeds.high[5] - all.losses[1].seeds.low[5] == Approx(0.2).epsilon(1e-5));
 
   // The order of the seeds does not matter: pairs are found by their number.
-  Compared turned = ours("other", other);
+  Recording turned = ours("other", other);
   std::reverse(turned.seeds.begin(), turned.seeds.end());
   all = compare({ours("base", base), turned});
   CHECK(all.differences[1].smooth.low[0] == Approx(-0.15).epsilon(1e-5));
@@ -262,10 +263,10 @@ TEST_CASE("compare: aligned by tokens, a run of larger batches is held against t
       return stat == "loss" ? 5 - step * tokens / 1000 : value;
     };
   };
-  Compared slow = ours("20", {history(100, 1, falling(20))}),
-           fast = ours("40", {history(100, 1, falling(40))});
-  slow.seeds[0].tokens_per_step = 20;
-  fast.seeds[0].tokens_per_step = 40;
+  Recording slow = ours("20", {history(100, 1, falling(20))}),
+            fast = ours("40", {history(100, 1, falling(40))});
+  slow.seeds[0].measured[records::kTokensPerStep] = 20;
+  fast.seeds[0].measured[records::kTokensPerStep] = 40;
   fast.spec->train.batch *= 2;
   Comparison all = compare({slow, fast}, {.align = Alignment::Tokens});
   const Difference& d = all.differences[1];
@@ -276,7 +277,7 @@ TEST_CASE("compare: aligned by tokens, a run of larger batches is held against t
   CHECK(all.differences[1].against == Against::Seeds);  // other batches
   CHECK(all.differences[1].smooth.mean[49] == Approx(-1).epsilon(1e-5));
 
-  fast.seeds[0].tokens_per_step = kUnknown;
+  fast.seeds[0].measured[records::kTokensPerStep] = kUnknown;
   all = compare({slow, fast}, {.align = Alignment::Tokens});
   CHECK(all.losses[1].lacks == "tokens a step: not in its log");
   CHECK(all.differences[1].luck == Luck::Unknown);
@@ -314,14 +315,14 @@ TEST_CASE(
       return stat == "loss" ? (step < from ? 3.0 : 1.0) : value;
     };
   };
-  Compared learns = ours("learns", {history(200, 1, falling(50)), history(200, 2, falling(70))}),
-           stuck = ours("stuck", {history(200, 1, falling(1000))}), silent = theirs("port", history(200));
-  for (OneSeed& seed : learns.seeds) {
-    seed.unigram = 2.95;
-    seed.tokens_per_step = 1000;
-    seed.seconds_per_step = 0.5;
+  Recording learns = ours("learns", {history(200, 1, falling(50)), history(200, 2, falling(70))}),
+            stuck = ours("stuck", {history(200, 1, falling(1000))}), silent = theirs("port", history(200));
+  for (SeedRecord& seed : learns.seeds) {
+    seed.measured[records::kUnigram] = 2.95;
+    seed.measured[records::kTokensPerStep] = 1000;
+    seed.measured[records::kSecondsPerStep] = 0.5;
   }
-  stuck.seeds[0].unigram = 2.95;
+  stuck.seeds[0].measured[records::kUnigram] = 2.95;
   const Comparison all = compare({stuck, learns, silent});
   CHECK(all.rows[0].run == 1);  // the lowest loss first
   const EndRow& row = row_of_run(all, 1);
@@ -347,14 +348,14 @@ TEST_CASE(
 TEST_CASE("compare: events and the file's word come before the losses") {
   const auto of_events = history(60);
   of_events->add_event({33, RunEvent::Kind::LeftPlateau, "leaves"});
-  Compared live = ours("live", {of_events}), word = ours("log", {history(60)});
-  live.seeds[0].unigram = word.seeds[0].unigram = 9;
-  word.seeds[0].verdict = "learns since step 46";
+  Recording live = ours("live", {of_events}), word = ours("log", {history(60)});
+  live.seeds[0].measured[records::kUnigram] = word.seeds[0].measured[records::kUnigram] = 9;
+  word.seeds[0].said = "learns since step 46";
   Comparison all = compare({live, word});
   CHECK(*row_of_run(all, 0).leaves == 33);
   CHECK(*row_of_run(all, 1).leaves == 46);
   CHECK(row_of_run(all, 1).verdict == "learns, 1 seed");
-  word.seeds[0].verdict = "not finite at step 23";
+  word.seeds[0].said = "not finite at step 23";
   all = compare({live, word});
   CHECK(row_of_run(all, 1).verdict == "not finite at step 23, 1 seed");
   CHECK_FALSE(row_of_run(all, 1).leaves);
@@ -380,8 +381,8 @@ TEST_CASE("compare: steps whose loss was not measured have no point, and take no
   for (int32_t step = 1; step <= 400; ++step)
     sparse->append(step, step % 10 == 0 ? std::optional(step < 100 ? 3.0 : 1.0) : std::nullopt, 1e-3, {});
   sparse->append_validation(395, 1.5);
-  Compared run = theirs("sparse", sparse);
-  run.seeds[0].unigram = 2.9;
+  Recording run = theirs("sparse", sparse);
+  run.seeds[0].measured[records::kUnigram] = 2.9;
   const Comparison all = compare({run, theirs("other", history(400))});
   const EndRow& row = row_of_run(all, 0);
   CHECK(row.verdict == "learns, 1 seed");
@@ -391,7 +392,7 @@ TEST_CASE("compare: steps whose loss was not measured have no point, and take no
 }
 
 TEST_CASE("compare: what of a log could not be read is said first") {
-  Compared torn = theirs("torn", history(20)), odd = theirs("odd", history(20));
+  Recording torn = theirs("torn", history(20)), odd = theirs("odd", history(20));
   torn.read = {30, 10, {"line 21: has no step, no result and no format"}};
   odd.read = {21, 0, {"line 1: 1 of 3 names left out: \"out.z\" expected a name of ours"}};
   const Comparison all = compare({torn, theirs("whole", history(20)), odd});
@@ -415,7 +416,7 @@ TEST_CASE("compare: losses that are not finite are gaps, and never luck") {
 }
 
 TEST_CASE("compare: the settings that differ stand first, what a log does not say differs from nothing") {
-  Compared base = ours("base", {history(5)}), other = ours("other", {history(5), history(5, 2)});
+  Recording base = ours("base", {history(5)}), other = ours("other", {history(5), history(5, 2)});
   set_field(*other.spec, "model.placement", "pre");
   set_field(*other.spec, "train.warmup", "200");
   other.settings = field_values(*other.spec);
@@ -438,8 +439,8 @@ TEST_CASE("compare: the settings that differ stand first, what a log does not sa
 }
 
 TEST_CASE("compare: a run with edits has the settings that train now, and says what was changed when") {
-  const Compared base = ours("base", {history(40)});
-  Compared fork = ours("fork", {history(40)});
+  const Recording base = ours("base", {history(40)});
+  Recording fork = ours("fork", {history(40)});
   fork.origin = fork.spec;
   RunSpec target = *fork.spec;
   for (LayerWiring& layer : target.model.stack().layers)
@@ -464,7 +465,7 @@ TEST_CASE("compare: a run with edits has the settings that train now, and says w
 }
 
 TEST_CASE("compare: runs of one name are told apart by what they differ in, in tables and plots") {
-  Compared one = ours("Post-LN, no warm-up", {history(40)}), other = one;
+  Recording one = ours("Post-LN, no warm-up", {history(40)}), other = one;
   set_field(*other.spec, "train.lr", "0.001");
   other.settings = field_values(*other.spec);
   const Comparison all = compare({one, other});
@@ -480,7 +481,7 @@ TEST_CASE("compare: a placement of a file has its name, and its wiring is no row
   } forgetting;
   offer(parse_placement("name = \"mine\"\nlabel = \"My own\"\nsublayer = \"before=ln after=ln trunk=ln\"\n",
                         "mine.toml"));
-  Compared own = ours("own", {history(40)});
+  Recording own = ours("own", {history(40)});
   set_field(*own.spec, "model.placement", "mine");
   own.settings = field_values(*own.spec);
   const Comparison all = compare({ours("post", {history(40)}), own});
@@ -493,8 +494,8 @@ TEST_CASE("compare: a placement of a file has its name, and its wiring is no row
 }
 
 TEST_CASE("compare: norms that were moved in an encoder are told of") {
-  const Compared base = ours("base", {history(40)});
-  Compared fork = base;
+  const Recording base = ours("base", {history(40)});
+  Recording fork = base;
   fork.origin = preset_run("post");
   set_field(*fork.origin, "model.architecture", "encoder-decoder");
   set_field(*fork.origin, "model.layers", "2");
@@ -506,8 +507,8 @@ TEST_CASE("compare: norms that were moved in an encoder are told of") {
 }
 
 TEST_CASE("compare: losses on other data, or on data that nobody names, never stand without a word") {
-  Compared base = ours("base", {history(40)}), same = theirs("same", history(40, 2)),
-           other = theirs("other", history(40, 3)), silent = theirs("silent", history(40, 4));
+  Recording base = ours("base", {history(40)}), same = theirs("same", history(40, 2)),
+            other = theirs("other", history(40, 3)), silent = theirs("silent", history(40, 4));
   base.data = {"built-in sentences", "00000000000000aa", 29, "letter"};
   same.data = {"renamed", "00000000000000aa", 29, ""};
   other.data = {"web text", "", 138, ""};
@@ -526,15 +527,15 @@ TEST_CASE("compare: losses on other data, or on data that nobody names, never st
   for (const size_t run : {size_t{2}, size_t{3}}) CHECK(!data_words(all, run).empty());
   CHECK(all.settings.front().key == "data");
   // One log of before, whose runs have one specification of data: these are the same.
-  Compared one = ours("one", {history(9)}), two = ours("two", {history(9)});
+  Recording one = ours("one", {history(9)}), two = ours("two", {history(9)});
   one.data = two.data = {};
   CHECK(compare({one, two}).differences[1].data == SameData::Same);
   // Two texts of one name: the path of one session says nothing of another's.
-  Compared text = ours("text", {history(9)}), elsewhere = ours("elsewhere", {history(9)});
+  Recording text = ours("text", {history(9)}), elsewhere = ours("elsewhere", {history(9)});
   text.data = elsewhere.data = {};
   text.spec->data.name = elsewhere.spec->data.name = "text";
   text.spec->data.text_path = elsewhere.spec->data.text_path = "input.txt";
-  elsewhere.source = "other.jsonl";
+  elsewhere.path = "other.jsonl";
   CHECK(compare({text, elsewhere}).differences[1].data == SameData::Unknown);
   text.data = {"input.txt", "aa00000000000000", 29, ""};
   elsewhere.data = {"input.txt", "ab00000000000000", 29, ""};
@@ -544,9 +545,9 @@ TEST_CASE("compare: losses on other data, or on data that nobody names, never st
 }
 
 TEST_CASE("compare: what cannot be compared is refused in a line") {
-  const Compared run = ours("run", {history(3)});
+  const Recording run = ours("run", {history(3)});
   CHECK(error_of([&] { compare({run}); }) == "[compare] 1 runs: expected 2 to 8");
-  CHECK(error_of([&] { compare(std::vector<Compared>(9, run)); }) == "[compare] 9 runs: expected 2 to 8");
+  CHECK(error_of([&] { compare(std::vector<Recording>(9, run)); }) == "[compare] 9 runs: expected 2 to 8");
   CHECK(error_of([&] { compare({run, run}, {.baseline = 2}); }) == "[compare] baseline 3: expected 1 to 2");
   CHECK(error_of([&] {
           compare({run, ours("none", {})});
@@ -562,27 +563,89 @@ TEST_CASE("compare: what cannot be compared is refused in a line") {
 
 TEST_CASE("compare: seeds of one log are one run, runs of two logs are two") {
   const auto recorded = [](const char* path, const char* letter, uint64_t seed) {
-    records::RecordedRun run;
+    records::Recording run;
     run.name = std::string("run ") + letter;
     run.path = path;
     run.maker = "normscope";
-    run.letter = letter;
-    run.seed = seed;
+    run.log_letter = letter;
+    run.seeds.emplace_back().origin.seed = seed;
     run.settings = {{"train.lr", "0.003"}, {"run.seed", std::to_string(seed)}};
-    run.history = history(3, seed);
+    run.seeds[0].history = history(3, seed);
     return run;
   };
-  std::vector<records::RecordedRun> runs{recorded("/a/x.jsonl", "A", 1), recorded("/a/x.jsonl", "B", 1),
-                                         recorded("/a/x.jsonl", "A", 2), recorded("/b/x.jsonl", "A", 3)};
-  std::vector<Compared> all = compared_from(runs);
+  std::vector<records::Recording> runs{recorded("/a/x.jsonl", "A", 1), recorded("/a/x.jsonl", "B", 1),
+                                       recorded("/a/x.jsonl", "A", 2), recorded("/b/x.jsonl", "A", 3)};
+  std::vector<Recording> all = grouped(runs);
   REQUIRE(all.size() == 3);
   CHECK(all[0].seeds.size() == 2);
-  CHECK(all[0].seeds[1].seed == 2);
-  CHECK(all[0].source == "x.jsonl");
+  CHECK(all[0].seeds[1].origin.seed == 2);
+  CHECK(all[0].source() == "x.jsonl");
   CHECK(all[1].name == "run B");
   CHECK(all[2].seeds.size() == 1);
   runs[2].settings[0].second = "0.001";  // no seed of it then
-  CHECK(compared_from(runs).size() == 4);
+  CHECK(grouped(runs).size() == 4);
+}
+
+}  // namespace normscope::compare
+
+// These tests compare runs that end at other steps or read other data: numbers name their step, window and data.
+
+namespace normscope::compare {
+using test::contains;
+
+TEST_CASE("compare: a difference that is not of the two ends says its step and its window") {
+  const auto to = [](double from, double slope) {
+    return [=](const std::string& stat, int32_t step, double value) {
+      return stat == "loss" ? from + slope * step : value;
+    };
+  };
+  const Comparison all =
+      compare({ours("long", {history(60, 1, to(3.6, -0.012))}), ours("short", {history(40, 1, to(3.1, 0))})});
+  const Difference& d = all.differences[1];
+  CHECK(d.early);
+  CHECK(d.when() == "at step 40, mean of 25");
+  CHECK(contains(difference_sentence(all), "A at step 40, mean of 25: one seed"));
+  CHECK(contains(end_table(all)[1][6] + end_table(all)[2][6], "at step 40, mean of 25; "));
+  // By its own end, 3.02, the baseline would be first: the order is that of the shared steps.
+  CHECK(d.end < 0);
+  CHECK(all.rows[0].run == 1);
+  CHECK(all.rows[1].loss < all.rows[0].loss);
+  const plot::PlotSpec plot = difference_plot(all, false);
+  CHECK(plot.series[1].value == signed_decimals(d.smooth.mean.back()));
+  // Runs of one length end together.
+  const Comparison even = compare({ours("one", {history(40)}), ours("two", {history(40, 3)})});
+  CHECK_FALSE(even.differences[1].early);
+  CHECK(even.differences[1].when().empty());
+  CHECK(contains(difference_sentence(even), "B ends "));
+}
+
+TEST_CASE("compare: the line of frequencies is named by the data of the baseline") {
+  Recording base = ours("base", {history(60)}), other = theirs("other", history(60, 3));
+  base.data = {"built-in sentences", "00000000000000aa", 29, "letter"};
+  other.data = {"web text", "", 138, ""};
+  base.seeds[0].measured[records::kUnigram] = 2.9;
+  const Comparison all = compare({base, other});
+  CHECK(all.unit.empty());
+  CHECK(contains(loss_plot(all).lines[0].label, "letter frequencies of A"));
+  // One row says what the data are.
+  for (const Setting& setting : all.settings) CHECK(setting.key != "data.name");
+}
+
+TEST_CASE("compare: a map shows nothing where one of the two was not measured") {
+  Comparison all = compare({ours("long", {history(60)}), ours("short", {history(60, 3)})});
+  RatioMap& map = all.maps[1];
+  REQUIRE(map.lacks.empty());
+  const size_t columns = map.steps.size();
+  for (int32_t layer = 0; layer < map.layers; ++layer)
+    for (size_t i = columns / 2; i < columns; ++i)
+      map.cells[static_cast<size_t>(layer) * columns + i] = std::numeric_limits<float>::quiet_NaN();
+  const plot::PlotSpec plot = ratio_plot(all, 1);
+  REQUIRE(plot.heat);
+  const int width = plot.heat->columns;
+  const auto& cells = plot.heat->cells.values;
+  CHECK(std::isfinite(cells[0]));
+  CHECK(std::isnan(cells[static_cast<size_t>(width) - 1]));
+  CHECK(std::isnan(cells[static_cast<size_t>(width) * 3 / 4]));
 }
 
 }  // namespace normscope::compare

@@ -26,9 +26,9 @@ Comparison drawn_comparison() {
     if (stat == "loss") return value + 0.4;
     return stat == "L01.ffn.w2.grad_norm" && step >= 10 ? value * 1e-5 : value;
   };
-  Compared base = ours("base | one", {history(60), history(60, 2)}),
-           worse = ours("worse <&>", {history(60, 1, other), history(60, 2, other)});
-  for (OneSeed& seed : base.seeds) seed.unigram = 2.95;
+  Recording base = ours("base | one", {history(60), history(60, 2)}),
+            worse = ours("worse <&>", {history(60, 1, other), history(60, 2, other)});
+  for (SeedRecord& seed : base.seeds) seed.measured[records::kUnigram] = 2.95;
   return compare({base, worse, theirs("port", history(40, 1, compared::unchanged, false))});
 }
 

@@ -4,10 +4,10 @@
 #include <filesystem>
 #include <fstream>
 
-#include "addons/compare/app/live.h"
-#include "addons/compare/app/loupe.h"
+#include "addons/compare/app/comparison.h"
+#include "addons/compare/app/figures.h"
 #include "addons/compare/tests/app/compared_runs.h"
-#include "addons/recorded/training/followed_file.h"
+#include "addons/recorded/training/log_reader.h"
 #include "app/support/lab_fixture.h"
 #include "app/support/program.h"
 #include "catch.hpp"
@@ -38,11 +38,11 @@ TEST_CASE("live: a run of a session is compared under its own letter, with its r
   const auto view = with_reruns(4);
   LiveRuns live;
   CHECK_FALSE(live.take(*view, 'D'));
-  std::vector<Compared> runs;
+  std::vector<Recording> runs;
   for (const char letter : {'A', 'C'}) runs.push_back(*live.take(*view, letter));
   CHECK(runs[1].letter == 'C');
   CHECK(runs[1].seeds.size() == 5);
-  CHECK(runs[1].seeds.front().seed == view->runs[2].spec->seed);
+  CHECK(runs[1].seeds.front().origin.seed == view->runs[2].spec->seed);
   const Comparison all = compare(runs, {.baseline = 1});
   CHECK(all.letter(1) == 'C');
   CHECK(all.colour(1) == 2);
@@ -92,7 +92,7 @@ TEST_CASE("live: a run has its own tokens a second, and none where there is no c
 TEST_CASE("live: reruns without gradients leave the map and the first place to the seed that has them") {
   const auto view = with_reruns(2);
   LiveRuns live;
-  Compared other = compared::theirs("port", nullptr);
+  Recording other = compared::theirs("port", nullptr);
   other.seeds.front().history = view->runs[0].history;
   const Comparison all = compare({*live.take(*view, 'B'), other});
   REQUIRE(all.places[1].against == Against::Seeds);
@@ -185,10 +185,10 @@ TEST_CASE("followed file: a log is read while it grows; what is no log says so i
   REQUIRE(file.now()->file.runs.size() == 1);
   const uint64_t version = file.now()->version;
   CHECK(version == 1);
-  const auto history = file.now()->file.runs[0].history;
+  const auto history = file.now()->file.runs[0].seeds[0].history;
   std::ofstream(path, std::ios::app) << "{\"step\":2,\"loss\":2.9}\n";
   CHECK(file.now()->version == version + 1);
-  CHECK(file.now()->file.runs[0].history->last_step() == 2);
+  CHECK(file.now()->file.runs[0].seeds[0].history->last_step() == 2);
 
   // A line that cannot be read takes nothing from the others; a file of such lines alone is no log.
   std::ofstream(path, std::ios::app) << "not a line\n";

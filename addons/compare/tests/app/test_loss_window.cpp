@@ -2,13 +2,12 @@
 #include <memory>
 
 #include "addons/compare/app/comparison.h"
-#include "addons/compare/app/live.h"
 #include "app/commands/report.h"
 #include "app/panels/plot_specs.h"
 #include "app/support/lab_fixture.h"
 #include "app/view/lab_data.h"
 #include "catch.hpp"
-#include "training/data/identity/data_identity.h"
+#include "training/data/data_identity.h"
 #include "training/spec/loss_window.h"
 
 namespace normscope {
@@ -29,7 +28,7 @@ TEST_CASE("loss window: card, Compare and table have one number, at the cursor t
   view::LabData data;
   const auto view = fixture::lab_view();
   compare::LiveRuns live;
-  std::vector<compare::Compared> runs;
+  std::vector<records::Recording> runs;
   for (const RunView& run : view->runs) runs.push_back(*live.take(*view, run.letter));
   const compare::Comparison all = compare::compare(runs);
   const std::shared_ptr<const Task> task = make_task({});

@@ -61,8 +61,8 @@ TEST_CASE("published run: looking inside says what the run's own step says, and 
     const auto inside = look_inside(*seen, "", true);
     seen->step();
     alone->step();
-    CHECK(seen->past().losses == alone->past().losses);
-    CHECK(near(inside->found.loss, static_cast<double>(alone->past().losses[0])));
+    CHECK(seen->losses() == alone->losses());
+    CHECK(near(inside->found.loss, static_cast<double>(alone->losses()[0])));
     CHECK(inside->found.tokens == std::vector<int32_t>{5, 17, 3, 5, 9, 4, 8});
     CHECK(inside->words.at(17) == "17");
     CHECK(inside->step == 0);

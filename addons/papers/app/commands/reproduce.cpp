@@ -1,5 +1,5 @@
 // normscope reproduce trains and judges figures, tables and theorems of the papers. It can be resumed and shared out
-// over machines: finished runs are kept, interrupted ones go on from their step.
+// over machines: finished runs are kept.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -14,6 +14,7 @@
 #include "addons/papers/app/reproduce/recorded.h"
 #include "addons/papers/app/reproduce/trainer.h"
 #include "addons/papers/app/reproduce/writers.h"
+#include "addons/translation/training/tokenizer.h"
 #include "app/cli/machine.h"
 #include "app/cli/results.h"
 #include "app/cli/specs.h"
@@ -22,7 +23,6 @@
 #include "app/commands/commands.h"
 #include "training/data/task.h"
 #include "training/files/places.h"
-#include "addons/translation/training/tokenizer.h"
 
 namespace normscope::commands {
 using namespace cli;
@@ -138,10 +138,11 @@ void check_pairs(const ReproduceOptions& options, const std::vector<const Claim*
   if (!options.pairs.empty())
     throw CommandError(
         Exit::Input,
-        fmt::format("--pairs: {} is missing: expected what addons/translation/debian_pairs.py makes", missing));
-  complain(
-      fmt::format("{}; claims on sentence pairs take the made-up translation",
-                  without.empty() ? missing + " is missing (addons/translation/debian_pairs.py makes it)" : without));
+        fmt::format("--pairs: {} is missing: expected what addons/translation/debian_pairs.py makes",
+                    missing));
+  complain(fmt::format(
+      "{}; claims on sentence pairs take the made-up translation",
+      without.empty() ? missing + " is missing (addons/translation/debian_pairs.py makes it)" : without));
 }
 
 /// Judges claims from the file of numbers if they are still the same, in the order of all.
@@ -304,7 +305,8 @@ void add_reproduce(CLI::App& app, Command& command) {
          "measured now joins them")
       ->type_name("FILE");
   sub.add_option("--claims", options.folder, "another folder of claims")->type_name("DIR");
-  sub.add_option("--pairs", options.pairs, "the folder of the sentence pairs (addons/translation/debian_pairs.py)")
+  sub.add_option("--pairs", options.pairs,
+                 "the folder of the sentence pairs (addons/translation/debian_pairs.py)")
       ->type_name("DIR")
       ->default_str("pairs in the user's data; with --quick made-up ones");
   add_study(sub, options.study,

@@ -1,17 +1,25 @@
-// normscope study answers one question by one or several sweeps and writes a page, from a file of studies/. It can be
-// resumed and shared out over machines: finished runs are kept, others go on from their step.
+// normscope study answers one question by one or several sweeps and writes a page, from a file of studies/. normscope zoo
+// is one of them, with options: every placement, norm, initialisation and optimizer on one model. Both can be resumed and
+// shared out over machines: finished runs are kept.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
-#include <memory>
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "addons/papers/app/study/study_file.h"
+#include "addons/papers/app/zoo/own.h"
+#include "addons/papers/app/zoo/zoo.h"
+#include "app/cli/options.h"
 #include "app/cli/specs.h"
 #include "app/cli/study.h"
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
+#include "app/lessons/progress.h"
+#include "training/files/command_text.h"
 
 namespace normscope::commands {
 using namespace cli;
@@ -24,57 +32,47 @@ struct AskedStudy {
   StudyOptions study{};
 };
 
+struct AskedZoo {
+  bool list = false;  ///< name the rows and train nothing
+  zoo::Choice choice{};
+  StudyOptions study{};
+};
+
 std::string folder_of(const AskedStudy& options) {
   return options.folder.empty() ? sweep::studies_folder() : options.folder;
 }
 
-sweep::StudyFile study_of(const AskedStudy& options) {
-  return with_exit(Exit::Input, [&] {
-    sweep::StudyFile study = sweep::read_study(folder_of(options), options.name);
-    return options.quick ? sweep::quick(std::move(study)) : study;
-  });
-}
-
-Exit list_studies(const AskedStudy& options) {
-  const std::string folder = folder_of(options);
+Exit list_studies(const std::string& folder) {
   for (const std::string& name : sweep::study_names(folder)) {
     const sweep::StudyFile study = with_exit(Exit::Input, [&] { return sweep::read_study(folder, name); });
-    say("{:<20} {} ({} runs)\n", name, study.question, sweep::jobs_of(study).size());
+    say("{:<20} {} ({} runs)\n", name, study.question, sweep::study_of(study).runs.size());
   }
   return Exit::Ok;
 }
 
-std::string study_command_of(const AskedStudy& options, std::string_view between) {
-  std::string line = "normscope study " + options.name;
-  if (options.quick) line.append(between).append("--quick");
-  return line + backend_line(options.study.backend, between);
-}
-
-Exit train_study(const AskedStudy& options) {
-  const sweep::StudyFile asked = study_of(options);
-  const std::vector<sweep::Job> jobs = sweep::jobs_of(asked);
-  const experiments::Study study = sweep::study_of(asked, jobs);
+/// Trains a study and shows it; `command` is its line, with `between` before each option.
+Exit train_study(const sweep::StudyFile& asked, const StudyOptions& options,
+                 std::function<std::string(std::string_view between)> command) {
+  const experiments::Study study = with_exit(Exit::Usage, [&] { return sweep::study_of(asked); });
   std::vector<sweep::Grid> grids;
   StudyWork work{.name = "study",
-                 .file = options.name,
+                 .file = asked.name,
                  .of = fmt::format("{} grids", asked.parts.size()),
-                 .runs = static_cast<int64_t>(jobs.size()),
+                 .runs = static_cast<int64_t>(study.runs.size()),
                  .inputs = {{"a study", asked.file}}};
   const auto picture_of = [&](const sweep::StudyPart& part, sweep::Metric metric) {
-    return options.study.out.empty()
-               ? std::string()
-               : fmt::format("{}/{}", options.study.out, sweep::picture_name(asked, part, metric));
+    return options.out.empty() ? std::string()
+                               : fmt::format("{}/{}", options.out, sweep::picture_name(asked, part, metric));
   };
   for (const sweep::StudyPart& part : asked.parts)
     for (const sweep::Metric metric : part.metrics())
       work.outputs.push_back({"--out", picture_of(part, metric)});
-  work.command = [&](std::string_view between) { return study_command_of(options, between); };
+  work.command = std::move(command);
   work.train = [&](experiments::ResultStore& store, const experiments::RunnerOptions& runner,
                    const OnProgress& on_progress) {
-    const experiments::Studied studied =
-        experiments::train(study, store, runner, on_progress, [](size_t, const experiments::Taken&) {});
-    grids = sweep::grids_of(asked, jobs, sweep::records_of(asked, studied));
-    return count_of(study, studied);
+    const experiments::StudyResults results = experiments::train(study, store, runner, on_progress);
+    grids = sweep::grids_of(asked, results);
+    return count_of(study, results);
   };
   work.show = [&] {
     say("{}\n", sweep::to_text(asked, grids));
@@ -83,8 +81,7 @@ Exit train_study(const AskedStudy& options) {
   work.json = [&] { return sweep::to_json(asked, grids).dump(1) + "\n"; };
   work.csv = [&] { return sweep::to_csv(asked, grids); };
   work.markdown = [&](const StudyFiles& files) {
-    return sweep::to_markdown(asked, grids, !options.study.out.empty(),
-                              page_command(work.command(" "), files));
+    return sweep::to_markdown(asked, grids, !options.out.empty(), page_command(work.command(" "), files));
   };
   work.close = [&](Closing& closing) {
     for (size_t i = 0; i < grids.size(); ++i)
@@ -93,11 +90,50 @@ Exit train_study(const AskedStudy& options) {
                      [&] { return sweep::to_svg(grids[i], metric); });
     return Exit::Ok;
   };
-  return run_study(options.study, work);
+  return run_study(options, work);
 }
 
 Exit study(const AskedStudy& options) {
-  return options.name == "list" ? list_studies(options) : train_study(options);
+  if (options.name == "list") return list_studies(folder_of(options));
+  sweep::StudyFile asked =
+      with_exit(Exit::Input, [&] { return sweep::read_study(folder_of(options), options.name); });
+  if (options.quick) asked = sweep::quick(std::move(asked));
+  return train_study(asked, options.study, [&](std::string_view between) {
+    std::string line = "normscope study " + options.name;
+    if (options.quick) line.append(between).append("--quick");
+    return line + backend_line(options.study.backend, between);
+  });
+}
+
+/// The line that trains the same runs.
+std::string zoo_command_of(const AskedZoo& options, std::string_view between) {
+  const zoo::Choice& choice = options.choice;
+  std::string line = "normscope zoo";
+  const auto add = [&](const std::string& option) { line.append(between).append(option); };
+  if (choice.depths != zoo::Choice{}.depths) add(fmt::format("--depth {}", fmt::join(choice.depths, ",")));
+  add_option_text(line, between, "--only", choice.only);
+  if (choice.seeds != zoo::Choice{}.seeds) add(fmt::format("--seeds {}", choice.seeds));
+  if (choice.steps > 0) add(fmt::format("--steps {}", choice.steps));
+  if (choice.warmup > 0) add(fmt::format("--warmup {}", choice.warmup));
+  for (const std::string& assignment : choice.set) add_option_text(line, between, "--set", assignment);
+  return line + backend_line(options.study.backend, between);
+}
+
+Exit zoo_command(const AskedZoo& options) {
+  std::vector<sweep::StudyRow> own =
+      with_exit(Exit::Input, [] { return zoo::read_own(zoo::own_path(lessons::Progress::default_path())); });
+  for (sweep::StudyRow& placement : zoo::own_placements()) own.push_back(std::move(placement));
+  const sweep::StudyFile asked = with_exit(Exit::Usage, [&] { return zoo::study_of(options.choice, own); });
+  if (!options.list)
+    return train_study(asked, options.study,
+                       [&](std::string_view between) { return zoo_command_of(options, between); });
+  for (const sweep::StudyPart& part : asked.parts) {
+    say("{} ({})\n", part.title, part.name);
+    for (const sweep::StudyRow& row : part.rows)
+      say("  {:<22} {:<44} {}\n  {:<22}   {}\n", row.name, row.title, row.source, "",
+          fmt::join(row.set, "  "));
+  }
+  return Exit::Ok;
 }
 
 }  // namespace
@@ -112,8 +148,38 @@ void add_study_command(CLI::App& app, Command& command) {
   sub.add_flag("--quick", options.quick, "one seed in each cell");
   sub.add_option("--studies", options.folder, "another folder of studies")->type_name("DIR");
   add_study(sub, options.study,
-            {"write the grids as JSON (docs/log-format.md)", "one line a run, grid by grid", nullptr,
+            {"write the grids as JSON (docs/log-format.md)", "one line a run", nullptr,
              "a page with what was found, tables and, with --out, pictures"});
+}
+
+void add_zoo(CLI::App& app, Command& command) {
+  const auto [sub, options] = add_command(
+      app, command, "zoo",
+      "Every placement, norm, initialisation and optimizer on one model, as a table; can be resumed",
+      zoo_command);
+  zoo::Choice& choice = options.choice;
+  sub.add_flag("--list", options.list, "name the rows and train nothing");
+  sub.add_option("--only", choice.only, "rows or parts (zoo --list), with commas")
+      ->type_name("NAMES")
+      ->default_str("all");
+  sub.add_option("--depth", choice.depths, "layers, with commas: 6 is the default model; 12, 18, 24")
+      ->transform(whole(1, 256))
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("N")
+      ->default_str("6");
+  sub.add_option("--seeds", choice.seeds, "seeds 1 to N")->transform(whole(1, 1000))->type_name("N");
+  add_steps(sub, choice.steps, "budget of steps of every run");
+  sub.add_option("--warmup", choice.warmup, "warm-up of the runs that have one")
+      ->transform(whole(1, 100'000))
+      ->type_name("N")
+      ->default_str("200");
+  sub.add_option("--set", choice.set, "a field of the model that the rows change; can be repeated")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  add_study(sub, options.study,
+            {"write the grids as JSON (docs/log-format.md)", "one line a run", nullptr,
+             "a page with tables and, with --out, pictures"});
 }
 
 }  // namespace normscope::commands

@@ -48,16 +48,16 @@ std::vector<Arm> arms_of(const Claim& claim, const course::Measure& measure) {
   return arms;
 }
 
-experiments::Parts parts_of(const Claim& claim) {
-  experiments::Parts parts = experiments::kScores;
+experiments::Names numbers_of(const Claim& claim) {
+  experiments::Names numbers;
   for (const Line& line : claim.lines) {
     const bool at_steps = line.of == Line::Of::Run && line.y != "loss" && line.y != "excess";
     if (at_steps || line.of == Line::Of::Profile || line.of == Line::Of::Shares || line.y == "own_shares")
-      parts |= experiments::kLayers;
-    if (line.of == Line::Of::LeftOut) parts |= experiments::kLeftOut;
-    if (line.y == "bleu") parts |= experiments::kNumbers;
+      numbers.insert(experiments::kLayers);
+    if (line.of == Line::Of::LeftOut) numbers.insert(experiments::kLeftOut);
+    if (line.y == "bleu") numbers.insert(line.y);
   }
-  return parts;
+  return numbers;
 }
 
 Claim on_pairs(const Claim& claim) {

@@ -177,7 +177,7 @@ inline constexpr const char* kLateFall = ".late_fall";
 bool is_loss(std::string_view y);
 
 /// What the claim's lines need measured of its runs.
-experiments::Parts parts_of(const Claim& claim);
+experiments::Names numbers_of(const Claim& claim);
 
 /// A place on a line: one of its runs, or all of them where `x` is empty.
 struct Arm {

@@ -70,8 +70,10 @@ class ClaimTable {
     paragraph(t_.ink2, fmt::format("{}: {}", verdict_of(outcome_), outcome_.sentence));
     y = std::max(y + 12, kHead);
     if (!rows_.empty()) {
-      p_.text({kNames, y}, kTick, t_.ink3, words::say("reproduce.picture.paper"));
-      p_.text({kOurs, y}, kTick, t_.ink3, words::say("reproduce.picture.here", {{"count", outcome_.seeds}}));
+      p_.text({kNames, y}, kTick, t_.ink3, tr("the paper; hollow: read off its picture"));
+      p_.text({kOurs, y}, kTick, t_.ink3,
+              tr("here; line: range of {count} seed | here; line: range of {count} seeds",
+                 {{"count", outcome_.seeds}}));
     }
     for (const PictureRow& row : rows_) {
       y += kRow;
@@ -101,7 +103,7 @@ class ClaimTable {
 
   void draw_paper(const PictureRow& row, float y) {
     if (std::isnan(row.paper)) {
-      p_.text({kNames, y + 4}, kTick, t_.ink3, words::say("reproduce.picture.no_number"));
+      p_.text({kNames, y + 4}, kTick, t_.ink3, tr("the text states no number"));
       return;
     }
     Scale scale{kNames};
@@ -117,7 +119,7 @@ class ClaimTable {
     const course::Measure& measure = measure_of(row);
     const course::Spread& spread = spread_of(row);
     if (!std::isfinite(spread.mean)) {
-      p_.text({kOurs, y + 4}, kTick, t_.ink3, words::say("reproduce.picture.not_finite"));
+      p_.text({kOurs, y + 4}, kTick, t_.ink3, tr("no finite number"));
       return;
     }
     Scale scale{kOurs};
@@ -161,7 +163,7 @@ plot::PlotSpec curve_plot(const Outcome& outcome, const Drawn& drawn) {
   plot::PlotSpec spec;
   spec.id = outcome.claim->id;
   spec.title = drawn.title;
-  spec.note = words::say("reproduce.picture.bands");
+  spec.note = tr("here; bands: range over the seeds");
   spec.x.label = drawn.x;
   spec.y.label = drawn.y;
   if (drawn.log_x) spec.x.scale = plot::AxisScale::Log;

@@ -13,11 +13,11 @@
 #include "addons/papers/app/input_kinds.h"
 #include "addons/papers/app/reproduce/claim_run_tables.h"
 #include "addons/papers/app/reproduce/plan.h"
-#include "app/course/check/check.h"
+#include "app/course/check.h"
 #include "app/course/reading/measure_tables.h"
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
-#include "training/files/shipped_folder.h"
+#include "training/files/places.h"
 #include "training/io/toml_table.h"
 
 namespace normscope::reproduce {

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "addons/papers/app/reproduce/claim.h"
-#include "app/course/check/check.h"
+#include "app/course/check.h"
 
 namespace normscope::reproduce {
 

@@ -21,7 +21,7 @@ namespace {
 
 using course::CurveData;
 using experiments::Experiment, experiments::ResultStore, experiments::RunnerOptions;
-using OnProgress = std::function<bool(const experiments::Progress&)>;
+using experiments::OnProgress;
 
 /// The measurement under which the store keeps numbers of fresh models.
 constexpr const char* kFresh = "claim fresh 1";
@@ -39,31 +39,24 @@ void add_new(std::vector<Experiment> more, std::set<std::string>& keys, std::vec
     if (keys.insert(key_of_run(run)).second) runs.push_back(std::move(run));
 }
 
-/// The runs that choose the controls of the claims, each once.
-std::vector<Experiment> tuning_of_claims(const std::vector<const Claim*>& claims) {
-  std::vector<Experiment> runs;
-  std::set<std::string> keys;
-  for (const Claim* claim : claims) add_new(tuning_of(*claim), keys, runs);
-  return runs;
-}
+/// Holds for each claim the claim with its controls chosen; null where there is none to choose, or a run is
+/// missing.
+using Resolved = std::vector<std::shared_ptr<const Claim>>;
 
-/// Returns every run of the claims once, seed by seed, so that a stopped training has results for
-/// every claim. With `tuning` it returns the runs that choose controls first, and no run of a control itself.
-std::vector<Experiment> runs_of_claims(const std::vector<const Claim*>& claims, const Seeds& seeds,
-                                       bool tuning) {
+/// Returns every run of the claims once, seed by seed, so that a stopped training has results for every claim; of
+/// controls that are not chosen none.
+std::vector<Experiment> runs_of_claims(const std::vector<const Claim*>& claims, const Resolved& best,
+                                       const Seeds& seeds) {
   std::vector<Experiment> runs;
   std::set<std::string> keys;
   int32_t most = 0;
-  for (const Claim* claim : claims) {
-    if (tuning) add_new(tuning_of(*claim), keys, runs);
-    most = std::max(most, seeds.of(*claim));
-  }
+  for (const Claim* claim : claims) most = std::max(most, seeds.of(*claim));
   for (int32_t seed = 1; seed <= most; ++seed)
-    for (const Claim* claim : claims) {
-      if (seed > seeds.of(*claim)) continue;
+    for (size_t i = 0; i < claims.size(); ++i) {
+      if (seed > seeds.of(*claims[i])) continue;
       const auto number = static_cast<uint64_t>(seed);
-      add_new(tuning ? experiments_without_controls(*claim, number) : experiments_of(*claim, number), keys,
-              runs);
+      add_new(best[i] ? experiments_of(*best[i], number) : experiments_without_controls(*claims[i], number),
+              keys, runs);
     }
   return runs;
 }
@@ -79,7 +72,7 @@ struct TakenRuns {
     const auto it = taken.find(key);
     return it == taken.end() ? nullptr : &it->second;
   }
-  void join(const experiments::Study& study, experiments::Studied studied) {
+  void join(const experiments::Study& study, experiments::StudyResults studied) {
     for (size_t i = 0; i < study.runs.size(); ++i) {
       if (!studied.runs[i]) continue;
       Taken& run = *studied.runs[i];
@@ -97,41 +90,30 @@ struct TakenRuns {
   }
 };
 
-/// Holds for each claim the claim with its controls chosen; null where there is none to choose, or a run is
-/// missing.
-using Resolved = std::vector<std::shared_ptr<const Claim>>;
-
 /// Chooses the controls, then trains the runs of all claims with them. It takes two rounds, because the
-/// second needs the results of the first. A shard knows only its part of the first round, so it trains all but the
-/// controls themselves, in one round; the rest is trained when the shards are merged.
+/// second needs the results of the first. A shard knows only its part of the first round, so it trains no control: that
+/// is done when the shards are merged.
 TakenRuns train_claims(const std::vector<const Claim*>& claims, const Seeds& seeds, ResultStore& store,
                        const RunnerOptions& options, const OnProgress& on_progress, Resolved& best) {
-  best.assign(claims.size(), nullptr);
   TakenRuns runs;
-  experiments::Parts parts = 0;
-  for (const Claim* claim : claims) parts |= parts_of(*claim);
+  experiments::Names numbers;
+  for (const Claim* claim : claims) numbers.merge(numbers_of(*claim));
   const auto train = [&](const std::vector<Experiment>& experiments) {
-    experiments::Study study{.name = "reproduce", .parts = parts};
+    experiments::Study study{.name = "reproduce", .numbers = numbers};
     for (const Experiment& run : experiments) study.runs.push_back({run});
     runs.join(study, experiments::train(study, store, options, on_progress));
   };
-  const bool any =
-      std::any_of(claims.begin(), claims.end(), [](const Claim* claim) { return !claim->controls.empty(); });
-  if (options.shard.count > 1 || !any) {
-    train(runs_of_claims(claims, seeds, any));
-    return runs;
-  }
-  train(tuning_of_claims(claims));
+  std::vector<Experiment> tuning;
+  std::set<std::string> keys;
+  for (const Claim* claim : claims) add_new(tuning_of(*claim), keys, tuning);
+  train(tuning);
   if (!runs.complete) return runs;
-  std::vector<const Claim*> chosen = claims;
-  for (size_t i = 0; i < claims.size(); ++i) {
-    if (claims[i]->controls.empty()) continue;
-    if (auto claim = resolved(*claims[i], [&](const std::string& key) { return runs.find(key); }))
-      best[i] = std::make_shared<const Claim>(*std::move(claim));
-    chosen[i] = best[i] ? best[i].get() : claims[i];
-  }
+  for (size_t i = 0; i < claims.size(); ++i)
+    if (!claims[i]->controls.empty())
+      if (auto claim = resolved(*claims[i], [&](const std::string& key) { return runs.find(key); }))
+        best[i] = std::make_shared<const Claim>(*std::move(claim));
   // The two rounds share no run, because the seeds of tuning are never seeds of a claim.
-  train(runs_of_claims(chosen, seeds, false));
+  train(runs_of_claims(claims, best, seeds));
   return runs;
 }
 

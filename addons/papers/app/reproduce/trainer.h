@@ -1,5 +1,5 @@
-// The trainer trains what claims need and judges them, through the runner of experiments and its store: a run in the
-// store is not trained again, an interrupted run goes on from its step, a shard trains its part. The store also keeps
+// The trainer trains what claims need and judges them, as studies with a store of results: a run in the
+// store is not trained again, a shard trains its part. The store also keeps
 // numbers of fresh models. The command and the tests call it.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 #include "addons/papers/app/reproduce/finding.h"
 #include "addons/papers/app/reproduce/plan.h"
-#include "training/experiments/runner.h"
+#include "training/experiments/study.h"
 
 namespace normscope::reproduce {
 
@@ -24,7 +24,6 @@ struct Visit {
 /// Leaves a claim Unknown, with the reason, where one of its runs could not be trained. Throws Error when the
 /// store cannot be written.
 Visit visit(const std::vector<const Claim*>& claims, const Seeds& seeds, experiments::ResultStore& store,
-            const experiments::RunnerOptions& options,
-            const std::function<bool(const experiments::Progress&)>& on_progress);
+            const experiments::RunnerOptions& options, const experiments::OnProgress& on_progress);
 
 }  // namespace normscope::reproduce

@@ -9,7 +9,7 @@
 
 #include "addons/papers/app/reproduce/plan.h"
 #include "addons/papers/app/reproduce/recorded.h"
-#include "app/course/check/check_writers.h"
+#include "app/course/check.h"
 #include "training/experiments/table.h"
 #include "training/io/number_json.h"
 #include "training/io/text.h"

@@ -3,14 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <iterator>
+#include <set>
+#include <utility>
 
 #include "addons/papers/app/input_kinds.h"
+#include "app/words/words.h"
 #include "engine/core/error.h"
 #include "training/files/places.h"
-#include "training/files/shipped_folder.h"
 #include "training/io/nearest.h"
+#include "training/io/text_table.h"
 #include "training/io/toml_table.h"
 
 namespace normscope::sweep {
@@ -19,12 +23,69 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kMostStudies = 1000;
+constexpr std::string_view kNumbers[] = {"beta2", "verdict", "loss", "score", "gradient"};
 
-StudyPart part_of(Table& table) {
+bool is_name(const std::string& name) {
+  return !name.empty() && name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-.") == name.npos;
+}
+
+std::vector<StudyRow> rows_of(Table& part) {
+  std::vector<StudyRow> rows;
+  for (Table& table : part.tables("row")) {
+    rows.push_back({table.text("name"), table.text("title"), table.text("source"), table.texts("set")});
+    if (!is_name(rows.back().name))
+      table.refuse("name",
+                   fmt::format("'{}': expected small letters, digits, hyphens and points", rows.back().name));
+    table.done();
+  }
+  return rows;
+}
+
+/// A title or source of a value of a setting; "" where there is none.
+std::string said(std::string_view key, std::string_view value, const char* what) {
+  const std::string setting(key.substr(key.find('.') + 1));
+  const std::string* text =
+      words::of_window().find(setting == "norm" ? fmt::format("norms.{}.{}", value, what)
+                                                : fmt::format("zoo.{}.{}.{}", setting, value, what));
+  return text ? *text : "";
+}
+
+/// Rows for every value of a setting that no row of the study names, so that none is forgotten: on each placement of
+/// `on`, or else alone.
+std::vector<StudyRow> every_row(Table& part, const std::vector<StudyRow>& named) {
+  const std::string key = part.text("every", ""), prefix = part.text("prefix", "");
+  const std::vector<std::string> on = part.texts("on"), without = part.texts("without");
+  const Field* field = key.empty() ? nullptr : find_field(key);
+  if (!key.empty() && (!field || field->choices.empty()))
+    part.refuse("every", fmt::format("'{}': expected a setting with choices, such as model.norm", key));
+  std::vector<StudyRow> rows;
+  for (const std::string_view choice : field ? field->choices : decltype(field->choices){}) {
+    const std::string value(choice), set = key + "=" + value, title = said(key, value, "title");
+    const std::string alone = prefix.empty() ? value : prefix + "-" + value;
+    const bool known = std::ranges::any_of(named, [&](const StudyRow& row) {
+      return on.empty() ? row.name == alone : std::ranges::find(row.set, set) != row.set.end();
+    });
+    const bool plain = !on.empty() && (value == get_field(preset_run("post"), key) || value == "none");
+    if (known || plain || value == "custom" || std::ranges::find(without, value) != without.end()) continue;
+    for (const std::string& placement : on)
+      rows.push_back({placement + "-" + value,
+                      fmt::format("{}, {}", label(placement_from(placement)), title.empty() ? value : title),
+                      said(key, value, "source"),
+                      {"model.placement=" + placement, set}});
+    const bool placed = key == "model.placement";
+    if (on.empty())
+      rows.push_back({alone,
+                      placed ? label(placement_from(value)) : title,
+                      placed ? row_of(placement_from(value)).source : said(key, value, "source"),
+                      {set}});
+  }
+  return rows;
+}
+
+StudyPart part_of(Table& table, const std::vector<StudyRow>& own, const std::vector<StudyRow>& named) {
   StudyPart part;
   part.name = table.text("name");
-  if (part.name.empty() ||
-      part.name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") != part.name.npos)
+  if (!is_name(part.name))
     table.refuse("name", fmt::format("'{}': expected small letters, digits and hyphens", part.name));
   part.title = table.text("title");
   const std::string metric = table.text("metric", "loss");
@@ -34,15 +95,26 @@ StudyPart part_of(Table& table) {
                  fmt::format("'{}': expected critical_rate, largest_logit or the name of a number by layer, "
                              "such as L*.attn.out.mean_square",
                              part.measure));
+  part.score = table.text("score", "");
+  part.numbers = table.texts("numbers");
+  for (const std::string& number : part.numbers)
+    if (std::ranges::find(kNumbers, number) == std::end(kNumbers))
+      table.refuse("numbers", fmt::format("'{}' is unknown: expected {}", number, fmt::join(kNumbers, ", ")));
+  part.rows = every_row(table, named);
+  part.rows.insert(part.rows.end(), own.begin(), own.end());
   PlanText text;
   text.axes = table.texts("axes");
-  if (table.has("set")) text.set = table.texts("set");
+  if (!part.rows.empty() && text.axes.size() != 1)
+    table.refuse("axes", "expected one beside the rows, which stand on the second");
+  text.set = table.texts("set");
+  text.preset = table.text("preset", "post");
   text.seeds = table.whole("seeds", 1, 1000);
   text.steps = table.whole("steps", 0, 1'000'000, 0);
   try {
     part.metric = metric_from(metric);
     part.plan = plan_from(text);
-    jobs_of(part.plan);
+    part.take_rows();
+    runs_of(part.plan);
   } catch (const Error& error) {
     table.refuse("", error.what());
   }
@@ -50,8 +122,67 @@ StudyPart part_of(Table& table) {
   return part;
 }
 
-std::vector<std::string> sentences(Table& table, std::string_view key) {
-  return table.has(key) ? table.texts(key) : std::vector<std::string>();
+/// What a table of numbers says of a cell.
+std::string number_text(const Cell& cell, std::string_view number, bool page) {
+  if (number == "loss") return experiments::loss_text(cell);
+  if (number == "score") return experiments::score_text(cell);
+  if (number == "gradient") return experiments::power(cell.gradient);
+  const std::string verdict = experiments::verdict_text(cell);
+  return page && cell.count(Verdict::Learns) > 0 ? "**" + verdict + "**" : verdict;
+}
+
+/// The mean over the cells of a row; they differ in training, and this is measured before it.
+double beta2_of(const Grid& grid, size_t row) {
+  double sum = 0;
+  int32_t count = 0;
+  for (size_t column = 0; column < grid.plan.columns(); ++column)
+    if (const double beta2 = grid.at(column, row).beta2; std::isfinite(beta2)) {
+      sum += beta2;
+      ++count;
+    }
+  return count > 0 ? sum / count : kUnknown;
+}
+
+/// A line for each row that has a run, its numbers side by side, value after value of the first axis.
+experiments::Table numbers_table(const StudyPart& part, const Grid& grid, bool page) {
+  using experiments::Kind;
+  const Axis& across = grid.plan.axes[0];
+  experiments::Table table{{{"", ""}}};
+  const bool titled = page && !part.rows.empty();
+  if (titled) table.columns.push_back({"", ""});
+  for (const std::string& number : part.numbers)
+    if (number == "beta2") table.columns.push_back({"", "Σβ²", Kind::Number});
+  for (size_t column = 0; column < grid.plan.columns(); ++column)
+    for (const std::string& number : part.numbers)
+      if (number == "verdict")
+        table.columns.push_back({"", fmt::format("{} {}", across.label(), across.said(column))});
+      else if (number != "beta2")
+        table.columns.push_back({"", number == "score" ? part.score : number, Kind::Number});
+  for (size_t row = 0; row < grid.plan.rows(); ++row) {
+    int32_t known = 0;
+    for (size_t column = 0; column < grid.plan.columns(); ++column) known += grid.at(column, row).known;
+    if (known == 0) continue;
+    const std::string name = grid.plan.axes.size() > 1 ? grid.plan.axes[1].values[row] : "";
+    experiments::TableRow cells{page ? "`" + name + "`" : name};
+    if (titled) cells.emplace_back(part.rows[row].title);
+    for (const std::string& number : part.numbers)
+      if (number == "beta2") cells.emplace_back(fixed(beta2_of(grid, row), 2));
+    for (size_t column = 0; column < grid.plan.columns(); ++column)
+      for (const std::string& number : part.numbers)
+        if (number != "beta2") cells.emplace_back(number_text(grid.at(column, row), number, page));
+    table.rows.push_back(std::move(cells));
+  }
+  return table;
+}
+
+std::string sources_of_rows(const StudyFile& study) {
+  std::string out;
+  std::set<std::string> named;  // a row may stand in a part for each depth
+  for (const StudyPart& part : study.parts)
+    for (const StudyRow& row : part.rows)
+      if (named.insert(row.name).second)
+        out += fmt::format("| `{}` | {} | `{}` |\n", row.name, row.source, fmt::join(row.set, "` `"));
+  return out.empty() ? out : "\n## What each row is\n\n| | source | settings |\n|--|--|--|\n" + out;
 }
 
 }  // namespace
@@ -75,9 +206,16 @@ StudyFile parse_study(std::string_view text, const std::string& file) {
   study.name = fs::path(file).stem().string();
   study.title = table.text("title");
   study.question = table.text("question");
-  study.sources = sentences(table, "sources");
-  study.found = sentences(table, "found");
-  for (Table& part : table.tables("part")) study.parts.push_back(part_of(part));
+  study.sources = table.texts("sources");
+  study.found = table.texts("found");
+  std::vector<Table> parts = table.tables("part");
+  std::vector<std::vector<StudyRow>> rows;
+  std::vector<StudyRow> named;
+  for (Table& part : parts) {
+    rows.push_back(rows_of(part));
+    named.insert(named.end(), rows.back().begin(), rows.back().end());
+  }
+  for (size_t i = 0; i < parts.size(); ++i) study.parts.push_back(part_of(parts[i], rows[i], named));
   table.done();
   if (study.parts.empty()) table.refuse("part", "is missing: expected one grid at least, [[part]]");
   return study;
@@ -101,71 +239,90 @@ std::vector<Metric> StudyPart::metrics() const {
   return measure.empty() ? std::vector{metric} : std::vector{metric, Metric::Measured};
 }
 
-experiments::Study study_of(const StudyFile& study, const std::vector<Job>& jobs) {
-  experiments::Study runs = study_of(jobs);
-  for (const StudyPart& part : study.parts)
-    if (!part.measure.empty()) runs.parts |= experiments::kLast;
-  return runs;
+void StudyPart::take_rows() {
+  plan.bundles.clear();
+  plan.axes.resize(std::min<size_t>(plan.axes.size(), rows.empty() ? 2 : 1));
+  if (rows.empty()) return;
+  plan.axes.emplace_back().key = "row";
+  for (const StudyRow& row : rows) {
+    plan.axes[1].values.push_back(row.name);
+    plan.bundles.push_back(row.set);
+  }
 }
 
-std::vector<std::optional<Record>> records_of(const StudyFile& study, const experiments::Studied& studied) {
-  std::vector<std::optional<Record>> records = studied.records();
-  size_t run = 0;
+std::vector<CellRun> runs_of(const StudyFile& study) {
+  std::vector<CellRun> all;
+  for (const StudyPart& part : study.parts) std::ranges::move(runs_of(part.plan), std::back_inserter(all));
+  return all;
+}
+
+experiments::Study study_of(const StudyFile& study) {
+  experiments::Study runs = study_of(runs_of(study));
   for (const StudyPart& part : study.parts)
-    for (const size_t end = run + static_cast<size_t>(part.plan.runs()); run < end; ++run)
-      if (records[run] && !part.measure.empty())
-        records[run]->measured = experiments::largest(studied.runs[run]->last, part.measure);
-  return records;
+    if (!part.measure.empty()) runs.numbers.insert(experiments::kLast);
+  return runs;
 }
 
 std::string picture_name(const StudyFile& study, const StudyPart& part, Metric metric) {
   return fmt::format("{}-{}{}.svg", study.name, part.name, metric == Metric::Measured ? "-measured" : "");
 }
 
-std::vector<Job> jobs_of(const StudyFile& study) {
-  std::vector<Job> all;
-  for (const StudyPart& part : study.parts) std::ranges::move(jobs_of(part.plan), std::back_inserter(all));
-  return all;
-}
-
-std::vector<Grid> grids_of(const StudyFile& study, const std::vector<Job>& jobs,
-                           const std::vector<std::optional<Record>>& records) {
+std::vector<Grid> grids_of(const StudyFile& study, const experiments::StudyResults& results) {
   std::vector<Grid> grids;
+  std::vector<std::optional<Record>> records = results.records();
   std::ptrdiff_t first = 0;
   for (const StudyPart& part : study.parts) {
-    const auto count = static_cast<std::ptrdiff_t>(part.plan.runs());
-    const std::vector<Job> of_part(jobs.begin() + first, jobs.begin() + first + count);
+    const std::ptrdiff_t end = first + part.plan.runs();
+    for (auto run = static_cast<size_t>(first); run < static_cast<size_t>(end); ++run)
+      if (records[run] && !part.measure.empty())
+        records[run]->measured = experiments::largest(results.runs[run]->last, part.measure);
+    const std::vector<CellRun> of_part = runs_of(part.plan);
     grids.push_back(grid_of(
         part.plan, of_part,
-        std::vector<std::optional<Record>>(records.begin() + first, records.begin() + first + count),
+        std::vector<std::optional<Record>>(records.begin() + first, records.begin() + end),
         is_predicted(part.metric) ? predictions_of(part.plan, of_part) : std::vector<theory::AtStart>{}));
     grids.back().measure = part.measure;
-    first += count;
+    first = end;
   }
   return grids;
 }
 
 std::string to_text(const StudyFile& study, const std::vector<Grid>& grids) {
   std::string out = fmt::format("{}\n{}\n", study.title, study.question);
-  for (size_t i = 0; i < grids.size(); ++i)
-    for (const Metric metric : study.parts[i].metrics())
-      out += fmt::format("\n{}\n{}", study.parts[i].title, to_text(grids[i], metric));
+  for (size_t i = 0; i < grids.size(); ++i) {
+    const StudyPart& part = study.parts[i];
+    if (!part.numbers.empty())
+      out += fmt::format("\n{}\n{}\n\n{}\n{}", part.title, setting_text(grids[i]),
+                         experiments::to_text(numbers_table(part, grids[i], false)), level_text(grids[i]));
+    else
+      for (const Metric metric : part.metrics())
+        out += fmt::format("\n{}\n{}", part.title, to_text(grids[i], metric));
+  }
   return out;
 }
 
 nlohmann::json to_json(const StudyFile& study, const std::vector<Grid>& grids) {
   nlohmann::json parts = nlohmann::json::array();
-  for (size_t i = 0; i < grids.size(); ++i)
+  bool complete = true;
+  for (size_t i = 0; i < grids.size(); ++i) {
+    complete = complete && grids[i].complete;
     parts.push_back(
         {{"name", study.parts[i].name}, {"title", study.parts[i].title}, {"sweep", to_json(grids[i])}});
-  return {{"format", "normscope study 1"}, {"study", study.name}, {"title", study.title}, {"parts", parts}};
+    for (const StudyRow& row : study.parts[i].rows)
+      parts.back()["rows"].push_back(
+          {{"name", row.name}, {"title", row.title}, {"source", row.source}, {"set", row.set}});
+  }
+  return {{"format", "normscope study 1"},
+          {"study", study.name},
+          {"title", study.title},
+          {"complete", complete},
+          {"parts", parts}};
 }
 
 std::string to_csv(const StudyFile& study, const std::vector<Grid>& grids) {
-  std::string out;
-  for (size_t i = 0; i < grids.size(); ++i)
-    out += fmt::format("{}# {}\n{}", i > 0 ? "\n" : "", study.parts[i].name, to_csv(grids[i]));
-  return out;
+  std::vector<std::pair<std::string, const Grid*>> parts;
+  for (size_t i = 0; i < grids.size(); ++i) parts.emplace_back(study.parts[i].name, &grids[i]);
+  return to_csv(parts);
 }
 
 std::string to_markdown(const StudyFile& study, const std::vector<Grid>& grids, bool with_pictures,
@@ -180,12 +337,17 @@ std::string to_markdown(const StudyFile& study, const std::vector<Grid>& grids, 
   for (size_t i = 0; i < grids.size(); ++i) {
     const StudyPart& part = study.parts[i];
     out += fmt::format("\n## {}\n\n{}.\n", part.title, setting_text(grids[i]));
+    if (!part.numbers.empty())
+      out += fmt::format("\n{}\n{}", experiments::to_markdown(numbers_table(part, grids[i], true)),
+                         level_text(grids[i]));
     for (const Metric metric : part.metrics()) {
       if (metric == Metric::Measured) out += fmt::format("\n{}.\n", title_of(grids[i], metric));
+      if (!with_pictures && !part.numbers.empty()) continue;
       out += with_pictures ? picture_text(grids[i], metric, picture_name(study, part, metric))
                            : section_text(grids[i], metric, "");
     }
   }
+  out += sources_of_rows(study);
   if (!study.sources.empty()) out += "\n## Sources\n\n";
   for (const std::string& source : study.sources) out += fmt::format("- {}\n", source);
   return out;

@@ -1,5 +1,6 @@
 // A study file is a question that sweeps answer together: studies/NAME.toml, a part of it for each grid. `normscope study
-// NAME` trains what its parts need and writes one page. The command and the tests call it.
+// NAME` trains what its parts need and writes one page; `normscope zoo` is such a study with options. The commands and
+// the tests call it.
 #pragma once
 
 #include <string>
@@ -10,14 +11,25 @@
 
 namespace normscope::sweep {
 
+/// A row of a part that is a bundle of settings under a name.
+struct StudyRow {
+  std::string name;              ///< "pre-rms"
+  std::string title, source;     ///< "Pre-LN, RMSNorm"; who proposed it
+  std::vector<std::string> set;  ///< KEY=VALUE in order; see assign()
+};
+
 /// One grid of a study, with what its cells show.
 struct StudyPart {
   std::string name, title;
+  std::vector<StudyRow> rows{};        ///< the second axis, where bundles stand on it
+  std::vector<std::string> numbers{};  ///< side by side in a table, in the place of one: kNumbers
+  std::string score{};                 ///< what the number "score" is: "UAS, %"
   Metric metric = Metric::Loss;
   /// A number of the runs' history that is shown beside it, the largest that matches ("critical_rate", "L*.attn.*");
   /// empty: none. See experiments::largest.
   std::string measure{};
   Plan plan;
+  void take_rows();  ///< makes the plan's second axis of `rows`
   /// What is shown: one table and one picture each.
   std::vector<Metric> metrics() const;
 };
@@ -39,16 +51,12 @@ StudyFile read_study(const std::string& folder, std::string_view name);
 /// The same with one seed in each cell.
 StudyFile quick(StudyFile study);
 
-/// What is trained and measured, and `records_of` what came of it, with each part's own number.
-experiments::Study study_of(const StudyFile& study, const std::vector<Job>& jobs);
-std::vector<std::optional<Record>> records_of(const StudyFile& study, const experiments::Studied& studied);
+/// What is trained and measured, one part after the other, and `grids_of` what came of it.
+std::vector<CellRun> runs_of(const StudyFile& study);
+experiments::Study study_of(const StudyFile& study);
+std::vector<Grid> grids_of(const StudyFile& study, const experiments::StudyResults& results);
 /// "NAME-PART.svg", of the measured number "NAME-PART-measured.svg".
 std::string picture_name(const StudyFile& study, const StudyPart& part, Metric metric);
-
-/// The jobs of all parts, one part after the other, and `grids_of` the parts' grids again.
-std::vector<Job> jobs_of(const StudyFile& study);
-std::vector<Grid> grids_of(const StudyFile& study, const std::vector<Job>& jobs,
-                           const std::vector<std::optional<Record>>& records);
 
 std::string to_text(const StudyFile& study, const std::vector<Grid>& grids);
 nlohmann::json to_json(const StudyFile& study, const std::vector<Grid>& grids);

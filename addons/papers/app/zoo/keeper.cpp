@@ -8,20 +8,26 @@ namespace normscope::lessons {
 
 const WiringKeeper& zoo_keeper() {
   static constexpr WiringKeeper keeper{
-      .keep = [](const std::string& progress_path,
-                 const std::vector<std::string>& set) { return zoo::enter(zoo::own_path(progress_path), set); },
+      .keep =
+          [](const std::string& progress_path, const std::vector<std::string>& set) {
+            return zoo::enter(zoo::own_path(progress_path), set);
+          },
       .label =
           [](const words::Language& words, const std::string& name) {
-            return name.empty() ? words.say("zoo.keep.enter") : words.say("zoo.keep.entered", {{"name", name}});
+            return name.empty() ? words.tr("Enter in the zoo")
+                                : words.tr("In the zoo: {name}", {{"name", name}});
           },
       .help =
           [](const words::Language& words, bool measured) {
-            return words.say(measured ? "zoo.keep.help" : "zoo.keep.not_yet");
+            return words.tr(measured ? "Keeps this wiring as an entry of the zoo, beside the others."
+                                     : "First change a slot and run again: what was measured is entered.");
           },
       .told =
           [](const words::Language& words, const std::string& name) {
-            return words.say("zoo.keep.told",
-                             {{"name", name}, {"command", fmt::format("normscope zoo --only {},post,pre", name)}});
+            return words.tr(
+                "Your wiring is {name} in the zoo. In a terminal, {command} trains it with three seeds, "
+                "with and without warm-up, beside the two; without --only, beside all.",
+                {{"name", name}, {"command", fmt::format("normscope zoo --only {},post,pre", name)}});
           }};
   return keeper;
 }

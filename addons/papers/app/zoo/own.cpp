@@ -17,6 +17,7 @@ namespace normscope::zoo {
 namespace {
 
 namespace fs = std::filesystem;
+using sweep::StudyRow;
 
 constexpr size_t kMostSettings = 32;
 constexpr codec::Text kText{400};
@@ -54,20 +55,19 @@ std::string title_of(const std::vector<std::string>& set) {
   return title;
 }
 
-Entry entry_of(std::string name, std::vector<std::string> set) {
-  Entry entry;
+StudyRow entry_of(std::string name, std::vector<std::string> set) {
+  StudyRow entry;
   entry.name = std::move(name);
   entry.title = title_of(set);
-  entry.source = words::say("zoo.own.source");
+  entry.source = tr("your own");
   entry.set = std::move(set);
-  entry.group = Group::Own;
   return entry;
 }
 
 /// Throws Error where the settings are not settings of a run, as the zoo makes them.
-void check(const Entry& entry) {
+void check(const StudyRow& entry) {
   RunSpec spec = preset_run("post");
-  for (const std::string& assignment : entry.set) change(spec, assignment);
+  for (const std::string& assignment : entry.set) sweep::assign(spec, assignment);
   complete(spec);
   validate(spec);
 }
@@ -78,9 +78,9 @@ std::string own_path(const std::string& progress_path) {
   return progress_path.empty() ? "" : (fs::path(progress_path).parent_path() / "zoo.json").string();
 }
 
-std::vector<Entry> parse_own(std::string_view text, const std::string& name) {
+std::vector<StudyRow> parse_own(std::string_view text, const std::string& name) {
   const InputValue list = InputValue::parse(text, "zoo " + name).at("entries");
-  std::vector<Entry> own;
+  std::vector<StudyRow> own;
   kEntries.read(list, own);
   std::set<std::string> names;
   for (size_t i = 0; i < own.size(); ++i) {
@@ -96,30 +96,29 @@ std::vector<Entry> parse_own(std::string_view text, const std::string& name) {
   return own;
 }
 
-std::vector<Entry> read_own(const std::string& path) {
+std::vector<StudyRow> read_own(const std::string& path) {
   if (path.empty()) return {};
   const auto text = read_input_file_if_there(path, input::kOwnZoo);
-  return text ? parse_own(*text, path) : std::vector<Entry>{};
+  return text ? parse_own(*text, path) : std::vector<StudyRow>{};
 }
 
-std::vector<Entry> own_placements() {
-  std::vector<Entry> all;
+std::vector<StudyRow> own_placements() {
+  std::vector<StudyRow> all;
   for (const Placement placement : added_placements()) {
     const PlacementRow& row = row_of(placement);
     all.push_back({row.name,
                    row.label,
                    *row.source ? row.source : row.formula,
-                   {std::string("model.placement=") + row.name},
-                   Group::Own});
+                   {std::string("model.placement=") + row.name}});
   }
   return all;
 }
 
 std::string enter(const std::string& path, const std::vector<std::string>& set) {
   if (path.empty()) throw Error("nothing is kept here, so nothing can be entered in the zoo");
-  std::vector<Entry> own = read_own(path);
+  std::vector<StudyRow> own = read_own(path);
   std::set<std::string> names;
-  for (const Entry& entry : own) {
+  for (const StudyRow& entry : own) {
     if (entry.set == set) return entry.name;
     names.insert(entry.name);
   }

@@ -1,9 +1,7 @@
 // These tests run normscope reproduce with models that take no time: trained twice, stopped and resumed, shared out and
 // merged, and as a user calls it.
 #include <algorithm>
-#include <atomic>
 #include <filesystem>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -12,6 +10,7 @@
 #include "addons/papers/app/reproduce/trainer.h"
 #include "addons/papers/app/reproduce/writers.h"
 #include "addons/papers/tests/app/reproduce_fixture.h"
+#include "addons/translation/training/tokenizer.h"
 #include "app/support/program.h"
 #include "app/support/stored_files.h"
 #include "catch.hpp"
@@ -19,9 +18,7 @@
 #include "skip.h"
 #include "training/data/task.h"
 #include "training/experiments/probes.h"
-#include "training/experiments/taking.h"
 #include "training/run/run.h"
-#include "addons/translation/training/tokenizer.h"
 
 namespace normscope::test_reproduce_runs {
 namespace {
@@ -105,37 +102,6 @@ TEST_CASE("reproduce: what is there is not trained again, and a stopped visit go
   CHECK(json_of(again) == straight);
   CHECK(missing(claim, {}, store) == 0);
   CHECK(missing(claim, {3, false}, store) == 3);
-}
-
-TEST_CASE("reproduce: a run that was killed between two steps ends as a straight one") {
-  const Claim claim = tiny();
-  ResultStore none("");
-  const std::string straight = json_of(visit_tiny(claim, none));
-  const Folder folder;
-  ResultStore store(folder.file("runs"));
-  for (const experiments::Experiment& one : experiments_of(claim, 1)) {
-    const auto backend = make_cpu_backend(1);
-    Run run(one.spec, make_task(one.spec.data), *backend);
-    run.measure_live(false);
-    experiments::Parts found = 0;
-    const std::unique_ptr<experiments::Measurement> taking = experiments::make_taking(parts_of(claim), found);
-    taking->begin(run);
-    while (run.steps_done() < 7) {
-      run.step();
-      taking->after_step(run);
-    }
-    const std::string key = experiments::key_of(one, run.task().hash(), *backend);
-    run.save(store.partial_state_path(key, experiments::kTaking));
-    store.put_partial(key, experiments::kTaking, {{"steps", 7}, {"so_far", taking->so_far()}});
-  }
-  std::atomic<int64_t> least{1000};
-  const Visit rest = visit({&claim}, {1, false}, store, {.runs_at_a_time = 3}, [&](const Progress& at) {
-    if (!at.looking && at.note != "fresh models" && at.done > 0) least = std::min<int64_t>(least, at.done);
-    return true;
-  });
-  CHECK(least >= 7);
-  CHECK(rest.trained == 3);
-  CHECK(json_of(visit_tiny(claim, store)) == straight);
 }
 
 TEST_CASE("reproduce: two shards, merged, are the whole") {

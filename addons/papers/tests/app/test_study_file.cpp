@@ -37,8 +37,9 @@ TEST_CASE("study: every one that comes with the program can be read and asks for
   for (const std::string& name : names) {
     INFO(name);
     const sweep::StudyFile study = sweep::read_study(folder, name);
-    for (const sweep::Job& job : sweep::jobs_of(study)) CHECK(job.refused.empty());
-    CHECK(sweep::jobs_of(sweep::quick(study)).size() < sweep::jobs_of(study).size());
+    const auto runs = sweep::study_of(study).runs;
+    for (const experiments::StudyRun& run : runs) CHECK(run.refused.empty());
+    CHECK(sweep::study_of(sweep::quick(study)).runs.size() < runs.size());
     const std::string manual = read_all(NORMSCOPE_SOURCE_DIR "/addons/papers/README.md"),
                       page = read_all(NORMSCOPE_SOURCE_DIR "/addons/papers/docs/studies/" + name + ".md");
     CHECK(contains(manual, "| `" + name + "` | " + study.question));
@@ -52,11 +53,12 @@ TEST_CASE("study: the transfer to other depths has been asked of every placement
           "[study]") {
   std::set<std::string> asked;
   for (const char* name : {"depth-transfer", "placements-transfer"})
-    for (const sweep::Job& job :
-         sweep::jobs_of(sweep::read_study(NORMSCOPE_SOURCE_DIR "/addons/papers/studies", name))) {
-      const std::string placement = get_field(job.spec, "model.placement");
-      if (job.spec.model.transfer == Transfer::CompleteP) asked.insert(placement);
-      CHECK((placement == "fixup") == (job.spec.model.init == InitRule::FixUp));
+    for (const experiments::StudyRun& run :
+         sweep::study_of(sweep::read_study(NORMSCOPE_SOURCE_DIR "/addons/papers/studies", name)).runs) {
+      const RunSpec& spec = run.run.spec;
+      const std::string placement = get_field(spec, "model.placement");
+      if (spec.model.transfer == Transfer::CompleteP) asked.insert(placement);
+      CHECK((placement == "fixup") == (spec.model.init == InitRule::FixUp));
     }
   for (const Placement placement : placements()) {
     if (placement == Placement::Custom) continue;

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "addons/papers/app/zoo/own.h"
-#include "addons/papers/app/zoo/plan.h"
+#include "addons/papers/app/zoo/zoo.h"
 #include "app/support/player_driver.h"
 #include "app/support/program.h"
 #include "catch.hpp"
@@ -35,7 +35,7 @@ TEST_CASE("an own entry is kept once, read again, and trained beside the others"
   CHECK(zoo::enter(path, set) == "own-1");
   CHECK(zoo::enter(path, set) == "own-1");
   CHECK(zoo::enter(path, {"model.placement=none", "wiring.L*=after=rms", "wiring.final=ln"}) == "own-2");
-  const std::vector<zoo::Entry> own = zoo::read_own(path);
+  const std::vector<sweep::StudyRow> own = zoo::read_own(path);
   REQUIRE(own.size() == 2);
   CHECK(own[0].set == set);
   CHECK(own[0].title == "L* before=ln branch=scalar:0.2");
@@ -43,17 +43,14 @@ TEST_CASE("an own entry is kept once, read again, and trained beside the others"
   CHECK_THROWS_AS(zoo::enter("", set), Error);
   CHECK_THROWS_AS(zoo::enter(path, {"wiring.L*=befor=ln"}), Error);
 
-  zoo::Plan plan;
-  plan.entries = zoo::entries_named("post,own", own);
-  REQUIRE(plan.entries.size() == 3);
-  CHECK(plan.entries[1].name == "own-1");
-  plan.seeds = 1;
-  const std::vector<zoo::Job> jobs = zoo::jobs_of(plan);
-  REQUIRE(jobs.size() == 6);  // without and with warm-up
-  CHECK(get_field(jobs[2].spec, "wiring.L*.ffn") == "before=ln branch=scalar:0.2");
-  CHECK(get_field(jobs[2].spec, "wiring.final") == "none");
-  CHECK(zoo::entries_named("", own).size() == zoo::entries().size() + 2);
-  CHECK_THROWS_AS(zoo::entries_named("own-1"), Error);  // the table has none
+  const sweep::StudyFile chosen = zoo::study_of({.only = "post,own", .seeds = 1}, own);
+  REQUIRE(chosen.parts.size() == 2);
+  CHECK(chosen.parts[1].rows[0].name == "own-1");
+  const std::vector<experiments::StudyRun> runs = sweep::study_of(chosen).runs;
+  REQUIRE(runs.size() == 6);  // without and with warm-up
+  CHECK(get_field(runs[2].run.spec, "wiring.L*.ffn") == "before=ln branch=scalar:0.2");
+  CHECK(get_field(runs[2].run.spec, "wiring.final") == "none");
+  CHECK_THROWS_AS(zoo::study_of({.only = "own-1"}), Error);  // the file has none
 
   CHECK(contains(refusal_of_zoo("{\"entries\": [{\"name\": \"post\", \"set\": [\"train.lr=1\"]}]}"),
                  "own- and a number"));
@@ -69,7 +66,7 @@ TEST_CASE("own entries with any numbers leave one for the next, which can be rea
     const std::string path =
         folder.write("zoo.json", "{\"entries\": [{\"name\": \"" + name + "\", \"set\": [\"train.lr=1\"]}]}");
     const std::string entered = zoo::enter(path, {"model.placement=none", "wiring.L*=after=rms"});
-    const std::vector<zoo::Entry> own = zoo::read_own(path);
+    const std::vector<sweep::StudyRow> own = zoo::read_own(path);
     REQUIRE(own.size() == 2);
     CHECK(own[1].name == entered);
     return entered;
@@ -132,7 +129,7 @@ TEST_CASE("the learner wires a run, runs it again and enters it in the zoo", "[p
   p.click("lesson/again");
   CHECK(learned == 1);
   p.click("lesson/keep");
-  const std::vector<zoo::Entry> own = zoo::read_own(folder.file("zoo.json"));
+  const std::vector<sweep::StudyRow> own = zoo::read_own(folder.file("zoo.json"));
   REQUIRE(own.size() == 1);
   CHECK(own[0].set == std::vector<std::string>{"model.placement=none",
                                                "wiring.L*=before=ln after=ln trunk=ln", "wiring.final=ln"});

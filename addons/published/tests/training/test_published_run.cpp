@@ -64,10 +64,9 @@ TEST_CASE("published run: a decoder begins at the loss of the folder's weights, 
     Opened opened(name.c_str());
     const auto run = opened.run();
     run->step();
-    CHECK(near(static_cast<double>(run->past().losses[0]),
-               loss_of_folder(name.c_str(), {5, 17, 3, 5, 9, 4, 8})));
+    CHECK(near(static_cast<double>(run->losses()[0]), loss_of_folder(name.c_str(), {5, 17, 3, 5, 9, 4, 8})));
     for (int i = 0; i < 20; ++i) run->step();
-    CHECK(run->past().losses.back() < run->past().losses[0]);  // it learns the passage
+    CHECK(run->losses().back() < run->losses()[0]);  // it learns the passage
   }
 }
 

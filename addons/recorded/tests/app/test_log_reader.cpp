@@ -1,4 +1,6 @@
 // These tests read logs from elsewhere and of our own: what is read, what broken lines cost, and logs that grow.
+#include "catch.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,8 +17,10 @@
 #include "addons/recorded/training/log_reader.h"
 #include "addons/recorded/training/recorded_run.h"
 #include "app/support/program.h"
-#include "catch.hpp"
+#include "app/support/refused_inputs.h"
 #include "engine/support/helpers.h"
+#include "folder.h"
+#include "training/files/file_kind.h"
 #include "training/io/input_kinds.h"
 
 namespace normscope::records {
@@ -34,8 +38,8 @@ std::string step(int number, const std::string& more = "", double loss = 2) {
 }
 
 /// The newest number of a stat; NaN where there is none.
-float last(const RecordedRun& run, const char* stat) {
-  const Series series = run.history->series(run.history->find(stat));
+float last(const Recording& run, const char* stat) {
+  const Series series = run.seeds[0].history->series(run.seeds[0].history->find(stat));
   return series.values.empty() ? NAN : series.values.back();
 }
 
@@ -73,20 +77,19 @@ TEST_CASE("a log with a header tells its maker, settings, norms and hidden state
   CHECK(file.lines == 4);
   CHECK(file.broken == 0);
   REQUIRE(file.runs.size() == 1);
-  const RecordedRun& run = file.runs[0];
+  const Recording& run = file.runs[0];
   CHECK(run.name == "wide");
   CHECK(run.maker == "PyTorch 2.4");
-  CHECK(run.from == Origin::Log);
   CHECK(run.placement == "pre");
   using Settings = std::vector<std::pair<std::string, std::string>>;
   CHECK(run.settings == Settings{{"width", "512"}, {"heads", "8"}, {"amp", "true"}});
   CHECK_FALSE(run.spec);
   CHECK(run.layers == 2);
-  CHECK(run.tokens_per_step == 4096);
-  CHECK(run.seconds_per_step == 0.5);
-  CHECK(run.unigram == 3.5);
-  CHECK(run.history->loss().steps == std::vector<int32_t>{1, 2, 3});
-  CHECK(run.history->series(run.history->find("L01.attn.wq.grad_norm")).values ==
+  CHECK(run.seeds[0].number(kTokensPerStep) == 4096);
+  CHECK(run.seeds[0].number(kSecondsPerStep) == 0.5);
+  CHECK(run.seeds[0].number(kUnigram) == 3.5);
+  CHECK(run.seeds[0].history->loss().steps == std::vector<int32_t>{1, 2, 3});
+  CHECK(run.seeds[0].history->series(run.seeds[0].history->find("L01.attn.wq.grad_norm")).values ==
         std::vector<float>{0.25f, 0.5f, 0.75f});
   CHECK(last(run, "L02.ffn.w1.grad_norm") == 2);
   CHECK(last(run, "L02.ffn.sum.mean_square") == 7);  // Pre-LN: nothing stands behind the last sum
@@ -97,7 +100,7 @@ TEST_CASE("a log with a header tells its maker, settings, norms and hidden state
 
 TEST_CASE("a log tells the numbers of an attention and of its heads under the engine's names") {
   const Folder folder;
-  const RecordedRun run =
+  const Recording run =
       read_recorded(
           folder.write("a.jsonl", step(1, R"(,"attention_entropy":{"L02.attn":2,)"
                                           R"("L02.attn.head.1":1.5},)"
@@ -111,18 +114,18 @@ TEST_CASE("a log tells the numbers of an attention and of its heads under the en
   CHECK(last(run, "dec.L02.attn.head.2.first_mass") == 0.5f);
   CHECK(last(run, "L02.ffn.longest") == 186);
   CHECK(last(run, "L02.ffn.token_share") == 0.03f);
-  CHECK(run.history->find("L02.attn.head.1.attention_entropy") < 0);
+  CHECK(run.seeds[0].history->find("L02.attn.head.1.attention_entropy") < 0);
   CHECK_FALSE(says(run.missing, "are not known"));
 }
 
 TEST_CASE("where the placement is not said, a layer's output is no state before a norm") {
   const Folder folder;
-  const RecordedRun run =
+  const Recording run =
       read_recorded(folder.write("a.jsonl", step(1, R"(,"mean_square":{"h.0":7,"odd":1})"))).runs.at(0);
   CHECK(run.name == "a");
   CHECK(run.maker.empty());
   CHECK(last(run, "L01.ffn.out.mean_square") == 7);
-  CHECK(run.history->find("L01.ffn.sum.mean_square") < 0);
+  CHECK(run.seeds[0].history->find("L01.ffn.sum.mean_square") < 0);
   CHECK(last(run, "odd.mean_square") == 1);
   CHECK(says(run.missing, "the log does not say its placement"));
   CHECK(says(run.missing, "1 of 2 names are not known, the first is \"odd\""));
@@ -152,7 +155,7 @@ TEST_CASE("broken lines are counted, named and skipped") {
   REQUIRE(file.faults.size() == 10);
   for (size_t i = 0; i < file.faults.size(); ++i)
     CHECK(contains(file.faults[i], fmt::format("line {}: {}", i + 3, broken[i].second)));
-  CHECK(file.runs.at(0).history->loss().steps == std::vector<int32_t>{1, 2, 4});
+  CHECK(file.runs.at(0).seeds[0].history->loss().steps == std::vector<int32_t>{1, 2, 4});
 }
 
 TEST_CASE("numbers that are not finite are NaN, as JSON, Python and others write them") {
@@ -162,7 +165,7 @@ TEST_CASE("numbers that are not finite are NaN, as JSON, Python and others write
       "{\"step\": 1, \"loss\": NaN, \"lr\": null, \"grad_norm\": {\"h.0.attn.q.weight\": Infinity}}\r\n"
       "{\"step\": 2, \"loss\": 1e400}\n{\"step\": 3, \"loss\": 1e300}\n{\"step\": 4, \"loss\": \"nan\"}\n"));
   CHECK(file.broken == 0);
-  const Series loss = file.runs.at(0).history->loss();
+  const Series loss = file.runs.at(0).seeds[0].history->loss();
   REQUIRE(loss.steps == std::vector<int32_t>{1, 2, 3, 4});
   for (const size_t i : {0, 1, 3}) CHECK(std::isnan(loss.values[i]));
   CHECK(std::isnan(last(file.runs[0], "L01.attn.wq.grad_norm")));
@@ -213,13 +216,14 @@ TEST_CASE("a name that comes late widens what is there, and nothing of before is
     if (i % 20 == 0) more += R"(,"weight_norm":{"encoder.layers.0.linear1.weight":3},"validation":2.5)";
     text += step(i, more, 4 - 0.05 * i);
   }
-  const RecordedRun run = read_recorded(folder.write("a.jsonl", text)).runs.at(0);
-  CHECK(run.history->loss().steps.size() == 40);
-  CHECK(run.history->validation().steps == std::vector<int32_t>{20, 40});
+  const Recording run = read_recorded(folder.write("a.jsonl", text)).runs.at(0);
+  CHECK(run.seeds[0].history->loss().steps.size() == 40);
+  CHECK(run.seeds[0].history->validation().steps == std::vector<int32_t>{20, 40});
   // From step 10 on there are two stacks, so the first one has its prefix too.
-  const Series encoder = run.history->series(run.history->find("enc.L01.ffn.w1.grad_norm")),
-               decoder = run.history->series(run.history->find("dec.L01.ffn.w1.grad_norm")),
-               weight = run.history->series(run.history->find("enc.L01.ffn.w1.weight_norm"));
+  const Series encoder = run.seeds[0].history->series(run.seeds[0].history->find("enc.L01.ffn.w1.grad_norm")),
+               decoder = run.seeds[0].history->series(run.seeds[0].history->find("dec.L01.ffn.w1.grad_norm")),
+               weight =
+                   run.seeds[0].history->series(run.seeds[0].history->find("enc.L01.ffn.w1.weight_norm"));
   REQUIRE(encoder.values.size() == 40);
   CHECK(encoder.values.front() == 1);
   REQUIRE(decoder.values.size() == 40);
@@ -231,10 +235,10 @@ TEST_CASE("a name that comes late widens what is there, and nothing of before is
 
 TEST_CASE("a run that was set back counts the later line, and says so") {
   const Folder folder;
-  const RecordedRun run = read_recorded(folder.write("a.jsonl", step(1) + step(2, "", 9) + step(3, "", 9) +
-                                                                    step(2, "", 1) + step(3, "", 1)))
-                              .runs.at(0);
-  CHECK(run.history->loss().values == std::vector<float>{2, 1, 1});
+  const Recording run = read_recorded(folder.write("a.jsonl", step(1) + step(2, "", 9) + step(3, "", 9) +
+                                                                  step(2, "", 1) + step(3, "", 1)))
+                            .runs.at(0);
+  CHECK(run.seeds[0].history->loss().values == std::vector<float>{2, 1, 1});
   CHECK(says(run.missing, "some lines do not count: steps went back once, from 3 to 2"));
   std::string unsorted;
   for (int i = 0; i < 900; i += 3) unsorted += step(i + 3) + step(i + 1) + step(i + 2);
@@ -257,17 +261,18 @@ TEST_CASE("a further line of a step adds to it; what no line says is no number")
   reader.take(text);
   const RecordedFile file = reader.file();
   CHECK(file.broken == 0);
-  const RecordedRun& run = file.runs.at(0);
-  const Series loss = run.history->loss(), validation = run.history->validation(), rate = run.history->rate();
+  const Recording& run = file.runs.at(0);
+  const Series loss = run.seeds[0].history->loss(), validation = run.seeds[0].history->validation(),
+               rate = run.seeds[0].history->rate();
   CHECK(loss.values == std::vector<float>(2000, 2));
   CHECK(rate.values == std::vector<float>(2000, 0.001f));
   CHECK(loss.steps.back() == 2000);
-  CHECK(run.history->last_step() == 2001);
+  CHECK(run.seeds[0].history->last_step() == 2001);
   CHECK(validation.steps.size() == 40);
   CHECK(validation.values.front() == 4);
   CHECK(validation.values.back() == 3);
-  const Series first = run.history->series(run.history->find("L01.attn.wq.grad_norm")),
-               second = run.history->series(run.history->find("L02.attn.wq.grad_norm"));
+  const Series first = run.seeds[0].history->series(run.seeds[0].history->find("L01.attn.wq.grad_norm")),
+               second = run.seeds[0].history->series(run.seeds[0].history->find("L02.attn.wq.grad_norm"));
   CHECK(first.values == [] {
     std::vector<float> all(2000, 1);
     all.push_back(5);
@@ -286,7 +291,7 @@ TEST_CASE("time of a step: of lines whose clock went on, whatever stands between
     for (const auto& [number, seconds] : lines)
       reader.take(number == 0 ? kHeader : step(number, fmt::format(",\"seconds\":{}", seconds)));
     reader.take(last);
-    return reader.file().runs.at(0).seconds_per_step;
+    return reader.file().runs.at(0).seeds[0].number(kSecondsPerStep);
   };
   CHECK(per_step({{1, 10}, {2, 12}, {4, 16}}) == 2);
   CHECK(per_step({{0, 0}, {1, 1}, {2, 3}, {0, 0}, {3, 100}, {4, 102}}) ==
@@ -319,12 +324,12 @@ TEST_CASE("what cannot be read of a header costs itself alone, and is said") {
   CHECK(contains(file.faults[1], "line 1: data.hash is \"?\": expected 16 hexadecimal digits"));
   CHECK(contains(file.faults[2], "line 1: 2 of 4 names left out: \"out.z\" expected a name of ours"));
   CHECK(file.fault() == file.faults[0]);
-  const RecordedRun& run = file.runs.at(0);
+  const Recording& run = file.runs.at(0);
   CHECK(run.read.faults == file.faults);
   CHECK(run.name == "two lines");
   CHECK(run.placement == "pre");
-  CHECK(run.unigram == 2.5);
-  CHECK(std::isnan(run.tokens_per_step));
+  CHECK(run.seeds[0].number(kUnigram) == 2.5);
+  CHECK(std::isnan(run.seeds[0].number(kTokensPerStep)));
   CHECK(run.settings ==
         std::vector<std::pair<std::string, std::string>>{{"betas", "[0.9,0.95]"}, {"width", "64"}});
   CHECK(last(run, "out.b.grad_norm") == 1);
@@ -365,23 +370,24 @@ TEST_CASE("a log of ours from before, runs and seeds in turns, still opens") {
   CHECK(file.broken == 0);
   REQUIRE(file.runs.size() == 4);
   CHECK(file.runs[0].name == "runs A");
-  CHECK(file.runs[0].letter == "A");
+  CHECK(file.runs[0].log_letter == "A");
   CHECK(file.runs[0].settings.empty());
-  const RecordedRun& last_run = file.runs[3];
+  const Recording& last_run = file.runs[3];
   CHECK(last_run.name == "Pre-LN, no warm-up");
-  CHECK(last_run.letter == "B");
-  CHECK(last_run.seed == 2);
-  CHECK(last_run.verdict == "stuck");
-  CHECK(last_run.unigram == 3.4);
-  CHECK(last_run.seconds_per_step == 0.02);
+  CHECK(last_run.log_letter == "B");
+  CHECK(last_run.seeds[0].origin.seed == 2);
+  CHECK(last_run.seeds[0].said == "stuck");
+  CHECK(last_run.seeds[0].number(kUnigram) == 3.4);
+  CHECK(last_run.seeds[0].number(kSecondsPerStep) == 0.02);
   CHECK(last_run.edits == std::vector<Edit>{{2, "train.lr", "0.1"}});
   REQUIRE(last_run.spec);
   CHECK(*last_run.spec == spec);
   CHECK(last_run.maker == "normscope");
   CHECK(last_run.data.unit == "letter");  // which this log does not say, and its settings do
-  CHECK(last_run.tokens_per_step == static_cast<double>(spec.train.batch) * spec.model.sequence);
+  CHECK(last_run.seeds[0].number(kTokensPerStep) ==
+        static_cast<double>(spec.train.batch) * spec.model.sequence);
   CHECK(last_run.settings.front().first == spec_fields().front().key);
-  CHECK(last_run.history->loss().values == std::vector<float>{2, 2, 2});
+  CHECK(last_run.seeds[0].history->loss().values == std::vector<float>{2, 2, 2});
   CHECK(last(last_run, "L01.attn.wq.grad_norm") == 0.1f);
   CHECK(last(last_run, "emb.tokens.grad_norm") == 0.5f);
   CHECK(last(last_run, "L01.ffn.sum.mean_square") == 2);
@@ -430,20 +436,20 @@ TEST_CASE("a log that grows is followed: half a line waits, and a shorter file i
   };
   grow(step(1) + "{\"step\":2,\"lo");
   CHECK(follower.poll());
-  CHECK(follower.file().runs.at(0).history->last_step() == 1);
+  CHECK(follower.file().runs.at(0).seeds[0].history->last_step() == 1);
   CHECK(follower.file().broken == 0);
   grow("ss\":1}\n");
   CHECK(follower.poll());
-  CHECK(follower.file().runs.at(0).history->loss().values == std::vector<float>{2, 1});
+  CHECK(follower.file().runs.at(0).seeds[0].history->loss().values == std::vector<float>{2, 1});
   folder.write("a.jsonl", step(7));
   CHECK(follower.poll());
   CHECK(follower.file().lines == 1);
-  CHECK(follower.file().runs.at(0).history->loss().steps == std::vector<int32_t>{7});
+  CHECK(follower.file().runs.at(0).seeds[0].history->loss().steps == std::vector<int32_t>{7});
   std::filesystem::remove(path);
   CHECK_THROWS_AS(follower.poll(), Error);
   folder.write("a.jsonl", step(7) + step(8));
   CHECK(follower.poll());
-  CHECK(follower.file().runs.at(0).history->last_step() == 8);
+  CHECK(follower.file().runs.at(0).seeds[0].history->last_step() == 8);
 }
 
 TEST_CASE("a log that another run replaced is never shown as one run") {
@@ -459,7 +465,7 @@ TEST_CASE("a log that another run replaced is never shown as one run") {
     std::ofstream(to, std::ios::trunc | std::ios::binary) << text;
   };
   const auto losses = [](const LogFollower& follower) {
-    return follower.file().runs.at(0).history->loss().values;
+    return follower.file().runs.at(0).seeds[0].history->loss().values;
   };
   const std::string first = log("first", 10, 0), long_one = log("other", 14, 1000);
   struct Replaced {
@@ -488,7 +494,7 @@ TEST_CASE("a log that another run replaced is never shown as one run") {
     REQUIRE(file.runs.size() == 1);
     CHECK(file.runs[0].name == "other");
     CHECK(file.broken == 0);
-    CHECK(losses(follower) == read_recorded(path).runs.at(0).history->loss().values);
+    CHECK(losses(follower) == read_recorded(path).runs.at(0).seeds[0].history->loss().values);
     CHECK(says(file.runs[0].missing, kReplaced));
     CHECK_FALSE(follower.poll());
   }
@@ -511,7 +517,7 @@ TEST_CASE("a log that is copied anew while it grows stays one run") {
   std::filesystem::rename(folder.write("next.jsonl", kHeader + step(1) + step(2) + step(3)), path);
   CHECK(follower.poll());
   CHECK(follower.file().lines == 4);
-  CHECK(follower.file().runs.at(0).history->loss().steps == std::vector<int32_t>{1, 2, 3});
+  CHECK(follower.file().runs.at(0).seeds[0].history->loss().steps == std::vector<int32_t>{1, 2, 3});
   CHECK_FALSE(says(follower.file().runs.at(0).missing, kReplaced));
 }
 
@@ -523,7 +529,7 @@ TEST_CASE("bytes may come in any portions") {
       reader.take(std::string_view(text).substr(at, portion));
     CHECK(reader.file().lines == 5);
     CHECK(reader.file().broken == 1);
-    CHECK(reader.file().runs.at(0).history->last_step() == 3);
+    CHECK(reader.file().runs.at(0).seeds[0].history->last_step() == 3);
   }
 }
 
@@ -535,7 +541,7 @@ TEST_CASE("a line without end takes no memory, and the log goes on after it") {
   const RecordedFile file = reader.file();
   CHECK(file.broken == 1);
   CHECK(file.faults.at(0) == "line 1: is longer than 16777216 bytes");
-  CHECK(file.runs.at(0).history->last_step() == 1);
+  CHECK(file.runs.at(0).seeds[0].history->last_step() == 1);
 }
 
 TEST_CASE("a file that begins with a line beyond all length is refused there, and not read to its end") {
@@ -555,17 +561,17 @@ TEST_CASE("a file that begins with a line beyond all length is refused there, an
   LogReader whole(log);
   InputFile all(log, input::kLog);
   read_log(all, whole);
-  CHECK(whole.file().runs.at(0).history->last_step() == 2);
+  CHECK(whole.file().runs.at(0).seeds[0].history->last_step() == 2);
 }
 
 TEST_CASE("a long log is read in bounded memory, and keeps its spikes") {
   LogReader reader("a.jsonl");
   constexpr int kLines = 200'000;
   reader.take(long_log(kLines));
-  const RecordedRun run = reader.file().runs.at(0);
-  CHECK(run.history->last_step() == kLines);
-  CHECK(run.history->bytes() < kHistoryBudget + kDenseSteps * 12 + 1000);
-  const Series norm = run.history->series(run.history->find("L07.ffn.w1.grad_norm"));
+  const Recording run = reader.file().runs.at(0);
+  CHECK(run.seeds[0].history->last_step() == kLines);
+  CHECK(run.seeds[0].history->bytes() < kHistoryBudget + kDenseSteps * 12 + 1000);
+  const Series norm = run.seeds[0].history->series(run.seeds[0].history->find("L07.ffn.w1.grad_norm"));
   CHECK(*std::max_element(norm.values.begin(), norm.values.end()) == 77);
 }
 
@@ -589,3 +595,34 @@ TEST_CASE("many runs of one log share one budget, and there are not more than a 
 }
 
 }  // namespace normscope::records
+
+// A file that is a log is known by its first line, whatever it is called.
+
+using namespace normscope;
+
+TEST_CASE("a log is known by its header, or by a line that has a step") {
+  const test::Folder folder;
+  const auto kind = [&](const char* name, const std::string& content) {
+    return look_at(folder.write(name, content)).kind;
+  };
+  CHECK(kind("log.txt", "{\"run\":\"A\",\"seed\":1,\"step\":1,\"loss\":4.1,\"lr\":0.003}\n") ==
+        FileKind::Recorded);
+  const FileLook header = look_at(folder.write("header.txt", "{\"format\":\"normscope log 2\"}\n"));
+  CHECK(header.words.starts_with("A training log"));
+  CHECK(kind("bare.jsonl", "{\"step\":1,\"loss\":3.2}\n") == FileKind::Recorded);
+  CHECK(kind("nan.jsonl", "{\"step\":1,\"loss\":NaN,\"lr\":-Infinity}\n") == FileKind::Recorded);
+  const std::string wide = "{\"grad_norm\":{\"step\":1,\"" + std::string(70'000, 'a') + "\":1},\"step\":1}\n";
+  CHECK(kind("wide.jsonl", "{\"step\":1," + wide.substr(1)) == FileKind::Recorded);
+  CHECK(kind("inner.json", "{\"a\":{\"step\":1},\"b\":\"step\"}\n") == FileKind::Numbers);
+}
+
+// The rows of tests/refusals/log.txt: what a log is refused with.
+
+using namespace normscope::test;
+
+TEST_CASE("refusals: a log says in one line what is wrong with it") {
+  check_reader({"log", [](const std::string& text) {
+                  const Folder folder;
+                  normscope::records::read_recorded(folder.write("x", text));
+                }});
+}

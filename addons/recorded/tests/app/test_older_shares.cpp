@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "addons/recorded/training/log_reader.h"
-#include "addons/recorded/training/older_shares.h"
 #include "addons/recorded/training/recorded_run.h"
+#include "addons/recorded/training/run_builder.h"
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
 #include "training/measure/look.h"
@@ -61,12 +61,12 @@ struct Measured {
   std::vector<std::string> names;
 };
 
-double number_of(const RecordedRun& run, const std::string& name) {
-  const int32_t at = run.history->find(name);
-  return at < 0 ? NAN : static_cast<double>(run.history->series(at).values.at(0));
+double number_of(const Recording& run, const std::string& name) {
+  const int32_t at = run.seeds[0].history->find(name);
+  return at < 0 ? NAN : static_cast<double>(run.seeds[0].history->series(at).values.at(0));
 }
 
-RecordedRun read(const std::string& text) {
+Recording read(const std::string& text) {
   LogReader reader("a.jsonl");
   reader.take(kHead + text);
   REQUIRE(reader.file().broken == 0);
@@ -88,7 +88,7 @@ TEST_CASE("shares of what is older: those of the engine, exactly without norms o
                                            {Placement::DeepNorm, 0.2},
                                            {Placement::Keel, 0.2}}) {
     const Measured model(placement);
-    const RecordedRun run = read(model.line());
+    const Recording run = read(model.line());
     for (int i = 1; i <= 2 * model.config.layers; ++i)
       for (int j = 0; j <= i; ++j) {
         const std::string name = j == i ? fmt::format("beta2.{}.sum", i) : fmt::format("beta2.{}.{}", i, j);
@@ -102,7 +102,7 @@ TEST_CASE("shares of what is older: none from a line that lacks a number, or say
   const Measured model(Placement::Pre);
   CHECK(std::isnan(number_of(read(model.line("beta2.3.3")), "beta2.2.1")));
   // What rests on a missing variance is unknown, and what does not is there.
-  const RecordedRun lacking = read(model.line("L02.attn"));
+  const Recording lacking = read(model.line("L02.attn"));
   CHECK_FALSE(std::isnan(number_of(lacking, "beta2.2.1")));
   CHECK(std::isnan(number_of(lacking, "beta2.3.1")));
   std::string own = model.line();
@@ -115,9 +115,9 @@ TEST_CASE("shares of what is older: not of a model beyond all depth") {
   std::string share;
   for (size_t i = 1; i <= OlderShares::kMostSublayers + 1; ++i)
     share += fmt::format("{}\"beta2.{}.{}\":0.5", i == 1 ? "" : ",", i, i);
-  const RecordedRun run = read("{\"step\":1,\"loss\":1,\"share\":{" + share + "}}\n");
-  CHECK(run.history->find("beta2.1.0") < 0);
-  CHECK(run.history->find("beta2.97.97") >= 0);
+  const Recording run = read("{\"step\":1,\"loss\":1,\"share\":{" + share + "}}\n");
+  CHECK(run.seeds[0].history->find("beta2.1.0") < 0);
+  CHECK(run.seeds[0].history->find("beta2.97.97") >= 0);
 }
 
 }  // namespace normscope::records

@@ -5,7 +5,6 @@
 #include <set>
 #include <string>
 
-#include "addons/recorded/training/name_mapping.h"
 #include "addons/recorded/training/tensor_names.h"
 #include "app/support/program.h"
 #include "catch.hpp"

@@ -1,7 +1,7 @@
 // Logs of runs that were recorded elsewhere, and mapping files: the same bytes as either.
 #include "addons/recorded/training/log_reader.h"
 
-#include "addons/recorded/training/name_mapping.h"
+#include "addons/recorded/training/tensor_names.h"
 #include "fuzz.h"
 
 using namespace normscope;

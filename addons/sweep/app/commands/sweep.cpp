@@ -1,5 +1,5 @@
 // normscope sweep trains one or two settings over their values, every cell over its seeds, and finds the border of
-// learning. It can be resumed and shared out over machines: finished runs are kept, others go on from their step.
+// learning. It can be resumed and shared out over machines: finished runs are kept.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -32,8 +32,7 @@ struct SweepOptions {
 std::string preset_names_text() {
   std::vector<std::string> names;
   for (const sweep::Preset& preset : sweep::presets())
-    names.push_back(fmt::format("{} ({})", preset.name,
-                                words::language("en").say(fmt::format("sweep.preset.{}", preset.name))));
+    names.push_back(fmt::format("{} ({})", preset.name, words::language("en").tr(preset.title)));
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
@@ -72,11 +71,10 @@ class SweepNote {
 Exit sweep_command(const SweepOptions& options) {
   const sweep::Plan plan = sweep_plan_of(options);
   const sweep::Metric metric = with_exit(Exit::Usage, [&] { return sweep::metric_from(options.metric); });
-  const std::vector<sweep::Job> jobs = with_exit(Exit::Usage, [&] { return sweep::jobs_of(plan); });
-  const RunSpec& first =
-      std::find_if(jobs.begin(), jobs.end(), [](const sweep::Job& job) { return job.refused.empty(); })->spec;
-  const experiments::Study study = sweep::study_of(jobs);
-  SweepNote told(jobs.size());
+  const std::vector<sweep::CellRun> runs = with_exit(Exit::Usage, [&] { return sweep::runs_of(plan); });
+  const experiments::Study study = sweep::study_of(runs);
+  const RunSpec& first = std::ranges::find_if(runs, &std::string::empty, &sweep::CellRun::refused)->run.spec;
+  SweepNote told(study.runs.size());
   sweep::Grid grid;
   StudyWork work{.name = "sweep",
                  .file = "sweep",
@@ -84,17 +82,16 @@ Exit sweep_command(const SweepOptions& options) {
                  .runs = plan.runs(),
                  .inputs = files_of(first)};
   work.command = [&](std::string_view between) {
-    return sweep::command_text(plan, {.metric = metric == sweep::Metric::Loss ? "" : options.metric},
-                               between) +
+    return sweep::command_text(plan, metric == sweep::Metric::Loss ? "" : options.metric, between) +
            backend_line(options.study.backend, between);
   };
   work.train = [&](experiments::ResultStore& store, const experiments::RunnerOptions& runner,
                    const OnProgress& on_progress) {
     task_of(first);  // data that cannot be used is said before anything is trained
-    const experiments::Studied studied = experiments::train(
+    const experiments::StudyResults studied = experiments::train(
         study, store, runner, [&](const experiments::Progress& at) { return told(at, on_progress); },
         std::ref(told));
-    grid = sweep::grid_of(plan, jobs, studied.records(), sweep::predictions_of(plan, jobs));
+    grid = sweep::grid_of(plan, runs, studied.records(), sweep::predictions_of(plan, runs));
     return count_of(study, studied);
   };
   work.show = [&] {

@@ -23,12 +23,11 @@ void SweepScreen::draw_presets(Ui& ui, Rect& rest) {
   for (size_t i = 0; i < plans.size(); ++i) {
     const Preset& preset = presets()[i];
     const Plan& ready = plans[i];
-    const std::string& title = words::say(fmt::format("sweep.preset.{}", preset.name));
+    const std::string& title = tr(preset.title);
     const Rect row = rest.take_top(size_ == Size::Compact ? 24.f : 28.f, 2);
     const bool shown = ready.axes == plan_.axes;
-    const Hit hit =
-        ui.hit(fmt::format("sweep/preset/{}", preset.name), row, shown ? words::say("sweep.axes.shown") : "",
-               words::say("sweep.axes.help_preset", {{"title", title}}));
+    const Hit hit = ui.hit(fmt::format("sweep/preset/{}", preset.name), row, shown ? tr("shown") : "",
+                           tr("A sweep that is ready to start: {title}.", {{"title", title}}));
     if (shown || hit.hovered) p.fill(row, t.dark ? t.field : t.sunk, 6);
     if (shown) p.accent_box(t, {row.x - 3, row.y + 5, 5, row.h - 10}, 2);
     const TextStyle style{shown ? Face::Bold : Face::Sans, type::body};
@@ -38,11 +37,14 @@ void SweepScreen::draw_presets(Ui& ui, Rect& rest) {
 }
 
 void SweepScreen::draw_rest_of_runs(Ui& ui, const Rect& row) {
-  std::vector<words::Label> labels{words::label("sweep.axes.rest_now"), words::label("sweep.axes.rest_post")};
+  std::vector<words::Label> labels{words::label("the rest: as set now"),
+                                   words::label("the rest: Post-LN, defaults")};
   for (const OpenRun& run : open_)
-    labels.push_back(words::label("sweep.axes.rest_run", {{"run", run.letter}}));
+    labels.push_back(words::label("the rest: run {run}", {{"run", run.letter}}));
   int chosen = 0;
-  if (!choice(ui, "sweep/rest", row, labels, chosen, words::say("sweep.axes.help_rest"))) return;
+  if (!choice(ui, "sweep/rest", row, labels, chosen,
+              tr("All settings that the axes do not change: the defaults, or those of a run in the Lab.")))
+    return;
   if (chosen == 1)
     change(with_rest(plan_, preset_run("post")));
   else if (chosen > 1)
@@ -58,16 +60,16 @@ void SweepScreen::draw_rest(Ui& ui, Rect rest) {
                                       [](const Axis& axis) { return axis.key == "train.steps"; });
   FieldOptions of_steps{.lo = 10, .hi = 2000, .step = 10, .log = true, .integer = true};
   of_steps.enabled = own_steps;
-  if (field(ui, "sweep/steps", row.take_left(half, 8), words::say("sweep.axes.steps"), steps,
-            words::say("sweep.axes.help_steps"), of_steps) == Change::Done) {
+  if (field(ui, "sweep/steps", row.take_left(half, 8), tr("steps"), steps,
+            tr("How many steps every run trains."), of_steps) == Change::Done) {
     Plan next = plan_;
     next.steps = static_cast<int32_t>(steps);
     change(std::move(next));
   }
-  const FieldOptions of_seeds{
-      .lo = 1, .hi = 10, .step = 1, .integer = true, .unit = words::say("sweep.axes.per_cell")};
-  if (field(ui, "sweep/seeds", row, words::say("sweep.axes.seeds"), seeds,
-            words::say("sweep.axes.help_seeds"), of_seeds) == Change::Done) {
+  const FieldOptions of_seeds{.lo = 1, .hi = 10, .step = 1, .integer = true, .unit = tr("per cell")};
+  if (field(ui, "sweep/seeds", row, tr("seeds##axes"), seeds,
+            tr("Seeds in every cell. To ask for more of them, choose a region of the grid."),
+            of_seeds) == Change::Done) {
     Plan next = plan_;
     next.seeds = static_cast<int32_t>(seeds);
     change(std::move(next));
@@ -76,21 +78,21 @@ void SweepScreen::draw_rest(Ui& ui, Rect rest) {
   for (const std::string_view name : metric_names()) metrics.push_back(info(metric_from(name)).name);
   int metric = static_cast<int>(metric_);
   Rect last = rest.take_top(space::field_h, 8);
-  ui.paint().text_in(last.take_left(48), {Face::Sans, type::body}, ui.theme().ink2,
-                     words::say("sweep.axes.colour"));
-  if (choice(ui, "sweep/metric", last, metrics, metric, words::say("sweep.axes.help_colour"))) {
+  ui.paint().text_in(last.take_left(48), {Face::Sans, type::body}, ui.theme().ink2, tr("colour"));
+  if (choice(ui, "sweep/metric", last, metrics, metric,
+             tr("What the colour of a cell shows: loss, first step off the plateau, gradient, ratio of "
+                "gradients, shares, or what theory predicts of the untrained network."))) {
     metric_ = static_cast<Metric>(metric);
     key_ = {0, 1};
   }
   if (message_.empty()) return;
-  ui.mark("sweep/message", rest, message_, words::say("sweep.axes.help_message"));
+  ui.mark("sweep/message", rest, message_, tr("Why the sweep stays as it was."));
   if (ui.paint().wrapped_height(rest.w, {Face::Sans, type::tick}, message_, 15) <= rest.h)
     ui.paint().text_wrapped(rest, {Face::Sans, type::tick}, ui.theme().ink, message_, 15);
 }
 
 void SweepScreen::draw_axes(Ui& ui, const Rect& rect) {
-  Rect rest = panel(ui, rect,
-                    {.title = words::say("sweep.axes.title"), .note = extent_words(plan_), .term = "sweep"});
+  Rect rest = panel(ui, rect, {.title = tr("What is swept"), .note = extent_words(plan_), .term = "sweep"});
   const auto line = [&](float gap) {
     rest.take_top(gap);
     ui.paint().hairline({rest.x, rest.y}, {rest.right(), rest.y}, ui.theme().border);

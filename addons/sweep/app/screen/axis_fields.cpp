@@ -9,6 +9,7 @@
 
 #include "addons/sweep/app/screen/sweep_screen.h"
 #include "addons/sweep/app/screen/words.h"
+#include "app/settings/settings.h"
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
 #include "engine/core/error.h"
@@ -61,9 +62,9 @@ void SweepScreen::draw_setting(Ui& ui, const Rect& rect, size_t which) {
   const bool there = which < plan_.axes.size();
   ButtonOptions options;
   options.style = {Face::Bold, type::body};
-  const std::string label = there ? plan_.axes[which].label() : words::say("sweep.axis.add");
+  const std::string label = there ? plan_.axes[which].label() : tr("add an axis");
   if (ui.paint().text_width(options.style, label) + 38 < rect.w) options.icon = Icon::ChevronDown;
-  if (button(ui, name, rect, label, words::say("sweep.axis.help_setting"), options)) {
+  if (button(ui, name, rect, label, tr("Which setting this axis is; type to search."), options)) {
     search_[which].clear();
     ui.open_popup(name);
   }
@@ -73,18 +74,18 @@ void SweepScreen::draw_setting(Ui& ui, const Rect& rect, size_t which) {
   list.y = std::min(list.y, ui.size().y - list.h - 4);
   if (!ui.begin_popup(name, list)) return;
   Rect rest = list.inset(6);
-  text_field(ui, name + "/search", rest.take_top(kRow, 4), words::say("sweep.axis.search"), search_[which],
-             words::say("sweep.axis.help_search"));
+  text_field(ui, name + "/search", rest.take_top(kRow, 4), tr("search##axis"), search_[which],
+             tr("Letters of the setting's name."));
   std::optional<std::string> chosen;
   if (which == 1 && there && search_[1].empty())
-    if (button(ui, name + "/none", rest.take_top(kRow), words::say("sweep.axis.one"),
-               words::say("sweep.axis.help_one"), {.quiet = true, .left = true}))
+    if (button(ui, name + "/none", rest.take_top(kRow), tr("one axis only"), tr("Takes this axis away."),
+               {.quiet = true, .left = true}))
       chosen = "";
   for (const std::string& key : matching_keys(search_[which])) {
     if (rest.h < kRow) break;
     const bool taken = plan_.axes.size() > 1 - which && plan_.axes[1 - which].key == key;
     if (button(ui, name + "/" + key, rest.take_top(kRow), setting_words(key),
-               words::spoken(find_field(key)->help),
+               settings::spoken_help(*find_field(key)),
                {.enabled = !taken, .quiet = true, .left = true, .style = {Face::Sans, type::body}}))
       chosen = key;
   }
@@ -113,16 +114,13 @@ void SweepScreen::draw_range(Ui& ui, Rect row, size_t which) {
   value.hi = value.log ? high * 100 : std::max(1.0, 2 * high);
   value.step = (high - low) / 20;
   value.hard_lo = value.hard_hi = false;
-  const bool one =
-      field(ui, control_name(which, "from"), row.take_left(third, 6), words::say("sweep.axis.from"), from,
-            words::say("sweep.axis.help_from"), value) == Change::Done;
-  const bool other =
-      field(ui, control_name(which, "to"), row.take_left(third, 6), words::say("sweep.axis.to"), to,
-            words::say("sweep.axis.help_to"), value) == Change::Done;
-  const FieldOptions many{
-      .lo = 2, .hi = 20, .step = 1, .integer = true, .unit = words::say("sweep.axis.values")};
+  const bool one = field(ui, control_name(which, "from"), row.take_left(third, 6), tr("from"), from,
+                         tr("The first value."), value) == Change::Done;
+  const bool other = field(ui, control_name(which, "to"), row.take_left(third, 6), tr("to"), to,
+                           tr("The last value."), value) == Change::Done;
+  const FieldOptions many{.lo = 2, .hi = 20, .step = 1, .integer = true, .unit = tr("values")};
   const bool more = field(ui, control_name(which, "count"), row, "", count,
-                          words::say("sweep.axis.help_count"), many) == Change::Done;
+                          tr("How many values, both ends included."), many) == Change::Done;
   if (!one && !other && !more) return;
   try {
     edit(which, with_range(axis, from, to, static_cast<int32_t>(count), base_));
@@ -139,16 +137,15 @@ void SweepScreen::draw_typed(Ui& ui, const Rect& row, size_t which) {
   // A text that is too long for the row is shown whole only while it is typed.
   std::string shown = text;
   if (ui.edit().name != name && ui.paint().text_width({Face::Sans, type::body}, text) > row.w - 20)
-    shown = words::say("sweep.axis.count", {{"count", axis.values.size()}});
+    shown = tr("{count} values", {{"count", axis.values.size()}});
   const bool swap = shown != text;
   Rect place = row;
   bool done = false;
   if (swap) {
-    if (ui::row(ui, name, place, shown, "", "", words::say("sweep.axis.help_typed")))
-      ui.edit() = {name, text, true};
+    if (ui::row(ui, name, place, shown, "", "", tr("Type the values here."))) ui.edit() = {name, text, true};
   } else {
-    done = text_field(ui, name, place, words::say("sweep.axis.values"), text,
-                      words::say("sweep.axis.help_values"));
+    done = text_field(ui, name, place, tr("values"), text,
+                      tr("The values, separated by blanks; words, separated by commas."));
   }
   if (!done) return;
   try {
@@ -162,9 +159,8 @@ void SweepScreen::draw_axis(Ui& ui, Rect& rest, size_t which) {
   const float tight = size_ == Size::Compact ? 3 : 6;
   Rect head = rest.take_top(space::field_h, tight);
   ui.paint().text_in(head.take_left(48), {Face::Sans, type::body}, ui.theme().ink2,
-                     which == 0 ? words::say("sweep.axis.across") : words::say("sweep.axis.up"));
-  const std::vector<words::Label> kinds{words::label("sweep.axis.list"), words::label("sweep.axis.lin"),
-                                        words::label("sweep.axis.log")};
+                     which == 0 ? tr("Across") : tr("Up"));
+  const std::vector<words::Label> kinds{words::label("list"), words::label("lin"), words::label("log")};
   const bool there = which < plan_.axes.size();
   const bool numbers = there && is_numeric(plan_.axes[which]);
   const float width = segmented_width(ui, kinds);
@@ -173,7 +169,8 @@ void SweepScreen::draw_axis(Ui& ui, Rect& rest, size_t which) {
   if (which >= plan_.axes.size()) return;  // the axis may just have been removed
   if (numbers) {
     int kind = static_cast<int>(plan_.axes[which].kind);
-    if (segmented(ui, control_name(which, "kind"), right, kinds, kind, words::say("sweep.axis.help_kind"))) {
+    if (segmented(ui, control_name(which, "kind"), right, kinds, kind,
+                  tr("Single values, or a range in equal steps (lin) or by equal factors (log)."))) {
       try {
         edit(which, with_kind(plan_.axes[which], static_cast<Axis::Kind>(kind), base_));
       } catch (const Error& error) {
@@ -212,7 +209,7 @@ void SweepScreen::hold_handle(Ui& ui, const Rect& line, size_t which, size_t han
   const bool list = axis.kind == Axis::Kind::List;
   const Hit hit = ui.hit(
       fmt::format("{}/{}", control_name(which, "rail"), handle + 1), centred(at, 24, 24), ui::number(value),
-      list ? words::say("sweep.axis.help_value") : words::say("sweep.axis.help_end"), options);
+      list ? tr("One value: drag it, Delete removes it.") : tr("An end of the range: drag it."), options);
   ui.paint().accent_disc(ui.theme(), at, hit.held || hit.hovered ? 7.5f : 6.5f);
   // Only a press takes the handle, so that a handle which undo has dropped is not held again before the next press.
   if (hit.pressed) held_ = Held{which, handle, axis, rail, ImGui::GetFrameCount()};
@@ -243,9 +240,10 @@ void SweepScreen::draw_rail(Ui& ui, const Rect& rect, size_t which) {
   surface.overlap = true;
   surface.focusable = false;
   const bool list = axis.kind == Axis::Kind::List;
-  const Hit on =
-      ui.hit(control_name(which, "rail"), line.inset(-8, 0), typed_text(axis),
-             list ? words::say("sweep.axis.help_list") : words::say("sweep.axis.help_range"), surface);
+  const Hit on = ui.hit(control_name(which, "rail"), line.inset(-8, 0), typed_text(axis),
+                        list ? tr("Drag a value; a double click adds one, Delete removes it.")
+                             : tr("Drag an end of the range."),
+                        surface);
   p.hairline({line.x, line.centre().y}, {line.right(), line.centre().y}, t.axis);
   draw_rail_ends(p, t, line, rail);
   for (const std::string& value : axis.values) {

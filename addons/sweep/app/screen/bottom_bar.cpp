@@ -23,24 +23,25 @@ void SweepScreen::draw_runs(Ui& ui, const Rect& rect) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
   const int64_t known = grid_->known;
-  const auto runs = static_cast<int64_t>(jobs_.size());
-  ui.mark("sweep/runs", rect, words::say("sweep.bar.runs", {{"done", known}, {"all", runs}}),
-          words::say("sweep.bar.help_runs"));
-  if (jobs_.size() > kMostFields) {
+  const auto runs = static_cast<int64_t>(runs_.size());
+  ui.mark("sweep/runs", rect, tr("{done} of {all}", {{"done", known}, {"all", runs}}),
+          tr("One field for each run, seed by seed."));
+  if (runs_.size() > kMostFields) {
     p.fill(rect, t.trough, 3);
     p.fill({rect.x, rect.y, rect.w * static_cast<float>(known) / static_cast<float>(runs), rect.h}, t.ink2,
            3);
     return;
   }
   const float each = rect.w / static_cast<float>(std::max<int64_t>(1, runs));
-  for (size_t i = 0; i < jobs_.size(); ++i) {
-    const Job& job = jobs_[i];
+  for (size_t i = 0; i < runs_.size(); ++i) {
+    const CellRun& one = runs_[i];
+    const uint64_t seed = one.run.spec.seed;
     const Rect field{rect.x + static_cast<float>(i) * each, rect.y, std::max(1.f, each - 2), rect.h};
-    const Cell& cell = grid_->at(job.column, job.row);
-    const bool there = cell.runs[job.seed - 1].has_value();
+    const Cell& cell = grid_->at(one.column, one.row);
+    const bool there = cell.runs[seed - 1].has_value();
     p.fill(field, there ? t.ink2 : t.trough, 2);
     for (const UnderWay& run : state_->under_way)
-      if (!there && run.column == job.column && run.row == job.row && run.seed == job.seed)
+      if (!there && run.column == one.column && run.row == one.row && run.seed == seed)
         p.fill({field.x, field.y, field.w * run.share, field.h}, t.ink2, 2);
   }
 }
@@ -55,7 +56,8 @@ void SweepScreen::draw_status(Ui& ui, const Rect& words, const Rect& line, bool 
                              : told            ? progress_words(*state_, clock, seconds_)
                                                : "";
   const std::string fitted = ui.paint().fit(body, status, line.w);
-  ui.tell("sweep/status", words, status, fitted == status ? words::say("sweep.bar.help_status") : status);
+  ui.tell("sweep/status", words, status,
+          fitted == status ? tr("How far the sweep has come, or what stops it.") : status);
   if (trouble || fitted == status)
     ui.paint().text_in(line, body, trouble ? ui.theme().ink : ui.theme().ink2, fitted);
 }
@@ -73,27 +75,30 @@ void SweepScreen::draw_bar(Ui& ui, const Rect& bar, bool clock) {
   play.enabled = running || !done;
   const Rect place = centred({rest.x + 23, cy}, 46, 34);
   if (icon_button(ui, "sweep/play", place, running ? Icon::Pause : Icon::Play,
-                  running ? words::say("sweep.bar.help_pause") : words::say("sweep.bar.help_play"), play,
-                  running ? words::say("sweep.bar.running") : words::say("sweep.bar.resting")))
+                  running ? tr("Pause; runs under way are saved and go on from their step (Space).")
+                          : tr("Train what is missing, several runs side by side (Space)."),
+                  play, running ? tr("running") : tr("resting")))
     play_or_pause();
   rest.take_left(46, 6);
   ButtonOptions stops;
   stops.enabled = running || state_->phase == Phase::Paused;
   const Rect square = centred({rest.x + 17, cy}, 34, 34);
-  if (icon_button(ui, "sweep/stop", square, Icon::None, words::say("sweep.bar.help_stop"), stops)) stop();
+  if (icon_button(ui, "sweep/stop", square, Icon::None, tr("Stop; what ran is kept (S)."), stops)) stop();
   p.fill(centred(square.centre(), 11, 11), stops.enabled ? t.ink : t.ink3, 1);
   rest.take_left(34, 12);
 
   const int32_t all = trainer_->all_cores();
   const float words_w = size_ == Size::Compact ? 240 : 300;
-  const std::vector<words::Label> labels{words::label("sweep.bar.cores", {{"count", 1}}),
-                                         words::label("sweep.bar.cores", {{"count", all}})};
+  const std::vector<words::Label> labels{words::label("{count} core | {count} cores", {{"count", 1}}),
+                                         words::label("{count} core | {count} cores", {{"count", all}})};
   const float width = segmented_width(ui, labels);
   const bool room = rest.w > width + words_w + kLeastRuns;
   if (room && all > 1 && clock) {
     int shown = trainer_->cores() > 1 ? 1 : 0;
-    if (segmented(ui, "sweep/cores", centred({rest.x + width / 2, cy}, width, 28), labels, shown,
-                  words::say("sweep.bar.help_cores")))
+    if (segmented(
+            ui, "sweep/cores", centred({rest.x + width / 2, cy}, width, 28), labels, shown,
+            tr("How many runs train side by side, each on a core of its own. Runs that train in the Lab "
+               "keep at least a quarter of the cores.")))
       trainer_->use_cores(shown == 0 ? 1 : all);
     rest.take_left(width, 16);
   }
@@ -101,14 +106,14 @@ void SweepScreen::draw_bar(Ui& ui, const Rect& bar, bool clock) {
   const Rect upper{words.x, cy - 24, words.w, 24}, lower{words.x, cy + 2, words.w, 18};
   const float number = p.text_in(upper, {Face::Mono, type::counter}, t.ink, grouped(grid_->known));
   p.text_in({upper.x + number + 8, upper.y + 2, upper.w, upper.h}, {Face::Sans, type::body}, t.ink3,
-            words::say("sweep.bar.of", {{"all", jobs_.size()}}));
+            tr("of {all} runs", {{"all", runs_.size()}}));
   draw_status(ui, words, lower, clock);
   const Rect runs = centred(rest.centre(), rest.w, 8);
   draw_runs(ui, runs);
   const TextStyle mono{Face::Mono, type::tick};
-  p.text({runs.x, runs.bottom() + 18}, mono, t.ink3, words::say("sweep.bar.run", {{"run", 1}}));
-  p.text({runs.right(), runs.bottom() + 18}, mono, t.ink3,
-         words::say("sweep.bar.run", {{"run", jobs_.size()}}), Align::Right);
+  p.text({runs.x, runs.bottom() + 18}, mono, t.ink3, tr("run {run}", {{"run", 1}}));
+  p.text({runs.right(), runs.bottom() + 18}, mono, t.ink3, tr("run {run}", {{"run", runs_.size()}}),
+         Align::Right);
 }
 
 }  // namespace normscope::sweep

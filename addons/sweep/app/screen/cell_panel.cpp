@@ -10,7 +10,7 @@
 #include "app/ui/widgets.h"
 #include "app/view/wiring_glyph.h"
 #include "app/words/words.h"
-#include "training/data/identity/data_identity.h"
+#include "training/data/data_identity.h"
 #include "training/io/text_table.h"
 
 namespace normscope::sweep {
@@ -29,11 +29,11 @@ plot::PlotSpec SweepScreen::curves_of(const Cell& cell) {
   plot::PlotSpec spec;
   spec.id = "sweep-cell";
   spec.title = grid_->text_of(cell);
-  spec.x.label = words::say("sweep.curves.step");
+  spec.x.label = tr("step");
   spec.x.integer = true;
   spec.x.hi = base_.train.steps;
-  spec.y.label = words::say("sweep.curves.loss");
-  spec.y.unit = words::say("sweep.curves.nats");
+  spec.y.label = tr("loss");
+  spec.y.unit = tr("nats");
   double high = 1, low = std::numeric_limits<double>::infinity();
   const auto add = [&](const Record& run, bool own, size_t seed) {
     if (run.curve.empty()) return;
@@ -47,7 +47,7 @@ plot::PlotSpec SweepScreen::curves_of(const Cell& cell) {
     line.width = own ? line::depth : 1;
     line.end_label = line.end_marker = own;
     if (own) {
-      line.name = words::say("sweep.curves.seed", {{"seed", seed}});
+      line.name = tr("seed {seed}##curves", {{"seed", seed}});
       line.value = words::with_decimal(fixed(run.loss, 2));
     }
     spec.x.hi = std::max(spec.x.hi, static_cast<double>(run.steps));
@@ -82,28 +82,30 @@ plot::PlotSpec SweepScreen::curves_of(const Cell& cell) {
 void SweepScreen::draw_curves(Ui& ui, const Rect& rect, const Cell& cell) {
   plot::PlotSpec spec = curves_of(cell);
   spec.pad_right = std::max(spec.pad_right, plot::needed_pad_right(ui, spec, rect.w));
-  plot::draw_plot(ui, "sweep/curves", rect, spec, curve_view_, words::say("sweep.curves.help"));
+  plot::draw_plot(
+      ui, "sweep/curves", rect, spec, curve_view_,
+      tr("Training loss of this cell's seeds; grey: one seed of every other cell with its data."));
 }
 
 void SweepScreen::draw_cell_panel(Ui& ui, const Rect& rect) {
   const std::optional<Place> place = shown_cell();
   if (!place) {
-    Rect rest = panel(ui, rect, {words::say("sweep.cell.title"), "", "", 0, false});
-    const std::string& text = words::say("sweep.cell.none_shown");
-    ui.mark("sweep/cell", rest, text, words::say("sweep.cell.help_none"));
+    Rect rest = panel(ui, rect, {tr("Cell"), "", "", 0, false});
+    const std::string& text =
+        tr("Point at a cell, or choose one with the arrow keys: its curves stand here.");
+    ui.mark("sweep/cell", rest, text, tr("The cell under the hand."));
     ui.paint().text_wrapped(rest, {Face::Sans, type::body}, ui.theme().ink2, text, 18);
     return;
   }
   const Cell& cell = grid_->at(place->column, place->row);
   const std::string title = capitalised(grid_->text_of(cell));
   const bool fits = ui.paint().text_width({Face::Bold, type::title}, title) < rect.w - 2 * space::pad;
-  Rect rest = panel(ui, rect, {fits ? title : words::say("sweep.cell.title"), "", "", 0, false});
-  ui.mark("sweep/cell", rest, title, words::say("sweep.cell.help"));
-  const Job* job = job_of(*place);
+  Rect rest = panel(ui, rect, {fits ? title : tr("Cell"), "", "", 0, false});
+  ui.mark("sweep/cell", rest, title, tr("The cell under the hand, or the one that was pinned."));
+  const RunSpec* spec = spec_at(*place);
   Rect buttons = rest.take_bottom(34, 8);
   Rect head = rest.take_top(48, 6);
-  if (job && job->refused.empty())
-    view::draw_wiring_glyph(ui, {head.right() - 82, head.y - 6}, job->spec.model, ui.theme().ink2);
+  if (spec) view::draw_wiring_glyph(ui, {head.right() - 82, head.y - 6}, spec->model, ui.theme().ink2);
   head.take_right(96);
   badge(ui, {head.x, head.y}, cell_badge(cell),
         cell.sign == Sign::Stuck ? BadgeKind::Solid : BadgeKind::Outline);
@@ -111,7 +113,7 @@ void SweepScreen::draw_cell_panel(Ui& ui, const Rect& rect) {
   rest.take_top(12);
   const TextStyle body{Face::Sans, type::body};
   const std::string sentence = is_predicted(metric_) ? predicted_sentence(cell) : cell_sentence(cell);
-  ui.mark("sweep/cell/sentence", words, sentence, words::say("sweep.cell.help_sentence"));
+  ui.mark("sweep/cell/sentence", words, sentence, tr("Why this cell got its verdict."));
   // Why a cell cannot be trained, or what is predicted of it, takes room from the curves.
   if (cell.sign == Sign::Failed || is_predicted(metric_)) {
     const float height = std::min(rest.h, ui.paint().wrapped_height(rest.w, body, sentence, 17));
@@ -122,9 +124,10 @@ void SweepScreen::draw_cell_panel(Ui& ui, const Rect& rect) {
   if (cell.known > 0 && cell.sign != Sign::Failed && rest.h > 90) draw_curves(ui, rest, cell);
   ButtonOptions primary;
   primary.primary = true;
-  primary.enabled = job && job->refused.empty();
+  primary.enabled = spec != nullptr;
   if (button(ui, "sweep/open", buttons.take_left(std::min(204.f, buttons.w - 60), 10),
-             words::say("sweep.cell.open"), words::say("sweep.cell.help_open"), primary))
+             tr("Open as run D in the Lab"),
+             tr("Trains this cell as run D from step 0 (click on the cell, or Enter)."), primary))
     open_cell(*place);
 }
 
@@ -145,7 +148,7 @@ void SweepScreen::draw_region_rows(Ui& ui, Rect rest) {
   Rect heads = rest.take_top(18);
   for (size_t i = 0; i < axes; ++i)
     p.text_in(heads.take_left(column), small, t.ink3, p.fit(small, plan_.axes[i].label(), column - 8));
-  p.text_in(heads, small, t.ink3, words::say("sweep.region.its_seeds"));
+  p.text_in(heads, small, t.ink3, tr("its seeds"));
   for (const Cell* cell : cells) {
     if (rest.h < 24) return;
     Rect row = rest.take_top(24);
@@ -164,39 +167,39 @@ void SweepScreen::draw_region_rows(Ui& ui, Rect rest) {
 
 void SweepScreen::draw_region(Ui& ui, const Rect& rect) {
   if (!brush_) {
-    Rect rest = panel(ui, rect, {words::say("sweep.region.title"), "", "", 0, false});
-    const std::string& text = words::say("sweep.region.none");
-    ui.mark("sweep/region", rest, text, words::say("sweep.region.help"));
+    Rect rest = panel(ui, rect, {tr("Brushed region"), "", "", 0, false});
+    const std::string& text = tr("Drag over the grid, or Shift and the arrow keys: a region for more seeds.");
+    ui.mark("sweep/region", rest, text, tr("The cells that were brushed."));
     ui.paint().text_wrapped(rest, {Face::Sans, type::body}, ui.theme().ink2, text, 18);
     return;
   }
-  Rect rest =
-      panel(ui, rect,
-            {words::say("sweep.region.title"), words::say("sweep.cells", {{"count", brush_->cells()}}),
-             region_sentence(*grid_, *brush_), 0, false});
-  ui.mark("sweep/region", rest, region_sentence(*grid_, *brush_), words::say("sweep.region.help"));
+  Rect rest = panel(ui, rect,
+                    {tr("Brushed region"), tr("{count} cell | {count} cells", {{"count", brush_->cells()}}),
+                     region_sentence(*grid_, *brush_), 0, false});
+  ui.mark("sweep/region", rest, region_sentence(*grid_, *brush_), tr("The cells that were brushed."));
   Rect buttons = rest.take_bottom(28, 8);
   Rect row = rest.take_top(26, 8);
   double seeds = seeds_in(plan_, *brush_);
   const FieldOptions many{.lo = 1, .hi = 20, .step = 1, .integer = true};
   const Brush there = *brush_;
-  if (field(ui, "sweep/region/seeds", row.take_left(170, 10).inset(0, 1), words::say("sweep.region.seeds"),
-            seeds, words::say("sweep.region.help_seeds"), many) == Change::Done)
+  if (field(ui, "sweep/region/seeds", row.take_left(170, 10).inset(0, 1), tr("seeds in each cell"), seeds,
+            tr("At least this many seeds in every cell of the region (+ adds one)."), many) == Change::Done)
     change(with_seeds(plan_, there, static_cast<int32_t>(seeds)));
   const std::string left =
-      words::say("sweep.region.left", {{"runs", static_cast<int64_t>(jobs_.size()) - grid_->known}});
+      tr("{runs} runs left", {{"runs", static_cast<int64_t>(runs_.size()) - grid_->known}});
   if (ui.paint().text_width({Face::Sans, type::body}, left) < row.w)
     ui.paint().text_in(row, {Face::Sans, type::body}, ui.theme().ink2, left);
   if (brush_ && brush_->columns().last < grid_->plan.columns() && brush_->rows().last < grid_->plan.rows())
     draw_region_rows(ui, rest);
-  if (button(ui, "sweep/region/narrow", buttons.take_left(184, 8), words::say("sweep.region.narrow"),
-             words::say("sweep.region.help_narrow"))) {
+  if (button(ui, "sweep/region/narrow", buttons.take_left(184, 8), tr("Narrow the axes to this"),
+             tr("The axes keep only these values."))) {
     change(narrowed(plan_, there));
     brush_.reset();
   }
-  const std::string& clear = words::say("sweep.region.clear");
+  const std::string& clear = tr("Clear");
   const float wide = std::max(70.f, ui.paint().text_width({Face::Bold, type::title}, clear) + 20);
-  if (button(ui, "sweep/region/clear", buttons.take_left(wide), clear, words::say("sweep.region.help_clear")))
+  if (button(ui, "sweep/region/clear", buttons.take_left(wide), clear,
+             tr("No region is chosen any more (Escape).")))
     brush_.reset();
 }
 
@@ -207,11 +210,10 @@ void SweepScreen::draw_right(Ui& ui, Rect rect) {
     draw_cell_panel(ui, rect);
     return draw_region(ui, below);
   }
-  const std::vector<words::Label> labels{words::label("sweep.cell.title"),
-                                         words::label("sweep.region.title")};
+  const std::vector<words::Label> labels{words::label("Cell"), words::label("Brushed region")};
   const Rect tabs = rect.take_top(26, 6);
   segmented(ui, "sweep/right", {tabs.x, tabs.y + 1, std::min(tabs.w, segmented_width(ui, labels)), 24},
-            labels, right_tab_, words::say("sweep.region.help_tabs"));
+            labels, right_tab_, tr("The cell under the hand, or the brushed region."));
   if (right_tab_ == 0)
     draw_cell_panel(ui, rect);
   else

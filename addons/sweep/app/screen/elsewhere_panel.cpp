@@ -48,29 +48,27 @@ void draw_script(Painter& p, const Theme& t, const Rect& rect, std::string_view 
 }  // namespace
 
 void SweepScreen::draw_elsewhere(Ui& ui, const Rect& rect) {
-  Rect rest = panel(ui, rect,
-                    {words::say("sweep.elsewhere.title"), words::say("sweep.elsewhere.note"), "", 0, false});
-  const std::vector<words::Label> labels{words::label("sweep.elsewhere.command"),
-                                         words::label("sweep.elsewhere.slurm"),
-                                         words::label("sweep.elsewhere.parallel")};
+  Rect rest = panel(ui, rect, {tr("Run it elsewhere"), tr("one run for each task"), "", 0, false});
+  const std::vector<words::Label> labels{words::label("command"), words::label("Slurm array"),
+                                         words::label("GNU parallel")};
   Rect row = rest.take_top(28, 8);
   segmented(ui, "sweep/form", {row.x, row.y, std::min(row.w, segmented_width(ui, labels)), 26}, labels, form_,
-            words::say("sweep.elsewhere.help_form"));
+            tr("The sweep as text: one command, a job array for Slurm, or lines for GNU parallel."));
   Rect buttons = rest.take_bottom(28, 8);
-  const std::string text = text_for(experiments::kForms[form_], plan_, {.metric = info(metric_).name});
-  ui.mark("sweep/text", rest, text, words::say("sweep.elsewhere.help_text"));
+  const std::string text = text_for(experiments::kForms[form_], plan_, info(metric_).name);
+  ui.mark("sweep/text", rest, text, tr("What is copied: it trains this very plan."));
   ui.paint().fill(rest, ui.theme().dark ? ui.theme().field : ui.theme().sunk, radius::field);
   draw_script(ui.paint(), ui.theme(), rest.inset(8, 6), text);
-  const std::string& copy = words::say("sweep.elsewhere.copy");
+  const std::string& copy = tr("Copy");
   const float wide = std::max(70.f, ui.paint().text_width({Face::Bold, type::title}, copy) + 20);
-  if (button(ui, "sweep/copy", buttons.take_left(wide, 10), copy, words::say("sweep.elsewhere.help_copy")))
+  if (button(ui, "sweep/copy", buttons.take_left(wide, 10), copy, tr("Copies the text (C).")))
     asked_.copied = text;
   for (const char* ending : {"csv", "svg", "json"}) {
     std::string label(ending);
     std::transform(label.begin(), label.end(), label.begin(),
                    [](unsigned char c) { return std::toupper(c); });
     if (button(ui, fmt::format("sweep/export/{}", ending), buttons.take_left(62, 6), label,
-               words::say("sweep.elsewhere.help_save", {{"kind", label}})))
+               tr("Saves what is known so far as {kind} in the pictures folder.", {{"kind", label}})))
       save(ending);
   }
 }

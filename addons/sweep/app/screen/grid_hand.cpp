@@ -7,7 +7,7 @@
 #include "addons/sweep/app/screen/words.h"
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
-#include "training/data/identity/data_identity.h"
+#include "training/data/data_identity.h"
 
 namespace normscope::sweep {
 
@@ -29,7 +29,11 @@ void SweepScreen::hold_grid(Ui& ui, const GridLayout& at) {
   const std::string value = shown ? grid_->text_of(grid_->at(shown->column, shown->row)) + ": " +
                                         cell_badge(grid_->at(shown->column, shown->row))
                                   : "";
-  const Hit hit = ui.hit("sweep/grid", at.area, value, words::say("sweep.grid.help"), surface);
+  const Hit hit =
+      ui.hit("sweep/grid", at.area, value,
+             tr("Each cell is one pair of values. A click opens it in the Lab, Ctrl+click keeps it "
+                "shown, dragging chooses a region."),
+             surface);
   point_at(ui, hit.hovered || hit.held ? at.at(ui.mouse()) : std::nullopt,
            hit.held || (hit.clicked && !hit.by_key));
   if (hit.pressed) drag_from_ = at.nearest(ui.mouse());
@@ -70,8 +74,8 @@ void SweepScreen::draw_brush(Ui& ui, const GridLayout& at) {
     options.arrows = true;
     options.radius = 12;
     const Hit hit = ui.hit(fmt::format("sweep/corner/{}", i + 1), centred(corner.at, 24, 24),
-                           words::say("sweep.cells", {{"count", before.cells()}}),
-                           words::say("sweep.grid.help_corner"), options);
+                           tr("{count} cell | {count} cells", {{"count", before.cells()}}),
+                           tr("A corner of the region: drag it, or move it with the arrow keys."), options);
     ui.paint().accent_disc(t, corner.at, 6);
     if (hit.pressed)  // the opposite corner stays
       drag_from_ = Place{corner.right ? columns.first : columns.last, corner.top ? rows.first : rows.last};
@@ -102,8 +106,9 @@ void SweepScreen::hold_ends(Ui& ui, const Rect& key) {
     HitOptions options;
     options.arrows = true;
     options.radius = 12;
-    const Hit hit = ui.hit(names[end], centred(at, 24, 24), ui::number(key_[end], 2),
-                           words::say("sweep.grid.help_key"), options);
+    const Hit hit = ui.hit(
+        names[end], centred(at, 24, 24), ui::number(key_[end], 2),
+        tr("An end of the colours: drag it to see small differences; a double click sets it back."), options);
     ui.paint().accent_disc(ui.theme(), at, 6);
     double next = key_[end];
     if (hit.dragging) next = (ui.mouse().x - key.x) / key.w;
@@ -123,13 +128,18 @@ void SweepScreen::draw_key(Ui& ui, const Rect& rect) {
   picture().paint_key(p, t, key, words);
   if (picture().has_colours()) hold_ends(ui, key);
   const Rect note{words.right() + 20, rect.y, rect.right() - words.right() - 20, 16};
-  const std::string hint = plan_.axes.size() > 1
-                               ? fitting(p, small, note.w,
-                                         {words::say("sweep.grid.hint"), words::say("sweep.grid.hint_short"),
-                                          words::say("sweep.grid.hint_drag")})
-                               : fitting(p, small, note.w,
-                                         {words::say("sweep.line.hint"), words::say("sweep.line.hint_short"),
-                                          words::say("sweep.grid.hint_drag")});
+  const std::string hint =
+      plan_.axes.size() > 1
+          ? fitting(
+                p, small, note.w,
+                {tr("Under a cell stand its seeds. Dashed: not trained yet. Drag over the grid for a region."),
+                 tr("Under a cell: its seeds. Drag over the grid for a region."), tr("Drag: a region")})
+          : fitting(
+                p, small, note.w,
+                {tr("Each mark is a seed, the line their mean. Click a value to open it in the Lab, drag for "
+                    "a region."),
+                 tr("Each mark is a seed. Click a value to open it, drag for a region."),
+                 tr("Drag: a region")});
   if (!hint.empty()) p.text_in(note, small, t.ink3, hint);
 }
 

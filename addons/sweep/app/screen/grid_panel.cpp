@@ -20,15 +20,15 @@ void SweepScreen::draw_grid_panel(Ui& ui, const Rect& rect) {
   const std::string& title = info(metric_).title();
   PanelOptions options;
   options.title = capitalised(title.size() < 40 ? title : info(metric_).name);
-  options.note = metric_ == Metric::Loss ? loss_note(*grid_)
-                                         : words::say("sweep.grid.steps", {{"steps", base_.train.steps}});
+  options.note =
+      metric_ == Metric::Loss ? loss_note(*grid_) : tr("{steps} steps", {{"steps", base_.train.steps}});
   Rect rest = panel(ui, rect, options);
   const Rect sentence = rest.take_top(space::sentence_row);
   const std::string words = grid_sentence(*grid_);
   const TextStyle body{Face::Sans, type::body};
   ui.paint().text_in(sentence.moved(0, -7), body, ui.theme().ink2,
                      fitting(ui.paint(), body, sentence.w, {words, words.substr(0, words.find(". ") + 1)}));
-  ui.mark("sweep/sentence", sentence, words, words::say("sweep.grid.help_sentence"));
+  ui.mark("sweep/sentence", sentence, words, tr("What the grid says, computed from its cells."));
   const Rect foot = rest.take_bottom(40, 4);
   if (plan_.axes.size() < 2) {
     draw_key(ui, foot);

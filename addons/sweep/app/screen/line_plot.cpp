@@ -137,7 +137,8 @@ plot::PlotSpec SweepScreen::line_plot() const {
 
 void SweepScreen::draw_line_plot(Ui& ui, const Rect& rect) {
   const plot::PlotHit hit =
-      plot::draw_plot(ui, "sweep/line", rect, line_plot(), line_view_, words::say("sweep.line.help"));
+      plot::draw_plot(ui, "sweep/line", rect, line_plot(), line_view_,
+                      tr("The metric over the axis; each mark is a seed. Drag for a region."));
   const double column = std::round(hit.x);
   const Place nearest{static_cast<size_t>(std::clamp(column, 0.0, static_cast<double>(plan_.columns()) - 1)),
                       0};

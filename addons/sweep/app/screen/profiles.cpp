@@ -39,14 +39,14 @@ void SweepScreen::draw_scale_words(Ui& ui, const GridLayout& at, const Rect& top
   const float right = top.right() + 12;
   const std::optional<Place> lit = shown_cell();
   if (!lit) {
-    p.text({right, top.y + 10}, small, t.ink3, words::say("sweep.profiles.line"));
+    p.text({right, top.y + 10}, small, t.ink3, tr("one line a row"));
     return;
   }
   const TextStyle bold{Face::Bold, type::tick};
   const std::string value = plan_.axes[1].said(lit->row);
   const std::string row = plan_.axes[1].label() + " " + value;
   p.text({right, top.y + 10}, bold, t.ink, p.text_width(bold, row) <= 96 ? row : value);
-  p.text({right, top.y + 25}, small, t.ink3, words::say("sweep.profiles.others"));
+  p.text({right, top.y + 25}, small, t.ink3, tr("other rows"));
   const std::string column = plan_.axes[0].said(lit->column);
   p.text({right, at.area.bottom() + 16}, bold, t.ink, column);
 }
@@ -60,8 +60,9 @@ void SweepScreen::draw_profiles(Ui& ui, const GridLayout& at, const Rect& above,
   const auto share = [&](size_t column, size_t row) {
     return static_cast<float>(scale_.colour(value_of(grid_->at(column, row), metric_)));
   };
-  ui.mark("sweep/profiles/rows", top, plan_.axes[1].label(), words::say("sweep.profiles.help_rows"));
-  ui.mark("sweep/profiles/columns", side, plan_.axes[0].label(), words::say("sweep.profiles.help_columns"));
+  ui.mark("sweep/profiles/rows", top, plan_.axes[1].label(),
+          tr("The metric along every row; higher is better where colours are dark."));
+  ui.mark("sweep/profiles/columns", side, plan_.axes[0].label(), tr("The metric along every column."));
   draw_scale_words(ui, at, top);
   p.hairline({top.x, top.bottom()}, {top.right(), top.bottom()}, t.grid);
   p.hairline({side.x, side.y}, {side.x, side.bottom()}, t.grid);

@@ -98,18 +98,18 @@ double SweepScreen::seconds_before(const LabView& view) const {
 /// False where the plan cannot be trained: only the message changes.
 bool SweepScreen::take(Plan next, bool done) {
   try {
-    jobs_ = jobs_of(next);
+    runs_ = runs_of(next);
     flop_ = 0;
-    for (const Job& job : jobs_)
-      if (job.refused.empty())
-        flop_ += job.spec.train.steps * step_flop(job.spec.model, job.spec.train.batch);
+    for (const CellRun& one : runs_)
+      if (const RunSpec& spec = one.run.spec; one.refused.empty())
+        flop_ += spec.train.steps * step_flop(spec.model, spec.train.batch);
     base_ = base_of(next);
     message_.clear();
   } catch (const Error& error) {
     message_ = why_not(error.what());
     return false;
   }
-  grid_ = std::make_shared<const Grid>(grid_of(next, jobs_, carried(*grid_, next, jobs_)));
+  grid_ = std::make_shared<const Grid>(grid_of(next, runs_, carried(*grid_, next, runs_)));
   plan_ = std::move(next);
   grid_of_.reset();
   typed_ = {};
@@ -143,29 +143,26 @@ void SweepScreen::stop() {
   trainer_->halt(Phase::Stopped);
 }
 
-const Job* SweepScreen::job_of(const Place& place) const {
-  const auto job = std::find_if(jobs_.begin(), jobs_.end(), [&](const Job& one) {
-    return one.column == place.column && one.row == place.row;
+const RunSpec* SweepScreen::spec_at(const Place& place) const {
+  const auto found = std::find_if(runs_.begin(), runs_.end(), [&](const CellRun& one) {
+    return one.column == place.column && one.row == place.row && one.refused.empty();
   });
-  return job == jobs_.end() ? nullptr : &*job;
+  return found == runs_.end() ? nullptr : &found->run.spec;
 }
 
 /// Makes a cell run D, from step 0, beside the others; undo removes it.
 void SweepScreen::open_cell(const Place& place) {
-  const Job* job = job_of(place);
-  if (!job || !job->refused.empty()) return;
-  if (!open_.empty() && !(open_[0].spec->data == job->spec.data)) {
-    asked_.notice = words::say("sweep.cell.other_data");
+  const RunSpec* spec = spec_at(place);
+  if (!spec) return;
+  if (!open_.empty() && !(open_[0].spec->data == spec->data)) {
+    asked_.notice = tr("the cell's data differ from those of the Lab's runs: copy its command instead");
     return;
   }
   if (open_.empty())
-    asked_.commands.emplace_back(session::ReplaceRuns{.runs = {job->spec}, .play = true});
+    asked_.commands.emplace_back(session::ReplaceRuns{.runs = {*spec}, .play = true});
   else
-    asked_.commands.emplace_back(session::ForkRequest{.source = 0,
-                                                      .spec = job->spec,
-                                                      .from_start = true,
-                                                      .note = words::say("sweep.cell.note"),
-                                                      .train = true});
+    asked_.commands.emplace_back(session::ForkRequest{
+        .source = 0, .spec = *spec, .from_start = true, .note = tr("a cell of the sweep"), .train = true});
   asked_.shown = Screen::Lab;
 }
 
@@ -186,14 +183,15 @@ void SweepScreen::find_open(const LabView& view) {
   tiles_.clear();
   const bool steps_differ = std::any_of(plan_.axes.begin(), plan_.axes.end(),
                                         [](const Axis& axis) { return axis.key == "train.steps"; });
-  for (const Job& job : jobs_) {
-    if (job.seed != 1) break;  // jobs are sorted by seed
+  for (const CellRun& one : runs_) {
+    const RunSpec& cell = one.run.spec;
+    if (cell.seed != 1) break;  // they are sorted by seed
     for (const OpenRun& run : open_) {
       RunSpec spec = *run.spec;
-      spec.seed = job.spec.seed;
-      spec.name = job.spec.name;
-      if (!steps_differ) spec.train.steps = job.spec.train.steps;
-      if (job.refused.empty() && spec == job.spec) tiles_.push_back({{job.column, job.row}, run.letter});
+      spec.seed = cell.seed;
+      spec.name = cell.name;
+      if (!steps_differ) spec.train.steps = cell.train.steps;
+      if (one.refused.empty() && spec == cell) tiles_.push_back({{one.column, one.row}, run.letter});
     }
   }
 }
@@ -235,7 +233,7 @@ void SweepScreen::keys(Ui& ui) {
   if (ui.shortcut("Space", "sweep/play")) play_or_pause();
   if (ui.shortcut("S", "sweep/stop")) stop();
   if (ui.shortcut("C", "sweep/copy"))
-    asked_.copied = text_for(experiments::kForms[form_], plan_, {.metric = info(metric_).name});
+    asked_.copied = text_for(experiments::kForms[form_], plan_, info(metric_).name);
   if (ui.shortcut("Ctrl+T")) asked_.copied = to_text(*grid_, metric_);
   if (ui.shortcut("Escape")) {
     brush_.reset();
@@ -272,9 +270,8 @@ Desk SweepScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool clock
   } else {
     const std::vector<words::Label> labels =
         compact
-            ? std::vector<words::Label>{words::label("sweep.tab.grid"), words::label("sweep.tab.axes"),
-                                        words::label("sweep.tab.elsewhere")}
-            : std::vector<words::Label>{words::label("sweep.tab.axes"), words::label("sweep.tab.elsewhere")};
+            ? std::vector<words::Label>{words::label("Grid"), words::label("Axes"), words::label("Elsewhere")}
+            : std::vector<words::Label>{words::label("Axes"), words::label("Elsewhere")};
     Rect& column = rest;
     // The grid gets its room first, because what stands beside it describes one cell, and at the beginning none.
     const float cell = std::clamp(0.3f * column.w, 358.f, 420.f);
@@ -282,7 +279,7 @@ Desk SweepScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool clock
     int shown = static_cast<int>(left_) - (compact ? 0 : 1);
     shown = std::max(0, shown);
     segmented(ui, "sweep/left", left.take_top(26, 6).inset(0, 1), labels, shown,
-              words::say("sweep.tab.help"));
+              tr("The grid, what is swept, or its text to run elsewhere."));
     left_ = static_cast<Left>(shown + (compact ? 0 : 1));
     if (left_ == Left::Grid)
       draw_grid_panel(ui, left);

@@ -87,7 +87,7 @@ class SweepScreen : public AppScreen {
   void keys(ui::Ui& ui);
   Place beside(const Place& from, int across, int up) const;
   void move(const ui::Ui& ui, int across, int up, bool brushes);
-  const Job* job_of(const Place& place) const;
+  const RunSpec* spec_at(const Place& place) const;  ///< of a cell that can be trained, else null
   std::optional<Place> shown_cell() const;
   void find_open(const LabView& view);
   // axes_panel.cpp, axis_fields.cpp
@@ -135,7 +135,7 @@ class SweepScreen : public AppScreen {
   Plan settled_;  ///< the plan without a change that the user still holds
   std::vector<Plan> undo_, redo_;
   RunSpec base_;                 ///< of the plan
-  std::vector<Job> jobs_;        ///< of the plan
+  std::vector<CellRun> runs_;    ///< of the plan
   double flop_ = 0;              ///< of all their steps
   double seconds_ = kUnknown;    ///< that the missing ones will take, as the Lab's steps go
   bool wants_training_ = false;  ///< play was pressed after the last pause or stop

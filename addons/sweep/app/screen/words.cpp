@@ -14,14 +14,13 @@
 namespace normscope::sweep {
 namespace {
 
-std::string cells_words(int64_t count) { return words::say("sweep.cells", {{"count", count}}); }
-std::string runs_words(int64_t count) { return words::say("sweep.runs", {{"count", count}}); }
+std::string cells_words(int64_t count) { return tr("{count} cell | {count} cells", {{"count", count}}); }
+std::string runs_words(int64_t count) { return tr("{count} run | {count} runs", {{"count", count}}); }
 
 std::string seeds_words(const std::vector<size_t>& seeds) {
   std::vector<std::string> names;
   for (const size_t seed : seeds) names.push_back(std::to_string(seed));
-  return words::say("sweep.seeds",
-                    {{"count", seeds.size()}, {"names", in_words(names, words::say("sweep.and"))}});
+  return tr("seed {names} | seeds {names}", {{"count", seeds.size()}, {"names", in_words(names, tr("and"))}});
 }
 
 }  // namespace
@@ -58,12 +57,12 @@ std::string largest_that_learns(const Grid& grid) {
   }
   if (counts.front() == counts.back() || std::min(counts.front(), counts.back()) == 0) return "";
   const auto part = [&](size_t row) {
-    return words::say("sweep.at", {{"value", plan.axes[0].said(counts[row] - 1)},
-                                   {"axis", plan.axes[1].label()},
-                                   {"where", plan.axes[1].said(row)}});
+    return tr("{value} at {axis} {where}", {{"value", plan.axes[0].said(counts[row] - 1)},
+                                            {"axis", plan.axes[1].label()},
+                                            {"where", plan.axes[1].said(row)}});
   };
-  return words::say("sweep.largest",
-                    {{"axis", plan.axes[0].label()}, {"first", part(0)}, {"last", part(plan.rows() - 1)}});
+  return tr(" The largest {axis} that learns: {first}, {last}.",
+            {{"axis", plan.axes[0].label()}, {"first", part(0)}, {"last", part(plan.rows() - 1)}});
 }
 
 }  // namespace
@@ -79,55 +78,61 @@ std::string grid_sentence(const Grid& grid) {
     several = several || cell.known > 1;
   }
   if (known == 0) return "";
-  std::string text = grid.one_data() ? "" : capitalised(words::say("sweep.different_data")) + ". ";
-  text += several ? words::say("sweep.half_learn", {{"learn", learn}, {"cells", cells_words(known)}})
-                  : words::say("sweep.learn", {{"learn", learn}, {"cells", cells_words(known)}});
-  if (disagree > 0) text += words::say("sweep.disagree", {{"cells", disagree}});
+  std::string text =
+      grid.one_data() ? "" : capitalised(tr("cells of different data: their losses do not compare")) + ". ";
+  text += several ? tr("At least half of the seeds learn in {learn} of {cells}",
+                       {{"learn", learn}, {"cells", cells_words(known)}})
+                  : tr("{learn} of {cells} learn", {{"learn", learn}, {"cells", cells_words(known)}});
+  if (disagree > 0) text += tr("; seeds disagree in {cells}", {{"cells", disagree}});
   return text + "." + largest_that_learns(grid);
 }
 
 std::string cell_badge(const Cell& cell) {
-  if (cell.sign == Sign::Failed) return words::say("sweep.cell.cannot");
+  if (cell.sign == Sign::Failed) return tr("cannot be trained");
   if (cell.known > 1)
-    return words::say("sweep.cell.learns_in", {{"learn", cell.count(Verdict::Learns)}, {"all", cell.known}});
+    return tr("learns in {learn} of {all} seeds",
+              {{"learn", cell.count(Verdict::Learns)}, {"all", cell.known}});
   return cell.words();
 }
 
 std::string cell_sentence(const Cell& cell) {
   if (!cell.refused.empty()) return why_not(cell.refused);
-  if (cell.known == 0) return words::say("sweep.cell.not_trained");
+  if (cell.known == 0) return tr("Not trained yet.");
   std::vector<size_t> learn, others;
   for (size_t i = 0; i < cell.runs.size(); ++i)
     if (cell.runs[i]) (cell.runs[i]->verdict == Verdict::Learns ? learn : others).push_back(i + 1);
   if (cell.known == 1) {
     const Record& run =
         **std::find_if(cell.runs.begin(), cell.runs.end(), [](const auto& r) { return r.has_value(); });
-    if (cell.sign == Sign::Learns) return words::say("sweep.cell.leaves", {{"step", run.since}});
-    if (cell.sign == Sign::NotFinite) return words::say("sweep.cell.not_finite", {{"what", run.what}});
-    if (cell.sign == Sign::Stuck) return words::say("sweep.cell.stuck");
-    if (cell.sign == Sign::Diverges) return words::say("sweep.cell.worse");
-    return words::say("sweep.cell.too_few");
+    if (cell.sign == Sign::Learns) return tr("It leaves the plateau at step {step}.", {{"step", run.since}});
+    if (cell.sign == Sign::NotFinite) return tr("Not finite: {what}.", {{"what", run.what}});
+    if (cell.sign == Sign::Stuck) return tr("It never leaves the plateau.");
+    if (cell.sign == Sign::Diverges) return tr("At the end it is worse than guessing.");
+    return tr("Too few steps for a verdict.");
   }
   if (!learn.empty() && !others.empty()) {
     const std::string rest =
-        words::say("sweep.do_not", {{"count", others.size()}, {"seeds", seeds_words(others)}});
+        tr("{seeds} does not | {seeds} do not", {{"count", others.size()}, {"seeds", seeds_words(others)}});
     if (learn.size() > 1)
-      return words::say("sweep.cell.luck", {{"seeds", seeds_words(learn)}, {"others", rest}});
-    return words::say(
-        "sweep.cell.luck_one",
-        {{"seed", learn.front()}, {"step", cell.runs[learn.front() - 1]->since}, {"others", rest}});
+      return tr("Luck decides: {seeds} learn, {others}.", {{"seeds", seeds_words(learn)}, {"others", rest}});
+    return tr("Luck decides: seed {seed} learns from step {step}, {others}.",
+              {{"seed", learn.front()}, {"step", cell.runs[learn.front() - 1]->since}, {"others", rest}});
   }
-  if (others.empty()) return words::say("sweep.cell.every", {{"step", cell.since()}});
-  return words::say("sweep.cell.none");
+  if (others.empty())
+    return tr("Every seed learns, from step {step} in the median.", {{"step", cell.since()}});
+  return tr("No seed learns.");
 }
 
 std::string predicted_sentence(const Cell& cell) {
   const theory::AtStart& at = cell.predicted;
   if (!at.objection.empty())
-    return capitalised(words::say("sweep.no_prediction", {{"why", words::spoken(at.objection)}}));
-  if (!std::isfinite(at.cosine)) return words::say("sweep.cell.not_trained");
-  return words::say("sweep.cell.predicted", {{"cosine", value_text(cell, Metric::PredictedCosine)},
-                                             {"gradient", value_text(cell, Metric::PredictedGradient)}});
+    return capitalised(tr("no prediction: {why}", {{"why", words::spoken(at.objection)}}));
+  if (!std::isfinite(at.cosine)) return tr("Not trained yet.");
+  return tr(
+      "Before training, theory expects a cosine of {cosine} between two tokens, and at the "
+      "bottom of the stack {gradient} times the gradient at its top.",
+      {{"cosine", value_text(cell, Metric::PredictedCosine)},
+       {"gradient", value_text(cell, Metric::PredictedGradient)}});
 }
 
 std::string region_sentence(const Grid& grid, const Brush& brush) {
@@ -140,9 +145,9 @@ std::string region_sentence(const Grid& grid, const Brush& brush) {
     fewest = any ? std::min(fewest, cell.known) : cell.known;
     any = true;
   }
-  if (fewest < 2) return words::say("sweep.region.one_seed");
-  return words::say("sweep.region.disagree",
-                    {{"cells", disagree}, {"all", cells_words(static_cast<int64_t>(brush.cells()))}});
+  if (fewest < 2) return tr("One seed cannot tell luck: ask for more.");
+  return tr("The seeds disagree in {cells} of {all}.",
+            {{"cells", disagree}, {"all", cells_words(static_cast<int64_t>(brush.cells()))}});
 }
 
 std::string extent_words(const Plan& plan) {
@@ -155,28 +160,27 @@ std::string progress_words(const SweepState& state, bool clock, double seconds) 
   if (!state.error.empty()) return words::error(state.error);
   switch (state.phase) {
     case Phase::Looking:
-      return words::say("sweep.progress.looking");
+      return tr("looking for finished runs");
     case Phase::Training: {
       std::string text =
-          words::say("sweep.progress.running",
-                     {{"running", running}, {"waiting", std::max<int64_t>(0, state.left() - running)}});
+          tr("{running} running, {waiting} waiting",
+             {{"running", running}, {"waiting", std::max<int64_t>(0, state.left() - running)}});
       if (clock && std::isfinite(state.seconds_left))
-        text += words::say("sweep.progress.time_left", {{"time", duration_words(state.seconds_left)}});
+        text += tr(", {time} left", {{"time", duration_words(state.seconds_left)}});
       return text;
     }
     case Phase::Paused:
-      return words::say("sweep.progress.paused", {{"runs", runs_words(state.left())}});
+      return tr("paused, {runs} left", {{"runs", runs_words(state.left())}});
     case Phase::Stopped:
-      return words::say("sweep.progress.stopped", {{"runs", state.left()}});
+      return tr("stopped, {runs} left; what ran is kept", {{"runs", state.left()}});
     case Phase::Done:
-      return words::say("sweep.progress.done");
+      return tr("done");
     case Phase::Ready:
       break;
   }
-  if (state.left() == 0) return words::say("sweep.progress.done");
-  std::string text = words::say("sweep.progress.to_train", {{"runs", runs_words(state.left())}});
-  if (clock && std::isfinite(seconds))
-    text += words::say("sweep.progress.about", {{"time", duration_words(seconds)}});
+  if (state.left() == 0) return tr("done");
+  std::string text = tr("{runs} to train", {{"runs", runs_words(state.left())}});
+  if (clock && std::isfinite(seconds)) text += tr(", about {time}", {{"time", duration_words(seconds)}});
   return text;
 }
 

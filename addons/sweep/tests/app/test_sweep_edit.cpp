@@ -38,7 +38,7 @@ Record record_with(Verdict verdict, int32_t since = 0) {
 
 /// The grid of a plan in which every run learns.
 Grid full_grid(const Plan& plan) {
-  const std::vector<Job> jobs = jobs_of(plan);
+  const std::vector<CellRun> jobs = runs_of(plan);
   std::vector<std::optional<Record>> records;
   for (size_t i = 0; i < jobs.size(); ++i)
     records.emplace_back(record_with(Verdict::Learns, static_cast<int32_t>(i) + 1));
@@ -157,7 +157,7 @@ TEST_CASE("sweep: regions follow their values when an axis changes") {
   CHECK(narrow.axes[0].values == Values{"0.002", "0.004"});
   CHECK(narrow.axes[1].values == Values{"0", "10"});
   CHECK(narrow.runs() == 8);
-  CHECK_NOTHROW(jobs_of(narrow));
+  CHECK_NOTHROW(runs_of(narrow));
 }
 
 TEST_CASE("sweep: the rest is a run, and what is an axis is set once") {
@@ -166,20 +166,20 @@ TEST_CASE("sweep: the rest is a run, and what is an axis is set once") {
   set_field(pre, "train.warmup", "40");
   set_field(pre, "train.steps", "70");
   const Plan plan = with_rest(small_plan(), pre);
-  CHECK_NOTHROW(jobs_of(plan));
+  CHECK_NOTHROW(runs_of(plan));
   const RunSpec base = base_of(plan);
   CHECK(base.model.layers == 3);
   CHECK(base.train.steps == 70);
   for (const std::string& assignment : plan.set) CHECK_FALSE(assignment.starts_with("train.warmup="));
   const Plan deeper = with_axis(plan, 0, axis_of("model.layers=2,4"));
-  CHECK_NOTHROW(jobs_of(deeper));
+  CHECK_NOTHROW(runs_of(deeper));
   // As a second axis too.
   const Plan one = without_second_axis(plan);
   for (const char* axis : {"model.layers=2,4", "train.steps=40,80"}) {
     INFO(axis);
-    CHECK_NOTHROW(jobs_of(with_axis(one, 1, axis_of(axis))));
+    CHECK_NOTHROW(runs_of(with_axis(one, 1, axis_of(axis))));
   }
-  CHECK_THROWS_AS(jobs_of(with_axis(plan, 1, axis_of("train.lr=1e-3"))), Error);  // twice the same
+  CHECK_THROWS_AS(runs_of(with_axis(plan, 1, axis_of("train.lr=1e-3"))), Error);  // twice the same
 }
 
 TEST_CASE("sweep: what is known stays known when values move, and nothing else is taken for it") {
@@ -187,18 +187,18 @@ TEST_CASE("sweep: what is known stays known when values move, and nothing else i
   const Grid grid = full_grid(plan);
   const auto since = [](const std::optional<Record>& record) { return record ? record->since : -1; };
   const Plan other = with_axis(plan, 0, axis_of("train.lr=4e-3,3e-3,2e-3"));
-  const std::vector<Job> jobs = jobs_of(other);
+  const std::vector<CellRun> jobs = runs_of(other);
   const auto records = carried(grid, other, jobs);
   for (size_t i = 0; i < jobs.size(); ++i) {
     const size_t column = jobs[i].column == 0 ? 2 : 1;
     const int32_t expected =
-        jobs[i].column == 1 ? -1 : since(grid.at(column, jobs[i].row).runs[jobs[i].seed - 1]);
+        jobs[i].column == 1 ? -1 : since(grid.at(column, jobs[i].row).runs[jobs[i].run.spec.seed - 1]);
     CHECK(since(records[i]) == expected);
   }
   Plan longer = plan;
   longer.steps = 77;
-  for (const auto& record : carried(grid, longer, jobs_of(longer))) CHECK_FALSE(record);
-  for (const auto& record : carried(Grid{}, plan, jobs_of(plan))) CHECK_FALSE(record);
+  for (const auto& record : carried(grid, longer, runs_of(longer))) CHECK_FALSE(record);
+  for (const auto& record : carried(Grid{}, plan, runs_of(plan))) CHECK_FALSE(record);
 }
 
 TEST_CASE("sweep: cells stand side by side, upwards, and a point finds its cell") {

@@ -20,7 +20,7 @@ Grid untrained(const std::vector<std::string>& axes) {
   plan.set = test::tiny_set();
   const RunSpec base = base_of(plan);
   for (const std::string& axis : axes) plan.axes.push_back(axis_from(axis, base));
-  const std::vector<Job> jobs = jobs_of(plan);
+  const std::vector<CellRun> jobs = runs_of(plan);
   return grid_of(plan, jobs, std::vector<std::optional<Record>>(jobs.size()), predictions_of(plan, jobs));
 }
 
@@ -28,11 +28,12 @@ Grid untrained(const std::vector<std::string>& axes) {
 
 TEST_CASE("sweep: predicted numbers need no run and are those of the cell's own network") {
   const Grid grid = untrained({"model.init_scale=0.5,1", "model.placement=post,pre,hyper"});
-  const std::vector<Job> jobs = jobs_of(grid.plan);
-  for (const Job& job : jobs) {
+  const std::vector<CellRun> jobs = runs_of(grid.plan);
+  for (const CellRun& job : jobs) {
     const Cell& cell = grid.at(job.column, job.row);
-    const double same = theory::agreement_of(*make_task(job.spec.data), job.spec.model.sequence).token;
-    const theory::AtStart alone = theory::at_start(job.spec.model, same);
+    const double same =
+        theory::agreement_of(*make_task(job.run.spec.data), job.run.spec.model.sequence).token;
+    const theory::AtStart alone = theory::at_start(job.run.spec.model, same);
     CHECK(cell.predicted.objection == alone.objection);
     if (!alone.objection.empty()) continue;
     CHECK(value_of(cell, Metric::PredictedCosine) == alone.cosine);

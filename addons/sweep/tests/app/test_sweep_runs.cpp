@@ -1,5 +1,4 @@
-// These tests train a sweep's runs, on a model that takes no time: shared out and merged, stopped and gone on with,
-// found where a lesson has trained them; each time to the same bytes.
+// These tests train a sweep's runs, on a model that takes no time: side by side, and found where a lesson has trained them; each time to the same bytes.
 #include <filesystem>
 #include <map>
 #include <string>
@@ -33,79 +32,24 @@ Plan tiny_sweep(int32_t steps = 24) {
 
 bool onwards(const Progress&) { return true; }
 
-std::string json_of(const Plan& plan, const experiments::Studied& visit) {
-  return to_json(grid_of(plan, jobs_of(plan), visit.records())).dump(1);
+std::string json_of(const Plan& plan, const experiments::StudyResults& visit) {
+  return to_json(grid_of(plan, runs_of(plan), visit.records())).dump(1);
 }
 
-experiments::Studied visit_plan(const Plan& plan, ResultStore& store, const RunnerOptions& options = {}) {
-  return train(study_of(jobs_of(plan)), store, options, onwards);
+experiments::StudyResults visit_plan(const Plan& plan, ResultStore& store,
+                                     const RunnerOptions& options = {}) {
+  return train(study_of(runs_of(plan)), store, options, onwards);
 }
 
 /// What one machine without a store comes to.
 std::string straight(const Plan& plan) {
   ResultStore none("");
-  const experiments::Studied all = visit_plan(plan, none);
+  const experiments::StudyResults all = visit_plan(plan, none);
   CHECK(all.trained == plan.runs());
   return json_of(plan, all);
 }
 
-RunnerOptions shard(const char* text) {
-  RunnerOptions options;
-  options.shard = experiments::shard_from(text);
-  return options;
-}
-
-std::string merge_fault(const Folder& folder, const std::vector<std::string>& names) {
-  std::vector<std::string> folders;
-  std::string into = "merged";
-  for (const std::string& name : names) {
-    folders.push_back(folder.file(name));
-    into += "-" + name;
-  }
-  return test::error_of([&] { experiments::merge(folder.file(into), folders); });
-}
-
 }  // namespace
-
-TEST_CASE("sweep: shards, merged, are one machine's sweep to the byte") {
-  const Plan plan = tiny_sweep();
-  REQUIRE(plan.runs() == 8);
-  const std::string whole = straight(plan);
-  const Folder folder;
-  int32_t trained = 0;
-  for (const char* part : {"0/3", "1/3", "2/3"}) {
-    ResultStore store(folder.file(std::string(1, part[0])));
-    const experiments::Studied one = visit_plan(plan, store, shard(part));
-    trained += one.trained;
-    CHECK(json_of(plan, one) != whole);
-  }
-  CHECK(trained == 8);
-  const experiments::Merged merged =
-      experiments::merge(folder.file("all"), {folder.file("0"), folder.file("1"), folder.file("2")});
-  CHECK(merged.taken == 8);
-  ResultStore all(folder.file("all"));
-  const experiments::Studied found = visit_plan(plan, all);
-  CHECK(found.trained == 0);
-  CHECK(json_of(plan, found) == whole);
-  CHECK(to_csv(grid_of(plan, jobs_of(plan), found.records())).size() > 8 * 20);
-}
-
-TEST_CASE("sweep: stopped again and again it goes on to the same bytes") {
-  const Plan plan = tiny_sweep(120);
-  const std::string whole = straight(plan);
-  const Folder folder;
-  int calls = 0;
-  experiments::Studied last;
-  do {
-    ResultStore store(folder.file("runs"));
-    // Stopped at the first tick of training, in the middle of a run.
-    const auto until_training = [](const Progress& at) { return at.looking || at.done == 0; };
-    last = train(study_of(jobs_of(plan)), store, {.runs_at_a_time = 1}, until_training);
-    ++calls;
-    REQUIRE(calls < 200);
-  } while (!last.complete);
-  CHECK(json_of(plan, last) == whole);
-}
 
 TEST_CASE("sweep: neither runs side by side nor threads inside a run change a byte") {
   Plan plan = tiny_sweep();
@@ -127,13 +71,13 @@ TEST_CASE("sweep: neither runs side by side nor threads inside a run change a by
 
 TEST_CASE("sweep: every record is told as soon as it is there, and those of the store too") {
   const Plan plan = tiny_sweep();
-  const std::vector<Job> jobs = jobs_of(plan);
+  const std::vector<CellRun> jobs = runs_of(plan);
   const Folder folder;
   for (const bool stored : {false, true}) {
     ResultStore store(folder.file("runs"));
     std::map<size_t, double> told;
-    const experiments::Studied all =
-        train(study_of(jobs), store, {.runs_at_a_time = 2}, onwards,
+    const experiments::StudyResults all =
+        train(study_of(runs_of(plan)), store, {.runs_at_a_time = 2}, onwards,
               [&](size_t job, const experiments::Taken& taken) { told[job] = taken.record.loss; });
     CHECK(all.trained == (stored ? 0 : 8));
     REQUIRE(told.size() == jobs.size());
@@ -144,7 +88,7 @@ TEST_CASE("sweep: every record is told as soon as it is there, and those of the 
 TEST_CASE("sweep: a record has the losses for a small plot") {
   const Plan plan = tiny_sweep();
   ResultStore none("");
-  const experiments::Studied all = visit_plan(plan, none);
+  const experiments::StudyResults all = visit_plan(plan, none);
   for (const auto& record : all.records()) {
     REQUIRE(record);
     CHECK(record->stride == 1);
@@ -155,51 +99,19 @@ TEST_CASE("sweep: a record has the losses for a small plot") {
   }
 }
 
-TEST_CASE("sweep: overlapping shards of one plan are not merged, and the line says which") {
-  const Plan plan = tiny_sweep();
-  const Folder folder;
-  Plan other = plan;
-  other.steps = 25;
-  const std::vector<std::pair<const char*, const char*>> stores = {
-      {"half", "0/2"}, {"rest", "1/2"}, {"quarter", "0/4"}, {"again", "0/2"}, {"third", "1/4"}};
-  for (const auto& [name, part] : stores) {
-    ResultStore store(folder.file(name));
-    visit_plan(plan, store, shard(part));
-  }
-  ResultStore of_another(folder.file("other")), plain(folder.file("plain"));
-  visit_plan(other, of_another, shard("0/2"));
-  visit_plan(plan, plain);
-
-  CHECK(merge_fault(folder, {"half", "rest"}) == "no error");
-  CHECK(merge_fault(folder, {"half", "third", "other"}) == "no error");
-  CHECK(merge_fault(folder, {"half", "half"}) == "no error");  // one folder
-  CHECK(merge_fault(folder, {"plain", "half", "rest", "other"}) == "no error");
-  for (const char* wrong : {"quarter", "again"}) {
-    const std::string message = merge_fault(folder, {"half", wrong});
-    INFO(message);
-    CHECK(test::contains(message, "holds shard 0/2"));
-    CHECK(test::contains(message, "(sweep), which have runs in common"));
-    CHECK_FALSE(test::contains(message, "\n"));
-    CHECK_FALSE(std::filesystem::exists(folder.file("merged-half-" + std::string(wrong))));
-  }
-  // What was merged remembers its shards.
-  experiments::merge(folder.file("both"), {folder.file("half"), folder.file("rest")});
-  CHECK(test::contains(merge_fault(folder, {"both", "quarter"}), "have runs in common"));
-}
-
 TEST_CASE("sweep: a cell that a lesson has trained is measured and not trained") {
   Plan plan = tiny_sweep(40);
   plan.more.clear();
   const std::string whole = straight(plan);
-  const std::vector<Job> jobs = jobs_of(plan);
+  const std::vector<CellRun> jobs = runs_of(plan);
   const Folder folder;
   {
     experiments::RunStore lesson(1, nullptr, folder.file("runs"));
-    for (const size_t job : {size_t{0}, size_t{4}}) lesson.get(jobs[job].spec, {}, {});
+    for (const size_t job : {size_t{0}, size_t{4}}) lesson.get(jobs[job].run.spec, {}, {});
     REQUIRE(lesson.trained() == 2);
   }
   ResultStore store(folder.file("runs"));
-  const experiments::Studied found = visit_plan(plan, store);
+  const experiments::StudyResults found = visit_plan(plan, store);
   CHECK(found.trained == 4);
   CHECK(found.stored == 2);
   CHECK(json_of(plan, found) == whole);
@@ -207,18 +119,18 @@ TEST_CASE("sweep: a cell that a lesson has trained is measured and not trained")
   const Folder broken;
   {
     experiments::RunStore lesson(1, nullptr, broken.file("runs"));
-    lesson.get(jobs[0].spec, {}, {});
+    lesson.get(jobs[0].run.spec, {}, {});
   }
   for (const auto& file : std::filesystem::directory_iterator(broken.file("runs")))
     if (file.path().extension() == ".safetensors") std::filesystem::resize_file(file.path(), 100);
   ResultStore damaged(broken.file("runs"));
-  const experiments::Studied again = visit_plan(plan, damaged);
+  const experiments::StudyResults again = visit_plan(plan, damaged);
   CHECK(again.trained == 5);  // what a sweep asks stands beside the state
   CHECK(json_of(plan, again) == whole);
   // What the lesson did not ask for is measured of its states; of a damaged one the run is trained again.
-  experiments::Study more = study_of(jobs);
-  more.parts |= experiments::kLeftOut | experiments::kLayers;
-  const experiments::Studied measured = train(more, store, {.runs_at_a_time = 2}, onwards);
+  experiments::Study more = study_of(runs_of(plan));
+  more.numbers = {experiments::kLeftOut, experiments::kLayers};
+  const experiments::StudyResults measured = train(more, store, {.runs_at_a_time = 2}, onwards);
   CHECK(measured.trained == 4);
   CHECK(measured.stored == 2);
   CHECK_FALSE(measured.runs[0]->frames.rows.empty());
@@ -234,10 +146,10 @@ TEST_CASE("sweep: a cell that cannot be trained is said, and the others go on") 
   plan.axes = {axis_from("model.heads=2,3", base_of(plan))};
   plan.more.clear();
   ResultStore none("");
-  const experiments::Studied all = visit_plan(plan, none);
+  const experiments::StudyResults all = visit_plan(plan, none);
   CHECK(all.trained == 1);
   CHECK(all.complete);
-  const Grid grid = grid_of(plan, jobs_of(plan), all.records());
+  const Grid grid = grid_of(plan, runs_of(plan), all.records());
   CHECK(grid.complete);
   CHECK(grid.at(1, 0).sign == Sign::Failed);
   CHECK(grid.at(0, 0).sign == Sign::Undecided);
@@ -248,7 +160,7 @@ TEST_CASE("sweep: a cell that cannot be trained is said, and the others go on") 
 TEST_CASE("sweep: how long it takes is guessed from a few steps") {
   const Plan plan = tiny_sweep();
   std::vector<RunSpec> runs;
-  for (const Job& job : jobs_of(plan)) runs.push_back(job.spec);
+  for (const CellRun& job : runs_of(plan)) runs.push_back(job.run.spec);
   const double one = experiments::estimated_seconds(runs, 1, {});
   CHECK(one > 0);
   CHECK(one < 60);
@@ -260,7 +172,7 @@ TEST_CASE("a guess of time counts the steps of runs that were not timed") {
   // has ten million steps, and nobody trains them: no machine is so slow for a moment that it could pass for less.
   std::vector<RunSpec> all, timed;
   for (int i = 1; i <= 9; ++i) {
-    RunSpec spec = jobs_of(tiny_sweep()).front().spec;
+    RunSpec spec = runs_of(tiny_sweep()).front().run.spec;
     set_field(spec, "data.seed", std::to_string(i));
     set_field(spec, "train.steps", i % 2 ? "1" : "10000000");
     all.push_back(spec);

@@ -11,10 +11,10 @@
 #include "engine/ops/rules.h"
 #include "training/io/text_table.h"
 #include "training/measure/step/fold.h"
-#include "training/measure/step/machine_peak.h"
 #include "training/measure/step/memory_map.h"
 #include "training/measure/step/numeric_check.h"
 #include "training/measure/step/profile.h"
+#include "training/measure/step/timing.h"
 #include "training/run/footprint.h"
 #include "training/run/run.h"
 

@@ -1,0 +1,89 @@
+// Runs over the values of one or two settings, and their map: which cells of a border learn, and where learning begins
+// (app/grid/border.h).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "app/course/curves.h"
+#include "app/course/exercises.h"
+#include "app/course/figures.h"
+#include "app/grid/border.h"
+#include "app/plot/plot_spec.h"
+#include "training/experiments/run_store.h"
+
+namespace normscope::course {
+
+struct MapCell {
+  int32_t known = 0, learn = 0;                              ///< seeds; all or none are known
+  double excess = std::numeric_limits<double>::quiet_NaN();  ///< loss above letter frequencies, nats
+  grid::Side side() const { return grid::side_of(learn, known); }
+};
+
+/// Row by row, by the values of both settings.
+struct CellMap {
+  size_t columns = 0, rows = 0;
+  std::vector<MapCell> cells;
+  const MapCell& at(size_t column, size_t row) const { return cells[row * columns + column]; }
+  /// 0 at letter frequencies, 1 of the best cell; NaN where nothing is known.
+  double share_learned(const MapCell& cell) const;
+  std::vector<grid::Segment> border() const;
+};
+/// Uses the learner's own measurement, as far as it has come, or else the five seeds.
+CellMap cells_of(const Curve& border, const FigureData& data);
+
+/// Adds the cells and, in ink, the border between cells in which at least half of the seeds learn and
+/// the others.
+void add_cell_map(const Curve& border, const FigureData& data, plot::PlotSpec& plot, const Words& words);
+
+/// Sets the axes of such a figure, from half a cell below the first value to half a cell above the
+/// last. Cells are of one size and have no gaps, so the values must be evenly spaced, or evenly in their logarithm;
+/// `uneven` says why they are not, or is empty.
+std::string uneven(const Curve& border);
+void set_cell_axes(const Curve& border, Figure& figure);
+
+// ---- sweeps and borders: one run with other values of one setting, or of two
+//
+// A border is the largest of `values` of the field `other` with which the run learns, against `xs` of `field`: 0 where
+// it learns with none of them. Its cells are curves like any other, sweeps that add_cells() adds beside it, so that
+// they are kept, shown and stored as sweeps are: NAME.1 is what the run comes to with the first of the values, against
+// `xs` (final_excess), NAME.1.learns whether it learns there.
+
+/// Whether the run of the curve is trained over values of settings.
+inline bool is_swept(const Curve& curve) {
+  return curve.of == Curve::Of::Sweep || curve.of == Curve::Of::Border;
+}
+
+/// A run of a sweep, with another value of one field.
+RunSpec with_value(RunSpec spec, const std::string& field, double value);
+
+/// Returns every run that a swept curve needs, made of the run that it names. Throws Error for values that
+/// do not fit.
+std::vector<RunSpec> points_of(const Curve& curve, const RunSpec& spec);
+
+/// Measures over `xs`: the curve's own values, and those that the learner tried.
+CurveData measure_swept(const Curve& curve, const std::vector<double>& xs, const RunSpec& spec,
+                        const std::vector<Edit>& edits, experiments::RunStore& store,
+                        const experiments::OnStep& on_step);
+/// The part of a sweep whose runs are finished, up to the first unfinished one.
+CurveData finished_part(const Curve& curve, const RunSpec& spec, const std::vector<Edit>& edits,
+                        const experiments::RunStore& store);
+/// Whether both curves are measured on exactly the same runs.
+bool same_runs(const Curve& a, const Curve& b);
+
+/// Adds its cells after each border.
+void add_cells(std::vector<Curve>& curves);
+/// `excess_of_row` and `learns_of_row` name the curves of a row: "NAME.1" and "NAME.1.learns" of row 0.
+std::string excess_of_row(const Curve& border, size_t row);
+std::string learns_of_row(const Curve& border, size_t row);
+
+/// Adds the river of a beta^2 map: a stream whose bands are the shares of the input and of each branch. Column 0 is the input alone, column i is row i of the map over its sum. A map
+/// with a row that has no sum, as one that is not finite, adds nothing. A river that `grows` is of a stream that nothing
+/// rescales: every part keeps its variance, so a state is as wide as the variances of its parts together.
+void add_river(const experiments::ShareMap& map, plot::PlotSpec& plot, const Words& words,
+               bool grows = false);
+
+}  // namespace normscope::course

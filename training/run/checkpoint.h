@@ -1,0 +1,40 @@
+// A checkpoint is a RunRecord as a safetensors file.
+//
+// Tensors: NAME (weights), m/NAME and v/NAME (optimizer state), history/steps, history/losses, history/rates,
+// validation/steps, validation/losses, losses (those before a fork included), plateau/window, plateau/blocks, of a run
+// with a memory memory/lengths (B) and memory/states (of each layer (B,M,D)),
+// and the frames of the history, thinned to a few MB: frames/steps, frames/stats, frames/gone,
+// frames/gone_values, frames/gone_steps. Metadata: format, step, data_hash, and as JSON text: origin (the
+// specification as [key, value] pairs), edits and scheduled ([step, key, value]), plateau, events, stats (the names
+// of a frame's numbers), non_finite. The present specification is not stored: it is origin with the edits applied.
+//
+// Reading is the gate that every checkpoint passes before a network is built: each number is in its range, each list
+// has its length, the specification can be built, and nothing in it can send an index out of range or a loop astray.
+// Throws Error that names file, field, value and what was expected.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "training/io/safetensors.h"
+#include "training/run/run_record.h"
+
+namespace normscope {
+
+/// Writes a whole record, atomically. It thins the history's frames to `frame_bytes`.
+void write_checkpoint(const RunRecord& record, const std::string& path,
+                      size_t frame_bytes = kSavedFrameBytes);
+
+/// Reads what the header says. SafetensorsFile::load_header() is enough for it.
+RunIdentity read_identity(const SafetensorsFile& file);
+/// Reads everything but the blocks of `end`, whose shapes only the network knows; read_weights() puts these into its
+/// Store. The history has the numbers that the file names, and no frames where it does not name them.
+RunRecord read_checkpoint(const SafetensorsFile& file);
+void read_weights(const SafetensorsFile& file, Store& store);
+
+/// An estimate for the largest network on the way from the run's origin to its last edit. Throws Error for edits that
+/// do not fit.
+int64_t most_bytes(const RunIdentity& run);
+
+}  // namespace normscope

@@ -1,0 +1,543 @@
+// The field table: what the network is, all of which is structural (a change restarts or forks a run), then how it is
+// trained.
+#include "training/spec/spec_fields.h"
+
+#include "training/data/task_kind.h"
+#include "training/spec/limits.h"
+#include "training/spec/update_rule.h"
+
+namespace normscope {
+namespace {
+
+Positions positions_from(std::string_view name) {
+  return static_cast<Positions>(std::ranges::find(kPositions, name, &PositionsRow::name) - kPositions);
+}
+std::vector<std::string_view> position_names() {
+  std::vector<std::string_view> names;
+  for (const PositionsRow& row : kPositions) names.push_back(row.name);
+  return names;
+}
+constexpr std::string_view kPoolings[] = {"first", "mean"};
+constexpr std::string_view kSame = "same";
+
+// The placement of the decoder of an encoder-decoder, or of the only stack.
+Placement placement_of(const ModelConfig& model) {
+  return placement_of(model.stack(), context_of(model, model.architecture != Architecture::Encoder));
+}
+Placement encoder_placement_of(const ModelConfig& model) {
+  return placement_of(model.encoder, context_of(model, false));
+}
+
+// Changes a stack's depth: a preset stays one; a custom wiring is cut, or grows by copies of its last layer.
+void resize(StackWiring& stack, Placement placement, NormKind norm, const StackContext& context) {
+  if (placement != Placement::Custom) {
+    stack = preset_stack(placement, norm, context);
+    return;
+  }
+  const LayerWiring last = stack.layers.empty() ? LayerWiring{} : stack.layers.back();
+  stack.layers.resize(static_cast<size_t>(context.layers), last);
+}
+
+// Changes what the wirings depend on (depths, architecture) and fits them to it.
+template <typename Change>
+void reshape(RunSpec& spec, Change change) {
+  ModelConfig& model = spec.model;
+  const Placement own = placement_of(model), encoder = has_both(model) ? encoder_placement_of(model) : own;
+  const Architecture before = model.architecture;
+  change(model);
+  if (before != model.architecture) {
+    // The former stack serves for both kinds.
+    const StackWiring from = before == Architecture::Encoder ? model.encoder : model.decoder;
+    if (before != Architecture::EncoderDecoder) model.encoder = model.decoder = from;
+  }
+  resize(model.decoder, own, model.norm, context_of(model, true));
+  resize(model.encoder, encoder, model.norm, context_of(model, false));
+  complete(spec);
+}
+
+Field architecture_field() {
+  Field field = field_of(
+      FieldType::Choice,
+      {"model.architecture", "architecture", "",
+       "A decoder predicts the next symbol, an encoder sees the whole row and fills in what is hidden or "
+       "names its class, an encoder-decoder writes one row after reading another."});
+  field.choices = architecture_names();
+  field.get = [](const RunSpec& spec) { return std::string(row_of(spec.model.architecture).name); };
+  field.set = [](RunSpec& spec, std::string_view name) {
+    reshape(spec, [&](ModelConfig& model) { model.architecture = architecture_from(trimmed(name)); });
+  };
+  return field;
+}
+
+Field encoder_layers_field() {
+  Field field = field_of(FieldType::Integer,
+                         {"model.encoder_layers", "encoder layers", "",
+                          "Depth of the encoder of an encoder-decoder; 0 makes it as deep as the decoder."},
+                         0, 256);
+  field.get = [](const RunSpec& spec) { return std::to_string(spec.model.encoder_layers); };
+  field.set = [](RunSpec& spec, std::string_view text) {
+    int64_t value = 0;
+    if (parse_integer(text, value))
+      reshape(spec, [&](ModelConfig& model) { model.encoder_layers = static_cast<int32_t>(value); });
+  };
+  return field;
+}
+
+Field encoder_placement_field() {
+  Field field = field_of(
+      FieldType::Choice,
+      {"model.encoder_placement", "encoder placement", "",
+       "Where the norms of an encoder-decoder's encoder stand; same follows the decoder. Set apart they "
+       "make the hybrids of Liu et al. (2020), Table 1."});
+  field.choices = {kSame};
+  for (Placement placement : kPresets) field.choices.push_back(to_string(placement));
+  field.choices.push_back(to_string(Placement::Custom));
+  field.get = [](const RunSpec& spec) {
+    const Placement encoder = encoder_placement_of(spec.model);
+    const bool same =
+        !has_both(spec.model) || (encoder != Placement::Custom && encoder == placement_of(spec.model));
+    return std::string(same ? kSame : to_string(encoder));
+  };
+  field.set = [](RunSpec& spec, std::string_view name) {
+    ModelConfig& model = spec.model;
+    if (!has_both(model) || trimmed(name) == to_string(Placement::Custom)) return;
+    const Placement placement = trimmed(name) == kSame ? placement_of(model) : placement_from(trimmed(name));
+    if (placement != Placement::Custom)
+      model.encoder = preset_stack(placement, model.norm, context_of(model, false));
+  };
+  return field;
+}
+
+void replace_norms(LayerWiring& layer, NormKind kind) {
+  for (Wiring* wiring : {&layer.attention, &layer.cross, &layer.feed_forward})
+    for (WiredNorm* norm : norms_of(*wiring))
+      if (*norm != NormKind::None) *norm = kind;
+}
+
+// Turns every norm that there is into one of the new kind.
+void set_norm(RunSpec& spec, NormKind kind) {
+  spec.model.norm = kind;
+  for (StackWiring* stack : {&spec.model.encoder, &spec.model.decoder}) {
+    for (LayerWiring& layer : stack->layers) replace_norms(layer, kind);
+    for (WiredNorm* at : norms_of(*stack))
+      if (*at != NormKind::None) *at = kind;
+  }
+}
+
+Field layers_field() {
+  Field field = field_of(
+      FieldType::Integer,
+      {"model.layers", "layers", "",
+       "How many layers are stacked; each is attention followed by a feed-forward network, of a parser a hidden "
+       "layer."},
+      1, 256);
+  field.get = [](const RunSpec& spec) { return std::to_string(spec.model.layers); };
+  field.set = [](RunSpec& spec, std::string_view text) {
+    int64_t value = 0;
+    if (parse_integer(text, value))
+      reshape(spec, [&](ModelConfig& model) { model.layers = static_cast<int32_t>(value); });
+  };
+  return field;
+}
+
+Field sequence_field() {
+  Field field = field_of(FieldType::Integer,
+                         {"model.sequence", "sequence", "symbols",
+                          "How many symbols the model sees at once; attention looks back no further, "
+                          "unless there is a memory."},
+                         2, 4096);
+  field.get = [](const RunSpec& spec) { return std::to_string(spec.model.sequence); };
+  field.set = [](RunSpec& spec, std::string_view text) {
+    int64_t value = 0;
+    if (!parse_integer(text, value)) return;
+    spec.model.sequence = static_cast<int32_t>(value);
+    spec.data.context = spec.model.sequence;
+    complete(spec);
+  };
+  return field;
+}
+
+Field norm_field() {
+  Field field = field_of(
+      FieldType::Choice,
+      {"model.norm", "norm", "",
+       "Which normalization stands in the slots. ln centres, scales and has a learned gain and bias, rms only "
+       "scales; the glossary explains every kind."});
+  for (NormKind kind : kNormKinds)
+    if (kind != NormKind::None) field.choices.push_back(short_name(kind));
+  field.get = [](const RunSpec& spec) { return std::string(short_name(spec.model.norm)); };
+  field.set = [](RunSpec& spec, std::string_view name) { set_norm(spec, norm_from(trimmed(name))); };
+  return field;
+}
+
+Field placement_field() {
+  Field field = field_of(FieldType::Choice, {"model.placement", "placement", "",
+                                             "Where the norms stand, for all layers at once. Post-LN puts "
+                                             "them on the residual stream, Pre-LN inside the branches."});
+  for (Placement placement : kPresets) field.choices.push_back(to_string(placement));
+  field.choices.push_back(to_string(Placement::Custom));
+  field.get = [](const RunSpec& spec) { return std::string(to_string(placement_of(spec.model))); };
+  field.set = [](RunSpec& spec, std::string_view name) {
+    // "custom" changes nothing: the wiring.* keys say what the wiring is.
+    if (trimmed(name) != to_string(Placement::Custom))
+      set_placement(spec.model, placement_from(trimmed(name)));
+  };
+  return field;
+}
+
+void add_shape_fields(std::vector<Field>& fields) {
+  fields.push_back(architecture_field());
+  fields.push_back(layers_field());
+  fields.push_back(encoder_layers_field());
+  fields.push_back(integer<[](RunSpec& s) -> int32_t& {
+    return s.model.d_model;
+  }>({"model.d_model", "width", "features",
+      "How many numbers describe a symbol on its way through the model: d_model. Must be a multiple of the heads."},
+     2, 8192));
+  fields.push_back(integer<[](RunSpec& s) -> int32_t& { return s.model.heads; }>(
+      {"model.heads", "heads", "", "Into how many parallel attentions the width is cut."}, 1, 128));
+  fields.push_back(integer<[](RunSpec& s) -> int32_t& { return s.model.feed_forward; }>(
+      {"model.feed_forward", "feed-forward", "features",
+       "Width of the hidden layer of each feed-forward network; four times the width is usual."},
+      1, 65536));
+  fields.push_back(sequence_field());
+  fields.push_back(norm_field());
+  fields.push_back(placement_field());
+  fields.push_back(encoder_placement_field());
+}
+
+void add_part_fields(std::vector<Field>& fields) {
+  fields.push_back(choice<[](RunSpec& s) -> InitRule& { return s.model.init; },
+                          [](InitRule rule) { return kInitRules[static_cast<size_t>(rule)]; },
+                          [](std::string_view name) { return enum_from<InitRule>(kInitRules, name); }>(
+      {"model.init", "init", "",
+       "How the weights start. xavier fits each matrix's size; theory is the setting of Xiong et al. (2020) with "
+       "silent attention; normal002 is a fixed spread of 0.02, as in BERT; fixup and t-fixup shrink them with "
+       "depth, for models without norms; looklinear makes each feed-forward network start as a linear map; b2t "
+       "shrinks every matrix of the layers by the root of their number."},
+      all(kInitRules)));
+  fields.push_back(choice<[](RunSpec& s) -> Activation& { return s.model.activation; },
+                          [](Activation a) { return kActivations[static_cast<size_t>(a)]; },
+                          [](std::string_view name) { return enum_from<Activation>(kActivations, name); }>(
+      {"model.activation", "activation", "", "The nonlinearity inside the feed-forward networks."},
+      all(kActivations)));
+  fields.push_back(flag<[](RunSpec& s) -> bool& {
+    return s.model.gated;
+  }>({"model.gated", "gated feed-forward", "",
+      "The hidden layer is a product of two: the activation of one matrix's output times that of another "
+      "(SwiGLU with silu, GeGLU with gelu). It has half as many weights again; two thirds of the hidden width "
+      "make up for them."}));
+  fields.push_back(choice<[](RunSpec& s) -> Biases& { return s.model.biases; },
+                          [](Biases b) { return kBiases[static_cast<size_t>(b)]; },
+                          [](std::string_view name) { return enum_from<Biases>(kBiases, name); }>(
+      {"model.biases", "biases", "",
+       "Which matrices of the layers have a bias: every one, only those of queries, keys and values, only those "
+       "of the feed-forward networks, none, or only those of attention."},
+      all(kBiases)));
+  fields.push_back(choice<[](RunSpec& s) -> Positions& { return s.model.positions; },
+                          [](Positions p) { return row_of(p).name; }, positions_from>(
+      {"model.positions", "positions", "",
+       "How the model is told the place of a symbol in the sequence. relative, for a decoder, adds nothing to the "
+       "symbols: attention is told how far back each one is. rotary adds nothing either: queries and keys turn with "
+       "their place, so that attention compares distances."},
+      position_names()));
+  fields.push_back(flag<[](RunSpec& s) -> bool& { return s.model.tied_output; }>(
+      {"model.tied", "tied output", "",
+       "The output layer reuses the embedding table instead of a matrix of its own."}));
+  fields.push_back(flag<[](RunSpec& s) -> bool& {
+    return s.model.masked_head;
+  }>({"model.masked_head", "masked symbol head", "",
+      "Before an encoder's output layer come a matrix, the activation and a norm, and every symbol has a bias, "
+      "as in BERT."}));
+  fields.push_back(choice<[](RunSpec& s) -> Pooling& { return s.model.pooling; },
+                          [](Pooling p) { return kPoolings[static_cast<size_t>(p)]; },
+                          [](std::string_view name) { return enum_from<Pooling>(kPoolings, name); }>(
+      {"model.pooling", "pooling", "",
+       "What a classifier reads the class off: the state of the first position, as BERT does, or the mean "
+       "over all positions."},
+      all(kPoolings)));
+  fields.push_back(flag<[](RunSpec& s) -> bool& { return s.model.shared_embedding; }>(
+      {"model.shared_embedding", "shared embedding", "",
+       "Encoder and decoder read one embedding table; off, each has its own."}));
+  fields.push_back(flag<[](RunSpec& s) -> bool& { return s.model.output_projection; }>(
+      {"model.output_projection", "output projection", "",
+       "Attention ends in a matrix that mixes its heads. The theory setting has none."}));
+}
+
+void add_transfer_fields(std::vector<Field>& fields) {
+  fields.push_back(choice<[](RunSpec& s) -> Transfer& { return s.model.transfer; },
+                          [](Transfer t) { return kTransfers[static_cast<size_t>(t)]; },
+                          [](std::string_view name) { return enum_from<Transfer>(kTransfers, name); }>(
+      {"model.transfer", "transfer", "",
+       "How start and steps follow the size of the model, so that a learning rate that was best for the base "
+       "serves this one too. mup minds its width; depth-mup its layers too, with branches and rates divided by "
+       "their root; completep divides branches by the layers and leaves the rate. The base is model.base_width and "
+       "model.base_layers."},
+      all(kTransfers)));
+  fields.push_back(integer<[](RunSpec& s) -> int32_t& { return s.model.base_width; }>(
+      {"model.base_width", "base width", "features",
+       "The width of the model that model.transfer starts from: as wide as this, nothing changes."},
+      1, 65536));
+  fields.push_back(integer<[](RunSpec& s) -> int32_t& { return s.model.base_layers; }>(
+      {"model.base_layers", "base layers", "",
+       "The layers of the model that model.transfer starts from: as deep as this, nothing changes."},
+      1, 1024));
+}
+
+void add_number_fields(std::vector<Field>& fields) {
+  fields.push_back(real<[](RunSpec& s) -> float& { return s.model.init_scale; }>(
+      {"model.init_scale", "init scale", "",
+       "The matrices of attention and feed-forward networks start so many times as large as the rule says."},
+      0, 1000));
+  fields.push_back(real<[](RunSpec& s) -> float& { return s.model.eps; }>(
+      {"model.eps", "norm epsilon", "", "Added to the variance inside each norm, against division by zero."},
+      0, 1));
+  fields.push_back(flag<[](RunSpec& s) -> bool& {
+    return s.model.gain_offset;
+  }>({"model.gain_offset", "gains from 1", "",
+      "A norm's gain is stored as what it has beyond 1 (Gemma), so that weight decay draws it to 1 and not to 0."}));
+  fields.push_back(real<[](RunSpec& s) -> float& { return s.model.embedding_scale; }>(
+      {"model.embedding_scale", "embedding scale", "",
+       "What the rows of the embedding table are multiplied by. 0 is the root of the width."},
+      0, 1000));
+  fields.push_back(integer<[](RunSpec& s) -> int32_t& {
+    return s.model.embedding_width;
+  }>({"model.embedding_width", "embedding width", "features",
+      "How wide the rows of the embedding table are; a matrix makes them as wide as the model, and another the "
+      "last states as wide as they (OPT-350m). 0 is the width of the model, without the matrices."},
+     0, 8192));
+  fields.push_back(integer<[](RunSpec& s) -> int32_t& {
+    return s.model.token_types;
+  }>({"model.token_types", "token types", "",
+      "How many kinds of symbols have a learned vector of their kind added, as the two sentences of BERT. "
+      "What follows the [SEP] of a published tokenizer is of the next kind; all else is of the first. 0 is none."},
+     0, 16));
+  fields.push_back(real<[](RunSpec& s) -> float& { return s.model.logit_cap; }>(
+      {"model.logit_cap", "logit cap", "",
+       "Bends the logits with a tanh, so that none exceeds this (Gemma 2). 0 is no cap."},
+      0, 1000));
+  fields.push_back(real<[](RunSpec& s) -> float& { return s.model.adanorm_scale; }>(
+      {"model.adanorm_scale", "AdaNorm C", "", "adanorm multiplies its output by C (1 - k y)."}, 0, 100));
+  fields.push_back(real<[](RunSpec& s) -> float& { return s.model.adanorm_slope; }>(
+      {"model.adanorm_slope", "AdaNorm k", "", "adanorm: how much less it lets large values through."}, 0,
+      1));
+  fields.push_back(real<[](RunSpec& s) -> float& { return s.model.dyt_alpha; }>(
+      {"model.dyt_alpha", "DyT alpha", "",
+       "dyt and derf: where the learned slope inside the tanh or the erf starts."},
+      0, 100));
+  fields.push_back(real<[](RunSpec& s) -> float& { return s.model.dropout_residual; }>(
+      {"model.dropout_residual", "dropout", "",
+       "Share of each branch's output that is set to zero at random in training."},
+      0, 0.99));
+  fields.push_back(real<[](RunSpec& s) -> float& { return s.model.dropout_attention; }>(
+      {"model.dropout_attention", "attention dropout", "",
+       "Share of the attention weights that is set to zero at random."},
+      0, 0.99));
+  fields.push_back(real<[](RunSpec& s) -> float& { return s.model.dropout_activation; }>(
+      {"model.dropout_activation", "activation dropout", "",
+       "Share of the feed-forward hidden layer that is set to zero at random."},
+      0, 0.99));
+}
+
+}  // namespace
+
+void add_model_fields(std::vector<Field>& fields) {
+  add_shape_fields(fields);
+  add_part_fields(fields);
+  add_attention_fields(fields);
+  add_transfer_fields(fields);
+  add_number_fields(fields);
+}
+
+void add_attention_fields(std::vector<Field>& fields) {
+  fields.push_back(integer<[](RunSpec& s) -> int32_t& { return s.model.attention.head_width; }>(
+      {"model.head_width", "head width", "features",
+       "How many numbers a head's queries and keys have. 0 cuts the width evenly among the heads."},
+      0, 1024));
+  fields.push_back(integer<[](RunSpec& s) -> int32_t& { return s.model.attention.kv_heads; }>(
+      {"model.kv_heads", "heads of keys", "",
+       "How many heads of keys and values there are; the heads of queries share them evenly (grouped-query "
+       "attention). 0 gives every head its own."},
+      0, 128));
+  fields.push_back(real<[](RunSpec& s) -> float& { return s.model.attention.scale; }>(
+      {"model.attention_scale", "attention scale", "",
+       "What the scores of attention are multiplied by. 0 is one over the root of the head width."},
+      0, 100));
+  fields.push_back(real<[](RunSpec& s) -> float& { return s.model.attention.cap; }>(
+      {"model.attention_cap", "attention cap", "",
+       "Bends the scores of attention with a tanh, so that none exceeds this (Gemma 2). 0 is no cap."},
+      0, 1000));
+  fields.push_back(integer<[](RunSpec& s) -> int32_t& { return s.model.attention.window; }>(
+      {"model.attention_window", "attention window", "symbols",
+       "A decoder's symbol attends to this many symbols, the last of which is itself. 0 is all before it."},
+      0, 4096));
+  fields.push_back(text<[](RunSpec& s) -> std::string& { return s.model.attention.pattern; }>(
+      {"model.attention_pattern", "window pattern", "",
+       "Which layers have the window, a letter a layer and from the start again: w has it, f sees all. wf is "
+       "Gemma 2's, wwwwwf Gemma 3's; nothing gives all of them the window."}));
+}
+
+namespace {
+
+Field milestones_field() {
+  Field field =
+      field_of(FieldType::Text, {"train.milestones", "milestones", "steps",
+                                 "Steps at which the step schedule cuts the rate, such as 100,200.", true});
+  field.get = [](const RunSpec& spec) { return steps_text(spec.train.schedule.milestones); };
+  field.set = [](RunSpec& spec, std::string_view text) { parse_steps(text, spec.train.schedule.milestones); };
+  return field;
+}
+
+void add_schedule_fields(std::vector<Field>& fields) {
+  fields.push_back(real<[](RunSpec& s) -> float& { return s.train.schedule.peak; }>(
+      {"train.lr", "learning rate", "", "Size of each update; with warm-up, the rate at its end.", true}, 0,
+      100));
+  fields.push_back(integer<[](RunSpec& s) -> int32_t& { return s.train.schedule.warmup; }>(
+      {"train.warmup", "warm-up", "steps",
+       "Over so many steps the learning rate grows evenly from zero to its peak. 0 starts at full rate.",
+       true},
+      0, 100000));
+  fields.push_back(choice<[](RunSpec& s) -> Schedule::Kind& { return s.train.schedule.kind; },
+                          [](Schedule::Kind kind) { return to_string(kind); },
+                          [](std::string_view name) { return schedule_from(name); }>(
+      {"train.schedule", "schedule", "", "What the learning rate does after warm-up.", true},
+      names_of(kSchedules)));
+  fields.push_back(integer<[](RunSpec& s) -> int32_t& { return s.train.schedule.reference; }>(
+      {"train.reference", "decay from", "step",
+       "The inverse square root schedule starts to decay here, or at the end of warm-up if that is later.",
+       true},
+      1, kMostSteps));
+  fields.push_back(integer<[](RunSpec& s) -> int32_t& { return s.train.schedule.end; }>(
+      {"train.decay_end", "decay to zero at", "step",
+       "The linear and the cosine schedule reach zero at this step.", true},
+      1, kMostSteps));
+  fields.push_back(real<[](RunSpec& s) -> float& { return s.train.schedule.factor; }>(
+      {"train.decay_factor", "decay factor", "",
+       "The step schedule multiplies the rate by it at each milestone.", true},
+      0, 1));
+  fields.push_back(milestones_field());
+}
+
+void add_optimizer_fields(std::vector<Field>& fields) {
+  fields.push_back(choice<[](RunSpec& s) -> Optimizer& { return s.train.optimizer; },
+                          [](Optimizer optimizer) { return to_string(optimizer); },
+                          [](std::string_view name) { return optimizer_from(name); }>(
+      {"train.optimizer", "optimizer", "",
+       "sgd follows the gradient as it is, momentum its running sum. adam rescales each weight's update "
+       "by the size of its recent gradients; adamw takes weight decay off the weights instead of adding "
+       "it to the gradient. radam holds Adam back while its averages are young, by the paper's rule or "
+       "that of its authors' code. muon makes the momentum of each matrix of the layers orthogonal, so that "
+       "no direction is left behind, and treats everything else as adamw does."},
+      names_of(kOptimizers)));
+  fields.push_back(real<[](RunSpec& s) -> float& { return s.train.beta1; }>(
+      {"train.beta1", "beta 1", "", "Adam: how much of the running mean of the gradient is kept each step.",
+       true},
+      0, 0.999999));
+  fields.push_back(real<[](RunSpec& s) -> float& { return s.train.beta2; }>(
+      {"train.beta2", "beta 2", "",
+       "Adam: how much of the running mean of the squared gradient is kept each step.", true},
+      0, 0.999999));
+  fields.push_back(real<[](RunSpec& s) -> float& { return s.train.eps; }>(
+      {"train.eps", "Adam epsilon", "",
+       "Adam: added to the divisor; tiny gradients below it make no large updates.", true},
+      0, 1));
+  fields.push_back(flag<[](RunSpec& s) -> bool& { return s.train.bias_correction; }>(
+      {"train.bias_correction", "bias correction", "",
+       "Adam and AdamW: the running means, which start at zero, are divided by what they have seen so far. "
+       "Without it the first steps are too large when beta 2 is near 1.",
+       true}));
+  fields.push_back(real<[](RunSpec& s) -> float& { return s.train.momentum; }>(
+      {"train.momentum", "momentum", "", "Momentum: how much of the last update is carried into the next.",
+       true},
+      0, 0.999999));
+  fields.push_back(real<[](RunSpec& s) -> float& { return s.train.weight_decay; }>(
+      {"train.weight_decay", "weight decay", "",
+       "Share of every weight, times the rate, that is taken away each step; adam adds that share to the "
+       "gradient instead.",
+       true},
+      0, 100));
+  fields.push_back(real<[](RunSpec& s) -> float& { return s.train.clip; }>(
+      {"train.clip", "gradient clip", "", "A gradient longer than this is shortened to it. 0 is off.", true},
+      0, 1e9));
+  fields.push_back(real<[](RunSpec& s) -> float& { return s.train.label_smoothing; }>(
+      {"train.label_smoothing", "label smoothing", "",
+       "Share of the target's probability that is spread evenly over all symbols.", true},
+      0, 0.99));
+}
+
+constexpr char kText[] = "text", kLabels[] = "labels";
+
+Field data_name_field() {
+  Field field = field_of(
+      FieldType::Choice,
+      {"data.name", "data", "",
+       "What is learned: built-in sentences, a text file, to copy, reverse or sort a row of symbols, a small made-up "
+       "translation, or labels; whether two words of a made-up sentence are swapped, or its mood, in five classes."});
+  for (const TaskKind* kind : task_kinds()) field.choices.push_back(kind->name);
+  field.get = [](const RunSpec& spec) { return spec.data.name; };
+  field.set = [](RunSpec& spec, std::string_view name) {
+    spec.data.name = trimmed(name);
+    complete(spec);
+  };
+  return field;
+}
+
+}  // namespace
+
+void add_train_fields(std::vector<Field>& fields) {
+  fields.push_back(integer<[](RunSpec& s) -> int32_t& { return s.train.batch; }>(
+      {"train.batch", "batch", "sequences", "How many sequences each step learns from."}, 1, 4096));
+  fields.push_back(integer<[](RunSpec& s) -> int32_t& { return s.train.steps; }>(
+      {"train.steps", "steps", "", "After so many updates training rests.", true}, 1, kMostSteps));
+  fields.push_back(file<[](RunSpec& s) -> std::string& {
+    return s.train.init_from;
+  }>({"train.init_from", "start from", "",
+      "A saved run of the same sizes, whose weights this one starts with, by name: fine-tuning. Empty starts afresh."}));
+  fields.push_back(flag<[](RunSpec& s) -> bool& { return s.train.reuse_gradients; }>(
+      {"train.reuse_gradients", "reuse gradients", "",
+       "Gradients of activations give their memory to later ones, and cannot be looked at after the step. "
+       "The same numbers in less memory. Only on the CPU: a GPU computes gradients side by side."}));
+  add_schedule_fields(fields);
+  add_optimizer_fields(fields);
+  fields.push_back(integer<[](RunSpec& s) -> int32_t& { return s.train.critical_every; }>(
+      {"train.critical_every", "critical rate", "steps apart",
+       "Measures the learning rate at which the step would no longer lower the loss of its own batch. Six "
+       "forward passes on a copy each time, about two steps; every 10 steps, a fifth more time. 0 is off. No "
+       "other number of the run changes.",
+       true},
+      0, 100000));
+}
+
+void add_data_fields(std::vector<Field>& fields) {
+  fields.push_back(source<[](RunSpec& s) -> std::string& { return s.data.text_path; }, kText, true>(
+      {"data.text", "text file", "",
+       "A UTF-8 text file to learn from; leave empty for the built-in sentences."}));
+  fields.push_back(source<[](RunSpec& s) -> std::string& { return s.data.labels_path; }, kLabels>(
+      {"data.labels", "labelled texts", "",
+       "A UTF-8 file of texts to classify, one label and text a line with a tab between, for an encoder."}));
+  fields.push_back(file<[](RunSpec& s) -> std::string& { return s.data.valid_path; }>(
+      {"data.valid", "validation file", "",
+       "Pairs, labelled texts or trees to validate on; empty takes the end of the training file."}));
+  fields.push_back(file<[](RunSpec& s) -> std::string& { return s.data.tokenizer_path; }>(
+      {"data.tokenizer", "tokenizer", "",
+       "What cuts the data into tokens, where they are not its characters or words."}));
+  fields.push_back(data_name_field());
+  fields.push_back(flag<[](RunSpec& s) -> bool& {
+    return s.data.consecutive;
+  }>({"data.consecutive", "consecutive", "",
+      "Each row of a batch goes on where it ended in the step before, instead of anywhere in the text; a memory "
+      "needs it."}));
+  fields.push_back(integer<[](RunSpec& s) -> uint64_t& { return s.data.data_seed; }>(
+      {"data.seed", "data seed", "",
+       "Which of the endless built-in texts, made-up labels or treebanks, or sets of drawn digits is used."},
+      0, 9007199254740992.0));
+  fields.push_back(text<[](RunSpec& s) -> std::string& { return s.name; }>(
+      {"run.name", "name", "", "What the run is called; empty names it after its settings.", true}));
+  fields.push_back(integer<[](RunSpec& s) -> uint64_t& { return s.seed; }>(
+      {"run.seed", "seed", "",
+       "Decides all chance: initial weights, batches, dropout. Runs with one seed differ only by their "
+       "settings."},
+      0, 9007199254740992.0));
+}
+
+}  // namespace normscope
