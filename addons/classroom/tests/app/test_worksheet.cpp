@@ -72,9 +72,7 @@ TEST_CASE("worksheet: every lesson makes a page that is well-formed, stands alon
       CHECK(contains(page, svg_escaped(lesson.sources.front())));
       CHECK(contains(page, "normscope lesson check " + lesson.id));
       for (const StepKind step : kSteps)
-        CHECK(contains(
-            page,
-            "<h2>" + words::language("en").say("course.step." + std::string(to_string(step))) + "</h2>"));
+        CHECK(contains(page, "<h2>" + words::language("en").tr(title_of(step)) + "</h2>"));
       for (const Check& check : lesson.checks)
         CHECK(contains(page, svg_escaped(lesson.measure(check.measure)->label)));
       for (const std::string& id : lesson.step(StepKind::Compare).figures)
