@@ -312,13 +312,13 @@ TEST_CASE("places are filled by name, forms are chosen by the count, and what is
   const Language english = made(
       "plain = \"a {{brace}}\"\nsome = \"{done} of {all} done\"\n"
       "[deep]\nruns = { one = \"{count} run of {name}\", other = \"{count} runs of {name}\" }\n");
-  CHECK(english.tr("t.plain") == "a {brace}");
-  CHECK(english.tr("t.some", {{"all", 12}, {"done", 3}}) == "3 of 12 done");
-  CHECK(english.tr("t.some", {{"done", "no"}}) == "no of {all} done");
-  CHECK(english.tr("t.deep.runs", {{"count", 1}, {"name", "A"}}) == "1 run of A");
-  CHECK(english.tr("t.deep.runs", {{"count", 0}, {"name", "A"}}) == "0 runs of A");
-  CHECK(english.tr("t.nothing") == "t.nothing");
-  CHECK(english.tr("t.nothing", {{"done", 3}}) == "t.nothing");
+  CHECK(english.say("t.plain") == "a {brace}");
+  CHECK(english.say("t.some", {{"all", 12}, {"done", 3}}) == "3 of 12 done");
+  CHECK(english.say("t.some", {{"done", "no"}}) == "no of {all} done");
+  CHECK(english.say("t.deep.runs", {{"count", 1}, {"name", "A"}}) == "1 run of A");
+  CHECK(english.say("t.deep.runs", {{"count", 0}, {"name", "A"}}) == "0 runs of A");
+  CHECK(english.say("t.nothing") == "t.nothing");
+  CHECK(english.say("t.nothing", {{"done", 3}}) == "t.nothing");
   CHECK(english.find("t.nothing") == nullptr);
   CHECK(english.below("t") == std::vector<std::string_view>{"plain", "some", "deep"});
   const Language polish = made(
