@@ -15,7 +15,8 @@ TABLES = {
 
 page = text = PAGE.read_text()
 for key, (table, name) in TABLES.items():
-    choices = [c for c in re.findall(name, (ROOT / table).read_text(), re.MULTILINE) if c != "none"]
+    tables = [ROOT / table, *sorted(ROOT.glob(f"addons/*/{pathlib.Path(table).name}"))]  # an add-on's rows stand last
+    choices = [c for t in tables for c in re.findall(name, t.read_text(), re.MULTILINE) if c != "none"]
     text, rows = re.subn(rf"^(\| `{key}` \| [^|]* \|)[^|]*\|", rf"\1 {', '.join(choices)} |", text, flags=re.MULTILINE)
     if rows != 1:
         sys.exit(f"{PAGE.name} has {rows} rows for {key}")
