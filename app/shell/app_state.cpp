@@ -106,7 +106,7 @@ void message(Ui& ui, const Rect& room, const std::string& notice) {
 // Leads to a screen: its control, its key and its words follow from the screen's name and place.
 struct Tab {
   Screen screen;
-  std::string name, key, title, help;
+  std::string name, key, title, help;  // title and help: keys of its words
 };
 
 const std::vector<Tab>& all_tabs() {
@@ -115,8 +115,8 @@ const std::vector<Tab>& all_tabs() {
     for (const Screen screen : screens_by_key())
       all.push_back({screen, fmt::format("app/tab/{}", name_of(screen)),
                      std::to_string(kScreenKeys[static_cast<size_t>(screen)]),
-                     words::say(fmt::format("shell.tab.{}.title", name_of(screen))),
-                     words::say(fmt::format("shell.tab.{}.help", name_of(screen)))});
+                     fmt::format("shell.tab.{}.title", name_of(screen)),
+                     fmt::format("shell.tab.{}.help", name_of(screen))});
     return all;
   }();
   return tabs;
@@ -130,10 +130,10 @@ float tabs(Ui& ui, const Rect& bar, Screen& shown) {
   const bool hints = ui.size().x >= 1400;
   float x = narrow(ui) ? 52 : 165;  // a narrow bar has only the mark before the tabs
   for (const Tab& each : all_tabs()) {
-    const std::string& title = each.title;
+    const std::string& title = words::say(each.title);
     const float width = ui.paint().text_width({Face::Sans, type::title}, title) + (hints ? 26.f : 12.f);
     if (tab(ui, each.name, {x, bar.y, width, bar.h}, title, hints ? each.key : "", shown == each.screen,
-            each.help))
+            words::say(each.help)))
       shown = each.screen;
     x += width + (hints ? 16.f : 10.f);
   }
