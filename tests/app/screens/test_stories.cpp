@@ -285,7 +285,7 @@ std::string told_again(const std::string& file, const std::vector<Stage>& stages
     std::istringstream lines(answer);
     for (std::string one; std::getline(lines, one);) {
       one.erase(one.find_last_not_of(' ') + 1);
-      text += (one.empty() ? "" : "    " + one) + "\n";
+      if (!one.empty()) text += "    " + one + "\n";  // an empty line would be one of the story
     }
   }
   return text;
