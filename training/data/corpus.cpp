@@ -1,4 +1,4 @@
-// Reading a grammar, solving its expectations, drawing its sentences. See grammar.h.
+// Reading a grammar, solving its expectations, drawing its sentences. See corpus.h.
 #include "training/data/corpus.h"
 
 #include <fmt/format.h>

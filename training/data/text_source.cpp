@@ -1,4 +1,4 @@
-// Strict UTF-8 and the character vocabulary. See vocabulary.h.
+// Strict UTF-8 and the character vocabulary. See text_source.h.
 #include "training/data/text_source.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // Workers do jobs of equal rank on several threads while the calling thread reports progress: runs that train side by
-// side, fresh models, curves of lessons. Called by runner.cpp and by app/course.
+// side, fresh models, curves of lessons. Called by study.cpp and by app/course.
 #pragma once
 
 #include <atomic>

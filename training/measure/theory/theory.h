@@ -198,7 +198,7 @@ std::vector<double> decoder_gradient_profile(std::span<const double> cross_varia
 /// theirs; it is one behind a norm on the embedding and for a Gaussian input.
 double start_square(const ModelConfig& config, bool decoder);
 
-/// The lines whose assumptions all hold; empty where no equation applies. theory_curves.cpp has the
+/// The lines whose assumptions all hold; empty where no equation applies. theory.cpp has the
 /// assumptions beside each equation.
 std::vector<Line> lines(const ModelConfig& config, const Question& question);
 /// The first assumption of an equation that does not hold: "cross-attention adds a third branch";
