@@ -147,8 +147,8 @@ void draw_sheet(ui::Ui& ui, ui::Vec top_right, const std::string& foot) {
       p.text_in(row.moved(0, 2), {Face::Bold, type::tick}, ui.theme().ink3, s->group);
       continue;
     }
-    ui.tell("sheet/" + words::label(fmt::format("shortcuts.{}.title", s->id)).name, row, keys_text(*s),
-            s->help);
+    ui.tell("sheet/" + words::language("en").say(fmt::format("shortcuts.{}.title", s->id)), row,
+            keys_text(*s), s->help);
     p.text_in(row.take_left(116), {Face::Mono, type::body}, ui.theme().ink, keys_text(*s));
     p.text_in(row, {Face::Sans, type::body}, ui.theme().ink2, s->title);
   }
