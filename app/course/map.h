@@ -80,9 +80,10 @@ void add_cells(std::vector<Curve>& curves);
 std::string excess_of_row(const Curve& border, size_t row);
 std::string learns_of_row(const Curve& border, size_t row);
 
-/// Adds the river of a beta^2 map: a stream whose bands are the shares of the input and of each branch. Column 0 is the input alone, column i is row i of the map over its sum. A map
-/// with a row that has no sum, as one that is not finite, adds nothing. A river that `grows` is of a stream that nothing
-/// rescales: every part keeps its variance, so a state is as wide as the variances of its parts together.
+/// Adds the river of a beta^2 map: a stream whose bands are the shares of the input and of each branch. Column 0 is
+/// the input alone, column i is row i of the map over its sum. A map with a row that has no sum, as one that is not
+/// finite, adds nothing. A river that `grows` is of a stream that nothing rescales: every part keeps its variance, so
+/// a state is as wide as the variances of its parts together.
 void add_river(const experiments::ShareMap& map, plot::PlotSpec& plot, const Words& words,
                bool grows = false);
 

@@ -81,9 +81,9 @@ std::string subscripted(const std::string& name, size_t place);
 
 /// How one number of a tape came about in one of its lines, with the numbers that went in: forward
 /// "f₂ = r × w₂ = 4 × 1 = 4", backward "gradient of w₂ = gradient of f₂ × r = −0.164 × 4 = −0.656". The player shows it
-/// beside the drawn network (pictures/network.h). Follows place `place`, from 1, through line `line` of the replay. Where what the line writes has no such
-/// place, it follows its only number. It is empty for a product of two matrices and for a norm that detaches, which no
-/// one-line formula holds.
+/// beside the drawn network (pictures/network.h). Follows place `place`, from 1, through line `line` of the replay.
+/// Where what the line writes has no such place, it follows its only number. It is empty for a product of two
+/// matrices and for a norm that detaches, which no one-line formula holds.
 std::string followed(const SmallTape& tape, const SmallReplay& replay, size_t line, size_t place,
                      const Words& words);
 

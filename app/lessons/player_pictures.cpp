@@ -34,8 +34,8 @@ float sentence_height(Ui& ui, float width, const std::string& sentence) {
 }
 
 /// Takes the lower end of `rest` for what a picture says, beside something `beside` wide: room for two lines,
-/// which another language or a narrow window needs, so that the picture stays where it is when the words change, and for more
-/// where a sentence has more.
+/// which another language or a narrow window needs, so that the picture stays where it is when the words change, and
+/// for more where a sentence has more.
 Rect take_sentence(Ui& ui, Rect& rest, const std::string& sentence, float beside = 0) {
   return rest.take_bottom(std::max(2 * kSentenceLine, sentence_height(ui, rest.w - beside, sentence)), 4);
 }

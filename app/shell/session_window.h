@@ -1,6 +1,6 @@
 // The window's rows of a session's table [window]: bookmarks, which run and which screen is shown, how the screens of
-// add-ons are set, what parts of the window keep. They travel with the runs (Lab::keep) and come back with them. draw_app calls
-// keep_window once a frame.
+// add-ons are set, what parts of the window keep. They travel with the runs (Lab::keep) and come back with them.
+// draw_app calls keep_window once a frame.
 #pragma once
 
 #include <array>

@@ -133,8 +133,8 @@ Label label(std::string_view english, Places places = {});
 /// more than one point, as a version, stays.
 std::string with_decimal(std::string text, const Language& language = of_window());
 /// What the window says for a phrase of the training floor, which knows no words of a window: a run's name, its
-/// state, a setting's label, a unit, a placement's formula: "Post-LN, no warm-up", "learning since step 21". A phrase that is not in
-/// assets/words/de/training.toml stays as it is, but for a bare number.
+/// state, a setting's label, a unit, a placement's formula: "Post-LN, no warm-up", "learning since step 21". A phrase
+/// that is not in assets/words/de/training.toml stays as it is, but for a bare number.
 std::string spoken(std::string_view phrase, const Language& language = of_window());
 /// The same for why a value is refused, or why a setting is not read: "7 is out of range: expected 0 to 1".
 /// What stands in the places of such a sentence may be a list, "ln, rms or dyt", and is spoken part by part.

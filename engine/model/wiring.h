@@ -166,8 +166,8 @@ struct PlacementRow {
   bool embedding = false, final = false;                ///< the norms of the stack
   const char* slots = "";               ///< "second=ln; joined=ln", "streams=4 computed": StackWiring::slots
   NormKind norm = NormKind::LayerNorm;  ///< what N stands for; LayerNorm: the norm that the model uses
-  /// Numbers that depend on the place: a constant skip or branch, init_gain, pre_scale. They are filled into `sublayer` where
-  /// it is used.
+  /// Numbers that depend on the place: a constant skip or branch, init_gain, pre_scale. They are filled into
+  /// `sublayer` where it is used.
   Number skip = nullptr, branch = nullptr, gain = nullptr, pre_scale = nullptr;
   const char* formula = "";
   const char* source = "";

@@ -263,7 +263,8 @@ TEST_CASE("a translation says what there is in English, with the same places") {
 }
 
 TEST_CASE("a norm is the piece of the model: how large something is has another word") {
-  // English: of the gradient, the state, a matrix. German: "Norm" is what a lecture calls ‖·‖, the piece is a Normalisierung.
+  // English: of the gradient, the state, a matrix. German: "Norm" is what a lecture calls ‖·‖, the piece is a
+  // Normalisierung.
   const std::regex english(
       "(gradient|state|update|weight)s? norms?|norms? of (the (loss|gradient|step|weights)|∂)"),
       german("(^|[^-A-Za-zäöüß])Norm(en)?([^-A-Za-zäöüß]|$)");

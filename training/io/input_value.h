@@ -2,8 +2,8 @@
 // sequence of calls that reads it.
 //
 // Promises: a value that is read has the type, range and length that the call requires. Everything else throws Error
-// as "[session DIR/session.toml] window.runs[0].letter is "z": expected A, B, C or D", one line, whatever the text contains.
-// Nesting is limited, and nothing here recurses over the text.
+// as "[session DIR/session.toml] window.runs[0].letter is "z": expected A, B, C or D", one line, whatever the text
+// contains. Nesting is limited, and nothing here recurses over the text.
 #pragma once
 
 #include <cstddef>

@@ -27,7 +27,8 @@ namespace normscope {
 /// "update_cosine" is the cosine between the step that the weights made and the negative gradient of the loss:
 ///   sum g (w_before - w_after) / (|g| |w_before - w_after|)
 /// One is straight down, as plain SGD goes without decay. The step is all that changed the weights: momentum, the
-/// division by the root of v, decay, QK-clip, and the division of unit vectors by their lengths. NaN where nothing moved or no gradient came.
+/// division by the root of v, decay, QK-clip, and the division of unit vectors by their lengths. NaN where nothing
+/// moved or no gradient came.
 class UpdateMeasurements {
  public:
   /// Ends its step with an update.

@@ -1,5 +1,6 @@
-// An `Inquiry` measures something of a run beside its training, part by part, so that what is quick is shown first and a newer
-// one can come before what takes long. session::Inquire begins one; the Lab carries it on between two steps.
+// An `Inquiry` measures something of a run beside its training, part by part, so that what is quick is shown first
+// and a newer one can come before what takes long. session::Inquire begins one; the Lab carries it on between two
+// steps.
 #pragma once
 
 #include <cstddef>

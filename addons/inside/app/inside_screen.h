@@ -4,8 +4,8 @@
 // would say. It is state plus draw(): the trainer measures (session::Inquire), at once after each edit of the text
 // and whenever a run has moved on. What is older than what was asked for lies under a veil.
 //
-// Controls: inside/text, inside/learn, inside/leave_out, inside/spectrum, inside/shows, inside/run/A ..., inside/token, inside/grid/A
-// ..., inside/head, inside/tab.
+// Controls: inside/text, inside/learn, inside/leave_out, inside/spectrum, inside/shows, inside/run/A ...,
+// inside/token, inside/grid/A ..., inside/head, inside/tab.
 #pragma once
 
 #include <map>

@@ -1,5 +1,6 @@
 // `Family` is a family of published models as data: which keys of its config.json are which of our settings, and which of
-// its tensors are which of our parameters. addons/published/families has a file for each; its README.md says what may stand there.
+// its tensors are which of our parameters. addons/published/families has a file for each; its README.md says what may
+// stand there.
 //
 // Promises: a folder's config.json is read as a whole. A setting that we do not have, or a value that we do not have for
 // it, is refused in one line that names it. Nothing here reads a tensor.

@@ -1,4 +1,5 @@
-// These are the functions that files of addons/published/families may ask for, and how a config.json becomes a specification.
+// These are the functions that files of addons/published/families may ask for, and how a config.json becomes a
+// specification.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // The reach of a lesson says in words how far its claims hold: at other widths, depths, budgets and on another text, as
-// limits.md beside the lesson has it. The player shows it below the claim. Every number comes from the table; none is typed into a
-// text.
+// limits.md beside the lesson has it. The player shows it below the claim. Every number comes from the table; none is
+// typed into a text.
 #pragma once
 
 #include <string>

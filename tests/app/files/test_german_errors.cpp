@@ -1,4 +1,5 @@
-// These tests hold of what a German window says about files: no sentence of an error stays English, whichever reader wrote it.
+// These tests hold of what a German window says about files: no sentence of an error stays English, whichever reader
+// wrote it.
 #include <sys/stat.h>
 
 #include <filesystem>

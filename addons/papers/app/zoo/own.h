@@ -1,6 +1,6 @@
-// Own entries are rows of the zoo that a user made, for instance a wiring put together in a lesson. They are kept in one JSON
-// file beside the progress of the lessons, and `normscope zoo` lists, trains and shows them beside its own. The lesson
-// player, the command and the tests call this.
+// Own entries are rows of the zoo that a user made, for instance a wiring put together in a lesson. They are kept in
+// one JSON file beside the progress of the lessons, and `normscope zoo` lists, trains and shows them beside its own.
+// The lesson player, the command and the tests call this.
 #pragma once
 
 #include <string>

@@ -76,9 +76,9 @@ Recording read(const std::string& text) {
 }  // namespace
 
 // Where no norm stands on the stream the recursion is exact, up to roundings of the variances, of which each row adds
-// three: measured 3e-7. A norm there divides each token by its own deviation; at width 256 and initialisation these differ by a
-// few per cent, which adds up over six of them: measured 0.14 (at width 24: 0.37). With the neighbour's factor, or one
-// off in I, most are wrong by more than a half.
+// three: measured 3e-7. A norm there divides each token by its own deviation; at width 256 and initialisation these
+// differ by a few per cent, which adds up over six of them: measured 0.14 (at width 24: 0.37). With the neighbour's
+// factor, or one off in I, most are wrong by more than a half.
 TEST_CASE("shares of what is older: those of the engine, exactly without norms on the stream") {
   for (const auto& [placement, allowed] : {std::pair{Placement::Pre, 1e-5},
                                            {Placement::Sandwich, 1e-5},

@@ -1,4 +1,5 @@
-// These tests train a sweep's runs, on a model that takes no time: side by side, and found where a lesson has trained them; each time to the same bytes.
+// These tests train a sweep's runs, on a model that takes no time: side by side, and found where a lesson has trained
+// them; each time to the same bytes.
 #include <filesystem>
 #include <map>
 #include <string>

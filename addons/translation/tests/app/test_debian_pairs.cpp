@@ -1,5 +1,5 @@
-// These tests run addons/translation/debian_pairs.py on a made-up index, with an apt-get of our own: what it pairs, what it leaves
-// out, and what it says where something is missing. Left out where there is no Python 3.
+// These tests run addons/translation/debian_pairs.py on a made-up index, with an apt-get of our own: what it pairs,
+// what it leaves out, and what it says where something is missing. Left out where there is no Python 3.
 #include <sys/wait.h>
 
 #include <algorithm>
