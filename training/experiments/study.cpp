@@ -134,7 +134,7 @@ class Training {
   std::map<std::thread::id, AtWork> at_work_;  // by worker
 };
 
-// `task_of` only finds tasks, because all of them are made before the workers start.
+// Only looks tasks up: all of them are made before the workers start.
 std::shared_ptr<const Task> Training::task_of(const DataSpec& data) {
   for (const auto& [spec, task] : tasks_)
     if (spec == data) return task;
@@ -342,7 +342,7 @@ void Training::tell_work(Progress& progress) {
   }
 }
 
-/// `on_workers` does all of `work` on its own workers; this thread tells the progress. Looking takes a thread a worker.
+/// Each worker has a thread of its own; this one tells the progress. Looking takes a thread a worker.
 template <typename Each>
 void Training::on_workers(const std::vector<size_t>& work, const Each& each, Progress progress,
                           const OnProgress& on_progress) {

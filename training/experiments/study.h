@@ -1,4 +1,4 @@
-// `Study` is a set of runs with complete specifications; training it measures a Taken (taken.h) of each. It is the one
+// Runs with complete specifications, trained together; a Taken (taken.h) of each is measured. This is the one
 // way to train runs in order to measure something of them: lessons, comparisons, sweeps and claims fill in the runs and
 // read the results by their places. Runs are independent: several train at a time, each on a backend of its own, and
 // their number changes no bit. A run that the store has is not trained; one that was interrupted begins again.

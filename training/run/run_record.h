@@ -1,4 +1,4 @@
-// A `RunRecord` is what a run leaves behind, wherever it lies: in memory after its end (session/run_cache.h), in a
+// What a run leaves behind, wherever it lies: in memory after its end (session/run_cache.h), in a
 // checkpoint (checkpoint.h), in a study. Run::record() makes one, and Run::resume() goes on from it.
 #pragma once
 

@@ -64,7 +64,7 @@ class SweepTrainer {
 /// rounded up, is left to them, but at least one run trains.
 int32_t runs_beside(int32_t cores, bool others_train);
 
-/// `carried` returns, one per run, the records that the runs of `plan` share with the grid `from`: the plans have the
+/// For each run of `plan` its record, where the grid `from` has trained it already: the plans have the
 /// same rest and the same axes, with values in other places.
 std::vector<std::optional<Record>> carried(const Grid& from, const Plan& plan,
                                            const std::vector<CellRun>& runs);
