@@ -242,7 +242,7 @@ struct Sublayer {
       : skip(slots.skip), f(p, name, s) {
     if (slots.before) before.place(p, name + ".before", s.width);
     if (slots.after) after.place(p, name + ".after", s.width);
-    if (slots.stream) stream.place(p, name + ".trunk", s.width);
+    if (slots.stream) stream.place(p, name + ".stream", s.width);
   }
   Numbers forward(const Numbers& x) {
     Numbers sum = after.forward(f.forward(before.forward(x)));

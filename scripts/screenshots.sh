@@ -20,8 +20,8 @@ first_minute() {
   picture() { printf 'frames 3\nshoot %03d\n' $((++n)); }
   echo "offer welcome"
   for step in $(seq 0 8 120); do echo "wait $step"; picture; done
-  echo "hover diagram/layer2/attn/trunk"; picture; picture
-  echo "grab diagram/layer2/attn/trunk diagram/layer2/attn/before"; picture; picture; picture
+  echo "hover diagram/layer2/attn/stream"; picture; picture
+  echo "grab diagram/layer2/attn/stream diagram/layer2/attn/before"; picture; picture; picture
   echo "drop"; picture; picture
   for step in $(seq 124 8 420); do echo "wait $step"; picture; done
   for _ in 1 2 3 4 5 6 7 8; do picture; done

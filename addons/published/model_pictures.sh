@@ -18,5 +18,5 @@ done
 
 # GPT-2 with its norms dragged from the branches onto the stream, both trained on the passage for 50 steps.
 printf '%s\n' 'file gpt2' 'frames 30' inside 'key 1' 'frames 5' \
-  'drag diagram/layer2/attn/before diagram/layer2/attn/trunk' 'frames 30' 'wait 0' leave 'frames 5' 'shoot dragged' > "$script"
+  'drag diagram/layer2/attn/before diagram/layer2/attn/stream' 'frames 30' 'wait 0' leave 'frames 5' 'shoot dragged' > "$script"
 "$program" screenshot --steps 1 --size 1600x1000 --script "$script" --out "$out/inside.png"

@@ -231,7 +231,7 @@ struct Puzzle {
 /// A run in the picture that the lesson opens with: its small diagram, and the place lit in it.
 struct OpeningRun {
   std::string run;   ///< "A"
-  std::string slot;  ///< as the diagram calls it: "layer1/ffn/trunk"; see reading/exercise_tables.h
+  std::string slot;  ///< as the diagram calls it: "layer1/ffn/stream"; see reading/exercise_tables.h
 };
 
 struct Source {

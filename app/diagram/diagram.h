@@ -4,7 +4,7 @@
 // calls it; diagram_model says what a drop does, diagram_layout where things stand.
 //
 // Controls: diagram/run/A, diagram/preset/Post, diagram/stack (which stack presets change; compact: which is shown),
-// diagram/layer2 and diagram/layers3-6 (open a row), diagram/collapse, diagram/layer2/attn/{before,after,trunk}
+// diagram/layer2 and diagram/layers3-6 (open a row), diagram/collapse, diagram/layer2/attn/{before,after,stream}
 // (slots, also cross and ffn; value: the norm's kind), diagram/final, diagram/embedding; the encoder beside a decoder
 // has the same names with enc/ before layer; diagram/layer2/attn/{skip,branch}-scale (pills);
 // diagram/kind/{lock,ln,rms,...} (the menu); diagram/layer2/skip and diagram/layer2/attn/skip (click away). A model

@@ -14,7 +14,7 @@
 namespace normscope::ui {
 
 struct Control {
-  std::string name;   // path-like and stable: "transport/play", "diagram/layer3/ffn/trunk"
+  std::string name;   // path-like and stable: "transport/play", "diagram/layer3/ffn/stream"
   Rect rect;          // logical px
   std::string value;  // state as text: "6", "on", "Post"; empty where there is none
   std::string help;   // one or two sentences, shown as tooltip

@@ -154,7 +154,7 @@ const char* to_string(Slot slot) {
     case Slot::Stream:
       break;
   }
-  return "trunk";
+  return "stream";
 }
 
 std::string side_prefix(Side side) { return side == Side::Encoder ? "enc/" : ""; }

@@ -75,8 +75,8 @@ int count_norms(const Stack& stack);
 /// Counts norms that stand in no slot: inside a function or where a sub-layer's stream begins.
 int count_fixed_norms(const Stack& stack);
 const char* to_string(Sub sub);      // "attn", "cross", "ffn"
-const char* to_string(Slot slot);    // "before", "after", "trunk"
-std::string slot_name(SlotId at);    // "layer2/attn/trunk", "enc/layer2/attn/trunk", "final", "embedding"
+const char* to_string(Slot slot);    // "before", "after", "stream"
+std::string slot_name(SlotId at);    // "layer2/attn/stream", "enc/layer2/attn/stream", "final", "embedding"
 std::string side_prefix(Side side);  // "" or "enc/"
 
 /// A row of the picture: one open layer, or a group of equal neighbours drawn as one collapsed box.

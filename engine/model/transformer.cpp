@@ -279,7 +279,7 @@ void join(Recorder& r, SublayerValues& s, const Wiring& wiring) {
     s.sum = add(r.tape, s.name + ".bottom", s.joined, s.bottom);
   }
   for (const auto& form : r.residuals) form->write(s, branch);
-  s.output = r.norm(s.name + ".trunk", wiring.stream, s.sum);
+  s.output = r.norm(s.name + ".stream", wiring.stream, s.sum);
   for (const auto& form : r.residuals) s.output = form->pass(s, wiring, s.output);
 }
 

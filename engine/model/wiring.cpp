@@ -82,7 +82,7 @@ constexpr NormWord kNormWords[] = {{"enter", [](Wiring& w) -> WiredNorm& { retur
                                    {"hidden", [](Wiring& w) -> WiredNorm& { return w.inner.hidden; }},
                                    {"output", [](Wiring& w) -> WiredNorm& { return w.inner.output; }},
                                    {"after", [](Wiring& w) -> WiredNorm& { return w.after; }},
-                                   {"trunk", [](Wiring& w) -> WiredNorm& { return w.stream; }}};
+                                   {"stream", [](Wiring& w) -> WiredNorm& { return w.stream; }}};
 
 // A word that stands alone.
 struct FlagWord {
@@ -224,7 +224,7 @@ Wiring wiring_from(std::string_view text) {
   for (std::string word; words >> word;)
     if (word != "none" && !set_word(w, word))
       fail("wiring",
-           "'{}' is unknown: expected enter=, before=, q=, k=, v=, output=, after=, trunk=, skip=, branch=, "
+           "'{}' is unknown: expected enter=, before=, q=, k=, v=, output=, after=, stream=, skip=, branch=, "
            "pre-scale=, gain=, across-heads, head-scale, shifts, bottom, parallel{} or none",
            word, added);
   return w;

@@ -70,7 +70,7 @@ constexpr uint32_t word_of(ResidualForm form) { return uint32_t{1} << static_cas
 /// One sub-layer's placement. Post-LN: stream. Pre-LN: before. Sandwich / Peri-LN: before and after.
 struct Wiring {
   WiredNorm before = {}, after = {};
-  WiredNorm stream = {};  ///< "trunk" in the names of parameters and probes, and in files
+  WiredNorm stream = {};  ///< "stream" in the names of parameters and probes, and in files
   Scale skip = {}, branch = {};
   float init_gain = 1.0f;  ///< DeepNorm's beta: W_V, W_O, W_1 and W_2 of this sub-layer start times this
   WiredNorm enter = {};    ///< on the residual stream where the sub-layer begins (HybridNorm)
@@ -218,9 +218,9 @@ DeepNormConstants deepnorm_constants(const StackContext& context);
 /// The init gain of the same matrices (Wang et al. 2023); cross-attention keeps 1.
 double subln_gain(const StackContext& context);
 
-/// Writes "trunk=ln", "before=ln after=ln", "none", "trunk=ln skip=admin:1", "branch=scalar:0", "trunk=ln
+/// Writes "stream=ln", "before=ln after=ln", "none", "stream=ln skip=admin:1", "branch=scalar:0", "stream=ln
 /// skip=1.86 gain=0.38", "before=ln output=ln", "enter=ln", "q=ln k=ln v=ln head-scale", "q=ln k=ln across-heads",
-/// "trunk=ln bottom", "before=ln parallel", "before=rms:1e-06", "after=rms trunk=rms branch=toward:0.05 sphere".
+/// "stream=ln bottom", "before=ln parallel", "before=rms:1e-06", "after=rms stream=rms branch=toward:0.05 sphere".
 std::string to_string(const Wiring& wiring);
 Wiring wiring_from(std::string_view text);  ///< throws Error naming the word that is wrong
 

@@ -44,7 +44,7 @@ struct DecoderSpec {
 
 /// The ends of the parameters' names, in the order of norms_of.
 inline constexpr const char* kNormNames[] = {"enter",       "before", "q_norm", "k_norm", "v_norm",
-                                             "hidden_norm", "output", "after",  "trunk"};
+                                             "hidden_norm", "output", "after",  "stream"};
 
 /// What a decoder's configuration says, with the settings of the core.
 inline DecoderSpec spec_of(const ModelConfig& c, int64_t batch, int64_t positions) {
@@ -208,7 +208,7 @@ class Decoder {
     const auto plus = [&](Rows f_of_x, Rows skip, Rows branch, double alpha) {
       return add(x, f_of_x, skip, branch, alpha, 1.0, s_.D);
     };
-    const auto post = [&] { return norm(n + ".trunk", sum(x, f(x))); };
+    const auto post = [&] { return norm(n + ".stream", sum(x, f(x))); };
     const auto pre = [&] { return sum(x, f(norm(n + ".before", x))); };
     const Rows none = kAbsent;
     if (StreamReference::knows(s_.placement)) {
@@ -223,12 +223,12 @@ class Decoder {
         const Var& share = a[i % at(s_.D)];
         x[i] += (share.v < 0 ? Var(0.0) - share : share) * (to[i] - x[i]);
       }
-      return norm(n + ".trunk", x);
+      return norm(n + ".stream", x);
     }
     if (is("resi-dual")) {
       const Rows branch = f(x);
       second_ = sum(second_, branch);
-      return norm(n + ".trunk", sum(x, branch));
+      return norm(n + ".stream", sum(x, branch));
     }
     if (is("siamese")) {
       x = norm(n + ".enter", x);
@@ -244,7 +244,7 @@ class Decoder {
     }
     switch (s_.placement) {
       case Placement::Post:
-        return norm(n + ".trunk", plus(f(x), none, none, 1));
+        return norm(n + ".stream", plus(f(x), none, none, 1));
       case Placement::Pre: {
         const bool beside = s_.parallel && !attention;
         return plus(f(norm(n + ".before", beside ? layer_input_ : x)), none, none, 1);
@@ -252,7 +252,7 @@ class Decoder {
       case Placement::Sandwich:
         return plus(after(raw(norm(n + ".before", x))), none, none, 1);
       case Placement::DeepNorm:
-        return norm(n + ".trunk", plus(f(x), none, none, std::pow(2.0 * static_cast<double>(s_.L), 0.25)));
+        return norm(n + ".stream", plus(f(x), none, none, std::pow(2.0 * static_cast<double>(s_.L), 0.25)));
       case Placement::ResPost:
       case Placement::SimpleNorm:
         return sum(x, after(raw(x)));
@@ -263,7 +263,7 @@ class Decoder {
       case Placement::LayerNormScaling:
         return sum(x, f(affine(norm(n + ".before", x), none, none, 1 / std::sqrt(layer_), s_.D)));
       case Placement::B2T:
-        return attention ? post() : norm(n + ".trunk", sum(layer_input_, sum(x, f(x))));
+        return attention ? post() : norm(n + ".stream", sum(layer_input_, sum(x, f(x))));
       case Placement::NormFormer:
         return attention ? sum(x, after(raw(norm(n + ".before", x)))) : pre();
       case Placement::NormFormerScaled:
@@ -281,15 +281,15 @@ class Decoder {
       }
       case Placement::Keel: {
         const Rows before = f(norm(n + ".before", x));
-        return norm(n + ".trunk", plus(before, none, none, 2.0 * static_cast<double>(s_.L)));
+        return norm(n + ".stream", plus(before, none, none, 2.0 * static_cast<double>(s_.L)));
       }
       case Placement::FixUp:
         return plus(f(x), none, leaf(n + ".branch"), 1);
       case Placement::ReZeroPost:
-        return norm(n + ".trunk", plus(f(x), none, leaf(n + ".branch"), 1));
+        return norm(n + ".stream", plus(f(x), none, leaf(n + ".branch"), 1));
       case Placement::AdminPaper:
       case Placement::Admin:
-        return norm(n + ".trunk", plus(f(x), leaf(n + ".skip"), none, 0));
+        return norm(n + ".stream", plus(f(x), leaf(n + ".skip"), none, 0));
       case Placement::ReZero:
         return plus(f(x), none, leaf(n + ".branch"), 1);
       default:

@@ -227,7 +227,7 @@ std::string Fixture::parameter(const std::string& name) const {
   const bool before = row_of(placement[layer]).sublayer.before != NormKind::None;
   const std::string part = rest.substr(dot + 1);
   if (part.starts_with("f.")) return place + "." + part.substr(2);
-  if (part.starts_with("norm.")) return norm_part(place + (before ? ".before" : ".trunk"), part.back());
+  if (part.starts_with("norm.")) return norm_part(place + (before ? ".before" : ".stream"), part.back());
   if (part.starts_with("norm2.")) return norm_part(place + ".after", part.back());
   if (part == "omega") return place + ".skip";
   if (part == "res") return place + ".branch";

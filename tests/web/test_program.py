@@ -72,7 +72,7 @@ class ProgramTest(WebTest):
         program = self.open().start()
         program.step(60)
         self.assertIsNone(program.run("D"))
-        program.drag(program.at("diagram/layer2/attn/trunk"), program.at("diagram/layer2/attn/before"))
+        program.drag(program.at("diagram/layer2/attn/stream"), program.at("diagram/layer2/attn/before"))
         program.until(lambda now: any(run["letter"] == "D" for run in now["runs"]), 60, "run D")
         program.until(
             lambda now: any(run["letter"] == "D" and (run["loss"] or 9) < LETTERS - LEARNED for run in now["runs"]),
@@ -137,7 +137,7 @@ class ProgramTest(WebTest):
         program = self.phone()
         page = program.page
         program.step(1)
-        program.drag_by_finger(program.at("diagram/layer2/attn/trunk"), program.at("diagram/layer2/attn/before"))
+        program.drag_by_finger(program.at("diagram/layer2/attn/stream"), program.at("diagram/layer2/attn/before"))
         program.until(lambda now: any(run["letter"] == "D" for run in now["runs"]), 60, "run D")
         self.picture(program, "phone-dragged")
         page.touch("Start", (200, 400), (300, 400))

@@ -6,7 +6,7 @@
 //   final = true
 //   norm = "rms-simple"                # what ln stands for here, where the model's choice is not asked
 //   [layers]
-//   L03.attn = "trunk=ln"
+//   L03.attn = "stream=ln"
 //
 // docs/configuration.md lists the keys. What is kept of a run never names such a placement (spec.h, portable_edits), so
 // it opens where the file is not.

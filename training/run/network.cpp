@@ -27,14 +27,14 @@ bool same_shape(const Store& from, int32_t source, const Store& to, int32_t targ
          to.parameters()[static_cast<size_t>(target)].shape;
 }
 
-// "L03.attn" for "L03.attn.trunk.gain"; empty for any other name.
+// "L03.attn" for "L03.attn.stream.gain"; empty for any other name.
 std::string_view sublayer_of(std::string_view name, std::string_view ending) {
   return name.ends_with(ending) ? name.substr(0, name.size() - ending.size()) : std::string_view{};
 }
 
 // Copies one part ("gain", "bias", "alpha") of norms that changed their slot.
 void carry_moved(const Store& from, Store& to, const std::string& part, bool moments) {
-  constexpr std::string_view kSlots[] = {"before", "after", "trunk"};
+  constexpr std::string_view kSlots[] = {"before", "after", "stream"};
   const auto name = [&](std::string_view sublayer, std::string_view slot) {
     return fmt::format("{}.{}.{}", sublayer, slot, part);
   };

@@ -76,7 +76,7 @@ std::unique_ptr<Network> build_network(const RunSpec& spec, const Task& task, Ba
 
 /// Copies weights and moments by name where the shape is the same. Then, within each sub-layer, a
 /// norm whose slot is new takes gain and bias (and their moments) of a norm whose slot vanished, in the order before,
-/// after, trunk. Without `moments` they stay at zero: another optimizer gives them another meaning.
+/// after, stream. Without `moments` they stay at zero: another optimizer gives them another meaning.
 void transfer_weights(const Store& from, Store& to, bool moments = true);
 
 /// Loads the weights of a saved run, or of a model of another program (model_formats.h), by name; moments start at zero. A

@@ -42,7 +42,7 @@ std::vector<LogitSize> logit_sizes(Run& run);
 ///    Derf        2/sqrt(pi) alpha max_j exp(-(alpha x_j + s)^2)
 ///    AdaNorm     that of its normalisation
 struct NormJacobian {
-  std::string name;  ///< the norm's: "L03.attn.trunk", "final"
+  std::string name;  ///< the norm's: "L03.attn.stream", "final"
   int32_t layer = 0;
   NormKind kind = NormKind::None;
   double mean = 0, largest = 0;

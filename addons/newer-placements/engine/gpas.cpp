@@ -62,7 +62,7 @@ void check_gpas(const char* what, const StackWiring& stack) {
     fail(
         "model",
         "the {}'s wiring scales a sum that the layer's input joins: expected gpas or bottom, or a norm on the "
-        "stream (trunk=)",
+        "stream (stream=)",
         what);
 }
 

@@ -146,8 +146,8 @@ void fold_stack(Folding& fold, const Stack& stack_layout, const ModelConfig& mod
         if (fold.has(name + "." + matrix) &&
             (kind[0] != 'c' || matrix[1] == 'q'))  // cross-attention reads its keys elsewhere
           fold.divide_rows(name + "." + matrix, omega);
-      sources = {name + ".trunk.gain"};
-      if (fold.has(name + ".trunk.bias")) sources.push_back(name + ".trunk.bias");
+      sources = {name + ".stream.gain"};
+      if (fold.has(name + ".stream.bias")) sources.push_back(name + ".stream.bias");
       ++count;
     }
 }

@@ -72,7 +72,7 @@ class ConvolutionRecorder : Recorder {
     const ValueId w = parameter(name + ".w", shape, weights_of(shape, window));
     const ValueId b = parameter(name + ".b", {channels}, {Init::Kind::Zeros, 0.0});
     x = conv2d(tape, name + ".product", x, w, b, window);
-    x = norm(name + ".trunk", wiring_.stream, x);
+    x = norm(name + ".stream", wiring_.stream, x);
     x = activated(name + ".hidden", x);
     x = max_pool(tape, name + ".out", x, pooling_window(config, layer));
     if (options.probes)

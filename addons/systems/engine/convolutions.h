@@ -8,7 +8,7 @@
 // activation"). pre: before the second and the third layer, on their inputs ("Normalization is applied before each
 // layer"; the image itself is left as it is). A norm is over all numbers of an image in a layer, as in Ba et al.
 // (2016), with a gain and bias for each number. Parameters: pixels.levels (constant), L01.conv.{w,b}, L02.conv.{w,b},
-// norms L01.conv.{before,trunk}.{gain,bias}, L03.class.before.{gain,bias}, class.{w,b}.
+// norms L01.conv.{before,stream}.{gain,bias}, L03.class.before.{gain,bias}, class.{w,b}.
 #pragma once
 
 #include "addons/systems/engine/image_window.h"

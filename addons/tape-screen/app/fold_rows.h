@@ -18,8 +18,8 @@ enum class RowKind : uint8_t { Update, Layer, Sublayer, Line };
 
 struct FoldRow {
   RowKind kind = RowKind::Line;
-  std::string name;           ///< "L06", "L06.attn", "L06.ffn.trunk", "update"
-  std::string label;          ///< "Layer 6", "attention", "ffn.trunk", "Adam"
+  std::string name;           ///< "L06", "L06.attn", "L06.ffn.stream", "update"
+  std::string label;          ///< "Layer 6", "attention", "ffn.stream", "Adam"
   std::string op;             ///< "linear", "12 ops"
   std::string shape;          ///< "(16, 64, 64)"; only of a line
   int depth = 0;              ///< 1: within a layer

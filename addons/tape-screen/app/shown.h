@@ -58,7 +58,7 @@ struct Shown {
   int32_t node = -1, layer = 0;
   OpKind op = OpKind::Count;
   Phase phase = Phase::Forward;
-  std::string name;                     ///< "L06.ffn.trunk"
+  std::string name;                     ///< "L06.ffn.stream"
   std::string title;                    ///< "Layer norm, backward"
   std::string sentence;                 ///< what it does to this gradient or value
   std::string note;                     ///< what else the numbers say; may be empty

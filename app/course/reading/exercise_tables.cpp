@@ -331,7 +331,7 @@ std::vector<OpeningRun> read_opening(const Lesson& lesson, Table& t) {
       one.refuse("run", fmt::format("'{}' is not in this lesson: expected a run with a letter", picture.run));
     const ModelConfig& model = lesson.run(picture.run)->spec.model;
     if (!opening_place(model, picture.slot))
-      one.refuse("slot", fmt::format("'{}' is no place of its diagram: expected one as layer1/ffn/trunk, "
+      one.refuse("slot", fmt::format("'{}' is no place of its diagram: expected one as layer1/ffn/stream, "
                                      "before or after, final, embedding, or of a scaled skip path "
                                      "layer1/ffn/skip-scale",
                                      picture.slot));

@@ -29,7 +29,7 @@ bool of_way(const Lesson& lesson, const Measure& measure);
 
 // ---- the key `opening`: the runs whose small diagrams a lesson opens with, and the place that matters in each
 
-/// A place of the diagram by its name: a slot ("layer1/ffn/trunk", "enc/layer1/attn/before", "final",
+/// A place of the diagram by its name: a slot ("layer1/ffn/stream", "enc/layer1/attn/before", "final",
 /// "embedding"), or the scale of a skip path ("layer2/attn/skip-scale").
 struct OpeningPlace {
   view::SlotId at;

@@ -243,13 +243,13 @@ TEST_CASE("data on the command line is all that train needs") {
 
 TEST_CASE("a star stands for all layers in train, compare, edits and files") {
   const Folder folder;
-  const std::string log = folder.file("x.jsonl"), attn = "trunk=ln q=ln k=ln";
+  const std::string log = folder.file("x.jsonl"), attn = "stream=ln q=ln k=ln";
   REQUIRE(run_program("train " + tiny(folder) + " --set 'wiring.L*.attn=" + attn + "' --log " + log).code ==
           0);
   json spec = read_log(log).back()["spec"];
   CHECK(spec["model.placement"] == "custom");
   const std::string file = folder.write("star.toml", std::string(kTiny) + "[wiring]\n\"L*.attn\" = \"" +
-                                                         attn + "\"\nL02.attn = \"trunk=ln\"\n");
+                                                         attn + "\"\nL02.attn = \"stream=ln\"\n");
   const std::string other = folder.file("y.jsonl");
   REQUIRE(
       run_program("train --config " + file + " --save " + folder.file("y.safetensors") + " --log " + other)

@@ -180,22 +180,22 @@ TEST_CASE("the slots of a run say its wiring, and every choice is one", "[lesson
   const Lesson& lesson = papers();
   CHECK(lesson.own == "D");
   CHECK(wrong_slots(lesson, "D").empty());
-  const Knob& trunk = *lesson.knob("trunk");
-  CHECK(shown_value(trunk, first_value(lesson, trunk)) == "nothing");
-  CHECK(shown_value(trunk, 1) == "LayerNorm");
+  const Knob& stream = *lesson.knob("stream");
+  CHECK(shown_value(stream, first_value(lesson, stream)) == "nothing");
+  CHECK(shown_value(stream, 1) == "LayerNorm");
   CHECK(first_value(lesson, *lesson.knob("warmup")) == 0);
   // Post-LN out of the table of slots.
   RunSpec spec = lesson.run("D")->spec;
   const auto post = [&](const Knob& knob) {
-    return knob.id == "before" || knob.id == "after" || knob.id == "trunk" || knob.id == "last" ? 1.0 : 0.0;
+    return knob.id == "before" || knob.id == "after" || knob.id == "stream" || knob.id == "last" ? 1.0 : 0.0;
   };
   for (const auto& [key, words] : wiring_of_slots(lesson, "D", post)) set_field(spec, key, words);
   complete(spec);
   for (const std::string& key : wiring_keys(spec))
     CHECK(get_field(spec, key) == get_field(lesson.run("A")->spec, key));
-  CHECK(wiring_settings(spec) == std::vector<std::string>{"model.placement=none", "wiring.L*=trunk=ln"});
+  CHECK(wiring_settings(spec) == std::vector<std::string>{"model.placement=none", "wiring.L*=stream=ln"});
 
-  CHECK(contains(refusal("slot = \"trunk\"", "slot = \"trunks\""), "[knob.slot]"));
+  CHECK(contains(refusal("slot = \"stream\"", "slot = \"streams\""), "[knob.slot]"));
   CHECK(contains(refusal("choices = [\"none\", \"ln\", \"rms\", \"dyt\"]",
                          "choices = [\"ln\", \"none\", \"rms\", \"dyt\"]"),
                  "the slots begin with wiring."));

@@ -118,17 +118,17 @@ TEST_CASE("the same in both stacks of an encoder-decoder, the other one untouche
 TEST_CASE("a mark of a collapsed row is dragged like a token, onto a mark or onto a slot") {
   LabDriver lab(fixture::lab_view());
   fresh(lab, 'A', Side::Main, 1);
-  lab.driver.drag("diagram/layer3/ffn/trunk", "diagram/layer3/ffn/before");
+  lab.driver.drag("diagram/layer3/ffn/stream", "diagram/layer3/ffn/before");
   CHECK(fork_of(lab).note == "12 norms moved, final norm added");
   fresh(lab, 'A', Side::Main, 1);
-  lab.driver.drag("diagram/layer1/attn/trunk", "diagram/layer1/attn/after", "Alt");
+  lab.driver.drag("diagram/layer1/attn/stream", "diagram/layer1/attn/after", "Alt");
   CHECK(fork_of(lab).note == "1 norm moved");
   CHECK(norm_at(fork_of(lab).spec.model.stack(), {0, Sub::Attention, Slot::After}) == NormKind::LayerNorm);
   fresh(lab, 'A', Side::Main, 1);
-  lab.driver.drag("diagram/layer1/ffn/trunk", "diagram/layer2/attn/after");
+  lab.driver.drag("diagram/layer1/ffn/stream", "diagram/layer2/attn/after");
   CHECK(fork_of(lab).note == "12 norms moved, final norm added");
   fresh(lab, 'A', Side::Main, 1);
-  lab.click("diagram/layer1/ffn/trunk");
+  lab.click("diagram/layer1/ffn/stream");
   CHECK(lab.state.screens.lab.diagram().open_layer == 0);  // a click opens the layer
   CHECK_FALSE(lab.last<ForkRequest>());
 }
@@ -136,7 +136,7 @@ TEST_CASE("a mark of a collapsed row is dragged like a token, onto a mark or ont
 TEST_CASE("while a norm hovers over a target, every slot that will change says so") {
   LabDriver lab(fixture::lab_view());
   fresh(lab, 'A', Side::Main, 1);
-  lab.driver.script("grab diagram/layer2/attn/trunk diagram/layer2/attn/before\nframes 2");
+  lab.driver.script("grab diagram/layer2/attn/stream diagram/layer2/attn/before\nframes 2");
   const diagram::DiagramState& state = lab.state.screens.lab.diagram();
   REQUIRE(state.preview);
   CHECK(state.preview->from.size() == 12);
@@ -150,7 +150,7 @@ TEST_CASE("the brush changes the layers that it passes and no others, by mouse a
   const ui::Vec first = mouse.driver.control("diagram/layer1/attn/before").rect.centre();
   const ui::Vec second = mouse.driver.control("diagram/layer2/attn/before").rect.centre();
   const ui::Rect group = mouse.driver.control("diagram/layers3-6").rect;
-  mouse.driver.move_to("diagram/layer1/attn/trunk");
+  mouse.driver.move_to("diagram/layer1/attn/stream");
   mouse.driver.hold("Ctrl", true);
   mouse.driver.press();
   mouse.driver.move_to({first.x - 3, first.y});
@@ -164,7 +164,7 @@ TEST_CASE("the brush changes the layers that it passes and no others, by mouse a
   mouse.driver.frames(1);
 
   fresh(keys, 'A', Side::Main, 0);
-  keys.ui.focus("diagram/layer1/attn/trunk");
+  keys.ui.focus("diagram/layer1/attn/stream");
   keys.driver.frames(2);
   keys.driver.key("Ctrl+I");
   CHECK(fork_of(keys).note == "2 norms moved");
@@ -187,15 +187,15 @@ TEST_CASE("the brush changes the layers that it passes and no others, by mouse a
 TEST_CASE("a locked norm stays when the others move, and cannot be taken") {
   LabDriver lab(fixture::lab_view());
   fresh(lab, 'A', Side::Main, 1);
-  lab.ui.focus("diagram/layer2/attn/trunk");
+  lab.ui.focus("diagram/layer2/attn/stream");
   lab.driver.frames(2);
   lab.driver.key("L");
-  lab.driver.drag("diagram/layer2/attn/trunk", "diagram/layer2/attn/before");
+  lab.driver.drag("diagram/layer2/attn/stream", "diagram/layer2/attn/before");
   CHECK_FALSE(lab.last<ForkRequest>());
-  lab.driver.drag("diagram/layer2/ffn/trunk", "diagram/layer2/ffn/before");
+  lab.driver.drag("diagram/layer2/ffn/stream", "diagram/layer2/ffn/before");
   CHECK(fork_of(lab).note == "11 norms moved");
   CHECK(norm_at(fork_of(lab).spec.model.stack(), {1, Sub::Attention, Slot::Stream}) == NormKind::LayerNorm);
-  lab.click("diagram/layer2/ffn/trunk", {0.5f, 0.5f}, 1);
+  lab.click("diagram/layer2/ffn/stream", {0.5f, 0.5f}, 1);
   lab.driver.click("diagram/kind/rms");
   lab.driver.frames(1);
   const StackWiring& kinds = fork_of(lab).spec.model.stack();
@@ -203,10 +203,10 @@ TEST_CASE("a locked norm stays when the others move, and cannot be taken") {
     for (Sub sub : subs_of(false))
       CHECK((norm_at(kinds, {layer, sub, Slot::Stream}) == NormKind::LayerNorm) ==
             (layer == 1 && sub == Sub::Attention));
-  lab.driver.move_to("diagram/layer2/attn/trunk");
+  lab.driver.move_to("diagram/layer2/attn/stream");
   lab.driver.frames(2);
   CHECK(lab.driver.value("diagram/footer").find("Locked.") == 0);
-  lab.click("diagram/layer2/attn/trunk", {0.5f, 0.5f}, 1);
+  lab.click("diagram/layer2/attn/stream", {0.5f, 0.5f}, 1);
   lab.click("diagram/kind/lock");
   CHECK(lab.state.screens.lab.diagram().locked.empty());
 }
@@ -215,7 +215,7 @@ TEST_CASE("the list of kinds has every kind of the engine, with a line of its ow
   LabDriver lab(fixture::lab_view());
   for (NormKind kind : kNormKinds) {
     fresh(lab, 'A', Side::Main, 1);
-    lab.click("diagram/layer2/attn/trunk", {0.5f, 0.5f}, 1);
+    lab.click("diagram/layer2/attn/stream", {0.5f, 0.5f}, 1);
     const std::string row = fmt::format("diagram/kind/{}", kind == NormKind::None ? "off" : short_name(kind));
     INFO(row);
     CHECK(lab.driver.control(row).help.size() > 12);
@@ -235,13 +235,13 @@ TEST_CASE(
     "a norm gets an epsilon of its own in the list of kinds, alike norms follow, and a drag takes it along") {
   LabDriver lab(fixture::lab_view());
   fresh(lab, 'A', Side::Main, 1);
-  lab.click("diagram/layer2/attn/trunk", {0.5f, 0.5f}, 1);
+  lab.click("diagram/layer2/attn/stream", {0.5f, 0.5f}, 1);
   lab.driver.click("diagram/kind/epsilon");
   lab.driver.type("0.001");
   lab.key("Enter");
   const StackWiring stack = fork_of(lab).spec.model.stack();
-  CHECK(to_string(stack.layers[1].attention) == "trunk=ln:0.001");
-  CHECK(to_string(stack.layers[4].feed_forward) == "trunk=ln:0.001");
+  CHECK(to_string(stack.layers[1].attention) == "stream=ln:0.001");
+  CHECK(to_string(stack.layers[4].feed_forward) == "stream=ln:0.001");
   const Stack wired{stack};
   const WiringChange moved = move_norm(wired, {1, Sub::Attention, Slot::Stream}, Slot::Before, false);
   CHECK(to_string(moved.wiring.layers[1].attention) == "before=ln:0.001");
@@ -260,7 +260,7 @@ TEST_CASE("the final norm is put on and taken off") {
   CHECK(fork_of(lab).spec.model.stack().final == NormKind::Rms);
   CHECK(fork_of(lab).note == "final norm added");
   fresh(lab, 'C', Side::Main, 5);
-  lab.ui.focus("diagram/layer6/ffn/trunk");
+  lab.ui.focus("diagram/layer6/ffn/stream");
   lab.driver.frames(2);
   lab.key("Up");
   CHECK(lab.ui.focused() == "diagram/final");
@@ -292,9 +292,9 @@ TEST_CASE("arrows walk from one stack into the other") {
   lab.ui.focus("diagram/enc/layer2/attn/after");
   lab.driver.frames(2);
   lab.key("Right");
-  CHECK(lab.ui.focused() == "diagram/layer2/attn/trunk");
+  CHECK(lab.ui.focused() == "diagram/layer2/attn/stream");
   lab.key("Up");
-  CHECK(lab.ui.focused() == "diagram/layer2/cross/trunk");
+  CHECK(lab.ui.focused() == "diagram/layer2/cross/stream");
   lab.key("Left");
   CHECK(lab.ui.focused() == "diagram/enc/layer2/attn/after");
 }
@@ -321,7 +321,7 @@ TEST_CASE("a layer is clicked away and back: the loss with and without it, and t
   CHECK(lab.view().runs[0].loss == before);
   CHECK(lab.view().runs[0].edits.empty());
 
-  lab.ui.focus("diagram/layer2/ffn/trunk");
+  lab.ui.focus("diagram/layer2/ffn/stream");
   lab.driver.frames(2);
   lab.driver.key("X");
   lab.settle();

@@ -106,10 +106,10 @@ TEST_CASE("the norm of the embedding is put on and taken off, by mouse and by ke
   CHECK(lab.last<ForkRequest>()->note == "embedding norm added");
 
   LabDriver keys(view_with(fixture::lab_view(), [](ModelConfig& m) { set_placement(m, Placement::Peri); }));
-  keys.ui.focus("diagram/layer1/attn/trunk");
+  keys.ui.focus("diagram/layer1/attn/stream");
   keys.state.screens.lab.diagram().open_layer = 0;
   keys.driver.frames(2);
-  keys.ui.focus("diagram/layer1/attn/trunk");
+  keys.ui.focus("diagram/layer1/attn/stream");
   keys.driver.frames(2);
   keys.key("Down");
   CHECK(keys.ui.focused() == "diagram/embedding");

@@ -22,7 +22,7 @@ namespace {
 using fixture::SmallWindow;
 
 constexpr const char* kMine =
-    "name = \"mine\"\nlabel = \"My own\"\nsublayer = \"before=ln after=ln\"\n[layers]\nL02.attn = \"trunk=ln\"\n";
+    "name = \"mine\"\nlabel = \"My own\"\nsublayer = \"before=ln after=ln\"\n[layers]\nL02.attn = \"stream=ln\"\n";
 
 /// A folder of a user's placements for this program and for those that it starts.
 struct OwnPlacements {

@@ -55,7 +55,7 @@ TEST_CASE("no text overlaps or is cut, at rest") {
 TEST_CASE("no text overlaps or is cut while a norm is held") {
   for (ui::Vec size : kThreeSizes)
     check({}, size, 1, true, [](headless::UiDriver& driver) {
-      driver.script("grab diagram/layer2/attn/trunk diagram/layer2/attn/before\nframes 12");
+      driver.script("grab diagram/layer2/attn/stream diagram/layer2/attn/before\nframes 12");
     });
 }
 
@@ -135,7 +135,7 @@ TEST_CASE("long values of a setting leave its label alone") {
   } forgetting;
   offer(
       parse_placement("name = \"mine\"\nlabel = \"Norm behind every second branch\"\nsublayer = "
-                      "\"before=ln after=ln trunk=ln\"\n",
+                      "\"before=ln after=ln stream=ln\"\n",
                       "mine.toml"));
   for (ui::Vec size : kThreeSizes) {
     LabView view = *fixture::lab_view();

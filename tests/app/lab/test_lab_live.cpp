@@ -20,7 +20,7 @@ struct LiveLab : fixture::LiveDriver {
 TEST_CASE("a norm dragged from the stream to before moves all twelve, and run D forks with what it shares") {
   LiveLab lab;
   lab.train(12);
-  lab.driver.drag("diagram/layer2/attn/trunk", "diagram/layer2/attn/before");
+  lab.driver.drag("diagram/layer2/attn/stream", "diagram/layer2/attn/before");
   lab.settle();
   lab.wait_for_d();
   const RunView& d = lab.run('D');
@@ -63,7 +63,7 @@ TEST_CASE("what a drop asks for keeps weights and optimizer state of everything 
   a.history = source.history();
   view->runs.push_back(std::move(a));
   LabDriver lab{std::shared_ptr<const LabView>(view)};
-  lab.driver.drag("diagram/layer2/attn/trunk", "diagram/layer2/attn/before");
+  lab.driver.drag("diagram/layer2/attn/stream", "diagram/layer2/attn/before");
   const auto* request = lab.last<session::ForkRequest>();
   REQUIRE(request);
 
@@ -72,7 +72,7 @@ TEST_CASE("what a drop asks for keeps weights and optimizer state of everything 
   for (const auto& parameter : fork->store().parameters()) {
     std::string from = parameter.name;
     if (const size_t at = from.find(".before."); at != std::string::npos) {
-      from.replace(at, 8, ".trunk.");
+      from.replace(at, 8, ".stream.");
       ++moved;
     }
     const int32_t there = source.store().find(from), here = fork->store().find(parameter.name);
@@ -93,7 +93,7 @@ TEST_CASE("what a drop asks for keeps weights and optimizer state of everything 
 TEST_CASE("with Alt a single norm moves") {
   LiveLab lab;
   lab.train(2);
-  lab.driver.drag("diagram/layer2/attn/trunk", "diagram/layer2/attn/before", "Alt");
+  lab.driver.drag("diagram/layer2/attn/stream", "diagram/layer2/attn/before", "Alt");
   lab.settle();
   lab.wait_for_d();
   const StackWiring& stack = lab.run('D').spec->model.stack();
@@ -160,7 +160,7 @@ TEST_CASE(
   CHECK(lab.run('D').step == there);
   CHECK(lab.run('D').fork_step == there);
   CHECK(lab.run('D').forked_from == 0);
-  lab.driver.drag("diagram/layer2/attn/trunk",
+  lab.driver.drag("diagram/layer2/attn/stream",
                   "diagram/layer2/attn/before");  // D is selected
   lab.settle();
   CHECK(lab.run('D').fork_note == "12 norms moved, final norm added");

@@ -10,7 +10,7 @@ using fixture::LabDriver;
 
 TEST_CASE("undo and redo answer every edit") {
   LabDriver lab(fixture::lab_view());
-  lab.driver.drag("diagram/layer2/attn/trunk", "diagram/layer2/attn/before");
+  lab.driver.drag("diagram/layer2/attn/stream", "diagram/layer2/attn/before");
   const Ticket fork = lab.state.session.last_ticket;
   // Before the trainer has answered the fork is named, after it what takes it back.
   for (const bool answered : {false, true}) {

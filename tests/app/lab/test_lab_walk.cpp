@@ -16,7 +16,7 @@ using test::mean;
 
 namespace {
 
-constexpr const char *kStream = "diagram/layer2/attn/trunk", *kBefore = "diagram/layer2/attn/before";
+constexpr const char *kStream = "diagram/layer2/attn/stream", *kBefore = "diagram/layer2/attn/before";
 
 std::shared_ptr<LabView> fixed_view(const fixture::LabShape& shape = {}) {
   auto view = std::const_pointer_cast<LabView>(fixture::lab_view(shape));

@@ -55,11 +55,11 @@ TEST_CASE("a picture of no run, of no place, or of more than there is room for i
     INFO(text);
     CHECK(test::contains(text, part));
   };
-  const std::string one = R"({ run = "A", slot = "layer1/ffn/trunk" })";
+  const std::string one = R"({ run = "A", slot = "layer1/ffn/stream" })";
   CHECK(refusal("[" + one + "]") == "none");
   has(refusal(R"([{ run = "D", slot = "final" }])"),
       "'D' is not in this lesson: expected a run with a letter");
-  has(refusal(R"([{ run = "A", slot = "layer13/ffn/trunk" }])"), "'layer13/ffn/trunk' is no place");
+  has(refusal(R"([{ run = "A", slot = "layer13/ffn/stream" }])"), "'layer13/ffn/stream' is no place");
   has(refusal(R"([{ run = "A", slot = "layer1/ffn/skip-scale" }])"), "is no place of its diagram");
   has(refusal("[" + one + ", " + one + ", " + one + "]"), "has no room: expected two runs at most");
 }

@@ -96,7 +96,7 @@ class RandomSession {
         return {step, "train.clip", real(3)};
       case 2:
         return {step, fmt::format("wiring.L01.{}", one_of({"attn", "ffn"})),
-                one_of({"trunk=ln", "before=rms", "none"})};
+                one_of({"stream=ln", "before=rms", "none"})};
       default:
         return {step, "train.lr", real(0.01)};
     }

@@ -115,15 +115,15 @@ TEST_CASE(
 TEST_CASE("two stacks stand side by side where there is room, one at a time where there is none") {
   LabDriver wide(fixture::both_view());
   for (const char* name :
-       {"diagram/layer1/cross/trunk", "diagram/enc/layer1/attn/trunk", "diagram/enc/final"})
+       {"diagram/layer1/cross/stream", "diagram/enc/layer1/attn/stream", "diagram/enc/final"})
     CHECK(wide.ui.registry().find(name));
-  CHECK_FALSE(wide.ui.registry().find("diagram/enc/layer1/cross/trunk"));
+  CHECK_FALSE(wide.ui.registry().find("diagram/enc/layer1/cross/stream"));
   LabDriver small(fixture::both_view(), {1024, 600});
-  CHECK_FALSE(small.ui.registry().find("diagram/enc/layer2/attn/trunk"));
+  CHECK_FALSE(small.ui.registry().find("diagram/enc/layer2/attn/stream"));
   small.driver.click("diagram/stack");
   small.click("diagram/stack/encoder");
-  CHECK(small.ui.registry().find("diagram/enc/layer2/attn/trunk"));
-  CHECK_FALSE(small.ui.registry().find("diagram/layer2/attn/trunk"));
+  CHECK(small.ui.registry().find("diagram/enc/layer2/attn/stream"));
+  CHECK_FALSE(small.ui.registry().find("diagram/layer2/attn/stream"));
 }
 
 TEST_CASE("no text of an encoder-decoder overlaps or is cut") {
@@ -150,10 +150,10 @@ TEST_CASE("no text of an encoder-decoder overlaps or is cut") {
       driver.frames(3);
     });
   check_texts({1600, 1000}, 1, false, [](headless::UiDriver& driver) {
-    driver.script("grab diagram/layer1/cross/trunk diagram/layer1/cross/before\nframes 12");
+    driver.script("grab diagram/layer1/cross/stream diagram/layer1/cross/before\nframes 12");
   });
   check_texts({1600, 1000}, 1, false, [](headless::UiDriver& driver) {
-    driver.click("diagram/layer1/cross/trunk", {0.5f, 0.5f}, 1);
+    driver.click("diagram/layer1/cross/stream", {0.5f, 0.5f}, 1);
     driver.frames(3);
   });
 }

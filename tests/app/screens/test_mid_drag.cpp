@@ -40,7 +40,7 @@ TEST_CASE("a norm that is held stays held through theme, scale and size, and fal
   for (const auto& [what, change] : changes()) {
     INFO(what);
     LabDriver lab(fixture::lab_view());
-    lab.driver.script("grab diagram/layer2/attn/trunk diagram/layer2/attn/before");
+    lab.driver.script("grab diagram/layer2/attn/stream diagram/layer2/attn/before");
     change(lab);
     lab.driver.frames(3);
     CHECK_FALSE(lab.ui.texts().empty());

@@ -140,7 +140,7 @@ TEST_CASE("every setting, placement, kind of norm and metric has an entry") {
   for (const panels::MetricInfo& metric : panels::metrics()) CHECK(view::find_term(metric.term));
   for (const panels::Panel& panel : panels::panels())
     if (!panel.metric) CHECK(view::find_term(panel.term));
-  for (const char* place : {"diagram/layer2/attn/trunk", "diagram/enc/layer1/cross/before", "diagram/final",
+  for (const char* place : {"diagram/layer2/attn/stream", "diagram/enc/layer1/cross/before", "diagram/final",
                             "diagram/embedding", "diagram/layer2/ffn/skip-scale", "diagram/layers3-6"})
     known(place);
   CHECK_FALSE(view::term_at("app/theme"));

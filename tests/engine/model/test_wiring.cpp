@@ -147,12 +147,12 @@ TEST_CASE(
 
 TEST_CASE("wiring: a norm may have an epsilon of its own, which another kind does not take over",
           "[wiring]") {
-  Wiring w = wiring_from("before=ln:0.001 trunk=rms");
+  Wiring w = wiring_from("before=ln:0.001 stream=rms");
   CHECK(w.before == WiredNorm(NormKind::LayerNorm, 0.001f));
   CHECK(w.before == NormKind::LayerNorm);
-  CHECK_FALSE(w == wiring_from("before=ln trunk=rms"));
+  CHECK_FALSE(w == wiring_from("before=ln stream=rms"));
   w.before = NormKind::LayerNorm;
-  CHECK(w == wiring_from("before=ln trunk=rms"));
+  CHECK(w == wiring_from("before=ln stream=rms"));
   for (const auto& [text, why] : {std::pair{"ln:", "does not hold a number"},
                                   {"ln:0", "expected an epsilon above 0"},
                                   {"ln:2", "expected an epsilon above 0"},
@@ -167,9 +167,9 @@ TEST_CASE("wiring: a norm may have an epsilon of its own, which another kind doe
 
 TEST_CASE("wiring: as text and back", "[wiring]") {
   for (const char* text :
-       {"none", "trunk=ln", "before=ln after=ln", "before=rms", "trunk=ln skip=vector:1", "branch=scalar:0",
-        "hidden=rms after=rms", "q=ln v=ln after=ln v-across-heads", "trunk=simple skip=1.86",
-        "before=rms:1e-06 q=ln:0.25 k=ln", "after=rms-simple trunk=rms-simple branch=toward:0.05"}) {
+       {"none", "stream=ln", "before=ln after=ln", "before=rms", "stream=ln skip=vector:1", "branch=scalar:0",
+        "hidden=rms after=rms", "q=ln v=ln after=ln v-across-heads", "stream=simple skip=1.86",
+        "before=rms:1e-06 q=ln:0.25 k=ln", "after=rms-simple stream=rms-simple branch=toward:0.05"}) {
     INFO(text);
     CHECK(to_string(wiring_from(text)) == text);
   }
@@ -178,7 +178,7 @@ TEST_CASE("wiring: as text and back", "[wiring]") {
     CHECK(wiring_from(to_string(w)) == w);
   }
   for (const char* text :
-       {"trunk", "trunk=foo", "skip=", "skip=nan", "skip=1.5x", "middle=ln", "branch=scalar:"}) {
+       {"stream", "stream=foo", "skip=", "skip=nan", "skip=1.5x", "middle=ln", "branch=scalar:"}) {
     INFO(text);
     CHECK_THROWS_AS(wiring_from(text), Error);
   }
@@ -186,8 +186,8 @@ TEST_CASE("wiring: as text and back", "[wiring]") {
 
 TEST_CASE("wiring: a model has exactly the parameters of its placement", "[wiring]") {
   const std::set<std::string> post = names_of(Placement::Post), none = names_of(Placement::None);
-  CHECK(post.count("L01.attn.trunk.gain") == 1);
-  CHECK(post.count("L01.ffn.trunk.bias") == 1);
+  CHECK(post.count("L01.attn.stream.gain") == 1);
+  CHECK(post.count("L01.ffn.stream.bias") == 1);
   CHECK(post.count("final.gain") == 0);
   CHECK(post.size() == none.size() + 4);
   const auto pre = names_of(Placement::Pre), rms = names_of(Placement::Pre, NormKind::Rms);

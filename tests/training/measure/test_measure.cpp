@@ -137,7 +137,7 @@ std::vector<std::vector<double>> reference_beta2(const ReplayedModel& f) {
       branch[i] = std::abs(branch[i]);
       skip[i] = 1 - branch[i];
     }
-    const std::vector<double> gain = f.parameter(s.name + ".trunk.gain", D, 1.0);
+    const std::vector<double> gain = f.parameter(s.name + ".stream.gain", D, 1.0);
     const double gpas = gpas_factor(f, s.name);
     for (std::vector<double>& c : components)
       for (size_t i = 0; i < n; ++i) c[i] *= skip[i % D] * gpas;
@@ -507,7 +507,7 @@ TEST_CASE("residual dependency of both stacks equals its definition, cross-atten
       for (size_t i = 0; i < n; ++i) components.back()[i] *= branch[i % kWidth];
       if (s.output != s.sum)
         for (std::vector<double>& c : components)
-          carry(c, f.first(s.sum, n), f.parameter(s.name + ".trunk.gain", kWidth, 1.0));
+          carry(c, f.first(s.sum, n), f.parameter(s.name + ".stream.gain", kWidth, 1.0));
       const double whole = variance(f.first(s.output, n));
       for (size_t j = 0; j < components.size(); ++j) {
         const double expected = variance(components[j]) / whole;

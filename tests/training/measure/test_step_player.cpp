@@ -200,7 +200,7 @@ TEST_CASE("numeric check: kinds of norm that hold something constant have no dif
     if (kind == NormKind::None) continue;
     INFO(to_string(kind));
     Played p({.placement = Placement::Post, .norm = kind, .layers = 1});
-    const NumericCheck c = check_element(p.player, "L01.attn.trunk");
+    const NumericCheck c = check_element(p.player, "L01.attn.stream");
     CHECK(c.central.empty() == holds_constant(kind));
     CHECK(c.refined.empty() == holds_constant(kind));
     if (!c.central.empty()) CHECK(c.best_central()->error < 1e-3);
@@ -219,10 +219,10 @@ TEST_CASE("numeric check: it is this instruction's part of the gradient, of the 
   const auto gradient = p.player.program().read("L01.ffn.w1", true);
   CHECK(c.analytic == Approx(static_cast<double>(gradient[127])).epsilon(1e-5));
   // Two instructions write the gradient of the state before a Post-LN sub-layer: their parts add up to it.
-  const NumericCheck sum = check_element(p.player, "L01.ffn.sum/L01.attn.trunk[0]"),
-                     first = check_element(p.player, "L01.ffn.1/L01.attn.trunk[0]");
+  const NumericCheck sum = check_element(p.player, "L01.ffn.sum/L01.attn.stream[0]"),
+                     first = check_element(p.player, "L01.ffn.1/L01.attn.stream[0]");
   CHECK(sum.analytic + first.analytic ==
-        Approx(static_cast<double>(p.player.program().read("L01.attn.trunk", true)[0])).margin(1e-7));
+        Approx(static_cast<double>(p.player.program().read("L01.attn.stream", true)[0])).margin(1e-7));
   CHECK(p.player.position() == p.player.size());
 }
 

@@ -126,12 +126,12 @@ TEST_CASE("fold: as text, open or with layers closed", "[tape]") {
   const ProgramData& program = tiny.program->data();
   const Fold all = fold(program, std::vector<double>(program.instructions.size(), 1e-3));
   const std::string open = to_string(all, {1e9, 1e9}, true), closed = to_string(all, {}, false);
-  CHECK(contains(open, "\n    trunk "));
+  CHECK(contains(open, "\n    stream "));
   CHECK(contains(open, "GFLOP/s"));
   CHECK(contains(open, " %"));
   CHECK(contains(open, "probes are not listed"));
   CHECK(contains(closed, "\nL02 "));
-  CHECK_FALSE(contains(closed, "trunk"));
+  CHECK_FALSE(contains(closed, "stream"));
   CHECK_FALSE(contains(closed, " %"));  // no roof was measured
   CHECK(contains(closed, "\nlogits "));
 }
@@ -147,7 +147,7 @@ TEST_CASE("change: a moved norm goes, another comes, and what read it reads some
   };
   for (const Phase phase : {Phase::Forward, Phase::Backward}) {
     INFO(to_string(phase));
-    CHECK(kind(phase, "L01.attn.trunk") == "went");
+    CHECK(kind(phase, "L01.attn.stream") == "went");
     CHECK(kind(phase, "L01.attn.before") == "came");
     CHECK(kind(phase, "L01.attn.q") == "rewired");
     CHECK(kind(phase, "L01.attn.heads") == "same");

@@ -29,14 +29,14 @@ constexpr const char* kMine = R"toml(name = "mine"
 label = "Mine"
 formula = "N(x + f(N(x)))"
 source = "by hand"
-sublayer = "before=ln trunk=ln q=ln"
+sublayer = "before=ln stream=ln q=ln"
 feed_forward = "before=ln after=ln"
-early = "trunk=ln"
+early = "stream=ln"
 early_layers = "quarter"
 skip = "sublayers"
 final = true
 [layers]
-L03.attn = "trunk=ln skip=1.5"
+L03.attn = "stream=ln skip=1.5"
 )toml";
 
 Placement add(const std::string& text) { return offer(parse_placement(text, "mine.toml")); }
@@ -58,19 +58,19 @@ TEST_CASE("placement file: each key wires what it says, at every depth") {
     const StackWiring stack = read_at(kMine, {true, layers, 0}, NormKind::Rms);
     INFO(layers);
     const std::string skip = fmt::format(" skip={}", 2 * layers);
-    CHECK(wiring(stack, 1, &LayerWiring::attention) == "trunk=rms" + skip);
-    CHECK(wiring(stack, 1, &LayerWiring::feed_forward) == "trunk=rms" + skip);
-    CHECK(wiring(stack, layers, &LayerWiring::attention) == "before=rms q=rms trunk=rms" + skip);
+    CHECK(wiring(stack, 1, &LayerWiring::attention) == "stream=rms" + skip);
+    CHECK(wiring(stack, 1, &LayerWiring::feed_forward) == "stream=rms" + skip);
+    CHECK(wiring(stack, layers, &LayerWiring::attention) == "before=rms q=rms stream=rms" + skip);
     CHECK(wiring(stack, layers, &LayerWiring::feed_forward) == "before=rms after=rms");
-    CHECK(wiring(stack, 3, &LayerWiring::attention) == "trunk=rms skip=1.5");
+    CHECK(wiring(stack, 3, &LayerWiring::attention) == "stream=rms skip=1.5");
     CHECK(stack.layers[2].cross == stack.layers[2].attention);
     CHECK((stack.final == NormKind::Rms && stack.embedding == NormKind::None));
   }
   const StackWiring two = read_at(
-      "name = \"a\"\nsublayer = \"before=ln\"\nearly = \"trunk=ln\"\nearly_layers = 2\n"
+      "name = \"a\"\nsublayer = \"before=ln\"\nearly = \"stream=ln\"\nearly_layers = 2\n"
       "cross = \"after=rms\"\ngain = 0.5\n",
       {true, 3, 3});
-  CHECK(wiring(two, 2, &LayerWiring::attention) == "trunk=ln gain=0.5");
+  CHECK(wiring(two, 2, &LayerWiring::attention) == "stream=ln gain=0.5");
   CHECK(wiring(two, 3, &LayerWiring::attention) == "before=ln gain=0.5");
   CHECK(wiring(two, 3, &LayerWiring::cross) == "after=rms");  // a kind of its own stays
 }
@@ -119,12 +119,12 @@ TEST_CASE(
     "placement file: what was dragged stands there again at another depth, and its layer where it was") {
   const StackContext context{true, 6, 0};
   StackWiring dragged = preset_stack(Placement::Pre, NormKind::LayerNorm, context);
-  dragged.layers[2].attention = dragged.layers[2].cross = wiring_from("trunk=ln");
+  dragged.layers[2].attention = dragged.layers[2].cross = wiring_from("stream=ln");
   dragged.layers[4].feed_forward = wiring_from("none");
   const std::string text = placement_text("mine", "", dragged, NormKind::LayerNorm, context);
   CHECK(read_at(text, context) == dragged);
   StackWiring deep = preset_stack(Placement::Pre, NormKind::LayerNorm, {true, 8, 0});
-  deep.layers[2].attention = deep.layers[2].cross = wiring_from("trunk=ln");
+  deep.layers[2].attention = deep.layers[2].cross = wiring_from("stream=ln");
   deep.layers[4].feed_forward = wiring_from("none");
   CHECK(read_at(text, {true, 8, 0}) == deep);
   CHECK(contains(text, "formula = \"x + f(N(x))\""));
@@ -171,7 +171,7 @@ TEST_CASE("added placements: one is offered, found, filled in and recognised as 
   CHECK(get_field(spec, "model.placement") == "mine");
   CHECK(offered_presets().back() == "mine");
   // One of placements.def comes first where both have the wiring.
-  add("name = \"like-post\"\nsublayer = \"trunk=ln\"\n");
+  add("name = \"like-post\"\nsublayer = \"stream=ln\"\n");
   CHECK(get_field(preset_run("like-post"), "model.placement") == "post");
   const PlacementRow& row = row_of(mine);
   forget_added_placements();

@@ -38,7 +38,7 @@ TEST_CASE("placement: each is recognised, as text and as a stack, in every archi
   CHECK(placement_of(mixed, {true, 6, 0}) == Placement::Custom);
   for (const char* text :
        {"enter=ln before=rms pre-scale=0.5", "q=ln k=rms v=simple head-scale", "output=ln shifts",
-        "trunk=ln skip=admin:1", "trunk=ln skip=admin-paper:1", "trunk=ln bottom"})
+        "stream=ln skip=admin:1", "stream=ln skip=admin-paper:1", "stream=ln bottom"})
     CHECK(to_string(wiring_from(text)) == text);
   for (const char* text : {"head-scale=1", "shift", "q", "pre-scale=x", "branch=admin:1", "bottom=ln"})
     CHECK_THROWS_AS(wiring_from(text), Error);
@@ -451,7 +451,7 @@ TEST_CASE("placement: Admin's paper rule sums the variances that omega = 1 gives
   // A learned vector that nobody profiles stays where it starts.
   ModelConfig plain = code;
   for (LayerWiring& layer : plain.decoder.layers)
-    for (Wiring* w : {&layer.attention, &layer.feed_forward}) *w = wiring_from("trunk=ln skip=vector:1");
+    for (Wiring* w : {&layer.attention, &layer.feed_forward}) *w = wiring_from("stream=ln skip=vector:1");
   Start third(plain);
   CHECK(profile_admin(third.store, plain, batch, 2, 9).empty());
 }

@@ -191,7 +191,7 @@ TEST_CASE("a fork keeps by name; norms that moved take gains and moments along",
     for (std::string place : {"L01.attn", "L01.ffn", "L02.attn", "L02.ffn"})
       for (std::string part : {".gain", ".bias"})
         CHECK(same_bits(weights(*fork, place + ".before" + part, block),
-                        weights(*source, place + ".trunk" + part, block)));
+                        weights(*source, place + ".stream" + part, block)));
   }
   CHECK(weights(*fork, "L01.attn.before.gain") != std::vector<float>(16, 1.0f));  // and these were trained
   CHECK(weights(*fork, "final.gain") == std::vector<float>(16, 1.0f));            // new: as at the start
@@ -238,8 +238,8 @@ TEST_CASE("forks of one sub-layer, another depth, width and optimizer", "[run]")
   const auto source = make_run(small_spec("post"));
   steps(*source, 4);
   const auto one = source->fork(moved(source->spec(), "wiring.L02.ffn", "before=ln"));
-  CHECK(same_bits(weights(*one, "L02.ffn.before.gain"), weights(*source, "L02.ffn.trunk.gain")));
-  CHECK(same_bits(weights(*one, "L02.attn.trunk.gain"), weights(*source, "L02.attn.trunk.gain")));
+  CHECK(same_bits(weights(*one, "L02.ffn.before.gain"), weights(*source, "L02.ffn.stream.gain")));
+  CHECK(same_bits(weights(*one, "L02.attn.stream.gain"), weights(*source, "L02.attn.stream.gain")));
   const auto deep = source->fork(moved(source->spec(), "model.layers", "3"));
   CHECK(same_bits(weights(*deep, "L02.attn.wq"), weights(*source, "L02.attn.wq")));
   CHECK(deep->store().find("L03.attn.wq") >= 0);

@@ -108,7 +108,7 @@ TEST_CASE("examine: the Jacobian of every norm with statistics has the spectral 
         largest = std::max(largest, value);
       }
     }
-    const NormJacobian& one = row_of(measured, "L02.attn.trunk");
+    const NormJacobian& one = row_of(measured, "L02.attn.stream");
     CHECK(one.mean == Approx(sum / rows).epsilon(1e-4));
     CHECK(one.largest == Approx(largest).epsilon(1e-4));
     CHECK(one.largest > 1.01 * one.mean);
@@ -336,7 +336,7 @@ TEST_CASE("examine: padding counts for nothing", "[examine]") {
     run.task().fill(spec.seed, i, Split::Validation, 4, 16, to);
     program.replay({});
     const std::vector<float> x = program.read("L01.attn.sum"),
-                             inverse = program.read("L01.attn.trunk.inverse_sigma");
+                             inverse = program.read("L01.attn.stream.inverse_sigma");
     REQUIRE(to.key_lengths.size() == static_cast<size_t>(shape.rows));
     for (size_t r = 0; r < inverse.size(); ++r) {
       const auto length = static_cast<size_t>(shape.length);
@@ -352,7 +352,7 @@ TEST_CASE("examine: padding counts for nothing", "[examine]") {
   };
   REQUIRE(counted.size() < all.size());
   REQUIRE(std::abs(mean(counted) / mean(all) - 1) > 1e-3);
-  CHECK(row_of(jacobian_norms(run), "L01.attn.trunk").mean == Approx(mean(counted)).epsilon(1e-6));
+  CHECK(row_of(jacobian_norms(run), "L01.attn.stream").mean == Approx(mean(counted)).epsilon(1e-6));
 }
 
 TEST_CASE("examine: both stacks of an encoder-decoder", "[examine]") {

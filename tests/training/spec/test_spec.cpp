@@ -143,14 +143,14 @@ TEST_CASE("depth and norm kind carry a preset along, and a custom wiring too", "
   CHECK(spec.model.stack().layers[7] == spec.model.stack().layers[5]);
   set_field(spec, "model.norm", "simple");
   CHECK(get_field(spec, "wiring.L02.attn") == "before=simple");
-  CHECK(get_field(spec, "wiring.L08.ffn") == "trunk=simple");
+  CHECK(get_field(spec, "wiring.L08.ffn") == "stream=simple");
   CHECK_NOTHROW(validate(spec));
 }
 
 TEST_CASE("differences become edits that lead from one to the other", "[spec]") {
   std::vector<RunSpec> specs = {RunSpec{}, preset_run("pre"), preset_run("admin"), preset_run("post-warmup")};
   specs.push_back(preset_run("sandwich"));
-  set_field(specs.back(), "wiring.L03.ffn", "trunk=rms skip=vector:1");
+  set_field(specs.back(), "wiring.L03.ffn", "stream=rms skip=vector:1");
   set_field(specs.back(), "wiring.final", "none");
   specs.push_back(specs.back());
   set_field(specs.back(), "model.layers", "3");

@@ -23,7 +23,7 @@ struct InstructionChange {
   int32_t layer = 0;
   int32_t before = -1, after = -1;  ///< indices in the two programs; -1: not there
   std::string
-      words;  ///< of a rewired one: "reads L01.attn.trunk for L01.attn.sum; adds to the gradient of x"
+      words;  ///< of a rewired one: "reads L01.attn.stream for L01.attn.sum; adds to the gradient of x"
 };
 
 struct ProgramChange {

@@ -12,7 +12,7 @@
 namespace normscope {
 namespace {
 
-/// `GroupNames`: "enc.L06.ffn.trunk" -> "enc.L06" and "enc.L06.ffn"; outside the layers both are empty.
+/// `GroupNames`: "enc.L06.ffn.stream" -> "enc.L06" and "enc.L06.ffn"; outside the layers both are empty.
 struct GroupNames {
   std::string_view layer, sublayer;
 };

@@ -25,8 +25,8 @@ struct FoldSide {
 struct FoldLine {
   int32_t node = -1;
   OpKind op = OpKind::Count;
-  std::string name;   ///< "L06.ffn.trunk"
-  std::string label;  ///< its name within its group: "trunk"
+  std::string name;   ///< "L06.ffn.stream"
+  std::string label;  ///< its name within its group: "stream"
   int32_t layer = 0;  ///< 0: outside the layers
   Shape shape;        ///< of the result and of its gradient
   size_t bytes = 0;   ///< bytes of the result

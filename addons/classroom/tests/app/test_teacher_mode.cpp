@@ -169,7 +169,7 @@ TEST_CASE(
   diagram = {};
   diagram.open(view::Side::Main) = 0;
   driver.driver.frames(3);
-  driver.driver.drag("diagram/layer1/attn/trunk", "diagram/layer1/attn/before");
+  driver.driver.drag("diagram/layer1/attn/stream", "diagram/layer1/attn/before");
   const session::ForkRequest* fork = driver.last<session::ForkRequest>();
   REQUIRE(fork);
   const StackWiring after = view::stacks_of(fork->spec.model).main;

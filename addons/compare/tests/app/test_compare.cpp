@@ -479,7 +479,7 @@ TEST_CASE("compare: a placement of a file has its name, and its wiring is no row
   struct Forgetting {
     ~Forgetting() { forget_added_placements(); }
   } forgetting;
-  offer(parse_placement("name = \"mine\"\nlabel = \"My own\"\nsublayer = \"before=ln after=ln trunk=ln\"\n",
+  offer(parse_placement("name = \"mine\"\nlabel = \"My own\"\nsublayer = \"before=ln after=ln stream=ln\"\n",
                         "mine.toml"));
   Recording own = ours("own", {history(40)});
   set_field(*own.spec, "model.placement", "mine");

@@ -343,7 +343,7 @@ TEST_CASE("ngpt: what unit vectors do not go with is refused in one line", "[mod
 }
 
 TEST_CASE("ngpt: its wiring as text and back", "[wiring]") {
-  const char* text = "after=rms-simple trunk=rms-simple branch=toward:0.05 sphere";
+  const char* text = "after=rms-simple stream=rms-simple branch=toward:0.05 sphere";
   CHECK(to_string(wiring_from(text)) == text);
 }
 

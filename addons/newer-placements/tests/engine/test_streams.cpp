@@ -58,7 +58,7 @@ TEST_CASE("streams: the text says what they are, and nothing else is one", "[str
 constexpr double kOfEpsilon = 1e-4;
 
 TEST_CASE("gpas: as text and back", "[wiring]") {
-  for (const char* text : {"before=ln gpas", "trunk=ln gpas"}) CHECK(to_string(wiring_from(text)) == text);
+  for (const char* text : {"before=ln gpas", "stream=ln gpas"}) CHECK(to_string(wiring_from(text)) == text);
 }
 
 TEST_CASE("streams: every filling starts as Pre-LN, and does not stay it", "[streams]") {
@@ -130,7 +130,7 @@ TEST_CASE("streams: the matrix of the manifold is finite whatever its logits are
 TEST_CASE("streams: no norm and no scale stands on one of several", "[streams]") {
   ModelConfig c = config_of(Placement::HyperConnections);
   c.decoder.layers[1].attention.stream = NormKind::LayerNorm;
-  CHECK(test::contains(error_of([&] { validate(c); }), "'before=ln trunk=ln'"));
+  CHECK(test::contains(error_of([&] { validate(c); }), "'before=ln stream=ln'"));
   c = config_of(Placement::HyperConnections);
   c.decoder.layers[1].feed_forward.skip = {Scale::Kind::Constant, 2};
   CHECK(test::contains(error_of([&] { validate(c); }), "skip=2"));

@@ -121,10 +121,10 @@ TEST_CASE("the learner wires a run, runs it again and enters it in the zoo", "[p
   });
   p.open("after-the-papers", StepKind::Explain);
   CHECK_FALSE(p.driver.control("lesson/keep").enabled);
-  CHECK(p.driver.value("lesson/drag/trunk") == "nothing");
-  p.focus("lesson/drag/trunk");
+  CHECK(p.driver.value("lesson/drag/stream") == "nothing");
+  p.focus("lesson/drag/stream");
   p.key("Right");
-  CHECK(p.driver.value("lesson/drag/trunk") == "LayerNorm");
+  CHECK(p.driver.value("lesson/drag/stream") == "LayerNorm");
   CHECK_FALSE(p.driver.control("lesson/keep").enabled);  // not measured yet
   p.click("lesson/again");
   CHECK(learned == 1);
@@ -132,7 +132,7 @@ TEST_CASE("the learner wires a run, runs it again and enters it in the zoo", "[p
   const std::vector<sweep::StudyRow> own = zoo::read_own(folder.file("zoo.json"));
   REQUIRE(own.size() == 1);
   CHECK(own[0].set == std::vector<std::string>{"model.placement=none",
-                                               "wiring.L*=before=ln after=ln trunk=ln", "wiring.final=ln"});
+                                               "wiring.L*=before=ln after=ln stream=ln", "wiring.final=ln"});
   CHECK(p.says("own-1"));
   CHECK_FALSE(p.driver.control("lesson/keep").enabled);
   CHECK(p.ui.registry().find("lesson/kept"));
@@ -141,7 +141,7 @@ TEST_CASE("the learner wires a run, runs it again and enters it in the zoo", "[p
   p.click("lesson/again");
   CHECK(learned == 2);
   CHECK(ran == entered);
-  CHECK(p.driver.value("lesson/drag/trunk") == "LayerNorm");
+  CHECK(p.driver.value("lesson/drag/stream") == "LayerNorm");
 }
 
 TEST_CASE("the button that enters a wiring keeps apart from the one that runs it again", "[player]") {

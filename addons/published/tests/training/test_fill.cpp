@@ -70,7 +70,7 @@ TEST_CASE("fill: what a changed model has beside the folder's keeps its values",
   Trained run(config);
   // The tables, and of two layers four matrices and four biases of attention and the bias behind the network.
   CHECK(published::fill(model, run.store) == 2 + 2 * 9);
-  for (const char* name : {"L01.attn.trunk.gain", "L01.ffn.w1", "L02.ffn.b1", "L03.attn.wq", "L03.attn.bo"})
+  for (const char* name : {"L01.attn.stream.gain", "L01.ffn.w1", "L02.ffn.b1", "L03.attn.wq", "L03.attn.bo"})
     CHECK(run.kept(name));
   const SafetensorsFile file = SafetensorsFile::load((kFolders / "gpt2/model.safetensors").string());
   CHECK(same_bits(run.read("emb.tokens"), file.floats("wte.weight")));

@@ -110,23 +110,23 @@ class Analysis(Branches):
         for s in found:
             following = next((t for t in found if ahead[t.node] is s), None)
             path = self.below(s.node, following.from_node) & ~(1 << s.node) if following else 0
-            strange, trunk = self.around(s), path & self.norms
+            strange, stream = self.around(s), path & self.norms
             if path & self.products:
-                broken, trunk, s.clear = broken + 1, 0, False
+                broken, stream, s.clear = broken + 1, 0, False
             else:
                 strange |= self.strange(path, 1 << s.node)
             before = ahead[s.node]
             if not following and before:  # the norm behind it may be the model's last: as behind the others
-                trunk, s.clear = self.norm_behind(s) if "trunk" in before.norms else 0, before.clear
+                stream, s.clear = self.norm_behind(s) if "stream" in before.norms else 0, before.clear
             if strange:
                 unknown.append(strange)
                 s.clear = False
             norms = {n: self.place_in(s, n) for n in bits(self.within(s) & self.norms)}
-            norms.update((n, "trunk") for n in bits(trunk))
+            norms.update((n, "stream") for n in bits(stream))
             for n, place in norms.items():
                 if place not in ("", "inner"):
-                    self.gain(n, f"#{s.node} {s.kind if place == 'trunk' else self.part_of(s, n)}.{place}")
-            s.norms = tuple(p for p in ("before", "inner", "after", "trunk") if p in norms.values())
+                    self.gain(n, f"#{s.node} {s.kind if place == 'stream' else self.part_of(s, n)}.{place}")
+            s.norms = tuple(p for p in ("before", "inner", "after", "stream") if p in norms.values())
         if broken:
             self.notes.append(f"behind {broken} of {len(found)} residual sums the stream goes on through matrices that "
                               "are in no branch that is recognised: no placement is named")
@@ -234,7 +234,7 @@ class Analysis(Branches):
                 if name not in self.roles:
                     self.roles[name] = "out.w" if len(self.parameters[name]) == 2 else "out.b"
             norms = [n for n in bits(tail & self.norms) if self.above[last[0]] >> n & 1]
-            if len(norms) == 1 and "trunk" not in found[-1].norms:
+            if len(norms) == 1 and "stream" not in found[-1].norms:
                 self.gain(norms[0], "final")
 
     def found(self) -> Found:
@@ -270,8 +270,8 @@ class Analysis(Branches):
         """What all sub-layers agree on, if it has a name of ours and all is clear."""
         if not all(s.clear for s in subs):
             return ""
-        known = {("before",): "pre", ("trunk",): "post", ("before", "after"): "sandwich", (): "none",
-                 ("before", "trunk"): "keel", ("after",): "res-post"}
+        known = {("before",): "pre", ("stream",): "post", ("before", "after"): "sandwich", (): "none",
+                 ("before", "stream"): "keel", ("after",): "res-post"}
         where = {tuple(n for n in s.norms if n != "inner") for s in subs}
         inner = [any(n == "inner" for n in s.norms) for s in subs]
         name = known.get(next(iter(where)), "") if len(where) == 1 else ""

@@ -80,12 +80,12 @@ class Families(unittest.TestCase):
     def test_post_norm_of_bert_and_opt(self) -> None:
         torch.manual_seed(1)
         found = find(hf.BertForMaskedLM(hf.BertConfig(**SIZES)), input_ids=IDS, labels=IDS)
-        self.check(found, "post", ("trunk",))
+        self.check(found, "post", ("stream",))
         self.matrices(found, gated=False)
         opt = hf.OPTConfig(vocab_size=96, hidden_size=64, num_hidden_layers=LAYERS, num_attention_heads=4, ffn_dim=128,
                            do_layer_norm_before=False, word_embed_proj_dim=64)
         found = find(hf.OPTForCausalLM(opt), input_ids=IDS, labels=IDS)  # its feed-forward sums are flattened
-        self.check(found, "post", ("trunk",))
+        self.check(found, "post", ("stream",))
         self.matrices(found, gated=False)
 
     def test_eager_attention_is_the_same(self) -> None:
@@ -125,7 +125,7 @@ class Families(unittest.TestCase):
     def test_shared_layers_have_no_names(self) -> None:
         torch.manual_seed(1)
         found = find(hf.AlbertForMaskedLM(hf.AlbertConfig(**SIZES, embedding_size=32)), input_ids=IDS, labels=IDS)
-        self.check(found, "post", ("trunk",))
+        self.check(found, "post", ("stream",))
         self.assertEqual([n for n in found.names if "albert_layers" in n], [])
 
 

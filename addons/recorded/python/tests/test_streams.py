@@ -82,7 +82,7 @@ class Norms(unittest.TestCase):
                     self.assertEqual(found.placement, place)
                     self.assertEqual(found.notes, [])
                     if not isinstance(of, nn.Module):
-                        where = {"pre": "before", "post": "trunk", "res-post": "after"}[place]
+                        where = {"pre": "before", "post": "stream", "res-post": "after"}[place]
                         self.assertEqual((found.names["2.n.g"], found.names["2.n.b"]),
                                          (f"L02.ffn.{where}.gain", f"L02.ffn.{where}.bias"))
 

@@ -119,7 +119,7 @@ class Own(Case):
     def test_post_norm_has_shares_of_the_sums(self) -> None:
         lines, _ = self.train(place="post")
         self.assertEqual(lines[0]["placement"], "post")
-        self.assertEqual(lines[0]["names"]["stack.{layer}.p.weight"], "L{layer}.attn.trunk.gain")
+        self.assertEqual(lines[0]["names"]["stack.{layer}.p.weight"], "L{layer}.attn.stream.gain")
         line = lines[1]
         for i, name in enumerate(["L01.attn", "L01.ffn", "L02.attn", "L02.ffn"], 1):
             whole = line["branch_variance"][name] / line["share"][f"beta2.{i}.{i}"]  # the sum's variance

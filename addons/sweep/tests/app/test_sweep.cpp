@@ -103,13 +103,13 @@ TEST_CASE("an axis is a list or a range, and its text makes the same axis") {
   CHECK(axis("train.lr=1e-3,0.001,2e-3").values == Words{"0.001", "0.002"});
   CHECK(axis("model.placement=post,pre,admin").values == Words{"post", "pre", "admin"});
   CHECK(axis("model.placement=all").values.size() == std::size(kPresets));
-  CHECK(axis("wiring.L*.attn=trunk=ln,before=ln").values == Words{"trunk=ln", "before=ln"});
+  CHECK(axis("wiring.L*.attn=stream=ln,before=ln").values == Words{"stream=ln", "before=ln"});
   CHECK(axis("train.milestones=100,200;50").values == Words{"100,200", "50"});
   CHECK(axis("train.bias_correction=on,false").values == Words{"true", "false"});
   for (const char* text :
        {"train.warmup=0,25,50", "train.lr=1e-4:1e-2:log7", "train.beta2=0.9:0.99:lin4",
         "model.layers=1:3:lin9", "model.placement=all", "train.milestones=100,200;50",
-        "train.milestones=100,200;", "wiring.L*.attn=trunk=ln q=ln,before=ln", "train.lr=0.03"}) {
+        "train.milestones=100,200;", "wiring.L*.attn=stream=ln q=ln,before=ln", "train.lr=0.03"}) {
     INFO(text);
     CHECK(axis(to_text(axis(text))) == axis(text));
   }
@@ -485,15 +485,15 @@ TEST_CASE("a number that is too long for its cell is drawn with two digits") {
 }
 
 TEST_CASE("what is copied names the whole plan") {
-  Plan plan = plan_over({"train.lr=1e-4:1e-2:log3", "wiring.L*.attn=trunk=ln,before=ln"});
+  Plan plan = plan_over({"train.lr=1e-4:1e-2:log3", "wiring.L*.attn=stream=ln,before=ln"});
   plan.set = {"model.layers=12"};
   plan.seeds = 3;
   plan.steps = 200;
   plan.more = {more_seeds_from("2@train.lr=0.001:0.01", plan)};
   CHECK(command_text(plan) ==
         "normscope sweep --set model.layers=12 --axis train.lr=0.0001:0.01:log3 "
-        "--axis 'wiring.L*.attn=trunk=ln,before=ln' --steps 200 --seeds 3 "
-        "--more-seeds '2@train.lr=0.001:0.01,wiring.L*.attn=trunk=ln:before=ln'");
+        "--axis 'wiring.L*.attn=stream=ln,before=ln' --steps 200 --seeds 3 "
+        "--more-seeds '2@train.lr=0.001:0.01,wiring.L*.attn=stream=ln:before=ln'");
   const std::string slurm = text_for("slurm", plan, "since");
   for (const std::string& part :
        {std::string("#!/bin/bash\n"), fmt::format("#SBATCH --array=0-{}\n", plan.runs() - 1),

@@ -114,7 +114,7 @@ TEST_CASE("sweep prints itself as a command that is the same sweep") {
   // Stars, blanks and names in a line for a shell.
   const std::string odd =
       run_program(
-          "sweep --axis 'wiring.L*.attn=trunk=ln q=ln,before=ln' --axis model.placement=post,pre "
+          "sweep --axis 'wiring.L*.attn=stream=ln q=ln,before=ln' --axis model.placement=post,pre "
           "--more-seeds '2@model.placement=pre,wiring.L*.attn=before=ln' --print-command command")
           .out;
   REQUIRE(odd.starts_with("normscope sweep "));

@@ -43,7 +43,7 @@ TEST_CASE("system fixtures: a changed number is noticed where it is", "[fixtures
     CHECK(verify_changed(fixture(name), [](Copy&) {}).passed());
   CHECK(misses(verify_changed(fixture("convnet-post"), scale("grad/L01.conv.w", 1.001)), "gradients"));
   CHECK(
-      misses(verify_changed(fixture("convnet-post"), scale("grad/L02.conv.trunk.gain", 1.001)), "gradients"));
+      misses(verify_changed(fixture("convnet-post"), scale("grad/L02.conv.stream.gain", 1.001)), "gradients"));
   CHECK(misses(verify_changed(fixture("convnet-post"), scale("adam/param/L01.conv.b", 1.001)),
                "Adam parameters"));
   CHECK(misses(verify_changed(fixture("convnet-post"), swapped("input/x", 20, 256)), "logits"));
@@ -78,7 +78,7 @@ TEST_CASE("system fixtures: what is not one is refused with a line that names th
         fixture(name), [&](Copy& c) { c.metadata["config"] = replaced(c.metadata["config"], from, to); });
   };
   CHECK(contains(described("convnet-post", "\"window\": 3", "\"window\": 7"), "model.window"));
-  CHECK(contains(described("convnet-post", "\"ln\"", "\"simple\""), "L01.conv.trunk.bias"));
+  CHECK(contains(described("convnet-post", "\"ln\"", "\"simple\""), "L01.conv.stream.bias"));
   CHECK(contains(described("parser-pre", "\"placement\": \"pre\"", "\"placement\": \"post\""),
                  "expected pre or none"));
   CHECK(contains(described("decoder-memory-pre", "\"relative\"", "\"learned\""), "model.memory"));

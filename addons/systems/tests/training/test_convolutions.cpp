@@ -79,7 +79,7 @@ double loss_in_double(const ModelConfig& c, const Parameters& all, const Images&
     if (layer > 1) x = norm_of(all, name + ".before", wiring.before, x, eps);
     x = reference::conv2d<double>(x, of(all, name + ".w"), of(all, name + ".b"),
                                   convolution_window(c, layer));
-    x = norm_of(all, name + ".trunk", wiring.stream, x, eps);
+    x = norm_of(all, name + ".stream", wiring.stream, x, eps);
     x = c.activation == Activation::Relu ? reference::relu<double>(x) : reference::gelu<double>(x);
     x = reference::max_pool<double>(x, pooling_window(c, layer));
   }
@@ -173,15 +173,15 @@ TEST_CASE("convolutions: where norms stand, and what each has", "[images][model]
     Tape tape(store);
     record_model(tape, c, {.batch = 2});
     for (const ParameterInfo& p : store.parameters())
-      if (p.name.find("trunk") != std::string::npos || p.name.find("before") != std::string::npos)
+      if (p.name.find("stream") != std::string::npos || p.name.find("before") != std::string::npos)
         all.push_back(p.name);
     return all;
   };
   CHECK(names(Placement::None, NormKind::LayerNorm).empty());
   CHECK(names(Placement::Post, NormKind::Simple).empty());
   CHECK(names(Placement::Post, NormKind::LayerNorm) ==
-        std::vector<std::string>{"L01.conv.trunk.gain", "L01.conv.trunk.bias", "L02.conv.trunk.gain",
-                                 "L02.conv.trunk.bias"});
+        std::vector<std::string>{"L01.conv.stream.gain", "L01.conv.stream.bias", "L02.conv.stream.gain",
+                                 "L02.conv.stream.bias"});
   CHECK(names(Placement::Pre, NormKind::Rms) ==
         std::vector<std::string>{"L02.conv.before.gain", "L03.class.before.gain"});
 }

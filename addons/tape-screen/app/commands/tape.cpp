@@ -147,7 +147,7 @@ void add_step_options(CLI::App& sub, TapeOptions& options) {
       ->type_name("WHAT")
       ->allow_extra_args(false);
   sub.add_option("--instruction", options.instructions,
-                 "formula, local rule and tensors of an instruction, as L01.attn.trunk; can be repeated")
+                 "formula, local rule and tensors of an instruction, as L01.attn.stream; can be repeated")
       ->type_name("NAME")
       ->allow_extra_args(false);
   sub.add_flag("--changes", options.changes,

@@ -109,7 +109,7 @@ TEST_CASE("tape: one step, with every op beside its gradient, its memory and its
   const std::string small = "--preset post" + tiny_options() + " --after 2 ";
   const json one = tape_json(
       small +
-      "--fold --memory --check all --check 'L01.ffn.1/L01.ffn.w1[3,7]' --instruction L02.ffn.trunk")["runs"]
+      "--fold --memory --check all --check 'L01.ffn.1/L01.ffn.w1[3,7]' --instruction L02.ffn.stream")["runs"]
                                                                                                     [0];
   CHECK(one["step"] == 3);
   const json& fold = one["fold"];
@@ -156,7 +156,7 @@ TEST_CASE("tape: changes against the first run") {
   CHECK(changes["went"] > 0);
   CHECK(changes["same"].get<size_t>() + changes["came"].get<size_t>() + changes["rewired"].get<size_t>() ==
         both[1]["instructions"].size());
-  CHECK(contains(run_program("tape " + runs).out, "L01.attn.trunk"));
+  CHECK(contains(run_program("tape " + runs).out, "L01.attn.stream"));
 }
 
 TEST_CASE("tape: the rules are the page of the ops") {

@@ -68,8 +68,8 @@ TEST_CASE("tape worker: values after an instruction are the StepPlayer's, whatev
   const auto step = maker.step_of(0, 3), again = maker.step_of(0);
   Watched watched;
   const StepFacts& facts = *watched.take(step)->facts;
-  const size_t back = instruction_of(facts, "L01.ffn.trunk", Phase::Backward),
-               down = instruction_of(facts, "L01.ffn.trunk", Phase::Forward);
+  const size_t back = instruction_of(facts, "L01.ffn.stream", Phase::Backward),
+               down = instruction_of(facts, "L01.ffn.stream", Phase::Forward);
   for (const size_t instruction : {back, down, back}) {
     watched.worker.show(instruction);
     watched.worker.wait();
