@@ -37,7 +37,7 @@ std::string meaning_of(std::string_view place) {
     if (place.starts_with(list)) return "preset/" + std::string(place.substr(list.size()));
   if (!place.starts_with("diagram/") || place.starts_with("diagram/kind/")) return std::string(place);
   if (place.ends_with("/skip-scale") || place.ends_with("/branch-scale")) return "scale";
-  for (const char* slot : {"/before", "/after", "/trunk", "diagram/final", "/final"})
+  for (const char* slot : {"/before", "/after", "/stream", "diagram/final", "/final"})
     if (place.ends_with(slot)) return "settings/model.norm";
   if (place.ends_with("/embedding")) return "diagram/embedding";
   if (place.starts_with("diagram/layer") || place.starts_with("diagram/enc/layer"))
@@ -145,7 +145,6 @@ std::string source_text(const Term& term, const words::Language& words) {
 }
 
 const Term* find_term(std::string_view id, const words::Language& words) {
-  if (id == "trunk") id = "stream";  // its name until there was one entry for both
   const auto all = glossary(words);
   const auto at = std::find_if(all.begin(), all.end(), [&](const Term& t) { return t.id == id; });
   return at == all.end() ? nullptr : &*at;

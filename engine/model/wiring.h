@@ -70,7 +70,7 @@ constexpr uint32_t word_of(ResidualForm form) { return uint32_t{1} << static_cas
 /// One sub-layer's placement. Post-LN: stream. Pre-LN: before. Sandwich / Peri-LN: before and after.
 struct Wiring {
   WiredNorm before = {}, after = {};
-  WiredNorm stream = {};  ///< "stream" in the names of parameters and probes, and in files
+  WiredNorm stream = {};
   Scale skip = {}, branch = {};
   float init_gain = 1.0f;  ///< DeepNorm's beta: W_V, W_O, W_1 and W_2 of this sub-layer start times this
   WiredNorm enter = {};    ///< on the residual stream where the sub-layer begins (HybridNorm)

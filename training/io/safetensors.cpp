@@ -240,6 +240,14 @@ SafetensorsFile SafetensorsFile::parse(std::span<const uint8_t> bytes, const std
   return file;
 }
 
+/// Renames what runs that were saved earlier call "L03.attn.trunk": it is "L03.attn.stream" now.
+std::string with_stream(std::string text) {
+  constexpr std::string_view kBefore = ".trunk", kNow = ".stream";
+  for (size_t at = 0; (at = text.find(kBefore, at)) != text.npos; at += kNow.size())
+    text.replace(at, kBefore.size(), kNow);
+  return text;
+}
+
 void SafetensorsFile::read_header(const std::string& text, size_t data_size) {
   data_size_ = data_size;
   const Json header = parse_header(path_, text);
@@ -254,6 +262,11 @@ void SafetensorsFile::read_header(const std::string& text, size_t data_size) {
       if (!value.is_string()) fail(where(path_), "the metadata's {} is not a string", shown_text(key));
       metadata_[key] = value.get<std::string>();
     }
+  }
+  if (const auto format = metadata_.find("format"); format != metadata_.end() && format->second == kOurRun) {
+    for (Tensor& tensor : tensors_) tensor.name = with_stream(std::move(tensor.name));
+    if (const auto stats = metadata_.find("stats"); stats != metadata_.end())
+      stats->second = with_stream(std::move(stats->second));
   }
   std::stable_sort(tensors_.begin(), tensors_.end(), [](const Tensor& a, const Tensor& b) {
     return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);

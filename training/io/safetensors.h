@@ -49,6 +49,8 @@ std::string_view name_of(TensorType type);
 size_t bytes_of(TensorType type);
 std::string shape_text(const TensorShape& shape);  // "(16,64)"
 
+inline constexpr std::string_view kOurRun = "normscope run 1";  // the format in the metadata of a saved run
+
 class SafetensorsFile {
  public:
   // Reads and checks the whole file, the header before it takes memory for the data. Throws Error.

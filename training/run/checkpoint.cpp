@@ -16,8 +16,6 @@
 namespace normscope {
 namespace {
 
-constexpr const char* kFormat = "normscope run 1";
-
 // Rules of what a checkpoint has as JSON beside its tensors, see training/spec/codec.h.
 
 constexpr codec::Text kStatName{200};
@@ -230,7 +228,7 @@ void write_checkpoint(const RunRecord& record, const std::string& path, size_t f
   file.add("frames/gone_values", row(frames.gone_values), std::span(frames.gone_values));
   file.add("frames/gone_steps", row(frames.gone_steps), std::span(frames.gone_steps));
   const std::map<std::string, std::string> metadata{
-      {"format", kFormat},
+      {"format", std::string(kOurRun)},
       {"step", std::to_string(state.step)},
       {"data_hash", record.data.hash},
       {"origin", text_of(record.origin, WholeSpec{})},
@@ -262,8 +260,8 @@ int64_t most_bytes(const RunIdentity& run) {
 
 RunIdentity read_identity(const SafetensorsFile& file) {
   const auto format = file.metadata().find("format");
-  if (format == file.metadata().end() || format->second != kFormat)
-    fail(where_of(file), "is no saved run: expected metadata format = \"{}\"", kFormat);
+  if (format == file.metadata().end() || format->second != kOurRun)
+    fail(where_of(file), "is no saved run: expected metadata format = \"{}\"", kOurRun);
   RunIdentity run;
   const int32_t step = step_of(file);
   const std::string& hash = file.metadata("data_hash");
