@@ -31,6 +31,7 @@ struct MainOptions {
   double scale = 0;        ///< 0: as remembered
   std::string language{};  ///< of the lessons; empty: as remembered
   bool safe_mode = false;
+  bool instant = false;   ///< small runs that are whole at every moment
   std::string frame_log;  ///< what every frame of the window costs, as CSV; empty: no log
   std::vector<std::string> runs, set, edits;
   int32_t steps = 0;    ///< 0: the runs' own budget

@@ -81,6 +81,7 @@ int try_window(const MainOptions& options, const std::vector<std::string>& files
     window.play = false;
   }
   window.safe_mode = options.safe_mode;
+  window.instant = options.instant;
   window.frame_log = options.frame_log;
   window.interrupted = &InterruptGuard::interrupted;
   if (options.scale > 0) window.scale = static_cast<float>(options.scale);
@@ -101,6 +102,7 @@ Exit open_window(const MainOptions& options) {
         fmt::format("{}: --window cannot open one; normscope train and screenshot need none", why));
   say("{}: training the runs here instead (Ctrl+C stops)\n", why);
   flush();
+  if (options.instant) return run_instant(options);
   return headless(options);
 }
 
@@ -199,6 +201,8 @@ void add_window(CLI::App& app, Command& command) {
   app.add_flag("--safe-mode", options->safe_mode, "the window without settings and autosave");
   app.add_option("--frame-log", options->frame_log, "what every frame of the window costs, as CSV")
       ->type_name("FILE");
+  app.add_flag("--instant", options->instant,
+               "small runs, of which every change trains all steps anew within moments");
   app.add_flag("--window", options->window, "fail (4) instead of training without a window");
   // This callback runs after those of the commands.
   app.callback([options, &command] {

@@ -156,6 +156,19 @@ std::string fork_title(const DiagramState& state, const LabView& view) {
   return tr("Fork of {run}", {{"run", view.runs[static_cast<size_t>(run)].letter}});
 }
 
+std::optional<RunSpec> spec_in_question(const DiagramState& state, const DiagramInput& input) {
+  const int run = shown_run(state, input.view);
+  const bool held = state.dragging && state.preview && !state.preview->empty();
+  if (run < 0 || (!held && !state.preset_hovered)) return {};
+  RunSpec spec = *input.view.runs[static_cast<size_t>(run)].spec;
+  if (held)
+    stack_of(spec.model, state.preview->side) = state.preview->wiring;
+  else
+    set_placement(spec.model, *state.preset_hovered);
+  complete(spec);
+  return spec;
+}
+
 void commit_change(DiagramState& state, const DiagramInput& input, const ModelConfig* model,
                    const WiringChange& change, bool from_start, std::vector<session::Command>& commands) {
   const int run = shown_run(state, input.view);

@@ -31,8 +31,9 @@ struct DiagramState {
   int& open(view::Side side) { return side == view::Side::Encoder ? open_encoder : open_layer; }
   view::Side shown = view::Side::Main;  // compact: the one stack that has room
   int preset_stack = 0;  // the stacks of an encoder-decoder that a preset changes: both, encoder, decoder
-  std::optional<Placement> preset_asked;  // asked for elsewhere, as if it had been pressed here
-  bool placement_asked = false;           // what stands here is to become a placement of a file
+  std::optional<Placement> preset_hovered;  // the one under the mouse
+  std::optional<Placement> preset_asked;    // asked for elsewhere, as if it had been pressed here
+  bool placement_asked = false;             // what stands here is to become a placement of a file
   float scroll = 0;
 
   // The members below are the hand's.
@@ -101,6 +102,10 @@ void draw_run_tiles(ui::Ui&, DiagramState&, const DiagramInput&, ui::Vec right_c
 // Draws and handles the picture in `area` and the footer in `footer`.
 void draw_diagram(ui::Ui&, DiagramState&, const DiagramInput&, const ui::Rect& area, const ui::Rect& footer,
                   std::vector<session::Command>&);
+
+// The run that would be, if the norm in the hand were dropped where it is, or the preset under the mouse pressed. Nothing
+// without either.
+std::optional<RunSpec> spec_in_question(const DiagramState&, const DiagramInput&);
 
 // Posts the change as a fork of the shown run. The diagram then shows run D.
 void commit_change(DiagramState&, const DiagramInput&, const ModelConfig* model, const view::WiringChange&,

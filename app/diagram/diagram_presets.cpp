@@ -236,6 +236,13 @@ void draw_presets(Ui& ui, DiagramState& state, const DiagramInput& input, const 
   bool& save = state.placement_asked;
   const bool pressed = list ? preset_list(ui, "diagram/preset", row, model, 0, custom, selected, save)
                             : preset_row(ui, row, model, selected, save);
+  state.preset_hovered.reset();
+  for (const Placement placement : placements())
+    for (const char* place : {"diagram/preset/", "diagram/preset-more/"}) {
+      const Control* control = ui.registry().find(place + preset_label(placement));
+      if (control && control->rect.contains(ui.mouse()) && view::preset_refusal(model, placement).empty())
+        state.preset_hovered = placement;
+    }
   const std::optional<Placement> asked = std::exchange(state.preset_asked, std::nullopt);
   if (asked) selected = place_of(*asked);
   if (!(pressed || asked) || selected < 0 || selected == now) return;

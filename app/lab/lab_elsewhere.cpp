@@ -20,13 +20,17 @@ constexpr std::pair<const char*, const char*> kPace[] = {
     {"transport/speed", "How fast training goes."},
     {"transport/speed/slow", "Four steps a second."},
     {"transport/speed/1×", "Twenty steps a second."},
-    {"transport/speed/max", "As fast as training can go."}};
+    {"transport/speed/max", "As fast as training can go."},
+    {"transport/speed/instant",
+     "A small model, of which every change trains all steps anew within moments: whatever you move, the plots show how "
+     "the training would have ended (N)."}};
 
 // True for the first of runs with one schedule, because such runs share its handle. A warm-up that
 // is over has none.
 bool has_warmup_handle(const LabView& view, size_t index) {
   const Schedule& schedule = view.runs[index].spec->train.schedule;
-  if (schedule.warmup <= view.runs[index].step || schedule.warmup > std::max(view.budget, view.step))
+  if ((!view.instant && schedule.warmup <= view.runs[index].step) ||
+      schedule.warmup > std::max(view.budget, view.step))
     return false;
   return std::none_of(view.runs.begin(), view.runs.begin() + static_cast<std::ptrdiff_t>(index),
                       [&](const RunView& run) { return run.spec->train.schedule == schedule; });

@@ -51,6 +51,9 @@ float own_height(const std::vector<const Panel*>& panels, const Panel& panel, fl
   return std::round(left * panel.place.share / shares);
 }
 
+// How much is left of a line that the run of the present settings will replace in a moment.
+constexpr float kStale = 0.3f;
+
 // The gap below the n-th panel of a column that a hand can drag.
 std::optional<Gap> gap_below(PanelColumn column, size_t index) {
   if (index > 1) return {};
@@ -65,7 +68,15 @@ Metric& LabScreen::metric_of(const Panel& panel) {
 }
 
 std::vector<plot::PlotSpec> LabScreen::plots(Frame& f, const Panel& panel) {
-  return plots_of(panel, panel.at_cursor ? f.shown : f.view, data_, plot_, metric_of(panel));
+  std::vector<plot::PlotSpec> all =
+      plots_of(panel, panel.at_cursor ? f.shown : f.view, data_, plot_, metric_of(panel));
+  for (const RunView& run : f.view.runs) {
+    if (!run.stale) continue;
+    for (plot::PlotSpec& plot : all)
+      for (plot::Series& s : plot.series)
+        if (s.ink == plot::Ink::run(view::colour_of(run))) s.alpha *= kStale;
+  }
+  return all;
 }
 
 CellOptions LabScreen::cell_options(const Frame& f, const Panel& panel) {
@@ -139,17 +150,16 @@ void LabScreen::rate_handles(Frame& f, const plot::PlotHit& hit, const plot::Plo
     const std::string text = fmt::format("{:.2g}", rate);
     plot_.drag_run = -1;
     plot_.drag_rate = std::stod(text);
-    if (hit.handle_done) {
-      f.commands.emplace_back(session::EditField{-1, "train.lr", text});
-      plot_.drag_rate.reset();
-    }
+    if (hit.handle_done || f.view.instant) f.commands.emplace_back(session::EditField{-1, "train.lr", text});
+    if (hit.handle_done) plot_.drag_rate.reset();
     return;
   }
   const int run = view::find_run(f.view, name.back());
   if (run < 0) return;
   const int warmup = std::max(0, static_cast<int>(std::lround(hit.handle_x)));
-  if (hit.handle_done) {
+  if (hit.handle_done || f.view.instant)
     f.commands.emplace_back(session::EditField{run, "train.warmup", fmt::format("{}", warmup)});
+  if (hit.handle_done) {
     plot_.drag_run = -1;
     plot_.drag_warmup.reset();
   } else {

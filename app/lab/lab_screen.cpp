@@ -77,12 +77,23 @@ Desk LabScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool clock) 
     diagram_.selected = 'D';
   }
   transport_keys(ui, transport_, view, commands);
+  suppose(f);
   pending_.note(view, commands);
   // A person who starts a fork wants to see it train.
   for (const session::Command& command : commands)
     if (std::holds_alternative<session::ForkRequest>(command)) transport_.pinned_step.reset();
   cells_.hand_over(desk);
   return desk;
+}
+
+// Asks for the run that the hand or the mouse has in question, once for each.
+void LabScreen::suppose(const Frame& f) {
+  std::optional<RunSpec> spec;
+  if (f.view.instant)
+    spec = diagram::spec_in_question(diagram_, diagram_input(f.view, data_, plot_.step, f.compact(), {}));
+  if (spec == supposed_) return;
+  supposed_ = spec;
+  f.commands.emplace_back(session::Suppose{spec ? std::make_shared<const RunSpec>(*spec) : nullptr});
 }
 
 // Draws what stands between the run cards and the timeline.

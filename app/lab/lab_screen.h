@@ -54,6 +54,7 @@ class LabScreen {
   struct Frame;  // what one draw() passes around, see lab_screen.cpp
 
   void stay_at_measured(const LabView&);
+  void suppose(const Frame&);
   void remember_diagram(const ui::Registry&);
   void draw_panels(Frame&, ui::Rect, float gap);
   void draw_left(Frame&, ui::Rect);
@@ -109,8 +110,9 @@ class LabScreen {
   std::optional<int> hover_layer_;                 // set in this frame, shown in the next
   std::optional<double> hover_step_;
   float over_time_pad_ = 0;  // room that the labels right of the plots over time needed in the last frame
-  int measured_step_ = -1;   // the last step seen at which the whole batch was measured
-  int left_tab_ = 0;         // medium, compact: diagram or settings
+  std::optional<RunSpec> supposed_;          // that the Lab trains beside its instant runs
+  int measured_step_ = -1;                   // the last step seen at which the whole batch was measured
+  int left_tab_ = 0;                         // medium, compact: diagram or settings
   ui::Size layout_ = ui::Size::Full;         // of the last frame
   std::vector<Elsewhere> diagram_controls_;  // as they were when the diagram's tab was left
   int plot_tab_ = 0;                         // compact: which plot stands below the loss

@@ -13,6 +13,8 @@
 #include "app/view/lab_data.h"
 #include "app/view/shortcuts.h"
 #include "app/words/words.h"
+#include "training/session/session_file.h"
+#include "training/spec/small_size.h"
 
 namespace normscope::lab {
 namespace {
@@ -185,6 +187,15 @@ void clock_line(Ui& ui, const Rect& line, const LabView& view, bool clock) {
   Painter& p = ui.paint();
   const Colour ink = ui.theme().ink2;
   const TextStyle style{Face::Sans, type::tick};
+  if (view.instant) {
+    const std::string& text = tr("small model, trained whole at every change");
+    p.text({line.x, line.centre().y + 4}, style, ink, p.fit(style, text, line.w));
+    return ui.tell("transport/clock", line, text,
+                   tr("Width {width}, sequences of {length} in batches of {batch}, each run on one thread.",
+                      {{"width", view.runs.front().spec->model.d_model},
+                       {"length", view.runs.front().spec->model.sequence},
+                       {"batch", view.runs.front().spec->train.batch}}));
+  }
   const bool known = clock && view.seconds_per_step > 0;
   const std::string ms = known
                              ? tr("{ms} ms per step", {{"ms", ui::decimals(view.seconds_per_step * 1000, 1)}})
@@ -230,15 +241,52 @@ void budget_field(Ui& ui, TransportState& state, const LabView& view, const Rect
   if (change == ui::Change::None) state.budget = view.budget;
 }
 
+constexpr float kSpeedWidth = 176;
+
 // Says that every run has made all steps of the budget. Play then goes on for as many again.
 bool at_end(const LabView& view) { return !view.playing && view.step > 0 && view.step >= view.budget; }
-void speed_switch(Ui& ui, TransportState& state, const Rect& rect, std::vector<session::Command>& commands) {
-  const std::vector<std::string> speeds{"slow", "1×", "max"};
-  const int before = state.speed;
-  if (segmented(ui, "transport/speed", rect, speeds, state.speed,
-                tr("How fast training goes: four steps a second, twenty, or as fast as it can.")) &&
-      state.speed != before)
-    commands.emplace_back(session::SetSpeed{kSpeeds[state.speed]});
+
+/// The same runs whole at the small size, or step by step at the usual size.
+session::ReplaceRuns at_other_size(const LabView& view, bool small) {
+  session::ReplaceRuns runs;
+  for (const RunView& run : view.runs) {
+    runs.runs.push_back(small ? *run.spec : at_usual_size(*run.spec));
+    runs.letters += run.letter;
+  }
+  return small ? instant(std::move(runs)) : runs;
+}
+
+constexpr int kInstant = 3;
+
+void choose_speed(TransportState& state, const LabView& view, int speed,
+                  std::vector<session::Command>& commands) {
+  if (speed == kInstant) return void(commands.emplace_back(at_other_size(view, true)));
+  state.speed = speed;
+  commands.emplace_back(session::SetSpeed{kSpeeds[speed]});
+  if (view.instant) commands.emplace_back(at_other_size(view, false));
+}
+
+/// Why the runs cannot be instant; empty: they can.
+std::string not_instant(const LabView& view) {
+  for (const RunView& run : view.runs)
+    if (std::string why = without_small_size(*run.spec); !why.empty()) return words::spoken(why);
+  return view.runs.empty() ? tr("There are no runs.") : "";
+}
+
+void speed_switch(Ui& ui, TransportState& state, const LabView& view, const Rect& rect,
+                  std::vector<session::Command>& commands) {
+  const std::vector<std::string> speeds{"slow", "1×", "max", "instant"};
+  const std::vector<std::string> helps{
+      tr("Four steps a second."), tr("Twenty steps a second."), tr("As fast as training can go."),
+      tr("A small model, of which every change trains all steps anew within moments: whatever you move, the plots show "
+         "how the training would have ended (N).")};
+  int speed = view.instant ? kInstant : state.speed;
+  if (segmented(
+          ui, "transport/speed", rect, speeds, speed,
+          tr("How fast training goes: four steps a second, twenty, as fast as it can, or whole at every "
+             "change."),
+          helps, std::vector<std::string>{"", "", "", not_instant(view)}))
+    choose_speed(state, view, speed, commands);
 }
 
 // Opens from the compact step counter and has what stands beside it in a larger window.
@@ -250,7 +298,7 @@ void pace_menu(Ui& ui, TransportState& state, const LabView& view, const Rect& c
   if (hit.hovered) ui.paint().outline(counter, ui.theme().border, 1, radius::field);
   draw_icon(ui.paint(), Icon::ChevronDown, {counter.right() - 9, counter.centre().y}, 12, ui.theme().ink3);
   if (hit.clicked || std::exchange(state.open_pace, false)) ui.open_popup(kName);
-  const Rect list{counter.x - 8, counter.y - 126, 262, 116};
+  const Rect list{counter.x - 8, counter.y - 126, 272, 116};
   if (!ui.begin_popup(kName, list)) return;
   Rect rest = list.inset(12, 10);
   const TextStyle plain{Face::Sans, type::body};
@@ -259,13 +307,15 @@ void pace_menu(Ui& ui, TransportState& state, const LabView& view, const Rect& c
   budget_field(ui, state, view, budget.take_left(110, 8).inset(0, 2), commands);
   ui.paint().text_in(budget, plain, ui.theme().ink3, tr("steps"));
   ui.paint().text_in(speed.take_left(56), plain, ui.theme().ink2, tr("Speed"));
-  speed_switch(ui, state, speed.take_left(118), commands);
+  speed_switch(ui, state, view, speed.take_left(kSpeedWidth), commands);
   clock_line(ui, rest, view, clock);
   ui.end_popup();
 }
 
 void play_or_pause(const LabView& view, std::vector<session::Command>& commands) {
-  if (view.playing)
+  if (view.instant)
+    commands.emplace_back(at_other_size(view, false));
+  else if (view.playing)
     commands.emplace_back(session::Pause{});
   else
     commands.emplace_back(session::Play{});
@@ -279,6 +329,18 @@ void buttons(Ui& ui, TransportState& state, const LabView& view, float x, float 
   if (icon_button(ui, "transport/first", centred({x + 17, cy}, 34, h), Icon::First,
                   tr("Look at step 0: the cursor goes there, the runs stay as they are."), plain))
     pin_cursor(state, view, 0);
+  if (view.instant) {
+    if (icon_button(ui, "transport/reset", centred({x + 155, cy}, 34, h), Icon::Reset,
+                    tr("Another seed for all runs: other weights, other batches."), plain))
+      commands.emplace_back(session::Reset{true});
+    primary.style = {Face::Bold, type::body};
+    if (button(
+            ui, "transport/play", {x + 40, cy - big / 2, 86, big}, tr("In full"),
+            tr("Trains these runs at the usual size, step by step (Space); undo brings the small ones back."),
+            primary))
+      play_or_pause(view, commands);
+    return;
+  }
   if (icon_button(ui, "transport/reset", centred({x + 155, cy}, 34, h), Icon::Reset,
                   tr("Train again from step 0 with the same seed; undo brings the runs back. Shift: with a "
                      "new seed."),
@@ -356,8 +418,8 @@ void draw_transport(Ui& ui, TransportState& state, const LabView& view, const Re
     const float start = std::max(rect.x + 292, x + w + of + 44);
     bar = {start, cy - 3, rect.right() - 20 - start, 6};
   } else {
-    speed_switch(ui, state, {x, cy - 14, 118, 28}, commands);
-    x = rect.x + 328;
+    speed_switch(ui, state, view, {x, cy - 14, kSpeedWidth, 28}, commands);
+    x = rect.x + 210 + kSpeedWidth;
     const float base = rect.y + 37;
     const float w = p.text({x, base}, counter, t.ink, now);
     ui.tell("transport/counter", {x, base - 18, w, 22}, now, tr("The newest step."));
@@ -367,7 +429,8 @@ void draw_transport(Ui& ui, TransportState& state, const LabView& view, const Re
     budget_field(ui, state, view, budget, commands);
     p.text({budget.right() + 8, base}, plain, t.ink3, tr("steps"));
     clock_line(ui, {x, rect.y + 43, 250, 18}, view, clock);
-    bar = {rect.x + 613, rect.y + 47, rect.w - 613 - 26, 6};
+    const float start = 495 + kSpeedWidth;
+    bar = {rect.x + start, rect.y + 47, rect.w - start - 26, 6};
   }
   Timeline timeline{ui, state, view, bar, size, p, t, view::steps_shown(view)};
   if (compact) timeline.room_left = timeline.room_right = 6;  // the playhead has no flag
@@ -386,11 +449,13 @@ void transport_keys(Ui& ui, TransportState& state, const LabView& view,
                     std::vector<session::Command>& commands, bool bookmarks) {
   if (view::pressed(ui, view::Act::Play)) play_or_pause(view, commands);
   if (view::pressed(ui, view::Act::Step)) {
-    if (state.pinned_step)
+    if (state.pinned_step || view.instant)
       step_cursor(state, view, 1);
     else
       commands.emplace_back(session::StepOnce{});
   }
+  if (view::pressed(ui, view::Act::Instant) && (view.instant || not_instant(view).empty()))
+    choose_speed(state, view, view.instant ? state.speed : kInstant, commands);
   if (view::pressed(ui, view::Act::Back)) step_cursor(state, view, -1);
   if (view::pressed(ui, view::Act::Newest)) state.pinned_step.reset();
   if (bookmarks && view::pressed(ui, view::Act::Bookmark)) toggle_bookmark(state, cursor_step(state, view));

@@ -25,6 +25,7 @@ namespace normscope::link {
 struct LinkedView {
   std::vector<ConfigRun> runs;      ///< one to four, ascending from A
   int32_t step = 0;                 ///< to which all are trained, within their budget
+  bool instant = false;             ///< they are whole at every moment
   std::optional<int32_t> cursor{};  ///< an earlier step to look at; none: the newest
   Screen screen = Screen::Lab;
   std::string lesson{};   ///< on the Lessons screen, with its step: "warm-up:compare"; empty: none is open

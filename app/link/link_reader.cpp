@@ -58,6 +58,8 @@ struct Reader {
       view.step = whole(key, value, 0, kMostSteps);
     else if (key == "cursor")
       view.cursor = whole(key, value, 0, kMostSteps);
+    else if (key == "instant" && value == "on")
+      view.instant = true;
     else if (key == "screen")
       take_screen(value);
     else if (key == "theme" && (value == "light" || value == "dark"))
@@ -69,7 +71,7 @@ struct Reader {
     else if (!screens.take(key, value))
       fail(
           kPlace,
-          "{} is unknown: expected run, set, edit, needs, step, cursor, screen, lesson, theme, shown or marks",
+          "{} is unknown: expected run, set, edit, needs, step, instant, cursor, screen, lesson, theme, shown or marks",
           shown_text(line));
   }
 

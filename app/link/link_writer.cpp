@@ -58,7 +58,8 @@ Lines lines_of(const LinkedView& view, const CommandArguments& arguments, const 
   for (const std::string& set : arguments.sets) lines.push_back("set=" + set);
   for (const std::string& edit : arguments.edits) lines.push_back("edit=" + edit);
   for (const auto& [key, name] : needs) lines.push_back(fmt::format("needs={}:{}", key, name));
-  if (view.step > 0) lines.push_back(fmt::format("step={}", view.step));
+  if (view.instant) lines.emplace_back("instant=on");
+  if (view.step > 0 && !view.instant) lines.push_back(fmt::format("step={}", view.step));
   if (view.cursor) lines.push_back(fmt::format("cursor={}", *view.cursor));
   if (view.screen != Screen::Lab)
     lines.push_back(

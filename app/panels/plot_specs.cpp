@@ -157,6 +157,23 @@ void put_levels(PlotSpec& plot, const LabView& view) {
   }
 }
 
+/// The run that the norm under the hand, or the preset under the mouse, would give.
+void put_supposed(PlotSpec& plot, const LabView& view) {
+  if (!view.supposed_run || view.supposed_run->losses.empty()) return;
+  plot::Series s;
+  s.id = "supposed";
+  s.name = tr("this?");
+  s.x0 = 1;
+  s.y = Column(view.supposed_run->losses);
+  s.y.owner = view.supposed_run;
+  const auto end = static_cast<double>(view.supposed_run->losses.back());
+  s.value = std::isfinite(end) ? ui::decimals(end, 2) : "–";
+  s.decimals = 2;
+  s.ink = {plot::Ink::Role::Ink};
+  s.dash = ui::Dash{5, 3};
+  plot.series.push_back(std::move(s));
+}
+
 double loss_top(const LabView& view, view::LabData& data) {
   double top = view.unigram_entropy + 0.4;
   for (const RunView& run : view.runs) {
@@ -274,6 +291,7 @@ PlotSpec loss_plot(const LabView& view, view::LabData& data, const PlotOptions& 
     s.markers = Markers::Sparse;
     plot.series.push_back(std::move(s));
   }
+  put_supposed(plot, view);
   put_levels(plot, view);
   put_cursor(plot, options, true);
   return plot;

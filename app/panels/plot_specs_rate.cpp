@@ -164,7 +164,8 @@ void add_rate_names(PlotSpec& plot, const std::vector<RateGroup>& groups, const 
 // Makes handles for the end of each visible warm-up, and at the right end for the peak of all.
 void add_rate_handles(PlotSpec& plot, const std::vector<RateGroup>& groups, const LabView& view, int end) {
   for (const RateGroup& group : groups) {
-    const int done = view.runs[group.runs.front()].step;  // a warm-up that is over has no end to move
+    const int done =
+        view.instant ? 0 : view.runs[group.runs.front()].step;  // a warm-up that is over cannot change
     if (group.schedule.warmup <= done || group.schedule.warmup > end) continue;
     const char letter = view.runs[group.runs.front()].letter;
     Handle handle;
@@ -172,8 +173,9 @@ void add_rate_handles(PlotSpec& plot, const std::vector<RateGroup>& groups, cons
     handle.x = group.schedule.warmup;
     handle.y = group.schedule.peak;
     handle.step = 10;
-    handle.help =
-        tr("End of run {run}'s warm-up. Drag it: the schedule changes from now on.", {{"run", letter}});
+    handle.help = tr(view.instant ? "End of run {run}'s warm-up. Drag it: the run trains anew with it."
+                                  : "End of run {run}'s warm-up. Drag it: the schedule changes from now on.",
+                     {{"run", letter}});
     handle.value = fmt::format("{}", group.schedule.warmup);
     plot.handles.push_back(std::move(handle));
   }
@@ -184,7 +186,9 @@ void add_rate_handles(PlotSpec& plot, const std::vector<RateGroup>& groups, cons
     handle.y = groups.front().schedule.peak;  // also where the schedule has left it by then
     handle.move_x = false;
     handle.move_y = true;
-    handle.help = tr("The learning rate of all runs. Drag it up or down: it changes from now on.");
+    handle.help =
+        tr(view.instant ? "The learning rate of all runs. Drag it up or down: they train anew with it."
+                        : "The learning rate of all runs. Drag it up or down: it changes from now on.");
     handle.value = ui::number(groups.front().schedule.peak);
     const std::string peak = tr("peak {rate}", {{"rate", handle.value}});
     plot.notes.push_back({handle.x, handle.y, "", peak, {Ink::Role::Ink2, 0, 1}, -64, 21});

@@ -39,6 +39,7 @@ struct Ink {
   Role role = Role::Ink;
   int index = 0, count = 1;  // run 0..3, or layer index of count layers
 
+  bool operator==(const Ink&) const = default;
   static Ink run(int i) { return {Role::Run, i, 1}; }
   static Ink depth(int layer, int layers) { return {Role::Depth, layer, layers}; }
 };

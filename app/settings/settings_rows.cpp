@@ -101,7 +101,7 @@ void Rows::mark_pending(const Field& field, const Rect& rect) {
 }
 
 void Rows::hint(const Field& field, const Rect& rect) {
-  if (field.live || !state.restart_hint.empty()) return;
+  if (field.live || view.instant || !state.restart_hint.empty()) return;
   const std::string name = fmt::format("settings/{}", field.key);
   const std::string& focus = ui.focused();
   const bool focused = ui.focus_visible() && focus.starts_with(name) &&
@@ -111,8 +111,8 @@ void Rows::hint(const Field& field, const Rect& rect) {
 }
 
 void Rows::predict(const Field& field, const std::string& value, int only) {
-  if (field.live) state.restart_hint = live_cost_text(field, value);
-  if (field.live) return;
+  if (field.live && !view.instant) state.restart_hint = live_cost_text(field, value);
+  if (field.live || view.instant) return;
   double now = 0, then = 0;
   int64_t bytes = 0;
   for (size_t i = 0; i < view.runs.size(); ++i) {
@@ -134,8 +134,9 @@ void Rows::predict(const Field& field, const std::string& value, int only) {
 
 std::string Rows::help(const Field& field) const {
   std::string text = fmt::format("{} {}", spoken_help(field),
-                                 field.live ? tr("Acts at once, from the next step on.")
-                                            : tr("A change restarts the runs from step 0."));
+                                 view.instant ? tr("A change trains the runs anew, while you make it.")
+                                 : field.live ? tr("Acts at once, from the next step on.")
+                                              : tr("A change restarts the runs from step 0."));
   if (const std::string idle = idle_because(field, view); !idle.empty())
     text += " " + tr("Not read now: {reason}.", {{"reason", idle}});
   return text;
@@ -163,7 +164,7 @@ void Rows::number_field(const Field& field, const std::string& name, const Rect&
   const bool whole = ui.edit().name == name && parse_number(ui.edit().buffer, then);
   if (change != ui::Change::None || whole)  // the cost is shown while the value is dragged or typed
     predict(field, text_of(field, std::clamp(then, field.low, field.high)), only);
-  if (change != ui::Change::Done) return;
+  if (change == ui::Change::None || (change == ui::Change::Live && !view.instant)) return;
   value = std::clamp(value, field.low, field.high);
   edit(field, text_of(field, value), only);
 }

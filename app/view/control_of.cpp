@@ -13,6 +13,8 @@ std::string_view control_of(Act act) {
     case Act::Newest:
     case Act::Bookmark:
       return "timeline";
+    case Act::Instant:
+      return "transport/speed/instant";
     case Act::Palette:
       return "app/search";
     case Act::Sheet:

@@ -21,6 +21,7 @@ constexpr Shortcut kRows[] = {
     {Act::Back, "back", "Left", "", true},
     {Act::Newest, "newest", "End", "", true},
     {Act::Bookmark, "bookmark", "B", "", true},
+    {Act::Instant, "instant", "N"},
     {Act::MeasureBatch, "measure_batch", "", "", true},
     {Act::Gesture, "drag_norm"},
     {Act::Gesture, "drag_with"},

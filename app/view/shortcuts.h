@@ -17,6 +17,7 @@ enum class Act {
   Back,
   Newest,
   Bookmark,
+  Instant,
   MeasureBatch,
   /// The norm in focus.
   NormBefore,

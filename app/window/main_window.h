@@ -21,6 +21,7 @@ struct WindowOptions {
   std::vector<std::string>
       files{};  // logs and saved runs to open side by side; with any, `runs` are not started
   bool play = true;
+  bool instant = false;                    // the runs are whole at every moment
   Screen shown = Screen::Lab;              // the screen that comes first
   std::optional<link::LinkedView> link{};  // its runs are trained to its step and shown as it says
   std::optional<bool> dark;                // otherwise as remembered

@@ -72,9 +72,14 @@ WindowSession::WindowSession(GlWindow& window, const WindowOptions& options, Win
   const bool play = options.play && !options.link;
   state_.screens.lab.without_runs() = !options.files.empty();
   if (options.files.empty()) {  // whoever opens recorded runs asked for these alone
-    const session::Ticket runs =
-        lab_->post(options.runs.empty() ? session::ReplaceRuns{.runs = default_comparison(), .play = play}
-                                        : replacing(options.runs, play));
+    session::ReplaceRuns command = options.runs.empty()
+                                       ? session::ReplaceRuns{.runs = default_comparison(), .play = play}
+                                       : replacing(options.runs, play);
+    if (options.link)
+      command.instant = options.link->instant;
+    else if (options.instant)
+      command = instant(std::move(command));
+    const session::Ticket runs = lab_->post(std::move(command));
     if (options.link) open_linked(*options.link, runs);
   }
   follow_window();

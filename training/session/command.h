@@ -146,6 +146,11 @@ struct PlayStep {
   int32_t run = 0;
   static const char* doing() { return "copying a step"; }
 };
+/// Trains a whole run that is not among the runs: LabView::supposed, while the runs are instant. Null: none.
+struct Suppose {
+  std::shared_ptr<const RunSpec> spec;
+  static const char* doing() { return "training what would be"; }
+};
 /// Puts other runs in the place of all present ones, whose session undo brings back.
 struct ReplaceRuns {
   std::vector<RunSpec> runs;               ///< 1 to 4
@@ -156,6 +161,9 @@ struct ReplaceRuns {
   /// with it. Without any such run, all play from step 0.
   bool known = false;
   std::string letters{};  ///< one for each run, of A to D, ascending; empty: without a gap
+  /// The runs are whole at every moment: each change trains them anew from step 0 to the end of their budget, several at
+  /// a time, and LabView::runs shows the former runs until then. Nothing plays.
+  bool instant = false;
   const char* doing() const { return known ? "opening the runs" : "starting the runs"; }
 };
 /// Takes back what the commands from `first` to `last` changed, or makes it again. It serves a hand that
@@ -187,8 +195,8 @@ struct ExchangeSession {
 
 using AnyCommand = std::variant<Play, PlayTo, Pause, StepOnce, Reset, ExchangeReset, SetBudget, SetSpeed,
                                 SetBackend, EditField, LoadText, SetSpec, ForkRequest, ForkFrom, RemoveFork,
-                                RestoreFork, CheckSeeds, MeasureBatch, Ablate, Inquire, PlayStep, ReplaceRuns,
-                                TakeBack, SaveSession, RestoreSession, ExchangeSession>;
+                                RestoreFork, CheckSeeds, MeasureBatch, Ablate, Inquire, PlayStep, Suppose,
+                                ReplaceRuns, TakeBack, SaveSession, RestoreSession, ExchangeSession>;
 /// Any one of these. command.cpp defines its copies: defined in every file that grows a list of
 /// commands, they cost seconds of compiling.
 struct Command : AnyCommand {

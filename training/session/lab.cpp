@@ -23,7 +23,8 @@ constexpr auto kAskAgain = std::chrono::milliseconds(100);
 
 /// Holds for a command that changes nothing of the session: it clears no message, and nothing is saved.
 bool is_quiet(const Command& c) {
-  return std::holds_alternative<session::PlayStep>(c) || std::holds_alternative<session::Inquire>(c);
+  return std::holds_alternative<session::PlayStep>(c) || std::holds_alternative<session::Inquire>(c) ||
+         std::holds_alternative<session::Suppose>(c);
 }
 
 }  // namespace
@@ -92,9 +93,9 @@ void Lab::Impl::publish(const LabTrainer& trainer, bool busy_with_command) {
 // Sleeps until there is something to do: a command, a step whose time has come, or the end (false).
 bool Lab::Impl::take_commands(LabTrainer& trainer, std::deque<Posted>& taken) {
   std::unique_lock lock(mutex);
-  const auto called = [this] { return quitting || !commands.empty() || window_changed; };
+  const auto called = [&] { return quitting || !commands.empty() || window_changed || trainer.arrived(); };
   if (!trainer.has_work()) {
-    idle = commands.empty();
+    idle = commands.empty() && !trainer.waits();
     if (idle) changed.notify_all();
     if (autosaver && autosaver->busy())  // the result is collected when it is there
       wake.wait_until(lock, Clock::now() + kAskAgain, called);
@@ -212,6 +213,10 @@ void Lab::Impl::run() {
     trainer->called = [this] {
       const std::lock_guard lock(mutex);
       return quitting || !commands.empty();
+    };
+    trainer->wake = [this] {
+      { const std::lock_guard lock(mutex); }  // the Lab's thread sleeps, or has not looked yet
+      wake.notify_one();
     };
   } catch (...) {
     return made.set_exception(exception_for_others("lab"));

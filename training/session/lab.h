@@ -75,13 +75,18 @@ struct RunView {
                                                  ///< nullptr
   std::shared_ptr<const InquiryResult> inquiry;  ///< the newest result of Inquire, or nullptr
   int32_t inquiry_done = 0, inquiry_parts = 0;   ///< parts of it that are measured; 0 of 0: all
+  /// The run of `spec` is being trained, and everything else here is of the run that it will replace (LabView::instant).
+  bool stale = false;
 };
 
 struct LabView {
   uint64_t version = 0;
   bool playing = false;
-  bool busy = false;            ///< building a run or catching up
-  int32_t step = 0;             ///< of the lockstep
+  bool busy = false;                              ///< building a run or catching up
+  bool instant = false;                           ///< see session::ReplaceRuns::instant
+  std::shared_ptr<const RunSpec> supposed;        ///< see session::Suppose; or nullptr
+  std::shared_ptr<const RunRecord> supposed_run;  ///< nullptr until it is trained
+  int32_t step = 0;                               ///< of the lockstep
   int32_t budget = 300;         ///< of the run that ends last; RunSpec::train has each one's
   int32_t portion = 300;        ///< steps that playing on at the end adds, and that a fork brings
   double seconds_per_step = 0;  ///< all runs together, smoothed, validations left out

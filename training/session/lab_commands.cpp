@@ -44,6 +44,7 @@ struct LabTrainer::Carrier {
   void operator()(const session::Ablate& c) const { trainer.ablate(c.run, c.left_out); }
   void operator()(const session::Inquire& c) const { trainer.inquire(c); }
   void operator()(const session::PlayStep& c) const { trainer.play_step(c.run, ticket); }
+  void operator()(const session::Suppose& c) const { trainer.suppose(c.spec); }
   void operator()(const session::ReplaceRuns& c) const {
     c.known ? trainer.open(c, ticket) : trainer.start(c, ticket);
   }
@@ -164,7 +165,7 @@ std::unique_ptr<LabEntry> LabTrainer::make_entry(RunSpec spec, char letter, int3
 
 std::vector<RunSpec> LabTrainer::specs() const {
   std::vector<RunSpec> specs;
-  for (const LabEntry* entry : now_.entries()) specs.push_back(entry->run->spec());
+  for (const LabEntry* entry : now_.entries()) specs.push_back(entry->spec());
   return specs;
 }
 
@@ -249,7 +250,7 @@ void LabTrainer::restart(std::vector<RunSpec> specs, bool parked) {
 }
 
 void LabTrainer::start(session::ReplaceRuns command, session::Ticket ticket) {
-  auto& [specs, edits, play, known, letters] = command;
+  auto& [specs, edits, play, known, letters, instant] = command;
   if (specs.empty()) fail("lab", "no runs are given: expected 1 to {}", kMostRuns);
   if (specs.size() > kMostRuns) fail("lab", "{} runs: expected 1 to {}", specs.size(), kMostRuns);
   constexpr std::string_view kLetters = "ABCD";
@@ -264,11 +265,15 @@ void LabTrainer::start(session::ReplaceRuns command, session::Ticket ticket) {
     all[i]->run->schedule_edits(std::move(edits[i]));
   put_aside(ticket);
   now_.budget = now_.portion = budget;
-  now_.playing = play;
+  now_.instant = instant;
+  now_.playing = play && !now_.instant;
   show(std::move(all));
   ++generation_;
   earlier_.reset();
-  target_ = play ? std::numeric_limits<int32_t>::max() : 0;
+  target_ = now_.playing ? std::numeric_limits<int32_t>::max() : 0;
+  if (!now_.instant) return;
+  now_.step = target_ = budget;
+  for (LabEntry* entry : now_.entries()) want(*entry, entry->run->spec());
 }
 
 void LabTrainer::open(session::ReplaceRuns command, session::Ticket ticket) {
@@ -292,6 +297,7 @@ void LabTrainer::open(session::ReplaceRuns command, session::Ticket ticket) {
 
 void LabTrainer::play_to(int32_t step) {
   if (now_.runs.empty()) return;
+  if (now_.instant) fail("lab", "every run is whole: expected a change, or the same runs in full");
   const bool released = release_holds();
   if (released && (now_.step >= now_.budget || step <= now_.step))
     return;  // D catches up, and no other run has to
@@ -328,6 +334,7 @@ void LabTrainer::reset(bool new_seed) {
   std::vector<RunSpec> all = specs();
   if (all.empty()) return;
   const uint64_t seed = all.front().seed + (new_seed ? 1 : 0);
+  if (now_.instant) return want_edited(now_.entries(), "run.seed", std::to_string(seed));
   for (RunSpec& spec : all) spec.seed = seed;
   restart(std::move(all));
   if (!now_.playing) target_ = 0;
@@ -369,6 +376,7 @@ void LabTrainer::exchange_session(bool back) {
   to.push_back(std::exchange(now_, std::move(from.back())));
   from.pop_back();
   come_back(true);
+  if (now_.instant) want_anew();
 }
 
 void LabTrainer::come_back(bool by_undo) {
@@ -419,6 +427,10 @@ void LabTrainer::set_budget(int32_t steps) {
   if (steps < 1 || steps > kMostSteps)
     fail("train.steps", "{} is out of range: expected 1 to {}", steps, kMostSteps);
   now_.portion = steps;
+  if (now_.instant) {
+    now_.budget = now_.step = target_ = steps;
+    return want_edited(now_.entries(), "train.steps", std::to_string(steps));
+  }
   change_budget(steps);
 }
 
@@ -458,6 +470,7 @@ void LabTrainer::load_text(const std::string& path) {
   if (all.empty()) fail("lab", "there is no run to read a text");
   // The file may have changed since it was last read.
   std::erase_if(tasks_, [&](const auto& known) { return known.first.text_path == path; });
+  if (now_.instant) return want_edited(now_.entries(), "data.text", path);
   for (RunSpec& spec : all) set_field(spec, "data.text", path);
   restart(std::move(all));
   if (!now_.playing) target_ = 0;
@@ -473,6 +486,7 @@ void LabTrainer::set_backend(BackendChoice choice) {
   choice.tf32 = choice.tf32 && choice.cuda;
   backend_note_.clear();
   if (choice == choice_) return;
+  if (now_.instant) fail("backend", "whole runs train on the CPU: expected cpu");
   if (!choice.cuda && !backend_->error().empty()) {
     fall_back(backend_->error());
     return;

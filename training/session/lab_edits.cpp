@@ -47,6 +47,9 @@ void LabTrainer::edit(int32_t run, const std::string& key, const std::string& va
     set_field(trial, key, value);
     return set_budget(trial.train.steps);
   }
+  if (now_.instant)
+    return want_edited(run < 0 || is_shared(key) ? now_.entries() : std::vector<LabEntry*>{&entry(run)}, key,
+                       value);
   if (is_live(key)) return edit_live(run, key, value);
   edit_structure(is_shared(key) ? -1 : run, key, value);
 }
@@ -126,9 +129,14 @@ void LabTrainer::exchange(LabEntry& old, std::unique_ptr<LabEntry> made) {
 void LabTrainer::set_spec(int32_t run, RunSpec spec, int32_t edits) {
   LabEntry& old = entry(run);
   spec.train.steps = end_of(old);
-  const std::vector<Edit> changes = edits_between(old.run->spec(), spec, 0);
+  const std::vector<Edit> changes = edits_between(old.spec(), spec, 0);
   if (changes.empty()) return;
   validate(spec);
+  if (now_.instant) {
+    for (const Edit& edit : changes)
+      if (is_shared(edit.key)) want_edited(now_.entries(), edit.key, edit.value);
+    return want(old, std::move(spec));
+  }
   if (std::all_of(changes.begin(), changes.end(), [](const Edit& edit) { return is_live(edit.key); })) {
     if (auto before = take_parked(spec, old.letter, edits)) return exchange(old, std::move(before));
     for (const Edit& edit : changes) old.run->edit(edit.key, edit.value);
@@ -171,6 +179,7 @@ void LabTrainer::park(std::unique_ptr<LabEntry> entry, std::vector<std::unique_p
 
 void LabTrainer::fork(session::ForkRequest request) {
   const LabEntry& source = entry(request.source);
+  request.from_start |= now_.instant;
   if (request.step >= 0 && request.step < source.run->steps_done() && !request.from_start)
     return fork_at(std::move(request));
   RunSpec spec = std::move(request.spec);
@@ -189,7 +198,8 @@ void LabTrainer::fork(session::ForkRequest request) {
     made->born = ++made_;
   }
   made->fork_note = std::move(request.note);
-  adopt_fork(std::move(made), request.source, request.train);
+  adopt_fork(std::move(made), request.source, request.train && !now_.instant);
+  if (now_.instant) want(*now_.fork, now_.fork->run->spec());
 }
 
 // Replaces D when D itself is forked; the new D's source is then the run that the old D came from.
@@ -229,6 +239,12 @@ void LabTrainer::settle_budget() {
 
 // Replays from the nearest keyframe here and not as a part of catching up: no edit may come in between.
 void LabTrainer::fork_from(int32_t run, int32_t step, const std::optional<RunSpec>& spec) {
+  if (now_.instant) {
+    session::ForkRequest whole;
+    whole.source = run;
+    whole.spec = spec ? *spec : entry(run).spec();
+    return fork(std::move(whole));
+  }
   adopt_fork(entry_at(run, step, spec), run, false);
 }
 

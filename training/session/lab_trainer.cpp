@@ -177,6 +177,7 @@ bool LabTrainer::lags(const LabEntry& entry) const {
 }
 
 LabEntry* LabTrainer::lagging() const {
+  if (now_.instant) return nullptr;
   for (const auto& entry : now_.runs)
     if (lags(*entry)) return entry.get();
   return now_.fork && lags(*now_.fork) ? now_.fork.get() : nullptr;
@@ -203,7 +204,8 @@ LabEntry* LabTrainer::without_text() const {
 }
 
 bool LabTrainer::has_work() const {
-  return only_looks() || unscored() || lagging() || wants_step() || without_text() || reruns_.waiting();
+  return arrived() || only_looks() || unscored() || lagging() || wants_step() || without_text() ||
+         reruns_.waiting();
 }
 
 void LabTrainer::work() {
@@ -215,6 +217,7 @@ void LabTrainer::work() {
 }
 
 void LabTrainer::do_work() {
+  if (arrived()) return take_whole();
   if (replays()) return replay_some();
   if (LabEntry* seen = looking()) return look_some(*seen);
   if (LabEntry* late = unscored()) return score(*late);
@@ -322,6 +325,7 @@ void LabTrainer::finish_round(const std::vector<LabEntry*>& writers) {
 
 const std::shared_ptr<const RunSpec>& LabTrainer::published_spec(LabEntry& entry) {
   const Run& run = *entry.run;
+  if (entry.wanted) return entry.wanted;
   if (!entry.published || entry.published_revision != run.revision()) {
     entry.published = std::make_shared<const RunSpec>(run.spec());
     entry.published_origin = std::make_shared<const RunSpec>(run.origin());
@@ -337,8 +341,9 @@ RunView LabTrainer::view_of(LabEntry& entry) const {
   RunView view;
   view.letter = entry.letter;
   view.spec = published_spec(entry);
-  view.origin = entry.published_origin;
-  view.name = entry.published_name;
+  view.stale = entry.wanted != nullptr;
+  view.origin = view.stale ? entry.wanted : entry.published_origin;
+  view.name = view.stale ? default_name(*entry.wanted) : entry.published_name;
   view.state = run.state();
   view.badge = lags(entry) ? "catching up" : badge_of(entry, now_.playing);
   if (run.non_finite()) view.note = "first in " + run.non_finite()->tensor;
@@ -388,6 +393,9 @@ LabView LabTrainer::view() const {
   LabView view;
   view.playing = now_.playing;
   view.busy = lagging() != nullptr;
+  view.instant = now_.instant;
+  view.supposed = supposed_;
+  view.supposed_run = supposed_run_;
   view.step = now_.step;
   view.budget = now_.budget;
   view.portion = now_.portion;

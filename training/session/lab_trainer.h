@@ -17,13 +17,15 @@
 #include "training/session/reruns.h"
 #include "training/session/run_cache.h"
 #include "training/session/session_file.h"
+#include "training/session/whole_runs.h"
 #include "training/spec/backend_choice.h"
 
 namespace normscope {
 
-inline constexpr size_t kMostRuns = 4;      ///< A to D
-inline constexpr size_t kMostParked = 12;   ///< runs and forks kept for undo; each has a network
-inline constexpr size_t kMostSessions = 3;  ///< sessions kept for undo
+inline constexpr size_t kMostRuns = 4;        ///< A to D
+inline constexpr size_t kMostParked = 12;     ///< runs and forks kept for undo; each has a network
+inline constexpr size_t kMostSessions = 3;    ///< sessions kept for undo
+inline constexpr uint64_t kInstantSeeds = 5;  ///< of each run that is instant, its own included
 
 /// A run of the Lab and what is shown of it beside its own state.
 struct LabEntry : SessionRun {
@@ -47,8 +49,10 @@ struct LabEntry : SessionRun {
   std::unique_ptr<Inquiry> looking;               ///< what measures the rest of it
   uint64_t file_stamp = 0;                        ///< of the autosave's file, see stamp_of(); 0 = none
   bool from_start = false;                        ///< its history is that of the whole run
+  std::shared_ptr<const RunSpec> wanted;  ///< what it is to become, while it is instant; null: it is that
 
   bool broken() const { return run->state() == RunState::NonFinite; }
+  const RunSpec& spec() const { return wanted ? *wanted : run->spec(); }
 };
 
 /// The runs that are shown, those that undo brings back, and how far they are.
@@ -59,6 +63,7 @@ struct LabSession {
   std::vector<std::unique_ptr<LabEntry>> undo, redo;
   std::vector<std::unique_ptr<LabEntry>> parked;  ///< runs that a structural edit replaced, the newest last
   bool playing = false;
+  bool instant = false;             ///< see session::ReplaceRuns::instant
   int32_t step = 0, budget = 300;   ///< budget: of the run that ends last, see LabTrainer::end_of
   int32_t portion = 300;            ///< the requested budget: steps that playing on at its end adds
   std::string window;               ///< the text of Lab::keep()
@@ -108,6 +113,9 @@ class LabTrainer {
   std::string message;             ///< of the last command, empty when it went well
   session::Ticket answered = 0;    ///< the last command that was carried out or refused
   std::function<bool()> called{};  ///< whether a command waits
+  std::function<void()> wake{};    ///< called on another thread when a whole run is there
+  bool waits() const { return whole_ && whole_->busy(); }              ///< for whole runs
+  bool arrived() const { return whole_ && whole_->ended() != seen_; }  ///< a whole run that is not shown
 
  private:
   // Calls one of these functions per command. Each throws Error and then leaves everything as it was.
@@ -135,6 +143,14 @@ class LabTrainer {
   LabEntry* looking() const;  ///< whose look has the least; nullptr: all are whole
   void look_some(LabEntry& seen);
   void play_step(int32_t run, session::Ticket ticket);
+  // Of instant runs, see lab_instant.cpp.
+  void suppose(std::shared_ptr<const RunSpec> spec);
+  void want(LabEntry& entry, RunSpec spec);
+  void want_edited(const std::vector<LabEntry*>& entries, const std::string& key, const std::string& value);
+  void want_anew();
+  void take_whole();
+  bool take_whole(LabEntry& entry);
+  WholeRuns::Wanted whole_of(RunSpec spec, bool measured = true);
   void require_played(const LabEntry& played);
   bool replays() const { return replayed_ >= 0; }
   void replay_some();
@@ -247,6 +263,10 @@ class LabTrainer {
   double seconds_per_step_ = 0, tokens_per_second_ = 0;
 
   std::shared_ptr<RunCache> finished_;
+  std::unique_ptr<WholeRuns> whole_;  ///< null until runs are instant
+  uint64_t seen_ = 0;                 ///< WholeRuns::ended() when they were last taken
+  std::shared_ptr<const RunSpec> supposed_;
+  std::shared_ptr<const RunRecord> supposed_run_;
   Reruns reruns_;
   double rerun_credit_ = 0;  ///< seconds that reruns may still take beside the live runs
 

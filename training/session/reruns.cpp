@@ -91,19 +91,24 @@ bool Reruns::knows(const Rerun& rerun, Backend& backend) {
   return true;
 }
 
-void Reruns::ask(const std::vector<Card>& cards, Backend& backend) {
-  cancel();
+std::vector<Reruns::Rerun> Reruns::unknown(const std::vector<Card>& cards, Backend& backend) {
+  std::vector<Rerun> all;
   for (uint64_t i = 1; i <= kSeeds; ++i)
     for (const auto& [key, run] : cards) {
       Rerun rerun{key, run->origin().seed + i, run->origin(), run->identity().all_edits()};
       rerun.spec.seed = rerun.seed;
-      const bool known = knows(rerun, backend) || std::ranges::any_of(queue_, [&](const Rerun& other) {
+      const bool known = knows(rerun, backend) || std::ranges::any_of(all, [&](const Rerun& other) {
                            return other.key == rerun.key && other.seed == rerun.seed;
                          });
-      if (known) continue;
-      steps_ += rerun.spec.train.steps;
-      queue_.push_back(std::move(rerun));
+      if (!known) all.push_back(std::move(rerun));
     }
+  return all;
+}
+
+void Reruns::ask(const std::vector<Card>& cards, Backend& backend) {
+  cancel();
+  queue_ = unknown(cards, backend);
+  for (const Rerun& rerun : queue_) steps_ += rerun.spec.train.steps;
 }
 
 void Reruns::cancel() {

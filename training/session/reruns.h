@@ -25,6 +25,13 @@ class Reruns {
     const Run* run;
   };
 
+  struct Rerun {
+    std::string key;
+    uint64_t seed;
+    RunSpec spec;
+    std::vector<Edit> edits;
+  };
+
   /// `losses` may be null.
   Reruns(std::shared_ptr<RunCache> finished, std::shared_ptr<LossArchive> losses, Tasks task_for);
 
@@ -33,6 +40,8 @@ class Reruns {
   /// Asks for each card with the four seeds after its own, seed by seed, so that every card soon has a band. Those
   /// that are known are not trained.
   void ask(const std::vector<Card>& cards, Backend& backend);
+  /// Takes those that are known, and returns the others.
+  std::vector<Rerun> unknown(const std::vector<Card>& cards, Backend& backend);
   void cancel();
   bool waiting() const { return !queue_.empty(); }
   /// Takes a step of the rerun under way; reruns whose card is none of `keys` are dropped. Returns what is to be
@@ -46,12 +55,6 @@ class Reruns {
   int64_t steps() const { return steps_; }  ///< 0: none are under way
 
  private:
-  struct Rerun {
-    std::string key;
-    uint64_t seed;
-    RunSpec spec;
-    std::vector<Edit> edits;
-  };
   /// The seeds of one card that are there, and their spread.
   struct Seeds {
     std::string key;

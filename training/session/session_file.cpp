@@ -13,6 +13,7 @@
 #include "training/session/lab_trainer.h"
 #include "training/spec/codec.h"
 #include "training/spec/limits.h"
+#include "training/spec/small_size.h"
 
 namespace normscope {
 namespace {
@@ -68,6 +69,7 @@ void io(Io& io, codec::Of<Io, SavedSession>& s) {
   io("step", s.step, codec::Whole{0, kMostSteps});
   io("budget", s.budget, codec::Whole{1, kMostSteps});
   io("portion", s.portion, codec::Whole{1, kMostSteps});
+  io.optional("instant", s.instant);
   io("runs", s.runs, RunsByLetter{});
 }
 
@@ -115,6 +117,18 @@ session::ReplaceRuns replacing(const std::vector<ConfigRun>& runs, bool play) {
     command.letters += run.letter;
   }
   if (!command.letters.starts_with('A')) command.letters.clear();
+  return command;
+}
+
+session::ReplaceRuns instant(session::ReplaceRuns command) {
+  for (size_t i = 0; i < command.runs.size(); ++i) {
+    RunSpec& spec = command.runs[i];
+    if (i < command.edits.size()) spec = RunIdentity{spec, command.edits[i], {}}.spec();
+    if (const std::string why = without_small_size(spec); !why.empty()) fail("instant", "{}", why);
+    spec = at_small_size(std::move(spec));
+  }
+  command.edits.clear();
+  command.instant = true;
   return command;
 }
 
@@ -214,6 +228,7 @@ SessionImage LabTrainer::image(int64_t generation, bool whole) {
   image.step = now_.step;
   image.budget = now_.budget;
   image.portion = now_.portion;
+  image.instant = now_.instant;
   image.generation = generation;
   image.window = now_.window;
   for (LabEntry* entry : now_.entries()) {
@@ -264,10 +279,12 @@ void LabTrainer::restore(const session::RestoreSession& command, session::Ticket
   now_.step = saved.step;
   now_.budget = saved.budget;
   now_.portion = saved.portion;
+  now_.instant = saved.instant;
   now_.window = std::move(saved.window);
-  now_.playing = command.play && now_.step < now_.budget;
+  now_.playing = command.play && !now_.instant && now_.step < now_.budget;
   show(std::move(loaded));
   come_back(false);
+  if (now_.instant) want_anew();
 }
 
 }  // namespace normscope

@@ -32,6 +32,9 @@ std::vector<ConfigRun> session_of(const LabView& view);
 /// Puts the runs of a configuration, with their edits, in the place of the Lab's. Letters that do not
 /// begin with A are given anew.
 session::ReplaceRuns replacing(const std::vector<ConfigRun>& runs, bool play);
+/// The runs at the small size (spec/small_size.h), whole at every moment; edits become part of what they start from.
+/// Throws Error for a run without a small size.
+session::ReplaceRuns instant(session::ReplaceRuns runs);
 
 /// What a session says of a run beside its checkpoint. A new member is named here and by io() in session_file.cpp.
 struct SessionRun {
@@ -47,6 +50,7 @@ struct SessionRun {
 /// The table [window], checked; reading it is the gate of a restore.
 struct SavedSession {
   int32_t step = 0, budget = 0, portion = 0;
+  bool instant = false;
   int64_t generation = 0;
   std::vector<SessionRun> runs;
   std::string window;  ///< the whole table as JSON, in which the app finds its own

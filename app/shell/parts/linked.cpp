@@ -38,6 +38,7 @@ LinkedView linked_view(const ShownSession& session, const Screens& screens, cons
   const LabView& view = *session.view;
   const lab::TransportState& transport = screens.lab.transport();
   link.runs = session_of(view);
+  link.instant = view.instant;
   link.step = view.step;
   for (ConfigRun& run : link.runs)  // a budget may have been lowered since
     run.spec.train.steps = std::max(run.spec.train.steps, view.step);
@@ -75,7 +76,9 @@ void copy_link(AppState& state) {
 }
 
 std::vector<session::Command> linked_commands(const LinkedView& link) {
-  std::vector<session::Command> commands{replacing(link.runs, false)};
+  session::ReplaceRuns runs = replacing(link.runs, false);
+  runs.instant = link.instant;
+  std::vector<session::Command> commands{std::move(runs)};
   if (link.step > 0) commands.emplace_back(session::PlayTo{link.step});
   return commands;
 }

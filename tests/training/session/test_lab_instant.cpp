@@ -1,0 +1,148 @@
+// These tests cover the Lab whose runs are instant: every change trains whole runs, and no answer is shown under other
+// settings than its own.
+#include "catch.hpp"
+
+#include <cmath>
+#include <random>
+
+#include "engine/support/helpers.h"
+#include "training/session/lab.h"
+#include "training/support/lab_runs.h"
+
+using namespace normscope;
+using namespace normscope::test;
+
+namespace {
+
+session::ReplaceRuns instant(std::vector<RunSpec> runs, int32_t budget = 30) {
+  for (RunSpec& spec : runs) spec.train.steps = budget;
+  session::ReplaceRuns command{std::move(runs), {}, true};
+  command.instant = true;
+  return command;
+}
+
+RunSpec with(RunSpec spec, const std::string& key, const std::string& value) {
+  set_field(spec, key, value);
+  return spec;
+}
+
+/// Whether a run shows what its settings compute.
+bool is_own(const RunView& run) { return same_bits(losses(run), alone(*run.spec, run.spec->train.steps)); }
+
+}  // namespace
+
+TEST_CASE("instant runs are whole, with the bits of runs that train alone, and their seeds",
+          "[lab][instant]") {
+  Lab lab(quiet());
+  const auto view = view_after(lab, instant(three()));
+  CHECK(view->message == "");
+  CHECK(view->instant);
+  CHECK_FALSE(view->playing);
+  CHECK_FALSE(view->busy);
+  CHECK(view->step == 30);
+  REQUIRE(view->runs.size() == 3);
+  for (const RunView& run : view->runs) {
+    CHECK_FALSE(run.stale);
+    CHECK(run.step == 30);
+    CHECK(is_own(run));
+    CHECK(std::isfinite(run.validation_loss));
+    REQUIRE(run.spread);
+    CHECK(run.spread->seeds == 4);
+    CHECK(same_bits(*run.spread->each.front().losses, alone(with(*run.spec, "run.seed", "2"), 30)));
+  }
+}
+
+TEST_CASE("a change of instant runs trains them anew and is undone at once", "[lab][instant]") {
+  Lab lab(quiet());
+  view_after(lab, instant(three()));
+  const auto first = losses(lab.view()->runs[1]);
+  const session::Ticket ticket = lab.post(session::EditField{1, "train.lr", "0.002"});
+  auto view = rest(lab);
+  CHECK(view->runs[1].spec->train.schedule.peak == 0.002f);
+  CHECK(view->runs[1].edits.empty());
+  CHECK(is_own(view->runs[1]));
+  CHECK(is_own(view->runs[0]));
+  view = view_after(lab, session::TakeBack{ticket, ticket});
+  CHECK(same_bits(losses(view->runs[1]), first));
+  view = view_after(lab, session::EditField{-1, "run.seed", "7"});
+  for (const RunView& run : view->runs) {
+    CHECK(run.spec->seed == 7);
+    CHECK(is_own(run));
+  }
+  view = view_after(lab, session::SetBudget{20});
+  for (const RunView& run : view->runs) CHECK(run.step == 20);
+  CHECK(view->step == 20);
+  CHECK(view_after(lab, session::EditField{0, "train.lr", "-1"})->message.find("train.lr") !=
+        std::string::npos);
+  CHECK(view_after(lab, session::Play{})->message.find("every run is whole") != std::string::npos);
+}
+
+TEST_CASE("a norm that is moved in an instant run makes D whole, from the first step", "[lab][instant]") {
+  Lab lab(quiet());
+  auto view = view_after(lab, instant({small_spec("post")}));
+  view = view_after(lab, request(*view, 0, "pre"));
+  REQUIRE(view->runs.size() == 2);
+  CHECK(view->runs[1].letter == 'D');
+  CHECK(same_bits(losses(view->runs[1]), alone(small_spec("pre"), 30)));
+  view = view_after(lab, session::RemoveFork{});
+  CHECK(view->runs.size() == 1);
+  view = view_after(lab, session::RestoreFork{});
+  CHECK(view->runs.size() == 2);
+  CHECK(is_own(view->runs[1]));
+}
+
+TEST_CASE("what is supposed is trained beside the instant runs, which stay as they are", "[lab][instant]") {
+  Lab lab(quiet());
+  view_after(lab, instant({small_spec("post")}));
+  const auto pre = std::make_shared<const RunSpec>(small_spec("pre"));
+  auto view = view_after(lab, session::Suppose{pre});
+  REQUIRE(view->supposed_run);
+  CHECK(same_bits(view->supposed_run->losses, alone(*pre, 30)));
+  CHECK(view->runs.size() == 1);
+  view = view_after(lab, session::Suppose{});
+  CHECK_FALSE(view->supposed);
+  CHECK_FALSE(view->supposed_run);
+}
+
+TEST_CASE("undo brings back the session from before runs were instant, and redo these", "[lab][instant]") {
+  Lab lab(quiet());
+  view_after(lab, session::ReplaceRuns{three(), {}, true});
+  view_after(lab, instant({small_spec("pre")}));
+  auto view = view_after(lab, session::ExchangeSession{true});
+  CHECK_FALSE(view->instant);
+  CHECK(view->runs.size() == 3);
+  CHECK(view->step == 60);
+  view = view_after(lab, session::ExchangeSession{false});
+  CHECK(view->instant);
+  CHECK(is_own(view->runs[0]));
+}
+
+// A thousand movements, faster than runs train: each view is looked at as a window would.
+TEST_CASE("no answer is ever shown under other settings than its own", "[lab][instant]") {
+  Lab lab(quiet());
+  view_after(lab, instant({small_spec("post"), small_spec("pre")}, 6));
+  const std::vector<std::string> rates = {"0.001", "0.002", "0.003", "0.004"};
+  std::map<std::string, std::vector<float>> expected;
+  const auto expected_of = [&](const RunSpec& spec) -> const std::vector<float>& {
+    const std::string key = RunIdentity{spec, {}, {}}.key();
+    if (!expected.contains(key)) expected[key] = alone(spec, 6);
+    return expected[key];
+  };
+  std::mt19937 random(20261129);
+  int64_t fresh = 0;
+  for (int movement = 0; movement < 1000; ++movement) {
+    lab.post(
+        session::EditField{static_cast<int32_t>(random() % 2), "train.lr", rates[random() % rates.size()]});
+    if (random() % 4 == 0) lab.post(session::EditField{-1, "run.seed", std::to_string(1 + random() % 3)});
+    if (random() % 8 == 0) lab.wait_idle();
+    const auto view = lab.view();
+    for (const RunView& run : view->runs) {
+      if (run.stale) continue;
+      ++fresh;
+      REQUIRE(same_bits(losses(run), expected_of(*run.spec)));
+    }
+  }
+  CHECK(fresh > 100);
+  const auto view = rest(lab);
+  for (const RunView& run : view->runs) CHECK(is_own(run));
+}

@@ -1,0 +1,112 @@
+// Instant runs of LabTrainer: every change trains the whole experiment anew, beside the Lab's thread (whole_runs.h).
+// Until a run is there, its entry shows the run that it replaces.
+#include "training/session/lab_trainer.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/core/machine.h"
+
+namespace normscope {
+
+WholeRuns::Wanted LabTrainer::whole_of(RunSpec spec, bool measured) {
+  auto task = task_for(spec.data);
+  return {std::move(spec), std::move(task), measured};
+}
+
+/// Gives the entry another specification, and asks for the whole run unless the entry has it.
+void LabTrainer::want(LabEntry& entry, RunSpec spec) {
+  spec.train.steps = now_.budget;
+  validate(spec);
+  task_for(spec.data);
+  entry.wanted = std::make_shared<const RunSpec>(std::move(spec));
+  want_anew();
+}
+
+/// Changes one field of all these entries, or of none.
+void LabTrainer::want_edited(const std::vector<LabEntry*>& entries, const std::string& key,
+                             const std::string& value) {
+  std::vector<RunSpec> specs;
+  for (const LabEntry* entry : entries) {
+    RunSpec& spec = specs.emplace_back(entry->spec());
+    set_field(spec, key, value);
+    validate(spec);
+    task_for(spec.data);
+  }
+  for (size_t i = 0; i < entries.size(); ++i)
+    entries[i]->wanted = std::make_shared<const RunSpec>(std::move(specs[i]));
+  want_anew();
+}
+
+void LabTrainer::suppose(std::shared_ptr<const RunSpec> spec) {
+  if (spec) {
+    RunSpec whole = *spec;
+    whole.train.steps = now_.budget;
+    validate(whole);
+    spec = std::make_shared<const RunSpec>(std::move(whole));
+  }
+  supposed_ = now_.instant ? std::move(spec) : nullptr;
+  supposed_run_ = nullptr;
+  if (now_.instant) want_anew();
+}
+
+/// Asks for what is missing, in the order in which it is looked at: the runs, what is supposed, then the other seeds of
+/// the runs, seed by seed.
+void LabTrainer::want_anew() {
+  if (!whole_)
+    whole_ = std::make_unique<WholeRuns>(threads_, finished_, [this] {
+      if (wake) wake();
+    });
+  std::vector<WholeRuns::Wanted> all;
+  for (const LabEntry* entry : now_.entries())
+    if (entry->wanted) all.push_back(whole_of(*entry->wanted));
+  if (supposed_) all.push_back(whole_of(*supposed_));
+  for (uint64_t i = 1; i < kInstantSeeds; ++i)
+    for (const LabEntry* entry : now_.entries()) {
+      all.push_back(whole_of(entry->spec(), false));
+      all.back().spec.seed += i;
+    }
+  take_whole();
+  whole_->want(all);
+}
+
+/// Shows what is there.
+void LabTrainer::take_whole() {
+  seen_ = whole_->ended();
+  if (!now_.instant) return;
+  std::vector<Reruns::Card> cards;
+  for (LabEntry* entry : now_.entries())
+    if (take_whole(*entry)) cards.push_back({card_key(*entry), entry->run.get()});
+  reruns_.unknown(cards, *backend_);
+  if (supposed_ && !supposed_run_) supposed_run_ = whole_->find(whole_of(*supposed_));
+}
+
+/// Whether the entry is the run that it is wanted to be.
+bool LabTrainer::take_whole(LabEntry& entry) {
+  if (!entry.wanted) return true;
+  const WholeRuns::Wanted wanted = whole_of(*entry.wanted);
+  const auto record = whole_->find(wanted);
+  if (!record) {
+    if (std::string why = whole_->failure(wanted); !why.empty()) message = std::move(why);
+    return false;
+  }
+  entry.run = Run::resume(*record, wanted.task, *backend_);
+  entry.run->set_name(wanted.spec.name);
+  entry.wanted = nullptr;
+  entry.published = nullptr;
+  entry.key.clear();
+  entry.batch = nullptr;
+  entry.ablation = nullptr;
+  entry.inquiry = nullptr;
+  entry.looking.reset();
+  entry.samples = nullptr;
+  entry.text_step = -1;
+  entry.unscored = true;
+  entry.file_stamp = 0;
+  entry.fork_step = 0;
+  return true;
+}
+
+}  // namespace normscope

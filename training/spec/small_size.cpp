@@ -1,0 +1,52 @@
+#include "training/spec/small_size.h"
+
+#include <cmath>
+
+#include "training/spec/limits.h"
+
+namespace normscope {
+namespace {
+
+struct Size {
+  int32_t d_model, feed_forward, heads, sequence, batch, steps;
+};
+constexpr Size kSmall{32, 64, 2, 16, 8, 200}, kUsual{64, 256, 4, 64, 16, 300};
+constexpr double kRate = 5.0 / 3, kSteps = 2.0 / 3;
+
+/// Rounded, so that the way there and back ends at the same number.
+float scaled(float rate, double by) {
+  const double digits = std::pow(10.0, 5 - std::floor(std::log10(static_cast<double>(rate))));
+  return static_cast<float>(std::round(static_cast<double>(rate) * by * digits) / digits);
+}
+
+RunSpec at(RunSpec spec, const Size& size, double rate, double steps) {
+  ModelConfig& model = spec.model;
+  model.d_model = size.d_model;
+  model.feed_forward = size.feed_forward;
+  model.heads = size.heads;
+  model.sequence = size.sequence;
+  model.attention.head_width = model.attention.kv_heads = 0;
+  spec.train.batch = size.batch;
+  spec.train.steps = size.steps;
+  Schedule& schedule = spec.train.schedule;
+  if (schedule.peak > 0) schedule.peak = scaled(schedule.peak, rate);
+  const auto scale = [steps](int32_t& step) { step = static_cast<int32_t>(std::lround(step * steps)); };
+  scale(schedule.warmup);
+  scale(schedule.reference);
+  scale(schedule.end);
+  for (int32_t& step : schedule.milestones) scale(step);
+  return spec;
+}
+
+}  // namespace
+
+std::string without_small_size(const RunSpec& spec) {
+  if (!is_transformer(spec.model.architecture)) return "only transformers have a small size";
+  if (!spec.train.init_from.empty()) return "weights from a file have a size of their own";
+  return "";
+}
+
+RunSpec at_small_size(RunSpec spec) { return at(std::move(spec), kSmall, kRate, kSteps); }
+RunSpec at_usual_size(RunSpec spec) { return at(std::move(spec), kUsual, 1 / kRate, 1 / kSteps); }
+
+}  // namespace normscope
