@@ -97,8 +97,7 @@ def model_table(engine, peers):
             + (f"**{min(ahead):.2f}×** |" if ahead else "– |"))
     rounds = [row["rounds"] for row in peers if "rounds" in row]
     if rounds:
-        lines += ["", f"Each peer right after normscope, {max(rounds)} round{'s' if max(rounds) > 1 else ''} through the models; numbers are medians over the rounds, those of "
-                  "the last column of the two's ratio, so that they are not the quotients of the others."
+        lines += ["", f"Each peer ran right after normscope, in {max(rounds)} round{'s' if max(rounds) > 1 else ''}; numbers are medians, in the last column of the ratios."
                   + (f" The best sgemm of any library in these rounds: {best:.0f} GFLOP/s." if engine["sgemm_in_turn"] else "")]
     return lines
 
@@ -184,9 +183,8 @@ def op_lines(now, before, page):
     if not before:
         return []
     roofs = [f"{file['machine']['peak_gflops']:.0f} GFLOP/s and {file['machine']['bandwidth_gb_per_s']:.0f} GB/s" for file in (before, now)]
-    return ["Ops inside a step of two layers, all instances together. Their roofline is that of the FMA peak and the triad measured "
-            f"just before them: {roofs[0]} before, {roofs[1]} now; above 1 the data comes from cache: "
-            f"[every op of both programs]({ops_file(page).name})."]
+    return [f"[Every op]({ops_file(page).name}) inside a step of two layers, all instances together, before and now, beside the roofline of "
+            f"{roofs[0]} before, {roofs[1]} now; above 1 the data comes from cache."]
 
 
 def ops_file(page):
@@ -242,7 +240,7 @@ def crowd_lines(engine):
         cells = {row["busy"]: f"{row['ratio']:.2f} ({row['over_fair']:.2f})" for row in rows if (row["model"], row["group"]) == (model, group)}
         lines.append(f"| `{model}`, {'of the same session' if group == 'same' else 'of another session'} | {' | '.join(cells[n] for n in busy)} |")
     more = ", ".join(f"`{row['model']}` {row['ratio']:.2f}" for row in rows if not row["busy"])
-    return [*lines, "", f"In brackets: over what an equal share for every thread and process makes of it; the goal is at most {rows[0]['goal']}. "
+    return [*lines, "", f"In brackets: over an equal share for every thread and process; the goal is at most {rows[0]['goal']}. "
             f"With one thread more than cores: {more}."]
 
 
@@ -257,8 +255,8 @@ def scaling_lines(engine):
                  for row in rows if row["model"] == model]
         lines.append(f"| `{model}`, simulated | {' | '.join(cells)} |")
     memory = ", ".join(f"`{row['model']}` {row['memory_ms']:.1f} ms" for row in rows if row["threads"] == 1)
-    return [*lines, "", "Simulated: the chunks of a step, timed on one thread, dealt out as the pool deals them, with its cost a stage for every "
-            f"further thread; cores that slow each other down are not in it. All bytes of a step from memory, at this machine's bandwidth: {memory}."]
+    return [*lines, "", "Simulated: the chunks of a step, timed on one thread and dealt out by the pool's rule and cost; cores do not slow each "
+            f"other down. All bytes of a step from memory: {memory}."]
 
 
 def machine_line(engine, peers):
