@@ -86,14 +86,22 @@ Desk LabScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool clock) 
   return desk;
 }
 
-// Asks for the run that the hand or the mouse has in question, once for each.
+// Asks for the run that the hand or the mouse has in question, else for those along the number under the mouse; once for
+// each.
 void LabScreen::suppose(const Frame& f) {
-  std::optional<RunSpec> spec;
-  if (f.view.instant)
-    spec = diagram::spec_in_question(diagram_, diagram_input(f.view, data_, plot_.step, f.compact(), {}));
-  if (spec == supposed_) return;
-  supposed_ = spec;
-  f.commands.emplace_back(session::Suppose{spec ? std::make_shared<const RunSpec>(*spec) : nullptr});
+  std::vector<RunSpec> specs;
+  if (f.view.instant) {
+    const auto question =
+        diagram::spec_in_question(diagram_, diagram_input(f.view, data_, plot_.step, f.compact(), {}));
+    if (question)
+      specs.push_back(*question);
+    else
+      for (settings::DialRun& along : settings::dial_runs(settings_, f.view))
+        specs.push_back(std::move(along.spec));
+  }
+  if (specs == supposed_) return;
+  supposed_ = specs;
+  f.commands.emplace_back(session::Suppose{std::move(specs)});
 }
 
 // Draws what stands between the run cards and the timeline.

@@ -110,7 +110,7 @@ class LabScreen {
   std::optional<int> hover_layer_;                 // set in this frame, shown in the next
   std::optional<double> hover_step_;
   float over_time_pad_ = 0;  // room that the labels right of the plots over time needed in the last frame
-  std::optional<RunSpec> supposed_;          // that the Lab trains beside its instant runs
+  std::vector<RunSpec> supposed_;            // that the Lab trains beside its instant runs
   int measured_step_ = -1;                   // the last step seen at which the whole batch was measured
   int left_tab_ = 0;                         // medium, compact: diagram or settings
   ui::Size layout_ = ui::Size::Full;         // of the last frame

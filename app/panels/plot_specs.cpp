@@ -159,14 +159,15 @@ void put_levels(PlotSpec& plot, const LabView& view) {
 
 /// The run that the norm under the hand, or the preset under the mouse, would give.
 void put_supposed(PlotSpec& plot, const LabView& view) {
-  if (!view.supposed_run || view.supposed_run->losses.empty()) return;
+  const auto run = view.supposed.size() == 1 ? view.supposed.front().run : nullptr;
+  if (!run || run->losses.empty()) return;
   plot::Series s;
   s.id = "supposed";
   s.name = tr("this?");
   s.x0 = 1;
-  s.y = Column(view.supposed_run->losses);
-  s.y.owner = view.supposed_run;
-  const auto end = static_cast<double>(view.supposed_run->losses.back());
+  s.y = Column(run->losses);
+  s.y.owner = run;
+  const auto end = static_cast<double>(run->losses.back());
   s.value = std::isfinite(end) ? ui::decimals(end, 2) : "–";
   s.decimals = 2;
   s.ink = {plot::Ink::Role::Ink};

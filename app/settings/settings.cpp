@@ -129,6 +129,7 @@ void scroll_rows(Ui& ui, SettingsState& state, const Rect& area, float overflow,
 void draw_settings(Ui& ui, SettingsState& state, const LabView& view, const view::PendingEdits& pending,
                    const Rect& area, int columns, std::vector<session::Command>& commands) {
   state.restart_hint.clear();
+  state.dial.reset();
   if (view.runs.empty()) return;
   const std::vector<const Field*> first = differing_fields(view);
   std::vector<const Field*> rest;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,7 +14,15 @@
 
 namespace normscope::settings {
 
+// The number under the mouse while runs are instant: a strip below it shows what each run learns over its range.
+struct Dial {
+  std::string key;
+  int only = -1;               // index of the run that it changes; -1: those that are to be edited
+  std::vector<double> values;  // from low to high
+};
+
 struct SettingsState {
+  std::optional<Dial> dial;
   unsigned edits = 0xF;  // one bit per letter: the runs that a change is for
   float scroll = 0;
   std::string reveal;   // key of a row to scroll into sight
@@ -43,6 +52,14 @@ std::string cost_text(double seconds_now, double flop_now, double flop_then, int
 // time"; empty for what is free.
 std::string live_cost_text(const Field& field, const std::string& value);
 std::string settings_note(const SettingsState& state, const LabView& view);
+
+// A run along the dial, by the index of its value and of the run that it would replace.
+struct DialRun {
+  size_t value, run;
+  RunSpec spec;
+};
+// All of them, value by value; none of a value that a run cannot have.
+std::vector<DialRun> dial_runs(const SettingsState& state, const LabView& view);
 
 // Draws the tiles "edits A B C" of the panel's head and returns their width.
 float draw_edit_tiles(ui::Ui&, SettingsState&, const LabView&, ui::Vec right_centre);

@@ -164,9 +164,89 @@ void Rows::number_field(const Field& field, const std::string& name, const Rect&
   const bool whole = ui.edit().name == name && parse_number(ui.edit().buffer, then);
   if (change != ui::Change::None || whole)  // the cost is shown while the value is dragged or typed
     predict(field, text_of(field, std::clamp(then, field.low, field.high)), only);
+  dial(field, rect, only);
   if (change == ui::Change::None || (change == ui::Change::Live && !view.instant)) return;
   value = std::clamp(value, field.low, field.high);
   edit(field, text_of(field, value), only);
+}
+
+namespace {
+
+std::vector<double> values_along(const Shown& shown, bool whole) {
+  constexpr int kValues = 7;
+  std::vector<double> values;
+  for (int i = 0; i < kValues; ++i) {
+    const double share = static_cast<double>(i) / (kValues - 1);
+    double value = shown.log ? shown.lo * std::pow(shown.hi / shown.lo, share)
+                             : shown.lo + (shown.hi - shown.lo) * share;
+    if (whole) value = std::round(value);
+    if (values.empty() || values.back() != value) values.push_back(value);
+  }
+  return values;
+}
+
+/// Whether a change of a number is one of this run.
+bool changes(const SettingsState& state, const LabView& view, int only, size_t run) {
+  return only >= 0 ? static_cast<size_t>(only) == run
+                   : (state.edits >> (view.runs[run].letter - 'A') & 1) != 0;
+}
+
+}  // namespace
+
+void Rows::dial(const Field& field, const Rect& rect, int only) {
+  const Shown shown = shown_as(field);
+  if (!view.instant || shown.hi <= shown.lo || (shown.log && shown.lo <= 0) || field.key == "run.seed")
+    return;
+  const bool held = ImGui::IsMouseDown(ImGuiMouseButton_Left) &&
+                    ui.focused().starts_with(fmt::format("settings/{}", field.key));
+  if (!held && (!rect.contains(ui.mouse()) || !clip.contains(ui.mouse()))) return;
+  state.dial = Dial{std::string(field.key), only, values_along(shown, field.type == FieldType::Integer)};
+  const std::vector<DialRun> runs = dial_runs(state, view);
+  if (runs.size() != view.supposed.size()) return;
+  const Theme& t = ui.theme();
+  const float w = rect.w / static_cast<float>(state.dial->values.size()), h = 2;
+  const float top = rect.bottom() + 4 - (h + 1) * static_cast<float>(view.runs.size());
+  const double level = view.unigram_entropy, way = std::max(level - view.entropy_rate, 1e-9);
+  std::string told;
+  for (size_t i = 0; i < runs.size(); ++i) {
+    const LabView::Supposition& one = view.supposed[i];
+    if (!(*one.spec == runs[i].spec)) return;
+    if (!one.run || one.run->losses.empty()) continue;
+    const RunView& run = view.runs[runs[i].run];
+    const auto end = static_cast<double>(one.run->losses.back());
+    const double learned = std::isfinite(end) ? std::clamp((level - end) / way, 0.0, 1.0) : 0;
+    const Rect cell{rect.x + w * static_cast<float>(runs[i].value),
+                    top + (h + 1) * static_cast<float>(runs[i].run), w - 1, h};
+    ui.paint().fill(cell, t.trough, 1);
+    ui.paint().fill({cell.x, cell.y, cell.w * static_cast<float>(learned), h},
+                    t.runs[static_cast<size_t>(view::colour_of(run))].line, 1);
+    told += fmt::format("{}{} {}: {}", told.empty() ? "" : ", ", run.letter,
+                        ui::number(state.dial->values[runs[i].value]),
+                        std::isfinite(end) ? ui::decimals(end, 2) : "–");
+  }
+  ui.mark(
+      fmt::format("settings/{}/strip", field.key), {rect.x, rect.bottom(), rect.w, 10}, told,
+      tr("Each column is a value of this number over its range, each line a run: the longer the bar, the more of the "
+         "way from {frequencies} to the entropy of the text the run has gone at its last step.",
+         {{"frequencies", words::spoken(frequencies_of(view.unit))}}));
+}
+
+std::vector<DialRun> dial_runs(const SettingsState& state, const LabView& view) {
+  std::vector<DialRun> runs;
+  if (!state.dial) return runs;
+  const Field& field = *find_field(state.dial->key);
+  for (size_t value = 0; value < state.dial->values.size(); ++value)
+    for (size_t run = 0; run < view.runs.size(); ++run) {
+      if (!changes(state, view, state.dial->only, run)) continue;
+      RunSpec spec = *view.runs[run].spec;
+      try {
+        set_field(spec, field.key, text_of(field, state.dial->values[value]));
+        validate(spec);
+        runs.push_back({value, run, std::move(spec)});
+      } catch (const Error&) {  // the value is none of this run
+      }
+    }
+  return runs;
 }
 
 void Rows::choice_field(const Field& field, const std::string& name, const Rect& rect) {

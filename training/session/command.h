@@ -146,9 +146,10 @@ struct PlayStep {
   int32_t run = 0;
   static const char* doing() { return "copying a step"; }
 };
-/// Trains a whole run that is not among the runs: LabView::supposed, while the runs are instant. Null: none.
+/// Trains whole runs that are not among the runs, in this order: LabView::supposed, while the runs are instant. One alone
+/// is measured as the runs are; of several there are only the losses.
 struct Suppose {
-  std::shared_ptr<const RunSpec> spec;
+  std::vector<RunSpec> specs;
   static const char* doing() { return "training what would be"; }
 };
 /// Puts other runs in the place of all present ones, whose session undo brings back.

@@ -82,11 +82,15 @@ struct RunView {
 struct LabView {
   uint64_t version = 0;
   bool playing = false;
-  bool busy = false;                              ///< building a run or catching up
-  bool instant = false;                           ///< see session::ReplaceRuns::instant
-  std::shared_ptr<const RunSpec> supposed;        ///< see session::Suppose; or nullptr
-  std::shared_ptr<const RunRecord> supposed_run;  ///< nullptr until it is trained
-  int32_t step = 0;                               ///< of the lockstep
+  bool busy = false;     ///< building a run or catching up
+  bool instant = false;  ///< see session::ReplaceRuns::instant
+  /// See session::Suppose; `run` is null until it is trained.
+  struct Supposition {
+    std::shared_ptr<const RunSpec> spec;
+    std::shared_ptr<const RunRecord> run;
+  };
+  std::vector<Supposition> supposed;
+  int32_t step = 0;             ///< of the lockstep
   int32_t budget = 300;         ///< of the run that ends last; RunSpec::train has each one's
   int32_t portion = 300;        ///< steps that playing on at the end adds, and that a fork brings
   double seconds_per_step = 0;  ///< all runs together, smoothed, validations left out

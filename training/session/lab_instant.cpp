@@ -40,15 +40,15 @@ void LabTrainer::want_edited(const std::vector<LabEntry*>& entries, const std::s
   want_anew();
 }
 
-void LabTrainer::suppose(std::shared_ptr<const RunSpec> spec) {
-  if (spec) {
-    RunSpec whole = *spec;
-    whole.train.steps = now_.budget;
-    validate(whole);
-    spec = std::make_shared<const RunSpec>(std::move(whole));
-  }
-  supposed_ = now_.instant ? std::move(spec) : nullptr;
-  supposed_run_ = nullptr;
+void LabTrainer::suppose(const std::vector<RunSpec>& specs) {
+  std::vector<LabView::Supposition> supposed;
+  if (now_.instant)
+    for (RunSpec spec : specs) {
+      spec.train.steps = now_.budget;
+      validate(spec);
+      supposed.push_back({std::make_shared<const RunSpec>(std::move(spec)), nullptr});
+    }
+  supposed_ = std::move(supposed);
   if (now_.instant) want_anew();
 }
 
@@ -62,7 +62,7 @@ void LabTrainer::want_anew() {
   std::vector<WholeRuns::Wanted> all;
   for (const LabEntry* entry : now_.entries())
     if (entry->wanted) all.push_back(whole_of(*entry->wanted));
-  if (supposed_) all.push_back(whole_of(*supposed_));
+  for (const LabView::Supposition& one : supposed_) all.push_back(whole_of(*one.spec, supposed_.size() == 1));
   for (uint64_t i = 1; i < kInstantSeeds; ++i)
     for (const LabEntry* entry : now_.entries()) {
       all.push_back(whole_of(entry->spec(), false));
@@ -80,7 +80,8 @@ void LabTrainer::take_whole() {
   for (LabEntry* entry : now_.entries())
     if (take_whole(*entry)) cards.push_back({card_key(*entry), entry->run.get()});
   reruns_.unknown(cards, *backend_);
-  if (supposed_ && !supposed_run_) supposed_run_ = whole_->find(whole_of(*supposed_));
+  for (LabView::Supposition& one : supposed_)
+    if (!one.run) one.run = whole_->find(whole_of(*one.spec, false));
 }
 
 /// Whether the entry is the run that it is wanted to be.

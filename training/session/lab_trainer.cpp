@@ -395,7 +395,6 @@ LabView LabTrainer::view() const {
   view.busy = lagging() != nullptr;
   view.instant = now_.instant;
   view.supposed = supposed_;
-  view.supposed_run = supposed_run_;
   view.step = now_.step;
   view.budget = now_.budget;
   view.portion = now_.portion;

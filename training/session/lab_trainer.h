@@ -144,7 +144,7 @@ class LabTrainer {
   void look_some(LabEntry& seen);
   void play_step(int32_t run, session::Ticket ticket);
   // Of instant runs, see lab_instant.cpp.
-  void suppose(std::shared_ptr<const RunSpec> spec);
+  void suppose(const std::vector<RunSpec>& specs);
   void want(LabEntry& entry, RunSpec spec);
   void want_edited(const std::vector<LabEntry*>& entries, const std::string& key, const std::string& value);
   void want_anew();
@@ -265,8 +265,7 @@ class LabTrainer {
   std::shared_ptr<RunCache> finished_;
   std::unique_ptr<WholeRuns> whole_;  ///< null until runs are instant
   uint64_t seen_ = 0;                 ///< WholeRuns::ended() when they were last taken
-  std::shared_ptr<const RunSpec> supposed_;
-  std::shared_ptr<const RunRecord> supposed_run_;
+  std::vector<LabView::Supposition> supposed_;
   Reruns reruns_;
   double rerun_credit_ = 0;  ///< seconds that reruns may still take beside the live runs
 

@@ -94,14 +94,19 @@ TEST_CASE("a norm that is moved in an instant run makes D whole, from the first 
 TEST_CASE("what is supposed is trained beside the instant runs, which stay as they are", "[lab][instant]") {
   Lab lab(quiet());
   view_after(lab, instant({small_spec("post")}));
-  const auto pre = std::make_shared<const RunSpec>(small_spec("pre"));
-  auto view = view_after(lab, session::Suppose{pre});
-  REQUIRE(view->supposed_run);
-  CHECK(same_bits(view->supposed_run->losses, alone(*pre, 30)));
+  const RunSpec pre = small_spec("pre"), none = small_spec("none");
+  auto view = view_after(lab, session::Suppose{{pre}});
+  REQUIRE(view->supposed.size() == 1);
+  REQUIRE(view->supposed[0].run);
+  CHECK(same_bits(view->supposed[0].run->losses, alone(pre, 30)));
+  CHECK(view->supposed[0].run->whole());
   CHECK(view->runs.size() == 1);
-  view = view_after(lab, session::Suppose{});
-  CHECK_FALSE(view->supposed);
-  CHECK_FALSE(view->supposed_run);
+  view = view_after(lab, session::Suppose{{pre, none}});
+  REQUIRE(view->supposed.size() == 2);
+  REQUIRE(view->supposed[1].run);
+  CHECK(same_bits(view->supposed[1].run->losses, alone(none, 30)));
+  CHECK_FALSE(view->supposed[1].run->whole());
+  CHECK(view_after(lab, session::Suppose{})->supposed.empty());
 }
 
 TEST_CASE("undo brings back the session from before runs were instant, and redo these", "[lab][instant]") {
