@@ -31,6 +31,7 @@ std::string check_link(const LinkedView& view) {
   REQUIRE(back.runs.size() == view.runs.size());
   for (size_t i = 0; i < view.runs.size(); ++i) CHECK(trains_alike(view.runs[i], back.runs[i]));
   CHECK(back.step == view.step);
+  CHECK(back.instant == view.instant);
   CHECK(back.cursor == view.cursor);
   CHECK(back.screen == view.screen);
   CHECK(back.lesson == view.lesson);
@@ -77,6 +78,12 @@ TEST_CASE("the default comparison at step 0 is the shortest link, and links read
   CHECK(address.runs.size() == 1);
   CHECK(address.runs[0].spec == preset_run("pre"));
   CHECK(address.step == 7);
+}
+
+TEST_CASE("a link of instant runs says so in place of a step") {
+  LinkedView view = linked_runs({preset_run("post")});
+  view.instant = true;
+  CHECK(test::contains(check_link(view), "&instant=on&"));
 }
 
 TEST_CASE("links of every preset, every placement and the other architectures give them back") {

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "engine/support/helpers.h"
+#include "folder.h"
 #include "training/session/lab.h"
 #include "training/support/lab_runs.h"
 
@@ -119,6 +120,20 @@ TEST_CASE("undo brings back the session from before runs were instant, and redo 
   CHECK(view->step == 60);
   view = view_after(lab, session::ExchangeSession{false});
   CHECK(view->instant);
+  CHECK(is_own(view->runs[0]));
+}
+
+TEST_CASE("a session of instant runs comes back instant", "[lab][instant]") {
+  const Folder folder;
+  Lab lab(quiet());
+  view_after(lab, instant({small_spec("pre")}));
+  view_after(lab, session::SaveSession{folder.string()});
+  Lab later(quiet());
+  auto view = view_after(later, session::RestoreSession{folder.string(), true});
+  CHECK(view->instant);
+  CHECK_FALSE(view->playing);
+  CHECK(is_own(view->runs[0]));
+  view = view_after(later, session::EditField{0, "train.lr", "0.002"});
   CHECK(is_own(view->runs[0]));
 }
 

@@ -1,0 +1,120 @@
+// These tests use the Lab screen while runs are instant: what a hand moves is answered by whole runs.
+#include "app/support/live_lab.h"
+#include "catch.hpp"
+
+using namespace normscope;
+
+namespace {
+
+struct Instant : fixture::LiveDriver {
+  Instant() {
+    driver.click("transport/speed/instant");
+    settle();
+    ask(session::SetBudget{40});
+  }
+  std::vector<float> losses(char letter) { return run(letter).history->loss().values; }
+};
+
+}  // namespace
+
+TEST_CASE("one switch makes the runs small and whole, and the way back is the usual size") {
+  Instant lab;
+  CHECK(lab.view().instant);
+  CHECK(lab.driver.value("transport/speed/instant") == "on");
+  for (const RunView& run : lab.view().runs) {
+    CHECK(run.step == 40);
+    CHECK(run.spec->model.d_model == 32);
+    CHECK(run.spec->model.layers == 2);
+    CHECK(run.spec->train.schedule.peak == 0.005f);
+    REQUIRE(run.spread);
+    CHECK(run.spread->seeds == 4);
+  }
+  CHECK(lab.run('B').spec->train.schedule.warmup == 133);
+  lab.driver.key("Left");
+  CHECK(lab.driver.value("timeline") == "39");
+  lab.driver.click("transport/play");  // in full
+  lab.driver.frames(1);
+  lab.driver.key("Space");
+  lab.settle();
+  CHECK_FALSE(lab.view().instant);
+  CHECK(lab.run('A').spec->model.d_model == 64);
+  CHECK(lab.run('A').spec->train.schedule.peak == 0.003f);
+  CHECK(lab.run('B').spec->train.schedule.warmup == 200);
+  lab.driver.key("Ctrl+Z");
+  lab.settle();
+  CHECK(lab.view().instant);
+  CHECK(lab.run('A').step == 40);
+}
+
+TEST_CASE("a setting of instant runs is changed while it is dragged, as one change to be undone") {
+  Instant lab;
+  const auto before = lab.losses('A');
+  lab.driver.script("grab settings/train.lr settings/model.layers");
+  lab.settle();
+  const float dragged = lab.run('A').spec->train.schedule.peak;
+  CHECK(dragged != 0.005f);
+  CHECK_FALSE(lab.run('A').stale);
+  CHECK(lab.run('A').edits.empty());
+  CHECK(lab.losses('A') != before);
+  lab.driver.script("drop");
+  lab.settle();
+  lab.driver.key("Ctrl+Z");
+  lab.settle();
+  CHECK(lab.run('A').spec->train.schedule.peak == 0.005f);
+  CHECK(lab.losses('A') == before);
+}
+
+TEST_CASE(
+    "a norm held over a slot is a question, which the loss plot answers, and run D once it is dropped") {
+  Instant lab;
+  lab.driver.script("grab diagram/layer2/attn/stream diagram/layer2/attn/before");
+  lab.settle();
+  REQUIRE(lab.view().supposed.size() == 1);
+  REQUIRE(lab.view().supposed.front().run);
+  const std::vector<float> told = lab.view().supposed.front().run->losses;
+  CHECK(lab.says("this?"));
+  CHECK_FALSE(lab.has_run('D'));
+  lab.driver.script("drop");
+  lab.settle();
+  REQUIRE(lab.has_run('D'));
+  CHECK(lab.losses('D') == told);
+  CHECK(lab.view().supposed.empty());
+  CHECK_FALSE(lab.says("this?"));
+}
+
+TEST_CASE("a preset under the mouse is a question too") {
+  Instant lab;
+  lab.driver.move_to("diagram/preset/Pre");
+  lab.settle();
+  REQUIRE(lab.view().supposed.size() == 1);
+  CHECK(view::count_norms(lab.view().supposed.front().spec->model.stack()) == 4);
+  CHECK(lab.view().supposed.front().spec->model.stack().final == NormKind::LayerNorm);
+}
+
+TEST_CASE("a number under the mouse shows what its range leads to") {
+  Instant lab;
+  lab.driver.move_to("settings/train.lr");
+  lab.settle();
+  CHECK(lab.view().supposed.size() == 21);  // seven values of three runs
+  const std::string strip = lab.driver.value("settings/train.lr/strip");
+  CHECK(std::count(strip.begin(), strip.end(), ':') == 21);
+  lab.driver.move_to("diagram/run/A");
+  lab.settle();
+  CHECK(lab.view().supposed.empty());
+}
+
+TEST_CASE("runs without a small size cannot be instant, and say why") {
+  std::vector<RunSpec> runs{preset_run("post")};
+  runs.front().train.init_from = "nowhere";
+  LabView view;
+  RunView run;
+  run.spec = run.origin = std::make_shared<const RunSpec>(runs.front());
+  run.history = std::make_shared<History>(std::vector<StatInfo>{});
+  view.runs.push_back(run);
+  fixture::LabDriver lab{std::make_shared<const LabView>(view)};
+  lab.driver.frames(2);
+  const ui::Control* instant = lab.ui.registry().find("transport/speed/instant");
+  REQUIRE(instant);
+  CHECK_FALSE(instant->enabled);
+  CHECK(test::contains(instant->help, "a size of their own"));
+}
