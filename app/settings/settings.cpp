@@ -178,6 +178,7 @@ void draw_settings(Ui& ui, SettingsState& state, const LabView& view, const view
     rows.shared(*rest[i], {area.x + column * (w + gap), y, w, h});
     if (i % static_cast<size_t>(columns) == static_cast<size_t>(columns) - 1) y += pitch;
   }
+  draw_dial(ui, state, view);
 }
 
 }  // namespace normscope::settings

@@ -14,9 +14,10 @@
 
 namespace normscope::settings {
 
-// The number under the mouse while runs are instant: a strip below it shows what each run learns over its range.
+// The number under the mouse while runs are instant: a strip above it shows how each run would end over its range.
 struct Dial {
   std::string key;
+  ui::Rect place{};            // of the number
   int only = -1;               // index of the run that it changes; -1: those that are to be edited
   std::vector<double> values;  // from low to high
 };

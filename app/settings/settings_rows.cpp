@@ -200,34 +200,61 @@ void Rows::dial(const Field& field, const Rect& rect, int only) {
   const bool held = ImGui::IsMouseDown(ImGuiMouseButton_Left) &&
                     ui.focused().starts_with(fmt::format("settings/{}", field.key));
   if (!held && (!rect.contains(ui.mouse()) || !clip.contains(ui.mouse()))) return;
-  state.dial = Dial{std::string(field.key), only, values_along(shown, field.type == FieldType::Integer)};
+  state.dial = Dial{std::string(field.key), {}, only, values_along(shown, field.type == FieldType::Integer)};
+  state.dial->place = rect;
+}
+
+namespace {
+
+/// What is known of the dial's runs: the last losses by run and value, NaN where there is none.
+std::vector<std::vector<double>> ends_of(const SettingsState& state, const LabView& view) {
   const std::vector<DialRun> runs = dial_runs(state, view);
-  if (runs.size() != view.supposed.size()) return;
-  const Theme& t = ui.theme();
-  const float w = rect.w / static_cast<float>(state.dial->values.size()), h = 2;
-  const float top = rect.bottom() + 4 - (h + 1) * static_cast<float>(view.runs.size());
-  const double level = view.unigram_entropy, way = std::max(level - view.entropy_rate, 1e-9);
-  std::string told;
-  for (size_t i = 0; i < runs.size(); ++i) {
+  std::vector<std::vector<double>> ends(view.runs.size(),
+                                        std::vector<double>(state.dial->values.size(), std::nan("")));
+  for (size_t i = 0; i < runs.size() && runs.size() == view.supposed.size(); ++i) {
     const LabView::Supposition& one = view.supposed[i];
-    if (!(*one.spec == runs[i].spec)) return;
-    if (!one.run || one.run->losses.empty()) continue;
-    const RunView& run = view.runs[runs[i].run];
-    const auto end = static_cast<double>(one.run->losses.back());
-    const double learned = std::isfinite(end) ? std::clamp((level - end) / way, 0.0, 1.0) : 0;
-    const Rect cell{rect.x + w * static_cast<float>(runs[i].value),
-                    top + (h + 1) * static_cast<float>(runs[i].run), w - 1, h};
-    ui.paint().fill(cell, t.trough, 1);
-    ui.paint().fill({cell.x, cell.y, cell.w * static_cast<float>(learned), h},
-                    t.runs[static_cast<size_t>(view::colour_of(run))].line, 1);
-    told += fmt::format("{}{} {}: {}", told.empty() ? "" : ", ", run.letter,
-                        ui::number(state.dial->values[runs[i].value]),
-                        std::isfinite(end) ? ui::decimals(end, 2) : "–");
+    if (*one.spec == runs[i].spec && one.run && !one.run->losses.empty())
+      ends[runs[i].run][runs[i].value] = static_cast<double>(one.run->losses.back());
+  }
+  return ends;
+}
+
+}  // namespace
+
+// Stands above the number, over its range, so that the slider below is on the same axis; the help comes below.
+void draw_dial(Ui& ui, const SettingsState& state, const LabView& view) {
+  if (!state.dial) return;
+  const std::vector<std::vector<double>> ends = ends_of(state, view);
+  constexpr float kHeight = 52;
+  const Rect place{state.dial->place.x, state.dial->place.y - kHeight - 3, state.dial->place.w, kHeight};
+  const Rect inner = place.inset(8, 7);
+  const double level = view.unigram_entropy, floor = view.entropy_rate;
+  const auto count = static_cast<float>(state.dial->values.size() - 1);
+  const auto at = [&](size_t value, double loss) {
+    const double share = std::clamp((level + 0.3 - loss) / (level + 0.3 - floor), 0.0, 1.0);
+    return Vec{inner.x + inner.w * static_cast<float>(value) / count,
+               inner.y + inner.h * static_cast<float>(share)};
+  };
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  p.fill(place, t.panel, radius::field);
+  p.outline(place, t.strong, 1, radius::field);
+  p.hairline(at(0, level), at(state.dial->values.size() - 1, level), t.slot);
+  std::string told;
+  for (size_t run = 0; run < ends.size(); ++run) {
+    const RunLook& look = t.runs[static_cast<size_t>(view::colour_of(view.runs[run]))];
+    for (size_t i = 0; i < ends[run].size(); ++i) {
+      if (std::isnan(ends[run][i])) continue;
+      if (i > 0 && !std::isnan(ends[run][i - 1]))
+        p.line(at(i - 1, ends[run][i - 1]), at(i, ends[run][i]), look.line, 2);
+      p.marker(at(i, ends[run][i]), look.marker, 3, look.line, t.panel);
+      told += fmt::format("{}{} {}: {}", told.empty() ? "" : ", ", view.runs[run].letter,
+                          ui::number(state.dial->values[i]), ui::decimals(ends[run][i], 2));
+    }
   }
   ui.mark(
-      fmt::format("settings/{}/strip", field.key), {rect.x, rect.bottom(), rect.w, 10}, told,
-      tr("Each column is a value of this number over its range, each line a run: the longer the bar, the more of the "
-         "way from {frequencies} to the entropy of the text the run has gone at its last step.",
+      fmt::format("settings/{}/strip", state.dial->key), place, told,
+      tr("The last loss of each run over the range of the number below, from low to high; the line is {frequencies}.",
          {{"frequencies", words::spoken(frequencies_of(view.unit))}}));
 }
 

@@ -32,6 +32,9 @@ std::string refusal_of(const Field& field, const std::string& text, const LabVie
 // Why no run reads the field now: "schedule is constant, not step"; empty where one does.
 std::string idle_because(const Field& field, const LabView& view);
 
+// Draws the strip of the dial, over the rows.
+void draw_dial(ui::Ui&, const SettingsState&, const LabView&);
+
 struct Rows {
   ui::Ui& ui;
   SettingsState& state;
@@ -48,7 +51,7 @@ struct Rows {
   void edit(const Field& field, const std::string& value, int only = -1);
   // Marks a run that is still being built for the value shown here.
   void mark_pending(const Field& field, const ui::Rect& rect);
-  // Makes the number under the mouse the dial, and draws the strip of what its values would lead to.
+  // Makes the number under the mouse the dial.
   void dial(const Field& field, const ui::Rect& rect, int only);
   // Says before a change that it restarts, while the row is under the mouse or in focus.
   void hint(const Field& field, const ui::Rect& rect);

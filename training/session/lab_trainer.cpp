@@ -48,9 +48,11 @@ double seconds_between(LabTrainer::Clock::time_point from, LabTrainer::Clock::ti
 /// The loss that every card, plot and table shows for a run as it is.
 double shown_loss(const Run& run) { return run.mean_loss(loss_window(run.steps_done(), run.edits())); }
 
-std::string badge_of(const LabEntry& entry, bool playing) {
+// Of a run that is whole at every moment its end is no news.
+std::string badge_of(const LabEntry& entry, bool playing, bool instant) {
   const Run& run = *entry.run;
-  switch (run.state()) {
+  const bool told = instant && run.state() == RunState::Finished && run.learning_since() > 0;
+  switch (told ? RunState::Learning : run.state()) {
     case RunState::NonFinite:
       return fmt::format("not finite at step {}", run.non_finite()->step);
     case RunState::Stuck:
@@ -345,7 +347,7 @@ RunView LabTrainer::view_of(LabEntry& entry) const {
   view.origin = view.stale ? entry.wanted : entry.published_origin;
   view.name = view.stale ? default_name(*entry.wanted) : entry.published_name;
   view.state = run.state();
-  view.badge = lags(entry) ? "catching up" : badge_of(entry, now_.playing);
+  view.badge = lags(entry) ? "catching up" : badge_of(entry, now_.playing, now_.instant);
   if (run.non_finite()) view.note = "first in " + run.non_finite()->tensor;
   view.step = run.steps_done();
   view.seconds_per_step = entry.seconds_per_step;

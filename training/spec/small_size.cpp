@@ -1,6 +1,7 @@
 #include "training/spec/small_size.h"
 
 #include <cmath>
+#include <utility>
 
 #include "training/spec/limits.h"
 
@@ -20,14 +21,14 @@ float scaled(float rate, double by) {
 }
 
 RunSpec at(RunSpec spec, const Size& size, double rate, double steps) {
-  ModelConfig& model = spec.model;
-  model.d_model = size.d_model;
-  model.feed_forward = size.feed_forward;
-  model.heads = size.heads;
-  model.sequence = size.sequence;
-  model.attention.head_width = model.attention.kv_heads = 0;
-  spec.train.batch = size.batch;
-  spec.train.steps = size.steps;
+  for (const auto& [key, value] : {std::pair{"model.d_model", size.d_model},
+                                   {"model.feed_forward", size.feed_forward},
+                                   {"model.heads", size.heads},
+                                   {"model.sequence", size.sequence},
+                                   {"train.batch", size.batch},
+                                   {"train.steps", size.steps}})
+    set_field(spec, key, std::to_string(value));
+  spec.model.attention.head_width = spec.model.attention.kv_heads = 0;
   Schedule& schedule = spec.train.schedule;
   if (schedule.peak > 0) schedule.peak = scaled(schedule.peak, rate);
   const auto scale = [steps](int32_t& step) { step = static_cast<int32_t>(std::lround(step * steps)); };
