@@ -228,10 +228,14 @@ void draw_dial(Ui& ui, const SettingsState& state, const LabView& view) {
   constexpr float kHeight = 52;
   const Rect place{state.dial->place.x, state.dial->place.y - kHeight - 3, state.dial->place.w, kHeight};
   const Rect inner = place.inset(8, 7);
-  const double level = view.unigram_entropy, floor = view.entropy_rate;
+  const double level = view.unigram_entropy, top = level + 0.2;
+  double bottom = level - 0.3;
+  for (const std::vector<double>& run : ends)
+    for (const double end : run)
+      if (end < bottom) bottom = end;
   const auto count = static_cast<float>(state.dial->values.size() - 1);
   const auto at = [&](size_t value, double loss) {
-    const double share = std::clamp((level + 0.3 - loss) / (level + 0.3 - floor), 0.0, 1.0);
+    const double share = std::clamp((top - loss) / (top - bottom), 0.0, 1.0);
     return Vec{inner.x + inner.w * static_cast<float>(value) / count,
                inner.y + inner.h * static_cast<float>(share)};
   };
