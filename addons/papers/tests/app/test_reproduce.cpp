@@ -290,7 +290,8 @@ TEST_CASE("reproduce: table, JSON, CSV, picture and page tell the same") {
   CHECK(test::contains(page, "## Nobody 2026"));
   // A verdict is of its setting alone, and says it.
   // Its sentence only repeats the number that stands beside it.
-  CHECK(test::contains(page, "| Post-LN less Pre-LN: 0.95, 0.9 to 1 | **reproduced (speed, not quality)**. |"));
+  CHECK(
+      test::contains(page, "| Post-LN less Pre-LN: 0.95, 0.9 to 1 | **reproduced (speed, not quality)**. |"));
   CHECK(test::contains(page, "\n- `tiny`, 2 seeds. A model of a test."));
 }
 
