@@ -175,14 +175,25 @@ experiments::Table numbers_table(const StudyPart& part, const Grid& grid, bool p
   return table;
 }
 
+/// Rows of one source stand together, in the order in which the file first names it.
 std::string sources_of_rows(const StudyFile& study) {
-  std::string out;
+  std::vector<std::pair<std::string, std::string>> sources;
   std::set<std::string> named;  // a row may stand in a part for each depth
   for (const StudyPart& part : study.parts)
-    for (const StudyRow& row : part.rows)
-      if (named.insert(row.name).second)
-        out += fmt::format("| `{}` | {} | `{}` |\n", row.name, row.source, fmt::join(row.set, "` `"));
-  return out.empty() ? out : "\n## What each row is\n\n| | source | settings |\n|--|--|--|\n" + out;
+    for (const StudyRow& row : part.rows) {
+      if (!named.insert(row.name).second) continue;
+      const auto at = std::ranges::find(sources, row.source, [](const auto& one) { return one.first; });
+      if (at == sources.end())
+        sources.emplace_back(row.source, "`" + row.name + "`");
+      else
+        at->second += " `" + row.name + "`";
+    }
+  if (sources.empty()) return "";
+  std::string out = fmt::format(
+      "\n## What each row is\n\n`studies/{}.toml` says what each row sets.\n\n| source | rows |\n|--|--|\n",
+      study.name);
+  for (const auto& [source, rows] : sources) out += fmt::format("| {} | {} |\n", source, rows);
+  return out;
 }
 
 }  // namespace
