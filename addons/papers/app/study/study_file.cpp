@@ -128,7 +128,9 @@ std::string number_text(const Cell& cell, std::string_view number, bool page) {
   if (number == "score") return experiments::score_text(cell);
   if (number == "gradient") return experiments::power(cell.gradient);
   const std::string verdict = experiments::verdict_text(cell);
-  return page && cell.count(Verdict::Learns) > 0 ? "**" + verdict + "**" : verdict;
+  if (!page || cell.count(Verdict::Learns) == 0) return verdict;
+  constexpr std::string_view kLearns = "learns ";  // the page says so once
+  return "**" + (verdict.starts_with(kLearns) ? verdict.substr(kLearns.size()) : verdict) + "**";
 }
 
 /// The mean over the cells of a row; they differ in training, and this is measured before it.
@@ -343,6 +345,8 @@ std::string to_markdown(const StudyFile& study, const std::vector<Grid>& grids, 
     out += fmt::format(
         ", whose numbers stand in the pictures and, seed by seed, in `{}.json` beside this page", study.name);
   out += ".\n";
+  if (std::ranges::any_of(study.parts, [](const StudyPart& part) { return !part.numbers.empty(); }))
+    out += "\nIn bold: from which step on it learns, and of how many seeds where not of all.\n";
   if (!study.found.empty()) out += "\n## What the full run has shown\n\n";
   for (const std::string& sentence : study.found) out += fmt::format("- {}\n", sentence);
   for (size_t i = 0; i < grids.size(); ++i) {
