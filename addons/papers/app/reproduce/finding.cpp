@@ -94,7 +94,7 @@ void choose_word(const Claim& claim, const std::vector<course::CurveSet>& seeds,
   const double most = kLevel * claimed_difference(checked);
   if (fall && *fall <= most) return;
   checked.speed = true;
-  checked.why = kFallUnknown;
+  checked.why = "whether the losses had levelled off was not measured";
   if (fall)
     checked.why = fmt::format("a loss still fell by {} in the last quarter, quality allows {}",
                               course::shown(*fall, *checked.measure), course::shown(most, *checked.measure));

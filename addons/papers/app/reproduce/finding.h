@@ -61,9 +61,6 @@ inline constexpr double kLevel = 0.05;
 /// instead, because an infinite value is counted and not averaged.
 std::string mean_text(const course::Measured& measured, const course::Measure& measure);
 
-/// Why a part is of speed where no fall of its losses is known.
-inline constexpr const char* kFallUnknown = "whether the losses had levelled off was not measured";
-
 /// Says " Post-LN is at its best: learning rate 0.002, the best of 9 …" of each control; empty: there is none.
 std::string controls_text(const Claim& claim);
 

@@ -136,23 +136,13 @@ std::string value_text(const course::Measured& measured, const course::Measure& 
   return mean_text(measured, bare) + ", " + range;
 }
 
-size_t seeds_behind(const Outcome& outcome, const course::Measured& measured) {
-  return outcome.spread_alone ? static_cast<size_t>(outcome.seeds) : measured.values.size();
-}
-
-/// A row of the page has no number of seeds unless it differs from the one beside the setting.
-std::string row_value(const Outcome& outcome, const course::Measure& measure) {
-  const course::Measured& measured = outcome.results.measures.at(measure.id);
-  return seeds_behind(outcome, measured) == static_cast<size_t>(outcome.seeds) && !measured.values.empty()
-             ? value_text(measured, measure)
-             : measured_text(outcome, measure.id);
-}
-
 /// What was measured of a check; in a claim of several parts also what the part says, and its own verdict where the
 /// parts differ.
 std::string part_text(const Outcome& outcome, const Checked& checked) {
-  const std::string why = checked.why == kFallUnknown ? "" : checked.why;
-  std::string text = checked.measure->label + ": " + row_value(outcome, *checked.measure);
+  // The word "speed" says its reason itself.
+  const std::string why =
+      checked.finding == Finding::CannotBeTold || checked.finding == Finding::Beyond ? checked.why : "";
+  std::string text = checked.measure->label + ": " + value_text(checked.measured, *checked.measure);
   if (outcome.checks.size() > 1) text = checked.check->says + " " + text;
   if (outcome.finding == Finding::PartsDiffer)
     return fmt::format("{}: *{}{}{}*", text, verdict_of(checked), why.empty() ? "" : ": ", why);
@@ -218,7 +208,7 @@ std::string measured_text(const Outcome& outcome, const std::string& id) {
   const course::Measured& measured = outcome.results.measures.at(id);
   if (measured.values.empty()) return "–";
   const std::string mean = mean_text(measured, measure);
-  const size_t seeds = seeds_behind(outcome, measured);
+  const size_t seeds = outcome.spread_alone ? static_cast<size_t>(outcome.seeds) : measured.values.size();
   if (seeds == 1) return mean + ", one seed";
   if (std::isnan(measured.spread.low)) return fmt::format("{} over {} seeds", mean, seeds);
   return fmt::format("{}, {} over {} seeds", mean, course::range_text(measured.spread, measure), seeds);
@@ -327,7 +317,7 @@ std::string to_markdown(const std::vector<Outcome>& outcomes, const std::string&
       "of the smallest effect that the source shows |\n"
       "| not at this scale | none of these |\n"
       "| no system yet | no run of this program could show it |\n"
-      "| (speed, not quality) | the losses compared had not levelled off, or how far they still fell was not measured |\n\n"
+      "| (speed, not quality) | the losses compared had not levelled off, or how far they still fell was not measured: `reproduce ID` says which |\n\n"
       "Measured is the mean, and the range over the seeds where they differ; losses are in nats. Below each table stand the "
       "settings, the paper's where it was checked and ours. Ours, where a setting says nothing else: {}. The rules and the "
       "files of the claims: [claims/README.md](../claims/README.md).\n",
