@@ -111,15 +111,22 @@ std::string key_text(const Grid& grid) {
       plan.seeds > 1 || !plan.more.empty() ? "; 2/3: two of three seeds learn" : "", level_text(grid));
 }
 
-/// Why cells cannot be trained, and of a predicted number why others have none.
+/// Why cells cannot be trained, and of a predicted number why others have none; cells with one reason share a line.
 std::string refusals_text(const Grid& grid, Metric metric) {
+  std::vector<std::pair<std::string, std::string>> cells_of;  // by the reason
+  for (const Cell& cell : grid.cells) {
+    std::string why = cell.refused;
+    if (why.empty() && is_predicted(metric) && !cell.predicted.objection.empty())
+      why = tr("no prediction: {why}", {{"why", words::spoken(cell.predicted.objection)}});
+    if (why.empty()) continue;
+    const auto at = std::ranges::find(cells_of, why, [](const auto& one) { return one.first; });
+    if (at == cells_of.end())
+      cells_of.emplace_back(why, grid.text_of(cell));
+    else
+      at->second += "; " + grid.text_of(cell);
+  }
   std::string out;
-  for (const Cell& cell : grid.cells)
-    if (!cell.refused.empty())
-      out += fmt::format("{}: {}\n", grid.text_of(cell), cell.refused);
-    else if (is_predicted(metric) && !cell.predicted.objection.empty())
-      out += fmt::format("{}: {}\n", grid.text_of(cell),
-                         tr("no prediction: {why}", {{"why", words::spoken(cell.predicted.objection)}}));
+  for (const auto& [why, cells] : cells_of) out += fmt::format("{}: {}\n", cells, why);
   return out;
 }
 

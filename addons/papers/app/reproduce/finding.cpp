@@ -183,10 +183,21 @@ Finding of_the_whole(const std::vector<Checked>& checks) {
   return checks.front().finding;
 }
 
-std::string controls_text(const Claim& claim) {
+/// Says "Reproduced: it learns. Contradicted here: Post-LN does not."
+std::string parts_text(const std::vector<Checked>& checks) {
   std::string out;
-  for (const Control& control : claim.controls)
-    out += fmt::format(" {} is at its best: {}.", claim.language.run(control.run)->name, control.chosen);
+  for (const Finding finding : {Finding::Reproduced, Finding::Contradicted, Finding::NotAtThisScale,
+                                Finding::CannotBeTold, Finding::Beyond})
+    for (const bool speed : {false, true}) {
+      std::string parts;
+      for (const Checked& one : checks)
+        if (one.finding == finding && (is_told(finding) && one.speed) == speed)
+          parts += " " + one.check->says;
+      if (parts.empty()) continue;
+      std::string name = with_word(finding, speed);
+      name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
+      out += (out.empty() ? "" : " ") + name + ":" + parts;
+    }
   return out;
 }
 
@@ -242,20 +253,10 @@ void conclude(Outcome& outcome, const std::vector<course::CurveSet>& curves, con
 
 }  // namespace
 
-std::string parts_text(const std::vector<Checked>& checks) {
+std::string controls_text(const Claim& claim) {
   std::string out;
-  for (const Finding finding : {Finding::Reproduced, Finding::Contradicted, Finding::NotAtThisScale,
-                                Finding::CannotBeTold, Finding::Beyond})
-    for (const bool speed : {false, true}) {
-      std::string parts;
-      for (const Checked& one : checks)
-        if (one.finding == finding && (is_told(finding) && one.speed) == speed)
-          parts += " " + one.check->says;
-      if (parts.empty()) continue;
-      std::string name = with_word(finding, speed);
-      name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
-      out += (out.empty() ? "" : " ") + name + ":" + parts;
-    }
+  for (const Control& control : claim.controls)
+    out += fmt::format(" {} is at its best: {}.", claim.language.run(control.run)->name, control.chosen);
   return out;
 }
 

@@ -24,6 +24,11 @@ std::string capital(std::string text) {
   return text;
 }
 
+/// Holds for our runs of every claim whose setting says nothing else.
+constexpr const char* kUsualSetting =
+    "decoders of width 64 on generated sentences, batches of 16 × 64 symbols, Adam with β = (0.9, 0.98), Xavier's "
+    "initialisation, no warm-up, a constant rate (behind a warm-up too), no dropout, label smoothing or weight decay";
+
 /// The verdict of a part, with the reason.
 std::string state_of(const Checked& checked) {
   return verdict_of(checked) + (checked.why.empty() ? "" : ": " + checked.why);
@@ -120,12 +125,41 @@ double flop_a_second(const std::vector<Outcome>& outcomes) {
   return seconds > 0 ? flop / seconds : kUsual;
 }
 
-/// What was measured of a check; in a claim of several parts also what the part says and its own
-/// verdict.
+/// The mean, and the range where the seeds differ: "1.2, 0.9 to 1.5 nats".
+std::string value_text(const course::Measured& measured, const course::Measure& measure) {
+  const std::string mean = mean_text(measured, measure);
+  if (measured.values.size() < 2 || std::isnan(measured.spread.low)) return mean;
+  const std::string range = course::range_text(measured.spread, measure);
+  if (range == mean) return mean;
+  course::Measure bare = measure;
+  bare.unit.clear();
+  return mean_text(measured, bare) + ", " + range;
+}
+
+/// What was measured of a check; in a claim of several parts also what the part says, and its own verdict where the
+/// parts differ.
 std::string part_text(const Outcome& outcome, const Checked& checked) {
-  const std::string measured = checked.measure->label + ": " + measured_text(outcome, checked.measure->id);
-  if (outcome.checks.size() == 1) return measured + (checked.why.empty() ? "" : " (" + checked.why + ")");
-  return fmt::format("{} {}: *{}*", checked.check->says, measured, state_of(checked));
+  // The word "speed" says its reason itself.
+  const std::string why =
+      checked.finding == Finding::CannotBeTold || checked.finding == Finding::Beyond ? checked.why : "";
+  std::string text = checked.measure->label + ": " + value_text(checked.measured, *checked.measure);
+  if (outcome.checks.size() > 1) text = checked.check->says + " " + text;
+  if (outcome.finding == Finding::PartsDiffer)
+    return fmt::format("{}: *{}{}{}*", text, verdict_of(checked), why.empty() ? "" : ": ", why);
+  return why.empty() ? text : fmt::format("{} ({})", text, why);
+}
+
+/// Whether the claim's sentence has no number that does not stand beside its checks.
+bool is_repeated(const Outcome& outcome) {
+  if (outcome.finding == Finding::Unknown || outcome.finding == Finding::Beyond) return false;
+  const std::string& text = outcome.claim->sentence(outcome.finding);
+  for (size_t open = text.find('{'); open != text.npos; open = text.find('{', open + 1)) {
+    const std::string name = text.substr(open + 1, text.find('}', open) - open - 1);
+    if (std::none_of(outcome.checks.begin(), outcome.checks.end(),
+                     [&](const Checked& checked) { return checked.measure->id == name; }))
+      return false;
+  }
+  return true;
 }
 
 experiments::TableRow page_row(const Outcome& outcome) {
@@ -134,13 +168,9 @@ experiments::TableRow page_row(const Outcome& outcome) {
   for (const Checked& checked : outcome.checks)
     measured += (measured.empty() ? "" : "<br>") + part_text(outcome, checked);
   const char* strong = outcome.finding == Finding::Reproduced ? "**" : "";
-  std::string sentence = outcome.sentence;
-  // Each part stands with its verdict beside what was measured.
-  if (outcome.finding == Finding::PartsDiffer) {
-    const std::string parts = parts_text(outcome.checks);
-    sentence =
-        (claim.data.empty() ? "" : claim.data + ".") + sentence.substr(sentence.find(parts) + parts.size());
-  }
+  const std::string sentence = outcome.finding == Finding::PartsDiffer || is_repeated(outcome)
+                                   ? (claim.data.empty() ? "" : claim.data + ".") + controls_text(claim)
+                                   : outcome.sentence;
   std::string verdict = fmt::format("{0}{1}{0}.", strong, verdict_of(outcome));
   if (!sentence.empty()) verdict += " " + std::string(trimmed(sentence));
   return {"`" + claim.id + "`", claim.source.item, claim.says, measured, verdict};
@@ -149,11 +179,8 @@ experiments::TableRow page_row(const Outcome& outcome) {
 /// Everything of one paper: which version of it numbers the figures, its claims as a table, then the setting of each
 /// and the paper's numbers.
 std::string page_section(const std::vector<Outcome>& outcomes, const std::string& paper) {
-  experiments::Table table{{{"", ""},
-                            {"", "where"},
-                            {"", "the paper's claim"},
-                            {"", "measured here: mean, range over the seeds"},
-                            {"", "verdict"}}};
+  experiments::Table table{
+      {{"", ""}, {"", "where"}, {"", "the paper's claim"}, {"", "measured here"}, {"", "verdict"}}};
   std::string notes;
   std::set<std::string> versions;
   for (const Outcome& outcome : outcomes) {
@@ -161,7 +188,10 @@ std::string page_section(const std::vector<Outcome>& outcomes, const std::string
     if (claim.source.paper != paper) continue;
     table.rows.push_back(page_row(outcome));
     versions.insert(claim.source.version);
-    notes += fmt::format("- `{}`. {}", claim.id, claim.setting);
+    const std::string seeds = outcome.checks.empty()
+                                  ? ""
+                                  : fmt::format(", {} seed{}", outcome.seeds, outcome.seeds == 1 ? "" : "s");
+    notes += fmt::format("- `{}`{}. {}", claim.id, seeds, claim.setting);
     for (size_t i = 0; i < claim.numbers.size(); ++i)
       notes += fmt::format("{}{} {}", i == 0 ? " Its numbers: " : "; ", claim.numbers[i].what,
                            stated_text(claim.numbers[i]));
@@ -219,8 +249,8 @@ std::string to_text(const Outcome& outcome) {
     out += fmt::format("  check    {} [{}: {}; expected {}: {}]\n", checked.check->says,
                        checked.measure->label, measured_text(outcome, checked.measure->id),
                        course::band_text(*checked.check), state_of(checked));
-  return out + fmt::format("  verdict  {}: {}\n  setting  {}\n", capital(verdict_of(outcome)),
-                           outcome.sentence, claim.setting);
+  return out + fmt::format("  verdict  {}: {}\n  setting  {}\n  usual    {}\n", capital(verdict_of(outcome)),
+                           outcome.sentence, claim.setting, kUsualSetting);
 }
 
 std::string summary_text(const std::vector<Outcome>& outcomes) {
@@ -275,17 +305,23 @@ std::string to_markdown(const std::vector<Outcome>& outcomes, const std::string&
   }
   std::string out = fmt::format(
       "# Reproduction\n\n"
-      "What became of figures, tables and theorems of the papers at this program's scale. Written by the program, not "
-      "by hand:\n\n```\n{}\n```\n\n"
-      "A claim of several parts has a verdict for each, and one for the whole only where they agree; otherwise its *parts "
-      "differ*. **reproduced**: it holds with every seed. *contradicted here*: with every seed the measure lies where the "
-      "opposite does. *cannot be told here*: a neighbouring hypothesis would pass too, or \"as good\" is measured more "
-      "coarsely than half of the smallest effect that the source shows. *not at this scale*: none of these. *no system "
-      "yet*: no run of this program could show it. *Speed, not quality*: the losses compared had not levelled off. Losses "
-      "are nats. A verdict is of its setting alone, which stands below the table and names what the source does otherwise. Claims "
-      "are files, and so are these rules: [claims/README.md](../claims/README.md).\n\n{}. {} runs, {} steps (a run that "
-      "several claims ask for counts in each).\n",
-      command, summary_text(outcomes), all.runs, all.steps);
+      "What became of the papers' figures, tables and theorems at this program's scale. The program writes this page:\n\n"
+      "```\n{}\n```\n\n"
+      "{}. {} runs, {} steps (a run that several claims ask for counts in each).\n\n"
+      "A verdict holds for its setting alone. Each claim of several parts has one a part, and one for the whole where all "
+      "agree; otherwise its *parts differ*.\n\n"
+      "| verdict | when |\n|--|--|\n"
+      "| **reproduced** | it holds with every seed |\n"
+      "| contradicted here | with every seed the measure lies where the opposite does |\n"
+      "| cannot be told here | a neighbouring hypothesis would pass too, or \"as good\" is measured more coarsely than half "
+      "of the smallest effect that the source shows |\n"
+      "| not at this scale | none of these |\n"
+      "| no system yet | no run of this program could show it |\n"
+      "| (speed, not quality) | the losses compared had not levelled off, or how far they still fell was not measured: `reproduce ID` says which |\n\n"
+      "Measured is the mean, and the range over the seeds where they differ; losses are in nats. Below each table stand the "
+      "settings, the paper's where it was checked and ours. Ours, where a setting says nothing else: {}. The rules and the "
+      "files of the claims: [claims/README.md](../claims/README.md).\n",
+      command, summary_text(outcomes), all.runs, all.steps, kUsualSetting);
   for (const std::string& paper : papers) out += page_section(outcomes, paper);
   return out;
 }

@@ -128,7 +128,9 @@ std::string number_text(const Cell& cell, std::string_view number, bool page) {
   if (number == "score") return experiments::score_text(cell);
   if (number == "gradient") return experiments::power(cell.gradient);
   const std::string verdict = experiments::verdict_text(cell);
-  return page && cell.count(Verdict::Learns) > 0 ? "**" + verdict + "**" : verdict;
+  if (!page || cell.count(Verdict::Learns) == 0) return verdict;
+  constexpr std::string_view kLearns = "learns ";  // the page says so once
+  return "**" + (verdict.starts_with(kLearns) ? verdict.substr(kLearns.size()) : verdict) + "**";
 }
 
 /// The mean over the cells of a row; they differ in training, and this is measured before it.
@@ -175,14 +177,25 @@ experiments::Table numbers_table(const StudyPart& part, const Grid& grid, bool p
   return table;
 }
 
+/// Rows of one source stand together, in the order in which the file first names it.
 std::string sources_of_rows(const StudyFile& study) {
-  std::string out;
+  std::vector<std::pair<std::string, std::string>> sources;
   std::set<std::string> named;  // a row may stand in a part for each depth
   for (const StudyPart& part : study.parts)
-    for (const StudyRow& row : part.rows)
-      if (named.insert(row.name).second)
-        out += fmt::format("| `{}` | {} | `{}` |\n", row.name, row.source, fmt::join(row.set, "` `"));
-  return out.empty() ? out : "\n## What each row is\n\n| | source | settings |\n|--|--|--|\n" + out;
+    for (const StudyRow& row : part.rows) {
+      if (!named.insert(row.name).second) continue;
+      const auto at = std::ranges::find(sources, row.source, [](const auto& one) { return one.first; });
+      if (at == sources.end())
+        sources.emplace_back(row.source, "`" + row.name + "`");
+      else
+        at->second += " `" + row.name + "`";
+    }
+  if (sources.empty()) return "";
+  std::string out = fmt::format(
+      "\n## What each row is\n\n`studies/{}.toml` says what each row sets.\n\n| source | rows |\n|--|--|\n",
+      study.name);
+  for (const auto& [source, rows] : sources) out += fmt::format("| {} | {} |\n", source, rows);
+  return out;
 }
 
 }  // namespace
@@ -332,6 +345,8 @@ std::string to_markdown(const StudyFile& study, const std::vector<Grid>& grids, 
     out += fmt::format(
         ", whose numbers stand in the pictures and, seed by seed, in `{}.json` beside this page", study.name);
   out += ".\n";
+  if (std::ranges::any_of(study.parts, [](const StudyPart& part) { return !part.numbers.empty(); }))
+    out += "\nIn bold: from which step on it learns, and of how many seeds where not of all.\n";
   if (!study.found.empty()) out += "\n## What the full run has shown\n\n";
   for (const std::string& sentence : study.found) out += fmt::format("- {}\n", sentence);
   for (size_t i = 0; i < grids.size(); ++i) {

@@ -289,8 +289,10 @@ TEST_CASE("reproduce: table, JSON, CSV, picture and page tell the same") {
   const std::string page = to_markdown(outcomes, "normscope reproduce tiny");
   CHECK(test::contains(page, "## Nobody 2026"));
   // A verdict is of its setting alone, and says it.
-  CHECK(test::contains(page, "**reproduced (speed, not quality)**. They differ by 0.95. |"));
-  CHECK(test::contains(page, "\n- `tiny`. A model of a test."));
+  // Its sentence only repeats the number that stands beside it.
+  CHECK(
+      test::contains(page, "| Post-LN less Pre-LN: 0.95, 0.9 to 1 | **reproduced (speed, not quality)**. |"));
+  CHECK(test::contains(page, "\n- `tiny`, 2 seeds. A model of a test."));
 }
 
 }  // namespace normscope::test_reproduce
