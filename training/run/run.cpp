@@ -133,15 +133,16 @@ void Run::Impl::record(Program& program, int64_t step, double rate) {
 }
 
 // Measures every few steps on a device, where every tensor is a copy that waits, and repeats the numbers
-// in between.
+// in between. The last step is always measured.
 void Run::Impl::measure_live(int64_t step) {
   constexpr int64_t kDeviceInterval = 16;
+  const int64_t every = backend->on_host() ? live_every : std::max<int64_t>(live_every, kDeviceInterval);
   if (!frame) frame.emplace(*network);
   begin_critical(step);
   looks_at_update = false;
   if (step <= silent_until) return;
   if (!live) return frame->forget();
-  if (frame->known && !backend->on_host() && step % kDeviceInterval != 1) return;
+  if (frame->known && every > 1 && step % every != 1 && step != spec.train.steps) return;
   if (network->measured) network->measured->measure(frame->measured());
   network->updates->before();
   looks_at_update = frame->known = true;
@@ -238,8 +239,9 @@ const RunSpec& Run::origin() const { return impl_->origin; }
 const std::vector<Edit>& Run::edits() const { return impl_->edits; }
 const std::vector<Edit>& Run::scheduled() const { return impl_->scheduled; }
 
-void Run::measure_live(bool on) {
+void Run::measure_live(bool on, int32_t every) {
   impl_->live = on;
+  impl_->live_every = every;
   impl_->settle_critical();
 }
 

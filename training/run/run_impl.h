@@ -152,6 +152,7 @@ struct Run::Impl : RunIdentity {
   std::shared_ptr<const Keyframe> snapshot;  ///< of a run on a device, see keep_snapshot()
   std::optional<Frame> frame;                ///< of a step; exists from the first step of a network on
   bool live = true;
+  int32_t live_every = 1;
   bool looks_at_update = false;  ///< of the step that is being made
   Plateau plateau;
   double level = 0;
