@@ -8,6 +8,7 @@
 #include "engine/support/helpers.h"
 #include "folder.h"
 #include "training/session/lab.h"
+#include "training/spec/small_size.h"
 #include "training/support/lab_runs.h"
 
 using namespace normscope;
@@ -165,4 +166,17 @@ TEST_CASE("no answer is ever shown under other settings than its own", "[lab][in
   CHECK(fresh > 100);
   const auto view = rest(lab);
   for (const RunView& run : view->runs) CHECK(is_own(run));
+}
+
+TEST_CASE("the way to the small size and back ends where it began", "[instant]") {
+  for (const char* preset : {"post", "post-warmup", "pre", "admin", "2017"}) {
+    INFO(preset);
+    RunSpec spec = preset_run(preset);
+    if (std::string(preset) == "2017") spec.train.schedule.peak = 0.0007f;
+    const RunSpec small = at_small_size(spec), back = at_usual_size(small);
+    CHECK(small.model.d_model == 32);
+    CHECK(small.model.layers == spec.model.layers);
+    CHECK(back.train.schedule == spec.train.schedule);
+    CHECK(without_small_size(spec).empty());
+  }
 }
