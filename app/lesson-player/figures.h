@@ -26,7 +26,7 @@ class Figures {
   void show(const course::Lesson& lesson, course::StepKind step, std::string_view figure);
   /// Draws title, note and the choice of figures, and takes their height from `rest`.
   void draw_head(ui::Ui& ui, ui::Rect& rest, const LessonContext& context);
-  /// `predict` takes the prediction in the figure, or is null.
+  /// On Predict the page takes the prediction in the figure.
   void draw(ui::Ui& ui, const ui::Rect& rect, LessonContext& context, PredictPage* predict = nullptr);
   TapeHand tapes;
 

@@ -39,7 +39,7 @@ struct LessonProgress : JudgedPrediction {
 
 using CourseProgress = std::map<std::string, LessonProgress>;  ///< by lesson
 
-/// `name` is the file for messages. Throws Error for damaged text and for values out of range.
+/// Names the file in messages by `name`. Throws Error for damaged text and for values out of range.
 CourseProgress parse_progress(std::string_view text, const std::string& name);
 
 /// What parse_progress reads; an indentation of −1 makes it one line.
@@ -53,7 +53,7 @@ class Progress {
  public:
   /// XDG_DATA_HOME/normscope/lessons.json, else ~/.local/share/normscope/lessons.json.
   static std::string default_path();
-  /// `Progress` with an empty path is kept in memory only.
+  /// With an empty path it is kept in memory only.
   explicit Progress(std::string path);
 
   LessonProgress& of(const std::string& lesson) { return lessons_[lesson]; }

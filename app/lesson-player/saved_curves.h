@@ -13,14 +13,14 @@ namespace normscope::lessons {
 
 class SavedCurves {
  public:
-  /// `SavedCurves` with an empty folder keeps nothing.
+  /// An empty folder keeps nothing.
   explicit SavedCurves(std::string folder = "") : folder_(std::move(folder)) {}
 
   /// Lessons/ beside the file of the progress; it is empty when the progress is kept in memory only.
   static std::string folder_beside(const std::string& progress_path);
 
   std::optional<MeasureState> load(const course::Lesson& lesson, const course::Changes& changes) const;
-  /// `save` may fail without harm: the measurement is then repeated next time. Only the newest few of a lesson are
+  /// A failure does no harm: the measurement is then repeated next time. Only the newest few of a lesson are
   /// kept.
   void save(const course::Lesson& lesson, const MeasureState& state) const;
 

@@ -19,7 +19,7 @@ namespace {
 constexpr float kHead = 24, kControls = 44, kLowestLine = 15, kLine = 54;
 constexpr float kRoomy = 28;  // a line of that height has larger letters
 
-/// `kValueAt` and `kGradientAt` are where the columns begin, as shares of the width.
+/// Where the columns begin, as shares of the width.
 constexpr float kValueAt = 0.25f, kGradientAt = 0.58f;
 
 constexpr float kLeastWords = 76;  // px: in lower room beside the drawing its words have no place
@@ -28,7 +28,7 @@ const TextStyle kNow{Face::Bold, type::title}, kFormula{Face::Sans, type::title}
 
 size_t lines_of(const TapeRow& row) { return std::max<size_t>({1, row.value.size(), row.gradient.size()}); }
 
-/// `Cells` have one width, so that numbers of a column are below each other, each at the right of its cell.
+/// All of one width, so that numbers of a column are below each other, each at the right of its cell.
 struct Cells {
   float each = 0, gap = 0;
   size_t most = 0;  ///< numbers in a line

@@ -27,7 +27,7 @@ std::vector<std::string> put_in_words(const course::Lesson& lesson, const course
 std::string right_in_words(const course::Lesson& lesson, const course::Results* seeds,
                            const JudgedPrediction& told);
 
-/// `say_anew` does so for all that was kept of a lesson in another language.
+/// Does so for all that was kept of a lesson in another language.
 void say_anew(const course::Lesson& lesson, LessonProgress& progress);
 
 }  // namespace normscope::lessons

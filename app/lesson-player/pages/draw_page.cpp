@@ -14,7 +14,7 @@ using namespace ui;
 
 namespace {
 
-// `quantity_of` and `unit_of` are the parts of "warm-up, steps"; a label without a comma is both.
+// The parts of "warm-up, steps"; a label without a comma is both.
 std::string quantity_of(const std::string& label) { return label.substr(0, label.rfind(", ")); }
 std::string unit_of(const std::string& label) {
   const size_t comma = label.rfind(", ");
