@@ -10,7 +10,7 @@
 #include "app/cli/exit_code.h"
 #include "app/commands/stand.h"
 #include "app/headless/raster.h"
-#include "app/lessons/player.h"
+#include "app/lesson-player/player.h"
 #include "app/shell/app_state.h"
 #include "app/shell/parts/linked.h"
 #include "engine/core/real_text.h"

@@ -115,8 +115,7 @@ struct Thought {
   std::string text;
 };
 
-/// `kFarTooLow` and `kFarTooHigh` have another order of magnitude than the measurement; a drawing goes in the other
-/// direction where it rises and the measurement falls.
+/// Far is another order of magnitude; a drawing goes in the other direction where it rises and the measurement falls.
 inline constexpr const char *kTooLow = "too low", *kTooHigh = "too high", *kFarTooLow = "far too low",
                             *kFarTooHigh = "far too high", *kOtherSign = "other sign",
                             *kOtherDirection = "other direction";

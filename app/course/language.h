@@ -32,7 +32,7 @@ Lesson translated(const Lesson& lesson, const std::string& language);
 /// What is wrong with the languages of a lesson, one line each.
 std::vector<std::string> language_faults(const Lesson& lesson);
 
-/// What the lessons call a thing of some kind ("setting", "elsewhere") by a key from outside this program.
+/// What the lessons call a thing of some kind ("setting") by a key from outside this program.
 /// It is `otherwise` where assets/words/course.toml has no word for it.
 std::string called(const Words& words, std::string_view kind, std::string_view key,
                    std::string_view otherwise);

@@ -25,17 +25,8 @@ const T* find(const std::vector<T>& list, std::string_view id) {
 }  // namespace
 
 const char* to_string(Mean mean) {
-  switch (mean) {
-    case Mean::Geometric:
-      return "geometric";
-    case Mean::Median:
-      return "median";
-    case Mean::Count:
-      return "count";
-    case Mean::Arithmetic:
-      break;
-  }
-  return "arithmetic";
+  constexpr const char* kNames[] = {"arithmetic", "geometric", "median", "count"};
+  return kNames[static_cast<size_t>(mean)];
 }
 
 const char* to_string(StepKind step) {

@@ -87,16 +87,15 @@ struct Measure {
   std::string label{};  ///< "gradient of layer 1 at step 20, run A"
   std::string curve{};
   /// One of at, mean, median, min, max, passes, fall (first over second), first_below, exponent, r2, slope,
-  /// misfit, lead; for two other measures: ratio, difference.
+  /// lead; for two other measures: ratio, difference.
   std::string take{};
   double a = 0,
          b = 0;      ///< at: a; mean, median, min, max, passes: from a to b (all when equal); fall: a over b;
                      ///< first_below: a
   double limit = 0;  ///< passes: 1 where a value of the part exceeds it, else 0
   std::string against{};  ///< r2, slope: "x", "log x", or another curve's id
-  /// `law` of misfit: by how much the best multiple of this law misses the curve. `law` of lead: how many times larger
-  /// that miss is for the best of the rivals. "line" is x, "root" its root, "log" log(1 + x/offset); or it is another
-  /// curve's id.
+  /// lead: by how many times more than the best multiple of this law the best of the rivals misses the curve. "line"
+  /// is x, "root" its root, "log" log(1 + x/offset); or it is another curve's id.
   std::string law{};
   std::vector<std::string> rivals{};  ///< lead
   std::string offset{};               ///< the measure that is N0 of "log"
@@ -261,9 +260,9 @@ struct Lesson {
   const Words* words = &words::language("en");  ///< the words around its texts, in the same language
   std::string own{};                            ///< a run whose wiring the learner may keep
   std::optional<Challenge> challenge;
-  std::vector<Say> says;            ///< none, or three
-  std::vector<Thought> thoughts;    ///< that may have led to a wrong prediction
-  std::vector<std::string> effect;  ///< measures with a check that limits.md has in other settings
+  std::vector<Say> says;           ///< none, or three
+  std::vector<Thought> thoughts;   ///< that may have led to a wrong prediction
+  std::vector<std::string> reach;  ///< sentences: what was measured at other widths and depths (limits.md)
 
   const LessonRun* run(std::string_view id) const;  ///< a run of either kind
   bool has_letter(std::string_view id) const;       ///< a run of the first kind

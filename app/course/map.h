@@ -76,7 +76,7 @@ bool same_runs(const Curve& a, const Curve& b);
 
 /// Adds its cells after each border.
 void add_cells(std::vector<Curve>& curves);
-/// `excess_of_row` and `learns_of_row` name the curves of a row: "NAME.1" and "NAME.1.learns" of row 0.
+/// The names of a row's curves: "NAME.1" and "NAME.1.learns" of row 0.
 std::string excess_of_row(const Curve& border, size_t row);
 std::string learns_of_row(const Curve& border, size_t row);
 

@@ -88,7 +88,6 @@ double of_curve(const Measure& m, const CurveData& c, const CurveSet& curves, do
   if (m.take == "first_below") return first_below(c, m.a);
   if (m.take == "exponent") return linear_fit(logs(c.x), logs(c.y)).slope;
   const std::vector<double> y = between(c, m.a, m.b);
-  if (m.take == "misfit") return misfit_of(m.law, c, curves, offset);
   if (m.take == "lead") return lead(m, c, curves, offset);
   if (m.take == "r2" || m.take == "slope") {
     const LinearFit f = fit(c.x, c.y, m.against, curves);

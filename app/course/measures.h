@@ -25,7 +25,7 @@ double misfit(const std::vector<double>& law, const std::vector<double>& y);
 /// map. A value at a bound says no more than "at least" or "at most", so the mean of such values is unknown. Their
 /// median and their number are exact as long as fewer than half of them lie at a bound.
 bool can_be_cut(const Curve& curve);
-/// `can_be_cut` of a measure says whether it may be such a value, or be made of one.
+/// Whether a measure may be such a value, or be made of one.
 bool can_be_cut(const Lesson& lesson, const Measure& measure);
 
 /// Whether a seed has all curves that a measure is made of.

@@ -283,7 +283,7 @@ Lesson parse_lesson(std::string_view source, const std::string& folder, const Re
       set_cell_axes(*border, figure);
   for (auto& [id, child] : t.children("knob")) lesson.knobs.push_back(read_knob(id, child));
   lesson.prediction = read_prediction(t.table("prediction"));
-  lesson.effect = t.texts("effect");
+  lesson.reach = t.texts("reach");
   lesson.opening = read_opening(lesson, t);
   lesson.own = t.text("own", "");
   if (t.has("puzzle")) lesson.puzzle = read_puzzle(t.table("puzzle"));
@@ -400,8 +400,6 @@ class Checker : TableChecker {
     if (lesson_.runs.empty() && lesson_.tapes.empty())
       root_.refuse("", "has no [run.A]: expected one at least, or a [tape.NAME]");
     if (lesson_.runs.empty() && !lesson_.beside.empty()) root_.refuse("run", "has no A: expected one");
-    if (lesson_.runs.empty() && !lesson_.effect.empty())
-      root_.refuse("effect", "has no run to measure it in: expected no effect without [run.A]");
     check_tapes(lesson_, root_);
     // A letter may be skipped, so that a placement keeps its letter throughout the course.
     for (size_t i = 1; i < lesson_.runs.size(); ++i)
@@ -415,10 +413,6 @@ class Checker : TableChecker {
       curve(c);
     }
     check_measures(lesson_, root_);
-    for (const std::string& id : lesson_.effect)
-      if (std::none_of(lesson_.checks.begin(), lesson_.checks.end(),
-                       [&](const Check& c) { return c.measure == id; }))
-        root_.refuse("effect", fmt::format("'{}' has no [[check]]: expected measures with one", id));
     for (const Figure& f : lesson_.figures) figure(f);
     for (const Knob& k : lesson_.knobs) knob(k);
     slots();

@@ -18,7 +18,7 @@ namespace normscope::course {
 /// Reads FOLDER/lesson.toml and FOLDER/{predict,run,compare,explain}.md. Throws Error.
 Lesson read_lesson(const std::string& folder);
 
-/// `parse_lesson` does the same from memory: `toml` is the text of lesson.toml, and ReadProse returns the text of each
+/// Reads a lesson from memory: `toml` is the text of lesson.toml, and ReadProse returns the text of each
 /// Markdown file by its path.
 using ReadProse = std::function<std::string(const std::string& path)>;
 Lesson parse_lesson(std::string_view toml, const std::string& folder, const ReadProse& read_prose);

@@ -10,7 +10,6 @@
 #include "app/course/labels.h"
 #include "app/course/language.h"
 #include "app/course/pictures/stills.h"
-#include "app/course/reading/reach.h"
 #include "app/course/summary.h"
 #include "app/course/tapes.h"
 #include "app/plot/plot.h"
@@ -25,6 +24,17 @@ std::string escaped(const std::string& text) {
   std::string out;
   for (char c : text) out += c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '&' ? "&amp;" : std::string(1, c);
   return out;
+}
+
+/// Says in the language of the course what bands say in English: "−0.1 to 0.1", "at least 2".
+std::string claim_in_words(const Lesson& lesson, std::string text) {
+  const auto put = [&](std::string_view english, const std::string& word) {
+    if (const size_t at = text.find(english); at != text.npos) text.replace(at, english.size(), word);
+  };
+  put(" to ", lesson.words->tr(" to "));
+  put("at least ", lesson.words->tr("at least "));
+  put("at most ", lesson.words->tr("at most "));
+  return words::with_decimal(std::move(text), *lesson.words);
 }
 
 std::string picture_of(const Lesson& lesson, const Figure& figure, bool dark) {

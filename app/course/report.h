@@ -38,7 +38,7 @@ std::vector<ClaimRow> claim_rows(const Lesson& lesson, const Results& kept);
 std::string settings_of(const Lesson& lesson, const LessonRun& run);
 /// Draws a figure from the measurements of all seeds.
 plot::PlotSpec kept_plot(const Lesson& lesson, const Figure& figure, const Results& kept);
-/// `kept_svg` is that figure as a file, also where it is a picture and no plot.
+/// The figure as a file, also where it is a picture and no plot.
 std::string kept_svg(const Lesson& lesson, const Figure& figure, const Results& kept, const ui::Theme& theme,
                      plot::ExportSize size);
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "app/lessons/player.h"
+#include "app/lesson-player/player.h"
 #include "app/shell/app_state.h"
 #include "app/shell/parts/linked.h"
 #include "app/shell/settings.h"
@@ -224,7 +224,7 @@ void show_lesson(AppState& state, const Ui& ui, int number) {
     return void(state.notice = ui.locked_help());
   const std::string fault = guarded("opening a lesson", [&] {
     lessons::Player& player = player_of(screens, state.session.lab);
-    if (!player.lesson() || player.lesson()->number != number || player.aside() == lessons::Aside::Review)
+    if (!player.lesson() || player.lesson()->number != number || player.page() == lessons::PageKind::Review)
       player.open(std::to_string(number), course::StepKind::Predict);
     screens.shown = Screen::Lessons;
   });

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "app/lessons/player.h"
+#include "app/lesson-player/player.h"
 #include "app/view/screen.h"
 #include "app/web/page.h"
 #include "training/io/number_json.h"

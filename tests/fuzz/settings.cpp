@@ -1,7 +1,7 @@
 // What the window remembers: settings.toml and the learner's lessons.json.
 #include "app/shell/settings.h"
 
-#include "app/lessons/progress.h"
+#include "app/lesson-player/progress.h"
 #include "fuzz.h"
 
 using namespace normscope;

@@ -12,7 +12,7 @@
 #include "app/course/figures.h"
 #include "app/course/prose.h"
 #include "app/course/reader.h"
-#include "app/lessons/progress.h"
+#include "app/lesson-player/progress.h"
 #include "app/shell/app_state.h"
 #include "app/shell/session_window.h"
 #include "app/shell/settings.h"

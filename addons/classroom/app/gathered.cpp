@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "app/course/exercises.h"
-#include "app/lessons/verdict.h"
+#include "app/lesson-player/verdict.h"
 #include "app/plot/plot.h"
 #include "engine/core/error.h"
 
@@ -29,7 +29,7 @@ void count(GatheredLesson& sheet, const course::Lesson& lesson, LessonProgress p
   const bool second = !p.first.said.empty();
   if (!p.committed && !second) return;
   ++sheet.predicted;
-  const Told& told = second ? p.first : p;
+  const JudgedPrediction& told = second ? p.first : p;
   sheet.right += was_right(told.score);
   const std::string& said = told.said;
   const auto known =

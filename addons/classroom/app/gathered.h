@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "app/course/reader.h"
-#include "app/lessons/progress.h"
+#include "app/lesson-player/progress.h"
 
 namespace normscope::lessons {
 

@@ -265,9 +265,9 @@ Measure read_measure(const std::string& id, Table t) {
   Measure m;
   m.id = id;
   m.label = t.text("label");
-  const std::vector<std::string_view> takes{"at",     "mean",   "median",      "min",      "max",
-                                            "passes", "fall",   "first_below", "exponent", "r2",
-                                            "slope",  "misfit", "lead",        "ratio",    "difference"};
+  const std::vector<std::string_view> takes{"at",     "mean", "median",      "min",       "max",
+                                            "passes", "fall", "first_below", "exponent",  "r2",
+                                            "slope",  "lead", "ratio",       "difference"};
   m.take = takes[t.choice("take", takes)];
   if (m.take == "ratio" || m.take == "difference") {
     m.first = t.text("first");
@@ -282,11 +282,9 @@ Measure read_measure(const std::string& id, Table t) {
     m.b = t.number("to", m.a);
     if (m.take == "passes") m.limit = t.number("limit");
     if (m.take == "r2" || m.take == "slope") m.against = t.text("against", "x");
-    if (m.take == "misfit" || m.take == "lead") {
+    if (m.take == "lead") {
       m.law = t.text("law");
       m.offset = t.text("offset", "");
-    }
-    if (m.take == "lead") {
       m.rivals = t.texts("rivals");
       if (m.rivals.empty()) t.refuse("rivals", "is empty: expected one law or curve at least");
     }

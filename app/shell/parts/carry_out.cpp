@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "app/lessons/player.h"
+#include "app/lesson-player/player.h"
 #include "app/panels/plot_files.h"
 #include "app/shell/app_state.h"
 #include "app/ui/widgets.h"

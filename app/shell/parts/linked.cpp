@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "app/lessons/player.h"
+#include "app/lesson-player/player.h"
 #include "app/shell/app_state.h"
 #include "app/words/words.h"
 #include "engine/core/boundary.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "app/lessons/player.h"
+#include "app/lesson-player/player.h"
 #include "app/shell/app_state.h"
 #include "app/view/chain.h"
 #include "app/words/words.h"

@@ -3,8 +3,8 @@
 #include <string>
 #include <utility>
 
-#include "app/lessons/kept.h"
-#include "app/lessons/player.h"
+#include "app/lesson-player/player.h"
+#include "app/lesson-player/saved_curves.h"
 #include "app/shell/parts/shown_session.h"
 #include "app/shell/settings.h"
 #include "app/words/words.h"
@@ -32,7 +32,7 @@ lessons::Player& player_of(Screens& screens, Lab* lab) {
     screen.player = std::make_shared<lessons::Player>(
         course::read_course(course::lessons_folder(), language_of(screen)),
         std::make_unique<lessons::Worker>(screens.wake, 0, lab ? lab->finished_runs() : nullptr,
-                                          lessons::Kept::folder_beside(progress)),
+                                          lessons::SavedCurves::folder_beside(progress)),
         progress);
   }
   return *screen.player;

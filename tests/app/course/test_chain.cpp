@@ -10,6 +10,7 @@
 #include "app/support/shipped_course.h"
 #include "app/support/small_lesson.h"
 #include "app/support/well_formed.h"
+#include "app/ui/numbers.h"
 #include "catch.hpp"
 #include "refusals/refusals.h"
 

@@ -10,7 +10,6 @@
 #include "app/course/check.h"
 #include "app/course/labels.h"
 #include "app/course/language.h"
-#include "app/course/reading/reach.h"
 #include "app/support/exercise_lesson.h"
 #include "app/support/player_driver.h"
 #include "app/support/program.h"
@@ -168,21 +167,16 @@ TEST_CASE("a figure has the same numbers in every language", "[lesson]") {
   }
 }
 
-TEST_CASE("what a lesson calls by a key of its own is called as the lessons and the settings call it",
+TEST_CASE("what a lesson calls by a key of its own is called as the settings call it",
           "[lesson]") {
   const Words& english = words::language("en");
-  std::set<std::string> elsewhere;
-  for (const Lesson& lesson : read_course(kFolder, "").lessons)
-    for (const Reach& reach : load_reach(lesson)) elsewhere.insert(reach.setting);
   for (const Words::Entry& entry : english.entries()) {
     INFO(entry.key);
-    if (entry.key.starts_with("course.elsewhere.")) CHECK(elsewhere.erase(*english.find(entry.key)) == 1);
     if (!entry.key.starts_with("course.setting.")) continue;
     const Field* field = find_field(entry.key.substr(std::string("course.setting.").size()));
     REQUIRE(field);
     CHECK(field->label == *english.find(entry.key));
   }
-  for (const std::string& setting : elsewhere) FAIL_CHECK("no words for " << setting);
 }
 
 TEST_CASE("help under the mouse of a lesson in German is German", "[player]") {
@@ -305,44 +299,6 @@ TEST_CASE("--language shows the lessons in it, and refuses one that no lesson ha
     const auto wished = test::run_program(command + there, "env NORMSCOPE_LANGUAGE=de");
     CHECK(wished.code == 0);
     CHECK(wished.err == "");
-  }
-}
-
-TEST_CASE("a lesson's reach names what held and what did not, with the numbers of limits.md", "[lesson]") {
-  const Course course = read_course(kFolder, "");
-  const Lesson& lesson = *course.find("warm-up");
-  const std::string table =
-      "# x\n\n| setting | A's loss above letter frequencies (−0.1 to 0.1) | A's loss above letter frequencies, "
-      "warm-up 200 (at most −0.5) | loss of A above that of C (at least 0.5) |\n|--|--|--|--|\n"
-      "| as in the lesson | 0.01 nats | −1.8 nats | 2 nats |\n"
-      "| width 32 | **−1.1 nats, −1.4 nats to −0.95 nats, 0 of 5 hold** | −1.2 nats | **0.2 nats** |\n"
-      "| width 128 | 0 nats | −2 nats | 2 nats |\n| depth × 2 | **−1 nats, 1 of 5 hold** | −2 nats | 2 nats |\n";
-  const std::vector<std::string> words = reach_words(lesson, parse_reach(lesson, table, "t.md"));
-  REQUIRE(words.size() == 3);
-  CHECK(words[0] == "It also holds with: width 128.");
-  CHECK(
-      words[1] ==
-      "It does not hold with width 32: A's loss above letter frequencies: needed −0.1 to 0.1, measured −1.1 nats "
-      "(−1.4 nats to −0.95 nats; 0 of 5 seeds hold); loss of A above that of C: needed at least 0.5, measured 0.2 "
-      "nats.");
-  CHECK(words[2] ==
-        "It does not hold with depth × 2: A's loss above letter frequencies: needed −0.1 to 0.1, measured "
-        "−1 nats (1 of 5 seeds hold).");
-  const Course german = read_course(kFolder, "de");
-  const std::vector<std::string> there =
-      reach_words(*german.find("warm-up"), parse_reach(*german.find("warm-up"), table, "t.md"));
-  REQUIRE(there.size() == 3);
-  CHECK(contains(there[1],
-                 ": nötig −0,1 bis 0,1, gemessen −1,1 nats (−1,4 nats bis −0,95 nats; gilt bei 0 von 5 "
-                 "Zufallsstarts)"));
-  CHECK(contains(there[1], ": nötig mindestens 0,5, gemessen 0,2 nats."));
-  CHECK_THROWS_WITH(
-      parse_reach(*course.find("admin"), table, "t.md"),
-      Catch::Contains("t.md:3: is not of this lesson's effect: expected a column for each of its measures"));
-  // Every lesson that names an effect was measured elsewhere too.
-  for (const Lesson& one : course.lessons) {
-    INFO(one.id);
-    CHECK(load_reach(one).empty() == one.effect.empty());
   }
 }
 

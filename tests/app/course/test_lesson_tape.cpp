@@ -17,7 +17,7 @@
 
 #include "app/course/check.h"
 #include "app/course/tapes.h"
-#include "app/lessons/worker.h"
+#include "app/lesson-player/worker.h"
 #include "app/support/player_driver.h"
 #include "app/support/small_lesson.h"
 #include "app/ui/widgets.h"
@@ -347,7 +347,7 @@ TEST_CASE("lesson 0 is walked, instruction by instruction, with right and wrong 
       p.next(keyboard);
       CHECK(p.driver.value("lesson/puzzle") == "solved");
       p.next(keyboard);
-      REQUIRE(p.player().aside() == Aside::Say);
+      REQUIRE(p.player().page() == PageKind::Say);
       p.driver.frames(2);
       p.say_all(keyboard);
       p.press("lesson/next", keyboard);

@@ -113,9 +113,6 @@ TEST_CASE("a drawn tape has rows that can be drawn and a table beside it", "[les
   const std::string drawn = fixture::replaced(
       small, "[figure.f]", "[figure.d]\ntitle = \"D\"\ntape = \"t\"\nfollow = 1\n\n[figure.f]");
   CHECK(fixture::parsed_lesson(drawn, "Words.").figure("d")->follow == 1);
-  const std::string alone =
-      fixture::replaced(small, "tape = \"t\"\n\n[step", "tape = \"t\"\nfollow = 1\n\n[step");
-  CHECK(test::contains(fixture::refusal_of(alone, "Words."), "has no table beside it"));
   const std::string wide =
       fixture::replaced(fixture::replaced(drawn, "values = [1, 2]", "values = [1, 2, 1, 2, 1, 2, 1]"),
                         "values = [3, -1], rows = 2", "values = [3, -1, 3, -1, 3, -1, 3], rows = 7");

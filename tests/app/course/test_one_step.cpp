@@ -33,10 +33,6 @@ std::string with_step() {
   return replaced(curve, "[step.predict]", kFigure + "[step.predict]");
 }
 
-std::string refused(const std::string& from, const std::string& to) {
-  return fixture::refusal_of(replaced(with_step(), from, to));
-}
-
 /// The small lesson with a curve that it is given.
 struct Valley {
   explicit Valley(std::vector<double> y) : own{{"step", {{0, 0.003, 0.006}, std::move(y)}}} {}
@@ -83,22 +79,6 @@ TEST_CASE("where a curve of one step comes back", "[lesson]") {
   CHECK(back({0, -1, 3, 9}) == 1.25);
   CHECK_FALSE(back({0, -1, -2, -1}));
   CHECK_FALSE(back({0, 1, 2, 3}));  // uphill from the beginning
-}
-
-TEST_CASE("a curve of one step and its ball: what is refused", "[lesson]") {
-  CHECK(fixture::refusal_of(with_step()).empty());
-  CHECK(contains(refused("step = 3", "step = 5"),
-                 "[curve.step.step] 5 comes after the last: expected at most 4"));
-  CHECK(contains(refused("xs = [0, 0.003, 0.006]", "xs = [0.003, 0.006]"),
-                 "do not begin with 0: expected the loss before the step first"));
-  CHECK(contains(refused("y = \"change\"", "y = \"loss\""), "'loss' is not measured there: expected change"));
-  CHECK(
-      contains(refused("ball = \"step\"", "ball = \"over_time\""),
-               "[figure.valley.ball] 'over_time' is no step of this lesson: expected a curve of = one_step"));
-  CHECK(contains(refused("lines = [{ curve = \"step\", run = \"A\" }]", "lines = []"),
-                 "[figure.valley.ball] 'step' is no line of the figure: expected one of them"));
-  CHECK(contains(refused("run = \"A\"\ny = \"change\"", "run = \"other\"\ny = \"change\""),
-                 "[figure.valley.ball] 'other' is not in this lesson: expected a run with a letter of it"));
 }
 
 TEST_CASE("the ball lies on a measured point, and its sentence says what the step does there", "[lesson]") {

@@ -12,10 +12,8 @@
 #include "app/plot/plot_layout.h"
 #include "app/support/player_driver.h"
 #include "app/support/shipped_course.h"
-#include "app/support/small_lesson.h"
 #include "app/support/well_formed.h"
 #include "catch.hpp"
-#include "refusals/refusals.h"
 
 namespace normscope::test_river {
 namespace {
@@ -254,32 +252,13 @@ TEST_CASE("the texts of a river stand inside its place and cover no other", "[le
     }
 }
 
-TEST_CASE("a river is read as a map is, with keys of its own", "[lesson]") {
+TEST_CASE("a river is read as a map is", "[lesson]") {
   const Lesson& lesson = *fixture::shipped_course().find("dependency");
   const Figure& river = *lesson.figure("river_pre");
   CHECK(river.river);
   CHECK(river.map_run == "C");
   CHECK(river.map_at_start);
   CHECK_FALSE(lesson.figure("map_pre")->river);
-  const std::string base = test::refusal_base("lesson");
-  const auto refused = [&](const std::string& keys) {
-    return fixture::refusal_of(fixture::replaced(
-        base, "[step.predict]", "[figure.m]\ntitle = \"M\"\n" + keys + "\n\n[step.predict]"));
-  };
-  CHECK(refused("river = \"A\"\nriver_at = \"end\"").empty());
-  CHECK(contains(refused("river = \"A\"\nriver_grows = true"), "'A' rescales its stream"));
-  const std::string two = refused("river = \"A\"\nmap = \"A\"");
-  CHECK(contains(two, "lesson.toml:"));
-  CHECK(contains(two, "stands beside map"));
-  for (const char* keys : {"river = \"A\"\nriver_at = \"middle\"", "river = \"A\"\nmap_at = \"end\"",
-                           "map = \"A\"\nriver_at = \"end\"", "river = 3"}) {
-    INFO(keys);
-    const std::string why = refused(keys);
-    CHECK(contains(why, "lesson.toml:"));
-    CHECK_FALSE(contains(why, "lesson.toml:1:"));  // the line of the key
-    CHECK(contains(why, "figure.m"));
-  }
-  CHECK(contains(refused("river = \"other\""), "[figure.m.river] 'other' is not in this lesson"));
 }
 
 TEST_CASE("a river is the learner's own as soon as there is one", "[lesson]") {
@@ -374,19 +353,6 @@ TEST_CASE("a branch that makes the river much wider joins it along the river's o
   };
   CHECK(inflows(false) == 2);
   CHECK(inflows(true) == 1);
-}
-
-TEST_CASE("a river names another one to stand below it", "[lesson]") {
-  const std::string base = test::refusal_base("lesson");
-  const auto refused = [&](const std::string& keys) {
-    return fixture::refusal_of(
-        fixture::replaced(base, "[step.predict]",
-                          "[figure.m]\ntitle = \"M\"\nriver = \"A\"\nriver_below = \"n\"\n\n[figure.n]\n"
-                          "title = \"N\"\n" +
-                              keys + "\n\n[step.predict]"));
-  };
-  CHECK(refused("river = \"A\"\nriver_at = \"end\"").empty());
-  CHECK(contains(refused("map = \"A\""), "[figure.m.river_below] 'n' is no other river of this lesson"));
 }
 
 TEST_CASE("two rivers stand one above the other or side by side, each with its sentence", "[player]") {

@@ -11,6 +11,7 @@
 #include "app/support/shipped_course.h"
 #include "app/support/small_lesson.h"
 #include "app/support/well_formed.h"
+#include "app/ui/numbers.h"
 #include "app/ui/svg.h"
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"

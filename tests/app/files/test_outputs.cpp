@@ -12,7 +12,7 @@
 #include "app/course/reader.h"
 #include "app/course/report.h"
 #include "app/headless/raster.h"
-#include "app/lessons/progress.h"
+#include "app/lesson-player/progress.h"
 #include "app/panels/plot_files.h"
 #include "app/shell/settings.h"
 #include "app/support/live_lab.h"

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "app/headless/raster.h"
-#include "app/lessons/player.h"
+#include "app/lesson-player/player.h"
 #include "app/shell/parts/linked.h"
 #include "app/support/lab_fixture.h"
 #include "app/support/live_lab.h"

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <filesystem>
 
-#include "app/lessons/player.h"
+#include "app/lesson-player/player.h"
 #include "app/support/live_lab.h"
 #include "app/support/program.h"
 #include "app/support/random_hand.h"

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "app/lessons/player.h"
+#include "app/lesson-player/player.h"
 #include "app/screens/stages.h"
 #include "app/support/recorded_measurer.h"
 #include "app/support/text_faults.h"

@@ -8,7 +8,7 @@
 #include <functional>
 #include <set>
 
-#include "app/lessons/player.h"
+#include "app/lesson-player/player.h"
 #include "app/screens/tab_walk.h"
 #include "app/support/lab_driver.h"
 #include "app/support/lab_fixture.h"

@@ -5,7 +5,7 @@
 #include <functional>
 #include <set>
 
-#include "app/lessons/player.h"
+#include "app/lesson-player/player.h"
 #include "app/support/lab_driver.h"
 #include "app/support/lab_fixture.h"
 #include "app/support/recorded_measurer.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "app/headless/raster.h"
-#include "app/lessons/player.h"
+#include "app/lesson-player/player.h"
 #include "app/support/lab_driver.h"
 #include "app/support/recorded_measurer.h"
 #include "app/support/shipped_course.h"

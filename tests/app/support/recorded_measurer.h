@@ -7,7 +7,7 @@
 
 #include "app/course/check.h"
 #include "app/course/curves.h"
-#include "app/lessons/worker.h"
+#include "app/lesson-player/worker.h"
 
 namespace normscope::fixture {
 

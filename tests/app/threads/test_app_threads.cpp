@@ -4,7 +4,7 @@
 #include <atomic>
 
 #include "app/course/check.h"
-#include "app/lessons/worker.h"
+#include "app/lesson-player/worker.h"
 #include "app/support/small_course.h"
 #include "app/threads/tiny_study.h"
 #include "catch.hpp"

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "app/lessons/worker.h"
+#include "app/lesson-player/worker.h"
 #include "app/support/gate.h"
 #include "app/support/small_course.h"
 #include "catch.hpp"

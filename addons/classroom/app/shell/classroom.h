@@ -2,7 +2,7 @@
 #pragma once
 
 #include "addons/classroom/app/shell/presentation.h"
-#include "addons/classroom/app/shell/teaching.h"
+#include "addons/classroom/app/shell/teacher.h"
 #include "app/shell/window_part.h"
 
 namespace normscope::shell::classroom {

@@ -14,7 +14,7 @@ struct CodeHash {
   friend bool operator==(const CodeHash&, const CodeHash&) = default;
 };
 
-// `sha256` returns 64 hexadecimal digits.
+// In 64 hexadecimal digits.
 std::string sha256(std::string_view text);
 // Makes a new salt each time.
 CodeHash hash_of(std::string_view code);

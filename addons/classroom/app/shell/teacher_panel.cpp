@@ -55,16 +55,20 @@ void draw_menu(Ui& ui, Teaching& teaching) {
   const std::vector<std::string> rows = menu_rows(teaching.picked);
   const Control* at = ui.registry().find(teaching.picked);
   const Vec size = ui.size();
-  const float width = 420, height = 30 * static_cast<float>(rows.size()) + 20;
+  const TextStyle body{Face::Sans, type::body};
+  const float choices = segmented_width(ui, hold_words());
+  float width = 420;  // or more, where a title needs it
+  for (const std::string& row : rows)
+    width = std::max(width, ui.paint().text_width(body, held_title(ui, row)) + choices + 36);
+  width = std::min(width, size.x - 8);
+  const float height = 30 * static_cast<float>(rows.size()) + 20;
   Rect box{at ? at->rect.x : (size.x - width) / 2, at ? at->rect.bottom() + 6 : 80, width, height};
   box.x = std::clamp(box.x, 4.f, size.x - width - 4);
   box.y = std::clamp(box.y, 4.f, std::max(4.f, size.y - height - 4));
   if (!ui.begin_popup(kMenuPopup, box)) return;
   Rect rest = box.inset(12, 10);
-  const TextStyle body{Face::Sans, type::body};
   for (size_t i = 0; i < rows.size(); ++i) {
     Rect row = rest.take_top(30);
-    const float choices = segmented_width(ui, hold_words());
     const Rect place = row.take_right(choices, 10).inset(0, 2);
     int now = static_cast<int>(teaching.kept.policy.decides(rows[i]).value_or(Hold::Shown));
     if (segmented(ui, fmt::format("teacher/menu/{}", i), place, hold_words(), now,

@@ -18,7 +18,7 @@
 #include "app/cli/study.h"
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
-#include "app/lessons/progress.h"
+#include "app/lesson-player/progress.h"
 #include "training/files/command_text.h"
 
 namespace normscope::commands {

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "addons/papers/app/zoo/own.h"
-#include "app/lessons/wiring_keeper.h"
+#include "app/lesson-player/wiring_keeper.h"
 
 namespace normscope::lessons {
 

@@ -1,0 +1,80 @@
+// The figures of a lesson: a plot, a map, a tape, or one of the pictures of app/course/pictures, and what the learner's
+// hand has done to each.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "app/course/pictures/bars.h"
+#include "app/lesson-player/lesson_context.h"
+#include "app/lesson-player/tape_hand.h"
+#include "app/plot/plot.h"
+#include "app/plot/plot_layout.h"
+
+namespace normscope::lessons {
+
+class PredictPage;
+
+class Figures {
+ public:
+  /// The figure that the step shows, and `show` which it is to show, if it has one of this name.
+  const course::Figure& shown(const LessonContext& context) const;
+  void show(const course::Lesson& lesson, course::StepKind step, std::string_view figure);
+  /// Draws title, note and the choice of figures, and takes their height from `rest`.
+  void draw_head(ui::Ui& ui, ui::Rect& rest, const LessonContext& context);
+  /// On Predict the page takes the prediction in the figure.
+  void draw(ui::Ui& ui, const ui::Rect& rect, LessonContext& context, PredictPage* predict = nullptr);
+  TapeHand tapes;
+
+ private:
+  using Rect = ui::Rect;
+  course::FigureData data(const course::Figure& figure, const LessonContext& context) const;
+  void draw_plot(ui::Ui& ui, Rect rect, LessonContext& context, PredictPage* predict);
+  void draw_gap(ui::Ui& ui, const Rect& area, const plot::PlotSpec& plot, const LessonContext& context);
+  // figure_pictures.cpp
+  void draw_rivers(ui::Ui& ui, Rect rect, LessonContext& context, const course::Figure& figure);
+  void draw_river(ui::Ui& ui, std::string_view name, Rect rect, LessonContext& context,
+                  const course::Figure& figure);
+  void draw_walk(ui::Ui& ui, Rect rect, LessonContext& context, const course::Figure& figure);
+  void draw_chain(ui::Ui& ui, Rect rect, LessonContext& context, const course::Figure& figure);
+  void draw_bars(ui::Ui& ui, Rect rect, LessonContext& context, const course::Figure& figure);
+  course::BarsHand hold_bars(ui::Ui& ui, const Rect& picture, const LessonContext& context,
+                             const SmallTape& tape, const course::Bars& bars, course::BarsHand hand);
+
+  std::array<int, 4> chosen_{};  ///< by step
+  std::map<std::string, plot::View> views_;
+  std::map<std::string, double> balls_;                  ///< by figure: the rate that its ball was dragged to
+  std::map<std::string, double> walked_;                 ///< by figure: the step or depth that the hand chose
+  std::map<std::string, course::BarsHand> bars_;         ///< by figure
+  std::optional<std::pair<double, double>> held_scale_;  ///< of the bars, while one is held
+};
+
+/// From values to px, for a plot whose values lie within `area`.
+plot::PlotMap map_of(const plot::PlotSpec& plot, const ui::Rect& area);
+/// The panel of a page's figure, without its edge.
+ui::Rect figure_panel(ui::Ui& ui, const ui::Rect& rect, const LessonContext& context);
+/// The lower end of `rest`, below a line.
+inline constexpr float kSliderFoot = 92;  ///< height of a foot with a slider
+ui::Rect figure_foot(ui::Ui& ui, ui::Rect& rest, const LessonContext& context, float height,
+                     bool line = true);
+void draw_not_trained(ui::Ui& ui, std::string_view name, const ui::Rect& rect, const LessonContext& context);
+
+/// The lesson's runs, each in a row with what is to be said of it; `beside` is room at the right for something else.
+struct RunNote {
+  std::string words{};
+  bool hidden = false;
+};
+/// The title of what a page shows at its right, and a note below it.
+void draw_figure_title(ui::Ui& ui, ui::Rect& rest, const LessonContext& context, const std::string& title,
+                       const std::string& note,
+                       const std::function<void(ui::Rect& head, ui::TextStyle style)>& tabs = {});
+
+float runs_height(const LessonContext& context);
+void draw_runs(ui::Ui& ui, ui::Rect& rest, const LessonContext& context,
+               const std::function<RunNote(const course::LessonRun&)>& note = {}, float beside = 0);
+
+}  // namespace normscope::lessons

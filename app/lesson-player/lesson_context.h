@@ -1,0 +1,116 @@
+// The context of a lesson is shared by its pages: the lesson and its reference numbers, what the learner has set, and
+// what is measured with it. It lives as long as the lesson is open.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "app/course/figures.h"
+#include "app/course/reader.h"
+#include "app/lesson-player/flow.h"
+#include "app/lesson-player/opening_picture.h"
+#include "app/lesson-player/progress.h"
+#include "app/lesson-player/worker.h"
+#include "app/ui/ui.h"
+#include "app/view/answer.h"
+#include "app/view/desk.h"
+
+namespace normscope::lessons {
+
+class Experiment;
+class Figures;
+
+/// The four steps of a lesson with what stands beside them, then the pages of the whole course.
+enum class PageKind : uint8_t { Predict, Run, Compare, Challenge, Explain, Say, Why, Review };
+course::StepKind step_of(PageKind page);  ///< Explain for the pages of the course
+PageKind page_of(course::StepKind step);
+inline bool of_course(PageKind page) { return page >= PageKind::Why; }
+
+/// How far down a page is, where it is longer than its room.
+struct Scroll {
+  float at = 0, text_height = 0;
+  ui::Rect readable{};   ///< in the last frame: what no edge fades
+  std::string followed;  ///< the control with the focus that the page last scrolled to
+
+  void restart();
+  /// By wheel and keys over `rect`, `furthest` at most.
+  void move(ui::Ui& ui, const ui::Rect& rect, float room, float furthest);
+  /// Brings the control into sight when it takes the keyboard's focus.
+  void follow_focus(const ui::Ui& ui, const std::string& name, const ui::Rect& rect, const ui::Rect& seen);
+};
+
+/// Where a page leads, once it is drawn.
+struct Turn {
+  std::optional<size_t> lesson{};
+  bool again = false;  ///< to a second prediction
+  std::optional<PageKind> page{};
+};
+
+struct LessonContext {
+  LessonContext(const course::Course& course, size_t index, Measurer& measurer, Progress& progress,
+                const std::string& folder);
+  ~LessonContext();
+
+  const course::Course& course;
+  const size_t index;
+  const course::Lesson& lesson;
+  Measurer& measurer;
+  Progress& progress;
+  const std::string& folder;  ///< of what is kept between starts; empty: nothing is kept
+  std::optional<course::Results> reference;
+  std::string reference_error;
+  std::unique_ptr<Figures> figures;
+  std::unique_ptr<Experiment> experiment;
+  OpeningPicture opening;
+  PageKind page = PageKind::Predict;
+  PageKind left = PageKind::Predict;  ///< the step to which a page of the course leads back
+  ui::Size size = ui::Size::Full;
+  Scroll scroll;
+  bool fresh = true;      ///< the prediction was just opened: its main control takes the keyboard
+  bool again = false;     ///< a second prediction is being made
+  bool measured = false;  ///< the measurer's state is of this lesson, and done
+  std::optional<course::Changes> predicted_for;  ///< the changes of a prediction committed in this sitting
+  std::map<std::string, double> knobs;           ///< by id; absent: as the run says
+  std::map<std::string, std::string> chosen;     ///< of the challenge, by field; absent: as the run says
+  Desk desk;                                     ///< of this frame
+  Turn turn;
+
+  const std::string& tr(std::string_view english) const { return course.words->tr(english); }
+  std::string tr(std::string_view english, words::Places places) const {
+    return course.words->tr(english, places);
+  }
+  bool compact() const { return size == ui::Size::Compact; }
+  LessonProgress& kept() const { return progress.of(lesson.id); }
+  /// Whether the prediction is committed or skipped, and no second one is being made.
+  bool locked() const { return (kept().committed || kept().skipped) && !again; }
+  const course::Results* seeds() const { return reference ? &*reference : nullptr; }
+
+  course::StepKind step() const { return step_of(of_course(page) ? left : page); }
+  /// To the next lesson, or behind the last to the pages of the course.
+  void leave();
+
+  void measure();
+  /// True once, when the measurement of this lesson has ended.
+  bool just_measured();
+  std::shared_ptr<const MeasureState> state() const { return measurer.state(); }
+  /// Whether the measurer's state is of this lesson.
+  bool is_own(const MeasureState& state) const;
+  /// The number of the learner's own run.
+  double number(const std::string& measure) const;
+
+  double knob_value(const course::Knob& knob) const;
+  std::string chosen_value(const course::Challenge::Choice& choice) const;
+  course::Changes changes() const;
+  /// What the shown run was measured with, or before the first measurement what it will be.
+  course::Changes shown_changes() const;
+  course::FigureData figure_data() const;
+  FlowContext flow() const;
+  /// The lesson's runs for the Lab, each under its letter. A trained run is at its end, and the rest plays; before the
+  /// commitment all are paused at step 0, so that nothing is given away.
+  session::ReplaceRuns runs() const;
+};
+
+}  // namespace normscope::lessons

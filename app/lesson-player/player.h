@@ -1,0 +1,66 @@
+// The Lessons screen plays the course: the list of lessons, one page, and a footer with the steps. The player keeps the
+// context of the open lesson and its pages, and turns from one to the next. It is state plus draw(), without a window.
+// Controls: lesson/list/ID, lesson/step/NAME, lesson/next, lesson/skip, lesson/redo, lesson/stop, lesson/lab,
+// lesson/course, lesson/why, lesson/review; each page has its own.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "app/lesson-player/page.h"
+
+namespace normscope::lessons {
+
+class PredictPage;
+
+class Player {
+ public:
+  Player(course::Course course, std::unique_ptr<Measurer> measurer, std::string progress_path);
+  ~Player();
+
+  /// Fills `area`, the window below the top bar. It returns what is to be taken to the Lab, if anything.
+  Desk draw(ui::Ui& ui, const ui::Rect& area, const LabView& view);
+
+  const course::Course& course() const { return course_; }
+  /// Opens a lesson at a step as if the learner had reached it (earlier steps count as done), for pictures and
+  /// tests. An answer from elsewhere is filled in, as far as the lesson can have it, for the learner to commit or to
+  /// change; where a prediction was made it waits for a second one.
+  void open(std::string_view lesson, course::StepKind step, const view::Answer& answer = {});
+  /// The prediction as it stands here, made or in the making; empty where it was skipped or not begun.
+  view::Answer answer() const;
+  /// For a link to a step: that step comes as soon as the prediction is made or skipped, with the figure of
+  /// this name, if it has one.
+  void lead_to(course::StepKind step, std::string_view figure);
+  const std::string& figure_id() const;
+  bool measuring() const { return measurer_->state()->running; }
+  void stop_measuring() { measurer_->stop(); }
+  PageKind page() const { return context_->page; }
+  course::StepKind step() const { return context_->step(); }
+  const course::Lesson* lesson() const { return context_ ? &context_->lesson : nullptr; }
+  LessonProgress& progress(const std::string& id) { return progress_.of(id); }
+
+ private:
+  void choose(size_t index);
+  void go(PageKind page);
+  void carry_out(const Turn& turn);
+  Page& shown() const { return *pages_[static_cast<size_t>(context_->page)]; }
+
+  course::Course course_;
+  std::unique_ptr<Measurer> measurer_;
+  Progress progress_;
+  std::string folder_;                          ///< of what is kept between starts; empty: nothing is kept
+  std::unique_ptr<LessonContext> context_;      ///< null: there are no lessons
+  std::array<std::unique_ptr<Page>, 8> pages_;  ///< by kind
+  PredictPage* predict_ = nullptr;              ///< the first of them
+};
+
+/// All lessons, whatever the height, in rows of two lines or of one, and the pages of the course.
+float list_height(const LessonContext& context);
+void draw_list_items(ui::Ui& ui, ui::Rect rect, LessonContext& context);
+/// The list in its panel, and below it the predictions.
+void draw_list(ui::Ui& ui, const ui::Rect& rect, LessonContext& context);
+void draw_footer(ui::Ui& ui, const ui::Rect& rect, LessonContext& context, Page& page);
+
+}  // namespace normscope::lessons

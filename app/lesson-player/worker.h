@@ -1,0 +1,77 @@
+// The worker measures a lesson's curves for the learner, seed 1, on a thread of its own, and reports how far it has
+// come. The screen reads a shared immutable state each frame and never waits. Runs are kept, so that going back costs
+// nothing.
+#pragma once
+
+#include <cmath>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "app/course/curves.h"
+#include "training/files/newest_job.h"
+
+namespace normscope::lessons {
+
+struct MeasureState {
+  std::string lesson;
+  course::Changes changes;  ///< the learner's changes that it is measured with
+  bool running = false, done = false, stopped = false;
+  std::string run;            ///< the lesson's run that is being trained; empty: none
+  std::string doing;          ///< "run B, step 120 of 300"
+  double share = 0;           ///< share of all the work that is done, 0..1
+  double seconds_left = NAN;  ///< an estimate; NaN: not known yet
+  std::string error;
+  course::CurveSet curves;  ///< the finished curves, and the beginning of the one being measured
+  std::map<std::string, experiments::ShareMap> maps;  ///< "A start"
+  std::map<std::string, std::string> texts;           ///< what each model writes
+  /// Has each run that was trained in this sitting, or is being trained; any thread may read it.
+  std::map<std::string, std::shared_ptr<const History>> histories;
+};
+
+/// What the player needs for measuring. Tests supply their own.
+class Measurer {
+ public:
+  virtual ~Measurer() = default;
+  /// Replaces what is under way. The lesson must outlive it.
+  virtual void start(const course::Lesson& lesson, const course::Changes& changes) = 0;
+  virtual void stop() = 0;
+  virtual std::shared_ptr<const MeasureState> state() const = 0;
+};
+
+class SavedCurves;
+
+class Worker : public Measurer {
+ public:
+  /// The folder for measurements from earlier starts; empty: none. `on_change` is called from the worker's
+  /// thread when the state has changed (a window wakes its event loop there). `finished` is the store of finished runs
+  /// that is shared with the Lab; null: its own.
+  explicit Worker(std::function<void()> on_change = {}, int threads = 0,
+                  std::shared_ptr<RunCache> finished = nullptr, const std::string& kept = "");
+  ~Worker() override;
+  void start(const course::Lesson& lesson, const course::Changes& changes) override;
+  void stop() override;
+  std::shared_ptr<const MeasureState> state() const override { return jobs_.state(); }
+  void wait() { jobs_.wait(); }  ///< waits until nothing is under way
+
+ private:
+  struct Job {
+    const course::Lesson* lesson = nullptr;
+    course::Changes changes;
+  };
+  static std::string doing(const Job& job);  ///< for messages
+  void carry_out(const Job& job);
+  void work(const Job& job);
+  void measure(const Job& job, MeasureState& state);
+
+  int threads_;
+  std::shared_ptr<RunCache> finished_;
+  std::unique_ptr<experiments::RunStore>
+      store_;  ///< only the worker's thread makes and uses it and the next two
+  std::map<std::string, std::vector<course::Changes>>
+      tried_;  ///< by lesson: settings that were measured before
+  std::unique_ptr<SavedCurves> kept_;
+  NewestJob<Job, MeasureState> jobs_;  ///< last, so destroyed first: its thread uses the others
+};
+
+}  // namespace normscope::lessons

@@ -1,0 +1,482 @@
+// What a lesson says is of the run that is shown: labels from settings, sentences in several forms, sweeps
+// with their new point, terms that open the glossary, measurements that outlive the window.
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+
+#include "app/course/figures.h"
+#include "app/course/labels.h"
+#include "app/course/language.h"
+#include "app/course/terms.h"
+#include "app/lesson-player/saved_curves.h"
+#include "app/support/listing.h"
+#include "app/support/player_driver.h"
+#include "app/support/program.h"
+#include "app/support/small_course.h"
+#include "app/view/glossary.h"
+
+using namespace normscope;
+using namespace course;
+using namespace normscope::lessons;
+using fixture::PlayerDriver;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// The course, whole: what cannot be read fails here with its reason, and not where it is missed.
+const Course& whole_course() {
+  const Course& course = fixture::shipped_course();
+  for (const Broken& broken : course.broken) FAIL(broken.error);
+  return course;
+}
+
+std::string read_with(const std::string& markdown, double value, bool measured = true) {
+  const Prose prose = parse_prose(markdown, "t.md");
+  std::string out;
+  for (const Inline& piece : read_as(
+           prose.blocks[0].inlines,
+           [&](const std::string&) { return measured ? std::optional(value) : std::nullopt; }, "(later)"))
+    out += piece.text;
+  return out;
+}
+
+/// Lists the terms of a text in their order, without its small print, and whether each labels a list's item.
+std::vector<std::pair<const view::Term*, bool>> terms_in(const Prose& text, const words::Language& language) {
+  std::vector<std::pair<const view::Term*, bool>> found;
+  for (const Block& block : text.at_heading().first.blocks) {
+    std::vector<std::string> plain;
+    size_t label = 0;
+    for (const Inline& piece : block.inlines) {
+      std::istringstream words{piece.kind == Inline::Kind::Text ? piece.text : "$"};
+      for (std::string word; words >> word;) plain.push_back(plain_word(word));
+      if (block.kind == Block::Kind::Item && &piece == &block.inlines.front() && piece.strong)
+        label = plain.size();
+    }
+    for (size_t i = 0; i < plain.size(); ++i)
+      if (const TermMatch match = term_at_start(std::span(plain).subspan(i), language); match.term) {
+        found.emplace_back(match.term, i < label);
+        i += match.words - 1;
+      }
+  }
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("a sentence takes the form that its measure has") {
+  const std::string text = "It {if x >= 1000}falls{else if x > 2 and x < 900}sinks{else}stays{end}.";
+  CHECK(read_with(text, 1000) == "It falls.");
+  CHECK(read_with(text, 950) == "It stays.");
+  CHECK(read_with(text, 3) == "It sinks.");
+  CHECK(read_with(text, 2) == "It stays.");
+  CHECK(read_with(text, std::nan("")) == "It stays.");
+  CHECK(read_with(text, INFINITY) == "It falls.");
+  CHECK(read_with(text, 0, false) == "It (later).");
+  CHECK(read_with("{if changed}yours{else}mine{end}", 1) == "yours");
+  CHECK(read_with("{if changed}yours{else}mine{end}", 0) == "mine");
+  CHECK(read_with("{always}now{end} and then", 0, false) == "now and then");
+  CHECK(parse_prose(text, "t.md").words() == 2);
+  for (const auto& [broken, why] : {
+           std::pair{"a\n\n{if x < 1} b", "t.md:3: {if x < 1} is not closed"},
+           std::pair{"a {else} b", "t.md:1: {else} without {if}"},
+           std::pair{"a {end}", "t.md:1: {end} without {if}"},
+           std::pair{"{if x < 1} b {end}", "has no form for the case that it is not so: expected {else}"},
+           std::pair{"{if x < 1} b {else if x < 2} c {end}", "has no form for the case"},
+           std::pair{"{if x < 1} {if y < 1} b {else} {end} {end}", "inside another"},
+           std::pair{"{if x < 1} b {else} c {else} d {end}", "after the last form"},
+           std::pair{"{if x = 1} b {else} c {end}", "expected NAME, one of < <= > >="},
+           std::pair{"{if x < one} b {else} c {end}", "expected NAME, one of < <= > >="},
+           std::pair{"{if x < 1 or y < 1} b {else} c {end}", "expected NAME, one of < <= > >="},
+           std::pair{"{if x} b {else} c {end}", "expected NAME, one of < <= > >="},
+       }) {
+    INFO(broken);
+    CHECK_THROWS_WITH(parse_prose(broken, "t.md"), Catch::Contains(why));
+  }
+}
+
+TEST_CASE("a run is called after the settings that it has") {
+  const Course& course = whole_course();
+  const Lesson& steps = *course.find("first-steps");
+  CHECK(run_label(steps, "A") == "Post-LN, no warm-up");
+  CHECK(run_label(steps, "B") == "Post-LN, warm-up 200");
+  CHECK(run_label(steps, "C") == "Pre-LN, no warm-up");
+  const Changes later{{"A", {{"train.warmup", "100"}}}};
+  CHECK(run_label(steps, "A", later) == "Post-LN, warm-up 100");
+  CHECK(run_label(steps, "B", later) == "Post-LN, warm-up 200");
+  const Lesson& admin = *course.find("admin");
+  CHECK(run_label(admin, "D") == "Admin");
+  const Changes faster{{"D", {{"train.lr", "0.006"}}}};
+  CHECK(run_label(admin, "D", faster) == "Admin, learning rate 0.006");
+  CHECK(run_label(admin, "A", faster) == "Post-LN, learning rate 0.003");
+  // An optimizer by its name, not as a configuration writes it.
+  CHECK(run_label(*course.find("not-only-adam"), "C") == "Pre-LN, learning rate 0.3, SGD");
+  CHECK(run_label(*course.find("not-only-adam"), "D") == "Post-LN, learning rate 0.003, RAdam");
+  // Before training the warm-up decides nothing.
+  const Lesson& dependency = *course.find("dependency");
+  CHECK(run_label(dependency, "B") == "Post-LN, warm-up 200");
+  CHECK(run_label(dependency, "A", {}, dependency.curve("sum_post")) == "Post-LN");
+  CHECK(run_label(dependency, "A", {}, dependency.curve("step_post")) == "Post-LN, no warm-up");
+  const Lesson& task = *course.find("eighteen-layers");  // the learner chooses the placement of A
+  CHECK(run_label(task, "A") == "Your stack, Post-LN, no warm-up");
+  CHECK(run_label(task, "A", {{"A", {{"model.placement", "pre"}}}}) == "Your stack, Pre-LN, no warm-up");
+  CHECK(run_label(task, "B") == "Post-LN, warm-up 200");
+  // Every name in the course: one letter for one placement, where both stacks have it.
+  for (const Lesson& lesson : course.lessons)
+    for (const LessonRun& run : lesson.runs)
+      if (get_field(run.spec, "model.placement") == "pre" &&
+          get_field(run.spec, "model.encoder_placement") == "same")
+        CHECK(run.id == "C");
+}
+
+TEST_CASE("every sentence of the course has the form that the course's numbers have, and another") {
+  size_t forms = 0;
+  for (const Lesson& lesson : whole_course().lessons) {
+    const auto kept = load_results(lesson);
+    REQUIRE(kept);
+    for (const StepKind kind : kSteps)
+      for (const Block& block : lesson.step(kind).text.blocks)
+        for (size_t i = 0; i < block.inlines.size(); ++i) {
+          const Inline& piece = block.inlines[i];
+          if (piece.kind != Inline::Kind::If) continue;
+          ++forms;
+          for (const Condition& c : piece.conditions) {
+            if (c.measure == kChanged) continue;
+            INFO(lesson.id << " " << to_string(kind) << ": " << piece.text);
+            for (double value : kept->measures.at(c.measure).values) CHECK(c.holds(value));
+            CHECK(c.holds(c.limit + 1) != c.holds(c.limit - 1));
+          }
+        }
+  }
+  CHECK(forms >= 10);
+}
+
+TEST_CASE("a sweep gets the point of a run that lies on its line, and of no other") {
+  const Course& course = whole_course();
+  const Lesson& lesson = *course.find("warm-up");
+  const Curve& curve = *lesson.curve("by_warmup");
+  using Values = std::vector<double>;
+  CHECK(sweep_values(lesson, curve, 1, {}, {}) == curve.xs);
+  const Changes now{{"B", {{"train.warmup", "30"}}}};
+  CHECK(sweep_values(lesson, curve, 1, now, {}) == Values{0, 10, 25, 30, 50, 100, 200});
+  CHECK(sweep_values(lesson, curve, 1, now, {{{"B", {{"train.warmup", "40"}}}}}) ==
+        Values{0, 10, 25, 30, 40, 50, 100, 200});
+  CHECK(sweep_values(lesson, curve, 1, {{"B", {{"train.warmup", "30"}, {"train.lr", "0.001"}}}}, {}) ==
+        curve.xs);
+  CHECK(sweep_values(lesson, curve, 1, {{"C", {{"train.warmup", "30"}}}}, {}) == curve.xs);
+}
+
+TEST_CASE("the note under a figure's title stands whole, also after a setting was changed") {
+  for (const ui::Vec size : {ui::Vec{1600, 1000}, {1440, 900}, {1280, 720}, {1024, 600}}) {
+    PlayerDriver p("", size, 1, fixture::without_effect);
+    p.open("first-steps", StepKind::Compare);
+    p.driver.click("lesson/knob/warmup", {0.5f, 0.5f});
+    p.click("lesson/again");
+    for (const char* tab : {"update", "token states", "gradient"}) {
+      INFO(size.x << " " << tab);
+      p.click(std::string("lesson/figure/") + tab);
+      CHECK(p.says("band: range of 5 seeds of what you did not change"));
+    }
+  }
+}
+
+TEST_CASE("a figure has no range of five seeds for a run with another setting") {
+  const Course& course = whole_course();
+  const Lesson& lesson = *course.find("first-steps");
+  const fixture::FiveSeeds kept(lesson);
+  FigureData data = kept.data();
+  CHECK(figure_plot(lesson, *lesson.figure("gradient"), data).bands.size() == 3);
+  data.changes = {{"A", {{"train.warmup", "100"}}}};
+  const plot::PlotSpec plot = figure_plot(lesson, *lesson.figure("gradient"), data);
+  CHECK(plot.bands.size() == 2);
+  CHECK(plot.series[0].name == "Post-LN, warm-up 100");
+}
+
+TEST_CASE("what a line comes to is said as in the texts, where it is the number of a measure") {
+  struct Line {
+    const char *lesson, *figure, *curve, *measure;
+  };
+  const Course& course = whole_course();
+  for (const Line& line : {Line{"growing-stream", "stream", "pre", "pre_last"},
+                           {"warm-up", "losses", "loss_A", "end_A"},
+                           {"warm-up", "losses", "loss_C", "end_C"}}) {
+    INFO(line.curve);
+    const Lesson& lesson = *course.find(line.lesson);
+    const fixture::FiveSeeds kept(lesson);
+    const plot::PlotSpec plot = figure_plot(lesson, *lesson.figure(line.figure), kept.data());
+    const auto series = std::find_if(plot.series.begin(), plot.series.end(),
+                                     [&](const plot::Series& s) { return s.id == line.curve; });
+    REQUIRE(series != plot.series.end());
+    Measure bare = *lesson.measure(line.measure);
+    bare.unit.clear();
+    CHECK(series->value == shown(kept.results->measures.at(line.measure).spread.mean, bare));
+  }
+}
+
+TEST_CASE("the upper states of a map stand at the top") {
+  const Course& course = whole_course();
+  const Lesson& lesson = *course.find("dependency");
+  const fixture::FiveSeeds kept(lesson);
+  const plot::PlotSpec plot = figure_plot(lesson, *lesson.figure("map_post"), kept.data());
+  REQUIRE(plot.heat);
+  CHECK(plot.heat->place(0) == plot.heat->rows - 1);
+  CHECK(plot.heat->place(plot.heat->rows - 1) == 0);
+  CHECK(plot.heat->row_first == "1");
+}
+
+TEST_CASE("before the prediction the axis does not tell which way a curve goes") {
+  for (const Lesson& lesson : whole_course().lessons) {
+    if (lesson.prediction.kind != Prediction::Kind::Draw) continue;
+    INFO(lesson.id);
+    const Figure& figure = *lesson.figure(lesson.step(StepKind::Predict).figures[0]);
+    const double start = load_results(lesson)->curves.at(lesson.prediction.curve).mean[0];
+    const double above = std::log(figure.y.high / start), below = std::log(start / figure.y.low);
+    CHECK(above / below > 1 / 2.5);
+    CHECK(above / below < 2.5);
+  }
+}
+
+TEST_CASE("words of the glossary are found in running text") {
+  const auto term = [](std::initializer_list<std::string> words) {
+    const std::vector<std::string> list(words);
+    const TermMatch match = term_at_start(list);
+    return match.term ? fmt::format("{} {}", match.term->id, match.words) : "";
+  };
+  CHECK(plain_word("(Post-LN),") == "post-ln");
+  CHECK(plain_word("Adam's") == "adam");
+  CHECK(term({"gradient", "of"}) == "gradient 1");
+  CHECK(term({"gradients"}) == "gradient 1");
+  CHECK(term({"learning", "rate", "rises"}) == "learning-rate 2");
+  CHECK(term({"letter", "frequencies"}) == "unigram 2");
+  CHECK(term({"letter", "by"}).empty());
+  CHECK(term({"run"}).empty());
+  for (const char* symbol : {"W_2", "\\|\\cdot\\|", "D", "F", "\\mathrm{Var}", "\\odot", "\\sqrt{N}"}) {
+    INFO(symbol);
+    CHECK(term_of_formula(symbol));
+  }
+  CHECK_FALSE(term_of_formula("x_1"));
+}
+
+TEST_CASE("what is below zero has a minus sign in the course's texts and figures, and no hyphen") {
+  const auto has_hyphen = [](const std::string& text) {
+    for (size_t i = 0; i + 1 < text.size(); ++i)
+      if (text[i] == '-' && text[i + 1] >= '0' && text[i + 1] <= '9' &&
+          (i == 0 || text[i - 1] == ' ' || text[i - 1] == '('))
+        return true;
+    return false;
+  };
+  CHECK(has_hyphen("at most -0.5"));
+  const Course& course = whole_course();
+  for (Lesson lesson : course.lessons) {
+    INFO(lesson.id);
+    each_text(lesson, [&](const std::string& key, std::string& text) {
+      INFO(key << ": " << text);
+      CHECK_FALSE(has_hyphen(text));
+    });
+    for (const StepKind kind : kSteps)
+      for (const Block& block : lesson.step(kind).text.blocks)
+        for (const Inline& piece : block.inlines)
+          if (piece.kind == Inline::Kind::Text) CHECK_FALSE(has_hyphen(piece.text));
+    for (const Check& check : lesson.checks) CHECK_FALSE(has_hyphen(band_text(check)));
+  }
+  const Lesson& lesson = *course.find("warm-up");
+  CurveSet own;
+  own["loss_A"] = {{1, 300}, {-0.25, -0.25}};
+  FigureData data;
+  data.own = &own;
+  const plot::PlotSpec plot = figure_plot(lesson, *lesson.figure("losses"), data);
+  REQUIRE(plot.series.size() == 1);
+  CHECK(plot.series[0].value == "−0.25");
+}
+
+TEST_CASE("a lesson uses at most three new words, and one lists names of methods beside each other") {
+  // What the course takes for granted (lessons/README.md): what everybody has heard of networks, school statistics, and
+  // "ohne Normalisierung" and "Anfangsgewichte", which say themselves.
+  const std::set<std::string_view> granted{"layer",       "weights", "loss", "deviation",
+                                           "mean-square", "no-norm", "init"};
+  for (const std::string language : {"", "de"}) {
+    std::set<std::string_view> known = granted;
+    for (const Lesson& lesson : read_course(NORMSCOPE_SOURCE_DIR "/lessons", language).lessons) {
+      std::string used;
+      size_t count = 0, listed = 0;
+      for (const StepKind kind : kSteps)
+        for (const auto& [term, labels_its_item] : terms_in(lesson.step(kind).text, *lesson.words)) {
+          if (!known.insert(term->id).second) continue;
+          used += fmt::format(" {}", term->id);
+          ++(labels_its_item ? listed : count);
+        }
+      INFO(language << " " << lesson.id << ":" << used);
+      CHECK(count <= 3);
+      CHECK(listed == (lesson.id == "after-the-papers" ? 5 : 0));
+    }
+    CHECK(known.size() > 40);
+  }
+}
+
+TEST_CASE("the terms that each page of a lesson explains", "[listing]") {
+  for (const char* language : {"en", "de"}) {
+    PlayerDriver p("", {1600, 2000});  // the whole text in sight
+    p.state.screens.lessons.player =
+        std::make_shared<Player>(read_course(NORMSCOPE_SOURCE_DIR "/lessons", language),
+                                 std::make_unique<fixture::RecordedMeasurer>(&p.started), "");
+    p.driver.frames(3);
+    std::string text;
+    for (const Lesson& lesson : p.player().course().lessons)
+      for (const StepKind step : kSteps) {
+        p.open(lesson.id, step);
+        if (step == StepKind::Explain) p.driver.click("lesson/reach");
+        p.driver.frames(3);
+        text += fmt::format("{} {}:", lesson.id, to_string(step));
+        for (const ui::Control& control : p.ui.registry().all())
+          if (control.name.starts_with("term/")) text += " " + control.name.substr(5);
+        text += "\n";
+      }
+    fixture::check_listing(std::string("terms-of-lessons-") + language, text);
+  }
+}
+
+TEST_CASE("words that only look like terms are none") {
+  const auto none = [](std::initializer_list<std::string> words) {
+    const std::vector<std::string> list(words);
+    return term_at_start(list).term == nullptr;
+  };
+  CHECK(none({"gains", "weight"}));
+  CHECK(none({"weight"}));
+  CHECK(none({"keys"}));
+  CHECK(term_of_text("variance detached") == view::find_term("detachnorm"));
+  CHECK(term_of_text("no norms") == view::find_term("no-norm"));
+  CHECK(term_of_text("DeepNorm and more") == nullptr);
+  CHECK(term_of_text("") == nullptr);
+}
+
+TEST_CASE("what lesson 0 is about leads to it from wherever it is first used, by mouse and by keyboard") {
+  for (const bool keyboard : {false, true}) {
+    PlayerDriver p;
+    size_t leading = 0;
+    for (const view::Term& term : view::glossary()) {
+      if (term.lesson != 0) continue;
+      INFO(term.id << (keyboard ? ", keyboard" : ", mouse"));
+      p.player().open("first-steps", StepKind::Predict);
+      p.state.shell.glossary = term.id;
+      p.driver.frames(3);
+      p.press("app/glossary/lesson", keyboard);
+      p.driver.frames(3);
+      REQUIRE(p.player().lesson()->number == 0);
+      CHECK(p.state.screens.shown == Screen::Lessons);
+      CHECK_FALSE(p.ui.popup_open("app/glossary"));
+      CHECK(p.state.shell.glossary.empty());
+      ++leading;
+    }
+    CHECK(leading == 6);
+  }
+  PlayerDriver p;
+  // From the word itself; who is in the lesson stays at the step.
+  p.open("first-steps", StepKind::Predict);
+  p.click("term/gradient");
+  p.click("app/glossary/lesson");
+  REQUIRE(p.player().lesson()->number == 0);
+  p.player().open("five-minutes", StepKind::Explain);
+  p.state.shell.glossary = "length";
+  p.driver.frames(3);
+  p.click("app/glossary/lesson");
+  CHECK(p.player().step() == StepKind::Explain);
+  // A term that no lesson is about leads nowhere.
+  p.state.shell.glossary = "w2";
+  p.driver.frames(3);
+  CHECK(p.ui.registry().find("app/glossary/entry"));
+  CHECK_FALSE(p.ui.registry().find("app/glossary/lesson"));
+}
+
+TEST_CASE("a course without the lesson that a term names says so") {
+  PlayerDriver p;
+  Course course = fixture::shipped_course();
+  std::erase_if(course.lessons, [](const Lesson& lesson) { return lesson.number == 0; });
+  p.state.screens.lessons.player = std::make_shared<Player>(
+      std::move(course), std::make_unique<fixture::RecordedMeasurer>(&p.started), "");
+  p.player().open("first-steps", StepKind::Predict);
+  p.state.shell.glossary = "gradient";
+  p.driver.frames(3);
+  p.click("app/glossary/lesson");
+  CHECK(p.player().lesson()->id == "first-steps");
+  CHECK(test::contains(p.state.notice, "lesson '0' is not in this course"));
+}
+
+TEST_CASE("a term that is broken over lines is marked on each of them, and a click on any opens it") {
+  size_t broken = 0;
+  for (const ui::Vec size : {ui::Vec{1600, 1000}, {1024, 600}}) {
+    PlayerDriver p("", size);
+    for (const Lesson& lesson : p.player().course().lessons)
+      for (const StepKind step : kSteps) {
+        p.open(lesson.id, step);
+        std::vector<std::string> further;
+        for (const ui::Control& c : p.ui.registry().all())
+          if (c.name.starts_with("title/term/") && c.name.ends_with("/2")) further.push_back(c.name);
+        for (const std::string& name : further) {
+          const std::string first = name.substr(0, name.size() - 2), id = first.substr(11);
+          INFO(size.x << " " << lesson.id << " " << to_string(step) << ": " << id);
+          const auto* above = p.ui.registry().find(first);
+          if (!above) continue;  // scrolled out of sight
+          ++broken;
+          // The words on both lines are the whole phrase.
+          std::vector<std::string> words;
+          for (const ui::Rect& line : {above->rect, p.driver.control(name).rect})
+            for (const ui::TextRecord& text : p.ui.texts())
+              if (text.layer == 0 && line.contains(text.rect.centre()))
+                words.push_back(plain_word(text.text));
+          const TermMatch match = term_at_start(words);
+          REQUIRE(match.term);
+          CHECK(match.term->id == id);
+          CHECK(match.words == words.size());
+          p.click("term/" + id + "/2");
+          CHECK(p.driver.value("app/glossary/entry") == match.term->text);
+          p.key("Escape");
+        }
+      }
+  }
+  CHECK(broken > 0);
+}
+
+TEST_CASE("measurements outlive the window; a damaged or foreign one is made again") {
+  const test::Folder folder;
+  Lesson lesson = fixture::small_lesson("05-growing-stream");
+  for (Curve& curve : lesson.curves)
+    curve.models = std::min(curve.models, 2);  // it is measured ten times here
+  const std::string kept = folder.file("lessons");
+  const auto measured = [&](const Changes& changes) {
+    Worker worker({}, 1, nullptr, kept);
+    worker.start(lesson, changes);
+    worker.wait();
+    const auto state = worker.state();
+    REQUIRE(state->done);
+    CHECK(state->changes == changes);
+    return state->curves.at("pre").y;
+  };
+  const std::vector<double> fresh = measured({});
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(kept)) files.push_back(entry.path());
+  REQUIRE(files.size() == 1);
+  std::stringstream text;
+  text << std::ifstream(files[0]).rdbuf();
+  const std::string whole = text.str();
+  const auto write = [&](const std::string& s) { std::ofstream(files[0], std::ios::trunc) << s; };
+  CHECK(measured({}) == fresh);
+  // That it was read and not measured: another number in the file is the one that is shown.
+  nlohmann::json other = nlohmann::json::parse(whole);
+  other["curves"]["pre"]["y"][0] = 7.5;
+  write(other.dump());
+  CHECK(measured({})[0] == 7.5);
+  other["curves"]["pre"]["y"].erase(0);
+  for (const std::string& damaged :
+       {std::string("{ not json"), std::string(), whole.substr(0, whole.size() / 2), std::string("[1,2,3]"),
+        std::string(R"({"lesson":"growing-stream"})"), other.dump(),
+        std::string(R"({"lesson":"growing-stream","curves":{"pre":{"x":"1","y":[1]}}})")}) {
+    write(damaged);
+    CHECK(measured({}) == fresh);
+  }
+  CHECK(measured({{"C", {{"model.d_model", "32"}}}}) != fresh);
+  CHECK(measured({}) == fresh);
+}
