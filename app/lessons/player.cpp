@@ -110,7 +110,7 @@ void Player::open(std::string_view id, StepKind step, const view::Answer& answer
       if (!p.committed && !p.skipped) commit(!drawn_whole());
       return go(step);
     }
-  throw Error(fmt::format("lesson '{}' is not in this course", id));
+  throw Error("lesson '{}' is not in this course", id);
 }
 
 view::Answer Player::answer() const {

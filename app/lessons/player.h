@@ -30,6 +30,7 @@
 #include "app/view/answer.h"
 #include "app/view/desk.h"
 #include "app/words/words.h"
+#include "engine/core/message.h"
 
 namespace normscope::lessons {
 
@@ -277,7 +278,7 @@ class Player {
   course::StepKind step_ = course::StepKind::Predict;
   ui::Size size_ = ui::Size::Full;
   std::optional<course::Results> reference_;
-  std::string reference_error_;
+  Message reference_error_;
   course::Prose explained_;         ///< the text of Explain above its heading
   course::Prose reach_in_short_;    ///< and below it: the first paragraph
   course::Prose reach_in_full_;     ///< and the others
@@ -295,10 +296,10 @@ class Player {
   std::map<std::string, double> knobs_;        ///< by id; absent: as the run says
   std::map<std::string, std::string> chosen_;  ///< of the challenge, by field; absent: as the run says
   Aside aside_ = Aside::None;
-  std::string copied_;       ///< for the clipboard
-  std::string followed_;     ///< the control that the page last scrolled to
-  std::string found_fault_;  ///< why the session of the ways found could not be kept
-  std::string folder_;       ///< of what is kept between starts; empty: nothing is kept
+  std::string copied_;    ///< for the clipboard
+  std::string followed_;  ///< the control that the page last scrolled to
+  Message found_fault_;   ///< why the session of the ways found could not be kept
+  std::string folder_;    ///< of what is kept between starts; empty: nothing is kept
   std::optional<session::ReplaceRuns> found_asked_;  ///< the ways found that are to be opened in the Lab
   bool measured_ = false;                            ///< the measurer's state is of this lesson, and done
   LessonProgress judged_;                            ///< the current prediction beside what was measured last
@@ -311,7 +312,8 @@ class Player {
   bool solved_ = false;
   std::string progress_path_;            ///< empty: nothing is kept
   std::optional<course::Changes> kept_;  ///< the changes of the run whose wiring was kept last
-  std::string kept_as_, keeping_failed_;
+  std::string kept_as_;
+  Message keeping_failed_;
   std::array<int, 4> figure_{};
   std::map<std::string, plot::View> views_;
   std::map<std::string, double> balls_;      ///< by figure: the rate that its ball was dragged to
@@ -319,7 +321,7 @@ class Player {
   std::optional<course::TapeTable> tape_;    ///< of tape_of_ (tape, instructions), with tape_changes_
   std::pair<std::string, size_t> tape_of_;
   course::Changes tape_changes_;
-  std::string tape_error_;
+  Message tape_error_;
   std::map<std::string, double> walked_;                 ///< by figure: the step or depth that the hand chose
   std::map<std::string, course::BarsHand> bars_;         ///< by figure
   std::optional<std::pair<double, double>> held_scale_;  ///< of the bars, while one is held

@@ -340,7 +340,7 @@ void Player::draw_runs(Ui& ui, Rect rect) {
     }
     if (!state->error.empty())
       p.text_in({rect.x + 320, rect.y - 30, rect.w - 320, 24}, {Face::Sans, type::body}, t.error,
-                words::error(state->error));
+                words::spoken(state->error));
     ui.mark("lesson/measuring", bar,
             state->running ? state->doing
             : measured_    ? "done"

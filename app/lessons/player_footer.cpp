@@ -115,7 +115,7 @@ void Player::draw_hint(Ui& ui, const Rect& left) {
     }
   } else if (size_ == Size::Full) {
     const auto state = measurer_->state();
-    std::string hint = words::error(progress_.notice());
+    std::string hint = words::spoken(progress_.notice());
     if (hint.empty() && aside_ == Aside::Say) hint = not_ready();
     if (hint.empty() && aside_ == Aside::None)
       hint = step_ == StepKind::Predict && !locked() && !not_ready().empty() ? not_ready()

@@ -30,7 +30,7 @@ Desk Player::draw(Ui& ui, const Rect& area, const LabView& view) {
   if (!lesson()) {
     const Rect content = panel(ui, rest, {tr("Lessons"), "", "", 0, false});
     const std::string why = course_.broken.empty() ? tr("There are no lessons beside the program.")
-                                                   : words::error(course_.broken[0].error);
+                                                   : words::spoken(course_.broken[0].error);
     ui.paint().text_wrapped(content, {Face::Sans, type::title}, ui.theme().ink2, why, 20);
     ui.mark("lesson/none", rest, why, tr("Why there is no course."));
     return desk;
@@ -163,7 +163,7 @@ void Player::draw_list(Ui& ui, Rect rect) {
   Rect below{rest.x, list.bottom() + 8, rest.w, rect.bottom() - list.bottom() - 16};
   for (size_t i = 0; i < course_.broken.size(); ++i) {
     const TextStyle style{Face::Sans, type::tick};
-    const std::string whole = words::error(course_.broken[i].error);
+    const std::string whole = words::spoken(course_.broken[i].error);
     const float high = p.text_wrapped(below, style, t.error, p.fit_words(style, whole, below.w), 16);
     HitOptions options;
     options.focusable = false;
@@ -371,8 +371,8 @@ void Player::draw_sentence_end(Ui& ui, Rect& rest, const FlowContext& context) {
     draw_reach(ui, rest, context);
   }
   if (!reference_error_.empty())
-    rest.take_top(
-        ui.paint().text_wrapped(rest, {Face::Sans, type::body}, ui.theme().error, reference_error_, 18));
+    rest.take_top(ui.paint().text_wrapped(rest, {Face::Sans, type::body}, ui.theme().error,
+                                          words::spoken(reference_error_), 18));
 }
 
 }  // namespace normscope::lessons

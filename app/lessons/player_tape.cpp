@@ -135,7 +135,7 @@ void Player::draw_tape(Ui& ui, Rect rect, const Figure& figure) {
     --by;
   if (by != 0 || before.done > most) move_tape(figure, by);
   const TapeTable& table = tape_now(figure);
-  const std::string said = !tape_error_.empty()                      ? words::error(tape_error_)
+  const std::string said = !tape_error_.empty()                      ? words::spoken(tape_error_)
                            : table.done == 0 && figure.follow == 0   ? tr("Nothing has run yet.")
                            : table.said.empty() || figure.follow > 0 ? value
                                                                      : table.said;

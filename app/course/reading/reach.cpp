@@ -98,8 +98,8 @@ std::vector<Reach> parse_reach(const Lesson& lesson, const std::string& table, c
     for (size_t i = 0; fits && !headed && i < lesson.effect.size(); ++i)
       fits = same_head(lesson, lesson.effect[i], cells[i + 1]);
     if (!fits)
-      throw Error(fmt::format(
-          "{}:{}: is not of this lesson's effect: expected a column for each of its measures", file, number));
+      throw Error("{}:{}: is not of this lesson's effect: expected a column for each of its measures", file,
+                  number);
     if (!std::exchange(headed, true) || cells[0] == kOwn) continue;
     Reach reach{cells[0], {}};
     for (size_t i = 1; i < cells.size(); ++i) reach.cells.push_back(cell_of(cells[i]));

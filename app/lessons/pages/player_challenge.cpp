@@ -104,7 +104,7 @@ void Player::keep_found() {
     save_config(fmt::format("{}/{}.toml", folder_, lesson()->id), runs);
     found_fault_.clear();
   } catch (const Error& error) {
-    found_fault_ = words::error(error.what());
+    found_fault_ = error.message;
   }
 }
 
@@ -179,7 +179,7 @@ void Player::draw_outcome(Ui& ui, Rect& rest, const Rect& seen) {
   const auto state = measurer_->state();
   const LessonProgress& progress = progress_.of(lesson()->id);
   const Measure& measure = *lesson()->measure(task.measure);
-  std::string words = state->running ? state->doing : state->error;
+  std::string words = state->running ? state->doing : words::spoken(state->error);
   if (measured_ && state->lesson == lesson()->id) {
     const double loss = evaluate(*lesson(), measure, state->curves);
     const std::string where = below_line(task, loss) ? tr("below the line") : tr("not below the line");
@@ -201,7 +201,7 @@ void Player::draw_outcome(Ui& ui, Rect& rest, const Rect& seen) {
              tr("The start and the best of the ways you found, one beside the other.")))
     found_asked_ = found_runs();
   follow_focus(ui, "lesson/challenge/lab", box, seen);
-  const std::string kept = !found_fault_.empty() ? found_fault_
+  const std::string kept = !found_fault_.empty() ? words::spoken(found_fault_)
                            : folder_.empty()     ? ""
                                                  : tr("Kept as {folder}/{lesson}.toml",
                                                       {{"folder", folder_}, {"lesson", lesson()->id}});

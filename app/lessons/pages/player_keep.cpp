@@ -56,7 +56,7 @@ void Player::draw_keep_button(Ui& ui, Rect& head) {
 /// Says below the text as what the wiring is kept.
 void Player::draw_keep_words(Ui& ui, Rect& rest) {
   const TextStyle style{Face::Sans, type::title};
-  std::string words = words::error(keeping_failed_);
+  std::string words = words::spoken(keeping_failed_);
   if (words.empty() && kept_) words = wiring_keeper()->told(*course_.words, kept_as_);
   if (words.empty()) return;
   const Theme& t = ui.theme();

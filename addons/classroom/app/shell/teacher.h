@@ -9,6 +9,7 @@
 #include "addons/classroom/app/shell/teaching.h"
 #include "app/shell/parts/shown_session.h"
 #include "app/ui/ui.h"
+#include "engine/core/message.h"
 
 namespace normscope::shell::classroom {
 
@@ -21,7 +22,7 @@ void enter(ui::Ui&, Teaching&);
 float draw_lesson_bar(ui::Ui&, const ui::Rect& room, Teaching&);
 // Draws the panel while preparing, the menu of a control and the question for the code, and says what a
 // held control refused.
-void draw_teacher(ui::Ui&, Teaching&, ShownSession&, Screen shown, std::string& notice);
+void draw_teacher(ui::Ui&, Teaching&, ShownSession&, Screen shown, Message& notice);
 // Runs at the beginning of a frame: Escape closes the panel, unless something else is open, typed or
 // held. True: it did.
 bool closed_by_key(ui::Ui&, Teaching&);
