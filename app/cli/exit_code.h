@@ -39,9 +39,9 @@ auto with_exit(Exit code, Action&& action) -> decltype(action()) {
   } catch (const DeviceError&) {  // training goes on on the CPU
     throw;
   } catch (const MemoryError& error) {
-    throw CommandError(Exit::Memory, error.what());
+    throw CommandError(Exit::Memory, error.message);
   } catch (const Error& error) {
-    throw CommandError(code, error.what());
+    throw CommandError(code, error.message);
   }
 }
 

@@ -39,7 +39,7 @@ experiments::StorePlace results_folder(const std::string& asked, bool reads_only
     prepare(place);
     std::error_code unknown;
     if (reads_only && !std::filesystem::exists(asked, unknown))
-      complain(fmt::format("{} is not there: no run is kept in it", asked));
+      complain(Message("{} is not there: no run is kept in it", asked));
     return place;
   }
   try {
@@ -48,7 +48,7 @@ experiments::StorePlace results_folder(const std::string& asked, bool reads_only
     prepare(place);
     return place;
   } catch (const Error& error) {
-    complain(fmt::format("{}; no run is kept", error.what()));
+    complain(Message("{}; no run is kept", error.message));
     return {};
   }
 }
@@ -110,17 +110,17 @@ void Bars::finish(const experiments::ResultStore& store) {
     complain(path + (store.place().reads_only ? ": not a result that can be read"
                                               : ": not a result that can be read, trained again"));
   if (store.let_go() > 0)
-    complain(fmt::format(
-        "{} made room in {}, which keeps {}, as unused for longest; a folder that --store names "
-        "keeps everything",
-        store.let_go() == 1 ? "1 result" : fmt::format("{} results", store.let_go()), store.folder(),
-        fmt::format("{:.1f} GiB", static_cast<double>(store.place().budget) / (1 << 30))));
+    complain(
+        Message("{} made room in {}, which keeps {}, as unused for longest; a folder that --store names "
+                "keeps everything",
+                store.let_go() == 1 ? "1 result" : Message("{} results", store.let_go()), store.folder(),
+                Message("{:.1f} GiB", static_cast<double>(store.place().budget) / (1 << 30))));
 }
 
 void Bars::tell_unkept(const std::string& why) {
   if (why.empty() || std::exchange(told_, true)) return;
   clear();
-  complain(fmt::format("{}; what cannot be kept there is in the output of this command alone", why));
+  complain(Message("{}; what cannot be kept there is in the output of this command alone", why));
 }
 
 }  // namespace normscope::cli

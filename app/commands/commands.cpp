@@ -87,7 +87,7 @@ std::string why_refused(const CLI::App& app, const CLI::ParseError& error) {
 }
 
 Exit parse_and_run(int argc, const char* const* argv) {
-  const std::vector<std::string> refused = load_placements(placements_folder());
+  const std::vector<Message> refused = load_placements(placements_folder());
   Command command;
   CLI::App app{
       "normscope: see why the place of layer normalization decides whether a transformer trains.\n"

@@ -101,7 +101,7 @@ class Stage {
   }
 
   [[noreturn]] void bad(std::string_view line, std::string_view expected) const {
-    throw Error(fmt::format("script line {}: '{}': expected {}", line_, line, expected));
+    throw Error("script line {}: '{}': expected {}", line_, line, expected);
   }
 
   float number(std::string_view line, const std::string& text, float low, float high) const {
@@ -117,7 +117,7 @@ class Stage {
     try {
       parse_size(size, width, height);
     } catch (const Error& error) {
-      throw Error(fmt::format("script line {}: {}", line_, error.what()));
+      throw Error("script line {}: {}", line_, error.message);
     }
     stand_->loop.resize({static_cast<float>(width), static_cast<float>(height)});
     stand_->driver.move_to(ui::Vec{kFarAway, kFarAway});
@@ -232,7 +232,7 @@ void parse_size(const std::string& text, int& width, int& height) {
   const bool whole = cross && second.ec == std::errc{} && second.ptr == end;
   const auto possible = [](int side) { return side >= 64 && side <= kLargest; };
   if (!whole || !possible(width) || !possible(height))
-    throw Error(fmt::format("size '{}': expected WxH in pixels from 64 to {}, as 1600x1000", text, kLargest));
+    throw Error("size '{}': expected WxH in pixels from 64 to {}, as 1600x1000", text, kLargest);
 }
 
 void begin(Lab& lab, const std::vector<ConfigRun>& runs, bool known) {
@@ -271,7 +271,7 @@ void draw_lab(Lab& lab, const PictureOptions& options, const std::string& path) 
     } catch (const CommandError&) {
       throw;
     } catch (const Error& error) {
-      throw Error(fmt::format("{}: {}", options.script_name, error.what()));
+      throw Error("{}: {}", options.script_name, error.message);
     }
   });
   stage.finish();

@@ -48,8 +48,8 @@ void flatten(const toml::table& table, const std::string& file, const std::strin
     }
     const auto text = node.value_exact<std::string>();
     if (!text || text->empty())
-      throw Error(fmt::format("{}:{}: [{}] is no text: expected the words in this language", file,
-                              node.source().begin.line, name));
+      throw Error("{}:{}: [{}] is no text: expected the words in this language", file,
+                  node.source().begin.line, name);
     out[name] = *text;
   }
 }
@@ -61,13 +61,12 @@ std::vector<std::string> without(const std::vector<std::string>& all, const std:
 }
 
 /// Returns "3 missing: a, b, c; 1 superfluous: d"; both lists are sorted.
-std::string difference(const std::vector<std::string>& wanted, const std::vector<std::string>& there) {
+Message difference(const std::vector<std::string>& wanted, const std::vector<std::string>& there) {
   const std::vector<std::string> missing = without(wanted, there), more = without(there, wanted);
-  std::string out;
-  if (!missing.empty()) out = fmt::format("{} missing: {}", missing.size(), fmt::join(missing, ", "));
-  if (!more.empty())
-    out += fmt::format("{}{} superfluous: {}", out.empty() ? "" : "; ", more.size(), fmt::join(more, ", "));
-  return out;
+  const Message lacks("{} missing: {}", missing.size(), fmt::join(missing, ", ")),
+      has("{} superfluous: {}", more.size(), fmt::join(more, ", "));
+  if (missing.empty()) return more.empty() ? Message() : has;
+  return more.empty() ? lacks : Message("{}; {}", lacks, has);
 }
 
 /// Lists numbers, tiles and forms of a text as they are written between braces: "{value end_A}".
@@ -94,8 +93,8 @@ void take_prose(Lesson& lesson, StepKind kind, const std::string& language) {
   Step& step = lesson.steps[static_cast<size_t>(kind)];
   const std::string path = path_in(lesson.folder, language, prose_file(kind));
   Prose prose = parse_prose(read_needed(path, input::kProse), path);
-  if (const std::string fault = difference(braces_of(step.text), braces_of(prose)); !fault.empty())
-    throw Error(fmt::format("{}:1: {}: expected those of the English text", path, fault));
+  if (const Message fault = difference(braces_of(step.text), braces_of(prose)); !fault.empty())
+    throw Error("{}:1: {}: expected those of the English text", path, fault);
   step.text = std::move(prose);
 }
 
@@ -153,12 +152,10 @@ void say_texts(Say& say, const std::string& table, const Said& said) {
 
 /// Demands one gap, and words that differ.
 void check_say(const Say& say, const std::string& file, size_t number) {
-  if (!has_one_gap(say))
-    throw Error(fmt::format("{}:1: [say.{}.text] expected one gap, written {}", file, number, kGap));
+  if (!has_one_gap(say)) throw Error("{}:1: [say.{}.text] expected one gap, written {}", file, number, kGap);
   const std::vector<std::string> words = offered(say);
   if (const auto twice = std::adjacent_find(words.begin(), words.end()); twice != words.end())
-    throw Error(
-        fmt::format("{}:1: [say.{}] '{}' is offered twice: expected different words", file, number, *twice));
+    throw Error("{}:1: [say.{}] '{}' is offered twice: expected different words", file, number, *twice);
 }
 
 void all_texts(Lesson& lesson, const Said& said) {
@@ -241,8 +238,8 @@ Lesson translated(const Lesson& lesson, const std::string& language) {
   });
   for (const auto& [key, text] : texts) there.push_back(key);
   std::sort(wanted.begin(), wanted.end());
-  if (const std::string fault = difference(wanted, there); !fault.empty())
-    throw Error(fmt::format("{}:1: {}: expected the texts of lesson.toml", file, fault));
+  if (const Message fault = difference(wanted, there); !fault.empty())
+    throw Error("{}:1: {}: expected the texts of lesson.toml", file, fault);
   for (size_t i = 0; i < out.says.size(); ++i) check_say(out.says[i], file, i + 1);
   for (StepKind kind : kSteps) take_prose(out, kind, language);
   out.language = language;
@@ -253,7 +250,7 @@ Lesson translated(const Lesson& lesson, const std::string& language) {
 std::vector<std::string> language_faults(const Lesson& lesson) {
   std::vector<std::string> faults;
   for (const std::string& language : languages_of(lesson.folder))
-    if (std::string fault = guarded(language, [&] { translated(lesson, language); }); !fault.empty())
+    if (Message fault = guarded(language, [&] { translated(lesson, language); }); !fault.empty())
       faults.push_back(std::move(fault));
   return faults;
 }

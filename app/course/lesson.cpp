@@ -162,12 +162,11 @@ std::map<std::string, std::string> wiring_of_slots(const Lesson& lesson, const s
   return wiring;
 }
 
-std::string wrong_slots(const Lesson& lesson, const std::string& run) {
+Message wrong_slots(const Lesson& lesson, const std::string& run) {
   const auto count = std::count_if(lesson.knobs.begin(), lesson.knobs.end(),
                                    [&](const Knob& knob) { return is_slot(knob) && knob.run == run; });
   if (count == 0) return {};
-  if (count > kMostSlots)
-    return fmt::format("run {} has {} slots: expected at most {}", run, count, kMostSlots);
+  if (count > kMostSlots) return Message("run {} has {} slots: expected at most {}", run, count, kMostSlots);
   const RunSpec& own = lesson.run(run)->spec;
   RunSpec made = own;
   const auto set = [&](const std::function<double(const Knob&)>& value) {
@@ -180,12 +179,12 @@ std::string wrong_slots(const Lesson& lesson, const std::string& run) {
           set([&](const Knob& other) { return &other == &knob ? static_cast<double>(i) : other.start; });
     set([](const Knob& knob) { return knob.start; });
   } catch (const Error& error) {
-    return error.what();
+    return error.message;
   }
   for (const std::string& key : wiring_keys(own))
     if (get_field(made, key) != get_field(own, key))
-      return fmt::format("the slots begin with {} = '{}', and run {} has '{}': expected the same", key,
-                         get_field(made, key), run, get_field(own, key));
+      return Message("the slots begin with {} = '{}', and run {} has '{}': expected the same", key,
+                     get_field(made, key), run, get_field(own, key));
   return {};
 }
 

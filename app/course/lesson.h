@@ -18,6 +18,7 @@
 #include "app/course/exercises.h"
 #include "app/course/prose.h"
 #include "app/words/words.h"
+#include "engine/core/message.h"
 #include "training/measure/small_tape.h"
 #include "training/spec/spec.h"
 
@@ -301,7 +302,7 @@ std::map<std::string, std::string> wiring_of_slots(const Lesson& lesson, const s
 
 /// Why the slots do not match the run, whose wiring they must make at first. It is empty when they
 /// match, or when there are no slots.
-std::string wrong_slots(const Lesson& lesson, const std::string& run);
+Message wrong_slots(const Lesson& lesson, const std::string& run);
 
 /// The settings that make the wiring of a run whose layers are alike, as KEY=VALUE.
 std::vector<std::string> wiring_settings(const RunSpec& spec);

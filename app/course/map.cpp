@@ -141,10 +141,10 @@ void add_cell_map(const Curve& border, const FigureData& data, plot::PlotSpec& p
   }
 }
 
-std::string uneven(const Curve& border) {
+Message uneven(const Curve& border) {
   for (const auto& [key, values] : {std::pair("xs", &border.xs), std::pair("values", &border.values)})
     if (!even(*values, false) && !even(*values, true))
-      return fmt::format(
+      return Message(
           "cells of [curve.{}], whose {} are not evenly spaced: expected equal steps or equal ratios",
           border.id, key);
   return {};

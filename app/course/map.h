@@ -13,6 +13,7 @@
 #include "app/course/figures.h"
 #include "app/grid/border.h"
 #include "app/plot/plot_spec.h"
+#include "engine/core/message.h"
 #include "training/experiments/run_store.h"
 
 namespace normscope::course {
@@ -42,7 +43,7 @@ void add_cell_map(const Curve& border, const FigureData& data, plot::PlotSpec& p
 /// Sets the axes of such a figure, from half a cell below the first value to half a cell above the
 /// last. Cells are of one size and have no gaps, so the values must be evenly spaced, or evenly in their logarithm;
 /// `uneven` says why they are not, or is empty.
-std::string uneven(const Curve& border);
+Message uneven(const Curve& border);
 void set_cell_axes(const Curve& border, Figure& figure);
 
 // ---- sweeps and borders: one run with other values of one setting, or of two

@@ -72,12 +72,12 @@ class Reader {
 
  private:
   // Keeps the first error and ends the parse, because no exception may pass through C code such as md4c.
-  int fault(const std::string& what) {
-    if (error_.empty()) error_ = fmt::format("{}:{}: {}", file_, line_, what);
+  int fault(const Message& what) {
+    if (error_.empty()) error_ = Message("{}:{}: {}", file_, line_, what);
     return 1;
   }
-  [[noreturn]] void refuse(int line, const std::string& what) const {
-    throw Error(fmt::format("{}:{}: {}", file_, line, what));
+  [[noreturn]] void refuse(int line, const Message& what) const {
+    throw Error("{}:{}: {}", file_, line, what);
   }
 
   int line_of(const char* at) const {
@@ -150,7 +150,7 @@ class Reader {
     try {
       formula.formula = tex::parse(formula.text);
     } catch (const Error& error) {
-      return fault(error.what());
+      return fault(error.message);
     }
     Block& block = blocks_.back();
     if (display && !block.inlines.empty())
@@ -164,8 +164,7 @@ class Reader {
     if (text.data() >= source_.data() && text.data() < source_.data() + source_.size())
       line_ = line_of(text.data());
     if (type == MD_TEXT_SOFTBR || type == MD_TEXT_BR) text = " ";
-    if (type == MD_TEXT_ENTITY)
-      return fault(fmt::format("the entity {}: expected the character itself", text));
+    if (type == MD_TEXT_ENTITY) return fault(Message("the entity {}: expected the character itself", text));
     if (formula_) {
       tex_ += text;
       return 0;
@@ -211,27 +210,25 @@ class Reader {
     bool last = false;  // the form for all other cases has begun
     for (const Inline& piece : inlines) {
       if (opens(piece.kind)) {
-        if (begun)
-          refuse(piece.line, fmt::format("{{{}}} inside another: expected {{end}} before", piece.text));
+        if (begun) refuse(piece.line, Message("{{{}}} inside another: expected {{end}} before", piece.text));
         begun = &piece;
         last = piece.kind == Kind::Always;
       } else if (piece.kind == Kind::Otherwise || piece.kind == Kind::End) {
         if (!begun)
           refuse(piece.line,
-                 fmt::format("{{{}}} without {{if}}: expected {{if NAME < NUMBER}} before", piece.text));
+                 Message("{{{}}} without {{if}}: expected {{if NAME < NUMBER}} before", piece.text));
         if (piece.kind == Kind::Otherwise && last)
-          refuse(piece.line, fmt::format("{{{}}} after the last form: expected {{end}}", piece.text));
+          refuse(piece.line, Message("{{{}}} after the last form: expected {{end}}", piece.text));
         if (piece.kind == Kind::Otherwise) last = piece.conditions.empty();
         if (piece.kind == Kind::End && !last)
-          refuse(begun->line,
-                 fmt::format("{{{}}} has no form for the case that it is not so: expected {{else}}",
-                             begun->text));
+          refuse(begun->line, Message("{{{}}} has no form for the case that it is not so: expected {{else}}",
+                                      begun->text));
         if (piece.kind == Kind::End) begun = nullptr;
       }
     }
     if (begun)
       refuse(begun->line,
-             fmt::format("{{{}}} is not closed: expected {{end}} in the same paragraph", begun->text));
+             Message("{{{}}} is not closed: expected {{end}} in the same paragraph", begun->text));
   }
 
   static void add(std::vector<Inline>& out, const Inline& like, Kind kind, std::string text) {
@@ -250,7 +247,7 @@ class Reader {
     const size_t blank = inside.find(' ');
     const auto word = kWords.find(inside.substr(0, blank));
     if (blank == std::string_view::npos || word == kWords.end())
-      refuse(piece.line, fmt::format("{{{}}}: expected {}", inside, kExpected));
+      refuse(piece.line, Message("{{{}}}: expected {}", inside, kExpected));
     add(out, piece, word->second, std::string(inside.substr(blank + 1)));
   }
 
@@ -289,8 +286,8 @@ class Reader {
       all.push_back(std::move(c));
       if (!(words >> joint)) return all;
     }
-    refuse(line, fmt::format("{{{}}}: expected NAME, one of < <= > >=, and a number; several joined by 'and'",
-                             whole));
+    refuse(line,
+           Message("{{{}}}: expected NAME, one of < <= > >=, and a number; several joined by 'and'", whole));
   }
 
   std::string_view source_;

@@ -52,8 +52,7 @@ bool is_run_name(const std::string& id) {
 void read_runs(Lesson& lesson, Table& t) {
   for (auto& [id, child] : t.children("run")) {
     if (!is_letter(id) && !is_run_name(id))
-      child.refuse("",
-                   fmt::format("'{}' is no run: expected A, B, C or D, or a name in small letters for one "
+      child.refuse("", Message("'{}' is no run: expected A, B, C or D, or a name in small letters for one "
                                "that is only compared",
                                id));
     (is_letter(id) ? lesson.runs : lesson.beside).push_back(read_run(id, child));
@@ -193,12 +192,11 @@ void read_slot(Knob& k, Table& t) {
   k.choices = t.texts("choices");
   k.names = t.has("names") ? t.texts("names") : k.choices;
   if (k.choices.size() < 2 || k.choices.size() > kMostKnobChoices || k.names.size() != k.choices.size())
-    t.refuse("choices", fmt::format("expected 2 to {}, and as many names", kMostKnobChoices));
+    t.refuse("choices", Message("expected 2 to {}, and as many names", kMostKnobChoices));
   const std::string start = t.text("start", k.choices.front());
   const auto at = std::find(k.choices.begin(), k.choices.end(), start);
   if (at == k.choices.end())
-    t.refuse("start",
-             fmt::format("'{}' is no choice: expected one of {}", start, fmt::join(k.choices, ", ")));
+    t.refuse("start", Message("'{}' is no choice: expected one of {}", start, fmt::join(k.choices, ", ")));
   k.start = static_cast<double>(at - k.choices.begin());
   k.high = static_cast<double>(k.choices.size() - 1);
 }
@@ -246,7 +244,7 @@ std::optional<int32_t> number_of(const std::string& folder) {
 
 std::string read_needed(const std::string& path, const InputKind& kind) {
   auto text = read_input_file_if_there(path, kind);
-  if (!text) throw Error(fmt::format("{}:1: the file is missing: expected {}", path, kind.expected));
+  if (!text) throw Error("{}:1: the file is missing: expected {}", path, kind.expected);
   return *std::move(text);
 }
 
@@ -343,7 +341,7 @@ void take_language(Course& course, const std::string& folder, const std::string&
   for (Lesson& lesson : course.lessons) {
     const std::vector<std::string> has = languages_of(lesson.folder);
     if (std::find(has.begin(), has.end(), language) == has.end()) continue;
-    const std::string wrong = guarded(lesson.folder, [&] {
+    const Message wrong = guarded(lesson.folder, [&] {
       lesson = translated(lesson, language);
       lesson.words = course.words;
     });
@@ -362,15 +360,14 @@ Course read_course(const std::string& folder, const std::string& language) {
     const bool lesson = fs::is_directory(path, failure) && number_of(path);
     if (lesson && folders.size() < kMostLessons) folders.push_back(path);
     if (failure && number_of(path))
-      course.broken.push_back({path, fmt::format("{}: {}", path, failure.message())});
+      course.broken.push_back({path, Message("{}: {}", path, failure.message())});
   }
-  if (!error.empty()) course.broken.push_back({folder, fmt::format("{}: {}", folder, error)});
+  if (!error.empty()) course.broken.push_back({folder, Message("{}: {}", folder, error)});
   for (const std::string& one : folders) {
     try {
       Lesson lesson = read_lesson(one);
       if (course.find(lesson.id))
-        throw Error(
-            fmt::format("{}/lesson.toml:1: [id] '{}' is another lesson's: expected its own", one, lesson.id));
+        throw Error("{}/lesson.toml:1: [id] '{}' is another lesson's: expected its own", one, lesson.id);
       course.lessons.push_back(std::move(lesson));
     } catch (...) {
       course.broken.push_back({one, describe_exception(one)});
@@ -394,7 +391,7 @@ class Checker : TableChecker {
     std::istringstream words(lesson_.claim);
     const auto count = std::distance(std::istream_iterator<std::string>(words), {});
     if (count > kClaimWords)
-      root_.refuse("claim", fmt::format("has {} words: expected at most {}", count, kClaimWords));
+      root_.refuse("claim", Message("has {} words: expected at most {}", count, kClaimWords));
     if (!names_file(lesson_.id)) root_.refuse("id", wrong_name(lesson_.id));
     if (lesson_.checks.empty()) root_.refuse("", "has no [[check]]: expected one at least");
     if (lesson_.runs.empty() && lesson_.tapes.empty())
@@ -405,7 +402,7 @@ class Checker : TableChecker {
     for (size_t i = 1; i < lesson_.runs.size(); ++i)
       if (lesson_.runs[i].id <= lesson_.runs[i - 1].id)
         refuse("run", lesson_.runs[i].id,
-               fmt::format("comes after [run.{}]: expected letters in their order", lesson_.runs[i - 1].id));
+               Message("comes after [run.{}]: expected letters in their order", lesson_.runs[i - 1].id));
     for (const LessonRun& run : lesson_.runs) no_setting("run." + run.id, "name", run.name);
     for (const Curve& c : lesson_.curves) {
       if (c.of == Curve::Of::Tape) continue;
@@ -430,8 +427,8 @@ class Checker : TableChecker {
       return std::isalnum(c) || c == '-' || c == '_';
     });
   }
-  static std::string wrong_name(const std::string& id) {
-    return fmt::format("'{}' is no name: expected letters, digits, - and _", id);
+  static Message wrong_name(const std::string& id) {
+    return Message("'{}' is no name: expected letters, digits, - and _", id);
   }
 
   /// Requires a run with a letter, because a learner sees, changes or takes the run to the Lab.
@@ -446,20 +443,20 @@ class Checker : TableChecker {
     if (c.of == Of::Run || c.of == Of::Profile)
       probe_exists(c, spec.model, two);
     else if (two && !is_swept(c))
-      refuse("curve." + c.id, "run",
-             fmt::format("'{}' has two stacks: expected of = run, sweep, border or profile, or one stack",
-                         c.run));
+      refuse(
+          "curve." + c.id, "run",
+          Message("'{}' has two stacks: expected of = run, sweep, border or profile, or one stack", c.run));
     if (asks_critical_rate(c) && spec.train.critical_every == 0)
       refuse("curve." + c.id, "y",
-             fmt::format("'{}' is not measured by run {}: expected its train.critical_every", c.y, c.run));
+             Message("'{}' is not measured by run {}: expected its train.critical_every", c.y, c.run));
     if ((c.of == Of::Profile || c.of == Of::OneStep) && c.to > spec.train.steps)
       refuse("curve." + c.id, is_walk(c) ? "steps" : "step",
-             fmt::format("{} comes after the last: expected at most {}", c.to, spec.train.steps));
+             Message("{} comes after the last: expected at most {}", c.to, spec.train.steps));
     if (c.of != Of::Border) return;
     try {
       points_of(c, spec);
     } catch (const Error& error) {
-      refuse("curve." + c.id, "values", error.what());
+      refuse("curve." + c.id, "values", error.message);
     }
   }
 
@@ -469,14 +466,14 @@ class Checker : TableChecker {
       const std::string stack = at >= 4 ? c.y.substr(at - 4, 4) : "";
       if (two != (stack == "enc." || stack == "dec."))
         refuse("curve." + c.id, "y",
-               fmt::format("'{}' of a model with {}", c.y,
-                           two ? "two stacks: expected enc. or dec. before the L"
-                               : "one stack: expected no enc. or dec."));
+               Message("'{}' of a model with {}", c.y,
+                       two ? "two stacks: expected enc. or dec. before the L"
+                           : "one stack: expected no enc. or dec."));
       if (c.y[at + 1] == '*') continue;  // every layer
       const int32_t layer = std::atoi(c.y.c_str() + at + 1), layers = layers_of(stack, model);
       if (layer < 1 || layer > layers)
         refuse("curve." + c.id, "y",
-               fmt::format("'{}' is of layer {}: expected L01 to L{:02}", c.y, layer, layers));
+               Message("'{}' is of layer {}: expected L01 to L{:02}", c.y, layer, layers));
     }
   }
 
@@ -485,7 +482,7 @@ class Checker : TableChecker {
     if (lesson_.tape(k.run)) return;
     need_letter(table, "run", k.run);
     if (!is_slot(k) && !find_field(k.field))
-      refuse(table, "field", fmt::format("'{}' is no field of a run: expected one as train.warmup", k.field));
+      refuse(table, "field", Message("'{}' is no field of a run: expected one as train.warmup", k.field));
   }
 
   void figure(const Figure& f) const {
@@ -494,19 +491,17 @@ class Checker : TableChecker {
     if (!f.map_run.empty()) map(f, table);
     if (!f.cells.empty()) cells(f, table);
     if (!f.ball.empty()) ball(f, table);
-    if (const std::string why = wrong_walk(lesson_, f); !why.empty()) refuse(table, "walk", why);
-    if (const std::string why = wrong_chain(lesson_, f); !why.empty()) refuse(table, "chain", why);
-    if (const std::string why = wrong_bars(lesson_, f); !why.empty()) refuse(table, "bars", why);
+    if (const Message why = wrong_walk(lesson_, f); !why.empty()) refuse(table, "walk", why);
+    if (const Message why = wrong_chain(lesson_, f); !why.empty()) refuse(table, "chain", why);
+    if (const Message why = wrong_bars(lesson_, f); !why.empty()) refuse(table, "bars", why);
     for (const FigureLine& line : f.lines) {
       need(lesson_.curve(line.curve), table, "lines.curve", line.curve, "a curve");
       if (!line.run.empty() && (line.run.size() != 1 || line.run[0] < 'A' || line.run[0] > 'D'))
-        refuse(table, "lines.run",
-               fmt::format("'{}': expected A, B, C or D, or none for a grey line", line.run));
+        refuse(table, "lines.run", Message("'{}': expected A, B, C or D, or none for a grey line", line.run));
       if (line.name.empty() && !lesson_.has_letter(line.run))
         refuse(table, "lines.name",
-               line.run.empty()
-                   ? "is missing, and the line has no run's look: expected a text"
-                   : fmt::format("is missing, and there is no run {}: expected a text", line.run));
+               line.run.empty() ? "is missing, and the line has no run's look: expected a text"
+                                : Message("is missing, and there is no run {}: expected a text", line.run));
       no_setting(table, "lines.name", line.name);
     }
     for (const FigureLevel& level : f.levels) {
@@ -521,22 +516,21 @@ class Checker : TableChecker {
     const char* key = f.river ? "river" : "map";
     need_letter(table, key, f.map_run);
     if (lesson_.run(f.map_run)->spec.model.architecture == Architecture::EncoderDecoder)
-      refuse(table, key, fmt::format("'{}' has two stacks: expected a run of one", f.map_run));
+      refuse(table, key, Message("'{}' has two stacks: expected a run of one", f.map_run));
     if (f.grows && !only_adds(lesson_.run(f.map_run)->spec))
       refuse(table, "river_grows",
-             fmt::format("'{}' rescales its stream: expected a run whose stream only adds up, as Pre-LN's",
-                         f.map_run));
+             Message("'{}' rescales its stream: expected a run whose stream only adds up, as Pre-LN's",
+                     f.map_run));
     if (f.below.empty()) return;
     const Figure* below = lesson_.figure(f.below);
     if (!below || !below->river || below == &f)
-      refuse(table, "river_below",
-             fmt::format("'{}' is no other river of this lesson: expected one", f.below));
+      refuse(table, "river_below", Message("'{}' is no other river of this lesson: expected one", f.below));
     const auto layers = [&](const Figure& of) { return layers_of("", lesson_.run(of.map_run)->spec.model); };
     need_letter("figure." + below->id, key, below->map_run);
     if (layers(*below) != layers(f))
-      refuse(table, "river_below",
-             fmt::format("'{}' is of {} layers: expected {}, as this river's", f.below, layers(*below),
-                         layers(f)));
+      refuse(
+          table, "river_below",
+          Message("'{}' is of {} layers: expected {}, as this river's", f.below, layers(*below), layers(f)));
   }
 
   /// Says that neither a norm nor a factor rescales the stream on its way, so that every part keeps its
@@ -555,33 +549,33 @@ class Checker : TableChecker {
 
   void slots() const {
     for (const LessonRun& run : lesson_.runs)
-      if (const std::string why = wrong_slots(lesson_, run.id); !why.empty()) refuse("knob", "slot", why);
+      if (const Message why = wrong_slots(lesson_, run.id); !why.empty()) refuse("knob", "slot", why);
     if (!lesson_.knobs.empty() && is_slot(lesson_.knobs.back()))
       refuse("knob." + lesson_.knobs.back().id, "slot",
              "comes last: expected a knob with a field, which stands below the figure");
     const auto is_own = [&](const Knob& k) { return is_slot(k) && k.run == lesson_.own; };
     if (!lesson_.own.empty() && std::none_of(lesson_.knobs.begin(), lesson_.knobs.end(), is_own))
-      root_.refuse("own", fmt::format("'{}' has no slots: expected a run with a [knob.NAME] that has a slot",
-                                      lesson_.own));
+      root_.refuse("own", Message("'{}' has no slots: expected a run with a [knob.NAME] that has a slot",
+                                  lesson_.own));
   }
 
   void cells(const Figure& f, const std::string& table) const {
     const Curve* border = lesson_.curve(f.cells);
     if (!border || border->of != Curve::Of::Border)
       refuse(table, "cells",
-             fmt::format("'{}' is no border of this lesson: expected a curve of = border", f.cells));
-    if (const std::string why = uneven(*border); !why.empty()) refuse(table, "cells", why);
+             Message("'{}' is no border of this lesson: expected a curve of = border", f.cells));
+    if (const Message why = uneven(*border); !why.empty()) refuse(table, "cells", why);
   }
 
   void ball(const Figure& f, const std::string& table) const {
     const Curve* valley = lesson_.curve(f.ball);
     if (!valley || valley->of != Curve::Of::OneStep)
       refuse(table, "ball",
-             fmt::format("'{}' is no step of this lesson: expected a curve of = one_step", f.ball));
+             Message("'{}' is no step of this lesson: expected a curve of = one_step", f.ball));
     need_letter(table, "ball", valley->run);
     if (std::none_of(f.lines.begin(), f.lines.end(),
                      [&](const FigureLine& line) { return line.curve == f.ball; }))
-      refuse(table, "ball", fmt::format("'{}' is no line of the figure: expected one of them", f.ball));
+      refuse(table, "ball", Message("'{}' is no line of the figure: expected one of them", f.ball));
   }
 
   void prediction() const {
@@ -610,8 +604,8 @@ class Checker : TableChecker {
     for (const std::string& id : step.figures) need(lesson_.figure(id), table, "figures", id, "a figure");
     const auto [read, reach] = step.text.at_heading();
     if (const int32_t words = std::max(read.words(), reach.words()); words > kStepWords)
-      throw Error(fmt::format("{}:1: {} words: expected at most {} between two actions", step.text.file,
-                              words, kStepWords));
+      throw Error("{}:1: {} words: expected at most {} between two actions", step.text.file, words,
+                  kStepWords);
     for (const Block& block : step.text.blocks) {
       bool in_forms = false;
       for (const Inline& piece : block.inlines) {
@@ -621,10 +615,10 @@ class Checker : TableChecker {
         inline_piece(step.text, piece, kind);
         if (piece.kind == Kind::Value && !in_forms)
           throw Error(
-              fmt::format("{}:{}: {{value {}}} in a sentence with one form only: expected {{if NAME < "
-                          "NUMBER}} ... {{else}} ... {{end}} around it, or {{always}} ... {{end}} where it "
-                          "is true whatever is measured",
-                          step.text.file, piece.line, piece.text));
+              "{}:{}: {{value {}}} in a sentence with one form only: expected {{if NAME < "
+              "NUMBER}} ... {{else}} ... {{end}} around it, or {{always}} ... {{end}} where it "
+              "is true whatever is measured",
+              step.text.file, piece.line, piece.text);
       }
     }
   }
@@ -632,16 +626,15 @@ class Checker : TableChecker {
   /// Refuses a text that names a setting, because labels add the settings of the run that is shown.
   void no_setting(const std::string& table, const char* key, const std::string& text) const {
     if (const std::string said = setting_said(lesson_, text); !said.empty())
-      refuse(table, key,
-             fmt::format("'{}' names a setting ({}): expected what no setting changes", text, said));
+      refuse(table, key, Message("'{}' names a setting ({}): expected what no setting changes", text, said));
   }
 
   void inline_piece(const Prose& prose, const Inline& piece, StepKind kind) const {
     using Kind = Inline::Kind;
     const auto missing = [&](const void* found, const char* what) {
       if (!found)
-        throw Error(fmt::format("{}:{}: '{}' is not in this lesson: expected {} of it", prose.file,
-                                piece.line, piece.text, what));
+        throw Error("{}:{}: '{}' is not in this lesson: expected {} of it", prose.file, piece.line,
+                    piece.text, what);
     };
     if (piece.kind == Kind::Value || piece.kind == Kind::Band || piece.kind == Kind::Reference)
       missing(lesson_.measure(piece.text), "a measure");
@@ -649,18 +642,17 @@ class Checker : TableChecker {
     if (piece.kind == Kind::Tile || piece.kind == Kind::Sample || piece.kind == Kind::Name)
       missing(lesson_.has_letter(piece.text) ? &lesson_ : nullptr, "a run with a letter");
     if (piece.kind == Kind::Lesson)
-      throw Error(fmt::format("{}:{}: {{lesson {}}} in a lesson: expected it on the course's last page alone",
-                              prose.file, piece.line, piece.text));
+      throw Error("{}:{}: {{lesson {}}} in a lesson: expected it on the course's last page alone", prose.file,
+                  piece.line, piece.text);
     for (const Condition& condition : piece.conditions)
       if (condition.measure != kChanged && !lesson_.measure(condition.measure))
-        throw Error(fmt::format("{}:{}: '{}' is not in this lesson: expected a measure of it", prose.file,
-                                piece.line, condition.measure));
+        throw Error("{}:{}: '{}' is not in this lesson: expected a measure of it", prose.file, piece.line,
+                    condition.measure);
     const bool early = kind == StepKind::Predict;
     if (early && (piece.kind == Kind::Value || piece.kind == Kind::Band || piece.kind == Kind::Sample ||
                   !piece.conditions.empty()))
-      throw Error(fmt::format(
-          "{}:{}: {{{}}} before the prediction: expected at most {{ref NAME}} of the starting point",
-          prose.file, piece.line, piece.text));
+      throw Error("{}:{}: {{{}}} before the prediction: expected at most {{ref NAME}} of the starting point",
+                  prose.file, piece.line, piece.text);
   }
 };
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "app/course/lesson.h"
+#include "engine/core/message.h"
 #include "training/io/input_file.h"
 #include "training/io/toml_table.h"
 
@@ -35,7 +36,8 @@ std::string course_language();
 void wish_language(const std::string& language);
 
 struct Broken {
-  std::string folder, error;
+  std::string folder;
+  Message error;
 };
 struct Course {
   std::vector<Lesson> lessons;  ///< by number

@@ -111,8 +111,8 @@ std::string with_claims(const std::string& page, const Course& course, const std
                              kEnd = "<!-- end of claims -->";
   const size_t begin = page.find(kMark), end = page.find(kEnd);
   if (begin == std::string::npos || end == std::string::npos || end < begin)
-    throw Error(fmt::format("{}:1: has no place for the claim table: expected a line {}, later {}", name,
-                            kMark.substr(0, kMark.size() - 1), kEnd));
+    throw Error("{}:1: has no place for the claim table: expected a line {}, later {}", name,
+                kMark.substr(0, kMark.size() - 1), kEnd);
   return page.substr(0, begin + kMark.size()) + "\n" + claim_table(course) + "\n" + page.substr(end);
 }
 

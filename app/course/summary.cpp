@@ -30,9 +30,9 @@ bool is_there(const Course& course, const Inline& piece, const std::string& file
   const bool range = piece.kind == Kind::Band && point != std::string::npos;
   if (piece.kind == Kind::Lesson || (range && !lesson)) return lesson;
   if (range && measure_named(course, piece.text).second) return true;
-  throw Error(fmt::format(
+  throw Error(
       "{}:{}: '{}' is not in this course: expected {{lesson ID}}, or {{band ID.MEASURE}} of one of its lessons",
-      file, piece.line, piece.text));
+      file, piece.line, piece.text);
 }
 
 /// Leaves out the paragraphs about lessons that the folder lacks.
@@ -59,7 +59,7 @@ void take_why(Course& course, const std::string& folder, const std::string& lang
   const std::string own = (fs::path(folder) / language / kWhyFile).string();
   const bool translated = !language.empty() && fs::exists(own);
   const std::string file = translated ? own : (fs::path(folder) / kWhyFile).string();
-  const std::string wrong = guarded(file, [&] {
+  const Message wrong = guarded(file, [&] {
     const auto text = read_input_file_if_there(file, input::kProse);
     if (!text) return;
     Prose why = what_is_there(course, parse_prose(*text, file));

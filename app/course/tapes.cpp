@@ -30,7 +30,7 @@ std::string read_name(Table& t) {
       std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
   if (!word || name.size() > kLongestName)
     t.refuse("name",
-             fmt::format("'{}' is no name: expected at most {} letters, digits and _", name, kLongestName));
+             Message("'{}' is no name: expected at most {} letters, digits and _", name, kLongestName));
   return name;
 }
 
@@ -39,11 +39,11 @@ SmallTape::Number read_number(Table& t) {
   n.name = read_name(t);
   for (const double v : t.numbers("values")) {
     if (std::abs(v) > kLargestNumber)
-      t.refuse("values", fmt::format("{} is too large: expected at most {}", v, kLargestNumber));
+      t.refuse("values", Message("{} is too large: expected at most {}", v, kLargestNumber));
     n.values.push_back(static_cast<float>(v));
   }
   if (n.values.empty() || n.values.size() > kMostSmallNumbers)
-    t.refuse("values", fmt::format("expected 1 to {} numbers", kMostSmallNumbers));
+    t.refuse("values", Message("expected 1 to {} numbers", kMostSmallNumbers));
   n.rows = t.whole("rows", 1, static_cast<int32_t>(kMostSmallNumbers), 1);
   n.trained = t.flag("trained", false);
   t.done();
@@ -116,8 +116,7 @@ const SmallValue& value_of(const SmallReplay& replay, const Part& part) {
   const auto& all = part.gradient ? replay.gradients : replay.values;
   const auto it = all.find(part.name);
   if (it == all.end())
-    throw Error(
-        fmt::format("'{}' is not on the tape: expected one of its numbers or instructions", part.name));
+    throw Error("'{}' is not on the tape: expected one of its numbers or instructions", part.name);
   return it->second;
 }
 
@@ -130,12 +129,12 @@ LessonTape read_tape(const std::string& id, Table t) {
   for (const auto& [key, count] : {std::pair{"numbers", tape.tape.numbers.size()},
                                    std::pair{"instructions", tape.tape.instructions.size()}})
     if (count == 0 || count > kMostSmallNames)
-      t.refuse(key, fmt::format("expected a list of 1 to {}", kMostSmallNames));
+      t.refuse(key, Message("expected a list of 1 to {}", kMostSmallNames));
   t.done();
   try {
     replay_small_tape(tape.tape);
   } catch (const Error& error) {
-    t.refuse("instructions", error.what());
+    t.refuse("instructions", error.message);
   }
   return tape;
 }
@@ -147,13 +146,13 @@ void read_tape_axis(Curve& c, Table& t) {
   if (!c.over.empty()) {
     c.xs = t.numbers("xs");
     if (c.xs.size() < 2 || c.xs.size() > kMostTapePoints || !std::is_sorted(c.xs.begin(), c.xs.end()))
-      t.refuse("xs", fmt::format("expected 2 to {} numbers, ascending", kMostTapePoints));
+      t.refuse("xs", Message("expected 2 to {} numbers, ascending", kMostTapePoints));
   }
   if (!steps) return;
   std::tie(c.from, c.to) = t.steps("steps", 0, kMostTapeSteps);
   c.rate = t.number("rate");
   if (c.rate == 0 || std::abs(c.rate) > kHighestRate)
-    t.refuse("rate", fmt::format("expected a number up to {}, not 0", kHighestRate));
+    t.refuse("rate", Message("expected a number up to {}, not 0", kHighestRate));
 }
 
 std::optional<double> field_of_tape(const SmallTape& tape, const std::string& field) {
@@ -190,8 +189,7 @@ std::vector<double> quantity_of_tape(const SmallReplay& replay, const std::strin
   if (q.kind == Kind::Numbers) return {a.values.begin(), a.values.end()};
   const SmallValue& b = value_of(replay, q.parts.back());
   if (a.values.size() != b.values.size() || a.columns != b.columns)
-    throw Error(fmt::format("'{}' and '{}' differ in shape: expected the same", q.parts[0].name,
-                            q.parts.back().name));
+    throw Error("'{}' and '{}' differ in shape: expected the same", q.parts[0].name, q.parts.back().name);
   std::vector<double> out;
   const auto columns = static_cast<size_t>(a.columns);
   for (size_t row = 0; row < a.values.size(); row += columns) {
@@ -221,31 +219,30 @@ std::string definition_of(const LessonTape& tape) {
 
 void check_tapes(const Lesson& lesson, const Table& root) {
   const auto refuse = [&](const std::string& table, const char* key, const std::string& what) {
-    throw Error(fmt::format("{}:1: [{}.{}] {}", root.file(), table, key, what));
+    throw Error("{}:1: [{}.{}] {}", root.file(), table, key, what);
   };
   for (const LessonTape& tape : lesson.tapes)
     if (lesson.run(tape.id)) refuse("tape", tape.id.c_str(), "is a run's name too: expected its own");
   const auto field = [&](const std::string& table, const char* key, const std::string& id,
                          const std::string& name) {
     if (!field_of_tape(lesson.tape(id)->tape, name))
-      refuse(
-          table, key,
-          fmt::format("'{}' is no number of [tape.{}]: expected one as w, or w[2] for its second", name, id));
+      refuse(table, key,
+             Message("'{}' is no number of [tape.{}]: expected one as w, or w[2] for its second", name, id));
   };
   for (const Curve& c : lesson.curves) {
     if (c.of != Curve::Of::Tape) continue;
     const std::string table = "curve." + c.id;
     const LessonTape* tape = lesson.tape(c.run);
     if (!tape)
-      return refuse(table, "tape", fmt::format("'{}' is not in this lesson: expected a tape of it", c.run));
+      return refuse(table, "tape", Message("'{}' is not in this lesson: expected a tape of it", c.run));
     if (!c.over.empty()) field(table, "over", c.run, c.over);
     try {
       const size_t count = quantity_of_tape(replay_small_tape(tape->tape), c.y).size();
       if (count != 1 && (!c.over.empty() || c.to > 0))
-        refuse(table, "y", fmt::format("'{}' is {} numbers: expected one at each x", c.y, count));
+        refuse(table, "y", Message("'{}' is {} numbers: expected one at each x", c.y, count));
     } catch (const Error& error) {
       if (std::string(error.what()).starts_with(root.file())) throw;
-      refuse(table, "y", error.what());
+      refuse(table, "y", error.message);
     }
   }
   for (const Knob& knob : lesson.knobs)
@@ -255,7 +252,7 @@ void check_tapes(const Lesson& lesson, const Table& root) {
     const LessonTape* tape = lesson.tape(f.tape);
     if (!tape)
       return refuse("figure." + f.id, "tape",
-                    fmt::format("'{}' is not in this lesson: expected a tape of it", f.tape));
+                    Message("'{}' is not in this lesson: expected a tape of it", f.tape));
     if (f.follow == 0) continue;
     const std::string fault =
         guarded("a drawn tape", [&] { network_of(tape->tape, table_of_tape(tape->tape, 0)); });
@@ -312,7 +309,7 @@ std::vector<std::string> numbers_in(const std::string& line) {
 
 SmallTape tape_of(const Lesson& lesson, const std::string& id, const Changes& changes) {
   const LessonTape* found = lesson.tape(id);
-  if (!found) throw Error(fmt::format("[tape.{}] is not in lesson {}: expected a tape of it", id, lesson.id));
+  if (!found) throw Error("[tape.{}] is not in lesson {}: expected a tape of it", id, lesson.id);
   SmallTape tape = found->tape;
   if (const auto it = changes.find(id); it != changes.end())
     for (const auto& [field, value] : it->second)

@@ -181,7 +181,7 @@ struct UiDriver::Line {
     const char* const end = word.data() + word.size();
     const auto [stop, error] = read_real(word.data(), end, value);
     if (error != std::errc{} || stop != end || !(value >= low && value <= high))
-      throw Error(fmt::format("'{}' takes a number from {} to {}, not '{}'", verb, low, high, word));
+      throw Error("'{}' takes a number from {} to {}, not '{}'", verb, low, high, word);
     return value;
   }
 };
@@ -253,7 +253,7 @@ void UiDriver::script(std::string_view text) {
     try {
       obey(line);
     } catch (const Error& e) {
-      throw Error("script line " + std::to_string(number) + ": " + e.what());
+      throw Error("script line " + std::to_string(number) + ": " + e.message);
     }
   }
 }

@@ -122,7 +122,7 @@ void Experiment::draw_keep_button(Ui& ui, Rect& head, const LessonContext& conte
 
 /// Says below the text as what the wiring is kept.
 void Experiment::draw_kept(Ui& ui, Rect& rest, const LessonContext& context) const {
-  std::string words = words::error(keeping_failed_);
+  std::string words = words::spoken(keeping_failed_);
   if (words.empty() && kept_) words = (*kKeepers.begin())().told(*context.course.words, kept_as_);
   if (words.empty()) return;
   const Theme& t = ui.theme();

@@ -90,7 +90,7 @@ float draw_stepper(Ui& ui, const Rect& rect, LessonContext& context) {
 
 /// What to do now, left of the stepper.
 std::string hint(const LessonContext& context, const Page& page) {
-  if (const std::string notice = words::error(context.progress.notice()); !notice.empty()) return notice;
+  if (const std::string notice = words::spoken(context.progress.notice()); !notice.empty()) return notice;
   if (const std::string missing = page.missing(context); !missing.empty()) return missing;
   const auto state = context.state();
   switch (context.page) {

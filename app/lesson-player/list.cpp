@@ -122,7 +122,7 @@ void draw_list(Ui& ui, const Rect& rect, LessonContext& context) {
   Rect below{rest.x, list.bottom() + 8, rest.w, rect.bottom() - list.bottom() - 16};
   for (size_t i = 0; i < context.course.broken.size(); ++i) {
     const TextStyle style{Face::Sans, type::tick};
-    const std::string whole = words::error(context.course.broken[i].error);
+    const std::string whole = words::spoken(context.course.broken[i].error);
     const float high = p.text_wrapped(below, style, t.error, p.fit_words(style, whole, below.w), 16);
     HitOptions options;
     options.focusable = false;

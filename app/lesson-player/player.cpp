@@ -114,7 +114,7 @@ Desk Player::draw(Ui& ui, const Rect& area, const LabView& view) {
     const Rect content = panel(ui, rest, {course_.words->tr("Lessons"), "", "", 0, false});
     const std::string why = course_.broken.empty()
                                 ? course_.words->tr("There are no lessons beside the program.")
-                                : words::error(course_.broken[0].error);
+                                : words::spoken(course_.broken[0].error);
     ui.paint().text_wrapped(content, {Face::Sans, type::title}, ui.theme().ink2, why, 20);
     ui.mark("lesson/none", rest, why, course_.words->tr("Why there is no course."));
     return {};

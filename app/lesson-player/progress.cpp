@@ -99,7 +99,7 @@ void Progress::load() {
     if (const auto text = read_input_file_if_there(path_, input::kProgress))
       lessons_ = parse_progress(*text, path_);
   } catch (const Error& error) {
-    notice_ = fmt::format("{}; kept as {}, and the course begins anew", error.what(), stash(path_));
+    notice_ = Message("{}; kept as {}, and the course begins anew", error.message, stash(path_));
   }
 }
 
@@ -109,7 +109,7 @@ void Progress::save() {
     make_folder(std::filesystem::path(path_).parent_path().string(), Access::Own, "progress");
     write_file(path_, text_of(lessons_, 1) + "\n", "progress", Access::Own);
   } catch (const Error& error) {
-    notice_ = error.what();
+    notice_ = error.message;
   }
 }
 

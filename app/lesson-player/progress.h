@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "app/course/exercises.h"
+#include "engine/core/message.h"
 
 namespace normscope::lessons {
 
@@ -65,13 +66,14 @@ class Progress {
   const CourseProgress& all() const { return lessons_; }
   const std::string& path() const { return path_; }  ///< empty: nothing is kept
   /// What was wrong with the file; it is empty when nothing was.
-  const std::string& notice() const { return notice_; }
+  const Message& notice() const { return notice_; }
   /// Turns a failure into a notice, as it must not stop a lesson.
   void save();
 
  private:
   void load();
-  std::string path_, notice_;
+  std::string path_;
+  Message notice_;
   CourseProgress lessons_;
 };
 

@@ -226,7 +226,7 @@ void TapeHand::draw(Ui& ui, Rect rect, LessonContext& context, const Figure& fig
     --by;
   if (by != 0 || before.done > most) move(context, figure, by);
   const TapeTable& table = this->table(context, figure);
-  const std::string said = !error_.empty()                           ? words::error(error_)
+  const std::string said = !error_.empty()                           ? words::spoken(error_)
                            : table.done == 0 && figure.follow == 0   ? context.tr("Nothing has run yet.")
                            : table.said.empty() || figure.follow > 0 ? value
                                                                      : table.said;

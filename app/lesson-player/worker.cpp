@@ -88,7 +88,7 @@ void Worker::stop() {
 
 // Publishes an error that work() cannot, without the half-made curves.
 void Worker::carry_out(const Job& job) {
-  const std::string error = guarded(doing(job), [&] { work(job); });
+  const Message error = guarded(doing(job), [&] { work(job); });
   if (error.empty()) return;
   (void)guarded(doing(job), [&] {
     MeasureState state;

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "app/course/curves.h"
+#include "engine/core/message.h"
 #include "training/files/newest_job.h"
 
 namespace normscope::lessons {
@@ -21,7 +22,7 @@ struct MeasureState {
   std::string doing;          ///< "run B, step 120 of 300"
   double share = 0;           ///< share of all the work that is done, 0..1
   double seconds_left = NAN;  ///< an estimate; NaN: not known yet
-  std::string error;
+  Message error;
   course::CurveSet curves;  ///< the finished curves, and the beginning of the one being measured
   std::map<std::string, experiments::ShareMap> maps;  ///< "A start"
   std::map<std::string, std::string> texts;           ///< what each model writes

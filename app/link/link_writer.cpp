@@ -134,7 +134,7 @@ void require_needed(const LinkedView& view, const std::vector<ConfigRun>& runs) 
     if (names_file(need.first) && !there)
       fail("link", "the link needs your {}, which it does not carry: expected {}",
            called(words::language("en"), need.first, need.second),
-           need.first == "data.text" ? "--text FILE" : fmt::format("--set {}=FILE", need.first));
+           need.first == "data.text" ? Message("--text FILE") : Message("--set {}=FILE", need.first));
   }
 }
 

@@ -14,7 +14,7 @@ std::string ScreenSettingsReader::name(std::string_view key) const {
 }
 
 void ScreenSettingsReader::refuse(std::string_view key, std::string_view value,
-                                  std::string_view expected) const {
+                                  const Message& expected) const {
   fail(kPlace, "{}={}: expected {}", name(key), shown_text(value), expected);
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "app/view/app_screen.h"
+#include "engine/core/message.h"
 
 namespace normscope::link {
 
@@ -27,7 +28,7 @@ class ScreenSettingsReader {
   void done() const;
 
   /// Refuses a value and says what was expected.
-  [[noreturn]] void refuse(std::string_view key, std::string_view value, std::string_view expected) const;
+  [[noreturn]] void refuse(std::string_view key, std::string_view value, const Message& expected) const;
 
  private:
   std::string name(std::string_view key) const;

@@ -90,8 +90,8 @@ std::vector<std::string> save_plot(const view::SavePlot& command, const std::str
   return paths;
 }
 
-std::string save_plots(const std::vector<view::SavePlot>& commands, bool dark) {
-  std::string notice;
+Message save_plots(const std::vector<view::SavePlot>& commands, bool dark) {
+  Message notice;
   for (const view::SavePlot& save : commands) {
     try {
       const std::vector<std::string> paths = save_plot(save, pictures_folder(), dark);

@@ -7,6 +7,7 @@
 
 #include "app/plot/plot.h"
 #include "app/view/commands.h"
+#include "engine/core/message.h"
 
 namespace normscope::panels {
 
@@ -22,6 +23,6 @@ const char* ending_of(view::PlotFormat format);  // "svg"
 // Writes one file per plot and returns their paths. It throws Error with the path when that fails.
 std::vector<std::string> save_plot(const view::SavePlot& command, const std::string& folder, bool dark);
 // Saves the plots of a frame and returns the notice for the user, empty when there were none.
-std::string save_plots(const std::vector<view::SavePlot>& commands, bool dark);
+Message save_plots(const std::vector<view::SavePlot>& commands, bool dark);
 
 }  // namespace normscope::panels

@@ -25,12 +25,6 @@ const std::string& what_to_type(const Field& field) {
   return field.file ? tr("path, then Enter; empty: none") : tr("then Enter");
 }
 
-// Turns "[train.milestones] 'abc' is no list" into "'abc' is no list": the row names the key.
-std::string without_key(std::string line) {
-  const size_t end = line.find("] ");
-  return line.starts_with('[') && end != line.npos ? line.substr(end + 2) : line;
-}
-
 std::string refused_file(const std::string& path) {
   std::error_code error;
   if (fs::is_regular_file(path, error)) return "";
@@ -48,7 +42,7 @@ std::string refusal_of(const Field& field, const std::string& text, const LabVie
       set_field(spec, field.key, text);
       validate(spec);
     } catch (const Error& error) {
-      return words::refused(without_key(error.what()));
+      return words::spoken(without_where(error.message));  // the row names the key
     }
   }
   return field.file && !text.empty() ? refused_file(text) : "";
@@ -70,15 +64,16 @@ std::string display(const Field& field, const std::string& value) {
 }
 
 std::string idle_because(const Field& field, const LabView& view) {
-  std::string reason;
+  Message reason;
   for (const RunView& run : view.runs) {
     reason = unused_reason(*run.spec, field.key);
     if (reason.empty()) return "";
   }
-  const size_t space = reason.find(' ');
-  if (const Field* decides = find_field(reason.substr(0, space)))
-    reason.replace(0, space, shown_as(*decides).label);
-  return words::refused(reason);
+  if (reason.empty()) return "";
+  const Field* decides = find_field(reason.places[0]);
+  return words::spoken({"{} is {}: expected {}",
+                        decides ? shown_as(*decides).label : reason.places[0].c_str(), reason.places[1],
+                        reason.places[2]});
 }
 
 void Rows::open_text(const Field& field, const std::string& name, int only) {

@@ -147,7 +147,7 @@ void tab_keys(Ui& ui, Screen& shown) {
 }
 
 // Goes back where anything led to a screen whose tab is held.
-void keep_to_tabs(const Ui& ui, Screen before, Screen& shown, std::string& notice) {
+void keep_to_tabs(const Ui& ui, Screen before, Screen& shown, Message& notice) {
   if (shown == before || !ui.held(fmt::format("app/tab/{}", name_of(shown)))) return;
   shown = before;
   notice = ui.locked_help();
@@ -217,12 +217,12 @@ void begin_frame(Ui& ui, const AppState& state) {
 
 // Draws a part of the frame. A part that throws shows why in its place; the rest of the window lives on.
 void draw_part(Ui& ui, const char* doing, const Rect& area, const std::function<void()>& draw) {
-  const std::string error = draw_guarded(ui, doing, draw);
+  const Message error = draw_guarded(ui, doing, draw);
   if (error.empty()) return;
   ui.paint().fill(area, ui.theme().panel);
-  ui.mark("app/failure", area, error, tr("This part of the window cannot be drawn."));
+  ui.mark("app/failure", area, words::spoken(error), tr("This part of the window cannot be drawn."));
   const Rect text = area.inset(space::pad);
-  ui.paint().text_wrapped(text, {Face::Sans, type::body}, ui.theme().ink, error, 17);
+  ui.paint().text_wrapped(text, {Face::Sans, type::body}, ui.theme().ink, words::spoken(error), 17);
 }
 
 }  // namespace
@@ -267,12 +267,12 @@ void draw_app(AppState& state, Ui& ui) {
     if (other.screen) other.screen->turn(*session.view);
   if (std::exchange(screens.lab.diagram().placement_asked, false))
     run_act(state, ui, view::Act::SavePlacement);
-  std::string error = draw_guarded(ui, "drawing what is open", [&] { draw_shell(state, ui); });
+  Message error = draw_guarded(ui, "drawing what is open", [&] { draw_shell(state, ui); });
   if (!error.empty()) state.notice = std::move(error);
   keep_to_tabs(ui, before, screens.shown, state.notice);
   ui.end_frame();
   error = guarded("carrying out what was asked", [&] {
-    if (std::string saved = panels::save_plots(session.saves, state.look.dark); !saved.empty())
+    if (Message saved = panels::save_plots(session.saves, state.look.dark); !saved.empty())
       state.notice = std::move(saved);
     post_commands(state);
     keep_window(state.window, screens, session, state.parts);

@@ -15,6 +15,7 @@
 #include "app/shell/shell.h"
 #include "app/shell/window_part.h"
 #include "app/ui/ui.h"
+#include "engine/core/message.h"
 #include "training/spec/backend_choice.h"
 
 namespace normscope::shell {
@@ -46,7 +47,7 @@ struct AppState {
   KeptWindow window;
   About about;
   TestSwitches switches;
-  std::string notice;  // what the app itself has to say: saved, opened, refused
+  Message notice;  // what the app itself has to say: saved, opened, refused
 };
 
 // Draws one frame, window-wide, and posts its commands to the Lab.

@@ -212,13 +212,13 @@ void tell(Ui& ui, FilePrompt& prompt, const Rect& room, const std::vector<Row>& 
     prompt.look.ask(
         path, [path] { return look_at(path); }, around.wake);
     const FileLook* look = prompt.look.find(path);
-    if (look && look->kind != FileKind::Unusable) said = words::error(look->words);
-    if (look && look->kind == FileKind::Unusable && marked) said = words::error(look->words);
+    if (look && look->kind != FileKind::Unusable) said = words::spoken(look->words);
+    if (look && look->kind == FileKind::Unusable && marked) said = words::spoken(look->words);
   }
   if (said.empty() && prompt.purpose != FilePurpose::SavePlacement) {  // that makes its folder
     const std::string folder = folder_part(prompt.path), place = folder.empty() ? "." : with_home(folder);
     if (const FolderContent* content = prompt.folder.find(place); content && !content->error.empty())
-      said = fmt::format("{}: {}.", place, words::error(content->error));
+      said = fmt::format("{}: {}.", place, words::spoken(content->error));
   }
   ui.mark("app/file/says", room, said, tr("What the named file is, or why it was not opened or saved."));
   ui.paint().text_wrapped(room, {prompt.says.empty() ? Face::Sans : Face::Bold, type::tick}, ui.theme().ink,
@@ -241,7 +241,7 @@ void ask_for_file(Ui& ui, FilePrompt& prompt, FilePurpose purpose, const std::st
   ui.edit() = {kPathField, path, true, true};
 }
 
-void refuse(FilePrompt& prompt, const std::string& why, const std::string& path, bool again) {
+void refuse(FilePrompt& prompt, const Message& why, const std::string& path, bool again) {
   prompt.says = plain_message(why);
   prompt.again = again ? path : "";
 }

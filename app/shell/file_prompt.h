@@ -12,6 +12,7 @@
 #include <string>
 
 #include "app/ui/ui.h"
+#include "engine/core/message.h"
 #include "training/files/background.h"
 #include "training/files/file_kind.h"
 
@@ -51,7 +52,7 @@ struct FileChoice {
 void ask_for_file(ui::Ui&, FilePrompt&, FilePurpose, const std::string& path);
 std::optional<FileChoice> draw_file_prompt(ui::Ui&, FilePrompt&, const FileSurroundings&);
 // Why it was not done; with `again`, a second Enter does it.
-void refuse(FilePrompt&, const std::string& why, const std::string& path, bool again);
+void refuse(FilePrompt&, const Message& why, const std::string& path, bool again);
 // Goes on in this folder.
 void enter_folder(ui::Ui&, FilePrompt&, std::string folder);
 

@@ -27,8 +27,7 @@ std::string absolute(const std::string& path) {
 bool prompting(const Ui& ui) { return ui.popup_open("app/file"); }
 
 // Refuses in the prompt where it stands open, else in the top bar.
-void say_no(Ui& ui, FilePrompt& prompt, std::string& notice, const std::string& path,
-            const std::string& why) {
+void say_no(Ui& ui, FilePrompt& prompt, Message& notice, const std::string& path, const Message& why) {
   if (prompting(ui))
     refuse(prompt, why, path, false);
   else
@@ -36,7 +35,7 @@ void say_no(Ui& ui, FilePrompt& prompt, std::string& notice, const std::string& 
 }
 
 // Makes the prompt say what would happen, so that Enter does it.
-void ask_first(Ui& ui, FilePrompt& prompt, const std::string& path, const std::string& why) {
+void ask_first(Ui& ui, FilePrompt& prompt, const std::string& path, const Message& why) {
   if (!prompting(ui)) ask_for_file(ui, prompt, FilePurpose::Open, path);
   refuse(prompt, why, path, true);
 }
@@ -52,11 +51,11 @@ void take_runs(ShownSession& session, Files& files, const std::vector<ConfigRun>
   files.replacing = path;
 }
 
-void save_to(Ui& ui, Files& files, const LabView& view, const std::string& path, std::string& notice) {
+void save_to(Ui& ui, Files& files, const LabView& view, const std::string& path, Message& notice) {
   try {
     save_config(path, session_of(view));
   } catch (const Error& error) {
-    return say_no(ui, files.prompt, notice, path, error.what());
+    return say_no(ui, files.prompt, notice, path, error.message);
   }
   files.own = own_file(path);
   notice = tr("saved {path}", {{"path", path}});
@@ -65,7 +64,7 @@ void save_to(Ui& ui, Files& files, const LabView& view, const std::string& path,
 
 // Names the placement after the file. It is offered first, because that says whether the name is
 // free.
-void save_placement_to(Ui& ui, Files& files, const std::string& path, std::string& notice) {
+void save_placement_to(Ui& ui, Files& files, const std::string& path, Message& notice) {
   const diagram::ShownStack& shown = *files.placement;
   const fs::path file(path);
   try {
@@ -75,7 +74,7 @@ void save_placement_to(Ui& ui, Files& files, const std::string& path, std::strin
     if (file.parent_path() == placements_folder()) fs::create_directories(file.parent_path(), none);
     write_file(path, text, "placement");
   } catch (const Error& error) {
-    return say_no(ui, files.prompt, notice, path, error.what());
+    return say_no(ui, files.prompt, notice, path, error.message);
   }
   notice =
       tr("{name} stands among the placements now: {path}", {{"name", file.stem().string()}, {"path", path}});
@@ -83,7 +82,7 @@ void save_placement_to(Ui& ui, Files& files, const std::string& path, std::strin
 }
 
 // Gives a name without an ending ours, and enters a folder.
-void choose_name(Ui& ui, Files& files, const LabView& view, const FileChoice& choice, std::string& notice) {
+void choose_name(Ui& ui, Files& files, const LabView& view, const FileChoice& choice, Message& notice) {
   std::error_code none;
   if (fs::is_directory(choice.path, none)) return enter_folder(ui, files.prompt, choice.path);
   const std::string path = fs::path(choice.path).has_extension() ? choice.path : choice.path + ".toml";
@@ -125,7 +124,7 @@ void remember(std::vector<std::string>& recent, const std::string& path) {
 }
 
 void begin_opening(Files& files, const ShownSession& session, const std::string& path, bool again,
-                   std::string& notice) {
+                   Message& notice) {
   notice.clear();
   if (!session.lab) return;
   files.opening = path;
@@ -135,7 +134,7 @@ void begin_opening(Files& files, const ShownSession& session, const std::string&
       path, [path] { return read_opened(path); }, files.wake);
 }
 
-void finish_opening(Ui& ui, Files& files, ShownSession& session, std::string& notice) {
+void finish_opening(Ui& ui, Files& files, ShownSession& session, Message& notice) {
   if (files.opening.empty()) return;
   const OpenedFile* file = files.opened.find(files.opening);
   if (!file) return;
@@ -155,7 +154,7 @@ void finish_opening(Ui& ui, Files& files, ShownSession& session, std::string& no
       if (!files.again)
         return ask_first(ui, files.prompt, path,
                          tr("{look} Press Enter again to learn from it as text all the same.",
-                            {{"look", words::error(file->look.words)}}));
+                            {{"look", words::spoken(file->look.words)}}));
       [[fallthrough]];
     case FileKind::Text:
       session.asked.emplace_back(session::LoadText{path});
@@ -176,7 +175,7 @@ void finish_opening(Ui& ui, Files& files, ShownSession& session, std::string& no
   done(ui, files, path);
 }
 
-void save(Ui& ui, Files& files, const LabView& view, std::string& notice) {
+void save(Ui& ui, Files& files, const LabView& view, Message& notice) {
   if (view.runs.empty()) return;
   const OwnFile& own = files.own;
   std::error_code none;
@@ -203,7 +202,7 @@ void save_placement(Ui& ui, Files& files, const diagram::DiagramState& state, co
 
 void ask_open(Ui& ui, FilePrompt& prompt) { ask_for_file(ui, prompt, FilePurpose::Open, ""); }
 
-void draw_files(Ui& ui, Files& files, const ShownSession& session, std::string& notice) {
+void draw_files(Ui& ui, Files& files, const ShownSession& session, Message& notice) {
   const FileSurroundings around{files.recent, files.wake, !files.opening.empty()};
   const std::optional<FileChoice> choice = draw_file_prompt(ui, files.prompt, around);
   if (!choice) return;

@@ -16,13 +16,13 @@ void pop_clips(ImDrawList* list, int size) {
 
 }  // namespace
 
-std::string draw_guarded(ui::Ui& ui, std::string_view doing, const std::function<void()>& draw) {
+Message draw_guarded(ui::Ui& ui, std::string_view doing, const std::function<void()>& draw) {
   const ui::Painter* const layer = &ui.paint();
   ImDrawList *const window = ImGui::GetWindowDrawList(), *const top = ImGui::GetForegroundDrawList();
   const int window_clips = window->_ClipRectStack.Size, top_clips = top->_ClipRectStack.Size;
   ImGuiErrorRecoveryState state;
   ImGui::ErrorRecoveryStoreState(&state);
-  std::string error = guarded(doing, draw);
+  Message error = guarded(doing, draw);
   if (error.empty()) return error;
   // What is left open is no misuse of Dear ImGui here, so it makes no assertion, log or tooltip.
   ImGuiIO& io = ImGui::GetIO();

@@ -4,8 +4,10 @@
 
 #include <string>
 
+#include "engine/core/message.h"
+
 namespace normscope::shell {
 
-std::string plain_message(const std::string& message);
+std::string plain_message(const Message& message);
 
 }  // namespace normscope::shell

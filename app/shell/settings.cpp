@@ -110,11 +110,11 @@ bool is_stashed(const fs::path& folder) { return folder.extension().string().sta
 class SettingsTable {
  public:
   SettingsTable(const toml::table& table, const std::string& name) : table_(table), name_(name) {}
-  const std::string& complaint() const { return complaint_; }
+  const Message& complaint() const { return complaint_; }
 
   template <typename T>
   void number(std::string_view key, T& to, double low, double high) {
-    read(key, fmt::format("a number from {} to {}", low, high), [&](const toml::node& node) {
+    read(key, Message("a number from {} to {}", low, high), [&](const toml::node& node) {
       const auto value = node.value<double>();
       if (!value || !(*value >= low && *value <= high)) return false;
       to = static_cast<T>(*value);
@@ -131,7 +131,7 @@ class SettingsTable {
   }
   /// Sets true for the second word.
   void either(std::string_view key, bool& to, std::string_view no, std::string_view yes) {
-    read(key, fmt::format("\"{}\" or \"{}\"", no, yes), [&](const toml::node& node) {
+    read(key, Message("\"{}\" or \"{}\"", no, yes), [&](const toml::node& node) {
       const auto word = node.value_exact<std::string_view>();
       if (!word || (*word != no && *word != yes)) return false;
       to = *word == yes;
@@ -139,7 +139,7 @@ class SettingsTable {
     });
   }
   template <typename Take>
-  void read(std::string_view key, const std::string& expected, Take take) {
+  void read(std::string_view key, const Message& expected, Take take) {
     const toml::node* node = table_.get(key);
     if (!node || take(*node) || !complaint_.empty()) return;
     const auto text = node->value_exact<std::string>();
@@ -149,19 +149,19 @@ class SettingsTable {
                               : whole ? std::to_string(*whole)
                               : real  ? fmt::format("{}", *real)
                                       : "another kind of value";
-    complaint_ =
-        fmt::format("{}:{}: {} is {}: expected {}", name_, node->source().begin.line, key, shown, expected);
+    complaint_ = Message("{}:{}: {}", name_, node->source().begin.line,
+                         Message("{} is {}: expected {}", key, shown, expected));
   }
 
  private:
   const toml::table& table_;
   const std::string& name_;
-  std::string complaint_;
+  Message complaint_;
 };
 
 /// Takes where the gaps between the Lab's panels stand; 0: where they stand by themselves.
 void read_splits(SettingsTable& table, lab::Splits& into) {
-  table.read("splits", fmt::format("a list of {} numbers", into.size()), [&](const toml::node& node) {
+  table.read("splits", Message("a list of {} numbers", into.size()), [&](const toml::node& node) {
     const toml::array* splits = node.as_array();
     if (!splits || splits->size() != into.size()) return false;
     bool all = true;
@@ -178,13 +178,13 @@ void read_splits(SettingsTable& table, lab::Splits& into) {
 
 }  // namespace
 
-Settings parse_settings(std::string_view text, const std::string& name, std::string& complaint) {
+Settings parse_settings(std::string_view text, const std::string& name, Message& complaint) {
   Settings s;
   toml::table root;
   try {
     root = parse_toml(text, name);
   } catch (const Error& error) {
-    complaint = error.what();
+    complaint = error.message;
     return s;
   }
   SettingsTable table(root, name);
@@ -211,34 +211,32 @@ Settings parse_settings(std::string_view text, const std::string& name, std::str
     return true;
   });
   read_splits(table, s.splits);
-  table.read("recent", fmt::format("a list of at most {} names of files", kRecent),
-             [&](const toml::node& node) {
-               const toml::array* recent = node.as_array();
-               if (!recent || recent->size() > kRecent) return false;
-               for (const toml::node& entry : *recent) {
-                 const auto file = entry.value_exact<std::string>();
-                 if (!file || file->empty()) return false;
-                 s.recent.push_back(*file);
-               }
-               return true;
-             });
+  table.read("recent", Message("a list of at most {} names of files", kRecent), [&](const toml::node& node) {
+    const toml::array* recent = node.as_array();
+    if (!recent || recent->size() > kRecent) return false;
+    for (const toml::node& entry : *recent) {
+      const auto file = entry.value_exact<std::string>();
+      if (!file || file->empty()) return false;
+      s.recent.push_back(*file);
+    }
+    return true;
+  });
   complaint = table.complaint();
   return s;
 }
 
 ReadSettings read_settings(const std::string& path) {
   ReadSettings read;
-  std::string complaint;
+  Message complaint;
   try {
     const auto text = read_input_file_if_there(path, input::kSettings);
     if (!text) return read;
     read.settings = parse_settings(*text, path, complaint);
   } catch (const Error& error) {
-    complaint = error.what();
+    complaint = error.message;
   }
   read.existed = true;
-  if (!complaint.empty())
-    read.notice = fmt::format("{}; kept as {}, the default holds", complaint, stash(path));
+  if (!complaint.empty()) read.notice = Message("{}; kept as {}, the default holds", complaint, stash(path));
   return read;
 }
 

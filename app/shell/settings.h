@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "app/lab/split.h"
+#include "engine/core/message.h"
 #include "training/spec/backend_choice.h"
 
 namespace normscope::shell {
@@ -30,14 +31,14 @@ struct Settings {
 
 struct ReadSettings {
   Settings settings;
-  std::string notice;  // one line, when a file was stashed
+  Message notice;  // one line, when a file was stashed
   bool existed = false;
 };
 // Stashes (stash) a file that cannot be read, or that holds an impossible value. Missing and wrong
 // values get their defaults.
 ReadSettings read_settings(const std::string& path);
 // `parse_settings` does the same from memory; `complaint` is the first fault, as "NAME:LINE: ...", or empty.
-Settings parse_settings(std::string_view text, const std::string& name, std::string& complaint);
+Settings parse_settings(std::string_view text, const std::string& name, Message& complaint);
 // Throws Error with the path.
 void write_settings(const std::string& path, const Settings& settings);
 

@@ -35,7 +35,7 @@ constexpr Act kAnywhere[] = {
 void take_back(AppState& state, bool undo) {
   ShownSession& session = state.session;
   diagram::DiagramState& diagram = state.screens.lab.diagram();
-  std::string& notice = state.notice;
+  Message& notice = state.notice;
   if (AppScreen* const own = made_screen(state.screens, state.screens.shown); own && own->has_changes())
     return own->take_back(undo);
   const auto back = undo ? session.undo.undo(session.commands) : session.undo.redo(session.commands);
@@ -46,7 +46,7 @@ void take_back(AppState& state, bool undo) {
     notice = undo ? tr("the earlier runs are back") : tr("the runs that were opened are back");
 }
 
-void copy_command(const LabView& view, std::string& clipboard, std::string& notice) {
+void copy_command(const LabView& view, std::string& clipboard, Message& notice) {
   clipboard = with_program(command_of(session_of(view)), program_word());
   ImGui::SetClipboardText(clipboard.c_str());
   notice = tr("copied: a command that reproduces these runs");
@@ -66,7 +66,7 @@ void restore(ShownSession& session, Offers& offers) {
   answer_lost(offers);
 }
 
-void begin_course(Screens& screens, Lab* lab, Offers& offers, std::string& notice) {
+void begin_course(Screens& screens, Lab* lab, Offers& offers, Message& notice) {
   offers.lesson = false;
   offers.answered = true;
   lessons::Player& player = player_of(screens, lab);
@@ -76,10 +76,11 @@ void begin_course(Screens& screens, Lab* lab, Offers& offers, std::string& notic
 }
 
 // Stashes a session that could not be restored, so that it is neither offered again nor lost.
-void check_restored(Offers& offers, const LabView& view, std::string& notice) {
+void check_restored(Offers& offers, const LabView& view, Message& notice) {
   if (offers.restore_ticket == 0 || view.answered < offers.restore_ticket) return;
-  if (const std::string why = session::refusal(view.answers, offers.restore_ticket); !why.empty()) {
-    notice = tr("{why}; kept as {folder}", {{"why", words::error(why)}, {"folder", stash(offers.restoring)}});
+  if (const Message why = session::refusal(view.answers, offers.restore_ticket); !why.empty()) {
+    notice =
+        tr("{why}; kept as {folder}", {{"why", words::spoken(why)}, {"folder", stash(offers.restoring)}});
     if (offers.last_session == offers.restoring) offers.last_session.clear();
   }
   offers.restoring.clear();
@@ -121,7 +122,7 @@ void post_commands(AppState& state) {
   screens.lab.posted(session.last_ticket);
 }
 
-void copy_text(const std::string& text, const char* what, Shell& shell, std::string& notice) {
+void copy_text(const std::string& text, const char* what, Shell& shell, Message& notice) {
   shell.clipboard = text;
   ImGui::SetClipboardText(text.c_str());
   notice = tr("copied: {what} as text", {{"what", what}});
@@ -129,7 +130,7 @@ void copy_text(const std::string& text, const char* what, Shell& shell, std::str
 
 namespace {
 
-void switch_motion(Appearance& look, std::string& notice) {
+void switch_motion(Appearance& look, Message& notice) {
   look.reduced_motion = !look.reduced_motion;
   notice = tr(look.reduced_motion ? "reduced motion is on" : "reduced motion is off");
 }
@@ -222,7 +223,7 @@ void show_lesson(AppState& state, const Ui& ui, int number) {
   Screens& screens = state.screens;
   if (screens.shown != Screen::Lessons && ui.held("app/tab/lessons"))
     return void(state.notice = ui.locked_help());
-  const std::string fault = guarded("opening a lesson", [&] {
+  const Message fault = guarded("opening a lesson", [&] {
     lessons::Player& player = player_of(screens, state.session.lab);
     if (!player.lesson() || player.lesson()->number != number || player.page() == lessons::PageKind::Review)
       player.open(std::to_string(number), course::StepKind::Predict);

@@ -8,6 +8,7 @@
 
 #include "app/shell/palette.h"
 #include "app/view/commands.h"
+#include "engine/core/message.h"
 
 namespace normscope::shell {
 
@@ -51,7 +52,7 @@ void begin_shell(AppState&, ui::Ui&);
 // Draws palette and glossary, and notes what the screens asked for.
 void draw_shell(AppState&, ui::Ui&);
 // Copies to the clipboard and says so.
-void copy_text(const std::string& text, const char* what, Shell&, std::string& notice);
+void copy_text(const std::string& text, const char* what, Shell&, Message& notice);
 // `run_act` does what a key, the palette or a button asks for, and says what is refused.
 void run_act(AppState&, ui::Ui&, view::Act);
 // Why an act would be refused now; empty: it would not. refusals.cpp.

@@ -33,7 +33,7 @@ class WindowPart {
   /// Draws at the right of `room` in the top bar and returns the left end of what it drew.
   virtual float draw_in_bar(ui::Ui&, const ui::Rect& room) { return room.right(); }
   /// Draws above everything, at the end of a frame.
-  virtual void draw(ui::Ui&, ShownSession&, Screen /*shown*/, std::string& /*notice*/) {}
+  virtual void draw(ui::Ui&, ShownSession&, Screen /*shown*/, Message& /*notice*/) {}
 
   /// The key under which a session keeps it, and what it keeps, as JSON; empty: nothing.
   virtual std::string_view key() const { return {}; }

@@ -56,21 +56,20 @@ class Parser {
  public:
   explicit Parser(std::string_view source) : s_(source) {
     if (s_.size() > kLongest)
-      refuse(0, fmt::format("{} bytes: expected a formula of at most {}", s_.size(), kLongest));
+      refuse(0, Message("{} bytes: expected a formula of at most {}", s_.size(), kLongest));
   }
 
   NodePtr all() {
     NodePtr row = sequence("");
-    if (at_ < s_.size())
-      refuse(at_, fmt::format("'{}' closes nothing: expected an opening before it", s_[at_]));
+    if (at_ < s_.size()) refuse(at_, Message("'{}' closes nothing: expected an opening before it", s_[at_]));
     return row;
   }
 
  private:
-  [[noreturn]] void refuse(size_t at, const std::string& what) const {
+  [[noreturn]] void refuse(size_t at, const Message& what) const {
     constexpr size_t kShown = 200;
-    throw Error(fmt::format("formula '{}{}', position {}: {}", s_.substr(0, kShown),
-                            s_.size() > kShown ? "..." : "", at + 1, what));
+    const std::string shown = std::string(s_.substr(0, kShown)) + (s_.size() > kShown ? "..." : "");
+    throw Error("formula '{}', position {}: {}", shown, at + 1, what);
   }
 
   // Limits the nesting, because the parser, the layout and the end of a formula recurse as deeply as it is
@@ -79,7 +78,7 @@ class Parser {
    public:
     explicit Level(Parser& parser) : depth_(parser.depth_) {
       if (++depth_ > kDeepest)
-        parser.refuse(parser.at_, fmt::format("nested too deeply: expected at most {} levels", kDeepest));
+        parser.refuse(parser.at_, Message("nested too deeply: expected at most {} levels", kDeepest));
     }
     ~Level() { --depth_; }
     Level(const Level&) = delete;
@@ -139,8 +138,7 @@ class Parser {
   /// Reads {...} or a single atom.
   NodePtr argument(std::string_view what) {
     skip_blanks();
-    if (at_ >= s_.size() || s_[at_] == '}')
-      refuse(at_, fmt::format("nothing stands here: expected {}", what));
+    if (at_ >= s_.size() || s_[at_] == '}') refuse(at_, Message("nothing stands here: expected {}", what));
     if (s_[at_] != '{') return atom();
     return group();
   }
@@ -154,7 +152,7 @@ class Parser {
 
   std::string words(std::string_view command) {
     skip_blanks();
-    if (!take("{")) refuse(at_, fmt::format("\\{} needs braces: expected {{words}}", command));
+    if (!take("{")) refuse(at_, Message("\\{} needs braces: expected {{words}}", command));
     const size_t end = s_.find('}', at_);
     if (end == std::string_view::npos) refuse(at_ - 1, "this brace is not closed: expected }");
     std::string text(s_.substr(at_, end - at_));
@@ -170,7 +168,7 @@ class Parser {
     for (const char* d : {"(", ")", "[", "]", "|"})
       if (take(d)) return d;
     if (take(".")) return "";
-    refuse(at_, "no delimiter: expected one of ( ) [ ] | \\| \\{ \\} .");
+    refuse(at_, {"no delimiter: expected one of {}", "( ) [ ] | \\| \\{ \\} ."});
   }
 
   NodePtr fenced() {
@@ -225,7 +223,7 @@ class Parser {
       if (mark == "{" || mark == "}" || mark == "%" || mark == "&" || mark == "#" || mark == "_")
         return leaf(NodeKind::Symbol, mark);
       if (const auto it = kSpaces.find(mark); it != kSpaces.end()) return space(it->second);
-      refuse(where, fmt::format("\\{} is not known", mark));
+      refuse(where, Message("\\{} is not known", mark));
     }
     const size_t from = at_;
     while (at_ < s_.size() && is_letter(s_[at_])) ++at_;
@@ -250,7 +248,7 @@ class Parser {
     if (name == "operatorname") return operator_name();
     if (name == "text" || name == "mathrm") return leaf(NodeKind::Symbol, words(name));
     if (name == "mathbf") return leaf(NodeKind::Symbol, words(name), true);
-    refuse(where, fmt::format("\\{} is not known", name));
+    refuse(where, Message("\\{} is not known", name));
   }
 
   NodePtr atom() {

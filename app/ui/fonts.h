@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "engine/core/message.h"
+
 struct ImFont;
 
 namespace normscope::ui {
@@ -25,7 +27,7 @@ struct Fonts {
     float factor = 1;  // font size of ImGui (ascent + descent) per em of this face
   };
   std::array<Entry, 4> faces;
-  std::string notice;  // empty when all faces were found; else one line that names what is missing
+  Message notice;  // empty when all faces were found; else one line that names what is missing
 
   const Entry& operator[](Face f) const { return faces[static_cast<int>(f)]; }
 };

@@ -9,6 +9,7 @@
 
 #include "app/view/commands.h"
 #include "app/view/screen.h"
+#include "engine/core/message.h"
 
 namespace normscope {
 
@@ -21,7 +22,7 @@ struct Desk {
   std::vector<view::SavePlot> saves{};       ///< figures for the pictures folder
   std::vector<File> files{};
   std::string copied{};                             ///< for the clipboard
-  std::string notice{};                             ///< for the title bar
+  Message notice{};                                 ///< for the title bar
   std::optional<session::ReplaceRuns> replacing{};  ///< runs in the place of all that the Lab has
   std::optional<Screen> shown{};                    ///< another screen
   bool opens_file = false;                          ///< the prompt for a file's path

@@ -39,7 +39,7 @@ int32_t threads_from(std::string_view word) {
   const char* end = word.data() + word.size();
   const auto [stopped, fault] = std::from_chars(word.data(), end, threads);
   if (fault == std::errc() && stopped == end && threads >= 0 && threads <= kMost) return threads;
-  throw Error(fmt::format("--threads: expected a number from 0 to {}, not '{}'", kMost, word));
+  throw Error("--threads: expected a number from 0 to {}, not '{}'", kMost, word);
 }
 
 Asked asked_of(std::span<const char* const> words) {
@@ -55,7 +55,7 @@ Asked asked_of(std::span<const char* const> words) {
     else if (word == "--json")
       asked.json = true;
     else if (word != "bench")
-      throw Error(fmt::format("'{}' is not expected here: a browser's program has no command line", word));
+      throw Error("'{}' is not expected here: a browser's program has no command line", word);
   }
   return asked;
 }
@@ -89,7 +89,7 @@ int run(std::span<const char* const> words) {
 
 int main(int argc, char** argv) {
   int code = normscope::web::kBroken;
-  const std::string error = normscope::guarded("starting", [&] {
+  const Message error = normscope::guarded("starting", [&] {
     code = normscope::web::run({argv + 1, argv + argc});
   });
   if (!error.empty()) normscope::web::complain(error);

@@ -42,7 +42,7 @@ std::unique_ptr<Page>& page() {
 
 void frame() {
   constexpr double kSoon = 6e-3;  // the next chance comes 16 ms later
-  const std::string error = guarded("drawing", [] { page()->session->turn(kSoon); });
+  const Message error = guarded("drawing", [] { page()->session->turn(kSoon); });
   if (error.empty()) return;
   emscripten_cancel_main_loop();
   web::fatal(error);
@@ -61,7 +61,7 @@ void hand_over_exports() {
 /// why a link cannot be opened.
 std::unique_ptr<WindowSession> session_of_page(Page& own, WindowOptions options) {
   const std::string fragment = web::fragment();
-  const std::string refused = fragment.empty() ? "" : guarded("opening a link", [&] {
+  const Message refused = fragment.empty() ? Message() : guarded("opening a link", [&] {
     link::LinkedView view = link::read_link(fragment);
     link::require_needed(view, view.runs);
     options.runs = view.runs;

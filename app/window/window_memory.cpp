@@ -19,7 +19,7 @@ WindowMemory::WindowMemory(bool safe_mode) : safe_mode_(safe_mode) {
   const std::optional<bool> said = system_reduced_motion();
   system_motion_ = said.value_or(false);
   if (!said) gnome_ = ask_gnome_reduced_motion();
-  if (std::vector<std::string> refused = load_placements(placements_folder()); !refused.empty())
+  if (std::vector<Message> refused = load_placements(placements_folder()); !refused.empty())
     notice_ = std::move(refused.front());
   settings_.dark = written_.dark = system_dark().value_or(false);
   if (safe_mode) return;
@@ -103,7 +103,7 @@ void WindowMemory::keep(AppState& state, int width, int height, double now) {
   }
 }
 
-void WindowMemory::write(std::string& notice) {
+void WindowMemory::write(Message& notice) {
   changed_at_ = -1;
   written_ = settings_;
   try {
@@ -113,7 +113,7 @@ void WindowMemory::write(std::string& notice) {
   }
 }
 
-void WindowMemory::close(std::string& notice, bool by_hand) {
+void WindowMemory::close(Message& notice, bool by_hand) {
   if (!file_.empty() && !(settings_ == written_)) write(notice);
   if (folder_ && by_hand) folder_->close_cleanly();
 }

@@ -9,6 +9,7 @@
 
 #include "app/shell/app_state.h"
 #include "app/shell/settings.h"
+#include "engine/core/message.h"
 
 namespace normscope::window {
 
@@ -24,10 +25,10 @@ class WindowMemory {
   void keep(shell::AppState& state, int width, int height, double now);
   // Called when the window was closed and its Lab is gone. Without `by_hand` a signal closed it, and the
   // session is offered at the next start.
-  void close(std::string& notice, bool by_hand = true);
+  void close(Message& notice, bool by_hand = true);
 
  private:
-  void write(std::string& notice);
+  void write(Message& notice);
   void follow_desktop(shell::Appearance& look);
 
   bool safe_mode_;
@@ -35,7 +36,7 @@ class WindowMemory {
   std::future<std::optional<bool>> gnome_;  // invalid: not asked, or already answered
   std::string file_;                        // empty: nothing is remembered
   shell::Settings settings_, written_;
-  std::string notice_;
+  Message notice_;
   std::optional<shell::AutosaveFolder> folder_;
   std::vector<shell::EndedSession> ended_;
   double changed_at_ = -1;

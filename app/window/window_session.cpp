@@ -65,9 +65,9 @@ WindowSession::WindowSession(GlWindow& window, const WindowOptions& options, Win
   // The task is needed because making a context on a GPU takes a while.
   state_.backend.cuda = start_task("window", [wake] {
                           std::string reason;
-                          const std::string error = guarded("cuda", [&] { reason = cuda_unavailable(); });
+                          const Message error = guarded("cuda", [&] { reason = cuda_unavailable(); });
                           wake();
-                          return error.empty() ? reason : error;
+                          return error.empty() ? reason : std::string(error);
                         }).share();
   const bool play = options.play && !options.link;
   state_.screens.lab.without_runs() = !options.files.empty();
@@ -86,7 +86,7 @@ WindowSession::WindowSession(GlWindow& window, const WindowOptions& options, Win
 }
 
 void WindowSession::open_linked(const link::LinkedView& link, session::Ticket runs) {
-  const std::string fault = guarded("opening a link", [&] {
+  const Message fault = guarded("opening a link", [&] {
     say(shell::show_linked(link, runs, state_.screens, state_.look, lab_.get()));
   });
   if (!fault.empty()) say(fault);
@@ -192,7 +192,7 @@ void WindowSession::restore_last() {
   shell::run_act(state_, ui_, view::Act::Restore);
 }
 
-void WindowSession::say(const std::string& error) {
+void WindowSession::say(const Message& error) {
   if (!error.empty()) state_.notice = error;
 }
 

@@ -12,6 +12,7 @@
 #include "app/window/gl_window.h"
 #include "app/window/main_window.h"
 #include "app/window/window_memory.h"
+#include "engine/core/message.h"
 
 namespace normscope {
 namespace headless {
@@ -50,7 +51,7 @@ class WindowSession {
  private:
   void draw();
   // Shows in the title bar what failed outside of the parts of a frame.
-  void say(const std::string& error);
+  void say(const Message& error);
   void show(ImDrawData* data);
   void remember(float content_scale, double now);
   void follow_window();

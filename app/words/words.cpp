@@ -1,5 +1,7 @@
 #include "app/words/words.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 #include <map>
@@ -99,6 +101,11 @@ Form form_of(std::string_view language, long long n) {
 const Language::Entry& Language::text(std::string_view english) const {
   const auto at = texts_.find(english);
   return at == texts_.end() ? as_written(english) : entries_[at->second];
+}
+
+const Language::Entry* Language::phrase(std::string_view room, std::string_view english) const {
+  const auto at = phrases_.find(fmt::format("{} {}", room, english));
+  return at == phrases_.end() ? nullptr : &entries_[at->second];
 }
 
 const std::string& Language::tr(std::string_view english) const {

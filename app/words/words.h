@@ -20,6 +20,8 @@
 #include <utility>
 #include <vector>
 
+#include "engine/core/message.h"
+
 namespace normscope::words {
 
 /// What stands in a place of a text: {"done", 3}. A number to be rounded is given as text (ui::number).
@@ -38,7 +40,7 @@ struct Place {
 using Places = std::initializer_list<Place>;
 
 /// A parsed text: each piece is some text and the place after it. The place of the last piece may be
-/// empty.
+/// empty. The places of a message's format, {} and {:.1f}, have the names 0, 1 and so on.
 struct Template {
   struct Piece {
     std::string text, place;
@@ -69,6 +71,10 @@ class Language {
   /// This `tr` fills in the places. A place without a value stays as it is written: "{done}".
   std::string tr(std::string_view english, Places places) const;
 
+  const Entry& text(std::string_view english) const;
+  /// Of the room "errors" or "training", by the English phrase or format; nullptr where the room lacks it.
+  const Entry* phrase(std::string_view room, std::string_view english) const;
+
   /// The text of a key, in English where this language lacks it. A key without a text is returned
   /// itself, so that a gap is seen.
   const std::string& say(std::string_view key) const;
@@ -97,14 +103,14 @@ class Language {
     size_t operator()(std::string_view key) const { return std::hash<std::string_view>()(key); }
   };
   const Entry* entry(std::string_view key) const;
-  const Entry& text(std::string_view english) const;
 
   std::string name_;         ///< "de"; "en" for English
   const Language* english_;  ///< nullptr: this is English
   std::vector<Entry> entries_;
   using Index = std::unordered_map<std::string, size_t, Hash, std::equal_to<>>;
-  Index index_;  ///< into entries_, by key
-  Index texts_;  ///< into entries_, by English text: those of texts.toml
+  Index index_;    ///< into entries_, by key
+  Index texts_;    ///< into entries_, by English text: those of texts.toml
+  Index phrases_;  ///< into entries_, by room and English text: those of errors.toml and training.toml
 };
 
 /// Parses a text of the code, "{count} run | {count} runs" or "open##verb".
@@ -132,17 +138,10 @@ Label label(std::string_view english, Places places = {});
 /// Writes the numbers of a text that a program made, "−0.1 to 0.35", with the language's decimal sign. What has
 /// more than one point, as a version, stays.
 std::string with_decimal(std::string text, const Language& language = of_window());
-/// What the window says for a phrase of the training floor, which knows no words of a window: a run's name, its
-/// state, a setting's label, a unit, a placement's formula: "Post-LN, no warm-up", "learning since step 21". A phrase
-/// that is not in assets/words/de/training.toml stays as it is, but for a bare number.
-std::string spoken(std::string_view phrase, const Language& language = of_window());
-/// The same for why a value is refused, or why a setting is not read: "7 is out of range: expected 0 to 1".
-/// What stands in the places of such a sentence may be a list, "ln, rms or dyt", and is spoken part by part.
-std::string refused(std::string_view phrase, const Language& language = of_window());
-/// The same for a line that says what is wrong with a file, and for what a named file is: assets/words/de/errors.toml.
-/// What stands before the sentence stays: "lab.toml:2: [train.lr] 5 is out of range: expected 0 to 1". So does a line that
-/// is not known.
-std::string error(std::string_view line, const Language& language = of_window());
+/// What the window says for a message of the floors below, which know no words of a window: why something is refused, a
+/// run's state, a setting's label, a placement's formula. Of a name its parts are said: "Post-LN, no warm-up". What
+/// neither assets/words/de/errors.toml nor training.toml has stays as it is, but for a bare number.
+std::string spoken(const Message& message, const Language& language = of_window());
 
 }  // namespace normscope::words
 

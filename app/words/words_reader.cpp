@@ -16,12 +16,13 @@ namespace {
 constexpr std::pair<std::string_view, Form> kForms[] = {
     {"other", Form::Other}, {"one", Form::One}, {"few", Form::Few}, {"many", Form::Many}};
 
-/// The name of the place "{done}" at `from`; empty where no place begins there.
+/// The place "{done}", "{1}" or "{:.1f}" at `from`; empty where no place begins there.
 std::string_view place_at(std::string_view text, size_t from) {
   size_t to = from + 1;
-  while (to < text.size() && (std::islower(static_cast<unsigned char>(text[to])) || text[to] == '_')) ++to;
-  return to > from + 1 && to < text.size() && text[to] == '}' ? text.substr(from + 1, to - from - 1)
-                                                              : std::string_view{};
+  const auto is_name = [&](unsigned char c) { return std::islower(c) || std::isdigit(c) || c == '_'; };
+  while (to < text.size() && is_name(static_cast<unsigned char>(text[to]))) ++to;
+  if (text.substr(to, 1) == ":") to = std::min(text.find('}', to), text.size());
+  return text.substr(to, 1) == "}" ? text.substr(from, to + 1 - from) : std::string_view{};
 }
 
 /// Returns nothing where a brace stands alone.
@@ -35,10 +36,11 @@ std::optional<Template> parsed(std::string_view text) {
       if (text.substr(at + 1, 1) == text.substr(at, 1)) {
         ++at;
       } else if (c == '{' && !place.empty()) {
-        out.pieces.back().place = place;
+        const std::string_view name = place.substr(1, std::min(place.find(':'), place.size() - 1) - 1);
+        out.pieces.back().place = name.empty() ? std::to_string(out.pieces.size() - 1) : name;
         out.pieces.emplace_back();
-        out.plain.append("{").append(place).append("}");
-        at += place.size() + 1;
+        out.plain += place;
+        at += place.size() - 1;
         continue;
       } else {
         return {};
@@ -56,7 +58,7 @@ struct Reader {
   std::vector<std::pair<toml::source_position, Language::Entry>> found{};
 
   [[noreturn]] void refuse(const std::string& key, const toml::node& node, const char* what) const {
-    throw Error(fmt::format("{}:{}: [{}] {}", file, node.source().begin.line, key, what));
+    throw Error("{}:{}: [{}] {}", file, node.source().begin.line, key, what);
   }
 
   Template text_of(const std::string& key, const toml::node& node) const {
@@ -120,7 +122,14 @@ void Language::read(std::string_view text, const std::string& file, const std::s
     return std::pair(a.first.line, a.first.column) < std::pair(b.first.line, b.first.column);
   });
   for (auto& [at, entry] : reader.found) {
-    (room == "texts" ? texts_[entry.english] : index_[entry.key]) = entries_.size();
+    if (!reader.by_english) {
+      index_[entry.key] = entries_.size();
+    } else if (room == "texts") {
+      texts_[entry.english] = entries_.size();
+    } else {  // a phrase without places is found as it is said, and its braces are not doubled
+      const Template text = entry_of(entry.english).forms.front().second;
+      phrases_[room + " " + (text.pieces.size() == 1 ? text.plain : entry.english)] = entries_.size();
+    }
     entries_.push_back(std::move(entry));
   }
 }

@@ -6,18 +6,18 @@
 
 namespace normscope {
 
-std::string describe_exception(std::string_view doing) noexcept {
+Message describe_exception(std::string_view doing) noexcept {
   try {
     try {
       throw;
     } catch (const Error& error) {
-      return error.what();
+      return error.message;
     } catch (const std::bad_alloc&) {
-      return fmt::format("[{}] there is not enough memory", doing);
+      return Message("[{}] {}", doing, "there is not enough memory");
     } catch (const std::exception& error) {
-      return fmt::format("[{}] {}", doing, error.what());
+      return Message("[{}] {}", doing, error.what());
     } catch (...) {
-      return fmt::format("[{}] failed for an unknown reason", doing);
+      return Message("[{}] {}", doing, "failed for an unknown reason");
     }
   } catch (...) {  // no memory even for the line: this one needs none
     return "out of memory";

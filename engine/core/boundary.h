@@ -11,11 +11,13 @@
 #include <thread>
 #include <utility>
 
+#include "engine/core/message.h"
+
 namespace normscope {
 
 /// Writes the exception in flight as one line: an Error's own, else "[doing] what happened".
 /// Call it in a catch block.
-std::string describe_exception(std::string_view doing) noexcept;
+Message describe_exception(std::string_view doing) noexcept;
 
 /// The exception in flight for another thread to throw again: an Error as it is, for
 /// its type may matter; any other exception as an Error with that line.
@@ -23,7 +25,7 @@ std::exception_ptr exception_for_others(std::string_view doing) noexcept;
 
 /// Runs the job and returns that line; empty when nothing was thrown.
 template <typename Job>
-std::string guarded(std::string_view doing, Job&& job) noexcept {
+Message guarded(std::string_view doing, Job&& job) noexcept {
   try {
     std::forward<Job>(job)();
     return {};

@@ -158,13 +158,17 @@ size_t machine_memory(const std::string& root) {
   return bytes == SIZE_MAX ? 0 : bytes;
 }
 
-void require_bytes(std::string_view where, int64_t bytes, int64_t held, int64_t machine) {
+void require_bytes(const Message& where, int64_t bytes, int64_t held, int64_t machine) {
   if (machine == 0) machine = static_cast<int64_t>(machine_memory());
   if (machine == 0 || bytes + held <= machine) return;
   const auto gigabytes = [](int64_t b) { return fmt::format("{:.2g} GB", static_cast<double>(b) / 1e9); };
-  fail(where, "a run of this size needs about {}{}: expected less than the {} of this machine",
-       gigabytes(bytes), held > 0 ? fmt::format(", beside {} of the others", gigabytes(held)) : "",
-       gigabytes(machine));
+  if (held <= 0)
+    fail(where, "a run of this size needs about {}: expected less than the {} of this machine",
+         gigabytes(bytes), gigabytes(machine));
+  fail(
+      where,
+      "a run of this size needs about {}, beside {} of the others: expected less than the {} of this machine",
+      gigabytes(bytes), gigabytes(held), gigabytes(machine));
 }
 
 #if defined(__linux__) && defined(SYS_sched_setattr)

@@ -11,6 +11,8 @@
 #include <string>
 #include <string_view>
 
+#include "engine/core/message.h"
+
 namespace normscope {
 
 /// Counts the cores in the affinity mask, each hyper-threaded core once, at most cpu_quota(); at least
@@ -31,7 +33,7 @@ size_t machine_memory(const std::string& root = "");
 
 /// Throws Error when a requested model needs more than `machine` has beside what is held already.
 /// `where` is as in fail(). `machine` 0: machine_memory().
-void require_bytes(std::string_view where, int64_t bytes, int64_t held = 0, int64_t machine = 0);
+void require_bytes(const Message& where, int64_t bytes, int64_t held = 0, int64_t machine = 0);
 
 /// Asks the system to give the calling thread its time in short slices. A thread that has had less
 /// than its share then runs as soon as it is woken, ahead of busy programs with longer slices. It gets no more time

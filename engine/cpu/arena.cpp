@@ -40,8 +40,8 @@ float* map_pages(size_t bytes, int flags) {
 #endif
 
 [[noreturn]] void refuse_memory(size_t bytes) {
-  throw MemoryError(
-      fmt::format("[memory] {} MB cannot be allocated: expected a smaller model or batch", bytes >> 20));
+  throw MemoryError("[{}] {}", "memory",
+                    Message("{} MB cannot be allocated: expected a smaller model or batch", bytes >> 20));
 }
 
 }  // namespace

@@ -105,7 +105,7 @@ class CudaExecutable final : public Executable {
              to_string(v.shape));
     for (const Node& n : program_.nodes)
       if (const auto too_large = rules_of(n.op).too_large)
-        if (const std::string what = too_large(program_.values, n); !what.empty()) fail("cuda", "{}", what);
+        if (const Message what = too_large(program_.values, n); !what.empty()) fail("cuda", what);
   }
 
   double* stat(int32_t index) const { return index < 0 ? nullptr : stats_.as<double>() + index; }
@@ -261,7 +261,7 @@ class CudaExecutable final : public Executable {
     const std::string e = driver_->error();
     if (e.empty()) return;
     if (graph_) driver_->release_graph(std::exchange(graph_, nullptr));  // no destructor runs
-    throw DeviceError(fmt::format("[cuda] {}: {}", driver_->device().name, e));
+    throw DeviceError("[{}] {}", "cuda", Message("{}: {}", driver_->device().name, e));
   }
 
   ProgramData& program_;
@@ -300,7 +300,7 @@ class CudaBackend final : public Backend {
   }
   void wait() override {
     driver_->wait();
-    if (const std::string e = error(); !e.empty()) throw DeviceError("[cuda] " + e);
+    if (const std::string e = error(); !e.empty()) throw DeviceError("[{}] {}", "cuda", e);
   }
   std::string error() const override {
     const std::string e = driver_->error();

@@ -19,9 +19,9 @@ constexpr size_t padded(size_t bytes) { return (bytes + kLine - 1) / kLine * kLi
 /// Throws DeviceError with what is missing.
 [[noreturn]] inline void out_of_memory(Driver& driver, size_t bytes, const char* kind) {
   const auto megabytes = [](size_t b) { return (b + (size_t{1} << 20) - 1) >> 20; };
-  throw DeviceError(
-      fmt::format("[memory] {} has no {} MB of {} left, {} MB are free: expected a smaller model or batch",
-                  driver.device().name, megabytes(bytes), kind, driver.free_memory() >> 20));
+  throw DeviceError("[{}] {}", "memory",
+                    Message("{} has no {} MB of {} left, {} MB are free: expected a smaller model or batch",
+                            driver.device().name, megabytes(bytes), kind, driver.free_memory() >> 20));
 }
 
 /// A zero-filled block of device memory.

@@ -72,10 +72,10 @@ double product_flop(const ProgramData& program, const Instruction& i, int64_t in
   return product * ((i.write[0] != Write::Skip) + (i.write[1] != Write::Skip));
 }
 
-std::string too_many_heads(std::span<const ValueInfo> values, const Node& node, int32_t heads) {
+Message too_many_heads(std::span<const ValueInfo> values, const Node& node, int32_t heads) {
   const int64_t all = input_shape(values, node, 0)[0] * heads;
   if (all <= kMostHeads) return "";
-  return fmt::format("{} has {} heads in the batch: expected at most {}", node.name, all, kMostHeads);
+  return Message("{} has {} heads in the batch: expected at most {}", node.name, all, kMostHeads);
 }
 
 std::string rules_page() {

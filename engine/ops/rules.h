@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 
+#include "engine/core/message.h"
 #include "engine/tape/program.h"
 
 namespace normscope {
@@ -49,7 +50,7 @@ struct OpRules {
   bool gathers = false;                              ///< reads only as much of an input as its output has
   /// Says what of a node is too large for a device's counters, 32 bits for numbers and 16 for heads; null: its tensors
   /// alone may be.
-  std::string (*too_large)(std::span<const ValueInfo>, const Node&) = nullptr;
+  Message (*too_large)(std::span<const ValueInfo>, const Node&) = nullptr;
 };
 inline constexpr int64_t kMostNumbers = (int64_t{1} << 31) - 1, kMostHeads = 65535;
 
@@ -61,7 +62,7 @@ inline const Shape& input_shape(std::span<const ValueInfo> values, const Node& n
 /// many for the input and for the weight, where they have gradients.
 double product_flop(const ProgramData&, const Instruction&, int64_t inner);
 /// What OpRules::too_large says of so many heads of so many sequences.
-std::string too_many_heads(std::span<const ValueInfo>, const Node&, int32_t heads);
+Message too_many_heads(std::span<const ValueInfo>, const Node&, int32_t heads);
 
 // Defined in ops/*/*.cpp and by add-ons.
 #define OP(Kind, name, ...) OpRules name##_rules();

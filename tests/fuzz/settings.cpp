@@ -7,7 +7,7 @@
 using namespace normscope;
 
 FUZZ_TARGET(settings) {
-  std::string complaint;
+  Message complaint;
   const shell::Settings settings = shell::parse_settings(input, "settings.toml", complaint);
   fuzz::require(
       settings.width >= 320 && settings.width <= 16384 && settings.scale >= 0.75 && settings.scale <= 2.5,

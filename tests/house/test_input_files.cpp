@@ -168,7 +168,7 @@ TEST_CASE("files: every field of the settings, which never prevent a start", "[g
       {"lesson_offered = \"yes\"", "lesson_offered is \"yes\": expected true or false"},
   };
   for (const auto& one : cases) {
-    std::string complaint;
+    Message complaint;
     const Settings read = parse_settings(
         std::string("\nheight = 900\n").substr(0, contains(one.line, "height") ? 1 : 14) + one.line, "s.toml",
         complaint);
@@ -176,7 +176,7 @@ TEST_CASE("files: every field of the settings, which never prevent a start", "[g
     CHECK(read.height == (contains(one.line, "height") ? 1000 : 900));  // what is right holds
     CHECK(read.scale == 1);
   }
-  std::string complaint;
+  Message complaint;
   parse_settings("splits = [0, 0]\n", "s.toml", complaint);
   CHECK(contains(complaint, "s.toml:1: splits is another kind of value: expected a list of"));
 

@@ -13,6 +13,7 @@
 #include "addons.h"
 #include "app/panels/metrics.h"
 #include "app/panels/panels.h"
+#include "app/support/literals.h"
 #include "app/support/program.h"
 #include "app/ui/widgets.h"
 #include "app/view/screen.h"
@@ -24,6 +25,8 @@
 
 namespace normscope::test_words {
 namespace fs = std::filesystem;
+using fixture::literal_at;
+using fixture::literals_of;
 using words::Form;
 using words::Language;
 
@@ -46,59 +49,21 @@ std::set<std::string> places_of(const Language::Entry& entry) {
   return names;
 }
 
-/// A literal that begins at a quote of a source, with those that follow it, as the program has it; `at` moves behind it.
-std::string literal_at(const std::string& source, size_t& at) {
-  std::string text;
-  size_t end = at;
-  while (end < source.size() && source[end] == '"') {
-    for (++end; end < source.size() && source[end] != '"'; ++end) {
-      if (source[end] == '\n') {  // a quote of a comment
-        at = end;
-        return text;
-      }
-      if (source[end] != '\\') {
-        text += source[end];
-        continue;
-      }
-      const char c = source[++end];
-      if (c == 'u') {  // a thin space, which an editor would not show
-        text += "\u2009";
-        end += 4;
-      } else {
-        text += c == 'n' ? '\n' : c;
-      }
-    }
-    at = end + 1;
-    end = source.find_first_not_of(" \n", at);
-  }
-  return text;
-}
-
-/// The texts between quotes of a source file, adjacent ones joined.
-std::vector<std::string> literals_of(const std::string& source) {
-  std::vector<std::string> found;
-  for (size_t at = source.find('"'); at < source.size(); at = source.find('"', at))
-    if (at > 0 && source[at - 1] == '\'')
-      ++at;
-    else
-      found.push_back(literal_at(source, at));
-  return found;
-}
-
-/// The texts that stand in the first argument of a call, outside of calls in it and of comparisons.
-std::vector<std::string> said_at(const std::string& source, size_t at) {
+/// The texts that stand in the first argument of a call, outside of calls in it and of comparisons; or, `all`, anywhere
+/// in its arguments.
+std::vector<std::string> said_at(const std::string& source, size_t at, bool all = false) {
   std::vector<std::string> found;
   for (int deep = 0; at < source.size();) {
     const char c = source[at];
-    if (c == '"') {
+    if (c == '"' && source[at - 1] != '\'') {
       const bool compared = at > 3 && source.compare(at - 3, 2, "==") == 0;
       std::string text = literal_at(source, at);
-      if (deep == 0 && !compared) found.push_back(std::move(text));
+      if (all || (deep == 0 && !compared)) found.push_back(std::move(text));
       continue;
     }
     if (c == '(' || c == '{' || c == '[') ++deep;
     if (c == ')' || c == '}' || c == ']') --deep;
-    if (deep < 0 || (c == ',' && deep == 0)) break;
+    if (deep < 0 || (c == ',' && deep == 0 && !all)) break;
     ++at;
   }
   return found;
@@ -171,24 +136,71 @@ TEST_CASE("every text that code says has its German, and no German is left over"
   std::set<std::string> there, literals, said;
   for (const Language::Entry& entry : german.entries())
     if (entry.key.starts_with("texts.")) there.insert(entry.english);
-  static const std::regex call("\\b(tr|words::label)\\("), place("\\{[a-z_]+\\}");
-  for (const char* floor : {"app", "training", "engine", "addons"})
-    for (const auto& entry : fs::recursive_directory_iterator(fs::path(NORMSCOPE_SOURCE_DIR) / floor)) {
-      const std::string path = entry.path().generic_string();
-      const bool header = path.ends_with(".h") || path.ends_with(".def");
-      if ((!header && !path.ends_with(".cpp")) || path.find("/tests/") != path.npos) continue;
-      const std::string source = test::read_all(path);
-      for (std::string& text : literals_of(source)) literals.insert(std::move(text));
-      if (path.find("/app/") == path.npos || path.find("/words/") != path.npos) continue;
-      for (std::sregex_iterator it(source.begin(), source.end(), call), end; it != end; ++it)
-        for (std::string& text : said_at(source, static_cast<size_t>(it->position() + it->length())))
-          said.insert(std::move(text));
-    }
+  static const std::regex call("\\b(tr|words::label)\\(");
+  for (const fs::path& file : fixture::code_files()) {
+    const std::string path = file.generic_string(), source = test::read_all(path);
+    for (std::string& text : literals_of(source)) literals.insert(std::move(text));
+    if (path.find("/app/") == path.npos || path.find("/words/") != path.npos) continue;
+    for (std::sregex_iterator it(source.begin(), source.end(), call), end; it != end; ++it)
+      for (std::string& text : said_at(source, static_cast<size_t>(it->position() + it->length())))
+        said.insert(std::move(text));
+  }
   for (const std::string& text : said)
     if (!text.empty() && !there.contains(text)) FAIL_CHECK("no German for: " << text);
   for (const std::string& text : there)
     if (!literals.contains(text)) FAIL_CHECK("nobody says: " << text);
   CHECK(said.size() > 900);
+}
+
+/// Whether a window can show what a file refuses: the rooms of the core that read files, settings and links, and what an
+/// add-on lists in its file tests/german_readers, a path a line.
+bool is_shown(const std::string& file) {
+  static const std::regex rooms(
+      "(app/(course|tex|link|shell|lessons|grid|settings|lab|panels|view|window)|engine/(core|model)|"
+      "training/(data|files|io|run|session|spec))/.*");
+  static const std::string readers = test::text_with_addons("", "tests/german_readers");
+  return std::regex_match(file, rooms) || readers.find(file) != readers.npos;
+}
+
+TEST_CASE("every message that a window can show has its German, and no German is left over") {
+  const Language& german = words::language("de");
+  static const std::regex made(
+      "\\b(fail|Message|Error|(refuse|unusable|fault|note|need)[a-z_]*)( [a-z_]+)?[({]"),
+      words_of("[a-z]{2,} [a-z0-9{]|^[a-z]+ \\{|\\} [a-z]{2,}");
+  std::set<std::string> literals, texts;
+  for (const Language::Entry& entry : german.entries())
+    if (entry.key.starts_with("texts.")) texts.insert(entry.english);
+  size_t messages = 0;
+  for (const fs::path& path : fixture::code_files()) {
+    const std::string source = test::read_all(path.string()),
+                      file = fs::relative(path, NORMSCOPE_SOURCE_DIR).generic_string();
+    for (std::string& text : literals_of(source)) literals.insert(std::move(text));
+    if (!is_shown(file)) continue;
+    for (std::sregex_iterator it(source.begin(), source.end(), made), end; it != end; ++it)
+      for (const std::string& text :
+           said_at(source, static_cast<size_t>(it->position() + it->length()), true)) {
+        if (!std::regex_search(text, words_of)) continue;
+        ++messages;
+        if (!german.phrase("errors", text) && !german.phrase("training", text) && !texts.contains(text))
+          FAIL_CHECK(file << ": no German for: " << text);
+      }
+  }
+  CHECK(messages > 500);
+  std::string all;
+  for (const std::string& text : literals) all += text + '\n';
+  for (const Language::Entry& entry : german.entries()) {
+    if (!entry.key.starts_with("errors.") || entry.key.starts_with("errors.system.")) continue;
+    const words::Template text = words::entry_of(entry.english).forms.front().second;
+    if (!literals.contains(entry.english) && !literals.contains(text.plain))
+      FAIL_CHECK("nobody says: " << entry.english);
+  }
+  for (const Language::Entry& entry : german.entries()) {  // names and units are put together of words
+    const std::string& text = entry.english;
+    const size_t space = std::min(text.rfind(' '), text.size());
+    if (entry.key.starts_with("training.") && all.find(text) == all.npos &&
+        (all.find(text.substr(0, space)) == all.npos || all.find(text.substr(space)) == all.npos))
+      FAIL_CHECK("nobody says: " << text);
+  }
 }
 
 TEST_CASE("a row of a table of texts has its German") {
@@ -350,6 +362,32 @@ TEST_CASE("a text is found by its English one, and said as it is where it has no
   CHECK(english.tr("{count} run | {count} runs", {{"count", 1}}) == "1 run");
   CHECK(english.tr("{count} run | {count} runs", {{"count", 0}}) == "0 runs");
   CHECK(english.tr("open##verb") == "open");
+}
+
+TEST_CASE("a message is its English text, and is said by its format, with what stands in its places") {
+  Language german("de", &words::language("en"));
+  german.read(
+      "\"{} is {}: expected {} to {:.1f}\" = \"erwartet {2} bis {3}: {0} ist {1}\"\n\"a folder\" = \"ein Ordner\"\n"
+      "\"{{{}}} of {}\" = \"{{{}}} von {}\"\n",
+      "errors.toml", "errors");
+  const Message range("{} is {}: expected {} to {:.1f}", "x", Message("a folder"), 1, 2.25);
+  CHECK(range == "x is a folder: expected 1 to 2.2");
+  CHECK(words::spoken(range, german) == "erwartet 1 bis 2.2: x ist ein Ordner");
+  CHECK(words::spoken({"lab.toml:{}: {}", 3, range}, german) ==
+        "lab.toml:3: erwartet 1 bis 2.2: x ist ein Ordner");
+  CHECK(words::spoken({"{{{}}} of {}", "a", 2}, german) == "{a} von 2");
+  CHECK(words::spoken("a folder is here", german) == "a folder is here");
+  try {
+    fail({"session {}", "x"}, "is {}", Message("a folder"));
+  } catch (const Error& error) {
+    CHECK(error.what() == std::string("[session x] is a folder"));
+    CHECK(where_of(error.message) == "session x");
+    CHECK(without_where(error.message) == "is a folder");
+    CHECK(without_where(error.message).places.front() == "a folder");
+  }
+  const Message cut = on_one_line({"{}: {}", "a\nb", std::string(9, 'x')}, 6);
+  CHECK(cut == "a b: x...");
+  CHECK(cut.places.back() == "xxxxxx...");
 }
 
 TEST_CASE("languages count in their own forms") {

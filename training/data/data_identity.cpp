@@ -46,6 +46,6 @@ std::string frequencies_of(const std::string& unit) {
   return (unit.empty() ? "symbol" : unit) + " frequencies";
 }
 
-std::string nats_per(const std::string& unit) { return "nats per " + (unit.empty() ? "symbol" : unit); }
+Message nats_per(const std::string& unit) { return {"nats per {}", unit.empty() ? "symbol" : unit}; }
 
 }  // namespace normscope

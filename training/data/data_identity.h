@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "engine/core/message.h"
 #include "training/data/task.h"
 
 namespace normscope {
@@ -42,6 +43,6 @@ std::string unit_of(const DataSpec& spec);
 /// data say what a symbol is; "symbol" stands where that is unknown.
 std::string frequencies_of(const std::string& unit);
 /// The unit of a loss: "nats per letter".
-std::string nats_per(const std::string& unit);
+Message nats_per(const std::string& unit);
 
 }  // namespace normscope

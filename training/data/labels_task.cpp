@@ -142,7 +142,7 @@ LabelsTask::LabelsTask(std::vector<TsvRow> train, std::vector<TsvRow> valid, std
   std::sort(labels_.begin(), labels_.end());
   labels_.erase(std::unique(labels_.begin(), labels_.end()), labels_.end());
   if (labels_.size() < 2 || labels_.size() > 1000)
-    fail("data " + name_, "{} different labels: expected 2 to 1000", labels_.size());
+    fail({"data {}", name_}, "{} different labels: expected 2 to 1000", labels_.size());
   hash_ = hash_bytes("labels");
   const auto take = [&](const std::vector<TsvRow>& rows, std::vector<Line>& lines) {
     for (const TsvRow& row : rows) {
@@ -165,10 +165,10 @@ int32_t LabelsTask::label_of(const std::string& label) const {
         "{}",
         fmt::join(labels_.begin(), labels_.begin() + std::min<std::ptrdiff_t>(8, std::ssize(labels_)), ", "));
     if (!holds_out_)
-      fail("data " + name_, "the label '{}' occurs in the validation lines only: expected one of {}", label,
-           known);
+      fail({"data {}", name_}, "the label '{}' occurs in the validation lines only: expected one of {}",
+           label, known);
     fail(
-        "data " + name_,
+        {"data {}", name_},
         "the label '{}' occurs in the validation lines only, which are the last fifth of the file (mix its lines, or give others to validate on): expected one of {}",
         label, known);
   }
@@ -187,9 +187,9 @@ std::string LabelsTask::note() const {
 int32_t LabelsTask::vocabulary() const { return kByteSymbols; }
 
 void LabelsTask::require_context(int32_t T) const {
-  if (T < 2) fail("data " + name_, "context {}: expected at least 2, a mark and a symbol", T);
+  if (T < 2) fail({"data {}", name_}, "context {}: expected at least 2, a mark and a symbol", T);
   if (train_.empty() || valid_.empty())
-    fail("data " + name_, "{} lines: expected at least 5, or a file for validation",
+    fail({"data {}", name_}, "{} lines: expected at least 5, or a file for validation",
          train_.size() + valid_.size());
 }
 

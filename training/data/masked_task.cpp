@@ -35,11 +35,11 @@ class MaskedTask final : public Task {
   }
 
   void require_context(int32_t T) const override {
-    if (T < 2) fail("data " + name_, "context {}: expected at least 2, a mark and a symbol", T);
+    if (T < 2) fail({"data {}", name_}, "context {}: expected at least 2, a mark and a symbol", T);
     const size_t needed = TextSource::kWindowsPerSplit * static_cast<size_t>(T);
     if (text_.size() - train_size_ < needed)
-      fail("data " + name_, "{} bytes are too few for a context of {}: expected at least {}", text_.size(), T,
-           10 * needed);
+      fail({"data {}", name_}, "{} bytes are too few for a context of {}: expected at least {}", text_.size(),
+           T, 10 * needed);
   }
 
   std::string decode(std::span<const int32_t> tokens) const override { return decode_bytes(tokens); }

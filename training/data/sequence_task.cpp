@@ -39,7 +39,7 @@ class SequenceTask final : public Task {
 
   void require_context(int32_t T) const override {
     if (T < 2)
-      fail("data " + std::string(name()), "context {}: expected at least 2, one symbol and its answer", T);
+      fail({"data {}", std::string(name())}, "context {}: expected at least 2, one symbol and its answer", T);
   }
 
   std::string decode(std::span<const int32_t> tokens) const override {

@@ -109,11 +109,11 @@ class TextTask final : public Task {
   Tracks tracks_of(Split split, int32_t B, int32_t T) const {
     const uint64_t symbols = source_.tokens(split).size(), length = symbols / static_cast<uint64_t>(B);
     if (length < least_track(T))
-      fail(
-          "text " + source_.name(),
-          "{} symbols to {} are {} for each of {} consecutive rows: expected at least {}, two segments of {} "
-          "and one more, or fewer rows or a shorter context",
-          symbols, split == Split::Train ? "learn" : "validate", length, B, least_track(T), T);
+      fail({"text {}", source_.name()},
+           "{} {} are {} for each of {} consecutive rows: expected at least {}, two segments of {} "
+           "and one more, or fewer rows or a shorter context",
+           symbols, split == Split::Train ? "symbols to learn" : "symbols to validate", length, B,
+           least_track(T), T);
     const auto width = static_cast<uint64_t>(T);
     return {length, (length - 1) / width - 1, width};
   }

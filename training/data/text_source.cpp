@@ -136,7 +136,7 @@ namespace {
 
 static_assert(TextSource::kMaxBytes == input::kText.limit);
 
-void refuse_binary(std::string_view text, const std::string& where) {
+void refuse_binary(std::string_view text, const Message& where) {
   if (text.empty()) fail(where, "is empty: expected a UTF-8 text");
   if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff")) {
     fail(where, "is UTF-16: convert it to UTF-8 (iconv -f utf-16 -t utf-8)");
@@ -148,7 +148,7 @@ void refuse_binary(std::string_view text, const std::string& where) {
 }
 
 // `refuse_invalid_utf8` runs before the text is tidied, so that byte offsets in messages are those of the file.
-void refuse_invalid_utf8(std::string_view text, const std::string& where) {
+void refuse_invalid_utf8(std::string_view text, const Message& where) {
   for (size_t offset = 0; offset < text.size();) {
     if (static_cast<unsigned char>(text[offset]) < 0x80) {
       ++offset;
@@ -204,13 +204,13 @@ std::string TextSource::text() const {
 }
 
 TextSource::TextSource(std::string_view text, std::string name) : name_(std::move(name)) {
-  const std::string where = "text " + name_;
+  const Message where("text {}", name_);
   refuse_binary(text, where);
   refuse_invalid_utf8(text, where);
   try {
     vocabulary_ = Vocabulary::from_text(text);
   } catch (const Error& error) {
-    throw Error("[" + where + std::string(error.what()).substr(sizeof("[text") - 1));
+    fail(where, without_where(error.message));
   }
   if (vocabulary_.size() < 2) fail(where, "holds one character only: expected a text");
   tokens_ = vocabulary_.encode(text);
@@ -221,8 +221,8 @@ TextSource::TextSource(std::string_view text, std::string name) : name_(std::mov
 
 TextSource TextSource::load(const std::string& path) {
   std::string text = read_input_file(path, input::kText);
-  refuse_binary(text, "text " + path);
-  refuse_invalid_utf8(text, "text " + path);
+  refuse_binary(text, {"text {}", path});
+  refuse_invalid_utf8(text, {"text {}", path});
   tidy(text);
   return TextSource(text, path);
 }
@@ -238,7 +238,7 @@ void TextSource::require_context(int32_t T) const {
   const size_t needed = kWindowsPerSplit * (static_cast<size_t>(T) + 1);
   const size_t validation = tokens_.size() - train_size_;  // the smaller split
   if (validation < needed) {
-    fail("text " + name_,
+    fail({"text {}", name_},
          "is too short: {} characters, of which the last tenth, {}, is for validation; a context of {} "
          "needs {} there, so expected at least {} characters or a shorter context",
          tokens_.size(), validation, T, needed, needed * 10);

@@ -45,7 +45,7 @@ void for_runs(std::vector<ConfigRun>& runs, std::optional<char> letter, std::str
       change(run);
       any = true;
     }
-  if (!any) throw Error(fmt::format("'{}': there is no run {}", argument, *letter));
+  if (!any) throw Error("'{}': there is no run {}", argument, *letter);
 }
 
 // What has to be set to turn a specification into that of a run. Settings that the run does not read
@@ -209,11 +209,11 @@ std::vector<ConfigRun> runs_from(const std::vector<std::string>& presets) {
   std::vector<ConfigRun> runs;
   for (const std::string& argument : presets) {
     if (argument.size() < 3 || argument[1] != '=' || argument[0] < 'A' || argument[0] > 'D')
-      throw Error(fmt::format("--run '{}': expected LETTER=PRESET, as A=post", argument));
+      throw Error("--run '{}': expected LETTER=PRESET, as A=post", argument);
     if (runs.empty() ? argument[0] != 'A' : argument[0] <= runs.back().letter)
-      throw Error(runs.empty() ? fmt::format("--run '{}': expected run A here", argument)
-                               : fmt::format("--run '{}': expected a letter after {} here", argument,
-                                             runs.back().letter));
+      throw Error(runs.empty()
+                      ? Message("--run '{}': expected run A here", argument)
+                      : Message("--run '{}': expected a letter after {} here", argument, runs.back().letter));
     runs.push_back({argument[0], preset_run(argument.substr(2)), {}});
   }
   return runs;
@@ -223,8 +223,7 @@ void apply_set(std::vector<ConfigRun>& runs, std::string_view argument) {
   std::string_view rest = argument;
   const auto letter = take_letter(rest);
   const size_t equals = rest.find('=');
-  if (equals == rest.npos)
-    throw Error(fmt::format("--set '{}': expected KEY=VALUE, as train.lr=1e-3", argument));
+  if (equals == rest.npos) throw Error("--set '{}': expected KEY=VALUE, as train.lr=1e-3", argument);
   for_runs(runs, letter, argument,
            [&](ConfigRun& run) { set_field(run.spec, rest.substr(0, equals), rest.substr(equals + 1)); });
 }
@@ -247,7 +246,7 @@ void require_read(std::vector<ConfigRun>& runs, const std::vector<std::string>& 
       why = unused_reason(run.spec, key);
       read = read || why.empty() || !run.edits.empty();
     });
-    if (!read) throw Error(fmt::format("--set '{}' would change nothing: {}", set, why));
+    if (!read) throw Error("--set '{}' would change nothing: {}", set, why);
   }
 }
 

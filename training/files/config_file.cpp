@@ -25,13 +25,9 @@ constexpr std::string_view kLetters = "ABCD";
 /// Where errors point to.
 struct Place {
   const std::string& file;
-  [[noreturn]] void refuse(const toml::source_region& at, const std::string& message) const {
-    constexpr size_t kLongest = 500;
-    std::string line = fmt::format("{}:{}: {}{}", file, at.begin.line, message.substr(0, kLongest),
-                                   message.size() > kLongest ? "..." : "");
-    std::replace_if(
-        line.begin(), line.end(), [](unsigned char c) { return c < 0x20; }, ' ');  // quoted from the file
-    throw Error(line);
+  [[noreturn]] void refuse(const toml::source_region& at, const Message& message) const {
+    constexpr size_t kLongest = 500;  // as it quotes from the file
+    throw Error("{}:{}: {}", file, at.begin.line, on_one_line(message, kLongest));
   }
 };
 
@@ -63,18 +59,18 @@ std::optional<std::string> text_of(const toml::node& node, FieldType type) {
   return std::nullopt;
 }
 
-std::string expected(const Field& field) {
+Message expected(const Field& field) {
   switch (field.type) {
     case FieldType::Integer:
-      return fmt::format("a whole number from {} to {}", field.low, field.high);
+      return Message("a whole number from {} to {}", field.low, field.high);
     case FieldType::Real:
-      return fmt::format("a number from {} to {}", field.low, field.high);
+      return Message("a number from {} to {}", field.low, field.high);
     case FieldType::Flag:
       return "true or false";
     case FieldType::Text:
       return "text in quotes";
     case FieldType::Choice:
-      return fmt::format("one of \"{}\"", fmt::join(choices_of(field), "\", \""));
+      return Message("one of \"{}\"", fmt::join(choices_of(field), "\", \""));
   }
   return "";
 }
@@ -85,7 +81,7 @@ void check_known(const Place& place, const std::string& key, const toml::source_
   try {
     is_live(key);
   } catch (const Error& error) {
-    place.refuse(at, error.what());
+    place.refuse(at, error.message);
   }
 }
 
@@ -98,7 +94,7 @@ void collect(const Place& place, const toml::table& table, const std::string& pr
       const auto depth = std::count(name.begin(), name.end(), '.');
       const bool stack = name.starts_with("wiring.enc") || name.starts_with("wiring.dec");
       const bool group = is_wiring(name + ".") && (depth == 1 || (depth == 2 && stack));
-      if (!group) place.refuse(key.source(), fmt::format("[{}] unknown table", name));
+      if (!group) place.refuse(key.source(), Message("[{}] {}", name, "unknown table"));
       collect(place, *inner, name, out);
       continue;
     }
@@ -116,7 +112,8 @@ struct RunTable {
 void collect_group(const Place& place, const toml::key& key, const toml::node& node, Assignments& out) {
   const std::string name(key.str());
   const toml::table* table = node.as_table();
-  if (!table) place.refuse(key.source(), fmt::format("[{}] {}: expected a table", name, what_it_is(node)));
+  if (!table)
+    place.refuse(key.source(), Message("[{}] {}", name, Message("{}: expected a table", what_it_is(node))));
   collect(place, *table, name, out);
 }
 
@@ -138,8 +135,10 @@ RunTable collect_run(const Place& place, const toml::table& table, bool own, con
     } else if (find_field("run." + name)) {
       run.values.insert_or_assign("run." + name, Assignment{&node, key.source()});
     } else {
-      place.refuse(key.source(), fmt::format("[{}.{}] unknown key: expected name, seed, edits{}", title, name,
-                                             own ? ", model, train, data or wiring" : " or a run A to D"));
+      place.refuse(key.source(),
+                   Message("[{}.{}] {}", title, name,
+                           own ? "unknown key: expected name, seed, edits, model, train, data or wiring"
+                               : "unknown key: expected name, seed, edits or a run A to D"));
     }
   }
   return run;
@@ -152,8 +151,9 @@ void assign(const Place& place, RunSpec& spec, const std::string& key, const Ass
   std::optional<std::string> text = text_of(node, field ? field->type : FieldType::Text);
   if (!text) {
     place.refuse(assignment.at,
-                 fmt::format("[{}] {}: expected {}", key, what_it_is(node),
-                             field ? expected(*field) : "a wiring in quotes, as \"before=ln\""));
+                 Message("[{}] {}", key,
+                         Message("{}: expected {}", what_it_is(node),
+                                 field ? expected(*field) : "a wiring in quotes, as \"before=ln\"")));
   }
   if (field && field->file && !text->empty() && !folder.empty() &&
       std::filesystem::path(*text).is_relative()) {
@@ -162,7 +162,7 @@ void assign(const Place& place, RunSpec& spec, const std::string& key, const Ass
   try {
     set_field(spec, key, *text);
   } catch (const Error& error) {
-    place.refuse(assignment.at, error.what());
+    place.refuse(assignment.at, error.message);
   }
 }
 
@@ -178,7 +178,8 @@ size_t rank(std::string_view key) {
 Edit read_edit(const Place& place, const toml::node& node, const RunSpec& spec) {
   const toml::table* table = node.as_table();
   if (!table)
-    place.refuse(node.source(), fmt::format("[edits] {}: expected {{ step, key, value }}", what_it_is(node)));
+    place.refuse(node.source(), Message("[{}] {}", "edits",
+                                        Message("{}: expected {{ step, key, value }}", what_it_is(node))));
   Edit edit;
   bool has_step = false;
   for (const auto& [key, value] : *table) {
@@ -195,18 +196,19 @@ Edit read_edit(const Place& place, const toml::node& node, const RunSpec& spec) 
       }
     } else {
       place.refuse(key.source(),
-                   fmt::format("[edits.{}] {}: expected step = a whole number, key = \"train.lr\", "
-                               "value = a number or text",
-                               name, what_it_is(value)));
+                   Message("[edits.{}] {}", name,
+                           Message("{}: expected step = a whole number, key = \"train.lr\", value = a number "
+                                   "or text",
+                                   what_it_is(value))));
     }
   }
   if (!has_step || edit.key.empty() || edit.value.empty()) {
-    place.refuse(node.source(), "[edits] an edit needs step, key and value");
+    place.refuse(node.source(), Message("[{}] {}", "edits", "an edit needs step, key and value"));
   }
   try {
     check_edit(spec, edit);
   } catch (const Error& error) {
-    place.refuse(node.source(), error.what());
+    place.refuse(node.source(), error.message);
   }
   return edit;
 }
@@ -245,15 +247,16 @@ ConfigRun build_run(const Place& place, char letter, const Assignments& shared, 
   try {
     validate(run.spec);
   } catch (const Error& error) {
-    const std::string message = fmt::format("run {}: {}", letter, error.what());
+    const Message message("run {}: {}", letter, error.message);
     if (const Assignment* assignment = blamed(all, error.what())) place.refuse(assignment->at, message);
-    throw Error(fmt::format("{}: {}", place.file, message));
+    throw Error("{}: {}", place.file, message);
   }
   if (own.edits) {
     const toml::array* list = own.edits->as_array();
     if (!list || list->size() > kMostEdits)
-      place.refuse(own.edits->source(), fmt::format("[edits] {}: expected a list of at most {}",
-                                                    what_it_is(*own.edits), kMostEdits));
+      place.refuse(own.edits->source(),
+                   Message("[{}] {}", "edits",
+                           Message("{}: expected a list of at most {}", what_it_is(*own.edits), kMostEdits)));
     for (const toml::node& node : *list) run.edits.push_back(read_edit(place, node, run.spec));
   }
   std::stable_sort(run.edits.begin(), run.edits.end(),
@@ -281,7 +284,7 @@ std::vector<ConfigRun> parse_config(std::string_view text, const std::string& na
     const toml::table* table = node.as_table();
     if (group != "run" || !table) {
       place.refuse(key.source(),
-                   fmt::format("[{}] unknown table: expected run, model, train, data or wiring", group));
+                   Message("[{}] {}", group, "unknown table: expected run, model, train, data or wiring"));
     }
     whole = collect_run(place, *table, false, "run");
     for (const auto& [letter, own] : *table) {
@@ -296,7 +299,9 @@ std::vector<ConfigRun> parse_config(std::string_view text, const std::string& na
     out.push_back(build_run(place, 'A', shared, whole, folder));
     return out;
   }
-  if (whole.edits) place.refuse(whole.edits->source(), "[run.edits] edits belong to one run, as [run.A]");
+  if (whole.edits)
+    place.refuse(whole.edits->source(),
+                 Message("[{}] {}", "run.edits", "edits belong to one run, as [run.A]"));
   for (const auto& [letter, own] : runs) out.push_back(build_run(place, letter, shared, own, folder));
   return out;
 }
@@ -305,7 +310,7 @@ std::vector<ConfigRun> read_config(const std::string& path) {
   if (const ModelFormat* format = format_of_model(path)) return {{.spec = format->run(path), .edits = {}}};
   const std::string text = read_input_file(path, input::kConfig);
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-  const std::vector<std::string> refused = load_placements((folder / kPlacementsName).string());
+  const std::vector<Message> refused = load_placements((folder / kPlacementsName).string());
   if (!refused.empty()) throw Error(refused.front());  // the runs may be of the placement that it is
   return parse_config(text, path, folder.string());
 }

@@ -31,7 +31,7 @@ std::string name_of(const std::string& path) {
   return name.empty() ? path : name;
 }
 
-FileLook unusable(std::string words) { return {FileKind::Unusable, std::move(words)}; }
+FileLook unusable(Message words) { return {FileKind::Unusable, std::move(words)}; }
 
 const char* special(mode_t mode) {
   if (S_ISFIFO(mode)) return "a pipe";
@@ -93,16 +93,16 @@ bool is_config(const std::string& head, bool whole) {
 FileLook look_at_file(const std::string& path) {
   const std::string head = head_of(path);
   const bool whole = head.size() < kHead;
-  if (head.empty()) return unusable(name_of(path) + " is empty.");
-  if (is_gguf(head)) return unusable(fmt::format("{} {}.", name_of(path), kGgufWords));
+  if (head.empty()) return unusable({"{} is empty.", name_of(path)});
+  if (is_gguf(head)) return unusable(Message("{} {}.", name_of(path), kGgufWords));
   if (is_safetensors(head))
-    return {FileKind::Recorded,
-            fmt::format(
-                "A saved run: what it measured is compared. To train it on, in a terminal: normscope train "
+    return {
+        FileKind::Recorded,
+        Message("A saved run: what it measured is compared. To train it on, in a terminal: normscope train "
                 "--resume {}",
                 path)};
   if (!is_text(head, whole))
-    return unusable(name_of(path) + " is neither UTF-8 text nor runs saved as .toml.");
+    return unusable({"{} is neither UTF-8 text nor runs saved as .toml.", name_of(path)});
   const std::string_view line = first_line(head);
 #define FILE_LOOK(look) \
   if (const auto known = look(head)) return *known;
@@ -121,19 +121,19 @@ FileLook look(const std::string& path) {
     return {model->opens ? FileKind::Model : FileKind::Unusable, model->words};
   if (::stat(path.c_str(), &status) != 0)
     return unusable(errno == ENOENT || errno == ENOTDIR
-                        ? fmt::format("There is no file {}.", path)
-                        : fmt::format("{} cannot be read: {}.", path, std::strerror(errno)));
+                        ? Message("There is no file {}.", path)
+                        : Message("{} cannot be read: {}.", path, std::strerror(errno)));
   if (S_ISDIR(status.st_mode)) {
     if (fs::exists(fs::path(path) / kSessionFile))
       return {FileKind::Session, "A session that the window kept: it goes on where it stood."};
     if (fs::exists(fs::path(path) / "session.json"))
-      return unusable(fmt::format(
-          "{} is a session of before session.toml: expected one of its saved runs, *.safetensors.",
-          name_of(path)));
+      return unusable(
+          Message("{} is a session of before session.toml: expected one of its saved runs, *.safetensors.",
+                  name_of(path)));
     return {FileKind::Folder, "A folder."};
   }
   if (!S_ISREG(status.st_mode))
-    return unusable(fmt::format("{} is {}; only regular files are opened.", path, special(status.st_mode)));
+    return unusable(Message("{} is {}; only regular files are opened.", path, special(status.st_mode)));
   return look_at_file(path);
 }
 
@@ -142,8 +142,8 @@ FileLook look(const std::string& path) {
 FileLook look_at(const std::string& path) noexcept {
   try {
     return look(path);
-  } catch (const std::exception& error) {
-    return {FileKind::Unusable, error.what()};
+  } catch (...) {
+    return {FileKind::Unusable, describe_exception(path)};
   }
 }
 
@@ -152,8 +152,8 @@ OpenedFile read_opened(const std::string& path) noexcept {
   if (opened.look.kind != FileKind::Config && opened.look.kind != FileKind::Model) return opened;
   try {
     opened.runs = read_config(path);
-  } catch (const std::exception& error) {
-    opened.look = {FileKind::Unusable, error.what()};
+  } catch (...) {
+    opened.look = {FileKind::Unusable, describe_exception(path)};
   }
   return opened;
 }

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/core/message.h"
 #include "training/files/config_file.h"
 
 namespace normscope {
@@ -25,7 +26,7 @@ enum class FileKind : uint8_t {
 
 struct FileLook {
   FileKind kind = FileKind::Unusable;
-  std::string words;  // what it is and what opening it does, or why it cannot be opened and what to do
+  Message words;  // what it is and what opening it does, or why it cannot be opened and what to do
 };
 FileLook look_at(const std::string& path) noexcept;
 

@@ -30,8 +30,7 @@ constexpr int32_t kMostLayers = 256;  // as model.layers
 /// Reads a text that is shown in one line.
 std::string line_of(Table& table, std::string_view key, size_t most, const std::string& absent) {
   const std::string text = table.text(key, absent);
-  if (text.size() > most)
-    table.refuse(key, fmt::format("has {} bytes: expected at most {}", text.size(), most));
+  if (text.size() > most) table.refuse(key, Message("has {} bytes: expected at most {}", text.size(), most));
   if (std::any_of(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }))
     table.refuse(key, "has more than one line: expected one");
   return text;
@@ -42,7 +41,7 @@ Wiring wiring_at(Table& table, std::string_view key) {
   try {
     return wiring_from(trimmed(text));
   } catch (const Error& error) {
-    table.refuse(key, fmt::format("'{}': {}", text, error.what()));
+    table.refuse(key, Message("'{}': {}", text, error.message));
   }
 }
 
@@ -62,7 +61,7 @@ PlacementRow::Number rule_at(Table& table, std::string_view key) {
     if (rule.name == name) return rule.number;
     names.push_back(rule.name);
   }
-  table.refuse(key, fmt::format("'{}' is no rule: {}, or a number", name, normscope::expected(name, names)));
+  table.refuse(key, Message("'{}' is no rule: {}, or a number", name, normscope::expected(name, names)));
 }
 
 /// A key that holds a rule or a number. A number goes into the wirings, as if their words had it.
@@ -125,7 +124,7 @@ std::string slots_at(Table& table) {
       try {
         text = slot->tidied(trimmed(text));
       } catch (const Error& error) {
-        table.refuse(slot->key, fmt::format("'{}': {}", text, error.what()));
+        table.refuse(slot->key, Message("'{}': {}", text, error.message));
       }
     }
     if (text != slot->empty) slots += fmt::format("{}{}={}", slots.empty() ? "" : "; ", slot->key, text);
@@ -140,7 +139,7 @@ NormKind norm_at(Table& table) {
     const NormKind kind = norm_from(trimmed(text));
     if (kind != NormKind::None) return kind;
   } catch (const Error& error) {
-    table.refuse("norm", fmt::format("'{}': {}", text, error.what()));
+    table.refuse("norm", Message("'{}': {}", text, error.message));
   }
   table.refuse("norm", "'none' is no kind for a norm: expected one, or no such key");
 }
@@ -154,7 +153,7 @@ std::vector<SingleSublayer> read_layers(Table& table) {
     int64_t number = 0;
     if (!name.starts_with('L') || !parse_integer(name.substr(1), number) || number < 1 ||
         number > kMostLayers || name != fmt::format("L{:02}", number))
-      layer.refuse("", fmt::format("is no layer: expected L01 to L{}", kMostLayers));
+      layer.refuse("", Message("is no layer: expected L01 to L{}", kMostLayers));
     for (const auto& [key, sublayer] : kSublayers)
       if (const auto wiring = wiring_if(layer, key))
         all.push_back({static_cast<int>(number), sublayer, *wiring});
@@ -168,7 +167,7 @@ void check_name(const Table& table, const std::string& name) {
   const std::vector<std::string> presets = preset_names();
   const bool preset = std::find(presets.begin(), presets.end(), name) != presets.end();
   if (preset || name == "same" || name == "all" || name == to_string(Placement::Custom))
-    table.refuse("name", fmt::format("'{}' is taken by the program: expected another", name));
+    table.refuse("name", Message("'{}' is taken by the program: expected another", name));
 }
 
 }  // namespace
@@ -216,7 +215,7 @@ Placement offer(const PlacementFile& placement) {
   try {
     return add_placement(placement.row());
   } catch (const Error& error) {
-    throw Error(fmt::format("{}: {}", placement.at, error.what()));
+    throw Error("{}: {}", placement.at, error.message);
   }
 }
 
@@ -226,8 +225,8 @@ std::string placements_folder() {
   return folder.empty() ? "" : (fs::path(folder) / kPlacementsName).string();
 }
 
-std::vector<std::string> load_placements(const std::string& folder) {
-  std::vector<std::string> refused;
+std::vector<Message> load_placements(const std::string& folder) {
+  std::vector<Message> refused;
   std::error_code none;
   if (folder.empty() || !fs::is_directory(folder, none)) return refused;
   std::string error;
@@ -236,10 +235,10 @@ std::vector<std::string> load_placements(const std::string& folder) {
     try {
       offer(parse_placement(read_input_file(path, input::kPlacement), path));
     } catch (const Error& wrong) {
-      refused.emplace_back(wrong.what());
+      refused.push_back(wrong.message);
     }
   }
-  if (!error.empty()) refused.push_back(fmt::format("{}: {}", folder, error));
+  if (!error.empty()) refused.push_back({"{}: {}", folder, error});
   return refused;
 }
 

@@ -19,6 +19,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/core/message.h"
 #include "engine/model/wiring.h"
 
 namespace normscope {
@@ -53,6 +54,6 @@ inline constexpr const char* kPlacementsName = "placements";
 std::string placements_folder();
 /// Offers every placement of a folder that can be read, and says of each other file in one line why
 /// not. A folder that is not there has none.
-std::vector<std::string> load_placements(const std::string& folder);
+std::vector<Message> load_placements(const std::string& folder);
 
 }  // namespace normscope

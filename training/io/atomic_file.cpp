@@ -109,7 +109,7 @@ void remove_stale_temporaries(const std::string& folder) {
 }
 
 AtomicFile::AtomicFile(const std::string& path, std::string what, Access access)
-    : where_(std::move(what) + " " + path), path_(output_path(path, where_)) {
+    : where_("{} {}", what, path), path_(output_path(path, where_)) {
   if (!path_.direct) open_temporary(access);
 }
 

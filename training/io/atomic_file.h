@@ -14,6 +14,7 @@
 #include <string>
 #include <string_view>
 
+#include "engine/core/message.h"
 #include "training/io/output_path.h"
 
 namespace normscope {
@@ -35,7 +36,7 @@ class AtomicFile {
   void close_and_remove() noexcept;
   [[noreturn]] void give_up(int reason);
 
-  std::string where_;
+  Message where_;
   OutputPath path_;
   std::string temporary_;
   std::FILE* file_ = nullptr;

@@ -19,17 +19,15 @@ namespace {
 
 constexpr size_t kPart = size_t{1} << 20;  // bytes of one read; memory grows with what the file really holds
 
-std::string where_of(const std::string& path, const InputKind& kind) {
-  return kind.name.empty() ? path : fmt::format("{} {}", kind.name, path);
+Message where_of(const std::string& path, const InputKind& kind) {
+  if (kind.name.empty()) return path;
+  return kind.name == "text" ? Message("text {}", path) : Message("{} {}", kind.name, path);
 }
 
 // Names files with lines without brackets, as FILE:LINE: does elsewhere.
-template <typename... Args>
-[[noreturn]] void refuse(const std::string& where, const InputKind& kind, fmt::format_string<Args...> format,
-                         Args&&... args) {
-  const std::string what = fmt::format(format, std::forward<Args>(args)...);
-  if (kind.name.empty()) throw Error(fmt::format("{}: {}", where, what));
-  fail(where, "{}", what);
+[[noreturn]] void refuse(const Message& where, const InputKind& kind, const Message& what) {
+  if (kind.name.empty()) throw Error("{}: {}", where, what);
+  fail(where, what);
 }
 
 const char* kind_of_file(mode_t mode) {
@@ -39,7 +37,7 @@ const char* kind_of_file(mode_t mode) {
   return "a device";
 }
 
-std::string size_text(uint64_t bytes) {
+Message size_text(uint64_t bytes) {
   constexpr struct {
     uint64_t unit;
     const char* name;
@@ -47,9 +45,9 @@ std::string size_text(uint64_t bytes) {
   for (const auto& [unit, name] : kUnits)
     if (bytes >= unit)
       return bytes % unit == 0
-                 ? fmt::format("{} {}", bytes / unit, name)
-                 : fmt::format("{:.1f} {}", static_cast<double>(bytes) / static_cast<double>(unit), name);
-  return fmt::format("{} bytes", bytes);
+                 ? Message("{} {}", bytes / unit, name)
+                 : Message("{:.1f} {}", static_cast<double>(bytes) / static_cast<double>(unit), name);
+  return Message("{} bytes", bytes);
 }
 
 }  // namespace
@@ -63,10 +61,10 @@ InputFile::InputFile(const std::string& path, const InputKind& kind)
     const int reason = errno;
     if (failed && (reason == ENOENT || reason == ENOTDIR))
       refuse(where_, kind_, "no such file: check the path");
-    if (failed) refuse(where_, kind_, "cannot be read ({}): check its permissions", std::strerror(reason));
+    if (failed) refuse(where_, kind_, {"cannot be read ({}): check its permissions", std::strerror(reason)});
     if (!S_ISREG(status.st_mode))
-      refuse(where_, kind_, "is {}, not a regular file: expected {}", kind_of_file(status.st_mode),
-             kind_.expected);
+      refuse(where_, kind_,
+             {"is {}, not a regular file: expected {}", kind_of_file(status.st_mode), kind_.expected});
   };
   if (path.find('\0') != path.npos) refuse(where_, kind_, "no such file: check the path");
   look(::stat(path.c_str(), &status));
@@ -85,27 +83,27 @@ InputFile::InputFile(const std::string& path, const InputKind& kind)
 InputFile::~InputFile() { ::close(file_); }
 
 void InputFile::too_large(uint64_t size) const {
-  refuse(where_, kind_, "is too large ({}): expected at most {}{}{}", size_text(size), size_text(kind_.limit),
-         kind_.advice.empty() ? "" : ", ", kind_.advice);
+  const Message what("is too large ({}): expected at most {}", size_text(size), size_text(kind_.limit));
+  refuse(where_, kind_, kind_.advice.empty() ? what : Message("{}, {}", what, kind_.advice));
 }
 
 size_t InputFile::read_some(char* to, size_t count) {
   for (;;) {
     const ssize_t got = ::read(file_, to, std::min(count, kPart));
     if (got >= 0) return static_cast<size_t>(got);
-    if (errno != EINTR) refuse(where_, kind_, "cannot be read ({})", std::strerror(errno));
+    if (errno != EINTR) refuse(where_, kind_, {"cannot be read ({})", std::strerror(errno)});
   }
 }
 
 void InputFile::go_to(uint64_t offset) {
   if (::lseek(file_, static_cast<off_t>(offset), SEEK_SET) < 0)
-    refuse(where_, kind_, "cannot be read ({})", std::strerror(errno));
+    refuse(where_, kind_, {"cannot be read ({})", std::strerror(errno)});
 }
 
 void InputFile::read(void* to, size_t count) {
   for (size_t done = 0; done < count;) {
     const size_t got = read_some(static_cast<char*>(to) + done, count - done);
-    if (got == 0) refuse(where_, kind_, "is truncated: it ends {} bytes early", count - done);
+    if (got == 0) refuse(where_, kind_, {"is truncated: it ends {} bytes early", count - done});
     done += got;
   }
 }
@@ -114,7 +112,7 @@ std::shared_ptr<const std::span<const uint8_t>> InputFile::map() const {
   using Pages = std::span<const uint8_t>;
   if (size_ == 0) return std::make_shared<const Pages>();
   void* at = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file_, 0);
-  if (at == MAP_FAILED) refuse(where_, kind_, "cannot be read ({})", std::strerror(errno));
+  if (at == MAP_FAILED) refuse(where_, kind_, {"cannot be read ({})", std::strerror(errno)});
   return {new Pages(static_cast<const uint8_t*>(at), size_), [](const Pages* pages) {
             ::munmap(const_cast<uint8_t*>(pages->data()), pages->size());
             delete pages;

@@ -15,6 +15,8 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/core/message.h"
+
 namespace normscope {
 
 struct InputKind {
@@ -59,7 +61,7 @@ class InputFile {
  private:
   [[noreturn]] void too_large(uint64_t size) const;
 
-  std::string where_;
+  Message where_;
   InputKind kind_;
   int file_ = -1;
   uint64_t size_ = 0;

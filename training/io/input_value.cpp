@@ -38,8 +38,8 @@ std::string with_quotes(std::string_view json) {
   return made;
 }
 
-std::string whole_range(int64_t low, int64_t high) {
-  return low == high ? fmt::format("{}", low) : fmt::format("a whole number from {} to {}", low, high);
+Message whole_range(int64_t low, int64_t high) {
+  return low == high ? Message("{}", low) : Message("a whole number from {} to {}", low, high);
 }
 
 }  // namespace
@@ -52,13 +52,15 @@ std::string shown_text(std::string_view text) {
 
 struct InputValue::Document {
   Json root;
-  std::string where;
+  Message where;
 };
 
-InputValue InputValue::parse(std::string_view json, std::string where, std::string path) {
+InputValue InputValue::parse(std::string_view json, Message where, std::string path) {
   auto document = std::make_shared<Document>();
   document->where = std::move(where);
-  const std::string name = path.empty() ? "" : path + " ";
+  const auto refuse = [&](const Message& what) {
+    fail(document->where, path.empty() ? what : Message("{} {}", path, what));
+  };
   bool deep = false;
   const auto check = [&](int depth, Json::parse_event_t, Json&) {
     deep = deep || depth > kInputDepth;
@@ -71,12 +73,13 @@ InputValue InputValue::parse(std::string_view json, std::string where, std::stri
     } catch (const Json::parse_error& error) {
       return error.byte;
     } catch (const Json::exception&) {  // a number beyond all doubles
-      fail(document->where, "{}is damaged: it holds a number that is too large", name);
+      refuse("is damaged: it holds a number that is too large");
+      return 0;
     }
   };
   if (const size_t wrong = read(json); wrong > 0 && read(with_quotes(json)) > 0)
-    fail(document->where, "{}is damaged: no JSON at byte {}", name, wrong);
-  if (deep) fail(document->where, "{}is nested too deeply: expected at most {} levels", name, kInputDepth);
+    refuse({"is damaged: no JSON at byte {}", wrong});
+  if (deep) refuse({"is nested too deeply: expected at most {} levels", kInputDepth});
   const Json& root = document->root;
   return {std::move(document), root, std::move(path)};
 }
@@ -91,19 +94,19 @@ InputValue InputValue::below(const Json& json, std::string_view key) const {
   return {document_, json, path_.empty() ? shown : fmt::format("{}.{}", path_, shown)};
 }
 
-std::string InputValue::shown() const {
+Message InputValue::shown() const {
   if (json_->is_object()) return "an object";
-  if (json_->is_array()) return fmt::format("a list of {}", json_->size());
+  if (json_->is_array()) return Message("a list of {}", json_->size());
   if (json_->is_string()) return shown_text(json_->get_ref<const std::string&>());
   return json_->dump();
 }
 
-void InputValue::refuse(std::string_view expected) const {
+void InputValue::refuse(const Message& expected) const {
   fail(document_->where, "{} is {}: expected {}", path_.empty() ? "the whole" : path_, shown(), expected);
 }
 
 std::optional<InputValue> InputValue::find(std::string_view key) const {
-  if (!json_->is_object()) refuse(fmt::format("an object with {}", key));
+  if (!json_->is_object()) refuse(Message("an object with {}", key));
   const auto found = json_->find(key);
   if (found == json_->end()) return std::nullopt;
   return below(*found, key);
@@ -111,7 +114,8 @@ std::optional<InputValue> InputValue::find(std::string_view key) const {
 
 InputValue InputValue::at(std::string_view key) const {
   if (auto found = find(key)) return std::move(*found);
-  fail(document_->where, "{}{}{} is missing", path_, path_.empty() ? "" : ".", key);
+  fail(document_->where, "{} is missing",
+       path_.empty() ? std::string(key) : fmt::format("{}.{}", path_, key));
 }
 
 std::vector<std::pair<std::string, InputValue>> InputValue::members(size_t most) const {
@@ -125,8 +129,8 @@ std::vector<std::pair<std::string, InputValue>> InputValue::members(size_t most)
 }
 
 std::vector<InputValue> InputValue::list(size_t least, size_t most) const {
-  const std::string expected =
-      least == most ? fmt::format("a list of {}", least) : fmt::format("a list of {} to {}", least, most);
+  const Message expected =
+      least == most ? Message("a list of {}", least) : Message("a list of {} to {}", least, most);
   if (!json_->is_array() || json_->size() < least || json_->size() > most) refuse(expected);
   std::vector<InputValue> all;
   all.reserve(json_->size());
@@ -161,7 +165,7 @@ double InputValue::number(double low, double high) const {
   const double value = json_->is_number() ? json_->get<double>() : std::nan("");
   constexpr double kMost = std::numeric_limits<double>::max();
   if (!(value >= low && value <= high))
-    refuse(low <= -kMost && high >= kMost ? "a number" : fmt::format("a number from {} to {}", low, high));
+    refuse(low <= -kMost && high >= kMost ? "a number" : Message("a number from {} to {}", low, high));
   return value;
 }
 
@@ -194,21 +198,21 @@ size_t InputValue::choice(std::span<const std::string_view> words) const {
     const auto found = std::find(words.begin(), words.end(), json_->get_ref<const std::string&>());
     if (found != words.end()) return static_cast<size_t>(found - words.begin());
   }
-  refuse(fmt::format("one of {}", fmt::join(words, ", ")));
+  refuse(Message("one of {}", fmt::join(words, ", ")));
 }
 
-void require_range(std::string_view where, std::string_view path, int64_t value, int64_t low, int64_t high) {
+void require_range(const Message& where, std::string_view path, int64_t value, int64_t low, int64_t high) {
   if (value < low || value > high) fail(where, "{} is {}: expected {}", path, value, whole_range(low, high));
 }
 
-void require_each(std::string_view where, std::string_view path, std::span<const int32_t> values, int32_t low,
+void require_each(const Message& where, std::string_view path, std::span<const int32_t> values, int32_t low,
                   int32_t high) {
   for (size_t i = 0; i < values.size(); ++i)
     if (values[i] < low || values[i] > high)
       require_range(where, fmt::format("{}[{}]", path, i), values[i], low, high);
 }
 
-void require_ascending(std::string_view where, std::string_view path, std::span<const int32_t> values,
+void require_ascending(const Message& where, std::string_view path, std::span<const int32_t> values,
                        int32_t low, int32_t high) {
   require_each(where, path, values, low, high);
   for (size_t i = 1; i < values.size(); ++i)

@@ -18,6 +18,8 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "engine/core/message.h"
+
 namespace normscope {
 
 /// The most levels of lists and objects within each other.
@@ -27,7 +29,7 @@ class InputValue {
  public:
   /// Puts `where` in brackets before every message; `path` is the name of the whole, "" for a file of its
   /// own. Throws Error for text that is no JSON.
-  static InputValue parse(std::string_view json, std::string where, std::string path = "");
+  static InputValue parse(std::string_view json, Message where, std::string path = "");
 
   /// A member of an object. Throws Error when it is missing, or this is no object.
   InputValue at(std::string_view key) const;
@@ -53,14 +55,14 @@ class InputValue {
   std::string object_text(size_t most) const;                    ///< the same of an object
 
   /// Throws Error for what the calls above cannot check.
-  [[noreturn]] void refuse(std::string_view expected) const;
+  [[noreturn]] void refuse(const Message& expected) const;
   const std::string& path() const { return path_; }
 
  private:
   struct Document;
   InputValue(std::shared_ptr<const Document> document, const nlohmann::json& json, std::string path);
   InputValue below(const nlohmann::json& json, std::string_view key) const;
-  std::string shown() const;
+  Message shown() const;
   std::string of_at_most(size_t most, std::string text) const;
 
   std::shared_ptr<const Document> document_;
@@ -72,11 +74,11 @@ class InputValue {
 std::string shown_text(std::string_view text);
 
 /// These throw Error as InputValue does for a number out of range, for instance of a tensor.
-void require_range(std::string_view where, std::string_view path, int64_t value, int64_t low, int64_t high);
-void require_each(std::string_view where, std::string_view path, std::span<const int32_t> values, int32_t low,
+void require_range(const Message& where, std::string_view path, int64_t value, int64_t low, int64_t high);
+void require_each(const Message& where, std::string_view path, std::span<const int32_t> values, int32_t low,
                   int32_t high);
 /// The same; each value must also be greater than the one before.
-void require_ascending(std::string_view where, std::string_view path, std::span<const int32_t> values,
+void require_ascending(const Message& where, std::string_view path, std::span<const int32_t> values,
                        int32_t low, int32_t high);
 
 }  // namespace normscope

@@ -32,8 +32,7 @@ bool ends_within_a_line(int file) {
 
 }  // namespace
 
-LineFile::LineFile(const std::string& path, std::string what, bool go_on)
-    : where_(std::move(what) + " " + path) {
+LineFile::LineFile(const std::string& path, std::string what, bool go_on) : where_("{} {}", what, path) {
   const OutputPath output = output_path(path, where_);
   if (output.direct) {
     file_ = open_direct(output, where_);
@@ -66,7 +65,7 @@ void LineFile::line(std::string_view text) {
   struct stat before {};
   const bool regular = fstat(file_, &before) == 0 && S_ISREG(before.st_mode);
   if (write_all(file_, std::string(text) + '\n')) return;
-  error_ = fmt::format("[{}] cannot be written: {}", where_, std::strerror(errno));
+  error_ = Message("[{}] {}", where_, Message("cannot be written: {}", std::strerror(errno)));
   if (regular && ftruncate(file_, before.st_size) != 0) return;  // half a line stays
 }
 

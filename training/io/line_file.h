@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "engine/core/message.h"
 #include "training/io/output_path.h"
 
 namespace normscope {
@@ -25,10 +26,10 @@ class LineFile {
   explicit operator bool() const { return file_ >= 0; }
   void line(std::string_view text);  // without its line break
   // Empty while all is well; after an error no more lines are written.
-  const std::string& error() const { return error_; }
+  const Message& error() const { return error_; }
 
  private:
-  std::string where_, error_;
+  Message where_, error_;
   int file_ = -1;
 };
 

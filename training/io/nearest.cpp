@@ -57,10 +57,10 @@ std::string_view likely(std::string_view word, std::span<const std::string_view>
   return 3 * apart <= word.size() + 2 ? name : std::string_view{};
 }
 
-std::string expected(std::string_view word, std::span<const std::string_view> names) {
+Message expected(std::string_view word, std::span<const std::string_view> names) {
   const std::string_view meant = likely(word, names);
-  return fmt::format("{}expected {}", meant.empty() ? "" : fmt::format("did you mean {}? ", meant),
-                     fmt::join(names, ", "));
+  return meant.empty() ? Message("expected {}", fmt::join(names, ", "))
+                       : Message("did you mean {}? expected {}", meant, fmt::join(names, ", "));
 }
 
 }  // namespace normscope

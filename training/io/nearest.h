@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "engine/core/message.h"
+
 namespace normscope {
 
 /// The first name with the fewest letters to change, add or leave out (Levenshtein), in any case of
@@ -17,6 +19,6 @@ std::string_view likely(std::string_view word, std::span<const std::string_view>
 
 /// Says "did you mean post? expected post, pre" after "'psot' is unknown: "; without the question where no
 /// name is likely.
-std::string expected(std::string_view word, std::span<const std::string_view> names);
+Message expected(std::string_view word, std::span<const std::string_view> names);
 
 }  // namespace normscope

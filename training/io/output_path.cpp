@@ -36,7 +36,7 @@ int stream_of(const std::string& path) {
 
 }  // namespace
 
-OutputPath output_path(const std::string& path, const std::string& where) {
+OutputPath output_path(const std::string& path, const Message& where) {
   if (path.empty()) fail(where, "cannot be written: the path is empty");
   const std::string lexical = fs::path(path).lexically_normal().generic_string();
   if (const int stream = stream_of(lexical); stream >= 0) return {lexical, false, true, stream};
@@ -57,7 +57,7 @@ OutputPath output_path(const std::string& path, const std::string& where) {
   return output;
 }
 
-int open_direct(const OutputPath& path, const std::string& where) {
+int open_direct(const OutputPath& path, const Message& where) {
   std::fflush(path.stream == STDERR_FILENO ? stderr : stdout);  // earlier output comes first
   const int file = path.stream >= 0 ? fcntl(path.stream, F_DUPFD_CLOEXEC, 3)
                                     : open(path.target.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC);
@@ -73,7 +73,7 @@ bool same_file(const std::string& a, const std::string& b) {
   return fs::weakly_canonical(a, error) == fs::weakly_canonical(b, error);
 }
 
-void make_folder(const std::string& folder, Access access, const std::string& where) {
+void make_folder(const std::string& folder, Access access, const Message& where) {
   if (folder.empty()) return;
   std::error_code error;
   if (fs::is_directory(folder, error)) return;

@@ -7,6 +7,8 @@
 
 #include <string>
 
+#include "engine/core/message.h"
+
 namespace normscope {
 
 // Who may read a new file or folder. Own (0600, 0700) is for what holds a person's text; Shared is
@@ -21,15 +23,15 @@ struct OutputPath {
 };
 
 // Throws Error, beginning with `where`, for what cannot be an output.
-OutputPath output_path(const std::string& path, const std::string& where);
+OutputPath output_path(const std::string& path, const Message& where);
 
 // Opens a device, pipe or stream for writing. Throws Error. A pipe waits here for its reader.
-int open_direct(const OutputPath& path, const std::string& where);
+int open_direct(const OutputPath& path, const Message& where);
 
 // Whether two paths name the same regular file, or would once they are written.
 bool same_file(const std::string& a, const std::string& b);
 
 // Makes a folder and those above it. Throws Error.
-void make_folder(const std::string& folder, Access access, const std::string& where);
+void make_folder(const std::string& folder, Access access, const Message& where);
 
 }  // namespace normscope

@@ -43,7 +43,7 @@ constexpr struct {
     {TensorType::I16, "I16", 2},   {TensorType::U16, "U16", 2},         {TensorType::U32, "U32", 4},
     {TensorType::U64, "U64", 8},   {TensorType::F8_E4M3, "F8_E4M3", 1}, {TensorType::F8_E5M2, "F8_E5M2", 1}};
 
-std::string where(const std::string& path) { return "safetensors " + path; }
+Message where(const std::string& path) { return {"safetensors {}", path}; }
 
 std::optional<TensorType> type_named(std::string_view name) {
   for (const auto& entry : kTypes) {
@@ -103,14 +103,13 @@ struct SafetensorsFile::HeaderReader {
   const Json& entry;
   size_t data_size;
 
-  template <typename... Args>
-  [[noreturn]] void refuse(fmt::format_string<Args...> format, Args&&... args) const {
-    fail(where(path), "tensor {}: {}", shown_text(name), fmt::format(format, std::forward<Args>(args)...));
+  [[noreturn]] void refuse(const Message& what) const {
+    fail(where(path), "tensor {}: {}", shown_text(name), what);
   }
 
   const Json& field(const char* key) const {
     const auto found = entry.find(key);
-    if (found == entry.end()) refuse("{} is missing", key);
+    if (found == entry.end()) refuse({"{} is missing", key});
     return *found;
   }
 
@@ -122,18 +121,19 @@ struct SafetensorsFile::HeaderReader {
     if (!type) {
       std::vector<std::string_view> known;
       for (const auto& row : kTypes) known.push_back(row.name);
-      refuse("dtype {}: expected {}", shown_text(text), in_words(known, "or"));
+      refuse({"dtype {}: expected {}", shown_text(text), one_of(known)});
     }
     return *type;
   }
 
   std::vector<uint64_t> numbers(const char* key) const {
     const Json& list = field(key);
-    if (!list.is_array()) refuse("{} is not a list", key);
-    if (list.size() > kMaxRank) refuse("{} has {} numbers: expected at most {}", key, list.size(), kMaxRank);
+    if (!list.is_array()) refuse({"{} is not a list", key});
+    if (list.size() > kMaxRank)
+      refuse({"{} has {} numbers: expected at most {}", key, list.size(), kMaxRank});
     std::vector<uint64_t> values;
     for (const Json& value : list) {
-      if (!value.is_number_unsigned()) refuse("{} holds something else than whole numbers from 0", key);
+      if (!value.is_number_unsigned()) refuse({"{} holds something else than whole numbers from 0", key});
       values.push_back(value.get<uint64_t>());
     }
     return values;
@@ -146,7 +146,7 @@ struct SafetensorsFile::HeaderReader {
     for (int64_t dimension : shape) {
       const auto size = static_cast<uint64_t>(dimension);
       if (size > data_size / bytes)
-        refuse("shape {} needs more than the {} bytes of data", shape_text(shape), data_size);
+        refuse({"shape {} needs more than the {} bytes of data", shape_text(shape), data_size});
       bytes *= size;
     }
     return bytes;
@@ -163,17 +163,17 @@ struct SafetensorsFile::HeaderReader {
       tensor.shape.push_back(static_cast<int64_t>(dimension));
     }
     const std::vector<uint64_t> offsets = numbers("data_offsets");
-    if (offsets.size() != 2) refuse("data_offsets holds {} numbers, expected 2", offsets.size());
+    if (offsets.size() != 2) refuse({"data_offsets holds {} numbers, expected 2", offsets.size()});
     if (offsets[0] > offsets[1] || offsets[1] > data_size) {
-      refuse("data_offsets [{},{}] lie outside the {} bytes of data (is the file truncated?)", offsets[0],
-             offsets[1], data_size);
+      refuse({"data_offsets [{},{}] lie outside the {} bytes of data (is the file truncated?)", offsets[0],
+              offsets[1], data_size});
     }
     tensor.begin = offsets[0];
     tensor.end = offsets[1];
     const uint64_t needed = bytes(tensor.shape, tensor.type);
     if (tensor.end - tensor.begin != needed) {
-      refuse("shape {} of {} needs {} bytes, its data_offsets give {}", shape_text(tensor.shape),
-             name_of(tensor.type), needed, tensor.end - tensor.begin);
+      refuse({"shape {} of {} needs {} bytes, its data_offsets give {}", shape_text(tensor.shape),
+              name_of(tensor.type), needed, tensor.end - tensor.begin});
     }
     return tensor;
   }
@@ -370,11 +370,11 @@ std::vector<To> SafetensorsFile::convert(std::string_view name, std::string_view
     return true;
   };
   if (!(read(From{}) || ...)) {
-    fail("safetensors " + path_, "tensor {}: dtype {}, expected {}", shown_text(name), name_of(stored),
+    fail({"safetensors {}", path_}, "tensor {}: dtype {}, expected {}", shown_text(name), name_of(stored),
          expected);
   }
   if (!fits)
-    fail("safetensors " + path_, "tensor {}: element {} does not fit into 32 bits", shown_text(name),
+    fail({"safetensors {}", path_}, "tensor {}: element {} does not fit into 32 bits", shown_text(name),
          values.size());
   return values;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
@@ -9,6 +10,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "engine/core/message.h"
 
 namespace normscope {
 
@@ -22,6 +25,13 @@ std::string in_words(const std::vector<Word>& words, std::string_view last) {
     text += words[i];
   }
   return text;
+}
+
+/// Says "relu or gelu", "a, b or c".
+template <typename Word>
+Message one_of(const std::vector<Word>& words) {
+  if (words.size() < 2) return in_words(words, "or");
+  return {"{} or {}", fmt::join(words.begin(), words.end() - 1, ", "), words.back()};
 }
 
 /// Has the parts between the places of `at`, one at least; they last as long as the text.

@@ -14,11 +14,8 @@ namespace {
 
 constexpr size_t kLongestMessage = 300;
 
-[[noreturn]] void refuse(const std::string& name, size_t line, std::string what) {
-  if (what.size() > kLongestMessage) what = what.substr(0, kLongestMessage) + "...";
-  std::replace_if(
-      what.begin(), what.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
-  throw Error(fmt::format("{}:{}: {}", name, line, what));
+[[noreturn]] void refuse(const std::string& name, size_t line, const Message& what) {
+  throw Error("{}:{}: {}", name, line, on_one_line(what, kLongestMessage));
 }
 
 /// The end of a string that begins at `at` with a quote: of one line, or of several after three
@@ -55,10 +52,10 @@ void check_size(std::string_view text, const std::string& name) {
       continue;
     }
     if (c == '.' && ++dots > kTomlDots)
-      refuse(name, line, fmt::format("a key of more than {} parts: expected fewer", kTomlDots));
+      refuse(name, line, Message("a key of more than {} parts: expected fewer", kTomlDots));
     if ((c == '.' && dots == 1) || c == '[' || c == '{') ++tables;
     if (tables > kTomlTables)
-      refuse(name, line, fmt::format("more than {} tables and lists: expected fewer", kTomlTables));
+      refuse(name, line, Message("more than {} tables and lists: expected fewer", kTomlTables));
     if (c == '\n' || c == '=' || c == ',' || c == '[' || c == ']' || c == '{' || c == '}') dots = 0;
     if (c == '\n') ++line;
     ++at;
@@ -72,18 +69,18 @@ toml::table parse_toml(std::string_view text, const std::string& name) {
   try {
     return toml::parse(text, name);
   } catch (const toml::parse_error& error) {
-    refuse(name, error.source().begin.line, fmt::format("not valid TOML: {}", error.description()));
+    refuse(name, error.source().begin.line, Message("not valid TOML: {}", error.description()));
   }
 }
 
-std::string what_it_is(const toml::node& node) {
+Message what_it_is(const toml::node& node) {
   switch (node.type()) {
     case toml::node_type::string:
-      return fmt::format("'{}' is text", *node.value<std::string>());
+      return Message("'{}' is text", *node.value<std::string>());
     case toml::node_type::integer:
-      return fmt::format("{} is a whole number", *node.value<int64_t>());
+      return Message("{} is a whole number", *node.value<int64_t>());
     case toml::node_type::floating_point:
-      return fmt::format("{} is a decimal number", *node.value<double>());
+      return Message("{} is a decimal number", *node.value<double>());
     case toml::node_type::boolean:
       return *node.value<bool>() ? "true is a flag" : "false is a flag";
     case toml::node_type::array:

@@ -12,6 +12,8 @@
 #include <string>
 #include <string_view>
 
+#include "engine/core/message.h"
+
 namespace normscope {
 
 /// The only call of the library's parser. `name` stands for the file. Throws Error as "NAME:LINE: not
@@ -20,7 +22,7 @@ namespace normscope {
 toml::table parse_toml(std::string_view text, const std::string& name);
 
 /// What stands in a file where something else was expected: "'warm' is text".
-std::string what_it_is(const toml::node& node);
+Message what_it_is(const toml::node& node);
 
 inline constexpr int kTomlDots = 16;           ///< in one key
 inline constexpr size_t kTomlTables = 20'000;  ///< headers and dotted keys

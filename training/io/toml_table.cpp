@@ -40,17 +40,14 @@ void flatten(const toml::table& table, const std::string& prefix,
 Table::Table(const toml::table& table, std::string file, std::string name)
     : table_(&table), file_(std::move(file)), name_(std::move(name)) {}
 
-void Table::refuse(std::string_view key, const std::string& what) const {
+void Table::refuse(std::string_view key, const Message& what) const {
   const toml::node* node = key.empty() ? nullptr : table_->get(key);
   const auto line = (node ? node->source() : table_->source()).begin.line;
   const std::string path = name_.empty() ? std::string(key)
                            : key.empty() ? name_
                                          : fmt::format("{}.{}", name_, key);
-  std::string all = fmt::format("{}:{}: [{}] {}", file_, line, path.substr(0, kQuoted), what);
-  if (all.size() > file_.size() + 2 * kQuoted) all = all.substr(0, file_.size() + 2 * kQuoted) + "...";
-  std::replace_if(
-      all.begin(), all.end(), [](unsigned char c) { return c < 0x20; }, ' ');
-  throw Error(all);
+  throw Error(on_one_line(Message("{}:{}: [{}] {}", file_, line, path.substr(0, kQuoted), what),
+                          file_.size() + 2 * kQuoted));
 }
 
 const toml::node* Table::take(std::string_view key) {
@@ -60,17 +57,17 @@ const toml::node* Table::take(std::string_view key) {
 
 const toml::node& Table::need(std::string_view key, const char* what) {
   const toml::node* node = take(key);
-  if (!node) refuse(key, fmt::format("is missing: expected {}", what));
+  if (!node) refuse(key, Message("is missing: expected {}", what));
   return *node;
 }
 
 std::string Table::text(std::string_view key) {
   const toml::node& node = need(key, "a text");
   const auto text = node.value_exact<std::string>();
-  if (!text) refuse(key, what_it_is(node) + ": expected a text");
+  if (!text) refuse(key, Message("{}: expected a text", what_it_is(node)));
   if (text->empty()) refuse(key, "is empty: expected a text");
   if (text->size() > kLongest)
-    refuse(key, fmt::format("has {} bytes: expected at most {}", text->size(), kLongest));
+    refuse(key, Message("has {} bytes: expected at most {}", text->size(), kLongest));
   return *text;
 }
 
@@ -81,7 +78,7 @@ std::string Table::text(std::string_view key, std::string_view absent) {
 }
 
 double Table::number_of(std::string_view key, const toml::node& node) {
-  if (!node.is_number()) refuse(key, what_it_is(node) + ": expected a number");
+  if (!node.is_number()) refuse(key, Message("{}: expected a number", what_it_is(node)));
   const double value =
       node.is_integer() ? static_cast<double>(*node.value<int64_t>()) : *node.value<double>();
   if (!std::isfinite(value)) refuse(key, "is not finite: expected a number");
@@ -99,7 +96,7 @@ std::optional<double> Table::maybe(std::string_view key) {
 int32_t Table::whole(std::string_view key, int32_t low, int32_t high) {
   const double value = number(key);
   if (value != std::floor(value) || value < low || value > high)
-    refuse(key, fmt::format("{} is not possible: expected a whole number from {} to {}", value, low, high));
+    refuse(key, Message("{} is not possible: expected a whole number from {} to {}", value, low, high));
   return static_cast<int32_t>(value);
 }
 
@@ -113,14 +110,14 @@ bool Table::flag(std::string_view key, bool absent) {
   const toml::node* node = take(key);
   if (!node) return absent;
   const auto value = node->value_exact<bool>();
-  if (!value) refuse(key, what_it_is(*node) + ": expected true or false");
+  if (!value) refuse(key, Message("{}: expected true or false", what_it_is(*node)));
   return *value;
 }
 
 std::vector<double> Table::numbers(std::string_view key) {
   const toml::node* node = take(key);
   if (!node) return {};
-  if (!is_list(node)) refuse(key, what_it_is(*node) + ": expected a list of at most 1000 numbers");
+  if (!is_list(node)) refuse(key, Message("{}: expected a list of at most 1000 numbers", what_it_is(*node)));
   std::vector<double> out;
   for (const toml::node& item : *node->as_array()) out.push_back(number_of(key, item));
   return out;
@@ -129,19 +126,19 @@ std::vector<double> Table::numbers(std::string_view key) {
 std::pair<int32_t, int32_t> Table::steps(std::string_view key, int32_t low, int32_t high) {
   const std::vector<double> range = numbers(key);
   if (range.size() != 2 || range[0] < low || range[1] < range[0] || range[1] > high)
-    refuse(key, fmt::format("expected [first, last], from {} to {}", low, high));
+    refuse(key, Message("expected [first, last], from {} to {}", low, high));
   return {static_cast<int32_t>(range[0]), static_cast<int32_t>(range[1])};
 }
 
 std::vector<std::string> Table::texts(std::string_view key) {
   const toml::node* node = take(key);
   if (!node) return {};
-  if (!is_list(node)) refuse(key, what_it_is(*node) + ": expected a list of at most 1000 texts");
+  if (!is_list(node)) refuse(key, Message("{}: expected a list of at most 1000 texts", what_it_is(*node)));
   std::vector<std::string> out;
   for (const toml::node& item : *node->as_array()) {
     const auto text = item.value_exact<std::string>();
     if (!text || text->size() > kLongest)
-      refuse(key, what_it_is(item) + fmt::format(": expected a text of at most {} bytes", kLongest));
+      refuse(key, Message("{}: expected a text of at most {} bytes", what_it_is(item), kLongest));
     out.push_back(*text);
   }
   return out;
@@ -155,23 +152,23 @@ size_t Table::choice(std::string_view key, const std::vector<std::string_view>& 
   }
   const std::string word = text(key);
   const auto it = std::find(words.begin(), words.end(), word);
-  if (it == words.end()) refuse(key, fmt::format("'{}' is not known: {}", word, expected(word, words)));
+  if (it == words.end()) refuse(key, Message("'{}' is not known: {}", word, expected(word, words)));
   return static_cast<size_t>(it - words.begin());
 }
 
 Table Table::table(std::string_view key) {
   const toml::node& node = need(key, "a table");
-  if (!node.is_table()) refuse(key, what_it_is(node) + ": expected a table");
+  if (!node.is_table()) refuse(key, Message("{}: expected a table", what_it_is(node)));
   return {*node.as_table(), file_, name_.empty() ? std::string(key) : fmt::format("{}.{}", name_, key)};
 }
 
 std::vector<Table> Table::tables(std::string_view key) {
   const toml::node* node = take(key);
   if (!node) return {};
-  if (!is_list(node)) refuse(key, what_it_is(*node) + ": expected a list of at most 1000 tables");
+  if (!is_list(node)) refuse(key, Message("{}: expected a list of at most 1000 tables", what_it_is(*node)));
   std::vector<Table> out;
   for (const toml::node& item : *node->as_array()) {
-    if (!item.is_table()) refuse(key, what_it_is(item) + ": expected a table");
+    if (!item.is_table()) refuse(key, Message("{}: expected a table", what_it_is(item)));
     out.emplace_back(*item.as_table(), file_,
                      fmt::format("{}{}{} {}", name_, name_.empty() ? "" : ".", key, out.size() + 1));
   }
@@ -181,12 +178,12 @@ std::vector<Table> Table::tables(std::string_view key) {
 std::vector<std::pair<std::string, Table>> Table::children(std::string_view key) {
   const toml::node* node = take(key);
   if (!node) return {};
-  if (!node->is_table()) refuse(key, what_it_is(*node) + ": expected a table");
+  if (!node->is_table()) refuse(key, Message("{}: expected a table", what_it_is(*node)));
   std::vector<std::pair<std::string, Table>> out;
   for (const auto& [name, child] : *node->as_table()) {
     const std::string path = fmt::format("{}.{}", key, std::string_view(name.str()));
     if (!child.is_table())
-      refuse(key, fmt::format("{} is no table: expected [{}]", std::string_view(name.str()), path));
+      refuse(key, Message("{} is no table: expected [{}]", std::string_view(name.str()), path));
     out.emplace_back(std::string(name.str()), Table(*child.as_table(), file_, path));
   }
   // In the order of the file: toml++ sorts by name.
@@ -214,7 +211,7 @@ void Table::done() const {
   for (const auto& [key, node] : *table_) {
     const std::string name(key.str());
     if (std::find(known_.begin(), known_.end(), name) == known_.end())
-      refuse(name, fmt::format("is not known here: expected {}", fmt::join(known_, ", ")));
+      refuse(name, Message("is not known here: expected {}", fmt::join(known_, ", ")));
   }
 }
 

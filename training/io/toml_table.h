@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/core/message.h"
 #include "training/io/toml.h"
 
 namespace normscope {
@@ -41,7 +42,7 @@ class Table {
 
   /// Throws Error for a key that was never read.
   void done() const;
-  [[noreturn]] void refuse(std::string_view key, const std::string& what) const;
+  [[noreturn]] void refuse(std::string_view key, const Message& what) const;
   const std::string& name() const { return name_; }
   const std::string& file() const { return file_; }
 

@@ -42,11 +42,10 @@ std::string_view word_of(Verdict::Kind kind) {
   return kWords[static_cast<size_t>(kind)];
 }
 
-std::string to_string(const Verdict& verdict) {
-  const std::string_view word = word_of(verdict.kind);
-  if (verdict.kind == Verdict::Kind::Learns) return fmt::format("{} since step {}", word, verdict.since);
-  if (verdict.kind == Verdict::Kind::NotFinite) return fmt::format("{} at step {}", word, verdict.since);
-  return std::string(word);
+Message to_string(const Verdict& verdict) {
+  if (verdict.kind == Verdict::Kind::Learns) return Message("learns since step {}", verdict.since);
+  if (verdict.kind == Verdict::Kind::NotFinite) return Message("not finite at step {}", verdict.since);
+  return word_of(verdict.kind);
 }
 
 std::optional<Verdict> verdict_from(std::string_view text) {

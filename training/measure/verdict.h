@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "engine/core/message.h"
 #include "training/measure/history.h"
 
 namespace normscope {
@@ -43,7 +44,7 @@ inline constexpr const char* kBeganBelow = "began below the plateau";
 bool began_below(std::span<const RunEvent> events, int32_t step = std::numeric_limits<int32_t>::max());
 
 /// "learns since step 46", "stuck", "not finite at step 23", "not decided".
-std::string to_string(const Verdict& verdict);
+Message to_string(const Verdict& verdict);
 /// Reads such a text; nothing for any other.
 std::optional<Verdict> verdict_from(std::string_view text);
 

@@ -83,7 +83,7 @@ TensorShape row(const std::vector<T>& values) {
   return {static_cast<int64_t>(values.size())};
 }
 
-std::string where_of(const SafetensorsFile& file) { return "checkpoint " + file.path(); }
+Message where_of(const SafetensorsFile& file) { return {"checkpoint {}", file.path()}; }
 
 template <class T, class Rule>
 void metadata(const SafetensorsFile& file, const std::string& key, T& value, const Rule& rule) {
@@ -187,9 +187,9 @@ auto of_file(const SafetensorsFile& file, Read read) {
   try {
     return read();
   } catch (const Error& error) {
-    const std::string what = error.what(), where = "[" + where_of(file) + "]";
-    if (what.starts_with(where)) throw;
-    throw Error(where + " " + what);
+    const Message where = where_of(file);
+    if (where_of(error.message) == where) throw;
+    throw Error("[{}] {}", where, error.message);
   }
 }
 

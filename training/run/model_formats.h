@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "engine/core/message.h"
 #include "engine/tape/store.h"
 #include "training/spec/spec.h"
 
@@ -14,7 +15,7 @@ namespace normscope {
 struct ModelFormat {
   struct Look {
     bool opens = false;
-    std::string words;  ///< what it is and what opening it does, or why it does not open and what to do
+    Message words;  ///< what it is and what opening it does, or why it does not open and what to do
   };
   /// What stands at a path; nothing: no model of this format. Reads no weights.
   std::optional<Look> (*look)(const std::string& path);

@@ -54,8 +54,9 @@ const char* to_string(RunState state) {
   return "?";
 }
 
-std::string stuck_words(double mean, double level, const std::string& unit) {
-  return fmt::format("stuck {} {} frequencies", Plateau::at_level(mean, level) ? "at" : "above", unit);
+Message stuck_words(double mean, double level, const std::string& unit) {
+  const std::string line = unit + " frequencies";
+  return Plateau::at_level(mean, level) ? Message("stuck at {}", line) : Message("stuck above {}", line);
 }
 
 Run::Impl::Impl(RunSpec given, std::shared_ptr<const Task> source, Backend& machine)
@@ -245,7 +246,7 @@ void Run::measure_live(bool on, int32_t every) {
   impl_->settle_critical();
 }
 
-std::string Run::take_notice() { return std::exchange(impl_->notice, {}); }
+Message Run::take_notice() { return std::exchange(impl_->notice, {}); }
 
 void Run::set_budget(int32_t steps) {
   impl_->spec.train.steps = impl_->origin.train.steps = steps;
@@ -556,11 +557,11 @@ void Run::Impl::settle_critical() {
 // Lets a run whose measurement finds no memory train on without it, to the same bits, and says so once.
 // A lost device is reported by require_backend().
 void Run::Impl::try_critical(const std::function<void()>& measure) {
-  const std::string error = guarded("critical rate", measure);
+  const Message error = guarded("critical rate", measure);
   if (error.empty() || !backend->error().empty()) return;
   critical.reset();
   critical_left_out = true;
-  notice = "the critical rate is left out: " + error;
+  notice = Message("the critical rate is left out: {}", error);
 }
 
 void Run::Impl::begin_critical(int64_t step) {

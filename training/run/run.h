@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/core/message.h"
 #include "engine/tape/program.h"
 #include "engine/tape/store.h"
 #include "training/measure/history.h"
@@ -21,7 +22,7 @@ namespace normscope {
 enum class RunState : uint8_t { Training, WarmingUp, Learning, Stuck, NonFinite, Finished };
 const char* to_string(RunState state);
 /// Says "stuck at letter frequencies", or above them where the mean loss is clearly higher.
-std::string stuck_words(double mean, double level, const std::string& unit);
+Message stuck_words(double mean, double level, const std::string& unit);
 
 /// Has the numbers of measure/step_metrics.h over a whole batch instead of one fixed sequence.
 /// They are taken after `step` steps, on the batch of that step (of step 1 before the first).
@@ -78,7 +79,7 @@ class Run {
   /// Says once what the run leaves out from now on, and why ("the critical rate is left out: [memory]
   /// ..."); empty: nothing. The critical rate needs memory of its own; the run tries it again when it was switched
   /// off and on, or the run moved.
-  std::string take_notice();
+  Message take_notice();
 
   RunState state() const;
   /// The step at which it left the plateau; 0 = not (yet), or a fork has too few losses of its own.

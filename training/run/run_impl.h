@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/core/message.h"
 #include "training/measure/plateau.h"
 #include "training/run/critical_rate.h"
 #include "training/run/evaluate.h"
@@ -137,7 +138,7 @@ struct Run::Impl : RunIdentity {
   std::unique_ptr<Validator> validator;
   std::unique_ptr<CriticalRate> critical;  ///< exists once it was due; for this network
   bool critical_left_out = false;          ///< there was no room for it; tried anew where there may be room
-  std::string notice;                      ///< see take_notice()
+  Message notice;                          ///< see take_notice()
   std::span<const double> rates_asked;     ///< of step_along(), while it steps
   std::vector<double> losses_along;        ///< at these rates; empty where there was no room
   std::unique_ptr<Writer> line_writer;

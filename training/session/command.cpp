@@ -44,9 +44,9 @@ bool can_be_taken_back(const Command& c) {
          std::holds_alternative<ReplaceRuns>(c) || std::holds_alternative<RestoreSession>(c);
 }
 
-std::string refusal(const Answers& answers, Ticket ticket) {
+Message refusal(const Answers& answers, Ticket ticket) {
   const auto at = from_ticket(answers, ticket);
-  return at != answers.end() && (*at)->ticket == ticket ? (*at)->refused : "";
+  return at != answers.end() && (*at)->ticket == ticket ? (*at)->refused : Message();
 }
 
 void add_changes(Change& sum, const Answers& answers, Ticket first, Ticket last) {

@@ -12,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "engine/core/message.h"
 #include "training/spec/backend_choice.h"
 #include "training/spec/spec.h"
 
@@ -216,7 +217,7 @@ struct Change {
 /// Reports a command that was refused, or that changed what can be taken back.
 struct Answer {
   Ticket ticket = 0;
-  std::string refused{};  ///< why it changed nothing; empty: it was carried out
+  Message refused{};  ///< why it changed nothing; empty: it was carried out
   Change change{};
 };
 /// In the order of their tickets.
@@ -227,7 +228,7 @@ bool replaces_runs(const Command& command);
 /// Whether the command's Answer may have a Change.
 bool can_be_taken_back(const Command& command);
 /// Why a command was refused; empty where it was not, or has no answer yet.
-std::string refusal(const Answers& answers, Ticket ticket);
+Message refusal(const Answers& answers, Ticket ticket);
 /// Adds the changes of the commands from `first` to `last` to `sum`. A setting that was changed more
 /// than once goes back to what the first command found, and again to what the last one made of it.
 void add_changes(Change& sum, const Answers& answers, Ticket first, Ticket last);

@@ -41,12 +41,12 @@ struct Lab::Impl {
   void loop(LabTrainer& trainer, std::deque<Posted>& taken);
   bool take_commands(LabTrainer& trainer, std::deque<Posted>& taken);
   void autosave(LabTrainer& trainer, bool last = false);
-  void say_autosave_error(LabTrainer& trainer, const std::string& error);
+  void say_autosave_error(LabTrainer& trainer, const Message& error);
   void wait_for_autosave(size_t bytes = 0);
   bool save_due() const { return unsaved && Clock::now() >= next_save; }
   void answer(LabTrainer& trainer, const Posted& posted);
   void answer_all(LabTrainer& trainer, std::deque<Posted>& taken);
-  void refuse_rest(LabTrainer& trainer, const std::deque<Posted>& taken, const std::string& why);
+  void refuse_rest(LabTrainer& trainer, const std::deque<Posted>& taken, const Message& why);
   void publish(const LabTrainer& trainer, bool busy_with_command = false);
   template <typename Done>
   void wait(Done done);
@@ -65,8 +65,8 @@ struct Lab::Impl {
   Clock::time_point shown{};  // trainer thread only
   bool unsaved = false;       // trainer thread only, as next_save
   Clock::time_point next_save{};
-  std::string step_refusal;  // trainer thread only: the message of a quiet command
-  std::string window;        // under the mutex, as window_changed
+  Message step_refusal;  // trainer thread only: the message of a quiet command
+  std::string window;    // under the mutex, as window_changed
   bool window_changed = false;
   int64_t generation = 0;  // trainer thread only, as `whole`: the autosave's
   bool whole = true;       // the next image refers to no file of an earlier one
@@ -127,7 +127,7 @@ void Lab::Impl::answer(LabTrainer& trainer, const Posted& posted) {
     try {
       trainer.carry_out(posted.command, posted.ticket);
     } catch (const DeviceError& error) {  // the command is carried out on the CPU
-      if (!trainer.fall_back(error.what())) throw;
+      if (!trainer.fall_back(error.message)) throw;
       trainer.carry_out(posted.command, posted.ticket);
     }
     if (std::holds_alternative<session::SaveSession>(posted.command))
@@ -169,7 +169,7 @@ void Lab::Impl::wait_for_autosave(size_t bytes) {
 }
 
 // Tells a failure (a full disk) once; the former state stays, and the next try comes in its time.
-void Lab::Impl::say_autosave_error(LabTrainer& trainer, const std::string& error) {
+void Lab::Impl::say_autosave_error(LabTrainer& trainer, const Message& error) {
   if (error.empty()) return;
   unsaved = whole = true;
   if (trainer.message == error) return;
@@ -196,7 +196,7 @@ void Lab::Impl::autosave(LabTrainer& trainer, bool last) {
 }
 
 // Refuses the commands that a failed round left unanswered: they were not carried out.
-void Lab::Impl::refuse_rest(LabTrainer& trainer, const std::deque<Posted>& taken, const std::string& why) {
+void Lab::Impl::refuse_rest(LabTrainer& trainer, const std::deque<Posted>& taken, const Message& why) {
   for (const Posted& posted : taken) {
     if (posted.ticket <= trainer.answered) continue;
     trainer.refuse(posted.ticket, why);
@@ -223,12 +223,12 @@ void Lab::Impl::run() {
   }
   made.set_value();
   std::deque<Posted> taken;
-  const auto say = [&](const std::string& error) {
+  const auto say = [&](const Message& error) {
     trainer->pause();
     trainer->message = error;
     publish(*trainer);
   };
-  std::string error = guarded("lab", [&] {
+  Message error = guarded("lab", [&] {
     trainer->open_device();
     if (!options.autosave.empty()) generation = session_generation(options.autosave);
   });

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/core/message.h"
 #include "training/data/data_identity.h"
 #include "training/measure/theory/theory.h"
 #include "training/run/run.h"
@@ -48,8 +49,8 @@ struct RunView {
   std::shared_ptr<const RunSpec> origin;  ///< as it stood at step 0: with `edits` it replays this run
   std::string name;                       ///< what it began as; told_apart() where others began so too
   RunState state = RunState::Training;
-  std::string badge;  ///< "stuck at letter frequencies", "learning since step 46", "not finite at step 23"
-  std::string note;   ///< the error text under a badge that needs one
+  Message badge;     ///< "stuck at letter frequencies", "learning since step 46", "not finite at step 23"
+  std::string note;  ///< the error text under a badge that needs one
   int32_t step = 0;
   double seconds_per_step = 0;               ///< of this run alone, smoothed; 0: no step was taken here
   double loss = 0;                           ///< mean of loss_window(step, edits) steps; NaN: no own one
@@ -114,8 +115,8 @@ struct LabView {
   session::Ticket answered = 0;
   session::Answers answers;  ///< the newest thousand: refusals, and what takes other commands back
   BackendChoice backend;     ///< where the runs are
-  std::string backend_note;  ///< why they have left the requested place; empty: they have not
-  std::string message;       ///< last refusal or notice, one line; empty when none
+  Message backend_note;      ///< why they have left the requested place; empty: they have not
+  Message message;           ///< last refusal or notice, one line; empty when none
 };
 
 class LossArchive;

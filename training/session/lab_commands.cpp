@@ -62,7 +62,7 @@ void LabTrainer::carry_out(const session::Command& command, session::Ticket tick
   if (!change.undo.empty()) keep_answer({ticket, {}, std::move(change)});
 }
 
-void LabTrainer::refuse(session::Ticket ticket, const std::string& why) { keep_answer({ticket, why, {}}); }
+void LabTrainer::refuse(session::Ticket ticket, const Message& why) { keep_answer({ticket, why, {}}); }
 
 /// Sorts the answers: a step that is trained again for its copy may be refused after later commands were answered.
 void LabTrainer::keep_answer(session::Answer answer) {
@@ -500,7 +500,7 @@ void LabTrainer::set_backend(BackendChoice choice) {
       moved.push_back(entry);
     }
   } catch (...) {  // all stay; no other error may pass for a DeviceError of a run
-    const std::string why = describe_exception("moving the runs");
+    const Message why = describe_exception("moving the runs");
     for (LabEntry* entry : moved) entry->run->move_to(*backend_);
     if (device && drop_session()) return set_backend(choice);
     fail("backend", "{}", why);
@@ -516,7 +516,7 @@ void LabTrainer::set_backend(BackendChoice choice) {
   choice_ = choice;
 }
 
-bool LabTrainer::fall_back(const std::string& why) {
+bool LabTrainer::fall_back(const Message& why) {
   if (backend_ == cpu_.get()) return false;
   for (LabEntry* entry : kept()) {
     Run& run = *entry->run;
@@ -531,7 +531,7 @@ bool LabTrainer::fall_back(const std::string& why) {
   backend_ = cpu_.get();
   device_.reset();
   choice_ = {};
-  backend_note_ = message = fmt::format("CUDA stopped, the runs go on on the CPU: {}", why);
+  backend_note_ = message = Message("CUDA stopped, the runs go on on the CPU: {}", why);
   return true;
 }
 

@@ -75,7 +75,7 @@ void LabTrainer::edit_live(int32_t run, const std::string& key, const std::strin
     park_copy(one);
     one.run->edit(key, value);
   }
-  if (!late.empty()) message = fmt::format("{} from step 0 again: no step to come would have changed", late);
+  if (!late.empty()) message = Message("{} from step 0 again: no step to come would have changed", late);
 }
 
 // Keeps a run as it stands before an edit, for undo, where memory has room for it.

@@ -49,17 +49,17 @@ double seconds_between(LabTrainer::Clock::time_point from, LabTrainer::Clock::ti
 double shown_loss(const Run& run) { return run.mean_loss(loss_window(run.steps_done(), run.edits())); }
 
 // Of a run that is whole at every moment its end is no news.
-std::string badge_of(const LabEntry& entry, bool playing, bool instant) {
+Message badge_of(const LabEntry& entry, bool playing, bool instant) {
   const Run& run = *entry.run;
   const bool told = instant && run.state() == RunState::Finished && run.learning_since() > 0;
   switch (told ? RunState::Learning : run.state()) {
     case RunState::NonFinite:
-      return fmt::format("not finite at step {}", run.non_finite()->step);
+      return Message("not finite at step {}", run.non_finite()->step);
     case RunState::Stuck:
       return stuck_words(run.mean_loss(Plateau::kWindow), run.plateau_level(), run.task().unit());
     case RunState::Learning:
       if (began_below(run.history()->events())) return "learning from the first step on";
-      return fmt::format("learning since step {}", run.learning_since());
+      return Message("learning since step {}", run.learning_since());
     case RunState::Finished:
       return "finished";
     case RunState::WarmingUp:
@@ -67,8 +67,8 @@ std::string badge_of(const LabEntry& entry, bool playing, bool instant) {
     case RunState::Training:
       if (!playing) return "paused";
       if (entry.forked_from < 0) return "training";
-      return fmt::format("{} of its own {} steps", run.steps_done() - entry.fork_step,
-                         run.spec().train.steps - entry.fork_step);
+      return Message("{} of its own {} steps", run.steps_done() - entry.fork_step,
+                     run.spec().train.steps - entry.fork_step);
   }
   return "";
 }
@@ -145,7 +145,7 @@ void LabTrainer::open_device() {
     backend_ = device_.get();
     choice_ = options_.backend;
   } catch (...) {
-    backend_note_ = "on the CPU: " + describe_exception("backend");
+    backend_note_ = Message("on the CPU: {}", describe_exception("backend"));
   }
 }
 LabTrainer::~LabTrainer() = default;
@@ -214,7 +214,7 @@ void LabTrainer::work() {
   try {
     do_work();
   } catch (const DeviceError& error) {
-    if (!fall_back(error.what())) throw;
+    if (!fall_back(error.message)) throw;
   }
 }
 
@@ -258,8 +258,8 @@ double LabTrainer::step_entry(LabEntry& entry) {
   run.step();
   const double seconds = seconds_between(begin, Clock::now());
   smooth(entry.seconds_per_step, seconds);
-  if (const std::string notice = run.take_notice(); !notice.empty())
-    message = fmt::format("run {}: {}", entry.letter, notice);
+  if (const Message notice = run.take_notice(); !notice.empty())
+    message = Message("run {}: {}", entry.letter, notice);
   const int32_t every = options_.validation_every;
   const bool ended = run.steps_done() == end_of(entry);
   if (every > 0 && !entry.broken() && (run.steps_done() % every == 0 || ended)) {
@@ -347,7 +347,7 @@ RunView LabTrainer::view_of(LabEntry& entry) const {
   view.origin = view.stale ? entry.wanted : entry.published_origin;
   view.name = view.stale ? default_name(*entry.wanted) : entry.published_name;
   view.state = run.state();
-  view.badge = lags(entry) ? "catching up" : badge_of(entry, now_.playing, now_.instant);
+  view.badge = lags(entry) ? Message("catching up") : badge_of(entry, now_.playing, now_.instant);
   if (run.non_finite()) view.note = "first in " + run.non_finite()->tensor;
   view.step = run.steps_done();
   view.seconds_per_step = entry.seconds_per_step;
@@ -451,7 +451,7 @@ void LabTrainer::check_seeds() {
 void LabTrainer::rerun_step() {
   std::vector<std::string> keys;
   for (LabEntry* entry : now_.entries()) keys.push_back(card_key(*entry));
-  if (std::string says = reruns_.step(keys, *backend_); !says.empty()) message = std::move(says);
+  if (Message says = reruns_.step(keys, *backend_); !says.empty()) message = std::move(says);
 }
 
 // Uses the time between two steps under a speed limit, and a share of the time at full speed.

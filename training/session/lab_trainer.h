@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/core/message.h"
 #include "training/session/command.h"
 #include "training/session/inquiry.h"
 #include "training/session/lab.h"
@@ -86,7 +87,7 @@ class LabTrainer {
   /// Throws Error and then leaves everything as it was. It keeps under the ticket what takes the command
   /// back.
   void carry_out(const session::Command& command, session::Ticket ticket = 0);
-  void refuse(session::Ticket ticket, const std::string& why);
+  void refuse(session::Ticket ticket, const Message& why);
   void pause();
 
   bool has_work() const;
@@ -99,7 +100,7 @@ class LabTrainer {
   void work();
   /// Serves a DeviceError: all runs go on on the CPU from their newest snapshots. False when they are
   /// there already.
-  bool fall_back(const std::string& why);
+  bool fall_back(const Message& why);
 
   /// The session as it stands. It refers to files of the last image where nothing changed, unless `whole`.
   SessionImage image(int64_t generation, bool whole);
@@ -110,7 +111,7 @@ class LabTrainer {
   bool note_too_large();           ///< says once that the runs are not autosaved; true when it did
   size_t weight_bytes() const;     ///< of all runs shown, with their moments
   size_t kept_bytes() const;       ///< bytes of the histories and keyframes of all runs, stashed ones too
-  std::string message;             ///< of the last command, empty when it went well
+  Message message;                 ///< of the last command, empty when it went well
   session::Ticket answered = 0;    ///< the last command that was carried out or refused
   std::function<bool()> called{};  ///< whether a command waits
   std::function<void()> wake{};    ///< called on another thread when a whole run is there
@@ -242,7 +243,7 @@ class LabTrainer {
   std::unique_ptr<Backend> cpu_, device_;  ///< they outlive the runs
   Backend* backend_ = nullptr;             ///< cpu_ or device_, whichever the runs are on
   BackendChoice choice_;
-  std::string backend_note_;
+  Message backend_note_;
   std::vector<std::pair<DataSpec, std::shared_ptr<const Task>>> tasks_;
   /// Of the data with this hash; a large vocabulary makes them too slow for every view.
   struct DataNumbers {

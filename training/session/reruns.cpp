@@ -140,10 +140,10 @@ void Reruns::finish(Backend& backend) {
   queue_.erase(queue_.begin());
 }
 
-std::string Reruns::step(const std::vector<std::string>& keys, Backend& backend) {
-  std::string says;
+Message Reruns::step(const std::vector<std::string>& keys, Backend& backend) {
+  Message says;
   if (const size_t dropped = drop_stale(keys); dropped > 0)
-    says = fmt::format("{} reruns with other seeds are not made: their runs were changed", dropped);
+    says = Message("{} reruns with other seeds are not made: their runs were changed", dropped);
   try {
     if (!now_ && waiting()) {
       const Rerun& next = queue_.front();

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/core/message.h"
 #include "training/run/run.h"
 #include "training/session/lab.h"
 #include "training/session/run_cache.h"
@@ -46,7 +47,7 @@ class Reruns {
   bool waiting() const { return !queue_.empty(); }
   /// Takes a step of the rerun under way; reruns whose card is none of `keys` are dropped. Returns what is to be
   /// said, or nothing. Throws DeviceError.
-  std::string step(const std::vector<std::string>& keys, Backend& backend);
+  Message step(const std::vector<std::string>& keys, Backend& backend);
   /// Begins the rerun under way again: half of it on another backend would be neither's.
   void leave();
   /// The losses of a card's reruns; null without one.

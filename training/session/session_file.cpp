@@ -133,7 +133,7 @@ session::ReplaceRuns instant(session::ReplaceRuns command) {
 }
 
 SavedSession parse_session(std::string_view text, const std::string& name) {
-  const std::string where = fmt::format("{} {}", kSession, name);
+  const Message where("{} {}", kSession, name);
   const toml::table root = parse_toml(text, name);
   const toml::table* window = root[kWindowTable].as_table();
   if (!window) fail(where, "there is no table [window]: expected a session");
@@ -199,7 +199,7 @@ void Autosaver::give(SessionImage image) {
   wake_.notify_one();
 }
 
-std::string Autosaver::take_error() {
+Message Autosaver::take_error() {
   const std::lock_guard lock(mutex_);
   return std::exchange(error_, {});
 }
@@ -211,7 +211,7 @@ void Autosaver::loop() {
     if (!image_) return;
     const SessionImage& image = *image_;  // nobody else touches the image while the Autosaver is busy
     lock.unlock();
-    std::string error = guarded("autosave", [&] { writer_.write(image); });
+    Message error = guarded("autosave", [&] { writer_.write(image); });
     lock.lock();
     error_ = std::move(error);
     image_.reset();
@@ -266,7 +266,7 @@ void LabTrainer::require_bytes_for(const std::string& folder, const SavedSession
   int64_t bytes = 0;
   for (const SessionRun& run : session.runs)
     bytes += most_bytes(read_identity(SafetensorsFile::load_header(path_in(folder, run.file))));
-  require_bytes(fmt::format("{} {}", kSession, folder), bytes);
+  require_bytes({"{} {}", kSession, folder}, bytes);
   while (!has_room(bytes) && drop_session()) continue;
 }
 

@@ -88,7 +88,7 @@ class Autosaver {
   bool busy() const;
   void give(SessionImage image);  ///< only while it is not busy
   /// Says, once, what went wrong with the last image; empty: nothing.
-  std::string take_error();
+  Message take_error();
 
  private:
   void loop();
@@ -98,7 +98,7 @@ class Autosaver {
   std::condition_variable wake_;
   std::optional<SessionImage> image_;  ///< given, but not written yet
   bool ending_ = false;
-  std::string error_;
+  Message error_;
   std::jthread thread_;
 };
 

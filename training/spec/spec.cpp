@@ -78,14 +78,13 @@ WiringPlace find_wiring(RunSpec& spec, std::string_view key) {
     const WiringPlace place = place_in(s, rest.substr(s.prefix.size()));
     if (place.sublayer || place.norm || place.slot) return place;
   }
-  std::string expected;
+  Message expected;
   for (const NamedStack& s : stacks_of(spec.model)) {
-    expected +=
-        fmt::format("{0}wiring.{1}embedding, wiring.{1}final, ", expected.empty() ? "" : "; or ", s.prefix);
-    for (const StackSlotRow* slot : stack_slots())
-      expected += fmt::format("wiring.{}{}, ", s.prefix, slot->key);
-    expected +=
-        fmt::format("or wiring.{0}L01.attn to wiring.{0}L{1:02}.ffn", s.prefix, s.wiring->layers.size());
+    std::string slots = fmt::format("wiring.{0}embedding, wiring.{0}final", s.prefix);
+    for (const StackSlotRow* slot : stack_slots()) slots += fmt::format(", wiring.{}{}", s.prefix, slot->key);
+    const Message own("{}, or wiring.{}L01.attn to wiring.{}L{:02}.ffn", slots, s.prefix, s.prefix,
+                      s.wiring->layers.size());
+    expected = expected.empty() ? own : Message("{}; or {}", expected, own);
   }
   fail(key, "no such place: expected {}", expected);
 }
@@ -121,7 +120,7 @@ void set_wiring(RunSpec& spec, std::string_view key, std::string_view value) {
       else
         *place.sublayer = wiring_from(trimmed(value));
     } catch (const Error& error) {
-      fail(key, "'{}': {}", trimmed(value), error.what());
+      fail(key, "'{}': {}", trimmed(value), error.message);
     }
   }
   complete(spec);

@@ -33,7 +33,7 @@ bool parse_whole(std::string_view text, T& value) {
   return true;
 }
 
-std::string range_text(const Field& field) { return fmt::format("{} to {}", field.low, field.high); }
+Message range_text(const Field& field) { return {"{} to {}", field.low, field.high}; }
 
 // Compares in the precision of the value: 0.99 as a float exceeds 0.99 as a double, and a whole number may
 // be one that no double is. NaN fails.

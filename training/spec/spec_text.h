@@ -25,8 +25,6 @@ std::string steps_text(const std::vector<int32_t>& steps);
 /// The shortest decimal text that reads back as the same float.
 std::string real_text(float value);
 
-/// Says "relu or gelu", "a, b or c".
-inline std::string one_of(const std::vector<std::string_view>& names) { return in_words(names, "or"); }
 /// Lists the names of all kinds of a table, in its order.
 template <typename Kind, size_t N>
 std::vector<std::string_view> names_of(const Kind (&kinds)[N]) {

@@ -163,7 +163,7 @@ constexpr Condition kConditions[] = {
 };
 
 /// The choices of the deciding field under which the setting is read: "linear or cosine".
-std::string choices_that_read(const Condition& row) {
+Message choices_that_read(const Condition& row) {
   RunSpec spec;
   std::vector<std::string_view> names;
   for (const std::string_view choice : find_field(row.because)->choices) {
@@ -175,7 +175,7 @@ std::string choices_that_read(const Condition& row) {
 
 }  // namespace
 
-std::string unused_reason(const RunSpec& spec, std::string_view key) {
+Message unused_reason(const RunSpec& spec, std::string_view key) {
   static const std::vector<Condition> conditions = [] {
     std::vector<Condition> all(std::begin(kConditions), std::end(kConditions));
     for (const Field& field : spec_fields())
@@ -187,14 +187,14 @@ std::string unused_reason(const RunSpec& spec, std::string_view key) {
       std::ranges::find_if(conditions, [&](const Condition& r) { return r.key == key && !r.read(spec); });
   if (row == conditions.end()) return "";
   // Tried out once, because every frame that shows the settings asks, for every run.
-  static const std::vector<std::string> expected = [] {
-    std::vector<std::string> all;
+  static const std::vector<Message> expected = [] {
+    std::vector<Message> all;
     for (const Condition& r : conditions)
-      all.push_back(r.expected.empty() ? choices_that_read(r) : std::string(r.expected));
+      all.push_back(r.expected.empty() ? choices_that_read(r) : Message(r.expected));
     return all;
   }();
-  return fmt::format("{} is {}: expected {}", row->because, get_field(spec, row->because),
-                     expected[static_cast<size_t>(row - conditions.begin())]);
+  return Message("{} is {}: expected {}", row->because, get_field(spec, row->because),
+                 expected[static_cast<size_t>(row - conditions.begin())]);
 }
 
 }  // namespace normscope

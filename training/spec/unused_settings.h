@@ -5,12 +5,13 @@
 #include <string>
 #include <string_view>
 
+#include "engine/core/message.h"
 #include "training/spec/spec.h"
 
 namespace normscope {
 
 /// Why this run does not read the field, as "train.optimizer is adam: expected momentum". It is
 /// empty where the run does, and for wiring.*. An edit or another data set may make the run read it later.
-std::string unused_reason(const RunSpec& spec, std::string_view key);
+Message unused_reason(const RunSpec& spec, std::string_view key);
 
 }  // namespace normscope

@@ -197,7 +197,7 @@ std::string unread_sentence(const Comparison& all) {
                {{"run", all.letter(run)},
                 {"count", read.broken},
                 {"lines", read.lines},
-                {"why", read.faults.empty() ? "" : words::error(read.faults.front())}});
+                {"why", read.faults.empty() ? "" : words::spoken(read.faults.front())}});
   }
   return text;
 }

@@ -40,7 +40,7 @@ void InsideScreen::restore(const ScreenSettings& kept) {
 /// Takes what came of the look that was asked for, and finds the models of this frame.
 void InsideScreen::take(const LabView& view, double now) {
   if (waiting_ && view.answered >= waiting_->ticket && waiting_->ticket > 0) {
-    refused_[waiting_->letter] = words::error(session::refusal(view.answers, waiting_->ticket));
+    refused_[waiting_->letter] = words::spoken(session::refusal(view.answers, waiting_->ticket));
     look_began_ = waiting_->at;
     waiting_.reset();
   }

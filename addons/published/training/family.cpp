@@ -169,7 +169,7 @@ Family parse_family(std::string_view text, const std::string& type,
   for (const auto& [key, node] : table) try {
       read_entry(family, key.str(), node);
     } catch (const Error& error) {
-      throw Error(fmt::format("{}.toml: {}", type, error.what()));
+      throw Error("{}.toml: {}", type, error.message);
     }
   return family;
 }
@@ -185,7 +185,7 @@ const Family& family_of(const InputValue& config) {
   if (at != families().end()) return at->second;
   std::vector<std::string> known;
   for (const auto& [name, family] : families()) known.push_back(name);
-  config.at("model_type").refuse(in_words(known, "or"));
+  config.at("model_type").refuse(one_of(known));
 }
 
 }  // namespace normscope::published

@@ -86,25 +86,25 @@ std::string title_of(const std::string& folder) {
   return name.substr(name.rfind("--") + 2);
 }
 
-std::string why_none(const std::string& path) {
+Message why_none(const std::string& path) {
   const fs::path folder = folder_of(path);
   std::error_code error;
   const fs::file_status status = fs::status(folder, error);
   if (status.type() == fs::file_type::not_found)
-    return fmt::format(
+    return Message(
         "there is no such folder, and none of this name in {}: expected the folder of a published model, with "
         "config.json and model.safetensors",
         cache().string());
-  if (status.type() == fs::file_type::none) return fmt::format("cannot be read ({})", error.message());
+  if (status.type() == fs::file_type::none) return Message("cannot be read ({})", error.message());
   if (!fs::is_directory(status) || is_file(folder / kConfig)) return {};
   if (is_file(folder / "adapter_config.json"))
     return "is an adapter (LoRA), and no whole model: merge it first, with merge_and_unload() of the library peft, and "
            "save_pretrained(OTHER)";
-  return fmt::format("there is no {}: expected the folder of a published model", kConfig);
+  return Message("there is no {}: expected the folder of a published model", kConfig);
 }
 
 std::string require_folder(const std::string& path) {
-  if (const std::string why = why_none(path); !why.empty()) fail("published " + path, "{}", why);
+  if (const Message why = why_none(path); !why.empty()) fail({"published {}", path}, "{}", why);
   return folder_of(path);
 }
 

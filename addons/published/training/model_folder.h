@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include "engine/core/message.h"
+
 namespace normscope::published {
 
 /// Leaves a path that leads to no such folder as it is.
@@ -15,7 +17,7 @@ std::string title_of(const std::string& folder);
 
 /// Says what stands at a path in the place of a published model, and what to do; empty where nothing is known
 /// against it.
-std::string why_none(const std::string& path);
+Message why_none(const std::string& path);
 
 /// Folder_of(). Throws Error where why_none() says something.
 std::string require_folder(const std::string& path);

@@ -20,7 +20,7 @@ namespace {
 
 constexpr size_t kAtOnce = size_t{1} << 18;  // numbers that are converted before they go into the Store
 
-std::string where(const Published& model) { return "published " + model.folder; }
+Message where(const Published& model) { return {"published {}", model.folder}; }
 
 /// Compares a name with a pattern, in which each * stands for anything.
 bool matches(std::string_view name, std::string_view pattern) {
@@ -190,7 +190,7 @@ std::optional<Place> fitting_place(const Published& model, const ParameterInfo& 
 Gather converter_of(const Published& model, const Place& place) {
   const SafetensorsFile& file = model.weights.file(place.tensor);
   if (const Gather take = gather_of(file.type(place.tensor))) return take;
-  fail("safetensors " + file.path(), "tensor {}: dtype {}, expected F32, F64, F16 or BF16",
+  fail({"safetensors {}", file.path()}, "tensor {}: dtype {}, expected F32, F64, F16 or BF16",
        shown_text(place.tensor), name_of(file.type(place.tensor)));
 }
 
@@ -215,8 +215,8 @@ void convert(const Published& model, const Place& place, const ParameterInfo& pa
 Published open(const std::string& at, int32_t positions) {
   const std::string folder = require_folder(at);
   Published model{.folder = folder, .family = nullptr, .spec = {}, .weights = {}};
-  const std::string path = (std::filesystem::path(folder) / "config.json").string(),
-                    named = "published " + path;
+  const std::string path = (std::filesystem::path(folder) / "config.json").string();
+  const Message named("published {}", path);
   const InputValue config = InputValue::parse(read_input_file(path, input::kPublishedConfig), named);
   model.family = &family_of(config);
   model.spec = spec_of(*model.family, config, named, positions);

@@ -18,7 +18,7 @@ namespace {
 constexpr size_t kLongestValue = 100;
 constexpr int64_t kMostWords = 2'000'000;
 
-[[noreturn]] void refuse(const RuleInput& in, std::string_view expected) {
+[[noreturn]] void refuse(const RuleInput& in, const Message& expected) {
   if (in.value) in.value->refuse(expected);
   fail("family", "the default '{}': expected {}", in.text, expected);
 }
@@ -74,7 +74,7 @@ std::string letters_of(const RuleInput& in) {
 int64_t layers_in(const RuleInput& in, int64_t low) {
   int64_t count = 0;
   parse_integer(in.text, count);
-  if (count < low || count > 4096) refuse(in, fmt::format("a whole number from {} to 4096", low));
+  if (count < low || count > 4096) refuse(in, Message("a whole number from {} to 4096", low));
   return count;
 }
 
@@ -93,7 +93,7 @@ std::string whole_pairs(const RuleInput& in) {
   parse_real(in.text, standard);
   const double share = in.value ? in.value->number(0, 1) : static_cast<double>(standard);
   if (static_cast<int>(share * width) % 2 != 0)
-    refuse(in, fmt::format("a share that is an even number of the {} of a head", width));
+    refuse(in, Message("a share that is an even number of the {} of a head", width));
   return in.text;
 }
 
@@ -141,7 +141,7 @@ std::optional<std::string> value_of(const Setting& setting, const InputValue& co
   if (const auto ours = setting.values.find(*text); ours != setting.values.end()) return ours->second;
   std::vector<std::string> known;
   for (const auto& [theirs, ours] : setting.values) known.push_back(theirs);
-  refuse({config, spec, value, *text}, in_words(known, "or"));
+  refuse({config, spec, value, *text}, one_of(known));
 }
 
 /// Refuses what we do not have.
@@ -154,7 +154,7 @@ void check_must(const Family& family, const InputValue& config) {
     const auto value = found(config, key);
     if (value && !value->is_null() &&
         (value->is_list() || value->is_object() || value->scalar(kLongestValue) != expected))
-      value->refuse(fmt::format("{}, the only one that there is here", expected));
+      value->refuse(Message("{}, the only one that there is here", expected));
   }
 }
 
@@ -200,7 +200,7 @@ RunSpec spec_of(const Family& family, const InputValue& config, std::string_view
         set(*value);
       } catch (const Error& error) {
         const std::string theirs = at->second.keys.empty() ? family.title : at->second.keys.front();
-        fail(where, "{}: {}", theirs, error.what());
+        fail(where, "{}: {}", theirs, error.message);
       }
   };
   set_field(spec, "model.sequence", std::to_string(positions));

@@ -23,7 +23,7 @@ int32_t vocabulary_of(const std::string& folder) {
   const std::string path = (std::filesystem::path(folder) / "config.json").string();
   const auto json = read_input_file_if_there(path, input::kPublishedConfig);
   if (!json) return 0;
-  const auto size = InputValue::parse(*json, "published " + path).find("vocab_size");
+  const auto size = InputValue::parse(*json, {"published {}", path}).find("vocab_size");
   return size ? size->whole(1, kMostSymbols) : 0;
 }
 
@@ -81,8 +81,8 @@ class TokenTask final : public Task {
   void require_context(int32_t T) const override {
     const int32_t needed = held_ == 0 ? 2 : 10 * (T + 1);
     if (tokens_.size() < static_cast<size_t>(needed))
-      fail("data " + name_, "{} tokens are too few for a context of {}: expected at least {}", tokens_.size(),
-           T, needed);
+      fail({"data {}", name_}, "{} tokens are too few for a context of {}: expected at least {}",
+           tokens_.size(), T, needed);
   }
 
   std::string decode(std::span<const int32_t> tokens) const override { return symbols_.decode(tokens); }

@@ -22,7 +22,7 @@ bool there(const fs::path& path) {
 
 /// Names what is there in place of safetensors.
 [[noreturn]] void refuse_others(const std::string& folder) {
-  const std::string where = "published " + folder;
+  const Message where("published {}", folder);
   for (const char* pickled : {"pytorch_model.bin", "pytorch_model.bin.index.json"})
     if (there(fs::path(folder) / pickled))
       fail(
@@ -35,7 +35,7 @@ bool there(const fs::path& path) {
 
 }  // namespace
 
-std::map<std::string, std::string> shards_of(std::string_view json, const std::string& where) {
+std::map<std::string, std::string> shards_of(std::string_view json, const Message& where) {
   const InputValue index = InputValue::parse(json, where);
   std::map<std::string, std::string> files;
   for (const auto& [name, value] : index.at("weight_map").members(kMostTensors)) {
@@ -60,20 +60,20 @@ Weights Weights::open(const std::string& folder) {
   if (!there(root / kIndex)) refuse_others(folder);
   const std::string index_path = (root / kIndex).string();
   const std::map<std::string, std::string> index =
-      shards_of(read_input_file(index_path, input::kPublishedIndex), "published " + index_path);
+      shards_of(read_input_file(index_path, input::kPublishedIndex), {"published {}", index_path});
   std::map<std::string, size_t> shard_of;
   for (const auto& [name, file] : index) {
     const auto [at, is_new] = shard_of.emplace(file, weights.shards_.size());
     if (is_new) weights.shards_.push_back(SafetensorsFile::map((root / file).string()));
     if (!weights.shards_[at->second].contains(name))
-      fail("published " + (root / kIndex).string(),
+      fail({"published {}", (root / kIndex).string()},
            "tensor {} is said to be in {}, which has none of that name", shown_text(name), file);
     weights.place_.emplace(name, at->second);
   }
   for (const SafetensorsFile& shard : weights.shards_)
     for (const std::string& name : shard.names())
       if (!weights.contains(name))
-        fail("published " + (root / kIndex).string(), "it does not name tensor {} of {}", shown_text(name),
+        fail({"published {}", (root / kIndex).string()}, "it does not name tensor {} of {}", shown_text(name),
              shard.path());
   return weights;
 }

@@ -229,7 +229,7 @@ int32_t step_of(const InputValue& line) {
   double number = NAN;
   if (!scalar || !is_number(step.scalar(kLongestText), number) || number != std::floor(number) ||
       number < 0 || number > kMostSteps)
-    step.refuse(fmt::format("a whole number from 0 to {}", kMostSteps));
+    step.refuse(Message("a whole number from 0 to {}", kMostSteps));
   return static_cast<int32_t>(number);
 }
 
@@ -248,7 +248,7 @@ void read_step(const InputValue& line, LogStep& out) {
     for (const auto& [name, value] : all->members(kMostStats))
       out.stats.push_back({static_cast<int32_t>(field), keep(name), to_float(number_in(value))});
   }
-  if (out.stats.size() > kMostStats) line.refuse(fmt::format("at most {} numbers in it", kMostStats));
+  if (out.stats.size() > kMostStats) line.refuse(Message("at most {} numbers in it", kMostStats));
 }
 
 /// Reads a part of a header or a result, which costs itself alone where it cannot be read.
@@ -258,7 +258,7 @@ bool take(LogAbout& out, Value& to, const Read& read) {
     to = read();
     return true;
   } catch (const Error& error) {
-    out.faults.push_back(error.what());
+    out.faults.push_back(error.message);
     return false;
   }
 }
@@ -314,7 +314,7 @@ DataIdentity data_of(const InputValue& line) {
 void read_header(const InputValue& line, std::string_view text, LogAbout& out) {
   const std::string format = line.at("format").text(kLongestText);
   if (format != kLogFormat && format != kStreamFormat)
-    line.at("format").refuse(fmt::format("\"{}\" or \"{}\"", kLogFormat, kStreamFormat));
+    line.at("format").refuse(Message("\"{}\" or \"{}\"", kLogFormat, kStreamFormat));
   out.is_header = true;
   out.label = label_of(line);
   take(out, out.maker, [&] { return text_of(line, "maker"); });
@@ -366,7 +366,7 @@ LineKind read_line(std::string_view line, int64_t number, LogStep& step, LogAbou
   if (line.find_first_not_of(" \t") == line.npos) return LineKind::Blank;
   if (Scanner(line).scan(step)) return LineKind::Step;
   step.clear();
-  const InputValue value = InputValue::parse(as_json(line), fmt::format("line {}", number));
+  const InputValue value = InputValue::parse(as_json(line), {"line {}", number});
   about = {};
   if (value.find("format")) {
     read_header(value, line, about);
@@ -376,7 +376,7 @@ LineKind read_line(std::string_view line, int64_t number, LogStep& step, LogAbou
     read_result(value, line, about);
     return LineKind::About;
   }
-  if (!value.find("step")) fail(fmt::format("line {}", number), "has no step, no result and no format");
+  if (!value.find("step")) fail({"line {}", number}, "has no step, no result and no format");
   read_step(value, step);
   return LineKind::Step;
 }

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/core/message.h"
 #include "training/data/data_identity.h"
 #include "training/io/input_value.h"
 #include "training/measure/log_fields.h"
@@ -52,7 +53,7 @@ struct LogStep {
 struct LogAbout {
   LogLabel label;
   bool is_header = false;
-  std::vector<std::string> faults;  ///< why members could not be read: each costs itself alone
+  std::vector<Message> faults;  ///< why members could not be read: each costs itself alone
   std::string maker, name, placement, verdict;
   std::vector<std::pair<std::string, std::string>> settings;
   std::vector<std::pair<std::string, std::string>> names;  ///< a mapping: their name, our name

@@ -36,12 +36,6 @@ std::pair<uint64_t, uint64_t> identity_of(const std::string& path) {
   return {static_cast<uint64_t>(status.st_dev), static_cast<uint64_t>(status.st_ino)};
 }
 
-/// `without_place`: "[line 17] has no step" -> "has no step"
-std::string without_place(std::string what) {
-  const size_t end = what.starts_with("[line ") ? what.find("] ") : what.npos;
-  return end == what.npos ? what : what.substr(end + 2);
-}
-
 }  // namespace
 
 LogReader::LogReader(std::string path, NameMapping mapping)
@@ -54,7 +48,7 @@ void LogReader::take(std::string_view bytes) {
     if (skipping_ || waiting_.size() + part.size() > kLongestLine) {
       if (!skipping_) {
         ++read_.lines;
-        broken(fmt::format("is longer than {} bytes", kLongestLine));
+        broken({"is longer than {} bytes", kLongestLine});
         too_long_ = true;
       }
       waiting_.clear();
@@ -83,7 +77,7 @@ void LogReader::line(std::string_view text) {
   try {
     understand(text);
   } catch (const Error& error) {
-    broken(without_place(error.what()));
+    broken(without_where(error.message));
   }
 }
 
@@ -94,7 +88,7 @@ void LogReader::understand(std::string_view text) {
     run_of(step_.run, step_.seed).add(step_);
     ++steps_;
   } else {
-    for (const std::string& fault : about_.faults) note(without_place(fault));
+    for (const Message& fault : about_.faults) note(without_where(fault));
     if (about_.is_header)
       head(about_);
     else
@@ -103,28 +97,27 @@ void LogReader::understand(std::string_view text) {
   ++understood_;
 }
 
-void LogReader::broken(const std::string& what) {
+void LogReader::broken(const Message& what) {
   ++read_.broken;
   note(what);
 }
 
-void LogReader::note(const std::string& what) {
-  if (read_.faults.size() < kNamedFaults)
-    read_.faults.push_back(fmt::format("line {}: {}", read_.lines, what));
+void LogReader::note(const Message& what) {
+  if (read_.faults.size() < kNamedFaults) read_.faults.push_back({"line {}: {}", read_.lines, what});
 }
 
 // Allows a second header in a log that goes on after a pause: it holds for runs that begin after it, and the
 // clock of the others begins anew.
 void LogReader::head(const LogAbout& header) {
-  std::string first;
+  Message first;
   size_t unknown = 0;
   for (const auto& [theirs, ours] : header.names) try {
       NameRule rule = name_rule(theirs, ours);
       if (mapping_.rules.size() < kMostNameRules) mapping_.rules.push_back(std::move(rule));
     } catch (const Error& error) {
-      if (unknown++ == 0) first = error.what();
+      if (unknown++ == 0) first = error.message;
     }
-  if (unknown > 0) note(fmt::format("{} of {} names left out: {}", unknown, header.names.size(), first));
+  if (unknown > 0) note({"{} of {} names left out: {}", unknown, header.names.size(), first});
   for (const auto& builder : runs_) builder->begin_clock();
   header_ = header;
 }
@@ -136,7 +129,7 @@ RunBuilder& LogReader::run_of(std::string_view run, uint64_t seed) {
   if (newest_ && newest_->label().seed == seed && newest_->label().run == run) return *newest_;
   const auto found = std::find_if(runs_.begin(), runs_.end(), is_it);
   if (found != runs_.end()) return *(newest_ = found->get());
-  if (runs_.size() >= kMostRuns) throw Error(fmt::format("begins one run more than {}", kMostRuns));
+  if (runs_.size() >= kMostRuns) throw Error("begins one run more than {}", kMostRuns);
   const size_t budget = std::clamp(kLogBudget / (runs_.size() + 1), kLeastRunBudget, kHistoryBudget);
   for (const auto& builder : runs_) builder->set_budget(budget);
   runs_.push_back(std::make_unique<RunBuilder>(LogLabel{std::string(run), seed}, header_, mapping_, budget));
@@ -157,15 +150,13 @@ std::vector<LogName> LogReader::names() const {
   return runs_.empty() ? std::vector<LogName>{} : runs_.front()->names();
 }
 
-std::string LogReader::fault() const {
+Message LogReader::fault() const {
   if (has_step()) return "";
-  const std::string first = read_.faults.empty() ? "" : "; " + read_.faults.front();
-  if (understood_ > 0)
-    return fmt::format("{}: {} lines and none is of a step: expected a log that has begun", path_,
-                       read_.lines) +
-           first;
-  return fmt::format("{}: is no log: expected a JSON object with a step on each line (docs/log-format.md){}",
-                     path_, first);
+  const Message none =
+      understood_ > 0 ? Message("{} lines and none is of a step: expected a log that has begun", read_.lines)
+                      : "is no log: expected a JSON object with a step on each line (docs/log-format.md)";
+  return read_.faults.empty() ? Message("{}: {}", path_, none)
+                              : Message("{}: {}; {}", path_, none, read_.faults.front());
 }
 
 void read_log(InputFile& in, LogReader& reader) {
@@ -176,7 +167,7 @@ void read_log(InputFile& in, LogReader& reader) {
     reader.take(std::string_view(part).substr(0, got));
   }
   reader.finish();
-  if (const std::string fault = reader.fault(); !fault.empty()) throw Error(fault);
+  if (const Message fault = reader.fault(); !fault.empty()) throw Error(fault);
 }
 
 std::vector<LogName> names_in(const std::string& path, const std::string& mapping) {
@@ -273,7 +264,7 @@ struct FollowedFile::Reading {
         news = log.poll(&stopped) || !read || failed;
         if (news) next.file = log.file();
         if (news && next.file.runs.empty() && next.file.broken > 0 && !next.file.faults.empty())
-          next.error = path + ": " + next.file.faults.front();
+          next.error = Message("{}: {}", path, next.file.faults.front());
       }
       read = true;
       failed = false;

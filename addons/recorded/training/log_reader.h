@@ -17,6 +17,7 @@
 #include "addons/recorded/training/recorded_run.h"
 #include "addons/recorded/training/run_builder.h"
 #include "addons/recorded/training/tensor_names.h"
+#include "engine/core/message.h"
 
 namespace normscope {
 class InputFile;
@@ -54,15 +55,15 @@ class LogReader {
   /// Whether a line was too long and no line so far was a log's.
   bool hopeless() const { return understood_ == 0 && too_long_; }
   /// Why this is no log with a step in it; empty when it is.
-  std::string fault() const;
+  Message fault() const;
 
  private:
   void line(std::string_view text);
   void understand(std::string_view text);
   void head(const LogAbout& header);
   RunBuilder& run_of(std::string_view run, uint64_t seed);
-  void broken(const std::string& what);
-  void note(const std::string& what);  ///< a fault of this line, which holds all the same
+  void broken(const Message& what);
+  void note(const Message& what);  ///< a fault of this line, which holds all the same
 
   std::string path_;
   NameMapping mapping_;
@@ -112,7 +113,7 @@ class LogFollower {
 struct FollowedNow {
   uint64_t version = 0;  ///< grows with every change
   RecordedFile file{};   ///< no runs before the first step
-  std::string error{};   ///< why it cannot be read, one line; empty: it can
+  Message error{};       ///< why it cannot be read, one line; empty: it can
 };
 
 /// Reads a log or a saved run on a thread of its own: what is known at once, and what the file gains while it is written.

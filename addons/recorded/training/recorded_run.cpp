@@ -57,10 +57,10 @@ double SeedRecord::number(const std::string& name) const {
   return known == measured.end() ? NAN : known->second;
 }
 
-std::string LinesRead::fault() const {
-  const std::string first = faults.empty() ? "" : faults.front();
+Message LinesRead::fault() const {
+  const Message first = faults.empty() ? Message() : faults.front();
   if (broken == 0) return first;
-  return fmt::format("{} of {} lines cannot be read and are left out; {}", broken, lines, first);
+  return Message("{} of {} lines cannot be read and are left out; {}", broken, lines, first);
 }
 
 bool is_saved_run(const std::string& path) {

@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/core/message.h"
 #include "training/data/data_identity.h"
 #include "training/measure/history.h"
 #include "training/run/run_record.h"
@@ -27,10 +28,10 @@ namespace normscope::records {
 /// Says how much of a log could be read.
 struct LinesRead {
   int64_t lines = 0, broken = 0;
-  std::vector<std::string>
+  std::vector<Message>
       faults;  ///< the first ten: "line 17: ..."; a line that lacks only a part is not broken
   /// Says it in a line; empty: all could be read.
-  std::string fault() const;
+  Message fault() const;
 };
 
 // What is measured of a training: nats per symbol; padding included.

@@ -180,8 +180,8 @@ void RunBuilder::widen() {
 
 void RunBuilder::set_back(int32_t step) {
   if (set_backs_ == kMostSetBacks)
-    throw Error(fmt::format("step {} after step {}: the run was set back more than {} times", step,
-                            last_step_, kMostSetBacks));
+    throw Error("step {} after step {}: the run was set back more than {} times", step, last_step_,
+                kMostSetBacks);
   if (set_backs_++ == 0) {
     first_back_from_ = last_step_;
     first_back_to_ = step;

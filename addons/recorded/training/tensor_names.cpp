@@ -355,10 +355,7 @@ constexpr const char* kExpected =
 struct Place {
   const std::string& file;
   toml::source_index line;
-  template <typename... Args>
-  [[noreturn]] void refuse(fmt::format_string<Args...> format, Args&&... args) const {
-    throw Error(fmt::format("{}:{}: {}", file, line, fmt::format(format, std::forward<Args>(args)...)));
-  }
+  [[noreturn]] void refuse(const Message& what) const { throw Error("{}:{}: {}", file, line, what); }
 };
 
 int32_t first_layer_of(const toml::node& node, const Place& place) {
@@ -372,10 +369,10 @@ int32_t first_layer_of(const toml::node& node, const Place& place) {
 
 NameRule name_rule(std::string_view theirs, std::string_view ours) {
   const auto complain = [](std::string_view what, const char* expected) {
-    throw Error(fmt::format("{} {}", shown_text(what), expected));
+    throw Error("{} {}", shown_text(what), expected);
   };
   if (theirs.empty() || theirs.size() > kLongestName)
-    throw Error(fmt::format("a name of {} bytes: expected 1 to {}", theirs.size(), kLongestName));
+    throw Error("a name of {} bytes: expected 1 to {}", theirs.size(), kLongestName);
   NameRule rule;
   const size_t at = theirs.find(kLayer), here = ours.find(kLayer);
   rule.layered = at != theirs.npos;
@@ -401,7 +398,7 @@ NameRule name_rule(std::string_view theirs, std::string_view ours) {
 NameMapping parse_name_mapping(std::string_view text, const std::string& file) {
   const toml::table table = parse_toml(text, file);
   if (table.size() > kMostNameRules)
-    throw Error(fmt::format("{}: {} names: expected at most {}", file, table.size(), kMostNameRules));
+    throw Error("{}: {} names: expected at most {}", file, table.size(), kMostNameRules);
   NameMapping mapping;
   for (const auto& [key, node] : table) {
     const Place place{file, node.source().begin.line};
@@ -412,12 +409,12 @@ NameMapping parse_name_mapping(std::string_view text, const std::string& file) {
     }
     const auto ours = node.value_exact<std::string>();
     if (!ours)
-      place.refuse("{}: expected = \"L{{layer}}.attn.wq\", and a name with dots in quotes",
-                   shown_text(theirs));
+      place.refuse(
+          {"{}: expected = \"L{{layer}}.attn.wq\", and a name with dots in quotes", shown_text(theirs)});
     try {
       mapping.rules.push_back(name_rule(theirs, *ours));
     } catch (const Error& error) {
-      place.refuse("{}", error.what());
+      place.refuse({"{}", error.message});
     }
   }
   return mapping;

@@ -138,7 +138,7 @@ std::vector<theory::AtStart> predictions_of(const Plan& plan, const std::vector<
     try {
       of = theory::at_start(one.run.spec.model, same_token(one.run.spec));
     } catch (const Error& error) {  // data that cannot be read
-      of.objection = error.what();
+      of.objection = error.message;
     }
   }
   return predictions;

@@ -11,6 +11,7 @@
 
 #include "addons/sweep/app/sweep_plan.h"
 #include "app/grid/border.h"
+#include "engine/core/message.h"
 #include "training/experiments/over_seeds.h"
 #include "training/measure/theory/trainability.h"
 
@@ -31,7 +32,7 @@ struct Cell : OverSeeds {
   size_t data = 0;  ///< index in Grid::data of the data that it reads
   Sign sign = Sign::Waiting;
   double level = kUnknown;    ///< letter frequencies of its data, nats
-  std::string refused;        ///< why it cannot be trained, where sign is Failed
+  Message refused;            ///< why it cannot be trained, where sign is Failed
   theory::AtStart predicted;  ///< of its network at initialisation
   /// What the cell does: "since 109", "1 of 3 learn", "stuck", "step 23, L03.attn output".
   std::string words() const;

@@ -181,8 +181,8 @@ void GridPicture::paint(Painter& p, const Theme& t, const GridLayout& at) const 
   const GridBrush brush{*this, p, t, at};
   for (const Cell& cell : grid.cells) {
     if (alone)
-      p.begin_group(
-          fmt::format("{}: {}", grid.text_of(cell), cell.refused.empty() ? cell.words() : cell.refused));
+      p.begin_group(fmt::format("{}: {}", grid.text_of(cell),
+                                cell.refused.empty() ? cell.words() : std::string(cell.refused)));
     brush.cell(cell);
     if (alone) p.end_group();
   }

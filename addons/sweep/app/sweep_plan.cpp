@@ -80,11 +80,11 @@ void require_read(const Plan& plan, const std::vector<CellRun>& runs) {
   for (const Axis& axis : plan.axes) keys.push_back(axis.key);
   for (const std::string& assignment : plan.set) keys.push_back(assignment.substr(0, assignment.find('=')));
   for (const std::string& key : keys) {
-    std::string reason;
+    Message reason;
     bool read = false;
     for (const CellRun& one : runs) {
       if (!one.refused.empty()) continue;
-      const std::string why = unused_reason(one.run.spec, key);
+      const Message why = unused_reason(one.run.spec, key);
       read = read || why.empty();
       if (reason.empty()) reason = why;
     }
@@ -204,7 +204,7 @@ std::vector<CellRun> runs_of(const Plan& plan) {
       try {
         cell.run.spec = cell_spec(plan, base, column, row);
       } catch (const Error& error) {
-        cell.refused = error.what();
+        cell.refused = error.message;
       }
       cell.run.spec.seed = 1;
       most = std::max(most, plan.seeds_of(column, row));

@@ -75,7 +75,7 @@ void Worker::use_cores(int32_t cores) { cores_ = cores > 0 ? std::min(cores, all
 void Worker::share(bool others_train) { others_train_ = others_train; }
 
 void Worker::carry_out(const Task& task) {
-  const std::string error = guarded("a sweep", [&] { work(task); });
+  const Message error = guarded("a sweep", [&] { work(task); });
   if (error.empty()) return;
   (void)guarded("a sweep", [&] {
     SweepState state = *this->state();
@@ -122,7 +122,7 @@ void Worker::work(const Task& task) {
     state.phase = state.grid->complete ? Phase::Done : Phase::Ready;
   if (store_->unkept_count() > 0)
     state.error =
-        tr("what was trained goes with the window: {why}", {{"why", words::error(store_->unkept())}});
+        tr("what was trained goes with the window: {why}", {{"why", words::spoken(store_->unkept())}});
   jobs_.publish(state);
 }
 

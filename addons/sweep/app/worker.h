@@ -16,6 +16,7 @@
 
 #include "addons/sweep/app/cells.h"
 #include "addons/sweep/app/sweep_plan.h"
+#include "engine/core/message.h"
 #include "training/experiments/store/result_store.h"
 #include "training/experiments/study.h"
 #include "training/files/newest_job.h"
@@ -39,7 +40,7 @@ struct SweepState {
   std::vector<UnderWay> under_way;  ///< while training
   int64_t runs = 0;                 ///< runs of the plan; a run that cannot be trained counts as known
   double seconds_left = kUnknown;   ///< an estimate; NaN: not known yet
-  std::string error;                ///< why the sweep ended, cannot be trained or cannot be stored
+  Message error;                    ///< why the sweep ended, cannot be trained or cannot be stored
   int64_t left() const { return runs - grid->known; }
 };
 

@@ -43,11 +43,10 @@ OpRules conv2d_rules() {
               [](const ProgramData& program, const Instruction& i) {
                 return product_flop(program, i, input_shape(program.values, i, 1).rows());  // of a patch
               },
-          .too_large = [](std::span<const ValueInfo> values, const Node& n) -> std::string {
+          .too_large = [](std::span<const ValueInfo> values, const Node& n) -> Message {
             const ImageWindow window = n.attributes.as<Conv2dSpec>().window;
             if (input_shape(values, n, 0)[0] * window.windows() * window.patch() <= kMostNumbers) return "";
-            return fmt::format("the windows of {} read more than 2^31 numbers: expected a smaller batch",
-                               n.name);
+            return Message("the windows of {} read more than 2^31 numbers: expected a smaller batch", n.name);
           }};
 }
 

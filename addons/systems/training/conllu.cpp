@@ -67,13 +67,11 @@ class Reader {
   }
 
  private:
-  template <typename... Args>
-  [[noreturn]] void refuse(Column column, std::string_view value, fmt::format_string<Args...> expected,
-                           Args&&... args) const {
-    refuse_at(number_, column, value, fmt::format(expected, std::forward<Args>(args)...));
+  [[noreturn]] void refuse(Column column, std::string_view value, const Message& expected) const {
+    refuse_at(number_, column, value, expected);
   }
   [[noreturn]] void refuse_at(size_t line, Column column, std::string_view value,
-                              const std::string& expected) const {
+                              const Message& expected) const {
     const std::string shown = std::string(value.substr(0, kShown)) + (value.size() > kShown ? "…" : "");
     fail(name_, "line {}, column {} ({}) is '{}': expected {}", line, column + 1, kNames[column], shown,
          expected);
@@ -89,8 +87,10 @@ class Reader {
       if (more) text.remove_prefix(tab + 1);
     }
     if (count != kColumns)
-      fail(name_, "line {} has {} column{}: expected {} with a tab between", number_, count,
-           count == 1 ? "" : "s", kColumns);
+      fail(name_,
+           count == 1
+               ? Message("line {} has {} column: expected {} with a tab between", number_, count, kColumns)
+               : Message("line {} has {} columns: expected {} with a tab between", number_, count, kColumns));
     for (size_t c = 0; c < kColumns; ++c)
       if (columns[c].empty())
         fail(name_, "line {}, column {} ({}) is empty: expected a text, or _ for none", number_, c + 1,
@@ -111,7 +111,7 @@ class Reader {
     const int64_t first = whole(id.substr(0, dash)), last = whole(id.substr(dash + 1));
     const auto next = static_cast<int64_t>(tree_.words.size()) + 1;
     if (first != next || last < first || first <= covered_)
-      refuse(kId, id, "a token of words from {} on, such as {}-{}", next, next, next + 1);
+      refuse(kId, id, {"a token of words from {} on, such as {}-{}", next, next, next + 1});
     covered_ = last;
     covered_line_ = number_;
   }
@@ -121,13 +121,13 @@ class Reader {
     const size_t point = id.find('.');
     const auto words = static_cast<int64_t>(tree_.words.size());
     if (whole(id.substr(0, point)) != words || whole(id.substr(point + 1)) < 1)
-      refuse(kId, id, "an empty node after word {}, such as {}.1", words, words);
+      refuse(kId, id, {"an empty node after word {}, such as {}.1", words, words});
   }
 
   void word(const Columns& columns) {
     const size_t next = tree_.words.size() + 1;
-    if (whole(columns[kId]) != static_cast<int64_t>(next)) refuse(kId, columns[kId], "{}", next);
-    if (next > kMostWords) refuse(kId, columns[kId], "at most {} words a sentence", kMostWords);
+    if (whole(columns[kId]) != static_cast<int64_t>(next)) refuse(kId, columns[kId], std::to_string(next));
+    if (next > kMostWords) refuse(kId, columns[kId], {"at most {} words a sentence", kMostWords});
     TreeWord word;
     word.form = columns[kForm];
     word.lemma = columns[kLemma];
@@ -173,7 +173,7 @@ class Reader {
          covered_line_, covered_, tree_.words.size());
   }
 
-  [[noreturn]] void refuse_head(size_t word, const std::string& expected) const {
+  [[noreturn]] void refuse_head(size_t word, const Message& expected) const {
     refuse_at(lines_[word], kHead, tree_.words[word].head < 0 ? "_" : std::to_string(tree_.words[word].head),
               expected);
   }
@@ -188,11 +188,10 @@ class Reader {
       const int32_t head = words[w].head;
       if (head == kNoHead) refuse_head(w, "a head, which other words of the sentence have");
       if (head > static_cast<int32_t>(words.size()))
-        refuse_head(w, fmt::format("0 to {}, the words of the sentence", words.size()));
+        refuse_head(w, Message("0 to {}, the words of the sentence", words.size()));
       if (head == static_cast<int32_t>(w) + 1) refuse_head(w, "another word than the word itself");
       if (head == 0 && root < words.size())
-        refuse_head(w,
-                    fmt::format("one root a sentence, which is word {} (line {})", root + 1, lines_[root]));
+        refuse_head(w, Message("one root a sentence, which is word {} (line {})", root + 1, lines_[root]));
       if (head == 0) root = w;
     }
     const std::vector<int32_t> heads = heads_of(tree_);

@@ -39,14 +39,12 @@ void check_counts(const std::string& where, const Header& header, size_t words) 
 
 Header header_of(std::string_view bytes, const std::string& name, uint32_t magic) {
   const std::string where = "idx " + name;
-  const char* kind = magic == kImages ? "images" : "labels";
+  const char* kind = magic == kImages ? "an IDX file of images" : "an IDX file of labels";
   if (bytes.size() >= 2 && bytes[0] == '\x1f' && bytes[1] == '\x8b')
     fail(where, "is compressed: expected the file that gunzip makes of it");
   const size_t words = magic == kImages ? 3 : 1;
-  if (bytes.size() < 4 * (words + 1))
-    fail(where, "has {} bytes: expected an IDX file of {}", bytes.size(), kind);
-  if (word(bytes, 0) != magic)
-    fail(where, "begins with {}: expected {}, an IDX file of {}", word(bytes, 0), magic, kind);
+  if (bytes.size() < 4 * (words + 1)) fail(where, "has {} bytes: expected {}", bytes.size(), kind);
+  if (word(bytes, 0) != magic) fail(where, "begins with {}: expected {}, {}", word(bytes, 0), magic, kind);
   Header header;
   for (size_t i = 0; i < words; ++i) header.counts[i] = word(bytes, i + 1);
   header.bytes = bytes.substr(4 * (words + 1));

@@ -27,10 +27,10 @@ std::string_view text_of(const std::vector<uint8_t>& bytes) {
 ImageTask::ImageTask(ImageSet set, std::string name)
     : Task("class"), set_(std::move(set)), name_(std::move(name)) {
   if (set_.size() < 2 * kTwelfth)
-    fail("data " + name_, "{} images: expected at least {}", set_.size(), 2 * kTwelfth);
+    fail({"data {}", name_}, "{} images: expected at least {}", set_.size(), 2 * kTwelfth);
   train_ = set_.size() - set_.size() / kTwelfth;
   const auto largest = static_cast<size_t>(*std::max_element(set_.labels.begin(), set_.labels.end()));
-  if (largest == 0) fail("data " + name_, "all images have the label 0: expected two classes at least");
+  if (largest == 0) fail({"data {}", name_}, "all images have the label 0: expected two classes at least");
   unigram_.assign(largest + 1, 0);
   for (size_t i = 0; i < train_; ++i) unigram_[set_.labels[i]] += 1.0 / static_cast<double>(train_);
   hash_ = hash_bytes(fmt::format("images {} {}", set_.height, set_.width));
@@ -49,7 +49,7 @@ void ImageTask::fill(uint64_t seed, uint64_t step, Split split, int32_t B, int32
                      const BatchView& to) const {
   const size_t rows = static_cast<size_t>(B), each = set_.pixels_of_image();
   if (to.source.size() != rows * each || to.targets.size() != rows)
-    fail("data " + name_, "places for {} pixels and {} classes: expected {} and {}", to.source.size(),
+    fail({"data {}", name_}, "places for {} pixels and {} classes: expected {} and {}", to.source.size(),
          to.targets.size(), rows * each, rows);
   const size_t before = split == Split::Train ? 0 : train_;
   for (size_t r = 0; r < rows; ++r) {

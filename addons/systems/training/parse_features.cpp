@@ -68,7 +68,7 @@ ParseVocabulary::ParseVocabulary(std::span<const DependencyTree> training, const
     labels_.push_back(label);
   }
   if (labels_.empty() || labels_.size() > kMostLabels)
-    fail("data " + name, "{} different labels in the training trees: expected 1 to {}", labels_.size(),
+    fail({"data {}", name}, "{} different labels in the training trees: expected 1 to {}", labels_.size(),
          kMostLabels);
   // Sentences of one word teach no label of a word; longer ones must be parsed all the same.
   if (std::none_of(labels_.begin(), labels_.end(), [](const Label& label) { return label.of_word; }))

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "addons/systems/training/made_treebank.h"
 #include "engine/core/error.h"
 #include "training/data/batch_draws.h"
 #include "training/data/task_kind.h"
-#include "addons/systems/training/made_treebank.h"
 
 namespace normscope {
 ParsingTask::ParsingTask(std::vector<DependencyTree> train, std::vector<DependencyTree> valid,
@@ -23,7 +23,7 @@ ParsingTask::ParsingTask(std::vector<DependencyTree> train, std::vector<Dependen
       train_(states_in(train)),
       valid_(states_in(validation_)) {
   if (train_.targets.empty() || valid_.targets.empty())
-    fail("data " + name_, "{} and {} projective trees to learn and to validate: expected some of each",
+    fail({"data {}", name_}, "{} and {} projective trees to learn and to validate: expected some of each",
          train.size() - train_.left_out, validation_.size() - valid_.left_out);
   unigram_.assign(static_cast<size_t>(vocabulary_.transitions()), 0.0);
   for (const int32_t target : train_.targets)
@@ -62,7 +62,7 @@ void ParsingTask::add_states(const DependencyTree& tree, States& to) const {
 
 void ParsingTask::require_context(int32_t T) const {
   if (T != kParseFeatures)
-    fail("data " + name_, "rows of {}: expected {}, the features of a state", T, kParseFeatures);
+    fail({"data {}", name_}, "rows of {}: expected {}, the features of a state", T, kParseFeatures);
 }
 
 BatchShape ParsingTask::shape(uint64_t, uint64_t, Split, int32_t B, int32_t T) const {
@@ -80,7 +80,7 @@ void ParsingTask::fill(uint64_t seed, uint64_t step, Split split, int32_t B, int
   const States& states = states_of(split);
   const size_t rows = static_cast<size_t>(B);
   if (to.targets.size() != rows || to.tokens.size() != rows * kParseFeatures)
-    fail("data " + name_, "room for {} targets: expected that of this batch's shape()", to.targets.size());
+    fail({"data {}", name_}, "room for {} targets: expected that of this batch's shape()", to.targets.size());
   for (size_t r = 0; r < rows; ++r) {
     const size_t at = example_of(seed, step, split, B, r, states.targets.size());
     const bool there = at < states.targets.size();  // the last batch of a split may be short

@@ -93,10 +93,10 @@ void PairsTask::count_unigram() {
 
 void PairsTask::require_context(int32_t T) const {
   if (T != context_)
-    fail("data " + name_, "context {} differs from the {} that the pairs were cut for", T, context_);
+    fail({"data {}", name_}, "context {} differs from the {} that the pairs were cut for", T, context_);
   if (train_.empty() || valid_.empty())
-    fail("data " + name_, "no pair fits into {} pieces: expected a longer sequence, or more pairs than {}", T,
-         train_.size() + left_out_);
+    fail({"data {}", name_}, "no pair fits into {} pieces: expected a longer sequence, or more pairs than {}",
+         T, train_.size() + left_out_);
 }
 
 std::shared_ptr<const PairsTask::Plan> PairsTask::make_plan(uint64_t seed, uint64_t epoch, Split split,
@@ -162,7 +162,7 @@ void PairsTask::fill(uint64_t seed, uint64_t step, Split split, int32_t B, int32
     const size_t at = found.place.first + r;
     const Pair& pair = at < rows.size() ? pairs_of(split)[static_cast<size_t>(rows[at])] : kNothing;
     if (pair.source.size() > length || pair.target.size() > length)
-      fail("data " + name_, "rows of {} positions are too short for this batch: expected its shape()",
+      fail({"data {}", name_}, "rows of {} positions are too short for this batch: expected its shape()",
            length);
     put_row(to.source.subspan(r * length, length), pair.source, Tokenizer::kPad);
     put_row(to.targets.subspan(r * length, length), pair.target, -1);

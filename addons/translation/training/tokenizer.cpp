@@ -150,14 +150,13 @@ Tokenizer Tokenizer::load(const std::string& path) {
 Tokenizer Tokenizer::parse(std::string model, const std::string& name) {
   try {
     Tokenizer made(std::move(model));
-    require_range("tokenizer " + name, "pieces", made.vocabulary(), 5, kMostPieces);
+    require_range({"tokenizer {}", name}, "pieces", made.vocabulary(), 5, kMostPieces);
     return made;
   } catch (const Error& error) {
-    const std::string_view what = error.what(), own = "[tokenizer] ";
-    if (!what.starts_with(own)) throw;
-    fail("tokenizer " + name, "{}", what.substr(own.size()));
+    if (where_of(error.message) != "tokenizer") throw;
+    fail({"tokenizer {}", name}, without_where(error.message));
   } catch (const std::exception& error) {  // of the library
-    fail("tokenizer " + name, "not a SentencePiece model: {}", error.what());
+    fail({"tokenizer {}", name}, "not a SentencePiece model: {}", error.what());
   }
 }
 

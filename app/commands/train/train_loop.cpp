@@ -65,9 +65,9 @@ void advance(const TrainOptions& options, Machine& machine, std::vector<Job>& jo
   const auto before = std::chrono::steady_clock::now();
   with_fall_back(machine, jobs, progress, [&] { run.step(); });
   job.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count();
-  if (const std::string notice = run.take_notice(); !notice.empty()) {
+  if (const Message notice = run.take_notice(); !notice.empty()) {
     progress.finish();
-    complain(runs > 1 ? fmt::format("run {}: {}", job.letter, notice) : notice);
+    complain(runs > 1 ? Message("run {}: {}", job.letter, notice) : notice);
   }
   const int32_t step = run.steps_done();
   const bool measured = step % options.validate_every == 0 || !job.active();

@@ -320,25 +320,24 @@ void paint_bars(Painter& p, const Theme& t, const Bars& bars, const Rect& rect, 
   }
 }
 
-std::string wrong_bars(const Lesson& lesson, const Figure& figure) {
+Message wrong_bars(const Lesson& lesson, const Figure& figure) {
   if (figure.bars.empty()) return "";
   const LessonTape* tape = lesson.tape(figure.bars);
-  if (!tape) return fmt::format("'{}' is not in this lesson: expected a tape of it", figure.bars);
+  if (!tape) return Message("'{}' is not in this lesson: expected a tape of it", figure.bars);
   const SmallTape& all = tape->tape;
   const auto is_norm = [](const auto& i) { return i.op == SmallTape::Op::Norm; };
   bool has_row = false;
   if (std::count_if(all.instructions.begin(), all.instructions.end(), is_norm) == 1)
     for (const SmallTape::Number& n : all.numbers) has_row |= n.name == norm_of(all).of[0] && n.rows == 1;
-  if (!has_row)
-    return fmt::format("[tape.{}] has no norm of one given row: expected a single one", figure.bars);
+  if (!has_row) return Message("[tape.{}] has no norm of one given row: expected a single one", figure.bars);
   if (figure.bars_beside.empty()) return "";
   const SmallTape* other = tape_beside(lesson, figure);
-  if (!other) return fmt::format("'{}' is not in this lesson: expected a tape of it", figure.bars_beside);
+  if (!other) return Message("'{}' is not in this lesson: expected a tape of it", figure.bars_beside);
   SmallTape as_first = *other;
   for (SmallTape::Instruction& i : as_first.instructions)
     if (is_norm(i)) i.norm = norm_of(all).norm;
   return as_first == all ? ""
-                         : fmt::format(
+                         : Message(
                                "[tape.{}] is another computation: expected that of [tape.{}] with another "
                                "norm",
                                figure.bars_beside, figure.bars);

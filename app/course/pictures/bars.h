@@ -11,6 +11,7 @@
 
 #include "app/course/lesson.h"
 #include "app/ui/paint.h"
+#include "engine/core/message.h"
 
 namespace normscope::course {
 
@@ -71,6 +72,6 @@ void paint_bars(ui::Painter& p, const ui::Theme& t, const Bars& bars, const ui::
 
 /// Empty where the figure has no bars, or its tape has one norm, of a single row that is given, and the
 /// one beside it differs in that norm alone.
-std::string wrong_bars(const Lesson& lesson, const Figure& figure);
+Message wrong_bars(const Lesson& lesson, const Figure& figure);
 
 }  // namespace normscope::course

@@ -140,9 +140,9 @@ std::string chain_sentence(const Chain& chain, const Words& words) {
        {"straight", number(chain.straight, 3)}});
 }
 
-std::string wrong_chain(const Lesson& lesson, const Figure& figure) {
+Message wrong_chain(const Lesson& lesson, const Figure& figure) {
   if (figure.chain.empty()) return "";
-  if (figure.chain.size() != 2) return fmt::format("{} curves: expected two", figure.chain.size());
+  if (figure.chain.size() != 2) return Message("{} curves: expected two", figure.chain.size());
   const Curve *path = lesson.curve(figure.chain[0]), *branches = lesson.curve(figure.chain[1]);
   const auto is = [](const Curve* curve, const char* y) {
     return curve && curve->of == Curve::Of::Layers && curve->y == y;

@@ -10,6 +10,7 @@
 
 #include "app/course/figures.h"
 #include "app/ui/paint.h"
+#include "engine/core/message.h"
 
 namespace normscope::course {
 
@@ -36,6 +37,6 @@ void paint_chain(ui::Painter& p, const ui::Theme& t, const Chain& chain, const u
 std::string chain_sentence(const Chain& chain, const Words& words);
 
 /// Empty where the figure is no chain, or its two curves are the path and the branches of one run.
-std::string wrong_chain(const Lesson& lesson, const Figure& figure);
+Message wrong_chain(const Lesson& lesson, const Figure& figure);
 
 }  // namespace normscope::course

@@ -50,8 +50,8 @@ class Layout {
  private:
   void note_width(size_t values, int32_t rows, const std::string& name) {
     if ((rows > 1 && static_cast<size_t>(rows) != values) || values > kMostNumbers)
-      throw Error(fmt::format("'{}' has {} numbers in {} rows: expected one row or column of at most {}",
-                              name, values, rows, kMostNumbers));
+      throw Error("'{}' has {} numbers in {} rows: expected one row or column of at most {}", name, values,
+                  rows, kMostNumbers);
     network_.numbers = std::max(network_.numbers, values);
   }
 

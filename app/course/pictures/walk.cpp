@@ -283,29 +283,29 @@ std::string walk_sentence(const Walk& walk, const Words& words) {
   return first.empty() ? "" : first + others + ".";
 }
 
-std::string wrong_walk(const Lesson& lesson, const Figure& figure) {
+Message wrong_walk(const Lesson& lesson, const Figure& figure) {
   for (const FigureLine& line : figure.lines)
     if (const Curve* curve = lesson.curve(line.curve); curve && is_walk(*curve))
-      return fmt::format("'{}' is no line: expected it in walk = [...]", line.curve);
+      return Message("'{}' is no line: expected it in walk = [...]", line.curve);
   if (figure.walk.empty()) return "";
   if (figure.walk.size() > kMostStacks)
-    return fmt::format("{} curves: expected at most {}", figure.walk.size(), kMostStacks);
+    return Message("{} curves: expected at most {}", figure.walk.size(), kMostStacks);
   if (!figure.y.log) return "has no log scale: expected y = { log = true, ... }";
   const Curve* first = lesson.curve(figure.walk.front());
   std::vector<std::string> ids = figure.walk;
   for (const std::vector<std::string>& of_stack : figure.walk_norms)
     ids.insert(ids.end(), of_stack.begin(), of_stack.end());
   if (figure.walk_norms.size() > figure.walk.size())
-    return fmt::format("has norms of {} stacks: expected at most {}", figure.walk_norms.size(),
-                       figure.walk.size());
+    return Message("has norms of {} stacks: expected at most {}", figure.walk_norms.size(),
+                   figure.walk.size());
   for (const std::string& id : ids) {
     const Curve* curve = lesson.curve(id);
     if (!curve || !is_walk(*curve) || !lesson.has_letter(curve->run))
-      return fmt::format(
+      return Message(
           "'{}' is no walk of this lesson: expected a curve of = profile of a run with a letter, with steps",
           id);
     if (curve->from != first->from || curve->to != first->to)
-      return fmt::format("'{}' has other steps: expected those of {}", id, figure.walk.front());
+      return Message("'{}' has other steps: expected those of {}", id, figure.walk.front());
   }
   return "";
 }

@@ -11,6 +11,7 @@
 
 #include "app/course/figures.h"
 #include "app/ui/paint.h"
+#include "engine/core/message.h"
 
 namespace normscope::course {
 
@@ -60,6 +61,6 @@ void paint_walk(ui::Painter& p, const ui::Theme& t, const Walk& walk, const ui::
 std::string walk_sentence(const Walk& walk, const Words& words);
 
 /// Empty where the figure is no walk, or its curves are walks of lettered runs over the same steps.
-std::string wrong_walk(const Lesson& lesson, const Figure& figure);
+Message wrong_walk(const Lesson& lesson, const Figure& figure);
 
 }  // namespace normscope::course

@@ -25,7 +25,7 @@ int32_t words_in(const std::string& text) {
 std::string few_words(Table& t, std::string_view key, int32_t most) {
   const std::string text = t.text(key);
   if (const int32_t words = words_in(text); words > most)
-    t.refuse(key, fmt::format("has {} words: expected at most {}", words, most));
+    t.refuse(key, Message("has {} words: expected at most {}", words, most));
   return text;
 }
 
@@ -33,14 +33,14 @@ std::string few_words(Table& t, std::string_view key, int32_t most) {
 std::string short_word(Table& t, std::string_view key) {
   const std::string word = t.text(key);
   if (word.size() > kLongestWord)
-    t.refuse(key, fmt::format("has {} bytes: expected at most {}, for a button", word.size(), kLongestWord));
+    t.refuse(key, Message("has {} bytes: expected at most {}, for a button", word.size(), kLongestWord));
   return word;
 }
 
 Say read_say(Table& t) {
   Say say;
   say.text = few_words(t, "text", kSayWords);
-  if (!has_one_gap(say)) t.refuse("text", fmt::format("expected one gap, written {}", kGap));
+  if (!has_one_gap(say)) t.refuse("text", Message("expected one gap, written {}", kGap));
   say.word = say.kept = short_word(t, "word");
   std::set<std::string> words{say.word};
   for (Table& other : t.tables("others")) {
@@ -49,11 +49,11 @@ Say read_say(Table& t) {
     other.done();
     if (!words.insert(say.others.back().word).second)
       other.refuse("word",
-                   fmt::format("'{}' is offered twice: expected different words", say.others.back().word));
+                   Message("'{}' is offered twice: expected different words", say.others.back().word));
   }
   if (say.others.size() < kFewestOthers || say.others.size() > kMostOthers)
-    t.refuse("others", fmt::format("{} of them: expected {} or {} other words, each with why it is wrong",
-                                   say.others.size(), kFewestOthers, kMostOthers));
+    t.refuse("others", Message("{} of them: expected {} or {} other words, each with why it is wrong",
+                               say.others.size(), kFewestOthers, kMostOthers));
   t.done();
   return say;
 }
@@ -61,7 +61,7 @@ Say read_say(Table& t) {
 Challenge::Choice read_choice(Table& t) {
   Challenge::Choice choice{t.text("field"), t.text("label"), {}};
   if (!find_field(choice.field))
-    t.refuse("field", fmt::format("'{}' is no field of a run: expected one as train.warmup", choice.field));
+    t.refuse("field", Message("'{}' is no field of a run: expected one as train.warmup", choice.field));
   for (Table& value : t.tables("values")) {
     choice.values.push_back({value.text("value"), short_word(value, "text")});
     choice.values.back().name = choice.values.back().text;
@@ -70,7 +70,7 @@ Challenge::Choice read_choice(Table& t) {
     value.done();
   }
   if (choice.values.size() < 2 || choice.values.size() > kMostValues)
-    t.refuse("values", fmt::format("expected 2 to {} values", kMostValues));
+    t.refuse("values", Message("expected 2 to {} values", kMostValues));
   t.done();
   return choice;
 }
@@ -82,15 +82,14 @@ class Referee {
 
   void all() const {
     if (!lesson_.has_letter(task_.run))
-      refuse("run", fmt::format("'{}' is not in this lesson: expected a run with a letter of it", task_.run));
+      refuse("run", Message("'{}' is not in this lesson: expected a run with a letter of it", task_.run));
     if (!lesson_.knobs.empty()) refuse("run", "has a [knob] beside it: expected the choices alone");
     budget(task_.run);
     ends_above(task_.measure);
     for (const Challenge::Choice& choice : task_.choices) offers(choice);
     for (const Challenge::Way& way : task_.ways) {
       if (lesson_.has_letter(way.run) || !lesson_.run(way.run))
-        refuse("ways",
-               fmt::format("'{}': expected a run for comparison, with a name in small letters", way.run));
+        refuse("ways", Message("'{}': expected a run for comparison, with a name in small letters", way.run));
       budget(way.run);
       reachable(way.run);
       ends_below(way.measure, way.run);
@@ -99,22 +98,22 @@ class Referee {
   }
 
  private:
-  [[noreturn]] void refuse(const std::string& key, const std::string& what) const {
-    throw Error(fmt::format("{}:1: [challenge.{}] {}", root_.file(), key, what));
+  [[noreturn]] void refuse(const std::string& key, const Message& what) const {
+    throw Error("{}:1: [challenge.{}] {}", root_.file(), key, what);
   }
 
   void budget(const std::string& run) const {
     const RunSpec& spec = lesson_.run(run)->spec;
     if (spec.train.steps != task_.budget)
-      refuse("budget", fmt::format("is {}, and run {} has {} steps: expected as many", task_.budget, run,
-                                   spec.train.steps));
+      refuse("budget", Message("is {}, and run {} has {} steps: expected as many", task_.budget, run,
+                               spec.train.steps));
   }
 
   const Check* check_of(const std::string& measure, const std::string& run) const {
     const Measure* m = lesson_.measure(measure);
     const Curve* curve = m ? lesson_.curve(m->curve) : nullptr;
     if (!curve || curve->run != run)
-      refuse("measure", fmt::format("'{}' is no measure of a curve of run {}: expected one", measure, run));
+      refuse("measure", Message("'{}' is no measure of a curve of run {}: expected one", measure, run));
     for (const Check& check : lesson_.checks)
       if (check.measure == measure) return &check;
     return nullptr;
@@ -123,19 +122,18 @@ class Referee {
   void ends_above(const std::string& measure) const {
     const Check* check = check_of(measure, task_.run);
     if (!check || !check->low || *check->low < task_.line)
-      refuse(
-          "measure",
-          fmt::format("'{}' has no [[check]] with low = {} or more: expected one, because the start is stuck",
-                      measure, task_.line));
+      refuse("measure",
+             Message("'{}' has no [[check]] with low = {} or more: expected one, because the start is stuck",
+                     measure, task_.line));
   }
 
   void ends_below(const std::string& measure, const std::string& run) const {
     const Check* check = check_of(measure, run);
     if (!check || !check->high || *check->high > task_.line)
-      refuse("ways",
-             fmt::format(
-                 "'{}' has no [[check]] with high = {} or less: expected one, because it is a measured way",
-                 measure, task_.line));
+      refuse(
+          "ways",
+          Message("'{}' has no [[check]] with high = {} or less: expected one, because it is a measured way",
+                  measure, task_.line));
   }
 
   void offers(const Challenge::Choice& choice) const {
@@ -147,17 +145,16 @@ class Referee {
       try {
         set_field(spec, choice.field, value.value);
       } catch (const Error& error) {
-        refuse("choices", error.what());
+        refuse("choices", error.message);
       }
       const std::string as_kept = get_field(spec, choice.field);
       if (as_kept != value.value || !values.insert(as_kept).second)
-        refuse("choices", fmt::format("'{}' of {}: expected different values as a file has them, here '{}'",
-                                      value.value, choice.field, as_kept));
+        refuse("choices", Message("'{}' of {}: expected different values as a file has them, here '{}'",
+                                  value.value, choice.field, as_kept));
       has_own |= as_kept == own;
     }
     if (!has_own)
-      refuse("choices",
-             fmt::format("{} is '{}' at the start: expected it among the values", choice.field, own));
+      refuse("choices", Message("{} is '{}' at the start: expected it among the values", choice.field, own));
   }
 
   /// Demands that a way differs from the start in what is offered, and in nothing else.
@@ -169,21 +166,21 @@ class Referee {
       if (std::none_of(choice.values.begin(), choice.values.end(),
                        [&](const Challenge::Choice::Value& v) { return v.value == value; }))
         refuse("ways",
-               fmt::format("run {} has {} = {}: expected a value that is offered", run, choice.field, value));
+               Message("run {} has {} = {}: expected a value that is offered", run, choice.field, value));
       set_field(made, choice.field, value);
     }
     complete(made);
     for (const Edit& edit : edits_between(made, way, 0))
       if (edit.key != "run.name")
-        refuse("ways", fmt::format("run {} has {} = {}, which no choice offers", run, edit.key, edit.value));
+        refuse("ways", Message("run {} has {} = {}, which no choice offers", run, edit.key, edit.value));
   }
 
   void waits(const std::string& measure, const std::string& where) const {
     if (const Measure* m = lesson_.measure(measure); m && of_way(lesson_, *m))
       throw Error(
-          fmt::format("{}:1: [{}] '{}' is of a measured way, for which no learner waits: expected "
-                      "{{band NAME}} in a text, or another measure",
-                      root_.file(), where, measure));
+          "{}:1: [{}] '{}' is of a measured way, for which no learner waits: expected "
+          "{{band NAME}} in a text, or another measure",
+          root_.file(), where, measure);
   }
 
   void nothing_waits() const {
@@ -205,9 +202,8 @@ class Referee {
     for (const std::string& id : lesson_.step(kind).figures)
       for (const FigureLine& line : lesson_.figure(id)->lines)
         if (of_way(lesson_, *lesson_.curve(line.curve)))
-          throw Error(
-              fmt::format("{}:1: [{}.figures] '{}' shows a way before the end: expected it in explain alone",
-                          root_.file(), step, id));
+          throw Error("{}:1: [{}.figures] '{}' shows a way before the end: expected it in explain alone",
+                      root_.file(), step, id);
   }
 
   const Lesson& lesson_;
@@ -221,7 +217,7 @@ std::vector<Say> read_says(Table& root) {
   std::vector<Say> says;
   for (Table& child : root.tables("say")) says.push_back(read_say(child));
   if (!says.empty() && says.size() != kSays)
-    root.refuse("say", fmt::format("{} sentences: expected {}", says.size(), kSays));
+    root.refuse("say", Message("{} sentences: expected {}", says.size(), kSays));
   return says;
 }
 
@@ -234,9 +230,9 @@ std::vector<Thought> read_thoughts(Table& root, const Prediction& prediction) {
     const std::string& when = thoughts.back().when;
     if (std::find(known.begin(), known.end(), when) == known.end())
       t.refuse("when",
-               fmt::format("'{}' is no fault of an answer here: expected one as '{}'", when, known.front()));
+               Message("'{}' is no fault of an answer here: expected one as '{}'", when, known.front()));
     if (!seen.insert(when).second)
-      t.refuse("when", fmt::format("'{}' has two thoughts: expected one for each fault", when));
+      t.refuse("when", Message("'{}' has two thoughts: expected one for each fault", when));
     t.done();
   }
   return thoughts;
@@ -254,19 +250,19 @@ Challenge read_challenge(Table t) {
   c.per_run = t.whole("per_run", 0, kMostScore);
   for (Table& choice : t.tables("choices")) c.choices.push_back(read_choice(choice));
   if (c.choices.empty() || c.choices.size() > kMostChoices)
-    t.refuse("choices", fmt::format("expected 1 to {} fields", kMostChoices));
+    t.refuse("choices", Message("expected 1 to {} fields", kMostChoices));
   for (Table& way : t.tables("ways")) {
     c.ways.push_back({way.text("run"), way.text("measure")});
     way.done();
   }
   if (c.ways.size() < 2 || c.ways.size() > kMostWays)
-    t.refuse("ways", fmt::format("expected 2 to {} measured ways", kMostWays));
+    t.refuse("ways", Message("expected 2 to {} measured ways", kMostWays));
   for (Table& hint : t.tables("hints")) {
     c.hints.push_back({few_words(hint, "text", kSayWords), hint.whole("costs", 0, kMostScore)});
     hint.done();
   }
   if (c.hints.empty() || c.hints.size() > kMostHints)
-    t.refuse("hints", fmt::format("expected 1 to {} hints", kMostHints));
+    t.refuse("hints", Message("expected 1 to {} hints", kMostHints));
   t.done();
   return c;
 }
@@ -328,13 +324,13 @@ std::vector<OpeningRun> read_opening(const Lesson& lesson, Table& t) {
     OpeningRun picture{one.text("run"), one.text("slot")};
     one.done();
     if (!lesson.has_letter(picture.run))
-      one.refuse("run", fmt::format("'{}' is not in this lesson: expected a run with a letter", picture.run));
+      one.refuse("run", Message("'{}' is not in this lesson: expected a run with a letter", picture.run));
     const ModelConfig& model = lesson.run(picture.run)->spec.model;
     if (!opening_place(model, picture.slot))
-      one.refuse("slot", fmt::format("'{}' is no place of its diagram: expected one as layer1/ffn/stream, "
-                                     "before or after, final, embedding, or of a scaled skip path "
-                                     "layer1/ffn/skip-scale",
-                                     picture.slot));
+      one.refuse("slot", Message("'{}' is no place of its diagram: expected one as layer1/ffn/stream, "
+                                 "before or after, final, embedding, or of a scaled skip path "
+                                 "layer1/ffn/skip-scale",
+                                 picture.slot));
     const size_t wide = has_both(model) ? kMostPictures : 1;
     if (wide > room)
       one.refuse("run", "has no room: expected two runs at most, or one with an encoder and a decoder");

@@ -49,8 +49,8 @@ class MeasureChecker : TableChecker {
   void cut(const std::string& table, bool can_be, Mean mean) const {
     if (can_be && mean != Mean::Median)
       refuse(table, "mean",
-             fmt::format("'{}' of values that may end at a bound of their measurement: expected median",
-                         to_string(mean)));
+             Message("'{}' of values that may end at a bound of their measurement: expected median",
+                     to_string(mean)));
   }
 
   void measure(const Measure& m) const {
@@ -59,11 +59,11 @@ class MeasureChecker : TableChecker {
     if (m.curve.empty() || !can_be_cut(*lesson_.curve(m.curve))) return;
     for (const char* take : {"at", "median", "min", "max", "passes"})
       if (m.take == take) return;
-    refuse("measure." + m.id, "take",
-           fmt::format(
-               "'{}' of a curve whose values may end at a bound of their measurement: expected at, median, "
-               "min, max or passes",
-               m.take));
+    refuse(
+        "measure." + m.id, "take",
+        Message("'{}' of a curve whose values may end at a bound of their measurement: expected at, median, "
+                "min, max or passes",
+                m.take));
   }
 
   void refer(const Measure& m) const {
@@ -95,10 +95,10 @@ class MeasureChecker : TableChecker {
         need(lesson_.measure(n.measure), "check", "excludes.measure", n.measure, "a measure");
       if (!n.curve.empty()) need(lesson_.curve(n.curve), "check", "excludes.curve", n.curve, "a curve");
       if (!n.law.empty() && !is_law(n.law))
-        refuse("check", "excludes.law", fmt::format("'{}': expected line, root or log", n.law));
+        refuse("check", "excludes.law", Message("'{}': expected line, root or log", n.law));
       if ((!n.curve.empty() || !n.law.empty()) && measure->curve.empty())
         refuse("check", "excludes",
-               fmt::format("'{}' is not of a curve: expected value or measure", measure->id));
+               Message("'{}' is not of a curve: expected value or measure", measure->id));
     }
   }
 
@@ -112,14 +112,14 @@ class MeasureChecker : TableChecker {
 void read_points(Curve& c, Table& t) {
   c.xs = t.numbers("xs");
   if (c.xs.size() < 2 || c.xs.size() > kMostPoints || !std::is_sorted(c.xs.begin(), c.xs.end()))
-    t.refuse("xs", fmt::format("expected 2 to {} numbers, ascending", kMostPoints));
+    t.refuse("xs", Message("expected 2 to {} numbers, ascending", kMostPoints));
 }
 
 /// Reads the field that takes the values of a sweep or a border.
 std::string number_field(Table& t, const char* key) {
   const std::string name = t.text(key);
   if (!find_field(name))
-    t.refuse(key, fmt::format("'{}' is no field of a run: expected one as train.warmup", name));
+    t.refuse(key, Message("'{}' is no field of a run: expected one as train.warmup", name));
   return name;
 }
 
@@ -127,13 +127,12 @@ void read_border(Curve& c, Table& t) {
   c.field = number_field(t, "field");
   read_points(c, t);
   c.other = number_field(t, "other");
-  if (c.other == c.field) t.refuse("other", fmt::format("'{}' is the field: expected another one", c.other));
+  if (c.other == c.field) t.refuse("other", Message("'{}' is the field: expected another one", c.other));
   c.values = t.numbers("values");
   if (c.values.size() < 2 || !std::is_sorted(c.values.begin(), c.values.end()) || !(c.values.front() > 0))
     t.refuse("values", "expected 2 numbers at least, ascending and above 0");
   if (c.values.size() * c.xs.size() > kMostCells)
-    t.refuse("values",
-             fmt::format("{} cells: expected at most {}", c.values.size() * c.xs.size(), kMostCells));
+    t.refuse("values", Message("{} cells: expected at most {}", c.values.size() * c.xs.size(), kMostCells));
 }
 
 void read_profile(Curve& c, Table& t) {
@@ -143,7 +142,7 @@ void read_profile(Curve& c, Table& t) {
   }
   std::tie(c.from, c.to) = t.steps("steps", 1, kLastStep);
   if (!is_walk(c) || c.to - c.from >= kMostWalked)
-    t.refuse("steps", fmt::format("{} steps: expected 2 to {}", c.to - c.from + 1, kMostWalked));
+    t.refuse("steps", Message("{} steps: expected 2 to {}", c.to - c.from + 1, kMostWalked));
 }
 
 void read_rows(Curve& c, Table& t) {
@@ -153,20 +152,20 @@ void read_rows(Curve& c, Table& t) {
   const auto whole = [](double x) { return x == std::floor(x); };
   if (c.over == "width" &&
       (c.xs.front() < 3 || c.xs.back() > kWidest || !std::all_of(c.xs.begin(), c.xs.end(), whole)))
-    t.refuse("xs", fmt::format("expected whole widths from 3 to {}", kWidest));
+    t.refuse("xs", Message("expected whole widths from 3 to {}", kWidest));
   if (c.over != "width" && (c.xs.front() < (c.over == "scale" ? 1e-6 : 0) || c.xs.back() > 1e6))
-    t.refuse("xs", fmt::format("expected numbers from {} to 1e6", c.over == "scale" ? "1e-6" : "0"));
+    t.refuse("xs", Message("expected numbers from {} to 1e6", c.over == "scale" ? "1e-6" : "0"));
 }
 
 }  // namespace
 
-void TableChecker::refuse(const std::string& table, const std::string& key, const std::string& what) const {
-  throw Error(fmt::format("{}:1: [{}.{}] {}", root_.file(), table, key, what));
+void TableChecker::refuse(const std::string& table, const std::string& key, const Message& what) const {
+  throw Error("{}:1: [{}.{}] {}", root_.file(), table, key, what);
 }
 
 void TableChecker::need(const void* found, const std::string& table, const std::string& key,
                         const std::string& name, const char* what) const {
-  if (!found) refuse(table, key, fmt::format("'{}' is not in this lesson: expected {} of it", name, what));
+  if (!found) refuse(table, key, Message("'{}' is not in this lesson: expected {} of it", name, what));
 }
 
 Mean mean_of(Table& t) {
@@ -187,7 +186,7 @@ LessonRun read_run(const std::string& id, Table t) {
     try {
       set_field(run.spec, key, value);
     } catch (const Error& error) {
-      t.refuse(key.substr(0, key.find('.')), error.what());
+      t.refuse(key.substr(0, key.find('.')), error.message);
     }
   }
   try {
@@ -196,7 +195,7 @@ LessonRun read_run(const std::string& id, Table t) {
     complete(run.spec);
     validate(run.spec);
   } catch (const Error& error) {
-    t.refuse("", error.what());
+    t.refuse("", error.message);
   }
   return run;
 }
@@ -221,7 +220,7 @@ Curve read_curve(const std::string& id, Table t) {
     case Curve::Of::Depth:
       read_points(c, t);
       if (c.of == Curve::Of::Depth && (c.xs.front() < 1 || c.xs.back() > kDeepest))
-        t.refuse("xs", fmt::format("expected depths from 1 to {}", kDeepest));
+        t.refuse("xs", Message("expected depths from 1 to {}", kDeepest));
       if (c.of == Curve::Of::Sweep) break;
       [[fallthrough]];
     case Curve::Of::Layers:
@@ -256,7 +255,7 @@ Curve read_curve(const std::string& id, Table t) {
       break;
   }
   if (const std::string expected = unknown_quantity(c); !expected.empty())
-    t.refuse("y", fmt::format("'{}' is not measured there: expected {}", c.y, expected));
+    t.refuse("y", Message("'{}' is not measured there: expected {}", c.y, expected));
   t.done();
   return c;
 }

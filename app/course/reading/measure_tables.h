@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/course/lesson.h"
+#include "engine/core/message.h"
 #include "training/io/toml_table.h"
 #include "training/spec/codec.h"
 
@@ -28,7 +29,7 @@ class TableChecker {
   TableChecker(const Lesson& lesson, const Table& root) : lesson_(lesson), root_(root) {}
 
  protected:
-  [[noreturn]] void refuse(const std::string& table, const std::string& key, const std::string& what) const;
+  [[noreturn]] void refuse(const std::string& table, const std::string& key, const Message& what) const;
   void need(const void* found, const std::string& table, const std::string& key, const std::string& name,
             const char* what) const;
 

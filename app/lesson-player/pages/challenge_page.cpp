@@ -139,7 +139,7 @@ class ChallengePage : public Page {
   void draw_training(Ui& ui, TextColumn& text, LessonContext& context) const;
   void draw_outcome(Ui& ui, TextColumn& text, LessonContext& context);
 
-  std::string found_fault_;  ///< why the session of the ways found could not be kept
+  Message found_fault_;  ///< why the session of the ways found could not be kept
 };
 
 /// Notes a finished training, once for each setting, whatever its result.
@@ -170,7 +170,7 @@ void ChallengePage::keep_found(const LessonContext& context) {
     save_config(fmt::format("{}/{}.toml", context.folder, context.lesson.id), runs);
     found_fault_.clear();
   } catch (const Error& error) {
-    found_fault_ = words::error(error.what());
+    found_fault_ = error.message;
   }
 }
 
@@ -250,7 +250,7 @@ void ChallengePage::draw_outcome(Ui& ui, TextColumn& text, LessonContext& contex
              context.tr("The start and the best of the ways you found, one beside the other.")))
     context.desk.replacing = found_runs(context);
   context.scroll.follow_focus(ui, "lesson/challenge/lab", box, text.seen);
-  const std::string kept = !found_fault_.empty() ? found_fault_
+  const std::string kept = !found_fault_.empty() ? words::spoken(found_fault_)
                            : context.folder.empty()
                                ? ""
                                : context.tr("Kept as {folder}/{lesson}.toml",

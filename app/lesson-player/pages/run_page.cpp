@@ -40,7 +40,7 @@ void draw_measuring(Ui& ui, const Rect& rect, const LessonContext& context, cons
   }
   if (!state.error.empty())
     p.text_in({rect.x + 320, rect.y - 30, rect.w - 320, 24}, {Face::Sans, type::body}, t.error,
-              words::error(state.error));
+              words::spoken(state.error));
   ui.mark("lesson/measuring", bar,
           state.running      ? state.doing
           : context.measured ? "done"

@@ -52,7 +52,7 @@ class WhyPage : public CoursePage {
     if (known != results_.end()) return known->second ? &*known->second : nullptr;
     if (std::exchange(read_this_frame_, true)) return nullptr;
     std::optional<Results>& results = results_[lesson.id];
-    const std::string fault = guarded("lesson " + lesson.id, [&] { results = load_results(lesson); });
+    const Message fault = guarded("lesson " + lesson.id, [&] { results = load_results(lesson); });
     if (!fault.empty()) context.reference_error = fault;
     return results ? &*results : nullptr;
   }

@@ -22,7 +22,7 @@ void About::ask(std::function<void()> wake) {
   auto look = [wake = std::move(wake), promise = std::move(promise)](const std::stop_token& stop) mutable {
     Found found;
     // One thread leaves the others to training, and the number of threads changes no bit.
-    const std::string error = guarded("checksum", [&] {
+    const Message error = guarded("checksum", [&] {
       const auto stopped = [&] { return stop.stop_requested(); };
       found.instructions = cpu::choose_isa();
       found.checksum =

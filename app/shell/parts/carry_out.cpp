@@ -23,7 +23,7 @@ using namespace ui;
 namespace {
 
 // Saves what a screen wrote under a free name in the pictures folder.
-void save_file(const Desk::File& file, const std::string& what, std::string& notice) {
+void save_file(const Desk::File& file, const std::string& what, Message& notice) {
   try {
     const std::string free = free_name(panels::pictures_folder() + "/normscope-" + file.name);
     write_file(free, file.text, what);
@@ -60,7 +60,7 @@ void carry_out(Desk desk, AppState& state, Ui& ui) {
   if (desk.shown) state.screens.shown = *desk.shown;
 }
 
-void open_recorded(Screens& screens, Files& files, const LabView& view, std::string& notice) {
+void open_recorded(Screens& screens, Files& files, const LabView& view, Message& notice) {
   if (std::exchange(files.looked_into, false))
     screens.shown = screen_for(FileKind::Model).value_or(Screen::Lab);
   const std::optional<Screen> recorded = screen_for(FileKind::Recorded);

@@ -4,6 +4,7 @@
 #include "app/shell/files.h"
 #include "app/shell/parts/screens.h"
 #include "app/ui/ui.h"
+#include "engine/core/message.h"
 
 namespace normscope::shell {
 
@@ -16,6 +17,6 @@ const std::string& subject_of(Screen);
 void carry_out(Desk, AppState&, ui::Ui&);
 
 // Shows an opened model, log or saved run on the screen for such files, or says in `notice` that there is none.
-void open_recorded(Screens&, Files&, const LabView&, std::string& notice);
+void open_recorded(Screens&, Files&, const LabView&, Message& notice);
 
 }  // namespace normscope::shell

@@ -62,7 +62,7 @@ LinkedView linked_view(const ShownSession& session, const Screens& screens, cons
 
 void copy_link(AppState& state) {
   if (state.session.view->runs.empty()) return;
-  const std::string fault = guarded("no link was copied", [&] {
+  const Message fault = guarded("no link was copied", [&] {
     const std::string fragment = link_fragment(linked_view(state.session, state.screens, state.look));
     const std::string needed = needed_words(read_link(fragment));  // which refuses what could not be opened
     const std::string& page = state.shell.page;
@@ -83,8 +83,8 @@ std::vector<session::Command> linked_commands(const LinkedView& link) {
   return commands;
 }
 
-std::string show_linked(const LinkedView& link, std::optional<session::Ticket> runs, Screens& screens,
-                        Appearance& look, Lab* lab) {
+Message show_linked(const LinkedView& link, std::optional<session::Ticket> runs, Screens& screens,
+                    Appearance& look, Lab* lab) {
   std::string words;
   if (!link.lesson.empty()) words = show_lesson(link, screens, lab);  // first: it may not be there
   if (!link.settings.empty()) screen_of(screens, link.screen).open_link(link.settings);

@@ -10,6 +10,7 @@
 #include "app/shell/parts/appearance.h"
 #include "app/shell/parts/screens.h"
 #include "app/shell/parts/shown_session.h"
+#include "engine/core/message.h"
 
 namespace normscope::shell {
 
@@ -28,8 +29,8 @@ std::vector<session::Command> linked_commands(const link::LinkedView&);
 /// prediction the learner has not made opens at the prediction, so that nothing is given away; the link's own
 /// prediction is filled in there. Returns what is to be said about it; empty: nothing. Throws Error for a lesson that is
 /// not in the course.
-std::string show_linked(const link::LinkedView&, std::optional<session::Ticket> runs, Screens&, Appearance&,
-                        Lab*);
+Message show_linked(const link::LinkedView&, std::optional<session::Ticket> runs, Screens&, Appearance&,
+                    Lab*);
 /// Opens a link from outside: an address or its fragment. Where it cannot be used it says so, starts the
 /// default comparison if there are no runs yet, and returns false.
 bool open_link(AppState&, std::string_view text);

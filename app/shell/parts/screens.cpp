@@ -91,7 +91,7 @@ LessonPlace lesson_place(const std::string& name) {
   const std::string step = colon == name.npos ? "predict" : name.substr(colon + 1);
   for (const course::StepKind kind : course::kSteps)
     if (step == course::to_string(kind)) return {name.substr(0, colon), kind};
-  throw Error("lesson:" + name + ": expected a step: predict, run, compare or explain");
+  throw Error("lesson:{}: expected a step: predict, run, compare or explain", name);
 }
 
 void open_lesson(Screens& screens, Lab* lab, const std::string& name, const view::Answer& answer) {

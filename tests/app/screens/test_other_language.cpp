@@ -13,6 +13,9 @@
 
 #include "app/lesson-player/player.h"
 #include "app/screens/stages.h"
+#include "app/support/english.h"
+#include "app/support/literals.h"
+#include "app/support/program.h"
 #include "app/support/recorded_measurer.h"
 #include "app/support/text_faults.h"
 #include "app/ui/keys.h"
@@ -92,12 +95,6 @@ void look_at(const See& see) {
   }
 }
 
-/// `in_german` is the window's language while it lives.
-struct InGerman {
-  InGerman() { words::use("de"); }
-  ~InGerman() { words::use("en"); }
-};
-
 std::set<std::string> parts_of(std::string_view phrase) {
   std::set<std::string> parts;
   for (size_t from = 0; from <= phrase.size();) {
@@ -112,6 +109,20 @@ std::set<std::string> parts_of(std::string_view phrase) {
 bool has_english_words(const std::string& text) {
   static const std::regex word("(^|[^A-Za-z])[a-z]{3,}");
   return std::regex_search(text, word);
+}
+
+/// The texts of several words that code writes, without those that are German too.
+std::set<std::string> texts_of_code() {
+  static const std::regex words("[a-z]{3,} [a-z]{2,}"), comment("//[^\n]*");
+  std::set<std::string> texts;
+  for (const auto& file : fixture::code_files())
+    for (std::string& text :
+         fixture::literals_of(std::regex_replace(test::read_all(file.string()), comment, "")))
+      if (std::regex_search(text, words)) texts.insert(std::move(text));
+  for (const words::Language::Entry& entry : words::language("de").entries())
+    for (const auto& [form, text] : entry.forms) texts.erase(text.plain);
+  texts.erase("layer norm");  // the tape calls its ops by their own names
+  return texts;
 }
 
 /// Wants no part of a phrase of the training floor left in English. Rules of initialisation keep the
@@ -137,9 +148,12 @@ std::map<std::string, std::set<std::string>> names_by_place() {
 }  // namespace
 
 // This case is the first of the file: tables keep the texts that they have read.
-TEST_CASE("other language: every text of a German screen is whole and apart, with German numbers") {
-  const InGerman german;
-  look_at([](const fixture::LabDriver& lab, const std::string& where) {
+TEST_CASE("other language: every text of a German screen is German, whole and apart, with German numbers") {
+  const fixture::Spoken german("de");
+  const std::set<std::string> written = texts_of_code();
+  look_at([&](const fixture::LabDriver& lab, const std::string& where) {
+    for (const ui::TextRecord& text : lab.ui.texts())
+      if (written.contains(text.text)) FAIL_CHECK(where << ": only in English: " << text.text);
     for (const std::string& fault : fixture::text_faults(lab.ui)) FAIL_CHECK(where << ": " << fault);
     check_numbers(lab.ui, where);
     check_switches(lab.ui, where);
@@ -147,7 +161,7 @@ TEST_CASE("other language: every text of a German screen is whole and apart, wit
 }
 
 TEST_CASE("other language: a German lesson has German numbers on each of its pages") {
-  const InGerman german;
+  const fixture::Spoken german("de");
   fixture::LabDriver lab(fixture::four_runs());
   lab.state.screens.shown = Screen::Lessons;
   lab.state.screens.lessons.player =
@@ -173,7 +187,7 @@ TEST_CASE("other language: a German lesson has German numbers on each of its pag
 
 TEST_CASE(
     "other language: presets, placements, data sets and settings have German words, but for proper names") {
-  const InGerman window;
+  const fixture::Spoken window("de");
   for (const Placement placement : kPresets) {
     const PlacementRow& row = row_of(placement);
     for (const char* text : {row.label, row.formula, row.source}) check_translated(text);
@@ -200,7 +214,7 @@ TEST_CASE(
 TEST_CASE("other language: a control has one name in every language") {
   std::map<std::string, std::set<std::string>> german;
   {
-    const InGerman window;
+    const fixture::Spoken window("de");
     german = names_by_place();
   }
   const auto english = names_by_place();
@@ -217,17 +231,12 @@ TEST_CASE("other language: a control has one name in every language") {
 
 TEST_CASE("other language: why a value is refused, and why a setting is not read, is said in German") {
   const words::Language& german = words::language("de");
-  const auto check = [&](const std::string& why) {
-    const std::string said = words::refused(why, german);
-    if (said.find("expected") != said.npos || said == why) FAIL_CHECK("only in English: " << why);
-  };
-  const auto without_key = [](const std::string& line) { return line.substr(line.find("] ") + 2); };
-  std::set<std::string> reasons;
+  std::map<std::string, Message> reasons;
   for (const std::string& preset : offered_presets())
     for (const Field& field : spec_fields()) {
       const RunSpec spec = preset_run(preset);
-      const std::string unused = unused_reason(spec, field.key);
-      if (!unused.empty()) reasons.insert(unused);
+      const Message unused = unused_reason(spec, field.key);
+      if (!unused.empty()) reasons.emplace(unused, unused);
       std::vector<std::string> values = {"x", "-1", "1e9", "0", "7", "0.5", "true"};
       values.insert(values.end(), field.choices.begin(), field.choices.end());
       for (const std::string& value : values) {
@@ -236,17 +245,22 @@ TEST_CASE("other language: why a value is refused, and why a setting is not read
           set_field(changed, field.key, value);
           validate(changed);
         } catch (const Error& error) {
-          reasons.insert(without_key(error.what()));
+          const Message& why = without_where(error.message);
+          reasons.emplace(why, why);
         }
       }
     }
   CHECK(reasons.size() > 100);
-  for (const std::string& why : reasons) check(why);
-  CHECK(words::refused("7 is out of range: expected 0 to 0.9", german) ==
-        "7 liegt außerhalb: erwartet wird 0 bis 0,9");
-  CHECK(
-      words::refused("Skalierung is none: expected linear, llama3 or yarn, with rotary positions", german) ==
-      "Skalierung ist none: erwartet wird linear, llama3 oder yarn, mit rotary als Positionen");
+  for (const auto& [why, message] : reasons) {
+    const std::string said = words::spoken(message, german);
+    if (said.find("expected") != said.npos || said == why) FAIL_CHECK("only in English: " << why);
+  }
+  const auto said = [&](const char* text) {
+    const auto at = reasons.find(text);
+    return at == reasons.end() ? "" : words::spoken(at->second, german);
+  };
+  CHECK(said("7 is out of range: expected 0 to 0.99") == "7 liegt außerhalb: erwartet wird 0 bis 0,99");
+  CHECK(said("model.norm is ln: expected dyt or derf") == "model.norm ist ln: erwartet wird dyt oder derf");
   CHECK(words::spoken("this or that", german) == "this or that");  // a name that somebody gave is no list
 }
 
@@ -259,7 +273,7 @@ TEST_CASE("other language: numbers that a program wrote get the comma, versions 
   CHECK(words::spoken("Pre-LN, learning rate 0.001, no warm-up", german) ==
         "Pre-LN, Lernrate 0,001, ohne Warm-up");
   CHECK(words::spoken("model-1.5, own", german) == "model-1.5, own");  // a name that somebody gave
-  const InGerman window;
+  const fixture::Spoken window("de");
   CHECK(ui::decimals(2, 2) == "2,00");
   CHECK(ui::significant(0.25, 3) == "0,25");
   CHECK(ui::number(3.14e-7, 3) == "3,14×10⁻⁷");
@@ -276,7 +290,7 @@ TEST_CASE(
     "other language: keys are called as they are on a German keyboard, and pressed by their own names") {
   CHECK(ui::shown_keys("Ctrl+Shift+Z") == "Ctrl Shift Z");
   CHECK(ui::shown_keys("Space") == "Space");
-  const InGerman window;
+  const fixture::Spoken window("de");
   CHECK(ui::shown_keys("Ctrl+Shift+=") == "Strg Umschalt =");
   CHECK(ui::shown_keys("Alt+Enter") == "Alt Eingabe");
   CHECK(ui::shown_keys("Space") == "Leertaste");

@@ -95,11 +95,12 @@ TEST_CASE("a long list of choices stays inside a small window") {
 }
 
 TEST_CASE("a message names a setting as the screen does and no part of the program") {
-  CHECK(plain_message("[train.lr] 5: expected 0 to 1") == "learning rate: 5: expected 0 to 1");
-  CHECK(plain_message("[model.architecture] x: expected decoder") == "model: x: expected decoder");
-  CHECK(plain_message("[lab] there is no run to edit") == "there is no run to edit");
-  CHECK(plain_message("[session /tmp/S] cannot be read") == "session /tmp/S: cannot be read");
-  CHECK(plain_message("[checkpoint a.safetensors] is damaged") == "checkpoint a.safetensors: is damaged");
+  const auto said = [](const char* where, const char* why) { return plain_message({"[{}] {}", where, why}); };
+  CHECK(said("train.lr", "5: expected 0 to 1") == "learning rate: 5: expected 0 to 1");
+  CHECK(said("model.architecture", "x: expected decoder") == "model: x: expected decoder");
+  CHECK(said("lab", "there is no run to edit") == "there is no run to edit");
+  CHECK(said("session /tmp/S", "cannot be read") == "session /tmp/S: cannot be read");
+  CHECK(said("checkpoint a.safetensors", "is damaged") == "checkpoint a.safetensors: is damaged");
   for (const char* plain : {"", "saved lab.toml", "step [3] of 4", "[train.lr", "[lab]"}) {
     INFO(plain);
     CHECK(plain_message(plain) == plain);

@@ -28,6 +28,8 @@ struct Spoken {
 };
 
 /// What a German window says for an error.
-inline std::string german_error(const std::string& line) { return words::error(line, words::language("de")); }
+inline std::string german_error(const Message& message) {
+  return words::spoken(message, words::language("de"));
+}
 
 }  // namespace normscope::fixture

@@ -136,14 +136,14 @@ inline RunView run_view(int run, const RunSpec& spec, const LabShape& shape) {
       DataIdentity{"built-in sentences", "0123456789abcdef", 29, "letter"});
   if (run == 0 && shape.step >= 150) {
     view.state = RunState::Stuck;
-    view.badge = "stuck at letter frequencies";
+    view.badge = Message("stuck at {}", "letter frequencies");
     history->add_event({150, RunEvent::Kind::Stuck, "stuck at letter frequencies"});
   }
   const int leaves = run == 1 ? 131 : run == 2 ? 46 : 1 << 20;
   if (shape.step > leaves) {
     view.state = RunState::Learning;
     view.learning_since = leaves;
-    view.badge = fmt::format("learning since step {}", leaves);
+    view.badge = Message("learning since step {}", leaves);
     history->add_event({leaves, RunEvent::Kind::LeftPlateau, "leaves the plateau"});
   }
   if (view.badge.empty()) view.badge = "training";
@@ -189,7 +189,7 @@ inline std::shared_ptr<const LabView> lab_view(const LabShape& shape = {}) {
     d.fork_note = "12 norms moved";
     d.history = history_of(2, 150, shape);
     d.learning_since = 171;
-    d.badge = "learning since step 171";
+    d.badge = Message("learning since step {}", 171);
     view->runs.push_back(std::move(d));
   }
   return view;

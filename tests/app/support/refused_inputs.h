@@ -30,7 +30,7 @@ inline void check_reader(const Reader& reader) {
       REQUIRE(change.size() == 2);
       input = replaced(base, change[0], change[1]);
     }
-    const std::string said = error_of([&] { reader.read(input); });
+    const Message said = error_of([&] { reader.read(input); });
     INFO(said);
     CHECK(said != "no error");
     CHECK_FALSE(contains(said, "\n"));

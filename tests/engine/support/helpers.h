@@ -15,11 +15,11 @@ namespace normscope::test {
 
 /// The message of the Error that `act` throws; `otherwise` when it throws none.
 template <typename Act>
-std::string error_of(Act&& act, const char* otherwise = "no error") {
+Message error_of(Act&& act, const char* otherwise = "no error") {
   try {
     std::forward<Act>(act)();
   } catch (const Error& error) {
-    return error.what();
+    return error.message;
   }
   return otherwise;
 }

@@ -289,7 +289,7 @@ TEST_CASE("placement folder: every file that can be read is offered, and each ot
   folder.write("c-other.toml", "name = \"other\"\nsublayer = \"after=ln\"\n");
   folder.write("d-taken.toml", "name = \"other\"\nsublayer = \"none\"\n");
   folder.write("notes.txt", "name = 3\n");
-  const std::vector<std::string> refused = load_placements(folder.file(""));
+  const std::vector<Message> refused = load_placements(folder.file(""));
   REQUIRE(refused.size() == 2);
   CHECK(contains(refused[0], "a-broken.toml:2: [sublayer] 'before=nl'"));
   CHECK(contains(refused[1], "d-taken.toml:1: [name] 'other' is taken"));

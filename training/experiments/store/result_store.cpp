@@ -123,7 +123,7 @@ struct ResultStore::Shared {
   std::atomic<int32_t> puts{0};
   std::mutex mutex;
   std::set<std::string> damaged;
-  std::string unkept;
+  Message unkept;
   std::set<std::string> unkept_keys;
   int32_t let_go = 0;
 };
@@ -186,7 +186,7 @@ void ResultStore::attempt(const std::string& key, const std::function<void()>& w
     throw;
   } catch (const Error& error) {
     const std::lock_guard lock(shared_->mutex);
-    if (shared_->unkept.empty()) shared_->unkept = error.what();
+    if (shared_->unkept.empty()) shared_->unkept = error.message;
     shared_->unkept_keys.insert(key);
   }
 }
@@ -214,7 +214,7 @@ std::vector<std::string> ResultStore::damaged() const {
   const std::lock_guard lock(shared_->mutex);
   return {shared_->damaged.begin(), shared_->damaged.end()};
 }
-std::string ResultStore::unkept() const {
+Message ResultStore::unkept() const {
   const std::lock_guard lock(shared_->mutex);
   return shared_->unkept;
 }

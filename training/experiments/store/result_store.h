@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/core/message.h"
 #include "engine/tape/backend.h"
 #include "training/io/input_value.h"
 #include "training/spec/spec.h"
@@ -82,7 +83,7 @@ class ResultStore {
   const StorePlace& place() const { return place_; }
   const std::string& folder() const { return place_.folder; }
   std::vector<std::string> damaged() const;  ///< files that could not be read, each named once
-  std::string unkept() const;    ///< why something could not be kept at first; empty: everything was
+  Message unkept() const;        ///< why something could not be kept at first; empty: everything was
   int32_t unkept_count() const;  ///< number of keys that are not kept now
   int32_t let_go() const;        ///< results that were removed for others
 

@@ -373,7 +373,7 @@ std::vector<Line> lines(const ModelConfig& config, const Question& question) {
   return result;
 }
 
-std::string objection(std::string_view name, const ModelConfig& config, const Question& question) {
+Message objection(std::string_view name, const ModelConfig& config, const Question& question) {
   for (const Rule& rule : kRules)
     if (name == rule.equation) {
       const Objection why = rule.objection(config, question);

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/core/message.h"
 #include "engine/model/model_config.h"
 
 namespace normscope {
@@ -203,6 +204,6 @@ double start_square(const ModelConfig& config, bool decoder);
 std::vector<Line> lines(const ModelConfig& config, const Question& question);
 /// The first assumption of an equation that does not hold: "cross-attention adds a third branch";
 /// empty when all hold. Throws Error for an equation that draws no line by layer.
-std::string objection(std::string_view equation, const ModelConfig& config, const Question& question);
+Message objection(std::string_view equation, const ModelConfig& config, const Question& question);
 
 }  // namespace normscope::theory

@@ -260,7 +260,7 @@ KeyShares::Shares KeyShares::at(double logit_variance) const {
 }
 
 AtStart at_start(const ModelConfig& config, double same_token) {
-  const auto none = [](std::string why) {
+  const auto none = [](Message why) {
     AtStart result;
     result.objection = std::move(why);
     return result;
@@ -269,8 +269,8 @@ AtStart at_start(const ModelConfig& config, double same_token) {
   if (same_token <= 0 && !config.gaussian_input) return none("how often symbols repeat is not known");
   AtStart result = Walk(config, same_token).run();
   if (result.logits <= kMostLogits) return result;
-  return none(fmt::format("attention's logits start with a variance of {:.3g}, and this theory ends at {}",
-                          result.logits, kMostLogits));
+  return none(Message("attention's logits start with a variance of {:.3g}, and this theory ends at {}",
+                      result.logits, kMostLogits));
 }
 
 }  // namespace normscope::theory

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/core/message.h"
 #include "engine/model/model_config.h"
 
 namespace normscope::theory {
@@ -34,7 +35,7 @@ struct AtStart {
       cosine;  ///< root mean square of the loss gradient at the stream below layer 1, over that behind
                ///< the last layer
   double logits = cosine;  ///< largest variance of attention's logits among a query's keys
-  std::string objection{};
+  Message objection{};
   std::vector<SublayerAtStart> sublayers{};  ///< attention of layer 1, its feed-forward network, and so on
 };
 

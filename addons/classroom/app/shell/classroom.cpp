@@ -70,7 +70,7 @@ bool Classroom::run(view::Act act, ui::Ui& ui) {
 
 float Classroom::draw_in_bar(ui::Ui& ui, const ui::Rect& room) { return draw_lesson_bar(ui, room, teaching); }
 
-void Classroom::draw(ui::Ui& ui, ShownSession& session, Screen shown, std::string& notice) {
+void Classroom::draw(ui::Ui& ui, ShownSession& session, Screen shown, Message& notice) {
   draw_teacher(ui, teaching, session, shown, notice);
   draw_presentation(ui, presentation);
 }

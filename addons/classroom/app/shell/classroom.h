@@ -4,6 +4,7 @@
 #include "addons/classroom/app/shell/presentation.h"
 #include "addons/classroom/app/shell/teacher.h"
 #include "app/shell/window_part.h"
+#include "engine/core/message.h"
 
 namespace normscope::shell::classroom {
 
@@ -14,7 +15,7 @@ class Classroom final : public WindowPart {
   bool run(view::Act act, ui::Ui& ui) override;
   bool bare() const override { return presentation.on; }
   float draw_in_bar(ui::Ui& ui, const ui::Rect& room) override;
-  void draw(ui::Ui& ui, ShownSession& session, Screen shown, std::string& notice) override;
+  void draw(ui::Ui& ui, ShownSession& session, Screen shown, Message& notice) override;
 
   std::string_view key() const override { return "teacher"; }
   std::string kept() const override;

@@ -62,7 +62,7 @@ void draw_question(Ui& ui, Teaching& teaching) {
 }
 
 // Saves the session a frame later, when it already says that it is a lesson.
-void hand_out(Teaching& teaching, ShownSession& session, std::string& notice) {
+void hand_out(Teaching& teaching, ShownSession& session, Message& notice) {
   if (!std::exchange(teaching.hand_out, false)) return;
   const std::string path = free_name(panels::pictures_folder() + "/normscope-lesson");
   session.commands.emplace_back(session::SaveSession{path});
@@ -136,7 +136,7 @@ float draw_lesson_bar(Ui& ui, const Rect& room, Teaching& teaching) {
   return words.x;
 }
 
-void draw_teacher(Ui& ui, Teaching& teaching, ShownSession& session, Screen shown, std::string& notice) {
+void draw_teacher(Ui& ui, Teaching& teaching, ShownSession& session, Screen shown, Message& notice) {
   hand_out(teaching, session, notice);
   if (teaching.preparing && draw_preparation(ui, teaching, shown)) begin_lesson(ui, teaching, session);
   if (teaching.kept.lesson) draw_question(ui, teaching);

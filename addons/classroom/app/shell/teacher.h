@@ -14,6 +14,7 @@
 #include "app/ui/ui.h"
 #include "app/view/screen.h"
 #include "app/words/words.h"
+#include "engine/core/message.h"
 
 namespace normscope::shell::classroom {
 
@@ -56,7 +57,7 @@ void enter(ui::Ui&, Teaching&);
 float draw_lesson_bar(ui::Ui&, const ui::Rect& room, Teaching&);
 // Draws the panel while preparing, the menu of a control and the question for the code, and says what a
 // held control refused.
-void draw_teacher(ui::Ui&, Teaching&, ShownSession&, Screen shown, std::string& notice);
+void draw_teacher(ui::Ui&, Teaching&, ShownSession&, Screen shown, Message& notice);
 // Runs at the beginning of a frame: Escape closes the panel, unless something else is open, typed or
 // held. True: it did.
 bool closed_by_key(ui::Ui&, Teaching&);

@@ -7,8 +7,7 @@
 namespace normscope::cli {
 
 FedProgram::FedProgram(const std::vector<std::string>& words) : name_(words.at(0)) {
-  throw Error(fmt::format(
-      "{} cannot be started: the program for Windows feeds no other (make the film on Linux)", name_));
+  throw Error("{} cannot be started: the program for Windows feeds no other (make the film on Linux)", name_);
 }
 FedProgram::~FedProgram() = default;
 

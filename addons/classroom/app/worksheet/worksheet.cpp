@@ -296,8 +296,8 @@ std::string step_html(const Sheet& sheet, StepKind step, const std::string& afte
 std::string worksheet(const Lesson& lesson, const std::optional<Results>& kept, bool answers,
                       const std::string& folder) {
   if (answers && !kept)
-    throw Error(fmt::format("{}: nothing was measured yet: {} --write does it", lesson.folder,
-                            check_command(lesson, folder)));
+    throw Error("{}: nothing was measured yet: {} --write does it", lesson.folder,
+                check_command(lesson, folder));
   const Sheet sheet{lesson, kept ? &*kept : nullptr, answers};
   std::string body = head_of(sheet);
   body += step_html(sheet, StepKind::Predict, prediction(sheet), false);

@@ -104,8 +104,7 @@ std::vector<records::Recording> read_runs(const CompareOptions& options) {
     const Named name = named(word);
     const records::RecordedFile file =
         with_exit(Exit::Input, [&] { return records::read_recorded(name.path, options.mapping); });
-    if (const std::string fault = file.fault(); !fault.empty())
-      complain(fmt::format("{}: {}", name.path, fault));
+    if (const std::string fault = file.fault(); !fault.empty()) complain(Message("{}: {}", name.path, fault));
     for (records::Recording& run : picked(file, name)) runs.push_back(std::move(run));
     there +=
         fmt::format("{}{} has {}", there.empty() ? "" : "; ", name.path, fmt::join(letters_of(file), ", "));

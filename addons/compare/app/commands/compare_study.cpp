@@ -97,7 +97,7 @@ void CompareStudy::keep(size_t place, Run& run) {
   Ended ended{run.spec(), run.edits(), run.state(), validation, run.history()};
   std::optional<RunRecord> whole;
   if (place < runs_.size()) whole = run.record();
-  const std::string notice = run.take_notice();
+  const Message notice = run.take_notice();
   const std::lock_guard lock(mutex_);
   ended_[place] = std::move(ended);
   if (whole) first_seed_[place] = std::move(whole);

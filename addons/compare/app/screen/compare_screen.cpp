@@ -131,7 +131,7 @@ Desk CompareScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool clo
   f.step = beyond_.value_or(lab::cursor_step(transport, view));
   hover_x_ = std::exchange(hover_next_, std::nullopt);
   if (shown_ && !shown_->error.empty() && align_ != 0) {  // the baseline does not say what this axis counts
-    refusal_ = words::error(shown_->error);
+    refusal_ = words::spoken(shown_->error);
     align_ = 0;
   }
   const std::optional<size_t> loupe = f.run_of(loupe_);
@@ -148,7 +148,7 @@ Desk CompareScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool clo
   } else {
     panel(ui, rest, {});
     const std::string why = compared.size() < kLeast ? tr("Open a run to compare with.")
-                            : shown_                 ? words::error(shown_->error)
+                            : shown_                 ? words::spoken(shown_->error)
                                                      : tr("comparing …");
     ui.paint().text_wrapped(rest.inset(space::pad), {Face::Sans, type::body}, ui.theme().ink2, why, 17);
     ui.mark("compare/none", rest, why, tr("Why nothing is compared."));

@@ -11,6 +11,7 @@
 #include "addons/compare/app/comparison.h"
 #include "addons/compare/app/figures.h"
 #include "app/plot/plot_spec.h"
+#include "engine/core/message.h"
 #include "training/files/background.h"
 
 namespace normscope::compare_screen {
@@ -23,7 +24,7 @@ struct Shown {
   std::vector<compare::Loupe> loupes;  ///< by run
   std::vector<plot::PlotSpec> grids;   ///< the loupes as plots, for files
   double per_step = 1;                 ///< how much of the shared axis one step of the baseline takes
-  std::string error;                   ///< why there is no comparison, one line
+  Message error;                       ///< why there is no comparison, one line
 };
 
 /// Makes comparison and plots. It throws nothing: `error` says what is wrong.

@@ -39,7 +39,7 @@ KeptChoice read(const ScreenSettings& settings, bool of_link) {
   if (const auto letter = reader.text("baseline")) {
     const char last = of_link ? kLastLive : kLast;
     if (letter->size() != 1 || (*letter)[0] < 'A' || (*letter)[0] > last)
-      reader.refuse("baseline", *letter, fmt::format("a letter from A to {}", last));
+      reader.refuse("baseline", *letter, Message("a letter from A to {}", last));
     choice.baseline = (*letter)[0];
   }
   choice.align = reader.whole("align", 0, 2, choice.align);
@@ -178,7 +178,7 @@ std::array<SideBySide::Place, kMost> SideBySide::places(const LabView& view) con
     if (!slot.file) continue;
     place.path = slot.file->source->path();
     place.recorded = slot.run < slot.file->runs.size();
-    if (slot.file->now) place.fault = words::error(slot.file->now->error);
+    if (slot.file->now) place.fault = words::spoken(slot.file->now->error);
     place.reading = !place.recorded && place.fault.empty();
   }
   return result;

@@ -140,7 +140,7 @@ void check_pairs(const ReproduceOptions& options, const std::vector<const Claim*
         Exit::Input,
         fmt::format("--pairs: {} is missing: expected what addons/translation/debian_pairs.py makes",
                     missing));
-  complain(fmt::format(
+  complain(Message(
       "{}; claims on sentence pairs take the made-up translation",
       without.empty() ? missing + " is missing (addons/translation/debian_pairs.py makes it)" : without));
 }

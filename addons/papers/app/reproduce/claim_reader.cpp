@@ -40,7 +40,7 @@ int32_t read_moment(Table& t) {
   const int32_t step = t.whole("step", 1, kLastClaimStep);
   const std::vector<int32_t> kept = experiments::ladder();
   if (std::find(kept.begin(), kept.end(), step) == kept.end())
-    t.refuse("step", fmt::format("{} is not kept: expected one of {}", step, fmt::join(kept, ", ")));
+    t.refuse("step", Message("{} is not kept: expected one of {}", step, fmt::join(kept, ", ")));
   return step;
 }
 
@@ -89,7 +89,7 @@ Line read_line(const std::string& id, Table t, const course::Lesson& language) {
     line.stack = kPrefixes[t.choice("stack", stacks, 0)];
   }
   if (const std::string expected = unknown_number(line); !expected.empty())
-    t.refuse("y", fmt::format("'{}' is not measured there: expected {}", line.y, expected));
+    t.refuse("y", Message("'{}' is not measured there: expected {}", line.y, expected));
   t.done();
   return line;
 }
@@ -103,13 +103,12 @@ Stated read_stated(Table t, const course::Lesson& language) {
   s.measure = t.text("measure", "");
   const course::Measure* ours = language.measure(s.measure);
   if (!s.measure.empty() && !ours)
-    t.refuse("measure", fmt::format("'{}' is not in this claim: expected a measure of it", s.measure));
+    t.refuse("measure", Message("'{}' is not in this claim: expected a measure of it", s.measure));
   if (ours && ours->unit != s.unit)
-    t.refuse(
-        "measure",
-        fmt::format("'{}' is in '{}' and the paper's number in '{}': expected one unit, or a [[beside]] of "
-                    "its own for what is another measure",
-                    s.measure, ours->unit, s.unit));
+    t.refuse("measure",
+             Message("'{}' is in '{}' and the paper's number in '{}': expected one unit, or a [[beside]] of "
+                     "its own for what is another measure",
+                     s.measure, ours->unit, s.unit));
   t.done();
   return s;
 }
@@ -117,7 +116,7 @@ Stated read_stated(Table t, const course::Lesson& language) {
 Beside read_beside(Table t, const course::Lesson& language) {
   Beside b{t.text("what"), t.text("measure")};
   if (!language.measure(b.measure))
-    t.refuse("measure", fmt::format("'{}' is not in this claim: expected a measure of it", b.measure));
+    t.refuse("measure", Message("'{}' is not in this claim: expected a measure of it", b.measure));
   t.done();
   return b;
 }
@@ -145,7 +144,7 @@ std::optional<Effect> read_effect(Table& check) {
 void refuse_unbounded(const Claim& claim, const course::Check& check, const Table& t) {
   const std::optional<Effect>& effect = claim.parts.back().effect;
   if (effect && !effect->measure.empty() && !claim.language.measure(effect->measure))
-    t.refuse("effect", fmt::format("'{}' is not in this claim: expected a measure of it", effect->measure));
+    t.refuse("effect", Message("'{}' is not in this claim: expected a measure of it", effect->measure));
   if (claim.compares != Compares::Neither && !effect && course::holds(check, {{0}, {0, 0, 0}}) &&
       claim.language.measure(check.measure) && claim.language.measure(check.measure)->take == "difference")
     t.refuse("effect",
@@ -159,9 +158,9 @@ void refuse_wordless(const Claim& claim, const Table& t) {
   if (claim.compares != Compares::Neither) return;
   for (const course::Check& check : claim.language.checks)
     if (!arms_of(claim, *claim.language.measure(check.measure)).empty())
-      t.refuse("compares", fmt::format("is missing: the check of '{}' compares losses or scores at the end "
-                                       "of runs, expected \"quality\" or \"speed\"",
-                                       check.measure));
+      t.refuse("compares", Message("is missing: the check of '{}' compares losses or scores at the end "
+                                   "of runs, expected \"quality\" or \"speed\"",
+                                   check.measure));
 }
 
 /// Refuses a check that nothing contradicts, because it could only fail to be reproduced, and an
@@ -185,7 +184,7 @@ Drawn read_drawn(Table t, const Claim& claim) {
   for (Table& one : t.tables("lines")) {
     Drawn::Trace trace{one.text("line"), one.text("name")};
     if (!claim.line(trace.line))
-      one.refuse("line", fmt::format("'{}' is not in this claim: expected a curve of it", trace.line));
+      one.refuse("line", Message("'{}' is not in this claim: expected a curve of it", trace.line));
     one.done();
     d.lines.push_back(std::move(trace));
   }
@@ -199,7 +198,7 @@ void check_sentence(const std::string& key, const std::string& text, const Claim
   static const std::regex name(R"(\{([^{}]*)\})");
   for (std::sregex_iterator at(text.begin(), text.end(), name), end; at != end; ++at)
     if (!claim.language.measure((*at)[1].str()))
-      t.refuse(key, fmt::format("'{{{}}}' is not in this claim: expected a measure of it", (*at)[1].str()));
+      t.refuse(key, Message("'{{{}}}' is not in this claim: expected a measure of it", (*at)[1].str()));
 }
 
 void read_verdicts(Claim& claim, Table t) {
@@ -265,7 +264,7 @@ Claim parse_claim(std::string_view source, const std::string& file, const std::s
   claim.file = file;
   claim.id = t.text("id");
   if (!is_name(claim.id))
-    t.refuse("id", fmt::format("'{}' is no name: expected small letters, digits, - and _", claim.id));
+    t.refuse("id", Message("'{}' is no name: expected small letters, digits, - and _", claim.id));
   Table where = t.table("source");
   claim.source = {where.text("paper"), where.text("item"), where.text("version")};
   where.done();
@@ -293,14 +292,14 @@ Claim parse_claim(std::string_view source, const std::string& file, const std::s
     experiments_of(claim, 1);  // throws unless every cell of every grid is a run
     tuning_of(claim);          // and every cell of every control
   } catch (const Error& error) {
-    t.refuse("curve", error.what());
+    t.refuse("curve", error.message);
   }
   return claim;
 }
 
 Claim read_claim(const std::string& file, const std::string& pairs) {
   auto text = read_input_file_if_there(file, input::kClaim);
-  if (!text) throw Error(fmt::format("{}:1: the file is missing: expected {}", file, input::kClaim.expected));
+  if (!text) throw Error("{}:1: the file is missing: expected {}", file, input::kClaim.expected);
   return parse_claim(*text, file, pairs);
 }
 
@@ -350,14 +349,14 @@ Claims read_claims(const std::string& folder, const std::string& pairs) {
     std::string unread;
     for (const std::string& file : files_in(paper, kMostClaimFiles, unread))
       if (file.ends_with(".toml") && files.size() < kMostClaims) files.push_back(file);
-    if (!unread.empty()) all.broken.push_back({paper, fmt::format("{}: {}", paper, unread)});
+    if (!unread.empty()) all.broken.push_back({paper, Message("{}: {}", paper, unread)});
   }
-  if (!error.empty()) all.broken.push_back({folder, fmt::format("{}: {}", folder, error)});
+  if (!error.empty()) all.broken.push_back({folder, Message("{}: {}", folder, error)});
   for (const std::string& file : files) {
     try {
       Claim claim = read_claim(file, pairs);
       if (all.find(claim.id))
-        throw Error(fmt::format("{}:1: [id] '{}' is another claim's: expected its own", file, claim.id));
+        throw Error("{}:1: [id] '{}' is another claim's: expected its own", file, claim.id);
       all.claims.push_back(std::move(claim));
     } catch (...) {
       all.broken.push_back({file, describe_exception(file)});

@@ -11,9 +11,9 @@
 #include <system_error>
 #include <utility>
 
+#include "addons/translation/training/pairs_task.h"
 #include "app/course/reading/measure_tables.h"
 #include "engine/core/error.h"
-#include "addons/translation/training/pairs_task.h"
 
 namespace normscope::reproduce {
 namespace {
@@ -47,7 +47,7 @@ void find_pairs(Claim& claim, Table& t, const std::string& folder) {
       if (run.spec.data.name != "pairs" || name->empty()) continue;
       on_pairs = true;
       if (name->find('/') != name->npos)
-        t.refuse("run", fmt::format("'{}' names a folder: expected a file among the sentence pairs", *name));
+        t.refuse("run", Message("'{}' names a folder: expected a file among the sentence pairs", *name));
       std::error_code error;
       if (!folder.empty()) *name = (std::filesystem::path(folder) / *name).string();
       if (claim.missing.empty() && (folder.empty() || !std::filesystem::is_regular_file(*name, error)))
@@ -76,7 +76,7 @@ void read_subject(Claim& claim, Table& t) {
   claim.subject = t.texts("subject");
   for (const std::string& key : claim.subject)
     if (!find_field(key))
-      t.refuse("subject", fmt::format("'{}' is no field of a run: expected fields as train.warmup", key));
+      t.refuse("subject", Message("'{}' is no field of a run: expected fields as train.warmup", key));
 }
 
 /// The fields in which two runs differ, those of the claim's subject apart.
@@ -105,10 +105,9 @@ void refuse_lone_arm(const Claim& claim, const Table& t) {
       if (!nearest || keys.size() < nearest->size()) nearest = std::move(keys);
     }
     if (nearest && !nearest->empty())
-      t.refuse("subject",
-               fmt::format("'{}' shares its settings with no other run; the nearest differs in {}: "
-                           "expected one value for both, or what the claim is about in subject",
-                           arm->id, fmt::join(*nearest, ", ")));
+      t.refuse("subject", Message("'{}' shares its settings with no other run; the nearest differs in {}: "
+                                  "expected one value for both, or what the claim is about in subject",
+                                  arm->id, fmt::join(*nearest, ", ")));
   }
 }
 
@@ -117,7 +116,7 @@ void refuse_lone_arm(const Claim& claim, const Table& t) {
 const course::LessonRun& run_of(const course::Lesson& language, const std::string& id, const char* key,
                                 const Table& t) {
   const course::LessonRun* run = language.run(id);
-  if (!run) t.refuse(key, fmt::format("'{}' is not in this claim: expected a run of it", id));
+  if (!run) t.refuse(key, Message("'{}' is not in this claim: expected a run of it", id));
   return *run;
 }
 
@@ -128,12 +127,12 @@ std::vector<grid::Axis> read_axes(const char* key, const RunSpec& base, Table& t
     try {
       axes.push_back(grid::axis_from(text, base));
     } catch (const Error& error) {
-      t.refuse(key, error.what());
+      t.refuse(key, error.message);
     }
     cells *= axes.back().values.size();
   }
   if (axes.empty() || axes.size() > 2) t.refuse(key, "expected one or two texts, as \"train.lr=1e-3,3e-3\"");
-  if (cells > kMostCells) t.refuse(key, fmt::format("{} cells: expected at most {}", cells, kMostCells));
+  if (cells > kMostCells) t.refuse(key, Message("{} cells: expected at most {}", cells, kMostCells));
   return axes;
 }
 
@@ -148,9 +147,8 @@ void read_runs(Claim& claim, Table& t, const std::string& pairs) {
     if (const auto start = claim.starts.find(id); start != claim.starts.end()) {
       run_of(language, start->second, "from", child);
       if (claim.starts.contains(start->second))
-        child.refuse("from",
-                     fmt::format("'{}' starts from another run itself: expected one that starts afresh",
-                                 start->second));
+        child.refuse("from", Message("'{}' starts from another run itself: expected one that starts afresh",
+                                     start->second));
       if (claim.control(id) || claim.control(start->second))
         child.refuse("from", "with best_of: expected runs whose settings are known before any is trained");
     }

@@ -35,7 +35,7 @@ std::vector<StudyRow> rows_of(Table& part) {
     rows.push_back({table.text("name"), table.text("title"), table.text("source"), table.texts("set")});
     if (!is_name(rows.back().name))
       table.refuse("name",
-                   fmt::format("'{}': expected small letters, digits, hyphens and points", rows.back().name));
+                   Message("'{}': expected small letters, digits, hyphens and points", rows.back().name));
     table.done();
   }
   return rows;
@@ -57,7 +57,7 @@ std::vector<StudyRow> every_row(Table& part, const std::vector<StudyRow>& named)
   const std::vector<std::string> on = part.texts("on"), without = part.texts("without");
   const Field* field = key.empty() ? nullptr : find_field(key);
   if (!key.empty() && (!field || field->choices.empty()))
-    part.refuse("every", fmt::format("'{}': expected a setting with choices, such as model.norm", key));
+    part.refuse("every", Message("'{}': expected a setting with choices, such as model.norm", key));
   std::vector<StudyRow> rows;
   for (const std::string_view choice : field ? field->choices : decltype(field->choices){}) {
     const std::string value(choice), set = key + "=" + value, title = said(key, value, "title");
@@ -86,20 +86,20 @@ StudyPart part_of(Table& table, const std::vector<StudyRow>& own, const std::vec
   StudyPart part;
   part.name = table.text("name");
   if (!is_name(part.name))
-    table.refuse("name", fmt::format("'{}': expected small letters, digits and hyphens", part.name));
+    table.refuse("name", Message("'{}': expected small letters, digits and hyphens", part.name));
   part.title = table.text("title");
   const std::string metric = table.text("metric", "loss");
   part.measure = table.text("measure", "");
   if (!part.measure.empty() && !experiments::is_number_of_the_end(part.measure))
     table.refuse("measure",
-                 fmt::format("'{}': expected critical_rate, largest_logit or the name of a number by layer, "
-                             "such as L*.attn.out.mean_square",
-                             part.measure));
+                 Message("'{}': expected critical_rate, largest_logit or the name of a number by layer, "
+                         "such as L*.attn.out.mean_square",
+                         part.measure));
   part.score = table.text("score", "");
   part.numbers = table.texts("numbers");
   for (const std::string& number : part.numbers)
     if (std::ranges::find(kNumbers, number) == std::end(kNumbers))
-      table.refuse("numbers", fmt::format("'{}' is unknown: expected {}", number, fmt::join(kNumbers, ", ")));
+      table.refuse("numbers", Message("'{}' is unknown: expected {}", number, fmt::join(kNumbers, ", ")));
   part.rows = every_row(table, named);
   part.rows.insert(part.rows.end(), own.begin(), own.end());
   PlanText text;
@@ -116,7 +116,7 @@ StudyPart part_of(Table& table, const std::vector<StudyRow>& own, const std::vec
     part.take_rows();
     runs_of(part.plan);
   } catch (const Error& error) {
-    table.refuse("", error.what());
+    table.refuse("", error.message);
   }
   table.done();
   return part;

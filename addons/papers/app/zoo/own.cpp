@@ -79,7 +79,7 @@ std::string own_path(const std::string& progress_path) {
 }
 
 std::vector<StudyRow> parse_own(std::string_view text, const std::string& name) {
-  const InputValue list = InputValue::parse(text, "zoo " + name).at("entries");
+  const InputValue list = InputValue::parse(text, {"zoo {}", name}).at("entries");
   std::vector<StudyRow> own;
   kEntries.read(list, own);
   std::set<std::string> names;
@@ -90,7 +90,7 @@ std::vector<StudyRow> parse_own(std::string_view text, const std::string& name) 
     try {
       check(own[i]);
     } catch (const Error& error) {
-      throw Error(fmt::format("[zoo {}] {}: {}", name, own[i].name, error.what()));
+      fail({"zoo {}", name}, "{}: {}", own[i].name, error.message);
     }
   }
   return own;
@@ -123,7 +123,7 @@ std::string enter(const std::string& path, const std::vector<std::string>& set) 
     names.insert(entry.name);
   }
   if (own.size() >= kMostOwn)
-    throw Error(fmt::format("{} has {} entries: expected one to be removed first", path, kMostOwn));
+    throw Error("{} has {} entries: expected one to be removed first", path, kMostOwn);
   size_t free = 1;  // so that the name is one the reader accepts, whatever numbers are taken
   while (names.contains(fmt::format("{}{}", kPrefix, free))) ++free;
   own.push_back(entry_of(fmt::format("{}{}", kPrefix, free), set));

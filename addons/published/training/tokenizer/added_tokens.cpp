@@ -85,7 +85,7 @@ AddedTokens::AddedTokens(const InputValue& list, const TokenTable& tokens, const
   for (const InputValue& value : list.list(0, kMostAdded)) {
     AddedToken token = read_added(value);
     if (const auto id = tokens.find(token.text); id && *id != token.id)
-      value.at("id").refuse(fmt::format("{}, as the vocabulary has this token", *id));
+      value.at("id").refuse(Message("{}, as the vocabulary has this token", *id));
     if (token.text.empty()) continue;
     token.sought = token.text;
     if (token.normalized) normalize(token.sought);

@@ -125,7 +125,7 @@ std::string from_older_files(const std::string& folder) {
   if (const auto text = files.read("vocab.txt")) return from_vocab_txt(files, *text).dump();
   const auto vocab = files.read("vocab.json"), merges = files.read("merges.txt");
   if (!vocab || !merges)
-    fail("tokenizer " + folder,
+    fail({"tokenizer {}", folder},
          "has no tokenizer: expected tokenizer.json, vocab.json with merges.txt, or vocab.txt");
   return from_vocab_json(files, *vocab, *merges).dump();
 }

@@ -131,7 +131,7 @@ void OlderOptions::put_numbered() {
       int32_t id = 0;
       const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), id);
       if (error != std::errc{} || *end || id < 0 || id >= kMostTokens)
-        value.refuse(fmt::format("a number from 0 to {} as its name", kMostTokens - 1));
+        value.refuse(Message("a number from 0 to {} as its name", kMostTokens - 1));
       listed.insert({id, {token_of(value, false), value}});
     }
   } else {
@@ -143,7 +143,7 @@ void OlderOptions::put_numbered() {
     auto& [token, value] = entry;
     const auto known = in_vocabulary(token.text);
     const int32_t gets = known ? *known : behind++;
-    if (gets != id) value.refuse(fmt::format("its number {}, which it gets in this vocabulary", gets));
+    if (gets != id) value.refuse(Message("its number {}, which it gets in this vocabulary", gets));
     token.numbered = true;
     put(std::move(token));
   }
@@ -197,7 +197,7 @@ std::pair<std::string, int32_t> OlderOptions::require(std::string_view role) con
   const std::string text = text_of(role).value_or("");
   const auto at = index_.find(text);
   if (at == index_.end() || !(tokens_[at->second].numbered || vocabulary_.contains(text)))
-    fail("tokenizer " + files_.folder.string(),
+    fail({"tokenizer {}", files_.folder.string()},
          "the vocabulary has no {} ({}): expected it, as it stands around each text", shown_text(text), role);
   return {text, tokens_[at->second].id};
 }

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/core/message.h"
 #include "training/io/input_value.h"
 
 namespace normscope::tokenizer {
@@ -23,7 +24,7 @@ struct OlderFiles {
   std::filesystem::path folder;
 
   std::string name(const char* file) const { return (folder / file).string(); }
-  std::string where(const char* file) const { return "tokenizer " + name(file); }
+  Message where(const char* file) const { return {"tokenizer {}", name(file)}; }
   std::optional<std::string> read(const char* file) const;
   InputValue object(const char* file) const;  ///< an empty one where the file is not there
 };

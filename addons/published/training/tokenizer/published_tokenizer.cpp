@@ -39,7 +39,7 @@ bool has_tokenizer(const std::string& folder) {
 }
 
 PublishedTokenizer PublishedTokenizer::parse(std::string_view json, const std::string& name) {
-  const std::string where = "tokenizer " + name;
+  const Message where("tokenizer {}", name);
   if (const std::string why = unicode_unavailable(); !why.empty()) fail(where, "{}", why);
   const InputValue root = InputValue::parse(json, where);
   const auto made = [&](const char* key, auto read, auto none) {

@@ -10,7 +10,7 @@ int32_t read_id(const InputValue& value) { return value.whole(0, kMostTokens - 1
 
 std::vector<int32_t> read_special(const InputValue& tokens, const std::string& name) {
   const auto found = tokens.find(name);
-  if (!found) tokens.refuse("an object with " + shown_text(name));
+  if (!found) tokens.refuse({"an object with {}", shown_text(name)});
   std::vector<int32_t> ids;
   for (const InputValue& id : found->at("ids").list(1, kMostParts)) ids.push_back(read_id(id));
   return ids;

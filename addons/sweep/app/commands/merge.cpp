@@ -36,10 +36,10 @@ Exit merge(const MergeOptions& options) {
   const std::string here = experiments::numbers_of(*backend);
   for (const std::string& numbers : merged.numbers)
     if (numbers != here)
-      complain(fmt::format(
-          "some were trained as \"{}\", whose bits differ from \"{}\" of this machine: commands here "
-          "take only the latter",
-          numbers, here));
+      complain(
+          Message("some were trained as \"{}\", whose bits differ from \"{}\" of this machine: commands here "
+                  "take only the latter",
+                  numbers, here));
   return Exit::Ok;
 }
 

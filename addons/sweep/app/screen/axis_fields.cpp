@@ -96,7 +96,7 @@ void SweepScreen::draw_setting(Ui& ui, const Rect& rect, size_t which) {
   try {
     edit(which, first_axis(*chosen, base_));
   } catch (const Error& error) {
-    message_ = why_not(error.what());
+    message_ = why_not(error.message);
   }
 }
 
@@ -125,7 +125,7 @@ void SweepScreen::draw_range(Ui& ui, Rect row, size_t which) {
   try {
     edit(which, with_range(axis, from, to, static_cast<int32_t>(count), base_));
   } catch (const Error& error) {
-    message_ = why_not(error.what());
+    message_ = why_not(error.message);
   }
 }
 
@@ -151,7 +151,7 @@ void SweepScreen::draw_typed(Ui& ui, const Rect& row, size_t which) {
   try {
     edit(which, with_typed(axis, text, base_));
   } catch (const Error& error) {
-    message_ = why_not(error.what());
+    message_ = why_not(error.message);
   }
 }
 
@@ -174,7 +174,7 @@ void SweepScreen::draw_axis(Ui& ui, Rect& rest, size_t which) {
       try {
         edit(which, with_kind(plan_.axes[which], static_cast<Axis::Kind>(kind), base_));
       } catch (const Error& error) {
-        message_ = why_not(error.what());
+        message_ = why_not(error.message);
       }
     }
     draw_rail(ui, rest.take_top(34, tight), which);
@@ -259,7 +259,7 @@ void SweepScreen::draw_rail(Ui& ui, const Rect& rect, size_t which) {
     for (size_t i = 0, most = handles(); i < most; ++i)
       if (i < handles()) hold_handle(ui, line, which, i);
   } catch (const Error& error) {
-    refuse(why_not(error.what()));
+    refuse(why_not(error.message));
   }
 }
 

@@ -106,7 +106,7 @@ bool SweepScreen::take(Plan next, bool done) {
     base_ = base_of(next);
     message_.clear();
   } catch (const Error& error) {
-    message_ = why_not(error.what());
+    message_ = why_not(error.message);
     return false;
   }
   grid_ = std::make_shared<const Grid>(grid_of(next, runs_, carried(*grid_, next, runs_)));

@@ -30,11 +30,9 @@ std::string capitalised(std::string text) {
   return text;
 }
 
-std::string why_not(const std::string& error) {
-  const size_t end = error.starts_with('[') ? error.find("] ") : error.npos;
-  if (end == error.npos) return words::error(error);
-  const std::string why = words::error(error.substr(end + 2));
-  const Field* field = find_field(error.substr(1, end - 1));
+std::string why_not(const Message& error) {
+  const std::string why = words::spoken(without_where(error));
+  const Field* field = find_field(where_of(error));
   return field ? words::spoken(field->label) + ": " + why : why;
 }
 
@@ -157,7 +155,7 @@ std::string extent_words(const Plan& plan) {
 
 std::string progress_words(const SweepState& state, bool clock, double seconds) {
   const auto running = static_cast<int64_t>(state.under_way.size());
-  if (!state.error.empty()) return words::error(state.error);
+  if (!state.error.empty()) return words::spoken(state.error);
   switch (state.phase) {
     case Phase::Looking:
       return tr("looking for finished runs");

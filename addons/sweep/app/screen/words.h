@@ -6,6 +6,7 @@
 #include "addons/sweep/app/cells.h"
 #include "addons/sweep/app/screen/edit.h"
 #include "addons/sweep/app/worker.h"
+#include "engine/core/message.h"
 
 namespace normscope::sweep {
 
@@ -14,7 +15,7 @@ std::string capitalised(std::string text);
 
 /// An error in the window's language, without its place "[--axis] ", which only a terminal needs; a setting
 /// that stands there goes by its label.
-std::string why_not(const std::string& error);
+std::string why_not(const Message& error);
 
 /// Sums the grid up: "Half of the seeds or more learn in 24 of 42 cells; in 3 they disagree." It is
 /// empty where nothing is known, and where cells read different data it says that first.

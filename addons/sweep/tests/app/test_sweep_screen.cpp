@@ -117,8 +117,9 @@ TEST_CASE("sweep screen: a sweep that dies says why, and so does what is refused
   const fixture::Spoken german("de");
   s.screen().show(twice);
   CHECK(s.screen().message().starts_with("Beide Achsen sind "));
-  CHECK(sweep::why_not("[train.lr] 5 is out of range: expected 0 to 0.5") ==
-        "Lernrate: 5 liegt außerhalb: erwartet wird 0 bis 0,5");
+  RunSpec spec;
+  CHECK(sweep::why_not(test::error_of([&] { set_field(spec, "train.lr", "500"); })) ==
+        "Lernrate: 500 liegt außerhalb: erwartet wird 0 bis 100");
 }
 
 TEST_CASE("sweep screen: the grid has the room, and not the panel of a cell that is not there yet") {

@@ -9,16 +9,16 @@
 #include <string>
 #include <vector>
 
+#include "addons/translation/training/bleu.h"
+#include "addons/translation/training/pairs_task.h"
+#include "addons/translation/training/translator.h"
 #include "app/cli/options.h"
 #include "app/cli/specs.h"
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
 #include "engine/cpu/backend_cpu.h"
-#include "addons/translation/training/pairs_task.h"
 #include "training/io/atomic_file.h"
 #include "training/run/run.h"
-#include "addons/translation/training/bleu.h"
-#include "addons/translation/training/translator.h"
 
 namespace normscope::commands {
 using namespace cli;
@@ -103,8 +103,8 @@ Exit translate(const TranslateOptions& options) {
     cut += sources.back().size() > static_cast<size_t>(longest);
   }
   if (cut > 0)
-    complain(fmt::format("{} of {} sentences are cut after {} pieces, which is all the model reads", cut,
-                         sources.size(), longest));
+    complain(Message("{} of {} sentences are cut after {} pieces, which is all the model reads", cut,
+                     sources.size(), longest));
   Translator translator(run->store(), run->spec().model, pairs->begin(), pairs->end(),
                         {.beam = options.beam, .length_penalty = options.penalty});
   loading.reset();

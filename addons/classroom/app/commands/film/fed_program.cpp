@@ -21,7 +21,7 @@ namespace {
 
 std::FILE* nameless(const std::string& name) {
   std::FILE* file = std::tmpfile();
-  if (!file) throw Error(fmt::format("{}: no temporary file: {}", name, std::strerror(errno)));
+  if (!file) throw Error("{}: no temporary file: {}", name, std::strerror(errno));
   return file;
 }
 
@@ -42,8 +42,7 @@ FedProgram::FedProgram(const std::vector<std::string>& words)
   for (std::string& word : own) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   std::array<int, 2> pipe{};
-  if (pipe2(pipe.data(), O_CLOEXEC) != 0)
-    throw Error(fmt::format("{}: no pipe: {}", name_, std::strerror(errno)));
+  if (pipe2(pipe.data(), O_CLOEXEC) != 0) throw Error("{}: no pipe: {}", name_, std::strerror(errno));
   input_ = pipe[1];
   start(std::move(arguments), pipe[0]);
 }
@@ -62,7 +61,7 @@ void FedProgram::start(std::vector<char*> arguments, int input) {
   if (failed == 0) return;
   child_ = -1;
   close_input();
-  throw Error(fmt::format("{} cannot be started: {}", name_, std::strerror(failed)));
+  throw Error("{} cannot be started: {}", name_, std::strerror(failed));
 }
 
 FedProgram::~FedProgram() {
@@ -105,7 +104,7 @@ void FedProgram::finish() {
   const std::string said = last_line();
   const std::string how = WIFSIGNALED(status) ? fmt::format("ended by signal {}", WTERMSIG(status))
                                               : fmt::format("exit code {}", WEXITSTATUS(status));
-  throw Error(fmt::format("{}: {}{}{}", name_, how, said.empty() ? "" : ": ", said));
+  throw Error("{}: {}{}{}", name_, how, said.empty() ? "" : ": ", said);
 }
 
 std::string FedProgram::last_line() {
@@ -125,8 +124,8 @@ void FedProgram::copy_to(AtomicFile& file) {
     file.write(part.data(), got);
     whole += got;
   }
-  if (std::ferror(made_.get())) throw Error(fmt::format("{}: what it made cannot be read back", name_));
-  if (whole == 0) throw Error(fmt::format("{} ended well and made nothing", name_));
+  if (std::ferror(made_.get())) throw Error("{}: what it made cannot be read back", name_);
+  if (whole == 0) throw Error("{} ended well and made nothing", name_);
 }
 
 }  // namespace normscope::cli

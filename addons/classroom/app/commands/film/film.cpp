@@ -100,8 +100,8 @@ std::optional<Steps> train(Lab& lab, const std::vector<ConfigRun>& runs, const F
   if (!complete || !play_to(lab, budget, progress)) return std::nullopt;
   progress.finish();
   const std::shared_ptr<const LabView> view = lab.view();
-  if (view->step == 0) throw Error(fmt::format("film {}: {}", options.session, view->message));
-  if (view->step < budget) complain(fmt::format("film {}: {}", options.session, view->message));
+  if (view->step == 0) throw Error("film {}: {}", options.session, view->message);
+  if (view->step < budget) complain(Message("film {}: {}", options.session, view->message));
   return Steps{std::min(steps.first, view->step), std::min(steps.last, view->step)};
 }
 

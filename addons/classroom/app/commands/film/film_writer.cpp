@@ -58,7 +58,7 @@ class Encoded : public FilmWriter {
     if (program_.feed(frame.pixels.data(), frame.pixels.size() * sizeof(uint32_t))) return true;
     if (InterruptGuard::interrupted()) return false;
     program_.finish();
-    throw Error(fmt::format("{} took no more frames and did not say why", kEncoder));
+    throw Error("{} took no more frames and did not say why", kEncoder);
   }
 
   bool close() override {

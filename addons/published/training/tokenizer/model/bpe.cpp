@@ -5,9 +5,9 @@
 #include <unordered_map>
 #include <utility>
 
-#include "engine/core/error.h"
 #include "addons/published/training/tokenizer/model/word_model.h"
 #include "addons/published/training/tokenizer/unicode.h"
+#include "engine/core/error.h"
 
 namespace normscope::tokenizer {
 namespace {
@@ -151,7 +151,7 @@ Merges read_merges(const InputValue& value, const TokenTable& tokens) {
     const auto [left, right] = read_pair(row);
     const auto number = [&](const std::string& text) {
       const auto id = tokens.find(text);
-      if (!id) row.refuse("tokens of the vocabulary, which has no " + shown_text(text));
+      if (!id) row.refuse({"tokens of the vocabulary, which has no {}", shown_text(text)});
       return *id;
     };
     merges[pair_of(number(left), number(right))] = {rank++, number(left + right)};

@@ -10,7 +10,7 @@ TokenTable TokenTable::read(const InputValue& object) {
   for (const auto& [text, number] : object.members(static_cast<size_t>(kMostTokens))) {
     const auto id = number.whole(0, kMostTokens - 1);
     if (const std::string* other = table.text_of(id))
-      number.refuse(fmt::format("another number, as {} has this one", shown_text(*other)));
+      number.refuse(Message("another number, as {} has this one", shown_text(*other)));
     table.put(text, id);
   }
   return table;
