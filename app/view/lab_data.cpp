@@ -252,6 +252,7 @@ void apply_events(RunView& then, const RunView& now) {
       then.badge = now.badge;
       then.note = now.note;
       break;
+    case Verdict::Kind::Failed:
     case Verdict::Kind::Undecided: {
       // A fork keeps what its source had learned, once enough steps of its own allow a verdict.
       const bool forked = then.forked_from >= 0 && then.step - then.fork_step >= Plateau::kWindow;

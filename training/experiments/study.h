@@ -1,4 +1,4 @@
-// Runs with complete specifications, trained together; a Taken (taken.h) of each is measured. This is the one
+// Runs with complete specifications, trained together; a RunNumbers (taken.h) of each is measured. This is the one
 // way to train runs in order to measure something of them: lessons, comparisons, sweeps and claims fill in the runs and
 // read the results by their places. Runs are independent: several train at a time, each on a backend of its own, and
 // their number changes no bit. A run that the store has is not trained; one that was interrupted begins again.
@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "training/experiments/run_numbers.h"
 #include "training/experiments/store/result_store.h"
-#include "training/experiments/taken.h"
 #include "training/run/run.h"
 #include "training/spec/backend_choice.h"
 
@@ -68,26 +68,25 @@ using OnProgress = std::function<bool(const Progress&)>;  ///< false: stop
 
 struct StudyResults {
   /// Has nothing for an untrained run, and the verdict Failed for one that is refused or could not be made.
-  std::vector<std::optional<Taken>> runs;
+  std::vector<std::optional<RunNumbers>> runs;
   std::vector<size_t> first;  ///< by run, the first run that is equal to it, or itself
   /// The distinct runs that the store lacks and this shard trains, and what they start from.
   std::vector<size_t> missing;
   int32_t trained = 0, stored = 0;  ///< distinct runs; a stored run is not among `missing`
   bool complete = true;             ///< false: stopped
-  std::vector<std::optional<Record>> records() const;
-  std::string failure() const;  ///< why the first run that failed could not be trained; empty: none did
+  std::string failure() const;      ///< why the first run that failed could not be trained; empty: none did
 };
 
 /// Gets each result as soon as it is there, with its place; of equal runs the first. A thread that trains
 /// calls it, one call at a time.
-using OnTaken = std::function<void(size_t, const Taken&)>;
+using OnNumbers = std::function<void(size_t, const RunNumbers&)>;
 
 /// Trains the study's runs, equal ones once. A run that another starts from is trained first and kept with its state,
 /// which requires a store with a folder; every shard that needs such a run trains it. The calling thread calls
 /// `on_progress` about ten times a second. A result that the store cannot keep is there all the same
 /// (ResultStore::unkept). Throws DeviceError when the device is lost or too small, which is no verdict on any run.
 StudyResults train(const Study& study, ResultStore& store, const RunnerOptions& options,
-                   const OnProgress& on_progress, const OnTaken& on_taken = {});
+                   const OnProgress& on_progress, const OnNumbers& on_taken = {});
 
 /// One for each physical core.
 int32_t default_runs_at_a_time();

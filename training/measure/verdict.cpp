@@ -34,26 +34,20 @@ Verdict verdict_of(std::span<const RunEvent> events, int32_t step) {
 
 bool began_below(std::span<const RunEvent> events, int32_t step) {
   const Verdict verdict = verdict_of(events, step);
-  return verdict.kind == Verdict::Kind::Learns && verdict.where == kBeganBelow;
-}
-
-std::string_view word_of(Verdict::Kind kind) {
-  constexpr std::string_view kWords[] = {"not decided", "learns", "stuck", "diverges", "not finite"};
-  return kWords[static_cast<size_t>(kind)];
+  return verdict.kind == Verdict::Learns && verdict.where == kBeganBelow;
 }
 
 std::string to_string(const Verdict& verdict) {
   const std::string_view word = word_of(verdict.kind);
-  if (verdict.kind == Verdict::Kind::Learns) return fmt::format("{} since step {}", word, verdict.since);
-  if (verdict.kind == Verdict::Kind::NotFinite) return fmt::format("{} at step {}", word, verdict.since);
+  if (verdict.kind == Verdict::Learns) return fmt::format("{} since step {}", word, verdict.since);
+  if (verdict.kind == Verdict::NotFinite) return fmt::format("{} at step {}", word, verdict.since);
   return std::string(word);
 }
 
 std::optional<Verdict> verdict_from(std::string_view text) {
-  using Kind = Verdict::Kind;
-  for (const Kind kind : {Kind::Undecided, Kind::Learns, Kind::Stuck, Kind::Diverges, Kind::NotFinite}) {
-    if (!text.starts_with(word_of(kind))) continue;
-    Verdict verdict{kind};
+  for (size_t kind = 0; kind < static_cast<size_t>(Verdict::Failed); ++kind) {
+    if (!text.starts_with(kVerdictWords[kind])) continue;
+    Verdict verdict{static_cast<Verdict::Kind>(kind)};
     const std::string_view last = text.substr(text.rfind(' ') + 1);
     std::from_chars(last.data(), last.data() + last.size(), verdict.since);
     return verdict;

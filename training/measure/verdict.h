@@ -20,14 +20,19 @@ struct Verdict {
     Learns,     ///< its mean loss left the level of symbol frequencies downward (measure/plateau.h)
     Stuck,      ///< it stayed there
     Diverges,   ///< its loss is finite, but at the end worse than guessing; only studies tell it from Stuck
-    NotFinite
+    NotFinite,
+    Failed  ///< it could not be trained: only of a study
   };
+  using enum Kind;
   Kind kind = Kind::Undecided;
   int32_t since = 0;    ///< the step at which that began; for Undecided, of its return to the level, or 0
-  std::string where{};  ///< as the event words it: "stuck at letter frequencies"
+  std::string where{};  ///< as the event words it: "stuck at letter frequencies"; of NotFinite the tensor
+  bool operator==(Kind other) const { return kind == other; }
 };
-/// "not decided", "learns", "stuck", "diverges", "not finite": the words of every table, log and cell.
-std::string_view word_of(Verdict::Kind kind);
+/// The words of every table, log and cell.
+inline constexpr std::string_view kVerdictWords[] = {"not decided", "learns",     "stuck",
+                                                     "diverges",    "not finite", "failed"};
+inline std::string_view word_of(Verdict::Kind kind) { return kVerdictWords[static_cast<size_t>(kind)]; }
 
 /// The verdict after `step`; without one, at the end. A run that was stuck and then left the plateau
 /// learns from that step on (Unstuck); a run that came back to it is undecided again; a run that is not finite stays

@@ -30,9 +30,7 @@ bool whole_text(Painter& p, const Rect& rect, TextStyle style, Colour colour, st
   return true;
 }
 
-bool not_finite(const Cell& cell) {
-  return cell.known > 0 && !std::isfinite(cell.mean) && cell.sign != Sign::Failed;
-}
+bool not_finite(const Cell& cell) { return cell.known > 0 && !std::isfinite(cell.mean) && !cell.failed(); }
 
 /// Paints parts of the picture in one theme.
 struct GridBrush {
@@ -77,7 +75,7 @@ struct GridBrush {
     const bool seeds = cell.runs.size() > 1 && at.has_sign() && block.h > 2 * kStripHeight;
     if (seeds) strip(block.take_bottom(kStripHeight - 3, 3), cell);
     const bool predicted = is_predicted(of.metric) && std::isfinite(value_of(cell, of.metric));
-    const bool empty = (cell.known == 0 && !predicted) || cell.sign == Sign::Failed;
+    const bool empty = (cell.known == 0 && !predicted) || cell.failed();
     const Colour fill = empty ? t.panel : colour_of(cell);
     p.fill(block, fill, 3);
     if (empty)
@@ -100,16 +98,16 @@ struct GridBrush {
   void words(const Rect& block, const Cell& cell, Colour ink, const std::string& under_way) const {
     Rect rest = block.inset(at.has_words() ? 6 : 3, at.has_words() ? 6 : 2);
     const Rect first = at.has_words() ? rest.take_top(14, 4) : rest;
-    if (cell.sign != Sign::Waiting)
-      whole_text(p, first, kFigure, ink, mark(cell.sign), at.has_number() ? Align::Left : Align::Centre);
+    if (!cell.waits())
+      whole_text(p, first, kFigure, ink, cell.mark(), at.has_number() ? Align::Left : Align::Centre);
     const Rect right{first.x + 12, first.y, first.w - 12, first.h};
-    if (at.has_number() && cell.sign != Sign::Failed && std::isfinite(value_of(cell, of.metric)) &&
+    if (at.has_number() && !cell.failed() && std::isfinite(value_of(cell, of.metric)) &&
         !whole_text(p, right, kFigure, ink, value_text(cell, of.metric), Align::Right))
       whole_text(p, right, kFigure, ink, brief_text(cell, of.metric), Align::Right);
     if (!at.has_words() || rest.h < 14) return;
     const Rect line = rest.take_top(14);
     if (!whole_text(p, line, kSmall, ink, under_way.empty() ? cell.words() : under_way, Align::Left))
-      whole_text(p, line, kSmall, ink, sign_words(cell.sign), Align::Left);
+      whole_text(p, line, kSmall, ink, tr(cell.sign()), Align::Left);
   }
 
   /// Draws values below the columns and left of the rows; where they are too close, every second, third, ...
@@ -145,8 +143,8 @@ struct GridBrush {
 
   const std::string& word(int32_t column, int32_t row) const {
     const Cell& cell = of.grid.at(static_cast<size_t>(column), static_cast<size_t>(row));
-    return side_of(cell) == grid::Side::Learns ? sign_words(Sign::Learns)
-           : cell.sign == Sign::Stuck          ? sign_words(Sign::Stuck)
+    return side_of(cell) == grid::Side::Learns ? tr("learns")
+           : cell.verdict == Verdict::Stuck    ? tr("stuck")
                                                : tr("does not");
   }
 

@@ -117,18 +117,18 @@ StudyCount CompareStudy::train(experiments::ResultStore& store, const experiment
 /// Makes results of what was kept; equal runs get one each.
 void CompareStudy::collect(const experiments::StudyResults& studied) {
   for (size_t place = 0; place < study_.runs.size(); ++place) {
-    const std::optional<experiments::Taken>& taken = studied.runs[place];
+    const std::optional<experiments::RunNumbers>& taken = studied.runs[place];
     const size_t run = run_of(place), first = studied.first[place];
     const RunSpec& spec = study_.runs[place].run.spec;
-    if (taken && taken->record.verdict == experiments::Verdict::Failed && failed_.empty())
-      failed_ = fmt::format("run {}, seed {}: {}", runs_[run].letter, spec.seed, taken->record.what);
+    if (taken && taken->failed() && failed_.empty())
+      failed_ = fmt::format("run {}, seed {}: {}", runs_[run].letter, spec.seed, taken->what());
     if (!taken || !ended_[first]) continue;
     const Ended& ended = *ended_[first];
     RunSpec now = ended.edits.empty() ? spec : ended.spec;  // a stored run may have another name
     now.name = spec.name;
     fit_to_data(now, *tasks_[run]);
-    const double milliseconds = taken->seconds > 0 && taken->record.steps > 0
-                                    ? taken->seconds * 1e3 / taken->record.steps
+    const double milliseconds = taken->seconds > 0 && taken->steps > 0
+                                    ? taken->seconds * 1e3 / taken->steps
                                     : std::numeric_limits<double>::quiet_NaN();
     results_.push_back(result_of({runs_[run].letter, spec.seed}, now, ended.edits, ended.state,
                                  *ended.history, *tasks_[run], ended.validation, milliseconds));

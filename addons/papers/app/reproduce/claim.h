@@ -2,7 +2,7 @@
 // the reader fills it in (claim_reader.h), plan.h says which runs it needs, finding.h judges it, the writers show it.
 //
 // Its runs, measures and checks are those of the lessons, in the lessons' own tables (course/lesson.h), so that a claim
-// and a lesson say the same thing with the same words. A claim's curves are Lines: of trained runs, of which Taken
+// and a lesson say the same thing with the same words. A claim's curves are Lines: of trained runs, of which RunNumbers
 // keeps every number that a line can ask for (experiments/taken.h), or of fresh models, which the lessons measure.
 #pragma once
 
@@ -16,7 +16,7 @@
 
 #include "app/course/lesson.h"
 #include "app/grid/axis.h"
-#include "training/experiments/taken.h"
+#include "training/experiments/run_numbers.h"
 
 namespace normscope::reproduce {
 

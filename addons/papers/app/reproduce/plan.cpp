@@ -24,7 +24,7 @@ namespace {
 
 using course::CurveData;
 using experiments::Experiment, experiments::Frames, experiments::kUnknown, experiments::LeftOutRise,
-    experiments::Numbers, experiments::Verdict;
+    experiments::Moment;
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
@@ -63,7 +63,7 @@ std::vector<double> xs_of(const Line& line, size_t count) {
   return xs;
 }
 
-double sum_of_own(const Numbers& start) {
+double sum_of_own(const Moment& start) {
   double sum = 0;
   bool any = false;
   for (size_t i = 0; i < start.names.size(); ++i) {
@@ -77,38 +77,37 @@ double sum_of_own(const Numbers& start) {
 }
 
 /// The fall of the straight line through the last quarter of a run's losses over it, nats.
-double late_fall(const experiments::Record& record) {
-  const size_t count = std::max<size_t>(record.curve.size() / 4, 2);
-  if (record.curve.size() < count) return kUnknown;
+double late_fall(const RunNumbers& run) {
+  const size_t count = std::max<size_t>(run.curve.size() / 4, 2);
+  if (run.curve.size() < count) return kUnknown;
   const double middle = (static_cast<double>(count) - 1) / 2;
   double product = 0, square = 0;
   for (size_t i = 0; i < count; ++i) {
     const double x = static_cast<double>(i) - middle;
-    product += x * record.curve[record.curve.size() - count + i];
+    product += x * run.curve[run.curve.size() - count + i];
     square += x * x;
   }
   return -product / square * static_cast<double>(count);
 }
 
 /// Counts the loss of a run that was not finite as infinite, and its scores as 0.
-double at_end(const Taken& taken, const std::string& y) {
-  const experiments::Record& record = taken.record;
-  if (record.verdict == Verdict::NotFinite) {
+double at_end(const RunNumbers& run, const std::string& y) {
+  if (run.verdict == Verdict::NotFinite) {
     if (is_loss(y) || y == "late_fall") return kNever;
     if (y == "accuracy" || y == "uas" || y == "bleu") return 0;
   }
-  if (y == "final_loss") return record.loss;
-  if (y == "final_excess") return record.loss - record.level;
-  if (y == "learns") return record.verdict == Verdict::Learns ? 1 : 0;
-  if (y == "since") return record.verdict == Verdict::Learns ? record.since : kNever;
-  if (y == "finite") return record.verdict == Verdict::NotFinite ? 0 : 1;
-  if (y == "validation_loss") return taken.validation;
-  if (y == "validation_bits") return taken.validation / std::numbers::ln2;
-  if (y == "validation_gap") return taken.validation - record.loss;
-  if (y == "late_fall") return late_fall(record);
-  if (y == "accuracy") return taken.accuracy;
-  if (y == "uas" || y == "bleu") return taken.score(y);
-  return sum_of_own(taken.start);
+  if (y == "final_loss") return run.loss;
+  if (y == "final_excess") return run.loss - run.level;
+  if (y == "learns") return run.verdict == Verdict::Learns ? 1 : 0;
+  if (y == "since") return run.verdict == Verdict::Learns ? run.verdict.since : kNever;
+  if (y == "finite") return run.verdict == Verdict::NotFinite ? 0 : 1;
+  if (y == "validation_loss") return run.validation;
+  if (y == "validation_bits") return run.validation / std::numbers::ln2;
+  if (y == "validation_gap") return run.validation - run.loss;
+  if (y == "late_fall") return late_fall(run);
+  if (y == "accuracy") return run.accuracy;
+  if (y == "uas" || y == "bleu") return run.score_of(y);
+  return sum_of_own(run.start);
 }
 
 [[noreturn]] void refuse_number(const Line& line, const std::string& name) {
@@ -116,7 +115,7 @@ double at_end(const Taken& taken, const std::string& y) {
 }
 
 /// A number at every step at which it is kept.
-CurveData over_steps(const Line& line, const Taken& taken, const std::string& name) {
+CurveData over_steps(const Line& line, const RunNumbers& taken, const std::string& name) {
   const Frames& frames = taken.frames;
   const auto it = std::find(frames.names.begin(), frames.names.end(), name);
   if (it == frames.names.end() && !frames.steps.empty()) refuse_number(line, name);
@@ -129,19 +128,18 @@ CurveData over_steps(const Line& line, const Taken& taken, const std::string& na
   return data;
 }
 
-CurveData losses_of(const Line& line, const Taken& taken) {
+CurveData losses_of(const Line& line, const RunNumbers& taken) {
   CurveData data;
-  const experiments::Record& record = taken.record;
-  for (size_t i = 0; i < record.curve.size(); ++i) {
-    const int32_t step = std::min(static_cast<int32_t>(i + 1) * record.stride, record.steps);
+  for (size_t i = 0; i < taken.curve.size(); ++i) {
+    const int32_t step = std::min(static_cast<int32_t>(i + 1) * taken.stride, taken.steps);
     if (step < line.from || step > line.to) continue;
     data.x.push_back(step);
-    data.y.push_back(record.curve[i] - (line.y == "excess" ? record.level : 0));
+    data.y.push_back(taken.curve[i] - (line.y == "excess" ? taken.level : 0));
   }
   return data;
 }
 
-CurveData run_curve(const Line& line, const Taken& taken) {
+CurveData run_curve(const Line& line, const RunNumbers& taken) {
   CurveData data;
   if (line.y == "loss" || line.y == "excess") {
     data = losses_of(line, taken);
@@ -161,7 +159,7 @@ CurveData run_curve(const Line& line, const Taken& taken) {
 }
 
 /// A number at the moment that the line asks for; NaN where it is missing.
-double at_moment(const Line& line, const Taken& taken, const std::string& name) {
+double at_moment(const Line& line, const RunNumbers& taken, const std::string& name) {
   if (line.step == Line::kStart) return taken.start.at(name);
   const Frames& frames = taken.frames;
   const auto column = std::find(frames.names.begin(), frames.names.end(), name);
@@ -174,11 +172,11 @@ double at_moment(const Line& line, const Taken& taken, const std::string& name) 
 }
 
 /// Refuses a number that a finite run lacks: no verdict follows from it.
-void require_number(const Line& line, const Taken& taken, bool there) {
-  if (!there && taken.record.verdict != Verdict::NotFinite) refuse_number(line, line.y);
+void require_number(const Line& line, const RunNumbers& taken, bool there) {
+  if (!there && taken.verdict != Verdict::NotFinite) refuse_number(line, line.y);
 }
 
-CurveData profile_of(const Line& line, const Taken& taken, int32_t layers) {
+CurveData profile_of(const Line& line, const RunNumbers& taken, int32_t layers) {
   const auto [top, below] = two_names(line.y);
   CurveData data;
   for (int32_t layer = 1; layer <= layers; ++layer) {
@@ -192,8 +190,8 @@ CurveData profile_of(const Line& line, const Taken& taken, int32_t layers) {
   return data;
 }
 
-CurveData shares_of(const Line& line, const Taken& taken) {
-  const Numbers& moment = line.step == Line::kStart ? taken.start : taken.end;
+CurveData shares_of(const Line& line, const RunNumbers& taken) {
+  const Moment& moment = line.step == Line::kStart ? taken.start : taken.end;
   CurveData data;
   for (int32_t row = 1;; ++row) {
     const std::string name = fmt::format("{}beta2.{}.{}", line.stack, row,
@@ -209,7 +207,7 @@ CurveData shares_of(const Line& line, const Taken& taken) {
   return data;
 }
 
-CurveData left_out_of(const Line& line, const Taken& taken) {
+CurveData left_out_of(const Line& line, const RunNumbers& taken) {
   CurveData data;
   for (const LeftOutRise& rise : taken.left_out) {
     if (rise.stack != line.stack) continue;
@@ -242,13 +240,13 @@ std::vector<Experiment> tuning_cells(const Claim& claim, const Control& control,
 
 /// The mean validation loss of each cell over kTuningSeeds; nothing while a run is missing.
 std::optional<std::vector<double>> tuned_losses(const Claim& claim, const Control& control,
-                                                const FindTaken& find) {
+                                                const FindNumbers& find) {
   std::vector<double> losses;
   for (const uint64_t seed : kTuningSeeds) {
     const std::vector<Experiment> cells = tuning_cells(claim, control, seed);
     losses.resize(cells.size(), 0);
     for (size_t i = 0; i < cells.size(); ++i) {
-      const Taken* taken = find(key_of_run(cells[i]));
+      const RunNumbers* taken = find(key_of_run(cells[i]));
       if (!taken) return std::nullopt;
       losses[i] += at_end(*taken, "validation_loss") / static_cast<double>(kTuningSeeds.size());
     }
@@ -331,9 +329,9 @@ std::string key_of_run(const Experiment& run) {
 }
 
 std::optional<CurveData> curve_of(const Claim& claim, const Line& line, uint64_t seed,
-                                  const FindTaken& find) {
+                                  const FindNumbers& find) {
   const std::vector<Experiment> runs = experiments_of(claim, line, seed);
-  std::vector<const Taken*> taken;
+  std::vector<const RunNumbers*> taken;
   for (const Experiment& run : runs) {
     taken.push_back(find(key_of_run(run)));
     if (!taken.back()) return std::nullopt;
@@ -354,14 +352,14 @@ std::optional<CurveData> curve_of(const Claim& claim, const Line& line, uint64_t
       break;
   }
   CurveData data{xs_of(line, taken.size()), {}};
-  for (const Taken* one : taken) {
+  for (const RunNumbers* one : taken) {
     data.y.push_back(at_end(*one, line.y));
     require_number(line, *one, !std::isnan(data.y.back()));
   }
   return data;
 }
 
-std::optional<Claim> resolved(const Claim& claim, const FindTaken& find) {
+std::optional<Claim> resolved(const Claim& claim, const FindNumbers& find) {
   Claim best = claim;
   for (Control& control : best.controls) {
     const std::optional<std::vector<double>> losses = tuned_losses(claim, control, find);

@@ -9,13 +9,13 @@
 
 #include "addons/papers/app/reproduce/claim.h"
 #include "app/course/curves.h"
+#include "training/experiments/run_numbers.h"
 #include "training/experiments/store/result_store.h"
 #include "training/experiments/study.h"
-#include "training/experiments/taken.h"
 
 namespace normscope::reproduce {
 
-using experiments::Taken;
+using experiments::RunNumbers;
 
 /// How many seeds, from 1, a claim is measured with.
 struct Seeds {
@@ -39,15 +39,15 @@ std::vector<experiments::Experiment> experiments_without_controls(const Claim& c
 std::string key_of_run(const experiments::Experiment& run);
 
 /// What was taken of the run with that key_of_run(), or nullptr.
-using FindTaken = std::function<const Taken*(const std::string&)>;
+using FindNumbers = std::function<const RunNumbers*(const std::string&)>;
 /// The line of one seed. It returns nothing while a run is missing, and nothing for fresh models.
 /// Throws Error where a run has no such number ("[curve.g1] the run has no number L09.ffn.w2.grad_norm").
 std::optional<course::CurveData> curve_of(const Claim& claim, const Line& line, uint64_t seed,
-                                          const FindTaken& find);
+                                          const FindNumbers& find);
 
 /// The claim with every control set to its cell with the lowest validation loss over kTuningSeeds;
 /// nothing while a run is missing. A loss that is not finite counts as infinite.
-std::optional<Claim> resolved(const Claim& claim, const FindTaken& find);
+std::optional<Claim> resolved(const Claim& claim, const FindNumbers& find);
 
 /// How many runs and steps a claim takes with so many seeds, controls included, and their arithmetic
 /// (step_flop). A line without training counts as one step for each model.

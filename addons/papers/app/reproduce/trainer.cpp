@@ -61,24 +61,24 @@ std::vector<Experiment> runs_of_claims(const std::vector<const Claim*>& claims, 
   return runs;
 }
 
-struct TakenRuns {
-  std::map<std::string, Taken> taken;
+struct MeasuredRuns {
+  std::map<std::string, RunNumbers> taken;
   std::map<std::string, std::string> failed;
   std::vector<RunSpec> missing;  ///< the runs that the store lacked
   int32_t trained = 0, stored = 0;
   bool complete = true;
 
-  const Taken* find(const std::string& key) const {
+  const RunNumbers* find(const std::string& key) const {
     const auto it = taken.find(key);
     return it == taken.end() ? nullptr : &it->second;
   }
   void join(const experiments::Study& study, experiments::StudyResults studied) {
     for (size_t i = 0; i < study.runs.size(); ++i) {
       if (!studied.runs[i]) continue;
-      Taken& run = *studied.runs[i];
+      RunNumbers& run = *studied.runs[i];
       const std::string key = key_of_run(study.runs[i].run);
-      if (run.record.verdict == experiments::Verdict::Failed)
-        failed.emplace(key, run.record.what);
+      if (run.failed())
+        failed.emplace(key, run.what());
       else
         taken.emplace(key, std::move(run));
     }
@@ -93,9 +93,9 @@ struct TakenRuns {
 /// Chooses the controls, then trains the runs of all claims with them. It takes two rounds, because the
 /// second needs the results of the first. A shard knows only its part of the first round, so it trains no control: that
 /// is done when the shards are merged.
-TakenRuns train_claims(const std::vector<const Claim*>& claims, const Seeds& seeds, ResultStore& store,
-                       const RunnerOptions& options, const OnProgress& on_progress, Resolved& best) {
-  TakenRuns runs;
+MeasuredRuns train_claims(const std::vector<const Claim*>& claims, const Seeds& seeds, ResultStore& store,
+                          const RunnerOptions& options, const OnProgress& on_progress, Resolved& best) {
+  MeasuredRuns runs;
   experiments::Names numbers;
   for (const Claim* claim : claims) numbers.merge(numbers_of(*claim));
   const auto train = [&](const std::vector<Experiment>& experiments) {
@@ -203,9 +203,9 @@ class FreshModels {
 };
 
 /// Takes the curves of one claim by seed, what could not be trained, and what its runs took.
-Outcome judge_claim(const Claim& claim, int32_t seeds, const TakenRuns& runs,
+Outcome judge_claim(const Claim& claim, int32_t seeds, const MeasuredRuns& runs,
                     std::vector<course::CurveSet> curves, std::string why) {
-  const FindTaken find = [&](const std::string& key) { return runs.find(key); };
+  const FindNumbers find = [&](const std::string& key) { return runs.find(key); };
   double seconds = 0;
   bool finite = true;
   for (const Control& control : claim.controls)
@@ -213,15 +213,15 @@ Outcome judge_claim(const Claim& claim, int32_t seeds, const TakenRuns& runs,
       why = "Not all of the runs that choose its controls are there yet.";
   for (const Experiment& run : tuning_of(claim)) {
     const std::string key = key_of_run(run);
-    if (const Taken* taken = find(key)) seconds += taken->seconds;
+    if (const RunNumbers* taken = find(key)) seconds += taken->seconds;
     if (const auto it = runs.failed.find(key); it != runs.failed.end()) why = it->second;
   }
   for (int32_t seed = 1; seed <= seeds; ++seed) {
     for (const Experiment& run : experiments_of(claim, static_cast<uint64_t>(seed))) {
       const std::string key = key_of_run(run);
-      if (const Taken* taken = find(key)) {
+      if (const RunNumbers* taken = find(key)) {
         seconds += taken->seconds;
-        finite = finite && taken->record.verdict != experiments::Verdict::NotFinite;
+        finite = finite && taken->verdict != Verdict::NotFinite;
       }
       if (const auto it = runs.failed.find(key); it != runs.failed.end() && why.empty()) why = it->second;
     }
@@ -249,7 +249,7 @@ Visit visit(const std::vector<const Claim*>& claims, const Seeds& seeds, ResultS
             const RunnerOptions& options, const OnProgress& on_progress) {
   Visit out;
   FreshModels fresh(claims, seeds, store, options);
-  TakenRuns runs;
+  MeasuredRuns runs;
   Resolved best(claims.size());
   runs.complete = fresh.measure(on_progress);
   if (runs.complete) runs = train_claims(claims, seeds, store, options, on_progress, best);

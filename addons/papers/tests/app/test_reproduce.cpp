@@ -42,19 +42,19 @@ std::string refusal(const std::string& text) {
 
 /// Judges a pair of losses by seed, by way of made-up runs.
 Outcome judged(const Claim& claim, const std::vector<std::pair<double, double>>& losses) {
-  std::map<std::string, Taken> taken;
+  std::map<std::string, RunNumbers> taken;
   std::vector<course::CurveSet> curves(losses.size());
   for (size_t i = 0; i < losses.size(); ++i) {
     const auto runs = experiments_of(claim, *claim.line("end"), i + 1);
     const double both[] = {losses[i].first, losses[i].second};
     for (size_t k = 0; k < 2; ++k) {
-      experiments::Record& record = taken[key_of_run(runs[k])].record;
+      experiments::RunNumbers& record = taken[key_of_run(runs[k])];
       record.loss = both[k];
-      if (std::isnan(both[k])) record.verdict = experiments::Verdict::NotFinite;
+      if (std::isnan(both[k])) record.verdict = {Verdict::NotFinite};
     }
     curves[i]["depth"] = {{2, 4}, {0.5, 0.7}};
   }
-  const FindTaken find = [&](const std::string& key) {
+  const FindNumbers find = [&](const std::string& key) {
     const auto it = taken.find(key);
     return it == taken.end() ? nullptr : &it->second;
   };

@@ -147,7 +147,7 @@ TEST_CASE("a record is what a run of the same specification shows", "[zoo]") {
     REQUIRE(run.history()->frame(20, frame, found));
     gradient = static_cast<double>(frame[static_cast<size_t>(run.history()->find("L01.ffn.w2.grad_norm"))]);
   }
-  const Record& record = all.runs[1]->record;
+  const RunNumbers& record = *all.runs[1];
   CHECK(record.steps == 24);
   CHECK(record.loss == run.mean_loss(25));
   CHECK(record.gradient_first == gradient);
@@ -166,7 +166,7 @@ TEST_CASE("the number of runs at a time changes nothing; equal runs are trained 
   twice.parts[0].take_rows();
   const StudyResults results = train_all(twice, none);
   CHECK(results.trained == 4);
-  CHECK(results.runs[0]->record.loss == results.runs[2]->record.loss);
+  CHECK(results.runs[0]->loss == results.runs[2]->loss);
 }
 
 TEST_CASE("a study that ended early goes on and ends in the same table", "[zoo]") {
@@ -220,13 +220,13 @@ TEST_CASE("other systems have parts of their own, with their score, at one depth
   CHECK(spec(4).model.norm == NormKind::AdaNorm);
   ResultStore none("");
   const StudyResults results = train_all(zoo, none);
-  for (const auto& record : results.records()) {
+  for (const auto& record : results.runs) {
     REQUIRE(record);
     CHECK(record->steps == 24);
     CHECK(std::isfinite(record->score));
     CHECK(record->gradient_first > 0);
     CHECK(record->gradient_last > 0);
-    CHECK(record_from(InputValue::parse(to_json(*record).dump(), "record")).score == record->score);
+    CHECK(numbers_from(InputValue::parse(to_json(*record).dump(), "record")).score == record->score);
   }
   const std::vector<sweep::Grid> grids = sweep::grids_of(zoo, results);
   CHECK(test::contains(to_text(zoo, grids), "UAS, %"));
@@ -244,10 +244,10 @@ TEST_CASE("runs that break are reported as such", "[zoo]") {
   zoo.parts[0].take_rows();
   ResultStore none("");
   const StudyResults results = train_all(zoo, none);
-  const Record& record = results.runs[0]->record;
+  const RunNumbers& record = *results.runs[0];
   CHECK(record.verdict == Verdict::NotFinite);
   CHECK(record.steps < 24);
-  CHECK_FALSE(record.what.empty());
+  CHECK_FALSE(record.what().empty());
   CHECK(std::isnan(record.loss));
   const std::vector<sweep::Grid> grids = sweep::grids_of(zoo, results);
   const nlohmann::json cell = to_json(zoo, grids)["parts"][0]["sweep"]["cells"][0];
@@ -257,15 +257,15 @@ TEST_CASE("runs that break are reported as such", "[zoo]") {
 }
 
 TEST_CASE("verdicts are counted over the seeds", "[zoo]") {
-  Record learns, stuck;
-  learns.verdict = Verdict::Learns;
-  stuck.verdict = Verdict::Stuck;
-  OverSeeds arm;
-  arm.runs = {learns, stuck, learns};
-  arm.known = 3;
-  CHECK(arm.verdict() == "learns 2 of 3");
-  arm.runs = {stuck, stuck, stuck};
-  CHECK(arm.verdict() == "stuck");
+  RunNumbers learns, stuck;
+  learns.verdict = {Verdict::Learns};
+  stuck.verdict = {Verdict::Stuck};
+  sweep::Cell cell;
+  cell.runs = {learns, stuck, learns};
+  cell.summarise();
+  CHECK(cell.tally() == "learns 2 of 3");
+  cell.runs = {stuck, stuck, stuck};
+  CHECK(cell.tally() == "stuck");
 }
 
 }  // namespace normscope::test_zoo

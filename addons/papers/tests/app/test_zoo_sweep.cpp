@@ -29,7 +29,7 @@ TEST_CASE("sweep: what the zoo has trained is not trained again, nor the other w
   plan.axes = {axis_from("train.warmup=0,8", base_of(plan))};
   const auto visit = [&](ResultStore& store) { return train(study_of(runs_of(plan)), store, {}, onwards); };
   const auto json = [&](const experiments::StudyResults& all) {
-    return to_json(grid_of(plan, runs_of(plan), all.records())).dump(1);
+    return to_json(grid_of(plan, runs_of(plan), all.runs)).dump(1);
   };
   ResultStore none("");
   const std::string whole = json(visit(none));

@@ -54,9 +54,9 @@ sweep::Plan sweep_plan_of(const SweepOptions& options) {
 class SweepNote {
  public:
   explicit SweepNote(size_t runs) : runs_(runs) {}
-  void operator()(size_t, const experiments::Taken& taken) {
+  void operator()(size_t, const experiments::RunNumbers& taken) {
     ++known_;
-    learn_ += taken.record.verdict == experiments::Verdict::Learns;
+    learn_ += taken.verdict == Verdict::Learns;
   }
   bool operator()(experiments::Progress at, const OnProgress& on_progress) const {
     if (!at.looking) at.note = fmt::format("{} of {} runs, {} learn", known_.load(), runs_, learn_.load());
@@ -91,7 +91,7 @@ Exit sweep_command(const SweepOptions& options) {
     const experiments::StudyResults studied = experiments::train(
         study, store, runner, [&](const experiments::Progress& at) { return told(at, on_progress); },
         std::ref(told));
-    grid = sweep::grid_of(plan, runs, studied.records(), sweep::predictions_of(plan, runs));
+    grid = sweep::grid_of(plan, runs, studied.runs, sweep::predictions_of(plan, runs));
     return count_of(study, studied);
   };
   work.show = [&] {

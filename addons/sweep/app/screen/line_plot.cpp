@@ -106,7 +106,7 @@ plot::PlotSpec SweepScreen::line_plot() const {
     plot::Note sign;
     sign.x = static_cast<double>(cell.column);
     sign.y = mean;
-    sign.text = mark(cell.sign);
+    sign.text = cell.mark();
     sign.dx = -4;
     sign.dy = -10;
     spec.notes.push_back(std::move(sign));

@@ -27,11 +27,10 @@ Plan small_plan() {
   return plan;
 }
 
-Record record_with(Verdict verdict, int32_t since = 0) {
-  Record record;
-  record.verdict = verdict;
-  record.since = since;
-  record.loss = verdict == Verdict::Learns ? 1.9 : 2.9;
+RunNumbers record_with(Verdict::Kind kind, int32_t since = 0) {
+  RunNumbers record;
+  record.verdict = {kind, since};
+  record.loss = kind == Verdict::Learns ? 1.9 : 2.9;
   record.level = 2.9;
   return record;
 }
@@ -39,7 +38,7 @@ Record record_with(Verdict verdict, int32_t since = 0) {
 /// The grid of a plan in which every run learns.
 Grid full_grid(const Plan& plan) {
   const std::vector<CellRun> jobs = runs_of(plan);
-  std::vector<std::optional<Record>> records;
+  std::vector<std::optional<RunNumbers>> records;
   for (size_t i = 0; i < jobs.size(); ++i)
     records.emplace_back(record_with(Verdict::Learns, static_cast<int32_t>(i) + 1));
   return grid_of(plan, jobs, records);
@@ -185,7 +184,9 @@ TEST_CASE("sweep: the rest is a run, and what is an axis is set once") {
 TEST_CASE("sweep: what is known stays known when values move, and nothing else is taken for it") {
   const Plan plan = with_seeds(small_plan(), {1, 1, 1, 1}, 2);
   const Grid grid = full_grid(plan);
-  const auto since = [](const std::optional<Record>& record) { return record ? record->since : -1; };
+  const auto since = [](const std::optional<RunNumbers>& record) {
+    return record ? record->verdict.since : -1;
+  };
   const Plan other = with_axis(plan, 0, axis_of("train.lr=4e-3,3e-3,2e-3"));
   const std::vector<CellRun> jobs = runs_of(other);
   const auto records = carried(grid, other, jobs);
@@ -222,7 +223,6 @@ TEST_CASE("sweep: the sentences say what the cells are") {
   Cell cell;
   cell.runs = {record_with(Verdict::Stuck), record_with(Verdict::Learns, 107), record_with(Verdict::Stuck)};
   cell.summarise();
-  cell.sign = Sign::Disagree;
   CHECK(cell_badge(cell) == "learns in 1 of 3 seeds");
   CHECK(cell_sentence(cell) == "Luck decides: seed 2 learns from step 107, seeds 1 and 3 do not.");
   CHECK(grid_sentence(Grid{}).empty());

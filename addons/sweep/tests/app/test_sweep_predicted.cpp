@@ -21,7 +21,7 @@ Grid untrained(const std::vector<std::string>& axes) {
   const RunSpec base = base_of(plan);
   for (const std::string& axis : axes) plan.axes.push_back(axis_from(axis, base));
   const std::vector<CellRun> jobs = runs_of(plan);
-  return grid_of(plan, jobs, std::vector<std::optional<Record>>(jobs.size()), predictions_of(plan, jobs));
+  return grid_of(plan, jobs, std::vector<std::optional<RunNumbers>>(jobs.size()), predictions_of(plan, jobs));
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ Plan tiny_sweep(int32_t steps = 24) {
 bool onwards(const Progress&) { return true; }
 
 std::string json_of(const Plan& plan, const experiments::StudyResults& visit) {
-  return to_json(grid_of(plan, runs_of(plan), visit.records())).dump(1);
+  return to_json(grid_of(plan, runs_of(plan), visit.runs)).dump(1);
 }
 
 experiments::StudyResults visit_plan(const Plan& plan, ResultStore& store,
@@ -79,10 +79,10 @@ TEST_CASE("sweep: every record is told as soon as it is there, and those of the 
     std::map<size_t, double> told;
     const experiments::StudyResults all =
         train(study_of(runs_of(plan)), store, {.runs_at_a_time = 2}, onwards,
-              [&](size_t job, const experiments::Taken& taken) { told[job] = taken.record.loss; });
+              [&](size_t job, const experiments::RunNumbers& taken) { told[job] = taken.loss; });
     CHECK(all.trained == (stored ? 0 : 8));
     REQUIRE(told.size() == jobs.size());
-    for (const auto& [job, loss] : told) CHECK(all.runs[job]->record.loss == loss);
+    for (const auto& [job, loss] : told) CHECK(all.runs[job]->loss == loss);
   }
 }
 
@@ -90,7 +90,7 @@ TEST_CASE("sweep: a record has the losses for a small plot") {
   const Plan plan = tiny_sweep();
   ResultStore none("");
   const experiments::StudyResults all = visit_plan(plan, none);
-  for (const auto& record : all.records()) {
+  for (const auto& record : all.runs) {
     REQUIRE(record);
     CHECK(record->stride == 1);
     REQUIRE(record->curve.size() == 24);
@@ -150,10 +150,10 @@ TEST_CASE("sweep: a cell that cannot be trained is said, and the others go on") 
   const experiments::StudyResults all = visit_plan(plan, none);
   CHECK(all.trained == 1);
   CHECK(all.complete);
-  const Grid grid = grid_of(plan, runs_of(plan), all.records());
+  const Grid grid = grid_of(plan, runs_of(plan), all.runs);
   CHECK(grid.complete);
-  CHECK(grid.at(1, 0).sign == Sign::Failed);
-  CHECK(grid.at(0, 0).sign == Sign::Undecided);
+  CHECK(grid.at(1, 0).failed());
+  CHECK(grid.at(0, 0).verdict == Verdict::Undecided);
   CHECK(test::contains(to_text(grid, Metric::Loss), "heads 3: "));
   CHECK(to_json(grid)["cells"][1]["refused"].is_string());
 }
