@@ -8,7 +8,6 @@
 
 #include "app/words/words.h"
 #include "engine/model/residual.h"
-#include "training/measure/plateau.h"
 #include "training/measure/verdict.h"
 #include "training/spec/loss_window.h"
 

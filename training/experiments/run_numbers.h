@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <initializer_list>
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -56,7 +57,7 @@ struct LeftOutRise {
 
 struct RunNumbers {
   Names measured;  ///< of what takes time
-  /// Failed: `where` says why it could not be trained. Undecided: there were too few steps (measure/plateau.h).
+  /// Failed: `where` says why it could not be trained. Undecided: there were too few steps (measure/verdict.h).
   Verdict verdict;
   int32_t steps = 0;             ///< trained
   double loss = kUnknown;        ///< mean training loss of the last kWindow steps, nats a symbol
@@ -133,5 +134,22 @@ bool is_number_of_the_end(std::string_view pattern);
 /// Whether Frames, `start` or `end` can hold the number `name`, or both numbers of "a /
 /// b". With `by_layer`, L* stands in place of the layer's number.
 bool is_number_of_a_step(const std::string& name, bool by_layer);
+
+// Numbers of a trained run that take long to measure, so that they are measured where a study names them alone. The core
+// has none; an add-on brings rows MEASUREMENT(a constant) of measurements.def.
+struct EndNumber {
+  std::string_view name;    ///< "bleu"
+  double (*measure)(Run&);  ///< not finite where the run has no such number; changes no bit of the run
+};
+
+#define MEASUREMENT(number) extern const EndNumber number;
+#include "chosen/measurements.def"
+#undef MEASUREMENT
+
+inline constexpr std::initializer_list<const EndNumber*> kEndNumbers = {
+#define MEASUREMENT(number) &number,
+#include "chosen/measurements.def"
+#undef MEASUREMENT
+};
 
 }  // namespace normscope::experiments

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <exception>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -14,14 +15,61 @@
 #include <set>
 #include <thread>
 #include <utility>
+#include <vector>
 
+#include "engine/core/boundary.h"
 #include "engine/core/error.h"
 #include "engine/core/machine.h"
 #include "training/data/task.h"
 #include "training/experiments/run_numbers.h"
-#include "training/experiments/workers.h"
 
 namespace normscope::experiments {
+namespace {
+
+constexpr auto kTick = std::chrono::milliseconds(100);
+
+}  // namespace
+
+void work_off(const std::string& what, size_t count, int32_t threads, std::atomic<bool>& stop,
+              const std::function<WorkOn()>& make, const std::function<void()>& tick) {
+  std::atomic<size_t> next{0};
+  std::mutex mutex;
+  std::condition_variable ended;
+  std::exception_ptr error;
+  const size_t workers = std::min(static_cast<size_t>(std::max(1, threads)), count);
+  size_t busy = workers;
+  const auto worker = [&] {
+    try {
+      const WorkOn work_on = make();
+      for (size_t i = next++; i < count && !stop; i = next++) work_on(i);
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      if (!error) error = exception_for_others(what);
+      stop = true;
+    }
+    const std::lock_guard lock(mutex);
+    --busy;
+    ended.notify_all();
+  };
+  {
+    std::vector<std::jthread> all;
+    try {
+      for (size_t i = 0; i < workers; ++i) all.push_back(start_thread(what, worker));
+      std::unique_lock lock(mutex);
+      while (busy > 0) {
+        ended.wait_for(lock, kTick);
+        lock.unlock();
+        tick();
+        lock.lock();
+      }
+    } catch (...) {
+      stop = true;  // the workers finish their jobs; then they are joined
+      throw;
+    }
+  }
+  if (error) std::rethrow_exception(error);
+}
+
 namespace {
 
 constexpr size_t kMostTimed = 8;
@@ -463,6 +511,60 @@ double estimated_seconds(const std::vector<RunSpec>& runs, int32_t at_a_time, Ba
     }
   }
   return timed > 0 ? seconds * all / timed / std::max(1, at_a_time) : 0;
+}
+
+namespace {
+
+std::string show_text(const Elsewhere& where) {
+  return fmt::format("{} --store {}-results{}", where.command(" "), where.name, where.shows);
+}
+
+std::string slurm_text(const Elsewhere& where) {
+  const int32_t tasks = tasks_of(where);
+  std::string script = fmt::format(
+      "#!/bin/bash\n"
+      "#SBATCH --job-name=normscope-{}\n"
+      "#SBATCH --array=0-{}\n"
+      "#SBATCH --cpus-per-task=1\n",
+      where.name, tasks - 1);
+  if (where.cuda) script += "#SBATCH --gres=gpu:1\n";
+  script +=
+      "# Your cluster may want more, such as --time. A placement of a file, placements/NAME.toml in the folder of\n"
+      "# your settings, has to be on every node.\n";
+  // The count is written out: SLURM_ARRAY_TASK_COUNT is 1 for a task that is submitted again alone.
+  return script +
+         fmt::format(
+             "exec {} \\\n  --threads 1 \\\n  --store {}-results \\\n  --shard "
+             "\"$SLURM_ARRAY_TASK_ID\"/{}\n"
+             "# A task that was killed: sbatch --array=ITS_NUMBER with this file; what it finished is kept.\n"
+             "# When all are done:\n#   {}\n",
+             where.command(" \\\n  "), where.name, tasks, show_text(where));
+}
+
+std::string parallel_text(const Elsewhere& where) {
+  const int32_t tasks = tasks_of(where);
+  return fmt::format("seq 0 {} | parallel -q {} --threads 1 --store {}-results --shard {{}}/{}\n{}\n",
+                     tasks - 1, where.command(" "), where.name, tasks, show_text(where));
+}
+
+}  // namespace
+
+std::string backend_text(const BackendChoice& backend, std::string_view between) {
+  std::string line;
+  if (backend.cuda) line.append(between).append("--backend cuda");
+  if (backend.tf32) line.append(between).append("--tf32");
+  return line;
+}
+
+int32_t tasks_of(const Elsewhere& where) {
+  return where.tasks > 0 ? where.tasks : static_cast<int32_t>(std::clamp<int64_t>(where.runs, 1, kMostTasks));
+}
+
+std::string text_for(std::string_view form, const Elsewhere& where) {
+  if (form == "command") return where.command(" ") + "\n";
+  if (form == "slurm") return slurm_text(where);
+  if (form == "parallel") return parallel_text(where);
+  fail("--print-command", "'{}' is unknown: expected command, slurm or parallel", form);
 }
 
 }  // namespace normscope::experiments

@@ -2,9 +2,60 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
+#include <limits>
 
 namespace normscope {
+
+double Plateau::mean() const {
+  const int32_t known = std::min(count_, kWindow);
+  if (known == 0) return std::numeric_limits<double>::quiet_NaN();
+  double sum = 0;
+  for (int32_t i = 0; i < known; ++i) sum += window_[static_cast<size_t>(i)];
+  return sum / known;
+}
+
+std::optional<RunEvent::Kind> Plateau::update(int32_t step, double loss, double level, int32_t warmup) {
+  window_[static_cast<size_t>(count_ % kWindow)] = loss;
+  ++count_;
+  if (!decided()) return std::nullopt;
+  const bool was_stuck = stuck_, was_learning = learning_since_ > 0;
+  const bool below = mean() < level - (was_learning ? kReturn : kMargin);
+  stuck_ = !below && (was_stuck || (count_ > kPatience && step > warmup && !falling()));
+  if (count_ % kWindow == 0) blocks_[static_cast<size_t>(count_ / kWindow % kBlocks)] = mean();
+  if (below && !was_learning) learning_since_ = step;
+  if (!below) learning_since_ = 0;
+  if (stuck_ && !was_stuck) return RunEvent::Kind::Stuck;
+  if (was_stuck && !stuck_) return RunEvent::Kind::Unstuck;
+  if (below && !was_learning) return RunEvent::Kind::LeftPlateau;
+  if (!below && was_learning) return RunEvent::Kind::Returned;
+  return std::nullopt;
+}
+
+bool Plateau::began_below(double level) const {
+  return count_ == kWindow &&
+         std::ranges::all_of(window_, [&](double loss) { return loss < level - kMargin; });
+}
+
+// Compares with the oldest block that is remembered; an unknown block is 0, below any loss.
+bool Plateau::falling() const {
+  return mean() < blocks_[static_cast<size_t>((count_ / kWindow + 1) % kBlocks)] - kFall;
+}
+
+void Plateau::begin_anew() {
+  const int32_t since = learning_since_;
+  *this = {};
+  learning_since_ = since;
+}
+
+void Plateau::restore(const State& state) {
+  window_ = state.window;
+  count_ = state.count;
+  stuck_ = state.stuck;
+  learning_since_ = state.learning_since;
+  blocks_ = state.blocks;
+}
 
 Verdict verdict_of(std::span<const RunEvent> events, int32_t step) {
   using Kind = Verdict::Kind;

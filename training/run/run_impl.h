@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "training/measure/plateau.h"
+#include "training/measure/verdict.h"
 #include "training/run/critical_rate.h"
 #include "training/run/evaluate.h"
 #include "training/run/keyframes.h"

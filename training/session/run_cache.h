@@ -41,7 +41,7 @@ class RunCache {
 };
 
 /// Keeps losses of finished reruns beyond the process. "Is it luck?" asks it before training a run
-/// again with another seed. experiments/loss_archive.h, a room above, implements it over the store of results. Called
+/// again with another seed. experiments/result_store.h, a room above, implements it over the store of results. Called
 /// from the trainer's thread.
 class LossArchive {
  public:

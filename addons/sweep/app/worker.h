@@ -16,7 +16,7 @@
 
 #include "addons/sweep/app/cells.h"
 #include "addons/sweep/app/sweep_plan.h"
-#include "training/experiments/store/result_store.h"
+#include "training/experiments/result_store.h"
 #include "training/experiments/study.h"
 #include "training/files/newest_job.h"
 

@@ -103,17 +103,16 @@ StudyPart part_of(Table& table, const std::vector<StudyRow>& own, const std::vec
       table.refuse("numbers", fmt::format("'{}' is unknown: expected {}", number, fmt::join(kNumbers, ", ")));
   part.rows = every_row(table, named);
   part.rows.insert(part.rows.end(), own.begin(), own.end());
-  PlanText text;
-  text.axes = table.texts("axes");
-  if (!part.rows.empty() && text.axes.size() != 1)
+  const std::vector<std::string> axes = table.texts("axes");
+  if (!part.rows.empty() && axes.size() != 1)
     table.refuse("axes", "expected one beside the rows, which stand on the second");
-  text.set = table.texts("set");
-  text.preset = table.text("preset", "post");
-  text.seeds = table.whole("seeds", 1, 1000);
-  text.steps = table.whole("steps", 0, 1'000'000, 0);
+  part.plan.set = table.texts("set");
+  part.plan.preset = table.text("preset", "post");
+  part.plan.seeds = table.whole("seeds", 1, 1000);
+  part.plan.steps = table.whole("steps", 0, 1'000'000, 0);
   try {
     part.metric = metric_from(metric);
-    part.plan = plan_from(text);
+    part.plan = plan_from(part.plan, axes);
     part.take_rows();
     runs_of(part.plan);
   } catch (const Error& error) {

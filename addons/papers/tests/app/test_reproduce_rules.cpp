@@ -11,10 +11,9 @@
 #include <string_view>
 #include <vector>
 
-#include "addons/papers/app/reproduce/claim_reader.h"
+#include "addons/papers/app/reproduce/claim.h"
+#include "addons/papers/app/reproduce/claim_runs.h"
 #include "addons/papers/app/reproduce/finding.h"
-#include "addons/papers/app/reproduce/plan.h"
-#include "addons/papers/app/reproduce/recorded.h"
 #include "addons/papers/app/reproduce/writers.h"
 #include "addons/papers/tests/app/reproduce_fixture.h"
 #include "app/support/program.h"

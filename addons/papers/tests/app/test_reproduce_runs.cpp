@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "addons/papers/app/reproduce/claim_reader.h"
-#include "addons/papers/app/reproduce/trainer.h"
+#include "addons/papers/app/reproduce/claim.h"
+#include "addons/papers/app/reproduce/claim_runs.h"
 #include "addons/papers/app/reproduce/writers.h"
 #include "addons/papers/tests/app/reproduce_fixture.h"
 #include "addons/translation/training/tokenizer.h"

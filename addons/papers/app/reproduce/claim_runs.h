@@ -1,5 +1,6 @@
-// The plan says which runs a claim needs, and draws the claim's lines from what was taken of them. The reader (can
-// every cell be made?), trainer.h and the tests call it.
+// The runs of a claim: which ones it needs, the study that trains them with the store of results, the claim's lines
+// from the numbers of these runs, and the verdict. A shard trains its part. The store also keeps numbers of fresh
+// models. The reader (can every cell be made?), the command and the tests call it.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +9,10 @@
 #include <vector>
 
 #include "addons/papers/app/reproduce/claim.h"
+#include "addons/papers/app/reproduce/finding.h"
 #include "app/course/curves.h"
+#include "training/experiments/result_store.h"
 #include "training/experiments/run_numbers.h"
-#include "training/experiments/store/result_store.h"
 #include "training/experiments/study.h"
 
 namespace normscope::reproduce {
@@ -57,5 +59,18 @@ struct Cost {
   double flop = 0;
 };
 Cost cost_of(const Claim& claim, int32_t seeds);
+
+struct Visit {
+  std::vector<Outcome> outcomes;  ///< one a claim
+  std::vector<RunSpec>
+      missing;  ///< runs that the store lacked and this shard trains, what they start from included
+  int32_t trained = 0, stored = 0;  ///< different runs
+  bool complete = true;             ///< false: stopped
+};
+
+/// Leaves a claim Unknown, with the reason, where one of its runs could not be trained. Throws Error when the
+/// store cannot be written.
+Visit visit(const std::vector<const Claim*>& claims, const Seeds& seeds, experiments::ResultStore& store,
+            const experiments::RunnerOptions& options, const experiments::OnProgress& on_progress);
 
 }  // namespace normscope::reproduce
