@@ -49,7 +49,7 @@ class CompareScreen : public AppScreen {
   void open_link(const ScreenSettings& link) override;
 
  private:
-  struct Frame;  // what one draw() passes around, see compare_frame.h
+  struct Frame;  // what one draw() passes around
 
   void choose_baseline(char letter) {
     baseline_ = letter;
