@@ -380,7 +380,7 @@ Merged merge(const std::string& into, const std::vector<std::string>& folders) {
 
 namespace {
 
-constexpr const char* kMeasurement = "losses 1";
+constexpr const char* kLosses = "losses 1";
 
 class StoredLosses final : public LossArchive {
  public:
@@ -388,7 +388,7 @@ class StoredLosses final : public LossArchive {
 
   void find(RunRecord& run, uint64_t data_hash, Backend& backend) noexcept override {
     try {
-      const auto known = store_.find(key_of({run.origin, run.all_edits()}, data_hash, backend), kMeasurement);
+      const auto known = store_.find(key_of({run.origin, run.all_edits()}, data_hash, backend), kLosses);
       if (!known) return;
       const auto steps = static_cast<size_t>(run.origin.train.steps);
       for (const InputValue& loss : known->list(steps, steps))
@@ -400,7 +400,7 @@ class StoredLosses final : public LossArchive {
 
   void keep(const RunRecord& run, uint64_t data_hash, Backend& backend) noexcept override {
     try {
-      store_.put(key_of({run.origin, run.all_edits()}, data_hash, backend), kMeasurement, run.losses);
+      store_.put(key_of({run.origin, run.all_edits()}, data_hash, backend), kLosses, run.losses);
     } catch (...) {
       // A full disk costs the window nothing but the archive.
     }
