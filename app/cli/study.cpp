@@ -8,7 +8,7 @@
 
 #include "app/cli/machine.h"
 #include "app/cli/results.h"
-#include "training/experiments/elsewhere.h"
+#include "training/experiments/study.h"
 #include "training/files/command_text.h"
 #include "training/io/text.h"
 

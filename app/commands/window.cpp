@@ -19,7 +19,7 @@
 #include "app/commands/lesson/named.h"
 #include "app/course/reader.h"
 #include "app/window/main_window.h"
-#include "training/experiments/loss_archive.h"
+#include "training/experiments/result_store.h"
 #include "training/files/file_kind.h"
 #include "training/run/run.h"
 

@@ -14,9 +14,10 @@
 #include "app/plot/plot.h"
 #include "app/ui/theme.h"
 #include "app/ui/widgets.h"
+#include "training/experiments/study.h"
 #include "training/experiments/table.h"
-#include "training/experiments/workers.h"
 #include "training/io/number_json.h"
+#include "training/io/text_table.h"
 
 namespace normscope::course {
 namespace {
@@ -86,6 +87,21 @@ CurveBand band_of(const Curve& curve, const std::vector<CurveSet>& seeds) {
     band.low.push_back(s.low);
     band.high.push_back(s.high);
   }
+}
+
+Results results_of(const Lesson& lesson, const std::vector<CurveSet>& seeds) {
+  Results results;
+  for (const Measure& m : lesson.measures) {
+    Measured& measured = results.measures[m.id];
+    for (size_t i = 0; i < seeds.size(); ++i) {
+      if (!complete_for(lesson, m, seeds[i])) continue;
+      measured.values.push_back(evaluate(lesson, m, seeds[i]));
+      measured.seeds.push_back(static_cast<int32_t>(i) + 1);
+    }
+    measured.spread = spread_of(measured.values, m.mean);
+  }
+  for (const Curve& curve : lesson.curves) results.curves[curve.id] = band_of(curve, seeds);
+  return results;
 }
 
 bool holds(const Check& check, const Measured& measured) {
@@ -162,15 +178,8 @@ LessonReport check_lesson(const Lesson& lesson, experiments::RunStore& store, Ti
   in_parallel(store, jobs.size(), [&](size_t i, experiments::RunStore& own) {
     *jobs[i].second = measure_curve(lesson, *jobs[i].first, seed_of[i], own, on_step);
   });
-  Results& results = report.results;
+  Results& results = report.results = results_of(lesson, seeds);
   results.seeds = tier == Tier::Full ? kFullSeeds : 1;
-  for (const Measure& m : lesson.measures) {
-    Measured& measured = results.measures[m.id];
-    for (const CurveSet& set : seeds)
-      if (complete_for(lesson, m, set)) measured.values.push_back(evaluate(lesson, m, set));
-    measured.spread = spread_of(measured.values, m.mean);
-  }
-  for (const Curve& curve : lesson.curves) results.curves[curve.id] = band_of(curve, seeds);
   keep_runs(lesson, store, results, on_step);
   for (const Check& check : lesson.checks) {
     const Measured& measured = results.measures[check.measure];
@@ -186,14 +195,8 @@ namespace {
 /// Writes it as in lesson.toml, with a minus sign.
 std::string limit_text(double limit) { return ui::with_minus(fmt::format("{}", limit)); }
 
-/// Counts characters, not bytes: ², Σ and – are one each.
-size_t length_of(std::string_view text) {
-  return static_cast<size_t>(std::count_if(text.begin(), text.end(),
-                                           [](char c) { return (static_cast<uint8_t>(c) & 0xC0) != 0x80; }));
-}
-
 std::string padded(const std::string& text, size_t width, bool right = false) {
-  const std::string blanks(width > length_of(text) ? width - length_of(text) : 0, ' ');
+  const std::string blanks(width > terminal_columns(text) ? width - terminal_columns(text) : 0, ' ');
   return right ? blanks + text : text + blanks;
 }
 

@@ -19,6 +19,7 @@ inline constexpr int32_t kFullSeeds = 5;
 struct Measured {
   std::vector<double> values;  ///< by seed, from 1
   Spread spread;
+  std::vector<int32_t> seeds{};  ///< the seed of each value, where some are missing
 };
 
 struct CurveBand {
@@ -37,6 +38,9 @@ struct Results {
   std::map<std::string, std::vector<std::vector<double>>> maps;  ///< beta^2 of seed 1: "A start", "A end"
   double level = 0;                                              ///< letter frequencies, nats
 };
+
+/// The results of these curves, one set for each seed from 1 on; a seed lacks a measure whose curves it lacks.
+Results results_of(const Lesson& lesson, const std::vector<CurveSet>& seeds);
 
 struct Verdict {
   const Check* check = nullptr;

@@ -165,7 +165,7 @@ double final_loss(const experiments::RunFindings& run, bool excess) {
   return excess ? mean - run.level : mean;
 }
 
-/// Follows the rule of the run's card and of a sweep (measure/plateau.h).
+/// Follows the rule of the run's card and of a sweep (measure/verdict.h).
 bool learns(const experiments::RunFindings& run) {
   return verdict_of(*run.history).kind == normscope::Verdict::Kind::Learns;
 }

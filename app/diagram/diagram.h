@@ -124,7 +124,7 @@ struct KindChoice {
 KindChoice kind_menu(ui::Ui&, const ui::Rect& anchor, NormKind now, bool locked, bool may_lock = true,
                      double* epsilon = nullptr);
 // These functions (diagram_leave_out.cpp) handle layers and sub-layers clicked away. Names are those of
-// training/session/ablation.h.
+// training/session/analysis.h.
 std::string place_name(const ModelConfig&, view::Side, int layer, std::optional<view::Sub> sub = {});
 bool is_left_out(const DiagramState&, const std::string& name);
 void toggle_left_out(DiagramState&, int run, const std::string& name, std::vector<session::Command>&);

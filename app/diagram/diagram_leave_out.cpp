@@ -7,7 +7,7 @@
 #include "app/diagram/diagram.h"
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
-#include "training/session/ablation.h"
+#include "training/session/analysis.h"
 
 namespace normscope::diagram {
 namespace {

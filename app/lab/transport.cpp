@@ -269,7 +269,7 @@ void choose_speed(TransportState& state, const LabView& view, int speed,
 /// Why the runs cannot be instant; empty: they can.
 std::string not_instant(const LabView& view) {
   for (const RunView& run : view.runs)
-    if (std::string why = without_small_size(*run.spec); !why.empty()) return words::spoken(why);
+    if (const Message why = without_small_size(*run.spec); !why.empty()) return words::spoken(why);
   return view.runs.empty() ? tr("There are no runs.") : "";
 }
 

@@ -23,7 +23,8 @@ class Experiment {
 
   bool solved_ = false;                  ///< the puzzle
   std::optional<course::Changes> kept_;  ///< the changes of the run whose wiring was kept last
-  std::string kept_as_, keeping_failed_;
+  std::string kept_as_;
+  Message keeping_failed_;
 };
 
 }  // namespace normscope::lessons

@@ -61,7 +61,7 @@ struct LessonContext {
   Progress& progress;
   const std::string& folder;  ///< of what is kept between starts; empty: nothing is kept
   std::optional<course::Results> reference;
-  std::string reference_error;
+  Message reference_error;
   std::unique_ptr<Figures> figures;
   std::unique_ptr<Experiment> experiment;
   OpeningPicture opening;

@@ -84,7 +84,7 @@ void Player::carry_out(const Turn& turn) {
 
 void Player::open(std::string_view id, StepKind step, const view::Answer& answer) {
   const Lesson* const lesson = course_.find(id);
-  if (!lesson) throw Error(fmt::format("lesson '{}' is not in this course", id));
+  if (!lesson) throw Error("lesson '{}' is not in this course", id);
   choose(static_cast<size_t>(lesson - course_.lessons.data()));
   predict_->offer(answer, *context_);
   if (step == StepKind::Predict) return;

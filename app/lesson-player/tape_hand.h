@@ -32,7 +32,7 @@ class TapeHand {
   std::optional<course::TapeTable> table_;
   std::tuple<std::string, size_t, course::Changes>
       table_of_;  ///< the tape, its instructions that were run, changes
-  std::string error_;
+  Message error_;
 };
 
 }  // namespace normscope::lessons

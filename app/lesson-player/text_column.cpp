@@ -122,7 +122,8 @@ void TextColumn::close(bool opening) {
   Painter& p = ui_.paint();
   const Theme& t = ui_.theme();
   if (of_ == Of::Prose && !context_.reference_error.empty())
-    rest.take_top(p.text_wrapped(rest, {Face::Sans, type::body}, t.error, context_.reference_error, 18));
+    rest.take_top(
+        p.text_wrapped(rest, {Face::Sans, type::body}, t.error, words::spoken(context_.reference_error), 18));
   context_.scroll.text_height = rest.y - from_;
   if (of_ == Of::Prose) draw_edges();
   p.pop_clip();

@@ -8,7 +8,6 @@
 
 #include "app/words/words.h"
 #include "engine/model/residual.h"
-#include "training/measure/plateau.h"
 #include "training/measure/verdict.h"
 #include "training/spec/loss_window.h"
 
@@ -252,6 +251,7 @@ void apply_events(RunView& then, const RunView& now) {
       then.badge = now.badge;
       then.note = now.note;
       break;
+    case Verdict::Kind::Failed:
     case Verdict::Kind::Undecided: {
       // A fork keeps what its source had learned, once enough steps of its own allow a verdict.
       const bool forked = then.forked_from >= 0 && then.step - then.fork_step >= Plateau::kWindow;

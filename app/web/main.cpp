@@ -18,7 +18,7 @@
 #include "engine/core/machine.h"
 #include "engine/cpu/backend_cpu.h"
 #include "training/experiments/first_steps.h"
-#include "training/experiments/loss_archive.h"
+#include "training/experiments/result_store.h"
 #include "training/files/placement_file.h"
 
 namespace normscope::web {

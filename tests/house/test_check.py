@@ -33,7 +33,7 @@ class Check(unittest.TestCase):
             self.assertTrue(self.found(path), path)
 
     def test_a_command_is_run(self):
-        self.assertIn("app.test_zoo_command", self.found("addons/papers/app/commands/study.cpp"))
+        self.assertIn("app.test_zoo", self.found("addons/papers/app/commands/study.cpp"))
         self.assertIn("app.test_cli_pairs", self.found("addons/translation/app/commands/bleu.cpp"))
 
     def test_a_screen_is_drawn_in_every_size(self):

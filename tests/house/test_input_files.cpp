@@ -22,7 +22,7 @@
 #include "engine/support/helpers.h"
 #include "house/sources.h"
 #include "test_paths.h"
-#include "training/experiments/record.h"
+#include "training/experiments/run_numbers.h"
 #include "training/files/config_file.h"
 #include "training/io/input_kinds.h"
 #include "training/io/toml.h"
@@ -209,18 +209,18 @@ TEST_CASE("files: the window's rows of a session", "[gate]") {
 }
 
 TEST_CASE("files: the record of a run", "[gate]") {
-  experiments::Record record;
+  experiments::RunNumbers record;
   record.steps = 300;
   const Json good = to_json(record);
   const auto says = [](const Json& json) {
-    return error_of([&] { experiments::record_from(InputValue::parse(json.dump(), "r")); });
+    return error_of([&] { experiments::numbers_from(InputValue::parse(json.dump(), "r")); });
   };
   CHECK(says(good) == "no error");
   struct {
     const char *key, *value, *message;
   } const cases[] = {
       {"verdict", "\"fine\"",
-       "verdict is \"fine\": expected one of learns, stuck, diverges, not finite, undecided, failed"},
+       "verdict is \"fine\": expected one of not decided, learns, stuck, diverges, not finite, failed"},
       {"steps", "-1", "steps is -1: expected a whole number from 0 to 10000000"},
       {"since", "1e9", "since is 1000000000.0: expected a whole number from -1 to 10000000"},
       {"loss", "\"low\"", "loss is \"low\": expected a number from -1e+300 to 1e+300"},

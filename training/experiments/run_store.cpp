@@ -6,7 +6,7 @@
 #include "engine/cpu/backend_cpu.h"
 #include "training/experiments/probes.h"
 #include "training/run/run.h"
-#include "training/session/ablation.h"
+#include "training/session/analysis.h"
 
 namespace normscope::experiments {
 namespace {

@@ -27,7 +27,7 @@ namespace normscope::experiments {
 using ShareMap =
     std::vector<std::vector<double>>;  ///< beta^2: row i has columns 0..i+1, see residual_dependency
 
-/// What lessons ask of a finished run beside what is taken of every run (taken.h).
+/// What lessons ask of a finished run beside what is taken of every run (run_numbers.h).
 struct RunFindings {
   double level = 0;  ///< loss of a model that knows letter frequencies only
   std::string text;  ///< what the model writes at the end
@@ -67,7 +67,7 @@ class RunStore {
   /// unless the model is one stack of layers.
   ShareMap start_shares(const RunSpec& spec);
   /// Returns by how many nats the finished run's validation loss rises without each layer of its only
-  /// stack; with `top`, without the last 1, 2, ... layers (training/session/ablation.h). It trains the run as get()
+  /// stack; with `top`, without the last 1, 2, ... layers (training/session/analysis.h). It trains the run as get()
   /// does. Throws Error unless the model is a single stack.
   std::vector<double> left_out(const RunSpec& spec, const std::vector<Edit>& edits, bool top,
                                const OnStep& on_step);

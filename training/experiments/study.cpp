@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <exception>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -14,14 +15,61 @@
 #include <set>
 #include <thread>
 #include <utility>
+#include <vector>
 
+#include "engine/core/boundary.h"
 #include "engine/core/error.h"
 #include "engine/core/machine.h"
 #include "training/data/task.h"
-#include "training/experiments/taking.h"
-#include "training/experiments/workers.h"
+#include "training/experiments/run_numbers.h"
 
 namespace normscope::experiments {
+namespace {
+
+constexpr auto kTick = std::chrono::milliseconds(100);
+
+}  // namespace
+
+void work_off(const std::string& what, size_t count, int32_t threads, std::atomic<bool>& stop,
+              const std::function<WorkOn()>& make, const std::function<void()>& tick) {
+  std::atomic<size_t> next{0};
+  std::mutex mutex;
+  std::condition_variable ended;
+  std::exception_ptr error;
+  const size_t workers = std::min(static_cast<size_t>(std::max(1, threads)), count);
+  size_t busy = workers;
+  const auto worker = [&] {
+    try {
+      const WorkOn work_on = make();
+      for (size_t i = next++; i < count && !stop; i = next++) work_on(i);
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      if (!error) error = exception_for_others(what);
+      stop = true;
+    }
+    const std::lock_guard lock(mutex);
+    --busy;
+    ended.notify_all();
+  };
+  {
+    std::vector<std::jthread> all;
+    try {
+      for (size_t i = 0; i < workers; ++i) all.push_back(start_thread(what, worker));
+      std::unique_lock lock(mutex);
+      while (busy > 0) {
+        ended.wait_for(lock, kTick);
+        lock.unlock();
+        tick();
+        lock.lock();
+      }
+    } catch (...) {
+      stop = true;  // the workers finish their jobs; then they are joined
+      throw;
+    }
+  }
+  if (error) std::rethrow_exception(error);
+}
+
 namespace {
 
 constexpr size_t kMostTimed = 8;
@@ -33,15 +81,14 @@ bool is_there(const std::string& path) {
   return std::filesystem::exists(path, unknown);
 }
 
-Taken failed(const std::string& why) {
-  Taken taken;
-  taken.record.verdict = Verdict::Failed;
-  taken.record.what = why;
-  return taken;
+RunNumbers failed(const std::string& why) {
+  RunNumbers numbers;
+  numbers.verdict = {Verdict::Failed, 0, why};
+  return numbers;
 }
 
 /// Drops what was not asked for and takes room: a sweep has a hundred thousand runs.
-Taken asked_of(Taken taken, const Names& asked) {
+RunNumbers asked_of(RunNumbers taken, const Names& asked) {
   if (!asked.contains(kLast)) taken.last = {};
   if (asked.contains(kLayers)) return taken;
   taken.frames = {};
@@ -52,7 +99,7 @@ Taken asked_of(Taken taken, const Names& asked) {
 /// Shared by the workers of one call. What goes by run is of distinct runs; one worker at a time uses each element.
 class Training {
  public:
-  Training(const Study& study, ResultStore& store, const RunnerOptions& options, const OnTaken& on_taken)
+  Training(const Study& study, ResultStore& store, const RunnerOptions& options, const OnNumbers& on_taken)
       : study_(study),
         store_(store),
         options_(options),
@@ -89,7 +136,7 @@ class Training {
   std::shared_ptr<const Task> task_of(const DataSpec& data);
   std::shared_ptr<const Task> task_of(size_t index) { return task_of(run_at(index).spec.data); }
   std::string key_at(const Experiment& run, Backend& backend);
-  std::string state_of(size_t index) const { return store_.state_path(keys_[index], kTaking); }
+  std::string state_of(size_t index) const { return store_.state_path(keys_[index], kMeasurement); }
   bool keeps_states() const { return study_.on_run != nullptr; }
   void find_starts(Backend& backend);
   std::set<size_t> missing();
@@ -99,10 +146,10 @@ class Training {
   bool is_known(size_t index, Backend& backend);
   bool measure_kept(size_t index, Backend& backend);
   Names asked_at(size_t index) const;
-  std::unique_ptr<Run> begin(size_t index, Backend& backend, Taking& taking);
+  std::unique_ptr<Run> begin(size_t index, Backend& backend, Meter& meter);
   void train_one(size_t index, Backend& backend);
-  void finish(size_t index, Run& run, Taking& taking);
-  void take(size_t index, Run* run, Taken taken);
+  void finish(size_t index, Run& run, Meter& meter);
+  void take(size_t index, Run* run, RunNumbers taken);
   void fail_run(size_t index, const std::string& why);
   void begin_work(size_t index);
   void end_work();
@@ -116,7 +163,7 @@ class Training {
   const Study& study_;
   ResultStore& store_;
   const RunnerOptions& options_;
-  const OnTaken& on_taken_;
+  const OnNumbers& on_taken_;
   std::vector<std::string> keys_;
   std::map<std::string, size_t> first_;  // the run of each key
   std::vector<size_t> distinct_;
@@ -199,17 +246,17 @@ bool Training::usable(const std::string& damaged, const Read& read) {
 
 /// Whether the store has a result that is enough, and the state where the study looks at its runs.
 bool Training::is_known(size_t index, Backend& backend) {
-  const std::optional<InputValue> result = store_.find(keys_[index], kTaking);
+  const std::optional<InputValue> result = store_.find(keys_[index], kMeasurement);
   if (!result) return false;
   const std::string state = keeps_states() && is_there(state_of(index)) ? state_of(index) : "";
   return usable(state, [&] {
-    Taken taken = taken_from(*result);
+    RunNumbers taken = numbers_from(*result);
     found_[index] = taken.measured;
     if (!taken.has(study_.numbers) || (keeps_states() && state.empty())) return false;
     std::unique_ptr<Run> run;
     if (keeps_states()) {
       run = Run::load(state, task_of(index), backend);
-      if (run->steps_done() != taken.record.steps) fail("result", "its state is that of another step");
+      if (run->steps_done() != taken.steps) fail("result", "its state is that of another step");
     }
     take(index, run.get(), std::move(taken));
     return true;
@@ -227,35 +274,35 @@ Names Training::asked_at(size_t index) const {
 bool Training::measure_kept(size_t index, Backend& backend) {
   const Experiment& run = run_at(index);
   // A run that begins where another ends has no fresh state that could be measured beside it.
-  if (run.from || !store_.find(keys_[index], kTaking) || !is_there(state_of(index))) return false;
+  if (run.from || !store_.find(keys_[index], kMeasurement) || !is_there(state_of(index))) return false;
   return usable("", [&] {
     const std::unique_ptr<Run> end = Run::load(state_of(index), task_of(index), backend);
     if (end->steps_done() < run.spec.train.steps && !end->non_finite()) return false;
-    Taking taking(asked_at(index));
+    Meter meter(asked_at(index));
     Run fresh(run.spec, task_of(index), backend);
     fresh.schedule_edits(run.edits);
-    taking.begin(fresh);
-    taking.afterwards(*end);
-    finish(index, *end, taking);
+    meter.begin(fresh);
+    meter.afterwards(*end);
+    finish(index, *end, meter);
     return true;
   });
 }
 
 /// Hands on a result, with the run where the study looks at it.
-void Training::take(size_t index, Run* run, Taken taken) {
+void Training::take(size_t index, Run* run, RunNumbers taken) {
   if (study_.on_run) study_.on_run(index, *run);
   const std::lock_guard lock(taken_mutex_);
   results_.runs[index] = asked_of(std::move(taken), study_.numbers);
   if (on_taken_) on_taken_(index, *results_.runs[index]);
 }
 
-void Training::finish(size_t index, Run& run, Taking& taking) {
-  Taken taken = taking.end(run);
+void Training::finish(size_t index, Run& run, Meter& meter) {
+  RunNumbers taken = meter.end(run);
   store_.attempt(keys_[index], [&] {
     // The state is kept first, because a result promises it.
     if ((keeps_states() || starts_.contains(index)) && !store_.folder().empty())
       run.save(state_of(index), kHistoryBudget);
-    store_.put(keys_[index], kTaking, to_json(taken));
+    store_.put(keys_[index], kMeasurement, to_json(taken));
   });
   take(index, &run, std::move(taken));
 }
@@ -265,20 +312,20 @@ void Training::fail_run(size_t index, const std::string& why) {
   results_.runs[index] = failed(why);
 }
 
-std::unique_ptr<Run> Training::begin(size_t index, Backend& backend, Taking& taking) {
+std::unique_ptr<Run> Training::begin(size_t index, Backend& backend, Meter& meter) {
   auto run = std::make_unique<Run>(spec_of(index), task_of(index), backend);
   run->measure_live(study_.on_run || study_.numbers.contains(kLast));
   run->schedule_edits(run_at(index).edits);
-  taking.begin(*run);
+  meter.begin(*run);
   return run;
 }
 
 void Training::train_one(size_t index, Backend& backend) {
   const int32_t steps = run_at(index).spec.train.steps;
-  Taking taking(asked_at(index));
+  Meter meter(asked_at(index));
   std::unique_ptr<Run> run;
   try {
-    run = begin(index, backend, taking);
+    run = begin(index, backend, meter);
   } catch (const DeviceError&) {  // such an error concerns all runs
     throw;
   } catch (const Error& error) {
@@ -294,11 +341,11 @@ void Training::train_one(size_t index, Backend& backend) {
     tell(step);
     if (study_.on_run && step % kValidationEvery == 0 && step < steps && !run->non_finite())
       run->validation_loss();  // at the end the measurement validates
-    taking.after_step(*run);
+    meter.after_step(*run);
     if (study_.on_step && !study_.on_step(index, *run)) stop_ = true;
   }
   done_ += steps - run->steps_done();
-  finish(index, *run, taking);
+  finish(index, *run, meter);
   trained_[index] = true;
 }
 
@@ -424,20 +471,14 @@ int32_t runs_at_a_time(const RunnerOptions& options) {
   return options.backend.cuda ? 1 : default_runs_at_a_time();
 }
 
-std::vector<std::optional<Record>> StudyResults::records() const {
-  std::vector<std::optional<Record>> records;
-  for (const auto& run : runs) records.push_back(run ? std::optional(run->record) : std::nullopt);
-  return records;
-}
-
 std::string StudyResults::failure() const {
   for (const auto& run : runs)
-    if (run && run->record.verdict == Verdict::Failed) return run->record.what;
+    if (run && run->failed()) return run->what();
   return {};
 }
 
 StudyResults train(const Study& study, ResultStore& store, const RunnerOptions& options,
-                   const OnProgress& on_progress, const OnTaken& on_taken) {
+                   const OnProgress& on_progress, const OnNumbers& on_taken) {
   return Training(study, store, options, on_taken).run(on_progress);
 }
 
@@ -470,6 +511,60 @@ double estimated_seconds(const std::vector<RunSpec>& runs, int32_t at_a_time, Ba
     }
   }
   return timed > 0 ? seconds * all / timed / std::max(1, at_a_time) : 0;
+}
+
+namespace {
+
+std::string show_text(const Elsewhere& where) {
+  return fmt::format("{} --store {}-results{}", where.command(" "), where.name, where.shows);
+}
+
+std::string slurm_text(const Elsewhere& where) {
+  const int32_t tasks = tasks_of(where);
+  std::string script = fmt::format(
+      "#!/bin/bash\n"
+      "#SBATCH --job-name=normscope-{}\n"
+      "#SBATCH --array=0-{}\n"
+      "#SBATCH --cpus-per-task=1\n",
+      where.name, tasks - 1);
+  if (where.cuda) script += "#SBATCH --gres=gpu:1\n";
+  script +=
+      "# Your cluster may want more, such as --time. A placement of a file, placements/NAME.toml in the folder of\n"
+      "# your settings, has to be on every node.\n";
+  // The count is written out: SLURM_ARRAY_TASK_COUNT is 1 for a task that is submitted again alone.
+  return script +
+         fmt::format(
+             "exec {} \\\n  --threads 1 \\\n  --store {}-results \\\n  --shard "
+             "\"$SLURM_ARRAY_TASK_ID\"/{}\n"
+             "# A task that was killed: sbatch --array=ITS_NUMBER with this file; what it finished is kept.\n"
+             "# When all are done:\n#   {}\n",
+             where.command(" \\\n  "), where.name, tasks, show_text(where));
+}
+
+std::string parallel_text(const Elsewhere& where) {
+  const int32_t tasks = tasks_of(where);
+  return fmt::format("seq 0 {} | parallel -q {} --threads 1 --store {}-results --shard {{}}/{}\n{}\n",
+                     tasks - 1, where.command(" "), where.name, tasks, show_text(where));
+}
+
+}  // namespace
+
+std::string backend_text(const BackendChoice& backend, std::string_view between) {
+  std::string line;
+  if (backend.cuda) line.append(between).append("--backend cuda");
+  if (backend.tf32) line.append(between).append("--tf32");
+  return line;
+}
+
+int32_t tasks_of(const Elsewhere& where) {
+  return where.tasks > 0 ? where.tasks : static_cast<int32_t>(std::clamp<int64_t>(where.runs, 1, kMostTasks));
+}
+
+std::string text_for(std::string_view form, const Elsewhere& where) {
+  if (form == "command") return where.command(" ") + "\n";
+  if (form == "slurm") return slurm_text(where);
+  if (form == "parallel") return parallel_text(where);
+  fail("--print-command", "'{}' is unknown: expected command, slurm or parallel", form);
 }
 
 }  // namespace normscope::experiments

@@ -1,17 +1,20 @@
-// Runs with complete specifications, trained together; a Taken (taken.h) of each is measured. This is the one
+// Runs with complete specifications, trained together; the numbers of each (run_numbers.h) are measured. This is the one
 // way to train runs in order to measure something of them: lessons, comparisons, sweeps and claims fill in the runs and
 // read the results by their places. Runs are independent: several train at a time, each on a backend of its own, and
 // their number changes no bit. A run that the store has is not trained; one that was interrupted begins again.
 #pragma once
 
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "training/experiments/store/result_store.h"
-#include "training/experiments/taken.h"
+#include "training/experiments/result_store.h"
+#include "training/experiments/run_numbers.h"
 #include "training/run/run.h"
 #include "training/spec/backend_choice.h"
 
@@ -27,7 +30,7 @@ struct Study {
   std::string name;  ///< for messages: "sweep"
   /// `runs` go seed by seed where possible, so that a study that ends early has something of every row.
   std::vector<StudyRun> runs{};
-  Names numbers{};  ///< what takes time to measure and is asked of every run (taken.h)
+  Names numbers{};  ///< what takes time to measure and is asked of every run (run_numbers.h)
   /// Gets every finished run (of equal runs the first) from the threads that train or look, several at once.
   /// With it, runs measure themselves at every step, validate every kValidationEvery steps, and keep their states.
   std::function<void(size_t place, Run&)> on_run{};
@@ -68,26 +71,25 @@ using OnProgress = std::function<bool(const Progress&)>;  ///< false: stop
 
 struct StudyResults {
   /// Has nothing for an untrained run, and the verdict Failed for one that is refused or could not be made.
-  std::vector<std::optional<Taken>> runs;
+  std::vector<std::optional<RunNumbers>> runs;
   std::vector<size_t> first;  ///< by run, the first run that is equal to it, or itself
   /// The distinct runs that the store lacks and this shard trains, and what they start from.
   std::vector<size_t> missing;
   int32_t trained = 0, stored = 0;  ///< distinct runs; a stored run is not among `missing`
   bool complete = true;             ///< false: stopped
-  std::vector<std::optional<Record>> records() const;
-  std::string failure() const;  ///< why the first run that failed could not be trained; empty: none did
+  std::string failure() const;      ///< why the first run that failed could not be trained; empty: none did
 };
 
 /// Gets each result as soon as it is there, with its place; of equal runs the first. A thread that trains
 /// calls it, one call at a time.
-using OnTaken = std::function<void(size_t, const Taken&)>;
+using OnNumbers = std::function<void(size_t, const RunNumbers&)>;
 
 /// Trains the study's runs, equal ones once. A run that another starts from is trained first and kept with its state,
 /// which requires a store with a folder; every shard that needs such a run trains it. The calling thread calls
 /// `on_progress` about ten times a second. A result that the store cannot keep is there all the same
 /// (ResultStore::unkept). Throws DeviceError when the device is lost or too small, which is no verdict on any run.
 StudyResults train(const Study& study, ResultStore& store, const RunnerOptions& options,
-                   const OnProgress& on_progress, const OnTaken& on_taken = {});
+                   const OnProgress& on_progress, const OnNumbers& on_taken = {});
 
 /// One for each physical core.
 int32_t default_runs_at_a_time();
@@ -100,5 +102,45 @@ std::vector<RunSpec> missing_runs(const Study& study, const StudyResults& result
 /// Guesses how many seconds the runs take, `at_a_time` of them side by side on a thread each. It
 /// times a few steps of one run of every size, of at most eight sizes spread over them, which takes some seconds.
 double estimated_seconds(const std::vector<RunSpec>& runs, int32_t at_a_time, BackendChoice backend);
+
+// Workers do jobs of equal rank on several threads while the calling thread reports progress: runs that train side by
+// side, fresh models, curves of lessons. Called by study.cpp and by app/course.
+
+/// `WorkOn` does the job at a place; it is made on the thread that calls it.
+using WorkOn = std::function<void(size_t)>;
+
+/// `work_off` does each job below `count` once, in order, on `threads` new threads (no more than there are jobs),
+/// each of which calls `make`. Meanwhile the calling thread calls `tick` about ten times a second. Setting `stop`
+/// ends the work once the current jobs are done. The first exception of a job sets `stop`, and `work_off` throws it
+/// when all threads have ended (exception_for_others(what) of core/boundary.h). An exception of `tick` ends the work
+/// in the same way.
+void work_off(const std::string& what, size_t count, int32_t threads, std::atomic<bool>& stop,
+              const std::function<WorkOn()>& make, const std::function<void()>& tick);
+
+// Elsewhere writes a study as text that runs on another machine: as the command, as a job array for Slurm or as lines
+// for GNU parallel. All three forms train the very same runs. The commands (--print-command), the screen of sweeps
+// (Copy) and the tests, which execute the texts, call it.
+
+/// Writes " --backend cuda --tf32" with `between` before each option, and nothing for the CPU.
+std::string backend_text(const BackendChoice& backend, std::string_view between);
+
+struct Elsewhere {
+  std::string name;  ///< the study's, which its folders have too: "sweep"
+  /// The command that trains the study, with `between` before each of its options.
+  std::function<std::string(std::string_view between)> command;
+  std::string shows;  ///< options of the command that shows it when all is done: " --csv sweep.csv"
+  int64_t runs = 1;
+  int32_t tasks = 0;  ///< shards; 0: one for each run, at most kMostTasks
+  bool cuda = false;
+};
+
+/// Stays below Slurm's usual limit of an array, which is 1001.
+inline constexpr int32_t kMostTasks = 1000;
+int32_t tasks_of(const Elsewhere& where);
+
+/// Writes the form of that name. "command" is the command. "slurm" is a script for sbatch, whose tasks share a folder
+/// of results; "parallel" is two lines for a shell: train, show. Throws Error.
+std::string text_for(std::string_view form, const Elsewhere& where);
+inline constexpr const char* kForms[] = {"command", "slurm", "parallel"};
 
 }  // namespace normscope::experiments

@@ -2,9 +2,60 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
+#include <limits>
 
 namespace normscope {
+
+double Plateau::mean() const {
+  const int32_t known = std::min(count_, kWindow);
+  if (known == 0) return std::numeric_limits<double>::quiet_NaN();
+  double sum = 0;
+  for (int32_t i = 0; i < known; ++i) sum += window_[static_cast<size_t>(i)];
+  return sum / known;
+}
+
+std::optional<RunEvent::Kind> Plateau::update(int32_t step, double loss, double level, int32_t warmup) {
+  window_[static_cast<size_t>(count_ % kWindow)] = loss;
+  ++count_;
+  if (!decided()) return std::nullopt;
+  const bool was_stuck = stuck_, was_learning = learning_since_ > 0;
+  const bool below = mean() < level - (was_learning ? kReturn : kMargin);
+  stuck_ = !below && (was_stuck || (count_ > kPatience && step > warmup && !falling()));
+  if (count_ % kWindow == 0) blocks_[static_cast<size_t>(count_ / kWindow % kBlocks)] = mean();
+  if (below && !was_learning) learning_since_ = step;
+  if (!below) learning_since_ = 0;
+  if (stuck_ && !was_stuck) return RunEvent::Kind::Stuck;
+  if (was_stuck && !stuck_) return RunEvent::Kind::Unstuck;
+  if (below && !was_learning) return RunEvent::Kind::LeftPlateau;
+  if (!below && was_learning) return RunEvent::Kind::Returned;
+  return std::nullopt;
+}
+
+bool Plateau::began_below(double level) const {
+  return count_ == kWindow &&
+         std::ranges::all_of(window_, [&](double loss) { return loss < level - kMargin; });
+}
+
+// Compares with the oldest block that is remembered; an unknown block is 0, below any loss.
+bool Plateau::falling() const {
+  return mean() < blocks_[static_cast<size_t>((count_ / kWindow + 1) % kBlocks)] - kFall;
+}
+
+void Plateau::begin_anew() {
+  const int32_t since = learning_since_;
+  *this = {};
+  learning_since_ = since;
+}
+
+void Plateau::restore(const State& state) {
+  window_ = state.window;
+  count_ = state.count;
+  stuck_ = state.stuck;
+  learning_since_ = state.learning_since;
+  blocks_ = state.blocks;
+}
 
 Verdict verdict_of(std::span<const RunEvent> events, int32_t step) {
   using Kind = Verdict::Kind;
@@ -34,25 +85,19 @@ Verdict verdict_of(std::span<const RunEvent> events, int32_t step) {
 
 bool began_below(std::span<const RunEvent> events, int32_t step) {
   const Verdict verdict = verdict_of(events, step);
-  return verdict.kind == Verdict::Kind::Learns && verdict.where == kBeganBelow;
-}
-
-std::string_view word_of(Verdict::Kind kind) {
-  constexpr std::string_view kWords[] = {"not decided", "learns", "stuck", "diverges", "not finite"};
-  return kWords[static_cast<size_t>(kind)];
+  return verdict.kind == Verdict::Learns && verdict.where == kBeganBelow;
 }
 
 Message to_string(const Verdict& verdict) {
-  if (verdict.kind == Verdict::Kind::Learns) return Message("learns since step {}", verdict.since);
-  if (verdict.kind == Verdict::Kind::NotFinite) return Message("not finite at step {}", verdict.since);
+  if (verdict.kind == Verdict::Learns) return Message("learns since step {}", verdict.since);
+  if (verdict.kind == Verdict::NotFinite) return Message("not finite at step {}", verdict.since);
   return word_of(verdict.kind);
 }
 
 std::optional<Verdict> verdict_from(std::string_view text) {
-  using Kind = Verdict::Kind;
-  for (const Kind kind : {Kind::Undecided, Kind::Learns, Kind::Stuck, Kind::Diverges, Kind::NotFinite}) {
-    if (!text.starts_with(word_of(kind))) continue;
-    Verdict verdict{kind};
+  for (size_t kind = 0; kind < static_cast<size_t>(Verdict::Failed); ++kind) {
+    if (!text.starts_with(kVerdictWords[kind])) continue;
+    Verdict verdict{static_cast<Verdict::Kind>(kind)};
     const std::string_view last = text.substr(text.rfind(' ') + 1);
     std::from_chars(last.data(), last.data() + last.size(), verdict.since);
     return verdict;

@@ -1,8 +1,24 @@
-// `Verdict` is the verdict on a run from its events: the one rule behind the word in a table, in a log and on the
-// card of a run seen at an earlier step. It is a function of the events alone, so that a saved history gives the same
-// verdict as the run that wrote it.
+// `Plateau` recognises the plateau at the unigram entropy: a model that has learned how often each symbol occurs, and
+// nothing about their order, has the unigram entropy as its loss. It is a pure function of the losses it was given.
+// Called by Run once a step.
+//
+// Every curve starts above that level (at about ln V, the loss of knowing nothing), falls to it within tens of steps,
+// and either stays there or leaves it downward. Let m(t) be the mean of the last 20 losses (of all losses before step
+// 20), and the line lie at level - 0.1 nats:
+//   learning  m(t) is below the line and 20 losses are known; learning_since() is the first step of the
+//             present stretch. A window is used, not a single loss, so that one easy batch does not count; a
+//             run that crosses downward at step s is reported at s. The verdict is withdrawn (0) when m(t) is
+//             no longer below level - 0.02: a mean that wavers at the line (its noise is about 0.02 nats)
+//             changes nothing.
+//   stuck     not learning after 150 losses of its own and the end of the warm-up, and not falling: m(t) is
+//             no more than kFall below the mean of about a hundred steps before. By step 150 every tried
+//             configuration that learns at all has left or is falling. Withdrawn as soon as m(t) falls below
+//             the line.
+// A stuck run need not be at the level: it may stay above it (at_level()). A fork begins anew: only its own losses
+// count, and there is no verdict until 20 of them are known. NaN is below no line: such a run is not learning.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -15,20 +31,79 @@
 
 namespace normscope {
 
+class Plateau {
+ public:
+  static constexpr int32_t kWindow = 20;
+  static constexpr int32_t kPatience = 150;  ///< losses of its own before a run can be stuck
+  static constexpr int32_t kBlocks = 5;      ///< consecutive windows whose means are remembered
+  /// Nats that m(t) falls in those hundred steps while a run is falling. Means of twenty losses of a stuck run differ
+  /// by 0.006 (default comparison); plain SGD at rate 0.003 still falls by 0.06 at step 300.
+  static constexpr double kFall = 0.03;
+  static constexpr double kMargin = 0.1;   ///< nats below the level that count as leaving it
+  static constexpr double kReturn = 0.02;  ///< nats below the level to which a run that left it may rise
+
+  /// Takes the loss of step `step` (1, 2, ...), with the level (nats) and warm-up in force, and says what
+  /// changed: LeftPlateau, Returned, Stuck or Unstuck, which implies that the plateau was left.
+  std::optional<RunEvent::Kind> update(int32_t step, double loss, double level, int32_t warmup);
+
+  /// For a network that a fork changed: the former verdict stays until the fork's own losses decide.
+  void begin_anew();
+  bool decided() const { return count_ >= kWindow; }  ///< enough losses for a verdict
+  /// Says whether the first losses that decide all lie below the line: such a run, of trained weights, never
+  /// was on the plateau.
+  bool began_below(double level) const;
+  bool stuck() const { return stuck_; }
+  /// Whether a mean is no more than the margin above the level.
+  static bool at_level(double mean, double level) { return mean < level + kMargin; }
+  int32_t learning_since() const { return learning_since_; }  ///< 0 = not (yet)
+  double mean() const;                                        ///< m(t); NaN before the first loss
+
+  /// Everything it knows, for a checkpoint.
+  struct State {
+    std::array<double, kWindow> window{};
+    int32_t count = 0;  ///< losses given so far
+    bool stuck = false;
+    int32_t learning_since = 0;
+    /// Means of the windows that ended at losses 20, 40, ...: number n at place n mod kBlocks. 0: unknown.
+    std::array<double, kBlocks> blocks{};
+    bool operator==(const State&) const = default;
+  };
+  State state() const { return {window_, count_, stuck_, learning_since_, blocks_}; }
+  void restore(const State& state);
+
+ private:
+  bool falling() const;
+
+  std::array<double, kWindow> window_{};  // loss i at place i mod kWindow
+  int32_t count_ = 0;
+  bool stuck_ = false;
+  int32_t learning_since_ = 0;
+  std::array<double, kBlocks> blocks_{};
+};
+
+// `Verdict` is the verdict on a run from its events: the one rule behind the word in a table, in a log and on the
+// card of a run seen at an earlier step. It is a function of the events alone, so that a saved history gives the same
+// verdict as the run that wrote it.
+
 struct Verdict {
   enum class Kind : uint8_t {
     Undecided,  ///< none of the others yet
-    Learns,     ///< its mean loss left the level of symbol frequencies downward (measure/plateau.h)
+    Learns,     ///< its mean loss left the level of symbol frequencies downward (measure/verdict.h)
     Stuck,      ///< it stayed there
     Diverges,   ///< its loss is finite, but at the end worse than guessing; only studies tell it from Stuck
-    NotFinite
+    NotFinite,
+    Failed  ///< it could not be trained: only of a study
   };
+  using enum Kind;
   Kind kind = Kind::Undecided;
   int32_t since = 0;    ///< the step at which that began; for Undecided, of its return to the level, or 0
-  std::string where{};  ///< as the event words it: "stuck at letter frequencies"
+  std::string where{};  ///< as the event words it: "stuck at letter frequencies"; of NotFinite the tensor
+  bool operator==(Kind other) const { return kind == other; }
 };
-/// "not decided", "learns", "stuck", "diverges", "not finite": the words of every table, log and cell.
-std::string_view word_of(Verdict::Kind kind);
+/// The words of every table, log and cell.
+inline constexpr std::string_view kVerdictWords[] = {"not decided", "learns",     "stuck",
+                                                     "diverges",    "not finite", "failed"};
+inline std::string_view word_of(Verdict::Kind kind) { return kVerdictWords[static_cast<size_t>(kind)]; }
 
 /// The verdict after `step`; without one, at the end. A run that was stuck and then left the plateau
 /// learns from that step on (Unstuck); a run that came back to it is undecided again; a run that is not finite stays

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "engine/tape/store.h"
-#include "training/measure/plateau.h"
+#include "training/measure/verdict.h"
 #include "training/run/segment_memory.h"
 
 namespace normscope {

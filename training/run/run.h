@@ -17,7 +17,7 @@
 
 namespace normscope {
 
-/// `RunState`: Training is under way without a verdict, WarmingUp the same inside the warm-up. plateau.h defines
+/// `RunState`: Training is under way without a verdict, WarmingUp the same inside the warm-up. verdict.h defines
 /// Learning and Stuck. At the end of the budget a stuck run stays Stuck; a run that learned is Finished.
 enum class RunState : uint8_t { Training, WarmingUp, Learning, Stuck, NonFinite, Finished };
 const char* to_string(RunState state);

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "engine/core/message.h"
-#include "training/measure/plateau.h"
+#include "training/measure/verdict.h"
 #include "training/run/critical_rate.h"
 #include "training/run/evaluate.h"
 #include "training/run/keyframes.h"

@@ -33,7 +33,7 @@ struct RunSpread {
   std::vector<Seed> each{};  ///< in the order of their seeds
 };
 
-struct Ablation;       // session/ablation.h
+struct Ablation;       // session/analysis.h
 struct InquiryResult;  // session/inquiry.h
 struct PlayedStep;     // session/played_step.h
 

@@ -12,7 +12,7 @@
 #include "engine/core/error.h"
 #include "engine/core/machine.h"
 #include "training/run/keyframes.h"
-#include "training/session/ablation.h"
+#include "training/session/analysis.h"
 #include "training/spec/backend_choice.h"
 #include "training/spec/limits.h"
 

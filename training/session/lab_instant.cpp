@@ -90,7 +90,7 @@ bool LabTrainer::take_whole(LabEntry& entry) {
   const WholeRuns::Wanted wanted = whole_of(*entry.wanted);
   const auto record = whole_->find(wanted);
   if (!record) {
-    if (std::string why = whole_->failure(wanted); !why.empty()) message = std::move(why);
+    if (Message why = whole_->failure(wanted); !why.empty()) message = std::move(why);
     return false;
   }
   entry.run = Run::resume(*record, wanted.task, *backend_);

@@ -17,7 +17,6 @@
 #include "engine/core/machine.h"
 #include "engine/cpu/backend_cpu.h"
 #include "training/data/data_identity.h"
-#include "training/measure/plateau.h"
 #include "training/measure/verdict.h"
 #include "training/run/footprint.h"
 #include "training/run/keyframes.h"

@@ -1,7 +1,7 @@
 // `RunCache` is the one store of finished runs in memory. A run is specification + seed + events, so the same run is
 // never trained twice: the Lab's cards, its reruns with other seeds ("Is it luck?") and the lessons share one
 // RunCache. What outlives the process is kept under a key of the engine's numbers too: LossArchive and
-// experiments/store. Any thread may use it; its contents are immutable.
+// experiments/result_store.h. Any thread may use it; its contents are immutable.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,7 @@ class RunCache {
 };
 
 /// Keeps losses of finished reruns beyond the process. "Is it luck?" asks it before training a run
-/// again with another seed. experiments/loss_archive.h, a room above, implements it over the store of results. Called
+/// again with another seed. experiments/result_store.h, a room above, implements it over the store of results. Called
 /// from the trainer's thread.
 class LossArchive {
  public:

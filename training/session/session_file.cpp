@@ -124,7 +124,7 @@ session::ReplaceRuns instant(session::ReplaceRuns command) {
   for (size_t i = 0; i < command.runs.size(); ++i) {
     RunSpec& spec = command.runs[i];
     if (i < command.edits.size()) spec = RunIdentity{spec, command.edits[i], {}}.spec();
-    if (const std::string why = without_small_size(spec); !why.empty()) fail("instant", "{}", why);
+    if (const Message why = without_small_size(spec); !why.empty()) fail("instant", why);
     spec = at_small_size(std::move(spec));
   }
   command.edits.clear();

@@ -35,10 +35,10 @@ std::shared_ptr<const RunRecord> WholeRuns::find(const Wanted& run) const {
   return known && (known->whole() || !run.measured) ? known : nullptr;
 }
 
-std::string WholeRuns::failure(const Wanted& run) const {
+Message WholeRuns::failure(const Wanted& run) const {
   const std::lock_guard lock(mutex_);
   const auto at = failures_.find(key_of(run));
-  return at == failures_.end() ? "" : at->second;
+  return at == failures_.end() ? Message() : at->second;
 }
 
 bool WholeRuns::busy() const {
@@ -106,7 +106,7 @@ void WholeRuns::train(Job& job, Backend& backend) {
 void WholeRuns::loop() {
   std::unique_ptr<Backend> backend;
   while (const std::shared_ptr<Job> job = next()) {
-    const std::string failure = guarded("training a run", [&] {
+    const Message failure = guarded("training a run", [&] {
       if (!backend) backend = make_cpu_backend(1);
       train(*job, *backend);
     });

@@ -15,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "engine/core/message.h"
 #include "training/run/run.h"
 #include "training/session/run_cache.h"
 
@@ -36,7 +37,7 @@ class WholeRuns {
   /// Whether the cache has the run, as far as it is wanted; then `run` is it.
   std::shared_ptr<const RunRecord> find(const Wanted& run) const;
   /// Why the run cannot be trained; empty: it can, or was not tried.
-  std::string failure(const Wanted& run) const;
+  Message failure(const Wanted& run) const;
   bool busy() const;
   uint64_t ended() const;  ///< runs that ended so far, finished or not
 
@@ -57,7 +58,7 @@ class WholeRuns {
   mutable std::mutex mutex_;
   std::condition_variable wake_;
   std::vector<std::shared_ptr<Job>> jobs_;         ///< the wanted runs that are not finished, by rank
-  std::map<std::string, std::string> failures_{};  ///< by key
+  std::map<std::string, Message> failures_{};  ///< by key
   uint64_t ended_ = 0;
   bool ending_ = false;
   std::vector<std::jthread> threads_;

@@ -1,7 +1,7 @@
 // The loss window is behind every number that is called a run's loss at a step. It is one definition for cards,
 // plots, tables, logs and stored results, so that one run has one loss at one step everywhere.
 //
-// The verdict's own mean of 20 (measure/plateau.h) decides when a run learns and is shown nowhere.
+// The verdict's own mean of 20 (measure/verdict.h) decides when a run learns and is shown nowhere.
 #pragma once
 
 #include <cstdint>

@@ -41,7 +41,7 @@ RunSpec at(RunSpec spec, const Size& size, double rate, double steps) {
 
 }  // namespace
 
-std::string without_small_size(const RunSpec& spec) {
+Message without_small_size(const RunSpec& spec) {
   if (!is_transformer(spec.model.architecture)) return "only transformers have a small size";
   if (!spec.train.init_from.empty()) return "weights from a file have a size of their own";
   return "";

@@ -3,14 +3,13 @@
 // with one and Pre-LN learn, as they do at the usual size.
 #pragma once
 
-#include <string>
-
+#include "engine/core/message.h"
 #include "training/spec/spec.h"
 
 namespace normscope {
 
 /// Why the run has no small size; empty: it has. Only a transformer has one.
-std::string without_small_size(const RunSpec& spec);
+Message without_small_size(const RunSpec& spec);
 /// The run at width 32, feed-forward width 64, with two heads, sequences of 16 in batches of 8, for 200 steps. The layers
 /// stay, as their number is what is looked at. The rate is 5/3 as high, where the three seeds tell the placements apart,
 /// and the steps of its schedule two thirds, as the budget is.

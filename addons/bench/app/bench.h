@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "training/measure/step/timing.h"
+#include "training/measure/step/profile.h"
 
 namespace normscope::bench {
 

@@ -18,7 +18,7 @@
 #include "engine/cpu/kernel.h"
 #include "engine/cpu/pool.h"
 #include "engine/ops/linear/linear.h"
-#include "training/measure/step/timing.h"
+#include "training/measure/step/profile.h"
 
 namespace normscope::bench {
 namespace {

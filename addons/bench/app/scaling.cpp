@@ -13,7 +13,6 @@
 #include "engine/cpu/backend_cpu.h"
 #include "engine/cpu/pool.h"
 #include "training/measure/step/profile.h"
-#include "training/measure/step/timing.h"
 
 namespace normscope::bench {
 namespace {

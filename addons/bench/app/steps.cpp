@@ -16,7 +16,6 @@
 #include "training/measure/look.h"
 #include "training/measure/step/memory_map.h"
 #include "training/measure/step/profile.h"
-#include "training/measure/step/timing.h"
 #include "training/measure/update_metrics.h"
 #include "training/run/footprint.h"
 #include "training/spec/update_rule.h"

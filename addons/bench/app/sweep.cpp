@@ -15,7 +15,7 @@
 #include "addons/bench/app/stepper.h"
 #include "engine/core/error.h"
 #include "engine/core/machine.h"
-#include "training/measure/step/timing.h"
+#include "training/measure/step/profile.h"
 
 namespace normscope::bench {
 namespace {

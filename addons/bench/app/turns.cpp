@@ -7,7 +7,7 @@
 
 #include "addons/bench/app/bench.h"
 #include "addons/bench/app/stepper.h"
-#include "training/measure/step/timing.h"
+#include "training/measure/step/profile.h"
 
 namespace normscope::bench {
 namespace {

@@ -33,7 +33,8 @@ inline constexpr int32_t kSmooth = 9;           ///< steps in the centred mean o
 
 /// What stands on the shared axis: steps, tokens read (padding included), or seconds of training.
 enum class Alignment : uint8_t { Step, Tokens, Time };
-const char* to_string(Alignment align);           ///< "step", "tokens", "time"
+inline constexpr const char* kAlignments[] = {"step", "tokens", "time"};
+inline const char* to_string(Alignment align) { return kAlignments[static_cast<size_t>(align)]; }
 Alignment alignment_from(std::string_view name);  ///< throws Error
 
 using records::Recording, records::SeedRecord;
@@ -85,6 +86,7 @@ enum class Against : uint8_t {
   Seeds,     ///< all seeds of the baseline: their mean, or their range
   Itself     ///< the baseline itself: each of its seeds against their mean
 };
+inline constexpr const char* kAgainst[] = {"same seed", "seeds", "itself"};  ///< in files
 
 /// What the difference at the end may be taken for.
 enum class Luck : uint8_t {
@@ -94,6 +96,7 @@ enum class Luck : uint8_t {
   Inside,   ///< inside the band of the baseline's own seeds
   Outside
 };
+inline constexpr const char* kLuck[] = {"unknown", "same", "one seed", "inside", "outside"};  ///< in files
 
 /// The loss of a run minus the baseline's, in nats.
 struct Difference {

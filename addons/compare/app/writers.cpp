@@ -9,6 +9,7 @@
 
 #include "addons/compare/app/words.h"
 #include "app/plot/plot.h"
+#include "training/experiments/table.h"
 #include "training/io/text_table.h"
 
 namespace normscope::compare {
@@ -54,33 +55,15 @@ std::vector<std::string> lacks_of(const Comparison& all) {
   return sentences;
 }
 
-std::string escaped(const std::string& cell) {
-  std::string out;
-  for (const char c : cell) out += c == '|' ? "\\|" : c == '\n' ? " " : std::string(1, c);
-  return out;
-}
-
-std::string markdown(const Table& table, std::string_view alignment) {
-  std::string out;
-  for (size_t row = 0; row < table.size(); ++row) {
-    out += "|";
-    for (const std::string& cell : table[row]) out += " " + escaped(cell) + " |";
-    out += "\n";
-    if (row > 0) continue;
-    out += "|";
-    for (size_t c = 0; c < table[row].size(); ++c) out += alignment[c] == 'l' ? "--|" : "--:|";
-    out += "\n";
-  }
-  return out;
-}
-
-std::string csv(const Table& table) {
-  std::string out;
-  for (const auto& row : table) {
-    for (size_t c = 0; c < row.size(); ++c) out += (c ? "," : "") + plot::csv_field(row[c]);
-    out += "\n";
-  }
-  return out;
+/// A table whose first row is its head, in CSV and in Markdown; `alignment` has a letter for each column.
+experiments::Table table_of(const Table& rows, std::string_view alignment = {}) {
+  experiments::Table table;
+  for (size_t c = 0; c < rows.front().size(); ++c)
+    table.columns.push_back(
+        {rows.front()[c], rows.front()[c],
+         c < alignment.size() && alignment[c] == 'r' ? experiments::Kind::Number : experiments::Kind::Word});
+  for (size_t row = 1; row < rows.size(); ++row) table.rows.emplace_back(rows[row].begin(), rows[row].end());
+  return table;
 }
 
 std::string plain(double value) { return std::isfinite(value) ? fmt::format("{:.6g}", value) : ""; }
@@ -111,8 +94,7 @@ std::string to_markdown(const Comparison& all, const std::vector<std::string>& p
   for (const auto& row : runs_table(all))
     out += fmt::format("- **{}** {} ({}){}\n", row[0], row[1], row[2], row[3].empty() ? "" : ", baseline");
   out += "\n## What differs\n\n" + settings_sentence(all) + "\n";
-  if (!all.settings.empty())
-    out += "\n" + markdown(settings_table(all, "≠ "), std::string(all.runs.size() + 1, 'l'));
+  if (!all.settings.empty()) out += "\n" + to_markdown(table_of(settings_table(all, "≠ ")));
   out += "\n## Loss\n";
   for (const std::string& sentence : {data_sentence(all), loss_sentence(all), difference_sentence(all)})
     if (!sentence.empty()) out += "\n" + sentence + "\n";
@@ -122,7 +104,7 @@ std::string to_markdown(const Comparison& all, const std::vector<std::string>& p
   out += fmt::format(
       "\n## At the end\n\nLoss: {}. Plateau: median of the seeds. Update ÷ weight: layer 1, last step.\n\n",
       window_words(all));
-  out += markdown(end_table(all), kEndAlignment);
+  out += to_markdown(table_of(end_table(all), kEndAlignment));
   for (const std::string& sentence : lacks_of(all)) out += "\n" + sentence + "\n";
   return out;
 }
@@ -134,7 +116,7 @@ std::string settings_csv(const Comparison& all) {
     table.push_back({setting.key, setting.label});
     for (const auto& value : setting.values) table.back().push_back(value.value_or(""));
   }
-  return csv(table);
+  return to_csv(table_of(table));
 }
 
 std::string map_csv(const Comparison& all, size_t run) {
@@ -164,7 +146,7 @@ std::string end_csv(const Comparison& all) {
                      row.leaves ? leaves_words(row) : "", plain(row.update_ratio),
                      plain(row.tokens_per_second)});
   }
-  return csv(table);
+  return to_csv(table_of(table));
 }
 
 namespace {
@@ -184,47 +166,9 @@ Json numbers(const Values& values) {
   return list;
 }
 
-const char* to_string(Against against) {
-  switch (against) {
-    case Against::SameSeed:
-      return "same seed";
-    case Against::Seeds:
-      return "seeds";
-    case Against::Itself:
-      return "itself";
-  }
-  return "";
-}
-
-const char* to_string(Luck luck) {
-  switch (luck) {
-    case Luck::Unknown:
-      return "unknown";
-    case Luck::Same:
-      return "same";
-    case Luck::OneSeed:
-      return "one seed";
-    case Luck::Inside:
-      return "inside";
-    case Luck::Outside:
-      return "outside";
-  }
-  return "";
-}
+constexpr const char* kSameData[] = {"same", "other", "unknown"};
 
 std::string letter_of(const Comparison& all, size_t run) { return std::string(1, all.letter(run)); }
-
-const char* to_string(SameData data) {
-  switch (data) {
-    case SameData::Same:
-      return "same";
-    case SameData::Other:
-      return "other";
-    case SameData::Unknown:
-      return "unknown";
-  }
-  return "";
-}
 
 /// Has what is known of the data; null where nothing is.
 Json data_json(const DataIdentity& data) {
@@ -275,7 +219,7 @@ Json loss_json(const Comparison& all, size_t run) {
 Json difference_json(const Comparison& all, size_t run) {
   const Difference& d = all.differences[run];
   return {{"run", letter_of(all, run)},
-          {"against", to_string(d.against)},
+          {"against", kAgainst[static_cast<size_t>(d.against)]},
           {"smooth", spread_json(d.smooth)},
           {"at_end", numbers(d.at_end)},
           {"end", number(d.end)},
@@ -285,14 +229,14 @@ Json difference_json(const Comparison& all, size_t run) {
           {"band_low", number(d.band_low)},
           {"band_high", number(d.band_high)},
           {"agree", d.agree},
-          {"luck", to_string(d.luck)},
-          {"data", to_string(d.data)},
+          {"luck", kLuck[static_cast<size_t>(d.luck)]},
+          {"data", kSameData[static_cast<size_t>(d.data)]},
           {"words", run == all.baseline() ? "baseline" : d.words()}};
 }
 
 Json map_json(const Comparison& all, size_t run) {
   const RatioMap& map = all.maps[run];
-  Json json = {{"run", letter_of(all, run)}, {"against", to_string(map.against)},
+  Json json = {{"run", letter_of(all, run)}, {"against", kAgainst[static_cast<size_t>(map.against)]},
                {"layers", map.layers},       {"step", map.steps},
                {"x", numbers(map.x)},        {"log10_ratio", Json::array()},
                {"lacks", map.lacks}};
@@ -307,7 +251,7 @@ Json map_json(const Comparison& all, size_t run) {
 
 Json place_json(const Comparison& all, size_t run) {
   const FirstPlace& place = all.places[run];
-  Json json = {{"run", letter_of(all, run)}, {"against", to_string(place.against)},
+  Json json = {{"run", letter_of(all, run)}, {"against", kAgainst[static_cast<size_t>(place.against)]},
                {"parts", place.parts},       {"first_step", place.first_step},
                {"equal", place.equal},       {"equal_until", place.equal_until},
                {"most", number(place.most)}, {"most_step", place.most_step},

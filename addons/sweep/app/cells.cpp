@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,8 +20,6 @@
 namespace normscope::sweep {
 namespace {
 
-using experiments::power;
-
 constexpr MetricInfo kMetrics[] = {
     {"loss", "final loss", "nats", false},
     {"since", "first step off the plateau", "steps", false},
@@ -33,26 +31,52 @@ constexpr MetricInfo kMetrics[] = {
     {"measured", "{number} at the end, the largest", "", true},
 };
 
-Sign sign_of(const Cell& cell) {
-  if (cell.known == 0) return Sign::Waiting;
-  constexpr std::pair<Verdict, Sign> signs[] = {
-      {Verdict::Learns, Sign::Learns},       {Verdict::Stuck, Sign::Stuck},
-      {Verdict::Diverges, Sign::Diverges},   {Verdict::NotFinite, Sign::NotFinite},
-      {Verdict::Undecided, Sign::Undecided}, {Verdict::Failed, Sign::Failed}};
-  for (const auto& [verdict, sign] : signs)
-    if (cell.count(verdict) == cell.known) return sign;
-  const bool broken = cell.count(Verdict::Diverges) + cell.count(Verdict::NotFinite) == cell.known;
-  return broken ? Sign::Diverges : Sign::Disagree;
+/// The finite numbers of the known runs by seed, their mean and, of two or more, the deviation.
+std::vector<double> spread_over(const Cell& cell, double RunNumbers::*number, double& mean,
+                                double& deviation) {
+  mean = deviation = kUnknown;
+  std::vector<double> values;
+  for (const auto& run : cell.runs)
+    if (run && std::isfinite((*run).*number)) values.push_back((*run).*number);
+  if (values.empty()) return values;
+  const double count = static_cast<double>(values.size());
+  double sum = 0, square = 0;
+  for (const double value : values) sum += value;
+  mean = sum / count;
+  for (const double value : values) square += (value - mean) * (value - mean);
+  if (values.size() > 1) deviation = std::sqrt(square / (count - 1));
+  return values;
 }
 
-void finish(Cell& cell) {
-  cell.summarise();
-  cell.sign = sign_of(cell);
+void summarise_losses(Cell& cell) {
+  cell.low = cell.high = kUnknown;
+  const std::vector<double> losses = spread_over(cell, &RunNumbers::loss, cell.mean, cell.deviation);
+  if (losses.empty()) return;
+  cell.low = *std::min_element(losses.begin(), losses.end());
+  cell.high = *std::max_element(losses.begin(), losses.end());
+}
+
+/// The geometric mean of `of` over the known runs; NaN when one is not finite or there is none.
+template <typename Of>
+double geometric(const Cell& cell, Of of) {
+  double sum = 0;
+  int32_t count = 0;
   for (const auto& run : cell.runs) {
     if (!run) continue;
-    if (!std::isfinite(cell.level)) cell.level = run->level;
-    if (run->verdict == Verdict::Failed && cell.refused.empty()) cell.refused = run->what;
+    const double value = of(*run);
+    if (!std::isfinite(value)) return kUnknown;
+    sum += std::log(value);
+    ++count;
   }
+  return count ? std::exp(sum / count) : kUnknown;
+}
+
+std::optional<Verdict::Kind> verdict_of(const Cell& cell) {
+  if (cell.known == 0) return std::nullopt;
+  for (size_t kind = 0; kind < std::size(kVerdictWords); ++kind)
+    if (const auto one = static_cast<Verdict::Kind>(kind); cell.count(one) == cell.known) return one;
+  const bool broken = cell.count(Verdict::Diverges) + cell.count(Verdict::NotFinite) == cell.known;
+  return broken ? std::optional(Verdict::Diverges) : std::nullopt;
 }
 
 /// The data without settings that change neither symbols nor losses.
@@ -75,7 +99,7 @@ size_t place_among(std::vector<DataSpec>& all, const DataSpec& data) {
 /// Sets level and best cell, where all cells share the same data.
 void finish(Grid& grid) {
   for (Cell& cell : grid.cells) {
-    finish(cell);
+    cell.summarise();
     if (!grid.one_data()) continue;
     if (!std::isfinite(grid.level)) grid.level = cell.level;
     if (std::isfinite(cell.mean))
@@ -85,27 +109,88 @@ void finish(Grid& grid) {
 
 }  // namespace
 
-const char* to_string(Sign sign) {
-  constexpr std::array names = {"learns",   "stuck",     "diverges", "not finite",
-                                "disagree", "undecided", "failed",   "waiting"};
-  return names[static_cast<size_t>(sign)];
+void Cell::summarise() {
+  known = static_cast<int32_t>(std::ranges::count_if(runs, [](const auto& run) { return run.has_value(); }));
+  verdict = verdict_of(*this);
+  summarise_losses(*this);
+  spread_over(*this, &RunNumbers::score, score, score_deviation);
+  gradient = geometric(*this, [](const RunNumbers& run) { return run.gradient_first; });
+  ratio = geometric(*this, [](const RunNumbers& run) { return run.gradient_first / run.gradient_last; });
+  double spread = kUnknown;
+  spread_over(*this, &RunNumbers::beta2, beta2, spread);
+  spread_over(*this, &RunNumbers::asked, measured, spread);
+  for (const auto& run : runs) {
+    if (!run) continue;
+    if (!std::isfinite(level)) level = run->level;
+    if (run->failed() && refused.empty()) refused = run->what();
+  }
 }
 
-const char* mark(Sign sign) {
-  constexpr std::array marks = {"↘", "—", "↗", "×", "?", "…", "!", "·"};
-  return marks[static_cast<size_t>(sign)];
+int32_t Cell::count(Verdict::Kind kind) const {
+  return static_cast<int32_t>(
+      std::ranges::count_if(runs, [&](const auto& run) { return run && run->verdict == kind; }));
 }
 
-const std::string& sign_words(Sign sign) { return tr(to_string(sign)); }
+int32_t Cell::since() const {
+  std::vector<int32_t> steps;
+  for (const auto& run : runs)
+    if (run && run->verdict == Verdict::Learns) steps.push_back(run->verdict.since);
+  if (steps.empty()) return 0;
+  std::sort(steps.begin(), steps.end());
+  return steps[(steps.size() - 1) / 2];
+}
+
+const char* Cell::sign() const {
+  return verdict ? word_of(*verdict).data() : waits() ? "waiting" : "disagree";
+}
+
+const char* Cell::mark() const {
+  constexpr const char* kMarks[] = {"…", "↘", "—", "↗", "×", "!"};
+  return verdict ? kMarks[static_cast<size_t>(*verdict)] : waits() ? "·" : "?";
+}
+
+std::string Cell::tally() const {
+  for (const Verdict::Kind kind : {Verdict::Learns, Verdict::Stuck, Verdict::Diverges, Verdict::NotFinite,
+                                   Verdict::Undecided, Verdict::Failed}) {
+    const int32_t n = count(kind);
+    if (n > 0)
+      return n == known ? std::string(word_of(kind)) : fmt::format("{} {} of {}", word_of(kind), n, known);
+  }
+  return "–";
+}
 
 std::string Cell::words() const {
-  if (sign == Sign::Waiting || sign == Sign::Failed) return sign_words(sign);
+  if (waits() || failed()) return tr(sign());
   if (known > 1) return tr("{learn} of {all} learn", {{"learn", count(Verdict::Learns)}, {"all", known}});
-  if (sign == Sign::Learns) return tr("since {step}##cell", {{"step", since()}});
-  if (sign == Sign::NotFinite)
+  if (verdict == Verdict::Learns) return tr("since {step}##cell", {{"step", since()}});
+  if (verdict == Verdict::NotFinite)
     for (const auto& run : runs)
-      if (run && !run->what.empty()) return run->what;
-  return sign_words(sign);
+      if (run && !run->what().empty()) return run->what();
+  return tr(sign());
+}
+
+std::string power(double value) { return std::isfinite(value) ? fmt::format("{:.1e}", value) : "–"; }
+
+std::string verdict_text(const Cell& cell) {
+  const int32_t since = cell.since();
+  std::string text = cell.tally() + (since > 0 ? fmt::format(" from {}", since) : "");
+  if (cell.known > 0 && cell.known < static_cast<int32_t>(cell.runs.size()))
+    text += fmt::format(" ({} seed{})", cell.known, cell.known == 1 ? "" : "s");
+  return text;
+}
+
+std::string loss_text(const Cell& cell) {
+  if (!std::isfinite(cell.mean)) return "–";
+  const int digits = cell.mean >= 100 ? 0 : cell.mean >= 10 ? 1 : 3;
+  return fixed(cell.mean, digits) +
+         (std::isfinite(cell.deviation) ? " ± " + fixed(cell.deviation, digits) : "");
+}
+
+std::string score_text(const Cell& cell) {
+  if (!std::isfinite(cell.score)) return "–";
+  const int digits = cell.score >= 10 ? 1 : 2;
+  return fixed(cell.score, digits) +
+         (std::isfinite(cell.score_deviation) ? " ± " + fixed(cell.score_deviation, digits) : "");
 }
 
 std::string Grid::unit() const {
@@ -145,7 +230,7 @@ std::vector<theory::AtStart> predictions_of(const Plan& plan, const std::vector<
 }
 
 Grid grid_of(const Plan& plan, const std::vector<CellRun>& runs,
-             const std::vector<std::optional<Record>>& records,
+             const std::vector<std::optional<RunNumbers>>& numbers,
              const std::vector<theory::AtStart>& predictions) {
   Grid grid;
   grid.plan = plan;
@@ -161,10 +246,10 @@ Grid grid_of(const Plan& plan, const std::vector<CellRun>& runs,
   for (size_t i = 0; i < runs.size(); ++i) {
     const RunSpec& spec = runs[i].run.spec;
     Cell& cell = grid.cells[runs[i].row * plan.columns() + runs[i].column];
-    cell.runs[spec.seed - 1] = records[i];
+    cell.runs[spec.seed - 1] = numbers[i];
     if (spec.seed == 1 && runs[i].refused.empty()) cell.data = place_among(grid.data, read_by(spec));
-    grid.known += records[i].has_value();
-    grid.complete = grid.complete && records[i].has_value();
+    grid.known += numbers[i].has_value();
+    grid.complete = grid.complete && numbers[i].has_value();
   }
   finish(grid);
   return grid;
@@ -174,13 +259,12 @@ double share_learned(const Grid& grid, const Cell& cell) {
   return grid::share_learned(cell.mean, cell.level, grid.best);
 }
 
-double share_learned(const Grid& grid, const Record& record) {
-  return grid::share_learned(record.loss, record.level, grid.best);
+double share_learned(const Grid& grid, const RunNumbers& run) {
+  return grid::share_learned(run.loss, run.level, grid.best);
 }
 
 grid::Side side_of(const Cell& cell) {
-  return cell.sign == Sign::Failed ? grid::Side::None
-                                   : grid::side_of(cell.count(Verdict::Learns), cell.known);
+  return cell.failed() ? grid::Side::None : grid::side_of(cell.count(Verdict::Learns), cell.known);
 }
 
 std::vector<grid::Segment> border_of(const Grid& grid) {

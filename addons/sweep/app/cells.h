@@ -1,4 +1,4 @@
-// The cells turn records into what is shown: a grid of cells, each over its seeds, with verdict, metric and the share
+// The cells turn numbers of runs into what is shown: a grid of cells, each over its seeds, with verdict, metric and the share
 // of what the best cell learned; and the border where learning begins. Every number that table, files, picture and
 // screen show comes from here. The writers, the command, the screen and the tests call it.
 #pragma once
@@ -12,31 +12,52 @@
 #include "addons/sweep/app/sweep_plan.h"
 #include "app/grid/border.h"
 #include "engine/core/message.h"
-#include "training/experiments/over_seeds.h"
+#include "training/experiments/run_numbers.h"
 #include "training/measure/theory/trainability.h"
 
 namespace normscope::sweep {
 
-using experiments::OverSeeds, experiments::Record, experiments::Verdict, experiments::kUnknown;
+using experiments::RunNumbers, experiments::kUnknown;
 
-/// What all known seeds of a cell do. Disagree: the seeds differ. Diverges: every seed ends worse than
-/// guessing, and some may not be finite. Undecided: too few steps to tell. Failed: the cell cannot be trained. Waiting:
-/// nothing is known yet.
-enum class Sign : uint8_t { Learns, Stuck, Diverges, NotFinite, Disagree, Undecided, Failed, Waiting };
-const char* to_string(Sign sign);  ///< "learns", as files have it
-const std::string& sign_words(Sign sign);
-const char* mark(Sign sign);  ///< "↘", "—", "↗", "?", "…"
-
-struct Cell : OverSeeds {
+/// One setting over its seeds: how many runs learn, since when and how well.
+struct Cell {
   size_t column = 0, row = 0;
-  size_t data = 0;  ///< index in Grid::data of the data that it reads
-  Sign sign = Sign::Waiting;
-  double level = kUnknown;    ///< letter frequencies of its data, nats
-  Message refused;            ///< why it cannot be trained, where sign is Failed
-  theory::AtStart predicted;  ///< of its network at initialisation
-  /// What the cell does: "since 109", "1 of 3 learn", "stuck", "step 23, L03.attn output".
+  size_t data = 0;                              ///< index in Grid::data of the data that it reads
+  std::vector<std::optional<RunNumbers>> runs;  ///< by seed
+  Message refused;                              ///< why it cannot be trained, where its verdict is Failed
+  theory::AtStart predicted;                    ///< of its network at initialisation
+
+  int32_t known = 0;  ///< runs that exist
+  /// What all known seeds do; Diverges where every seed ends worse than guessing, if some are not finite. None where
+  /// they differ, or nothing is known yet.
+  std::optional<Verdict::Kind> verdict;
+  double level = kUnknown;  ///< letter frequencies of its data, nats
+  /// `mean`, range and standard deviation (of a sample) are over the runs with a finite loss, in nats; NaN without such
+  /// a run.
+  double mean = kUnknown, low = kUnknown, high = kUnknown, deviation = kUnknown;
+  /// `gradient` and `ratio` are geometric means over the seeds, and zero where one seed's number is zero.
+  double gradient = kUnknown, ratio = kUnknown;         ///< layer 1; layer 1 over the last one
+  double beta2 = kUnknown;                              ///< mean over the seeds
+  double score = kUnknown, score_deviation = kUnknown;  ///< mean and standard deviation of RunNumbers::score
+  double measured = kUnknown;                           ///< mean of RunNumbers::asked
+  /// Fills in everything from `known` on, from `runs`.
+  void summarise();
+
+  int32_t count(Verdict::Kind kind) const;
+  int32_t since() const;  ///< median first step off the plateau of the runs that learn; 0: none does
+  bool waits() const { return known == 0; }
+  bool differs() const { return known > 0 && !verdict; }
+  bool failed() const { return verdict == Verdict::Failed; }
+  const char* sign() const;   ///< in files: the word of the verdict, "disagree" or "waiting"
+  const char* mark() const;   ///< "↘", "—", "↗", "?", "…"
+  std::string tally() const;  ///< "learns", "learns 2 of 3", "stuck", "–" without runs
+  /// What the cell does: "since 109", "1 of 3 learn", "stuck", "L03.attn output at step 23".
   std::string words() const;
 };
+std::string power(double value);             ///< "1.8e-04"
+std::string verdict_text(const Cell& cell);  ///< "learns from 46"; of several seeds "stuck (1 seed)"
+std::string loss_text(const Cell& cell);     ///< "0.914 ± 0.012", "–"
+std::string score_text(const Cell& cell);    ///< "97.4 ± 0.3", "2.31 ± 0.02", "–"
 
 struct Grid {
   Plan plan;
@@ -54,15 +75,15 @@ struct Grid {
 };
 /// A prediction for every cell, row by row, from the settings alone: nothing is trained.
 std::vector<theory::AtStart> predictions_of(const Plan& plan, const std::vector<CellRun>& runs);
-/// Takes one record per run. The counts of runs are the same however few records there are yet.
+/// Takes the numbers of each run. The counts of runs are the same however few numbers there are yet.
 Grid grid_of(const Plan& plan, const std::vector<CellRun>& runs,
-             const std::vector<std::optional<Record>>& records,
+             const std::vector<std::optional<RunNumbers>>& numbers,
              const std::vector<theory::AtStart>& predictions = {});
 
 /// (letter frequencies - loss) / (letter frequencies - the best cell's loss): 1 for the best cell. It
 /// is NaN without a finite loss, and where cells read different data.
 double share_learned(const Grid& grid, const Cell& cell);
-double share_learned(const Grid& grid, const Record& record);
+double share_learned(const Grid& grid, const RunNumbers& run);
 
 /// No border runs along a cell that is unknown or cannot be trained.
 grid::Side side_of(const Cell& cell);

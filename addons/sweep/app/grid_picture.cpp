@@ -6,6 +6,9 @@
 #include <cmath>
 #include <string>
 
+#include "addons/sweep/app/screen/words.h"
+#include "addons/sweep/app/sweep_writers.h"
+#include "app/ui/svg.h"
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
 #include "training/data/data_identity.h"
@@ -30,9 +33,7 @@ bool whole_text(Painter& p, const Rect& rect, TextStyle style, Colour colour, st
   return true;
 }
 
-bool not_finite(const Cell& cell) {
-  return cell.known > 0 && !std::isfinite(cell.mean) && cell.sign != Sign::Failed;
-}
+bool not_finite(const Cell& cell) { return cell.known > 0 && !std::isfinite(cell.mean) && !cell.failed(); }
 
 /// Paints parts of the picture in one theme.
 struct GridBrush {
@@ -77,7 +78,7 @@ struct GridBrush {
     const bool seeds = cell.runs.size() > 1 && at.has_sign() && block.h > 2 * kStripHeight;
     if (seeds) strip(block.take_bottom(kStripHeight - 3, 3), cell);
     const bool predicted = is_predicted(of.metric) && std::isfinite(value_of(cell, of.metric));
-    const bool empty = (cell.known == 0 && !predicted) || cell.sign == Sign::Failed;
+    const bool empty = (cell.known == 0 && !predicted) || cell.failed();
     const Colour fill = empty ? t.panel : colour_of(cell);
     p.fill(block, fill, 3);
     if (empty)
@@ -100,16 +101,16 @@ struct GridBrush {
   void words(const Rect& block, const Cell& cell, Colour ink, const std::string& under_way) const {
     Rect rest = block.inset(at.has_words() ? 6 : 3, at.has_words() ? 6 : 2);
     const Rect first = at.has_words() ? rest.take_top(14, 4) : rest;
-    if (cell.sign != Sign::Waiting)
-      whole_text(p, first, kFigure, ink, mark(cell.sign), at.has_number() ? Align::Left : Align::Centre);
+    if (!cell.waits())
+      whole_text(p, first, kFigure, ink, cell.mark(), at.has_number() ? Align::Left : Align::Centre);
     const Rect right{first.x + 12, first.y, first.w - 12, first.h};
-    if (at.has_number() && cell.sign != Sign::Failed && std::isfinite(value_of(cell, of.metric)) &&
+    if (at.has_number() && !cell.failed() && std::isfinite(value_of(cell, of.metric)) &&
         !whole_text(p, right, kFigure, ink, value_text(cell, of.metric), Align::Right))
       whole_text(p, right, kFigure, ink, brief_text(cell, of.metric), Align::Right);
     if (!at.has_words() || rest.h < 14) return;
     const Rect line = rest.take_top(14);
     if (!whole_text(p, line, kSmall, ink, under_way.empty() ? cell.words() : under_way, Align::Left))
-      whole_text(p, line, kSmall, ink, sign_words(cell.sign), Align::Left);
+      whole_text(p, line, kSmall, ink, tr(cell.sign()), Align::Left);
   }
 
   /// Draws values below the columns and left of the rows; where they are too close, every second, third, ...
@@ -145,8 +146,8 @@ struct GridBrush {
 
   const std::string& word(int32_t column, int32_t row) const {
     const Cell& cell = of.grid.at(static_cast<size_t>(column), static_cast<size_t>(row));
-    return side_of(cell) == grid::Side::Learns ? sign_words(Sign::Learns)
-           : cell.sign == Sign::Stuck          ? sign_words(Sign::Stuck)
+    return side_of(cell) == grid::Side::Learns ? tr("learns")
+           : cell.verdict == Verdict::Stuck    ? tr("stuck")
                                                : tr("does not");
   }
 
@@ -219,6 +220,60 @@ void GridPicture::paint_key(Painter& p, const Theme& t, const Rect& key, const R
   if (p.text_width(kSmall, low + high) + 20 >= words.w) return;
   p.text_in(words, kSmall, t.ink2, low);
   p.text_in(words, kSmall, t.ink2, high, Align::Right);
+}
+
+namespace {
+
+constexpr float kMostWidth = 1100, kMostHeight = 700, kLeast = 26;
+
+float widest_value(const Painter& p, const Axis& axis) {
+  float widest = 0;
+  for (size_t i = 0; i < axis.values.size(); ++i)
+    widest = std::max(widest, p.text_width({Face::Mono, type::tick}, axis.said(i)));
+  return widest;
+}
+
+/// Has cells as large as on the screen, but wide enough for every value of the first axis.
+GridLayout layout_alone(const Painter& p, const Plan& plan, float left) {
+  const auto columns = static_cast<float>(plan.columns()), rows = static_cast<float>(plan.rows());
+  const float w = std::max(std::clamp(kMostWidth / columns, kLeast, kMostCell.x),
+                           widest_value(p, plan.axes[0]) + 10),
+              h = std::clamp(kMostHeight / rows, kLeast, kMostCell.y);
+  return {{left, 124, w * columns, h * rows}, plan.columns(), plan.rows()};
+}
+
+Vec paint_sweep(Painter& p, const Theme& t, const Grid& grid, Metric metric) {
+  const TextStyle body{Face::Sans, type::body}, small{Face::Sans, type::tick};
+  const float x = space::pad;
+  p.text({x, 28}, {Face::Bold, type::run_name}, t.ink, capitalised(title_of(grid, metric)));
+  const std::string note = metric == Metric::Loss ? loss_note(grid) + "; " : "";
+  const std::string setting = note + setting_text(grid);
+  p.text({x, 48}, body, t.ink3, setting);
+  p.text({x, 68}, body, t.ink2, grid_sentence(grid));
+
+  GridPicture picture{.grid = grid, .metric = metric, .scale = scale_of(grid, metric), .alone = true};
+  if (grid.plan.axes.size() > 1)
+    picture.names = std::max(picture.names, widest_value(p, grid.plan.axes[1]) + 14);
+  const GridLayout at = layout_alone(p, grid.plan, x + picture.names);
+  picture.paint(p, t, at);
+
+  const Rect key{x + 40, at.area.bottom() + 60, 240, 12}, words{x, key.bottom() + 4, 320, 16};
+  picture.paint_key(p, t, key, words);
+  const float right = words.right() + 20;
+  p.text({right, key.bottom()}, small, t.ink3,
+         tr("↘ learns  — stuck  ↗ diverges  × not finite  ? seeds disagree  … not decided"));
+  p.text({right, key.bottom() + 18}, small, t.ink3,
+         tr("Line: where at least half of the seeds begin to learn. Under a cell stand its seeds. "
+            "Dashed: not trained yet."));
+  const float widest = std::max(930.f, 2 * x + p.text_width(body, setting));
+  return {std::max(at.area.right() + 80, widest), words.bottom() + 14};
+}
+
+}  // namespace
+
+std::string to_svg(const Grid& grid, Metric metric) {
+  return ui::to_svg(title_of(grid, metric),
+                    [&](Painter& p, const Theme& t) { return paint_sweep(p, t, grid, metric); });
 }
 
 }  // namespace normscope::sweep

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "engine/core/error.h"
-#include "training/experiments/elsewhere.h"
+#include "training/experiments/study.h"
 #include "training/files/command_text.h"
 #include "training/io/input_value.h"
 #include "training/io/nearest.h"
@@ -229,22 +229,10 @@ experiments::Study study_of(const std::vector<CellRun>& runs) {
   return study;
 }
 
-PlanText text_of(const Plan& plan) {
-  PlanText text{plan.set, {}, {}, plan.steps, plan.seeds};
-  for (const Axis& axis : plan.axes) text.axes.push_back(to_text(axis));
-  for (const MoreSeeds& more : plan.more) text.more_seeds.push_back(to_text(more, plan));
-  return text;
-}
-
-Plan plan_from(const PlanText& text) {
-  Plan plan;
-  plan.preset = text.preset;
-  plan.set = text.set;
-  plan.steps = text.steps;
-  plan.seeds = text.seeds;
+Plan plan_from(Plan plan, const std::vector<std::string>& axes, const std::vector<std::string>& more_seeds) {
   const RunSpec base = base_of(plan);
-  for (const std::string& axis : text.axes) plan.axes.push_back(axis_from(axis, base));
-  for (const std::string& more : text.more_seeds) plan.more.push_back(more_seeds_from(more, plan));
+  for (const std::string& axis : axes) plan.axes.push_back(axis_from(axis, base));
+  for (const std::string& more : more_seeds) plan.more.push_back(more_seeds_from(more, plan));
   return plan;
 }
 
@@ -266,11 +254,7 @@ Plan preset_plan(std::string_view name) {
   std::vector<std::string_view> names;
   for (const Preset& preset : presets()) {
     names.emplace_back(preset.name);
-    if (name != preset.name) continue;
-    Plan plan;
-    const RunSpec base = base_of(plan);
-    for (const char* axis : preset.axes) plan.axes.push_back(axis_from(axis, base));
-    return plan;
+    if (name == preset.name) return plan_from({}, preset.axes);
   }
   fail("sweep", "{} is no sweep that is ready to start: {}", shown_text(name), expected(name, names));
 }

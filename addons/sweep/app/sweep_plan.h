@@ -65,14 +65,9 @@ void assign(RunSpec& spec, std::string_view assignment);
 MoreSeeds more_seeds_from(std::string_view text, const Plan& plan);
 std::string to_text(const MoreSeeds& more, const Plan& plan);
 
-/// The plan as a command line and a session write it: --set, --axis, --more-seeds, --steps, --seeds.
-struct PlanText {
-  std::vector<std::string> set{}, axes{}, more_seeds{};
-  int32_t steps = 0, seeds = 1;
-  std::string preset = "post";
-};
-PlanText text_of(const Plan& plan);
-Plan plan_from(const PlanText& text);  ///< throws Error
+/// The plan with these axes and regions, as a command line and a session write them: --axis, --more-seeds. Throws Error.
+Plan plan_from(Plan plan, const std::vector<std::string>& axes,
+               const std::vector<std::string>& more_seeds = {});
 
 /// A run and its cell.
 struct CellRun : experiments::StudyRun {
@@ -89,7 +84,7 @@ experiments::Study study_of(const std::vector<CellRun>& runs);
 /// A sweep that is ready to start: "warmup", "depth", "placement".
 struct Preset {
   const char *name, *title;
-  std::vector<const char*> axes;
+  std::vector<std::string> axes;
 };
 const std::vector<Preset>& presets();
 /// Throws an Error that names the nearest preset.

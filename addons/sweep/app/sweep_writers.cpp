@@ -3,11 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "app/words/words.h"
 #include "training/data/data_identity.h"
-#include "training/experiments/over_seeds.h"
+#include "training/experiments/table.h"
 #include "training/io/number_json.h"
 #include "training/io/text_table.h"
 
@@ -21,8 +22,8 @@ constexpr size_t kMostColumns = 10;  ///< the most columns that a table for a te
 
 /// Writes "↘ 1.86", or with several seeds "↘ 1.86 3/3".
 std::string cell_text(const Cell& cell, Metric metric) {
-  std::string text = mark(cell.sign);
-  if (cell.sign == Sign::Failed || (cell.known == 0 && !is_predicted(metric))) return text;
+  std::string text = cell.mark();
+  if (cell.failed() || (cell.known == 0 && !is_predicted(metric))) return text;
   text += " " + value_text(cell, metric);
   if (cell.known > 1) text += fmt::format(" {}/{}", cell.count(Verdict::Learns), cell.known);
   return text;
@@ -66,13 +67,62 @@ std::string axes_text(const Plan& plan, bool lies) {
   return fmt::format("{}; {}: {}", first, lies ? "across" : "up", plan.axes[1].title());
 }
 
+/// `run_columns` and `run_row` describe a run as CSV and JSON have it.
+std::vector<Column> run_columns() {
+  std::vector<Column> columns =
+      experiments::data_columns({"seed", "verdict", "steps", "since", "loss", "unigram", "beta2",
+                                 "gradient_first", "gradient_last", "score"});
+  for (const char* key : {"what", "beta2_reason"}) columns.push_back({key, "", experiments::Kind::Note});
+  return columns;
+}
+
+TableRow run_row(size_t seed, const RunNumbers& r) {
+  const auto words = [](const std::string& text) {
+    return text.empty() ? experiments::Cell() : experiments::Cell(text);
+  };
+  return {seed,
+          std::string(word_of(r.verdict.kind)),
+          r.steps,
+          r.verdict == Verdict::Learns ? r.verdict.since : 0,
+          r.loss,
+          r.level,
+          r.beta2,
+          r.gradient_first,
+          r.gradient_last,
+          std::isnan(r.score) ? experiments::Cell() : experiments::Cell(r.score),
+          words(r.what()),
+          words(r.beta2_reason)};
+}
+
+/// Puts the columns or cells of two tables side by side.
+template <typename List>
+List joined(List first, const List& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
 Json cell_json(const Grid& grid, const Cell& cell) {
-  Json json = experiments::to_json(cell);
-  json.update({{"column", cell.column},
+  Table runs{run_columns()};
+  for (size_t i = 0; i < cell.runs.size(); ++i)
+    if (cell.runs[i]) runs.rows.push_back(run_row(i + 1, *cell.runs[i]));
+  Json json = {{"verdict", cell.tally()},
+               {"learns", cell.count(Verdict::Learns)},
+               {"known", cell.known},
+               {"since", cell.since()},
+               {"loss", number_json(cell.mean)},
+               {"loss_low", number_json(cell.low)},
+               {"loss_high", number_json(cell.high)},
+               {"loss_deviation", number_json(cell.deviation)},
+               {"gradient_first", number_json(cell.gradient)},
+               {"gradient_ratio", number_json(cell.ratio)},
+               {"beta2", number_json(cell.beta2)},
+               {"runs", to_json(runs)},
+               {"column", cell.column},
                {"row", cell.row},
-               {"sign", to_string(cell.sign)},
+               {"sign", cell.sign()},
                {"learned", number_json(share_learned(grid, cell))},
-               {"values", Json::object()}});
+               {"values", Json::object()}};
+  if (std::isfinite(cell.score)) json["score"] = number_json(cell.score);
   for (size_t i = 0; i < grid.plan.axes.size(); ++i)
     json["values"][grid.plan.axes[i].key] = grid.plan.axes[i].values[i == 0 ? cell.column : cell.row];
   if (!cell.refused.empty()) json["refused"] = cell.refused;
@@ -81,9 +131,9 @@ Json cell_json(const Grid& grid, const Cell& cell) {
   if (!cell.predicted.objection.empty()) json["predicted"]["objection"] = cell.predicted.objection;
   if (!grid.measure.empty()) json["measured"] = number_json(cell.measured);
   for (Json& run : json["runs"]) {
-    const Record& record = *cell.runs[run["seed"].get<size_t>() - 1];
-    run["learned"] = number_json(share_learned(grid, record));
-    if (!grid.measure.empty()) run["measured"] = number_json(record.measured);
+    const RunNumbers& one = *cell.runs[run["seed"].get<size_t>() - 1];
+    run["learned"] = number_json(share_learned(grid, one));
+    if (!grid.measure.empty()) run["measured"] = number_json(one.asked);
   }
   return json;
 }
@@ -106,7 +156,7 @@ bool steps_vary(const Plan& plan) {
 std::string key_text(const Grid& grid) {
   const Plan& plan = grid.plan;
   return fmt::format(
-      "↘ learns, — stuck, ↗ diverges, × not finite, ? seeds disagree, … undecided, ! cannot be trained, "
+      "↘ learns, — stuck, ↗ diverges, × not finite, ? seeds disagree, … not decided, ! cannot be trained, "
       "· not yet{}.\n{}",
       plan.seeds > 1 || !plan.more.empty() ? "; 2/3: two of three seeds learn" : "", level_text(grid));
 }
@@ -135,9 +185,9 @@ std::string refusals_text(const Grid& grid, Metric metric) {
 std::string loss_window_text(const Grid& grid) {
   const int32_t steps = base_of(grid.plan).train.steps;
   if (steps_vary(grid.plan))
-    return tr("the last {steps} steps, or of all where there are fewer", {{"steps", Record::kWindow}});
-  return steps < Record::kWindow ? tr("all {steps} steps", {{"steps", steps}})
-                                 : tr("the last {steps} steps", {{"steps", Record::kWindow}});
+    return tr("the last {steps} steps, or of all where there are fewer", {{"steps", RunNumbers::kWindow}});
+  return steps < RunNumbers::kWindow ? tr("all {steps} steps", {{"steps", steps}})
+                                     : tr("the last {steps} steps", {{"steps", RunNumbers::kWindow}});
 }
 
 std::string level_text(const Grid& grid) {
@@ -197,7 +247,7 @@ Json to_json(const Grid& grid) {
 std::string to_csv(const Grid& grid) { return to_csv({{"", &grid}}); }
 
 std::string to_csv(const std::vector<std::pair<std::string, const Grid*>>& parts) {
-  using experiments::data_columns, experiments::joined, experiments::run_columns, experiments::run_row;
+  using experiments::data_columns;
   std::vector<std::string> keys;  // of the axes of all parts
   bool measured = false;
   for (const auto& [name, grid] : parts) {
@@ -225,7 +275,7 @@ std::string to_csv(const std::vector<std::pair<std::string, const Grid*>>& parts
         }
         row = joined(std::move(row), run_row(i + 1, *cell.runs[i]));
         row.emplace_back(share_learned(*grid, *cell.runs[i]));
-        if (measured) row.emplace_back(cell.runs[i]->measured);
+        if (measured) row.emplace_back(cell.runs[i]->asked);
         table.rows.push_back(std::move(row));
       }
   return experiments::to_csv(table);

@@ -22,13 +22,13 @@ int32_t runs_beside(int32_t cores, bool others_train) {
   return std::max(1, others_train ? cores - (cores + 3) / 4 : cores);
 }
 
-std::vector<std::optional<Record>> carried(const Grid& from, const Plan& plan,
-                                           const std::vector<CellRun>& runs) {
-  std::vector<std::optional<Record>> records(runs.size());
+std::vector<std::optional<RunNumbers>> carried(const Grid& from, const Plan& plan,
+                                               const std::vector<CellRun>& runs) {
+  std::vector<std::optional<RunNumbers>> numbers(runs.size());
   bool same =
       from.plan.set == plan.set && from.plan.steps == plan.steps && from.plan.axes.size() == plan.axes.size();
   for (size_t i = 0; same && i < plan.axes.size(); ++i) same = from.plan.axes[i].key == plan.axes[i].key;
-  if (!same || plan.axes.empty()) return records;
+  if (!same || plan.axes.empty()) return numbers;
   // Holds for every value of the new axes its place on the old ones; their number of values means none.
   std::vector<std::vector<size_t>> places;
   for (size_t i = 0; i < plan.axes.size(); ++i) {
@@ -42,9 +42,9 @@ std::vector<std::optional<Record>> carried(const Grid& from, const Plan& plan,
     if (column >= from.plan.columns() || row >= from.plan.rows()) continue;
     const Cell& cell = from.at(column, row);
     const uint64_t seed = runs[i].run.spec.seed;
-    if (seed <= cell.runs.size()) records[i] = cell.runs[seed - 1];
+    if (seed <= cell.runs.size()) numbers[i] = cell.runs[seed - 1];
   }
-  return records;
+  return numbers;
 }
 
 Worker::Worker(experiments::StorePlace place, std::function<void()> on_change)
@@ -88,13 +88,13 @@ void Worker::carry_out(const Task& task) {
 
 void Worker::fill(const Plan& plan, const std::vector<CellRun>& runs, SweepState& state) {
   const Clock::time_point before = Clock::now();
-  std::vector<std::optional<Record>> records;
+  std::vector<std::optional<RunNumbers>> numbers;
   {
-    const std::lock_guard lock(records_mutex_);
-    records = records_;
-    new_records_ = false;
+    const std::lock_guard lock(numbers_mutex_);
+    numbers = numbers_;
+    new_numbers_ = false;
   }
-  state.grid = std::make_shared<const Grid>(grid_of(plan, runs, records, predictions_));
+  state.grid = std::make_shared<const Grid>(grid_of(plan, runs, numbers, predictions_));
   grid_made_ = Clock::now();
   grid_cost_ = grid_made_ - before;
 }
@@ -106,8 +106,8 @@ void Worker::work(const Task& task) {
   state.runs = static_cast<int64_t>(runs.size());
   {
     const std::shared_ptr<const SweepState> before = this->state();
-    const std::lock_guard lock(records_mutex_);
-    records_ = carried(*before->grid, task.plan, runs);
+    const std::lock_guard lock(numbers_mutex_);
+    numbers_ = carried(*before->grid, task.plan, runs);
   }
   predictions_.clear();
   fill(task.plan, runs, state);
@@ -131,17 +131,17 @@ void Worker::train(const Task& task, const std::vector<CellRun>& runs, SweepStat
                                            .stored_only = !task.train,
                                            .allowed = [this] { return runs_beside(cores_, others_train_); }};
   done_at_start_.reset();
-  const auto on_taken = [&](size_t place, const experiments::Taken& taken) {
-    const std::lock_guard lock(records_mutex_);
-    records_[place] = taken.record;
-    new_records_ = true;
+  const auto on_taken = [&](size_t place, const RunNumbers& numbers) {
+    const std::lock_guard lock(numbers_mutex_);
+    numbers_[place] = numbers;
+    new_numbers_ = true;
   };
   const experiments::StudyResults studied = experiments::train(
       study_of(runs), *store_, options,
       [&](const experiments::Progress& at) { return on_progress(at, task.plan, runs, state); }, on_taken);
-  const std::lock_guard lock(records_mutex_);
-  for (size_t i = 0; i < records_.size(); ++i)
-    if (studied.runs[i]) records_[i] = studied.runs[i]->record;
+  const std::lock_guard lock(numbers_mutex_);
+  for (size_t i = 0; i < numbers_.size(); ++i)
+    if (studied.runs[i]) numbers_[i] = studied.runs[i];
 }
 
 /// Whether to go on.
@@ -168,7 +168,7 @@ bool Worker::on_progress(const experiments::Progress& at, const Plan& plan, cons
                            ? past / static_cast<double>(done) * static_cast<double>(at.total - at.done)
                            : kUnknown;
   // A grid of many runs takes time to make, so at most a tenth of the time goes into making it.
-  if (new_records_ && now - grid_made_ > 10 * grid_cost_) fill(plan, runs, state);
+  if (new_numbers_ && now - grid_made_ > 10 * grid_cost_) fill(plan, runs, state);
   jobs_.publish(state);
   return true;
 }

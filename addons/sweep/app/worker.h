@@ -17,7 +17,7 @@
 #include "addons/sweep/app/cells.h"
 #include "addons/sweep/app/sweep_plan.h"
 #include "engine/core/message.h"
-#include "training/experiments/store/result_store.h"
+#include "training/experiments/result_store.h"
 #include "training/experiments/study.h"
 #include "training/files/newest_job.h"
 
@@ -65,10 +65,10 @@ class SweepTrainer {
 /// rounded up, is left to them, but at least one run trains.
 int32_t runs_beside(int32_t cores, bool others_train);
 
-/// For each run of `plan` its record, where the grid `from` has trained it already: the plans have the
+/// For each run of `plan` its numbers, where the grid `from` has trained it already: the plans have the
 /// same rest and the same axes, with values in other places.
-std::vector<std::optional<Record>> carried(const Grid& from, const Plan& plan,
-                                           const std::vector<CellRun>& runs);
+std::vector<std::optional<RunNumbers>> carried(const Grid& from, const Plan& plan,
+                                               const std::vector<CellRun>& runs);
 
 class Worker : public SweepTrainer {
  public:
@@ -103,10 +103,10 @@ class Worker : public SweepTrainer {
   std::atomic<bool> others_train_{false};
   std::atomic<Phase> halted_{Phase::Stopped};  ///< the phase that the present job ends in when it is to stop
   // Belongs to the worker's thread and to the threads that train for it; they hold the mutex.
-  std::mutex records_mutex_;
-  std::vector<std::optional<Record>> records_;
+  std::mutex numbers_mutex_;
+  std::vector<std::optional<RunNumbers>> numbers_;
   std::vector<theory::AtStart> predictions_;  ///< of the cells; of the worker's thread alone
-  std::atomic<bool> new_records_{false};      ///< records came after the grid was made; read unlocked
+  std::atomic<bool> new_numbers_{false};      ///< numbers came after the grid was made; read unlocked
   std::unique_ptr<experiments::ResultStore> store_;
   Clock::time_point shown_, grid_made_, began_;
   std::optional<int64_t> done_at_start_;

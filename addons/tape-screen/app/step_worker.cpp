@@ -9,7 +9,6 @@
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
 #include "training/measure/step/profile.h"
-#include "training/measure/step/timing.h"
 
 namespace normscope::tape_screen {
 namespace {

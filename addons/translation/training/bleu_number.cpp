@@ -3,11 +3,10 @@
 #include <string>
 #include <vector>
 
-#include "addons/translation/training/pairs_task.h"
-#include "training/experiments/measurements.h"
-#include "training/experiments/record.h"
 #include "addons/translation/training/bleu.h"
+#include "addons/translation/training/pairs_task.h"
 #include "addons/translation/training/translator.h"
+#include "training/experiments/run_numbers.h"
 
 namespace normscope::experiments {
 namespace {

@@ -226,7 +226,7 @@ void ChallengePage::draw_outcome(Ui& ui, TextColumn& text, LessonContext& contex
   const auto state = context.state();
   const LessonProgress& progress = context.kept();
   const Measure& measure = *context.lesson.measure(task.measure);
-  std::string words = state->running ? state->doing : state->error;
+  std::string words = state->running ? state->doing : words::spoken(state->error);
   if (context.measured) {
     const double loss = context.number(task.measure);
     const std::string where =

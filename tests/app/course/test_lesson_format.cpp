@@ -18,7 +18,7 @@
 #include "catch.hpp"
 #include "refusals/refusals.h"
 #include "training/run/run.h"
-#include "training/session/ablation.h"
+#include "training/session/analysis.h"
 
 namespace normscope::test_lesson_format {
 namespace {

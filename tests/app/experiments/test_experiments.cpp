@@ -11,9 +11,8 @@
 #include "catch.hpp"
 #include "engine/core/error.h"
 #include "engine/cpu/backend_cpu.h"
-#include "training/experiments/loss_archive.h"
+#include "training/experiments/result_store.h"
 #include "training/experiments/run_store.h"
-#include "training/experiments/store/numbers.h"
 #include "training/experiments/study.h"
 #include "training/session/lab.h"
 #include "training/support/lab_runs.h"
@@ -42,7 +41,7 @@ bool carry_on(const Progress&) { return true; }
 
 std::vector<double> losses(const StudyResults& results) {
   std::vector<double> all;
-  for (const auto& run : results.runs) all.push_back(run ? run->record.loss : -1);
+  for (const auto& run : results.runs) all.push_back(run ? run->loss : -1);
   return all;
 }
 
@@ -157,7 +156,7 @@ TEST_CASE("experiments: a run starts with the weights that another ends with, as
   by_hand.train.init_from = folder.file("begun.safetensors");
   Run run(by_hand, make_task(by_hand.data), *backend);
   while (run.steps_done() < 12) run.step();
-  CHECK(losses(first)[0] == run.mean_loss(Record::kWindow));
+  CHECK(losses(first)[0] == run.mean_loss(RunNumbers::kWindow));
   // The same settings afresh are another run.
   const StudyResults afresh = train(study_of({Experiment{tuned.spec, {}}}), store, {}, carry_on);
   CHECK(afresh.trained == 1);
@@ -184,14 +183,14 @@ TEST_CASE("experiments: a run starts with the weights that another ends with, as
     return train(study_of({*start, tuned}), part, {.shard = {1, 2}}, carry_on).trained;
   };
   CHECK(second() == 2);
-  const std::string of_start = part.state_path(key_of(*start, begun.task().hash(), *backend), kTaking);
+  const std::string of_start = part.state_path(key_of(*start, begun.task().hash(), *backend), kMeasurement);
   REQUIRE(std::filesystem::remove(of_start));
   REQUIRE(std::filesystem::remove(std::filesystem::path(of_start).replace_extension(".json")));
   CHECK(second() == 0);
   ResultStore none("");
   const StudyResults nowhere = train(study_of({*start, tuned}), none, {}, carry_on);
   CHECK(nowhere.trained == 1);
-  CHECK_THAT(nowhere.runs[1]->record.what, Catch::Contains("expected a folder for results"));
+  CHECK_THAT(nowhere.runs[1]->what(), Catch::Contains("expected a folder for results"));
   CHECK_THROWS_WITH(train(study_of({tuned}), none, {}, carry_on), Catch::Contains("not in the plan"));
 }
 
@@ -234,9 +233,9 @@ TEST_CASE(
   const uint64_t data = make_task(first->spec.data)->hash();
   const std::string first_key = key_of(*first, data, *backend);
   const std::string second_key = key_of(*second, data, *backend, first_key);
-  REQUIRE(std::filesystem::remove(store.state_path(second_key, kTaking)));
+  REQUIRE(std::filesystem::remove(store.state_path(second_key, kMeasurement)));
   CHECK(count(study) == Counts{1, 3});
-  REQUIRE(std::filesystem::remove(store.state_path(first_key, kTaking)));
+  REQUIRE(std::filesystem::remove(store.state_path(first_key, kMeasurement)));
   CHECK(count(study) == Counts{0, 4});
   const StudyResults outcome = train(study, store, {.runs_at_a_time = 4}, carry_on);
   CHECK(outcome.failure().empty());
@@ -245,7 +244,7 @@ TEST_CASE(
   // A shard has them all where its own run needs them.
   ResultStore part(folder.file("part"));
   CHECK(train(study_of({last, *second, *first}), part, {.shard = {0, 4}}, carry_on).trained == 3);
-  CHECK(taken_from(*part.find(key_of(last, data, *backend, second_key), kTaking)).record.loss ==
+  CHECK(numbers_from(*part.find(key_of(last, data, *backend, second_key), kMeasurement)).loss ==
         losses(outcome)[0]);
 }
 
@@ -398,11 +397,11 @@ TEST_CASE("experiments: a store that cannot be written costs no run that was tra
   const auto start = std::make_shared<const Experiment>(Experiment{tiny_run("pre", 7), {}});
   const Experiment tuned{tiny_run("pre", 8), {}, start};
   const std::string of_start = key_of(*start, make_task(start->spec.data)->hash(), *backend);
-  std::filesystem::create_directory(store.state_path(of_start, kTaking));
+  std::filesystem::create_directory(store.state_path(of_start, kMeasurement));
   const StudyResults chain = train(study_of({*start, tuned}), store, {}, carry_on);
-  CHECK(chain.runs[0]->record.loss > 0);
+  CHECK(chain.runs[0]->loss > 0);
   CHECK(chain.trained == 1);
-  CHECK(chain.runs[1]->record.verdict == experiments::Verdict::Failed);
+  CHECK(chain.runs[1]->verdict == Verdict::Failed);
 }
 
 TEST_CASE("experiments: a run that cannot be made is told, the others are trained") {
@@ -411,7 +410,7 @@ TEST_CASE("experiments: a run that cannot be made is told, the others are traine
   ResultStore none("");
   const StudyResults outcome = train(study_of(runs), none, {}, carry_on);
   CHECK(outcome.trained == 3);
-  CHECK(outcome.runs[1]->record.verdict == experiments::Verdict::Failed);
+  CHECK(outcome.runs[1]->verdict == Verdict::Failed);
   CHECK_FALSE(outcome.failure().empty());
   CHECK(outcome.complete);
 }

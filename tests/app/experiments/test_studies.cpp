@@ -39,7 +39,7 @@ TEST_CASE("a study that looks at its runs keeps their states, and what others me
   const StudyResults again = train(looks, store, {}, carry_on);
   CHECK(again.trained == 0);
   REQUIRE(again.runs[1]);
-  CHECK(again.runs[1]->record.steps == 60);
+  CHECK(again.runs[1]->steps == 60);
   REQUIRE(shown.size() == 2);
   CHECK(shown[0].steps == std::vector<int32_t>{50, 60});
   CHECK(shown[1].steps == shown[0].steps);

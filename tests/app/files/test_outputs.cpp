@@ -21,7 +21,7 @@
 #include "catch.hpp"
 #include "engine/core/error.h"
 #include "engine/cpu/backend_cpu.h"
-#include "training/experiments/store/result_store.h"
+#include "training/experiments/result_store.h"
 #include "training/files/config_file.h"
 #include "training/run/keyframes.h"
 #include "training/run/run.h"

@@ -13,7 +13,7 @@
 #include "engine/cpu/isa.h"
 #include "isa_scope.h"
 #include "test_paths.h"
-#include "training/experiments/store/numbers.h"
+#include "training/experiments/result_store.h"
 
 using namespace normscope;
 

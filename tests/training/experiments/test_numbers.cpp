@@ -9,7 +9,7 @@
 #include "engine/cpu/isa.h"
 #include "engine/model/transformer.h"
 #include "isa_scope.h"
-#include "training/experiments/store/numbers.h"
+#include "training/experiments/result_store.h"
 #include "training/run/run.h"
 
 using namespace normscope;

@@ -7,7 +7,6 @@
 
 #include "engine/cpu/backend_cpu.h"
 #include "training/data/task.h"
-#include "training/measure/plateau.h"
 #include "training/measure/verdict.h"
 #include "training/run/evaluate.h"
 #include "training/run/run.h"

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "catch.hpp"
-#include "training/session/ablation.h"
+#include "training/session/analysis.h"
 #include "training/session/lab.h"
 #include "training/support/lab_runs.h"
 #include "training/support/small_runs.h"

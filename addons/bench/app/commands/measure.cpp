@@ -15,7 +15,6 @@
 #include "engine/cpu/backend_cpu.h"
 #include "training/io/number_json.h"
 #include "training/run/critical_rate.h"
-#include "training/session/ablation.h"
 #include "training/session/analysis.h"
 
 namespace normscope::commands {

@@ -94,13 +94,11 @@ void CompareStudy::keep(size_t place, Run& run) {
   take_back_resumed(*run.history());
   // The loss is rounded as in the history of a stored run.
   const auto validation = static_cast<double>(static_cast<float>(run.last_validation_loss()));
-  Ended ended{run.spec(), run.edits(), run.state(), validation, run.history()};
-  std::optional<RunRecord> whole;
-  if (place < runs_.size()) whole = run.record();
+  Ended ended{run.record(place < runs_.size()), run.state(), validation};
+  ended.record.history = run.history();
   const Message notice = run.take_notice();
   const std::lock_guard lock(mutex_);
   ended_[place] = std::move(ended);
-  if (whole) first_seed_[place] = std::move(whole);
   if (!notice.empty()) notices_.push_back(fmt::format("run {}: {}", runs_[run_of(place)].letter, notice));
 }
 
@@ -108,7 +106,6 @@ StudyCount CompareStudy::train(experiments::ResultStore& store, const experiment
                                const OnProgress& on_progress) {
   require_buildable(runner.shard.count);
   ended_.assign(study_.runs.size(), std::nullopt);
-  first_seed_.assign(runs_.size(), std::nullopt);
   const experiments::StudyResults studied = experiments::train(study_, store, runner, on_progress);
   collect(studied);
   return count_of(study_, studied);
@@ -117,23 +114,24 @@ StudyCount CompareStudy::train(experiments::ResultStore& store, const experiment
 /// Makes results of what was kept; equal runs get one each.
 void CompareStudy::collect(const experiments::StudyResults& studied) {
   for (size_t place = 0; place < study_.runs.size(); ++place) {
-    const std::optional<experiments::Taken>& taken = studied.runs[place];
+    const std::optional<experiments::RunNumbers>& taken = studied.runs[place];
     const size_t run = run_of(place), first = studied.first[place];
     const RunSpec& spec = study_.runs[place].run.spec;
-    if (taken && taken->record.verdict == experiments::Verdict::Failed && failed_.empty())
-      failed_ = fmt::format("run {}, seed {}: {}", runs_[run].letter, spec.seed, taken->record.what);
+    if (taken && taken->failed() && failed_.empty())
+      failed_ = fmt::format("run {}, seed {}: {}", runs_[run].letter, spec.seed, taken->what());
     if (!taken || !ended_[first]) continue;
     const Ended& ended = *ended_[first];
-    RunSpec now = ended.edits.empty() ? spec : ended.spec;  // a stored run may have another name
+    const RunRecord& record = ended.record;
+    RunSpec now = record.edits.empty() ? spec : record.spec();  // a stored run may have another name
     now.name = spec.name;
     fit_to_data(now, *tasks_[run]);
-    const double milliseconds = taken->seconds > 0 && taken->record.steps > 0
-                                    ? taken->seconds * 1e3 / taken->record.steps
+    const double milliseconds = taken->seconds > 0 && taken->steps > 0
+                                    ? taken->seconds * 1e3 / taken->steps
                                     : std::numeric_limits<double>::quiet_NaN();
-    results_.push_back(result_of({runs_[run].letter, spec.seed}, now, ended.edits, ended.state,
-                                 *ended.history, *tasks_[run], ended.validation, milliseconds));
-    histories_.push_back(ended.history);
-    if (place < runs_.size() && first != place) first_seed_[place] = first_seed_[first];
+    results_.push_back(result_of({runs_[run].letter, spec.seed}, now, record.edits, ended.state,
+                                 *record.history, *tasks_[run], ended.validation, milliseconds));
+    histories_.push_back(record.history);
+    if (first != place) ended_[place] = ended_[first];
   }
   for (const std::string& notice : notices_) complain(notice);
 }
@@ -154,8 +152,8 @@ std::string lab_picture_path(const std::string& folder, bool dark) {
 void CompareStudy::draw(const StudyOptions& options, const std::string& folder, Closing& closing) const {
   const auto finished = std::make_shared<RunCache>(std::numeric_limits<size_t>::max());
   for (size_t i = 0; i < runs_.size(); ++i) {
-    if (!first_seed_[i]) return;
-    RunRecord run = *first_seed_[i];
+    if (!ended_[i]) return;
+    RunRecord run = ended_[i]->record;
     run.origin = runs_[i].spec;  // a stored run may have another name
     fit_to_data(run.origin, *tasks_[i]);
     finished->put(std::move(run));

@@ -47,11 +47,9 @@ class CompareStudy {
 
  private:
   struct Ended {
-    RunSpec spec;
-    std::vector<Edit> edits;
+    RunRecord record;  ///< with weights for the first seed, for the pictures
     RunState state;
     double validation;
-    std::shared_ptr<const History> history;
   };
   /// Refuses runs that the engine or this machine's memory refuses, before any is trained. Each of
   /// the shards keeps its own part of the histories.
@@ -65,8 +63,7 @@ class CompareStudy {
   std::vector<std::shared_ptr<const Task>> tasks_;  ///< by run
   experiments::Study study_;
   std::mutex mutex_;
-  std::vector<std::optional<Ended>> ended_;           ///< by place
-  std::vector<std::optional<RunRecord>> first_seed_;  ///< with weights, for the pictures
+  std::vector<std::optional<Ended>> ended_;  ///< by place
   std::vector<RunResult> results_;
   std::vector<std::shared_ptr<const History>> histories_;  ///< by result
   std::vector<std::string> notices_;

@@ -9,7 +9,7 @@
 #include <cmath>
 #include <limits>
 
-#include "addons/compare/app/screen/compare_frame.h"
+#include "addons/compare/app/screen/compare_screen.h"
 #include "addons/compare/app/words.h"
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
@@ -292,9 +292,6 @@ void CompareScreen::draw_map(Frame& f, const Rect& rect, size_t run, bool last) 
             {"ratio", held_against(std::pow(10.0, double(cell)), owned_by(all.letter(all.baseline())))}}));
 }
 
-using namespace ui;
-using namespace compare;
-
 namespace {
 
 constexpr float kPlaceRow = 34, kLeastPlaceRow = 24, kGridRow = 25, kLeastGridRow = 15, kLeastCell = 34;
@@ -494,9 +491,6 @@ void CompareScreen::draw_loupe(Frame& f, Rect rest) {
   ui.mark("compare/loupe", rest, title, tr("The matrices of that layer over the steps around the place."));
   draw_grid(ui, rest, loupe, place, owned_by(f.all().letter(f.all().baseline())));
 }
-
-using namespace ui;
-using namespace compare;
 
 namespace {
 

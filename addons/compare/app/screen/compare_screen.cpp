@@ -7,7 +7,6 @@
 #include <cmath>
 
 #include "addons/compare/app/figures.h"
-#include "addons/compare/app/screen/compare_frame.h"
 #include "addons/compare/app/writers.h"
 #include "app/lab/lab_screen.h"
 #include "app/ui/widgets.h"

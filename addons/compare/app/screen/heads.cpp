@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "addons/compare/app/screen/compare_frame.h"
+#include "addons/compare/app/screen/compare_screen.h"
 #include "addons/compare/app/words.h"
 #include "app/ui/widgets.h"
 #include "app/view/wiring_glyph.h"
@@ -214,13 +214,14 @@ void CompareScreen::draw_card(Frame& f, const Rect& card, const SideBySide::Plac
   std::optional<size_t> point;
   if (run) point = f.point_of(*run, track.x);
   const double loss = run && point ? f.loss_at(*run, *point) : kUnknown;
-  const std::string name = run ? words::spoken(f.all().runs[*run].name) : "";
+  const std::string name = words::spoken(run ? f.all().runs[*run].name : place.name);
   const std::string number = words::with_decimal(fixed(loss, 2));
   HitOptions over;
   over.radius = radius::panel;
   over.overlap = true;
-  const std::string value = tr(baseline ? "{name}, baseline, loss {loss}" : "{name}, loss {loss}",
-                               {{"name", name}, {"loss", number}});
+  const std::string value = !run ? name
+                                 : tr(baseline ? "{name}, baseline, loss {loss}" : "{name}, loss {loss}",
+                                      {{"name", name}, {"loss", number}});
   if (ui.hit(control, card, value,
              tr("Run {run}. Click, or press {run}, to make it the baseline.", {{"run", place.letter}}), over)
           .clicked)
@@ -231,7 +232,12 @@ void CompareScreen::draw_card(Frame& f, const Rect& card, const SideBySide::Plac
   const float below = card.bottom() - (compact ? 25.f : 26.f), menu_w = narrow || card.w < 200 ? 26.f : 90.f;
   const Rect menu{card.right() - 28 - menu_w, below, menu_w, 22};
   draw_remove(f, {card.right() - 28, below, 22, 22}, place);
-  if (!run) return;
+  if (!run) {  // nothing to compare with yet
+    const TextStyle bold{Face::Bold, compact || narrow ? type::title : type::run_name};
+    const float left = card.x + pad + size + 10;
+    p.text({left, card.y + 25}, bold, t.ink, fitting(p, bold, card.right() - pad - left, {name, "…"}));
+    return draw_replace(f, menu, place);
+  }
   const TextStyle big{Face::Mono, compact || narrow ? type::figure : type::run_loss};
   const float loss_w = narrow ? 0 : std::max(p.text_width(big, number), compact ? 0.f : 100.f);
   p.text({card.right() - pad, card.y + (compact  ? 26.f
@@ -358,8 +364,6 @@ void CompareScreen::draw_empty(Frame& f, const Rect& card, const SideBySide::Pla
   const float w = opener ? 26.f : 90.f;
   draw_replace(f, {card.right() - w - (opener ? 9.f : 6.f), card.bottom() - 25, w, 22}, place);
 }
-
-using namespace ui;
 
 namespace {
 

@@ -6,6 +6,7 @@
 
 #include "addons/compare/app/comparison.h"
 #include "app/link/screen_settings.h"
+#include "app/view/lab_data.h"
 #include "app/words/words.h"
 #include "training/spec/spec_text.h"
 
@@ -175,9 +176,11 @@ std::array<SideBySide::Place, kMost> SideBySide::places(const LabView& view) con
     place.number = i;
     place.letter = slot.file ? slot.letter : letter_at(i);
     place.live = !slot.file && !slot.hidden && is_live(view, i);
+    if (place.live) place.name = view.runs[static_cast<size_t>(view::find_run(view, place.letter))].name;
     if (!slot.file) continue;
     place.path = slot.file->source->path();
     place.recorded = slot.run < slot.file->runs.size();
+    if (place.recorded) place.name = slot.file->runs[slot.run].name;
     if (slot.file->now) place.fault = words::spoken(slot.file->now->error);
     place.reading = !place.recorded && place.fault.empty();
   }

@@ -53,6 +53,7 @@ class SideBySide {
     size_t number = 0;
     char letter = 'A';                    ///< of the live run that belongs here, or of the recorded one
     bool live = false, recorded = false;  ///< neither: the place is empty
+    std::string name{};                   ///< of the run
     std::string path{};                   ///< of a recorded run
     std::string fault{};                  ///< why its file cannot be read, one line
     bool reading = false;                 ///< nothing is known of the run yet

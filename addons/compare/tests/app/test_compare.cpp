@@ -15,7 +15,7 @@
 #include "app/plot/plot.h"
 #include "engine/support/helpers.h"
 #include "training/files/placement_file.h"
-#include "training/measure/plateau.h"
+#include "training/measure/verdict.h"
 #include "training/spec/loss_window.h"
 
 namespace normscope::compare {

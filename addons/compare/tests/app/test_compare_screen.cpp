@@ -1,19 +1,22 @@
 // These tests use the Compare screen by hand: baseline, cursor, places, files that are opened and grow, what is
-// exported, and that a frame in which nothing changed computes nothing.
-#include "catch.hpp"
-
+// exported, that a frame in which nothing changed computes nothing, and runs that train while they are compared.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <thread>
 
+#include "addons/compare/app/comparison.h"
+#include "addons/compare/app/figures.h"
 #include "addons/compare/app/screen/compare_screen.h"
 #include "addons/compare/tests/app/compare_driver.h"
+#include "addons/compare/tests/app/compared_runs.h"
+#include "addons/recorded/training/log_reader.h"
 #include "app/files/small_window.h"
 #include "app/shell/parts/linked.h"
 #include "app/support/lab_driver.h"
@@ -22,6 +25,7 @@
 #include "app/support/made_screen.h"
 #include "app/support/program.h"
 #include "app/support/text_faults.h"
+#include "catch.hpp"
 #include "engine/support/helpers.h"
 
 using namespace normscope;
@@ -243,3 +247,196 @@ TEST_CASE("a training log is no text: dropped or named it stands in Compare, and
     CHECK(std::any_of(files.begin(), files.end(), [&](const auto& file) { return file.path == log; }));
   }
 }
+
+namespace normscope::compare {
+
+namespace {
+
+std::shared_ptr<LabView> with_reruns(int32_t seeds) {
+  auto view = std::make_shared<LabView>(*fixture::lab_view());
+  for (RunView& run : view->runs) {
+    auto spread = std::make_shared<RunSpread>();
+    spread->seeds = seeds;
+    for (int32_t i = 1; i <= seeds; ++i) {
+      auto losses = std::make_shared<std::vector<float>>();
+      for (int32_t step = 1; step <= view->step; ++step)
+        losses->push_back(static_cast<float>(fixture::loss_at(run.letter - 'A', step) + 0.01 * i));
+      spread->each.push_back({run.spec->seed + static_cast<uint64_t>(i), losses});
+    }
+    run.spread = spread;
+  }
+  return view;
+}
+
+}  // namespace
+
+TEST_CASE("live: a run of a session is compared under its own letter, with its reruns as further seeds") {
+  const auto view = with_reruns(4);
+  LiveRuns live;
+  CHECK_FALSE(live.take(*view, 'D'));
+  std::vector<Recording> runs;
+  for (const char letter : {'A', 'C'}) runs.push_back(*live.take(*view, letter));
+  CHECK(runs[1].letter == 'C');
+  CHECK(runs[1].seeds.size() == 5);
+  CHECK(runs[1].seeds.front().origin.seed == view->runs[2].spec->seed);
+  const Comparison all = compare(runs, {.baseline = 1});
+  CHECK(all.letter(1) == 'C');
+  CHECK(all.colour(1) == 2);
+  REQUIRE(all.differences[0].against == Against::SameSeed);
+  CHECK(all.differences[0].at_end.size() == 5);
+  CHECK(all.differences[0].words() == "worse, 5 of 5");
+  // Every seed lies 0.01 above the one before: their band is 0.04 wide around its mean.
+  const Difference& own = all.differences[1];
+  CHECK(own.band_high - own.band_low == Approx(0.04).margin(1e-4));
+  // A history of losses alone is made once.
+  CHECK(live.take(*view, 'A')->seeds[1].history == runs[0].seeds[1].history);
+}
+
+TEST_CASE(
+    "live: an edited fork is compared by the wiring that trains, and not by the one that it began with") {
+  auto view = std::make_shared<LabView>(*fixture::lab_view({.fork = true}));
+  RunView& fork = view->runs[3];
+  fork.origin = view->runs[0].spec;
+  fork.edits = edits_between(*fork.origin, *fork.spec, 151);
+  LiveRuns live;
+  const Comparison all = compare({*live.take(*view, 'A'), *live.take(*view, 'D')});
+  const auto value = [&](const std::string& key) -> std::optional<std::string> {
+    for (const Setting& setting : all.settings)
+      if (setting.key == key) return setting.values[1];
+    return {};
+  };
+  CHECK(value("model.placement") == "custom");
+  CHECK(value("edits") == "12 norms moved at 150");
+  CHECK(*all.runs[1].spec == *fork.spec);
+}
+
+TEST_CASE("live: a run has its own tokens a second, and none where there is no clock") {
+  const auto view = with_reruns(1);
+  view->runs[0].seconds_per_step = 0.25;
+  LiveRuns live;
+  const RunSpec& spec = *view->runs[0].spec;
+  const double tokens = static_cast<double>(spec.train.batch) * spec.model.sequence;
+  const auto speed_of = [&](bool clock) {
+    const Comparison all = compare({*live.take(*view, 'A', clock), *live.take(*view, 'B', clock)});
+    const EndRow& row = all.rows[all.rows[0].run == 0 ? 0 : 1];
+    return row.tokens_per_second;
+  };
+  CHECK(speed_of(true) == Approx(tokens / 0.25));
+  CHECK(std::isnan(speed_of(false)));
+}
+
+TEST_CASE("live: reruns without gradients leave the map and the first place to the seed that has them") {
+  const auto view = with_reruns(2);
+  LiveRuns live;
+  Recording other = compared::theirs("port", nullptr);
+  other.seeds.front().history = view->runs[0].history;
+  const Comparison all = compare({*live.take(*view, 'B'), other});
+  REQUIRE(all.places[1].against == Against::Seeds);
+  CHECK(all.places[1].lacks.empty());
+  CHECK(all.maps[1].lacks.empty());
+  CHECK(all.places[1].parts);
+}
+
+TEST_CASE("live: the key changes with what was measured, and with nothing else") {
+  auto view = std::make_shared<LabView>(*fixture::lab_view());
+  auto history = compared::history(3);
+  view->runs[0].history = history;
+  const std::string before = live_key(*view, 'A');
+  CHECK(live_key(*view, 'D').empty());
+  view->version += 1;
+  view->playing = !view->playing;
+  CHECK(live_key(*view, 'A') == before);
+  const std::vector<double> stats(history->layout().size(), 1.0);
+  history->append(4, 3, 1e-3, stats);
+  CHECK(live_key(*view, 'A') != before);
+}
+
+TEST_CASE(
+    "loupe: the matrices of the layer where a run parts, around that step, and nothing of the baseline") {
+  const auto change = [](const std::string& stat, int32_t step, double value) {
+    return stat == "L02.attn.wk.grad_norm" && step >= 20 ? 10 * value : value;
+  };
+  const Comparison all = compare({compared::ours("one", {compared::history(40)}),
+                                  compared::ours("other", {compared::history(40, 1, change)})});
+  CHECK(loupe_of(all, 0).layer == 0);
+  const Loupe loupe = loupe_of(all, 1);
+  REQUIRE(loupe.layer == 2);
+  CHECK(loupe.matrices.size() == 3);
+  REQUIRE(loupe.steps.size() == kLoupeSteps);
+  CHECK(loupe.steps.front() == 19);
+  const auto row = std::find(loupe.matrices.begin(), loupe.matrices.end(), "W_K") - loupe.matrices.begin();
+  CHECK(loupe.at(static_cast<size_t>(row), 0) == 1);
+  CHECK(loupe.at(static_cast<size_t>(row), 1) == Approx(10).epsilon(1e-4));
+}
+
+TEST_CASE("loupe: numbers stand under their own steps where a history was thinned") {
+  // Each norm has its extremes at steps of its own, and those are what a thinned history keeps of it.
+  const auto made = [](double factor) {
+    const auto change = [factor](const std::string& stat, int32_t step, double value) {
+      const int32_t prime = stat.ends_with("wq.grad_norm") ? 7 : stat.ends_with("wk.grad_norm") ? 11 : 13;
+      return value * (step % prime == 0 ? 3 : 1) * (1 + 1e-4 * step) * (step >= 300 ? factor : 1);
+    };
+    auto thinned = compared::history(400, 1, change);
+    thinned->set_budget(size_t{20} << 10);
+    return thinned;
+  };
+  const auto one = made(1), other = made(10);
+  const Comparison all = compare({compared::ours("one", {one}), compared::ours("other", {other})});
+  const FirstPlace& place = all.places[1];
+  REQUIRE(place.parts);
+  const Loupe loupe = loupe_of(all, 1);
+  CHECK(std::count(loupe.steps.begin(), loupe.steps.end(), place.step) == 1);
+  size_t known = 0, unknown = 0;
+  for (size_t m = 0; m < loupe.matrices.size(); ++m)
+    for (size_t c = 0; c < loupe.steps.size(); ++c) {
+      const double ratio = loupe.at(m, c);
+      if (std::isfinite(ratio)) CHECK(ratio == Approx(loupe.steps[c] >= 300 ? 10 : 1).epsilon(1e-4));
+      (std::isfinite(ratio) ? known : unknown) += 1;
+    }
+  CHECK(known > 0);
+  CHECK(unknown > 0);  // else nothing was thinned, and this test says nothing
+}
+
+TEST_CASE("followed file: one look that fails takes nothing away, and the next one that succeeds clears it") {
+  const test::Folder folder;
+  const std::string text = "{\"step\":1,\"loss\":3.0}\n";
+  const std::string path = folder.write("run.jsonl", text);
+  records::FollowedFile file(path, {});
+  REQUIRE(file.now()->file.runs.size() == 1);
+  std::filesystem::remove(path);
+  const uint64_t failed = file.now()->version;
+  CHECK(failed == 2);
+  CHECK(test::contains(file.now()->error, "run.jsonl"));
+  CHECK(file.now()->file.runs.size() == 1);
+  CHECK(file.now()->version == failed);  // said once
+  folder.write("run.jsonl", text);
+  CHECK(file.now()->error.empty());
+  CHECK(file.now()->file.runs.size() == 1);
+}
+
+TEST_CASE("followed file: a log is read while it grows; what is no log says so in one line with its file") {
+  const test::Folder folder;
+  const std::string path = folder.write("run.jsonl", "{\"step\":1,\"loss\":3.0}\n");
+  records::FollowedFile file(path, {});
+  REQUIRE(file.now()->file.runs.size() == 1);
+  const uint64_t version = file.now()->version;
+  CHECK(version == 1);
+  const auto history = file.now()->file.runs[0].seeds[0].history;
+  std::ofstream(path, std::ios::app) << "{\"step\":2,\"loss\":2.9}\n";
+  CHECK(file.now()->version == version + 1);
+  CHECK(file.now()->file.runs[0].seeds[0].history->last_step() == 2);
+
+  // A line that cannot be read takes nothing from the others; a file of such lines alone is no log.
+  std::ofstream(path, std::ios::app) << "not a line\n";
+  CHECK(file.now()->file.broken == 1);
+  CHECK(file.now()->error.empty());
+  records::FollowedFile other(folder.write("other.jsonl", "not a line\n"), {});
+  CHECK(test::contains(other.now()->error, "other.jsonl"));
+
+  records::FollowedFile absent(folder.file("absent.jsonl"), {});
+  CHECK(test::contains(absent.now()->error, "absent.jsonl"));
+  CHECK_FALSE(test::contains(absent.now()->error, "\n"));
+  CHECK(absent.now()->version == 1);
+}
+
+}  // namespace normscope::compare

@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "addons/papers/app/reproduce/claim_reader.h"
-#include "addons/papers/app/reproduce/recorded.h"
-#include "addons/papers/app/reproduce/trainer.h"
+#include "addons/papers/app/reproduce/claim.h"
+#include "addons/papers/app/reproduce/claim_runs.h"
+#include "addons/papers/app/reproduce/finding.h"
 #include "addons/papers/app/reproduce/writers.h"
 #include "addons/translation/training/tokenizer.h"
 #include "app/cli/machine.h"

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "addons/papers/app/study/study_file.h"
-#include "addons/papers/app/zoo/own.h"
 #include "addons/papers/app/zoo/zoo.h"
 #include "app/cli/options.h"
 #include "app/cli/specs.h"

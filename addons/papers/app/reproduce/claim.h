@@ -1,9 +1,9 @@
 // A claim is one figure, table or theorem of a paper as a value: what claims/PAPER/ID.toml says. It has no behaviour:
-// the reader fills it in (claim_reader.h), plan.h says which runs it needs, finding.h judges it, the writers show it.
+// the functions below read it, claim_runs.h says which runs it needs, finding.h judges it, the writers show it.
 //
 // Its runs, measures and checks are those of the lessons, in the lessons' own tables (course/lesson.h), so that a claim
-// and a lesson say the same thing with the same words. A claim's curves are Lines: of trained runs, of which Taken
-// keeps every number that a line can ask for (experiments/taken.h), or of fresh models, which the lessons measure.
+// and a lesson say the same thing with the same words. A claim's curves are Lines: of trained runs, of which RunNumbers
+// keeps every number that a line can ask for (experiments/run_numbers.h), or of fresh models, which the lessons measure.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@
 
 #include "app/course/lesson.h"
 #include "app/grid/axis.h"
-#include "training/experiments/taken.h"
+#include "training/experiments/run_numbers.h"
 
 namespace normscope::reproduce {
 
@@ -56,7 +56,7 @@ struct Line {
   std::string id{};
   Of of = Of::Run;
   std::vector<std::string> runs{};  ///< one; Runs: at least two
-  std::string y{};                  ///< see unknown_number() of claim_reader.h
+  std::string y{};                  ///< see unknown_number()
   std::string stack{};              ///< "", "enc.", "dec.": Profile (in y itself), Shares, LeftOut
   bool relative = false;            ///< Run: divided by its first value
   int32_t from = 1, to = 0;         ///< Run
@@ -116,7 +116,7 @@ struct Part {
 struct Control {
   std::string run;
   std::vector<grid::Axis> axes;
-  std::string chosen{};  ///< in words, as resolved() of plan.h writes it; empty: not chosen yet
+  std::string chosen{};  ///< in words, as resolved() of claim_runs.h writes it; empty: not chosen yet
 };
 inline constexpr int32_t kMostSeeds = 100;
 inline constexpr std::array<uint64_t, 2> kTuningSeeds{101, 102};
@@ -191,5 +191,30 @@ std::vector<Arm> arms_of(const Claim& claim, const course::Measure& measure);
 /// Turns a claim whose sentence pairs are missing into the claim with the pairs there, to which numbers
 /// recorded on them belong.
 Claim on_pairs(const Claim& claim);
+
+/// Reads one file. `pairs` is the folder of the sentence pairs that runs name (data.pairs, data.valid);
+/// empty: there is none. Where a file is missing there, [made_up.NAME] replaces [run.NAME]. Throws Error.
+Claim read_claim(const std::string& file, const std::string& pairs = {});
+/// `parse_claim` does the same from memory; `file` is the name for messages.
+Claim parse_claim(std::string_view toml, const std::string& file, const std::string& pairs = {});
+
+/// Lists what can be measured for the line's kind, when line.y is not among it; it is empty when it
+/// is.
+std::string unknown_number(const Line& line);
+
+struct BrokenClaim {
+  std::string file, error;
+};
+struct Claims {
+  std::vector<Claim> claims;  ///< by folder, then by file
+  std::vector<BrokenClaim> broken;
+  const Claim* find(std::string_view id) const;
+};
+/// Reads every FOLDER/PAPER/ID.toml. A folder that cannot be read gives no claims and one entry in
+/// `broken`.
+Claims read_claims(const std::string& folder, const std::string& pairs = {});
+
+/// Claims/ beside the program, or that of the sources; NORMSCOPE_CLAIMS overrides both.
+std::string claims_folder();
 
 }  // namespace normscope::reproduce

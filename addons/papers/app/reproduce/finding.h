@@ -10,7 +10,9 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "addons/papers/app/reproduce/claim.h"
@@ -19,11 +21,7 @@
 namespace normscope::reproduce {
 
 /// A check with what was measured.
-struct Checked {
-  const course::Check* check = nullptr;
-  const course::Measure* measure = nullptr;
-  course::Measured measured;
-  bool holds = false;
+struct Checked : course::Verdict {
   bool opposite = false;  ///< every seed lies in the opposite band
   Finding finding = Finding::Unknown;
   /// Says that the word for the check is speed, not quality: it compares losses of which some still fell by
@@ -40,12 +38,11 @@ struct Outcome {
   const Claim* claim = nullptr;
   std::shared_ptr<const Claim>
       own{};  ///< what `claim` points to where it is not the caller's: its controls are chosen
-  /// Says that some measures are known by mean and range alone (recorded.h): their values are the ends
+  /// Says that some measures are known by mean and range alone (Recorded): their values are the ends
   /// of the range.
   bool spread_alone = false;
-  int32_t seeds = 0;                                       ///< asked for
-  course::Results results;                                 ///< measures and curves of the seeds known so far
-  std::map<std::string, std::vector<int32_t>> seeds_of{};  ///< by measure, the seed of each of its values
+  int32_t seeds = 0;        ///< asked for
+  course::Results results;  ///< measures and curves of the seeds known so far
   std::vector<Checked> checks;
   Finding finding = Finding::Unknown;
   std::string sentence;  ///< the claim's, with its numbers filled in; of Unknown what is missing
@@ -77,5 +74,41 @@ Outcome judge(const Claim& claim, const std::vector<course::CurveSet>& curves, i
 /// already known; `not_excluded` has one text per check.
 void conclude_recorded(Outcome& outcome, const std::map<std::string, course::CurveData>& falls,
                        const std::vector<std::string>& not_excluded);
+
+// Recorded numbers are what was measured of claims before, in one file (claims/recorded.json). A claim whose runs,
+// lines and measures are unchanged is judged anew from them, without training, even if its bands, sentences or rules
+// have changed. New measurements join the file, but never replace better numbers. A file that cannot be read is
+// refused; a recorded claim whose definition has changed counts as absent. The command and the tests call this.
+
+/// What was measured of one claim.
+struct Recorded {
+  std::string definition;  ///< definition_of() of the claim at that time
+  int32_t seeds = 0;
+  std::map<std::string, course::Measured> measures;  ///< without values where only mean and range were kept
+  std::map<std::string, std::string> chosen;         ///< by control, the cell that was chosen for it
+  std::vector<std::string> not_excluded;  ///< by check, as Checked has it; empty: no neighbour was tested
+  std::map<std::string, course::CurveData> falls;  ///< lines of kLateFall: the largest over the seeds
+};
+using RecordedClaims = std::map<std::string, Recorded>;
+
+/// A hash of all that decides the numbers of a claim: runs, controls, lines and measures, and how
+/// many seeds.
+std::string definition_of(const Claim& claim, int32_t seeds);
+
+/// Throws Error for any other text.
+RecordedClaims parse_recorded(std::string_view json, const std::string& name);
+/// No claims where the file is missing.
+RecordedClaims read_recorded(const std::string& file);
+std::string to_text(const RecordedClaims& claims);
+
+/// What was measured. It returns nothing for a claim that has no verdict, nothing to measure, or no
+/// sentence pairs.
+std::optional<Recorded> record_of(const Outcome& outcome);
+/// Whether the kept numbers of this claim are better than new ones from `seeds` seeds: the claim is
+/// unchanged, and they come from more seeds or from sentence pairs that are now missing.
+bool is_kept(const Claim& claim, int32_t seeds, const RecordedClaims& claims);
+/// Judges by the claim as it is now. It returns nothing where the recorded claim differs from it, or
+/// lacks a measure that it names.
+std::optional<Outcome> judge_recorded(const Claim& claim, int32_t seeds, const RecordedClaims& claims);
 
 }  // namespace normscope::reproduce

@@ -12,6 +12,7 @@
 #include "addons/papers/app/input_kinds.h"
 #include "app/words/words.h"
 #include "engine/core/error.h"
+#include "training/experiments/table.h"
 #include "training/files/places.h"
 #include "training/io/nearest.h"
 #include "training/io/text_table.h"
@@ -102,17 +103,16 @@ StudyPart part_of(Table& table, const std::vector<StudyRow>& own, const std::vec
       table.refuse("numbers", Message("'{}' is unknown: expected {}", number, fmt::join(kNumbers, ", ")));
   part.rows = every_row(table, named);
   part.rows.insert(part.rows.end(), own.begin(), own.end());
-  PlanText text;
-  text.axes = table.texts("axes");
-  if (!part.rows.empty() && text.axes.size() != 1)
+  const std::vector<std::string> axes = table.texts("axes");
+  if (!part.rows.empty() && axes.size() != 1)
     table.refuse("axes", "expected one beside the rows, which stand on the second");
-  text.set = table.texts("set");
-  text.preset = table.text("preset", "post");
-  text.seeds = table.whole("seeds", 1, 1000);
-  text.steps = table.whole("steps", 0, 1'000'000, 0);
+  part.plan.set = table.texts("set");
+  part.plan.preset = table.text("preset", "post");
+  part.plan.seeds = table.whole("seeds", 1, 1000);
+  part.plan.steps = table.whole("steps", 0, 1'000'000, 0);
   try {
     part.metric = metric_from(metric);
-    part.plan = plan_from(text);
+    part.plan = plan_from(part.plan, axes);
     part.take_rows();
     runs_of(part.plan);
   } catch (const Error& error) {
@@ -124,10 +124,10 @@ StudyPart part_of(Table& table, const std::vector<StudyRow>& own, const std::vec
 
 /// What a table of numbers says of a cell.
 std::string number_text(const Cell& cell, std::string_view number, bool page) {
-  if (number == "loss") return experiments::loss_text(cell);
-  if (number == "score") return experiments::score_text(cell);
-  if (number == "gradient") return experiments::power(cell.gradient);
-  const std::string verdict = experiments::verdict_text(cell);
+  if (number == "loss") return loss_text(cell);
+  if (number == "score") return score_text(cell);
+  if (number == "gradient") return power(cell.gradient);
+  const std::string verdict = verdict_text(cell);
   if (!page || cell.count(Verdict::Learns) == 0) return verdict;
   constexpr std::string_view kLearns = "learns ";  // the page says so once
   return "**" + (verdict.starts_with(kLearns) ? verdict.substr(kLearns.size()) : verdict) + "**";
@@ -282,20 +282,18 @@ std::string picture_name(const StudyFile& study, const StudyPart& part, Metric m
 
 std::vector<Grid> grids_of(const StudyFile& study, const experiments::StudyResults& results) {
   std::vector<Grid> grids;
-  std::vector<std::optional<Record>> records = results.records();
-  std::ptrdiff_t first = 0;
+  auto next = results.runs.begin();
   for (const StudyPart& part : study.parts) {
-    const std::ptrdiff_t end = first + part.plan.runs();
-    for (auto run = static_cast<size_t>(first); run < static_cast<size_t>(end); ++run)
-      if (records[run] && !part.measure.empty())
-        records[run]->measured = experiments::largest(results.runs[run]->last, part.measure);
-    const std::vector<CellRun> of_part = runs_of(part.plan);
+    std::vector<std::optional<RunNumbers>> numbers(next, next + part.plan.runs());
+    next += part.plan.runs();
+    for (auto& run : numbers)
+      if (run && !part.measure.empty())
+        run->asked = experiments::largest(std::exchange(run->last, {}), part.measure);
+    const std::vector<CellRun> runs = runs_of(part.plan);
     grids.push_back(grid_of(
-        part.plan, of_part,
-        std::vector<std::optional<Record>>(records.begin() + first, records.begin() + end),
-        is_predicted(part.metric) ? predictions_of(part.plan, of_part) : std::vector<theory::AtStart>{}));
+        part.plan, runs, numbers,
+        is_predicted(part.metric) ? predictions_of(part.plan, runs) : std::vector<theory::AtStart>{}));
     grids.back().measure = part.measure;
-    first = end;
   }
   return grids;
 }

@@ -1,25 +1,34 @@
 // These tests read claims of papers as files: what the reader takes and refuses, what the shipped ones promise, how a
 // verdict is found from made-up measurements, and what is written of it. Nothing is trained here.
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "addons/papers/app/reproduce/claim_reader.h"
+#include "addons/papers/app/input_kinds.h"
+#include "addons/papers/app/reproduce/claim.h"
+#include "addons/papers/app/reproduce/claim_runs.h"
 #include "addons/papers/app/reproduce/finding.h"
-#include "addons/papers/app/reproduce/plan.h"
-#include "addons/papers/app/reproduce/recorded.h"
 #include "addons/papers/app/reproduce/writers.h"
+#include "addons/papers/app/study/study_file.h"
 #include "addons/papers/tests/app/reproduce_fixture.h"
+#include "app/course/figures.h"
+#include "app/course/lesson.h"
+#include "app/course/reader.h"
 #include "app/support/program.h"
+#include "app/support/refused_inputs.h"
 #include "catch.hpp"
 #include "engine/support/helpers.h"
 #include "test_paths.h"
 #include "training/io/input_value.h"
+#include "training/spec/loss_window.h"
 
 namespace normscope::test_reproduce {
 namespace {
@@ -42,19 +51,19 @@ std::string refusal(const std::string& text) {
 
 /// Judges a pair of losses by seed, by way of made-up runs.
 Outcome judged(const Claim& claim, const std::vector<std::pair<double, double>>& losses) {
-  std::map<std::string, Taken> taken;
+  std::map<std::string, RunNumbers> taken;
   std::vector<course::CurveSet> curves(losses.size());
   for (size_t i = 0; i < losses.size(); ++i) {
     const auto runs = experiments_of(claim, *claim.line("end"), i + 1);
     const double both[] = {losses[i].first, losses[i].second};
     for (size_t k = 0; k < 2; ++k) {
-      experiments::Record& record = taken[key_of_run(runs[k])].record;
+      experiments::RunNumbers& record = taken[key_of_run(runs[k])];
       record.loss = both[k];
-      if (std::isnan(both[k])) record.verdict = experiments::Verdict::NotFinite;
+      if (std::isnan(both[k])) record.verdict = {Verdict::NotFinite};
     }
     curves[i]["depth"] = {{2, 4}, {0.5, 0.7}};
   }
-  const FindTaken find = [&](const std::string& key) {
+  const FindNumbers find = [&](const std::string& key) {
     const auto it = taken.find(key);
     return it == taken.end() ? nullptr : &it->second;
   };
@@ -296,3 +305,158 @@ TEST_CASE("reproduce: table, JSON, CSV, picture and page tell the same") {
 }
 
 }  // namespace normscope::test_reproduce
+
+namespace normscope {
+namespace {
+
+const course::Check& check_of(const course::Lesson& lesson, const std::string& measure) {
+  const auto at = std::find_if(lesson.checks.begin(), lesson.checks.end(),
+                               [&](const course::Check& check) { return check.measure == measure; });
+  REQUIRE(at != lesson.checks.end());
+  return *at;
+}
+
+enum class Edge { Both, Low };
+
+}  // namespace
+
+TEST_CASE("the same statement has the same band in a lesson and in a claim") {
+  struct Pair {
+    const char *lesson, *measure, *claim, *of_claim;
+    Edge edge;
+  };
+  // Both: a ratio and its inverse have one band where the band is as far below 1 as above.
+  const Pair pairs[] = {
+      {"dependency", "law_change_post", "liu-fig4", "post", Edge::Both},
+      {"dependency", "law_change_pre", "liu-fig4", "pre", Edge::Both},
+      {"dependency", "times", "liu-fig4", "times", Edge::Low},
+      {"two-stacks", "even_A", "liu-fig3", "enc", Edge::Both},
+      {"two-stacks", "end_B", "liu-table1", "hybrid", Edge::Low},
+      {"two-stacks", "end_C", "liu-table1", "pre", Edge::Both},
+      {"after-the-papers", "gain_qk", "qk-norm-high-rate", "lead", Edge::Low},
+      {"after-the-papers", "calm", "lns-variance", "times", Edge::Low},
+  };
+  const course::Course course = course::read_course(NORMSCOPE_SOURCE_DIR "/lessons");
+  const reproduce::Claims claims = reproduce::read_claims(NORMSCOPE_SOURCE_DIR "/addons/papers/claims");
+  for (const Pair& pair : pairs) {
+    INFO(pair.lesson << "." << pair.measure << " and " << pair.claim << "." << pair.of_claim);
+    const course::Lesson* lesson = course.find(pair.lesson);
+    const reproduce::Claim* claim = claims.find(pair.claim);
+    REQUIRE(lesson);
+    REQUIRE(claim);
+    const course::Check &taught = check_of(*lesson, pair.measure),
+                        &claimed = check_of(claim->language, pair.of_claim);
+    CHECK((taught.low || taught.high));
+    if (pair.edge == Edge::Low) CHECK(taught.low);
+    CHECK(taught.low == claimed.low);
+    if (pair.edge == Edge::Both) CHECK(taught.high == claimed.high);
+  }
+}
+
+TEST_CASE(
+    "a figure of losses over a setting says that each is a mean, as one over the steps does of its ends") {
+  const course::Course course = course::read_course(NORMSCOPE_SOURCE_DIR "/lessons");
+  size_t swept = 0;
+  for (const course::Lesson& lesson : course.lessons)
+    for (const course::Figure& figure : lesson.figures) {
+      INFO(lesson.id << ", " << figure.id);
+      CHECK_FALSE((course::ends_in_means(figure) && course::is_of_means(lesson, figure)));
+      if (!course::is_of_means(lesson, figure)) continue;
+      ++swept;
+      CHECK(figure.y.label.starts_with("loss"));
+    }
+  CHECK(swept >= 2);
+}
+
+TEST_CASE(
+    "a measure that is the loss at the end of a lesson's run is a mean of as many losses as everywhere") {
+  const course::Course course = course::read_course(NORMSCOPE_SOURCE_DIR "/lessons");
+  size_t ends = 0;
+  for (const course::Lesson& lesson : course.lessons)
+    for (const course::Measure& measure : lesson.measures) {
+      const course::Curve* curve = lesson.curve(measure.curve);
+      if (!curve || curve->of != course::Curve::Of::Run || measure.take != "mean") continue;
+      if (curve->y != "loss" && curve->y != "excess") continue;
+      INFO(lesson.id << ", " << measure.id);
+      const bool part = measure.a != measure.b;
+      const double first = part ? measure.a : curve->from, last = part ? measure.b : curve->to;
+      if (last != lesson.run(curve->run)->spec.train.steps) continue;
+      ++ends;
+      CHECK(last - first + 1 == kLossWindow);
+    }
+  CHECK(ends >= 40);
+}
+
+}  // namespace normscope
+
+namespace normscope::test_coverage {
+namespace {
+
+using namespace reproduce;
+
+/// The verdict of each claim by its id, as the page of reproductions has it.
+std::map<std::string, std::string> verdicts_of(const Claims& all) {
+  const RecordedClaims recorded = read_recorded(NORMSCOPE_SOURCE_DIR "/addons/papers/claims/recorded.json");
+  std::map<std::string, std::string> verdicts;
+  for (const Claim& claim : all.claims) {
+    const auto outcome = judge_recorded(claim, claim.seeds, recorded);
+    verdicts[claim.id] = outcome ? verdict_of(*outcome) : to_string(Finding::Beyond);
+  }
+  return verdicts;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "coverage: a statement has the verdicts of the claims that stand beside it, and every claim stands there") {
+  const std::map<std::string, std::string> verdicts =
+      verdicts_of(read_claims(NORMSCOPE_SOURCE_DIR "/addons/papers/claims"));
+  static const std::regex row(R"(\| (.+) \| (.+) \| (.+) \|)"), quoted("`([^`]+)`");
+  std::set<std::string> missing;
+  for (const auto& [id, verdict] : verdicts) missing.insert(id);
+  std::ifstream page(NORMSCOPE_SOURCE_DIR "/addons/papers/docs/coverage.md");
+  size_t rows = 0;
+  std::smatch cells;
+  for (std::string line; std::getline(page, line);) {
+    if (!std::regex_match(line, cells, row) || cells[1] == "statement") continue;
+    INFO(line);
+    ++rows;
+    std::string expected;
+    const std::string where = cells[2];
+    for (std::sregex_iterator at(where.begin(), where.end(), quoted), end; at != end; ++at) {
+      const auto claim = verdicts.find((*at)[1]);
+      if (claim == verdicts.end()) continue;
+      expected += (expected.empty() ? "" : "; ") + claim->second;
+      missing.erase(claim->first);
+    }
+    CHECK(cells[3] == (expected.empty() ? "–" : expected));
+  }
+  CHECK(rows > verdicts.size() / 2);
+  CHECK(missing == std::set<std::string>{});
+}
+
+}  // namespace normscope::test_coverage
+
+namespace normscope {
+
+TEST_CASE("refusals: the readers of studies and claims say in one line what is wrong with an input") {
+  test::check_reader(
+      {"study", [](const std::string& text) { sweep::parse_study(text, "studies/tiny.toml"); }, false});
+  test::check_reader({"claim",
+                      [](const std::string& text) { reproduce::parse_claim(text, "claims/test/tiny.toml"); },
+                      false});
+}
+
+TEST_CASE("files: the limits of claims, studies and own entries are those that README.md states", "[gate]") {
+  const std::string page = test::read_all(NORMSCOPE_SOURCE_DIR "/addons/papers/README.md");
+  for (const auto& [what, kind] : {std::pair{"a claim", input::kClaim}, std::pair{"a study", input::kStudy},
+                                   std::pair{"`zoo.json`", input::kOwnZoo}}) {
+    INFO(what);
+    const size_t row = page.find(std::string("\n| ") + what);
+    REQUIRE(row != page.npos);
+    CHECK(test::contains(page.substr(row, page.find('\n', row + 1) - row),
+                         "| " + std::to_string(kind.limit / 1'000'000) + " MB |"));
+  }
+}
+
+}  // namespace normscope

@@ -11,10 +11,9 @@
 #include <string_view>
 #include <vector>
 
-#include "addons/papers/app/reproduce/claim_reader.h"
+#include "addons/papers/app/reproduce/claim.h"
+#include "addons/papers/app/reproduce/claim_runs.h"
 #include "addons/papers/app/reproduce/finding.h"
-#include "addons/papers/app/reproduce/plan.h"
-#include "addons/papers/app/reproduce/recorded.h"
 #include "addons/papers/app/reproduce/writers.h"
 #include "addons/papers/tests/app/reproduce_fixture.h"
 #include "app/support/program.h"
@@ -130,9 +129,9 @@ TEST_CASE("reproduce: quality is said of runs that have levelled off, and speed 
 TEST_CASE("reproduce: the fall of a loss over its last quarter is that of a straight line") {
   const Claim quality = tiny("\"speed\"", "\"quality\"");
   const Line& line = *quality.line(std::string("end") + kLateFall);
-  std::map<std::string, Taken> taken;
+  std::map<std::string, RunNumbers> taken;
   for (const auto& run : experiments_of(quality, line, 1)) {
-    experiments::Record& record = taken[key_of_run(run)].record;
+    experiments::RunNumbers& record = taken[key_of_run(run)];
     // Twelve steps; the last three fall by 0.5 each, of which three make the quarter.
     record.curve = {9, 9, 9, 9, 9, 9, 9, 9, 9, 3, 2.5, 2};
   }
@@ -141,7 +140,7 @@ TEST_CASE("reproduce: the fall of a loss over its last quarter is that of a stra
     return it == taken.end() ? nullptr : &it->second;
   };
   CHECK(curve_of(quality, line, 1, find)->y[0] == Approx(1.5));
-  taken.begin()->second.record.verdict = experiments::Verdict::NotFinite;
+  taken.begin()->second.verdict = {Verdict::NotFinite};
   const std::vector<double> falls = curve_of(quality, line, 1, find)->y;
   CHECK(std::count_if(falls.begin(), falls.end(), [](double fall) { return std::isinf(fall); }) == 1);
 }
@@ -204,11 +203,11 @@ TEST_CASE("reproduce: a control is the cell with the lowest loss on seeds of its
   CHECK(tuning.size() == 18);
   for (const auto& run : tuning) CHECK(run.spec.seed > static_cast<uint64_t>(kMostSeeds));
   CHECK(cost_of(claim, 2).runs == static_cast<int32_t>(18 + 2 * experiments_of(claim, 1).size()));
-  std::map<std::string, Taken> taken;
+  std::map<std::string, RunNumbers> taken;
   for (size_t i = 0; i < tuning.size(); ++i) {
-    Taken& one = taken[key_of_run(tuning[i])];
+    RunNumbers& one = taken[key_of_run(tuning[i])];
     one.validation = i % 9 == 7 ? 1.0 : 2.0;  // the last initialisation, the middle rate
-    if (i == 3) one.record.verdict = experiments::Verdict::NotFinite;
+    if (i == 3) one.verdict = {Verdict::NotFinite};
   }
   const auto find = [&](const std::string& key) {
     const auto it = taken.find(key);

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "addons/papers/app/reproduce/claim_reader.h"
-#include "addons/papers/app/reproduce/trainer.h"
+#include "addons/papers/app/reproduce/claim.h"
+#include "addons/papers/app/reproduce/claim_runs.h"
 #include "addons/papers/app/reproduce/writers.h"
 #include "addons/papers/tests/app/reproduce_fixture.h"
 #include "addons/translation/training/tokenizer.h"
@@ -80,7 +80,8 @@ TEST_CASE("reproduce: a line is what a run of the same specification shows") {
   const auto backend = make_cpu_backend(1);
   Run run(runs[0].spec, make_task(runs[0].spec.data), *backend);
   while (run.steps_done() < 12) run.step();
-  CHECK(all.outcomes[0].results.measures.at("post").values[0] == run.mean_loss(experiments::Record::kWindow));
+  CHECK(all.outcomes[0].results.measures.at("post").values[0] ==
+        run.mean_loss(experiments::RunNumbers::kWindow));
 }
 
 TEST_CASE("reproduce: what is there is not trained again, and a stopped visit goes on to the same JSON") {

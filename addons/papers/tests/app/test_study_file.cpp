@@ -138,7 +138,7 @@ TEST_CASE("study: a part shows a number of its runs' history beside the loss", "
 
 TEST_CASE("study: the largest of the numbers that match, known ones alone", "[study]") {
   const double nan = experiments::kUnknown;
-  const experiments::Numbers numbers{
+  const experiments::Moment numbers{
       {"L01.attn.head.1.logit", "L02.attn.head.1.logit", "L02.attn.out.mean_square", "critical.rate"},
       {3, nan, 9, 0.25}};
   CHECK(experiments::largest(numbers, "largest_logit") == 3);

@@ -1,16 +1,26 @@
-// These tests cover the zoo without a window: its rows, its runs, its store and its tables, on a model so small that all
-// of it takes a second.
+// These tests cover the zoo: its rows, its runs, its store and its tables, on a model so small that all of it takes a
+// second; its command; its links; and the rows that a user enters from a lesson.
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <set>
+#include <string>
 
 #include "addons/papers/app/zoo/zoo.h"
+#include "addons/sweep/app/cells.h"
+#include "addons/sweep/app/sweep_plan.h"
+#include "addons/sweep/app/sweep_writers.h"
+#include "app/link/link.h"
+#include "app/support/player_driver.h"
 #include "app/support/program.h"
+#include "app/support/stored_files.h"
 #include "catch.hpp"
 #include "engine/core/error.h"
 #include "engine/cpu/backend_cpu.h"
+#include "engine/support/helpers.h"
+#include "folder.h"
 #include "training/run/run.h"
 #include "training/spec/update_rule.h"
 #include "training/support/tiny.h"
@@ -147,7 +157,7 @@ TEST_CASE("a record is what a run of the same specification shows", "[zoo]") {
     REQUIRE(run.history()->frame(20, frame, found));
     gradient = static_cast<double>(frame[static_cast<size_t>(run.history()->find("L01.ffn.w2.grad_norm"))]);
   }
-  const Record& record = all.runs[1]->record;
+  const RunNumbers& record = *all.runs[1];
   CHECK(record.steps == 24);
   CHECK(record.loss == run.mean_loss(25));
   CHECK(record.gradient_first == gradient);
@@ -166,7 +176,7 @@ TEST_CASE("the number of runs at a time changes nothing; equal runs are trained 
   twice.parts[0].take_rows();
   const StudyResults results = train_all(twice, none);
   CHECK(results.trained == 4);
-  CHECK(results.runs[0]->record.loss == results.runs[2]->record.loss);
+  CHECK(results.runs[0]->loss == results.runs[2]->loss);
 }
 
 TEST_CASE("a study that ended early goes on and ends in the same table", "[zoo]") {
@@ -220,13 +230,13 @@ TEST_CASE("other systems have parts of their own, with their score, at one depth
   CHECK(spec(4).model.norm == NormKind::AdaNorm);
   ResultStore none("");
   const StudyResults results = train_all(zoo, none);
-  for (const auto& record : results.records()) {
+  for (const auto& record : results.runs) {
     REQUIRE(record);
     CHECK(record->steps == 24);
     CHECK(std::isfinite(record->score));
     CHECK(record->gradient_first > 0);
     CHECK(record->gradient_last > 0);
-    CHECK(record_from(InputValue::parse(to_json(*record).dump(), "record")).score == record->score);
+    CHECK(numbers_from(InputValue::parse(to_json(*record).dump(), "record")).score == record->score);
   }
   const std::vector<sweep::Grid> grids = sweep::grids_of(zoo, results);
   CHECK(test::contains(to_text(zoo, grids), "UAS, %"));
@@ -244,10 +254,10 @@ TEST_CASE("runs that break are reported as such", "[zoo]") {
   zoo.parts[0].take_rows();
   ResultStore none("");
   const StudyResults results = train_all(zoo, none);
-  const Record& record = results.runs[0]->record;
+  const RunNumbers& record = *results.runs[0];
   CHECK(record.verdict == Verdict::NotFinite);
   CHECK(record.steps < 24);
-  CHECK_FALSE(record.what.empty());
+  CHECK_FALSE(record.what().empty());
   CHECK(std::isnan(record.loss));
   const std::vector<sweep::Grid> grids = sweep::grids_of(zoo, results);
   const nlohmann::json cell = to_json(zoo, grids)["parts"][0]["sweep"]["cells"][0];
@@ -257,15 +267,331 @@ TEST_CASE("runs that break are reported as such", "[zoo]") {
 }
 
 TEST_CASE("verdicts are counted over the seeds", "[zoo]") {
-  Record learns, stuck;
-  learns.verdict = Verdict::Learns;
-  stuck.verdict = Verdict::Stuck;
-  OverSeeds arm;
-  arm.runs = {learns, stuck, learns};
-  arm.known = 3;
-  CHECK(arm.verdict() == "learns 2 of 3");
-  arm.runs = {stuck, stuck, stuck};
-  CHECK(arm.verdict() == "stuck");
+  RunNumbers learns, stuck;
+  learns.verdict = {Verdict::Learns};
+  stuck.verdict = {Verdict::Stuck};
+  sweep::Cell cell;
+  cell.runs = {learns, stuck, learns};
+  cell.summarise();
+  CHECK(cell.tally() == "learns 2 of 3");
+  cell.runs = {stuck, stuck, stuck};
+  CHECK(cell.tally() == "stuck");
 }
 
 }  // namespace normscope::test_zoo
+
+using namespace normscope::test;
+using nlohmann::json;
+
+namespace {
+
+const std::string kTinyZoo = "zoo --depth 2 --seeds 2 --warmup 8" + tiny_options(0) + " ";
+
+}  // namespace
+
+TEST_CASE("zoo writes table, JSON, CSV, pictures and page, and trains nothing twice") {
+  const Folder folder;
+  const std::string out = folder.file("zoo");
+  const Outcome first = run_program(kTinyZoo + ("--steps 24 --only post,pre,remedies --out " + out));
+  REQUIRE(first.code == 0);
+  CHECK(contains(first.out, "Placements"));
+  CHECK(contains(first.out, "sandwich") == false);
+  CHECK(contains(first.out, " 0 taken from "));
+
+  const json table = json::parse(read_all(out + "/zoo.json"));
+  CHECK(table["format"] == "normscope study 1");
+  CHECK(table["complete"] == true);
+  REQUIRE(table["parts"].size() == 2);
+  size_t cells = 0;
+  for (const json& part : table["parts"]) {
+    for (const json& row : part["rows"])
+      for (const char* key : {"name", "title", "source", "set"}) CHECK(row.contains(key));
+    for (const json& cell : part["sweep"]["cells"]) {
+      ++cells;
+      REQUIRE(cell["runs"].size() == 2);
+      for (const json& run : cell["runs"]) {
+        CHECK(run["steps"] == 24);
+        CHECK(run["loss"].get<double>() > 0);
+        CHECK(run["gradient_first"].get<double>() > 0);
+        CHECK(run["verdict"].is_string());
+      }
+    }
+  }
+  const std::string csv = read_all(out + "/zoo.csv");
+  CHECK(static_cast<size_t>(std::count(csv.begin(), csv.end(), '\n')) == 1 + cells * 2);
+  CHECK(csv.starts_with("part,train.warmup,row,seed,verdict,"));
+  const std::string svg = read_all(out + "/zoo-placements.svg");
+  CHECK(svg.ends_with("</svg>\n"));
+  CHECK(contains(svg, "post"));
+  CHECK(contains(read_all(out + "/zoo.md"), "](zoo-placements.svg)"));
+
+  const Outcome second = run_program(kTinyZoo + ("--steps 24 --only post,pre,remedies --out " + out));
+  CHECK(second.code == 0);
+  CHECK(contains(second.out, "\n0 runs trained"));
+  CHECK(json::parse(read_all(out + "/zoo.json")) == table);
+}
+
+TEST_CASE("zoo --stored shows what there is and trains nothing") {
+  const Folder folder;
+  const std::string out = folder.file("zoo");
+  REQUIRE(run_program(kTinyZoo + ("--steps 24 --only post --out " + out)).code == 0);
+  const Outcome stored = run_program(kTinyZoo + ("--steps 24 --only post,pre --stored --out " + out));
+  CHECK(stored.code == 0);
+  const json table = json::parse(read_all(out + "/zoo.json"));
+  CHECK(contains(stored.out, "\npost "));
+  CHECK_FALSE(contains(stored.out, "\npre "));
+  CHECK(table["complete"] == false);
+}
+
+TEST_CASE("zoo: a store that fills up costs no row of the table") {
+  const Folder folder;
+  const std::string post = kTinyZoo + std::string("--steps 24 --only post --store ");
+  const Outcome whole = run_program(post + folder.file("st"));
+  REQUIRE(whole.code == 0);
+  make_full_store(folder.file("st"), folder.file("full"));
+  const Outcome unkept = run_program(post + folder.file("full"));
+  CHECK(unkept.code == 5);
+  CHECK(contains(unkept.out, "\n4 runs trained"));
+  CHECK(contains(unkept.err, "No space left"));
+  const auto table = [](const std::string& out) {
+    const size_t at = out.find("Placements");
+    return out.substr(at, out.find("runs trained") - at);
+  };
+  CHECK(table(unkept.out) == table(whole.out));
+}
+
+TEST_CASE("zoo: Ctrl+C ends it with one line") {
+  const Folder folder;
+  const std::string arguments = kTinyZoo + ("--only post,pre --steps 1000000 --out " + folder.file("zoo"));
+  const Outcome stopped = run_program(arguments, "timeout --foreground --preserve-status -s INT 2");
+  CHECK(stopped.code == 130);
+  CHECK(is_one_error_line(stopped));
+}
+
+TEST_CASE("where nothing can be kept the zoo trains without a store and says so in one line") {
+  const Folder folder;
+  std::filesystem::create_directories(folder.file("cache/normscope"));
+  std::filesystem::create_directory_symlink("/proc/self", folder.file("cache/normscope/results"));
+  for (const std::string& cache : {std::string("/dev/null"), folder.file("cache")})
+    for (const char* stored : {"", " --stored"}) {
+      const Outcome outcome = run_program(std::string(kTinyZoo) + "--steps 24 --only post" + stored,
+                                          "env XDG_CACHE_HOME=" + cache);
+      INFO(cache << stored << " gave " << outcome.out << outcome.err);
+      CHECK(outcome.code == 0);
+      if (*stored && cache != "/dev/null") continue;  // what is there may be read
+      CHECK(contains(outcome.out, *stored ? "\n0 runs trained" : "\n4 runs trained"));
+      CHECK(is_one_error_line(outcome));
+      CHECK(contains(outcome.err, "; no run is kept"));
+    }
+}
+
+TEST_CASE("zoo --list names every entry, and a table that cannot be written exits with 5") {
+  const Outcome list = run_program("zoo --list");
+  CHECK(list.code == 0);
+  for (const char* name : {"post", "pre", "admin", "pre-rms", "post-sgd", "clip-1", "mix-alternate"})
+    CHECK(contains(list.out, std::string("\n  ") + name + " "));
+  const Outcome unwritable = run_program(std::string(kTinyZoo) + "--steps 5 --only post --json /dev/null/x",
+                                         "env XDG_CACHE_HOME=/nowhere/at/all");
+  CHECK(unwritable.code == 5);
+  CHECK(is_one_error_line(unwritable));
+}
+
+namespace normscope {
+
+TEST_CASE("links of every row of the zoo give it back", "[zoo]") {
+  for (const sweep::StudyPart& part : zoo::study_of({}).parts)
+    for (const sweep::StudyRow& row : part.rows) {
+      INFO(row.name);
+      link::LinkedView view;
+      view.runs.push_back({'A', preset_run(part.plan.preset), {}});
+      for (const std::string& set : row.set) sweep::assign(view.runs[0].spec, set);
+      const link::LinkedView back = link::read_link(link::link_fragment(view));
+      REQUIRE(back.runs.size() == 1);
+      CHECK(back.runs[0].spec == view.runs[0].spec);
+    }
+}
+
+}  // namespace normscope
+
+namespace normscope::test_zoo_own {
+namespace {
+
+using namespace course;
+using namespace normscope::lessons;
+using fixture::PlayerDriver;
+using test::contains;
+
+std::string refusal_of_zoo(const std::string& json) {
+  return test::error_of([&] { zoo::parse_own(json, "zoo.json"); }, "");
+}
+
+}  // namespace
+
+TEST_CASE("an own entry is kept once, read again, and trained beside the others", "[zoo]") {
+  const test::Folder folder;
+  const std::string path = folder.file("deep/zoo.json");
+  CHECK(zoo::own_path(folder.file("deep/lessons.json")) == path);
+  CHECK(zoo::read_own(path).empty());
+  const std::vector<std::string> set{"model.placement=none", "wiring.L*=before=ln branch=scalar:0.2"};
+  CHECK(zoo::enter(path, set) == "own-1");
+  CHECK(zoo::enter(path, set) == "own-1");
+  CHECK(zoo::enter(path, {"model.placement=none", "wiring.L*=after=rms", "wiring.final=ln"}) == "own-2");
+  const std::vector<sweep::StudyRow> own = zoo::read_own(path);
+  REQUIRE(own.size() == 2);
+  CHECK(own[0].set == set);
+  CHECK(own[0].title == "L* before=ln branch=scalar:0.2");
+  CHECK(own[1].title == "L* after=rms, final=ln");
+  CHECK_THROWS_AS(zoo::enter("", set), Error);
+  CHECK_THROWS_AS(zoo::enter(path, {"wiring.L*=befor=ln"}), Error);
+
+  const sweep::StudyFile chosen = zoo::study_of({.only = "post,own", .seeds = 1}, own);
+  REQUIRE(chosen.parts.size() == 2);
+  CHECK(chosen.parts[1].rows[0].name == "own-1");
+  const std::vector<experiments::StudyRun> runs = sweep::study_of(chosen).runs;
+  REQUIRE(runs.size() == 6);  // without and with warm-up
+  CHECK(get_field(runs[2].run.spec, "wiring.L*.ffn") == "before=ln branch=scalar:0.2");
+  CHECK(get_field(runs[2].run.spec, "wiring.final") == "none");
+  CHECK_THROWS_AS(zoo::study_of({.only = "own-1"}), Error);  // the file has none
+
+  CHECK(contains(refusal_of_zoo("{\"entries\": [{\"name\": \"post\", \"set\": [\"train.lr=1\"]}]}"),
+                 "own- and a number"));
+  CHECK(contains(refusal_of_zoo("{\"entries\": [{\"name\": \"own-1\", \"set\": [\"train.lrr=1\"]}]}"),
+                 "own-1: "));
+  CHECK(contains(refusal_of_zoo("{\"entries\": [{\"name\": \"own-1\", \"set\": []}]}"), "entries[0].set"));
+  CHECK(contains(refusal_of_zoo("[]"), "zoo.json"));
+}
+
+TEST_CASE("own entries with any numbers leave one for the next, which can be read again", "[zoo]") {
+  const test::Folder folder;
+  const auto entered_beside = [&](const std::string& name) {
+    const std::string path =
+        folder.write("zoo.json", "{\"entries\": [{\"name\": \"" + name + "\", \"set\": [\"train.lr=1\"]}]}");
+    const std::string entered = zoo::enter(path, {"model.placement=none", "wiring.L*=after=rms"});
+    const std::vector<sweep::StudyRow> own = zoo::read_own(path);
+    REQUIRE(own.size() == 2);
+    CHECK(own[1].name == entered);
+    return entered;
+  };
+  CHECK(entered_beside("own-1") == "own-2");
+  CHECK(entered_beside("own-99999") == "own-1");
+  for (const char* huge : {"own-100000", "own-99999999999999999999"})
+    CHECK_THROWS_WITH(entered_beside(huge), Catch::Contains("own- and a number of at most 5 digits"));
+}
+
+TEST_CASE("the command knows own entries, and says in one line what is wrong with their file", "[zoo]") {
+  const test::Folder folder;
+  zoo::enter(folder.file("normscope/zoo.json"), {"model.placement=none", "wiring.L*=after=rms"});
+  const std::string data = "env XDG_DATA_HOME=" + folder.file("");
+  const test::Outcome list = test::run_program("zoo --list --only own", data);
+  CHECK(list.code == 0);
+  CHECK(contains(list.out, "own-1 "));
+  CHECK(contains(list.out, "wiring.L*=after=rms"));
+  std::ofstream(folder.file("normscope/zoo.json")) << "{ not json";
+  const test::Outcome damaged = test::run_program("zoo --list", data);
+  CHECK(damaged.code == 3);
+  CHECK(test::is_one_error_line(damaged));
+}
+
+TEST_CASE("a placement of one's own is an entry of the zoo, which trains it", "[zoo]") {
+  const test::Folder folder;
+  std::filesystem::create_directories(folder.path / "placements");
+  folder.write("placements/mine.toml",
+               "name = \"mine\"\nlabel = \"My own\"\nsublayer = \"before=ln after=ln\"\n");
+  const std::string own =
+      "env XDG_DATA_HOME=" + folder.file("data") + " NORMSCOPE_PLACEMENTS=" + folder.file("placements");
+  const test::Outcome list = test::run_program("zoo --list --only own", own);
+  CHECK(list.code == 0);
+  CHECK(contains(list.out, "mine "));
+  CHECK(contains(list.out, "My own"));
+  CHECK(contains(list.out, "model.placement=mine"));
+  const test::Outcome trained = test::run_program(
+      "zoo --depth 2 --seeds 1 --warmup 2 --steps 4 --only mine,post" + test::tiny_options(0), own);
+  CHECK(trained.code == 0);
+  CHECK(contains(trained.out, "\nmine "));
+  CHECK(test::run_program("zoo --list --only mine", "env XDG_DATA_HOME=" + folder.file("data")).code == 2);
+}
+
+TEST_CASE("the learner wires a run, runs it again and enters it in the zoo", "[player]") {
+  const test::Folder folder;
+  const std::string path = folder.file("lessons.json");
+  int learned = 0;
+  Changes ran;
+  PlayerDriver p(path, {1600, 1000}, 1, [&](const Lesson&, MeasureState& state) {
+    learned += state.changes.contains("D");
+    ran = state.changes;
+  });
+  p.open("after-the-papers", StepKind::Explain);
+  CHECK_FALSE(p.driver.control("lesson/keep").enabled);
+  CHECK(p.driver.value("lesson/drag/stream") == "nothing");
+  p.focus("lesson/drag/stream");
+  p.key("Right");
+  CHECK(p.driver.value("lesson/drag/stream") == "LayerNorm");
+  CHECK_FALSE(p.driver.control("lesson/keep").enabled);  // not measured yet
+  p.click("lesson/again");
+  CHECK(learned == 1);
+  p.click("lesson/keep");
+  const std::vector<sweep::StudyRow> own = zoo::read_own(folder.file("zoo.json"));
+  REQUIRE(own.size() == 1);
+  CHECK(own[0].set == std::vector<std::string>{"model.placement=none",
+                                               "wiring.L*=before=ln after=ln stream=ln", "wiring.final=ln"});
+  CHECK(p.says("own-1"));
+  CHECK_FALSE(p.driver.control("lesson/keep").enabled);
+  CHECK(p.ui.registry().find("lesson/kept"));
+  // Once it has a name the same wiring runs again.
+  const Changes entered = ran;
+  p.click("lesson/again");
+  CHECK(learned == 2);
+  CHECK(ran == entered);
+  CHECK(p.driver.value("lesson/drag/stream") == "LayerNorm");
+}
+
+TEST_CASE("the button that enters a wiring keeps apart from the one that runs it again", "[player]") {
+  for (const ui::Vec size : {ui::Vec{1600, 1000}, {1280, 800}, {1024, 600}}) {
+    INFO(size.x);
+    PlayerDriver p("", size);
+    p.open("after-the-papers", StepKind::Explain);
+    const ui::Rect zoo = p.driver.control("lesson/keep").rect;
+    CHECK(p.driver.control("lesson/again").rect.y - zoo.bottom() >= 6);
+    CHECK(zoo.y - p.driver.control("lesson/puzzle").rect.bottom() >= 6);
+  }
+}
+
+}  // namespace normscope::test_zoo_own
+
+namespace normscope::sweep {
+namespace {
+
+using experiments::ResultStore;
+using test::Folder;
+
+bool onwards(const experiments::Progress&) { return true; }
+
+}  // namespace
+
+TEST_CASE("sweep: what the zoo has trained is not trained again, nor the other way round") {
+  const StudyFile animals = zoo::study_of(
+      {.only = "post", .depths = {2}, .seeds = 2, .steps = 24, .warmup = 8, .set = test::tiny_set(0)});
+  Plan plan;
+  plan.set = test::tiny_set();
+  plan.steps = 24;
+  plan.seeds = 2;
+  plan.axes = {axis_from("train.warmup=0,8", base_of(plan))};
+  const auto visit = [&](ResultStore& store) { return train(study_of(runs_of(plan)), store, {}, onwards); };
+  const auto json = [&](const experiments::StudyResults& all) {
+    return to_json(grid_of(plan, runs_of(plan), all.runs)).dump(1);
+  };
+  ResultStore none("");
+  const std::string whole = json(visit(none));
+
+  const Folder folder;
+  ResultStore first(folder.file("zoo")), second(folder.file("sweep"));
+  REQUIRE(train(study_of(animals), first, {}, onwards).trained == 4);
+  const experiments::StudyResults found = visit(first);
+  CHECK(found.trained == 0);
+  CHECK(found.stored == 4);
+  CHECK(json(found) == whole);
+  REQUIRE(visit(second).trained == 4);
+  CHECK(train(study_of(animals), second, {}, onwards).trained == 0);
+}
+
+}  // namespace normscope::sweep

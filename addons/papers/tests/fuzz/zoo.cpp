@@ -1,5 +1,5 @@
 // A learner's own entries of the zoo.
-#include "addons/papers/app/zoo/own.h"
+#include "addons/papers/app/zoo/zoo.h"
 #include "fuzz.h"
 
 using namespace normscope;

@@ -5,19 +5,24 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <atomic>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "addons/sweep/app/sweep_plan.h"
 #include "addons/sweep/app/sweep_writers.h"
 #include "app/cli/options.h"
+#include "app/cli/results.h"
 #include "app/cli/specs.h"
 #include "app/cli/study.h"
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
 #include "app/words/words.h"
+#include "engine/cpu/backend_cpu.h"
+#include "training/experiments/result_store.h"
 
 namespace normscope::commands {
+
 using namespace cli;
 namespace {
 
@@ -44,9 +49,9 @@ sweep::Plan sweep_plan_of(const SweepOptions& options) {
                     options.axes.empty() ? "something to sweep" : "axes or a sweep that is ready, not both",
                     preset_names_text()));
   return with_exit(Exit::Usage, [&] {
-    sweep::PlanText text{options.set, options.axes, options.more_seeds, options.steps, options.seeds};
-    if (!options.preset.empty()) text.axes = sweep::text_of(sweep::preset_plan(options.preset)).axes;
-    return sweep::plan_from(text);
+    sweep::Plan plan{.set = options.set, .steps = options.steps, .seeds = options.seeds};
+    if (!options.preset.empty()) plan.axes = sweep::preset_plan(options.preset).axes;
+    return sweep::plan_from(std::move(plan), options.axes, options.more_seeds);
   });
 }
 
@@ -54,9 +59,9 @@ sweep::Plan sweep_plan_of(const SweepOptions& options) {
 class SweepNote {
  public:
   explicit SweepNote(size_t runs) : runs_(runs) {}
-  void operator()(size_t, const experiments::Taken& taken) {
+  void operator()(size_t, const experiments::RunNumbers& taken) {
     ++known_;
-    learn_ += taken.record.verdict == experiments::Verdict::Learns;
+    learn_ += taken.verdict == Verdict::Learns;
   }
   bool operator()(experiments::Progress at, const OnProgress& on_progress) const {
     if (!at.looking) at.note = fmt::format("{} of {} runs, {} learn", known_.load(), runs_, learn_.load());
@@ -91,7 +96,7 @@ Exit sweep_command(const SweepOptions& options) {
     const experiments::StudyResults studied = experiments::train(
         study, store, runner, [&](const experiments::Progress& at) { return told(at, on_progress); },
         std::ref(told));
-    grid = sweep::grid_of(plan, runs, studied.records(), sweep::predictions_of(plan, runs));
+    grid = sweep::grid_of(plan, runs, studied.runs, sweep::predictions_of(plan, runs));
     return count_of(study, studied);
   };
   work.show = [&] {
@@ -152,6 +157,48 @@ void add_sweep(CLI::App& app, Command& command) {
             {"write the cells as JSON (docs/log-format.md)", "one line a run",
              "a picture of the grid with the border where it begins to learn",
              "a page, with the picture where --svg is given too"});
+}
+
+namespace {
+
+struct MergeOptions {
+  std::vector<std::string> folders;
+  std::string into;
+};
+
+Exit merge(const MergeOptions& options) {
+  const experiments::StorePlace place = results_folder(options.into);
+  const std::string& into = place.folder;
+  if (into.empty())
+    throw CommandError(Exit::Internal,
+                       "merge: there is no folder to put the results in: expected --store DIR");
+  const experiments::Merged merged =
+      with_exit(Exit::Input, [&] { return experiments::merge(into, options.folders); });
+  for (const std::string& path : merged.damaged) complain(path + ": not a result that can be read, left out");
+  say("{} results taken into {}, {} were there already\n", merged.taken, into, merged.known);
+  experiments::ResultStore store(place);
+  store.trim();
+  Bars().finish(store);
+  const std::unique_ptr<Backend> backend = make_cpu_backend(1);
+  const std::string here = experiments::numbers_of(*backend);
+  for (const std::string& numbers : merged.numbers)
+    if (numbers != here)
+      complain(
+          Message("some were trained as \"{}\", whose bits differ from \"{}\" of this machine: commands here "
+                  "take only the latter",
+                  numbers, here));
+  return Exit::Ok;
+}
+
+}  // namespace
+
+void add_merge(CLI::App& app, Command& command) {
+  const auto [sub, options] = add_command(
+      app, command, "merge", "Put the results of shards, or of several machines, into one store", merge);
+  sub.add_option("folders", options.folders, "stores of results")->type_name("DIR")->required();
+  sub.add_option("--store", options.into, "the store that they go into")
+      ->type_name("DIR")
+      ->default_str("in the user's cache");
 }
 
 }  // namespace normscope::commands

@@ -1,4 +1,5 @@
-// The fields of one axis are its setting, its kind (list, lin or log), the rail with its handles, and the same as text.
+// What is swept: the sweeps that are ready to start, the fields of each axis (its setting, its kind, list, lin or log,
+// the rail with its handles, and the same as text), the rest of the runs, and the regions with more seeds.
 #include <fmt/format.h>
 #include <imgui.h>
 
@@ -7,6 +8,7 @@
 #include <cstdlib>
 #include <optional>
 
+#include "addons/sweep/app/screen/edit.h"
 #include "addons/sweep/app/screen/sweep_screen.h"
 #include "addons/sweep/app/screen/words.h"
 #include "app/settings/settings.h"
@@ -261,6 +263,218 @@ void SweepScreen::draw_rail(Ui& ui, const Rect& rect, size_t which) {
   } catch (const Error& error) {
     refuse(why_not(error.message));
   }
+}
+
+void SweepScreen::draw_presets(Ui& ui, Rect& rest) {
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  static const std::vector<Plan> plans = [] {
+    std::vector<Plan> all;
+    for (const Preset& preset : presets()) all.push_back(preset_plan(preset.name));
+    return all;
+  }();
+  for (size_t i = 0; i < plans.size(); ++i) {
+    const Preset& preset = presets()[i];
+    const Plan& ready = plans[i];
+    const std::string& title = tr(preset.title);
+    const Rect row = rest.take_top(size_ == Size::Compact ? 24.f : 28.f, 2);
+    const bool shown = ready.axes == plan_.axes;
+    const Hit hit = ui.hit(fmt::format("sweep/preset/{}", preset.name), row, shown ? tr("shown") : "",
+                           tr("A sweep that is ready to start: {title}.", {{"title", title}}));
+    if (shown || hit.hovered) p.fill(row, t.dark ? t.field : t.sunk, 6);
+    if (shown) p.accent_box(t, {row.x - 3, row.y + 5, 5, row.h - 10}, 2);
+    const TextStyle style{shown ? Face::Bold : Face::Sans, type::body};
+    p.text_in(row.inset(10, 0), style, shown ? t.ink : t.ink2, capitalised(title));
+    if (hit.clicked) show(ready);
+  }
+}
+
+void SweepScreen::draw_rest_of_runs(Ui& ui, const Rect& row) {
+  std::vector<words::Label> labels{words::label("the rest: as set now"),
+                                   words::label("the rest: Post-LN, defaults")};
+  for (const OpenRun& run : open_)
+    labels.push_back(words::label("the rest: run {run}", {{"run", run.letter}}));
+  int chosen = 0;
+  if (!choice(ui, "sweep/rest", row, labels, chosen,
+              tr("All settings that the axes do not change: the defaults, or those of a run in the Lab.")))
+    return;
+  if (chosen == 1)
+    change(with_rest(plan_, preset_run("post")));
+  else if (chosen > 1)
+    change(with_rest(plan_, *open_[static_cast<size_t>(chosen) - 2].spec));
+}
+
+void SweepScreen::draw_rest(Ui& ui, Rect rest) {
+  draw_rest_of_runs(ui, rest.take_top(space::field_h, 6));
+  Rect row = rest.take_top(space::field_h, 6);
+  const float half = (row.w - 8) / 2;
+  double steps = base_.train.steps, seeds = plan_.seeds;
+  const bool own_steps = std::none_of(plan_.axes.begin(), plan_.axes.end(),
+                                      [](const Axis& axis) { return axis.key == "train.steps"; });
+  FieldOptions of_steps{.lo = 10, .hi = 2000, .step = 10, .log = true, .integer = true};
+  of_steps.enabled = own_steps;
+  if (field(ui, "sweep/steps", row.take_left(half, 8), tr("steps"), steps,
+            tr("How many steps every run trains."), of_steps) == Change::Done) {
+    Plan next = plan_;
+    next.steps = static_cast<int32_t>(steps);
+    change(std::move(next));
+  }
+  const FieldOptions of_seeds{.lo = 1, .hi = 10, .step = 1, .integer = true, .unit = tr("per cell")};
+  if (field(ui, "sweep/seeds", row, tr("seeds##axes"), seeds,
+            tr("Seeds in every cell. To ask for more of them, choose a region of the grid."),
+            of_seeds) == Change::Done) {
+    Plan next = plan_;
+    next.seeds = static_cast<int32_t>(seeds);
+    change(std::move(next));
+  }
+  std::vector<std::string> metrics;
+  for (const std::string_view name : metric_names()) metrics.push_back(info(metric_from(name)).name);
+  int metric = static_cast<int>(metric_);
+  Rect last = rest.take_top(space::field_h, 8);
+  ui.paint().text_in(last.take_left(48), {Face::Sans, type::body}, ui.theme().ink2, tr("colour"));
+  if (choice(ui, "sweep/metric", last, metrics, metric,
+             tr("What the colour of a cell shows: loss, first step off the plateau, gradient, ratio of "
+                "gradients, shares, or what theory predicts of the untrained network."))) {
+    metric_ = static_cast<Metric>(metric);
+    key_ = {0, 1};
+  }
+  if (message_.empty()) return;
+  ui.mark("sweep/message", rest, message_, tr("Why the sweep stays as it was."));
+  if (ui.paint().wrapped_height(rest.w, {Face::Sans, type::tick}, message_, 15) <= rest.h)
+    ui.paint().text_wrapped(rest, {Face::Sans, type::tick}, ui.theme().ink, message_, 15);
+}
+
+void SweepScreen::draw_axes(Ui& ui, const Rect& rect) {
+  Rect rest = panel(ui, rect, {.title = tr("What is swept"), .note = extent_words(plan_), .term = "sweep"});
+  const auto line = [&](float gap) {
+    rest.take_top(gap);
+    ui.paint().hairline({rest.x, rest.y}, {rest.right(), rest.y}, ui.theme().border);
+    rest.take_top(gap);
+  };
+  draw_presets(ui, rest);
+  const float gap = size_ == Size::Compact ? 3 : 7;
+  line(gap);
+  draw_axis(ui, rest, 0);
+  line(gap);
+  draw_axis(ui, rest, 1);
+  line(gap);
+  draw_rest(ui, rest);
+}
+
+namespace {
+
+/// Where a span stands on another axis, from its first value that is still there to its last.
+std::optional<Span> moved_span(const Span& span, const Axis& from, const Axis& to) {
+  std::optional<Span> moved;
+  for (size_t place = 0; place < to.values.size(); ++place) {
+    const auto old = std::find(from.values.begin(), from.values.end(), to.values[place]);
+    if (old == from.values.end() || !span.holds(static_cast<size_t>(old - from.values.begin()))) continue;
+    moved = moved ? Span{moved->first, place} : Span{place, place};
+  }
+  return moved;
+}
+
+Axis cut(const Axis& axis, const Span& span) {
+  Axis list;
+  list.key = axis.key;
+  for (size_t i = span.first; i <= span.last; ++i) list.values.push_back(axis.values[i]);
+  return list;
+}
+
+}  // namespace
+
+std::optional<Brush> within(const Brush& brush, const Plan& plan) {
+  const Span columns = brush.columns(), rows = brush.rows();
+  if (plan.axes.empty() || columns.first >= plan.columns() || rows.first >= plan.rows()) return std::nullopt;
+  return Brush{columns.first, rows.first, std::min(columns.last, plan.columns() - 1),
+               std::min(rows.last, plan.rows() - 1)};
+}
+
+int32_t seeds_in(const Plan& plan, const Brush& brush) {
+  int32_t fewest = plan.seeds_of(brush.column0, brush.row0);
+  for (size_t row = brush.rows().first; row <= brush.rows().last; ++row)
+    for (size_t column = brush.columns().first; column <= brush.columns().last; ++column)
+      fewest = std::min(fewest, plan.seeds_of(column, row));
+  return fewest;
+}
+
+Plan with_seeds(Plan plan, const Brush& brush, int32_t seeds) {
+  const int32_t change = seeds - seeds_in(plan, brush);
+  const auto own = std::find_if(plan.more.begin(), plan.more.end(), [&](const MoreSeeds& region) {
+    return region.columns == brush.columns() && region.rows == brush.rows();
+  });
+  if (own == plan.more.end()) {
+    if (change > 0) plan.more.push_back({change, brush.columns(), brush.rows()});
+    return plan;
+  }
+  own->count += change;
+  if (own->count <= 0) plan.more.erase(own);
+  return plan;
+}
+
+namespace {
+
+void add_axis(Plan& plan, Axis axis) {
+  plan.axes.push_back(std::move(axis));
+  const size_t last = plan.rows() - 1;
+  for (MoreSeeds& region : plan.more) region.rows = {0, last};
+}
+
+void replace_axis(Plan& plan, size_t which, Axis axis) {
+  std::vector<MoreSeeds> kept;
+  for (MoreSeeds region : plan.more) {
+    Span& span = which == 0 ? region.columns : region.rows;
+    const std::optional<Span> moved = moved_span(span, plan.axes[which], axis);
+    if (!moved) continue;
+    span = *moved;
+    kept.push_back(region);
+  }
+  plan.more = std::move(kept);
+  plan.axes[which] = std::move(axis);
+}
+
+}  // namespace
+
+Plan with_axis(Plan plan, size_t which, Axis axis) {
+  const std::string key = axis.key;
+  if (which < plan.axes.size())
+    replace_axis(plan, which, std::move(axis));
+  else
+    add_axis(plan, std::move(axis));
+  // A setting that becomes an axis stops being an option.
+  std::erase_if(plan.set, [&](const std::string& assignment) {
+    return std::string_view(assignment).substr(0, assignment.find('=')) == key;
+  });
+  if (key == "train.steps") plan.steps = 0;
+  return plan;
+}
+
+Plan without_second_axis(Plan plan) {
+  if (plan.axes.size() > 1) plan.axes.pop_back();
+  for (MoreSeeds& region : plan.more) region.rows = {0, 0};
+  return plan;
+}
+
+Plan narrowed(Plan plan, const Brush& brush) {
+  const Span spans[] = {brush.columns(), brush.rows()};
+  const size_t count = plan.axes.size();
+  for (size_t i = 0; i < count; ++i) plan = with_axis(plan, i, cut(plan.axes[i], spans[i]));
+  return plan;
+}
+
+Plan with_rest(Plan plan, const RunSpec& run) {
+  plan.set.clear();
+  plan.steps = run.train.steps;
+  for (const Edit& edit : edits_between(base_of(Plan{}), run, 0)) {
+    const bool own = std::any_of(plan.axes.begin(), plan.axes.end(),
+                                 [&](const Axis& axis) { return axis.key == edit.key; });
+    if (!own && edit.key != "run.seed" && edit.key != "run.name" && edit.key != "train.steps")
+      plan.set.push_back(edit.key + "=" + edit.value);
+  }
+  if (std::any_of(plan.axes.begin(), plan.axes.end(),
+                  [](const Axis& axis) { return axis.key == "train.steps"; }))
+    plan.steps = 0;
+  return plan;
 }
 
 }  // namespace normscope::sweep

@@ -1,10 +1,16 @@
-// The bottom bar of the Sweep screen shows time, run by run.
+// The bottom bar of the Sweep screen shows time, run by run. Beside it: how the sweep is exported and run elsewhere.
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <string_view>
 
 #include "addons/sweep/app/screen/sweep_screen.h"
 #include "addons/sweep/app/screen/words.h"
+#include "addons/sweep/app/sweep_plan.h"
+#include "addons/sweep/app/sweep_writers.h"
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
+#include "training/experiments/study.h"
 
 namespace normscope::sweep {
 
@@ -46,20 +52,31 @@ void SweepScreen::draw_runs(Ui& ui, const Rect& rect) {
   }
 }
 
-/// What was refused, why the sweep ended, or how far it is. The first two are cut where they are
-/// long, and whole under the mouse.
-void SweepScreen::draw_status(Ui& ui, const Rect& words, const Rect& line, bool clock) {
+/// How many runs are known, and below what was refused, why the sweep ended, or how far it is. What was refused takes
+/// the room of both where it is long.
+void SweepScreen::draw_status(Ui& ui, const Rect& words, bool clock) {
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
   const TextStyle body{Face::Sans, type::body};
+  const float middle = words.centre().y;
+  const Rect upper{words.x, middle - 24, words.w, 24}, line{words.x, middle + 2, words.w, 18};
   const bool trouble = !message_.empty() || !state_->error.empty();
   const bool told = trouble || busy() || state_->grid->plan == plan_;
   const std::string status = !message_.empty() ? message_
                              : told            ? progress_words(*state_, clock, seconds_)
                                                : "";
-  const std::string fitted = ui.paint().fit(body, status, line.w);
+  const std::string fitted = p.fit(body, status, line.w);
   ui.tell("sweep/status", words, status,
           fitted == status ? tr("How far the sweep has come, or what stops it.") : status);
-  if (trouble || fitted == status)
-    ui.paint().text_in(line, body, trouble ? ui.theme().ink : ui.theme().ink2, fitted);
+  const Rect both{words.x, upper.y, words.w, line.bottom() - upper.y};
+  if (trouble && fitted != status && p.wrapped_height(both.w, body, status, 15) <= both.h) {
+    p.text_wrapped(both, body, t.ink, status, 15);
+    return;
+  }
+  const float number = p.text_in(upper, {Face::Mono, type::counter}, t.ink, grouped(grid_->known));
+  p.text_in({upper.x + number + 8, upper.y + 2, upper.w, upper.h}, body, t.ink3,
+            tr("of {all} runs", {{"all", runs_.size()}}));
+  if (trouble || fitted == status) p.text_in(line, body, trouble ? t.ink : t.ink2, fitted);
 }
 
 void SweepScreen::draw_bar(Ui& ui, const Rect& bar, bool clock) {
@@ -102,18 +119,71 @@ void SweepScreen::draw_bar(Ui& ui, const Rect& bar, bool clock) {
       trainer_->use_cores(shown == 0 ? 1 : all);
     rest.take_left(width, 16);
   }
-  Rect words = rest.take_left(words_w, 16);
-  const Rect upper{words.x, cy - 24, words.w, 24}, lower{words.x, cy + 2, words.w, 18};
-  const float number = p.text_in(upper, {Face::Mono, type::counter}, t.ink, grouped(grid_->known));
-  p.text_in({upper.x + number + 8, upper.y + 2, upper.w, upper.h}, {Face::Sans, type::body}, t.ink3,
-            tr("of {all} runs", {{"all", runs_.size()}}));
-  draw_status(ui, words, lower, clock);
+  draw_status(ui, rest.take_left(words_w, 16), clock);
   const Rect runs = centred(rest.centre(), rest.w, 8);
   draw_runs(ui, runs);
   const TextStyle mono{Face::Mono, type::tick};
   p.text({runs.x, runs.bottom() + 18}, mono, t.ink3, tr("run {run}", {{"run", 1}}));
   p.text({runs.right(), runs.bottom() + 18}, mono, t.ink3, tr("run {run}", {{"run", runs_.size()}}),
          Align::Right);
+}
+
+void SweepScreen::save(const std::string& ending) {
+  const std::string text = ending == "csv"   ? to_csv(*grid_)
+                           : ending == "svg" ? to_svg(*grid_, metric_)
+                                             : to_json(*grid_).dump(1) + "\n";
+  asked_.files.push_back({"sweep." + ending, text});
+}
+
+namespace {
+
+/// Cuts each line of a script into pieces that fit the width. It drops what exceeds the height, because
+/// Copy takes the whole script anyway.
+void draw_script(Painter& p, const Theme& t, const Rect& rect, std::string_view text) {
+  const TextStyle mono{Face::Mono, type::tick};
+  const float line = 15, letter = p.text_width(mono, "0");
+  const auto most = static_cast<size_t>(std::max(8.f, rect.w / letter));
+  float y = rect.y;
+  while (!text.empty() && y + line <= rect.bottom()) {
+    std::string_view piece = text.substr(0, text.find('\n'));
+    size_t gap = 1;  // skips the end of the line, or the blank at which it is cut
+    if (piece.size() > most) {
+      const size_t blank = piece.rfind(' ', most);
+      gap = blank == piece.npos || blank == 0 ? 0 : 1;
+      piece = piece.substr(0, gap == 0 ? most : blank);
+    }
+    p.text({rect.x, y + 11}, mono, t.ink, piece);
+    text.remove_prefix(std::min(text.size(), piece.size() + gap));
+    y += line;
+  }
+}
+
+}  // namespace
+
+void SweepScreen::draw_elsewhere(Ui& ui, const Rect& rect) {
+  Rect rest = panel(ui, rect, {tr("Run it elsewhere"), tr("one run for each task"), "", 0, false});
+  const std::vector<words::Label> labels{words::label("command"), words::label("Slurm array"),
+                                         words::label("GNU parallel")};
+  Rect row = rest.take_top(28, 8);
+  segmented(ui, "sweep/form", {row.x, row.y, std::min(row.w, segmented_width(ui, labels)), 26}, labels, form_,
+            tr("The sweep as text: one command, a job array for Slurm, or lines for GNU parallel."));
+  Rect buttons = rest.take_bottom(28, 8);
+  const std::string text = text_for(experiments::kForms[form_], plan_, info(metric_).name);
+  ui.mark("sweep/text", rest, text, tr("What is copied: it trains this very plan."));
+  ui.paint().fill(rest, ui.theme().dark ? ui.theme().field : ui.theme().sunk, radius::field);
+  draw_script(ui.paint(), ui.theme(), rest.inset(8, 6), text);
+  const std::string& copy = tr("Copy");
+  const float wide = std::max(70.f, ui.paint().text_width({Face::Bold, type::title}, copy) + 20);
+  if (button(ui, "sweep/copy", buttons.take_left(wide, 10), copy, tr("Copies the text (C).")))
+    asked_.copied = text;
+  for (const char* ending : {"csv", "svg", "json"}) {
+    std::string label(ending);
+    std::transform(label.begin(), label.end(), label.begin(),
+                   [](unsigned char c) { return std::toupper(c); });
+    if (button(ui, fmt::format("sweep/export/{}", ending), buttons.take_left(62, 6), label,
+               tr("Saves what is known so far as {kind} in the pictures folder.", {{"kind", label}})))
+      save(ending);
+  }
 }
 
 }  // namespace normscope::sweep

@@ -35,7 +35,7 @@ plot::PlotSpec SweepScreen::curves_of(const Cell& cell) {
   spec.y.label = tr("loss");
   spec.y.unit = tr("nats");
   double high = 1, low = std::numeric_limits<double>::infinity();
-  const auto add = [&](const Record& run, bool own, size_t seed) {
+  const auto add = [&](const RunNumbers& run, bool own, size_t seed) {
     if (run.curve.empty()) return;
     plot::Series line;
     line.id = fmt::format("{}, seed {}", own ? "cell" : "other", seed);
@@ -108,20 +108,20 @@ void SweepScreen::draw_cell_panel(Ui& ui, const Rect& rect) {
   if (spec) view::draw_wiring_glyph(ui, {head.right() - 82, head.y - 6}, spec->model, ui.theme().ink2);
   head.take_right(96);
   badge(ui, {head.x, head.y}, cell_badge(cell),
-        cell.sign == Sign::Stuck ? BadgeKind::Solid : BadgeKind::Outline);
+        cell.verdict == Verdict::Stuck ? BadgeKind::Solid : BadgeKind::Outline);
   const Rect words{rest.x, head.y + 26, rest.w - 96, 36};
   rest.take_top(12);
   const TextStyle body{Face::Sans, type::body};
   const std::string sentence = is_predicted(metric_) ? predicted_sentence(cell) : cell_sentence(cell);
   ui.mark("sweep/cell/sentence", words, sentence, tr("Why this cell got its verdict."));
   // Why a cell cannot be trained, or what is predicted of it, takes room from the curves.
-  if (cell.sign == Sign::Failed || is_predicted(metric_)) {
+  if (cell.failed() || is_predicted(metric_)) {
     const float height = std::min(rest.h, ui.paint().wrapped_height(rest.w, body, sentence, 17));
     ui.paint().text_wrapped(rest.take_top(height, 10), body, ui.theme().ink2, sentence, 17);
   } else if (ui.paint().wrapped_height(words.w, body, sentence, 17) <= words.h) {
     ui.paint().text_wrapped(words, body, ui.theme().ink2, sentence, 17);
   }
-  if (cell.known > 0 && cell.sign != Sign::Failed && rest.h > 90) draw_curves(ui, rest, cell);
+  if (cell.known > 0 && !cell.failed() && rest.h > 90) draw_curves(ui, rest, cell);
   ButtonOptions primary;
   primary.primary = true;
   primary.enabled = spec != nullptr;
@@ -138,9 +138,8 @@ void SweepScreen::draw_region_rows(Ui& ui, Rect rest) {
   for (const Cell& cell : grid_->cells)
     if (brush_->holds(cell.column, cell.row)) cells.push_back(&cell);
   // Cells whose seeds disagree come first, because they call for more seeds.
-  std::stable_sort(cells.begin(), cells.end(), [](const Cell* a, const Cell* b) {
-    return (a->sign == Sign::Disagree) > (b->sign == Sign::Disagree);
-  });
+  std::stable_sort(cells.begin(), cells.end(),
+                   [](const Cell* a, const Cell* b) { return a->differs() > b->differs(); });
   const TextStyle mono{Face::Mono, type::tick}, body{Face::Sans, type::body}, small{Face::Sans, type::tick};
   const float seeds_w = std::min(150.f, rest.w / 2);
   const size_t axes = plan_.axes.size();

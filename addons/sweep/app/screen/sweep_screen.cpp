@@ -5,11 +5,90 @@
 #include "addons/sweep/app/screen/words.h"
 #include "addons/sweep/app/sweep_plan.h"
 #include "addons/sweep/app/sweep_writers.h"
+#include "app/link/link_text.h"
+#include "app/link/percent.h"
+#include "app/link/screen_settings.h"
 #include "app/shell/parts/screens.h"
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
 #include "engine/core/error.h"
-#include "training/experiments/elsewhere.h"
+#include "training/experiments/study.h"
+#include "training/spec/limits.h"
+
+namespace normscope::sweep {
+namespace {
+
+using link::kPlace;
+
+// They bound the work that a link asks of whoever opens it.
+constexpr int64_t kMostLinkedRuns = 2000;
+constexpr size_t kMostParts = 64;  // axes and settings
+
+struct Read {
+  Plan plan;  ///< without its axes
+  std::vector<std::string> axes, more_seeds;
+  Metric metric;
+};
+
+Read read(const ScreenSettings& settings, bool of_link) {
+  link::ScreenSettingsReader reader(Screen::Sweep, settings);
+  Read read;
+  read.plan.set = reader.all("set");
+  read.axes = reader.all("axis");
+  if (!of_link) read.more_seeds = reader.all("more_seeds");
+  read.plan.steps = reader.whole("steps", 0, kMostSteps, 0);
+  read.plan.seeds = reader.whole("seeds", 1, 1000, 1);
+  const std::optional<std::string> metric = reader.text("metric");
+  reader.done();
+  read.metric = metric ? metric_from(*metric) : KeptSweep{}.metric;
+  return read;
+}
+
+/// Refuses a part of a sweep, KEY=..., that decides which file is read.
+void require_no_file(std::string_view part) {
+  const std::string_view key = part.substr(0, part.find('='));
+  if (names_file(key)) fail(kPlace, "the sweep sets {}: expected one that names no file", key);
+}
+
+}  // namespace
+
+ScreenSettings settings_of(const KeptSweep& kept) {
+  const Plan& plan = kept.plan;
+  ScreenSettings settings;
+  for (const std::string& set : plan.set) settings.emplace_back("set", set);
+  for (const Axis& axis : plan.axes) settings.emplace_back("axis", to_text(axis));
+  for (const MoreSeeds& more : plan.more) settings.emplace_back("more_seeds", to_text(more, plan));
+  if (plan.steps > 0) settings.emplace_back("steps", std::to_string(plan.steps));
+  if (plan.seeds > 1) settings.emplace_back("seeds", std::to_string(plan.seeds));
+  if (kept.metric != KeptSweep{}.metric) settings.emplace_back("metric", info(kept.metric).name);
+  return settings;
+}
+
+ScreenSettings link_of(KeptSweep kept) {
+  kept.plan.more.clear();
+  return settings_of(kept);
+}
+
+KeptSweep sweep_from(const ScreenSettings& settings) {
+  Read all = read(settings, false);
+  return {plan_from(std::move(all.plan), all.axes, all.more_seeds), all.metric};
+}
+
+void check_link(const ScreenSettings& settings) {
+  const Read asked = read(settings, true);
+  for (const std::vector<std::string>* parts : {&asked.plan.set, &asked.axes})
+    for (const std::string& part : *parts) require_no_file(part);
+  if (asked.plan.set.size() + asked.axes.size() > kMostParts)
+    fail(kPlace, "the sweep has more than {} parts: expected fewer", kMostParts);
+  if (asked.axes.empty() || asked.axes.size() > 2)
+    fail(kPlace, "the sweep has {} axes: expected one or two, as sweep.axis=KEY=VALUES", asked.axes.size());
+  const Plan plan = plan_from(asked.plan, asked.axes);
+  if (plan.runs() > kMostLinkedRuns)
+    fail(kPlace, "the sweep has {} runs: expected at most {} in a link", plan.runs(), kMostLinkedRuns);
+  runs_of(plan);  // throws where the axes do not fit together
+}
+
+}  // namespace normscope::sweep
 
 namespace normscope::sweep {
 

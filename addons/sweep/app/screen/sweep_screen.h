@@ -14,16 +14,31 @@
 #include <utility>
 #include <vector>
 
+#include "addons/sweep/app/cells.h"
 #include "addons/sweep/app/grid_picture.h"
-#include "addons/sweep/app/kept_sweep.h"
 #include "addons/sweep/app/screen/edit.h"
-#include "addons/sweep/app/screen/grid_layout.h"
 #include "addons/sweep/app/worker.h"
 #include "app/plot/plot.h"
 #include "app/ui/ui.h"
+#include "app/view/app_screen.h"
 #include "app/view/desk.h"
 
 namespace normscope::sweep {
+
+/// What a session and a link keep of the Sweep screen.
+struct KeptSweep {
+  Plan plan;
+  Metric metric = Metric::Loss;
+  bool operator==(const KeptSweep&) const = default;
+};
+
+ScreenSettings settings_of(const KeptSweep& kept);
+/// The same without regions of more seeds, which a link leaves out.
+ScreenSettings link_of(KeptSweep kept);
+/// Throws Error.
+KeptSweep sweep_from(const ScreenSettings& settings);
+/// Throws Error for settings that name a file, ask for much work or cannot be trained.
+void check_link(const ScreenSettings& settings);
 
 /// A run that is open in the Lab.
 struct OpenRun {
@@ -127,7 +142,7 @@ class SweepScreen : public AppScreen {
   // bottom_bar.cpp
   double seconds_before(const LabView& view) const;
   void draw_bar(ui::Ui& ui, const ui::Rect& bar, bool clock);
-  void draw_status(ui::Ui& ui, const ui::Rect& words, const ui::Rect& line, bool clock);
+  void draw_status(ui::Ui& ui, const ui::Rect& words, bool clock);
   void draw_runs(ui::Ui& ui, const ui::Rect& rect);
 
   std::unique_ptr<SweepTrainer> trainer_;

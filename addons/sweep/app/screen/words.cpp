@@ -72,7 +72,7 @@ std::string grid_sentence(const Grid& grid) {
     if (side_of(cell) == grid::Side::None) continue;
     ++known;
     learn += side_of(cell) == grid::Side::Learns;
-    disagree += cell.sign == Sign::Disagree;
+    disagree += cell.differs();
     several = several || cell.known > 1;
   }
   if (known == 0) return "";
@@ -86,7 +86,7 @@ std::string grid_sentence(const Grid& grid) {
 }
 
 std::string cell_badge(const Cell& cell) {
-  if (cell.sign == Sign::Failed) return tr("cannot be trained");
+  if (cell.failed()) return tr("cannot be trained");
   if (cell.known > 1)
     return tr("learns in {learn} of {all} seeds",
               {{"learn", cell.count(Verdict::Learns)}, {"all", cell.known}});
@@ -100,12 +100,13 @@ std::string cell_sentence(const Cell& cell) {
   for (size_t i = 0; i < cell.runs.size(); ++i)
     if (cell.runs[i]) (cell.runs[i]->verdict == Verdict::Learns ? learn : others).push_back(i + 1);
   if (cell.known == 1) {
-    const Record& run =
+    const RunNumbers& run =
         **std::find_if(cell.runs.begin(), cell.runs.end(), [](const auto& r) { return r.has_value(); });
-    if (cell.sign == Sign::Learns) return tr("It leaves the plateau at step {step}.", {{"step", run.since}});
-    if (cell.sign == Sign::NotFinite) return tr("Not finite: {what}.", {{"what", run.what}});
-    if (cell.sign == Sign::Stuck) return tr("It never leaves the plateau.");
-    if (cell.sign == Sign::Diverges) return tr("At the end it is worse than guessing.");
+    if (cell.verdict == Verdict::Learns)
+      return tr("It leaves the plateau at step {step}.", {{"step", cell.since()}});
+    if (cell.verdict == Verdict::NotFinite) return tr("Not finite: {what}.", {{"what", run.what()}});
+    if (cell.verdict == Verdict::Stuck) return tr("It never leaves the plateau.");
+    if (cell.verdict == Verdict::Diverges) return tr("At the end it is worse than guessing.");
     return tr("Too few steps for a verdict.");
   }
   if (!learn.empty() && !others.empty()) {
@@ -113,8 +114,9 @@ std::string cell_sentence(const Cell& cell) {
         tr("{seeds} does not | {seeds} do not", {{"count", others.size()}, {"seeds", seeds_words(others)}});
     if (learn.size() > 1)
       return tr("Luck decides: {seeds} learn, {others}.", {{"seeds", seeds_words(learn)}, {"others", rest}});
-    return tr("Luck decides: seed {seed} learns from step {step}, {others}.",
-              {{"seed", learn.front()}, {"step", cell.runs[learn.front() - 1]->since}, {"others", rest}});
+    return tr(
+        "Luck decides: seed {seed} learns from step {step}, {others}.",
+        {{"seed", learn.front()}, {"step", cell.runs[learn.front() - 1]->verdict.since}, {"others", rest}});
   }
   if (others.empty())
     return tr("Every seed learns, from step {step} in the median.", {{"step", cell.since()}});
@@ -139,7 +141,7 @@ std::string region_sentence(const Grid& grid, const Brush& brush) {
   bool any = false;
   for (const Cell& cell : grid.cells) {
     if (!brush.holds(cell.column, cell.row)) continue;
-    disagree += cell.sign == Sign::Disagree;
+    disagree += cell.differs();
     fewest = any ? std::min(fewest, cell.known) : cell.known;
     any = true;
   }

@@ -43,7 +43,7 @@ void add_sweep_stages(std::vector<Stage>& all) {
                  [] {
                    auto sweep = std::make_unique<SweepDriver>();
                    sweep->screen().show_kept(
-                       {sweep::plan_from({.axes = {"data.name=corpus,copy", "train.lr=1e-3,3e-3"}}), {}});
+                       {sweep::plan_from({}, {"data.name=corpus,copy", "train.lr=1e-3,3e-3"}), {}});
                    sweep->driver.frames(2);
                    sweep->train();
                    return sweep;

@@ -21,7 +21,7 @@ class ReadyTrainer : public sweep::SweepTrainer {
   void start(const sweep::Plan& plan, bool train) override {
     ++starts;
     const std::vector<sweep::CellRun> jobs = sweep::runs_of(plan);
-    std::vector<std::optional<sweep::Record>> records(jobs.size());
+    std::vector<std::optional<sweep::RunNumbers>> records(jobs.size());
     trained = trained || train;
     if (trained)
       for (size_t i = 0; i < jobs.size(); ++i) records[i] = record_of(jobs[i]);
@@ -55,14 +55,13 @@ class ReadyTrainer : public sweep::SweepTrainer {
   bool trained = false, shared = false, keeps_running = false;
 
  private:
-  static sweep::Record record_of(const sweep::CellRun& job) {
-    sweep::Record record;
+  static sweep::RunNumbers record_of(const sweep::CellRun& job) {
+    sweep::RunNumbers record;
     record.level = 2.9;
     record.steps = job.run.spec.train.steps;
     const double rate = job.run.spec.train.schedule.peak, warmup = job.run.spec.train.schedule.warmup;
     const bool learns = 1e4 * rate <= warmup + 20 + 10 * static_cast<double>(job.run.spec.seed);
-    record.verdict = learns ? sweep::Verdict::Learns : sweep::Verdict::Stuck;
-    record.since = learns ? 60 : 0;
+    record.verdict = {learns ? Verdict::Learns : Verdict::Stuck, learns ? 60 : 0};
     record.loss = learns ? 1.9 + 10 * rate : 2.9;
     record.gradient_first = record.gradient_last = 0.1;
     record.beta2 = 3;

@@ -1,17 +1,21 @@
 // These tests train a sweep's runs, on a model that takes no time: side by side, and found where a lesson has trained
 // them; each time to the same bytes.
+#include <cmath>
 #include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "addons/sweep/app/cells.h"
+#include "addons/sweep/app/screen/words.h"
 #include "addons/sweep/app/sweep_plan.h"
 #include "addons/sweep/app/sweep_writers.h"
 #include "app/support/program.h"
 #include "catch.hpp"
 #include "engine/support/helpers.h"
+#include "training/data/task.h"
 #include "training/experiments/run_store.h"
+#include "training/measure/theory/theory.h"
 #include "training/support/tiny.h"
 
 // The tests are inside, because other rooms have plans and visits too.
@@ -34,7 +38,7 @@ Plan tiny_sweep(int32_t steps = 24) {
 bool onwards(const Progress&) { return true; }
 
 std::string json_of(const Plan& plan, const experiments::StudyResults& visit) {
-  return to_json(grid_of(plan, runs_of(plan), visit.records())).dump(1);
+  return to_json(grid_of(plan, runs_of(plan), visit.runs)).dump(1);
 }
 
 experiments::StudyResults visit_plan(const Plan& plan, ResultStore& store,
@@ -79,10 +83,10 @@ TEST_CASE("sweep: every record is told as soon as it is there, and those of the 
     std::map<size_t, double> told;
     const experiments::StudyResults all =
         train(study_of(runs_of(plan)), store, {.runs_at_a_time = 2}, onwards,
-              [&](size_t job, const experiments::Taken& taken) { told[job] = taken.record.loss; });
+              [&](size_t job, const experiments::RunNumbers& taken) { told[job] = taken.loss; });
     CHECK(all.trained == (stored ? 0 : 8));
     REQUIRE(told.size() == jobs.size());
-    for (const auto& [job, loss] : told) CHECK(all.runs[job]->record.loss == loss);
+    for (const auto& [job, loss] : told) CHECK(all.runs[job]->loss == loss);
   }
 }
 
@@ -90,7 +94,7 @@ TEST_CASE("sweep: a record has the losses for a small plot") {
   const Plan plan = tiny_sweep();
   ResultStore none("");
   const experiments::StudyResults all = visit_plan(plan, none);
-  for (const auto& record : all.records()) {
+  for (const auto& record : all.runs) {
     REQUIRE(record);
     CHECK(record->stride == 1);
     REQUIRE(record->curve.size() == 24);
@@ -150,10 +154,10 @@ TEST_CASE("sweep: a cell that cannot be trained is said, and the others go on") 
   const experiments::StudyResults all = visit_plan(plan, none);
   CHECK(all.trained == 1);
   CHECK(all.complete);
-  const Grid grid = grid_of(plan, runs_of(plan), all.records());
+  const Grid grid = grid_of(plan, runs_of(plan), all.runs);
   CHECK(grid.complete);
-  CHECK(grid.at(1, 0).sign == Sign::Failed);
-  CHECK(grid.at(0, 0).sign == Sign::Undecided);
+  CHECK(grid.at(1, 0).failed());
+  CHECK(grid.at(0, 0).verdict == Verdict::Undecided);
   CHECK(test::contains(to_text(grid, Metric::Loss), "heads 3: "));
   CHECK(to_json(grid)["cells"][1]["refused"].is_string());
 }
@@ -180,6 +184,59 @@ TEST_CASE("a guess of time counts the steps of runs that were not timed") {
     if (i % 2) timed.push_back(spec);
   }
   CHECK(experiments::estimated_seconds(all, 1, {}) > 100 * experiments::estimated_seconds(timed, 1, {}));
+}
+
+}  // namespace normscope::sweep
+
+namespace normscope::sweep {
+namespace {
+
+Grid untrained(const std::vector<std::string>& axes) {
+  Plan plan;
+  plan.set = test::tiny_set();
+  const RunSpec base = base_of(plan);
+  for (const std::string& axis : axes) plan.axes.push_back(axis_from(axis, base));
+  const std::vector<CellRun> jobs = runs_of(plan);
+  return grid_of(plan, jobs, std::vector<std::optional<RunNumbers>>(jobs.size()), predictions_of(plan, jobs));
+}
+
+}  // namespace
+
+TEST_CASE("sweep: predicted numbers need no run and are those of the cell's own network") {
+  const Grid grid = untrained({"model.init_scale=0.5,1", "model.placement=post,pre,hyper"});
+  const std::vector<CellRun> jobs = runs_of(grid.plan);
+  for (const CellRun& job : jobs) {
+    const Cell& cell = grid.at(job.column, job.row);
+    const double same =
+        theory::agreement_of(*make_task(job.run.spec.data), job.run.spec.model.sequence).token;
+    const theory::AtStart alone = theory::at_start(job.run.spec.model, same);
+    CHECK(cell.predicted.objection == alone.objection);
+    if (!alone.objection.empty()) continue;
+    CHECK(value_of(cell, Metric::PredictedCosine) == alone.cosine);
+    CHECK(value_of(cell, Metric::PredictedGradient) == alone.gradient);
+  }
+  // Larger weights make branches larger, so that Post-LN's tokens are more alike; Pre-LN's are less alike than Post-LN's.
+  const auto cosine = [&](size_t column, size_t row) {
+    return value_of(grid.at(column, row), Metric::PredictedCosine);
+  };
+  CHECK(cosine(1, 0) > cosine(0, 0) + 0.05);
+  CHECK(cosine(1, 1) < cosine(1, 0));
+}
+
+TEST_CASE("sweep: table, JSON and sentence show what is predicted, or why nothing is") {
+  const Grid grid = untrained({"model.init_scale=0.5,1", "model.placement=post,hyper"});
+  const std::string table = to_text(grid, Metric::PredictedCosine);
+  CHECK(test::contains(table, "· 0."));
+  CHECK(test::contains(table, "· –"));
+  CHECK(test::contains(table, "no prediction: there are several residual streams"));
+  CHECK_FALSE(test::contains(to_text(grid, Metric::Loss), "no prediction"));
+  const nlohmann::json json = to_json(grid);
+  CHECK(json["cells"][0]["predicted"]["cosine"] == Approx(grid.at(0, 0).predicted.cosine));
+  CHECK(json["cells"][2]["predicted"]["cosine"].is_null());
+  CHECK(json["cells"][2]["predicted"]["objection"] == "there are several residual streams");
+  CHECK(predicted_sentence(grid.at(0, 0)).starts_with("Before training, theory expects a cosine of 0."));
+  CHECK(predicted_sentence(grid.at(0, 1)) == "No prediction: there are several residual streams");
+  CHECK(std::isfinite(scale_of(grid, Metric::PredictedGradient).low));
 }
 
 }  // namespace normscope::sweep

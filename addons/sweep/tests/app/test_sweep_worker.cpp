@@ -38,7 +38,7 @@ TEST_CASE("sweep worker: what it trains is what the command trains, and is found
   const experiments::StudyResults direct =
       train(study_of(runs_of(plan)), none, {}, [](const experiments::Progress&) { return true; });
   const std::string expected =
-      json_text(grid_of(plan, runs_of(plan), direct.records(), predictions_of(plan, runs_of(plan))));
+      json_text(grid_of(plan, runs_of(plan), direct.runs, predictions_of(plan, runs_of(plan))));
   {
     Worker worker(folder.file("store"));
     worker.start(plan, true);
@@ -91,7 +91,7 @@ TEST_CASE("sweep worker: paused, it goes on to the same records; wider axes keep
   worker.start(plan, true);
   worker.wait();
   CHECK(json_text(*worker.state()->grid) ==
-        json_text(grid_of(plan, runs_of(plan), direct.records(), predictions_of(plan, runs_of(plan)))));
+        json_text(grid_of(plan, runs_of(plan), direct.runs, predictions_of(plan, runs_of(plan)))));
 
   const Plan wider = quick_plan(40, "train.lr=1e-3,3e-3,1e-2");
   worker.start(wider, false);

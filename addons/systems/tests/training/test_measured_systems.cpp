@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "catch.hpp"
-#include "training/session/ablation.h"
 #include "training/session/analysis.h"
 #include "training/support/critical_bits.h"
 #include "training/support/small_runs.h"

@@ -14,7 +14,6 @@
 #include "training/measure/step/memory_map.h"
 #include "training/measure/step/numeric_check.h"
 #include "training/measure/step/profile.h"
-#include "training/measure/step/timing.h"
 #include "training/run/footprint.h"
 #include "training/run/run.h"
 

@@ -5,12 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "addons/translation/training/translator.h"
 #include "app/cli/specs.h"
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
 #include "engine/cpu/backend_cpu.h"
-#include "training/session/ablation.h"
-#include "addons/translation/training/translator.h"
+#include "training/session/analysis.h"
 
 namespace normscope::commands {
 using namespace cli;

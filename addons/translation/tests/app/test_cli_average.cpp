@@ -7,7 +7,7 @@
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
 #include "training/run/run.h"
-#include "training/session/ablation.h"
+#include "training/session/analysis.h"
 
 using namespace normscope;
 using namespace normscope::test;

@@ -15,7 +15,7 @@
 #include "engine/tape/seal.h"
 #include "folder.h"
 #include "skip.h"
-#include "training/experiments/store/result_store.h"
+#include "training/experiments/result_store.h"
 #include "training/measure/look.h"
 #include "training/measure/step_metrics.h"
 #include "training/run/evaluate.h"

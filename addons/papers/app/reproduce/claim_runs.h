@@ -1,5 +1,6 @@
-// The plan says which runs a claim needs, and draws the claim's lines from what was taken of them. The reader (can
-// every cell be made?), trainer.h and the tests call it.
+// The runs of a claim: which ones it needs, the study that trains them with the store of results, the claim's lines
+// from the numbers of these runs, and the verdict. A shard trains its part. The store also keeps numbers of fresh
+// models. The reader (can every cell be made?), the command and the tests call it.
 #pragma once
 
 #include <cstdint>
@@ -8,14 +9,15 @@
 #include <vector>
 
 #include "addons/papers/app/reproduce/claim.h"
+#include "addons/papers/app/reproduce/finding.h"
 #include "app/course/curves.h"
-#include "training/experiments/store/result_store.h"
+#include "training/experiments/result_store.h"
+#include "training/experiments/run_numbers.h"
 #include "training/experiments/study.h"
-#include "training/experiments/taken.h"
 
 namespace normscope::reproduce {
 
-using experiments::Taken;
+using experiments::RunNumbers;
 
 /// How many seeds, from 1, a claim is measured with.
 struct Seeds {
@@ -39,15 +41,15 @@ std::vector<experiments::Experiment> experiments_without_controls(const Claim& c
 std::string key_of_run(const experiments::Experiment& run);
 
 /// What was taken of the run with that key_of_run(), or nullptr.
-using FindTaken = std::function<const Taken*(const std::string&)>;
+using FindNumbers = std::function<const RunNumbers*(const std::string&)>;
 /// The line of one seed. It returns nothing while a run is missing, and nothing for fresh models.
 /// Throws Error where a run has no such number ("[curve.g1] the run has no number L09.ffn.w2.grad_norm").
 std::optional<course::CurveData> curve_of(const Claim& claim, const Line& line, uint64_t seed,
-                                          const FindTaken& find);
+                                          const FindNumbers& find);
 
 /// The claim with every control set to its cell with the lowest validation loss over kTuningSeeds;
 /// nothing while a run is missing. A loss that is not finite counts as infinite.
-std::optional<Claim> resolved(const Claim& claim, const FindTaken& find);
+std::optional<Claim> resolved(const Claim& claim, const FindNumbers& find);
 
 /// How many runs and steps a claim takes with so many seeds, controls included, and their arithmetic
 /// (step_flop). A line without training counts as one step for each model.
@@ -57,5 +59,18 @@ struct Cost {
   double flop = 0;
 };
 Cost cost_of(const Claim& claim, int32_t seeds);
+
+struct Visit {
+  std::vector<Outcome> outcomes;  ///< one a claim
+  std::vector<RunSpec>
+      missing;  ///< runs that the store lacked and this shard trains, what they start from included
+  int32_t trained = 0, stored = 0;  ///< different runs
+  bool complete = true;             ///< false: stopped
+};
+
+/// Leaves a claim Unknown, with the reason, where one of its runs could not be trained. Throws Error when the
+/// store cannot be written.
+Visit visit(const std::vector<const Claim*>& claims, const Seeds& seeds, experiments::ResultStore& store,
+            const experiments::RunnerOptions& options, const experiments::OnProgress& on_progress);
 
 }  // namespace normscope::reproduce

@@ -1,0 +1,657 @@
+#include "addons/papers/app/reproduce/claim_runs.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstdlib>
+#include <functional>
+#include <limits>
+#include <map>
+#include <memory>
+#include <numbers>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "engine/core/error.h"
+#include "engine/model/model_config.h"
+#include "training/data/task.h"
+#include "training/experiments/run_store.h"
+#include "training/experiments/study.h"
+#include "training/measure/history.h"
+#include "training/spec/codec.h"
+
+namespace normscope::reproduce {
+namespace {
+
+using course::CurveData;
+using experiments::Experiment, experiments::Frames, experiments::kUnknown, experiments::LeftOutRise,
+    experiments::Moment;
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+/// The runs of a grid, the first axis fastest.
+std::vector<Experiment> cells_of(const std::vector<grid::Axis>& axes, const Experiment& base) {
+  std::vector<Experiment> cells{base};
+  for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
+    std::vector<Experiment> more;
+    for (const Experiment& cell : cells)
+      for (const std::string& value : axis->values) {
+        more.push_back(cell);
+        set_field(more.back().spec, axis->key, value);
+      }
+    cells = std::move(more);
+  }
+  for (Experiment& cell : cells) {
+    complete(cell.spec);
+    validate(cell.spec);
+  }
+  return cells;
+}
+
+/// The values of a single axis of numbers, or else 1, 2, ...
+std::vector<double> xs_of(const Line& line, size_t count) {
+  std::vector<double> xs;
+  if (line.of == Line::Of::Grid && line.axes.size() == 1)
+    for (const std::string& value : line.axes[0].values) {
+      char* end = nullptr;
+      xs.push_back(std::strtod(value.c_str(), &end));
+      if (end == value.c_str() || *end != '\0') {
+        xs.clear();
+        break;
+      }
+    }
+  for (size_t i = xs.size(); i < count; ++i) xs.push_back(static_cast<double>(i + 1));
+  return xs;
+}
+
+double sum_of_own(const Moment& start) {
+  double sum = 0;
+  bool any = false;
+  for (size_t i = 0; i < start.names.size(); ++i) {
+    const std::string& name = start.names[i];
+    const size_t beta = name.find("beta2.");
+    if (beta == name.npos || name.ends_with(".sum") || name.ends_with(".0")) continue;
+    sum += start.values[i];
+    any = true;
+  }
+  return any ? sum : kUnknown;
+}
+
+/// The fall of the straight line through the last quarter of a run's losses over it, nats.
+double late_fall(const RunNumbers& run) {
+  const size_t count = std::max<size_t>(run.curve.size() / 4, 2);
+  if (run.curve.size() < count) return kUnknown;
+  const double middle = (static_cast<double>(count) - 1) / 2;
+  double product = 0, square = 0;
+  for (size_t i = 0; i < count; ++i) {
+    const double x = static_cast<double>(i) - middle;
+    product += x * run.curve[run.curve.size() - count + i];
+    square += x * x;
+  }
+  return -product / square * static_cast<double>(count);
+}
+
+/// Counts the loss of a run that was not finite as infinite, and its scores as 0.
+double at_end(const RunNumbers& run, const std::string& y) {
+  if (run.verdict == Verdict::NotFinite) {
+    if (is_loss(y) || y == "late_fall") return kNever;
+    if (y == "accuracy" || y == "uas" || y == "bleu") return 0;
+  }
+  if (y == "final_loss") return run.loss;
+  if (y == "final_excess") return run.loss - run.level;
+  if (y == "learns") return run.verdict == Verdict::Learns ? 1 : 0;
+  if (y == "since") return run.verdict == Verdict::Learns ? run.verdict.since : kNever;
+  if (y == "finite") return run.verdict == Verdict::NotFinite ? 0 : 1;
+  if (y == "validation_loss") return run.validation;
+  if (y == "validation_bits") return run.validation / std::numbers::ln2;
+  if (y == "validation_gap") return run.validation - run.loss;
+  if (y == "late_fall") return late_fall(run);
+  if (y == "accuracy") return run.accuracy;
+  if (y == "uas" || y == "bleu") return run.score_of(y);
+  return sum_of_own(run.start);
+}
+
+[[noreturn]] void refuse_number(const Line& line, const std::string& name) {
+  fail("curve." + line.id, "the run has no number {}: expected one that a run of this kind has", name);
+}
+
+/// A number at every step at which it is kept.
+CurveData over_steps(const Line& line, const RunNumbers& taken, const std::string& name) {
+  const Frames& frames = taken.frames;
+  const auto it = std::find(frames.names.begin(), frames.names.end(), name);
+  if (it == frames.names.end() && !frames.steps.empty()) refuse_number(line, name);
+  CurveData data;
+  for (size_t i = 0; i < frames.steps.size(); ++i) {
+    if (frames.steps[i] < line.from || frames.steps[i] > line.to) continue;
+    data.x.push_back(frames.steps[i]);
+    data.y.push_back(frames.rows[i][static_cast<size_t>(it - frames.names.begin())]);
+  }
+  return data;
+}
+
+CurveData losses_of(const Line& line, const RunNumbers& taken) {
+  CurveData data;
+  for (size_t i = 0; i < taken.curve.size(); ++i) {
+    const int32_t step = std::min(static_cast<int32_t>(i + 1) * taken.stride, taken.steps);
+    if (step < line.from || step > line.to) continue;
+    data.x.push_back(step);
+    data.y.push_back(taken.curve[i] - (line.y == "excess" ? taken.level : 0));
+  }
+  return data;
+}
+
+CurveData run_curve(const Line& line, const RunNumbers& taken) {
+  CurveData data;
+  if (line.y == "loss" || line.y == "excess") {
+    data = losses_of(line, taken);
+  } else {
+    const auto [top, below] = two_names(line.y);
+    data = over_steps(line, taken, top);
+    if (!below.empty()) {
+      const CurveData other = over_steps(line, taken, below);
+      for (size_t i = 0; i < data.y.size(); ++i) data.y[i] /= other.y[i];
+    }
+  }
+  if (line.relative && !data.y.empty()) {
+    const double first = data.y[0];
+    for (double& y : data.y) y /= first;
+  }
+  return data;
+}
+
+/// A number at the moment that the line asks for; NaN where it is missing.
+double at_moment(const Line& line, const RunNumbers& taken, const std::string& name) {
+  if (line.step == Line::kStart) return taken.start.at(name);
+  const Frames& frames = taken.frames;
+  const auto column = std::find(frames.names.begin(), frames.names.end(), name);
+  if (column == frames.names.end()) return line.step == Line::kEnd ? taken.end.at(name) : kUnknown;
+  const size_t at = static_cast<size_t>(column - frames.names.begin());
+  if (line.step == Line::kEnd) return frames.rows.empty() ? kUnknown : frames.rows.back()[at];
+  const auto row = std::find(frames.steps.begin(), frames.steps.end(), line.step);
+  return row == frames.steps.end() ? kUnknown
+                                   : frames.rows[static_cast<size_t>(row - frames.steps.begin())][at];
+}
+
+/// Refuses a number that a finite run lacks: no verdict follows from it.
+void require_number(const Line& line, const RunNumbers& taken, bool there) {
+  if (!there && taken.verdict != Verdict::NotFinite) refuse_number(line, line.y);
+}
+
+CurveData profile_of(const Line& line, const RunNumbers& taken, int32_t layers) {
+  const auto [top, below] = two_names(line.y);
+  CurveData data;
+  for (int32_t layer = 1; layer <= layers; ++layer) {
+    double y = at_moment(line, taken, course::of_layer(top, layer));
+    if (!below.empty()) y /= at_moment(line, taken, course::of_layer(below, layer));
+    data.x.push_back(layer);
+    data.y.push_back(y);
+  }
+  require_number(line, taken,
+                 std::any_of(data.y.begin(), data.y.end(), [](double y) { return !std::isnan(y); }));
+  return data;
+}
+
+CurveData shares_of(const Line& line, const RunNumbers& taken) {
+  const Moment& moment = line.step == Line::kStart ? taken.start : taken.end;
+  CurveData data;
+  for (int32_t row = 1;; ++row) {
+    const std::string name = fmt::format("{}beta2.{}.{}", line.stack, row,
+                                         line.y == "own"   ? std::to_string(row)
+                                         : line.y == "sum" ? "sum"
+                                                           : "0");
+    const double y = moment.at(name);
+    if (std::isnan(y)) break;
+    data.x.push_back(row);
+    data.y.push_back(y);
+  }
+  require_number(line, taken, !data.y.empty());
+  return data;
+}
+
+CurveData left_out_of(const Line& line, const RunNumbers& taken) {
+  CurveData data;
+  for (const LeftOutRise& rise : taken.left_out) {
+    if (rise.stack != line.stack) continue;
+    data.y = line.y == "layer" ? rise.layers : rise.top;
+  }
+  for (size_t i = 0; i < data.y.size(); ++i) data.x.push_back(static_cast<double>(i + 1));
+  require_number(line, taken, !data.y.empty());
+  return data;
+}
+
+/// Returns every run of the lines that `wanted` accepts, once, after the run that it starts from.
+std::vector<Experiment> each_once(const Claim& claim, uint64_t seed,
+                                  const std::function<bool(const Line&)>& wanted) {
+  std::vector<Experiment> runs;
+  std::set<std::string> keys;
+  for (const Line& line : claim.lines) {
+    if (!wanted(line)) continue;
+    for (Experiment& run : experiments_of(claim, line, seed)) {
+      if (run.from && keys.insert(key_of_run(*run.from)).second) runs.push_back(*run.from);
+      if (keys.insert(key_of_run(run)).second) runs.push_back(std::move(run));
+    }
+  }
+  return runs;
+}
+
+std::vector<Experiment> tuning_cells(const Claim& claim, const Control& control, uint64_t seed) {
+  return cells_of(control.axes, {course::spec_of(claim.language, control.run, seed),
+                                 claim.language.run(control.run)->edits});
+}
+
+/// The mean validation loss of each cell over kTuningSeeds; nothing while a run is missing.
+std::optional<std::vector<double>> tuned_losses(const Claim& claim, const Control& control,
+                                                const FindNumbers& find) {
+  std::vector<double> losses;
+  for (const uint64_t seed : kTuningSeeds) {
+    const std::vector<Experiment> cells = tuning_cells(claim, control, seed);
+    losses.resize(cells.size(), 0);
+    for (size_t i = 0; i < cells.size(); ++i) {
+      const RunNumbers* taken = find(key_of_run(cells[i]));
+      if (!taken) return std::nullopt;
+      losses[i] += at_end(*taken, "validation_loss") / static_cast<double>(kTuningSeeds.size());
+    }
+  }
+  return losses;
+}
+
+/// Says " (the largest tried)" where the best value lies at an end, as a better one may lie beyond.
+std::string edge_words(const grid::Axis& axis, const std::string& chosen) {
+  for (const std::string& value : axis.values)
+    if (value.find_first_not_of("+-.0123456789e") != std::string::npos) return {};  // not a number
+  const auto [least, most] = std::minmax_element(
+      axis.values.begin(), axis.values.end(),
+      [](const std::string& a, const std::string& b) { return std::stod(a) < std::stod(b); });
+  return chosen == *most ? " (the largest tried)" : chosen == *least ? " (the smallest tried)" : "";
+}
+
+/// Says "initialisation fixup, learning rate 0.002, the best of 9 on seeds 101 and 102 (0.936 nats)".
+std::string words_of(const Control& control, const RunSpec& chosen, size_t count, double loss) {
+  std::string words;
+  for (const grid::Axis& axis : control.axes)
+    words += fmt::format("{}{} {}{}", words.empty() ? "" : ", ", axis.label(), get_field(chosen, axis.key),
+                         edge_words(axis, get_field(chosen, axis.key)));
+  return fmt::format("{}, the best of {} on seeds {} ({:.3g} nats)", words, count,
+                     fmt::join(kTuningSeeds, " and "), loss);
+}
+
+/// An estimate for one seed: some curves replay a model many times, others only run it forward.
+double flop_of_fresh(const Line& line, const ModelConfig& model) {
+  constexpr int32_t kSequences = 4;
+  if (line.fresh.of == course::Curve::Of::Wiring || line.fresh.of == course::Curve::Of::Norm) return 0;
+  double layers = model.layers;
+  if (!line.fresh.xs.empty()) layers = std::accumulate(line.fresh.xs.begin(), line.fresh.xs.end(), 0.0);
+  return step_flop(model, kSequences) * line.fresh.models * layers / model.layers;
+}
+
+}  // namespace
+
+int32_t Seeds::of(const Claim& claim) const {
+  if (count > 0) return count;
+  return quick ? claim.quick_seeds : claim.seeds;
+}
+
+std::vector<Experiment> experiments_of(const Claim& claim, const Line& line, uint64_t seed) {
+  std::vector<Experiment> runs;
+  if (line.of == Line::Of::Fresh) return runs;
+  const auto run_of = [&](const std::string& id) {
+    return Experiment{course::spec_of(claim.language, id, seed), claim.language.run(id)->edits};
+  };
+  for (const std::string& id : line.runs) {
+    runs.push_back(run_of(id));
+    if (const auto start = claim.starts.find(id); start != claim.starts.end())
+      runs.back().from = std::make_shared<const Experiment>(run_of(start->second));
+  }
+  return line.of == Line::Of::Grid ? cells_of(line.axes, runs[0]) : runs;
+}
+
+std::vector<Experiment> experiments_of(const Claim& claim, uint64_t seed) {
+  return each_once(claim, seed, [](const Line&) { return true; });
+}
+
+std::vector<Experiment> experiments_without_controls(const Claim& claim, uint64_t seed) {
+  return each_once(claim, seed, [&](const Line& line) {
+    return std::none_of(line.runs.begin(), line.runs.end(),
+                        [&](const std::string& run) { return claim.control(run) != nullptr; });
+  });
+}
+
+std::vector<Experiment> tuning_of(const Claim& claim) {
+  std::vector<Experiment> runs;
+  for (const Control& control : claim.controls)
+    for (const uint64_t seed : kTuningSeeds)
+      for (Experiment& cell : tuning_cells(claim, control, seed)) runs.push_back(std::move(cell));
+  return runs;
+}
+
+std::string key_of_run(const Experiment& run) {
+  return experiments::RunStore::key_of(run.spec, run.edits) +
+         (run.from ? "from\n" + key_of_run(*run.from) : "");
+}
+
+std::optional<CurveData> curve_of(const Claim& claim, const Line& line, uint64_t seed,
+                                  const FindNumbers& find) {
+  const std::vector<Experiment> runs = experiments_of(claim, line, seed);
+  std::vector<const RunNumbers*> taken;
+  for (const Experiment& run : runs) {
+    taken.push_back(find(key_of_run(run)));
+    if (!taken.back()) return std::nullopt;
+  }
+  if (taken.empty()) return std::nullopt;
+  switch (line.of) {
+    case Line::Of::Run:
+      return run_curve(line, *taken[0]);
+    case Line::Of::Profile:
+      return profile_of(line, *taken[0], course::layers_of(line.y, runs[0].spec.model));
+    case Line::Of::Shares:
+      return shares_of(line, *taken[0]);
+    case Line::Of::LeftOut:
+      return left_out_of(line, *taken[0]);
+    case Line::Of::Runs:
+    case Line::Of::Grid:
+    case Line::Of::Fresh:
+      break;
+  }
+  CurveData data{xs_of(line, taken.size()), {}};
+  for (const RunNumbers* one : taken) {
+    data.y.push_back(at_end(*one, line.y));
+    require_number(line, *one, !std::isnan(data.y.back()));
+  }
+  return data;
+}
+
+std::optional<Claim> resolved(const Claim& claim, const FindNumbers& find) {
+  Claim best = claim;
+  for (Control& control : best.controls) {
+    const std::optional<std::vector<double>> losses = tuned_losses(claim, control, find);
+    if (!losses) return std::nullopt;
+    const auto lowest = std::min_element(losses->begin(), losses->end(), [](double a, double b) {
+      return std::isnan(b) ? !std::isnan(a) : a < b;  // a cell without a number is never the best
+    });
+    const auto run = std::find_if(best.language.runs.begin(), best.language.runs.end(),
+                                  [&](const course::LessonRun& one) { return one.id == control.run; });
+    const uint64_t seed = run->spec.seed;
+    const auto at = static_cast<size_t>(lowest - losses->begin());
+    run->spec = tuning_cells(claim, control, kTuningSeeds[0])[at].spec;
+    run->spec.seed = seed;
+    control.chosen = words_of(control, run->spec, losses->size(), *lowest);
+  }
+  return best;
+}
+
+Cost cost_of(const Claim& claim, int32_t seeds) {
+  Cost cost;
+  const auto add = [&](const Experiment& run, int32_t times) {
+    cost.runs += times;
+    cost.steps += int64_t{times} * run.spec.train.steps;
+    cost.flop += times * (run.spec.train.steps * step_flop(run.spec.model, run.spec.train.batch));
+  };
+  for (const Experiment& run : experiments_of(claim, 1)) add(run, seeds);
+  for (const Experiment& run : tuning_of(claim)) add(run, 1);
+  for (const Line& line : claim.lines)
+    if (line.of == Line::Of::Fresh)
+      cost.flop += seeds * flop_of_fresh(line, claim.language.run(line.runs[0])->spec.model);
+  return cost;
+}
+
+namespace {
+
+using course::CurveData;
+using experiments::Experiment, experiments::ResultStore, experiments::RunnerOptions;
+using experiments::OnProgress;
+
+/// The measurement under which the store keeps numbers of fresh models.
+constexpr const char* kFresh = "claim fresh 1";
+constexpr size_t kMostPointsOfFresh = 1000;
+
+/// A line of fresh models, as the store keeps it.
+constexpr codec::Object kPoints{[](auto& io, auto& data) {
+  io("x", data.x, codec::List{0, kMostPointsOfFresh, codec::AnyNumber{}});
+  io("y", data.y, codec::List{data.x.size(), data.x.size(), codec::AnyNumber{}});
+}};
+
+/// Appends the runs of `more` whose keys are not in `keys` yet.
+void add_new(std::vector<Experiment> more, std::set<std::string>& keys, std::vector<Experiment>& runs) {
+  for (Experiment& run : more)
+    if (keys.insert(key_of_run(run)).second) runs.push_back(std::move(run));
+}
+
+/// Holds for each claim the claim with its controls chosen; null where there is none to choose, or a run is
+/// missing.
+using Resolved = std::vector<std::shared_ptr<const Claim>>;
+
+/// Returns every run of the claims once, seed by seed, so that a stopped training has results for every claim; of
+/// controls that are not chosen none.
+std::vector<Experiment> runs_of_claims(const std::vector<const Claim*>& claims, const Resolved& best,
+                                       const Seeds& seeds) {
+  std::vector<Experiment> runs;
+  std::set<std::string> keys;
+  int32_t most = 0;
+  for (const Claim* claim : claims) most = std::max(most, seeds.of(*claim));
+  for (int32_t seed = 1; seed <= most; ++seed)
+    for (size_t i = 0; i < claims.size(); ++i) {
+      if (seed > seeds.of(*claims[i])) continue;
+      const auto number = static_cast<uint64_t>(seed);
+      add_new(best[i] ? experiments_of(*best[i], number) : experiments_without_controls(*claims[i], number),
+              keys, runs);
+    }
+  return runs;
+}
+
+struct MeasuredRuns {
+  std::map<std::string, RunNumbers> taken;
+  std::map<std::string, std::string> failed;
+  std::vector<RunSpec> missing;  ///< the runs that the store lacked
+  int32_t trained = 0, stored = 0;
+  bool complete = true;
+
+  const RunNumbers* find(const std::string& key) const {
+    const auto it = taken.find(key);
+    return it == taken.end() ? nullptr : &it->second;
+  }
+  void join(const experiments::Study& study, experiments::StudyResults studied) {
+    for (size_t i = 0; i < study.runs.size(); ++i) {
+      if (!studied.runs[i]) continue;
+      RunNumbers& run = *studied.runs[i];
+      const std::string key = key_of_run(study.runs[i].run);
+      if (run.failed())
+        failed.emplace(key, run.what());
+      else
+        taken.emplace(key, std::move(run));
+    }
+    const std::vector<RunSpec> lacking = missing_runs(study, studied);
+    missing.insert(missing.end(), lacking.begin(), lacking.end());
+    trained += studied.trained;
+    stored += studied.stored;
+    complete = complete && studied.complete;
+  }
+};
+
+/// Chooses the controls, then trains the runs of all claims with them. It takes two rounds, because the
+/// second needs the results of the first. A shard knows only its part of the first round, so it trains no control: that
+/// is done when the shards are merged.
+MeasuredRuns train_claims(const std::vector<const Claim*>& claims, const Seeds& seeds, ResultStore& store,
+                          const RunnerOptions& options, const OnProgress& on_progress, Resolved& best) {
+  MeasuredRuns runs;
+  experiments::Names numbers;
+  for (const Claim* claim : claims) numbers.merge(numbers_of(*claim));
+  const auto train = [&](const std::vector<Experiment>& experiments) {
+    experiments::Study study{.name = "reproduce", .numbers = numbers};
+    for (const Experiment& run : experiments) study.runs.push_back({run});
+    runs.join(study, experiments::train(study, store, options, on_progress));
+  };
+  std::vector<Experiment> tuning;
+  std::set<std::string> keys;
+  for (const Claim* claim : claims) add_new(tuning_of(*claim), keys, tuning);
+  train(tuning);
+  if (!runs.complete) return runs;
+  for (size_t i = 0; i < claims.size(); ++i)
+    if (!claims[i]->controls.empty())
+      if (auto claim = resolved(*claims[i], [&](const std::string& key) { return runs.find(key); }))
+        best[i] = std::make_shared<const Claim>(*std::move(claim));
+  // The two rounds share no run, because the seeds of tuning are never seeds of a claim.
+  train(runs_of_claims(claims, best, seeds));
+  return runs;
+}
+
+/// A line of fresh models with one seed.
+struct FreshJob {
+  size_t claim = 0;
+  const Line* line = nullptr;
+  int32_t seed = 1;
+  std::optional<CurveData> data{};
+  std::string failed{};  ///< why it could not be measured
+};
+
+/// All that decides the line's numbers, beside the run's key.
+std::string definition_of(const course::Curve& c) {
+  return fmt::format("fresh {} {} [{}] theory {} {} positions {} noise {} models {}", static_cast<int>(c.of),
+                     c.y, fmt::join(c.xs, " "), c.theory, c.feed_forward, c.positions, c.noise, c.models) +
+         (c.over.empty() ? "" : " over " + c.over);
+}
+
+class FreshModels {
+ public:
+  FreshModels(const std::vector<const Claim*>& claims, const Seeds& seeds, ResultStore& store,
+              const RunnerOptions& options)
+      : claims_(claims), store_(store), options_(options), runs_(1) {
+    const auto [shard, count] = options.shard;
+    int32_t place = 0;
+    for (size_t i = 0; i < claims.size(); ++i)
+      for (const Line& line : claims[i]->lines)
+        for (int32_t seed = 1; line.of == Line::Of::Fresh && seed <= seeds.of(*claims[i]); ++seed)
+          if (place++ % count == shard) jobs_.push_back({i, &line, seed});
+  }
+
+  /// False when it was stopped.
+  bool measure(const OnProgress& on_progress) {
+    const auto make = [this]() -> experiments::WorkOn {
+      std::shared_ptr<experiments::RunStore> own = runs_.beside(1);
+      own->stop_when([this] { return stop_.load(); });
+      return [this, own](size_t i) {
+        measure_one(jobs_[i], *own);
+        ++done_;
+      };
+    };
+    const int32_t threads =
+        options_.runs_at_a_time > 0 ? options_.runs_at_a_time : experiments::default_runs_at_a_time();
+    const auto total = static_cast<int64_t>(jobs_.size());
+    experiments::work_off("fresh models", jobs_.size(), threads, stop_, make, [&] {
+      if (!on_progress({false, std::min<int64_t>(done_, total), total, "fresh models", {}})) stop_ = true;
+    });
+    return !stop_;
+  }
+  const std::vector<FreshJob>& jobs() const { return jobs_; }
+
+ private:
+  void measure_one(FreshJob& job, experiments::RunStore& own) {
+    const Claim& claim = *claims_[job.claim];
+    const RunSpec spec = course::spec_of(claim.language, job.line->runs[0], static_cast<uint64_t>(job.seed));
+    const std::string key = experiments::key_of({spec, {}}, own.task(spec.data)->hash(), own.backend()) +
+                            "\n" + definition_of(job.line->fresh);
+    if (const auto known = store_.find(key, kFresh)) {
+      try {
+        job.data = codec::read<CurveData>(*known, kPoints);
+        return;
+      } catch (const Error&) {  // the line is measured again
+      }
+    }
+    if (options_.stored_only) return;
+    try {
+      job.data = course::measure_curve(claim.language, job.line->fresh, static_cast<uint64_t>(job.seed), own);
+    } catch (const DeviceError&) {
+      throw;
+    } catch (const experiments::Cancelled&) {
+      return;
+    } catch (const Error& error) {  // only its claim has no verdict
+      job.failed = error.what();
+      return;
+    }
+    store_.attempt(key, [&] { store_.put(key, kFresh, codec::write(*job.data, kPoints)); });
+  }
+
+  const std::vector<const Claim*>& claims_;
+  ResultStore& store_;
+  const RunnerOptions& options_;
+  experiments::RunStore runs_;
+  std::vector<FreshJob> jobs_;
+  std::atomic<int64_t> done_{0};
+  std::atomic<bool> stop_{false};
+};
+
+/// Takes the curves of one claim by seed, what could not be trained, and what its runs took.
+Outcome judge_claim(const Claim& claim, int32_t seeds, const MeasuredRuns& runs,
+                    std::vector<course::CurveSet> curves, std::string why) {
+  const FindNumbers find = [&](const std::string& key) { return runs.find(key); };
+  double seconds = 0;
+  bool finite = true;
+  for (const Control& control : claim.controls)
+    if (control.chosen.empty() && why.empty())
+      why = "Not all of the runs that choose its controls are there yet.";
+  for (const Experiment& run : tuning_of(claim)) {
+    const std::string key = key_of_run(run);
+    if (const RunNumbers* taken = find(key)) seconds += taken->seconds;
+    if (const auto it = runs.failed.find(key); it != runs.failed.end()) why = it->second;
+  }
+  for (int32_t seed = 1; seed <= seeds; ++seed) {
+    for (const Experiment& run : experiments_of(claim, static_cast<uint64_t>(seed))) {
+      const std::string key = key_of_run(run);
+      if (const RunNumbers* taken = find(key)) {
+        seconds += taken->seconds;
+        finite = finite && taken->verdict != Verdict::NotFinite;
+      }
+      if (const auto it = runs.failed.find(key); it != runs.failed.end() && why.empty()) why = it->second;
+    }
+    for (const Line& line : claim.lines) try {
+        if (auto data = curve_of(claim, line, static_cast<uint64_t>(seed), find))
+          curves[static_cast<size_t>(seed - 1)][line.id] = *std::move(data);
+      } catch (const Error& error) {
+        if (why.empty()) why = error.what();
+      }
+  }
+  Outcome outcome = judge(claim, curves, seeds, why);
+  // With finite runs, a measure is only NaN if it asks for a point that its curve does not have.
+  for (const auto& [id, measured] : outcome.results.measures)
+    if (finite && why.empty() &&
+        std::any_of(measured.values.begin(), measured.values.end(), [](double v) { return std::isnan(v); }))
+      why = fmt::format("measure.{}: its curve has no such point", id);
+  if (!why.empty()) outcome = judge(claim, curves, seeds, why);
+  outcome.seconds = seconds;
+  return outcome;
+}
+
+}  // namespace
+
+Visit visit(const std::vector<const Claim*>& claims, const Seeds& seeds, ResultStore& store,
+            const RunnerOptions& options, const OnProgress& on_progress) {
+  Visit out;
+  FreshModels fresh(claims, seeds, store, options);
+  MeasuredRuns runs;
+  Resolved best(claims.size());
+  runs.complete = fresh.measure(on_progress);
+  if (runs.complete) runs = train_claims(claims, seeds, store, options, on_progress, best);
+  out.missing = std::move(runs.missing);
+  out.trained = runs.trained;
+  out.stored = runs.stored;
+  out.complete = runs.complete;
+  std::vector<std::vector<course::CurveSet>> curves;
+  for (const Claim* claim : claims) curves.emplace_back(static_cast<size_t>(seeds.of(*claim)));
+  std::vector<std::string> failed(claims.size());
+  for (const FreshJob& job : fresh.jobs()) {
+    if (job.data) curves[job.claim][static_cast<size_t>(job.seed - 1)][job.line->id] = *job.data;
+    if (failed[job.claim].empty()) failed[job.claim] = job.failed;
+  }
+  for (size_t i = 0; i < claims.size(); ++i) {
+    const Claim& claim = best[i] ? *best[i] : *claims[i];
+    out.outcomes.push_back(judge_claim(claim, seeds.of(claim), runs, std::move(curves[i]), failed[i]));
+    out.outcomes.back().own = best[i];
+  }
+  return out;
+}
+
+}  // namespace normscope::reproduce

@@ -1,0 +1,468 @@
+#include "training/experiments/run_numbers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <memory>
+#include <numbers>
+#include <optional>
+#include <regex>
+
+#include "engine/core/error.h"
+#include "engine/model/residual.h"
+#include "engine/model/transformer.h"
+#include "training/experiments/probes.h"
+#include "training/measure/history.h"
+#include "training/measure/look.h"
+#include "training/measure/verdict.h"
+#include "training/session/analysis.h"
+#include "training/spec/codec.h"
+#include "training/spec/limits.h"
+
+namespace normscope::experiments {
+namespace {
+
+constexpr size_t kLongestName = 200, kMostNames = 100'000, kMostFrames = 1000, kMostStacks = 2;
+constexpr double kMostSeconds = 1e9;
+constexpr codec::List kNames{0, kMostNames, codec::Text{kLongestName}};
+
+/// A number for each name.
+codec::List<codec::AnyNumber> as_many(const std::vector<std::string>& names) {
+  return {names.size(), names.size(), codec::AnyNumber{}};
+}
+
+// `kNorms` and `kSquares` match numbers of sub-layers ("L01.attn", "dec.L12.cross") that are kept at every step of the
+// ladder. The others need tensors side by side and are measured before and after training.
+constexpr const char* kNorms = R"(\.(attn\.w[qkvo]|cross\.w[qkvo]|ffn\.w[12])\.(grad|update|weight)_norm)";
+constexpr const char* kSquares = R"(\.(attn|cross|ffn)\.(out|sum)\.mean_square)";
+constexpr const char* kMoments =
+    R"(\.(attn|cross|ffn)\.(token_cosine|layer_cosine|branch\.variance|input\.variance|attention_entropy|skip\.mean|branch\.mean))";
+
+struct NameSet {
+  codec::Json write(const Names& names) const { return names; }
+  void read(const InputValue& json, Names& names) const {
+    for (const InputValue& name : json.list(0, kMostNames)) names.insert(name.text(kLongestName));
+  }
+};
+
+/// `kept_share` keeps, of the residual dependency, the shares of the branch itself and of the input, and the sum over
+/// all.
+bool kept_share(const std::string& name) {
+  const size_t beta = name.find("beta2.");
+  if (beta == name.npos) return false;
+  const std::string rest = name.substr(beta + 6);
+  const size_t dot = rest.find('.');
+  const std::string row = rest.substr(0, dot), column = rest.substr(dot + 1);
+  return column == "sum" || column == "0" || column == row;
+}
+
+/// What a study's word for a number stands for.
+std::string_view spelled(std::string_view pattern) {
+  if (pattern == "critical_rate") return kCriticalStat;
+  return pattern == "largest_logit" ? "*logit*" : pattern;
+}
+
+bool matches(std::string_view name, std::string_view pattern) {
+  const size_t star = pattern.find('*');
+  if (star == pattern.npos) return name == pattern;
+  if (!name.starts_with(pattern.substr(0, star))) return false;
+  name.remove_prefix(star);
+  pattern.remove_prefix(star + 1);
+  for (; !name.empty(); name.remove_prefix(1))
+    if (matches(name, pattern)) return true;
+  return matches(name, pattern);
+}
+
+}  // namespace
+
+double Moment::at(std::string_view name) const {
+  const auto it = std::find(names.begin(), names.end(), name);
+  return it == names.end() ? kUnknown : values[static_cast<size_t>(it - names.begin())];
+}
+
+template <class Io>
+void io(Io& io, codec::Of<Io, Moment>& numbers) {
+  io("names", numbers.names, kNames);
+  io("values", numbers.values, as_many(numbers.names));
+}
+
+template <class Io>
+void io(Io& io, codec::Of<Io, Frames>& frames) {
+  io("names", frames.names, kNames);
+  io("steps", frames.steps, codec::List{0, kMostFrames, codec::Whole{1, kMostSteps}});
+  io("rows", frames.rows, codec::List{frames.steps.size(), frames.steps.size(), as_many(frames.names)});
+}
+
+template <class Io>
+void io(Io& io, codec::Of<Io, LeftOutRise>& rise) {
+  constexpr codec::List kLayersOfStack{0, kMostFrames, codec::AnyNumber{}};
+  io("stack", rise.stack, codec::Text{kLongestName});
+  io("layers", rise.layers, kLayersOfStack);
+  io("top", rise.top, kLayersOfStack);
+}
+
+template <class Io>
+void io(Io& io, codec::Of<Io, RunNumbers>& run) {
+  constexpr codec::Text kText{4096};
+  io("measured", run.measured, NameSet{});
+  io("verdict", run.verdict.kind, codec::Words{kVerdictWords});
+  io("since", run.verdict.since, codec::Whole{-1, kMostSteps});
+  io.optional("where", run.verdict.where, kText);
+  io("steps", run.steps, codec::Whole{0, kMostSteps});
+  io("loss", run.loss);
+  io("unigram", run.level);
+  io("validation", run.validation);
+  io("accuracy", run.accuracy);
+  io("beta2", run.beta2);
+  io.optional("beta2_reason", run.beta2_reason, kText);
+  io("gradient_first", run.gradient_first);
+  io("gradient_last", run.gradient_last);
+  io.optional("score", run.score, {}, kUnknown);
+  io("scores", run.scores, codec::Map{kMostNames, codec::AnyNumber{}});
+  io("stride", run.stride, codec::Whole{1, kMostSteps});
+  io("curve", run.curve, codec::List{0, RunNumbers::kCurve, codec::AnyNumber{}});
+  io("seconds", run.seconds, codec::Number{0, kMostSeconds});
+  if (run.measured.contains(kLayers)) {
+    io("frames", run.frames);
+    io("start", run.start);
+    io("end", run.end);
+  }
+  if (run.measured.contains(kLast)) io("last", run.last);
+  if (run.measured.contains(kLeftOut))
+    io("left_out", run.left_out, codec::List{0, kMostStacks, codec::Object{}});
+}
+
+bool RunNumbers::has(const Names& asked) const {
+  return std::includes(measured.begin(), measured.end(), asked.begin(), asked.end());
+}
+
+double RunNumbers::score_of(const std::string& key) const {
+  const auto found = scores.find(key);
+  return found == scores.end() ? kUnknown : found->second;
+}
+
+nlohmann::json to_json(const RunNumbers& numbers) { return codec::write(numbers); }
+
+RunNumbers numbers_from(const InputValue& json) { return codec::read<RunNumbers>(json); }
+
+std::string RunNumbers::what() const {
+  if (verdict != Verdict::NotFinite) return failed() ? verdict.where : "";
+  return verdict.where.empty() ? "" : fmt::format("{} at step {}", verdict.where, verdict.since);
+}
+
+std::vector<int32_t> ladder() {
+  return {1, 2, 3, 5, 10, 20, 50, 100, 150, 200, 300, 400, 500, 700, 1000, 1500, 2000};
+}
+
+bool kept_at_steps(const std::string& name) {
+  static const std::regex pattern(
+      fmt::format(R"(total\.grad_norm|(enc\.|dec\.)?L\d\d({}|{}))", kNorms, kSquares));
+  return std::regex_match(name, pattern);
+}
+
+bool kept_at_moments(const std::string& name) {
+  static const std::regex pattern(fmt::format(R"((enc\.|dec\.)?L\d\d{})", kMoments));
+  return kept_share(name) || std::regex_match(name, pattern);
+}
+
+bool kept_at_end(const std::string& name) {
+  static const std::regex logits(R"((enc\.|dec\.)?L\d\d\.(attn|cross)\.[a-z0-9_.]*logit[a-z0-9_.]*)");
+  static const std::regex updates(R"((enc\.|dec\.)?L\d\d\.(spike_ratio|update_cosine))");
+  return name == kCriticalStat || std::regex_match(name, logits) || std::regex_match(name, updates) ||
+         kept_at_steps(name) || kept_at_moments(name);
+}
+
+double largest(const Moment& numbers, std::string_view pattern) {
+  double most = kUnknown;
+  for (size_t i = 0; i < numbers.names.size(); ++i)
+    if (std::isfinite(numbers.values[i]) && !(numbers.values[i] <= most) &&
+        matches(numbers.names[i], spelled(pattern)))
+      most = numbers.values[i];
+  return most;
+}
+
+bool is_number_of_the_end(std::string_view pattern) {
+  if (pattern == "largest_logit") return true;
+  std::string name(spelled(pattern));
+  for (size_t star = name.find('*'); star != name.npos; star = name.find('*'))
+    name.replace(star, 1, star > 0 && name[star - 1] == 'L' ? "01" : "1");
+  return kept_at_end(name);
+}
+
+bool is_number_of_a_step(const std::string& y, bool by_layer) {
+  const auto known = [&](std::string name) {
+    if (by_layer) {
+      const size_t star = name.find("L*.");
+      if (star == name.npos) return false;
+      name.replace(star, 2, "L01");
+      return kept_at_steps(name) || kept_at_moments(name);
+    }
+    return kept_at_steps(name);  // numbers at start and end are no curve over steps
+  };
+  const auto [top, below] = two_names(y);
+  return known(top) && (below.empty() || known(below));
+}
+
+namespace {
+
+constexpr int32_t kSharesSequences = 4;
+constexpr double kShareResidual = 0.01;  ///< for float arithmetic; a wrong wiring misses by tenths at least
+
+/// Measures shares only where the parts add up to the state again: the definition carries every branch
+/// through the later norms, and a wiring outside it would give a meaningless number.
+void measure_shares(Run& run, RunNumbers& numbers) {
+  const ModelConfig& config = run.spec().model;
+  if (!is_transformer(config.architecture)) {
+    numbers.beta2_reason = "there is no residual stream";
+    return;
+  }
+  if (stream_layout(config.stack()).beside != NormKind::None) {
+    numbers.beta2_reason = "the output has two streams, and the definition knows one";
+    return;
+  }
+  try {
+    const Batch batch = validation_batch(run.task(), run.spec(), kSharesSequences);
+    Look look(run.store(), config, batch);
+    const std::vector<double> measured = look.measure();
+    double sum = 0;
+    for (size_t i = 0; i < look.values().sublayers.size(); ++i) {
+      const std::string own = fmt::format("beta2.{0}.{0}", i + 1);
+      for (size_t k = 0; k < measured.size(); ++k)
+        if (look.layout()[k].name == own) sum += measured[k];
+    }
+    if (!(look.residual() < kShareResidual))
+      numbers.beta2_reason = fmt::format(
+          "the branches, carried through the norms, miss the state by {:.2g} standard deviations: "
+          "this wiring lies outside the definition",
+          look.residual());
+    else if (!std::isfinite(sum))
+      numbers.beta2_reason = "not finite at initialisation";
+    else
+      numbers.beta2 = sum;
+  } catch (const DeviceError&) {  // not a fault of the wiring, and a record of it would be kept
+    throw;
+  } catch (const Error& error) {
+    numbers.beta2_reason = error.what();
+  }
+}
+
+/// Takes the frame of step kGradientStep; false when the history does not have it (any more).
+bool take_gradients(const Run& run, RunNumbers& numbers) {
+  const History& history = *run.history();
+  std::vector<float> frame;
+  int32_t found = 0;
+  if (!history.frame(RunNumbers::kGradientStep, frame, found) || found != RunNumbers::kGradientStep)
+    return false;
+  const auto number = [&](const std::string& name) {
+    const int32_t at = history.find(name);
+    return at < 0 ? kUnknown : static_cast<double>(frame[static_cast<size_t>(at)]);
+  };
+  const ModelConfig& model = run.spec().model;
+  if (is_transformer(model.architecture)) {
+    numbers.gradient_first = number("L01.ffn.w2.grad_norm");
+    numbers.gradient_last = number(fmt::format("L{:02}.ffn.w2.grad_norm", model.layers));
+  } else {
+    numbers.gradient_first = number(fmt::format("L01.{}.w.grad_norm", row_of(model.architecture).part));
+    numbers.gradient_last = number("class.w.grad_norm");
+  }
+  return true;
+}
+
+/// Has five digits: a store of thousands of runs stays small, and nobody looks closer.
+double short_number(double value) {
+  return std::isfinite(value) ? std::strtod(fmt::format("{:.5g}", value).c_str(), nullptr) : kUnknown;
+}
+
+/// Takes the scores of the validation at the end. It changes no bit of the run.
+void take_scores(Run& run, RunNumbers& numbers) {
+  const ModelConfig& model = run.spec().model;
+  const double loss = run.validation_loss(), accuracy = run.validation_accuracy();
+  numbers.validation = short_number(loss);
+  numbers.accuracy = short_number(accuracy);
+  const std::vector<Score> scores = scores_of(run.store(), model, run.task());
+  for (const Score& score : scores) numbers.scores[score.key] = short_number(score.value);
+  if (!scores.empty()) {
+    numbers.score = scores.front().value;
+  } else if (model.classes > 0) {
+    numbers.score = 100 * accuracy;
+  } else if (model.memory > 0 && run.task().of_characters()) {
+    numbers.score = loss / std::numbers::ln2;
+  }
+}
+
+double to_four_digits(double loss) {
+  constexpr double kParts = 10'000;
+  return std::round(loss * kParts) / kParts;
+}
+
+void take_curve(const Run& run, RunNumbers& numbers) {
+  const std::vector<float>& losses = run.losses();
+  numbers.curve.clear();
+  numbers.stride =
+      std::max(1, (static_cast<int32_t>(losses.size()) + RunNumbers::kCurve - 1) / RunNumbers::kCurve);
+  const auto stride = static_cast<size_t>(numbers.stride);
+  for (size_t i = 0; i < losses.size(); i += stride) {
+    const size_t end = std::min(i + stride, losses.size());
+    double sum = 0;
+    for (size_t k = i; k < end; ++k) sum += static_cast<double>(losses[k]);
+    numbers.curve.push_back(to_four_digits(sum / static_cast<double>(end - i)));
+  }
+}
+
+void conclude(const Run& run, RunNumbers& numbers) {
+  take_curve(run, numbers);
+  numbers.steps = run.steps_done();
+  numbers.loss = run.mean_loss(RunNumbers::kWindow);
+  numbers.level = run.plateau_level();
+  const std::optional<NonFiniteReport> broken = run.non_finite();
+  const int32_t since = run.learning_since();
+  const ModelConfig& model = run.spec().model;
+  const double guessing = std::log(static_cast<double>(model.classes > 0 ? model.classes : model.vocabulary));
+  // A run that has not left the plateau by then counts, even if its loss falls.
+  const bool late = numbers.steps > std::max(Plateau::kPatience, run.spec().train.schedule.warmup);
+  if (broken)
+    numbers.verdict = {Verdict::NotFinite, broken->step, broken->tensor};
+  else if (!std::isfinite(numbers.loss))
+    numbers.verdict = {Verdict::NotFinite};
+  else if (since > 0)
+    numbers.verdict = {Verdict::Learns, since};
+  else if (late)
+    numbers.verdict = {numbers.loss > guessing ? Verdict::Diverges : Verdict::Stuck};
+}
+
+/// Empty for a model outside the definitions (with two streams, for instance).
+Moment moment_of(Run& run) {
+  Moment numbers;
+  if (!is_transformer(run.spec().model.architecture)) return numbers;
+  if (stream_layout(run.spec().model.stack()).beside != NormKind::None) return numbers;
+  try {
+    const std::shared_ptr<const BatchMeasurement> batch = run.measure_batch();
+    for (size_t i = 0; i < batch->layout.size(); ++i) {
+      if (!kept_at_moments(batch->layout[i].name)) continue;
+      numbers.names.push_back(batch->layout[i].name);
+      numbers.values.push_back(short_number(static_cast<double>(batch->values[i])));
+    }
+  } catch (const DeviceError&) {
+    throw;
+  } catch (const Error&) {
+    return {};
+  }
+  return numbers;
+}
+
+/// Adds the frame of a step to `frames`. False: the history has dropped it.
+bool take_frame(const Run& run, int32_t step, Frames& frames) {
+  const History& history = *run.history();
+  std::vector<float> all;
+  int32_t found = 0;
+  if (!history.frame(step, all, found) || found != step) return false;
+  if (!frames.steps.empty() && frames.steps.back() == found) return true;
+  const std::vector<StatInfo>& layout = history.layout();
+  if (frames.names.empty())
+    for (const StatInfo& stat : layout)
+      if (kept_at_steps(stat.name)) frames.names.push_back(stat.name);
+  std::vector<double> row;
+  for (size_t i = 0; i < layout.size(); ++i)
+    if (kept_at_steps(layout[i].name)) row.push_back(short_number(static_cast<double>(all[i])));
+  if (row.size() != frames.names.size())
+    return true;  // an edit rebuilt the network, so later frames belong to another model
+  frames.steps.push_back(found);
+  frames.rows.push_back(std::move(row));
+  return true;
+}
+
+/// Writes over what the newest step measured; what it did not measure stays. `places` are those of the numbers
+/// in a layout, found once for each.
+void take_last(const Run& run, std::vector<size_t>& places, Moment& last) {
+  const History& history = *run.history();
+  std::vector<float> all;
+  int32_t found = 0;
+  if (!history.frame(run.steps_done(), all, found) || found != run.steps_done()) return;
+  const std::vector<StatInfo>& layout = history.layout();
+  if (places.empty() || places.back() >= layout.size() || layout[places.back()].name != last.names.back()) {
+    std::vector<std::string> names;
+    places.clear();
+    for (size_t i = 0; i < layout.size(); ++i)
+      if (kept_at_end(layout[i].name)) {
+        places.push_back(i);
+        names.push_back(layout[i].name);
+      }
+    if (names != last.names) last = {std::move(names), std::vector<double>(places.size(), kUnknown)};
+  }
+  for (size_t i = 0; i < places.size(); ++i)
+    if (std::isfinite(all[places[i]])) last.values[i] = short_number(static_cast<double>(all[places[i]]));
+}
+
+/// Leaves out each layer alone, and the last k of its stack together.
+void take_left_out(Run& run, RunNumbers& numbers) {
+  if (!is_transformer(run.spec().model.architecture)) return;
+  const double whole = loss_without(run, {});
+  std::vector<std::vector<std::string>> stacks;  // the names of the layers
+  for (const std::string& name : ablation_names(run.spec().model)) {
+    if (name.find('.', name.find('L')) != name.npos) continue;  // a sub-layer
+    const std::string stack = name.substr(0, name.find('L'));
+    if (numbers.left_out.empty() || numbers.left_out.back().stack != stack) {
+      numbers.left_out.push_back({stack, {}, {}});
+      stacks.emplace_back();
+    }
+    stacks.back().push_back(name);
+    numbers.left_out.back().layers.push_back(short_number(loss_without(run, {name}) - whole));
+  }
+  for (size_t stack = 0; stack < stacks.size(); ++stack)
+    for (size_t k = 1; k <= stacks[stack].size(); ++k)
+      numbers.left_out[stack].top.push_back(short_number(
+          loss_without(run, {stacks[stack].end() - static_cast<std::ptrdiff_t>(k), stacks[stack].end()}) -
+          whole));
+}
+
+}  // namespace
+
+void Meter::begin(Run& run) {
+  measure_shares(run, numbers_);
+  if (asks(kLayers)) numbers_.start = moment_of(run);
+}
+
+void Meter::after_step(const Run& run) {
+  static const std::vector<int32_t> kept = ladder();
+  const int32_t step = run.steps_done();
+  if (step == RunNumbers::kGradientStep) take_gradients(run, numbers_);
+  if (asks(kLayers) && (step == run.spec().train.steps || std::binary_search(kept.begin(), kept.end(), step)))
+    take_frame(run, step, numbers_.frames);
+  if (asks(kLast)) take_last(run, places_, numbers_.last);
+}
+
+void Meter::afterwards(const Run& run) {
+  const auto gone = [](int32_t step) {
+    fail("result", "its history has no frame of step {} any more", step);
+  };
+  if (run.steps_done() >= RunNumbers::kGradientStep && !take_gradients(run, numbers_))
+    gone(RunNumbers::kGradientStep);
+  if (asks(kLast)) fail("result", "it did not measure itself at every step");
+  if (!asks(kLayers)) return;
+  for (const int32_t step : ladder())
+    if (step <= run.steps_done() && !take_frame(run, step, numbers_.frames)) gone(step);
+}
+
+RunNumbers Meter::end(Run& run) {
+  if (asks(kLayers)) take_frame(run, run.steps_done(), numbers_.frames);
+  conclude(run, numbers_);
+  take_scores(run, numbers_);
+  if (run.non_finite()) {
+    numbers_.validation = numbers_.accuracy = kUnknown;
+    numbers_.scores.clear();
+  } else {
+    if (asks(kLayers)) numbers_.end = moment_of(run);
+    for (const EndNumber* number : kEndNumbers) {
+      if (!asks(std::string(number->name))) continue;
+      if (const double value = number->measure(run); std::isfinite(value))
+        numbers_.scores[std::string(number->name)] = short_number(value);
+    }
+    if (asks(kLeftOut)) take_left_out(run, numbers_);
+  }
+  numbers_.seconds = std::chrono::duration<double>(Clock::now() - since_).count();
+  return std::move(numbers_);
+}
+
+}  // namespace normscope::experiments

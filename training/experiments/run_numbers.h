@@ -1,0 +1,155 @@
+// What is kept of a trained run beside its record: its verdict and its numbers. Lessons, comparisons and studies share
+// this one measurement, so that each finds the runs that another has trained; the store keeps it among the results of
+// experiments.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <initializer_list>
+#include <limits>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "training/io/input_value.h"
+#include "training/measure/verdict.h"
+#include "training/run/run.h"
+#include "training/spec/loss_window.h"
+
+namespace normscope::experiments {
+
+inline constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+/// Names the measurement in the store.
+inline constexpr const char* kMeasurement = "run 3";
+
+/// What takes time to measure of a run, by name, and is measured only where a study asks for it: one of these, or a
+/// number of measurements.h.
+using Names = std::set<std::string>;
+inline constexpr const char* kLayers = "layers";     ///< frames, start, end
+inline constexpr const char* kLeftOut = "left out";  ///< left_out
+inline constexpr const char* kLast = "last";         ///< last: the run measures itself at every step
+
+/// Holds one moment's numbers by name.
+struct Moment {
+  std::vector<std::string> names;
+  std::vector<double> values;
+  double at(std::string_view name) const;  ///< NaN where there is none of that name
+};
+
+/// Holds numbers at the steps of ladder() and at the last step: gradient, update and weight norms of the
+/// matrices, mean squares of the sub-layers' sums and outputs, total.grad_norm.
+struct Frames {
+  std::vector<std::string> names;
+  std::vector<int32_t> steps;
+  std::vector<std::vector<double>> rows;  ///< one for each step
+};
+
+/// Holds by how many nats the validation loss rises without one layer (`layers`) and without the last k
+/// layers (`top`, k from 1).
+struct LeftOutRise {
+  std::string stack;  ///< "", "enc.", "dec."
+  std::vector<double> layers, top;
+};
+
+struct RunNumbers {
+  Names measured;  ///< of what takes time
+  /// Failed: `where` says why it could not be trained. Undecided: there were too few steps (measure/verdict.h).
+  Verdict verdict;
+  int32_t steps = 0;             ///< trained
+  double loss = kUnknown;        ///< mean training loss of the last kWindow steps, nats a symbol
+  double level = kUnknown;       ///< unigram entropy: the loss of a model that knows letter frequencies only
+  double validation = kUnknown;  ///< nats a target, without label smoothing
+  double accuracy = kUnknown;    ///< of a classifier, 0 to 1
+  double beta2 = kUnknown;       ///< sum over sub-layers of beta^2_ii at initialisation (Liu et al. 2020)
+  std::string beta2_reason;      ///< why there is none
+  /// `gradient_first` and `gradient_last` are norms of dL/dW2 in layer 1 and in the last layer at step kGradientStep.
+  double gradient_first = kUnknown, gradient_last = kUnknown;
+  /// Comes from the validation at the end: a classifier's accuracy or a parser's UAS, in percent; bits per
+  /// character of a model with a memory. It is unknown for other models.
+  double score = kUnknown;
+  std::map<std::string, double> scores;  ///< of the task, by Score::key, and numbers of measurements.h
+  double asked = kUnknown;               ///< the number that a part of a study shows; not stored
+  /// Has the losses for a small plot, in nats to four digits. Each is the mean of the next `stride` steps, and
+  /// the last one the mean of what is left. There are at most kCurve of them.
+  std::vector<double> curve;
+  int32_t stride = 1;
+  Frames frames;
+  Moment start, end;  ///< of measure/step_metrics.h over one batch, before and after training
+  Moment last;        ///< the newest value of each number of the history that a study can show
+  std::vector<LeftOutRise> left_out;
+  double seconds = 0;  ///< of one core, to train and measure; not written into tables of a study
+
+  bool has(const Names& asked) const;
+  double score_of(const std::string& key) const;  ///< kUnknown where there is none
+  bool failed() const { return verdict == Verdict::Failed; }
+  std::string what() const;  ///< "L02.attn output at step 23"; why it could not be trained; else empty
+
+  static constexpr int32_t kWindow = kLossWindow, kGradientStep = 20, kCurve = 400;
+  static_assert(kWindow == 25, "results are stored under kMeasurement: another window needs another name");
+};
+
+/// Writes what was measured.
+nlohmann::json to_json(const RunNumbers& numbers);
+/// Throws Error for anything else.
+RunNumbers numbers_from(const InputValue& json);
+
+/// Measures the numbers of one run, called from the thread that trains it: before the first step, after each step and
+/// at the end; or afterwards, from a state that was kept.
+class Meter {
+ public:
+  explicit Meter(Names asked) { numbers_.measured = std::move(asked); }
+  void begin(Run& run);  ///< of a fresh run
+  void after_step(const Run& run);
+  /// In the place of after_step(): takes from the history of a finished run what that would have seen. Throws Error
+  /// where the history no longer has it.
+  void afterwards(const Run& run);
+  RunNumbers end(Run& run);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  bool asks(const std::string& name) const { return numbers_.measured.contains(name); }
+
+  RunNumbers numbers_;
+  std::vector<size_t> places_{};  ///< of `last` in the history
+  Clock::time_point since_ = Clock::now();
+};
+
+/// The steps at which a run's numbers by layer are kept, the last step apart.
+std::vector<int32_t> ladder();
+/// Whether a number of a run's history is kept at those steps, `kept_at_moments` at start and end.
+bool kept_at_steps(const std::string& name);
+bool kept_at_moments(const std::string& name);
+/// Whether a number of a run's history is kept in `last`: those of a step and of a moment, attention's
+/// largest logits, what is measured of updates, and the critical rate.
+bool kept_at_end(const std::string& name);
+/// The largest of the numbers whose names match: a star stands for any characters, "critical_rate" for the
+/// critical rate and "largest_logit" for all of attention's largest logits. NaN where none is known.
+double largest(const Moment& numbers, std::string_view pattern);
+/// Whether `largest` can find anything in `last`.
+bool is_number_of_the_end(std::string_view pattern);
+/// Whether Frames, `start` or `end` can hold the number `name`, or both numbers of "a /
+/// b". With `by_layer`, L* stands in place of the layer's number.
+bool is_number_of_a_step(const std::string& name, bool by_layer);
+
+// Numbers of a trained run that take long to measure, so that they are measured where a study names them alone. The core
+// has none; an add-on brings rows MEASUREMENT(a constant) of measurements.def.
+struct EndNumber {
+  std::string_view name;    ///< "bleu"
+  double (*measure)(Run&);  ///< not finite where the run has no such number; changes no bit of the run
+};
+
+#define MEASUREMENT(number) extern const EndNumber number;
+#include "chosen/measurements.def"
+#undef MEASUREMENT
+
+inline constexpr std::initializer_list<const EndNumber*> kEndNumbers = {
+#define MEASUREMENT(number) &number,
+#include "chosen/measurements.def"
+#undef MEASUREMENT
+};
+
+}  // namespace normscope::experiments
