@@ -87,7 +87,7 @@ void add_store(CLI::App& app, StoreOptions& options) {
       ->default_str("in the user's cache");
   app.add_option(
          "--shard", options.shard,
-         "train only part I of N, counted from 0, and judge nothing; normscope merge puts the stores together")
+         "train only part I of N, counted from 0, and judge nothing, so that machines can share the runs")
       ->type_name("I/N");
 }
 

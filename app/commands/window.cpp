@@ -19,7 +19,6 @@
 #include "app/commands/lesson/named.h"
 #include "app/course/reader.h"
 #include "app/window/main_window.h"
-#include "training/experiments/result_store.h"
 #include "training/files/file_kind.h"
 #include "training/run/run.h"
 
@@ -70,7 +69,6 @@ int try_window(const MainOptions& options, const std::vector<std::string>& files
   window.link = std::move(asked.link);
   if (window.link && !options.theme.empty()) window.link->dark = options.theme == "dark";
   window.lab.threads = options.threads;
-  if (!options.safe_mode) window.lab.losses = experiments::open_loss_archive(results_folder(""));
   if (!options.backend.backend.empty() || options.backend.tf32) window.backend = backend_of(options.backend);
   window.language = options.language;
   if (!options.theme.empty()) window.dark = options.theme == "dark";

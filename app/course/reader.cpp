@@ -283,7 +283,6 @@ Lesson parse_lesson(std::string_view source, const std::string& folder, const Re
   lesson.prediction = read_prediction(t.table("prediction"));
   lesson.reach = t.texts("reach");
   lesson.opening = read_opening(lesson, t);
-  lesson.own = t.text("own", "");
   if (t.has("puzzle")) lesson.puzzle = read_puzzle(t.table("puzzle"));
   if (t.has("challenge")) lesson.challenge = read_challenge(t.table("challenge"));
   lesson.says = read_says(t);
@@ -553,10 +552,6 @@ class Checker : TableChecker {
     if (!lesson_.knobs.empty() && is_slot(lesson_.knobs.back()))
       refuse("knob." + lesson_.knobs.back().id, "slot",
              "comes last: expected a knob with a field, which stands below the figure");
-    const auto is_own = [&](const Knob& k) { return is_slot(k) && k.run == lesson_.own; };
-    if (!lesson_.own.empty() && std::none_of(lesson_.knobs.begin(), lesson_.knobs.end(), is_own))
-      root_.refuse("own", Message("'{}' has no slots: expected a run with a [knob.NAME] that has a slot",
-                                  lesson_.own));
   }
 
   void cells(const Figure& f, const std::string& table) const {

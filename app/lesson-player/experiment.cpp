@@ -8,7 +8,6 @@
 #include "app/course/measures.h"
 #include "app/lesson-player/figures.h"
 #include "app/lesson-player/slider.h"
-#include "app/lesson-player/wiring_keeper.h"
 #include "app/ui/widgets.h"
 #include "engine/core/boundary.h"
 
@@ -21,12 +20,6 @@ namespace {
 
 constexpr float kPuzzleLine = 17;
 constexpr TextStyle kPuzzle{Face::Sans, type::body};
-
-constexpr std::initializer_list<const WiringKeeper& (*)()> kKeepers = {
-#define WIRING_KEEPER(get) get,
-#include "chosen/wiring_keepers.def"
-#undef WIRING_KEEPER
-};
 
 }  // namespace
 
@@ -67,7 +60,6 @@ void Experiment::draw_setting(Ui& ui, Rect rect, LessonContext& context) {
   const auto state = context.state();
   const Knob& knob = lesson.knobs.back();
   Rect head = rect.take_top(24, 8);
-  if (context.step() == StepKind::Explain) draw_keep_button(ui, head, context);
   const bool lettered = lesson.has_letter(knob.run);
   if (lettered) tile(ui, {head.x, head.y + 2, 20, 20}, knob.run[0] - 'A');
   const float indent = lettered ? 30.f : 0.f;
@@ -94,43 +86,6 @@ void Experiment::draw_setting(Ui& ui, Rect rect, LessonContext& context) {
     p.text_in(value, number, t.ink, now, Align::Right);
     break;
   }
-}
-
-/// Right of the line above the slider, midway between the puzzle and the button that runs again.
-void Experiment::draw_keep_button(Ui& ui, Rect& head, const LessonContext& context) {
-  const std::string& own = context.lesson.own;
-  if (kKeepers.size() == 0 || own.empty()) return;
-  const WiringKeeper& keeper = (*kKeepers.begin())();
-  const Changes made = context.state()->changes;
-  const auto run = made.find(own);
-  const bool can_keep = context.measured && run != made.end() &&
-                        std::any_of(run->second.begin(), run->second.end(),
-                                    [](const auto& change) { return change.first.starts_with("wiring."); });
-  const bool kept = kept_ == made && !kept_as_.empty();
-  ButtonOptions options;
-  options.enabled = can_keep && !kept;
-  Rect place = head.take_right(150, 12);
-  place.y -= 5;
-  if (!button(ui, "lesson/keep", place, keeper.label(*context.course.words, kept ? kept_as_ : ""),
-              keeper.help(*context.course.words, can_keep), options))
-    return;
-  keeping_failed_ = guarded("keeping the wiring", [&] {
-    kept_as_ = keeper.keep(context.progress.path(), wiring_settings(spec_of(context.lesson, own, 1, made)));
-    kept_ = made;
-  });
-}
-
-/// Says below the text as what the wiring is kept.
-void Experiment::draw_kept(Ui& ui, Rect& rest, const LessonContext& context) const {
-  std::string words = words::spoken(keeping_failed_);
-  if (words.empty() && kept_) words = (*kKeepers.begin())().told(*context.course.words, kept_as_);
-  if (words.empty()) return;
-  const Theme& t = ui.theme();
-  rest.take_top(8);
-  const float height = ui.paint().text_wrapped(rest, {Face::Sans, type::title},
-                                               keeping_failed_.empty() ? t.ink : t.error, words, 20);
-  ui.mark("lesson/kept", {rest.x, rest.y, rest.w, height}, words, context.tr("Where your wiring is kept."));
-  rest.take_top(height, 4);
 }
 
 }  // namespace normscope::lessons

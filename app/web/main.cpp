@@ -18,7 +18,6 @@
 #include "engine/core/machine.h"
 #include "engine/cpu/backend_cpu.h"
 #include "training/experiments/first_steps.h"
-#include "training/experiments/result_store.h"
 #include "training/files/placement_file.h"
 
 namespace normscope::web {
@@ -71,7 +70,6 @@ int take_first_steps(const Asked& asked) {
 int open_window(const Asked& asked) {
   window::WindowOptions options;
   options.lab.threads = asked.threads;
-  if (!asked.safe_mode) options.lab.losses = experiments::open_loss_archive(shell::results_store());
   options.safe_mode = asked.safe_mode;
   if (window::run_window(options) == window::kWindowClosed) return kDone;
   complain("no display");

@@ -159,12 +159,6 @@ void touch(const std::string& name) {
   fs::last_write_time(name, fs::file_time_type::clock::now(), ignored);
 }
 
-/// The line of numbers_of() in a key; empty without one.
-std::string numbers_in(const std::string& key) {
-  const size_t at = key.rfind("numbers ");
-  return at == key.npos ? "" : key.substr(at, key.find('\n', at) - at);
-}
-
 /// Holds for files that count by the hash of their content wherever they are.
 bool counts_by_hash(const RunSpec& spec, std::string_view key) {
   const TaskKind& kind = kind_of(spec.data);
@@ -322,101 +316,6 @@ void ResultStore::trim() {
     for (const std::string_view ending : {kDone, kState}) fs::remove(path + std::string(ending), ignored);
     size -= oldest_first[i].second.size;
     ++shared_->let_go;
-  }
-}
-
-namespace {
-
-/// The key of a result; nothing where the file is no result.
-std::optional<std::string> key_in(const std::string& file) {
-  try {
-    const auto text = read_input_file_if_there(file, input::kResult);
-    if (text) return parse_result(*text, file).at("key").text(kLongestKey);
-  } catch (const Error&) {
-  }
-  return std::nullopt;
-}
-
-void copy_whole(const std::string& from, const std::string& to) {
-  write_file(to, read_input_file(from, input::kAny), "merge");
-}
-
-/// Copies one result of a folder into another, unless that has it whole: the state first, because the
-/// result promises it.
-void merge_result(const std::string& source, const std::string& target, const ResultFiles& files,
-                  std::set<std::string>& numbers, Merged& merged) {
-  const std::string done(kDone), state(kState);
-  if (!files.done) return;  // a state alone, left by a killed process
-  const auto key = key_in(source + done);
-  if (!key) {
-    merged.damaged.push_back(source + done);
-    return;
-  }
-  if (const std::string line = numbers_in(*key); !line.empty()) numbers.insert(line);
-  if (key_in(target + done) == key && (!files.state || fs::exists(target + state))) {
-    ++merged.known;
-    return;
-  }
-  if (files.state) copy_whole(source + state, target + state);
-  copy_whole(source + done, target + done);
-  ++merged.taken;
-}
-
-}  // namespace
-
-Merged merge(const std::string& into, const std::vector<std::string>& folders) {
-  make_folder(into, Access::Shared, "merge");
-  Merged merged;
-  std::set<std::string> numbers;
-  for (const std::string& folder : folders) {
-    std::error_code error;
-    if (!fs::is_directory(folder, error)) fail("merge", "{} is no folder: expected one of results", folder);
-    for (const auto& [name, files] : results_in(folder))
-      merge_result(folder + "/" + name, into + "/" + name, files, numbers, merged);
-  }
-  merged.numbers.assign(numbers.begin(), numbers.end());
-  return merged;
-}
-
-namespace {
-
-constexpr const char* kLosses = "losses 1";
-
-class StoredLosses final : public LossArchive {
- public:
-  explicit StoredLosses(StorePlace place) : store_(std::move(place)) {}
-
-  void find(RunRecord& run, uint64_t data_hash, Backend& backend) noexcept override {
-    try {
-      const auto known = store_.find(key_of({run.origin, run.all_edits()}, data_hash, backend), kLosses);
-      if (!known) return;
-      const auto steps = static_cast<size_t>(run.origin.train.steps);
-      for (const InputValue& loss : known->list(steps, steps))
-        run.losses.push_back(static_cast<float>(loss.number(-1e30, 1e30)));
-    } catch (...) {
-      run.losses.clear();  // the run is then trained
-    }
-  }
-
-  void keep(const RunRecord& run, uint64_t data_hash, Backend& backend) noexcept override {
-    try {
-      store_.put(key_of({run.origin, run.all_edits()}, data_hash, backend), kLosses, run.losses);
-    } catch (...) {
-      // A full disk costs the window nothing but the archive.
-    }
-  }
-
- private:
-  ResultStore store_;
-};
-
-}  // namespace
-
-std::shared_ptr<LossArchive> open_loss_archive(StorePlace place) noexcept {
-  try {
-    return place.folder.empty() ? nullptr : std::make_shared<StoredLosses>(std::move(place));
-  } catch (...) {
-    return nullptr;
   }
 }
 

@@ -23,7 +23,6 @@
 #include "engine/core/message.h"
 #include "engine/tape/backend.h"
 #include "training/io/input_value.h"
-#include "training/session/run_cache.h"
 #include "training/spec/spec.h"
 
 namespace normscope::experiments {
@@ -100,14 +99,6 @@ class ResultStore {
   std::shared_ptr<Shared> shared_;
 };
 
-struct Merged {
-  int32_t taken = 0, known = 0;      ///< results; the ones that were there already
-  std::vector<std::string> damaged;  ///< files that are no results; left out
-  std::vector<std::string> numbers;  ///< numbers_of() of the results, each once
-};
-/// Takes the results of other folders, of shards or of other machines, into `into`. Throws Error.
-Merged merge(const std::string& into, const std::vector<std::string>& folders);
-
 // The numbers are what decides a run's bits beside its specification: the version of the engine's numbers, the backend
 // and the instruction set. They are part of the key of every stored result, so that none outlives the arithmetic that
 // made it.
@@ -127,9 +118,5 @@ uint64_t checksum(const RunSpec& spec, int32_t steps, Backend& backend);
 /// runs on this very machine, made once a process: a compiler or processor that computes them otherwise has another
 /// key.
 std::string numbers_of(Backend& backend);
-
-/// Opens the archive that keeps the reruns of the Lab's "Is it luck?" among the results of experiments, so that
-/// another window or process finds what one window has trained; null where there can be no store.
-std::shared_ptr<LossArchive> open_loss_archive(StorePlace place) noexcept;
 
 }  // namespace normscope::experiments

@@ -119,7 +119,6 @@ struct LabView {
   Message message;           ///< last refusal or notice, one line; empty when none
 };
 
-class LossArchive;
 class RunCache;
 
 struct LabOptions {
@@ -130,7 +129,6 @@ struct LabOptions {
   /// The store of finished runs that the Lab shares with everything else that trains. Null means one of
   /// its own.
   std::shared_ptr<RunCache> finished{};
-  std::shared_ptr<LossArchive> losses{};  ///< losses of reruns with other seeds; null: this process's only
   /// Completes what each run writes at the present step when the Lab rests (paused, budget spent).
   bool sample_text = true;
   /// `live_text` also refreshes what all runs write while training, at most twice a second and for at most 4 % of the

@@ -79,7 +79,7 @@ void LabTrainer::take_whole() {
   std::vector<Reruns::Card> cards;
   for (LabEntry* entry : now_.entries())
     if (take_whole(*entry)) cards.push_back({card_key(*entry), entry->run.get()});
-  reruns_.unknown(cards, *backend_);
+  reruns_.unknown(cards);
   for (LabView::Supposition& one : supposed_)
     if (!one.run) one.run = whole_->find(whole_of(*one.spec, false));
 }

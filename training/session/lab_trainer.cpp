@@ -135,7 +135,7 @@ LabTrainer::LabTrainer(LabOptions options)
       cpu_(make_cpu_backend(options_.threads)),
       backend_(cpu_.get()),
       finished_(options_.finished ? options_.finished : std::make_shared<RunCache>()),
-      reruns_(finished_, options_.losses, [this](const DataSpec& data) { return task_for(data); }) {}
+      reruns_(finished_, [this](const DataSpec& data) { return task_for(data); }) {}
 
 void LabTrainer::open_device() {
   if (options_.backend == BackendChoice{}) return;
@@ -443,7 +443,7 @@ void LabTrainer::check_seeds() {
   if (now_.runs.empty()) fail("lab", "there is no run to do again with other seeds");
   std::vector<Reruns::Card> cards;
   for (LabEntry* entry : now_.entries()) cards.push_back({card_key(*entry), entry->run.get()});
-  reruns_.ask(cards, *backend_);
+  reruns_.ask(cards);
   rerun_credit_ = 0;
 }
 

@@ -44,8 +44,8 @@ RunSpread spread_of(const std::vector<std::span<const float>>& runs) {
 
 }  // namespace
 
-Reruns::Reruns(std::shared_ptr<RunCache> finished, std::shared_ptr<LossArchive> losses, Tasks task_for)
-    : finished_(std::move(finished)), losses_(std::move(losses)), task_for_(std::move(task_for)) {}
+Reruns::Reruns(std::shared_ptr<RunCache> finished, Tasks task_for)
+    : finished_(std::move(finished)), task_for_(std::move(task_for)) {}
 
 std::string Reruns::key_of(const Run& run) {
   RunIdentity identity = run.identity();
@@ -74,30 +74,25 @@ void Reruns::add(const Rerun& rerun, std::shared_ptr<const RunRecord> run) {
 }
 
 // Finds a rerun of this card with this budget or a longer one, or a finished run in the store.
-bool Reruns::knows(const Rerun& rerun, Backend& backend) {
+bool Reruns::knows(const Rerun& rerun) {
   if (const auto card = std::ranges::find(known_, rerun.key, &Seeds::key); card != known_.end())
     if (const auto at = card->by_seed.find(rerun.seed);
         at != card->by_seed.end() &&
         (at->second->broken || at->second->losses.size() >= static_cast<size_t>(rerun.spec.train.steps)))
       return true;
-  RunRecord run{{rerun.spec, rerun.edits, {}}, {}};
-  auto known = finished_->find(run.key());
-  if (!known && losses_) {
-    losses_->find(run, task_for_(run.origin.data)->hash(), backend);
-    if (!run.losses.empty()) known = finished_->put(std::move(run));
-  }
+  auto known = finished_->find(RunIdentity{rerun.spec, rerun.edits, {}}.key());
   if (!known) return false;
   add(rerun, std::move(known));
   return true;
 }
 
-std::vector<Reruns::Rerun> Reruns::unknown(const std::vector<Card>& cards, Backend& backend) {
+std::vector<Reruns::Rerun> Reruns::unknown(const std::vector<Card>& cards) {
   std::vector<Rerun> all;
   for (uint64_t i = 1; i <= kSeeds; ++i)
     for (const auto& [key, run] : cards) {
       Rerun rerun{key, run->origin().seed + i, run->origin(), run->identity().all_edits()};
       rerun.spec.seed = rerun.seed;
-      const bool known = knows(rerun, backend) || std::ranges::any_of(all, [&](const Rerun& other) {
+      const bool known = knows(rerun) || std::ranges::any_of(all, [&](const Rerun& other) {
                            return other.key == rerun.key && other.seed == rerun.seed;
                          });
       if (!known) all.push_back(std::move(rerun));
@@ -105,9 +100,9 @@ std::vector<Reruns::Rerun> Reruns::unknown(const std::vector<Card>& cards, Backe
   return all;
 }
 
-void Reruns::ask(const std::vector<Card>& cards, Backend& backend) {
+void Reruns::ask(const std::vector<Card>& cards) {
   cancel();
-  queue_ = unknown(cards, backend);
+  queue_ = unknown(cards);
   for (const Rerun& rerun : queue_) steps_ += rerun.spec.train.steps;
 }
 
@@ -130,11 +125,10 @@ size_t Reruns::drop_stale(const std::vector<std::string>& keys) {
   return std::erase_if(queue_, stale);
 }
 
-void Reruns::finish(Backend& backend) {
+void Reruns::finish() {
   const Rerun& rerun = queue_.front();
   done_ += rerun.spec.train.steps - now_->steps_done();
   const auto finished = finished_->put(now_->record(false));
-  if (losses_ && !finished->broken) losses_->keep(*finished, now_->task().hash(), backend);
   add(rerun, finished);
   now_.reset();
   queue_.erase(queue_.begin());
@@ -155,7 +149,7 @@ Message Reruns::step(const std::vector<std::string>& keys, Backend& backend) {
     if (now_) {
       now_->step();
       ++done_;
-      if (now_->non_finite() || now_->steps_done() >= queue_.front().spec.train.steps) finish(backend);
+      if (now_->non_finite() || now_->steps_done() >= queue_.front().spec.train.steps) finish();
     }
     if (!waiting()) cancel();
   } catch (const DeviceError&) {  // such an error concerns all runs

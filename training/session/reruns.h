@@ -33,16 +33,15 @@ class Reruns {
     std::vector<Edit> edits;
   };
 
-  /// `losses` may be null.
-  Reruns(std::shared_ptr<RunCache> finished, std::shared_ptr<LossArchive> losses, Tasks task_for);
+  Reruns(std::shared_ptr<RunCache> finished, Tasks task_for);
 
   /// All of a run but its seed's successors and its budget, which changes nothing that is computed.
   static std::string key_of(const Run& run);
   /// Asks for each card with the four seeds after its own, seed by seed, so that every card soon has a band. Those
   /// that are known are not trained.
-  void ask(const std::vector<Card>& cards, Backend& backend);
+  void ask(const std::vector<Card>& cards);
   /// Takes those that are known, and returns the others.
-  std::vector<Rerun> unknown(const std::vector<Card>& cards, Backend& backend);
+  std::vector<Rerun> unknown(const std::vector<Card>& cards);
   void cancel();
   bool waiting() const { return !queue_.empty(); }
   /// Takes a step of the rerun under way; reruns whose card is none of `keys` are dropped. Returns what is to be
@@ -63,12 +62,11 @@ class Reruns {
     std::shared_ptr<const RunSpread> spread;
   };
   void add(const Rerun& rerun, std::shared_ptr<const RunRecord> run);
-  bool knows(const Rerun& rerun, Backend& backend);
+  bool knows(const Rerun& rerun);
   size_t drop_stale(const std::vector<std::string>& keys);
-  void finish(Backend& backend);
+  void finish();
 
   std::shared_ptr<RunCache> finished_;
-  std::shared_ptr<LossArchive> losses_;
   Tasks task_for_;
   std::vector<Seeds> known_;  ///< by card, in the order of their first rerun
   std::vector<Rerun> queue_;  ///< to do, beginning with the one under way

@@ -1,6 +1,6 @@
 // `RunCache` is the one store of finished runs in memory. A run is specification + seed + events, so the same run is
 // never trained twice: the Lab's cards, its reruns with other seeds ("Is it luck?") and the lessons share one
-// RunCache. What outlives the process is kept under a key of the engine's numbers too: LossArchive and
+// RunCache. What outlives the process is kept under a key of the engine's numbers too:
 // experiments/result_store.h. Any thread may use it; its contents are immutable.
 #pragma once
 
@@ -38,18 +38,6 @@ class RunCache {
   size_t budget_;
   mutable std::mutex mutex_;
   std::deque<Entry> runs_;  ///< the oldest first
-};
-
-/// Keeps losses of finished reruns beyond the process. "Is it luck?" asks it before training a run
-/// again with another seed. experiments/result_store.h, a room above, implements it over the store of results. Called
-/// from the trainer's thread.
-class LossArchive {
- public:
-  virtual ~LossArchive() = default;
-  /// Fills in the losses of this run, and leaves them empty where they are not known. Never throws.
-  virtual void find(RunRecord& run, uint64_t data_hash, Backend& backend) noexcept = 0;
-  /// Keeps the losses, or nothing where that fails. Never throws.
-  virtual void keep(const RunRecord& run, uint64_t data_hash, Backend& backend) noexcept = 0;
 };
 
 }  // namespace normscope

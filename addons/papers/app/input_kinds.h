@@ -7,6 +7,5 @@ namespace normscope::input {
 
 inline constexpr InputKind kClaim{"", "a claim in TOML", 1'000'000};
 inline constexpr InputKind kStudy{"", "a study in TOML", 1'000'000};
-inline constexpr InputKind kOwnZoo{"", "a zoo.json", 1'000'000};
 
 }  // namespace normscope::input

@@ -47,7 +47,6 @@ void ExplainPage::draw(Ui& ui, Rect rect, LessonContext& context) {
   TextColumn text(ui, rect, context, TextColumn::Of::Prose);
   text.head();
   text.prose(explained_);
-  context.experiment->draw_kept(ui, text.rest, context);
   text.rest.take_top(18);
   text.box(context.tr("Claim"), lesson.claim);
   draw_reach(ui, text, context);

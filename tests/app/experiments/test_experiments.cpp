@@ -120,20 +120,15 @@ TEST_CASE("experiments: runs that may not go on wait between two steps, and chan
   CHECK(losses(all) == straight);
 }
 
-TEST_CASE("experiments: shards share the work, and merged they are the whole") {
+TEST_CASE("experiments: shards share the work, and copied together they are the whole") {
   const Folder folder;
   ResultStore whole(folder.file("whole")), one(folder.file("one")), two(folder.file("two"));
   const Study study = study_of(four_experiments());
   const std::vector<double> straight = losses(train(study, whole, {}, carry_on));
   CHECK(train(study, one, {.shard = {0, 2}}, carry_on).trained == 2);
   CHECK(train(study, two, {.shard = {1, 2}}, carry_on).trained == 2);
-  std::ofstream(folder.file("two") + "/0123456789abcdef-sum-1.json") << "half a res";
-  const Merged merged =
-      merge(folder.file("all"), {folder.file("one"), folder.file("two"), folder.file("one")});
-  CHECK(merged.taken == 4);
-  CHECK(merged.known == 2);
-  REQUIRE(merged.damaged.size() == 1);
-  CHECK(merged.numbers == std::vector{numbers_of(*make_cpu_backend(1))});
+  for (const char* part : {"one", "two"})
+    std::filesystem::copy(folder.file(part), folder.file("all"), std::filesystem::copy_options::recursive);
   ResultStore all(folder.file("all"));
   const StudyResults found = train(study, all, {.stored_only = true}, carry_on);
   CHECK(found.stored == 4);
@@ -275,34 +270,6 @@ TEST_CASE("experiments: what a run does not read makes no other run of it") {
   // An edit may make it count.
   const std::vector<Edit> edit = {{5, "train.schedule", "linear"}};
   CHECK(key("train.decay_end", "77", edit) != key("train.decay_end", "78", edit));
-}
-
-TEST_CASE("experiments: results of another instruction set are named when they are merged") {
-  const Folder folder;
-  ResultStore store(folder.file("one"));
-  const auto backend = make_cpu_backend(1);
-  std::string key = key_of({tiny_run("pre"), {}}, 7, *backend);
-  store.put(key, "sum 1", 1.0);
-  store.put(key.substr(0, key.rfind("numbers ")) + "numbers 1 CPU avx9 0123456789abcdef\n", "sum 1", 1.0);
-  const Merged merged = merge(folder.file("all"), {folder.file("one")});
-  CHECK(merged.numbers.size() == 2);
-  CHECK_THROWS_AS(merge(folder.file("all"), {folder.file("nowhere")}), Error);
-}
-
-TEST_CASE("experiments: a result whose state was lost is merged again") {
-  const Folder folder;
-  const auto backend = make_cpu_backend(1);
-  const std::string key = key_of({tiny_run("pre"), {}}, 7, *backend);
-  ResultStore there(folder.file("there"));
-  there.put(key, "sum 1", 1.5);
-  folder.write("there/" + std::filesystem::path(there.state_path(key, "sum 1")).filename().string(), "whole");
-  CHECK(merge(folder.file("all"), {folder.file("there")}).taken == 1);
-  CHECK(merge(folder.file("all"), {folder.file("there")}).taken == 0);
-  ResultStore all(folder.file("all"));
-  CHECK(all.find(key, "sum 1"));
-  std::filesystem::remove(all.state_path(key, "sum 1"));
-  CHECK(merge(folder.file("all"), {folder.file("there")}).taken == 1);
-  CHECK(test::read_all(all.state_path(key, "sum 1")) == "whole");
 }
 
 namespace {
@@ -450,23 +417,3 @@ TEST_CASE("a lesson comes to the same numbers from the store on disk, and trains
   for (const auto& [id, measured] : first.measures) CHECK(fourth.measures.at(id).values == measured.values);
 }
 
-TEST_CASE("reruns with other seeds are found by the next window") {
-  const Folder folder;
-  const auto reruns = [&](int64_t& asked) {
-    Lab lab({.threads = 1, .losses = open_loss_archive(folder.file("results"))});
-    test::view_after(lab, session::ReplaceRuns{.runs = {tiny_run("pre")}});
-    lab.on_change([&] { asked = std::max(asked, lab.view()->seed_check_steps); });
-    test::view_after(lab, session::CheckSeeds{});
-    return *lab.view()->runs[0].spread;
-  };
-  int64_t first_steps = 0, steps = 0;
-  const RunSpread first = reruns(first_steps);
-  REQUIRE(first.seeds == 4);
-  REQUIRE(first_steps > 0);
-  const RunSpread again = reruns(steps);
-  CHECK(steps == 0);  // nothing was trained
-  CHECK(again.seeds == 4);
-  CHECK(again.mean == first.mean);
-  CHECK(again.low == first.low);
-  CHECK(again.high == first.high);
-}

@@ -119,10 +119,8 @@ std::string zoo_command_of(const AskedZoo& options, std::string_view between) {
 }
 
 Exit zoo_command(const AskedZoo& options) {
-  std::vector<sweep::StudyRow> own =
-      with_exit(Exit::Input, [] { return zoo::read_own(zoo::own_path(lessons::Progress::default_path())); });
-  for (sweep::StudyRow& placement : zoo::own_placements()) own.push_back(std::move(placement));
-  const sweep::StudyFile asked = with_exit(Exit::Usage, [&] { return zoo::study_of(options.choice, own); });
+  const sweep::StudyFile asked =
+      with_exit(Exit::Usage, [&] { return zoo::study_of(options.choice, zoo::own_placements()); });
   if (!options.list)
     return train_study(asked, options.study,
                        [&](std::string_view between) { return zoo_command_of(options, between); });

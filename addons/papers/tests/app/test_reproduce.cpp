@@ -447,10 +447,9 @@ TEST_CASE("refusals: the readers of studies and claims say in one line what is w
                       false});
 }
 
-TEST_CASE("files: the limits of claims, studies and own entries are those that README.md states", "[gate]") {
+TEST_CASE("files: the limits of claims and studies are those that README.md states", "[gate]") {
   const std::string page = test::read_all(NORMSCOPE_SOURCE_DIR "/addons/papers/README.md");
-  for (const auto& [what, kind] : {std::pair{"a claim", input::kClaim}, std::pair{"a study", input::kStudy},
-                                   std::pair{"`zoo.json`", input::kOwnZoo}}) {
+  for (const auto& [what, kind] : {std::pair{"a claim", input::kClaim}, std::pair{"a study", input::kStudy}}) {
     INFO(what);
     const size_t row = page.find(std::string("\n| ") + what);
     REQUIRE(row != page.npos);

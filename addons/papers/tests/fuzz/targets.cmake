@@ -1,1 +1,0 @@
-normscope_fuzz_target(zoo 2000)
