@@ -134,12 +134,6 @@ bool LessonReport::passed() const {
   return std::all_of(verdicts.begin(), verdicts.end(), [](const Verdict& v) { return v.holds; });
 }
 
-std::vector<experiments::Experiment> runs_of_seed(const Lesson& lesson, uint64_t seed) {
-  std::vector<experiments::Experiment> runs;
-  for (const Curve& curve : lesson.curves) add_runs(lesson, curve, seed, runs);
-  return runs;
-}
-
 /// Adds the runs whose maps after training are drawn, with the first seed: see keep_runs().
 void add_mapped(const Lesson& lesson, std::vector<experiments::Experiment>& runs) {
   for (const LessonRun& run : lesson.runs)

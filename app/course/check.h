@@ -66,8 +66,6 @@ struct LessonReport {
   bool passed() const;
 };
 
-/// Returns every run that a lesson needs for one seed.
-std::vector<experiments::Experiment> runs_of_seed(const Lesson& lesson, uint64_t seed);
 /// Returns every run that these lessons need, each once, seed by seed.
 std::vector<experiments::Experiment> runs_of(const std::vector<const Lesson*>& lessons, Tier tier);
 

@@ -188,20 +188,4 @@ Message wrong_slots(const Lesson& lesson, const std::string& run) {
   return {};
 }
 
-std::vector<std::string> wiring_settings(const RunSpec& spec) {
-  // "none" is first because it empties the places that are not named.
-  std::vector<std::string> set{"model.placement=none"};
-  const std::string attention = get_field(spec, "wiring.L*.attn"), forward = get_field(spec, "wiring.L*.ffn");
-  if (attention == forward) {
-    set.push_back("wiring.L*=" + attention);
-  } else {
-    set.push_back("wiring.L*.attn=" + attention);
-    set.push_back("wiring.L*.ffn=" + forward);
-  }
-  for (const char* key : {"wiring.embedding", "wiring.final"})
-    if (const std::string norm = get_field(spec, key); norm != "none")
-      set.push_back(fmt::format("{}={}", key, norm));
-  return set;
-}
-
 }  // namespace normscope::course

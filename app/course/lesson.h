@@ -304,7 +304,4 @@ std::map<std::string, std::string> wiring_of_slots(const Lesson& lesson, const s
 /// match, or when there are no slots.
 Message wrong_slots(const Lesson& lesson, const std::string& run);
 
-/// The settings that make the wiring of a run whose layers are alike, as KEY=VALUE.
-std::vector<std::string> wiring_settings(const RunSpec& spec);
-
 }  // namespace normscope::course

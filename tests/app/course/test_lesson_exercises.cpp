@@ -192,7 +192,6 @@ TEST_CASE("the slots of a run say its wiring, and every choice is one", "[lesson
   complete(spec);
   for (const std::string& key : wiring_keys(spec))
     CHECK(get_field(spec, key) == get_field(lesson.run("A")->spec, key));
-  CHECK(wiring_settings(spec) == std::vector<std::string>{"model.placement=none", "wiring.L*=stream=ln"});
 
   CHECK(contains(refusal("slot = \"stream\"", "slot = \"streams\""), "[knob.slot]"));
   CHECK(contains(refusal("choices = [\"none\", \"ln\", \"rms\", \"dyt\"]",
