@@ -58,12 +58,12 @@ struct DiagramState {
 
   // A fork that was requested and has not appeared yet. It is shown at once, so that a drop stays where
   // it fell.
-  struct Pending {
+  struct PendingFork {
     view::Stacks stacks;
     std::string note;
     session::Ticket ticket = 0;  // of the fork; 0: not posted yet
   };
-  std::optional<Pending> pending;
+  std::optional<PendingFork> pending;
   char source = 'A';  // run of the last fork, to which an undo returns
 };
 

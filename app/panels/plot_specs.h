@@ -90,12 +90,12 @@ struct Range {
 // The largest over the smallest finite positive value; 0 when there are fewer than two.
 double spread_of(const std::vector<float>& values);
 // How many times less of the loss reaches the first layer than the last, or the other way round.
-struct Faded {
+struct GradientDrop {
   bool first = true;  // the first layer gets less
   std::string times;  // "16 000×"
 };
 // Empty when they differ by less than ten times.
-std::optional<Faded> faded(const std::vector<float>& gradients);
+std::optional<GradientDrop> faded(const std::vector<float>& gradients);
 // `gradients_at` are those that the options ask for, of every layer; of a stream, behind the layer.
 std::vector<float> gradients_at(view::LabData&, const RunView&, const PlotOptions&, int step,
                                 view::Side side = view::Side::Main);

@@ -97,20 +97,20 @@ double spread_of(const std::vector<float>& values) {
   return n < 2 ? 0 : range.hi / range.lo;
 }
 
-std::optional<Faded> faded(const std::vector<float>& gradients) {
+std::optional<GradientDrop> faded(const std::vector<float>& gradients) {
   if (gradients.size() < 2 || !usable(gradients.front()) || !usable(gradients.back())) return {};
   const double ratio = double(gradients.back()) / gradients.front();
   auto rounded = [](double r) {
     const double unit = std::pow(10.0, std::max(0.0, std::floor(std::log10(r)) - 1));
     return ui::grouped(std::llround(std::round(r / unit) * unit));
   };
-  if (ratio >= 10) return Faded{true, rounded(ratio) + "×"};
-  if (ratio <= 0.1) return Faded{false, rounded(1 / ratio) + "×"};
+  if (ratio >= 10) return GradientDrop{true, rounded(ratio) + "×"};
+  if (ratio <= 0.1) return GradientDrop{false, rounded(1 / ratio) + "×"};
   return {};
 }
 
 std::string gets_less(const std::vector<float>& gradients) {
-  const std::optional<Faded> less = faded(gradients);
+  const std::optional<GradientDrop> less = faded(gradients);
   if (!less) return {};
   const size_t layers = gradients.size();
   return tr(

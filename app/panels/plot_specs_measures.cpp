@@ -189,39 +189,39 @@ PlotSpec depth_plot(const LabView& view, view::LabData& data, const PlotOptions&
 namespace {
 
 // What the last state of a run is made of: 0 its newest branch, else the number of its parts.
-struct Leaning {
+struct StateOrigin {
   long parts = 0;
   size_t of = 0;
-  bool operator==(const Leaning& other) const {
+  bool operator==(const StateOrigin& other) const {
     return parts == other.parts && (parts == 0 || parts == kAll || of == other.of);
   }
   static constexpr long kAll = -1;
 };
 
-Leaning leaning_of(const Dependency& d) {
+StateOrigin leaning_of(const Dependency& d) {
   const size_t count = d.rows.back().size();
   if (d.newest() > 0.8) return {0, count};
-  if (d.parts() > 0.5 * static_cast<double>(count)) return {Leaning::kAll, count};
+  if (d.parts() > 0.5 * static_cast<double>(count)) return {StateOrigin::kAll, count};
   return {std::max(1L, std::lround(d.parts())), count};
 }
 
 // Says "A leans on its newest branch, B on about 3 of 13, C on all."
 std::string lean_sentence(const std::vector<std::pair<char, Dependency>>& runs) {
   struct Group {
-    Leaning on;
+    StateOrigin on;
     std::string letters;  // of those who lean on it
     size_t runs = 0;
   };
   std::vector<Group> groups;
   for (const auto& [letter, d] : runs) {
-    const Leaning on = leaning_of(d);
+    const StateOrigin on = leaning_of(d);
     auto same = std::find_if(groups.begin(), groups.end(), [&](const Group& g) { return g.on == on; });
     if (same == groups.end()) same = groups.insert(groups.end(), {on, ""});
     same->letters += (same->runs++ ? ", " : "") + std::string(1, letter);
   }
   const auto what = [](const Group& g) {
     if (g.on.parts == 0) return tr("its newest branch | their newest branch", {{"count", g.runs}});
-    if (g.on.parts == Leaning::kAll) return tr("all");
+    if (g.on.parts == StateOrigin::kAll) return tr("all");
     return tr("about {parts} of {all}", {{"parts", g.on.parts}, {"all", g.on.of}});
   };
   std::string others;

@@ -122,7 +122,7 @@ void say_spread(PlotSpec& plot, const RunView& run, Metric metric, const PlotOpt
   std::vector<float> now;
   for (int layer = 0; layer < layers; ++layer) now.push_back(at_cursor(plot, layer, options.step));
   const double spread = spread_of(now);
-  const std::optional<Faded> less = metric == Metric::Gradient ? faded(now) : std::nullopt;
+  const std::optional<GradientDrop> less = metric == Metric::Gradient ? faded(now) : std::nullopt;
   if (less && spread >= 10 && plot.series.size() > 1) {
     Series &bottom = plot.series.front(), &top = plot.series.back();
     top.letter = std::exchange(top.name, {});

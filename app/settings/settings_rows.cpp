@@ -72,7 +72,7 @@ bool differs(const Field& field, const LabView& view) {
 }
 
 // Says "rows" where no run reads text: images and states of a parse are not texts.
-std::string unit_of(const Shown& shown, const LabView& view) {
+std::string unit_of(const FieldLabel& shown, const LabView& view) {
   if (std::string_view(shown.key) == "train.batch" && !view::any_stream(view)) return tr("rows");
   return shown.unit ? shown.unit : tr("{unit}s", {{"unit", words::spoken(view.unit)}});
 }
@@ -142,7 +142,7 @@ std::string Rows::help(const Field& field) const {
   return text;
 }
 
-FieldOptions Rows::options_of(const Field& field, const Shown& shown) const {
+FieldOptions Rows::options_of(const Field& field, const FieldLabel& shown) const {
   FieldOptions o;
   o.lo = shown.lo;
   o.hi = std::max(shown.hi, shown.lo + 1e-9);
@@ -156,7 +156,7 @@ FieldOptions Rows::options_of(const Field& field, const Shown& shown) const {
 
 void Rows::number_field(const Field& field, const std::string& name, const Rect& rect, std::string_view words,
                         int only) {
-  const Shown shown = shown_as(field);
+  const FieldLabel shown = shown_as(field);
   const RunSpec& spec = *view.runs[only >= 0 ? static_cast<size_t>(only) : 0].spec;
   double value = std::strtod(field.get(spec).c_str(), nullptr);
   const ui::Change change = ui::field(ui, name, rect, words, value, help(field), options_of(field, shown));
@@ -172,7 +172,7 @@ void Rows::number_field(const Field& field, const std::string& name, const Rect&
 
 namespace {
 
-std::vector<double> values_along(const Shown& shown, bool whole) {
+std::vector<double> values_along(const FieldLabel& shown, bool whole) {
   constexpr int kValues = 7;
   std::vector<double> values;
   for (int i = 0; i < kValues; ++i) {
@@ -194,7 +194,7 @@ bool changes(const SettingsState& state, const LabView& view, int only, size_t r
 }  // namespace
 
 void Rows::dial(const Field& field, const Rect& rect, int only) {
-  const Shown shown = shown_as(field);
+  const FieldLabel shown = shown_as(field);
   if (!view.instant || shown.hi <= shown.lo || (shown.log && shown.lo <= 0) || field.key == "run.seed")
     return;
   const bool held = ImGui::IsMouseDown(ImGuiMouseButton_Left) &&
@@ -398,7 +398,7 @@ void Rows::run_value(const Field& field, size_t i, const Rect& rect, const std::
     ui.paint().text_in(rect, {Face::Mono, type::body}, ink, text, Align::Right);
     return typed ? text_box(field, name, rect, only) : choice_list(field, name, rect, only);
   }
-  const Shown shown = shown_as(field);
+  const FieldLabel shown = shown_as(field);
   const Hit hit =
       value_hit(ui, name, rect, text, help(field) + tr(" Drag, arrow keys, or click to type."), true);
   const double now = std::strtod(field.get(*run.spec).c_str(), nullptr);
@@ -433,7 +433,7 @@ void Rows::differing(const Field& field, const Rect& rect) {
   hint(field, rect);
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
-  const Shown shown = shown_as(field);
+  const FieldLabel shown = shown_as(field);
   p.fill(rect, t.field, radius::field);
   p.outline(rect, t.border, 1, radius::field);
   ui.tell(fmt::format("settings/{}", field.key), rect, "differs",

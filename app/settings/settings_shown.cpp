@@ -13,7 +13,7 @@ namespace normscope::settings {
 namespace {
 
 // The fields that are touched most, with range, step and scale of the slider; words are in assets/words/settings.toml.
-constexpr std::array<Shown, 11> kFirst{{
+constexpr std::array<FieldLabel, 11> kFirst{{
     {"model.layers", "", "", 1, 24, 1, false},
     {"train.lr", "", "", 1e-5, 1e-1, 0, true},
     {"model.d_model", "", "", 16, 512, 16, true},
@@ -28,7 +28,7 @@ constexpr std::array<Shown, 11> kFirst{{
 }};
 
 // Fields whose useful range is narrower than the possible one.
-constexpr std::array<Shown, 11> kOthers{{
+constexpr std::array<FieldLabel, 11> kOthers{{
     {"model.init_scale", "", "", 0.0625, 4, 0, true},
     {"train.warmup", "", "", 0, 1000, 10, false},
     {"model.head_width", "", "", 0, 128, 1, false},
@@ -52,7 +52,7 @@ std::string spoken_help(const Field& field) {
 
 std::vector<const Field*> first_fields() {
   std::vector<const Field*> fields;
-  for (const Shown& shown : kFirst)
+  for (const FieldLabel& shown : kFirst)
     if (const Field* field = find_field(shown.key)) fields.push_back(field);
   return fields;
 }
@@ -67,21 +67,21 @@ const char* lasting(std::string text) {
 
 }  // namespace
 
-Shown shown_as(const Field& field) {
+FieldLabel shown_as(const Field& field) {
   const auto own = [&](std::string_view what, const char* otherwise) {
     const std::string* said = words::of_window().find(fmt::format("settings.shown.{}.{}", field.key, what));
     return said ? said->c_str() : otherwise;
   };
-  for (const Shown& first : kFirst)
+  for (const FieldLabel& first : kFirst)
     if (field.key == first.key) {
-      Shown shown = first;
+      FieldLabel shown = first;
       shown.label = own("label", shown.label);
       shown.unit = own("unit", shown.unit);
       return shown;
     }
-  Shown shown{field.key.data(), own("label", lasting(words::spoken(field.label))),
-              lasting(words::spoken(field.unit))};
-  for (const Shown& other : kOthers)
+  FieldLabel shown{field.key.data(), own("label", lasting(words::spoken(field.label))),
+                   lasting(words::spoken(field.unit))};
+  for (const FieldLabel& other : kOthers)
     if (field.key == other.key) {
       shown.lo = other.lo;
       shown.hi = other.hi;

@@ -179,7 +179,7 @@ class Ui {
     double start = 0;
   };
   /// Has a help and lies under the mouse in this frame. Of several the smallest counts.
-  struct Explained {
+  struct Explanation {
     std::string name, help;
     Rect rect, beside;
   };
@@ -220,7 +220,7 @@ class Ui {
   std::string arrow_owner_, last_arrow_owner_;  // focused control that takes the arrow keys
   std::string tooltip_, under_mouse_;
   Rect beside_{};  // what the tooltip must not cover; empty: it stands at the mouse
-  std::optional<Explained> explained_;
+  std::optional<Explanation> explained_;
   std::string last_explained_;
   double rests_since_ = 0;  // the mouse, on what was explained last
   Vec press_at_{};          // mouse position of the press on the held control

@@ -48,8 +48,8 @@ void LabData::begin_frame() {
   }
 }
 
-LabData::Cached& LabData::cached(const RunView& run) {
-  Cached& c = runs_[run.history.get()];
+LabData::RunLines& LabData::cached(const RunView& run) {
+  RunLines& c = runs_[run.history.get()];
   c.used = true;
   const uint64_t version = run.history ? run.history->version() : 0;
   if (c.version != version || c.history != run.history) {
@@ -70,25 +70,25 @@ LabData::Cached& LabData::cached(const RunView& run) {
   return c;
 }
 
-int32_t LabData::find(const Cached& c, std::string_view name) {
+int32_t LabData::find(const RunLines& c, std::string_view name) {
   const auto found = c.index.find(name);
   return found == c.index.end() ? -1 : found->second;
 }
 
 std::shared_ptr<const Line> LabData::loss(const RunView& run) {
-  Cached& c = cached(run);
+  RunLines& c = cached(run);
   if (!c.loss) c.loss = c.history ? to_line(c.history->loss()) : std::make_shared<Line>();
   return c.loss;
 }
 
 std::shared_ptr<const Line> LabData::rate(const RunView& run) {
-  Cached& c = cached(run);
+  RunLines& c = cached(run);
   if (!c.rate) c.rate = c.history ? to_line(c.history->rate()) : std::make_shared<Line>();
   return c.rate;
 }
 
 // Appends the steps made since, from a frame each, and leaves out those that the history has dropped.
-void LabData::extend(const RunView& run, Cached& c, Growing& g, int32_t stat) {
+void LabData::extend(const RunView& run, RunLines& c, GrowingLine& g, int32_t stat) {
   const auto steps = loss(run);
   const float last = g.line->x.back();
   auto at = std::upper_bound(steps->x.begin(), steps->x.end(), last);
@@ -105,10 +105,10 @@ void LabData::extend(const RunView& run, Cached& c, Growing& g, int32_t stat) {
 
 std::shared_ptr<const Line> LabData::stat(const RunView& run, const std::string& name) {
   constexpr float kManySteps = 64;  // a line so far behind is cheaper to read whole
-  Cached& c = cached(run);
+  RunLines& c = cached(run);
   const int32_t index = find(c, name);
   if (index < 0) return std::make_shared<Line>();
-  Growing& g = c.stats[name];
+  GrowingLine& g = c.stats[name];
   if (g.line && g.version == c.version) return g.line;
   const auto newest = static_cast<float>(c.history->last_step());
   const auto behind = [&] { return newest - g.line->x.back(); };  // negative: the run was set back
@@ -153,7 +153,7 @@ std::shared_ptr<const Line> LabData::root(const RunView& run, const std::string&
 }
 
 float LabData::value(const RunView& run, std::string_view name, int step) {
-  Cached& c = cached(run);
+  RunLines& c = cached(run);
   const std::vector<float>& stats = frame(c, step);
   const int32_t index = find(c, name);
   return index >= 0 && static_cast<size_t>(index) < stats.size() ? stats[static_cast<size_t>(index)] : kNaN;
@@ -161,14 +161,14 @@ float LabData::value(const RunView& run, std::string_view name, int step) {
 
 bool LabData::has(const RunView& run, const std::string& name) { return find(cached(run), name) >= 0; }
 
-const std::vector<float>& LabData::frame(Cached& c, int step) {
+const std::vector<float>& LabData::frame(RunLines& c, int step) {
   auto [it, fresh] = c.frames.try_emplace(step);
   if (fresh && (!c.history || !c.history->frame(step, it->second, c.found[step]))) it->second.clear();
   return it->second;
 }
 
 std::vector<float> LabData::by_layer(const RunView& run, std::string_view path, int step, Side side) {
-  Cached& c = cached(run);
+  RunLines& c = cached(run);
   const std::vector<float>& stats = frame(c, step);
   std::vector<float> result(static_cast<size_t>(layers_of(run, side)), kNaN);
   for (size_t layer = 0; layer < result.size(); ++layer) {
@@ -185,7 +185,7 @@ float LabData::stream_variance(const RunView& run, int layer, Sub sub, int step,
 }
 
 float LabData::gradient(const RunView& run, int layer, Sub sub, int step, Side side) {
-  Cached& c = cached(run);
+  RunLines& c = cached(run);
   const std::vector<float>& stats = frame(c, step);
   const std::string prefix = prefix_of(run, side);
   double sum = 0;

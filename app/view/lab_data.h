@@ -75,29 +75,29 @@ class LabData {
  private:
   /// A line that is only added to while its history grows, because reading all of it anew in every frame
   /// would cost more than drawing it. Points that the history has thinned out meanwhile are dropped now and then.
-  struct Growing {
+  struct GrowingLine {
     std::shared_ptr<Line> line;
     uint64_t version = ~uint64_t{0};
     size_t whole = 0;  // its length when it was read as a whole
   };
-  struct Cached {
+  struct RunLines {
     uint64_t version = ~uint64_t{0};
     bool used = false;
     std::shared_ptr<const History> history;
     std::shared_ptr<const Line> loss, rate;
-    std::map<std::string, Growing, std::less<>> stats;
+    std::map<std::string, GrowingLine, std::less<>> stats;
     std::map<std::string, std::shared_ptr<const Line>, std::less<>> quotients, roots;
     std::map<int, std::vector<float>> frames;
     std::map<int, int32_t> found;  // the step of each frame
     std::map<std::string_view, int32_t>
         index;  // of the layout's names; kept as long as the history is the same
   };
-  Cached& cached(const RunView& run);
-  void extend(const RunView& run, Cached& cached, Growing& line, int32_t stat);
-  const std::vector<float>& frame(Cached& cached, int step);
-  static int32_t find(const Cached& cached, std::string_view name);
+  RunLines& cached(const RunView& run);
+  void extend(const RunView& run, RunLines& cached, GrowingLine& line, int32_t stat);
+  const std::vector<float>& frame(RunLines& cached, int step);
+  static int32_t find(const RunLines& cached, std::string_view name);
 
-  std::map<const History*, Cached> runs_;
+  std::map<const History*, RunLines> runs_;
   int whole_reads_ = 0;  // still allowed in this frame
 };
 

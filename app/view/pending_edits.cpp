@@ -22,7 +22,7 @@ std::optional<std::string> taken(const RunSpec& spec, const std::string& key, co
 
 void PendingEdits::ask(const RunView& run, const std::string& key, const std::string& value) {
   const size_t before =
-      std::erase_if(asked_, [&](const Asked& a) { return a.letter == run.letter && a.key == key; });
+      std::erase_if(asked_, [&](const Request& a) { return a.letter == run.letter && a.key == key; });
   const auto wanted = taken(*run.spec, key, value);
   if (wanted && (before > 0 || *wanted != get_field(*run.spec, key)))
     asked_.push_back({run.letter, key, *wanted, 0});
@@ -45,19 +45,19 @@ void PendingEdits::note(const LabView& view, std::span<const session::Command> m
 }
 
 void PendingEdits::posted(session::Ticket ticket) {
-  for (Asked& a : asked_)
+  for (Request& a : asked_)
     if (a.ticket == 0) a.ticket = ticket;
 }
 
 void PendingEdits::settle(const LabView& view) {
-  std::erase_if(asked_, [&](const Asked& a) { return a.ticket != 0 && a.ticket <= view.answered; });
+  std::erase_if(asked_, [&](const Request& a) { return a.ticket != 0 && a.ticket <= view.answered; });
 }
 
 LabView PendingEdits::applied(const LabView& view) const {
   LabView then = view;
   for (RunView& run : then.runs) {
     std::shared_ptr<RunSpec> spec;
-    for (const Asked& a : asked_) {
+    for (const Request& a : asked_) {
       if (a.letter != run.letter) continue;
       if (!spec) spec = std::make_shared<RunSpec>(*run.spec);
       set_field(*spec, a.key, a.value);
@@ -69,12 +69,12 @@ LabView PendingEdits::applied(const LabView& view) const {
 
 bool PendingEdits::has(char letter, std::string_view key) const {
   return std::any_of(asked_.begin(), asked_.end(),
-                     [&](const Asked& a) { return a.letter == letter && a.key == key; });
+                     [&](const Request& a) { return a.letter == letter && a.key == key; });
 }
 
 bool PendingEdits::building(char letter) const {
   return std::any_of(asked_.begin(), asked_.end(),
-                     [&](const Asked& a) { return a.letter == letter && !is_live(a.key); });
+                     [&](const Request& a) { return a.letter == letter && !is_live(a.key); });
 }
 
 }  // namespace normscope::view

@@ -28,14 +28,14 @@ class PendingEdits {
   bool building(char letter) const;
 
  private:
-  struct Asked {
+  struct Request {
     char letter;
     std::string key, value;
     session::Ticket ticket;  // 0: not posted yet
   };
   void ask(const RunView& run, const std::string& key, const std::string& value);
 
-  std::vector<Asked> asked_;
+  std::vector<Request> asked_;
 };
 
 }  // namespace normscope::view

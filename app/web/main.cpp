@@ -27,7 +27,7 @@ constexpr int kDone = 0, kNoDisplay = 4, kBroken = 5;  // as app/cli/exit_code.h
 
 void complain(const std::string& line) { fmt::print(stderr, "normscope: {}\n", line); }
 
-struct Asked {
+struct Request {
   int32_t threads = 0;  // 0: one per core
   bool safe_mode = false, first_steps = false, json = false;
 };
@@ -41,8 +41,8 @@ int32_t threads_from(std::string_view word) {
   throw Error("--threads: expected a number from 0 to {}, not '{}'", kMost, word);
 }
 
-Asked asked_of(std::span<const char* const> words) {
-  Asked asked;
+Request asked_of(std::span<const char* const> words) {
+  Request asked;
   for (size_t i = 0; i < words.size(); ++i) {
     const std::string_view word = words[i];
     if (word == "--threads")
@@ -59,7 +59,7 @@ Asked asked_of(std::span<const char* const> words) {
   return asked;
 }
 
-int take_first_steps(const Asked& asked) {
+int take_first_steps(const Request& asked) {
   const std::unique_ptr<Backend> backend = make_cpu_backend(asked.threads);
   const experiments::FirstSteps first = experiments::take_first_steps(*backend);
   const int32_t threads = asked.threads > 0 ? asked.threads : usable_cores();
@@ -67,7 +67,7 @@ int take_first_steps(const Asked& asked) {
   return kDone;
 }
 
-int open_window(const Asked& asked) {
+int open_window(const Request& asked) {
   window::WindowOptions options;
   options.lab.threads = asked.threads;
   options.safe_mode = asked.safe_mode;
@@ -77,7 +77,7 @@ int open_window(const Asked& asked) {
 }
 
 int run(std::span<const char* const> words) {
-  const Asked asked = asked_of(words);
+  const Request asked = asked_of(words);
   for (const std::string& refused : load_placements(placements_folder())) complain(refused);
   return asked.first_steps ? take_first_steps(asked) : open_window(asked);
 }

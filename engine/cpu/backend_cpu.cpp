@@ -107,7 +107,7 @@ class CpuExecutable final : public Executable {
     std::vector<StageSeconds> times;
     begin();
     for (size_t i = 0; i < lowered_.size(); ++i) {
-      const Lowered& instruction = lowered_[i];
+      const LoweredNode& instruction = lowered_[i];
       for (int s = 0; s < instruction.stages.count; ++s) {
         const Stage& stage = instruction.stages.stage[s];
         StageSeconds& seconds = times.emplace_back(StageSeconds{i, instruction.one_thread, {}});
@@ -126,7 +126,7 @@ class CpuExecutable final : public Executable {
     if (float* d = gradient(program_.loss)) *d = 1.0f;  // no instruction writes it
   }
 
-  struct Lowered {
+  struct LoweredNode {
     Call call;
     Stages stages;
     bool one_thread;
@@ -138,7 +138,8 @@ class CpuExecutable final : public Executable {
     std::vector<Tail> tails;
   };
 
-  void run(const Lowered& instruction, const std::vector<Tail>& tails, const StepInputs& inputs) noexcept {
+  void run(const LoweredNode& instruction, const std::vector<Tail>& tails,
+           const StepInputs& inputs) noexcept {
     for (int s = 0; s < instruction.stages.count; ++s) {
       Stage stage = instruction.stages.stage[s];
       if (s + 1 == instruction.stages.count) stage.tails = tails;
@@ -164,7 +165,7 @@ class CpuExecutable final : public Executable {
       lowered_.push_back({call, stages, numbers_of(call) <= kOneThread});
     }
     std::vector<Stages> stages;
-    for (const Lowered& instruction : lowered_) stages.push_back(instruction.stages);
+    for (const LoweredNode& instruction : lowered_) stages.push_back(instruction.stages);
     const WorkspacePlan plan = plan_workspace(program_.instructions, stages);
     program_.plan.workspace = plan.floats;
     workspace_ = allocate_block(plan.floats);
@@ -205,7 +206,7 @@ class CpuExecutable final : public Executable {
   float *activations_ = nullptr, *gradients_ = nullptr;
   std::vector<double> stats_;
   std::vector<ParameterCall> parameters_;
-  std::vector<Lowered> lowered_;
+  std::vector<LoweredNode> lowered_;
   std::vector<Entry> order_;
 };
 

@@ -181,9 +181,9 @@ HWY_INLINE void put(const Lanes& lanes, VF v, float* p, bool add) {
 }
 
 /// A float sum that carries its rounding errors along (Knuth's two-sum), for partials of many chunks.
-struct Compensated {
+struct CompensatedSum {
   VF sum, low;
-  HWY_INLINE Compensated() : sum(hn::Zero(DF())), low(hn::Zero(DF())) {}
+  HWY_INLINE CompensatedSum() : sum(hn::Zero(DF())), low(hn::Zero(DF())) {}
   HWY_INLINE void add(VF v) {
     const VF next = hn::Add(sum, v), part = hn::Sub(next, sum);
     low = hn::Add(low, hn::Add(hn::Sub(sum, hn::Sub(next, part)), hn::Sub(v, part)));
@@ -196,7 +196,7 @@ struct Compensated {
 inline void reduce_rows(const float* partials, int64_t count, int64_t stride, int64_t n, float* to,
                         bool add) {
   each_vector(n, [&](int64_t j, auto lanes) HWY_ATTR {
-    Compensated c;
+    CompensatedSum c;
     for (int64_t i = 0; i < count; ++i) c.add(lanes.load(partials + i * stride + j));
     put(lanes, c.total(), to + j, add);
   });

@@ -154,8 +154,8 @@ class CudaExecutable final : public Executable {
     update_.counters = zeros<uint32_t>(parameters.size() + 1);
   }
 
-  Planned planned(const Instruction& i, uint32_t* counter) const {
-    Planned p;
+  PlannedLaunch planned(const Instruction& i, uint32_t* counter) const {
+    PlannedLaunch p;
     Call& call = p.call;
     static_cast<normscope::Call&>(call) = bind(program_, i, *this, stats_.as<double>());
     call.step = staged_.as<const StepInputs>();
@@ -215,13 +215,13 @@ class CudaExecutable final : public Executable {
   /// Gives each branch one workspace, shared by its calls, which run one after the other.
   void place_workspaces() {
     size_t floats[2] = {0, 0};
-    for (const Planned& p : calls_) floats[0] = std::max(floats[0], driver_->workspace_floats(p.call));
+    for (const PlannedLaunch& p : calls_) floats[0] = std::max(floats[0], driver_->workspace_floats(p.call));
     for (const Step& s : steps_)
       if (s.kind == Step::Kind::Call && s.branch == Branch::Side)
         floats[1] = std::max(floats[1], driver_->workspace_floats(s.call));
     program_.plan.workspace = std::max(program_.plan.workspace, floats[0] + floats[1]);
     for (int b = 0; b < 2; ++b) workspace_[b] = Block(driver_, floats[b] * sizeof(float));
-    for (Planned& p : calls_) p.call.workspace = workspace_[0].as<float>();
+    for (PlannedLaunch& p : calls_) p.call.workspace = workspace_[0].as<float>();
     for (Step& s : steps_) s.call.workspace = workspace_[static_cast<size_t>(s.branch)].as<float>();
   }
 
@@ -266,14 +266,14 @@ class CudaExecutable final : public Executable {
 
   ProgramData& program_;
   std::shared_ptr<Driver> driver_;
-  Pinned staged_host_, stats_host_;  // StepInputs and the batch; the stats block
+  PinnedMemory staged_host_, stats_host_;  // StepInputs and the batch; the stats block
   Block staged_, stats_, activations_, gradients_, workspace_[2];
   std::vector<Block> tables_;
   std::vector<ParameterCall> parameters_;
   UpdateTable update_;
   ProbeTable value_probes_, gradient_probes_;
-  std::vector<Planned> calls_;  // one for each instruction
-  std::vector<Step> steps_;     // what a replay runs
+  std::vector<PlannedLaunch> calls_;  // one for each instruction
+  std::vector<Step> steps_;           // what a replay runs
   void* graph_ = nullptr;
 };
 

@@ -52,17 +52,17 @@ class Block {
 };
 
 /// Page-locked host memory, from which copies run inside the graph.
-class Pinned {
+class PinnedMemory {
  public:
-  Pinned(std::shared_ptr<Driver> driver, size_t bytes)
+  PinnedMemory(std::shared_ptr<Driver> driver, size_t bytes)
       : driver_(std::move(driver)), bytes_(std::max(bytes, kLine)) {
     p_ = driver_->allocate_pinned(bytes_);
     if (p_ == nullptr) out_of_memory(*driver_, bytes_, "page-locked memory");
     std::memset(p_, 0, bytes_);
   }
-  Pinned(const Pinned&) = delete;
-  Pinned& operator=(const Pinned&) = delete;
-  ~Pinned() { driver_->release_pinned(p_); }
+  PinnedMemory(const PinnedMemory&) = delete;
+  PinnedMemory& operator=(const PinnedMemory&) = delete;
+  ~PinnedMemory() { driver_->release_pinned(p_); }
   std::byte* data() const { return static_cast<std::byte*>(p_); }
   size_t bytes() const { return bytes_; }
 

@@ -4,7 +4,7 @@ namespace normscope::cuda {
 namespace {
 
 /// The part of a backward call that gives the gradients of parameters (or the rest); false: there is none.
-bool part_of(const Planned& planned, bool parameters, Call& part) {
+bool part_of(const PlannedLaunch& planned, bool parameters, Call& part) {
   part = planned.call;
   bool any = false;
   for (int k = 0; k < kMaxInputs; ++k) {
@@ -29,8 +29,8 @@ class Scheduler {
  public:
   Scheduler(const ProbeTable& values, const ProbeTable& gradients) : values_(values), gradients_(gradients) {}
 
-  std::vector<Step> run(const std::vector<Planned>& program) {
-    for (const Planned& p : program) {
+  std::vector<Step> run(const std::vector<PlannedLaunch>& program) {
+    for (const PlannedLaunch& p : program) {
       const Call& call = p.call;
       if (call.op == OpKind::Probe) continue;
       if (call.phase == Phase::Backward) {
@@ -54,7 +54,7 @@ class Scheduler {
     on_side_ = true;
   }
 
-  void backward(const Planned& p) {
+  void backward(const PlannedLaunch& p) {
     if (!measured_values_ && values_.count > 0) {
       measured_values_ = true;
       side(probe_call(values_));
@@ -87,9 +87,9 @@ class Scheduler {
 
 }  // namespace
 
-std::vector<Step> schedule(const std::vector<Planned>& program, const ProbeTable& value_probes,
+std::vector<Step> schedule(const std::vector<PlannedLaunch>& program, const ProbeTable& value_probes,
                            const ProbeTable& gradient_probes) {
-  std::vector<Planned> calls = program;
+  std::vector<PlannedLaunch> calls = program;
   for (size_t i = 0; i + 1 < calls.size(); ++i)
     if (calls[i].call.op == OpKind::GradNorm)
       calls[i].call.clip_follows = calls[i + 1].call.op == OpKind::Clip;

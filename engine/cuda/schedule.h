@@ -17,14 +17,14 @@ struct Step {
 };
 
 /// What schedule() needs to know of one instruction: its call, and which of its inputs are parameters.
-struct Planned {
+struct PlannedLaunch {
   Call call;
   bool of_parameter[kMaxInputs] = {};
   bool reads_gradient = false;  ///< probe of a gradient
 };
 
 /// Takes tables over the probes of values and of gradients, with count 0 where there are none.
-std::vector<Step> schedule(const std::vector<Planned>& program, const ProbeTable& value_probes,
+std::vector<Step> schedule(const std::vector<PlannedLaunch>& program, const ProbeTable& value_probes,
                            const ProbeTable& gradient_probes);
 
 }  // namespace normscope::cuda

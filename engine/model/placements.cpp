@@ -61,7 +61,7 @@ struct AddedRow {
 };
 
 /// The rows that came at run time. Who reads takes no lock: a row stands before the count says so.
-struct Added {
+struct AddedPlacement {
   static constexpr size_t kMost = 64;
   std::array<std::atomic<const PlacementRow*>, kMost> rows = {};
   std::atomic<size_t> count = 0;
@@ -70,13 +70,13 @@ struct Added {
       kept;  // forgotten ones too: somebody may still hold their names
 };
 
-Added& added() {
-  static Added all;
+AddedPlacement& added() {
+  static AddedPlacement all;
   return all;
 }
 
 constexpr size_t kFirstAdded = static_cast<size_t>(Placement::Custom) + 1;
-static_assert(kFirstAdded + Added::kMost <= 256);
+static_assert(kFirstAdded + AddedPlacement::kMost <= 256);
 
 bool same(const char* a, const char* b) { return std::strcmp(a, b) == 0; }
 
@@ -147,7 +147,7 @@ std::vector<Placement> placements() {
 }
 
 Placement add_placement(const PlacementRow& row) {
-  Added& all = added();
+  AddedPlacement& all = added();
   const std::lock_guard lock(all.writing);
   if (!is_name(row.name))
     fail("name", "'{}': expected words of small letters and digits with hyphens between them", row.name);
@@ -162,7 +162,8 @@ Placement add_placement(const PlacementRow& row) {
   for (const PlacementRow& other : kRows) refuse_taken(other);
   for (const Placement p : added_placements()) refuse_taken(row_of(p));
   const size_t count = all.count.load(std::memory_order_relaxed);
-  if (count == Added::kMost) fail("name", "there are {} placements of your own: expected no more", count);
+  if (count == AddedPlacement::kMost)
+    fail("name", "there are {} placements of your own: expected no more", count);
   all.kept.push_back(std::make_unique<const AddedRow>(row));
   all.rows[count].store(&all.kept.back()->row, std::memory_order_release);
   all.count.store(count + 1, std::memory_order_release);

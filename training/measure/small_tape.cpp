@@ -54,9 +54,9 @@ ValueId record(Tape& tape, const SmallTape::Instruction& i) {
 
 /// A backend of one thread. To make one takes much longer than to replay a small tape, which the window does in
 /// a frame, so a backend that is given back is lent again.
-class Lent {
+class PooledBackend {
  public:
-  Lent() {
+  PooledBackend() {
     const std::lock_guard lock(shelf().mutex);
     if (shelf().free.empty()) {
       backend_ = make_cpu_backend(1);
@@ -65,12 +65,12 @@ class Lent {
       shelf().free.pop_back();
     }
   }
-  ~Lent() {
+  ~PooledBackend() {
     const std::lock_guard lock(shelf().mutex);
     shelf().free.push_back(std::move(backend_));
   }
-  Lent(const Lent&) = delete;
-  Lent& operator=(const Lent&) = delete;
+  PooledBackend(const PooledBackend&) = delete;
+  PooledBackend& operator=(const PooledBackend&) = delete;
 
   Backend& operator*() { return *backend_; }
 
@@ -88,9 +88,9 @@ class Lent {
 };
 
 /// A tape sealed on one thread; every number has a gradient, or only the trained ones.
-class Sealed {
+class SealedTape {
  public:
-  Sealed(const SmallTape& tape, bool train) : store_(*backend_), program_(seal_it(tape, train)) {
+  SealedTape(const SmallTape& tape, bool train) : store_(*backend_), program_(seal_it(tape, train)) {
     for (const SmallTape::Instruction& i : tape.instructions)
       if (i.op == Op::CrossEntropy) program_.tokens(kTarget + i.name)[0] = i.target - 1;
   }
@@ -119,7 +119,7 @@ class Sealed {
     return seal(tape, {.loss = loss, .update = train ? OpKind::Sgd : kNoOp});
   }
 
-  Lent backend_;
+  PooledBackend backend_;
   Store store_;
   Program program_;
 };
@@ -161,7 +161,7 @@ const char* to_string(SmallTape::Op op) {
 size_t inputs_of(SmallTape::Op op) { return op == Op::Multiply || op == Op::Add ? 2 : 1; }
 
 SmallReplay replay_small_tape(const SmallTape& tape) {
-  Sealed sealed(tape, false);
+  SealedTape sealed(tape, false);
   Program& program = sealed.program();
   program.replay({});
   SmallReplay out;
@@ -184,7 +184,7 @@ SmallReplay replay_small_tape(const SmallTape& tape) {
 
 SmallTape train_small_tape(SmallTape tape, float rate, int32_t steps) {
   if (steps == 0) return tape;
-  Sealed sealed(tape, true);
+  SealedTape sealed(tape, true);
   StepInputs inputs;
   inputs.lr = rate;
   for (int32_t step = 0; step < steps; ++step) {

@@ -19,7 +19,7 @@ namespace normscope {
 namespace {
 
 /// A batch of the run's data, looked at.
-struct Replayed {
+struct ReplayedRun {
   const Look& look;
   const Batch& batch;
 
@@ -47,7 +47,7 @@ void each_batch(Run& run, Split split, int32_t first, int32_t count, bool backwa
     Look& look = looks.try_emplace(shape, run.store(), spec.model, shape, backward).first->second;
     look.put(batch);
     look.replay({.label_smoothing = backward ? spec.train.label_smoothing : 0.0f});
-    f(Replayed{look, batch});
+    f(ReplayedRun{look, batch});
   }
 }
 
@@ -70,7 +70,7 @@ std::string parent_of(const std::string& name) { return name.substr(0, name.rfin
 
 /// Whether a node works on the encoder's states: keys and values of cross-attention and their
 /// norms.
-bool reads_encoded(const Replayed& at, ValueId v) {
+bool reads_encoded(const ReplayedRun& at, ValueId v) {
   if (at.look.values().encoded == kNone) return false;
   const ProgramData& data = at.look.program().data();
   while (v != kNone && v != at.look.values().encoded) {
@@ -85,7 +85,7 @@ struct LogitSums {
 };
 
 /// For a segment by itself: these programs have no memory.
-void add_logits(const Replayed& at, const Node& node, LogitSums& sums) {
+void add_logits(const ReplayedRun& at, const Node& node, LogitSums& sums) {
   const AttentionScores spec = rules_of(node.op).scores(node);
   const auto read = [&](ValueId v) { return v == kNone ? std::vector<float>() : at.look.read(v); };
   const std::vector<float> q = read(spec.queries), k = read(spec.keys), e = read(spec.position),
@@ -123,7 +123,7 @@ void add_logits(const Replayed& at, const Node& node, LogitSums& sums) {
 
 /// `jacobians` has, for every row, the spectral norm of the Jacobian without gain and AdaNorm's factor: 1/sigma, as what
 /// it multiplies is a projection or the identity; of a curve its steepest slope in the row.
-std::vector<double> jacobians(const Replayed& at, const Node& node) {
+std::vector<double> jacobians(const ReplayedRun& at, const Node& node) {
   const NormKind kind = node.attributes.as<NormSpec>().kind;
   const std::vector<float> factor = at.look.read(node.saved[1]);
   std::vector<double> norms(factor.begin(), factor.end());
@@ -143,7 +143,7 @@ std::vector<double> jacobians(const Replayed& at, const Node& node) {
 
 /// Calls f(row, position) for the unpadded rows of a norm.
 template <typename F>
-void each_row(const Replayed& at, const Node& node, size_t rows, F f) {
+void each_row(const ReplayedRun& at, const Node& node, size_t rows, F f) {
   const Shape& shape = at.look.shape(node.out);
   // A convolutional network or a parser normalises (B, features), so a row of the batch is one position.
   const int64_t positions = shape.rank < 3 ? 1 : shape[1];
@@ -177,7 +177,7 @@ std::vector<MeanGradient> mean_gradients(Run& run, int32_t batches) {
   if (batches < 1) fail("measure", "{} batches: expected at least 1", batches);
   std::vector<MeanGradient> all;
   std::vector<std::vector<double>> sums;
-  each_batch(run, Split::Train, run.steps_done() + 1, batches, true, [&](const Replayed& at) {
+  each_batch(run, Split::Train, run.steps_done() + 1, batches, true, [&](const ReplayedRun& at) {
     const ProgramData& data = at.look.program().data();
     for (size_t p = 0; p < data.parameter_order.size(); ++p) {
       const ParameterInfo& info = run.store().parameters()[static_cast<size_t>(data.parameter_order[p])];
@@ -201,7 +201,7 @@ std::vector<MeanGradient> mean_gradients(Run& run, int32_t batches) {
 std::vector<LogitSize> logit_sizes(Run& run) {
   std::vector<LogitSize> all;
   std::vector<LogitSums> sums;
-  each_validation_batch(run, [&](const Replayed& at) {
+  each_validation_batch(run, [&](const ReplayedRun& at) {
     size_t i = 0;
     for (const Node& node : at.look.program().data().nodes) {
       if (!rules_of(node.op).scores) continue;
@@ -222,7 +222,7 @@ std::vector<LogitSize> logit_sizes(Run& run) {
 std::vector<NormJacobian> jacobian_norms(Run& run) {
   std::vector<NormJacobian> all;
   std::vector<double> rows;
-  each_validation_batch(run, [&](const Replayed& at) {
+  each_validation_batch(run, [&](const ReplayedRun& at) {
     size_t i = 0;
     for (const Node& node : at.look.program().data().nodes) {
       if (node.op != OpKind::LayerNorm) continue;
@@ -248,7 +248,7 @@ std::vector<Concentration> concentrations(Run& run, double epsilon, double delta
   std::vector<std::vector<double>> squares;
   std::vector<int32_t> layers;
   std::vector<std::string> names;
-  each_validation_batch(run, [&](const Replayed& at) {
+  each_validation_batch(run, [&](const ReplayedRun& at) {
     for (size_t i = 0; i < at.look.values().sublayers.size(); ++i) {
       const SublayerValues& s = at.look.values().sublayers[i];
       if (names.size() <= i) {

@@ -30,7 +30,7 @@ bool is_quiet(const Command& c) {
 }  // namespace
 
 struct Lab::Impl {
-  struct Posted {
+  struct PostedCommand {
     Command command;
     session::Ticket ticket;
   };
@@ -38,15 +38,15 @@ struct Lab::Impl {
 
   bool leaving();
   void run();
-  void loop(LabTrainer& trainer, std::deque<Posted>& taken);
-  bool take_commands(LabTrainer& trainer, std::deque<Posted>& taken);
+  void loop(LabTrainer& trainer, std::deque<PostedCommand>& taken);
+  bool take_commands(LabTrainer& trainer, std::deque<PostedCommand>& taken);
   void autosave(LabTrainer& trainer, bool last = false);
   void say_autosave_error(LabTrainer& trainer, const Message& error);
   void wait_for_autosave(size_t bytes = 0);
   bool save_due() const { return unsaved && Clock::now() >= next_save; }
-  void answer(LabTrainer& trainer, const Posted& posted);
-  void answer_all(LabTrainer& trainer, std::deque<Posted>& taken);
-  void refuse_rest(LabTrainer& trainer, const std::deque<Posted>& taken, const Message& why);
+  void answer(LabTrainer& trainer, const PostedCommand& posted);
+  void answer_all(LabTrainer& trainer, std::deque<PostedCommand>& taken);
+  void refuse_rest(LabTrainer& trainer, const std::deque<PostedCommand>& taken, const Message& why);
   void publish(const LabTrainer& trainer, bool busy_with_command = false);
   template <typename Done>
   void wait(Done done);
@@ -55,7 +55,7 @@ struct Lab::Impl {
   std::mutex mutex;
   std::condition_variable wake;     // wakes the trainer for a command or the end
   std::condition_variable changed;  // wakes threads that wait for a view or for rest
-  std::deque<Posted> commands;
+  std::deque<PostedCommand> commands;
   session::Ticket posted = 0;
   bool quitting = false;
   bool idle = false;  // the trainer sleeps and the view shows its last state
@@ -91,7 +91,7 @@ void Lab::Impl::publish(const LabTrainer& trainer, bool busy_with_command) {
 }
 
 // Sleeps until there is something to do: a command, a step whose time has come, or the end (false).
-bool Lab::Impl::take_commands(LabTrainer& trainer, std::deque<Posted>& taken) {
+bool Lab::Impl::take_commands(LabTrainer& trainer, std::deque<PostedCommand>& taken) {
   std::unique_lock lock(mutex);
   const auto called = [&] { return quitting || !commands.empty() || window_changed || trainer.arrived(); };
   if (!trainer.has_work()) {
@@ -122,7 +122,7 @@ bool Lab::Impl::leaving() {
   return quitting;
 }
 
-void Lab::Impl::answer(LabTrainer& trainer, const Posted& posted) {
+void Lab::Impl::answer(LabTrainer& trainer, const PostedCommand& posted) {
   try {
     try {
       trainer.carry_out(posted.command, posted.ticket);
@@ -139,13 +139,13 @@ void Lab::Impl::answer(LabTrainer& trainer, const Posted& posted) {
   }
 }
 
-void Lab::Impl::answer_all(LabTrainer& trainer, std::deque<Posted>& taken) {
+void Lab::Impl::answer_all(LabTrainer& trainer, std::deque<PostedCommand>& taken) {
   if (taken.empty()) return;
-  const bool quiet =
-      std::all_of(taken.begin(), taken.end(), [](const Posted& posted) { return is_quiet(posted.command); });
+  const bool quiet = std::all_of(taken.begin(), taken.end(),
+                                 [](const PostedCommand& posted) { return is_quiet(posted.command); });
   if (!quiet || trainer.message == step_refusal) trainer.message.clear();
   step_refusal.clear();
-  for (const Posted& posted : taken) {
+  for (const PostedCommand& posted : taken) {
     // The view shows earlier results meanwhile, because building a network or reading a text may take a while.
     if (!quiet && (posted.ticket == taken.front().ticket || Clock::now() - shown >= kViewInterval))
       publish(trainer, true);
@@ -196,8 +196,8 @@ void Lab::Impl::autosave(LabTrainer& trainer, bool last) {
 }
 
 // Refuses the commands that a failed round left unanswered: they were not carried out.
-void Lab::Impl::refuse_rest(LabTrainer& trainer, const std::deque<Posted>& taken, const Message& why) {
-  for (const Posted& posted : taken) {
+void Lab::Impl::refuse_rest(LabTrainer& trainer, const std::deque<PostedCommand>& taken, const Message& why) {
+  for (const PostedCommand& posted : taken) {
     if (posted.ticket <= trainer.answered) continue;
     trainer.refuse(posted.ticket, why);
     trainer.answered = posted.ticket;
@@ -222,7 +222,7 @@ void Lab::Impl::run() {
     return made.set_exception(exception_for_others("lab"));
   }
   made.set_value();
-  std::deque<Posted> taken;
+  std::deque<PostedCommand> taken;
   const auto say = [&](const Message& error) {
     trainer->pause();
     trainer->message = error;
@@ -254,7 +254,7 @@ void Lab::Impl::run() {
 }
 
 // One round: the commands that came, then a portion of work.
-void Lab::Impl::loop(LabTrainer& trainer, std::deque<Posted>& taken) {
+void Lab::Impl::loop(LabTrainer& trainer, std::deque<PostedCommand>& taken) {
   answer_all(trainer, taken);
   if (autosaver && !autosaver->busy()) say_autosave_error(trainer, autosaver->take_error());
   if (save_due()) say_autosave_error(trainer, guarded("autosave", [&] { autosave(trainer); }));

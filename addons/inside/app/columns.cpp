@@ -40,7 +40,7 @@ double without(const Inside& found, const std::string& sublayer) {
 }
 
 /// As many as there is room for, the ones that say most first.
-std::vector<Column> columns_of(const GridGiven& given) {
+std::vector<Column> columns_of(const GridInput& given) {
   const Inside& found = given.inside.found;
   const bool dominated = dominant_of(found).has_value();
   std::vector<Column> columns{
@@ -72,11 +72,11 @@ std::vector<Column> columns_of(const GridGiven& given) {
 
 }  // namespace
 
-float columns_width(const GridGiven& given) {
+float columns_width(const GridInput& given) {
   return static_cast<float>(columns_of(given).size()) * (kColumn + kGap) - kGap;
 }
 
-void draw_columns(Ui& ui, const Rect& rest, const Rect& cells, const GridGiven& given) {
+void draw_columns(Ui& ui, const Rect& rest, const Rect& cells, const GridInput& given) {
   const Inside& found = given.inside.found;
   const Theme& t = ui.theme();
   Painter& p = ui.paint();

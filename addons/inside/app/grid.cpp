@@ -59,7 +59,7 @@ const Inside::Guess* first_guess(const Inside& found, const Inside::Lens& lens, 
 }
 
 /// Draws the cell of a row; what a layer would say is one cell over all of its rows.
-void draw_cell(Ui& ui, const GridGiven& given, const Cells& cells, int row, int token) {
+void draw_cell(Ui& ui, const GridInput& given, const Cells& cells, int row, int token) {
   Rect cell = cells.at(row, token);
   const Inside& found = given.inside.found;
   Painter& p = ui.paint();
@@ -84,7 +84,7 @@ void draw_cell(Ui& ui, const GridGiven& given, const Cells& cells, int row, int 
 }
 
 /// Writes the tokens below the map, in as many lines as give each the room of a word.
-void draw_words(Ui& ui, const GridGiven& given, const Cells& cells, const Rect& foot) {
+void draw_words(Ui& ui, const GridInput& given, const Cells& cells, const Rect& foot) {
   const Theme& t = ui.theme();
   const int lines =
       std::clamp(static_cast<int>(std::ceil(42 / cells.width())), 1, static_cast<int>(kFoot / kLabel));
@@ -102,7 +102,7 @@ void draw_words(Ui& ui, const GridGiven& given, const Cells& cells, const Rect& 
 }
 
 /// Names the layers; the two or three rows of a layer share a name where there is no room for more.
-void draw_names(Ui& ui, const GridGiven& given, const Cells& cells, const Rect& names) {
+void draw_names(Ui& ui, const GridInput& given, const Cells& cells, const Rect& names) {
   const Inside& found = given.inside.found;
   const Theme& t = ui.theme();
   const float height = cells.height();
@@ -125,7 +125,7 @@ void draw_names(Ui& ui, const GridGiven& given, const Cells& cells, const Rect& 
   }
 }
 
-std::string cell_words(const GridGiven& given, Selection at) {
+std::string cell_words(const GridInput& given, Selection at) {
   const Inside& found = given.inside.found;
   const std::string token = word_of(given.inside, found.tokens[static_cast<size_t>(at.token)]);
   std::string text =
@@ -146,7 +146,7 @@ std::string cell_words(const GridGiven& given, Selection at) {
   return text;
 }
 
-void draw_legend(Ui& ui, Rect line, const GridGiven& given) {
+void draw_legend(Ui& ui, Rect line, const GridInput& given) {
   const Theme& t = ui.theme();
   Painter& p = ui.paint();
   const bool length = given.shows != Shows::Says;
@@ -211,7 +211,7 @@ std::string row_name(const Inside& found, int row) {
   return row == 0 ? tr("embedding") : found.sublayers[static_cast<size_t>(row - 1)].name;
 }
 
-std::optional<Selection> draw_grid(Ui& ui, Rect rest, const GridGiven& given) {
+std::optional<Selection> draw_grid(Ui& ui, Rect rest, const GridInput& given) {
   const Inside& found = given.inside.found;
   const Theme& t = ui.theme();
   const Rect head = rest.take_top(kHeadOfGrid), foot = rest.take_bottom(kFoot, 4);

@@ -27,7 +27,7 @@ struct Lengths {
   float share(float length) const;
 };
 
-struct GridGiven {
+struct GridInput {
   const RunInside& inside;
   Shows shows = Shows::Length;
   Lengths lengths;
@@ -47,11 +47,11 @@ std::string sentence_of(const RunInside& inside);
 int layer_of(const Inside& found, int row);
 
 /// What the hand chose in this frame.
-std::optional<Selection> draw_grid(ui::Ui& ui, ui::Rect rest, const GridGiven& given);
+std::optional<Selection> draw_grid(ui::Ui& ui, ui::Rect rest, const GridInput& given);
 
 /// Draws what belongs to each sub-layer in `rest`, a line of bars beside its row of the map in `cells`.
-void draw_columns(ui::Ui& ui, const ui::Rect& rest, const ui::Rect& cells, const GridGiven& given);
-float columns_width(const GridGiven& given);
+void draw_columns(ui::Ui& ui, const ui::Rect& rest, const ui::Rect& cells, const GridInput& given);
+float columns_width(const GridInput& given);
 
 inline constexpr float kHeadOfGrid = 30;
 inline constexpr ui::TextStyle kTick{ui::Face::Sans, ui::type::tick}, kMono{ui::Face::Mono, ui::type::tick},

@@ -74,7 +74,7 @@ void InsideScreen::ask(Ui& ui, const LabView& view, int cursor) {
     const int step = std::min(side.run->step, cursor);
     std::optional<int32_t> spectra_of;
     if (spectra_ && side.inside) spectra_of = layer_of(side.inside->found, selection_in(*side.inside).row);
-    Asked now{side.run->letter, text_, left_out_, spectra_of, step, side.run->spec, ui.time()};
+    Request now{side.run->letter, text_, left_out_, spectra_of, step, side.run->spec, ui.time()};
     const auto before = asked_.find(now.letter);
     const bool ended = side.inside && !side.inside->whole && side.run->inquiry_parts == 0 && !waiting_;
     if (before != asked_.end() && before->second.same(now) && !ended) {
@@ -204,7 +204,7 @@ void InsideScreen::draw_side(Ui& ui, Rect rest, const Side& side, bool alone) {
   Lengths lengths;
   for (const Side& any : sides_)
     if (any.inside) lengths.take(any.inside->found, static_cast<Shows>(shows_));
-  const GridGiven given{.inside = *side.inside,
+  const GridInput given{.inside = *side.inside,
                         .shows = static_cast<Shows>(shows_),
                         .lengths = lengths.apart(),
                         .selected = selection_in(*side.inside),

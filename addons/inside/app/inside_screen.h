@@ -45,7 +45,7 @@ class InsideScreen : public AppScreen {
 
  private:
   /// All that a look depends on.
-  struct Asked {
+  struct Request {
     char letter = 'A';
     std::string text;
     bool left_out = false;
@@ -54,7 +54,7 @@ class InsideScreen : public AppScreen {
     std::shared_ptr<const RunSpec> spec;
     double at = 0;  ///< UI time
     session::Ticket ticket = 0;
-    bool same(const Asked& other) const {
+    bool same(const Request& other) const {
       return letter == other.letter && text == other.text && left_out == other.left_out &&
              spectra_of == other.spectra_of && step == other.step && spec == other.spec;
     }
@@ -96,9 +96,9 @@ class InsideScreen : public AppScreen {
   Selection selected_;
   char detailed_ = 0;        ///< the model that was chosen from last; 0: the first
   std::vector<Side> sides_;  ///< of this frame
-  std::map<char, Asked> asked_;
+  std::map<char, Request> asked_;
   std::map<char, std::string> refused_;
-  std::optional<Asked> waiting_;
+  std::optional<Request> waiting_;
   std::map<char, double> wanted_;  ///< UI time since which another look is wanted than the one that is shown
   bool due_ = false;
   double look_takes_ = 0;  ///< seconds of the last look

@@ -1,4 +1,4 @@
-// `Inspected` is what is said of a model that has read a text: the file that the Inside screen and normscope inspect
+// `Inspection` is what is said of a model that has read a text: the file that the Inside screen and normscope inspect
 // write, as JSON and as a picture.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace normscope::inside {
 
-struct Inspected {
+struct Inspection {
   std::string name;             ///< of the model, for a title
   bool decoder = true;          ///< asks for the next token, otherwise for each where it stands
   std::string unit = "symbol";  ///< what the text is cut into; "token" of a published model
@@ -25,12 +25,12 @@ struct Inspected {
 /// Adds what the model is, in the words of a configuration.
 void add_settings(nlohmann::json& about, const RunSpec& spec);
 /// A token in quotes with its control characters escaped, or its number where it has no text.
-std::string shown_token(const Inspected& inspected, int32_t token);
+std::string shown_token(const Inspection& inspected, int32_t token);
 /// `root_mean_square` of the norms of all tokens.
 double root_mean_square(const std::vector<float>& norms);
 
-nlohmann::json json_of(const Inspected& inspected);
+nlohmann::json json_of(const Inspection& inspected);
 /// A map of |x| by token and layer.
-std::string norms_svg(const Inspected& inspected);
+std::string norms_svg(const Inspection& inspected);
 
 }  // namespace normscope::inside

@@ -14,13 +14,13 @@ namespace {
 
 using nlohmann::json;
 
-json token_of(const Inspected& of, int32_t token) {
+json token_of(const Inspection& of, int32_t token) {
   json all = {{"token", token}};
   if (const std::string text = of.text_of(token); !text.empty()) all["text"] = text;
   return all;
 }
 
-json tokens_of(const Inspected& of) {
+json tokens_of(const Inspection& of) {
   const Inside& in = of.inside;
   json all = json::array();
   for (size_t t = 0; t < in.tokens.size(); ++t) {
@@ -85,7 +85,7 @@ json dominant_json(const Inside& in) {
 }
 
 /// Has the probabilities as [head][query][key]; the row of a decoder's query ends at its own key.
-json attention_of(const Inspected& of) {
+json attention_of(const Inspection& of) {
   const Inside& in = of.inside;
   json all = json::array();
   for (const Inside::Attention& a : in.attention) {
@@ -106,7 +106,7 @@ json attention_of(const Inspected& of) {
   return all;
 }
 
-json lens_of(const Inspected& of) {
+json lens_of(const Inspection& of) {
   json all = json::array();
   for (const Inside::Lens& lens : of.inside.lens) {
     const size_t guesses = lens.guesses.size() / lens.right.size();
@@ -172,13 +172,13 @@ double root_mean_square(const std::vector<float>& norms) {
   return std::sqrt(sum / static_cast<double>(norms.size()));
 }
 
-std::string shown_token(const Inspected& inspected, int32_t token) {
+std::string shown_token(const Inspection& inspected, int32_t token) {
   const std::string text = inspected.text_of(token);
   if (text.empty()) return std::to_string(token);
   return json(text).dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-json json_of(const Inspected& of) {
+json json_of(const Inspection& of) {
   const Inside& in = of.inside;
   json all = of.about;
   all["loss"] = number_json(in.loss);

@@ -37,7 +37,7 @@ std::vector<LayerColumn> columns_of(const Inside& in) {
 
 class NormsPicture {
  public:
-  NormsPicture(Painter& painter, const Theme& theme, const Inspected& of)
+  NormsPicture(Painter& painter, const Theme& theme, const Inspection& of)
       : p_(painter), t_(theme), of_(of), columns_(columns_of(of.inside)) {
     for (const LayerColumn& column : columns_)
       for (const float norm : *column.norms)
@@ -112,14 +112,14 @@ class NormsPicture {
 
   Painter& p_;
   const Theme& t_;
-  const Inspected& of_;
+  const Inspection& of_;
   std::vector<LayerColumn> columns_;
   float low_ = std::numeric_limits<float>::infinity(), high_ = 0, left_ = 0;
 };
 
 }  // namespace
 
-std::string norms_svg(const Inspected& inspected) {
+std::string norms_svg(const Inspection& inspected) {
   const std::string title = "Length of the states in " + inspected.name;
   return to_svg(title, [&](Painter& p, const Theme& t) { return NormsPicture(p, t, inspected).draw(title); });
 }

@@ -17,8 +17,8 @@ namespace {
 constexpr const char* kMenu = "inside/save";
 
 /// What normscope inspect says of the same model and text.
-Inspected inspected_of(const RunView& run, const RunInside& inside) {
-  Inspected all;
+Inspection inspected_of(const RunView& run, const RunInside& inside) {
+  Inspection all;
   all.name = run.name;
   all.decoder = run.spec->model.architecture == Architecture::Decoder;
   all.about = {{"run", run.name}, {"step", inside.step}};
@@ -37,7 +37,7 @@ Inspected inspected_of(const RunView& run, const RunInside& inside) {
 void InsideScreen::save(const std::string& ending) {
   for (const Side& side : sides_) {
     if (!side.inside) continue;
-    const Inspected all = inspected_of(*side.run, *side.inside);
+    const Inspection all = inspected_of(*side.run, *side.inside);
     std::string text = ending == "svg" ? norms_svg(all) : to_lines(json_of(all)) + "\n";
     desk_.files.push_back(
         {fmt::format("inside-{}-{}.{}", side.run->letter, side.inside->step, ending), std::move(text)});

@@ -169,7 +169,7 @@ double own_share(const Inside::Sublayer& sublayer, bool dominated) {
   return dominated ? sublayer.token_share : sublayer.shares.back();
 }
 
-InsideWork::InsideWork(Store& store, const ModelConfig& model, Batch text, const InsideAsked& asked)
+InsideWork::InsideWork(Store& store, const ModelConfig& model, Batch text, const InsideQuestion& asked)
     : store_(store), model_(model), text_(std::move(text)), asked_(asked) {
   require_stack(model);
   if (text_.B != 1) fail("inside", "{} texts were given: expected one", text_.B);
@@ -222,7 +222,7 @@ bool InsideWork::next() {
   return true;
 }
 
-Inside inside_of(Store& store, const ModelConfig& model, const Batch& text, const InsideAsked& asked) {
+Inside inside_of(Store& store, const ModelConfig& model, const Batch& text, const InsideQuestion& asked) {
   InsideWork work(store, model, text, asked);
   while (work.next()) {
   }

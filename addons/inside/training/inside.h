@@ -16,7 +16,7 @@
 namespace normscope {
 
 /// What to measure beside loss, stream and shares, which one forward pass gives.
-struct InsideAsked {
+struct InsideQuestion {
   bool gradients = true;  ///< a backward pass
   bool attention = true;  ///< probabilities by head
   int32_t guesses = 5;    ///< of the logit lens, by layer and token; 0: no lens
@@ -106,7 +106,7 @@ struct LayerState {
 class InsideWork {
  public:
   /// A batch of one row of a decoder or an encoder. Throws Error for a model that is no such transformer.
-  InsideWork(Store& store, const ModelConfig& model, Batch text, const InsideAsked& asked);
+  InsideWork(Store& store, const ModelConfig& model, Batch text, const InsideQuestion& asked);
   /// Measures one part; false where there is none left.
   bool next();
   size_t done() const { return done_; }
@@ -121,7 +121,7 @@ class InsideWork {
   Store& store_;
   ModelConfig model_;
   Batch text_;
-  InsideAsked asked_;
+  InsideQuestion asked_;
   size_t done_ = 0;
   std::vector<LayerState> states_;      ///< what the lenses read
   std::vector<Inside::LeftOut> leave_;  ///< what is still to be left out, the last first
@@ -129,6 +129,6 @@ class InsideWork {
 };
 
 /// Measures all of it at once.
-Inside inside_of(Store& store, const ModelConfig& model, const Batch& text, const InsideAsked& asked);
+Inside inside_of(Store& store, const ModelConfig& model, const Batch& text, const InsideQuestion& asked);
 
 }  // namespace normscope

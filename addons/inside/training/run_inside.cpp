@@ -36,7 +36,7 @@ InsideLook::InsideLook(Run& run, std::unique_ptr<Run> then, const std::string& t
   found_.left_out = left_out;
   std::vector<int32_t> types = run.task().types(tokens);
   work_.emplace(run.store(), spec.model, passage_batch(spec.model, std::move(tokens), std::move(types)),
-                InsideAsked{.guesses = 3, .left_out = left_out});
+                InsideQuestion{.guesses = 3, .left_out = left_out});
 }
 
 /// The spectra come before what is left out: they take a single step.

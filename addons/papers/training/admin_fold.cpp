@@ -42,9 +42,9 @@ Weights weights_of(const SafetensorsFile& file) {
 }
 
 /// Works on one file's weights.
-class Folding {
+class AdminFolder {
  public:
-  Folding(const std::string& path, Weights& weights) : path_(path), weights_(weights) {}
+  AdminFolder(const std::string& path, Weights& weights) : path_(path), weights_(weights) {}
 
   /// Takes omega of a sub-layer out of the file.
   std::vector<float> take_omega(const std::string& sublayer) {
@@ -113,7 +113,7 @@ std::vector<Stack> stacks_of(ModelConfig& model) {
 }
 
 /// Gives the output a table of its own, and each stack an embedding of its own, which omega will change.
-void part_tables(Folding& fold, AdminFold& result) {
+void part_tables(AdminFolder& fold, AdminFold& result) {
   ModelConfig& model = result.spec.model;
   if (model.tied_output && model.classes == 0) {
     fold.transpose(output_table(model), "out.w");
@@ -130,7 +130,7 @@ void part_tables(Folding& fold, AdminFold& result) {
   result.unshared = true;
 }
 
-void fold_stack(Folding& fold, const Stack& stack_layout, const ModelConfig& model, int32_t& count) {
+void fold_stack(AdminFolder& fold, const Stack& stack_layout, const ModelConfig& model, int32_t& count) {
   const std::string tables =
       model.architecture == Architecture::EncoderDecoder ? stack_layout.prefix + "emb" : std::string("emb");
   std::vector<std::string> sources = {tables + ".tokens"};  // what makes x, tables or a norm
@@ -206,7 +206,7 @@ AdminFold fold_admin(const std::string& in, const std::string& out) {
   check(in, model);
   const SafetensorsFile file = SafetensorsFile::load(in);
   Weights weights = weights_of(file);
-  Folding fold(in, weights);
+  AdminFolder fold(in, weights);
   const std::vector<Stack> stack_layouts = stacks_of(model);
   part_tables(fold, result);
   for (const Stack& stack_layout : stack_layouts) {

@@ -20,7 +20,7 @@ namespace {
 
 constexpr size_t kAtOnce = size_t{1} << 18;  // numbers that are converted before they go into the Store
 
-Message where(const Published& model) { return {"published {}", model.folder}; }
+Message where(const PublishedModel& model) { return {"published {}", model.folder}; }
 
 /// Compares a name with a pattern, in which each * stands for anything.
 bool matches(std::string_view name, std::string_view pattern) {
@@ -51,7 +51,7 @@ std::string in_layer(std::string name, int layer) {
 }
 
 /// The names among those of a row that the files have, the first part of them or without it.
-std::vector<std::string> names_in_file(const Published& model, const Row& row, int layer) {
+std::vector<std::string> names_in_file(const PublishedModel& model, const Row& row, int layer) {
   std::vector<std::string> names;
   for (const std::string& pattern : row.theirs) {
     const std::string name = in_layer(pattern, layer);
@@ -62,7 +62,7 @@ std::vector<std::string> names_in_file(const Published& model, const Row& row, i
   return names;
 }
 
-const Row& row_of(const Published& model, const std::string& name) {
+const Row& row_of(const PublishedModel& model, const std::string& name) {
   const auto at = model.family->rows.find(name);
   if (at == model.family->rows.end())
     fail(where(model), "{} models have no {}, which these settings ask for", model.family->title, name);
@@ -70,7 +70,7 @@ const Row& row_of(const Published& model, const std::string& name) {
 }
 
 /// `settle_head`: the head is tied to the token table unless the files have another matrix for it.
-void settle_head(Published& model) {
+void settle_head(PublishedModel& model) {
   ModelConfig& config = model.spec.model;
   const auto head = model.family->rows.find("out.w"), table = model.family->rows.find("emb.tokens");
   if (!config.tied_output || head == model.family->rows.end()) return;
@@ -124,7 +124,7 @@ Gather gather_of(TensorType type) {
 }
 
 /// Refuses a tensor that nothing reads.
-void check_leftovers(const Published& model, const std::set<std::string>& read) {
+void check_leftovers(const PublishedModel& model, const std::set<std::string>& read) {
   for (const std::string& name : model.weights.names()) {
     const auto covers = [&](const std::string& pattern) { return matches(name, pattern); };
     if (!read.contains(name) && std::ranges::none_of(model.family->passed, covers))
@@ -134,7 +134,7 @@ void check_leftovers(const Published& model, const std::set<std::string>& read) 
 }
 
 /// Adds the names that a row reads. Two names for one tensor must have the same numbers.
-void read_by(const Published& model, const Row& row, int layer, std::set<std::string>& read) {
+void read_by(const PublishedModel& model, const Row& row, int layer, std::set<std::string>& read) {
   const std::vector<std::string> names = names_in_file(model, row, layer);
   for (const std::string& name : names) {
     if (name != names[0] && !model.weights.same(names[0], name))  // which reads both whole
@@ -149,7 +149,7 @@ struct Theirs {
   TensorShape shape;
   int64_t skipped = 0;
 };
-Theirs theirs_of(const Published& model, const Row& row, const std::string& pattern,
+Theirs theirs_of(const PublishedModel& model, const Row& row, const std::string& pattern,
                  const ParameterInfo& parameter) {
   const auto first = model.family->first_row.find(pattern);
   const int64_t skipped = first == model.family->first_row.end() ? 0 : first->second;
@@ -159,7 +159,7 @@ Theirs theirs_of(const Published& model, const Row& row, const std::string& patt
 }
 
 /// The place of a parameter in a tensor, whose shape fits.
-Place place_in(const Published& model, const Row& row, const std::string& tensor,
+Place place_in(const PublishedModel& model, const Row& row, const std::string& tensor,
                const ParameterInfo& parameter, const Theirs& theirs) {
   const int64_t columns = parameter.shape.cols(), rows = parameter.shape.rows(), all = columns * row.parts;
   Place place{
@@ -173,7 +173,7 @@ Place place_in(const Published& model, const Row& row, const std::string& tensor
 
 /// Where a parameter of another model lies; nothing: the files have none of its shape. Of a longer
 /// table of positions it is the first rows.
-std::optional<Place> fitting_place(const Published& model, const ParameterInfo& parameter) {
+std::optional<Place> fitting_place(const PublishedModel& model, const ParameterInfo& parameter) {
   const Pattern pattern = pattern_of(parameter);
   const auto row = model.family->rows.find(pattern.name);
   if (row == model.family->rows.end()) return std::nullopt;
@@ -187,7 +187,7 @@ std::optional<Place> fitting_place(const Published& model, const ParameterInfo& 
 }
 
 /// How the tensor of a place is read. Throws Error for a type that holds no floats.
-Gather converter_of(const Published& model, const Place& place) {
+Gather converter_of(const PublishedModel& model, const Place& place) {
   const SafetensorsFile& file = model.weights.file(place.tensor);
   if (const Gather take = gather_of(file.type(place.tensor))) return take;
   fail({"safetensors {}", file.path()}, "tensor {}: dtype {}, expected F32, F64, F16 or BF16",
@@ -195,7 +195,7 @@ Gather converter_of(const Published& model, const Place& place) {
 }
 
 /// Fills a parameter of the Store from its place, part by part.
-void convert(const Published& model, const Place& place, const ParameterInfo& parameter, Store& store) {
+void convert(const PublishedModel& model, const Place& place, const ParameterInfo& parameter, Store& store) {
   const std::span<const uint8_t> theirs = model.weights.file(place.tensor).bytes(place.tensor);
   const Gather take = converter_of(model, place);
   const int64_t columns = parameter.shape.cols(), rows = parameter.shape.rows();
@@ -212,9 +212,9 @@ void convert(const Published& model, const Place& place, const ParameterInfo& pa
 
 }  // namespace
 
-Published open(const std::string& at, int32_t positions) {
+PublishedModel open(const std::string& at, int32_t positions) {
   const std::string folder = require_folder(at);
-  Published model{.folder = folder, .family = nullptr, .spec = {}, .weights = {}};
+  PublishedModel model{.folder = folder, .family = nullptr, .spec = {}, .weights = {}};
   const std::string path = (std::filesystem::path(folder) / "config.json").string();
   const Message named("published {}", path);
   const InputValue config = InputValue::parse(read_input_file(path, input::kPublishedConfig), named);
@@ -226,7 +226,7 @@ Published open(const std::string& at, int32_t positions) {
   return model;
 }
 
-Place place_of(const Published& model, const ParameterInfo& parameter) {
+Place place_of(const PublishedModel& model, const ParameterInfo& parameter) {
   const Pattern pattern = pattern_of(parameter);
   const Row& row = row_of(model, pattern.name);
   const std::vector<std::string> names = names_in_file(model, row, pattern.layer);
@@ -238,19 +238,19 @@ Place place_of(const Published& model, const ParameterInfo& parameter) {
   return place_in(model, row, names[0], parameter, theirs);
 }
 
-void declare(const Published& model, Store& store) {
+void declare(const PublishedModel& model, Store& store) {
   Tape tape(store);
   record_transformer(tape, model.spec.model, {.batch = 1, .sequence = 1, .training = false, .probes = false});
 }
 
-int64_t bytes_of(const Published& model, const Store& declared, int32_t positions) {
+int64_t bytes_of(const PublishedModel& model, const Store& declared, int32_t positions) {
   constexpr int64_t kMoments = 2 * sizeof(float);  // which only training has
   ModelConfig read = model.spec.model;             // whose table may have far more positions
   read.sequence = positions;
   return estimated_bytes(read, 1) - kMoments * static_cast<int64_t>(declared.size());
 }
 
-void load(const Published& model, Store& store) {
+void load(const PublishedModel& model, Store& store) {
   std::vector<Place> places;
   std::set<std::string> read;
   for (const ParameterInfo& parameter : store.parameters()) {
@@ -269,7 +269,7 @@ void load(const Published& model, Store& store) {
     if (store.parameters()[i].trainable) convert(model, places[i], store.parameters()[i], store);
 }
 
-int32_t fill(const Published& model, Store& store) {
+int32_t fill(const PublishedModel& model, Store& store) {
   std::vector<std::pair<Place, const ParameterInfo*>> found;
   for (const ParameterInfo& parameter : store.parameters()) {
     if (!parameter.trainable) continue;

@@ -1,4 +1,4 @@
-// `Published` is a folder of a published model, opened: its family, what it is in our terms, and where each of our
+// `PublishedModel` is a folder of a published model, opened: its family, what it is in our terms, and where each of our
 // parameters lies in its files. open() reads config.json and the headers of the weights; load() converts the weights
 // straight into a Store, whose parameters record_transformer has declared.
 //
@@ -26,7 +26,7 @@ struct Place {
   std::vector<int64_t> column;
 };
 
-struct Published {
+struct PublishedModel {
   std::string folder;
   const Family* family = nullptr;
   RunSpec spec;  ///< of the model; what a run has beside it are defaults
@@ -38,26 +38,26 @@ inline constexpr int32_t kFewest = 2;
 
 /// Reads what the model is. `positions` is the length of the texts that it will read. `at` is as for
 /// folder_of(). Throws Error.
-Published open(const std::string& at, int32_t positions);
+PublishedModel open(const std::string& at, int32_t positions);
 
 /// Where a parameter lies. Throws Error if it lies nowhere, or has another shape there.
-Place place_of(const Published& model, const ParameterInfo& parameter);
+Place place_of(const PublishedModel& model, const ParameterInfo& parameter);
 
 /// Declares the model's parameters in a Store, for load() or bytes_of() before anything else is recorded.
-void declare(const Published& model, Store& store);
+void declare(const PublishedModel& model, Store& store);
 
 /// Roughly what the weights, their gradients and the activations of a text of so many positions take, from
 /// the declared parameters.
-int64_t bytes_of(const Published& model, const Store& declared, int32_t positions);
+int64_t bytes_of(const PublishedModel& model, const Store& declared, int32_t positions);
 
 /// Allocates the Store's values and fills them in. Throws Error before it allocates if a tensor is missing, of
 /// another shape, of a type that holds no floats, or has no place.
-void load(const Published& model, Store& store);
+void load(const PublishedModel& model, Store& store);
 
 /// Converts the tensors that fit into a Store that has values already, whose model may be wired otherwise.
 /// Parameters for which the folder has none, or another shape, keep theirs; of a longer table of positions the first
 /// rows are taken. Returns how many fitted. Throws Error, and leaves the Store as it was, if one of them holds no
 /// floats.
-int32_t fill(const Published& model, Store& store);
+int32_t fill(const PublishedModel& model, Store& store);
 
 }  // namespace normscope::published

@@ -1,4 +1,4 @@
-// Published models among the formats that a run may start from.
+// PublishedModel models among the formats that a run may start from.
 #include <fmt/format.h>
 
 #include <filesystem>

@@ -85,7 +85,7 @@ size_t next_h(const std::vector<Difference>& all, size_t now, bool larger) {
 
 }  // namespace
 
-plot::PlotSpec error_plot(const Checked& checked, std::optional<size_t> h) {
+plot::PlotSpec error_plot(const ElementCheck& checked, std::optional<size_t> h) {
   const NumericCheck& check = checked.check;
   plot::PlotSpec plot;
   plot.id = "tape-check";
@@ -131,8 +131,8 @@ void InstructionPanel::draw_check(Frame& f, Rect rect) {
   rect.take_top(f.small() ? 4.f : 10.f);
   Rect head = rect.take_top(26, 6);
   const float title = p.text_in(head, kTitleBold, t.ink, tr("Check one element"));
-  const Shown& shown = *f.shown;
-  const Checked* checked = f.checked;
+  const InstructionView& shown = *f.shown;
+  const ElementCheck* checked = f.checked;
   const std::string why = !shown.can_check ? tr("No gradient passes through this instruction.")
                           : checked && !checked->fault.empty() ? checked->fault
                                                                : "";

@@ -228,7 +228,7 @@ std::string times_of(const StepFacts& facts) {
 }
 
 std::string fold_svg(const StepFacts& facts) {
-  Opened all;
+  OpenRows all;
   for (const FoldGroup& group : facts.fold.groups) all.by_hand[group.name] = true;
   const std::vector<FoldRow> rows = fold_rows(facts, all);
   FoldPicture picture{.facts = facts, .rows = rows, .at = kFoldAlone, .alone = true};

@@ -57,7 +57,7 @@ std::map<std::string, char> marks_of(const ProgramChange& change) {
 
 class Rows {
  public:
-  Rows(const StepFacts& facts, const Opened& opened)
+  Rows(const StepFacts& facts, const OpenRows& opened)
       : facts_(facts), opened_(opened), marks_(marks_of(facts.change)) {
     for (const FoldGroup& group : facts.fold.groups)
       if (group.depth == 0) last_layer_ = group.name;
@@ -169,7 +169,7 @@ class Rows {
   }
 
   const StepFacts& facts_;
-  const Opened& opened_;
+  const OpenRows& opened_;
   std::map<std::string, char> marks_;
   std::string last_layer_;
   std::vector<FoldRow> rows_;
@@ -182,7 +182,7 @@ int32_t line_of(const ProgramData& program, ValueId value) {
 
 }  // namespace
 
-std::vector<FoldRow> fold_rows(const StepFacts& facts, const Opened& opened) {
+std::vector<FoldRow> fold_rows(const StepFacts& facts, const OpenRows& opened) {
   return Rows(facts, opened).make();
 }
 

@@ -36,13 +36,13 @@ struct FoldRow {
 
 /// Which groups are open: as the user left them, or else the last layer, and in it every sub-layer (with
 /// `compact`, every one but attention).
-struct Opened {
+struct OpenRows {
   std::map<std::string, bool> by_hand;
   bool compact = false;
 };
 
 /// Lists from top to bottom. The update comes first, above where the gradient arrives.
-std::vector<FoldRow> fold_rows(const StepFacts& facts, const Opened& opened);
+std::vector<FoldRow> fold_rows(const StepFacts& facts, const OpenRows& opened);
 
 /// Says on which side of the fold an instruction is; the update is on the backward side.
 bool is_forward(const ProgramData& program, size_t instruction);

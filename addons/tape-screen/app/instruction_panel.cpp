@@ -72,7 +72,7 @@ void InstructionPanel::typeset(const Painter& p, Typeset& set, const std::string
 
 /// Keeps the chosen element while it is an element of what is shown.
 void InstructionPanel::settle(Frame& f) {
-  const Shown& shown = *f.shown;
+  const InstructionView& shown = *f.shown;
   if (shown.step != step_ || shown.instruction != instruction_) first_ = 0;
   if (shown.step != step_ || shown.node != node_) {
     h_.reset();
@@ -88,13 +88,13 @@ void InstructionPanel::settle(Frame& f) {
         chosen_->column >= static_cast<int64_t>(t->columns))
       chosen_.reset();
   }
-  const Checked* checked = f.given.checked.get();
+  const ElementCheck* checked = f.given.checked.get();
   if (checked && checked->step == shown.step && checked->node == shown.node && checked->asked == chosen_ &&
       checked->asked_sequence == shown.sequence)
     f.checked = checked;
 }
 
-InstructionAsked InstructionPanel::draw(Ui& ui, const Rect& rect, const InstructionGiven& given) {
+InstructionRequest InstructionPanel::draw(Ui& ui, const Rect& rect, const InstructionInput& given) {
   Frame f{ui, given, given.shown.get()};
   hovered_.reset();
   if (given.head <= 0) panel(ui, rect, {});

@@ -23,16 +23,16 @@ namespace normscope::tape_screen {
 /// What the panel shows where tabs share the room: Rule has the three tensors that matter, and the check.
 enum class Part { All, Rule, Tensors };
 
-struct InstructionGiven {
-  std::shared_ptr<const Shown> shown;      ///< null: no step was played, or it is not ready
-  std::shared_ptr<const Checked> checked;  ///< null: not ready; a check of another element is not shown
+struct InstructionInput {
+  std::shared_ptr<const InstructionView> shown;  ///< null: no step was played, or it is not ready
+  std::shared_ptr<const ElementCheck> checked;   ///< null: not ready; a check of another element is not shown
   Part part = Part::All;
   /// `head`, where > 0, means that the caller drew the panel, with tabs at its top of this height, px.
   float head = 0;
   std::string nothing{};  ///< shown where there is no instruction: "No step yet."
 };
 
-struct InstructionAsked {
+struct InstructionRequest {
   /// Asks for a check where `checked` is not of the chosen element (inner nullopt: the element with the largest
   /// gradient). It is set in every frame until the check is there.
   std::optional<std::optional<Element>> check;
@@ -42,7 +42,7 @@ struct InstructionAsked {
 
 class InstructionPanel {
  public:
-  InstructionAsked draw(ui::Ui&, const ui::Rect&, const InstructionGiven&);
+  InstructionRequest draw(ui::Ui&, const ui::Rect&, const InstructionInput&);
 
   /// The figures that the user asked to save since the last call.
   std::vector<view::SavePlot> take_saves() { return std::exchange(saves_, {}); }
@@ -95,12 +95,12 @@ class InstructionPanel {
 };
 
 /// Draws the error against the step h, of both kinds of difference.
-plot::PlotSpec error_plot(const Checked& checked, std::optional<size_t> h = {});
+plot::PlotSpec error_plot(const ElementCheck& checked, std::optional<size_t> h = {});
 /// The pictures of the tensors that are computed, then the error.
-std::vector<plot::PlotSpec> instruction_plots(const Shown& shown, const Checked* checked);
+std::vector<plot::PlotSpec> instruction_plots(const InstructionView& shown, const ElementCheck* checked);
 /// Has one line per tensor: use, sign, name, shape and its summary; then the differences.
-std::string instruction_csv(const Shown& shown, const Checked* checked);
+std::string instruction_csv(const InstructionView& shown, const ElementCheck* checked);
 /// Writes the same as one JSON object.
-std::string instruction_json(const Shown& shown, const Checked* checked);
+std::string instruction_json(const InstructionView& shown, const ElementCheck* checked);
 
 }  // namespace normscope::tape_screen

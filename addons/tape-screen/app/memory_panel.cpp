@@ -61,7 +61,7 @@ const Buffer* MemoryPanel::hovered(const StepFacts& facts) const {
   return under_ && same ? &of_->buffers[*under_] : nullptr;
 }
 
-MemoryAsked MemoryPanel::draw(Ui& ui, const Rect& rect, const MemoryGiven& given) {
+MemoryRequest MemoryPanel::draw(Ui& ui, const Rect& rect, const MemoryInput& given) {
   if (given.head_room <= 0) panel(ui, rect, {});
   Rect rest = rect.inset(space::pad, 0);
   rest.h -= 8;
@@ -235,11 +235,11 @@ void MemoryPanel::draw_linked(Frame& f) {
   const Theme& t = f.ui.theme();
   p.hairline({f.x_of(f.given.head), f.plot.y - 4}, {f.x_of(f.given.head), f.plot.bottom()}, t.cursor);
   p.dashed_line({f.x_of(f.given.fold), f.plot.y}, {f.x_of(f.given.fold), f.plot.bottom()}, t.axis, 1, {2, 3});
-  struct Named {
+  struct NamedTensor {
     Rect box;
     std::string sign;
   };
-  std::vector<Named> named;
+  std::vector<NamedTensor> named;
   const auto add = [&](TensorId id, const std::string& sign) {
     for (const Buffer& b : f.map.buffers) {
       if (!is_of(b, id) || b.kind == BufferKind::Weight) continue;
@@ -255,9 +255,10 @@ void MemoryPanel::draw_linked(Frame& f) {
   if (f.given.shown)
     for (const std::vector<ShownTensor>* list : {&f.given.shown->reads, &f.given.shown->writes})
       for (const ShownTensor& tensor : *list) add(tensor.id, tensor.sign);
-  std::sort(named.begin(), named.end(), [](const Named& a, const Named& b) { return a.box.y < b.box.y; });
+  std::sort(named.begin(), named.end(),
+            [](const NamedTensor& a, const NamedTensor& b) { return a.box.y < b.box.y; });
   float free_from = f.plot.y;
-  for (const Named& one : named) {
+  for (const NamedTensor& one : named) {
     const float wide = p.text_width(kBodyBold, one.sign) + 8;
     const bool right = f.x_of(f.given.head) + wide + 24 < f.plot.right();
     const float x = right ? f.x_of(f.given.head) + 16 : f.x_of(f.given.head) - 16 - wide;

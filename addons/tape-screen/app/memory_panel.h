@@ -23,20 +23,20 @@ namespace normscope::tape_screen {
 
 struct StepFacts;  // step_worker.h
 
-struct MemoryGiven {
+struct MemoryInput {
   /// `readable` and `shared` are maps of the same step: every gradient stays readable, or gradients and activations
   /// share memory. One may be null.
   std::shared_ptr<const MemoryMap> readable, shared;
-  std::shared_ptr<const Shown> shown;  ///< its tensors are outlined and named
-  int32_t head = 0;                    ///< the instruction under the play head
-  int32_t fold = 0;                    ///< the first instruction that is not forward
+  std::shared_ptr<const InstructionView> shown;  ///< its tensors are outlined and named
+  int32_t head = 0;                              ///< the instruction under the play head
+  int32_t fold = 0;                              ///< the first instruction that is not forward
   int layers = 1;
   bool reuses = true;               ///< whether the run itself uses `shared`
   std::optional<TensorId> hovered;  ///< the tensor hovered elsewhere on the screen
   float head_room = 0;              ///< > 0: the caller drew the panel, with tabs this high at its top, px
 };
 
-struct MemoryAsked {
+struct MemoryRequest {
   std::optional<int32_t> head;                              ///< where the flag was dragged
   std::optional<std::pair<std::string, std::string>> file;  ///< name and content of a file to save
 };
@@ -56,7 +56,7 @@ ui::Rect buffer_rect(const MemoryMap& map, const Buffer& buffer, float width, fl
 
 class MemoryPanel {
  public:
-  MemoryAsked draw(ui::Ui&, const ui::Rect&, const MemoryGiven&);
+  MemoryRequest draw(ui::Ui&, const ui::Rect&, const MemoryInput&);
   /// The figures that the user asked to save since the last call.
   std::vector<view::SavePlot> take_saves() { return std::exchange(saves_, {}); }
   /// The buffer under the mouse in the last frame, where it belongs to this step: its writers and readers

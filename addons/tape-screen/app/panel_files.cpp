@@ -18,7 +18,7 @@ namespace {
 using nlohmann::json;
 
 /// One sequence as the panel shows it: rows down, the colour up to the limit of the summary.
-plot::PlotSpec picture_plot(const Shown& shown, const ShownTensor& t, const char* use) {
+plot::PlotSpec picture_plot(const InstructionView& shown, const ShownTensor& t, const char* use) {
   plot::PlotSpec plot;
   plot.id = fmt::format("tape-{}-{}", use, t.name);
   for (char& c : plot.id)
@@ -71,7 +71,7 @@ json tensor_json(const ShownTensor& t, const char* use) {
   return one;
 }
 
-bool is_checked(const Checked* checked) { return checked && checked->fault.empty(); }
+bool is_checked(const ElementCheck* checked) { return checked && checked->fault.empty(); }
 
 }  // namespace
 
@@ -88,7 +88,7 @@ std::string save_menu(ui::Ui& ui, const std::string& name, const ui::Rect& panel
                        tr("Save {what} as SVG, PNG, CSV or JSON.", {{"what", what}}), rows);
 }
 
-std::vector<plot::PlotSpec> instruction_plots(const Shown& shown, const Checked* checked) {
+std::vector<plot::PlotSpec> instruction_plots(const InstructionView& shown, const ElementCheck* checked) {
   std::vector<plot::PlotSpec> plots;
   const std::pair<const std::vector<ShownTensor>*, const char*> sides[] = {{&shown.reads, "read"},
                                                                            {&shown.writes, "written"}};
@@ -99,7 +99,7 @@ std::vector<plot::PlotSpec> instruction_plots(const Shown& shown, const Checked*
   return plots;
 }
 
-std::string instruction_csv(const Shown& shown, const Checked* checked) {
+std::string instruction_csv(const InstructionView& shown, const ElementCheck* checked) {
   std::string text = "use,sign,tensor,shape,there,mean,sd,from,to,norm,count,not finite\n";
   for (const ShownTensor& t : shown.reads) text += tensor_line(t, "read");
   for (const ShownTensor& t : shown.writes) text += tensor_line(t, "written");
@@ -116,7 +116,7 @@ std::string instruction_csv(const Shown& shown, const Checked* checked) {
   return text;
 }
 
-std::string instruction_json(const Shown& shown, const Checked* checked) {
+std::string instruction_json(const InstructionView& shown, const ElementCheck* checked) {
   json all = {{"instruction", shown.instruction}, {"name", shown.name},       {"title", shown.title},
               {"phase", to_string(shown.phase)},  {"formula", shown.formula}, {"rule", shown.rule},
               {"sentence", shown.sentence},       {"note", shown.note},       {"tensors", json::array()}};

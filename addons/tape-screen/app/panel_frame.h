@@ -15,10 +15,10 @@ namespace normscope::tape_screen {
 
 struct InstructionPanel::Frame {
   ui::Ui& ui;
-  const InstructionGiven& given;
-  const Shown* shown;        // null: there is none
-  const Checked* checked{};  // of the chosen element, or null
-  InstructionAsked asked{};
+  const InstructionInput& given;
+  const InstructionView* shown;   // null: there is none
+  const ElementCheck* checked{};  // of the chosen element, or null
+  InstructionRequest asked{};
 
   bool small() const { return given.part == Part::Rule; }
   /// The element that is checked, or will be.
@@ -37,10 +37,10 @@ struct InstructionPanel::Row {
 
 struct MemoryPanel::Frame {
   ui::Ui& ui;
-  const MemoryGiven& given;
+  const MemoryInput& given;
   const MemoryMap& map;
   ui::Rect plot{};
-  MemoryAsked asked{};
+  MemoryRequest asked{};
 
   float x_of(int32_t instruction) const {
     return plot.x + plot.w * (static_cast<float>(instruction) + 0.5f) /

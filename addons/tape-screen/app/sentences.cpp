@@ -32,7 +32,7 @@ bool is_parameter(const StepPlayer& player, const ShownTensor& t) {
 }
 
 /// Whether the tensor still holds what this instruction wrote, and nothing of others.
-bool is_alone(const StepPlayer& player, const Shown& shown, const ShownTensor& t) {
+bool is_alone(const StepPlayer& player, const InstructionView& shown, const ShownTensor& t) {
   if (t.adds) return false;
   for (size_t i = shown.instruction + 1; i < shown.position; ++i)
     for (const TensorId other : player.writes(i))
@@ -49,7 +49,7 @@ std::string against(double given, double received) {
 }
 
 /// Says "σ of x is 5" where the norm divides by it; empty otherwise.
-std::string sigma_words(const Shown& shown, const std::vector<ShownTensor>& list) {
+std::string sigma_words(const InstructionView& shown, const std::vector<ShownTensor>& list) {
   const ShownTensor *sigma = signed_as(list, "1/σ"), *rho = signed_as(list, "1/ρ");
   const ShownTensor* t = sigma ? sigma : rho;
   if (shown.op != OpKind::LayerNorm || !t || !(t->summary.mean > 0)) return "";
@@ -79,7 +79,7 @@ double stat_of(StepPlayer& player, int32_t stat) {
   return stat >= 0 && static_cast<size_t>(stat) < stats.size() ? stats[static_cast<size_t>(stat)] : NAN;
 }
 
-std::string why(StepPlayer& player, const Shown& shown) {
+std::string why(StepPlayer& player, const InstructionView& shown) {
   if (const std::string sigma = sigma_words(shown, shown.reads); !sigma.empty()) return ": " + sigma;
   const ShownTensor* x = signed_as(shown.reads, "x");
   if (shown.op == OpKind::Relu && x)
@@ -87,7 +87,7 @@ std::string why(StepPlayer& player, const Shown& shown) {
   return "";
 }
 
-std::string backward_sentence(StepPlayer& player, const Shown& shown) {
+std::string backward_sentence(StepPlayer& player, const InstructionView& shown) {
   const auto arrives = std::find_if(shown.reads.begin(), shown.reads.end(),
                                     [](const ShownTensor& t) { return t.id.gradient && t.there; });
   std::vector<const ShownTensor*> given;
@@ -126,7 +126,7 @@ std::string change_words(const char* in, const ShownTensor& x, const ShownTensor
              {"after", number(root_mean_square_of(y))}});
 }
 
-std::string forward_sentence(StepPlayer& player, const Shown& shown) {
+std::string forward_sentence(StepPlayer& player, const InstructionView& shown) {
   const ShownTensor& y = shown.writes.front();
   const ShownTensor *x = signed_as(shown.reads, "x"), *f = signed_as(shown.reads, "f");
   switch (shown.op) {
@@ -166,7 +166,7 @@ std::string forward_sentence(StepPlayer& player, const Shown& shown) {
   return change_words("x", *x, y) + (sigma.empty() ? "." : ": " + sigma + ".");
 }
 
-std::string update_sentence(StepPlayer& player, const Shown& shown) {
+std::string update_sentence(StepPlayer& player, const InstructionView& shown) {
   const ProgramData& program = player.data();
   if (shown.op == OpKind::GradNorm)
     return tr("All gradients together have the size {norm}.",
@@ -187,7 +187,7 @@ std::string update_sentence(StepPlayer& player, const Shown& shown) {
 }
 
 /// Tells of numbers that are not finite, which go before everything else.
-std::string broken_sentence(const Shown& shown) {
+std::string broken_sentence(const InstructionView& shown) {
   for (const ShownTensor& t : shown.writes)
     if (t.there && t.summary.not_finite > 0)
       return tr("{wrong} of {all} numbers of {tensor} are not finite, the first at [{at}].",
@@ -224,7 +224,7 @@ std::string short_name(const std::string& name, int32_t layer) {
   return at == name.npos ? name : name.substr(at + prefix.size());
 }
 
-std::string sentence_of(StepPlayer& player, const Shown& shown) {
+std::string sentence_of(StepPlayer& player, const InstructionView& shown) {
   if (shown.position <= shown.instruction) return tr("Not executed yet.");
   if (const std::string broken = broken_sentence(shown); !broken.empty()) return broken;
   if (shown.op == OpKind::Probe) {
@@ -239,7 +239,7 @@ std::string sentence_of(StepPlayer& player, const Shown& shown) {
   return update_sentence(player, shown);
 }
 
-std::string note_of(StepPlayer& player, const Shown& shown) {
+std::string note_of(StepPlayer& player, const InstructionView& shown) {
   if (shown.position <= shown.instruction) return "";
   if (const ShownTensor* x = signed_as(shown.reads, "x"); x && shown.op == OpKind::LayerNorm) {
     const double spread = spread_of_rows(player, *x);

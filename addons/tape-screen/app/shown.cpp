@@ -123,7 +123,7 @@ class Maker {
     find_backward();
   }
 
-  Shown make() {
+  InstructionView make() {
     if (it_.op == OpKind::Probe)
       add_probe();
     else if (it_.phase == Phase::Forward)
@@ -272,11 +272,11 @@ class Maker {
   const Signs signs_;
   const int64_t sequence_;
   std::vector<Write> has_gradient_;
-  Shown shown_;
+  InstructionView shown_;
 };
 
 /// Finds where the first input's gradient is largest in the picture's sequence; nullopt without one.
-std::optional<Element> largest_gradient(const StepPlayer& player, const Shown& shown) {
+std::optional<Element> largest_gradient(const StepPlayer& player, const InstructionView& shown) {
   const auto written = std::find_if(shown.writes.begin(), shown.writes.end(), [](const ShownTensor& t) {
     return t.id.gradient && t.input >= 0 && t.there && t.columns > 0;
   });
@@ -292,7 +292,7 @@ std::optional<Element> largest_gradient(const StepPlayer& player, const Shown& s
 
 }  // namespace
 
-const ShownTensor* input_of(const Shown& shown, int input) {
+const ShownTensor* input_of(const InstructionView& shown, int input) {
   for (const std::vector<ShownTensor>* list : {&shown.writes, &shown.reads})
     for (const ShownTensor& t : *list)
       if (t.input >= 0 && t.input == input) return &t;
@@ -319,15 +319,15 @@ std::vector<Stripe> stripes_of(const HeatMap& picture, double limit) {
   return stripes;
 }
 
-Shown shown_of(StepPlayer& player, size_t instruction, int64_t sequence) {
+InstructionView shown_of(StepPlayer& player, size_t instruction, int64_t sequence) {
   if (instruction >= player.size())
     fail("tape", "instruction {} of {}: expected one below {}", instruction, player.size(), player.size());
   return Maker(player, instruction, sequence).make();
 }
 
-std::optional<Checked> checked_of(StepPlayer& player, const Shown& shown, std::optional<Element> asked,
-                                  const std::function<bool()>& stop) {
-  Checked checked;
+std::optional<ElementCheck> checked_of(StepPlayer& player, const InstructionView& shown,
+                                       std::optional<Element> asked, const std::function<bool()>& stop) {
+  ElementCheck checked;
   checked.step = shown.step;
   checked.node = shown.node;
   checked.asked = asked;

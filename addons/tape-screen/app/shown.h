@@ -1,5 +1,5 @@
-// `Shown` is the instruction under the play head as plain data: what it is, what it does to this step's numbers in one
-// sentence, its formula and rule, its tensors as small pictures. `Checked` is one of its elements checked by
+// `InstructionView` is the instruction under the play head as plain data: what it is, what it does to this step's numbers in one
+// sentence, its formula and rule, its tensors as small pictures. `ElementCheck` is one of its elements checked by
 // differences. Both are made off the drawing thread, where the StepPlayer is; InstructionPanel and MemoryPanel draw
 // them.
 #pragma once
@@ -51,7 +51,7 @@ inline constexpr size_t kPictureRows = 60, kPictureColumns = 104;
 /// Limits the tensors of one side, because an update writes all parameters.
 inline constexpr size_t kMostTensors = 12;
 
-struct Shown {
+struct InstructionView {
   uint64_t step = 0;  ///< the step's copy that this is of; the caller fills it in
   size_t instruction = 0, instructions = 0;
   size_t position = 0;  ///< of the player: how many instructions were executed
@@ -72,10 +72,10 @@ struct Shown {
 
 /// Describes the instruction at the player's position, and does not move the player: a tensor that is not
 /// computed yet has no summary. Throws Error for an instruction that the program does not have.
-Shown shown_of(StepPlayer& player, size_t instruction, int64_t sequence = 0);
+InstructionView shown_of(StepPlayer& player, size_t instruction, int64_t sequence = 0);
 
 /// The input of the node that the instruction reads or writes the gradient of; null: it does neither.
-const ShownTensor* input_of(const Shown& shown, int input);
+const ShownTensor* input_of(const InstructionView& shown, int input);
 
 /// A number of an input: row and column of its picture (position and feature).
 struct Element {
@@ -85,7 +85,7 @@ struct Element {
 };
 
 /// The element that was asked for (nullopt: the one with the largest gradient), checked.
-struct Checked {
+struct ElementCheck {
   uint64_t step = 0;
   int32_t node = -1;
   int64_t asked_sequence = 0;  ///< sequence of the pictures when it was asked for
@@ -98,7 +98,7 @@ struct Checked {
 /// Plays up to the node's backward instruction and back to where the player stood, so it is not for the
 /// drawing thread. Where check_element refuses, it returns the reason as the fault and does not throw. nullopt: `stop`
 /// returned true.
-std::optional<Checked> checked_of(StepPlayer& player, const Shown& shown, std::optional<Element> asked,
-                                  const std::function<bool()>& stop = {});
+std::optional<ElementCheck> checked_of(StepPlayer& player, const InstructionView& shown,
+                                       std::optional<Element> asked, const std::function<bool()>& stop = {});
 
 }  // namespace normscope::tape_screen

@@ -130,7 +130,7 @@ void StepWorker::carry_out(Todo& todo) {
   if (todo.at || todo.step || !made_.shown || made_.shown->step != step_->ticket) look();
   if (todo.check && made_.shown)
     if (auto checked = checked_of(*step_->player, *made_.shown, *todo.check, [this] { return newer(); }))
-      made_.checked = std::make_shared<const Checked>(*std::move(checked));
+      made_.checked = std::make_shared<const ElementCheck>(*std::move(checked));
   if (!asked) time_pass();
 }
 
@@ -195,8 +195,8 @@ void StepWorker::plan(const PlayedStep& step, StepFacts& facts) {
 void StepWorker::note_change(const PlayedStep& step, StepFacts& facts) {
   const RunSpec& now = *step.spec;
   if (std::exchange(generation_, step.generation) != step.generation) known_.clear();
-  const auto [at, fresh] = known_.try_emplace(step.letter, Known{now, {}, {}});
-  Known& known = at->second;
+  const auto [at, fresh] = known_.try_emplace(step.letter, KnownStep{now, {}, {}});
+  KnownStep& known = at->second;
   const auto change_from = [&](const RunSpec& before) {
     const StepProgram old(before, step.shape, false, *step.backend),
         own(now, step.shape, false, *step.backend);
@@ -224,9 +224,9 @@ void StepWorker::look() {
   StepPlayer& player = *step_->player;
   const size_t instruction = std::min(at_.instruction, player.size() - 1);
   player.seek(instruction + 1);
-  Shown shown = shown_of(player, instruction, at_.sequence);
+  InstructionView shown = shown_of(player, instruction, at_.sequence);
   shown.step = step_->ticket;
-  made_.shown = std::make_shared<const Shown>(std::move(shown));
+  made_.shown = std::make_shared<const InstructionView>(std::move(shown));
   made_.checked.reset();
 }
 

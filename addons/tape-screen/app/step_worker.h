@@ -47,9 +47,9 @@ struct StepFacts {
 inline constexpr int kPasses = 7;
 
 struct TapeState {
-  std::shared_ptr<const StepFacts> facts;  ///< null: no step yet
-  std::shared_ptr<const Shown> shown;      ///< the instruction asked for last, or an earlier one
-  std::shared_ptr<const Checked> checked;
+  std::shared_ptr<const StepFacts> facts;        ///< null: no step yet
+  std::shared_ptr<const InstructionView> shown;  ///< the instruction asked for last, or an earlier one
+  std::shared_ptr<const ElementCheck> checked;
   std::string error;  ///< why the last request failed, one line
 };
 
@@ -88,7 +88,7 @@ class StepWorker {
     bool any() const { return step || at || check; }
   };
   /// Holds the specifications of a letter: the present one, and the one before its wiring changed.
-  struct Known {
+  struct KnownStep {
     RunSpec last;
     std::optional<RunSpec> before;
     std::string from;
@@ -118,7 +118,7 @@ class StepWorker {
   std::shared_ptr<PlayedStep> step_;
   TapeState made_;
   At at_;
-  std::map<char, Known> known_;
+  std::map<char, KnownStep> known_;
   uint64_t generation_ = 0;         ///< of the runs in known_
   std::optional<RunSpec> planned_;  ///< the specification of the maps and times
   BatchShape planned_shape_;

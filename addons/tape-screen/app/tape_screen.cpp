@@ -101,7 +101,7 @@ bool TapeScreen::shown_is_current() const {
 
 void TapeScreen::send() {
   if (!facts_) return;
-  const Sent wanted{facts_->number, head_, sequence_};
+  const SentRequest wanted{facts_->number, head_, sequence_};
   if (sent_ == wanted) return;
   sent_ = wanted;
   sent_check_.reset();
@@ -235,7 +235,7 @@ float TapeScreen::draw_tabs(Ui& ui, const Rect& rect, const std::vector<words::L
 }
 
 void TapeScreen::draw_instruction(Ui& ui, const Rect& rect, Part part, float head) {
-  InstructionGiven given;
+  InstructionInput given;
   given.part = part;
   given.head = head;
   given.nothing = !facts_                 ? tr("No step yet.")
@@ -243,7 +243,7 @@ void TapeScreen::draw_instruction(Ui& ui, const Rect& rect, Part part, float hea
                                           : tr("There is nothing to show.");
   if (facts_ && state_->shown && state_->shown->step == facts_->number) given.shown = state_->shown;
   given.checked = state_->checked;
-  const InstructionAsked asked = instruction_.draw(ui, rect, given);
+  const InstructionRequest asked = instruction_.draw(ui, rect, given);
   if (asked.sequence) sequence_ = *asked.sequence;
   if (asked.file) asked_.files.push_back({asked.file->first, asked.file->second});
   if (!asked.check || playing_ || !shown_is_current() || !sent_) return;
@@ -254,7 +254,7 @@ void TapeScreen::draw_instruction(Ui& ui, const Rect& rect, Part part, float hea
 }
 
 void TapeScreen::draw_memory(Ui& ui, const Rect& rect, float head) {
-  MemoryGiven given;
+  MemoryInput given;
   given.head_room = head;
   given.hovered = instruction_.hovered();
   if (facts_) {
@@ -266,7 +266,7 @@ void TapeScreen::draw_memory(Ui& ui, const Rect& rect, float head) {
     given.layers = layers_of(*facts_);
     given.reuses = facts_->spec->train.reuse_gradients;
   }
-  const MemoryAsked asked = memory_.draw(ui, rect, given);
+  const MemoryRequest asked = memory_.draw(ui, rect, given);
   if (asked.head) go(static_cast<size_t>(std::max(0, *asked.head)));
   if (asked.file) asked_.files.push_back({asked.file->first, asked.file->second});
 }

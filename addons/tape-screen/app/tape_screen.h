@@ -108,7 +108,7 @@ class TapeScreen : public AppScreen {
   std::shared_ptr<const StepFacts> facts_;                                  ///< of state_
   std::vector<FoldRow> rows_;
   std::shared_ptr<const StepFacts> rows_of_;  ///< the facts that the rows were made from
-  Opened opened_;
+  OpenRows opened_;
   bool rows_stale_ = true;  ///< something was opened or closed after the rows were made
   std::vector<size_t> listed_;
   char run_ = 'A';
@@ -130,15 +130,15 @@ class TapeScreen : public AppScreen {
   bool reveal_head_ = true;
   int tab_ = 0;
   ui::Size size_ = ui::Size::Full;
-  struct Sent {
+  struct SentRequest {
     uint64_t number = 0;
     size_t head = 0;
     int64_t sequence = 0;
-    bool operator==(const Sent&) const = default;
+    bool operator==(const SentRequest&) const = default;
   };
-  std::optional<Sent> sent_;
+  std::optional<SentRequest> sent_;
   struct SentCheck {
-    Sent of;
+    SentRequest of;
     std::optional<Element> element;
     bool operator==(const SentCheck&) const = default;
   };

@@ -99,7 +99,7 @@ Exit train(const TrainOptions& options) {
   Machine machine(options.backend, options.threads);
   if (!options.resume.empty() && options.seed >= 0)
     throw CommandError(Exit::Usage, "--seed: a resumed run keeps its seed");
-  std::vector<Planned> planned = planned_runs(options);
+  std::vector<RunPlan> planned = planned_runs(options);
   check_memory(options, planned, machine.backend());
   if (options.plan) return Exit::Ok;
   if (!options.profile) check_files(options, planned);

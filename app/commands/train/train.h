@@ -37,7 +37,7 @@ struct TrainOptions {
 };
 
 /// A run that was asked for and what it learns; runs on the same data share it.
-struct Planned {
+struct RunPlan {
   ConfigRun config;
   std::shared_ptr<const Task> task;
 };
@@ -56,13 +56,13 @@ struct Job {
   RunLabel label() const { return {letter, run->spec().seed}; }
 };
 
-std::vector<Planned> planned_runs(const TrainOptions& options);
+std::vector<RunPlan> planned_runs(const TrainOptions& options);
 /// Makes the planned runs, or the saved run that goes on, on `backend`.
-std::vector<Job> jobs_on(const TrainOptions& options, const std::vector<Planned>& planned, Backend& backend);
+std::vector<Job> jobs_on(const TrainOptions& options, const std::vector<RunPlan>& planned, Backend& backend);
 
 /// Adds up the memory of all runs from their plans. It prints the sum on request, and refuses more than
 /// the machine has before anything is allocated.
-void check_memory(const TrainOptions& options, const std::vector<Planned>& planned, Backend& backend);
+void check_memory(const TrainOptions& options, const std::vector<RunPlan>& planned, Backend& backend);
 cli::Exit profile_all(std::vector<Job>& jobs);
 
 /// True when the budget was reached, false when interrupted.
@@ -71,11 +71,11 @@ bool train_all(const TrainOptions& options, cli::Machine& machine, std::vector<J
 
 /// Checks every file that the command will write against every file that it reads. The checkpoint being
 /// resumed may be overwritten.
-void check_files(const TrainOptions& options, const std::vector<Planned>& planned);
+void check_files(const TrainOptions& options, const std::vector<RunPlan>& planned);
 /// Puts learned pieces beside the saved run, unless they are read from elsewhere.
 void place_tokenizer(const TrainOptions& options, RunSpec& spec);
 /// Writes learned pieces before the first state that needs them.
-void write_tokenizers(const TrainOptions& options, const std::vector<Planned>& planned);
+void write_tokenizers(const TrainOptions& options, const std::vector<RunPlan>& planned);
 /// Saves the state during training, and the last few states under names of their own. A disk that is
 /// full for a while does not end the training.
 void save_between(const TrainOptions& options, const Job& job, size_t runs);

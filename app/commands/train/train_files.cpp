@@ -67,12 +67,12 @@ void save_between(const TrainOptions& options, const Job& job, size_t runs) {
     std::remove(kept(step - options.keep * options.save_every).c_str());
 }
 
-void check_files(const TrainOptions& options, const std::vector<Planned>& planned) {
+void check_files(const TrainOptions& options, const std::vector<RunPlan>& planned) {
   std::vector<NamedFile> inputs = {{"--config", options.config}}, outputs;
   with_exit(Exit::Internal, [&] {
     make_folder(std::filesystem::path(options.log).parent_path().string(), Access::Shared, "--log");
   });
-  for (const Planned& p : planned) {
+  for (const RunPlan& p : planned) {
     for (const NamedFile& file : files_of(p.config.spec))
       if (!may_write_tokenizer(options, file.path)) inputs.push_back(file);
     if (!options.save.empty())
@@ -85,8 +85,8 @@ void check_files(const TrainOptions& options, const std::vector<Planned>& planne
   check_outputs(outputs, inputs);
 }
 
-void write_tokenizers(const TrainOptions& options, const std::vector<Planned>& planned) {
-  for (const Planned& p : planned) {
+void write_tokenizers(const TrainOptions& options, const std::vector<RunPlan>& planned) {
+  for (const RunPlan& p : planned) {
     const DataSpec& data = p.config.spec.data;
     const std::string& path = data.tokenizer_path;
     std::error_code error;

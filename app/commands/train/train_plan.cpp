@@ -10,10 +10,10 @@
 namespace normscope::commands {
 using namespace cli;
 
-void check_memory(const TrainOptions& options, const std::vector<Planned>& planned, Backend& backend) {
+void check_memory(const TrainOptions& options, const std::vector<RunPlan>& planned, Backend& backend) {
   size_t sum = 0, saved = 0;
   Footprint largest;
-  for (const Planned& p : planned) {
+  for (const RunPlan& p : planned) {
     RunSpec spec = p.config.spec;
     fit_to_data(spec, *p.task);
     const Footprint need = with_exit(Exit::Usage, [&] {

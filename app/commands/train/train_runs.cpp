@@ -127,9 +127,9 @@ std::vector<ConfigRun> asked_runs(const TrainOptions& options) {
   return {std::move(saved)};
 }
 
-std::vector<Job> new_jobs(std::vector<Planned> planned, Backend& backend) {
+std::vector<Job> new_jobs(std::vector<RunPlan> planned, Backend& backend) {
   std::vector<Job> jobs;
-  for (Planned& p : planned) {
+  for (RunPlan& p : planned) {
     Job job;
     job.letter = p.config.letter;
     job.task = std::move(p.task);
@@ -175,11 +175,11 @@ void check_weights(const std::string& path) {
 
 }  // namespace
 
-std::vector<Planned> planned_runs(const TrainOptions& options) {
-  std::vector<Planned> planned;
+std::vector<RunPlan> planned_runs(const TrainOptions& options) {
+  std::vector<RunPlan> planned;
   for (ConfigRun& config : asked_runs(options)) {
     const auto same = std::find_if(planned.begin(), planned.end(),
-                                   [&](const Planned& p) { return p.config.spec.data == config.spec.data; });
+                                   [&](const RunPlan& p) { return p.config.spec.data == config.spec.data; });
     std::shared_ptr<const Task> task = same != planned.end() ? same->task : task_of(config.spec);
     if (options.resume.empty() && !config.spec.train.init_from.empty())
       with_exit(Exit::Input, [&] { check_weights(config.spec.train.init_from); });
@@ -188,7 +188,7 @@ std::vector<Planned> planned_runs(const TrainOptions& options) {
   return planned;
 }
 
-std::vector<Job> jobs_on(const TrainOptions& options, const std::vector<Planned>& planned, Backend& backend) {
+std::vector<Job> jobs_on(const TrainOptions& options, const std::vector<RunPlan>& planned, Backend& backend) {
   std::vector<Job> jobs;
   if (options.resume.empty())
     jobs = new_jobs(planned, backend);

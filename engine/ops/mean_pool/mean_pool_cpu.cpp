@@ -22,7 +22,7 @@ int64_t counted(const Call& call, int64_t b) {
 /// mean_over divides the sum over the first `count` positions of a row by `by`; zero when `by` is 0.
 template <typename Lanes>
 HWY_INLINE VF mean_over(const Lanes& lanes, const float* row, int64_t count, int64_t by, int64_t width) {
-  Compensated sum;
+  CompensatedSum sum;
   for (int64_t t = 0; t < count; ++t) sum.add(lanes.load(row + t * width));
   const float inverse = by > 0 ? 1.0f / static_cast<float>(by) : 0.0f;
   return hn::Mul(hn::Set(DF(), inverse), sum.total());

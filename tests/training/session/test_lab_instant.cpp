@@ -128,9 +128,9 @@ TEST_CASE("a session of instant runs comes back instant", "[lab][instant]") {
   const Folder folder;
   Lab lab(quiet());
   view_after(lab, instant({small_spec("pre")}));
-  view_after(lab, session::SaveSession{folder.string()});
+  view_after(lab, session::SaveSession{folder.path.string()});
   Lab later(quiet());
-  auto view = view_after(later, session::RestoreSession{folder.string(), true});
+  auto view = view_after(later, session::RestoreSession{folder.path.string(), true});
   CHECK(view->instant);
   CHECK_FALSE(view->playing);
   CHECK(is_own(view->runs[0]));

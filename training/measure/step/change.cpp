@@ -15,8 +15,8 @@ using Key = std::tuple<Phase, OpKind, std::string>;
 Key key_of(const Instruction& i) { return {i.phase, i.op, i.name}; }
 
 /// A program with its instructions by what names them.
-struct Indexed {
-  explicit Indexed(const ProgramData& data) : program(data) {
+struct NodeIndex {
+  explicit NodeIndex(const ProgramData& data) : program(data) {
     for (size_t i = 0; i < data.instructions.size(); ++i)
       at.emplace(key_of(data.instructions[i]), static_cast<int32_t>(i));
   }
@@ -38,7 +38,7 @@ const char* word_of(Write write) {
 }
 
 /// How two instructions of one name differ; empty: they do not.
-std::string difference(const Indexed& a, const Instruction& x, const Indexed& b, const Instruction& y) {
+std::string difference(const NodeIndex& a, const Instruction& x, const NodeIndex& b, const Instruction& y) {
   std::vector<std::string> words;
   for (size_t k = 0; k < std::max(x.in.size(), y.in.size()); ++k) {
     const ValueId before = k < x.in.size() ? x.in[k] : kNone, after = k < y.in.size() ? y.in[k] : kNone;
@@ -71,7 +71,7 @@ const char* to_string(ChangeKind kind) {
 }
 
 ProgramChange change_of(const ProgramData& before, const ProgramData& after) {
-  const Indexed a(before), b(after);
+  const NodeIndex a(before), b(after);
   ProgramChange result;
   std::multimap<int32_t, InstructionChange>
       behind;  // the instructions that went, by the later program's instruction that they followed

@@ -56,11 +56,11 @@ namespace fs = std::filesystem;
 using compare::Comparison, compare::Figure;
 
 /// "runs.jsonl:B" as path and letter, unless there is a file of that name.
-struct Named {
+struct NamedRun {
   std::string path;
   char letter = 0;
 };
-Named named(const std::string& word) {
+NamedRun named(const std::string& word) {
   const size_t size = word.size();
   const bool letter = size > 2 && word[size - 2] == ':' && word[size - 1] >= 'A' && word[size - 1] <= 'Z';
   std::error_code unknown;
@@ -81,7 +81,7 @@ std::vector<char> letters_of(const records::RecordedFile& file) {
   return letters;
 }
 
-std::vector<records::Recording> picked(const records::RecordedFile& file, const Named& name) {
+std::vector<records::Recording> picked(const records::RecordedFile& file, const NamedRun& name) {
   if (name.letter == 0) return compare::grouped(file.runs);
   const std::vector<char> letters = letters_of(file);
   const auto at = std::find(letters.begin(), letters.end(), name.letter);
@@ -101,7 +101,7 @@ std::vector<records::Recording> read_runs(const CompareOptions& options) {
   std::vector<records::Recording> runs;
   std::string there;
   for (const std::string& word : options.files) {
-    const Named name = named(word);
+    const NamedRun name = named(word);
     const records::RecordedFile file =
         with_exit(Exit::Input, [&] { return records::read_recorded(name.path, options.mapping); });
     if (const std::string fault = file.fault(); !fault.empty()) complain(Message("{}: {}", name.path, fault));

@@ -94,7 +94,7 @@ void CompareStudy::keep(size_t place, Run& run) {
   take_back_resumed(*run.history());
   // The loss is rounded as in the history of a stored run.
   const auto validation = static_cast<double>(static_cast<float>(run.last_validation_loss()));
-  Ended ended{run.record(place < runs_.size()), run.state(), validation};
+  RunEnd ended{run.record(place < runs_.size()), run.state(), validation};
   ended.record.history = run.history();
   const Message notice = run.take_notice();
   const std::lock_guard lock(mutex_);
@@ -120,7 +120,7 @@ void CompareStudy::collect(const experiments::StudyResults& studied) {
     if (taken && taken->failed() && failed_.empty())
       failed_ = fmt::format("run {}, seed {}: {}", runs_[run].letter, spec.seed, taken->what());
     if (!taken || !ended_[first]) continue;
-    const Ended& ended = *ended_[first];
+    const RunEnd& ended = *ended_[first];
     const RunRecord& record = ended.record;
     RunSpec now = record.edits.empty() ? spec : record.spec();  // a stored run may have another name
     now.name = spec.name;

@@ -46,7 +46,7 @@ class CompareStudy {
   void require_trained() const;
 
  private:
-  struct Ended {
+  struct RunEnd {
     RunRecord record;  ///< with weights for the first seed, for the pictures
     RunState state;
     double validation;
@@ -63,7 +63,7 @@ class CompareStudy {
   std::vector<std::shared_ptr<const Task>> tasks_;  ///< by run
   experiments::Study study_;
   std::mutex mutex_;
-  std::vector<std::optional<Ended>> ended_;  ///< by place
+  std::vector<std::optional<RunEnd>> ended_;  ///< by place
   std::vector<RunResult> results_;
   std::vector<std::shared_ptr<const History>> histories_;  ///< by result
   std::vector<std::string> notices_;

@@ -91,7 +91,7 @@ class CompareScreen : public AppScreen {
 
   SideBySide side_;
   Comparing comparing_;
-  std::shared_ptr<const Shown> shown_;
+  std::shared_ptr<const ComparisonView> shown_;
   panels::CellState cells_;
   plot::View across_;  // the steps that all plots over time show
   char baseline_ = 'B', loupe_ = 0;
@@ -116,9 +116,9 @@ struct CompareScreen::Frame {
   lab::TransportState& transport;
   ui::Size size;
   std::array<SideBySide::Place, compare::kMost> places;
-  std::shared_ptr<const Shown> shown;  // null or with an error: no comparison
-  int step = 0;                        // the cursor's step
-  float pad_right = 16;                // of all plots over time, so that their cursors stand in one line
+  std::shared_ptr<const ComparisonView> shown;  // null or with an error: no comparison
+  int step = 0;                                 // the cursor's step
+  float pad_right = 16;  // of all plots over time, so that their cursors stand in one line
 
   bool compact() const { return size == ui::Size::Compact; }
   bool has() const { return shown && shown->error.empty(); }

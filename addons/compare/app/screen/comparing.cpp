@@ -44,8 +44,8 @@ struct Comparing::Pause {
   }
 };
 
-Shown show(std::vector<Recording> runs, const Choice& choice) noexcept {
-  Shown shown;
+ComparisonView show(std::vector<Recording> runs, const Choice& choice) noexcept {
+  ComparisonView shown;
   shown.error = guarded("comparing", [&] {
     shown.all = compare::compare(std::move(runs), choice);
     const Comparison& all = shown.all;
@@ -68,9 +68,9 @@ Comparing::Comparing(std::function<void()> wake)
 
 Comparing::~Comparing() { pause_->end(); }
 
-std::shared_ptr<const Shown> Comparing::newest(const std::string& data, const std::string& chosen,
-                                               const Choice& choice,
-                                               const std::function<std::vector<Recording>()>& runs) {
+std::shared_ptr<const ComparisonView> Comparing::newest(const std::string& data, const std::string& chosen,
+                                                        const Choice& choice,
+                                                        const std::function<std::vector<Recording>()>& runs) {
   const auto take = [this] {
     const Made* made = asked_.empty() ? nullptr : background_.find(asked_);
     if (!made) return;
@@ -90,7 +90,7 @@ std::shared_ptr<const Shown> Comparing::newest(const std::string& data, const st
           if (rest > 0) pause->rest(rest);
           const Clock::time_point begin = Clock::now();
           Made made;
-          made.shown = std::make_shared<const Shown>(show(std::move(what), choice));
+          made.shown = std::make_shared<const ComparisonView>(show(std::move(what), choice));
           made.seconds = seconds_since(begin);
           return made;
         },

@@ -17,7 +17,7 @@
 namespace normscope::compare_screen {
 
 /// A comparison and what is drawn of it.
-struct Shown {
+struct ComparisonView {
   compare::Comparison all;
   plot::PlotSpec loss, difference, end;
   std::vector<plot::PlotSpec> maps;    ///< by run; no heat map where there is nothing to show
@@ -28,7 +28,7 @@ struct Shown {
 };
 
 /// Makes comparison and plots. It throws nothing: `error` says what is wrong.
-Shown show(std::vector<records::Recording> runs, const compare::Choice& choice) noexcept;
+ComparisonView show(std::vector<records::Recording> runs, const compare::Choice& choice) noexcept;
 
 class Comparing {
  public:
@@ -40,14 +40,14 @@ class Comparing {
   /// The newest comparison that is ready, null before the first, and asks for another where the keys
   /// differ. `data` is the key of what was measured, `chosen` that of the rest. `runs` is called when a comparison
   /// begins. Without `wake` the comparison is made at once.
-  std::shared_ptr<const Shown> newest(const std::string& data, const std::string& chosen,
-                                      const compare::Choice& choice,
-                                      const std::function<std::vector<records::Recording>()>& runs);
+  std::shared_ptr<const ComparisonView> newest(const std::string& data, const std::string& chosen,
+                                               const compare::Choice& choice,
+                                               const std::function<std::vector<records::Recording>()>& runs);
 
  private:
   struct Pause;
   struct Made {
-    std::shared_ptr<const Shown> shown;
+    std::shared_ptr<const ComparisonView> shown;
     double seconds = 0;  ///< seconds it took
   };
   std::function<void()> wake_;

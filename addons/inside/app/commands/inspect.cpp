@@ -89,7 +89,7 @@ int64_t parameters_of(const Store& store) {
 
 /// `show_inside` measures, and says all of it.
 Exit show_inside(const InspectOptions& options, Store& store, const ModelConfig& model, const Batch& text,
-                 Inspected shown) {
+                 Inspection shown) {
   shown.inside = inside_of(store, model, text,
                            {.gradients = !options.no_gradients,
                             .attention = !options.no_attention,
@@ -121,7 +121,7 @@ Exit inspect_published(const InspectOptions& options, Backend& backend) {
     return tokenizer->encode(options.text);
   });
   if (!tokenizer) tokenizer = tokenizer_of(options.model);
-  published::Published model = with_exit(
+  published::PublishedModel model = with_exit(
       Exit::Input, [&] { return published::open(options.model, static_cast<int32_t>(ids.size())); });
   const std::vector<int32_t> types =
       tokenizer ? tokenizer->types(ids, model.spec.model.token_types) : std::vector<int32_t>();
@@ -131,7 +131,7 @@ Exit inspect_published(const InspectOptions& options, Backend& backend) {
   const int64_t in_files = model.weights.bytes(), parameters = parameters_of(store),
                 gradients = options.no_gradients ? static_cast<int64_t>(store.size() * sizeof(float)) : 0,
                 here = published::bytes_of(model, store, static_cast<int32_t>(ids.size())) - gradients;
-  Inspected shown;
+  Inspection shown;
   shown.name = model.family->title;
   shown.decoder = model.spec.model.architecture == Architecture::Decoder;
   shown.unit = "token";
@@ -169,7 +169,7 @@ Exit inspect_saved(const InspectOptions& options, Backend& backend) {
   const auto run = with_exit(Exit::Input, [&] { return Run::load(options.model, task, backend); });
   const ModelConfig& model = run->spec().model;
   const Batch text = with_exit(Exit::Usage, [&] { return passage_batch(model, ids, task->types(ids)); });
-  Inspected shown;
+  Inspection shown;
   shown.name = spec.name.empty() ? default_name(spec) : spec.name;
   shown.decoder = model.architecture == Architecture::Decoder;
   shown.about = {{"file", options.model},

@@ -5,6 +5,6 @@
 
 namespace normscope::commands {
 
-void print_inside(const inside::Inspected& inspected);
+void print_inside(const inside::Inspection& inspected);
 
 }  // namespace normscope::commands

@@ -34,11 +34,11 @@ void print_table(std::string_view title, const Rows& rows, std::string_view alig
 }
 
 /// The place of a token, counted from 1, and what it is.
-std::string token_at(const Inspected& of, size_t place) {
+std::string token_at(const Inspection& of, size_t place) {
   return fmt::format("{}: {}", place + 1, shown_token(of, of.inside.tokens[place]));
 }
 
-void print_tokens(const Inspected& of) {
+void print_tokens(const Inspection& of) {
   const Inside& in = of.inside;
   std::vector<size_t> places;
   for (size_t t = 0; t < in.tokens.size(); ++t)
@@ -60,7 +60,7 @@ void print_tokens(const Inspected& of) {
               rows, "llr");
 }
 
-void print_stream(const Inspected& of) {
+void print_stream(const Inspection& of) {
   const auto stream = [&](std::vector<float> norms) {
     const auto largest = static_cast<size_t>(std::ranges::max_element(norms) - norms.begin());
     const float most = norms[largest];
@@ -111,7 +111,7 @@ LayerShares shares_of(const Inside::Sublayer& s, size_t first, bool dominated) {
 }
 
 /// Has a row for each layer: the shares of its last state.
-void print_shares(const Inspected& of) {
+void print_shares(const Inspection& of) {
   const std::vector<Inside::Sublayer>& all = of.inside.sublayers;
   const bool dominated = dominant_of(of.inside).has_value();
   Rows rows{{"layer", "embedding", "layers before", "this layer"}};
@@ -135,7 +135,7 @@ void print_shares(const Inspected& of) {
       rows, dominated ? "lrrr" : "lrrrl");
 }
 
-void print_attention(const Inspected& of) {
+void print_attention(const Inspection& of) {
   Rows rows{{"attention", "entropy", "narrowest head", "widest head"}};
   for (const Inside::Attention& a : of.inside.attention) {
     const auto [low, high] = std::ranges::minmax_element(a.entropy);
@@ -147,7 +147,7 @@ void print_attention(const Inspected& of) {
 }
 
 /// Shows the first guess at each token of a short text, otherwise several at the last.
-void print_lens(const Inspected& of) {
+void print_lens(const Inspection& of) {
   const Inside& in = of.inside;
   const size_t tokens = in.tokens.size(), guesses = in.lens.front().guesses.size() / tokens,
                last = tokens - 1;
@@ -169,14 +169,14 @@ void print_lens(const Inspected& of) {
               "lr" + std::string(columns, 'l'));
 }
 
-void print_left_out(const Inspected& of) {
+void print_left_out(const Inspection& of) {
   Rows rows{{"left out", "loss", "change"}};
   for (const Inside::LeftOut& l : of.inside.left_out)
     rows.push_back({l.name, fmt::format("{:.4f}", l.loss), fmt::format("{:+.4f}", l.loss - of.inside.loss)});
   print_table("the loss with a sub-layer or a layer left out", rows, "lrr");
 }
 
-void print_gradients(const Inspected& of) {
+void print_gradients(const Inspection& of) {
   Rows rows{{"matrix", "gradient norm"}};
   for (const Inside::Gradient& g : of.inside.gradients) rows.push_back({g.name, four_digits(g.norm)});
   print_table("gradients", rows, "lr");
@@ -184,7 +184,7 @@ void print_gradients(const Inspected& of) {
 
 }  // namespace
 
-void print_inside(const Inspected& of) {
+void print_inside(const Inspection& of) {
   const Inside& in = of.inside;
   const auto asked = std::ranges::count_if(in.targets, [](int32_t target) { return target >= 0; });
   say("\nloss {:.4f} over {} {}s, perplexity {:.4g}\n", in.loss, asked, of.unit, std::exp(in.loss));

@@ -11,7 +11,7 @@ namespace normscope::test {
 
 struct InsideModel : SmallModel {
   using SmallModel::SmallModel;
-  Inside inside(const InsideAsked& asked = {}) { return inside_of(store, config, text, asked); }
+  Inside inside(const InsideQuestion& asked = {}) { return inside_of(store, config, text, asked); }
 };
 
 inline double length(const double* x, size_t n) {

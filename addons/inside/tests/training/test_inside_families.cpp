@@ -85,7 +85,7 @@ TEST_CASE("inside: published decoders have the states, logits and losses that th
     INFO(entry.path());
     ++families;
     const auto T = static_cast<size_t>(file.shape("input/x")[1]);
-    const published::Published model = published::open(entry.path().string(), static_cast<int32_t>(T));
+    const published::PublishedModel model = published::open(entry.path().string(), static_cast<int32_t>(T));
     const auto backend = make_cpu_backend(1);
     Store store(*backend);
     published::declare(model, store);

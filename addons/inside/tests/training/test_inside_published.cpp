@@ -41,7 +41,7 @@ bool near(double a, double b) { return std::abs(a - b) <= 1e-6 * std::abs(b); }
 /// The loss of the folder's own weights on the passage, without a run.
 double loss_of_folder(const char* name, const std::vector<int32_t>& tokens) {
   const auto backend = make_cpu_backend(1);
-  const published::Published model =
+  const published::PublishedModel model =
       published::open((kFolder / name).string(), static_cast<int32_t>(tokens.size()));
   Store store(*backend);
   published::declare(model, store);

@@ -132,7 +132,7 @@ TEST_CASE("lens: from the last layer it is the model itself, for every published
     if (!fs::exists(entry.path() / "config.json")) continue;
     INFO(entry.path());
     ++families;
-    const published::Published model = published::open(entry.path().string(), 11);
+    const published::PublishedModel model = published::open(entry.path().string(), 11);
     const auto backend = make_cpu_backend(1);
     Store store(*backend);
     published::declare(model, store);

@@ -306,8 +306,8 @@ Line read_line(const std::string& id, Table t, const course::Lesson& language) {
   return line;
 }
 
-Stated read_stated(Table t, const course::Lesson& language) {
-  Stated s;
+Statement read_stated(Table t, const course::Lesson& language) {
+  Statement s;
   s.what = t.text("what");
   s.value = t.number("value");
   s.unit = t.text("unit", "");

@@ -28,7 +28,7 @@ struct Source {
 };
 
 /// A number of the paper, and the measure of ours that is shown beside it.
-struct Stated {
+struct Statement {
   std::string what;       ///< "Post-LN, no warm-up"
   double value = 0;       ///< in `unit`; of another task and size than ours
   std::string unit;       ///< "BLEU"
@@ -145,7 +145,7 @@ struct Claim {
   std::string data, missing;
   std::vector<course::LessonRun> pair_runs;  ///< its runs on sentence pairs, where a file of them is missing
   int32_t seeds = 5, quick_seeds = 1;
-  std::vector<Stated> numbers;
+  std::vector<Statement> numbers;
   std::vector<Beside> besides;
   std::vector<Line> lines;
   Compares compares = Compares::Neither;

@@ -45,7 +45,7 @@ std::string filled_in(const std::string& sentence, const Claim& claim, const cou
 }
 
 /// A neighbour whose value lies in the band of the check, or that was not measured and so might.
-/// Recorded numbers have no curves, so a neighbour that needs a curve passes there where it is `known` to.
+/// RecordedFindings numbers have no curves, so a neighbour that needs a curve passes there where it is `known` to.
 std::string passing_neighbour(const Claim& claim, const course::Check& check, const course::Results& results,
                               const std::string& known) {
   for (const course::Neighbour& neighbour : check.excludes) {
@@ -82,7 +82,7 @@ std::optional<double> largest_fall(const std::vector<Arm>& arms, const std::vect
 
 /// What a check says of a difference: where its band holds 0, that it is no larger than the
 /// band's edge, and otherwise as much as was measured with every seed.
-double claimed_difference(const Checked& checked) {
+double claimed_difference(const CheckResult& checked) {
   double least = kAll;
   if (course::holds(*checked.check, {{0}, {0, 0, 0}})) {
     for (const std::optional<double>& edge : {checked.check->low, checked.check->high})
@@ -94,7 +94,7 @@ double claimed_difference(const Checked& checked) {
 }
 
 /// Decides whether the word is speed, and why.
-void choose_word(const Claim& claim, const std::vector<course::CurveSet>& seeds, Checked& checked) {
+void choose_word(const Claim& claim, const std::vector<course::CurveSet>& seeds, CheckResult& checked) {
   if (claim.compares == Compares::Neither || checked.measured.values.empty()) return;
   const std::vector<Arm> arms = arms_of(claim, *checked.measure);
   checked.compares = !arms.empty();
@@ -130,7 +130,7 @@ std::optional<double> size_of(const Effect& effect, const course::Results& resul
 }
 
 /// Why a band that says "as good" cannot tell; empty: it can.
-std::string too_coarse(const Effect& effect, const course::Results& results, const Checked& checked) {
+std::string too_coarse(const Effect& effect, const course::Results& results, const CheckResult& checked) {
   const double half = half_width(*checked.check);
   const std::optional<double> size = size_of(effect, results);
   if (!size) return fmt::format("the smallest effect is not known ({})", effect.where);
@@ -141,7 +141,7 @@ std::string too_coarse(const Effect& effect, const course::Results& results, con
 }
 
 /// Sets the verdict of one check, and why it cannot be told.
-void conclude_part(const Part& part, const course::Results& results, Checked& checked) {
+void conclude_part(const Part& part, const course::Results& results, CheckResult& checked) {
   const auto cannot_be_told = [&](std::string why) {
     checked.finding = Finding::CannotBeTold;
     checked.why = std::move(why);
@@ -181,26 +181,26 @@ std::string with_word(Finding finding, bool speed) {
 }
 
 /// Compares speed and quality only where both parts compare runs at their end.
-bool same_verdict(const Checked& a, const Checked& b) {
+bool same_verdict(const CheckResult& a, const CheckResult& b) {
   return a.finding == b.finding && (!is_told(a.finding) || !a.compares || !b.compares || a.speed == b.speed);
 }
 
 /// The finding of all parts; PartsDiffer where they disagree, if only in the word.
-Finding of_the_whole(const std::vector<Checked>& checks) {
-  for (const Checked& one : checks)
-    for (const Checked& other : checks)
+Finding of_the_whole(const std::vector<CheckResult>& checks) {
+  for (const CheckResult& one : checks)
+    for (const CheckResult& other : checks)
       if (!same_verdict(one, other)) return Finding::PartsDiffer;
   return checks.front().finding;
 }
 
 /// Says "Reproduced: it learns. Contradicted here: Post-LN does not."
-std::string parts_text(const std::vector<Checked>& checks) {
+std::string parts_text(const std::vector<CheckResult>& checks) {
   std::string out;
   for (const Finding finding : {Finding::Reproduced, Finding::Contradicted, Finding::NotAtThisScale,
                                 Finding::CannotBeTold, Finding::Beyond})
     for (const bool speed : {false, true}) {
       std::string parts;
-      for (const Checked& one : checks)
+      for (const CheckResult& one : checks)
         if (one.finding == finding && (is_told(finding) && one.speed) == speed)
           parts += " " + one.check->says;
       if (parts.empty()) continue;
@@ -211,9 +211,10 @@ std::string parts_text(const std::vector<Checked>& checks) {
   return out;
 }
 
-Checked check_of(const Claim& claim, size_t i, const Outcome& outcome,
-                 const std::vector<course::CurveSet>& curves, const std::vector<std::string>& not_excluded) {
-  Checked checked;
+CheckResult check_of(const Claim& claim, size_t i, const Outcome& outcome,
+                     const std::vector<course::CurveSet>& curves,
+                     const std::vector<std::string>& not_excluded) {
+  CheckResult checked;
   checked.check = &claim.language.checks[i];
   checked.measure = claim.language.measure(checked.check->measure);
   checked.measured = outcome.results.measures.at(checked.check->measure);
@@ -278,12 +279,12 @@ std::string mean_text(const course::Measured& measured, const course::Measure& m
   return fmt::format("never with {} of {} seeds", endless, measured.values.size());
 }
 
-std::string verdict_of(const Checked& checked) { return with_word(checked.finding, checked.speed); }
+std::string verdict_of(const CheckResult& checked) { return with_word(checked.finding, checked.speed); }
 
 /// Names no single word where the parts disagree, because each part has its own.
 std::string verdict_of(const Outcome& outcome) {
-  const bool speed =
-      std::any_of(outcome.checks.begin(), outcome.checks.end(), [](const Checked& one) { return one.speed; });
+  const bool speed = std::any_of(outcome.checks.begin(), outcome.checks.end(),
+                                 [](const CheckResult& one) { return one.speed; });
   return with_word(outcome.finding, speed);
 }
 
@@ -312,7 +313,7 @@ constexpr codec::Map kRecordedClaims{kMostRecorded, codec::Object{}};
 }  // namespace
 
 template <class Io>
-void io(Io& io, codec::Of<Io, Recorded>& r) {
+void io(Io& io, codec::Of<Io, RecordedFindings>& r) {
   const codec::Object measure{[](auto& io, auto& m) {
     io.optional("values", m.values, codec::List{1, kMostSeeds, codec::AnyNumber{}});
     if (!m.values.empty()) return;
@@ -422,16 +423,16 @@ std::string to_text(const RecordedClaims& claims) {
   return json.dump(1) + "\n";
 }
 
-std::optional<Recorded> record_of(const Outcome& outcome) {
+std::optional<RecordedFindings> record_of(const Outcome& outcome) {
   const Claim& claim = *outcome.claim;
   // Numbers of the made-up translation would be taken for those of the missing sentence pairs.
   if (outcome.finding == Finding::Unknown || !claim.beyond.empty() || !claim.missing.empty())
     return std::nullopt;
-  Recorded r{definition_of(claim, outcome.seeds), outcome.seeds, {}, {}, {}, {}};
+  RecordedFindings r{definition_of(claim, outcome.seeds), outcome.seeds, {}, {}, {}, {}};
   for (const auto& [id, measured] : outcome.results.measures)
     r.measures[id] = {outcome.spread_alone ? std::vector<double>() : measured.values, measured.spread};
   for (const Control& control : claim.controls) r.chosen[control.run] = control.chosen;
-  for (const Checked& checked : outcome.checks) r.not_excluded.push_back(checked.not_excluded);
+  for (const CheckResult& checked : outcome.checks) r.not_excluded.push_back(checked.not_excluded);
   for (const auto& [id, band] : outcome.results.curves)
     if (is_late_fall(id) && !band.x.empty()) r.falls[id] = {band.x, band.high};
   return r;
@@ -440,7 +441,7 @@ std::optional<Recorded> record_of(const Outcome& outcome) {
 bool is_kept(const Claim& claim, int32_t seeds, const RecordedClaims& claims) {
   const auto it = claims.find(claim.id);
   if (it == claims.end()) return false;
-  const Recorded& recorded = it->second;
+  const RecordedFindings& recorded = it->second;
   if (!claim.missing.empty()) return recorded.definition == definition_of(on_pairs(claim), recorded.seeds);
   return recorded.seeds > seeds && recorded.definition == definition_of(claim, recorded.seeds);
 }
@@ -449,7 +450,7 @@ std::optional<Outcome> judge_recorded(const Claim& claim, int32_t seeds, const R
   if (!claim.missing.empty()) return judge_recorded(on_pairs(claim), seeds, claims);
   const auto it = claims.find(claim.id);
   if (it == claims.end() || it->second.definition != definition_of(claim, seeds)) return std::nullopt;
-  const Recorded& recorded = it->second;
+  const RecordedFindings& recorded = it->second;
   auto own = std::make_shared<Claim>(claim);
   for (Control& control : own->controls)
     if (const auto chosen = recorded.chosen.find(control.run); chosen != recorded.chosen.end())

@@ -21,7 +21,7 @@
 namespace normscope::reproduce {
 
 /// A check with what was measured.
-struct Checked : course::Verdict {
+struct CheckResult : course::Verdict {
   bool opposite = false;  ///< every seed lies in the opposite band
   Finding finding = Finding::Unknown;
   /// Says that the word for the check is speed, not quality: it compares losses of which some still fell by
@@ -38,12 +38,12 @@ struct Outcome {
   const Claim* claim = nullptr;
   std::shared_ptr<const Claim>
       own{};  ///< what `claim` points to where it is not the caller's: its controls are chosen
-  /// Says that some measures are known by mean and range alone (Recorded): their values are the ends
+  /// Says that some measures are known by mean and range alone (RecordedFindings): their values are the ends
   /// of the range.
   bool spread_alone = false;
   int32_t seeds = 0;        ///< asked for
   course::Results results;  ///< measures and curves of the seeds known so far
-  std::vector<Checked> checks;
+  std::vector<CheckResult> checks;
   Finding finding = Finding::Unknown;
   std::string sentence;  ///< the claim's, with its numbers filled in; of Unknown what is missing
   double seconds = 0;    ///< core seconds that its runs took, whoever trained them
@@ -63,7 +63,7 @@ std::string controls_text(const Claim& claim);
 
 /// The verdict of a claim, or of one of its parts: "reproduced", "reproduced (speed, not quality)".
 std::string verdict_of(const Outcome& outcome);
-std::string verdict_of(const Checked& checked);
+std::string verdict_of(const CheckResult& checked);
 
 /// Judges the claim from the curves that are there, by seed from 1. `why` says in a line what could not be
 /// trained; empty: nothing.
@@ -75,21 +75,21 @@ Outcome judge(const Claim& claim, const std::vector<course::CurveSet>& curves, i
 void conclude_recorded(Outcome& outcome, const std::map<std::string, course::CurveData>& falls,
                        const std::vector<std::string>& not_excluded);
 
-// Recorded numbers are what was measured of claims before, in one file (claims/recorded.json). A claim whose runs,
+// RecordedFindings numbers are what was measured of claims before, in one file (claims/recorded.json). A claim whose runs,
 // lines and measures are unchanged is judged anew from them, without training, even if its bands, sentences or rules
 // have changed. New measurements join the file, but never replace better numbers. A file that cannot be read is
 // refused; a recorded claim whose definition has changed counts as absent. The command and the tests call this.
 
 /// What was measured of one claim.
-struct Recorded {
+struct RecordedFindings {
   std::string definition;  ///< definition_of() of the claim at that time
   int32_t seeds = 0;
   std::map<std::string, course::Measured> measures;  ///< without values where only mean and range were kept
   std::map<std::string, std::string> chosen;         ///< by control, the cell that was chosen for it
-  std::vector<std::string> not_excluded;  ///< by check, as Checked has it; empty: no neighbour was tested
+  std::vector<std::string> not_excluded;  ///< by check, as CheckResult has it; empty: no neighbour was tested
   std::map<std::string, course::CurveData> falls;  ///< lines of kLateFall: the largest over the seeds
 };
-using RecordedClaims = std::map<std::string, Recorded>;
+using RecordedClaims = std::map<std::string, RecordedFindings>;
 
 /// A hash of all that decides the numbers of a claim: runs, controls, lines and measures, and how
 /// many seeds.
@@ -103,7 +103,7 @@ std::string to_text(const RecordedClaims& claims);
 
 /// What was measured. It returns nothing for a claim that has no verdict, nothing to measure, or no
 /// sentence pairs.
-std::optional<Recorded> record_of(const Outcome& outcome);
+std::optional<RecordedFindings> record_of(const Outcome& outcome);
 /// Whether the kept numbers of this claim are better than new ones from `seeds` seeds: the claim is
 /// unchanged, and they come from more seeds or from sentence pairs that are now missing.
 bool is_kept(const Claim& claim, int32_t seeds, const RecordedClaims& claims);

@@ -36,11 +36,11 @@ constexpr const char* kUsualSetting =
     "initialisation, no warm-up, a constant rate (behind a warm-up too), no dropout, label smoothing or weight decay";
 
 /// The verdict of a part, with the reason.
-std::string state_of(const Checked& checked) {
+std::string state_of(const CheckResult& checked) {
   return verdict_of(checked) + (checked.why.empty() ? "" : ": " + checked.why);
 }
 
-std::string stated_text(const Stated& stated) {
+std::string stated_text(const Statement& stated) {
   return fmt::format("{:g}{}{}", stated.value, stated.unit.empty() ? "" : " " + stated.unit,
                      stated.read_off ? " (read off the picture)" : "");
 }
@@ -54,7 +54,7 @@ Json band_json(std::optional<double> low, std::optional<double> high) {
   return {{"low", low ? Json(*low) : Json()}, {"high", high ? Json(*high) : Json()}};
 }
 
-Json check_json(const Checked& checked, const std::optional<Opposite>& opposite) {
+Json check_json(const CheckResult& checked, const std::optional<Opposite>& opposite) {
   Json json = {{"measure", checked.check->measure},
                {"says", checked.check->says},
                {"band", band_json(checked.check->low, checked.check->high)},
@@ -89,7 +89,7 @@ Json claim_json(const Outcome& outcome) {
                {"checks", Json::array()},
                {"curves", Json::object()}};
   for (const Control& control : claim.controls) json["controls"][control.run] = control.chosen;
-  for (const Stated& stated : claim.numbers)
+  for (const Statement& stated : claim.numbers)
     json["numbers"].push_back({{"what", stated.what},
                                {"value", stated.value},
                                {"unit", stated.unit},
@@ -138,7 +138,7 @@ std::string value_text(const course::Measured& measured, const course::Measure& 
 
 /// What was measured of a check; in a claim of several parts also what the part says, and its own verdict where the
 /// parts differ.
-std::string part_text(const Outcome& outcome, const Checked& checked) {
+std::string part_text(const Outcome& outcome, const CheckResult& checked) {
   // The word "speed" says its reason itself.
   const std::string why =
       checked.finding == Finding::CannotBeTold || checked.finding == Finding::Beyond ? checked.why : "";
@@ -156,7 +156,7 @@ bool is_repeated(const Outcome& outcome) {
   for (size_t open = text.find('{'); open != text.npos; open = text.find('{', open + 1)) {
     const std::string name = text.substr(open + 1, text.find('}', open) - open - 1);
     if (std::none_of(outcome.checks.begin(), outcome.checks.end(),
-                     [&](const Checked& checked) { return checked.measure->id == name; }))
+                     [&](const CheckResult& checked) { return checked.measure->id == name; }))
       return false;
   }
   return true;
@@ -165,7 +165,7 @@ bool is_repeated(const Outcome& outcome) {
 experiments::TableRow page_row(const Outcome& outcome) {
   const Claim& claim = *outcome.claim;
   std::string measured;
-  for (const Checked& checked : outcome.checks)
+  for (const CheckResult& checked : outcome.checks)
     measured += (measured.empty() ? "" : "<br>") + part_text(outcome, checked);
   const char* strong = outcome.finding == Finding::Reproduced ? "**" : "";
   const std::string sentence = outcome.finding == Finding::PartsDiffer || is_repeated(outcome)
@@ -240,12 +240,12 @@ std::string to_text(const Outcome& outcome) {
   const Claim& claim = *outcome.claim;
   std::string out = fmt::format("{}: {}, {} ({})\n  claim    {}\n", claim.id, claim.source.paper,
                                 claim.source.item, claim.source.version, claim.says);
-  for (const Stated& stated : claim.numbers)
+  for (const Statement& stated : claim.numbers)
     out += fmt::format("  paper    {}: {}{}\n", stated.what, stated_text(stated),
                        stated.measure.empty() ? "" : "; here: " + measured_text(outcome, stated.measure));
   for (const Beside& beside : claim.besides)
     out += fmt::format("  here     {}: {}\n", beside.what, measured_text(outcome, beside.measure));
-  for (const Checked& checked : outcome.checks)
+  for (const CheckResult& checked : outcome.checks)
     out += fmt::format("  check    {} [{}: {}; expected {}: {}]\n", checked.check->says,
                        checked.measure->label, measured_text(outcome, checked.measure->id),
                        course::band_text(*checked.check), state_of(checked));
@@ -343,7 +343,7 @@ struct PictureRow {
 
 std::vector<PictureRow> rows_of(const Claim& claim) {
   std::vector<PictureRow> rows;
-  for (const Stated& s : claim.numbers) rows.push_back({s.what, s.unit, s.value, s.read_off, s.measure});
+  for (const Statement& s : claim.numbers) rows.push_back({s.what, s.unit, s.value, s.read_off, s.measure});
   for (const Beside& b : claim.besides)
     rows.push_back({b.what, "", std::numeric_limits<double>::quiet_NaN(), false, b.measure});
   return rows;

@@ -1,4 +1,4 @@
-// Published folders, read by the tables of addons/published/families, against what the library transformers computes
+// PublishedModel folders, read by the tables of addons/published/families, against what the library transformers computes
 // from them: logits, every hidden state, the loss, and the gradient of every parameter under its published name.
 // tests/fixtures/transformers/README.md says what the references hold.
 #include <fmt/format.h>
@@ -101,7 +101,7 @@ struct Opened {
 
   SafetensorsFile reference;
   TensorShape shape;
-  published::Published model;
+  published::PublishedModel model;
   std::unique_ptr<Backend> backend;
   Store store;
   Tape tape;

@@ -44,7 +44,7 @@ TEST_CASE("fill: a model of the same wiring gets what load gives it", "[publishe
   for (const auto& entry : fs::directory_iterator(kFolders)) {
     if (!entry.is_directory()) continue;
     INFO(entry.path().filename());
-    const published::Published model = published::open(entry.path().string(), 8);
+    const published::PublishedModel model = published::open(entry.path().string(), 8);
     const auto backend = make_cpu_backend(1);
     Store loaded(*backend);
     published::declare(model, loaded);
@@ -61,7 +61,7 @@ TEST_CASE("fill: a model of the same wiring gets what load gives it", "[publishe
 }
 
 TEST_CASE("fill: what a changed model has beside the folder's keeps its values", "[published]") {
-  const published::Published model = published::open((kFolders / "gpt2").string(), 8);
+  const published::PublishedModel model = published::open((kFolders / "gpt2").string(), 8);
   ModelConfig config = model.spec.model;
   config.layers = 3;
   config.sequence = 8;  // the folder's table has 16 positions
@@ -83,7 +83,7 @@ TEST_CASE("fill: what a changed model has beside the folder's keeps its values",
 }
 
 TEST_CASE("fill: positions that begin with another row, and a table that is too short", "[published]") {
-  const published::Published model = published::open((kFolders / "opt-pre").string(), 8);
+  const published::PublishedModel model = published::open((kFolders / "opt-pre").string(), 8);
   const SafetensorsFile file = SafetensorsFile::load((kFolders / "opt-pre/model.safetensors").string());
   ModelConfig config = model.spec.model;
   config.sequence = 8;
@@ -106,7 +106,7 @@ TEST_CASE("fill: a tensor without floats is refused before anything changes", "[
   const size_t last = text.find("\"F32\"", text.find("wte.weight"));
   REQUIRE(last != text.npos);
   folder.write("model.safetensors", text.replace(last, 5, "\"I32\""));
-  const published::Published model = published::open(folder.path.string(), 8);
+  const published::PublishedModel model = published::open(folder.path.string(), 8);
   Trained run(model.spec.model);
   CHECK(contains(error_of([&] { published::fill(model, run.store); }),
                  "tensor \"wte.weight\": dtype I32, expected F32, F64, F16 or BF16"));

@@ -38,7 +38,7 @@ struct Copied {
   std::string refused() const {
     std::string line = error_of([&] {
       const auto backend = make_cpu_backend(1);
-      const published::Published model = published::open(folder.path.string(), 8);
+      const published::PublishedModel model = published::open(folder.path.string(), 8);
       Store store(*backend);
       published::declare(model, store);
       published::load(model, store);

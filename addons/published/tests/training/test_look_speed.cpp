@@ -39,7 +39,7 @@ TEST_CASE("look: the time of a text through a published folder", "[.bench]") {
   REQUIRE(folder != nullptr);
   constexpr int32_t kTokens = 64;
   const auto backend = make_cpu_backend(threads ? std::atoi(threads) : 2);
-  const published::Published model = published::open(folder, kTokens);
+  const published::PublishedModel model = published::open(folder, kTokens);
   Store store(*backend);
   published::declare(model, store);
   published::load(model, store);

@@ -41,8 +41,8 @@ std::vector<ConfigRun> chosen_runs(const TapeOptions& options) {
 }
 
 /// Has a run's programs at step 0. Sealing allocates, so a model too large for the machine is refused before.
-struct Sealed {
-  explicit Sealed(RunSpec spec)
+struct SealedStep {
+  explicit SealedStep(RunSpec spec)
       : task(task_of(spec)),
         backend(make_cpu_backend(1)),
         spec(prepared_spec(std::move(spec), *task, *backend)) {
@@ -75,7 +75,7 @@ struct Sealed {
 };
 
 /// What became of the first run's program in this one.
-ProgramChange changes_since(const Sealed& first, const Sealed& other) {
+ProgramChange changes_since(const SealedStep& first, const SealedStep& other) {
   return change_of(first.network->program->data(), other.network->program->data());
 }
 
@@ -108,9 +108,9 @@ Exit tape(const TapeOptions& options) {
   const std::vector<ConfigRun> chosen = chosen_runs(options);
   check_options(options, chosen.size());
   json runs = json::array();
-  std::optional<Sealed> first;
+  std::optional<SealedStep> first;
   for (const ConfigRun& run : chosen) {
-    Sealed sealed(run.spec);
+    SealedStep sealed(run.spec);
     const Listing listing = sealed.listing(options.program);
     std::optional<ProgramChange> change;
     if (options.changes && first) change = changes_since(*first, sealed);

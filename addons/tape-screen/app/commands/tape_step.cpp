@@ -26,8 +26,8 @@ using nlohmann::json;
 constexpr int kRepeats = 20;
 
 /// A run, stepped up to the step that is looked at, and that step on a copy.
-struct Looked {
-  Looked(RunSpec spec, const TapeOptions& options)
+struct StepLook {
+  StepLook(RunSpec spec, const TapeOptions& options)
       : task(task_of(spec)), backend(make_cpu_backend(options.threads)) {
     spec = prepared_spec(std::move(spec), *task, *backend, true);
     with_exit(Exit::Usage, [&] { run = std::make_unique<Run>(std::move(spec), task, *backend); });
@@ -43,7 +43,7 @@ struct Looked {
   int32_t step = 1;
 };
 
-void add_fold(Looked& looked, const TapeOptions& options, StepReport& report) {
+void add_fold(StepLook& looked, const TapeOptions& options, StepReport& report) {
   looked.run->step();  // fills the batch of the run's own program: the one that is timed
   Program& program = looked.run->program();
   StepInputs inputs = looked.player->inputs();
@@ -78,7 +78,7 @@ void add_fold(Looked& looked, const TapeOptions& options, StepReport& report) {
   report.fields["fold"] = std::move(one);
 }
 
-void add_checks(Looked& looked, const TapeOptions& options, StepReport& report) {
+void add_checks(StepLook& looked, const TapeOptions& options, StepReport& report) {
   std::vector<NumericCheck> checks;
   for (const std::string& what : options.checks) {
     if (what != "all") {
@@ -135,7 +135,7 @@ void add_instruction(StepPlayer& player, size_t index, StepReport& report) {
                                     {"tensors", std::move(tensors)}});
 }
 
-void add_instructions(Looked& looked, const TapeOptions& options, StepReport& report) {
+void add_instructions(StepLook& looked, const TapeOptions& options, StepReport& report) {
   report.fields["shown"] = json::array();
   StepPlayer& player = *looked.player;
   for (const std::string& name : options.instructions) {
@@ -168,7 +168,7 @@ RunSpec prepared_spec(RunSpec spec, const Task& task, Backend& backend, bool cop
 }
 
 StepReport step_report(RunSpec spec, const TapeOptions& options) {
-  Looked looked(std::move(spec), options);
+  StepLook looked(std::move(spec), options);
   StepReport report;
   report.fields["step"] = looked.step;
   if (options.memory) {

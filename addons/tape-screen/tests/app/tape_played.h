@@ -30,7 +30,7 @@ struct Played {
     REQUIRE(found != all.end());
     return static_cast<size_t>(found - all.begin());
   }
-  Shown show(size_t instruction) {
+  InstructionView show(size_t instruction) {
     player.seek(instruction + 1);
     return shown_of(player, instruction);
   }
@@ -51,7 +51,7 @@ inline std::vector<test::TinyOptions> every_op() {
   return all;
 }
 
-inline std::vector<const ShownTensor*> tensors_of(const Shown& shown) {
+inline std::vector<const ShownTensor*> tensors_of(const InstructionView& shown) {
   std::vector<const ShownTensor*> all;
   for (const ShownTensor& t : shown.reads) all.push_back(&t);
   for (const ShownTensor& t : shown.writes) all.push_back(&t);

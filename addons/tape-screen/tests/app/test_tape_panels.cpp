@@ -43,7 +43,7 @@ struct Stage {
   }
 
   void show(size_t instruction) {
-    shown = std::make_shared<const Shown>(played.show(instruction));
+    shown = std::make_shared<const InstructionView>(played.show(instruction));
     checked.reset();
   }
 
@@ -53,22 +53,22 @@ struct Stage {
     options.record_text = true;
     ui.begin_frame(options);
     const bool wide = ui.size().x >= 1600;
-    InstructionGiven given;
+    InstructionInput given;
     given.shown = shown;
     given.checked = checked;
     given.part = wide ? Part::All : part;
     given.head = wide ? 0 : 42;
     middle = wide ? ui::Rect{764, 52, 420, 864} : ui::Rect{570, 46, 446, 498};
-    const InstructionAsked asked = instruction.draw(ui, middle, given);
+    const InstructionRequest asked = instruction.draw(ui, middle, given);
     if (asked.file) file = asked.file;
     if (asked.sequence) sequence = asked.sequence;
-    MemoryGiven of_memory;
+    MemoryInput of_memory;
     of_memory.readable = of_memory.shared = map;
     of_memory.shown = shown;
     of_memory.head = static_cast<int32_t>(shown->instruction);
     of_memory.fold = 20;
     of_memory.head_room = given.head;
-    const MemoryAsked moved =
+    const MemoryRequest moved =
         memory.draw(ui, wide ? ui::Rect{1192, 52, 400, 864} : ui::Rect{8, 46, 446, 498}, of_memory);
     if (moved.head) head = moved.head;
     if (moved.file) file = moved.file;
@@ -76,14 +76,14 @@ struct Stage {
     if (!asked.check) return;
     ++checks;
     last_asked = *asked.check;
-    checked = std::make_shared<const Checked>(*checked_of(played.player, *shown, *asked.check));
+    checked = std::make_shared<const ElementCheck>(*checked_of(played.player, *shown, *asked.check));
   }
 
   Played& played;
   float scale;
   Part part;
-  std::shared_ptr<const Shown> shown;
-  std::shared_ptr<const Checked> checked;
+  std::shared_ptr<const InstructionView> shown;
+  std::shared_ptr<const ElementCheck> checked;
   std::shared_ptr<const MemoryMap> map;
   InstructionPanel instruction;
   MemoryPanel memory;

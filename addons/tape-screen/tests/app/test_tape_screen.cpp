@@ -121,7 +121,7 @@ TEST_CASE("tape screen: numbers shown are the engine's") {
   const auto view = t.lab.view();
   REQUIRE(view->played);
   t.screen().worker().wait();
-  const Shown& shown = t.shown();
+  const InstructionView& shown = t.shown();
   REQUIRE_FALSE(shown.writes.empty());
   StepPlayer& player = *view->played->player;  // the worker rests
   REQUIRE(player.position() == shown.instruction + 1);

@@ -49,7 +49,7 @@ TEST_CASE(
   for (const test::TinyOptions& options : every_op()) {
     Played p(options);
     for (size_t i = 0; i < p.player.size(); ++i) {
-      const Shown shown = p.show(i);
+      const InstructionView shown = p.show(i);
       INFO(i << " " << shown.name << ": " << shown.sentence);
       CHECK(p.player.position() == i + 1);
       CHECK_FALSE(shown.sentence.empty());
@@ -82,7 +82,7 @@ TEST_CASE("tape shown: the sentence of a norm's gradient is the quotient of the 
   for (size_t i = 0; i < p.player.size(); ++i) {
     const Instruction& it = program.instructions[i];
     if (it.phase != Phase::Backward || it.op != OpKind::LayerNorm || it.write[0] != Write::Assign) continue;
-    const Shown shown = p.show(i);
+    const InstructionView shown = p.show(i);
     const double factor = p.player.summary({it.in[0], true}).norm / p.player.summary({it.out, true}).norm;
     INFO(shown.name << " " << factor << ": " << shown.sentence);
     if (std::abs(factor - 1) < 0.02)
@@ -121,7 +121,7 @@ TEST_CASE("tape shown: before it was executed an instruction has no numbers, and
   Played p({.layers = 1});
   const size_t i = p.find(Phase::Forward, OpKind::Linear);
   p.player.seek(0);
-  const Shown shown = shown_of(p.player, i);
+  const InstructionView shown = shown_of(p.player, i);
   CHECK(shown.sentence == "Not executed yet.");
   REQUIRE_FALSE(shown.writes.empty());
   CHECK_FALSE(shown.writes[0].there);
@@ -132,7 +132,8 @@ TEST_CASE("tape shown: before it was executed an instruction has no numbers, and
 TEST_CASE("tape shown: another sequence shows other numbers of the same tensor") {
   Played p({.layers = 1});
   const size_t i = p.find(Phase::Forward, OpKind::Relu);
-  const Shown first = p.show(i), second = shown_of(p.player, i, 1), beyond = shown_of(p.player, i, 99);
+  const InstructionView first = p.show(i), second = shown_of(p.player, i, 1),
+                        beyond = shown_of(p.player, i, 99);
   CHECK(first.sequences == 2);
   CHECK(second.sequence == 1);
   CHECK(beyond.sequence == 1);
@@ -153,10 +154,10 @@ TEST_CASE("tape shown: cells of one colour are one stripe; what is not finite is
 TEST_CASE("tape shown: the check is that of the chosen element, and the player stays where it was") {
   Played p({.layers = 1});
   const size_t i = p.find(Phase::Backward, OpKind::LayerNorm);
-  const Shown shown = p.show(i);
+  const InstructionView shown = p.show(i);
   REQUIRE(shown.can_check);
   const size_t stood = p.player.position();
-  const Checked chosen = *checked_of(p.player, shown, Element{0, 3, 5});
+  const ElementCheck chosen = *checked_of(p.player, shown, Element{0, 3, 5});
   CHECK(p.player.position() == stood);
   INFO(chosen.fault);
   REQUIRE(chosen.fault.empty());
@@ -165,7 +166,7 @@ TEST_CASE("tape shown: the check is that of the chosen element, and the player s
   CHECK(chosen.check.element == same.element);
   CHECK(chosen.check.analytic == same.analytic);
   // By itself it takes the largest gradient of what the picture shows.
-  const Checked largest = *checked_of(p.player, shown, std::nullopt);
+  const ElementCheck largest = *checked_of(p.player, shown, std::nullopt);
   REQUIRE(largest.fault.empty());
   CHECK(largest.element.input == shown.writes[0].input);
   const std::vector<float> gradient = p.player.read(shown.writes[0].id);
@@ -173,7 +174,7 @@ TEST_CASE("tape shown: the check is that of the chosen element, and the player s
   for (size_t k = 0; k < shown.writes[0].rows * shown.writes[0].columns; ++k)
     CHECK(std::abs(gradient[at]) >= std::abs(gradient[k]));
   CHECK(contains(checked_of(p.player, shown, Element{0, 11, 0})->fault, "position 11"));
-  const Shown update = p.show(p.player.size() - 1);
+  const InstructionView update = p.show(p.player.size() - 1);
   CHECK_FALSE(update.can_check);
   CHECK(contains(checked_of(p.player, update, std::nullopt)->fault, "no backward instruction"));
 }

@@ -207,7 +207,7 @@ TEST_CASE(
   StepMaker maker;
   Watched watched;
   const StepFacts& facts = *watched.take(maker.step_of(0))->facts;
-  Opened opened;
+  OpenRows opened;
   const std::vector<FoldRow> rows = fold_rows(facts, opened);
   REQUIRE(rows.size() > 6);
   CHECK(rows[0].kind == RowKind::Update);

@@ -49,9 +49,9 @@ std::vector<std::string> encoder_words(const FilmForm& form) {
   return words;
 }
 
-class Encoded : public FilmWriter {
+class EncodedFilm : public FilmWriter {
  public:
-  explicit Encoded(const FilmForm& form)
+  explicit EncodedFilm(const FilmForm& form)
       : path_(form.path), file_(form.path, "film"), program_(encoder_words(form)) {}
 
   bool add(const headless::Image& frame) override {
@@ -83,9 +83,9 @@ class Encoded : public FilmWriter {
   FedProgram program_;
 };
 
-class Numbered : public FilmWriter {
+class NumberedPictures : public FilmWriter {
  public:
-  explicit Numbered(const FilmForm& form) : form_(form) {}
+  explicit NumberedPictures(const FilmForm& form) : form_(form) {}
 
   bool add(const headless::Image& frame) override {
     const std::vector<uint8_t> png = [&] {
@@ -136,8 +136,8 @@ std::string frame_path(const FilmForm& form, int64_t frame) {
 }
 
 std::unique_ptr<FilmWriter> make_film_writer(const FilmForm& form) {
-  if (form.kind == FilmKind::Frames) return std::make_unique<Numbered>(form);
-  return std::make_unique<Encoded>(form);
+  if (form.kind == FilmKind::Frames) return std::make_unique<NumberedPictures>(form);
+  return std::make_unique<EncodedFilm>(form);
 }
 
 }  // namespace normscope::commands
