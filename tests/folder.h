@@ -24,6 +24,12 @@ inline void write_text(const std::filesystem::path& path, const std::string& tex
   std::ofstream(path, std::ios::binary) << text;
 }
 
+/// What `cp -rn` does: takes the stored results of one folder into another.
+inline void take_results(const std::filesystem::path& from, const std::filesystem::path& to) {
+  using std::filesystem::copy_options;
+  std::filesystem::copy(from, to, copy_options::recursive | copy_options::skip_existing);
+}
+
 struct Folder {
   Folder()
       : path(std::filesystem::temp_directory_path() /

@@ -127,8 +127,7 @@ TEST_CASE("experiments: shards share the work, and copied together they are the 
   const std::vector<double> straight = losses(train(study, whole, {}, carry_on));
   CHECK(train(study, one, {.shard = {0, 2}}, carry_on).trained == 2);
   CHECK(train(study, two, {.shard = {1, 2}}, carry_on).trained == 2);
-  for (const char* part : {"one", "two"})
-    std::filesystem::copy(folder.file(part), folder.file("all"), std::filesystem::copy_options::recursive);
+  for (const char* part : {"one", "two"}) test::take_results(folder.file(part), folder.file("all"));
   ResultStore all(folder.file("all"));
   const StudyResults found = train(study, all, {.stored_only = true}, carry_on);
   CHECK(found.stored == 4);

@@ -128,7 +128,7 @@ TEST_CASE("comparing and following on threads: what is ready is shown, and the b
   CHECK(file.now()->file.runs.size() == 1);
 
   compare_screen::Comparing comparing(ring);
-  std::shared_ptr<const compare_screen::Shown> shown;
+  std::shared_ptr<const compare_screen::ComparisonView> shown;
   const auto none = [] { return std::vector<records::Recording>{}; };
   for (int i = 0; i < 1000 && !shown; ++i) {
     shown = comparing.newest("data", "choice", {}, none);

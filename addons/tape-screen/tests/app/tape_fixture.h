@@ -40,7 +40,7 @@ struct TapeDriver : LiveDriver {
   }
   tape_screen::TapeScreen& screen() { return made_screen<tape_screen::TapeScreen>(state, Screen::Tape); }
   const tape_screen::StepFacts& facts() { return *screen().state()->facts; }
-  const tape_screen::Shown& shown() { return *screen().state()->shown; }
+  const tape_screen::InstructionView& shown() { return *screen().state()->shown; }
   void rest() override {
     for (int quiet = 0, tries = 0; quiet < 3 && tries < 2000; ++tries) {
       driver.frames(1);
