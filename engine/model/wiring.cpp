@@ -118,7 +118,7 @@ bool set_word(Wiring& w, const std::string& word) {
     if (word == added) return (w.added |= bit) != 0;
   for (const NormWord& norm : kNormWords)
     if (key == norm.word ||
-        (key == "stream" && norm.word == "stream")) {  // its word in earlier configurations
+        (key == "trunk" && norm.word == "stream")) {  // its word in earlier configurations
       norm.at(w) = wired_norm_from(value);
       return true;
     }

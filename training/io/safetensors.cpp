@@ -240,9 +240,9 @@ SafetensorsFile SafetensorsFile::parse(std::span<const uint8_t> bytes, const std
   return file;
 }
 
-/// Renames what runs that were saved earlier call "L03.attn.stream": it is "L03.attn.stream" now.
+/// Renames what runs that were saved earlier call "L03.attn.trunk": it is "L03.attn.stream" now.
 std::string with_stream(std::string text) {
-  constexpr std::string_view kBefore = ".stream", kNow = ".stream";
+  constexpr std::string_view kBefore = ".trunk", kNow = ".stream";
   for (size_t at = 0; (at = text.find(kBefore, at)) != text.npos; at += kNow.size())
     text.replace(at, kBefore.size(), kNow);
   return text;

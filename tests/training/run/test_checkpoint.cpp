@@ -315,12 +315,12 @@ TEST_CASE("saving is atomic: a failed save leaves the old file", "[checkpoint]")
 }
 
 // The file is a fuzzer's seed from before the norm on the stream had its present name.
-TEST_CASE("a run that was saved with \"stream\" in its names opens", "[run][checkpoint]") {
+TEST_CASE("a run that was saved with \"trunk\" in its names opens", "[run][checkpoint]") {
   const SafetensorsFile file =
       SafetensorsFile::load(NORMSCOPE_SOURCE_DIR "/tests/fuzz/corpus/checkpoint/run");
   CHECK(file.contains("m/L01.attn.stream.gain"));
-  CHECK(!file.contains("m/L01.attn.stream.gain"));
+  CHECK(!file.contains("m/L01.attn.trunk.gain"));
   const RunSpec spec = read_checkpoint(file).spec();
   CHECK(spec.model.decoder.layers.front().attention.stream == NormKind::LayerNorm);
-  CHECK(to_string(wiring_from("stream=ln")) == "stream=ln");
+  CHECK(to_string(wiring_from("trunk=ln")) == "stream=ln");
 }
