@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "engine/core/error.h"
-#include "training/files/places.h"
 #include "training/io/atomic_file.h"
 #include "training/io/input_value.h"
 

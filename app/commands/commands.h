@@ -5,7 +5,6 @@
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <memory>
-#include <string>
 #include <utility>
 
 #include "app/cli/exit_code.h"

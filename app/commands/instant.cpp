@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
-#include <string>
 #include <thread>
 #include <vector>
 

@@ -10,7 +10,6 @@
 #include "app/course/check.h"
 #include "app/course/reading/measure_tables.h"
 #include "app/ui/widgets.h"
-#include "engine/core/error.h"
 #include "training/io/atomic_file.h"
 #include "training/io/input_kinds.h"
 #include "training/io/input_value.h"

@@ -1,8 +1,6 @@
 // What the words and signs of the diagram mean, under the mouse: stream, branch, sum, functions, ends, slots.
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "app/diagram/diagram.h"
 #include "app/view/glossary.h"
 #include "app/words/words.h"

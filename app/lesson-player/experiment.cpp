@@ -9,7 +9,6 @@
 #include "app/lesson-player/figures.h"
 #include "app/lesson-player/slider.h"
 #include "app/ui/widgets.h"
-#include "engine/core/boundary.h"
 
 namespace normscope::lessons {
 

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <utility>
-
 #include "app/link/link_text.h"
 #include "app/link/percent.h"
 #include "engine/core/error.h"

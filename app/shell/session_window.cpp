@@ -6,7 +6,6 @@
 #include <optional>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "engine/core/error.h"
 #include "training/io/input_value.h"

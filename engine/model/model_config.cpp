@@ -1,7 +1,5 @@
 #include "engine/model/model_config.h"
 
-#include <algorithm>
-#include <cmath>
 #include <string>
 #include <vector>
 

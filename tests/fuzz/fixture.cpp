@@ -5,7 +5,6 @@
 #include <cstdlib>
 
 #include "engine/cpu/backend_cpu.h"
-#include "engine/cpu/pool.h"
 #include "fuzz.h"
 #include "verify/verify.h"
 

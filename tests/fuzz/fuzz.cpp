@@ -11,7 +11,6 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <random>
-#include <vector>
 
 namespace normscope::fuzz {
 namespace {

@@ -2,7 +2,6 @@
 #include <nlohmann/json.hpp>
 
 #include <fstream>
-#include <iterator>
 
 #include "app/course/check.h"
 #include "app/course/figures.h"

@@ -1,7 +1,6 @@
 // The reference's probes, clipping and optimizers are in double, as the papers write them.
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 
 #include "engine/tape/step_inputs.h"

@@ -8,7 +8,6 @@
 #include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string_view>
 
 #include "engine/core/error.h"

@@ -2,7 +2,6 @@
 #include "training/run/network.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <string_view>
 
 #include "engine/core/error.h"

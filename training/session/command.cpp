@@ -1,7 +1,6 @@
 #include "training/session/command.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace normscope::session {
 namespace {

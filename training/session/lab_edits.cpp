@@ -3,7 +3,6 @@
 #include "training/session/lab_trainer.h"
 
 #include <algorithm>
-#include <functional>
 #include <limits>
 
 #include "engine/core/error.h"

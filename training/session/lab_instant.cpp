@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "engine/core/machine.h"
 
 namespace normscope {
 

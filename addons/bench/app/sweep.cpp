@@ -13,7 +13,6 @@
 #include "addons/bench/app/bench.h"
 #include "addons/bench/app/busy_processes.h"
 #include "addons/bench/app/stepper.h"
-#include "engine/core/error.h"
 #include "engine/core/machine.h"
 #include "training/measure/step/profile.h"
 

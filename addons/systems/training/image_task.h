@@ -5,7 +5,6 @@
 // are drawn at random from the others. Called by make_task.
 #pragma once
 
-#include <memory>
 #include <string>
 
 #include "addons/systems/training/image_set.h"

@@ -3,7 +3,6 @@
 #include "addons/systems/training/made_treebank.h"
 
 #include <span>
-#include <string>
 #include <string_view>
 
 #include "engine/core/philox.h"

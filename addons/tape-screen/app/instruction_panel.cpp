@@ -9,7 +9,6 @@
 #include "addons/tape-screen/app/panel_frame.h"
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
-#include "engine/core/error.h"
 
 namespace normscope::tape_screen {
 

@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <filesystem>
 
 #include "app/cli/specs.h"
 #include "app/commands/train/train.h"

@@ -1,7 +1,6 @@
 #include "app/shell/parts/screens.h"
 
 #include <string>
-#include <utility>
 
 #include "app/lesson-player/player.h"
 #include "app/lesson-player/saved_curves.h"

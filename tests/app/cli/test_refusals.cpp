@@ -1,6 +1,5 @@
 // These tests go through the rows of tests/refusals: what each reader says of an input, and the program of a command
 // line.
-#include <functional>
 #include <string>
 
 #include "app/course/reader.h"

@@ -1,5 +1,4 @@
 // A study that looks at its runs keeps what others measured of them.
-#include <string>
 #include <vector>
 
 #include "app/support/program.h"

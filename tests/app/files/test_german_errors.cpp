@@ -4,7 +4,6 @@
 
 #include <filesystem>
 #include <string>
-#include <vector>
 
 #include "app/files/small_window.h"
 #include "app/shell/settings.h"

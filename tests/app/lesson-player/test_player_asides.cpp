@@ -4,7 +4,6 @@
 #include <memory>
 #include <string>
 
-#include "app/lesson-player/verdict.h"
 #include "app/support/exercise_lesson.h"
 #include "app/support/player_driver.h"
 #include "app/support/program.h"

@@ -14,7 +14,6 @@
 #include "app/support/program.h"
 #include "app/support/small_course.h"
 #include "catch.hpp"
-#include "engine/core/error.h"
 #include "training/files/command_text.h"
 
 using namespace normscope;

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <imgui.h>
 
-#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <map>

@@ -3,9 +3,6 @@
 // there. The views are fixed; test_live_random.cpp has the same hand on runs that train.
 #include <fmt/format.h>
 
-#include <array>
-#include <cstdlib>
-
 #include "app/screens/stages.h"
 #include "app/support/both_view.h"
 #include "app/support/lab_driver.h"

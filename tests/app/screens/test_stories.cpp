@@ -8,7 +8,6 @@
 #include <filesystem>
 #include <optional>
 #include <regex>
-#include <set>
 #include <sstream>
 #include <string>
 #include <vector>

@@ -1,9 +1,6 @@
 // The palette never offers what will be refused: in every state of the app each entry is either done, or has the reason
 // that choosing it gives.
-#include <algorithm>
 #include <cstdlib>
-#include <functional>
-#include <set>
 #include <string>
 #include <vector>
 

@@ -7,7 +7,6 @@
 #include <filesystem>
 
 #include "catch.hpp"
-#include "engine/core/error.h"
 #include "training/spec/update_rule.h"
 #include "training/support/small_runs.h"
 

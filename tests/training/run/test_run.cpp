@@ -5,8 +5,6 @@
 #include <unistd.h>
 
 #include <cmath>
-#include <filesystem>
-#include <set>
 
 #include "engine/core/error.h"
 #include "engine/cpu/backend_cpu.h"

@@ -2,7 +2,6 @@
 // Run, checkpoint and Lab use it.
 #pragma once
 
-#include <cmath>
 #include <string>
 #include <utility>
 #include <vector>

@@ -11,7 +11,6 @@
 #include "catch.hpp"
 #include "engine/core/machine.h"
 #include "engine/cpu/backend_cpu.h"
-#include "engine/cpu/isa.h"
 #include "training/measure/step/profile.h"
 #include "training/run/footprint.h"
 #include "training/run/run.h"

@@ -1,9 +1,7 @@
 // See component.h.
 #include "addons/published/training/tokenizer/component.h"
 
-#include <filesystem>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string_view>
 #include <vector>
 

@@ -5,7 +5,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <atomic>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -18,7 +17,6 @@
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
 #include "app/words/words.h"
-#include "engine/cpu/backend_cpu.h"
 #include "training/experiments/result_store.h"
 
 namespace normscope::commands {

@@ -2,7 +2,6 @@
 // control with help and words.
 
 #include <string>
-#include <vector>
 
 #include "addons/sweep/app/screen/words.h"
 #include "addons/sweep/tests/app/sweep_fixture.h"

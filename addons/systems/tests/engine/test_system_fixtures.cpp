@@ -1,6 +1,5 @@
 // Holds the convolutional network, the parser and the decoder with a memory against independent numbers in
 // ../fixtures, and notices one that is changed.
-#include <functional>
 
 #include "catch.hpp"
 #include "engine/support/changed_fixture.h"
