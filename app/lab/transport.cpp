@@ -241,7 +241,7 @@ void budget_field(Ui& ui, TransportState& state, const LabView& view, const Rect
   if (change == ui::Change::None) state.budget = view.budget;
 }
 
-constexpr float kSpeedWidth = 176;
+constexpr float kSpeedWidth = 150;
 
 // Says that every run has made all steps of the budget. Play then goes on for as many again.
 bool at_end(const LabView& view) { return !view.playing && view.step > 0 && view.step >= view.budget; }
@@ -429,7 +429,7 @@ void draw_transport(Ui& ui, TransportState& state, const LabView& view, const Re
     budget_field(ui, state, view, budget, commands);
     p.text({budget.right() + 8, base}, plain, t.ink3, tr("steps"));
     clock_line(ui, {x, rect.y + 43, 250, 18}, view, clock);
-    const float start = 495 + kSpeedWidth;
+    const float start = 483 + kSpeedWidth;
     bar = {rect.x + start, rect.y + 47, rect.w - start - 26, 6};
   }
   Timeline timeline{ui, state, view, bar, size, p, t, view::steps_shown(view)};

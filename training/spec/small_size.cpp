@@ -31,7 +31,7 @@ RunSpec at(RunSpec spec, const Size& size, double rate, double steps) {
   spec.model.attention.head_width = spec.model.attention.kv_heads = 0;
   Schedule& schedule = spec.train.schedule;
   if (schedule.peak > 0) schedule.peak = scaled(schedule.peak, rate);
-  const auto scale = [steps](int32_t& step) { step = static_cast<int32_t>(std::lround(step * steps)); };
+  const auto scale = [steps](int32_t& step) { step = static_cast<int32_t>(std::lrint(step * steps)); };
   scale(schedule.warmup);
   scale(schedule.reference);
   scale(schedule.end);

@@ -171,14 +171,14 @@ TEST_CASE("a setting that was typed stands at once, as pending, and the run's ca
   // What the trainer says of something else is no answer.
   auto answer = std::make_shared<LabView>(*lab.state.session.view);
   answer->version += 20;
-  answer->message = "[autosave] the disk is full";
+  answer->message = {"[{}] {}", "autosave", "the disk is full"};
   lab.state.session.view = answer;
   lab.driver.frames(2);
   CHECK_THAT(lab.driver.value("settings/model.layers"), Catch::Contains("9"));
   // Refused: what is in force stands there again.
   answer = std::make_shared<LabView>(*answer);
   answer->answered = lab.state.session.last_ticket;
-  answer->message = "[model.layers] 9 are too many here";
+  answer->message = {"[{}] {}", "model.layers", "9 are too many here"};
   lab.state.session.view = answer;
   lab.driver.frames(2);
   CHECK_THAT(lab.driver.value("settings/model.layers"), Catch::Contains("6"));
@@ -209,9 +209,9 @@ TEST_CASE("the tag of an error is the window's word for a setting, or nothing") 
   auto view = fixed_view();
   LabDriver lab(view);
   for (const auto& [message, shown] :
-       {std::pair{"[lab] there is no run 7", "there is no run 7"},
-        {"[train.lr] 'fast' is no number", "learning rate: 'fast' is no number"},
-        {"[linear L03.ffn.1] input (2,3)", "linear L03.ffn.1: input (2,3)"}}) {
+       {std::pair{Message("[{}] {}", "lab", "there is no run 7"), "there is no run 7"},
+        {Message("[{}] {}", "train.lr", "'fast' is no number"), "learning rate: 'fast' is no number"},
+        {Message("[{}] {}", "linear L03.ffn.1", "input (2,3)"), "linear L03.ffn.1: input (2,3)"}}) {
     view->message = message;
     lab.driver.frames(1);
     CHECK(lab.driver.value("app/message") == shown);

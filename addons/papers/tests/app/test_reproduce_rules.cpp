@@ -76,7 +76,7 @@ TEST_CASE("reproduce: every part has its verdict, and none labels the whole") {
         "Reproduced: The shares are small. Contradicted here (speed, not quality): Post-LN ends higher.");
   CHECK(contains(to_text(mixed), "PARTS DIFFER"));
   CHECK(contains(to_markdown({mixed}, ""), "Post-LN ends higher. Post-LN less Pre-LN: −1"));
-  CHECK(contains(to_markdown({mixed}, ""), "*contradicted here*"));
+  CHECK(contains(to_markdown({mixed}, ""), ": *contradicted here"));
   CHECK(contains(summary_text({mixed}), "1 parts differ"));
   CHECK(judge_values(claim, values({-1, -1}, {0.95, 0.95}), 2).finding == Finding::Contradicted);
   CHECK(judge_values(claim, values({0.2, 0.2}, {0.7, 0.7}), 2).finding == Finding::NotAtThisScale);
