@@ -11,12 +11,13 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/core/message.h"
 #include "training/io/safetensors.h"
 
 namespace normscope::published {
 
 /// Reads an index of shards: which file beside it has which tensor. `where` begins its errors.
-std::map<std::string, std::string> shards_of(std::string_view json, const std::string& where);
+std::map<std::string, std::string> shards_of(std::string_view json, const Message& where);
 
 class Weights {
  public:
