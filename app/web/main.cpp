@@ -87,7 +87,7 @@ int run(std::span<const char* const> words) {
 
 int main(int argc, char** argv) {
   int code = normscope::web::kBroken;
-  const Message error = normscope::guarded("starting", [&] {
+  const normscope::Message error = normscope::guarded("starting", [&] {
     code = normscope::web::run({argv + 1, argv + argc});
   });
   if (!error.empty()) normscope::web::complain(error);

@@ -33,7 +33,6 @@ namespace {
 constexpr const char* kShaders = "#version 300 es";
 #else
 constexpr const char* kShaders = "#version 330";
-#endif
 
 /// The sizes that window systems ask for, from the PNG files that the build put into the program.
 void set_window_icon(GLFWwindow* window) {
@@ -46,6 +45,7 @@ void set_window_icon(GLFWwindow* window) {
   glfwSetWindowIcon(window, static_cast<int>(images.size()), images.data());
   for (const GLFWimage& image : images) stbi_image_free(image.pixels);
 }
+#endif
 
 void fit_monitor(int& width, int& height) {
   GLFWmonitor* monitor = glfwGetPrimaryMonitor();
