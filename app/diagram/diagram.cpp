@@ -156,17 +156,28 @@ std::string fork_title(const DiagramState& state, const LabView& view) {
   return tr("Fork of {run}", {{"run", view.runs[static_cast<size_t>(run)].letter}});
 }
 
+namespace {
+
+RunSpec with_change(RunSpec spec, const ModelConfig* model, const WiringChange& change) {
+  if (model)
+    spec.model = *model;
+  else
+    stack_of(spec.model, change.side) = change.wiring;
+  complete(spec);
+  return spec;
+}
+
+}  // namespace
+
 std::optional<RunSpec> spec_in_question(const DiagramState& state, const DiagramInput& input) {
   const int run = shown_run(state, input.view);
   const bool held = state.dragging && state.preview && !state.preview->empty();
   if (run < 0 || (!held && !state.preset_hovered)) return {};
-  RunSpec spec = *input.view.runs[static_cast<size_t>(run)].spec;
-  if (held)
-    stack_of(spec.model, state.preview->side) = state.preview->wiring;
-  else
-    set_placement(spec.model, *state.preset_hovered);
-  complete(spec);
-  return spec;
+  const RunSpec& source = *input.view.runs[static_cast<size_t>(run)].spec;
+  if (held) return with_change(source, nullptr, *state.preview);
+  ModelConfig model = source.model;
+  set_placement(model, *state.preset_hovered);
+  return with_change(source, &model, {});
 }
 
 void commit_change(DiagramState& state, const DiagramInput& input, const ModelConfig* model,
@@ -176,12 +187,7 @@ void commit_change(DiagramState& state, const DiagramInput& input, const ModelCo
   const RunView& source = input.view.runs[static_cast<size_t>(run)];
   session::ForkRequest request;
   request.source = run;
-  request.spec = *source.spec;
-  if (model)
-    request.spec.model = *model;
-  else
-    stack_of(request.spec.model, change.side) = change.wiring;
-  complete(request.spec);
+  request.spec = with_change(*source.spec, model, change);
   request.spec.name = source.letter == 'D' ? source.name : tr("Fork of {run}", {{"run", source.letter}});
   request.from_start = from_start;
   request.note = change.note;

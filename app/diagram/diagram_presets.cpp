@@ -237,7 +237,7 @@ void draw_presets(Ui& ui, DiagramState& state, const DiagramInput& input, const 
   const bool pressed = list ? preset_list(ui, "diagram/preset", row, model, 0, custom, selected, save)
                             : preset_row(ui, row, model, selected, save);
   state.preset_hovered.reset();
-  for (const Placement placement : placements())
+  for (const Placement placement : input.view.instant ? placements() : std::vector<Placement>{})
     for (const char* place : {"diagram/preset/", "diagram/preset-more/"}) {
       const Control* control = ui.registry().find(place + preset_label(placement));
       if (control && control->rect.contains(ui.mouse()) && view::preset_refusal(model, placement).empty())

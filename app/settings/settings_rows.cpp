@@ -24,6 +24,12 @@ constexpr std::string_view kOfData = "settings/data.name", kOfArchitecture = "se
                            kOfPositions = "settings/model.positions",
                            kOfWindow = "settings/model.attention_window";
 
+/// Whether a change is one of this run.
+bool is_changed(const SettingsState& state, const LabView& view, int only, size_t run) {
+  return only >= 0 ? static_cast<size_t>(only) == run
+                   : (state.edits >> (view.runs[run].letter - 'A') & 1) != 0;
+}
+
 std::string text_of(const Field& field, double value) {
   return field.type == FieldType::Integer ? fmt::format("{}", std::llround(value))
                                           : fmt::format("{:g}", value);
@@ -118,10 +124,8 @@ void Rows::predict(const Field& field, const std::string& value, int only) {
   for (size_t i = 0; i < view.runs.size(); ++i) {
     RunSpec spec = *view.runs[i].spec;
     now += step_flop(spec.model, spec.train.batch);
-    const bool changes =
-        only >= 0 ? static_cast<int>(i) == only : state.edits >> (view.runs[i].letter - 'A') & 1;
     try {
-      if (changes) set_field(spec, field.key, value);
+      if (is_changed(state, view, only, i)) set_field(spec, field.key, value);
     } catch (const Error&) {
       return;  // the field itself says so once it is asked for
     }
@@ -183,12 +187,6 @@ std::vector<double> values_along(const FieldLabel& shown, bool whole) {
     if (values.empty() || values.back() != value) values.push_back(value);
   }
   return values;
-}
-
-/// Whether a change of a number is one of this run.
-bool changes(const SettingsState& state, const LabView& view, int only, size_t run) {
-  return only >= 0 ? static_cast<size_t>(only) == run
-                   : (state.edits >> (view.runs[run].letter - 'A') & 1) != 0;
 }
 
 }  // namespace
@@ -268,7 +266,7 @@ std::vector<DialRun> dial_runs(const SettingsState& state, const LabView& view) 
   const Field& field = *find_field(state.dial->key);
   for (size_t value = 0; value < state.dial->values.size(); ++value)
     for (size_t run = 0; run < view.runs.size(); ++run) {
-      if (!changes(state, view, state.dial->only, run)) continue;
+      if (!is_changed(state, view, state.dial->only, run)) continue;
       RunSpec spec = *view.runs[run].spec;
       try {
         set_field(spec, field.key, text_of(field, state.dial->values[value]));

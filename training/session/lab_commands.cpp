@@ -273,7 +273,8 @@ void LabTrainer::start(session::ReplaceRuns command, session::Ticket ticket) {
   target_ = now_.playing ? std::numeric_limits<int32_t>::max() : 0;
   if (!now_.instant) return;
   now_.step = target_ = budget;
-  for (LabEntry* entry : now_.entries()) want(*entry, entry->run->spec());
+  for (LabEntry* entry : now_.entries()) entry->wanted = std::make_shared<const RunSpec>(entry->run->spec());
+  want_anew();
 }
 
 void LabTrainer::open(session::ReplaceRuns command, session::Ticket ticket) {

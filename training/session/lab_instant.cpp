@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-
 namespace normscope {
 
 WholeRuns::Wanted LabTrainer::whole_of(RunSpec spec, bool measured) {
@@ -62,7 +61,7 @@ void LabTrainer::want_anew() {
   for (const LabEntry* entry : now_.entries())
     if (entry->wanted) all.push_back(whole_of(*entry->wanted));
   for (const LabView::Supposition& one : supposed_) all.push_back(whole_of(*one.spec, supposed_.size() == 1));
-  for (uint64_t i = 1; i < kInstantSeeds; ++i)
+  for (uint64_t i = 1; i <= Reruns::kSeeds; ++i)
     for (const LabEntry* entry : now_.entries()) {
       all.push_back(whole_of(entry->spec(), false));
       all.back().spec.seed += i;
@@ -92,20 +91,15 @@ bool LabTrainer::take_whole(LabEntry& entry) {
     if (Message why = whole_->failure(wanted); !why.empty()) message = std::move(why);
     return false;
   }
-  entry.run = Run::resume(*record, wanted.task, *backend_);
-  entry.run->set_name(wanted.spec.name);
-  entry.wanted = nullptr;
-  entry.published = nullptr;
-  entry.key.clear();
-  entry.batch = nullptr;
-  entry.ablation = nullptr;
-  entry.inquiry = nullptr;
-  entry.looking.reset();
-  entry.samples = nullptr;
-  entry.text_step = -1;
-  entry.unscored = true;
-  entry.file_stamp = 0;
-  entry.fork_step = 0;
+  LabEntry made;  // nothing of the former run stays but its place
+  static_cast<SessionRun&>(made) = entry;
+  made.run = Run::resume(*record, wanted.task, *backend_);
+  made.run->set_name(wanted.spec.name);
+  made.born = entry.born;
+  made.from_start = true;
+  made.unscored = true;
+  made.fork_step = 0;
+  entry = std::move(made);
   return true;
 }
 

@@ -23,10 +23,9 @@
 
 namespace normscope {
 
-inline constexpr size_t kMostRuns = 4;        ///< A to D
-inline constexpr size_t kMostParked = 12;     ///< runs and forks kept for undo; each has a network
-inline constexpr size_t kMostSessions = 3;    ///< sessions kept for undo
-inline constexpr uint64_t kInstantSeeds = 5;  ///< of each run that is instant, its own included
+inline constexpr size_t kMostRuns = 4;      ///< A to D
+inline constexpr size_t kMostParked = 12;   ///< runs and forks kept for undo; each has a network
+inline constexpr size_t kMostSessions = 3;  ///< sessions kept for undo
 
 /// A run of the Lab and what is shown of it beside its own state.
 struct LabEntry : SessionRun {

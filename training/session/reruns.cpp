@@ -12,7 +12,6 @@
 namespace normscope {
 namespace {
 
-constexpr uint64_t kSeeds = 4;
 constexpr size_t kMostCards = 32;            // cards whose reruns are remembered; the oldest are dropped
 constexpr size_t kFrames = size_t{1} << 20;  // bytes of a rerun's frames; only its losses are read
 

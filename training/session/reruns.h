@@ -19,6 +19,7 @@ namespace normscope {
 
 class Reruns {
  public:
+  static constexpr uint64_t kSeeds = 4;  ///< of each card, beside its own
   using Tasks = std::function<std::shared_ptr<const Task>(const DataSpec&)>;
   /// A run of the Lab, with the key under which its reruns are known.
   struct Card {

@@ -57,7 +57,7 @@ class WholeRuns {
   const std::function<void()> on_finished_;
   mutable std::mutex mutex_;
   std::condition_variable wake_;
-  std::vector<std::shared_ptr<Job>> jobs_;         ///< the wanted runs that are not finished, by rank
+  std::vector<std::shared_ptr<Job>> jobs_;     ///< the wanted runs that are not finished, by rank
   std::map<std::string, Message> failures_{};  ///< by key
   uint64_t ended_ = 0;
   bool ending_ = false;
