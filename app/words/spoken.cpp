@@ -1,4 +1,4 @@
-// `spoken` says a message of the floors below in the window's language: its format is found in errors.toml or training.toml,
+// Says a message of the floors below in the window's language: its format is found in errors.toml or training.toml,
 // and what stands in its places is a message again, or a phrase of the same file.
 #include <string_view>
 #include <vector>

@@ -33,7 +33,7 @@ codec::List<codec::AnyNumber> as_many(const std::vector<std::string>& names) {
   return {names.size(), names.size(), codec::AnyNumber{}};
 }
 
-// `kNorms` and `kSquares` match numbers of sub-layers ("L01.attn", "dec.L12.cross") that are kept at every step of the
+// Numbers of sub-layers ("L01.attn", "dec.L12.cross") that are kept at every step of the
 // ladder. The others need tensors side by side and are measured before and after training.
 constexpr const char* kNorms = R"(\.(attn\.w[qkvo]|cross\.w[qkvo]|ffn\.w[12])\.(grad|update|weight)_norm)";
 constexpr const char* kSquares = R"(\.(attn|cross|ffn)\.(out|sum)\.mean_square)";
@@ -47,7 +47,7 @@ struct NameSet {
   }
 };
 
-/// `kept_share` keeps, of the residual dependency, the shares of the branch itself and of the input, and the sum over
+/// Of the residual dependency, keeps the shares of the branch itself and of the input, and the sum over
 /// all.
 bool kept_share(const std::string& name) {
   const size_t beta = name.find("beta2.");

@@ -1,4 +1,4 @@
-// `Plateau` recognises the plateau at the unigram entropy: a model that has learned how often each symbol occurs, and
+// Recognises the plateau at the unigram entropy: a model that has learned how often each symbol occurs, and
 // nothing about their order, has the unigram entropy as its loss. It is a pure function of the losses it was given.
 // Called by Run once a step.
 //
@@ -81,7 +81,7 @@ class Plateau {
   std::array<double, kBlocks> blocks_{};
 };
 
-// `Verdict` is the verdict on a run from its events: the one rule behind the word in a table, in a log and on the
+// The verdict on a run from its events: the one rule behind the word in a table, in a log and on the
 // card of a run seen at an earlier step. It is a function of the events alone, so that a saved history gives the same
 // verdict as the run that wrote it.
 

@@ -1,4 +1,4 @@
-// `Inspection` is what is said of a model that has read a text: the file that the Inside screen and normscope inspect
+// What is said of a model that has read a text: the file that the Inside screen and normscope inspect
 // write, as JSON and as a picture.
 #pragma once
 

@@ -1,4 +1,4 @@
-// `PublishedModel` is a folder of a published model, opened: its family, what it is in our terms, and where each of our
+// A folder of a published model, opened: its family, what it is in our terms, and where each of our
 // parameters lies in its files. open() reads config.json and the headers of the weights; load() converts the weights
 // straight into a Store, whose parameters record_transformer has declared.
 //

@@ -67,7 +67,7 @@ std::string axes_text(const Plan& plan, bool lies) {
   return fmt::format("{}; {}: {}", first, lies ? "across" : "up", plan.axes[1].title());
 }
 
-/// `run_columns` and `run_row` describe a run as CSV and JSON have it.
+/// Describe a run as CSV and JSON have it.
 std::vector<Column> run_columns() {
   std::vector<Column> columns =
       experiments::data_columns({"seed", "verdict", "steps", "since", "loss", "unigram", "beta2",

@@ -1,4 +1,4 @@
-// `InstructionView` is the instruction under the play head as plain data: what it is, what it does to this step's numbers in one
+// The instruction under the play head as plain data: what it is, what it does to this step's numbers in one
 // sentence, its formula and rule, its tensors as small pictures. `ElementCheck` is one of its elements checked by
 // differences. Both are made off the drawing thread, where the StepPlayer is; InstructionPanel and MemoryPanel draw
 // them.
