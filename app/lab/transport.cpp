@@ -241,7 +241,7 @@ void budget_field(Ui& ui, TransportState& state, const LabView& view, const Rect
   if (change == ui::Change::None) state.budget = view.budget;
 }
 
-constexpr float kSpeedWidth = 150;
+constexpr float kSpeedWidth = 168;  // the longest word and some 10 px on either side of each
 
 // Says that every run has made all steps of the budget. Play then goes on for as many again.
 bool at_end(const LabView& view) { return !view.playing && view.step > 0 && view.step >= view.budget; }
