@@ -50,8 +50,8 @@ void LabTrainer::suppose(const std::vector<RunSpec>& specs) {
   if (now_.instant) want_anew();
 }
 
-/// Asks for what is missing, in the order in which it is looked at: the runs, what is supposed, then the other seeds of
-/// the runs, seed by seed.
+/// Asks for what is missing, in the order in which it is looked at: the runs, what is supposed one by one, then the
+/// other seeds of the runs, seed by seed.
 void LabTrainer::want_anew() {
   if (!whole_)
     whole_ = std::make_unique<WholeRuns>(threads_, finished_, [this] {
@@ -60,12 +60,19 @@ void LabTrainer::want_anew() {
   std::vector<WholeRuns::Wanted> all;
   for (const LabEntry* entry : now_.entries())
     if (entry->wanted) all.push_back(whole_of(*entry->wanted));
-  for (const LabView::Supposition& one : supposed_) all.push_back(whole_of(*one.spec, supposed_.size() == 1));
-  for (uint64_t i = 1; i <= Reruns::kSeeds; ++i)
+  int32_t rank = 0;
+  for (const LabView::Supposition& one : supposed_) {
+    all.push_back(whole_of(*one.spec, supposed_.size() == 1));
+    all.back().rank = ++rank;
+  }
+  for (uint64_t i = 1; i <= Reruns::kSeeds; ++i) {
+    ++rank;
     for (const LabEntry* entry : now_.entries()) {
       all.push_back(whole_of(entry->spec(), false));
       all.back().spec.seed += i;
+      all.back().rank = rank;
     }
+  }
   take_whole();
   whole_->want(all);
 }

@@ -1,6 +1,7 @@
 #include "training/session/whole_runs.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "engine/core/boundary.h"
@@ -11,6 +12,10 @@ namespace {
 
 /// Measuring every step would take a fifth of the time, and a plot of 200 steps shows no more with it.
 constexpr int32_t kMeasuredEvery = 4;
+
+/// Steps that a thread makes with a run before it looks which run is behind: three runs on two threads are then there
+/// after the time of one and a half runs, and not of two. What a run holds is in the second-level cache after one step.
+constexpr int32_t kStepsAtOnce = 20;
 
 std::string key_of(const WholeRuns::Wanted& run) { return RunIdentity{run.spec, {}, {}}.key(); }
 
@@ -55,7 +60,7 @@ void WholeRuns::want(const std::vector<Wanted>& runs) {
   std::vector<std::shared_ptr<Job>> now;
   const auto has = [](const auto& jobs, const std::string& key, bool measured) {
     return std::ranges::find_if(
-        jobs, [&](const auto& job) { return job->key == key && job->run.measured >= measured; });
+        jobs, [&](const auto& job) { return job->key == key && job->wanted.measured >= measured; });
   };
   const std::lock_guard lock(mutex_);
   for (const Wanted& run : runs) {
@@ -63,11 +68,12 @@ void WholeRuns::want(const std::vector<Wanted>& runs) {
     if (find(run) || failures_.contains(key) || has(now, key, run.measured) != now.end()) continue;
     if (const auto at = has(jobs_, key, run.measured); at != jobs_.end()) {
       now.push_back(*at);
+      now.back()->wanted.rank = run.rank;
       continue;
     }
     auto job = std::make_shared<Job>();
     job->key = key;
-    job->run = run;
+    job->wanted = run;
     now.push_back(std::move(job));
   }
   for (const auto& job : jobs_)
@@ -78,45 +84,58 @@ void WholeRuns::want(const std::vector<Wanted>& runs) {
   wake_.notify_all();
 }
 
-/// The first run that no thread has taken; null at the end.
+/// The run that is furthest behind among those of the lowest rank that no thread has taken; null at the end.
 std::shared_ptr<WholeRuns::Job> WholeRuns::next() {
   std::unique_lock lock(mutex_);
-  const auto waiting = [&] {
-    return std::ranges::find(jobs_, false, [](const auto& job) { return job->taken; });
-  };
-  wake_.wait(lock, [&] { return ending_ || waiting() != jobs_.end(); });
+  const auto order = [](const auto& job) { return std::tuple(job->taken, job->wanted.rank, job->steps); };
+  auto first = jobs_.end();
+  wake_.wait(lock, [&] {
+    first = std::ranges::min_element(jobs_, {}, order);
+    return ending_ || (first != jobs_.end() && !(*first)->taken);
+  });
   if (ending_) return nullptr;
-  const std::shared_ptr<Job> job = *waiting();
-  job->taken = true;
-  return job;
+  (*first)->taken = true;
+  return *first;
 }
 
-void WholeRuns::train(Job& job, Backend& backend) {
-  Run run(job.run.spec, job.run.task, backend);
-  run.measure_live(job.run.measured, kMeasuredEvery);
-  if (!job.run.measured) run.limit_bytes(0, 0);
-  while (!run.non_finite() && run.steps_done() < run.spec().train.steps) {
-    if (job.dropped) return;
-    run.step();
+/// Trains the run on; whether it has ended.
+bool WholeRuns::train(Job& job) {
+  const Wanted& wanted = job.wanted;
+  if (!job.run) {
+    job.backend = make_cpu_backend(1);
+    job.run = std::make_unique<Run>(wanted.spec, wanted.task, *job.backend);
+    job.run->measure_live(wanted.measured, kMeasuredEvery);
+    if (!wanted.measured) job.run->limit_bytes(0, 0);
   }
-  if (job.run.measured && !run.non_finite()) run.validation_loss();
-  finished_->put(run.record(job.run.measured));
+  Run& run = *job.run;
+  const int32_t last = run.spec().train.steps;
+  for (const int32_t pause = run.steps_done() + kStepsAtOnce; !run.non_finite() && run.steps_done() < last;
+       run.step()) {
+    if (job.dropped) return true;
+    if (run.steps_done() == pause) return false;
+  }
+  if (wanted.measured && !run.non_finite()) run.validation_loss();
+  finished_->put(run.record(wanted.measured));
+  return true;
 }
 
 void WholeRuns::loop() {
-  std::unique_ptr<Backend> backend;
   while (const std::shared_ptr<Job> job = next()) {
-    const Message failure = guarded("training a run", [&] {
-      if (!backend) backend = make_cpu_backend(1);
-      train(*job, *backend);
-    });
+    bool ended = true;
+    const Message failure = guarded("training a run", [&] { ended = train(*job); });
     {
       const std::lock_guard lock(mutex_);
       if (!failure.empty()) failures_[job->key] = failure;
-      std::erase(jobs_, job);
-      ++ended_;
+      job->taken = false;
+      if (ended)
+        ended_ += 1, std::erase(jobs_, job);
+      else
+        job->steps = job->run->steps_done();
     }
-    on_finished_();
+    if (ended)
+      on_finished_();
+    else
+      wake_.notify_one();
   }
 }
 

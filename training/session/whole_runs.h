@@ -27,12 +27,13 @@ class WholeRuns {
     RunSpec spec;
     std::shared_ptr<const Task> task;
     bool measured = true;  ///< with its history and its last state; otherwise its losses alone
+    int32_t rank = 0;      ///< runs of one rank are trained side by side, before any of a higher rank
   };
   /// Threads start with the first request. `on_finished` is called on them after each run.
   WholeRuns(int threads, std::shared_ptr<RunCache> finished, std::function<void()> on_finished);
   ~WholeRuns();  ///< waits for the steps under way
 
-  /// Replaces what was wanted, in order of rank. A run under way that is wanted still goes on.
+  /// Replaces what was wanted; the ranks rise along the list. A run under way that is wanted still goes on.
   void want(const std::vector<Wanted>& runs);
   /// Whether the cache has the run, as far as it is wanted; then `run` is it.
   std::shared_ptr<const RunRecord> find(const Wanted& run) const;
@@ -44,13 +45,16 @@ class WholeRuns {
  private:
   struct Job {
     std::string key;
-    Wanted run;
+    Wanted wanted;
+    std::unique_ptr<Backend> backend;  ///< made with the run, on the thread that takes it first
+    std::unique_ptr<Run> run;
+    int32_t steps = 0;   ///< of the run, when a thread last gave it back
     bool taken = false;  ///< by a thread
     std::atomic<bool> dropped{false};
   };
   void loop();
   std::shared_ptr<Job> next();
-  void train(Job& job, Backend& backend);
+  bool train(Job& job);
 
   const size_t most_threads_;
   const std::shared_ptr<RunCache> finished_;
