@@ -5,7 +5,9 @@
 
 Opens the window under Xvfb (software OpenGL, 1600x1000) with the default comparison, untouched, in safe mode, on the
 Lab or another screen, and reads its frame log. Then a hand hovers and drags (xdotool), and --minutes later the memory
-is read. All figures are of one run; headless training is measured before and after the window, so that a change of the
+is read. --instant measures small runs, which every change trains anew, instead: from a movement of the hand on a setting
+to the first frame with its runs, with three seeds and five; frames while the hand drags; the processor at rest. All
+figures are of one run; headless training is measured before and after the window, so that a change of the
 machine's speed shows. --beside N keeps N processes of the same session busy, which shows what the window's training
 gets beside others. Prints a table, or with --json one object.
 """
@@ -25,6 +27,7 @@ import time
 STEPS = 100_000  # a budget that the window does not reach
 SCREENS = ["lab", "lessons", "compare", "sweep", "tape"]
 DRAGGED = (900, 640)  # within a plot
+RATE_FIELD = (262, 452, 784)  # of the learning rate in the Lab's settings: left, right, height
 
 
 def headless_rate(program, seconds):
@@ -175,6 +178,79 @@ def measure(program, display, seconds, minutes, screen):
     return result
 
 
+PAUSE = 4  # seconds after each movement
+
+
+def appearance_ms(frames, sent, seeds):
+    """Returns the time from an event to the end of the first frame that shows its runs with so many seeds.
+
+    None: no frame showed that they were missing, because the program knew them.
+    """
+    later = [f for f in frames if sent <= f["clock_s"] - (f["build_ms"] + f["draw_ms"]) / 1e3 < sent + PAUSE]
+    missing = next((i for i, f in enumerate(later) if f["seeds"] == 0), None)
+    if missing is None:
+        return None
+    return next((1e3 * (f["clock_s"] - sent) for f in later[missing:] if f["seeds"] >= seeds), None)
+
+
+def measure_instant(program, display, movements):
+    """Lets a hand move the learning rate of small runs, one movement at a time and then without a pause."""
+    result = {}
+    with tempfile.TemporaryDirectory() as folder:
+        window = Window(program, display, folder, ["--instant"])
+        time.sleep(8)
+        cpu, begin = process_cpu(window.process.pid), time.monotonic()
+        time.sleep(10)
+        result["rest_percent_of_a_core"] = 100 * (process_cpu(window.process.pid) - cpu) / (time.monotonic() - begin)
+        hand = Hand(display)
+        left, right, y = RATE_FIELD
+        x = (left + right) // 2
+        hand.do("mousemove", x, y, "mousedown", "1")
+        sent = []
+        for _ in range(movements):
+            time.sleep(PAUSE)
+            x = left + (x - left + hand.random.randint(7, right - left - 7)) % (right - left)
+            sent.append(time.monotonic())
+            hand.do("mousemove", x, y)
+        time.sleep(PAUSE)
+        begin = time.monotonic()
+        while time.monotonic() < begin + 5:
+            x = min(right, max(left, x + hand.random.randint(-12, 12)))
+            hand.do("mousemove", x, y)
+            time.sleep(0.01)
+        end = time.monotonic()
+        hand.do("mouseup", "1")
+        frames = window.frames()
+        result["memory_mb"], result["memory_anonymous_mb"] = memory_mb(window.process.pid)
+        window.close()
+    for seeds in (1, 3, 5):
+        times = sorted(t for t in (appearance_ms(frames, s, seeds) for s in sent) if t is not None)
+        if not times:
+            sys.exit("window.py: no movement of the hand trained runs anew")
+        result[f"seeds_{seeds}_ms_median"] = statistics.median(times)
+        result[f"seeds_{seeds}_ms_worst"] = times[-1]
+    result["movements"] = len(times)
+    dragged = [f for f in frames if begin <= f["clock_s"] < end]
+    result["drag_frames_per_s"] = len(dragged) / (end - begin)
+    result["drag_answers_per_s"] = sum(a["seeds"] == 0 < b["seeds"] for a, b in zip(dragged, dragged[1:])) / (end - begin)
+    result["drag_build_ms_worst"] = max(f["build_ms"] for f in dragged)
+    return result
+
+
+def show_instant(result):
+    for seeds, name in ((1, "first seed"), (3, "three seeds"), (5, "five seeds")):
+        print(
+            f"movement to {name:12} {result[f'seeds_{seeds}_ms_median']:8.0f} ms median, "
+            f"{result[f'seeds_{seeds}_ms_worst']:.0f} worst, of {result['movements']} movements"
+        )
+    print(
+        f"while the hand drags     {result['drag_frames_per_s']:8.1f} frames a second, {result['drag_answers_per_s']:.1f} "
+        f"of them the first with new runs; {result['drag_build_ms_worst']:.0f} ms to build the slowest"
+    )
+    print(f"memory                   {result['memory_mb']:8.0f} MB, {result['memory_anonymous_mb']:.0f} of them in no file")
+    print(f"at rest                  {result['rest_percent_of_a_core']:8.2f} % of a core")
+
+
 def show(result):
     before, after = result["headless_steps_per_s"]
     print(f"start to first frame     {result['start_to_first_frame_s']:8.2f} s")
@@ -210,6 +286,8 @@ def main():
     parser.add_argument("--minutes", type=float, default=0, help="memory is read when the window was open so long")
     parser.add_argument("--screen", choices=SCREENS, default="lab")
     parser.add_argument("--beside", type=int, default=0, metavar="N", help="busy processes beside all of it")
+    parser.add_argument("--instant", action="store_true", help="measure small runs, which every change trains anew")
+    parser.add_argument("--movements", type=int, default=20, help="of the hand, with --instant")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
     display = free_display()
@@ -222,14 +300,18 @@ def main():
     time.sleep(1)
     busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(arguments.beside)]
     try:
-        result = measure(arguments.program, display, arguments.seconds, arguments.minutes, arguments.screen)
+        if arguments.instant:
+            result = measure_instant(arguments.program, display, arguments.movements)
+        else:
+            result = measure(arguments.program, display, arguments.seconds, arguments.minutes, arguments.screen)
     finally:
         for process in busy:
             process.kill()
             process.wait()
         server.terminate()
         server.wait()
-    print(json.dumps(result)) if arguments.json else show(result)
+    print_table = show_instant if arguments.instant else show
+    print(json.dumps(result)) if arguments.json else print_table(result)
 
 
 if __name__ == "__main__":

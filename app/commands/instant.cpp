@@ -28,16 +28,6 @@ double seconds_until(Lab& lab, Clock::time_point begin, const Wanted& wanted) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-bool whole(const LabView& view) {
-  return !view.runs.empty() && std::ranges::none_of(view.runs, &RunView::stale);
-}
-
-int32_t seeds(const LabView& view) {
-  int32_t least = whole(view) ? 5 : 0;
-  for (const RunView& run : view.runs) least = std::min(least, run.spread ? run.spread->seeds + 1 : 1);
-  return least;
-}
-
 RunResult result_of(const RunView& run) {
   return commands::result_of({run.letter, run.spec->seed}, *run.spec, {}, run.state, *run.history,
                              *task_of(*run.spec), run.validation_loss,
@@ -62,10 +52,10 @@ Exit run_instant(const MainOptions& options) {
   const session::Ticket ticket = lab.post(command);
   const auto refused = [&](const LabView& view) { return view.answered >= ticket && view.runs.empty(); };
   const double first =
-      seconds_until(lab, begin, [&](const LabView& view) { return refused(view) || whole(view); });
+      seconds_until(lab, begin, [&](const LabView& view) { return refused(view) || seeds_there(view) >= 1; });
   if (refused(*lab.view())) throw CommandError(Exit::Usage, lab.view()->message);
-  const double three = seconds_until(lab, begin, [&](const LabView& view) { return seeds(view) >= 3; });
-  const double five = seconds_until(lab, begin, [&](const LabView& view) { return seeds(view) >= 5; });
+  const double three = seconds_until(lab, begin, [&](const LabView& view) { return seeds_there(view) >= 3; });
+  const double five = seconds_until(lab, begin, [&](const LabView& view) { return seeds_there(view) >= 5; });
   const auto view = lab.view();
   std::vector<RunResult> results;
   for (const RunView& run : view->runs) results.push_back(result_of(run));

@@ -36,6 +36,7 @@ std::string status_of(window::WindowSession& session) {
                        {"threads", view->threads},
                        {"heap", emscripten_get_heap_size()},
                        {"frames", session.frames_drawn()},
+                       {"seeds", frame.seeds},
                        {"frame_ms", frame.build_ms + frame.draw_ms},
                        {"tokens_per_second", view->tokens_per_second},
                        {"theme", state.look.dark ? "dark" : "light"},

@@ -16,14 +16,14 @@ double clock_now() {
 }  // namespace
 
 FrameLog::FrameLog(const std::string& path) : file_(path.empty() ? LineFile() : LineFile(path, "frame log")) {
-  file_.line("clock_s,process_cpu_s,step,build_ms,draw_ms,vertices");
+  file_.line("clock_s,process_cpu_s,step,build_ms,draw_ms,vertices,seeds");
 }
 
 void FrameLog::write(const FrameCost& cost) {
   if (!file_) return;
   const double cpu = static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
-  file_.line(fmt::format("{:.6f},{:.6f},{},{:.3f},{:.3f},{}", clock_now(), cpu, cost.step, cost.build_ms,
-                         cost.draw_ms, cost.vertices));
+  file_.line(fmt::format("{:.6f},{:.6f},{},{:.3f},{:.3f},{},{}", clock_now(), cpu, cost.step, cost.build_ms,
+                         cost.draw_ms, cost.vertices, cost.seeds));
 }
 
 }  // namespace normscope::window

@@ -13,6 +13,9 @@ struct FrameCost {
   double draw_ms = 0;   // wall time of OpenGL and the buffer swap
   int vertices = 0;
   int step = 0;  // the step of the lockstep that the frame shows
+  // How many seeds of every run it shows; 0: it shows a run that is not of the settings yet, or the trainer has not
+  // carried out every command yet.
+  int seeds = 0;
 };
 
 class FrameLog {

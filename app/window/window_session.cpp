@@ -169,8 +169,9 @@ void WindowSession::draw() {
   show(ImGui::GetDrawData());
   glfwSwapBuffers(window_.handle());
   const double now = glfwGetTime();
+  const LabView* view = state_.session.view.get();
   cost_ = {(built - begin) * 1e3, (now - built) * 1e3, ImGui::GetDrawData()->TotalVtxCount,
-           state_.session.view ? state_.session.view->step : 0};
+           view ? view->step : 0, view && view->answered == lab_->posted() ? seeds_there(*view) : 0};
   frames_.write(cost_);
   // A person who asked for a scale on the command line reads there why it is smaller.
   if (++drawn_ == 1 && scale_asked_)

@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
+#include <ranges>
 #include <thread>
 #include <utility>
 #include <variant>
@@ -272,6 +273,13 @@ void Lab::Impl::wait(Done done) {
                [&] { return quitting || (idle && commands.empty()) || (commands.empty() && done(*view)); });
 }
 
+int32_t seeds_there(const LabView& view) {
+  if (view.runs.empty() || std::ranges::any_of(view.runs, &RunView::stale)) return 0;
+  return std::ranges::min(view.runs | std::views::transform([](const RunView& run) {
+                            return run.spread ? run.spread->seeds + 1 : 1;
+                          }));
+}
+
 Lab::Lab(LabOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {
   if (!impl_->options.finished) impl_->options.finished = std::make_shared<RunCache>();
   impl_->thread = start_thread("lab", [impl = impl_.get()] { impl->run(); });
@@ -293,6 +301,11 @@ session::Ticket Lab::post(session::Command command) {
   }
   impl_->wake.notify_one();
   return ticket;
+}
+
+session::Ticket Lab::posted() const {
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->posted;
 }
 
 void Lab::keep(std::string window) {

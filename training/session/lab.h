@@ -119,6 +119,9 @@ struct LabView {
   Message message;           ///< last refusal or notice, one line; empty when none
 };
 
+/// How many seeds every run shows, its own included; 0: none of them is there (LabView::instant).
+int32_t seeds_there(const LabView& view);
+
 class RunCache;
 
 struct LabOptions {
@@ -159,6 +162,7 @@ class Lab {
   /// LabView::answered and LabView::answers report the command under the returned ticket, and LabView::message says
   /// what failed.
   session::Ticket post(session::Command command);
+  session::Ticket posted() const;  ///< the newest; 0 before the first
   /// Takes what the app itself has to remember of the session, a JSON object. It travels with the session
   /// (SaveSession, autosave) and comes back as LabView::window.
   void keep(std::string window);

@@ -50,29 +50,38 @@ void LabTrainer::suppose(const std::vector<RunSpec>& specs) {
   if (now_.instant) want_anew();
 }
 
-/// Asks for what is missing, in the order in which it is looked at: the runs, what is supposed one by one, then the
-/// other seeds of the runs, seed by seed.
+/// Asks for what is missing, in the order in which it is looked at: the runs, the question, two other seeds of the runs,
+/// the map of a dial one by one, the last seeds.
 void LabTrainer::want_anew() {
   if (!whole_)
     whole_ = std::make_unique<WholeRuns>(threads_, finished_, [this] {
       if (wake) wake();
     });
   std::vector<WholeRuns::Wanted> all;
-  for (const LabEntry* entry : now_.entries())
-    if (entry->wanted) all.push_back(whole_of(*entry->wanted));
   int32_t rank = 0;
-  for (const LabView::Supposition& one : supposed_) {
-    all.push_back(whole_of(*one.spec, supposed_.size() == 1));
-    all.back().rank = ++rank;
-  }
-  for (uint64_t i = 1; i <= Reruns::kSeeds; ++i) {
-    ++rank;
-    for (const LabEntry* entry : now_.entries()) {
-      all.push_back(whole_of(entry->spec(), false));
-      all.back().spec.seed += i;
-      all.back().rank = rank;
-    }
-  }
+  const auto want = [&](RunSpec spec, bool measured) {
+    all.push_back(whole_of(std::move(spec), measured));
+    all.back().rank = rank;
+  };
+  const auto want_seeds = [&](uint64_t first, uint64_t last) {
+    for (uint64_t i = first; i <= last; ++i, ++rank)
+      for (const LabEntry* entry : now_.entries()) {
+        RunSpec spec = entry->spec();
+        spec.seed += i;
+        want(std::move(spec), false);
+      }
+  };
+  const bool question = supposed_.size() == 1;
+  const auto want_supposed = [&] {
+    for (const LabView::Supposition& one : supposed_) want(*one.spec, question), ++rank;
+  };
+  for (const LabEntry* entry : now_.entries())
+    if (entry->wanted) want(*entry->wanted, true);
+  ++rank;
+  if (question) want_supposed();
+  want_seeds(1, 2);
+  if (!question) want_supposed();
+  want_seeds(3, Reruns::kSeeds);
   take_whole();
   whole_->want(all);
 }
