@@ -84,6 +84,37 @@ class ProgramTest(WebTest):
         self.say(f"at step {program.status()['step']}: A {runs['A']:.2f}, D {runs['D']:.2f}")
         self.picture(program, "fork")
 
+    @once("what it trains is the program's")
+    def test_instant(self):
+        """Instant: every movement on the learning rate trains the small runs anew, whole"""
+        program = self.open().start()
+        program.key("n")
+        now = program.until(lambda now: now["seeds"] >= 5, 300, "five seeds of the small runs")
+        losses = {run["letter"]: run["loss"] for run in now["runs"]}
+        self.assertEqual({run["step"] for run in now["runs"]}, {200})
+        self.assertGreater(losses["A"], LETTERS - LEARNED)
+        self.assertLess(losses["C"], LETTERS - LEARNED)
+        times = {1: [], 3: []}
+        point = program.at("settings/train.lr", (0.3, 0.5))
+        program.move(point)
+        program.page.mouse("Pressed", *point, "left")
+        for share in (0.35, 0.45, 0.55, 0.65, 0.75):
+            point = program.at("settings/train.lr", (share, 0.5))
+            begin = time.monotonic()
+            program.page.mouse("Moved", *point, "left")
+            while program.status()["seeds"] > 0:
+                self.assertLess(time.monotonic(), begin + 30, "a movement that trains nothing anew")
+            for seeds, list_of in times.items():
+                while program.status()["seeds"] < seeds:
+                    self.assertLess(time.monotonic(), begin + 120, f"{seeds} seeds after a movement")
+                list_of.append(1e3 * (time.monotonic() - begin))
+        program.page.mouse("Released", *point, "left")
+        program.beat(2)
+        first, three = (sorted(list_of)[len(list_of) // 2] for list_of in times.values())
+        self.say(f"movement to first seed {first:.0f} ms, to three seeds {three:.0f} ms, medians of five movements")
+        self.assertNotEqual(losses, {run["letter"]: run["loss"] for run in program.status()["runs"]})
+        self.picture(program, "instant")
+
     @once("what it trains takes minutes and is the program's")
     def test_lesson(self):
         """Lesson 2 from the prediction to its end, by mouse, with its training in between"""
