@@ -34,6 +34,9 @@ constexpr Stop kTour[] = {
     {"How large the gradient is that reaches each layer, from which the layer learns. Where "
      "it is tiny, a layer learns almost nothing.",
      "plot/gradient-by-layer", "plot/tab/Gradient by layer"},
+    {"Choose instant for answers within moments: small models are then trained whole at every "
+     "change, while your hand still moves.",
+     "transport/speed", "transport/counter"},
     {"Space trains and rests; a drag along the time looks back at any step. Rest the mouse on "
      "a word to read what it means. The lessons explain the rest.",
      "transport/play", "timeline"}};
@@ -111,7 +114,7 @@ std::optional<view::Act> draw_welcome(Ui& ui, Rect& area, Offers& offers, const 
   offers.strip = true;
   Strip strip(ui, area);
   const bool look = strip.answer("app/welcome/look", tr("Look around"),
-                                 "A tour of the Lab in five stops; the runs go on meanwhile.");
+                                 "A tour of the Lab in six stops; the runs go on meanwhile.");
   const bool lesson =
       strip.answer("app/welcome/lesson", tr("First lesson"),
                    "Lesson 0 takes six minutes: a network that is small enough to follow by hand.");
