@@ -23,7 +23,7 @@ struct FigureData {
   std::optional<double> ball{};              ///< the rate at which the learner left it; none: the rate in use
 };
 
-/// The letter before a line's value: that of its run. It is empty for a line over many settings, for one
+/// The letter before a line's value: its run's. It is empty for a line over many settings, for one
 /// with another run's look, and for a run without a letter.
 std::string letter_of(const Lesson& lesson, const FigureLine& line);
 

@@ -367,7 +367,7 @@ TapeTable table_of_tape(const SmallTape& tape, size_t done, const Words& words, 
     return std::find_if(table.rows.begin(), table.rows.end(),
                         [&](const TapeRow& r) { return r.name == name; });
   };
-  if (table.done > table.forward) table.rows.back().gradient = {"1"};  // that of the loss, by definition
+  if (table.done > table.forward) table.rows.back().gradient = {"1"};  // the loss's own, by definition
   for (size_t i = 0; i < table.done; ++i) {
     const SmallReplay::Line& line = replay.lines[i];
     std::string names;
@@ -402,7 +402,7 @@ namespace {
 
 using Op = SmallTape::Op;
 
-/// The mean of a row, `product_mean` that of the products of two.
+/// The mean of a row, in `product_mean` of the products of two.
 double mean_of(const std::vector<float>& row) {
   return std::accumulate(row.begin(), row.end(), 0.0) / static_cast<double>(row.size());
 }

@@ -1,4 +1,4 @@
-// `draw_diagram` draws the architecture diagram, which is a picture and a control: flow goes up, the residual stream
+// Draws the architecture diagram, which is a picture and a control: flow goes up, the residual stream
 // is one thick line in the run's colour, norm tokens are dragged between the slots of a branch, painted over layers,
 // locked or moved from the keyboard, and the result is a fork. An encoder-decoder stands as two stacks. The Lab screen
 // calls it; diagram_model says what a drop does, diagram_layout where things stand.
@@ -111,7 +111,7 @@ std::optional<RunSpec> spec_in_question(const DiagramState&, const DiagramInput&
 void commit_change(DiagramState&, const DiagramInput&, const ModelConfig* model, const view::WiringChange&,
                    bool from_start, std::vector<session::Command>&);
 
-// `handle_diagram` (diagram_input.cpp) registers every slot and row, moves tokens, and leaves in `state` what to draw.
+// Registers every slot and row, moves tokens, and leaves in `state` what to draw.
 void handle_diagram(ui::Ui&, DiagramState&, const DiagramInput&, const DiagramLayout&, const view::Stacks&,
                     const ui::Rect& clip, std::vector<session::Command>&);
 // What was chosen in kind_menu() (diagram_menu.cpp), the list of kinds while it is open.
@@ -134,16 +134,16 @@ struct LeftOutWords {
   std::string lead, text;
 };
 LeftOutWords left_out_words(const DiagramState&, const RunView&, bool compact);
-// `tell_scales` (diagram_scales.cpp) has the pills of an open layer say what they are.
+// Has the pills of an open layer say what they are (diagram_scales.cpp).
 void tell_scales(ui::Ui&, const DiagramState&, const DiagramInput&, const StackLayout&, const view::Stacks&,
                  const ui::Rect& clip);
-// `explain_parts` (diagram_parts.cpp) has the words and signs of the picture say what they mean.
+// Has the words and signs of the picture say what they mean (diagram_parts.cpp).
 void explain_parts(ui::Ui&, const DiagramInput&, const ModelConfig&, const StackLayout&,
                    const ui::Rect& clip);
-// `draw_chain` (diagram_chain.cpp) draws and handles a model without a residual stream.
+// Draws and handles a model without a residual stream (diagram_chain.cpp).
 void draw_chain(ui::Ui&, DiagramState&, const DiagramInput&, int run, const view::Stacks&,
                 const ui::Rect& area, std::vector<session::Command>&);
-// `paint_diagram` (diagram_picture.cpp) draws what handle_diagram() left in `state`.
+// Draws what handle_diagram() left in `state` (diagram_picture.cpp).
 void paint_diagram(ui::Ui&, const DiagramState&, const DiagramInput&, const DiagramLayout&,
                    const view::Stacks&, int run);
 

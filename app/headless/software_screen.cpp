@@ -80,7 +80,7 @@ void SoftwareScreen::resize(int width, int height) {
   framebuffers().bind(kReadFramebuffer, 0);
 }
 
-// `upload` sends, for every row of tiles, the tiles from the first to the last that changed.
+// Sends, for every row of tiles, the tiles from the first to the last that changed.
 void SoftwareScreen::upload(const Tiles& changed) {
   gl().store_pixels(GL_UNPACK_ROW_LENGTH, image_.width);
   for (int row = 0; row < changed.rows; ++row) {

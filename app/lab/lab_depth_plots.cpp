@@ -195,7 +195,7 @@ Rect LabScreen::triangles_panel(Frame& f, const Panel& panel, const Rect& rect, 
   const float button_w = asks ? batch_w + 8 : 0.f;
   std::string at =
       whole ? tr("whole batch, step {step}", {{"step", grouped(plot_.step)}}) : at_step(plot_.step);
-  // The list of stacks takes the place of the step, and so does that of weights where both have no room.
+  // The list of stacks takes the place of the step, and so does the list of weights where both have no room.
   if (both || (chooses && p.text_width(small, at) + button_w + 8 > room)) at = whole ? tr("whole batch") : "";
   CellOptions options = cell_options(f, panel);
   const float right = rect.right() - space::pad - stack_w;

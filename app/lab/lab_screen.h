@@ -1,4 +1,4 @@
-// `LabScreen` is the Lab: run cards, architecture diagram, settings, plots, transport. It is state plus draw() without
+// The Lab: run cards, architecture diagram, settings, plots, transport. It is state plus draw() without
 // a window: it reads a LabView, returns a Desk and knows no trainer, so window, screenshot and tests run the same
 // code.
 #pragma once

@@ -1,4 +1,4 @@
-// `draw_transport` draws the bar at the bottom: first, play, step, reset, speed, budget, clock figures and the
+// Draws the bar at the bottom: first, play, step, reset, speed, budget, clock figures and the
 // timeline with events and playhead. Controls: transport/{first,play,step,reset,speed,budget}, timeline,
 // timeline/event..., timeline/bookmark/STEP (B), timeline/fork while the cursor stands behind the newest step. Without
 // room for speed and budget they stand in a list behind the step counter, transport/pace.

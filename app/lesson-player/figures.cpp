@@ -226,7 +226,7 @@ void Figures::draw_plot(Ui& ui, Rect rect, LessonContext& context, PredictPage* 
     draw_gap(ui, area, plot, context);
 }
 
-/// Draws what is between the end of the prediction and that of the measurement.
+/// Draws what is between the ends of prediction and measurement.
 void Figures::draw_gap(Ui& ui, const Rect& area, const plot::PlotSpec& plot, const LessonContext& context) {
   const auto state = context.state();
   const auto it = state->curves.find(context.lesson.prediction.curve);

@@ -1,4 +1,4 @@
-// `metrics` is the table of what a plot cell can show besides the loss: each metric has its words, and stat_names()
+// The table of what a plot cell can show besides the loss: each metric has its words, and stat_names()
 // says where its numbers lie in a run's history. The plots (plot_specs_depth.cpp, plot_specs_measures.cpp) and the
 // cells' selectors use it.
 #pragma once

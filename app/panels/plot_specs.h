@@ -19,7 +19,7 @@ namespace normscope::panels {
 struct PlotOptions {
   int step = 0;    // of the cursor
   int matrix = 0;  // index in kMatrices
-  int stream = 0;  // from 1: gradients are those of one of several residual streams; 0: those of the matrix
+  int stream = 0;  // from 1: gradients of one of several residual streams; 0: of the matrix
   view::Side side = view::Side::Main;  // of an encoder-decoder, where a plot has room for only one stack
   bool compact = false;
   std::optional<double> drag_rate{},
@@ -96,7 +96,7 @@ struct GradientDrop {
 };
 // Empty when they differ by less than ten times.
 std::optional<GradientDrop> faded(const std::vector<float>& gradients);
-// `gradients_at` are those that the options ask for, of every layer; of a stream, behind the layer.
+// The gradients that the options ask for, of every layer; of a stream, behind the layer.
 std::vector<float> gradients_at(view::LabData&, const RunView&, const PlotOptions&, int step,
                                 view::Side side = view::Side::Main);
 // Says "layer 1 gets 16 000× less than layer 6"; empty when faded() is.

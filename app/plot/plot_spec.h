@@ -1,4 +1,4 @@
-// `PlotSpec` is a plot as a value. It says what is to be seen (axes, series by reference, bands, heat map, river,
+// A plot as a value. It says what is to be seen (axes, series by reference, bands, heat map, river,
 // reference lines, cursor, sentence); the renderers decide about pixels: plot_imgui (screen), plot_still (files), plot_text
 // (text and CSV). Series have their full length and are never copied; renderers thin them and keep extremes. View
 // ranges (zoom, pan) live in the app's state.

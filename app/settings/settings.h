@@ -1,4 +1,4 @@
-// `draw_settings` draws the settings panel: first what differs between the runs, then what they share. Everything
+// Draws the settings panel: first what differs between the runs, then what they share. Everything
 // comes from the table of specification fields. A change is a command; live fields act at once, structural ones
 // restart and say so before. Controls: settings/KEY (shared), settings/KEY/A (one run's value of a field that
 // differs), settings/edits/A, settings/scroll.
@@ -69,7 +69,7 @@ float draw_edit_tiles(ui::Ui&, SettingsState&, const LabView&, ui::Vec right_cen
 void draw_seeds_button(ui::Ui&, const LabView&, const ui::Rect&, bool narrow, bool clock,
                        std::vector<session::Command>&);
 // Draws the rows in 2 `columns` in the full layout, in 1 where it is narrow. The view has the
-// requested values, and those of `pending` are marked: settings/pending/KEY.
+// requested values, and the values of `pending` are marked: settings/pending/KEY.
 void draw_settings(ui::Ui&, SettingsState&, const LabView&, const view::PendingEdits&, const ui::Rect&,
                    int columns, std::vector<session::Command>&);
 

@@ -53,7 +53,7 @@ void begin_shell(AppState&, ui::Ui&);
 void draw_shell(AppState&, ui::Ui&);
 // Copies to the clipboard and says so.
 void copy_text(const std::string& text, const char* what, Shell&, Message& notice);
-// `run_act` does what a key, the palette or a button asks for, and says what is refused.
+// Does what a key, the palette or a button asks for, and says what is refused.
 void run_act(AppState&, ui::Ui&, view::Act);
 // Why an act would be refused now; empty: it would not. refusals.cpp.
 std::string refusal_of(const AppState&, const ui::Ui&, view::Act);

@@ -1,4 +1,4 @@
-// `parse_chord` reads a key chord written as text ("Ctrl+Shift+Z", "Space", "?"). Shortcuts, the shortcut sheet and
+// Reads a key chord written as text ("Ctrl+Shift+Z", "Space", "?"). Shortcuts, the shortcut sheet and
 // the UI driver all use this notation.
 #pragma once
 

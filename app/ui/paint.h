@@ -1,4 +1,4 @@
-// `Painter` draws everything in the app, in logical px. ScreenPainter paints into the draw list of a window, and
+// Draws everything in the app, in logical px. ScreenPainter paints into the draw list of a window, and
 // SvgPainter (svg.h) writes the same shapes and texts into a file: code that takes a Painter serves both, so file and
 // screen cannot differ. Ui::paint() gives the one of the base layer, Ui::paint_top() the one above everything.
 #pragma once

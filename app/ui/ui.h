@@ -1,4 +1,4 @@
-// `Ui` is the thin layer between the screens and Dear ImGui. One object lives as long as its ImGui context; each frame
+// The thin layer between the screens and Dear ImGui. One object lives as long as its ImGui context; each frame
 // is
 //   ui.begin_frame({...}); draw(ui); ui.end_frame();      (between ImGui::NewFrame and ImGui::Render)
 // All coordinates are logical px; (0,0) is the window's upper left corner. Everything is drawn into one full-window

@@ -31,14 +31,14 @@ struct Chain {
 #include "chosen/architectures.def"
 #undef ARCHITECTURE
 
-/// Goes from the input up. Norms are those of `stack`, everything else is the model's.
+/// From the input up. The norms are the stack's, everything else is the model's.
 std::vector<ChainPart> chain_of(const ModelConfig& model, const StackWiring& stack);
 /// What chains are made of.
 ChainPart chain_box(std::string title, std::string note, int layer = 0);
 ChainPart chain_slot(int layer, const char* name, NormKind norm, Placement placement);
 const char* activation_name(const ModelConfig& model);  ///< "ReLU"
 
-/// Counts the layers that have a matrix; the last one is that of the classes.
+/// Counts the layers that have a matrix; the last one makes the classes.
 int chain_layers(const ModelConfig& model);
 /// The preset that has these norms.
 Placement chain_placement(const ModelConfig& model, const StackWiring& stack);

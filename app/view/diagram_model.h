@@ -139,7 +139,7 @@ std::string slot_help(const Stack& stack, SlotId at);
 /// Names the layers of a stroke: "layers 2 to 4".
 std::string layers_text(std::vector<int> layers);
 
-/// `KindWords` describe a kind of norm: on its token ("LN"), in the list of kinds (name, one line and group). Every
+/// A kind of norm in words: on its token ("LN"), in the list of kinds (name, one line and group). Every
 /// kind of the engine has an entry in assets/words/norms.toml, by its short name.
 struct KindWords {
   std::string_view token, name, help, group;

@@ -1,4 +1,4 @@
-// `shortcuts` gives the one table of shortcuts, which key handling, the sheet of shortcuts and the palette all read. A
+// Gives the one table of shortcuts, which key handling, the sheet of shortcuts and the palette all read. A
 // screen asks pressed(ui, Act::Play) and names no key itself.
 #pragma once
 

@@ -1,4 +1,4 @@
-// `FramePacer` chooses the frame rates of the window, see main_window.h. With a GPU 30 frames a second are plenty for
+// Chooses the frame rates of the window, see main_window.h. With a GPU 30 frames a second are plenty for
 // curves. In software every frame takes processor time from the training, so an untouched window draws four times a
 // second. A hand is answered at once: an event that no frame has shown yet waits only for the screen's refresh.
 #include <algorithm>

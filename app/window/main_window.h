@@ -1,4 +1,4 @@
-// `run_window` is the window: GLFW, OpenGL 3.3, the event loop. It draws when something happened (a hand, a new view
+// The window: GLFW, OpenGL 3.3, the event loop. It draws when something happened (a hand, a new view
 // of the trainer) and sleeps otherwise; training goes on in the Lab's own threads. main calls it; draw_app draws all
 // that it shows.
 #pragma once

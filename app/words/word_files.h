@@ -1,4 +1,4 @@
-// `word_files` gives the files of assets/words, which the build put into the program.
+// Gives the files of assets/words, which the build put into the program.
 #pragma once
 
 #include <span>

@@ -109,8 +109,8 @@ class Language {
   std::vector<Entry> entries_;
   using Index = std::unordered_map<std::string, size_t, Hash, std::equal_to<>>;
   Index index_;    ///< into entries_, by key
-  Index texts_;    ///< into entries_, by English text: those of texts.toml
-  Index phrases_;  ///< into entries_, by room and English text: those of errors.toml and training.toml
+  Index texts_;    ///< into entries_, by English text: from texts.toml
+  Index phrases_;  ///< into entries_, by room and English text: from errors.toml and training.toml
 };
 
 /// Parses a text of the code, "{count} run | {count} runs" or "open##verb".

@@ -47,7 +47,7 @@ std::jthread start_thread(std::string_view purpose, Job&& job) {
   }
 }
 
-/// `start_task` does the same for a result: std::async on a thread of its own.
+/// Does the same for a result: std::async on a thread of its own.
 template <typename Job>
 auto start_task(std::string_view purpose, Job&& job) {
   try {

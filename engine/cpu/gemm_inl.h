@@ -2,7 +2,7 @@
 //   C  =  [C +] A B [+ bias]
 // Used by the CPU kernels of linear (whole products, cut into chunks by shape) and attention (tiles by hand).
 //
-// The loops are those of Goto and van de Geijn (ACM TOMS 34:3, 2008), with the sizes of blocks from those of the caches
+// The loops follow Goto and van de Geijn (ACM TOMS 34:3, 2008), with the sizes of blocks from the sizes of the caches
 // as in Low et al. (ACM TOMS 43:2, 2016). A tile of C, kTileRows x kTileVectors vectors, stays in registers while a
 // block of k runs. B is read by whole vectors from packed panels [k][kPanel], as many as fill half of the L2 cache,
 // and every tile of a chunk uses them; only where its rows are short is it read in place. A is read by broadcasts, in

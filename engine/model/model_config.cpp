@@ -83,7 +83,7 @@ void check_attention(const ModelConfig& c) {
          c.heads, head_width(c), c.d_model);
 }
 
-/// `check_head`: BERT's head belongs to an encoder that fills in symbols.
+/// BERT's head belongs to an encoder that fills in symbols.
 void check_head(const ModelConfig& c) {
   if (c.masked_head && (c.architecture != Architecture::Encoder || c.classes > 0))
     fail("model.masked_head",

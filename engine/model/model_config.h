@@ -1,4 +1,4 @@
-// `ModelConfig` is what a model is: sizes, wiring, norm, initialisation. It holds everything structural of a run's
+// What a model is: sizes, wiring, norm, initialisation. It holds everything structural of a run's
 // network.
 #pragma once
 

@@ -1,4 +1,4 @@
-// `Backend` is the seam between the tape and a machine: one small abstract class, two implementations (cpu/, cuda/).
+// The seam between the tape and a machine: one small abstract class, two implementations (cpu/, cuda/).
 // Kernels are not virtual: lowering resolves them to tables of function pointers once per Program.
 #pragma once
 

@@ -43,7 +43,7 @@ struct MemoryPlan {
   std::vector<size_t> gradient_offset;  ///< by ValueId; kNoOffset when it has none
   /// By ValueId: whether later tensors use its place again; empty = none does.
   std::vector<bool> value_reused, gradient_reused;
-  /// Activations and gradients may have the places of those of the backend's other programs.
+  /// Activations and gradients may lie where the backend's other programs have theirs.
   bool shared = false;
   size_t inputs = 0, activations = 0, gradients = 0, workspace = 0;  ///< sizes in floats
 };
@@ -86,7 +86,7 @@ class Program {
   /// Copies the first host.size() numbers of a value (the first sequences of a batch); it allocates
   /// nothing.
   void read_front(ValueId value, std::span<float> host, bool gradient = false) const;
-  /// `replay` does one forward, backward and update. Inputs of the batch must have been filled.
+  /// Does one forward, backward and update. Inputs of the batch must have been filled.
   void replay(const StepInputs& inputs) noexcept;
   Executable& executable() { return *executable_; }  ///< for tools that look inside (tests/cuda/shadow.h)
 

@@ -1,4 +1,4 @@
-// `seal` compiles the tape: it turns a recorded Tape into a Program that can be replayed. The compiler is a sequence
+// Compiles the tape: it turns a recorded Tape into a Program that can be replayed. The compiler is a sequence
 // of small passes (tape/seal_passes.h), each tested on a tape of five nodes.
 #pragma once
 

@@ -43,13 +43,13 @@ MemoryPlan plan_memory(const Tape& tape, const std::vector<bool>& needs_gradient
 /// Gradients of parameters, of the loss and of `kept` values keep places of their own.
 void share_gradient_memory(const Tape& tape, const std::vector<Instruction>& instructions, MemoryPlan& plan,
                            std::span<const ValueId> kept = {});
-/// `share_value_memory` does the same for the values of a program without backward.
+/// Does the same for the values of a program without backward.
 void share_value_memory(const Tape& tape, const std::vector<Instruction>& instructions, MemoryPlan& plan);
 
 /// Throws when two dropout sites of the tape hash alike.
 void check_sites(const Tape& tape);
 
-/// `check_supported` throws, naming all ops that the backend lacks.
+/// Throws, naming all ops that the backend lacks.
 void check_supported(const std::vector<Instruction>& instructions, const Backend& backend);
 
 }  // namespace normscope::passes

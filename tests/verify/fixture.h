@@ -1,4 +1,4 @@
-// `Fixture` is the description of a fixture (tests/fixtures/README.md): its model as a ModelConfig and our name for
+// The description of a fixture (tests/fixtures/README.md): its model as a ModelConfig and our name for
 // each of its tensors. Used by verify.cpp.
 #pragma once
 

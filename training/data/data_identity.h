@@ -1,4 +1,4 @@
-// `DataIdentity` says which data a run reads, as far as that is known. A view, a log and a saved run carry it, so
+// Says which data a run reads, as far as that is known. A view, a log and a saved run carry it, so
 // that losses on other data are never compared silently.
 #pragma once
 

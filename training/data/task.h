@@ -1,4 +1,4 @@
-// `Task` is what a run learns: batches of tokens and targets, and the lines that belong under its loss curve.
+// What a run learns: batches of tokens and targets, and the lines that belong under its loss curve.
 //
 // Promises: a batch is a pure function of (seed, step, split, B, T), consecutive batches too. So runs that share a
 // seed see the same data whatever else differs, and any step can be replayed. batch() allocates nothing. Called by
@@ -129,7 +129,7 @@ class Task {
                     const BatchView& to) const;
   /// Returns such a batch.
   Batch draw(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t T) const;
-  /// Whether the rows of a step's batch begin where those of the step before ended; otherwise nothing
+  /// Whether the rows of a step's batch begin where the rows of the step before ended; otherwise nothing
   /// that was read before belongs to them. False for step 1.
   virtual bool goes_on(uint64_t, Split, int32_t, int32_t) const { return false; }
   /// The most rows that can go on in this way over segments of T symbols; 0 where nothing goes

@@ -1,4 +1,4 @@
-// `TextSource` is a text as a stream of tokens with its vocabulary, its letter statistics and its two splits.
+// A text as a stream of tokens with its vocabulary, its letter statistics and its two splits.
 //
 // Promises: the last 10 % of the tokens are validation, the rest is training, and no window crosses from one to the
 // other. hash() tells one text from another, so that a resumed run can refuse foreign data. Any fault of a file is

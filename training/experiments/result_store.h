@@ -1,4 +1,4 @@
-// `ResultStore` keeps results of finished runs on disk, under a key of all that decides the run's bits. So the same run
+// Keeps results of finished runs on disk, under a key of all that decides the run's bits. So the same run
 // is trained once, whoever asks for it: the lessons' checks, a comparison, a study. Each result is a file, a JSON
 // object with format, key, measurement and result. The state of a run that may be asked for more is beside it as a
 // checkpoint.

@@ -66,7 +66,7 @@ struct RunNumbers {
   double accuracy = kUnknown;    ///< of a classifier, 0 to 1
   double beta2 = kUnknown;       ///< sum over sub-layers of beta^2_ii at initialisation (Liu et al. 2020)
   std::string beta2_reason;      ///< why there is none
-  /// `gradient_first` and `gradient_last` are norms of dL/dW2 in layer 1 and in the last layer at step kGradientStep.
+  /// Norms of dL/dW2 in layer 1 and in the last layer at step kGradientStep.
   double gradient_first = kUnknown, gradient_last = kUnknown;
   /// Comes from the validation at the end: a classifier's accuracy or a parser's UAS, in percent; bits per
   /// character of a model with a memory. It is unknown for other models.

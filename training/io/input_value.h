@@ -1,4 +1,4 @@
-// `InputValue` is a value of a JSON text from outside, with its place in that text. The schema of a format is the
+// A value of a JSON text from outside, with its place in that text. The schema of a format is the
 // sequence of calls that reads it.
 //
 // Promises: a value that is read has the type, range and length that the call requires. Everything else throws Error

@@ -1,4 +1,4 @@
-// `Look` runs a model forward once over a batch: then every tensor of the program can be read, and the measurements
+// Runs a model forward once over a batch: then every tensor of the program can be read, and the measurements
 // of step_metrics.h can be taken. It reads the weights of a Store as they are, without dropout and without a memory
 // of earlier segments, and changes no bit of a run. Used by runs (on one fixed sequence before every step, on whole
 // batches on request), by the analyses of a run and of a start, and by what experiments measure.
@@ -48,7 +48,7 @@ class Look {
 
   /// Lists the measurements of a transformer over all rows. Throws Error for a model without sub-layers.
   const std::vector<StatInfo>& layout() { return live().layout(); }
-  /// `measure` replays, then fills one number for each entry of the layout. It allocates nothing once layout() was
+  /// Replays, then fills one number for each entry of the layout. It allocates nothing once layout() was
   /// called.
   void measure(std::span<double> out);
   std::vector<double> measure();

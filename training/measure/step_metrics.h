@@ -1,4 +1,4 @@
-// `LiveMeasurements` need more than one tensor at a time. They read the tensors of a program after a replay: at every
+// Live measurements need more than one tensor at a time. They read the tensors of a program after a replay: at every
 // step on one fixed sequence (measured_row of run/evaluate.h), where they join the stats in the run's History, and on
 // a whole batch on request. Of a padded sequence only the unpadded positions count.
 #pragma once

@@ -1,4 +1,4 @@
-// `Run` is one training run: a Store, its programs, its history. One thread (the trainer's) owns and steps it. A run
+// One training run: a Store, its programs, its history. One thread (the trainer's) owns and steps it. A run
 // is specification + seed + events: its edits, live or scheduled, replay bit for bit.
 #pragma once
 
@@ -100,10 +100,10 @@ class Run {
   /// and changes no bit of the run.
   std::shared_ptr<const BatchMeasurement> measure_batch();
   double validation_accuracy() const;  ///< of the last validation, for a classifier; NaN otherwise
-  /// Text written by the model now, at temperature 1. Its random numbers are those of (seed, site
+  /// Text written by the model now, at temperature 1. Its random numbers follow from (seed, site
   /// "sample"), the same for all runs of one seed. It changes no bit of the run.
   std::string sample(int32_t symbols);
-  /// `write_some` does this in small portions: up to `symbols` more of the line begun last. True when a line is
+  /// Does this in small portions: up to `symbols` more of the line begun last. True when a line is
   /// complete; the next call begins another.
   bool write_some(int32_t symbols, int32_t line_length);
   const std::string& written() const;  ///< the last complete line

@@ -1,4 +1,4 @@
-// `Run::Impl` is what a Run holds. Internal to run.cpp and run_moves.cpp.
+// What a Run holds. Internal to run.cpp and run_moves.cpp.
 #pragma once
 
 #include <algorithm>

@@ -121,7 +121,7 @@ void add_logits(const ReplayedRun& at, const Node& node, LogitSums& sums) {
     }
 }
 
-/// `jacobians` has, for every row, the spectral norm of the Jacobian without gain and AdaNorm's factor: 1/sigma, as what
+/// For every row, the spectral norm of the Jacobian without gain and AdaNorm's factor: 1/sigma, as what
 /// it multiplies is a projection or the identity; of a curve its steepest slope in the row.
 std::vector<double> jacobians(const ReplayedRun& at, const Node& node) {
   const NormKind kind = node.attributes.as<NormSpec>().kind;

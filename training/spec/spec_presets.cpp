@@ -37,7 +37,7 @@ constexpr RunPreset kRunPresets[] = {
     {"b2t-init", Placement::B2T, InitRule::B2T},
 };
 
-/// `transformer_of_2017` is as in Vaswani et al. (2017), with this program's sizes and rate.
+/// As in Vaswani et al. (2017), with this program's sizes and rate.
 RunSpec transformer_of_2017() {
   RunSpec spec = placed(Placement::Post, kDefaultWarmup);
   spec.model.positions = Positions::Sinusoidal;

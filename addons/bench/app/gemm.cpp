@@ -1,4 +1,4 @@
-// `bench_gemm` times GEMM at the shapes that training has, through the linear op's own stages, beside the sgemm of
+// Times GEMM at the shapes that training has, through the linear op's own stages, beside the sgemm of
 // oneDNN and OpenBLAS. It checks sampled elements of every result against sums in double precision.
 #include <fmt/format.h>
 #include <fmt/ranges.h>

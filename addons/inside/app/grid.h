@@ -1,4 +1,4 @@
-// `draw_grid` draws the stream of a model as a map: a row for each sub-layer, the embedding at the bottom, a column for
+// Draws the stream of a model as a map: a row for each sub-layer, the embedding at the bottom, a column for
 // each token, and beside each row what belongs to its sub-layer. The cells show how long the state is, how strongly the
 // loss depends on it, or what the model would say if it ended there.
 #pragma once

@@ -1,4 +1,4 @@
-// `inside_of` says what a transformer does with one text: how long each token's state is after each sub-layer, who
+// Says what a transformer does with one text: how long each token's state is after each sub-layer, who
 // contributed what to it, what leaving a sub-layer out does to the loss, where attention looks, and what each layer
 // would say. It reads the weights of a Store as they are and changes no bit of a run. The Inside screen, the Lab and
 // `normscope inspect` show it.

@@ -1,4 +1,4 @@
-// `RunInside` is what a run's model does with one text, at the step where it was asked: the measurements of
+// What a run's model does with one text, at the step where it was asked: the measurements of
 // inside/inside.h, and the words of its tokens.
 #pragma once
 

@@ -1,4 +1,4 @@
-// `fold_admin` folds Admin's omegas away (Liu et al. 2020, appendix C; norm-science A.9): a saved Admin run becomes a
+// Folds Admin's omegas away (Liu et al. 2020, appendix C; norm-science A.9): a saved Admin run becomes a
 // saved run of plain Post-LN that computes the same function. Called by `normscope admin-fold`.
 #pragma once
 

@@ -1,4 +1,4 @@
-// `folder_of` finds the folder of a published model by the paths that people have: the folder, a file in it
+// Finds the folder of a published model by the paths that people have: the folder, a file in it
 // (model.safetensors, config.json), a folder models--ORG--NAME in the cache of huggingface_hub, in which refs/main names
 // a snapshot, and ORG/NAME for the one in that cache.
 #pragma once

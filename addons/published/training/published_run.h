@@ -1,4 +1,4 @@
-// `run_of` makes a published model a run as any other: its specification, its weights (train.init_from) and a passage in
+// Makes a published model a run as any other: its specification, its weights (train.init_from) and a passage in
 // its own tokens. So it is looked into, changed, trained on, forked and compared by what does that with every run.
 #pragma once
 

@@ -1,4 +1,4 @@
-// `LogReader` reads a log: bytes in, runs out, in memory that does not grow with the file. It skips broken lines,
+// Reads a log: bytes in, runs out, in memory that does not grow with the file. It skips broken lines,
 // counts them and names the first. Of a header that is broken in part, the rest holds.
 //
 // Called by read_recorded (recorded_run.cpp), and through LogFollower by whatever shows a run while it trains.
@@ -37,7 +37,7 @@ void read_log(InputFile& in, LogReader& reader);
 
 class LogReader {
  public:
-  /// Names the runs; the mapping's rules precede those of the log's own header.
+  /// Names the runs; the mapping's rules come before the rules of the log's own header.
   explicit LogReader(std::string path, NameMapping mapping = {});
   LogReader(const LogReader&) = delete;
   LogReader& operator=(const LogReader&) = delete;

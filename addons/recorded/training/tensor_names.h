@@ -1,4 +1,4 @@
-// `TensorName` is our name for a tensor of another model: "model.layers.3.self_attn.q_proj.weight" is layer 4's
+// Our name for a tensor of another model: "model.layers.3.self_attn.q_proj.weight" is layer 4's
 // "attn.wq", which the engine calls "L04.attn.wq".
 //
 // Promises: the rules are a table (tensor_names.cpp) over the names of PyTorch's own modules, of the usual families

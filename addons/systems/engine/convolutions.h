@@ -1,4 +1,4 @@
-// `record_convolutions` records the three-layer convolutional network of Xu et al. (2019, section 2.1): two
+// Records the three-layer convolutional network of Xu et al. (2019, section 2.1): two
 // convolutions and a linear layer, with a norm of any kind. What the paper leaves open follows LeCun et al. (1998):
 // windows of 5 x 5, and after each convolution the largest of every 2 x 2 pixels.
 //

@@ -1,4 +1,4 @@
-// `DependencyParser` parses sentences greedily with a trained model. In every state it takes the allowed transition
+// Parses sentences greedily with a trained model. In every state it takes the allowed transition
 // with the largest logit, so that every sentence of n words has a tree after 2n transitions. It parses many sentences
 // at a time, a row each, and no sentence affects another. It has its own program over the run's Store and changes no
 // bit of it. Called by the scores of ParsingTask, by normscope parse and by tests.

@@ -1,4 +1,4 @@
-// `ParsingTask` is dependency parsing by transitions: a row is the 48 features of a state, its target the oracle's
+// Dependency parsing by transitions: a row is the 48 features of a state, its target the oracle's
 // next transition.
 //
 // Training rows are drawn at random from all states of the oracle on the training trees; validation rows come in

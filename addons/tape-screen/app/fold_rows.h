@@ -48,7 +48,7 @@ std::vector<FoldRow> fold_rows(const StepFacts& facts, const OpenRows& opened);
 bool is_forward(const ProgramData& program, size_t instruction);
 /// The row of an instruction; a probe has none.
 std::optional<size_t> row_of(const std::vector<FoldRow>& rows, const StepFacts& facts, size_t instruction);
-/// `listed_instructions` are those that the head stops at: all but the probes, in order of execution.
+/// The instructions at which the head stops: all but the probes, in order of execution.
 std::vector<size_t> listed_instructions(const ProgramData& program);
 /// The index of the nearest of them.
 size_t nearest_listed(const std::vector<size_t>& listed, size_t instruction);

@@ -1,4 +1,4 @@
-// See shown.h. Signs are those of the formulas in docs/ops.md.
+// See shown.h. The formulas in docs/ops.md have the same signs.
 #include "addons/tape-screen/app/shown.h"
 
 #include <fmt/format.h>

@@ -48,7 +48,7 @@ struct Bars {
 /// Replays the tape, and one beside it. Throws Error where a number is not finite, as where all of x are the
 /// same.
 Bars bars_of(const SmallTape& tape, const BarsHand& hand, const SmallTape* beside = nullptr);
-/// The tape that stands beside that of the figure; null: there is none.
+/// The tape that stands beside the figure's; null: there is none.
 const SmallTape* tape_beside(const Lesson& lesson, const Figure& figure);
 
 /// The hand after it has drawn one number of x to a value.

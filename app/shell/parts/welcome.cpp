@@ -17,7 +17,7 @@ namespace {
 constexpr float kHeight = 46;
 constexpr size_t kRuns = 3;  ///< of which the sentence speaks
 
-/// `Stop` of the tour: what it is about, from the first control to the last of those that are drawn.
+/// A stop of the tour: what it is about, from the first control to the last of those that are drawn.
 struct Stop {
   const char *words, *first, *last;
 };

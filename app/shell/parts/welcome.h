@@ -1,4 +1,4 @@
-// `draw_welcome` says above the Lab of a first start what is training there and what to do, in one sentence, and invites
+// Says above the Lab of a first start what is training there and what to do, in one sentence, and invites
 // to the course and to the Lab with equal ease.
 #pragma once
 

@@ -1,4 +1,4 @@
-// `ScreenPainter` turns the shapes and texts of Painter into triangles of a draw list.
+// Turns the shapes and texts of Painter into triangles of a draw list.
 #include <imgui.h>
 #include <imgui_internal.h>  // the draw list's white texel
 

@@ -5,7 +5,7 @@
 
 namespace normscope {
 
-/// NormKind lists the kinds of the layer_norm family. With mean and variance taken over a row x (D), and with
+/// Lists the kinds of the layer_norm family. With mean and variance taken over a row x (D), and with
 ///   sigma  =  sqrt(biased variance + eps)
 ///   y      =  (x - mean) / sigma
 /// the kinds compute
@@ -19,7 +19,7 @@ namespace normscope {
 ///   AdaNorm         C (1 - k y) * y        // the backward pass holds the first factor constant
 ///   DyT             gain * tanh(alpha x) + bias
 ///   Derf            gain * erf(alpha x + shift) + bias
-/// The detached kinds and AdaNorm (section 4) are those of Xu et al. 2019. DyT (Zhu et al. 2025, arXiv 2503.10622)
+/// The detached kinds and AdaNorm (section 4) are from Xu et al. 2019. DyT (Zhu et al. 2025, arXiv 2503.10622)
 /// knows no statistics and learns one alpha; Derf (Chen et al. 2025, arXiv 2512.10938) learns one shift beside it.
 enum class NormKind : uint8_t {
 #define NORM_KIND(Name, ...) Name,
@@ -32,7 +32,7 @@ inline constexpr NormKind kNormKinds[] = {
 #undef NORM_KIND
 };
 
-/// NormTraits says what a kind has and what its backward pass differentiates: a row of norm_kinds.def, which recorder,
+/// Says what a kind has and what its backward pass differentiates: a row of norm_kinds.def, which recorder,
 /// kernels, references and files read alike.
 struct NormTraits {
   const char* name = "";        ///< "layer norm, simple": in errors and tables
@@ -78,18 +78,18 @@ struct NormSpec {
   int32_t heads = 1;  ///< parts of a row, each a row of its own
   float eps = 1e-5f;
   float scale = 1.0f, slope = 0.1f;  ///< AdaNorm's C and k (Xu et al. 2019, section 4.2)
-  float gain_offset = 0.0f;          ///< 0, or 1: the gain is stored as what it differs from one by
+  float gain_offset = 0.0f;          ///< 0, or 1 where the parameter is gain - 1
   friend bool operator==(const NormSpec&, const NormSpec&) = default;
 };
 
-/// NormExtras holds what only some kinds read.
+/// Holds what only some kinds read.
 struct NormExtras {
   ValueId alpha = kNone;             ///< DyT and Derf
   ValueId shift = kNone;             ///< Derf
   float scale = 1.0f, slope = 0.1f;  ///< AdaNorm's C and k
   float gain_offset = 0.0f;  ///< 0 or 1, where the kind has a gain; 1: the parameter is gain - 1 (Gemma)
 };
-/// layer_norm records a norm over the last dimension of x (..,D); see NormKind. gain (D), bias (D), alpha (1) and
+/// Records a norm over the last dimension of x (..,D); see NormKind. gain (D), bias (D), alpha (1) and
 /// shift (1) are given where the kind has them, else they are kNone. Of each of the R rows it saves
 ///   saved[0]  =  mean            // 0 for Rms, RmsSimple, DyT and Derf
 ///   saved[1]  =  1 / sigma       // DyT: sqrt(sum of tanh(alpha x)^2 / sum of x^2), its scale of the row as a whole;

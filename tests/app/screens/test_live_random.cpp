@@ -31,7 +31,7 @@ std::vector<unsigned> seeds(std::vector<unsigned> usual) {
   return wanted ? std::vector<unsigned>{static_cast<unsigned>(std::atoi(wanted))} : usual;
 }
 
-// `kLongestFrame` and `kLongestEnd` are many times what either takes on a busy machine under a sanitizer.
+// Many times what either takes on a busy machine under a sanitizer.
 constexpr double kLongestFrame = 20, kLongestEnd = 30;
 
 // Takes the files that the hand asks for (plots, saved runs) in place of the folder that the tests run in.

@@ -36,7 +36,7 @@ struct Home {
       state{"XDG_STATE_HOME", folder.file("state")};
 };
 
-// Finally does something when it goes, however its block is left.
+// Does something when it goes, however its block is left.
 struct Finally {
   std::function<void()> action;
   ~Finally() { action(); }

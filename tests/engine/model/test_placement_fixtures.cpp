@@ -57,7 +57,7 @@ void keep_unit(Values& values, const ParameterInfo& info) {
   for (size_t i = 0; i < values.size(); ++i) values[i] /= std::sqrt(square(i));
 }
 
-/// Writes the fixture of a placement, its weights those of a perturbed model; the metadata says that it
+/// Writes the fixture of a placement, with the weights of a perturbed model; the metadata says that it
 /// is `named`.
 std::string write_fixture(Placement placement, Placement named) {
   TinyOptions options = kModelSizes;

@@ -237,7 +237,7 @@ TEST_CASE("reference: a neighbour of attention's window, cap or scale is another
   CHECK(scales > 7);
 }
 
-// The kernels' formulas are the reference's too, so their values are held to those of the definitions.
+// The kernels' formulas are the reference's too, so their values are held to the definitions.
 TEST_CASE("reference: the formulas have the values of their definitions", "[reference]") {
   namespace formulas = reference::formulas;
   for (const double x : {-3.0, -0.5, 0.0, 0.25, 1.0, 2.5}) {

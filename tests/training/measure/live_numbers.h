@@ -1,4 +1,4 @@
-// `DisturbedModel` is what the tests of live measurements measure; `number` finds a measurement by its name.
+// What the tests of live measurements measure; `number` finds a measurement by its name.
 #pragma once
 
 #include <algorithm>

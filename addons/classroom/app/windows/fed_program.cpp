@@ -1,4 +1,4 @@
-// `FedProgram` refuses: the programs that it feeds write to a file by its number (FedProgram::kMade), which Windows has
+// No program is fed on Windows: the fed programs write to a file by its number (FedProgram::kMade), which Windows has
 // not.
 #include "addons/classroom/app/commands/film/fed_program.h"
 

@@ -58,7 +58,7 @@ inline void add_seed(records::Recording& run, uint64_t seed, std::shared_ptr<con
   run.seeds.back().history = std::move(history);
 }
 
-/// A run of this program, whose batches equal those of every other run with the same seed.
+/// A run of this program, whose batches every other run with the same seed has too.
 inline records::Recording ours(std::string name, std::vector<std::shared_ptr<History>> histories) {
   records::Recording run;
   run.name = std::move(name);

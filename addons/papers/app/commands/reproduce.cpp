@@ -121,7 +121,7 @@ std::vector<DataSpec> data_of(const Claim& claim) {
   return data;
 }
 
-/// `check_pairs` refuses, before anything is trained, sentence pairs that are missing or too few for the pieces.
+/// Refuses, before anything is trained, sentence pairs that are missing or too few for the pieces.
 void check_pairs(const ReproduceOptions& options, const std::vector<const Claim*>& claims) {
   std::string missing;
   std::vector<DataSpec> different;

@@ -96,7 +96,7 @@ Surroundings read_surroundings(const InputValue& value);
 /// Makes tokens a text again ("decoder"): it changes the texts of the tokens; joined they are the text.
 using Decoder = std::function<void(std::vector<std::string>&)>;
 
-/// `read_decoder` puts, for null, a blank between tokens.
+/// For null it puts a blank between tokens.
 Decoder read_decoder(const InputValue& value);
 
 /// Writes every byte as a visible character, as byte-level vocabularies do: those of Latin-1 that

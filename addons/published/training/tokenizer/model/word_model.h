@@ -1,4 +1,4 @@
-// `WordModel` is what numbers a word: "model" of tokenizer.json. Byte-pair encoding merges pairs in the order of their
+// What numbers a word: "model" of tokenizer.json. Byte-pair encoding merges pairs in the order of their
 // ranks, Unigram takes the most probable way to cut, WordPiece the longest pieces from the left.
 #pragma once
 
