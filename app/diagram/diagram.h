@@ -123,7 +123,7 @@ struct KindChoice {
 // The epsilon of the norm, to be changed where it has one; null: it is not offered.
 KindChoice kind_menu(ui::Ui&, const ui::Rect& anchor, NormKind now, bool locked, bool may_lock = true,
                      double* epsilon = nullptr);
-// These functions (diagram_leave_out.cpp) handle layers and sub-layers clicked away. Names are those of
+// These functions (diagram_leave_out.cpp) handle layers and sub-layers clicked away. Names are as in
 // training/session/analysis.h.
 std::string place_name(const ModelConfig&, view::Side, int layer, std::optional<view::Sub> sub = {});
 bool is_left_out(const DiagramState&, const std::string& name);

@@ -1,4 +1,4 @@
-// This file draws the plots by layer at the cursor's step, the triangles of residual dependency, and the one cell of
+// Draws the plots by layer at the cursor's step, the triangles of residual dependency, and the one cell of
 // the compact layout.
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-// This file draws columns of panels and the plots over time, and serves a hand on one of them; lab_depth_plots.cpp
+// Draws columns of panels and the plots over time, and serves a hand on one of them; lab_depth_plots.cpp
 // draws plots by layer.
 #include <fmt/format.h>
 #include <imgui.h>

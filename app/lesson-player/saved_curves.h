@@ -16,7 +16,7 @@ class SavedCurves {
   /// An empty folder keeps nothing.
   explicit SavedCurves(std::string folder = "") : folder_(std::move(folder)) {}
 
-  /// Lessons/ beside the file of the progress; it is empty when the progress is kept in memory only.
+  /// The folder lessons/ beside the file of the progress; it is empty when the progress is kept in memory only.
   static std::string folder_beside(const std::string& progress_path);
 
   std::optional<MeasureState> load(const course::Lesson& lesson, const course::Changes& changes) const;

@@ -1,4 +1,4 @@
-// This file has the Lab's plots as values: LabView -> PlotSpec. The table in panels.h lists them; it also has title,
+// The Lab's plots as values: LabView -> PlotSpec. The table in panels.h lists them; it also has title,
 // question, axis and file of the plots that show no metric. The same plots are drawn on screen, exported as SVG, CSV
 // and text, and asserted on in tests. Nothing here depends on pixels but the room for labels.
 #pragma once

@@ -1,4 +1,4 @@
-// This file draws the learning rate: what was used, what is planned, and the handles that change it. See plot_specs.h.
+// Draws the learning rate: what was used, what is planned, and the handles that change it. See plot_specs.h.
 #include <fmt/format.h>
 
 #include <algorithm>

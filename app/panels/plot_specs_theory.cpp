@@ -1,4 +1,4 @@
-// This file lays what the papers predict, named curves of measure/theory.h, over what was measured. See plot_specs.h.
+// Lays what the papers predict, named curves of measure/theory.h, over what was measured. See plot_specs.h.
 #include <algorithm>
 #include <cmath>
 #include <limits>

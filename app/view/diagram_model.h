@@ -1,4 +1,4 @@
-// This file is the diagram before any drawing: which stacks and rows it has, which norms may go where, and what a
+// The diagram before any drawing: which stacks and rows it has, which norms may go where, and what a
 // drop, a key or a stroke of the brush does to a wiring. Its functions are pure. The drawn diagram, the run cards, the
 // plots (for the stack that they speak of) and the tests use them.
 #pragma once

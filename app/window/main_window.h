@@ -34,7 +34,7 @@ struct WindowOptions {
   std::function<bool()> interrupted{};  // true: a signal asks the window to end; the session is kept
 };
 
-// These are what run_window returns. kWindowNoDisplay, kWindowNoOpenGl: nothing was started; the caller says so and
+// What run_window returns. kWindowNoDisplay, kWindowNoOpenGl: nothing was started; the caller says so and
 // goes headless.
 // kDisplayLost: the display server went away under the window; the process ends with this code, and the autosave is
 // complete.

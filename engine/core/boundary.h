@@ -1,6 +1,6 @@
 // A boundary is where exceptions stop: each thread, each frame and each callback out of C code has one. Whatever the
 // work inside throws becomes a line that says what was being done, and the thread lives on. An Error's text already
-// says so; that of an exception from the allocator, the file system or a library does not.
+// says so; an exception from the allocator, the file system or a library does not.
 #pragma once
 
 #include <exception>

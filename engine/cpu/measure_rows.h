@@ -1,4 +1,4 @@
-// These are vectorised sums over rows of host memory for measure/step_metrics: means and squares of carried
+// Vectorised sums over rows of host memory for measure/step_metrics: means and squares of carried
 // components, dot products, entropies. They add float lanes within a row and doubles across rows, in a fixed order,
 // so results are bitwise identical for any number of threads.
 #pragma once

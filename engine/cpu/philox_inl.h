@@ -70,7 +70,7 @@ HWY_INLINE Bits kept_bits_of(const Counters& c, VU threshold) {
 }
 
 /// Draws which of n elements from `first` on are kept, where first % 4 == 0, and leaves their bits in `kept`,
-/// whole bytes of them. It calls body(i, count) when those of `count` more elements are there.
+/// whole bytes of them. It calls body(i, count) when the bits of `count` more elements are there.
 template <typename Body>
 HWY_INLINE void draw_kept(const DropoutSite& s, uint64_t first, int64_t n, uint8_t* kept, const Body& body) {
   const DU d;

@@ -136,7 +136,7 @@ Widths widths_of(const ModelConfig& c) {
   return {int64_t{c.heads} * head_width(c), int64_t{kv_heads(c)} * head_width(c), c.gated ? 3 : 2};
 }
 
-/// These are the floats of the parameters of one attention and of one feed-forward network, without norms (under 1 %).
+/// The floats of the parameters of one attention and of one feed-forward network, without norms (under 1 %).
 int64_t attention_parameters(const ModelConfig& c) {
   const int64_t d = c.d_model;
   const Widths w = widths_of(c);

@@ -132,7 +132,7 @@ struct ModelConfig {
 
 inline constexpr int32_t kMostMemory = 4096;
 
-/// These are what attention's zeros stand for.
+/// What attention's zeros stand for.
 int32_t head_width(const ModelConfig& config);
 int32_t kv_heads(const ModelConfig& config);
 /// Whether the model has an encoder and a decoder.

@@ -198,7 +198,7 @@ struct PlacementRule {
 };
 std::span<const PlacementRule> placement_rules();
 
-/// These are the preset for one sub-layer (attention of the first layer), a layer (from 1), a whole stack.
+/// The preset for one sub-layer (attention of the first layer), a layer (from 1), a whole stack.
 Wiring preset(Placement placement, NormKind norm, const StackContext& context);
 LayerWiring preset_layer(Placement placement, NormKind norm, const StackContext& context, int layer);
 StackWiring preset_stack(Placement placement, NormKind norm, const StackContext& context);

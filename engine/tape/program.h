@@ -70,7 +70,7 @@ class Program {
   Program& operator=(Program&&) noexcept = default;
 
   const ProgramData& data() const { return *data_; }
-  /// These are the host memory of a batch input, by name: fill it before replay. Throw for an unknown name or the
+  /// The host memory of a batch input, by name: fill it before replay. Throw for an unknown name or the
   /// wrong type.
   std::span<int32_t> tokens(std::string_view name);
   std::span<float> floats(std::string_view name);

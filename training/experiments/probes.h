@@ -33,7 +33,7 @@ std::vector<double> stream_squares(Store& store, const ModelConfig& config, cons
                                    std::string_view sublayer);
 
 /// The mean square of the stream along its way: of the input, then of the residual sum behind
-/// each sub-layer. With `branches` it is that of each sub-layer's branch instead.
+/// each sub-layer. With `branches`, of each sub-layer's branch instead.
 std::vector<double> path_squares(Store& store, const ModelConfig& config, const Batch& batch, bool branches);
 
 /// Returns, for the same sums, the share of positions whose |x|^2 is more than a tenth above the

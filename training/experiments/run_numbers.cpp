@@ -373,8 +373,8 @@ bool take_frame(const Run& run, int32_t step, Frames& frames) {
   return true;
 }
 
-/// Writes over what the newest step measured; what it did not measure stays. `places` are those of the numbers
-/// in a layout, found once for each.
+/// Writes over what the newest step measured; what it did not measure stays. `places` says where the numbers
+/// lie in a layout, found once for each.
 void take_last(const Run& run, std::vector<size_t>& places, Moment& last) {
   const History& history = *run.history();
   std::vector<float> all;

@@ -19,7 +19,7 @@
 namespace normscope {
 namespace {
 
-// These are what separates the folders of PATH, and how the files of programs end.
+// What separates the folders of PATH, and how the files of programs end.
 #ifdef _WIN32
 constexpr char kBetweenFolders = ';';
 constexpr const char* kProgramEndings[] = {".com", ".exe"};

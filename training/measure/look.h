@@ -28,8 +28,8 @@ void put(const Batch& batch, Program& program);
 class Look {
  public:
   /// For batches of that shape, which put() brings. `backward`: the parameters' gradients can be read too, until
-  /// another such program of the backend is replayed (SealOptions::reuse_bytes), and those of the embedding and of the
-  /// state after each sub-layer. Without `probabilities`, nobody reads attention's, and they take no room.
+  /// another such program of the backend is replayed (SealOptions::reuse_bytes), and the gradients of the embedding
+  /// and of the state after each sub-layer. Without `probabilities`, nobody reads attention's, and they take no room.
   Look(Store& store, const ModelConfig& model, const BatchShape& shape, bool backward = false,
        bool probabilities = true);
   /// For that batch.

@@ -49,7 +49,7 @@ class Run {
   void step();
   /// Makes the same update as step(), and returns the loss that its batch would have after it at each of
   /// these learning rates in the place of the run's own; at 0 that is the loss before it. Dropout masks and label
-  /// smoothing are those of the step. It changes no bit of the run. Throws Error where there is no update, or no room
+  /// smoothing are the step's. It changes no bit of the run. Throws Error where there is no update, or no room
   /// for a second copy of the weights.
   std::vector<double> step_along(std::span<const double> rates);
   int32_t steps_done() const;
@@ -72,7 +72,7 @@ class Run {
 
   /// Turns on or off (on at first) the measurements of measure/step_metrics.h on one fixed sequence
   /// (measured_row), at the weights that each step begins with. They join the history and change no bit of the run.
-  /// Off, the history has NaN in their place and in that of the critical rate (train.critical_every), which is NaN at
+  /// Off, the history has NaN in their place and for the critical rate (train.critical_every), which is NaN at
   /// the steps between its measurements too. With `every` above 1 the numbers of a step are repeated until the next is
   /// measured.
   void measure_live(bool on, int32_t every = 1);

@@ -41,7 +41,7 @@ std::vector<LogitSize> logit_sizes(Run& run);
 ///    RMS norm    1/rms
 ///    DyT         alpha max_j sech^2(alpha x_j)
 ///    Derf        2/sqrt(pi) alpha max_j exp(-(alpha x_j + s)^2)
-///    AdaNorm     that of its normalisation
+///    AdaNorm     as of its normalisation
 struct NormJacobian {
   std::string name;  ///< the norm's: "L03.attn.stream", "final"
   int32_t layer = 0;

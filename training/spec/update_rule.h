@@ -1,4 +1,4 @@
-// These are the optimizers by name and the numbers of a step. StepInputs holds a rule's values at step t, so that one
+// The optimizers by name and the numbers of a step. StepInputs holds a rule's values at step t, so that one
 // program (and one captured graph) serves all steps. Called by Run once a step, and by tests.
 #pragma once
 

@@ -1,4 +1,4 @@
-// This file puts numbers of Compare into words, the same in every sentence, table and figure; each comment shows what
+// Puts numbers of Compare into words, the same in every sentence, table and figure; each comment shows what
 // a function returns. Only app/compare and its screen read it.
 #pragma once
 

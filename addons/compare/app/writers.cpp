@@ -1,4 +1,4 @@
-// This file writes a comparison for the terminal, as Markdown and as CSV. See writers.h.
+// Writes a comparison for the terminal, as Markdown and as CSV. See writers.h.
 #include "addons/compare/app/writers.h"
 
 #include <fmt/format.h>

@@ -19,7 +19,7 @@ std::string title_of(const std::string& folder);
 /// against it.
 Message why_none(const std::string& path);
 
-/// Folder_of(). Throws Error where why_none() says something.
+/// As folder_of(). Throws Error where why_none() says something.
 std::string require_folder(const std::string& path);
 
 }  // namespace normscope::published

@@ -1,4 +1,4 @@
-// These are the functions that files of addons/published/families may ask for, and how a config.json becomes a
+// The functions that files of addons/published/families may ask for, and how a config.json becomes a
 // specification.
 #include <fmt/format.h>
 

@@ -27,7 +27,7 @@ struct ImageConfig {
 inline constexpr int32_t kConvolutions = 2;
 inline constexpr int32_t kPooled = 2;  ///< pixels of an image's side that become one
 
-/// These are the windows of convolution 1 or 2, and of the pooling after it.
+/// The windows of convolution 1 or 2, and of the pooling after it.
 ImageWindow convolution_window(const ModelConfig& config, int32_t layer);
 ImageWindow pooling_window(const ModelConfig& config, int32_t layer);
 

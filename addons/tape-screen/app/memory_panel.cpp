@@ -1,4 +1,4 @@
-// This file draws the picture of the memory plan, and has the hand on it. See memory_panel.h.
+// Draws the picture of the memory plan, and has the hand on it. See memory_panel.h.
 #include "addons/tape-screen/app/memory_panel.h"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 // The bars are a figure of a vector that passes a norm: x with its mean and its spread, what the norm makes of it, and
-// the gradient that comes back; beside it, if the figure asks for it, the gradient that another norm lets back. They are
-// those of a [tape] of the lesson, which is replayed with every number that a hand has moved: adding to all numbers of
+// the gradient that comes back; beside it, if the figure asks for it, the gradient that another norm lets back. They
+// show a [tape] of the lesson, which is replayed with every number that a hand has moved: adding to all numbers of
 // x, multiplying them all, or one number by itself. The player puts hands on them, the report shows the
 // tape as it is written.
 #pragma once

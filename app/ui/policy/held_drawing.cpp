@@ -1,4 +1,4 @@
-// This file is what Ui does about locked and hidden controls in a hit test and in the drawing. A control draws itself
+// What Ui does about locked and hidden controls in a hit test and in the drawing. A control draws itself
 // as always. At the end of the frame whatever lies in a hidden control becomes transparent, whatever lies in a locked
 // one pale, triangle by triangle, each as the smallest control around it says.
 #include <imgui.h>

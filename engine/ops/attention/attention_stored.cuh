@@ -13,7 +13,7 @@
 //   dk   =  ds^T q
 //   dv   =  (p * kept)^T dout
 // With a cap, ds is multiplied by 1 - (s / cap)^2, for which backward computes the scores again.
-// With kRelative a second product is added to each score, that of e with the distance of the key, and e has a gradient
+// With kRelative a second product is added to each score, e with the distance of the key, and e has a gradient
 // too (relative_attention.cu). Included by attention.cu, and by add-ons.
 #pragma once
 
@@ -140,7 +140,7 @@ __global__ void __launch_bounds__(kAttentionThreads) attend(Attention a) {
 }
 
 /// Turns gradients of a tile's capped scores, which lie at `scores` and where they have one in a.dscores, into
-/// those of scores, each element by the thread that computed it.
+/// gradients of scores, each element by the thread that computed it.
 __device__ inline void uncap(const Attention& a, const Head& head, int t0, int rows, int begin, int seen,
                              float* scores, size_t pitch, float* stage) {
   for (int s0 = begin; s0 < seen; s0 += static_cast<int>(kKeyTile)) {

@@ -66,8 +66,8 @@ constexpr bool holds_constant(NormKind k) {
   return traits.has_factor ||
          (traits.has_statistics && !(traits.mean_has_gradient && traits.sigma_has_gradient));
 }
-/// Whether y is x over its standard deviation, with or without the mean, and backward differentiates
-/// all of it. A row then leaves with mean square one, up to gain and bias.
+/// Whether y is x over its standard deviation, with or without the mean taken off, and backward
+/// differentiates all of it. A row then has mean square one, before gain and bias.
 constexpr bool is_plain(NormKind k) {
   return k != NormKind::None && traits_of(k).has_statistics && !holds_constant(k);
 }
@@ -87,7 +87,7 @@ struct NormExtras {
   ValueId alpha = kNone;             ///< DyT and Derf
   ValueId shift = kNone;             ///< Derf
   float scale = 1.0f, slope = 0.1f;  ///< AdaNorm's C and k
-  float gain_offset = 0.0f;  ///< 0 or 1, where the kind has a gain; 1: the parameter is gain - 1 (Gemma)
+  float gain_offset = 0.0f;          ///< 0, or 1 where the parameter is gain - 1 (Gemma)
 };
 /// Records a norm over the last dimension of x (..,D); see NormKind. gain (D), bias (D), alpha (1) and
 /// shift (1) are given where the kind has them, else they are kNone. Of each of the R rows it saves

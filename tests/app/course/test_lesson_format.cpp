@@ -126,7 +126,7 @@ TEST_CASE("what is left out of a lesson's run is what the engine leaves out of i
     CHECK(top.y[i] == ablation.from_top[i].loss - ablation.whole);
     CHECK(each.y[i] != 0);
   }
-  // The weights made room for those of another run: trained again, to the same bits.
+  // The weights made room for another run's: trained again, to the same bits.
   RunStore forgetful(1, std::make_shared<RunCache>(1));
   CHECK(measure_curve(lesson, *lesson.curve("each"), 1, forgetful).y == each.y);
   measure_curve(lesson, *lesson.curve("over_time"), 1, forgetful);

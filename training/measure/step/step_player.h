@@ -49,8 +49,8 @@ class StepPlayer {
 
   size_t size() const { return data().instructions.size(); }
   size_t position() const { return position_; }  ///< number of executed instructions
-  /// Executes up to that position, or begins anew when it lies behind: the state is that of a step played
-  /// exactly so far, to the bit. Throws Error beyond size().
+  /// Executes up to that position, or begins anew when it lies behind: the state is as if a step had been
+  /// played exactly so far, to the bit. Throws Error beyond size().
   void seek(size_t position);
 
   /// These list what an instruction reads (see backward_reads) and writes, in the order of its listing.

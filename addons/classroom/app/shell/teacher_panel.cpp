@@ -1,4 +1,4 @@
-// This file draws the panel in which a teacher prepares a lesson, and the menu of a control or a group. See teacher.h.
+// Draws the panel in which a teacher prepares a lesson, and the menu of a control or a group. See teacher.h.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// These are the tables of normscope inspect.
+// The tables of normscope inspect.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -44,7 +44,7 @@ struct Beside {
 /// A curve over x for every seed.
 struct Line {
   enum class Of : uint8_t {
-    Run,  ///< a number of one run over its steps: every step for loss and excess, those of ladder() for the others
+    Run,   ///< a number of one run over its steps: every step for loss and excess, the steps of ladder() else
     Runs,  ///< a number at the end of each of several runs; x: 1, 2, ...
     Grid,  ///< the same of one run under every pair of values of its axes; x: the value of a single numeric axis,
            ///< else the cell's number from 1, the first axis fastest

@@ -112,8 +112,8 @@ Json claim_json(const Outcome& outcome) {
 /// Whether all of its runs are there, with the time that they took.
 bool is_timed(const Outcome& outcome) { return outcome.finding != Finding::Unknown && outcome.seconds > 0; }
 
-/// The speed of a core, measuring included, over the finished runs; without any it is that of
-/// docs/reproduction.md.
+/// The speed of a core, measuring included, over the finished runs; without any, as over all
+/// claims.
 double flop_a_second(const std::vector<Outcome>& outcomes) {
   constexpr double kUsual = 5e10;
   double flop = 0, seconds = 0;

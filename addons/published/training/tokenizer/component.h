@@ -99,7 +99,7 @@ using Decoder = std::function<void(std::vector<std::string>&)>;
 /// For null it puts a blank between tokens.
 Decoder read_decoder(const InputValue& value);
 
-/// Writes every byte as a visible character, as byte-level vocabularies do: those of Latin-1 that
+/// Writes every byte as a visible character, as byte-level vocabularies do: bytes of Latin-1 that
 /// can be seen are themselves, the others follow from U+0100 on (Radford et al. 2019).
 std::string in_byte_alphabet(std::string_view bytes);
 /// Nothing where a character of the text stands for no byte.
