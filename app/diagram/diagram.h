@@ -36,10 +36,10 @@ struct DiagramState {
   bool placement_asked = false;             // what stands here is to become a placement of a file
   float scroll = 0;
 
-  // The members below are the hand's.
+  // The members below follow the mouse.
   std::optional<view::SlotId> dragging;    // token that is held
   ui::Vec grip;                            // from its slot to where it is now
-  std::optional<Slot> target;              // legal slot under the hand
+  std::optional<Slot> target;              // legal slot under the mouse
   std::optional<view::SlotId> hovered;     // token under the mouse
   std::optional<int> hovered_layer;        // 0-based; row under the mouse
   std::optional<view::SlotId> focus_next;  // slot that the keyboard goes to
@@ -47,7 +47,7 @@ struct DiagramState {
   std::optional<double> epsilon;           // of its norm, while it is being set there
   bool only_this = false;                  // Alt
   bool from_start = false;                 // Shift
-  bool brush = false;                      // Ctrl: only the layers that the hand passed
+  bool brush = false;                      // Ctrl: only the layers that the user passed
   std::vector<int> painted;                // layers painted by the brush so far
   bool cancelled = false;                  // Escape during a drag, so that the release is no drop
   std::optional<view::WiringChange> preview;
@@ -72,7 +72,7 @@ struct DiagramInput {
   view::LabData& data;
   int step = 0;  // the cursor's step, for the micro-bars
   bool compact = false;
-  std::optional<int> hover_layer{};  // 0-based; under the hand in a plot
+  std::optional<int> hover_layer{};  // 0-based; under the mouse in a plot
 };
 
 // The run whose diagram is shown: the selected one, or the source while D is still being built.
@@ -103,7 +103,7 @@ void draw_run_tiles(ui::Ui&, DiagramState&, const DiagramInput&, ui::Vec right_c
 void draw_diagram(ui::Ui&, DiagramState&, const DiagramInput&, const ui::Rect& area, const ui::Rect& footer,
                   std::vector<session::Command>&);
 
-// The run that would be, if the norm in the hand were dropped where it is, or the preset under the mouse pressed. Nothing
+// The run that would be, if the held norm were dropped where it is, or the preset under the mouse pressed. Nothing
 // without either.
 std::optional<RunSpec> spec_in_question(const DiagramState&, const DiagramInput&);
 

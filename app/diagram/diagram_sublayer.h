@@ -11,7 +11,7 @@
 namespace normscope::diagram {
 
 // Draws on a log scale, a millionth to 3, in the colour of the layer (from 0). `lit`: the layer
-// is under the hand elsewhere.
+// is under the mouse elsewhere.
 void paint_gradient_bar(ui::Ui&, const ui::Rect&, float value, int layer, int layers, bool lit);
 
 // Reads its numbers from `run`.

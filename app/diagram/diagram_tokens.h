@@ -38,7 +38,7 @@ struct TokenPainter {
   // Draws everything of a slot but the break of the residual stream.
   void slot(const ui::Rect&, view::SlotId at, ui::Colour behind);
   void small_slot(const ui::Rect&, view::SlotId at);
-  // Draws the norm in the hand.
+  // Draws the held norm.
   void held_token(const DiagramLayout&);
   // Leads keys and values from the encoder into the decoder's cross-attention.
   void memory_line(const DiagramLayout&);

@@ -40,7 +40,7 @@ class LabScreen {
   std::vector<Elsewhere> elsewhere(const ui::Registry&, const LabView&);
   // Brings a control into sight that stands in another tab, in a menu or below the end of a panel.
   void reveal(std::string_view control, const ui::Registry&);
-  // What all plots and the diagram show: the step, and the layer and step under the hand.
+  // What all plots and the diagram show: the step, and the layer and step under the mouse.
   const panels::PlotOptions& shown() const { return plot_; }
   // Where the gaps between the panels stand.
   Splits& splits() { return splits_; }

@@ -19,7 +19,7 @@ struct TransportState {
   bool open_pace = false;          // the list behind the step counter is to open
   std::vector<int> bookmarks;      // steps, ascending
   int fork_source = 0;             // index of the run that "play on from here" forks
-  std::optional<int> pinned_step;  // the step cursor where a hand has set it; none: the newest step
+  std::optional<int> pinned_step;  // the step cursor where a user has set it; none: the newest step
 };
 
 // The steps per second of the speed choices; 0: as fast as possible.

@@ -18,9 +18,9 @@
 
 namespace normscope::panels {
 
-// How a panel is drawn and what a hand on it does.
+// How a panel is drawn and what the mouse does on it.
 enum class Form : uint8_t {
-  Steps,     // one plot over the steps: the hand sets the cursor and drags handles
+  Steps,     // one plot over the steps: the user sets the cursor and drags handles
   Strips,    // a strip per run over the steps, with a line per layer
   Layers,    // one plot by layer
   Triangles  // a heat map per run

@@ -28,8 +28,8 @@ struct PlotOptions {
   std::optional<int> heads_of{};  // 0-based: the layer whose heads have a line each over time, where they can
   bool map = false;               // the variances over time are maps, where they are chosen
   bool weights = false;           // the triangles are of weights over depth, where a run has them
-  std::optional<int> hover_layer{};    // 0-based; under the hand in another plot or in the diagram
-  std::optional<double> hover_step{};  // under the hand in another plot over time
+  std::optional<int> hover_layer{};    // 0-based; under the mouse in another plot or in the diagram
+  std::optional<double> hover_step{};  // under the mouse in another plot over time
 };
 
 // What sets this run apart, for the end of its line: "no warm-up", "Pre-LN", "12 norms moved".
@@ -114,7 +114,7 @@ std::string whose(const RunView&, view::Side);
 void log_axis(plot::Axis&, double lo, double hi);
 plot::Axis layer_axis(int layers);
 plot::Axis step_axis(const LabView&);
-// Puts in the cursor's step, and the step under the hand in another plot over time.
+// Puts in the cursor's step, and the step under the mouse in another plot over time.
 void put_cursor(plot::PlotSpec&, const PlotOptions&, bool flag);
 
 }  // namespace normscope::panels

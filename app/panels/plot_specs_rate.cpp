@@ -260,7 +260,7 @@ PlotSpec rate_plot(const LabView& view, view::LabData& data, const PlotOptions& 
   const int end = static_cast<int>(plot.x.hi);
   double top = 0;
   const std::vector<RateGroup> groups = rate_groups(view, options);
-  // The axis follows the schedules as they are, not as they are dragged, or it would run away from the hand.
+  // The axis follows the schedules as they are, not as they are dragged, or it would run away from the user.
   for (const RunView& run : view.runs)
     top = std::max({top, static_cast<double>(run.spec->train.schedule.peak),
                     static_cast<double>(data.rate(run)->span().highest)});

@@ -31,7 +31,7 @@ struct SettingsState {
   std::string typed;    // typed into the open box of a text
   std::string refusal;  // why the typed text was not taken; shown below the box
   std::string
-      restart_hint;  // set while a structural field is under the hand: shown instead of the panel's note
+      restart_hint;  // set while a structural field is under the mouse: shown instead of the panel's note
 };
 
 // Whether a field has a row of its own, settings/KEY; the others have another place.

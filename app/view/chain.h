@@ -46,7 +46,7 @@ Placement chain_placement(const ModelConfig& model, const StackWiring& stack);
 std::string preset_refusal(const ModelConfig& model, Placement placement);
 /// Returns "before ReLU", "before layer", "no norm".
 std::string chain_caption(const ModelConfig& model);
-/// How a hand begins to change the norms of any model in its diagram: "Drag a norm", "Click a norm",
+/// How a user begins to change the norms of any model in its diagram: "Drag a norm", "Click a norm",
 /// "Click a free slot", "Choose a preset".
 const std::string& first_move(const ModelConfig& model);
 /// Whether a norm of a model without a stream goes from place to place.

@@ -134,7 +134,7 @@ GlyphSlots glyph_slots(const Stack& stack);
 /// Returns "all 12 norms before their branch", "this norm after its branch", "all 12 norms onto the
 /// stream". `what` stands after "norms": " of the decoder".
 std::string drop_text(const WiringChange& change, Slot to, bool only_this, const std::string& what = {});
-/// What a slot is and what the hand may do with it.
+/// What a slot is and what the user may do with it.
 std::string slot_help(const Stack& stack, SlotId at);
 /// Names the layers of a stroke: "layers 2 to 4".
 std::string layers_text(std::vector<int> layers);

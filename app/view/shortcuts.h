@@ -71,7 +71,7 @@ struct Shortcut {
 
 std::span<const Shortcut> shortcuts();
 const Shortcut& shortcut_of(Act act);
-/// The control that an act stands for, so that a key or the palette reaches no more than a hand
+/// The control that an act stands for, so that a key or the palette reaches no more than the mouse
 /// does. An act without a control is called "command/...". The name is empty for what only acts on the control in
 /// focus.
 std::string_view control_of(Act act);

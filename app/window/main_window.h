@@ -1,4 +1,4 @@
-// The window: GLFW, OpenGL 3.3, the event loop. It draws when something happened (a hand, a new view
+// The window: GLFW, OpenGL 3.3, the event loop. It draws when something happened (input, a new view
 // of the trainer) and sleeps otherwise; training goes on in the Lab's own threads. main calls it; draw_app draws all
 // that it shows.
 #pragma once
@@ -61,7 +61,7 @@ class FramePacer {
   double period(double now) const;
 
   bool software_, changed_ = true, animating_ = false, settled_ = true;
-  bool echo_ = false;  // one more frame after a hand's, in which other places light up for what it hovers
+  bool echo_ = false;  // one more frame after input, in which other places light up for what is hovered
   double last_ = -1e9, hand_ = -1e9;
 };
 

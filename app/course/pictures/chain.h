@@ -1,7 +1,7 @@
 // The chain is a figure of why arrows in random directions add up slowly: the stream of a fresh model, drawn as a chain
 // of its branches. Each is as long as the root of its mean square, and the angle at which it joins is the one that the
 // lengths of the stream before and behind it leave, so the end of the chain is as far from the start as the stream is
-// long. The player shows as much of it as the hand chooses, the report all of it.
+// long. The player shows as much of it as the user chooses, the report all of it.
 #pragma once
 
 #include <cstdint>

@@ -2,7 +2,7 @@
 // an arrow into every layer. Its width is the logarithm of the length of the gradient that arrives there, and beside it
 // stands what the norms on that way divide the gradient by: a norm multiplies it by its Jacobian, gain over spread, less
 // the parts along the row and along ones (Xu et al. 2019, eq. 1 and 2). The player
-// shows it at the step that the hand chooses, the report at the last.
+// shows it at the step that the user chooses, the report at the last.
 #pragma once
 
 #include <string>
@@ -34,7 +34,7 @@ struct Walk {
 /// The first step of a figure's curves, and the last that any of them has reached; it is less than the
 /// first where nothing may be seen.
 std::pair<int32_t, int32_t> walk_steps(const Lesson& lesson, const Figure& figure, const FigureData& data);
-/// The one that a walk shows before a hand has chosen another.
+/// The one that a walk shows before a user has chosen another.
 int32_t opening_step(const Figure& figure, const std::pair<int32_t, int32_t>& steps);
 /// Takes a step from what may be seen: the learner's own run, or the mean over the seeds.
 Walk walk_at(const Lesson& lesson, const Figure& figure, const FigureData& data, int32_t step);

@@ -115,7 +115,7 @@ std::optional<Hit> Ui::stopped_hit(const std::string& name, const Rect& rect, st
   return Hit{};
 }
 
-// While pointing, the hand, or Tab and Enter, only names the control.
+// While pointing, the mouse, or Tab and Enter, only names the control.
 Hit Ui::pointed_hit(const std::string& name, const Rect& rect, HitOptions options, Hit h) {
   options.enabled = true;
   keyboard(h, name, options);

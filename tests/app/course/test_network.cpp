@@ -1,5 +1,5 @@
 // These tests cover a tape drawn as a network: where its boxes lie, how one number is followed through it, forward and
-// backward, what the reader refuses, and the hand that points at a number.
+// backward, what the reader refuses, and the user who points at a number.
 #include <algorithm>
 #include <string>
 #include <vector>

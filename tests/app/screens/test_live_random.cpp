@@ -1,4 +1,4 @@
-// These tests have a hand that does anything (random_hand.h), on a Lab that trains and on a lesson that measures:
+// These tests have a user who does anything (random_hand.h), on a Lab that trains and on a lesson that measures:
 // nothing throws, no frame waits for the trainer, the trainer carries out what was asked in its time, and the end does
 // not wait for what nobody will see.
 #include <fmt/format.h>
@@ -34,7 +34,7 @@ std::vector<unsigned> seeds(std::vector<unsigned> usual) {
 // Many times what either takes on a busy machine under a sanitizer.
 constexpr double kLongestFrame = 20, kLongestEnd = 30;
 
-// Takes the files that the hand asks for (plots, saved runs) in place of the folder that the tests run in.
+// Takes the files that the user asks for (plots, saved runs) in place of the folder that the tests run in.
 struct OwnFolder {
   OwnFolder() : before(std::filesystem::current_path()) { std::filesystem::current_path(folder.file(".")); }
   ~OwnFolder() { std::filesystem::current_path(before); }

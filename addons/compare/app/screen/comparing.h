@@ -1,6 +1,6 @@
 // Makes comparisons off the thread that draws. That thread asks in every frame and gets the newest
 // comparison that is ready, with its plots, so a frame in which nothing changed computes nothing. While runs train,
-// comparisons take at most a quarter of one thread's time; a choice of the hand does not wait for that.
+// comparisons take at most a quarter of one thread's time; a user's choice does not wait for that.
 #pragma once
 
 #include <functional>

@@ -136,7 +136,7 @@ TEST_CASE("comparing and following on threads: what is ready is shown, and the b
   }
   REQUIRE(shown);
   CHECK(rung >= 2);
-  // A rest before the next one is cut short by the hand, and by the end.
+  // A rest before the next one is cut short by the user, and by the end.
   comparing.newest("more data", "choice", {}, none);
   comparing.newest("more data", "another choice", {}, none);
 }
