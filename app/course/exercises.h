@@ -120,7 +120,7 @@ inline constexpr const char *kTooLow = "too low", *kTooHigh = "too high", *kFarT
                             *kFarTooHigh = "far too high", *kOtherSign = "other sign",
                             *kOtherDirection = "other direction";
 
-/// Says whether an answer may lie on both sides of zero.
+/// Whether an answer may lie on both sides of zero.
 bool has_either_sign(const Prediction& prediction);
 
 /// Names a pair of cards, by their ids, that an answer has in the wrong order.

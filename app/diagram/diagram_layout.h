@@ -38,7 +38,7 @@ struct SmallSlots {
   }
 };
 
-// Has micro-bars of a collapsed row: of a layer in a group, of a sub-layer otherwise.
+// Micro-bars of a collapsed row: of a layer in a group, of a sub-layer otherwise.
 struct BarLayout {
   ui::Rect size, gradient;
   int layer = 0;

@@ -178,7 +178,7 @@ void LabScreen::triangles_scale(Frame& f, const Rect& bar, const plot::HeatMap& 
   p.text({bar.right() + 6, bar.bottom()}, tick, t.ink3, heat.signed_data ? "−" + full : "0");
 }
 
-// Has title, stack and step; a button asks for a whole batch where none was measured.
+// Title, stack and step; a button asks for a whole batch where none was measured.
 Rect LabScreen::triangles_panel(Frame& f, const Panel& panel, const Rect& rect, const plot::PlotSpec& head) {
   Painter& p = f.ui.paint();
   const TextStyle small{Face::Sans, type::body};

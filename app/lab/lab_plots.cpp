@@ -208,7 +208,7 @@ void LabScreen::map_hit(Frame& f, const plot::PlotSpec& plot, const plot::PlotHi
   if (const std::string words = cell_words(plot, hit.x, hit.y); !words.empty()) f.ui.tooltip(words);
 }
 
-// Has title, choices, and the key: layer 1 ... 6 or head 1 ... 4 in the colours of the lines, or the scale
+// Title, choices, and the key: layer 1 ... 6 or head 1 ... 4 in the colours of the lines, or the scale
 // of a map.
 Rect LabScreen::strips_panel(Frame& f, const Panel& panel, const Rect& rect, plot::PlotSpec head) {
   const bool of_matrix = panel.metric && info(metric_of(panel)).of_matrix, chooses = chooses_lines(f, panel);

@@ -45,9 +45,9 @@ class LabScreen {
   // Where the gaps between the panels stand.
   Splits& splits() { return splits_; }
   const Splits& splits() const { return splits_; }
-  // Says that only the plots of a first start are shown, with a button for the others.
+  // Whether only the plots of a first start are shown, with a button for the others.
   bool& few() { return few_; }
-  // Says that the window was opened without runs of its own: the Lab then offers to start some.
+  // Whether the window was opened without runs of its own: the Lab then offers to start some.
   bool& without_runs() { return without_runs_; }
 
  private:

@@ -39,7 +39,7 @@ struct RateGroup {
   std::vector<size_t> runs;
 };
 
-// Says that two schedules read the same in words.
+// Whether two schedules read the same in words.
 bool told_alike(const Schedule& a, const Schedule& b) {
   return a.kind == b.kind && std::max(a.warmup, 0) == std::max(b.warmup, 0);
 }
@@ -196,7 +196,7 @@ void add_rate_handles(PlotSpec& plot, const std::vector<RateGroup>& groups, cons
   }
 }
 
-// Has the measured critical rates, and the run whose rate is the largest share of its critical rate.
+// The measured critical rates, and the run whose rate is the largest share of its critical rate.
 struct Critical {
   double lowest = 0, highest = 0;  // of all that a logarithmic axis can show; 0: none
   const RunView* run = nullptr;

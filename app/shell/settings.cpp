@@ -71,7 +71,7 @@ void remove_at_once(const fs::path& folder, [[maybe_unused]] GoneFolder& gone) {
   if (!error) fs::remove_all(aside, error);
 }
 
-// Says that a folder was made long ago: between its making and its lock another window may look.
+// Whether a folder was made long ago: between its making and its lock another window may look.
 bool is_old(const fs::path& folder) {
   struct stat info {};
   return stat(folder.c_str(), &info) == 0 && info.st_mtime < std::time(nullptr) - kBeginningSeconds;

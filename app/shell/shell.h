@@ -58,7 +58,7 @@ void run_act(AppState&, ui::Ui&, view::Act);
 // Why an act would be refused now; empty: it would not. refusals.cpp.
 std::string refusal_of(const AppState&, const ui::Ui&, view::Act);
 std::string refusal_of(const AppState&, const ui::Ui&, const PaletteItem&);
-// Says that the item is on the Lab's screen while another screen is shown.
+// Whether the item is on the Lab's screen while another screen is shown.
 bool is_hidden(const ui::Ui&, const PaletteItem&);
 
 // The search box of the top bar; `wide`: with its text. It returns true when it was clicked, which asks

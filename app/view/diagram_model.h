@@ -47,7 +47,7 @@ struct Stack {
   bool is_locked(SlotId at) const;
 };
 
-/// Has the one or two stacks of a model.
+/// The one or two stacks of a model.
 struct Stacks {
   StackWiring main, encoder;
   bool both = false;  // an encoder-decoder: `encoder` counts, and layers of `main` have cross-attention

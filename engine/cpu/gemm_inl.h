@@ -104,7 +104,7 @@ constexpr int kTileRows = 4;
 #endif
 constexpr int64_t kPrefetchFrom = 64;  // k of a tile that is long enough to fetch C meanwhile
 constexpr int64_t kLine = 16;          // floats of a cache line
-// Says that several tiles share the lines of A^T, and each meets what the others drove out of a cache.
+// Whether several tiles share the lines of A^T, and each meets what the others drove out of a cache.
 constexpr bool kNarrowTile = 2 * kTileRows < kLine;
 
 /// How many rows before its use a line of A^T is fetched, as the processor does not foresee rows
@@ -180,7 +180,7 @@ void tile(int64_t k, const float* HWY_RESTRICT a, int64_t sa, const float* HWY_R
   }
 }
 
-/// Has the tiles by number of rows.
+/// The tiles by number of rows.
 template <int kVectors, bool kARows>
 struct Tiles {
 #define NORMSCOPE_TILE(R) (R <= kTileRows ? &tile<(R <= kTileRows ? R : 1), kVectors, kARows> : nullptr)

@@ -53,7 +53,7 @@ struct Counters {
   }
 };
 
-/// Has a bit for each element whose counter is done, 0 where its word is below `threshold`. The blocks
+/// A bit for each element whose counter is done, 0 where its word is below `threshold`. The blocks
 /// of even lanes come before the words of odd ones.
 HWY_INLINE Bits kept_bits_of(const Counters& c, VU threshold) {
   const DU d;

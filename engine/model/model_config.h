@@ -13,7 +13,7 @@
 
 namespace normscope {
 
-/// Has the activations of ops/activations/activations.def.
+/// The activations of ops/activations/activations.def.
 enum class Activation : uint8_t {
 #define ACTIVATION(Name, op) Name,
 #include "engine/ops/activations/activations.def"

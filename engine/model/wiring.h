@@ -121,7 +121,7 @@ std::string_view words_at(const StackWiring& stack, std::string_view slot);  ///
 std::vector<WiredNorm*> norms_of(StackWiring& stack);
 std::vector<WiredNorm> norms_of(const StackWiring& stack);
 
-/// Has the placements of model/placements.def, and Custom for any other wiring. What add_placement adds
+/// The placements of model/placements.def, and Custom for any other wiring. What add_placement adds
 /// comes after Custom.
 enum class Placement : uint8_t {
 #define PLACEMENT(Name, ...) Name,

@@ -22,7 +22,7 @@ std::vector<Instruction> emit_forward(const Tape& tape);
 std::vector<Instruction> emit_backward(const Tape& tape, const std::vector<bool>& needs_gradient,
                                        ValueId loss);
 
-/// Has grad_norm always, clip and the optimizer on request, and behind that what the tape asks for.
+/// The norm of the gradient always, clip and the optimizer on request, and behind them what the tape asks for.
 std::vector<Instruction> update_instructions(const SealOptions& options, std::span<const Node> after = {});
 
 /// Puts each requested probe right after the instruction that completes its tensor: the writer of a

@@ -47,7 +47,7 @@ struct BatchView {
   std::span<int32_t> types;  // (rows, length): rows of the table of types (ModelConfig::token_types)
 };
 
-/// Has the tokens and targets of one batch, (B,T) row-major, or targets (B). A target of -1 counts for nothing.
+/// The tokens and targets of one batch, (B,T) row-major, or targets (B). A target of -1 counts for nothing.
 struct Batch {
   int32_t B = 0, T = 0;
   std::vector<int32_t> tokens, targets, source, key_lengths, target_lengths, types;
@@ -147,7 +147,7 @@ class Task {
   /// each split is long enough for B rows.
   virtual void require_batch(int32_t, int32_t T) const { require_context(T); }
 
-  /// Has the probability of each symbol among the targets. Its entropy, in nats per symbol, is the loss of a
+  /// The probability of each symbol among the targets. Its entropy, in nats per symbol, is the loss of a
   /// model that knows frequencies only.
   std::span<const double> unigram() const { return unigram_; }
   double unigram_entropy() const;
@@ -159,7 +159,7 @@ class Task {
   virtual std::string question(const Batch& row) const { return decode(row.tokens); }
   /// Turns a text of the user's into symbols. Throws Error, also for data that are no running text.
   virtual std::vector<int32_t> encode(std::string_view text) const;
-  /// Has the kind of each symbol, for models that tell them apart; empty where all are of one.
+  /// The kind of each symbol, for models that tell them apart; empty where all are of one.
   virtual std::vector<int32_t> types(std::span<const int32_t>) const { return {}; }
   /// Names one symbol.
   virtual std::string label(int32_t token) const { return decode(std::span(&token, 1)); }

@@ -270,7 +270,7 @@ bool take_gradients(const Run& run, RunNumbers& numbers) {
   return true;
 }
 
-/// Has five digits: a store of thousands of runs stays small, and nobody looks closer.
+/// Five digits: a store of thousands of runs stays small, and nobody looks closer.
 double short_number(double value) {
   return std::isfinite(value) ? std::strtod(fmt::format("{:.5g}", value).c_str(), nullptr) : kUnknown;
 }

@@ -70,7 +70,7 @@ struct Progress {
 using OnProgress = std::function<bool(const Progress&)>;  ///< false: stop
 
 struct StudyResults {
-  /// Has nothing for an untrained run, and the verdict Failed for one that is refused or could not be made.
+  /// Nothing for an untrained run, and the verdict Failed for one that is refused or could not be made.
   std::vector<std::optional<RunNumbers>> runs;
   std::vector<size_t> first;  ///< by run, the first run that is equal to it, or itself
   /// The distinct runs that the store lacks and this shard trains, and what they start from.

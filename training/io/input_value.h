@@ -35,7 +35,7 @@ class InputValue {
   InputValue at(std::string_view key) const;
   std::optional<InputValue> find(std::string_view key) const;  ///< the same; nothing when it is missing
   std::vector<std::pair<std::string, InputValue>> members(size_t most) const;
-  /// Has the items of a list of `least` to `most`.
+  /// The items of a list of `least` to `most`.
   std::vector<InputValue> list(size_t least, size_t most) const;
 
   bool is_null() const;

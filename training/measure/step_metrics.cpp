@@ -641,7 +641,7 @@ StreamWeights LiveMeasurements::weights_of(ValueId value, size_t to, std::vector
   return {host, to, shared};
 }
 
-/// Has the components as they were written, and their coefficients in what is read.
+/// Carries the components as they were written, and their coefficients in what is read.
 void LiveMeasurements::carry_streams(const Sublayer& s) {
   const auto rows = static_cast<int64_t>(rows_), width = static_cast<int64_t>(width_);
   const size_t own = static_cast<size_t>(s.index_in_stack);

@@ -24,7 +24,7 @@ std::vector<int32_t> prompt_of(const Task& task, uint64_t seed, int32_t sequence
   return {batch.tokens.begin(), batch.tokens.begin() + length};
 }
 
-// Has no more positions than the line needs: the cost of a symbol grows with them.
+// No more positions than the line needs: the cost of a symbol grows with them.
 int32_t window_of(const ModelConfig& model, size_t prompt, int32_t line_length) {
   return std::min(model.sequence, static_cast<int32_t>(prompt) + line_length);
 }

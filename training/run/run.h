@@ -24,7 +24,7 @@ const char* to_string(RunState state);
 /// Says "stuck at letter frequencies", or above them where the mean loss is clearly higher.
 Message stuck_words(double mean, double level, const std::string& unit);
 
-/// Has the numbers of measure/step_metrics.h over a whole batch instead of one fixed sequence.
+/// The numbers of measure/step_metrics.h over a whole batch instead of one fixed sequence.
 /// They are taken after `step` steps, on the batch of that step (of step 1 before the first).
 struct BatchMeasurement {
   int32_t step = 0, sequences = 0;

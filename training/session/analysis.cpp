@@ -35,7 +35,7 @@ bool counts(std::span<const int32_t> lengths, int64_t row, int64_t position) {
   return lengths.empty() || position < lengths[static_cast<size_t>(row)];
 }
 
-/// Has one program for each shape that occurs. It calls `f` with every batch.
+/// One program for each shape that occurs. It calls `f` with every batch.
 template <typename F>
 void each_batch(Run& run, Split split, int32_t first, int32_t count, bool backward, F f) {
   const RunSpec& spec = run.spec();

@@ -20,7 +20,7 @@
 
 namespace normscope {
 
-/// Has the losses of a card under other seeds, in nats; index i is step i + 1. It is as long as the longest
+/// The losses of a card under other seeds, in nats; index i is step i + 1. It is as long as the longest
 /// rerun, and each step counts the reruns that reached it finite.
 struct RunSpread {
   /// One rerun, whose losses are shared with the store of finished runs.

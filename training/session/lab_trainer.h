@@ -90,7 +90,7 @@ class LabTrainer {
   void pause();
 
   bool has_work() const;
-  /// Says whether its next work changes nothing of the session: it is for a copy of a step, or a look.
+  /// Whether its next work changes nothing of the session: it is for a copy of a step, or a look.
   bool only_looks() const { return replays() || looking(); }
   /// The time until which a speed limit holds the next step back.
   Clock::time_point next_step_at() const { return next_step_; }

@@ -133,9 +133,9 @@ std::string critical_cost_text(int32_t every);
 /// 0: it is never measured.
 int32_t critical_every(const RunSpec& spec, const std::vector<Edit>& edits);
 
-/// Has three runs: A Post-LN without warm-up, B Post-LN with warm-up 200, C Pre-LN without.
+/// Three runs: A Post-LN without warm-up, B Post-LN with warm-up 200, C Pre-LN without.
 std::vector<RunSpec> default_comparison(const DataSpec& data = {}, uint64_t seed = 1);
-/// Has three runs of an architecture on its own data; of a transformer the default comparison.
+/// Three runs of an architecture on its own data; of a transformer the default comparison.
 std::vector<RunSpec> comparison_of(std::string_view architecture);
 /// Lists the single presets of `normscope train --preset`: "post", "post-warmup", "pre", "admin", ...
 /// Of add-ons: rows PRESET("name", function that makes it) of presets.def.

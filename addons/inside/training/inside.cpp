@@ -32,7 +32,7 @@ std::string layer_of(const Sublayer& s) {
   return s.name.substr(0, s.name.find('.'));
 }
 
-/// Has |x| of each token.
+/// |x| of each token.
 std::vector<float> row_norms(const std::vector<float>& states, size_t width) {
   std::vector<float> norms;
   for (size_t at = 0; at < states.size(); at += width)

@@ -10,7 +10,7 @@
 
 namespace normscope {
 
-/// Has the logits of a replay. `loss` is the value that softmax_xent gave.
+/// The logits of a replay. `loss` is the value that softmax_xent gave.
 class Said {
  public:
   Said(const Program& program, ValueId logits, ValueId loss);

@@ -32,7 +32,7 @@ struct WeightedSum {
   }
 };
 
-/// Has x_i . dout_j of one position: a thread a weight.
+/// x_i . dout_j of one position: a thread a weight.
 struct Products {
   const float *x, *dout;
   float* dw;

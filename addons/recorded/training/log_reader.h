@@ -91,7 +91,7 @@ class LogFollower {
   /// True when something is new. Throws Error when the file cannot be read; the next poll tries again. It
   /// looks at `stop` after each MiB, and leaves the rest to the next poll.
   bool poll(const std::atomic<bool>* stop = nullptr);
-  /// Has no runs before the first step. Where the file was replaced, each run says so in `missing`.
+  /// No runs before the first step. Where the file was replaced, each run says so in `missing`.
   RecordedFile file() const;
 
  private:

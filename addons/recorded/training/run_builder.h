@@ -35,7 +35,7 @@ namespace normscope::records {
 /// far as it scales all tokens and features alike.
 class OlderShares {
  public:
-  /// Has "beta2.I.J", J < I, and "beta2.I.sum"; nothing where the line has such numbers itself, lacks one of those
+  /// "beta2.I.J", J < I, and "beta2.I.sum"; nothing where the line has such numbers itself, lacks one of those
   /// that are needed, or is of more than kMostSublayers. Valid until the next call.
   std::span<const LogStat> of(const LogStep& step);
 

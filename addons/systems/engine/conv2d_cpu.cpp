@@ -121,7 +121,7 @@ Stages conv2d_forward(const Call& call) {
 
 // ---- backward --------------------------------------------------------------------------------------------
 
-/// Has the chunks of each part of the work, none where nobody asks for it, and the places of dP and of what
+/// The chunks of each part of the work, none where nobody asks for it, and the places of dP and of what
 /// is packed for either product in the workspace, in floats.
 struct Backward {
   int64_t patches = 0, pack_input = 0, bias = 0;  // first stage

@@ -46,7 +46,7 @@ std::vector<DependencyTree> parse_conllu(std::string_view text, const std::strin
 /// Writes ten columns for each word, DEPS always _, and a blank line after each sentence.
 std::string conllu_text(std::span<const DependencyTree> trees);
 
-/// Has the head of word w at place w - 1.
+/// The head of word w at place w - 1.
 std::vector<int32_t> heads_of(const DependencyTree& tree);
 /// Whether the words below every word, itself included, are adjacent: then no two arcs cross,
 /// including those from a root in front of the first word. It takes time linear in the words. `heads` is a tree.

@@ -76,7 +76,7 @@ bool StepWorker::busy() const {
   return todo_.any() || asked_;
 }
 
-/// Says that something was asked for since, so that nobody waits any more for what is under way.
+/// Whether something was asked for since, so that nobody waits any more for what is under way.
 bool StepWorker::newer() const {
   const std::lock_guard lock(mutex_);
   return quit_ || todo_.any();

@@ -249,7 +249,7 @@ HWY_NOINLINE void cap_gradients(const Head& x, int64_t q0, int64_t m, const floa
 /// Counts the bits before the bits of the queries from q0 on: elements are drawn four at a time.
 inline int64_t first_bit(const Head& x, int64_t q0) { return (x.p_at + q0 * x.tk) % 4; }
 
-/// Has room for what the mask of a last vector reads beyond the bits of a block of queries.
+/// Room for what the mask of a last vector reads beyond the bits of a block of queries.
 inline int64_t block_mask_floats(int64_t rows, int64_t tk) { return mask_floats(rows * tk + kLanes + 8); }
 
 /// Where Call::kept has the bits of the block of queries from q0 on; blocks have `rows` queries.

@@ -32,7 +32,7 @@ using fixture::PlayerDriver;
 using fixture::refusal_of;
 using fixture::replaced;
 
-// Has two small runs: one with a letter, one that is only compared.
+// Two small runs: one with a letter, one that is only compared.
 const std::string kSmall = test::refusal_base("lesson");
 
 std::string with(const std::string& from, const std::string& to) { return replaced(kSmall, from, to); }

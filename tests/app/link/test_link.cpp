@@ -125,7 +125,7 @@ class RandomSession {
   std::mt19937 random_;
 };
 
-// Says that the runs differ in nothing that training reads.
+// Whether the runs differ in nothing that training reads.
 inline bool trains_alike(const ConfigRun& a, const ConfigRun& b) {
   if (a.letter != b.letter || a.edits != b.edits || a.spec.name != b.spec.name) return false;
   const std::vector<Edit> differ = edits_between(a.spec, b.spec, 0);

@@ -42,7 +42,7 @@ struct OwnFolder {
   std::filesystem::path before;
 };
 
-// Has the whole course with small models, measured by a real worker; its progress stays in the folder.
+// The whole course with small models, measured by a real worker; its progress stays in the folder.
 std::shared_ptr<lessons::Player> small_player(std::shared_ptr<RunCache> finished, const OwnFolder& folder) {
   return std::make_shared<lessons::Player>(
       small_course(), std::make_unique<lessons::Worker>(std::function<void()>{}, 1, std::move(finished)),

@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Has both XDG folders inside one of the test's own.
+// Both XDG folders inside one of the test's own.
 struct Home {
   test::Folder folder;
   const test::Variable config{"XDG_CONFIG_HOME", folder.file("config")},

@@ -24,7 +24,7 @@ constexpr float kRate = 1e-3f;
 const TinyOptions kModelSizes{
     .layers = 2, .width = 16, .heads = 2, .feed_forward = 24, .vocabulary = 13, .batch = 2, .sequence = 7};
 
-/// Has the tensors of a fixture; they live until the file is written.
+/// The tensors of a fixture; they live until the file is written.
 struct File {
   SafetensorsWriter writer;
   std::vector<std::unique_ptr<Values>> kept;

@@ -358,7 +358,7 @@ std::vector<float> frame_at(const Run& run, int32_t step) {
   return all;
 }
 
-/// Has the live numbers of a run at a step, in the layout's order. Those of its update follow, which are of the
+/// The live numbers of a run at a step, in the layout's order. Those of its update follow, which are of the
 /// step's batch.
 std::vector<float> live_at(const Run& run, int32_t step) {
   const std::vector<float> all = frame_at(run, step);

@@ -12,7 +12,7 @@ namespace normscope::test_singular_values {
 
 using Doubles = std::vector<double>;
 
-/// Has these singular values: a diagonal whose neighbouring rows, then columns, are rotated, some times over.
+/// These singular values: a diagonal whose neighbouring rows, then columns, are rotated, some times over.
 Doubles built(const Doubles& values, size_t rows, size_t cols) {
   Doubles a(rows * cols, 0.0);
   for (size_t i = 0; i < values.size(); ++i) a[i * cols + i] = values[i];

@@ -30,7 +30,7 @@ RunSpec spec_of(const std::string& optimizer, const char* decay = "0", const cha
   return spec;
 }
 
-/// Has an eps below all gradients: key biases have nothing but rounding, about as large as the usual eps.
+/// An eps below all gradients: key biases have nothing but rounding, about as large as the usual eps.
 RunSpec bare_spec(const std::string& optimizer) {
   RunSpec spec = spec_of(optimizer);
   set_field(spec, "train.eps", "1e-15");

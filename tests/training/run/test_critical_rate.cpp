@@ -237,7 +237,7 @@ TEST_CASE("critical rate: where the loss in double crosses its start along the u
   }
 }
 
-/// Has nearly even targets, so that SGD comes near a minimum, where the loss is nearly quadratic.
+/// Nearly even targets, so that SGD comes near a minimum, where the loss is nearly quadratic.
 RunSpec near_a_minimum() {
   return spec_with("pre", {{"model.activation", "gelu"},
                            {"train.optimizer", "sgd"},

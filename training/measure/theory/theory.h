@@ -116,7 +116,7 @@ std::vector<double> pre_gradient_profile(std::span<const double> squares);
 /// Tells two places of a batch: of one sequence, at one place of two sequences, at two places of two
 /// sequences.
 enum PairPlace : size_t { kSequence, kColumn, kApart, kPairPlaces };
-/// Has a number by place, and then for one symbol (0) or two (1).
+/// A number by place, and then for one symbol (0) or two (1).
 template <typename T>
 using Pairs = std::array<std::array<T, 2>, kPairPlaces>;
 

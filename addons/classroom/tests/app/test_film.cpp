@@ -25,7 +25,7 @@ constexpr const char* kRuns = "[run.A]\n[run.B]\nmodel.placement = \"pre\"\n";
 constexpr const char* kSmall = " --size 1024x600";
 constexpr size_t kFrameBytes = size_t{1024} * 600 * 4;
 
-/// Has two runs of twelve steps: as Ctrl+S saves them, and as a window keeps them.
+/// Two runs of twelve steps: as Ctrl+S saves them, and as a window keeps them.
 struct Sessions {
   Folder folder;
   std::string config = folder.write("two.toml", std::string(kTiny) + kRuns);

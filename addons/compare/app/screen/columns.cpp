@@ -425,7 +425,7 @@ void CompareScreen::draw_places(Frame& f, const Rect& rect, bool with_panel) {
   draw_loupe(f, rest);
 }
 
-/// Has a line a run: a click puts the cursor there and that layer under the loupe.
+/// A line a run: a click puts the cursor there and that layer under the loupe.
 void CompareScreen::draw_place_rows(Frame& f, Rect& rest) {
   Ui& ui = f.ui;
   Painter& p = ui.paint();

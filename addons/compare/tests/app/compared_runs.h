@@ -31,7 +31,7 @@ inline std::vector<StatInfo> layout(bool gradients = true) {
   return stats;
 }
 
-/// Has loss 3 + 0.1 seed, gradient norms 0.1, updates 0.02, weights 4, states 1; constant in time.
+/// Loss 3 + 0.1 seed, gradient norms 0.1, updates 0.02, weights 4, states 1; constant in time.
 inline std::shared_ptr<History> history(int32_t steps, uint64_t seed = 1, const Change& change = unchanged,
                                         bool gradients = true) {
   auto result = std::make_shared<History>(layout(gradients));

@@ -110,7 +110,7 @@ LayerShares shares_of(const Inside::Sublayer& s, size_t first, bool dominated) {
   return {median_of(by_token[0]), median_of(by_token[1]), median_of(by_token[2])};
 }
 
-/// Has a row for each layer: the shares of its last state.
+/// A row for each layer: the shares of its last state.
 void print_shares(const Inspection& of) {
   const std::vector<Inside::Sublayer>& all = of.inside.sublayers;
   const bool dominated = dominant_of(of.inside).has_value();

@@ -343,7 +343,7 @@ constexpr float kClaimWidth = 960, kNames = 300, kPanel = 280, kOurs = kNames + 
                 kHead = 92, kPlotHeight = 380;
 constexpr TextStyle kBody{Face::Sans, type::body}, kTick{Face::Sans, type::tick};
 
-/// Has the number of the paper, a measure of ours, or both.
+/// The number of the paper, a measure of ours, or both.
 struct PictureRow {
   std::string what, unit;
   double paper = std::numeric_limits<double>::quiet_NaN();

@@ -58,7 +58,7 @@ class Charsmap {
   std::string replaced(std::string_view text) const;
 
  private:
-  /// Has what replaces the shortest beginning of `part` that the table knows.
+  /// What replaces the shortest beginning of `part` that the table knows.
   std::optional<std::string_view> find(std::string_view part) const;
 
   std::vector<uint32_t> units_;

@@ -23,7 +23,7 @@ struct EvaluatedWord {
   std::string relation, upos, xpos;
 };
 
-/// Has the words of all sentences, read column by column from the file's text and by nothing of the engine.
+/// The words of all sentences, read column by column from the file's text and by nothing of the engine.
 std::vector<std::vector<EvaluatedWord>> evaluated(const std::string& text) {
   std::vector<std::vector<EvaluatedWord>> sentences(1);
   size_t at = 0;
