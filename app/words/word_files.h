@@ -1,4 +1,4 @@
-// Gives the files of assets/words, which the build put into the program.
+// The files of assets/words, which the build put into the program.
 #pragma once
 
 #include <span>

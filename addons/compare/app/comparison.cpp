@@ -382,7 +382,7 @@ std::string difference_sentence(const Comparison& all) {
 
 namespace {
 
-/// Says the placement with the settings, and leaves out the seed.
+/// Adds the placement to the settings, and takes out the seed.
 void complete_settings(Recording& run) {
   const auto is = [](const char* key) { return [key](const auto& setting) { return setting.first == key; }; };
   if (!run.placement.empty() && std::none_of(run.settings.begin(), run.settings.end(), is("model.placement")))
@@ -419,7 +419,7 @@ std::vector<Recording> grouped(std::span<const Recording> runs) {
 
 namespace {
 
-constexpr size_t kMostReruns = 128;  // whose histories are kept; then all of them are made anew
+constexpr size_t kMostReruns = 128;  // so many histories are kept; beyond, all of them are made anew
 
 const RunView* run_of(const LabView& view, char letter) {
   const int at = view::find_run(view, letter);

@@ -5,7 +5,7 @@
 
 namespace normscope {
 
-/// Lists the kinds of the layer_norm family. With mean and variance taken over a row x (D), and with
+/// The kinds of the layer_norm family. With mean and variance taken over a row x (D), and with
 ///   sigma  =  sqrt(biased variance + eps)
 ///   y      =  (x - mean) / sigma
 /// the kinds compute
@@ -32,14 +32,14 @@ inline constexpr NormKind kNormKinds[] = {
 #undef NORM_KIND
 };
 
-/// Says what a kind has and what its backward pass differentiates: a row of norm_kinds.def, which recorder,
+/// What a kind has, and what its backward pass differentiates: a row of norm_kinds.def, which recorder,
 /// kernels, references and files read alike.
 struct NormTraits {
   const char* name = "";        ///< "layer norm, simple": in errors and tables
   const char* short_name = "";  ///< "simple": on the command line and in files
   bool has_gain = false, has_bias = false;
   bool has_alpha = false;      ///< one learned slope within tanh or erf
-  bool has_shift = false;      ///< one learned number that is added to it there
+  bool has_shift = false;      ///< one learned number, added within erf
   bool has_factor = false;     ///< C (1 - k y), which the backward pass holds constant
   bool has_statistics = true;  ///< of a row; with them epsilon
   bool is_centred = true;
@@ -82,7 +82,7 @@ struct NormSpec {
   friend bool operator==(const NormSpec&, const NormSpec&) = default;
 };
 
-/// Holds what only some kinds read.
+/// What only some kinds read.
 struct NormExtras {
   ValueId alpha = kNone;             ///< DyT and Derf
   ValueId shift = kNone;             ///< Derf
@@ -94,8 +94,8 @@ struct NormExtras {
 ///   saved[0]  =  mean            // 0 for Rms, RmsSimple, DyT and Derf
 ///   saved[1]  =  1 / sigma       // DyT: sqrt(sum of tanh(alpha x)^2 / sum of x^2), its scale of the row as a whole;
 ///                                // Derf: the same of its erf
-/// The variance takes a second pass over the row. With heads > 1 each of as many equal parts of a row is a row of its
-/// own: R is heads times as large, and the parts share a gain and a bias of D / heads numbers. With extras.gain_offset 1
+/// The variance takes a second pass over the row. With heads > 1 a row is cut into as many equal parts, each a row of
+/// its own: R is heads times as large, and the parts share a gain and a bias of D / heads numbers. With extras.gain_offset 1
 /// the gain of NormKind is 1 + the input `gain`.
 ValueId layer_norm(Tape&, const std::string& name, NormKind kind, ValueId x, ValueId gain, ValueId bias,
                    float eps, int32_t heads = 1, const NormExtras& extras = {});
