@@ -32,7 +32,7 @@ std::string lessons_folder();
 
 /// The language that was wished for, or the one that NORMSCOPE_LANGUAGE names, "de"; empty: English.
 std::string course_language();
-/// For a command line that names one for whatever command comes.
+/// The language that a command line names, for whatever command comes.
 void wish_language(const std::string& language);
 
 struct Broken {

@@ -45,7 +45,7 @@ enum class Act {
   Glossary,
   CopyPlot,
   Theme,
-/// Of add-ons: rows of their shortcuts.def.
+/// The acts of add-ons: rows of their shortcuts.def.
 #define SHORTCUT(Name, id, chord, control) Name,
 #include "chosen/shortcuts.def"
 #undef SHORTCUT

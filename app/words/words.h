@@ -72,7 +72,7 @@ class Language {
   std::string tr(std::string_view english, Places places) const;
 
   const Entry& text(std::string_view english) const;
-  /// Of the room "errors" or "training", by the English phrase or format; nullptr where the room lacks it.
+  /// The entry in the room "errors" or "training" by its English phrase or format; nullptr where the room lacks it.
   const Entry* phrase(std::string_view room, std::string_view english) const;
 
   /// The text of a key, in English where this language lacks it. A key without a text is returned

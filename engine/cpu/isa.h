@@ -17,7 +17,7 @@ namespace normscope::cpu {
 /// chosen name.
 std::string choose_isa(std::string_view name = "");
 
-/// For callers that only want the refusal.
+/// Throws what choose_isa() throws, for callers that need no choice.
 inline void check_instruction_set() { choose_isa(); }
 
 /// Lists what this processor and build offer, best first.

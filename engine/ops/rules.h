@@ -42,7 +42,7 @@ struct OpRules {
   const char* (*variant)(const Attributes&) = nullptr;  ///< null: the op has one rule
   /// Additions and multiplications, a product of matrices counted densely; null: too few to count.
   double (*flop)(const ProgramData&, const Instruction&) = nullptr;
-  /// Of an op that ends a step: how often it reads or writes an array of the parameters' size.
+  /// How often an op that ends a step reads or writes an array of the parameters' size.
   double passes = 0;
   double matrix_room =
       0;  ///< of such an op: its workspace, in arrays as large as all matrices between hidden states

@@ -47,7 +47,7 @@ struct NameSet {
   }
 };
 
-/// Of the residual dependency, keeps the shares of the branch itself and of the input, and the sum over
+/// Whether a share of the residual dependency is kept: the branch's own, the input's, and the sum over
 /// all.
 bool kept_share(const std::string& name) {
   const size_t beta = name.find("beta2.");

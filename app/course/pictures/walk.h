@@ -21,7 +21,7 @@ struct Walk {
     std::string name;             ///< of the run, or of the part
     std::vector<double> lengths;  ///< by layer, the lowest first; empty: not known yet
     std::string part{};           ///< "decoder", of a model with two stacks; empty: it has one
-    /// By layer what the norms on the way into it divide the gradient by, in the order in which it passes
+    /// For each layer, by what the norms on the way into it divide the gradient, in the order in which it passes
     /// them: the spread of what each norm read. Empty where there is no norm on the stream, or nothing is known.
     std::vector<std::vector<double>> divisors{};
   };

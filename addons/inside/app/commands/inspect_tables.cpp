@@ -98,7 +98,7 @@ LayerShares sums_of(size_t first, size_t last, const Share& share) {
   return sums;
 }
 
-/// Of all tokens together or, where one dominates, the median over the tokens.
+/// The shares over all tokens together or, where one dominates, their median over the tokens.
 LayerShares shares_of(const Inside::Sublayer& s, size_t first, bool dominated) {
   const size_t last = s.shares.size() - 1;
   if (!dominated) return sums_of(first, last, [&](size_t j) { return s.shares[j]; });
