@@ -71,7 +71,7 @@ std::pair<std::string, size_t> parts_of(const std::string& field) {
   const size_t open = field.find('[');
   if (open == field.npos || field.back() != ']') return {field, 0};
   const unsigned long place = std::strtoul(field.c_str() + open + 1, nullptr, 10);
-  // What is no place of any number becomes one that no number has.
+  // What is not a place of any number becomes one that no number has.
   return {field.substr(0, open), place == 0 ? kMostSmallNumbers + 1 : place};
 }
 

@@ -49,7 +49,7 @@ struct DiagramState {
   bool from_start = false;                 // Shift
   bool brush = false;                      // Ctrl: only the layers that the user passed
   std::vector<int> painted;                // layers painted by the brush so far
-  bool cancelled = false;                  // Escape during a drag, so that the release is no drop
+  bool cancelled = false;                  // Escape during a drag, so that the release is not a drop
   std::optional<view::WiringChange> preview;
   std::vector<view::SlotId> locked;  // norms that stay whatever the others do
   // Layers clicked away to see the loss without them, "L03", "dec.L02.cross", in run `left_out_of`.

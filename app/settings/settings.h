@@ -40,7 +40,7 @@ bool listed(const Field& field);
 bool has_row(const Field& field, const LabView& view);
 // Where a field without a row is changed: "transport/budget"; empty for a field with a row.
 std::string_view place_of(const Field& field);
-// Returns fields that differ between the runs, in table order (name and budget are no settings).
+// Returns fields that differ between the runs, in table order (name and budget are not settings).
 /// The help of a setting in the language of the window, with what add-ons say of it.
 std::string spoken_help(const Field& field);
 std::vector<const Field*> differing_fields(const LabView& view);

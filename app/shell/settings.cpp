@@ -268,7 +268,7 @@ AutosaveFolder::AutosaveFolder(const std::string& state_folder) {
     number = std::max(number, number_of(entry.path()));
   std::string aside = (sessions / (std::string(kBeginning) + "XXXXXX")).string();
 #ifdef _WIN32
-  // A folder in which a file is open keeps its name there. One without a lock is no window's, and is left alone.
+  // A folder in which a file is open keeps its name there. One without a lock is not a window's, and is left alone.
   do {
     aside = path_ = (sessions / fmt::format("{:06}", ++number)).string();
   } while (!fs::create_directory(path_, error) && !error);

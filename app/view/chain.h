@@ -19,7 +19,7 @@ struct ChainPart {
   Placement placement = Placement::None;  // the placement that puts norms in such slots
 };
 
-/// What the app asks of a network that is no transformer.
+/// What the app asks of a network that is not a transformer.
 struct Chain {
   std::vector<ChainPart> (*parts)(const ModelConfig&, const StackWiring&);  ///< see chain_of
   int (*layers)(const ModelConfig&);                                        ///< see chain_layers

@@ -78,7 +78,7 @@ struct ModelConfig {
   /// gradient goes there. Only with positions that reach there; 0: none.
   int32_t memory = 0;
   int32_t vocabulary = 0;  ///< V: comes from the data
-  /// Encoder: logits (B,T,classes) from a head of its own instead of symbols; 0 = none. A network that is no transformer
+  /// Encoder: logits (B,T,classes) from a head of its own instead of symbols; 0 = none. A network that is not a transformer
   /// tells so many classes apart.
   int32_t classes = 0;
   AttentionConfig attention;

@@ -26,7 +26,7 @@ struct SealOptions {
 };
 
 /// Throws Error when used ops are missing on the Store's backend (all named at once), when two dropout sites
-/// hash alike, when the Store is not materialized, and when the loss is no scalar.
+/// hash alike, when the Store is not materialized, and when the loss is not a scalar.
 Program seal(const Tape& tape, const SealOptions& options);
 
 }  // namespace normscope

@@ -305,7 +305,7 @@ LossResult<S> softmax_xent(const Array<S>& logits, const std::vector<int32_t>& t
   return result;
 }
 
-/// A target that is no symbol is ignored.
+/// A target that is not a symbol is ignored.
 template <class S>
 Outputs<S> forward(Op<OpKind::SoftmaxXent>, const Call<S>& c) {
   std::vector<int32_t> targets = c.integers(1);

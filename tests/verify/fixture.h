@@ -35,7 +35,7 @@ struct Fixture {
   std::string parameter(const std::string& name) const;
 };
 
-/// How a fixture describes a network that is no transformer, an add-on's.
+/// How a fixture describes a network that is not a transformer, an add-on's.
 struct FixtureForm {
   std::string_view name;  ///< "conv"
   void (*read)(const InputValue& config, ModelConfig& model);

@@ -157,7 +157,7 @@ class Task {
   virtual std::string decode(std::span<const int32_t> tokens) const = 0;
   /// What the class of a row is asked of, as text.
   virtual std::string question(const Batch& row) const { return decode(row.tokens); }
-  /// Turns a text of the user's into symbols. Throws Error, also for data that are no running text.
+  /// Turns a text of the user's into symbols. Throws Error, also for data that are not running text.
   virtual std::vector<int32_t> encode(std::string_view text) const;
   /// The kind of each symbol, for models that tell them apart; empty where all are of one.
   virtual std::vector<int32_t> types(std::span<const int32_t>) const { return {}; }

@@ -199,7 +199,7 @@ bool is_number_of_a_step(const std::string& y, bool by_layer) {
       name.replace(star, 2, "L01");
       return kept_at_steps(name) || kept_at_moments(name);
     }
-    return kept_at_steps(name);  // numbers at start and end are no curve over steps
+    return kept_at_steps(name);  // numbers at start and end are not a curve over steps
   };
   const auto [top, below] = two_names(y);
   return known(top) && (below.empty() || known(below));

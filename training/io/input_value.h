@@ -31,7 +31,7 @@ class InputValue {
   /// own. Throws Error for text that is no JSON.
   static InputValue parse(std::string_view json, Message where, std::string path = "");
 
-  /// A member of an object. Throws Error when it is missing, or this is no object.
+  /// A member of an object. Throws Error when it is missing, or this is not an object.
   InputValue at(std::string_view key) const;
   std::optional<InputValue> find(std::string_view key) const;  ///< the same; nothing when it is missing
   std::vector<std::pair<std::string, InputValue>> members(size_t most) const;

@@ -117,7 +117,7 @@ struct Ablation {
 std::vector<std::string> ablation_names(const ModelConfig& model);
 
 /// Leaves out each layer and sub-layer alone, the top of each stack together, and `chosen` together.
-/// Throws Error for an unknown name and for a model that is no transformer, which has no branches.
+/// Throws Error for an unknown name and for a model that is not a transformer, which has no branches.
 Ablation layer_ablation(Run& run, std::vector<std::string> chosen = {});
 
 /// The loss with all `names` left out together; without names, the whole model's.

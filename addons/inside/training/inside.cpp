@@ -91,7 +91,7 @@ std::vector<Inside::Gradient> gradients_of(const Look& look, const Store& store)
   return gradients;
 }
 
-/// Reads the probabilities; their entropy is over the first `queries`, which are no padding.
+/// Reads the probabilities; their entropy is over the first `queries`, which are not padding.
 std::vector<Inside::Attention> attention_of(const Look& look, const Numbers& number, size_t queries) {
   std::vector<Inside::Attention> all;
   for (const SublayerValues& s : look.values().sublayers) {

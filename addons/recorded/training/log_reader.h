@@ -32,7 +32,7 @@ inline constexpr size_t kLeastRunBudget = size_t{64} << 10;
 inline constexpr const char* kReplaced = "the run before: another one took its place in this file";
 
 class LogReader;
-/// Reads the whole of an open file. Throws Error when it is no log, or has no step.
+/// Reads the whole of an open file. Throws Error when it is not a log, or has no step.
 void read_log(InputFile& in, LogReader& reader);
 
 class LogReader {
@@ -54,7 +54,7 @@ class LogReader {
   bool has_step() const { return steps_ > 0; }
   /// Whether a line was too long and no line so far was a log's.
   bool hopeless() const { return understood_ == 0 && too_long_; }
-  /// Why this is no log with a step in it; empty when it is.
+  /// Why this is not a log with a step in it; empty when it is.
   Message fault() const;
 
  private:

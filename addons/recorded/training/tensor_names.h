@@ -44,7 +44,7 @@ struct NameMapping {
   int32_t first_layer = 0;  ///< the number of their first layer
 };
 
-inline constexpr int32_t kMostLayers = 10'000;  ///< a higher number is no layer
+inline constexpr int32_t kMostLayers = 10'000;  ///< a higher number is not a layer
 
 /// The tensor of a name. An unknown name has an empty part, and its layer if that can be read from it.
 TensorName resolve(std::string_view name, NameOf of, const NameMapping& mapping = {});

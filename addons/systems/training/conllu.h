@@ -4,7 +4,7 @@
 // Promises: every fault is reported in one line with file and line, and with the column where one is at fault,
 // counted from 1 (not UTF-8, not ten columns, an empty column, an ID out of order, a HEAD outside the sentence, no
 // root or several, a circle). Reading and writing again changes nothing but what is left out: multiword tokens (ID
-// 1-2), empty nodes (ID 8.1) and the enhanced graph (DEPS), which are no part of the tree of words. Called by the
+// 1-2), empty nodes (ID 8.1) and the enhanced graph (DEPS), which are not part of the tree of words. Called by the
 // parsing task and by normscope parse.
 #pragma once
 

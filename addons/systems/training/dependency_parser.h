@@ -32,7 +32,7 @@ struct Parsing {
 
 class DependencyParser {
  public:
-  /// The vocabulary of the training trees must outlive the parser. Throws Error where the model is no parser.
+  /// The vocabulary of the training trees must outlive the parser. Throws Error where the model is not a parser.
   DependencyParser(Store& store, const ModelConfig& model, const ParseVocabulary& vocabulary);
 
   /// The sentences with the parser's heads and labels; it reads forms and tags, and no head.

@@ -36,7 +36,7 @@ void paint_chain(ui::Painter& p, const ui::Theme& t, const Chain& chain, const u
 /// How long the stream is, and how long its arrows were in one line; empty where nothing is known.
 std::string chain_sentence(const Chain& chain, const Words& words);
 
-/// Empty where the figure is no chain, or its two curves are the path and the branches of one run.
+/// Empty where the figure is not a chain, or its two curves are the path and the branches of one run.
 Message wrong_chain(const Lesson& lesson, const Figure& figure);
 
 }  // namespace normscope::course

@@ -60,7 +60,7 @@ void paint_walk(ui::Painter& p, const ui::Theme& t, const Walk& walk, const ui::
 /// How much the lowest layer hears of what the highest one does; empty where nothing is known.
 std::string walk_sentence(const Walk& walk, const Words& words);
 
-/// Empty where the figure is no walk, or its curves are walks of lettered runs over the same steps.
+/// Empty where the figure is not a walk, or its curves are walks of lettered runs over the same steps.
 Message wrong_walk(const Lesson& lesson, const Figure& figure);
 
 }  // namespace normscope::course

@@ -1,5 +1,5 @@
 // What the updates on CUDA share: the launch over all parameters, a block a chunk, with norms on the way, and Adam, for
-// adam and for the parameters of muon that are no matrices.
+// adam and for the parameters of muon that are not matrices.
 #pragma once
 
 #include "engine/cuda/device.cuh"

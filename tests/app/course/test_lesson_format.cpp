@@ -46,7 +46,7 @@ TEST_CASE("a run with a name is measured, and nothing that a learner sees or cha
   CHECK(lesson.run("other") == &lesson.beside[0]);
   CHECK_FALSE(lesson.has_letter("other"));
   CHECK(run_label(lesson, "other") == "Pre-LN at 0.01");  // its settings are fixed: the name may say one
-  CHECK(run_label(lesson, "A") == "Post-LN");             // and are no part of the others' labels
+  CHECK(run_label(lesson, "A") == "Post-LN");             // and are not part of the others' labels
   const Figure& figure = *lesson.figure("f");
   CHECK(letter_of(lesson, figure.lines[0]) == "A");
   CHECK(letter_of(lesson, figure.lines[1]).empty());
@@ -90,7 +90,7 @@ TEST_CASE("a prediction is drawn from the first point of its curve to the last, 
     }
   }
   CHECK(kinds.size() > 6);
-  // None of these is over sub-layers of the wiring, the last of which is no point.
+  // None of these is over sub-layers of the wiring, the last of which is not a point.
   const auto drawn = [&](const std::string& layers) {
     const std::string wiring =
         replaced(with("model.layers = 2", "model.layers = " + layers), "[curve.over_time]",

@@ -126,7 +126,7 @@ std::vector<grid::Axis> read_axes(const char* key, const RunSpec& base, Table& t
   return axes;
 }
 
-/// Requires at least three initialisations and three rates, because the best of fewer tries is no best.
+/// Requires at least three initialisations and three rates, because the best of fewer tries is not a best.
 void refuse_few(const Control& control, const Table& t) {
   const bool enough = control.axes.size() == kControlAxes &&
                       std::all_of(control.axes.begin(), control.axes.end(), [](const grid::Axis& axis) {

@@ -52,7 +52,7 @@ Normalizer read_replacement(const InputValue& value);
 /// inside.
 class Charsmap {
  public:
-  /// Throws Error where `value` is no table in base64.
+  /// Throws Error where `value` is not a table in base64.
   explicit Charsmap(const InputValue& value);
   /// Looks up each grapheme of at most five bytes as a whole, everything else character by character.
   std::string replaced(std::string_view text) const;
