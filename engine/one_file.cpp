@@ -159,7 +159,7 @@ struct Attention {
         probabilities(static_cast<size_t>(s.batch) * s.heads * s.sequence * s.sequence) {}
 
   // Calls body(first, at, t, p) for letter t of each row and head: where the head's part of the row's first letter
-  // stands, where that of letter t does, and its probabilities.
+  // stands, where letter t stands, and its probabilities.
   template <class Body>
   void each(const Body& body) {
     for (int b = 0; b < s.batch; ++b)

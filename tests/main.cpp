@@ -34,7 +34,7 @@ struct Counter : Listener {
 };
 CATCH_REGISTER_LISTENER(Counter)
 
-// missing_isa names the instruction set that NORMSCOPE_ISA asks for and this processor lacks; a name that no processor
+// Names the instruction set that NORMSCOPE_ISA asks for and this processor lacks; a name that no processor
 // has is left to the tests, which fail.
 std::string missing_isa() {
   const char* asked = std::getenv("NORMSCOPE_ISA");
@@ -57,7 +57,7 @@ void say_skipped(const std::string& reason) {
   SUCCEED(reason);  // A test case without assertions would be an error.
 }
 
-// exit_code keeps the code of a skip for runs in which every case was skipped. Catch2 ends with the number of failed
+// Keeps the code of a skip for runs in which every case was skipped. Catch2 ends with the number of failed
 // assertions, which can be that code by chance.
 int exit_code(int failed, size_t ran, size_t skipped) {
   if (failed) return failed == kSkipped ? 1 : failed;

@@ -14,7 +14,7 @@ class Validator;
 
 namespace normscope::cli {
 
-/// `BackendOptions` say where runs train; they change no run's identity.
+/// Where runs train; no option changes a run's identity.
 struct BackendOptions {
   std::string backend;  ///< cpu, cuda; empty: cpu, or as the window remembers
   bool tf32 = false;
@@ -41,7 +41,7 @@ struct MainOptions {
   std::string out{};  ///< empty: "out"
 };
 
-/// `StoreOptions` say where the results of runs are kept, and which of the runs are trained here.
+/// Where the results of runs are kept, and which of the runs are trained here.
 struct StoreOptions {
   std::string folder;  ///< see results_folder()
   std::string shard;   ///< "0/8" to "7/8"; empty: all

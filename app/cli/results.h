@@ -26,7 +26,7 @@ void require_kept(const experiments::ResultStore& store);
 /// What an interrupted command says, by what the store kept of it.
 std::string interrupted_text(const experiments::ResultStore& store);
 
-/// `Bars` show both phases of experiments::train as progress bars; false: interrupted. They say at once, and only once,
+/// Both phases of experiments::train as progress bars; false: interrupted. They say at once, and only once,
 /// that the store cannot keep something, so that whoever trains for days can make room.
 class Bars {
  public:

@@ -55,9 +55,9 @@ struct NamedFile {
 std::vector<NamedFile> files_of(const RunSpec& spec);
 
 /// Throws CommandError(usage) for an output that the same command reads, or that two outputs share, so
-/// that this is said before the work and not after it. Empty paths are no files.
+/// that this is said before the work and not after it. Empty paths are not files.
 void refuse_clashes(const std::vector<NamedFile>& outputs, const std::vector<NamedFile>& inputs);
-/// `check_outputs` also throws CommandError(internal) for an output that cannot be written there.
+/// Also throws CommandError(internal) for an output that cannot be written there.
 void check_outputs(const std::vector<NamedFile>& outputs, const std::vector<NamedFile>& inputs);
 
 }  // namespace normscope::cli

@@ -74,7 +74,7 @@ std::string print_error() noexcept;
 /// breaks, whatever the message quotes.
 void complain(std::string_view message) noexcept;
 
-/// `Closing` does what is to be done at the end of a command, each thing whatever becomes of the others: each failure
+/// Does what is to be done at the end of a command, each thing whatever becomes of the others: each failure
 /// is a line on standard error, and the first one decides the exit code.
 class Closing {
  public:

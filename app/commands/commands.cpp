@@ -24,7 +24,7 @@ using namespace cli;
 namespace {
 
 /// Sets what holds for options of every command: '' names no file and is refused rather than taken for
-/// an option that was not given; an empty list is no default to report.
+/// an option that was not given; an empty list is not a default to report.
 void finish_options(CLI::App& app) {
   static const CLI::Validator named(
       [](std::string& name) { return name.empty() ? std::string("expected a name, not ''") : std::string(); },

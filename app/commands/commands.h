@@ -42,7 +42,7 @@ std::pair<CLI::App&, Options&> add_command(CLI::App& app, Command& command, cons
 /// The work of normscope instant, and of --instant where there is no display.
 cli::Exit run_instant(const cli::MainOptions& options);
 
-/// `run` parses, runs one command, and prints an error as one line "normscope: ..." on stderr. It never throws. main()
+/// Parses, runs one command, and prints an error as one line "normscope: ..." on stderr. It never throws. main()
 /// returns its result; nothing else calls it.
 int run(int argc, const char* const* argv) noexcept;
 

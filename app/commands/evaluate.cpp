@@ -77,7 +77,7 @@ std::vector<Row> rows_of(Run& run, const RunSpec& spec, const Task& task, const 
   return rows;
 }
 
-/// Serves what is no text that a decoder reads: it has its fixed validation batches.
+/// For any run but a decoder's on a text: its loss on the fixed validation batches.
 std::vector<Row> fixed_batches(Run& run, const EvaluateOptions& options) {
   if (!options.memory.empty() || options.batches > 0)
     throw CommandError(

@@ -68,7 +68,7 @@ class Stage {
               [&] { shell::show_linked(link, lab_.view()->answered, state.screens, state.look, &lab_); });
   }
 
-  /// Takes the lines that are not a hand's: true when this was one.
+  /// Takes the lines that are not a user's: true when this was one.
   bool play_line(std::string_view line) {
     const auto blank = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
     while (!line.empty() && blank(line.front())) line.remove_prefix(1);

@@ -20,7 +20,7 @@ struct PictureOptions {
   std::optional<link::LinkedView> link{};  ///< what a link shows, whatever the other options say
   Screen screen = Screen::Lab;
   std::string what{};  ///< what the screen begins with, as --screen NAME:WHAT; of lessons "warm-up:compare"
-  std::string language{};  ///< of the window; empty: that of NORMSCOPE_LANGUAGE
+  std::string language{};  ///< of the window; empty: as NORMSCOPE_LANGUAGE says
   std::string script{};  ///< hand movements and the lines of docs/command-line.md, played first; empty: none
   std::string script_name{};  ///< its file
 };

@@ -46,7 +46,7 @@ RunResult result_of(RunLabel label, const RunSpec& spec, std::vector<Edit> edits
                     const History& history, const Task& task, double validation, double milliseconds,
                     double source_use = std::numeric_limits<double>::quiet_NaN());
 
-/// Has one row per result, with columns for the scores of the first result that has any. `clock` adds the time of
+/// One row per result, with columns for the scores of the first result that has any. `clock` adds the time of
 /// a step, which no file of a study has.
 experiments::Table table(const std::vector<RunResult>& results, bool clock = true);
 

@@ -18,7 +18,7 @@ namespace normscope::commands {
 class RunLog {
  public:
   /// Creates the file (and its folder) with its header; with an empty path it writes nothing. With `go_on`
-  /// existing lines stay, if they are those of such a log. `data` is the runs' data, for the header. Throws Error with
+  /// existing lines stay, if they belong to such a log. `data` is the runs' data, for the header. Throws Error with
   /// the path.
   RunLog(const std::string& path, const DataIdentity& data, bool go_on = false);
 

@@ -32,7 +32,7 @@ std::string read_script(const std::string& path) {
   return with_exit(Exit::Usage, [&] { return read_input_file(path, input::kScript); });
 }
 
-/// `train` does exactly so many steps, however small the budget is; false when interrupted.
+/// Does exactly so many steps, however small the budget is; false when interrupted.
 bool train(Lab& lab, const std::vector<ConfigRun>& runs, int32_t steps) {
   begin(lab, runs);
   if (!runs.empty() && steps > runs.front().spec.train.steps) lab.post(session::SetBudget{steps});

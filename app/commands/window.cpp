@@ -104,7 +104,7 @@ Exit open_window(const MainOptions& options) {
   return headless(options);
 }
 
-/// `check_recorded` refuses, before there is a window, what is no log and no saved run: that has another way in.
+/// Refuses, before there is a window, a file that is neither a log nor a saved run: it has another way in.
 void check_recorded(const std::vector<std::string>& files) {
   for (const std::string& file : files) {
     const FileLook look = look_at(file);
@@ -202,7 +202,7 @@ void add_window(CLI::App& app, Command& command) {
   app.add_flag("--instant", options->instant,
                "small runs, of which every change trains all steps anew within moments");
   app.add_flag("--window", options->window, "fail (4) instead of training without a window");
-  // This callback runs after those of the commands.
+  // This callback runs after the commands' own.
   app.callback([options, &command] {
     if (!command) {
       command = [options] { return open_window(*options); };

@@ -85,9 +85,9 @@ void save_results(const Lesson& lesson, const Results& results);
 /// Returns nothing when there is no file, or when it is of another definition. Throws Error for a file
 /// that cannot be read.
 std::optional<Results> load_results(const Lesson& lesson);
-/// `parse_results` does the same from memory; `name` is the file for messages.
+/// Does the same from memory; `name` is the file for messages.
 std::optional<Results> parse_results(std::string_view text, const std::string& name, const Lesson& lesson);
-/// Empty, or says why the numbers in measured.json cannot be those of `fresh`: missing, another
+/// Empty, or says why the numbers in measured.json do not belong to `fresh`: missing, another
 /// definition, values outside.
 std::string staleness(const Lesson& lesson, const Results& fresh);
 

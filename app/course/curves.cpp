@@ -91,7 +91,7 @@ CurveData history_curve(const Curve& curve, const History& history, double level
   return data;
 }
 
-/// Has all layers of a step before those of the next; it is empty as long as the run has not reached the first.
+/// All layers of one step before the layers of the next; it is empty as long as the run has not reached the first.
 CurveData profile(const Curve& curve, const History& history, const ModelConfig& model) {
   const auto [top, below] = two_names(curve.y);
   std::vector<CurveData> layers;

@@ -16,14 +16,14 @@
 //           skip: mean skip scale (omega); branch: mean square of what the branch brings; x: the sub-layer. path: mean
 //           square of the input, then of the sum behind each sub-layer, before a norm on the stream; x: the place
 //   shares  own: beta^2_ii; sum: of row i; x: the sub-layer
-//   norm    of the run's norm: jacobian, its spectral norm; jacobian_product, that times |x| over sqrt(width);
-//           gradient_mean, gradient_variance: what its backward pass leaves of those of a gradient (see
+//   norm    of the run's norm: jacobian, its spectral norm; jacobian_product, the norm times |x| over sqrt(width);
+//           gradient_mean, gradient_variance: what its backward pass leaves of a gradient's (see
 //           measure/single_norm.h). Of its activation: activation_share, mean square of what it lets through over that
 //           of what it reads. x: scale, width or shift of the rows; width without: the model's, scale without: 1
 //   wiring  norms: how many the output of each branch passes before it enters the last branch; x: the sub-layer
 //   profile a number of the run's history with L* in the layer's place ("dec.L*.ffn.w2.grad_norm"), or its ratio
-//           to another one or to that of one layer ("... / dec.L01.ffn.w2.grad_norm"), at one step; x: the layer. At
-//           several steps it is a walk: x is 1, 2, 3, ..., all layers of a step before those of the next
+//           to another one or to one layer's ("... / dec.L01.ffn.w2.grad_norm"), at one step; x: the layer. At
+//           several steps it is a walk: x is 1, 2, 3, ..., all layers of a step before the layers of the next
 //   left_out  layer: rise of the validation loss of the trained run without that layer, nats; top: without the
 //           last x layers
 //   one_step  change: by how much one step changes the loss of its own batch, had it been made at another learning

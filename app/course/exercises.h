@@ -41,7 +41,7 @@ struct Challenge {
   std::string measure;  ///< the run's measure that must come below the line; a check keeps the start above it
   double line = 0;
   int budget = 0;               ///< steps of every run here
-  int minutes = 0;              ///< beside those of the lesson
+  int minutes = 0;              ///< beside the lesson's own
   int points = 0, per_run = 0;  ///< won by each way, lost by each training
   std::vector<Choice> choices;
   std::vector<Way> ways;
@@ -120,7 +120,7 @@ inline constexpr const char *kTooLow = "too low", *kTooHigh = "too high", *kFarT
                             *kFarTooHigh = "far too high", *kOtherSign = "other sign",
                             *kOtherDirection = "other direction";
 
-/// Says whether an answer may lie on both sides of zero.
+/// Whether an answer may lie on both sides of zero.
 bool has_either_sign(const Prediction& prediction);
 
 /// Names a pair of cards, by their ids, that an answer has in the wrong order.

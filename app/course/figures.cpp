@@ -49,7 +49,7 @@ std::vector<double> clamped(std::vector<double> v, const FigureAxis& axis) {
   return v;
 }
 
-/// Keeps those of some values whose x lies on the axis, so that the number at a line's end is the one of its place.
+/// Keeps the values whose x lies on the axis, so that the number at a line's end belongs to its place.
 std::vector<double> on_axis(const std::vector<double>& values, const std::vector<double>& x,
                             const FigureAxis& axis) {
   std::vector<double> kept;
@@ -182,7 +182,7 @@ void add_theory(const Figure& figure, PlotSpec& plot) {
   }
 }
 
-/// The map of a figure as far as it is measured: the learner's, or that of measured.json.
+/// The map of a figure as far as it is measured: the learner's, or the one in measured.json.
 const experiments::ShareMap* map_of(const Figure& figure, const FigureData& data) {
   const std::string key = figure.map_run + (figure.map_at_start ? " start" : " end");
   const auto* maps = data.maps ? data.maps : data.reference ? &data.reference->maps : nullptr;

@@ -23,7 +23,7 @@ struct FigureData {
   std::optional<double> ball{};              ///< the rate at which the learner left it; none: the rate in use
 };
 
-/// The letter before a line's value: that of its run. It is empty for a line over many settings, for one
+/// The letter before a line's value: its run's. It is empty for a line over many settings, for one
 /// with another run's look, and for a run without a letter.
 std::string letter_of(const Lesson& lesson, const FigureLine& line);
 
@@ -36,7 +36,7 @@ bool is_of_means(const Lesson& lesson, const Figure& figure);
 
 plot::PlotSpec figure_plot(const Lesson& lesson, const Figure& figure, const FigureData& data);
 
-/// Says whether the ranges of the five seeds are drawn behind the lines: not behind a ball, which is dragged along
+/// Whether the ranges of the five seeds are drawn behind the lines: not behind a ball, which is dragged along
 /// the step of one run, as the valleys of five seeds would cover it.
 bool shows_ranges(const Figure& figure);
 /// Whether the ranges of the seeds are bars in this figure, because its curves have too few points for an

@@ -175,11 +175,10 @@ struct Figure {
   std::vector<std::string> walk{};  ///< the layers of these curves step by step; the arrows' scale is `y`
   /// walk: of each curve, the squares that the norms on its stream read, curves in the order of a layer's sub-layers.
   std::vector<std::vector<std::string>> walk_norms{};
-  int32_t walk_opens = 0;  ///< walk: the step that it shows first; 0: the last one that is known
-  std::vector<std::string>
-      chain{};                ///< the squares along a stream and those of its branches, as arrows in a chain
-  std::string bars{};         ///< a tape whose norm is drawn as bars, to be moved by hand
-  std::string bars_beside{};  ///< the same tape with another norm, whose gradient is drawn too
+  int32_t walk_opens = 0;            ///< walk: the step that it shows first; 0: the last one that is known
+  std::vector<std::string> chain{};  ///< the squares along a stream and of its branches, as arrows in a chain
+  std::string bars{};                ///< a tape whose norm is drawn as bars, to be moved by hand
+  std::string bars_beside{};         ///< the same tape with another norm, whose gradient is drawn too
 };
 
 enum class StepKind : uint8_t { Predict, Run, Compare, Explain };

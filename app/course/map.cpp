@@ -54,7 +54,7 @@ FigureAxis shown_axis(const std::string& field, const std::vector<double>& value
   return axis;
 }
 
-/// Has a curve's value at each x as far as it is known: of one seed, or the mean of several.
+/// A curve's value at each x as far as it is known: of one seed, or the mean of several.
 struct Known {
   const std::vector<double>* y = nullptr;
   std::optional<double> at(size_t i) const {

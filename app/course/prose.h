@@ -61,7 +61,7 @@ struct Inline {
   int line = 0;  ///< in the file
 };
 
-/// Says that a sentence in several forms, or one that is always true, begins here.
+/// Whether a sentence in several forms, or one that is always true, begins here.
 inline bool opens(Inline::Kind kind) { return kind == Inline::Kind::If || kind == Inline::Kind::Always; }
 
 struct Block {

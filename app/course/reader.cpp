@@ -532,7 +532,7 @@ class Checker : TableChecker {
           Message("'{}' is of {} layers: expected {}, as this river's", f.below, layers(*below), layers(f)));
   }
 
-  /// Says that neither a norm nor a factor rescales the stream on its way, so that every part keeps its
+  /// Whether neither a norm nor a factor rescales the stream on its way, so that every part keeps its
   /// size.
   static bool only_adds(RunSpec spec) {
     complete(spec);

@@ -27,12 +27,12 @@ Lesson parse_lesson(std::string_view toml, const std::string& folder, const Read
 /// Reads a file that a lesson must have. Throws Error where it is not there.
 std::string read_needed(const std::string& path, const InputKind& kind);
 
-/// Lessons/ beside the program, or that of the sources; NORMSCOPE_LESSONS overrides both.
+/// The folder lessons/ beside the program, or in the sources; NORMSCOPE_LESSONS overrides both.
 std::string lessons_folder();
 
-/// The language that was wished for, or that of NORMSCOPE_LANGUAGE, "de"; empty: English.
+/// The language that was wished for, or the one that NORMSCOPE_LANGUAGE names, "de"; empty: English.
 std::string course_language();
-/// For a command line that names one for whatever command comes.
+/// The language that a command line names, for whatever command comes.
 void wish_language(const std::string& language);
 
 struct Broken {
@@ -47,7 +47,7 @@ struct Course {
   const Lesson* find(std::string_view id_or_number) const;
 };
 /// Reads every sub-folder named NN-name. A folder that cannot be read gives an empty course with one
-/// entry in `broken`. The language is that of NORMSCOPE_LANGUAGE, or `language` ("de"; empty: English). A lesson
+/// entry in `broken`. The language is the one that NORMSCOPE_LANGUAGE names, or `language` ("de"; empty: English). A lesson
 /// without that language, or with faulty texts in it (an entry in `broken`), stays English; so does a folder in which
 /// no lesson has it.
 Course read_course(const std::string& folder);

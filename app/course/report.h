@@ -32,7 +32,7 @@ struct ClaimRow {
   std::string says, what, value, range, band, excludes;
   bool holds = false;
 };
-/// Has one row for each check that was measured.
+/// One row for each check that was measured.
 std::vector<ClaimRow> claim_rows(const Lesson& lesson, const Results& kept);
 /// Names a run and every field with a non-default value: "B: Post-LN, warm-up 200, train.warmup 200".
 std::string settings_of(const Lesson& lesson, const LessonRun& run);

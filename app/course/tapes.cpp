@@ -71,7 +71,7 @@ std::pair<std::string, size_t> parts_of(const std::string& field) {
   const size_t open = field.find('[');
   if (open == field.npos || field.back() != ']') return {field, 0};
   const unsigned long place = std::strtoul(field.c_str() + open + 1, nullptr, 10);
-  // What is no place of any number becomes one that no number has.
+  // What is not a place of any number becomes one that no number has.
   return {field.substr(0, open), place == 0 ? kMostSmallNumbers + 1 : place};
 }
 
@@ -367,7 +367,7 @@ TapeTable table_of_tape(const SmallTape& tape, size_t done, const Words& words, 
     return std::find_if(table.rows.begin(), table.rows.end(),
                         [&](const TapeRow& r) { return r.name == name; });
   };
-  if (table.done > table.forward) table.rows.back().gradient = {"1"};  // that of the loss, by definition
+  if (table.done > table.forward) table.rows.back().gradient = {"1"};  // the loss's own, by definition
   for (size_t i = 0; i < table.done; ++i) {
     const SmallReplay::Line& line = replay.lines[i];
     std::string names;
@@ -402,7 +402,7 @@ namespace {
 
 using Op = SmallTape::Op;
 
-/// The mean of a row, `product_mean` that of the products of two.
+/// The mean of a row, in `product_mean` of the products of two.
 double mean_of(const std::vector<float>& row) {
   return std::accumulate(row.begin(), row.end(), 0.0) / static_cast<double>(row.size());
 }

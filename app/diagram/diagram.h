@@ -1,4 +1,4 @@
-// `draw_diagram` draws the architecture diagram, which is a picture and a control: flow goes up, the residual stream
+// Draws the architecture diagram, which is a picture and a control: flow goes up, the residual stream
 // is one thick line in the run's colour, norm tokens are dragged between the slots of a branch, painted over layers,
 // locked or moved from the keyboard, and the result is a fork. An encoder-decoder stands as two stacks. The Lab screen
 // calls it; diagram_model says what a drop does, diagram_layout where things stand.
@@ -36,10 +36,10 @@ struct DiagramState {
   bool placement_asked = false;             // what stands here is to become a placement of a file
   float scroll = 0;
 
-  // The members below are the hand's.
+  // The members below follow the mouse.
   std::optional<view::SlotId> dragging;    // token that is held
   ui::Vec grip;                            // from its slot to where it is now
-  std::optional<Slot> target;              // legal slot under the hand
+  std::optional<Slot> target;              // legal slot under the mouse
   std::optional<view::SlotId> hovered;     // token under the mouse
   std::optional<int> hovered_layer;        // 0-based; row under the mouse
   std::optional<view::SlotId> focus_next;  // slot that the keyboard goes to
@@ -47,9 +47,9 @@ struct DiagramState {
   std::optional<double> epsilon;           // of its norm, while it is being set there
   bool only_this = false;                  // Alt
   bool from_start = false;                 // Shift
-  bool brush = false;                      // Ctrl: only the layers that the hand passed
+  bool brush = false;                      // Ctrl: only the layers that the user passed
   std::vector<int> painted;                // layers painted by the brush so far
-  bool cancelled = false;                  // Escape during a drag, so that the release is no drop
+  bool cancelled = false;                  // Escape during a drag, so that the release is not a drop
   std::optional<view::WiringChange> preview;
   std::vector<view::SlotId> locked;  // norms that stay whatever the others do
   // Layers clicked away to see the loss without them, "L03", "dec.L02.cross", in run `left_out_of`.
@@ -72,7 +72,7 @@ struct DiagramInput {
   view::LabData& data;
   int step = 0;  // the cursor's step, for the micro-bars
   bool compact = false;
-  std::optional<int> hover_layer{};  // 0-based; under the hand in a plot
+  std::optional<int> hover_layer{};  // 0-based; under the mouse in a plot
 };
 
 // The run whose diagram is shown: the selected one, or the source while D is still being built.
@@ -103,7 +103,7 @@ void draw_run_tiles(ui::Ui&, DiagramState&, const DiagramInput&, ui::Vec right_c
 void draw_diagram(ui::Ui&, DiagramState&, const DiagramInput&, const ui::Rect& area, const ui::Rect& footer,
                   std::vector<session::Command>&);
 
-// The run that would be, if the norm in the hand were dropped where it is, or the preset under the mouse pressed. Nothing
+// The run that would be, if the held norm were dropped where it is, or the preset under the mouse pressed. Nothing
 // without either.
 std::optional<RunSpec> spec_in_question(const DiagramState&, const DiagramInput&);
 
@@ -111,7 +111,7 @@ std::optional<RunSpec> spec_in_question(const DiagramState&, const DiagramInput&
 void commit_change(DiagramState&, const DiagramInput&, const ModelConfig* model, const view::WiringChange&,
                    bool from_start, std::vector<session::Command>&);
 
-// `handle_diagram` (diagram_input.cpp) registers every slot and row, moves tokens, and leaves in `state` what to draw.
+// Registers every slot and row, moves tokens, and leaves in `state` what to draw.
 void handle_diagram(ui::Ui&, DiagramState&, const DiagramInput&, const DiagramLayout&, const view::Stacks&,
                     const ui::Rect& clip, std::vector<session::Command>&);
 // What was chosen in kind_menu() (diagram_menu.cpp), the list of kinds while it is open.
@@ -123,7 +123,7 @@ struct KindChoice {
 // The epsilon of the norm, to be changed where it has one; null: it is not offered.
 KindChoice kind_menu(ui::Ui&, const ui::Rect& anchor, NormKind now, bool locked, bool may_lock = true,
                      double* epsilon = nullptr);
-// These functions (diagram_leave_out.cpp) handle layers and sub-layers clicked away. Names are those of
+// These functions (diagram_leave_out.cpp) handle layers and sub-layers clicked away. Names are as in
 // training/session/analysis.h.
 std::string place_name(const ModelConfig&, view::Side, int layer, std::optional<view::Sub> sub = {});
 bool is_left_out(const DiagramState&, const std::string& name);
@@ -134,16 +134,16 @@ struct LeftOutWords {
   std::string lead, text;
 };
 LeftOutWords left_out_words(const DiagramState&, const RunView&, bool compact);
-// `tell_scales` (diagram_scales.cpp) has the pills of an open layer say what they are.
+// Has the pills of an open layer say what they are (diagram_scales.cpp).
 void tell_scales(ui::Ui&, const DiagramState&, const DiagramInput&, const StackLayout&, const view::Stacks&,
                  const ui::Rect& clip);
-// `explain_parts` (diagram_parts.cpp) has the words and signs of the picture say what they mean.
+// Has the words and signs of the picture say what they mean (diagram_parts.cpp).
 void explain_parts(ui::Ui&, const DiagramInput&, const ModelConfig&, const StackLayout&,
                    const ui::Rect& clip);
-// `draw_chain` (diagram_chain.cpp) draws and handles a model without a residual stream.
+// Draws and handles a model without a residual stream (diagram_chain.cpp).
 void draw_chain(ui::Ui&, DiagramState&, const DiagramInput&, int run, const view::Stacks&,
                 const ui::Rect& area, std::vector<session::Command>&);
-// `paint_diagram` (diagram_picture.cpp) draws what handle_diagram() left in `state`.
+// Draws what handle_diagram() left in `state` (diagram_picture.cpp).
 void paint_diagram(ui::Ui&, const DiagramState&, const DiagramInput&, const DiagramLayout&,
                    const view::Stacks&, int run);
 

@@ -1,4 +1,4 @@
-// `draw_chain` draws a convolutional network or a parser in the diagram's place: the boxes of view/chain.h from the
+// Draws a convolutional network or a parser in the diagram's place: the boxes of view/chain.h from the
 // bottom up, with the engine's slots as controls between them: diagram/layer1/conv/after, diagram/layer3/class/before.
 // All norms of such a model follow one placement, so clicking a slot, or dropping a norm there, asks for its preset.
 // See diagram.h.

@@ -26,7 +26,7 @@ std::string row_name(Side side, const DiagramRow& row) {
                           : fmt::format("{}layers{}-{}", where, row.first + 1, row.last + 1);
 }
 
-// These norms stay when others move: norms that the hand locked, and norms in slots that are held.
+// These norms stay when others move: norms that the user locked, and norms in slots that are held.
 std::vector<SlotId> fixed_norms(const Ui& ui, const DiagramState& state, const Stacks& stacks) {
   std::vector<SlotId> fixed = state.locked;
   for (const Side side : {Side::Main, Side::Encoder})
@@ -54,7 +54,7 @@ struct SlotInput {
     commit_change(state, input, nullptr, change, from_start, commands);
   }
 
-  // Whether a slot under the hand stands for a move of the held norm to its place: a slot of the
+  // Whether a slot under the mouse stands for a move of the held norm to its place: a slot of the
   // norm's own sub-layer, or of one that would follow.
   bool stands_for(SlotId from, SlotId at) const {
     const Stack s = stack(from.side);
@@ -129,7 +129,7 @@ struct SlotInput {
       }
       state.dragging = at;
       const Vec mouse = ui.mouse(), middle = place.centre();
-      state.grip = place.h < 15 ? mouse - middle : hit.drag;  // small marks jump under the hand
+      state.grip = place.h < 15 ? mouse - middle : hit.drag;  // small marks jump under the mouse
       state.only_this = hit.alt;
       state.from_start = hit.shift;
       if (state.brush)

@@ -1,4 +1,4 @@
-// `layout_diagram` lays out the architecture diagram in logical px, from the rows and the free area, before anything
+// Lays out the architecture diagram in logical px, from the rows and the free area, before anything
 // is drawn. Each stack has a column: a single one takes the whole width, the two of an encoder-decoder stand side by
 // side. Spare height goes between the rows and between the sub-layers of the open layer; when there is too little,
 // content_height exceeds the area and the diagram scrolls.
@@ -38,7 +38,7 @@ struct SmallSlots {
   }
 };
 
-// Has micro-bars of a collapsed row: of a layer in a group, of a sub-layer otherwise.
+// Micro-bars of a collapsed row: of a layer in a group, of a sub-layer otherwise.
 struct BarLayout {
   ui::Rect size, gradient;
   int layer = 0;

@@ -38,7 +38,7 @@ struct Parts {
     tell(place + "/bars", {s.size_bar.x, s.bar.bottom() + 2, s.bar.right() - s.size_bar.x, 15}, function);
   }
 
-  // `slot_names` stand at the lowest sub-layer of the open layer.
+  // They stand at the lowest sub-layer of the open layer.
   void slot_names(const RowLayout& row) const {
     const SublayerLayout& s = row.subs.front();
     const float below = s.box.bottom() + 1;

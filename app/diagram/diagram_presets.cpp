@@ -179,7 +179,7 @@ bool has_room(Ui& ui, const std::vector<std::string>& labels, float width) {
   return segmented_width(ui, labels) - 12 * static_cast<float>(labels.size()) <= width;
 }
 
-// Has segments for as many as have room, and a list whose box says "more", "custom" or its choice.
+// Segments for as many as have room, and a list whose box says "more", "custom" or its choice.
 bool preset_row(Ui& ui, Rect rect, const ModelConfig& model, int& selected, bool& save) {
   std::vector<std::string> labels, helps, refusals;
   for (Placement placement : placements()) {

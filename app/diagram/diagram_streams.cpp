@@ -14,7 +14,7 @@ using namespace ui;
 
 namespace {
 
-/// `kThin` and `kThick` are lines of several streams.
+/// Lines of several streams.
 constexpr float kThin = 1, kThick = 4;
 constexpr int kMostLines = 9;  // of depth, which may have more streams than there is room for
 

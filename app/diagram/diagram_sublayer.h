@@ -1,4 +1,4 @@
-// `SublayerPainter` draws the parts of one sub-layer in the architecture diagram: branch, function, scales,
+// Draws the parts of one sub-layer in the architecture diagram: branch, function, scales,
 // micro-bars. diagram_picture.cpp uses it; diagram_chain.cpp uses the bar of a gradient too.
 #pragma once
 
@@ -11,7 +11,7 @@
 namespace normscope::diagram {
 
 // Draws on a log scale, a millionth to 3, in the colour of the layer (from 0). `lit`: the layer
-// is under the hand elsewhere.
+// is under the mouse elsewhere.
 void paint_gradient_bar(ui::Ui&, const ui::Rect&, float value, int layer, int layers, bool lit);
 
 // Reads its numbers from `run`.
@@ -26,7 +26,7 @@ struct SublayerPainter : TokenPainter {
   int layers() const { return stack.layers(); }
   const Wiring& wiring(int layer, view::Sub sub) const { return view::wiring_of(stack.wiring, layer, sub); }
 
-  // Leaves the stream at from_y: that of a parallel sub-layer, where the layer begins.
+  // Leaves the stream at from_y; for a parallel sub-layer, where the layer begins.
   void branch(const SublayerLayout&, int layer, float from_y);
   // Draws the function with the norms that stand inside it, which cannot be moved.
   void function_box(const SublayerLayout&, int layer);
@@ -56,7 +56,7 @@ struct SublayerPainter : TokenPainter {
 
  private:
   // The sizes of the weights that the streams are read with behind a sub-layer; empty where they are
-  // not known. Of more streams than `count` they are those of the input and of the newest.
+  // not known. Of more streams than `count` they belong to the input and to the newest.
   std::vector<float> read_weights(int layer, view::Sub sub, int count, int all) const;
   void lines(float from, float to, const std::vector<float>& weights, int count, ui::Colour ink);
   float branch_width(view::Sub sub, int layer) const;

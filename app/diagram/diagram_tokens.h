@@ -1,4 +1,4 @@
-// `TokenPainter` draws the tokens of the architecture diagram in each of their states (rest, hover, drag, origin,
+// Draws the tokens of the architecture diagram in each of their states (rest, hover, drag, origin,
 // legal slot, target, locked), large and small. SublayerPainter is built on it.
 #pragma once
 
@@ -22,7 +22,7 @@ struct TokenPainter {
   const view::Stacks& stacks;
   view::Stack stack;
 
-  // `ground` and `solid` let the open layer lie deeper than the panel: lighter on white, darker in the dark theme.
+  // They let the open layer lie deeper than the panel: lighter on white, darker in the dark theme.
   ui::Colour ground() const { return t.dark ? t.sunk : t.raised; }
   ui::Colour solid() const { return t.dark ? t.field : t.sunk; }
 
@@ -38,7 +38,7 @@ struct TokenPainter {
   // Draws everything of a slot but the break of the residual stream.
   void slot(const ui::Rect&, view::SlotId at, ui::Colour behind);
   void small_slot(const ui::Rect&, view::SlotId at);
-  // Draws the norm in the hand.
+  // Draws the held norm.
   void held_token(const DiagramLayout&);
   // Leads keys and values from the encoder into the decoder's cross-attention.
   void memory_line(const DiagramLayout&);

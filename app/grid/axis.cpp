@@ -22,7 +22,7 @@ constexpr const char* kWhere = "--axis";
 constexpr const char* kAxisForms = "KEY=1,2,3, KEY=1:3:lin3 or KEY=1e-4:1e-2:log7";
 
 /// Writes a value as the field does, so that two ways to write one value are one value. Throws Error for
-/// what is no value of the field.
+/// what is not a value of the field.
 std::string canonical(const std::string& key, std::string_view value, const RunSpec& base) {
   RunSpec spec = base;
   set_field(spec, key, value);

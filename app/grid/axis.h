@@ -1,5 +1,5 @@
 // An axis of a grid is a setting and the values that it takes, which can be written as text and read back. The text is
-// that of --axis:
+// what --axis takes:
 //
 //   train.warmup=0,25,50,100,200   values, in this order; separated by ';' where one contains a comma
 //   train.lr=1e-4:1e-2:log7        seven values, evenly spaced in the logarithm; the inner ones snap to two

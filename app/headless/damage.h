@@ -1,4 +1,4 @@
-// `Damage` finds what changed since the frame before. Every tile of the picture has a hash of the triangles that touch
+// Finds what changed since the frame before. Every tile of the picture has a hash of the triangles that touch
 // it, in their order, with clip rectangle and texture; where the hash is as before, so are the pixels (but for one
 // chance in 2^64).
 #pragma once

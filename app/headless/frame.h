@@ -1,4 +1,4 @@
-// `Frame` is an ImGui context without window, GL or backend. Time advances by a fixed step, textures are served in
+// An ImGui context without window, GL or backend. Time advances by a fixed step, textures are served in
 // memory, and no ini file is read or written: the same input gives the same draw data and, through the rasteriser, the
 // same pixels. Tests, the screenshot command and the text dump use it.
 #pragma once

@@ -1,4 +1,4 @@
-// `gl` has the functions of OpenGL that are called here beside Dear ImGui's, asked for by name once a context is
+// The functions of OpenGL that are called here beside Dear ImGui's, asked for by name once a context is
 // current. Were the program linked with OpenGL, it would not start where there is none, not even to train.
 #pragma once
 

@@ -1,4 +1,4 @@
-// `rasterise` draws Dear ImGui's draw data in software: no display, no GL, the same pixels every time. `normscope
+// Draws Dear ImGui's draw data in software: no display, no GL, the same pixels every time. `normscope
 // screenshot`, `make screenshots`, the tests, and the window where OpenGL has no hardware use it.
 #pragma once
 

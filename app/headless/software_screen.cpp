@@ -19,7 +19,7 @@ bool SoftwareScreen::show(const ImDrawData&, uint32_t) { return false; }
 #else
 namespace {
 
-// These are what OpenGL 3 has beyond OpenGL 1.1, which is all that its library exports.
+// What OpenGL 3 has beyond OpenGL 1.1, which is all that its library exports.
 constexpr GLenum kReadFramebuffer = 0x8CA8, kColourAttachment = 0x8CE0, kBgra = 0x80E1;
 
 struct Framebuffers {
@@ -72,7 +72,7 @@ void SoftwareScreen::resize(int width, int height) {
   image_.pixels.assign(size_t(width) * height, 0);
   gl().texture_parameter(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
   gl().texture_parameter(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
-  // Mesa gives the texture the requested order of colours, which is that of its windows, so it can copy instead of
+  // Mesa gives the texture the requested order of colours, which its windows have too, so it can copy instead of
   // draw.
   gl().texture_image(GL_TEXTURE_2D, 0, GL_RGBA, width, height, 0, kBgra, GL_UNSIGNED_BYTE, nullptr);
   framebuffers().bind(kReadFramebuffer, framebuffer_);
@@ -80,7 +80,7 @@ void SoftwareScreen::resize(int width, int height) {
   framebuffers().bind(kReadFramebuffer, 0);
 }
 
-// `upload` sends, for every row of tiles, the tiles from the first to the last that changed.
+// Sends, for every row of tiles, the tiles from the first to the last that changed.
 void SoftwareScreen::upload(const Tiles& changed) {
   gl().store_pixels(GL_UNPACK_ROW_LENGTH, image_.width);
   for (int row = 0; row < changed.rows; ++row) {

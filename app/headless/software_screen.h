@@ -1,4 +1,4 @@
-// `SoftwareScreen` shows the window where OpenGL is drawn by the processor. Our own rasteriser takes a third of the
+// Shows the window where OpenGL is drawn by the processor. Our own rasteriser takes a third of the
 // time that Mesa takes for the same triangles, and that time is taken from training. It draws only the tiles that
 // changed; OpenGL only shows the picture.
 #pragma once

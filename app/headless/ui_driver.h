@@ -1,4 +1,4 @@
-// `UiDriver` is a synthetic mouse and keyboard for tests and for `screenshot --script`. It finds controls by name in
+// A synthetic mouse and keyboard for tests and for `screenshot --script`. It finds controls by name in
 // the registry, sends mouse and key events, and runs frames in between, as a person would (move, wait, press, wait,
 // release).
 #pragma once

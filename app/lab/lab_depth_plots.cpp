@@ -1,4 +1,4 @@
-// This file draws the plots by layer at the cursor's step, the triangles of residual dependency, and the one cell of
+// Draws the plots by layer at the cursor's step, the triangles of residual dependency, and the one cell of
 // the compact layout.
 #include <fmt/format.h>
 
@@ -178,7 +178,7 @@ void LabScreen::triangles_scale(Frame& f, const Rect& bar, const plot::HeatMap& 
   p.text({bar.right() + 6, bar.bottom()}, tick, t.ink3, heat.signed_data ? "−" + full : "0");
 }
 
-// Has title, stack and step; a button asks for a whole batch where none was measured.
+// Title, stack and step; a button asks for a whole batch where none was measured.
 Rect LabScreen::triangles_panel(Frame& f, const Panel& panel, const Rect& rect, const plot::PlotSpec& head) {
   Painter& p = f.ui.paint();
   const TextStyle small{Face::Sans, type::body};
@@ -195,7 +195,7 @@ Rect LabScreen::triangles_panel(Frame& f, const Panel& panel, const Rect& rect, 
   const float button_w = asks ? batch_w + 8 : 0.f;
   std::string at =
       whole ? tr("whole batch, step {step}", {{"step", grouped(plot_.step)}}) : at_step(plot_.step);
-  // The list of stacks takes the place of the step, and so does that of weights where both have no room.
+  // The list of stacks takes the place of the step, and so does the list of weights where both have no room.
   if (both || (chooses && p.text_width(small, at) + button_w + 8 > room)) at = whole ? tr("whole batch") : "";
   CellOptions options = cell_options(f, panel);
   const float right = rect.right() - space::pad - stack_w;

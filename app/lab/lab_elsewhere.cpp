@@ -1,4 +1,4 @@
-// This file lists controls that exist and are not drawn now, for the palette to show beside those on screen, and brings
+// Lists controls that exist and are not drawn now, for the palette to show beside those on screen, and brings
 // them forth.
 #include <fmt/format.h>
 

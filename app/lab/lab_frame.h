@@ -1,4 +1,4 @@
-// `LabScreen::Frame` is what one LabScreen::draw() passes between its parts. Only .cpp files of
+// What one LabScreen::draw() passes between its parts. Only .cpp files of
 // app/lab include it.
 #pragma once
 

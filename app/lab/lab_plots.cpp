@@ -1,4 +1,4 @@
-// This file draws columns of panels and the plots over time, and serves a hand on one of them; lab_depth_plots.cpp
+// Draws columns of panels and the plots over time, and serves the mouse on one of them; lab_depth_plots.cpp
 // draws plots by layer.
 #include <fmt/format.h>
 #include <imgui.h>
@@ -54,7 +54,7 @@ float own_height(const std::vector<const Panel*>& panels, const Panel& panel, fl
 // How much is left of a line that the run of the present settings will replace in a moment.
 constexpr float kStale = 0.3f;
 
-// The gap below the n-th panel of a column that a hand can drag.
+// The gap below the n-th panel of a column that a user can drag.
 std::optional<Gap> gap_below(PanelColumn column, size_t index) {
   if (index > 1) return {};
   if (column == PanelColumn::Time) return index == 0 ? Gap::Loss : Gap::Rate;
@@ -128,7 +128,7 @@ void LabScreen::draw_panel(Frame& f, const Panel& panel, const Rect& rect) {
 void LabScreen::time_hit(Frame& f, const std::string& name, const plot::View& view,
                          const plot::PlotHit& hit) {
   if (hit.hovered) hover_step_ = hit.x;
-  // The cursor follows the hand from the press until the button is up, beyond the ends too. A zoomed plot pans instead,
+  // The cursor follows the mouse from the press until the button is up, beyond the ends too. A zoomed plot pans instead,
   // except for a press on the cursor itself.
   if (hit.pressed && (!view.zoomed() || hit.on_cursor)) cells_.scrubbing = name;
   const bool held = cells_.scrubbing == name;
@@ -208,7 +208,7 @@ void LabScreen::map_hit(Frame& f, const plot::PlotSpec& plot, const plot::PlotHi
   if (const std::string words = cell_words(plot, hit.x, hit.y); !words.empty()) f.ui.tooltip(words);
 }
 
-// Has title, choices, and the key: layer 1 ... 6 or head 1 ... 4 in the colours of the lines, or the scale
+// Title, choices, and the key: layer 1 ... 6 or head 1 ... 4 in the colours of the lines, or the scale
 // of a map.
 Rect LabScreen::strips_panel(Frame& f, const Panel& panel, const Rect& rect, plot::PlotSpec head) {
   const bool of_matrix = panel.metric && info(metric_of(panel)).of_matrix, chooses = chooses_lines(f, panel);

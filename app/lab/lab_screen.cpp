@@ -46,7 +46,7 @@ Desk LabScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool clock) 
   Frame f{ui, view, pinned ? then : view, commands, layout_ = layout_for(ui.size()), clock};
   plot_.compact = f.compact();
   pending_.settle(view);
-  // What the hand was over in the last frame lights up everywhere in this one.
+  // What the user was over in the last frame lights up everywhere in this one.
   plot_.hover_layer = hover_layer_ ? hover_layer_ : diagram_.hovered_layer;
   plot_.hover_step = hover_step_;
   hover_layer_.reset();
@@ -86,7 +86,7 @@ Desk LabScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool clock) 
   return desk;
 }
 
-// Asks for the run that the hand or the mouse has in question, else for those along the number under the mouse; once for
+// Asks for the run that is in question, held or under the mouse, else for those along the number under the mouse; once for
 // each.
 void LabScreen::suppose(const Frame& f) {
   std::vector<RunSpec> specs;

@@ -1,4 +1,4 @@
-// `LabScreen` is the Lab: run cards, architecture diagram, settings, plots, transport. It is state plus draw() without
+// The Lab: run cards, architecture diagram, settings, plots, transport. It is state plus draw() without
 // a window: it reads a LabView, returns a Desk and knows no trainer, so window, screenshot and tests run the same
 // code.
 #pragma once
@@ -40,14 +40,14 @@ class LabScreen {
   std::vector<Elsewhere> elsewhere(const ui::Registry&, const LabView&);
   // Brings a control into sight that stands in another tab, in a menu or below the end of a panel.
   void reveal(std::string_view control, const ui::Registry&);
-  // What all plots and the diagram show: the step, and the layer and step under the hand.
+  // What all plots and the diagram show: the step, and the layer and step under the mouse.
   const panels::PlotOptions& shown() const { return plot_; }
   // Where the gaps between the panels stand.
   Splits& splits() { return splits_; }
   const Splits& splits() const { return splits_; }
-  // Says that only the plots of a first start are shown, with a button for the others.
+  // Whether only the plots of a first start are shown, with a button for the others.
   bool& few() { return few_; }
-  // Says that the window was opened without runs of its own: the Lab then offers to start some.
+  // Whether the window was opened without runs of its own: the Lab then offers to start some.
   bool& without_runs() { return without_runs_; }
 
  private:

@@ -1,4 +1,4 @@
-// `draw_run_cards` draws a card for each run with its name, wiring, progress and the text it writes now. A fork begins
+// Draws a card for each run with its name, wiring, progress and the text it writes now. A fork begins
 // on run D's card. The Lab screen calls it. Controls: run/A ... run/D.
 #pragma once
 

@@ -1,4 +1,4 @@
-// `split` lets a hand move a gap between the Lab's panels: by dragging or by arrows, while a double click (or Enter)
+// Lets a user move a gap between the Lab's panels: by dragging or by arrows, while a double click (or Enter)
 // gives the layout's own place back. It keeps a fraction of the room, so that the place fits every window. Where the
 // layout leaves no room to move, there is no gap to take. LabScreen uses it.
 #pragma once

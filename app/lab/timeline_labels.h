@@ -1,4 +1,4 @@
-// `place_timeline_labels` places the names of the timeline's events over their markers, in two rows, clear of the
+// Places the names of the timeline's events over their markers, in two rows, clear of the
 // playhead's flag, of the bookmarks and of each other. The transport bar uses it; it needs no window.
 #pragma once
 

@@ -243,7 +243,7 @@ void budget_field(Ui& ui, TransportState& state, const LabView& view, const Rect
 
 constexpr float kSpeedWidth = 168;  // the longest word and some 10 px on either side of each
 
-// Says that every run has made all steps of the budget. Play then goes on for as many again.
+// Whether every run has made all steps of the budget. Play then goes on for as many again.
 bool at_end(const LabView& view) { return !view.playing && view.step > 0 && view.step >= view.budget; }
 
 /// The same runs whole at the small size, or step by step at the usual size.

@@ -1,4 +1,4 @@
-// `draw_transport` draws the bar at the bottom: first, play, step, reset, speed, budget, clock figures and the
+// Draws the bar at the bottom: first, play, step, reset, speed, budget, clock figures and the
 // timeline with events and playhead. Controls: transport/{first,play,step,reset,speed,budget}, timeline,
 // timeline/event..., timeline/bookmark/STEP (B), timeline/fork while the cursor stands behind the newest step. Without
 // room for speed and budget they stand in a list behind the step counter, transport/pace.
@@ -19,7 +19,7 @@ struct TransportState {
   bool open_pace = false;          // the list behind the step counter is to open
   std::vector<int> bookmarks;      // steps, ascending
   int fork_source = 0;             // index of the run that "play on from here" forks
-  std::optional<int> pinned_step;  // the step cursor where a hand has set it; none: the newest step
+  std::optional<int> pinned_step;  // the step cursor where a user has set it; none: the newest step
 };
 
 // The steps per second of the speed choices; 0: as fast as possible.

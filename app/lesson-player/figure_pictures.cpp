@@ -82,7 +82,7 @@ void Figures::draw_rivers(Ui& ui, Rect rect, LessonContext& context, const Figur
   draw_river(ui, "lesson/plot/below", rect, context, other);
 }
 
-/// Shows the step under the hand, and before a hand was there the one that the figure opens with, or the last
+/// Shows the step under the mouse, and before the mouse was there the one that the figure opens with, or the last
 /// one that is known.
 void Figures::draw_walk(Ui& ui, Rect rect, LessonContext& context, const Figure& figure) {
   Painter& p = ui.paint();
@@ -121,7 +121,7 @@ void Figures::draw_walk(Ui& ui, Rect rect, LessonContext& context, const Figure&
                  "gains and the parts along the row are left out."));
 }
 
-/// Shows as many layers as the hand has chosen, and before a hand was there all of them.
+/// Shows as many layers as the user has chosen, and at first all of them.
 void Figures::draw_chain(Ui& ui, Rect rect, LessonContext& context, const Figure& figure) {
   const auto state = context.state();  // what the data points to
   const FigureData data = this->data(figure, context);
@@ -150,7 +150,7 @@ void Figures::draw_chain(Ui& ui, Rect rect, LessonContext& context, const Figure
 
 namespace {
 
-/// Draws the two knobs of the norm, and returns the hand after they were moved.
+/// Draws the two knobs of the norm, and returns the move to which they were set.
 BarsHand hold_knobs(Ui& ui, Rect rect, const LessonContext& context, const Bars& bars, BarsHand hand) {
   const float half = (rect.w - kKnobGap) / 2;
   const auto knob = [&](Rect place, const char* name, const char* label, double& value,
@@ -178,7 +178,7 @@ BarsHand hold_knobs(Ui& ui, Rect rect, const LessonContext& context, const Bars&
 
 }  // namespace
 
-/// Lets the hand draw each bar of x; while it does, the axis stays as it was.
+/// Lets the user draw each bar of x; meanwhile the axis stays as it was.
 BarsHand Figures::hold_bars(Ui& ui, const Rect& picture, const LessonContext& context, const SmallTape& tape,
                             const Bars& bars, BarsHand hand) {
   const std::vector<Rect> slots = bar_slots(bars, picture);
@@ -201,7 +201,7 @@ BarsHand Figures::hold_bars(Ui& ui, const Rect& picture, const LessonContext& co
   return hand;
 }
 
-/// Replays the tape of the figure with what the hand has moved. A move that its norm cannot follow, as to
+/// Replays the tape of the figure with what the user has moved. A move that its norm cannot follow, as to
 /// numbers that are all the same, is not taken.
 void Figures::draw_bars(Ui& ui, Rect rect, LessonContext& context, const Figure& figure) {
   const SmallTape& tape = context.lesson.tape(figure.bars)->tape;

@@ -57,7 +57,7 @@ void set_pads(bool map, float label_room, plot::PlotSpec& plot) {
   }
 }
 
-/// The sentence that follows the hand, beside a ball of its colour, in room that is kept while
+/// The sentence that follows the move, beside a ball of its colour, in room that is kept while
 /// the ball moves.
 void draw_ball_words(Ui& ui, Rect& rect, const LessonContext& context, const std::string& words) {
   const TextStyle style{Face::Sans, type::title};
@@ -226,7 +226,7 @@ void Figures::draw_plot(Ui& ui, Rect rect, LessonContext& context, PredictPage* 
     draw_gap(ui, area, plot, context);
 }
 
-/// Draws what is between the end of the prediction and that of the measurement.
+/// Draws what is between the ends of prediction and measurement.
 void Figures::draw_gap(Ui& ui, const Rect& area, const plot::PlotSpec& plot, const LessonContext& context) {
   const auto state = context.state();
   const auto it = state->curves.find(context.lesson.prediction.curve);

@@ -48,7 +48,7 @@ class Figures {
   std::array<int, 4> chosen_{};  ///< by step
   std::map<std::string, plot::View> views_;
   std::map<std::string, double> balls_;                  ///< by figure: the rate that its ball was dragged to
-  std::map<std::string, double> walked_;                 ///< by figure: the step or depth that the hand chose
+  std::map<std::string, double> walked_;                 ///< by figure: the step or depth that the user chose
   std::map<std::string, course::BarsHand> bars_;         ///< by figure
   std::optional<std::pair<double, double>> held_scale_;  ///< of the bars, while one is held
 };

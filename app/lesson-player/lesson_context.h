@@ -36,7 +36,7 @@ struct Scroll {
   std::string followed;  ///< the control with the focus that the page last scrolled to
 
   void restart();
-  /// By wheel and keys over `rect`, `furthest` at most.
+  /// Scrolls by wheel and keys over `rect`, to `furthest` at most.
   void move(ui::Ui& ui, const ui::Rect& rect, float room, float furthest);
   /// Brings the control into sight when it takes the keyboard's focus.
   void follow_focus(const ui::Ui& ui, const std::string& name, const ui::Rect& rect, const ui::Rect& seen);

@@ -20,7 +20,7 @@ using namespace ui;
 constexpr float kName = 26, kBetween = 24;  // the run's name above its picture; the gap between two pictures
 constexpr float kNarrowest = 183;           // in which every word of a stack has room
 constexpr float kGlyphWidth = 86, kGlyphHeight = 46;
-constexpr float kSpare = 36;  // height beyond the need, which is for nothing
+constexpr float kSpare = 36;  // height that may stay unused
 
 /// One of the pictures: what is drawn, and what of it is lit.
 struct One {

@@ -130,7 +130,7 @@ Desk Player::draw(Ui& ui, const Rect& area, const LabView& view) {
   context.size = size;
   shown().draw(ui, rest, context);
   draw_footer(ui, footer, context, shown());
-  // The control that is meant, until the hand has found it.
+  // The control that is meant, until the user has found it.
   const Control* const meant = ui.registry().find(context.lesson.spotlight);
   if (context.page == PageKind::Predict && meant && !context.locked() && predict_->wants_spotlight())
     spotlight(ui.paint(), ui.theme(), meant->rect);

@@ -1,4 +1,4 @@
-// The kept results are those of the learner's runs, stored between starts: one file per measurement in the folder of
+// The results of the learner's runs, kept between starts: one file per measurement in the folder of
 // the progress, named after everything that decides it (the lesson's definition, the learner's settings, the seed, the
 // program's version). A file that is damaged or belongs to something else counts as missing: it is measured again and
 // overwritten.
@@ -16,7 +16,7 @@ class SavedCurves {
   /// An empty folder keeps nothing.
   explicit SavedCurves(std::string folder = "") : folder_(std::move(folder)) {}
 
-  /// Lessons/ beside the file of the progress; it is empty when the progress is kept in memory only.
+  /// The folder lessons/ beside the file of the progress; it is empty when the progress is kept in memory only.
   static std::string folder_beside(const std::string& progress_path);
 
   std::optional<MeasureState> load(const course::Lesson& lesson, const course::Changes& changes) const;

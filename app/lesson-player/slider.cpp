@@ -53,7 +53,7 @@ bool slider(Ui& ui, const Rect& rect, std::string_view name, double& value, cons
   const float x = track.x + track.w * static_cast<float>(range.share(value));
   if (h.hovered || h.held) p.circle({x, track.y + 3}, 14, t.accent.alpha(0.3f));
   p.accent_disc(t, {x, track.y + 3}, 9);
-  // Between the ends only where the hand can stop.
+  // Between the ends only where the user can stop.
   std::vector<double> ticks = values;
   const double quarter = values.empty() ? (high - low) / 4 / step : 0;
   const int stride = std::abs(quarter - std::round(quarter)) < 1e-6 ? 1 : 4;

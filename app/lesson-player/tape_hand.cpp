@@ -156,13 +156,13 @@ void show_network(Ui& ui, const Rect& rect, const LessonContext& context, const 
 
 }  // namespace
 
-/// Leaves each tape as its run does, even where the hand has not gone through it.
+/// Leaves each tape as its run does, even where the user has not gone through it.
 void TapeHand::run_all(const Lesson& lesson) {
   for (const Figure& figure : lesson.figures)
     if (!figure.tape.empty()) done_[figure.tape] = std::numeric_limits<size_t>::max();
 }
 
-/// The table after as many instructions as the hand has run, replayed when what decides it has changed.
+/// The table after as many instructions as the user has run, replayed when what decides it has changed.
 const TapeTable& TapeHand::table(const LessonContext& context, const Figure& figure) {
   const std::tuple now{figure.tape, done_[figure.tape], context.shown_changes()};
   if (table_ && table_of_ == now) return *table_;

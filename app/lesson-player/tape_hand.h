@@ -1,4 +1,4 @@
-// The hand on the tapes of a lesson runs their instructions forward and backward, one at a time by a button or an arrow
+// A user runs the instructions of a lesson's tapes forward and backward, one at a time by a button or an arrow
 // key. A tape is shown as a table, or as a network that follows one number through it.
 #pragma once
 
@@ -17,9 +17,9 @@ struct LessonContext;
 class TapeHand {
  public:
   void draw(ui::Ui& ui, ui::Rect rect, LessonContext& context, const course::Figure& figure);
-  /// Whether instructions are left that the hand may run; false for a figure without a tape.
+  /// Whether instructions are left that the user may run; false for a figure without a tape.
   bool left(const LessonContext& context, const course::Figure& figure);
-  /// Leaves each tape as its run does, even where the hand has not gone through it.
+  /// Leaves each tape as its run does, even where the user has not gone through it.
   void run_all(const course::Lesson& lesson);
   void rewind() { done_.clear(); }
 

@@ -101,7 +101,7 @@ std::vector<std::string> number_in_words(const Lesson& lesson, const Results* se
   told.score = m && told.said == told.measured
                    ? lesson.words->tr("exactly right")  // to all digits that are shown
                    : ratio_words(lesson, told.value, measured);
-  // A result that another random start gives is no mistake.
+  // A result that another random start gives is not a mistake.
   const Measured* const range = m ? seeds_of(seeds, told, m->id) : nullptr;
   if (range && told.said != told.measured && told.value >= range->spread.low &&
       told.value <= range->spread.high)

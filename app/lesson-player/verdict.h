@@ -18,7 +18,7 @@ bool is_right(const std::string& score, const course::Words& words = words::lang
 std::vector<double> found_of(const course::Lesson& lesson, const course::CurveSet& curves);
 
 /// Says in the lesson's language what was said and measured and how far apart they are, and returns the faults
-/// of the answer (course/exercises.h). Without numbers, or with those of other cards, the words stay as they were.
+/// of the answer (course/exercises.h). Without numbers, or with numbers of other cards, the words stay as they were.
 std::vector<std::string> put_in_words(const course::Lesson& lesson, const course::Results* seeds,
                                       JudgedPrediction& told);
 

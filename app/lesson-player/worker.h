@@ -26,7 +26,7 @@ struct MeasureState {
   course::CurveSet curves;  ///< the finished curves, and the beginning of the one being measured
   std::map<std::string, experiments::ShareMap> maps;  ///< "A start"
   std::map<std::string, std::string> texts;           ///< what each model writes
-  /// Has each run that was trained in this sitting, or is being trained; any thread may read it.
+  /// Each run that was trained in this sitting, or is being trained; any thread may read it.
   std::map<std::string, std::shared_ptr<const History>> histories;
 };
 

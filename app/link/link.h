@@ -1,4 +1,4 @@
-// `LinkedView` is a session as the fragment of an address: whoever opens it trains the same runs to the same step and
+// A session as the fragment of an address: whoever opens it trains the same runs to the same step and
 // looks at the same place. docs/links.md has the format.
 //
 //   1&run=A=post&run=B=pre&set=B:train.warmup=200&edit=A:214:train.lr=0.001&step=300&cursor=214&theme=dark&end

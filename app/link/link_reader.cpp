@@ -1,4 +1,4 @@
-// `read_link` checks everything, because all of a link came from outside. See link.h.
+// Checks everything, because all of a link came from outside. See link.h.
 #include <fmt/ranges.h>
 
 #include <algorithm>

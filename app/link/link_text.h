@@ -1,4 +1,4 @@
-// This file has what writer and reader of links share.
+// What writer and reader of links share.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ inline constexpr std::string_view kEnd = "end";
 
 inline constexpr size_t kMostBookmarks = 1000, kLongestName = 255;
 
-/// Reads the value of a key. It throws Error for what is no whole number from `low` to `high`.
+/// Reads the value of a key. It throws Error for anything but a whole number from `low` to `high`.
 int32_t whole(std::string_view key, std::string_view text, int32_t low, int32_t high);
 double real(std::string_view key, std::string_view text, double low, double high);
 

@@ -1,4 +1,4 @@
-// `link_fragment` is the writing half of link.h; this file also says what a link needs beside itself.
+// The writing half of link.h; this file also says what a link needs beside itself.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

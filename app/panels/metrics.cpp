@@ -458,7 +458,7 @@ bool of_whole_batch(const RunView& run, int step) { return run.batch && run.batc
 
 namespace {
 
-// Has the numbers that name(i, j) names, of what is read behind sub-layer i from 1: j = 0 the input's. Their
+// The numbers that name(i, j) names, of what is read behind sub-layer i from 1: j = 0 the input's. Their
 // sum is name(i, kSum), or made here where that is empty.
 constexpr int kSum = -1;
 template <typename Name>

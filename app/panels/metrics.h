@@ -1,4 +1,4 @@
-// `metrics` is the table of what a plot cell can show besides the loss: each metric has its words, and stat_names()
+// The table of what a plot cell can show besides the loss: each metric has its words, and stat_names()
 // says where its numbers lie in a run's history. The plots (plot_specs_depth.cpp, plot_specs_measures.cpp) and the
 // cells' selectors use it.
 #pragma once
@@ -109,7 +109,7 @@ struct Dependency {
 // Covers the whole batch where that was measured at this very step, else the one sequence that is
 // followed.
 Dependency dependency(view::LabData&, const RunView&, int step, view::Side side = view::Side::Main);
-// Has the weights with which what lies below is read behind each sub-layer, by the next one or the
+// The weights with which what lies below is read behind each sub-layer, by the next one or the
 // output; of a stack that weighs over depth (view::over_depth), else nothing.
 Dependency depth_weights(view::LabData&, const RunView&, int step, view::Side side = view::Side::Main);
 bool of_whole_batch(const RunView&, int step);

@@ -1,4 +1,4 @@
-// `panels` gives the plots of the Lab, a row each: what a panel shows, where it stands, and the names of its controls
+// Gives the plots of the Lab, a row each: what a panel shows, where it stands, and the names of its controls
 // and file, its title, its question and its words for the palette. LabScreen draws the
 // rows, elsewhere() lists their controls, the palette names them. A new panel is a row of panels.cpp and the function
 // that makes its PlotSpec.
@@ -18,9 +18,9 @@
 
 namespace normscope::panels {
 
-// How a panel is drawn and what a hand on it does.
+// How a panel is drawn and what the mouse does on it.
 enum class Form : uint8_t {
-  Steps,     // one plot over the steps: the hand sets the cursor and drags handles
+  Steps,     // one plot over the steps: the user sets the cursor and drags handles
   Strips,    // a strip per run over the steps, with a line per layer
   Layers,    // one plot by layer
   Triangles  // a heat map per run
@@ -77,7 +77,7 @@ const Panel* find_panel(std::string_view id);
 const Panel* panel_of(std::string_view control);
 const PanelControl* panel_control(std::string_view control);
 bool stands_in(const Panel&, ui::Size);
-// The panels of a column, from the top; `few`: only those of a first start.
+// The panels of a column, from the top; `few`: only the panels of a first start.
 std::vector<const Panel*> panels_of(PanelColumn, ui::Size, bool few);
 // The panels of the compact layout's tabs, `panel_above_tabs` is the one above them.
 std::vector<const Panel*> tab_panels();

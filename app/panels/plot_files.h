@@ -1,5 +1,5 @@
-// `save_plots` writes what was chosen in the menu of a cell into the pictures folder (draw_app calls it); `write_plot`
-// writes the figures of `normscope compare` too.
+// The menu of a cell writes what was chosen in it into the pictures folder (save_plots, called by draw_app); write_plot also
+// writes the figures of `normscope compare`.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// This file makes the loss plot, and has what the plots over time share. See plot_specs.h.
+// Makes the loss plot, and has what the plots over time share. See plot_specs.h.
 #include "app/panels/plot_specs.h"
 
 #include <fmt/format.h>
@@ -157,7 +157,7 @@ void put_levels(PlotSpec& plot, const LabView& view) {
   }
 }
 
-/// The run that the norm under the hand, or the preset under the mouse, would give.
+/// The run that the norm under the mouse, or the preset under the mouse, would give.
 void put_supposed(PlotSpec& plot, const LabView& view) {
   const auto run = view.supposed.size() == 1 ? view.supposed.front().run : nullptr;
   if (!run || run->losses.empty()) return;

@@ -1,4 +1,4 @@
-// This file has the Lab's plots as values: LabView -> PlotSpec. The table in panels.h lists them; it also has title,
+// The Lab's plots as values: LabView -> PlotSpec. The table in panels.h lists them; it also has title,
 // question, axis and file of the plots that show no metric. The same plots are drawn on screen, exported as SVG, CSV
 // and text, and asserted on in tests. Nothing here depends on pixels but the room for labels.
 #pragma once
@@ -19,7 +19,7 @@ namespace normscope::panels {
 struct PlotOptions {
   int step = 0;    // of the cursor
   int matrix = 0;  // index in kMatrices
-  int stream = 0;  // from 1: gradients are those of one of several residual streams; 0: those of the matrix
+  int stream = 0;  // from 1: gradients of one of several residual streams; 0: of the matrix
   view::Side side = view::Side::Main;  // of an encoder-decoder, where a plot has room for only one stack
   bool compact = false;
   std::optional<double> drag_rate{},
@@ -28,8 +28,8 @@ struct PlotOptions {
   std::optional<int> heads_of{};  // 0-based: the layer whose heads have a line each over time, where they can
   bool map = false;               // the variances over time are maps, where they are chosen
   bool weights = false;           // the triangles are of weights over depth, where a run has them
-  std::optional<int> hover_layer{};    // 0-based; under the hand in another plot or in the diagram
-  std::optional<double> hover_step{};  // under the hand in another plot over time
+  std::optional<int> hover_layer{};    // 0-based; under the mouse in another plot or in the diagram
+  std::optional<double> hover_step{};  // under the mouse in another plot over time
 };
 
 // What sets this run apart, for the end of its line: "no warm-up", "Pre-LN", "12 norms moved".
@@ -96,7 +96,7 @@ struct GradientDrop {
 };
 // Empty when they differ by less than ten times.
 std::optional<GradientDrop> faded(const std::vector<float>& gradients);
-// `gradients_at` are those that the options ask for, of every layer; of a stream, behind the layer.
+// The gradients that the options ask for, of every layer; of a stream, behind the layer.
 std::vector<float> gradients_at(view::LabData&, const RunView&, const PlotOptions&, int step,
                                 view::Side side = view::Side::Main);
 // Says "layer 1 gets 16 000× less than layer 6"; empty when faded() is.
@@ -114,7 +114,7 @@ std::string whose(const RunView&, view::Side);
 void log_axis(plot::Axis&, double lo, double hi);
 plot::Axis layer_axis(int layers);
 plot::Axis step_axis(const LabView&);
-// Puts in the cursor's step, and the step under the hand in another plot over time.
+// Puts in the cursor's step, and the step under the mouse in another plot over time.
 void put_cursor(plot::PlotSpec&, const PlotOptions&, bool flag);
 
 }  // namespace normscope::panels

@@ -1,4 +1,4 @@
-// This file makes the plots by layer at a step. See plot_specs.h.
+// Makes the plots by layer at a step. See plot_specs.h.
 #include <fmt/format.h>
 
 #include <algorithm>

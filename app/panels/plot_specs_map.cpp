@@ -1,4 +1,4 @@
-// This file makes the maps of variances over time: a row for each sub-layer, a column for some steps, and beside them what
+// Makes the maps of variances over time: a row for each sub-layer, a column for some steps, and beside them what
 // theory says of the start. See plot_specs.h.
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-// This file makes the plots that a cell's selector offers, and the triangles of residual dependency. See plot_specs.h.
+// Makes the plots that a cell's selector offers, and the triangles of residual dependency. See plot_specs.h.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// This file draws the learning rate: what was used, what is planned, and the handles that change it. See plot_specs.h.
+// Draws the learning rate: what was used, what is planned, and the handles that change it. See plot_specs.h.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -39,7 +39,7 @@ struct RateGroup {
   std::vector<size_t> runs;
 };
 
-// Says that two schedules read the same in words.
+// Whether two schedules read the same in words.
 bool told_alike(const Schedule& a, const Schedule& b) {
   return a.kind == b.kind && std::max(a.warmup, 0) == std::max(b.warmup, 0);
 }
@@ -140,7 +140,7 @@ void add_rate_names(PlotSpec& plot, const std::vector<RateGroup>& groups, const 
   for (const RateGroup& group : groups) {
     std::string letters;
     for (size_t i : group.runs) letters += (letters.empty() ? "" : ", ") + view::letter_of(view.runs[i]);
-    // A name stands at the line that was drawn, which is that of the beginning where the change came after the rise.
+    // A name stands at the line that was drawn, which is the line of the beginning where the change came after the rise.
     const bool past = group.changed > group.began.warmup;
     const Schedule& drawn = past ? group.began : group.schedule;
     const double peak = drawn.peak;
@@ -196,7 +196,7 @@ void add_rate_handles(PlotSpec& plot, const std::vector<RateGroup>& groups, cons
   }
 }
 
-// Has the measured critical rates, and the run whose rate is the largest share of its critical rate.
+// The measured critical rates, and the run whose rate is the largest share of its critical rate.
 struct Critical {
   double lowest = 0, highest = 0;  // of all that a logarithmic axis can show; 0: none
   const RunView* run = nullptr;
@@ -260,7 +260,7 @@ PlotSpec rate_plot(const LabView& view, view::LabData& data, const PlotOptions& 
   const int end = static_cast<int>(plot.x.hi);
   double top = 0;
   const std::vector<RateGroup> groups = rate_groups(view, options);
-  // The axis follows the schedules as they are, not as they are dragged, or it would run away from the hand.
+  // The axis follows the schedules as they are, not as they are dragged, or it would run away from the user.
   for (const RunView& run : view.runs)
     top = std::max({top, static_cast<double>(run.spec->train.schedule.peak),
                     static_cast<double>(data.rate(run)->span().highest)});

@@ -1,4 +1,4 @@
-// This file has the two stacks of an encoder-decoder in the plots by layer: how their lines differ and what the
+// The two stacks of an encoder-decoder in the plots by layer: how their lines differ and what the
 // sentences say about both. See plot_specs.h.
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-// This file lays what the papers predict, named curves of measure/theory.h, over what was measured. See plot_specs.h.
+// Lays what the papers predict, named curves of measure/theory.h, over what was measured. See plot_specs.h.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -144,7 +144,7 @@ std::vector<double> end_only(int layers) {
   return profile;
 }
 
-// The variance of each cross branch over that of its skip path, as the first step measured them.
+// The variance of each cross branch over its skip path's, as the first step measured them.
 std::vector<double> cross_variance(view::LabData& data, const RunView& run) {
   const std::vector<float> branch = data.by_layer(run, "cross.branch.variance", 1),
                            skip = data.by_layer(run, "cross.input.variance", 1);

@@ -1,4 +1,4 @@
-// This file makes the plots over time, a strip a run: a line for each layer, or for each head of one. See plot_specs.h.
+// Makes the plots over time, a strip a run: a line for each layer, or for each head of one. See plot_specs.h.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// `AxisMap` takes data to pixels and back, and `ticks_of` says where the ticks of an axis stand. The screen and the
+// The map of an axis between data and pixels, and where its ticks stand (ticks_of). The screen and the
 // SVG renderer share them.
 #pragma once
 

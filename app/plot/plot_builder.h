@@ -1,4 +1,4 @@
-// `Builder` is what the parts of the plot layout share while they build a Drawing. Private to app/plot.
+// What the parts of the plot layout share while they build a Drawing. Private to app/plot.
 #pragma once
 
 #include <algorithm>

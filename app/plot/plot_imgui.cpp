@@ -1,4 +1,4 @@
-// A plot under the hand: wheel, drag, box and handles.
+// A plot under the mouse: wheel, drag, box and handles.
 #include <fmt/format.h>
 #include <imgui.h>
 
@@ -21,7 +21,7 @@ constexpr float cursor_reach = 7;       // px within which a press takes the ste
 constexpr float handle_radius = 6.5f;   // the 13 px disc
 constexpr float box_at_least = 2;       // px a side: a smaller box was a click
 
-// The range that a hand asks for along an axis; empty where it asks for none.
+// The range that a user asks for along an axis; empty where it asks for none.
 using Asked = std::optional<std::pair<double, double>>;
 
 // Zooms about the mouse, which stays where it is: along x, or along y with Shift.
@@ -66,7 +66,7 @@ void box(ui::Ui& ui, const PlotMap& map, Asked& x, Asked& y) {
   y = {map.y.inverse(r.bottom()), map.y.inverse(r.y)};
 }
 
-// Handles the mouse on the axes. Ranges live in `view`; plot_view.h says how far a hand may move them.
+// Handles the mouse on the axes. Ranges live in `view`; plot_view.h says how far a user may move them.
 void steer(ui::Ui& ui, std::string_view name, const PlotSpec& plot, const ui::Rect& area, View& view,
            PlotHit& hit) {
   if (ui.pointing() || ui.held(name)) return;
@@ -78,7 +78,7 @@ void steer(ui::Ui& ui, std::string_view name, const PlotSpec& plot, const ui::Re
   const ui::Vec m = ui.mouse();
   if (plot.cursor)
     hit.on_cursor = area.inset(-2).contains(m) && std::fabs(map.x(plot.cursor->x) - m.x) <= cursor_reach;
-  // A hand that took the cursor holds it wherever it goes.
+  // A user who took the cursor holds it wherever it goes.
   if (!ImGui::IsMouseDown(ImGuiMouseButton_Left)) view.holds_cursor = hit.on_cursor;
 
   const float k = ui.scale();

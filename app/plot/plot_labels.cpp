@@ -132,7 +132,7 @@ void label_ends(Builder& b) {
   }
 }
 
-// Writes beside an earlier cursor what it reads from each line: the numbers at the ends are those of the
+// Writes beside an earlier cursor what it reads from each line: the numbers at the ends belong to the
 // ends. The texts stand over the lines, on a ground of their own.
 void label_cursor(Builder& b) {
   if (b.cursor_x < b.out.map.area.x) return;

@@ -1,4 +1,4 @@
-// `layout_plot` turns a PlotSpec into a Drawing: every line, area, marker and text of the plot in logical px, in
+// Turns a PlotSpec into a Drawing: every line, area, marker and text of the plot in logical px, in
 // drawing order. paint() paints it. Neither a window nor a font is needed, as text is measured through a function.
 #pragma once
 
@@ -99,7 +99,7 @@ PlotSpec still(const PlotSpec&, const Measure&, float width);
 // Says in words what the axes are, for the foot of such a picture: "across: layer; up: norm of the gradient
 // of W₂ at step 200".
 std::string caption(const PlotSpec&);
-// The x in data where the longest line ends, or that of the cursor where there is one.
+// The x in data where the longest line ends, or the cursor's where there is one.
 double end_of_lines(const PlotSpec&);
 
 inline constexpr float label_gap = 16;     // least distance between direct labels

@@ -1,4 +1,4 @@
-// This file has what the lines of a plot need: thinning that keeps every extreme, places for markers, and direct
+// What the lines of a plot need: thinning that keeps every extreme, places for markers, and direct
 // labels pushed apart.
 #pragma once
 

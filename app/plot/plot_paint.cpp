@@ -1,4 +1,4 @@
-// `paint` paints the layout of a plot: the same shapes and texts on the screen and in a file.
+// Paints the layout of a plot: the same shapes and texts on the screen and in a file.
 #include "app/plot/plot_layout.h"
 #include "app/ui/widgets.h"
 

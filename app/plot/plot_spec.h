@@ -1,4 +1,4 @@
-// `PlotSpec` is a plot as a value. It says what is to be seen (axes, series by reference, bands, heat map, river,
+// A plot as a value. It says what is to be seen (axes, series by reference, bands, heat map, river,
 // reference lines, cursor, sentence); the renderers decide about pixels: plot_imgui (screen), plot_still (files), plot_text
 // (text and CSV). Series have their full length and are never copied; renderers thin them and keep extremes. View
 // ranges (zoom, pan) live in the app's state.
@@ -196,7 +196,7 @@ struct PlotSpec {
   std::optional<HeatMap> heat;
   std::optional<River> river;
   std::optional<Cursor> cursor;
-  std::optional<double> hover;  // where the hand is in another plot of the same axis: a faint upright line
+  std::optional<double> hover;  // where the mouse is in another plot of the same axis: a faint upright line
   std::optional<int> tile;      // run letter tile in the upper right corner (one small plot per run)
   float pad_left = 50, pad_bottom = 26, pad_right = 16, pad_top = 8;
   // Lets labels stand in the plot area, right of the cursor or of the line's end.
@@ -210,7 +210,7 @@ inline bool has_axes(const PlotSpec& plot) { return !plot.river && (!plot.heat |
 // Which part of the axes is shown. Unset: the home ranges of the plot.
 struct View {
   std::optional<std::pair<double, double>> x, y;
-  bool holds_cursor = false;  // the hand took the step cursor: a drag moves it and does not pan
+  bool holds_cursor = false;  // the step cursor was taken: a drag moves it and does not pan
   bool zoomed() const { return x || y; }
   void reset() {
     x.reset();

@@ -28,7 +28,7 @@ PlotSpec still(const PlotSpec& plot, const Measure& measure, float width) {
   PlotSpec s = plot;
   if (!s.handles.empty()) {
     s.handles.clear();
-    s.note.clear();  // both are for the hand
+    s.note.clear();  // both are for the user
   }
   s.hover.reset();
   s.x.show_labels = s.y.show_labels = true;

@@ -1,4 +1,4 @@
-// `allowed_range` limits how far a plot may be zoomed and panned: never beyond its data, and never so close that its
+// Limits how far a plot may be zoomed and panned: never beyond its data, and never so close that its
 // numbers cannot be told apart. The screen renderer uses it; it needs no window.
 #pragma once
 

@@ -1,4 +1,4 @@
-// `draw_backend_switch` draws the switch of the top bar: whether the runs train on CPU or CUDA, and TF32 beside it
+// Draws the switch of the top bar: whether the runs train on CPU or CUDA, and TF32 beside it
 // while CUDA is on. Where there is no CUDA its half is grey, with the reason on hover and in the palette. Controls:
 // app/backend, app/backend/CPU, app/backend/CUDA, app/tf32.
 #pragma once

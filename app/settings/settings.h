@@ -1,4 +1,4 @@
-// `draw_settings` draws the settings panel: first what differs between the runs, then what they share. Everything
+// Draws the settings panel: first what differs between the runs, then what they share. Everything
 // comes from the table of specification fields. A change is a command; live fields act at once, structural ones
 // restart and say so before. Controls: settings/KEY (shared), settings/KEY/A (one run's value of a field that
 // differs), settings/edits/A, settings/scroll.
@@ -31,7 +31,7 @@ struct SettingsState {
   std::string typed;    // typed into the open box of a text
   std::string refusal;  // why the typed text was not taken; shown below the box
   std::string
-      restart_hint;  // set while a structural field is under the hand: shown instead of the panel's note
+      restart_hint;  // set while a structural field is under the mouse: shown instead of the panel's note
 };
 
 // Whether a field has a row of its own, settings/KEY; the others have another place.
@@ -40,7 +40,7 @@ bool listed(const Field& field);
 bool has_row(const Field& field, const LabView& view);
 // Where a field without a row is changed: "transport/budget"; empty for a field with a row.
 std::string_view place_of(const Field& field);
-// Returns fields that differ between the runs, in table order (name and budget are no settings).
+// Returns fields that differ between the runs, in table order (name and budget are not settings).
 /// The help of a setting in the language of the window, with what add-ons say of it.
 std::string spoken_help(const Field& field);
 std::vector<const Field*> differing_fields(const LabView& view);
@@ -69,7 +69,7 @@ float draw_edit_tiles(ui::Ui&, SettingsState&, const LabView&, ui::Vec right_cen
 void draw_seeds_button(ui::Ui&, const LabView&, const ui::Rect&, bool narrow, bool clock,
                        std::vector<session::Command>&);
 // Draws the rows in 2 `columns` in the full layout, in 1 where it is narrow. The view has the
-// requested values, and those of `pending` are marked: settings/pending/KEY.
+// requested values, and the values of `pending` are marked: settings/pending/KEY.
 void draw_settings(ui::Ui&, SettingsState&, const LabView&, const view::PendingEdits&, const ui::Rect&,
                    int columns, std::vector<session::Command>&);
 

@@ -19,7 +19,7 @@ using namespace ui;
 
 namespace {
 
-// These are places of fields that have a row only while a run reads them, below the field that decides on it.
+// Places of fields that have a row only while a run reads them, below the field that decides on it.
 constexpr std::string_view kOfData = "settings/data.name", kOfArchitecture = "settings/model.architecture",
                            kOfPositions = "settings/model.positions",
                            kOfWindow = "settings/model.attention_window";

@@ -1,4 +1,4 @@
-// `Rows` draws the rows of the settings panel: one shared setting, one that differs between the runs, the data, what
+// Draws the rows of the settings panel: one shared setting, one that differs between the runs, the data, what
 // is typed as text. Internal to app/settings: settings.cpp lays them out.
 #pragma once
 

@@ -140,7 +140,7 @@ float tabs(Ui& ui, const Rect& bar, Screen& shown) {
   return x;
 }
 
-// `tab_keys` work with or without the top bar.
+// The keys of the tabs work with or without the top bar.
 void tab_keys(Ui& ui, Screen& shown) {
   for (const Tab& each : all_tabs())
     if (ui.shortcut(each.key, each.name)) shown = each.screen;

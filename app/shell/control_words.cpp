@@ -1,4 +1,4 @@
-// `control_title` turns every name of the registry into words for the palette (assets/words/controls.toml).
+// Turns every name of the registry into words for the palette (assets/words/controls.toml).
 #include <fmt/format.h>
 
 #include <cctype>

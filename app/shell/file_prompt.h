@@ -1,6 +1,6 @@
 // The file prompt is the one place where a file is named: save the runs under a name (Ctrl+Shift+S), open a session, a
 // configuration or a text (Ctrl+O). It has a field to type a path into (Tab completes it), below it the recent files
-// and those of the folder, for arrows and mouse; what the marked file is, read from its content; what saving will leave
+// and the folder's files, for arrows and mouse; what the marked file is, read from its content; what saving will leave
 // out. The shell draws it after the screens. Controls: app/file/path, app/file/row/N,
 // app/file/go, app/file/says.
 #pragma once

@@ -49,7 +49,7 @@ void remember(std::vector<std::string>& recent, const std::string& path);
 void begin_opening(Files&, const ShownSession&, const std::string& path, bool again, Message& notice);
 // Takes what was read, at the beginning of a frame.
 void finish_opening(ui::Ui&, Files&, ShownSession&, Message& notice);
-// `save` (Ctrl+S) saves into the session's own file, or asks for a name.
+// Ctrl+S: saves into the session's own file, or asks for a name.
 void save(ui::Ui&, Files&, const LabView&, Message& notice);
 void save_as(ui::Ui&, Files&, const LabView&);
 // Asks for the name of a placement that is to have the wiring of the diagram.

@@ -24,7 +24,7 @@ Message draw_guarded(ui::Ui& ui, std::string_view doing, const std::function<voi
   ImGui::ErrorRecoveryStoreState(&state);
   Message error = guarded(doing, draw);
   if (error.empty()) return error;
-  // What is left open is no misuse of Dear ImGui here, so it makes no assertion, log or tooltip.
+  // What is left open is not a misuse of Dear ImGui here, so it makes no assertion, log or tooltip.
   ImGuiIO& io = ImGui::GetIO();
   const bool asserts = std::exchange(io.ConfigErrorRecoveryEnableAssert, false),
              log = std::exchange(io.ConfigErrorRecoveryEnableDebugLog, false),

@@ -1,5 +1,5 @@
 // The palette's other names are what a person calls a thing without knowing our word for it. They stand in
-// assets/words, those of an act in shortcuts.toml, those of a control in controls.toml.
+// assets/words, for an act in shortcuts.toml, for a control in controls.toml.
 #include <fmt/format.h>
 
 #include "app/panels/panels.h"

@@ -1,4 +1,4 @@
-// `plain_message` is what the trainer or the engine says, in words for a reader: "[train.lr] 5: expected ..." becomes
+// What the trainer or the engine says, in words for a reader: "[train.lr] 5: expected ..." becomes
 // "learning rate: 5: expected ...", and the tag of a part of the program is removed. It is in the window's language.
 #pragma once
 

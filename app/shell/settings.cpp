@@ -71,7 +71,7 @@ void remove_at_once(const fs::path& folder, [[maybe_unused]] GoneFolder& gone) {
   if (!error) fs::remove_all(aside, error);
 }
 
-// Says that a folder was made long ago: between its making and its lock another window may look.
+// Whether a folder was made long ago: between its making and its lock another window may look.
 bool is_old(const fs::path& folder) {
   struct stat info {};
   return stat(folder.c_str(), &info) == 0 && info.st_mtime < std::time(nullptr) - kBeginningSeconds;
@@ -268,7 +268,7 @@ AutosaveFolder::AutosaveFolder(const std::string& state_folder) {
     number = std::max(number, number_of(entry.path()));
   std::string aside = (sessions / (std::string(kBeginning) + "XXXXXX")).string();
 #ifdef _WIN32
-  // A folder in which a file is open keeps its name there. One without a lock is no window's, and is left alone.
+  // A folder in which a file is open keeps its name there. One without a lock is not a window's, and is left alone.
   do {
     aside = path_ = (sessions / fmt::format("{:06}", ++number)).string();
   } while (!fs::create_directory(path_, error) && !error);

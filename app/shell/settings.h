@@ -37,7 +37,7 @@ struct ReadSettings {
 // Stashes (stash) a file that cannot be read, or that holds an impossible value. Missing and wrong
 // values get their defaults.
 ReadSettings read_settings(const std::string& path);
-// `parse_settings` does the same from memory; `complaint` is the first fault, as "NAME:LINE: ...", or empty.
+// Does the same from memory; `complaint` is the first fault, as "NAME:LINE: ...", or empty.
 Settings parse_settings(std::string_view text, const std::string& name, Message& complaint);
 // Throws Error with the path.
 void write_settings(const std::string& path, const Settings& settings);

@@ -345,7 +345,7 @@ std::optional<Act> quiet_bar(Ui& ui, const Rect& room, Offers& offers, const Lab
     if (offer->act == Act::Restore) answer_lost(offers);
   }
   if (!yes) return {};
-  if (offer->act == Act::Restore) {  // a person with a lost session is no new visitor
+  if (offer->act == Act::Restore) {  // a person with a lost session is not a new visitor
     offers.lesson = false;
     offers.answered = true;
   }

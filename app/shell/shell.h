@@ -53,12 +53,12 @@ void begin_shell(AppState&, ui::Ui&);
 void draw_shell(AppState&, ui::Ui&);
 // Copies to the clipboard and says so.
 void copy_text(const std::string& text, const char* what, Shell&, Message& notice);
-// `run_act` does what a key, the palette or a button asks for, and says what is refused.
+// Does what a key, the palette or a button asks for, and says what is refused.
 void run_act(AppState&, ui::Ui&, view::Act);
 // Why an act would be refused now; empty: it would not. refusals.cpp.
 std::string refusal_of(const AppState&, const ui::Ui&, view::Act);
 std::string refusal_of(const AppState&, const ui::Ui&, const PaletteItem&);
-// Says that the item is on the Lab's screen while another screen is shown.
+// Whether the item is on the Lab's screen while another screen is shown.
 bool is_hidden(const ui::Ui&, const PaletteItem&);
 
 // The search box of the top bar; `wide`: with its text. It returns true when it was clicked, which asks

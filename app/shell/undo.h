@@ -20,7 +20,7 @@ class UndoLog {
   // so that one drag of a field is one entry. `selected_before` and `selected_after` are the run shown in the diagram.
   void note(std::span<const session::Command> made, std::span<const session::Ticket> tickets,
             char selected_before, char selected_after, bool held);
-  // Takes in the trainer's answers: a command that was refused, or changed nothing, is no entry.
+  // Takes in the trainer's answers: a command that was refused, or changed nothing, is not an entry.
   void settle(const LabView& view);
   // What an entry that is undone or made again leads to.
   struct Back {

@@ -48,7 +48,7 @@ struct Formula {
   std::string source;
 };
 
-/// Of one formula: bytes, and levels of braces and arguments in each other.
+/// Limits of one formula: bytes, and levels of braces and arguments in each other.
 inline constexpr size_t kLongest = 10'000;
 inline constexpr int kDeepest = 64;
 

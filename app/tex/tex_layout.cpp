@@ -9,7 +9,7 @@ namespace {
 
 using ui::Vec;
 
-// These are shares of the em, as in the fonts of the app (Inter's capitals and x-height).
+// Shares of the em, as in the fonts of the app (Inter's capitals and x-height).
 constexpr float kAxis = 0.27f, kAscent = 0.76f, kDescent = 0.20f, kScript = 0.72f, kSmallest = 9.f;
 
 class Setter {

@@ -1,4 +1,4 @@
-// `cut_dashes` cuts a line into dashes, for Painter and for the plot layout. The phase is carried along the whole
+// Cuts a line into dashes, for Painter and for the plot layout. The phase is carried along the whole
 // line, so that the dashes of a growing curve do not crawl.
 #pragma once
 
@@ -24,7 +24,7 @@ struct Pieces {
 };
 
 /// What a dash is measured along. The path of a curve that swings up and down in every pixel would be
-/// a fog of specks; along x its dashes stay as long as those of a smooth curve.
+/// a fog of specks; along x its dashes stay as long as a smooth curve's.
 enum class DashAlong { Path, X };
 
 /// The distance from a to b as the dashes count it.

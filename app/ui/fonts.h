@@ -1,4 +1,4 @@
-// `load_fonts` loads the four faces: Inter Regular and SemiBold (with DejaVu Sans for mathematics and Greek),
+// Loads the four faces: Inter Regular and SemiBold (with DejaVu Sans for mathematics and Greek),
 // JetBrains Mono Regular and Medium (with DejaVu Sans Mono). It searches the usual font folders. A missing face falls
 // back to the next best one, and at last to Dear ImGui's built-in font, with a notice of one line. It is called once
 // per ImGui context.

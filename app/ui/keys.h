@@ -1,4 +1,4 @@
-// `parse_chord` reads a key chord written as text ("Ctrl+Shift+Z", "Space", "?"). Shortcuts, the shortcut sheet and
+// Reads a key chord written as text ("Ctrl+Shift+Z", "Space", "?"). Shortcuts, the shortcut sheet and
 // the UI driver all use this notation.
 #pragma once
 
@@ -21,7 +21,7 @@ Chord parse_chord(std::string_view text);
 /// Writes a chord as the keys are called in the window's language: "Ctrl Shift Z", "Strg Umschalt Z".
 std::string shown_keys(std::string_view chord);
 
-/// Calls ImGui::NewFrame for a hand that is quicker than a frame: a modifier released after its key waits
+/// Calls ImGui::NewFrame for a user who is quicker than a frame: a modifier released after its key waits
 /// for the next frame, or Ctrl+K would arrive as K. The window's loop and Frame call it. A window that shows only part
 /// of the drawing passes where that part begins and how far it has just moved (Ui::pan, Ui::panned), because its mouse
 /// is reported in window px.

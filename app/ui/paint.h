@@ -1,4 +1,4 @@
-// `Painter` draws everything in the app, in logical px. ScreenPainter paints into the draw list of a window, and
+// Draws everything in the app, in logical px. ScreenPainter paints into the draw list of a window, and
 // SvgPainter (svg.h) writes the same shapes and texts into a file: code that takes a Painter serves both, so file and
 // screen cannot differ. Ui::paint() gives the one of the base layer, Ui::paint_top() the one above everything.
 #pragma once
@@ -59,7 +59,7 @@ class Painter {
   void bezier(Vec a, Vec control_a, Vec control_b, Vec b, Colour, float width);
   /// Draws a run's marker: filled, outlined in `edge` (the panel's colour in plots). `size` is half its width.
   void marker(Vec centre, Marker, float size, Colour fill, Colour edge);
-  /// `accent_box` and `accent_disc` draw what the hand can grab: filled with the accent, in the theme's outline.
+  /// `accent_box` and `accent_disc` draw what the user can grab: filled with the accent, in the theme's outline.
   void accent_box(const Theme&, const Rect&, float radius);
   void accent_disc(const Theme&, Vec centre, float r);
   /// Lies under a dragged token, `halo` around a target slot or a hovered token.

@@ -1,4 +1,4 @@
-// `Registry` holds the named controls: in each frame every widget records its stable name, rectangle, value and help.
+// Holds the named controls: in each frame every widget records its stable name, rectangle, value and help.
 // Tests click by name, lessons spotlight by name, a test demands help for every name, and a text dump lists the
 // screen.
 #pragma once

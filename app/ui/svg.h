@@ -1,4 +1,4 @@
-// `to_svg` writes a picture as an SVG document, shape by shape and text by text as on the screen. It needs no window
+// Writes a picture as an SVG document, shape by shape and text by text as on the screen. It needs no window
 // and no font: texts are measured by the advances of Inter and JetBrains Mono. Whatever saves a picture calls it, in
 // the window, on the command line and in the browser.
 #pragma once

@@ -1,4 +1,4 @@
-// `Theme` is the look of the app as one table: colours by role for both themes, run colours, depth ramp, heat map,
+// The look of the app as one table: colours by role for both themes, run colours, depth ramp, heat map,
 // type scale, spacing, radii, line widths. Every widget, plot and exporter reads its numbers here. A test computes the
 // contrast and colour-blind distances of the table. No graphics header is needed here.
 #pragma once

@@ -246,7 +246,7 @@ void Ui::explain(std::string_view name, std::string_view help, const Rect& rect,
   explained_ = {std::string(name), std::string(help), rect, beside.empty() ? rect : beside};
 }
 
-// Shows the help after the mouse has rested for a moment, and never beside a hand that holds something.
+// Shows the help after the mouse has rested for a moment, and never while something is held.
 void Ui::await_help() {
   const ImGuiIO& io = ImGui::GetIO();
   const bool held = ImGui::IsMouseDown(ImGuiMouseButton_Left) || ImGui::IsMouseDown(ImGuiMouseButton_Right);

@@ -1,4 +1,4 @@
-// `Ui` is the thin layer between the screens and Dear ImGui. One object lives as long as its ImGui context; each frame
+// The thin layer between the screens and Dear ImGui. One object lives as long as its ImGui context; each frame
 // is
 //   ui.begin_frame({...}); draw(ui); ui.end_frame();      (between ImGui::NewFrame and ImGui::Render)
 // All coordinates are logical px; (0,0) is the window's upper left corner. Everything is drawn into one full-window
@@ -30,7 +30,7 @@ struct FrameOptions {
   bool dark = false;
   float scale = 1;  // as requested; Ui::scale() is the effective one
   float least_scale =
-      0;  // never drawn smaller: a window without the room shows a part, which follows the hand
+      0;  // never drawn smaller: a window without the room shows a part, which follows the mouse
   bool reduced_motion = false;
   bool record_text = false;               // keep a TextRecord of every text (tests)
   const ControlPolicy* policy = nullptr;  // says what is locked or hidden; read until the next frame
@@ -49,7 +49,7 @@ struct HitOptions {
   Rect beside{};           // what the help must not cover; empty: the control
 };
 
-/// What the hand did to one control in this frame.
+/// What the user did to one control in this frame.
 struct Hit {
   bool hovered = false, held = false, focused = false;
   bool pressed = false;  // the left button went down on it in this frame
@@ -114,7 +114,7 @@ class Ui {
   /// What this frame's policy says about a control. A key that stands for a control asks it first.
   Hold hold_of(std::string_view control) const;
   bool held(std::string_view control) const { return hold_of(control) != Hold::Shown; }
-  /// Whether a hand or a key wanted a held control since the last call.
+  /// Whether a user or a key wanted a held control since the last call.
   bool take_refused() { return std::exchange(refused_, false); }
   /// The control that was clicked while pointing since the last call, or "".
   std::string take_picked() { return std::exchange(picked_, {}); }
@@ -142,7 +142,7 @@ class Ui {
   bool begin_popup(std::string_view name, const Rect&);
   void end_popup();
 
-  /// Starts a window of its own above the screens, which leaves the rest of the window to the hand;
+  /// Starts a window of its own above the screens, which leaves the rest of the window to the user;
   /// end_layer must follow. Popups are opened outside of it.
   void begin_layer(std::string_view name, const Rect&);
   void end_layer();

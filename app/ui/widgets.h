@@ -85,7 +85,7 @@ bool choice(Ui&, std::string_view name, const Rect&, std::span<const words::Labe
 bool choice(Ui&, std::string_view name, const Rect&, std::span<const std::string> names, int& selected,
             std::string_view help);
 
-/// `FieldOptions` describe a number to drag, type or change by arrows. The label stands left, value and unit right, a
+/// A number to drag, type or change by arrows. The label stands left, value and unit right, a
 /// track of 2 px at the bottom edge.
 struct FieldOptions {
   double lo = 0, hi = 1;  // the range of track and drag

@@ -19,7 +19,7 @@ struct ChainPart {
   Placement placement = Placement::None;  // the placement that puts norms in such slots
 };
 
-/// What the app asks of a network that is no transformer.
+/// What the app asks of a network that is not a transformer.
 struct Chain {
   std::vector<ChainPart> (*parts)(const ModelConfig&, const StackWiring&);  ///< see chain_of
   int (*layers)(const ModelConfig&);                                        ///< see chain_layers
@@ -31,14 +31,14 @@ struct Chain {
 #include "chosen/architectures.def"
 #undef ARCHITECTURE
 
-/// Goes from the input up. Norms are those of `stack`, everything else is the model's.
+/// From the input up. The norms are the stack's, everything else is the model's.
 std::vector<ChainPart> chain_of(const ModelConfig& model, const StackWiring& stack);
 /// What chains are made of.
 ChainPart chain_box(std::string title, std::string note, int layer = 0);
 ChainPart chain_slot(int layer, const char* name, NormKind norm, Placement placement);
 const char* activation_name(const ModelConfig& model);  ///< "ReLU"
 
-/// Counts the layers that have a matrix; the last one is that of the classes.
+/// Counts the layers that have a matrix; the last one makes the classes.
 int chain_layers(const ModelConfig& model);
 /// The preset that has these norms.
 Placement chain_placement(const ModelConfig& model, const StackWiring& stack);
@@ -46,7 +46,7 @@ Placement chain_placement(const ModelConfig& model, const StackWiring& stack);
 std::string preset_refusal(const ModelConfig& model, Placement placement);
 /// Returns "before ReLU", "before layer", "no norm".
 std::string chain_caption(const ModelConfig& model);
-/// How a hand begins to change the norms of any model in its diagram: "Drag a norm", "Click a norm",
+/// How a user begins to change the norms of any model in its diagram: "Drag a norm", "Click a norm",
 /// "Click a free slot", "Choose a preset".
 const std::string& first_move(const ModelConfig& model);
 /// Whether a norm of a model without a stream goes from place to place.

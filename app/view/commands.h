@@ -1,4 +1,4 @@
-// `SavePlot` is what a hand asked of the app itself; what it asked of the trainer is session::Command
+// What a user asked of the app itself; what it asked of the trainer is session::Command
 // (training/session/command.h). The Lab screen only returns such values, so it runs the same on a real Lab and on a
 // fixed view, and tests can read what a click meant.
 #pragma once

@@ -1,4 +1,4 @@
-// `control_of` says which control an act of the table of shortcuts stands for. See shortcuts.h.
+// Says which control an act of the table of shortcuts stands for. See shortcuts.h.
 #include "app/view/shortcuts.h"
 
 namespace normscope::view {

@@ -1,4 +1,4 @@
-// `Desk` is where a screen lays what it asks of the rest of the app within a frame: the one way from a screen to the
+// Where a screen lays what it asks of the rest of the app within a frame: the one way from a screen to the
 // trainer, the disk, the clipboard and another screen. draw_app carries out what lies there, so a screen knows none of
 // these, and a test reads what a click meant.
 #pragma once

@@ -17,7 +17,7 @@ constexpr std::array<Sub, 3> kThree{Sub::Attention, Sub::Cross, Sub::FeedForward
 
 bool in_range(const Stack& stack, int layer) { return layer >= 0 && layer < stack.layers(); }
 
-// The sub-layers that follow an edit of one: those of alike layers, or this one alone.
+// The sub-layers that follow an edit of one: in alike layers, or this one alone.
 std::vector<std::pair<int, Sub>> followers(const Stack& stack, SlotId at, bool only_this) {
   std::vector<std::pair<int, Sub>> result;
   if (!in_range(stack, at.layer)) return result;
@@ -167,7 +167,7 @@ std::string slot_name(SlotId at) {
 }
 
 bool same_layer(const Stack& stack, int a, int b) {
-  // LayerNorm Scaling's factor, and that of SiameseNorm's branches, belong to the place: they do not make a layer another
+  // The factors of LayerNorm Scaling and of SiameseNorm's branches belong to the place: they do not make a layer another
   // kind of layer.
   const bool beside_read = stream_layout(stack.wiring).beside_read;
   const auto same = [&](Sub sub) {

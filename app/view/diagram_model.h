@@ -1,4 +1,4 @@
-// This file is the diagram before any drawing: which stacks and rows it has, which norms may go where, and what a
+// The diagram before any drawing: which stacks and rows it has, which norms may go where, and what a
 // drop, a key or a stroke of the brush does to a wiring. Its functions are pure. The drawn diagram, the run cards, the
 // plots (for the stack that they speak of) and the tests use them.
 #pragma once
@@ -47,7 +47,7 @@ struct Stack {
   bool is_locked(SlotId at) const;
 };
 
-/// Has the one or two stacks of a model.
+/// The one or two stacks of a model.
 struct Stacks {
   StackWiring main, encoder;
   bool both = false;  // an encoder-decoder: `encoder` counts, and layers of `main` have cross-attention
@@ -134,12 +134,12 @@ GlyphSlots glyph_slots(const Stack& stack);
 /// Returns "all 12 norms before their branch", "this norm after its branch", "all 12 norms onto the
 /// stream". `what` stands after "norms": " of the decoder".
 std::string drop_text(const WiringChange& change, Slot to, bool only_this, const std::string& what = {});
-/// What a slot is and what the hand may do with it.
+/// What a slot is and what the user may do with it.
 std::string slot_help(const Stack& stack, SlotId at);
 /// Names the layers of a stroke: "layers 2 to 4".
 std::string layers_text(std::vector<int> layers);
 
-/// `KindWords` describe a kind of norm: on its token ("LN"), in the list of kinds (name, one line and group). Every
+/// A kind of norm in words: on its token ("LN"), in the list of kinds (name, one line and group). Every
 /// kind of the engine has an entry in assets/words/norms.toml, by its short name.
 struct KindWords {
   std::string_view token, name, help, group;

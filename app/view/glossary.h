@@ -1,5 +1,5 @@
-// `glossary` gives the terms of the field, each explained in two plain sentences with its source. A panel title that
-// stands for a term is underlined; hover shows the entry, a click keeps it open, F1 opens that of what is in focus or
+// Gives the terms of the field, each explained in two plain sentences with its source. A panel title that
+// stands for a term is underlined; hover shows the entry, a click keeps it open, F1 opens the entry of what is in focus or
 // under the mouse. The open entry leads to the lesson that shows the term. Control: app/glossary/lesson.
 #pragma once
 
@@ -27,7 +27,7 @@ struct Term {
 /// The Term::words of a term that running text uses all the time and nobody asks about.
 constexpr std::string_view kNotInText = "-";
 
-/// The terms in a language, that of the window or of a course.
+/// The terms in the language of the window or of a course.
 std::span<const Term> glossary(const words::Language& words = words::of_window());
 const Term* find_term(std::string_view id, const words::Language& words = words::of_window());
 /// The whole text of a term, `what_is` its first sentence, in the window's language; empty without an entry.

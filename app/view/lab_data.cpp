@@ -125,7 +125,7 @@ std::shared_ptr<const Line> LabData::stat(const RunView& run, const std::string&
   return g.line;
 }
 
-// Has no point where one of the two lines has a point that the other lost to thinning.
+// No point where one of the two lines has a point that the other lost to thinning.
 std::shared_ptr<const Line> LabData::quotient(const RunView& run, const std::string& above,
                                               const std::string& below) {
   const auto up = stat(run, above), down = stat(run, below);

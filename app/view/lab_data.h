@@ -1,4 +1,4 @@
-// `LabData` holds what the plots and the diagram read of the runs' histories. It copies numbers once per change and
+// Holds what the plots and the diagram read of the runs' histories. It copies numbers once per change and
 // keeps them while they are shown, so a frame that finds nothing new copies nothing. The Lab screen owns it; UI thread
 // only.
 #pragma once
@@ -109,7 +109,7 @@ RunView run_at(LabData& data, const RunView& run, int step);
 /// The specification in force at a step. Edits made before a run's own first step count from the
 /// start.
 std::shared_ptr<const RunSpec> spec_at(const RunView& run, int step);
-/// All runs as they stood then; the Lab's own step and budget stay those of now.
+/// All runs as they stood then; the Lab's own step and budget stay as they are now.
 LabView view_at(LabData& data, const LabView& view, int step);
 
 /// Where plots over time and the timeline end: at the budget, or at a round number beyond the

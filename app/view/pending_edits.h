@@ -1,4 +1,4 @@
-// `PendingEdits` holds edits that were requested and that the runs do not have yet: building a network takes a while,
+// Holds edits that were requested and that the runs do not have yet: building a network takes a while,
 // and a setting that was just typed must not look ignored meanwhile. The Lab screen owns it; an edit noted in one
 // frame is shown from the next until the trainer has answered it.
 #pragma once

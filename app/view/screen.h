@@ -1,4 +1,4 @@
-// `Screen` names the screens, which are rows of screens.def.
+// The screens, which are rows of screens.def.
 #pragma once
 
 #include <cstddef>

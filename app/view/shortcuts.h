@@ -1,4 +1,4 @@
-// `shortcuts` gives the one table of shortcuts, which key handling, the sheet of shortcuts and the palette all read. A
+// Gives the one table of shortcuts, which key handling, the sheet of shortcuts and the palette all read. A
 // screen asks pressed(ui, Act::Play) and names no key itself.
 #pragma once
 
@@ -45,7 +45,7 @@ enum class Act {
   Glossary,
   CopyPlot,
   Theme,
-/// Of add-ons: rows of their shortcuts.def.
+/// The acts of add-ons: rows of their shortcuts.def.
 #define SHORTCUT(Name, id, chord, control) Name,
 #include "chosen/shortcuts.def"
 #undef SHORTCUT
@@ -71,7 +71,7 @@ struct Shortcut {
 
 std::span<const Shortcut> shortcuts();
 const Shortcut& shortcut_of(Act act);
-/// The control that an act stands for, so that a key or the palette reaches no more than a hand
+/// The control that an act stands for, so that a key or the palette reaches no more than the mouse
 /// does. An act without a control is called "command/...". The name is empty for what only acts on the control in
 /// focus.
 std::string_view control_of(Act act);

@@ -1,4 +1,4 @@
-// `draw_wiring_glyph` draws the wiring in miniature: a branch over the residual stream, with the norm where it sits.
+// Draws the wiring in miniature: a branch over the residual stream, with the norm where it sits.
 // The run cards of the Lab and the cells of a sweep show it.
 #pragma once
 

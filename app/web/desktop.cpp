@@ -1,4 +1,4 @@
-// This file asks the browser what app/window/desktop.h asks of a desktop.
+// Asks the browser what app/window/desktop.h asks of a desktop.
 #include "app/window/desktop.h"
 
 #include <emscripten.h>

@@ -1,6 +1,6 @@
-// `FramePacer` chooses the frame rates of the window, see main_window.h. With a GPU 30 frames a second are plenty for
+// Chooses the frame rates of the window, see main_window.h. With a GPU 30 frames a second are plenty for
 // curves. In software every frame takes processor time from the training, so an untouched window draws four times a
-// second. A hand is answered at once: an event that no frame has shown yet waits only for the screen's refresh.
+// second. A user is answered at once: an event that no frame has shown yet waits only for the screen's refresh.
 #include <algorithm>
 
 #include "app/window/main_window.h"
@@ -9,7 +9,7 @@ namespace normscope::window {
 namespace {
 
 constexpr double kTouched =
-    0.6;  // a hand counts as present for so long after its last event (tooltips, motion)
+    0.6;  // a user counts as present for so long after the last event (tooltips, motion)
 constexpr double kScreen = 1 / 60.0;
 constexpr double kGpuTraining = 1 / 30.0;
 constexpr double kSoftHand = 1 / 20.0, kSoftTraining = 1 / 4.0;

@@ -1,4 +1,4 @@
-// `GlWindow` is what the window is drawn with: GLFW's window, an OpenGL context, Dear ImGui and its back ends for
+// What the window is drawn with: GLFW's window, an OpenGL context, Dear ImGui and its back ends for
 // both. In a browser the window is the page's canvas and OpenGL is WebGL 2. The session that draws in it calls it.
 #pragma once
 
@@ -22,7 +22,7 @@ class GlWindow {
 
   GLFWwindow* handle() const { return handle_; }
 
-  // `monitor_width_px` and `monitor_width_mm` describe the monitor under the window's middle, looked up again once a
+  // The monitor under the window's middle, looked up again once a
   // second at most. 0: not known.
   int monitor_width_px();
   int monitor_width_mm();

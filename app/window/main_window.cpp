@@ -17,7 +17,7 @@
 namespace normscope::window {
 namespace {
 
-// `window_open` and `session_kept` are read at exit, because the window library calls exit(1) when the display server
+// Both are read at exit, because the window library calls exit(1) when the display server
 // goes away. The autosave of the last seconds, if there is one, is on the disk by then.
 std::atomic<bool> window_open{false}, session_kept{false};
 

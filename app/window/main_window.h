@@ -1,4 +1,4 @@
-// `run_window` is the window: GLFW, OpenGL 3.3, the event loop. It draws when something happened (a hand, a new view
+// The window: GLFW, OpenGL 3.3, the event loop. It draws when something happened (input, a new view
 // of the trainer) and sleeps otherwise; training goes on in the Lab's own threads. main calls it; draw_app draws all
 // that it shows.
 #pragma once
@@ -34,7 +34,7 @@ struct WindowOptions {
   std::function<bool()> interrupted{};  // true: a signal asks the window to end; the session is kept
 };
 
-// These are what run_window returns. kWindowNoDisplay, kWindowNoOpenGl: nothing was started; the caller says so and
+// What run_window returns. kWindowNoDisplay, kWindowNoOpenGl: nothing was started; the caller says so and
 // goes headless.
 // kDisplayLost: the display server went away under the window; the process ends with this code, and the autosave is
 // complete.
@@ -61,7 +61,7 @@ class FramePacer {
   double period(double now) const;
 
   bool software_, changed_ = true, animating_ = false, settled_ = true;
-  bool echo_ = false;  // one more frame after a hand's, in which other places light up for what it hovers
+  bool echo_ = false;  // one more frame after input, in which other places light up for what is hovered
   double last_ = -1e9, hand_ = -1e9;
 };
 

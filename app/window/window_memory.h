@@ -1,4 +1,4 @@
-// `WindowMemory` is what one window remembers from start to end: settings, its autosave folder, the session before.
+// What one window remembers from start to end: settings, its autosave folder, the session before.
 // The window calls it; with --safe-mode it reads nothing and leaves nothing behind.
 #pragma once
 

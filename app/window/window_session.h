@@ -1,4 +1,4 @@
-// `WindowSession` is one window with its Lab: what happens between the events of a window and draw_app. Whoever owns
+// One window with its Lab: what happens between the events of a window and draw_app. Whoever owns
 // the loop calls turn() after each wait: run_window here, the browser's frames in app/web.
 #pragma once
 

@@ -1,4 +1,4 @@
-// This file asks Windows what app/window/desktop.h asks of a desktop.
+// Asks Windows what app/window/desktop.h asks of a desktop.
 #include "app/window/desktop.h"
 
 #include <windows.h>

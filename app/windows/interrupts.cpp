@@ -48,7 +48,7 @@ void give_console_back() {
   if (shown_before != 0) SetConsoleOutputCP(shown_before);
 }
 
-/// `speak_utf8` makes the console show what the program prints, and obey the bar's two commands.
+/// Makes the console show what the program prints, and obey the bar's two commands.
 void speak_utf8() {
   DWORD mode = 0;
   const HANDLE console = GetStdHandle(STD_OUTPUT_HANDLE);

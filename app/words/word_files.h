@@ -1,4 +1,4 @@
-// `word_files` gives the files of assets/words, which the build put into the program.
+// The files of assets/words, which the build put into the program.
 #pragma once
 
 #include <span>

@@ -72,7 +72,7 @@ class Language {
   std::string tr(std::string_view english, Places places) const;
 
   const Entry& text(std::string_view english) const;
-  /// Of the room "errors" or "training", by the English phrase or format; nullptr where the room lacks it.
+  /// The entry in the room "errors" or "training" by its English phrase or format; nullptr where the room lacks it.
   const Entry* phrase(std::string_view room, std::string_view english) const;
 
   /// The text of a key, in English where this language lacks it. A key without a text is returned
@@ -109,8 +109,8 @@ class Language {
   std::vector<Entry> entries_;
   using Index = std::unordered_map<std::string, size_t, Hash, std::equal_to<>>;
   Index index_;    ///< into entries_, by key
-  Index texts_;    ///< into entries_, by English text: those of texts.toml
-  Index phrases_;  ///< into entries_, by room and English text: those of errors.toml and training.toml
+  Index texts_;    ///< into entries_, by English text: from texts.toml
+  Index phrases_;  ///< into entries_, by room and English text: from errors.toml and training.toml
 };
 
 /// Parses a text of the code, "{count} run | {count} runs" or "open##verb".

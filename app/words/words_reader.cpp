@@ -1,4 +1,4 @@
-// This file reads a file of words: texts become templates, tables become plural forms, all in the order of the file.
+// Reads a file of words: texts become templates, tables become plural forms, all in the order of the file.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // A boundary is where exceptions stop: each thread, each frame and each callback out of C code has one. Whatever the
 // work inside throws becomes a line that says what was being done, and the thread lives on. An Error's text already
-// says so; that of an exception from the allocator, the file system or a library does not.
+// says so; an exception from the allocator, the file system or a library does not.
 #pragma once
 
 #include <exception>
@@ -47,7 +47,7 @@ std::jthread start_thread(std::string_view purpose, Job&& job) {
   }
 }
 
-/// `start_task` does the same for a result: std::async on a thread of its own.
+/// Does the same for a result: std::async on a thread of its own.
 template <typename Job>
 auto start_task(std::string_view purpose, Job&& job) {
   try {

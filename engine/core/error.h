@@ -1,4 +1,4 @@
-// `Error` is the one exception of the library. Recording, sealing, loading and configuring throw it; replay never
+// The one exception of the library. Recording, sealing, loading and configuring throw it; replay never
 // does. Its text is a single line that says where, what is wrong and what was expected:
 //   [linear L03.ffn.w1] input (1024,128) does not match weight (512,256): expected input.cols == weight.rows
 #pragma once

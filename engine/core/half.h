@@ -1,5 +1,5 @@
-// Floats of 16 bits, as files have them: `F16` is IEEE's binary16, `BF16` the upper half of a float. Either is a float
-// without rounding.
+// Floats of 16 bits, in which files keep weights: IEEE's binary16, and bfloat16, the upper half of a float. Each
+// converts to a float without rounding.
 #pragma once
 
 #include <bit>
@@ -14,7 +14,7 @@ struct BF16 {
 
 struct F16 {
   uint16_t bits;
-  /// 5 bits of exponent become 8, and 10 of the fraction 23. Numbers below the normal ones are multiples of 2^-24.
+  /// The exponent grows from 5 bits to 8, the fraction from 10 to 23. Numbers below the normal ones are multiples of 2^-24.
   float to_float() const {
     const uint32_t sign = uint32_t{bits & 0x8000u} << 16, exponent = bits >> 10 & 0x1fu,
                    fraction = bits & 0x3ffu;
@@ -22,7 +22,8 @@ struct F16 {
       const float size = static_cast<float>(fraction) * 0x1p-24f;
       return sign ? -size : size;
     }
-    const uint32_t wide = exponent == 0x1f ? 0xffu : exponent + 112;  // infinities and NaN; 127 - 15
+    const uint32_t wide =
+        exponent == 0x1f ? 0xffu : exponent + 112;  // infinities and NaN; else the bias grows from 15 to 127
     return std::bit_cast<float>(sign | wide << 23 | fraction << 13);
   }
 };

@@ -22,7 +22,7 @@ void mirror(std::vector<float>& values, const Shape& shape, Init::Mirror which) 
       values[static_cast<size_t>(first + half + i)] = -values[static_cast<size_t>(first + i)];
 }
 
-/// `fill_normal` does Box-Muller on the two halves of a Philox block: four words give four normal numbers.
+/// Does Box-Muller on the two halves of a Philox block: four words give four normal numbers.
 void fill_normal(std::vector<float>& values, std::string_view name, double deviation, uint64_t seed) {
   const size_t n = values.size();
   const uint32_t site = site_of(name);

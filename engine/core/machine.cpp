@@ -30,7 +30,7 @@
 namespace normscope {
 namespace {
 
-/// `allowed_processors` are those that the calling thread may run on.
+/// The processors that the calling thread may run on.
 std::vector<int> allowed_processors() {
   std::vector<int> processors;
 #ifdef __linux__

@@ -31,7 +31,7 @@ struct PhiloxBlock {
   uint32_t word[4];
 };
 
-/// `philox_block` does ten rounds on one counter, in exact integer arithmetic.
+/// Does ten rounds on one counter, in exact integer arithmetic.
 NORMSCOPE_HD inline PhiloxBlock philox_block(uint32_t c0, uint32_t c1, uint32_t c2, uint32_t c3,
                                              uint64_t key) {
   uint32_t k0 = static_cast<uint32_t>(key), k1 = static_cast<uint32_t>(key >> 32);

@@ -1,4 +1,4 @@
-// `program_path` is the file of the running program; empty where the system does not say, as in a bare chroot.
+// The file of the running program; empty where the system does not say, as in a bare chroot.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// `read_real` reads a floating-point number from text as std::from_chars does, also where the standard library has
+// Reads a floating-point number from text as std::from_chars does, also where the standard library has
 // that for whole numbers only (libc++ before version 20, which the build for browsers uses).
 #pragma once
 
@@ -11,7 +11,7 @@ namespace normscope {
 std::from_chars_result read_real(const char* begin, const char* end, float& value);
 std::from_chars_result read_real(const char* begin, const char* end, double& value);
 
-/// `read_real_by_c` does the same without std::from_chars: read_real uses it where that is missing, and tests compare
+/// Does the same without std::from_chars: read_real uses it where that is missing, and tests compare
 /// both.
 std::from_chars_result read_real_by_c(const char* begin, const char* end, float& value);
 std::from_chars_result read_real_by_c(const char* begin, const char* end, double& value);

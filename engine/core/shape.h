@@ -1,4 +1,4 @@
-// `Shape` has up to four dimensions, row-major, float32 or int32. No ownership, no arithmetic. Letters everywhere: B
+// A shape has up to four dimensions, row-major, float32 or int32. No ownership, no arithmetic. Letters everywhere: B
 // batch, T positions, D width, H heads, F feed-forward, V vocabulary, L layers, R = B*T rows.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Runs an op that looks at one number, or one pair of numbers, at a time: a formula as those of ops/formulas.h.
+// Runs an op that looks at one number, or one pair of numbers, at a time: a formula as in ops/formulas.h.
 // NORMSCOPE_ELEMENTWISE(name, Formula, chunk) defines its plans name##_forward and name##_backward; a chunk has that many
 // numbers. Included once per instruction set: no include guard, like Highway's *-inl.h files.
 #include "engine/cpu/export.h"

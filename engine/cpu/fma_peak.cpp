@@ -12,7 +12,7 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Has ten chains, which hide the latency of two units; more would not fit into sixteen registers.
+// Ten chains, which hide the latency of two units; more would not fit into sixteen registers.
 int64_t fma_rounds(int64_t rounds, float* sink) {
   const hn::ScalableTag<float> d;
   using V = hn::Vec<decltype(d)>;

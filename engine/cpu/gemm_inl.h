@@ -2,7 +2,7 @@
 //   C  =  [C +] A B [+ bias]
 // Used by the CPU kernels of linear (whole products, cut into chunks by shape) and attention (tiles by hand).
 //
-// The loops are those of Goto and van de Geijn (ACM TOMS 34:3, 2008), with the sizes of blocks from those of the caches
+// The loops follow Goto and van de Geijn (ACM TOMS 34:3, 2008), with the sizes of blocks from the sizes of the caches
 // as in Low et al. (ACM TOMS 43:2, 2016). A tile of C, kTileRows x kTileVectors vectors, stays in registers while a
 // block of k runs. B is read by whole vectors from packed panels [k][kPanel], as many as fill half of the L2 cache,
 // and every tile of a chunk uses them; only where its rows are short is it read in place. A is read by broadcasts, in
@@ -104,7 +104,7 @@ constexpr int kTileRows = 4;
 #endif
 constexpr int64_t kPrefetchFrom = 64;  // k of a tile that is long enough to fetch C meanwhile
 constexpr int64_t kLine = 16;          // floats of a cache line
-// Says that several tiles share the lines of A^T, and each meets what the others drove out of a cache.
+// Whether several tiles share the lines of A^T, and each meets what the others drove out of a cache.
 constexpr bool kNarrowTile = 2 * kTileRows < kLine;
 
 /// How many rows before its use a line of A^T is fetched, as the processor does not foresee rows
@@ -180,7 +180,7 @@ void tile(int64_t k, const float* HWY_RESTRICT a, int64_t sa, const float* HWY_R
   }
 }
 
-/// Has the tiles by number of rows.
+/// The tiles by number of rows.
 template <int kVectors, bool kARows>
 struct Tiles {
 #define NORMSCOPE_TILE(R) (R <= kTileRows ? &tile<(R <= kTileRows ? R : 1), kVectors, kARows> : nullptr)

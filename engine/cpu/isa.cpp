@@ -38,7 +38,7 @@ constexpr Isa kIsas[] = {
 };
 
 /// The targets that are compiled into the kernels and that the processor has. It asks once: asking
-/// takes the present choice back for a moment, in which another thread's kernels would be those of the best target.
+/// takes the present choice back for a moment, in which another thread would run the best target's kernels.
 int64_t usable_targets() {
   static const int64_t usable = [] {
     hwy::SetSupportedTargetsForTest(0);
@@ -73,7 +73,7 @@ std::vector<std::string> names_of(int64_t targets) {
 
 int64_t used_l2_bytes = 0;
 
-/// `reported_l2_bytes` asks the system; 1 MiB where it does not say. In a page only the main thread opens files, and the
+/// Asks the system; 1 MiB where it does not say. In a page only the main thread opens files, and the
 /// first step would wait until that has drawn the first frame.
 int64_t reported_l2_bytes() {
 #ifndef __EMSCRIPTEN__

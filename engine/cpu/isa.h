@@ -17,7 +17,7 @@ namespace normscope::cpu {
 /// chosen name.
 std::string choose_isa(std::string_view name = "");
 
-/// For callers that only want the refusal.
+/// Throws what choose_isa() throws, for callers that need no choice.
 inline void check_instruction_set() { choose_isa(); }
 
 /// Lists what this processor and build offer, best first.
@@ -33,7 +33,7 @@ std::string processor_name();
 /// The overload reads the name from the text of Linux's /proc/cpuinfo.
 std::string processor_name(std::istream& cpuinfo);
 
-/// `l2_bytes` is the size of a core's L2 cache, as the system reports it; 1 MiB where it does not.
+/// The size of a core's L2 cache, as the system reports it; 1 MiB where it does not.
 int64_t l2_bytes();
 /// Has products planned from now on as for another machine, which tests do; 0: for this one.
 void use_l2_bytes(int64_t bytes);

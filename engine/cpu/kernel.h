@@ -79,7 +79,7 @@ inline Stages one_stage(StageFn run, int64_t chunks, RegionFn region = nullptr) 
   return stages;
 }
 
-/// Has one line for each registry entry: forward and backward (nullptr where the op has none). At planning
+/// One line for each registry entry: forward and backward (nullptr where the op has none). At planning
 /// time Call::in etc. hold shapes and null-ness is meaningful, but addresses must not be read.
 struct Kernels {
   Stages (*forward)(const Call&) = nullptr;

@@ -1,4 +1,4 @@
-// These are vectorised sums over rows of host memory for measure/step_metrics: means and squares of carried
+// Vectorised sums over rows of host memory for measure/step_metrics: means and squares of carried
 // components, dot products, entropies. They add float lanes within a row and doubles across rows, in a fixed order,
 // so results are bitwise identical for any number of threads.
 #pragma once
@@ -16,7 +16,7 @@ struct Moments {
   }
 };
 
-/// CarryMap is a sub-layer's affine map of the rows c (width) of a component, with mean = mean(scale * c):
+/// A sub-layer's affine map of the rows c (width) of a component, with mean = mean(scale * c):
 ///   c  <-  (scale * c - mean) * inverse_sigma * factor * gain + bias
 /// Null pointers stand for one, for bias zero.
 struct CarryMap {
@@ -29,8 +29,8 @@ struct CarryMap {
 };
 
 Moments moments(const float* x, int64_t n);
-/// carry_rows applies the map to rows x width numbers in place and adds the result to `total`. It returns the moments of
-/// all, and puts those of each row into `by_row`, if given.
+/// Applies the map to rows x width numbers in place and adds the result to `total`. It returns the moments of
+/// all, and puts each row's own into `by_row`, if given.
 Moments carry_rows(const CarryMap& map, float* c, float* total, int64_t rows, int64_t width,
                    Moments* by_row = nullptr);
 /// The largest |a - b|; NaN when any difference is NaN.
@@ -40,7 +40,7 @@ struct Dots {
 };
 Dots dots(const float* a, const float* b, int64_t n);
 void add_scaled(const float* x, float factor, float* sum, int64_t n);
-/// entropy returns the sum of -p log p, where 0 log 0 = 0.
+/// Returns the sum of -p log p, where 0 log 0 = 0.
 double entropy(const float* p, int64_t n);
 
 /// Numbers of a parameter around a step: its gradient, and its values before and after it.

@@ -1,5 +1,5 @@
 // Dropout is drawn by Philox4x32-10, twice as many blocks of four elements at a time as a vector has lanes; the
-// integers are those of core/philox.h's random_word. What is kept takes a bit an element. Included by the CPU kernels
+// integers equal core/philox.h's random_word. What is kept takes a bit an element. Included by the CPU kernels
 // that draw it.
 #include <cstring>
 
@@ -53,8 +53,8 @@ struct Counters {
   }
 };
 
-/// Has a bit for each element whose counter is done, 0 where its word is below `threshold`. The blocks
-/// of even lanes come before those of odd ones.
+/// A bit for each element whose counter is done, 0 where its word is below `threshold`. The blocks
+/// of even lanes come before the words of odd ones.
 HWY_INLINE Bits kept_bits_of(const Counters& c, VU threshold) {
   const DU d;
   const auto words = [](VU even, VU odd)
@@ -69,8 +69,8 @@ HWY_INLINE Bits kept_bits_of(const Counters& c, VU threshold) {
   return static_cast<Bits>(~(low | high << kLanes));
 }
 
-/// draw_kept draws which of n elements from `first` on are kept, where first % 4 == 0, and leaves their bits in `kept`,
-/// whole bytes of them. It calls body(i, count) when those of `count` more elements are there.
+/// Draws which of n elements from `first` on are kept, where first % 4 == 0, and leaves their bits in `kept`,
+/// whole bytes of them. It calls body(i, count) when the bits of `count` more elements are there.
 template <typename Body>
 HWY_INLINE void draw_kept(const DropoutSite& s, uint64_t first, int64_t n, uint8_t* kept, const Body& body) {
   const DU d;
@@ -126,7 +126,7 @@ HWY_INLINE hn::Mask<DF> kept_mask(const uint8_t* kept, int64_t i) {
   return hn::LoadMaskBits(DF(), reinterpret_cast<const uint8_t*>(&bits));
 }
 
-/// keep_scaled computes n numbers from element `begin` of `kept` on:
+/// Computes n numbers from element `begin` of `kept` on:
 ///   to[i]  =  scale * p[i] where element begin + i is kept, else 0     // even where p[i] is not finite
 inline void keep_scaled(const float* p, const uint8_t* kept, int64_t begin, int64_t n, float scale, float* to,
                         bool add) {

@@ -37,7 +37,7 @@ int this_processor() noexcept {
 
 }  // namespace
 
-/// `Processors` are those that a thread may run on: none where the system does not say, or has more than a set holds.
+/// The processors that a thread may run on: none where the system does not say, or has more than a set holds.
 struct Pool::Processors {
 #ifdef __linux__
   cpu_set_t set;

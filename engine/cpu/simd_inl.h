@@ -1,4 +1,4 @@
-// These are the kernels' vector helpers, compiled once per instruction set: partial loads and stores that never touch
+// The kernels' vector helpers, compiled once per instruction set: partial loads and stores that never touch
 // memory outside the tensor, exp, tanh and erf that keep NaN, and sums over lanes. Included by kernel files between
 // hwy/foreach_target.h and HWY_BEFORE_NAMESPACE.
 #include <cstddef>

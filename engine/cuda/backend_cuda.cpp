@@ -247,7 +247,7 @@ class CudaExecutable final : public Executable {
     graph_ = driver_->end_capture();
   }
 
-  /// `finish` waits, so that the caller may read stats and fill the next batch when a replay returns. After an error no
+  /// Waits, so that the caller may read stats and fill the next batch when a replay returns. After an error no
   /// number can be trusted.
   void finish() noexcept {
     driver_->wait();

@@ -1,4 +1,4 @@
-// `Context` is what an op's launcher works with on the device side: stream, launch helper, matrix products. Included
+// What an op's launcher works with on the device side: stream, launch helper, matrix products. Included
 // by ops/*/*.cu and cuda/*.cu only.
 #pragma once
 

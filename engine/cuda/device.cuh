@@ -1,4 +1,4 @@
-// These are the reductions and element-wise loops that the kernels share. Every sum has one fixed order: no float
+// The reductions and element-wise loops that the kernels share. Every sum has one fixed order: no float
 // atomics.
 #pragma once
 

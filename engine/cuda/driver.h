@@ -1,4 +1,4 @@
-// `Driver` is the few CUDA calls of the backend's host side as an interface. The real one is in the shared object
+// The few CUDA calls of the backend's host side as an interface. The real one is in the shared object
 // normscope_cuda (cuda/driver_cuda.cu, opened by cuda/loader.cpp), the recording fake in tests/cuda. Nothing throws
 // across it: errors are sticky and read by error().
 #pragma once

@@ -1,4 +1,4 @@
-// Runs an op that looks at one number, or one pair of numbers, at a time: a formula as those of ops/formulas.h, which is
+// Runs an op that looks at one number, or one pair of numbers, at a time: a formula as in ops/formulas.h, which is
 // included in namespace formulas. elementwise_kernels<THAT>() are the op's kernels.
 #pragma once
 

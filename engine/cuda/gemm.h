@@ -1,4 +1,4 @@
-// `GemmLibrary` multiplies matrices by cuBLASLt: it looks up descriptors and the algorithm of each shape at lowering
+// Multiplies matrices by cuBLASLt: it looks up descriptors and the algorithm of each shape at lowering
 // and keeps them for the life of the driver. The algorithm is the library's own first answer for a shape, not the
 // result of a timing, so it is the same on every start.
 #pragma once

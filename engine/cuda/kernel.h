@@ -56,7 +56,7 @@ struct Call : normscope::Call {
 
 struct Context;  // cuda/context.cuh
 
-/// Has one line for each registry entry. workspace: floats that the call needs, asked once at lowering
+/// One line for each registry entry. workspace: floats that the call needs, asked once at lowering
 /// (nullptr: none).
 struct Kernels {
   void (*forward)(const Call&, Context&) = nullptr;

@@ -1,4 +1,4 @@
-// `Launch` is the configuration of a CUDA kernel, computed by plain functions of shapes. There is no CUDA header, so
+// The configuration of a CUDA kernel, computed by plain functions of shapes. There is no CUDA header, so
 // that tests check them on a machine without a GPU (every element covered at odd sizes, shared memory within each
 // architecture's limit). Called by ops/*/*.cu and cuda/*.cu.
 #pragma once

@@ -1,4 +1,4 @@
-// `schedule` orders the calls of a step for the device: it makes a plain list of a program's calls, which tests read.
+// Orders the calls of a step for the device: it makes a plain list of a program's calls, which tests read.
 // No memory is used twice within a step, so what no later call waits for may run concurrently with the main chain:
 //   - the gradients of parameters go to Branch::Side, the gradients of activations stay on the main chain;
 //   - all probes of a phase become one launch; grad_norm computes the clip factor on the way.

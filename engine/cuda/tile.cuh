@@ -1,4 +1,4 @@
-// `Tile` is a small matrix product by one block of 128 threads, with operands staged in shared memory: the inner loop
+// A small matrix product by one block of 128 threads, with operands staged in shared memory: the inner loop
 // of attention. For a tile of TM x TN, with RM x RN numbers a thread, it computes
 //   acc[m][n] += sum_k A(m,k) B(k,n)
 // Staged operands lie with k as their rows, so that a thread reads its RM or RN numbers of a k as one vector.

@@ -1,4 +1,4 @@
-// `InitRule` is how weights start, as data: the factor by which each rule multiplies each matrix of a sub-layer; and
+// How weights start, as data: the factor by which each rule multiplies each matrix of a sub-layer; and
 // `Transfer` how start and steps follow a model's size. The tape builder (model/transformer.cpp) reads them; the wiring's
 // own gain (DeepNorm, Sub-LN) is applied on top.
 #pragma once

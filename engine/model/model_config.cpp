@@ -83,7 +83,7 @@ void check_attention(const ModelConfig& c) {
          c.heads, head_width(c), c.d_model);
 }
 
-/// `check_head`: BERT's head belongs to an encoder that fills in symbols.
+/// BERT's head belongs to an encoder that fills in symbols.
 void check_head(const ModelConfig& c) {
   if (c.masked_head && (c.architecture != Architecture::Encoder || c.classes > 0))
     fail("model.masked_head",
@@ -136,7 +136,7 @@ Widths widths_of(const ModelConfig& c) {
   return {int64_t{c.heads} * head_width(c), int64_t{kv_heads(c)} * head_width(c), c.gated ? 3 : 2};
 }
 
-/// These are the floats of the parameters of one attention and of one feed-forward network, without norms (under 1 %).
+/// The floats of the parameters of one attention and of one feed-forward network, without norms (under 1 %).
 int64_t attention_parameters(const ModelConfig& c) {
   const int64_t d = c.d_model;
   const Widths w = widths_of(c);

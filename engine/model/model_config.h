@@ -1,4 +1,4 @@
-// `ModelConfig` is what a model is: sizes, wiring, norm, initialisation. It holds everything structural of a run's
+// What a model is: sizes, wiring, norm, initialisation. It holds everything structural of a run's
 // network.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace normscope {
 
-/// Has the activations of ops/activations/activations.def.
+/// The activations of ops/activations/activations.def.
 enum class Activation : uint8_t {
 #define ACTIVATION(Name, op) Name,
 #include "engine/ops/activations/activations.def"
@@ -78,7 +78,7 @@ struct ModelConfig {
   /// gradient goes there. Only with positions that reach there; 0: none.
   int32_t memory = 0;
   int32_t vocabulary = 0;  ///< V: comes from the data
-  /// Encoder: logits (B,T,classes) from a head of its own instead of symbols; 0 = none. A network that is no transformer
+  /// Encoder: logits (B,T,classes) from a head of its own instead of symbols; 0 = none. A network that is not a transformer
   /// tells so many classes apart.
   int32_t classes = 0;
   AttentionConfig attention;
@@ -132,7 +132,7 @@ struct ModelConfig {
 
 inline constexpr int32_t kMostMemory = 4096;
 
-/// These are what attention's zeros stand for.
+/// What attention's zeros stand for.
 int32_t head_width(const ModelConfig& config);
 int32_t kv_heads(const ModelConfig& config);
 /// Whether the model has an encoder and a decoder.

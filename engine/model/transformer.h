@@ -1,4 +1,4 @@
-// `record_transformer` records a transformer from a ModelConfig: the architecture as you would read it in a paper.
+// Records a transformer from a ModelConfig: the architecture as you would read it in a paper.
 // Parameter names: emb.tokens, emb.positions, L03.attn.{wq,wk,wv,wo,bq,bk,bv,bo}, L03.ffn.{w1,b1,w2,b2}; with
 // relative positions L03.attn.{wr,content_bias,position_bias} (W_R, u, v) and the table of distances; norms
 // L03.attn.{enter,before,q_norm,k_norm,v_norm,output,after,stream}.{gain,bias}, L03.ffn.{hidden_norm,gate_norm}

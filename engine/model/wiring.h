@@ -121,7 +121,7 @@ std::string_view words_at(const StackWiring& stack, std::string_view slot);  ///
 std::vector<WiredNorm*> norms_of(StackWiring& stack);
 std::vector<WiredNorm> norms_of(const StackWiring& stack);
 
-/// Has the placements of model/placements.def, and Custom for any other wiring. What add_placement adds
+/// The placements of model/placements.def, and Custom for any other wiring. What add_placement adds
 /// comes after Custom.
 enum class Placement : uint8_t {
 #define PLACEMENT(Name, ...) Name,
@@ -198,7 +198,7 @@ struct PlacementRule {
 };
 std::span<const PlacementRule> placement_rules();
 
-/// These are the preset for one sub-layer (attention of the first layer), a layer (from 1), a whole stack.
+/// The preset for one sub-layer (attention of the first layer), a layer (from 1), a whole stack.
 Wiring preset(Placement placement, NormKind norm, const StackContext& context);
 LayerWiring preset_layer(Placement placement, NormKind norm, const StackContext& context, int layer);
 StackWiring preset_stack(Placement placement, NormKind norm, const StackContext& context);

@@ -3,8 +3,8 @@
 //
 // V is a vector of the CPU (cpu/elementwise_inl.h), a float of a GPU (cuda/elementwise.cuh) or a number that remembers
 // how it was computed (tests/reference/op_rows.h). Each of these includes this file in its own namespace, where exp,
-// tanh, erf, fma(a, b, c) = a b + c and nfma(a, b, c) = c - a b are those of V, and FORMULA is what its functions begin
-// with: so there is no include guard. An op with constants has them as Spec.
+// tanh, erf, fma(a, b, c) = a b + c and nfma(a, b, c) = c - a b are V's own, and begins the functions with its own
+// FORMULA: so there is no include guard. An op with constants has them as Spec.
 
 /// max(x, 0). NaN stays NaN, and a NaN passes the gradient on.
 struct Relu {

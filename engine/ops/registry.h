@@ -15,7 +15,7 @@ enum class OpKind : uint8_t {
 };
 inline constexpr OpKind kNoOp = OpKind::Count;
 
-/// Of which parameters an op that ends a step keeps v, a running mean of squared gradients.
+/// The parameters of which an op that ends a step keeps v, a running mean of squared gradients.
 enum class SecondMoments : uint8_t { None, All, NotOfMatrices };
 
 /// What seal places an op for: nobody records one with a duty. Update: it ends a step and moves all parameters.

@@ -13,7 +13,7 @@
 
 namespace normscope {
 
-/// OpRule is what one variant of an op computes. Formulas are in the subset of TeX that app/tex draws; in them dx is
+/// What one variant of an op computes. Formulas are in the subset of TeX that app/tex draws; in them dx is
 /// the gradient of the loss by x, and c a gradient on its way.
 struct OpRule {
   OpKind op = OpKind::Count;  ///< that whose NAME_rules gave it; op_rules fills it in
@@ -42,7 +42,7 @@ struct OpRules {
   const char* (*variant)(const Attributes&) = nullptr;  ///< null: the op has one rule
   /// Additions and multiplications, a product of matrices counted densely; null: too few to count.
   double (*flop)(const ProgramData&, const Instruction&) = nullptr;
-  /// Of an op that ends a step: how often it reads or writes an array of the parameters' size.
+  /// How often an op that ends a step reads or writes an array of the parameters' size.
   double passes = 0;
   double matrix_room =
       0;  ///< of such an op: its workspace, in arrays as large as all matrices between hidden states
@@ -71,10 +71,10 @@ Message too_many_heads(std::span<const ValueInfo>, const Node&, int32_t heads);
 
 OpRules rules_of(OpKind op);
 
-/// op_rules returns the rules of all ops, in the order of ops.def.
+/// Returns the rules of all ops, in the order of ops.def.
 std::span<const OpRule> op_rules();
 
-/// rule_of returns the rule of this very node: the variant that its constants choose.
+/// Returns the rule of this very node: the variant that its constants choose.
 const OpRule& rule_of(const Node& node);
 
 /// What a backward instruction reads beside the gradient of its output: the values that its kernels
@@ -85,7 +85,7 @@ struct BackwardReads {
 };
 BackwardReads backward_reads(const Instruction& instruction);
 
-/// rules_page returns docs/ops.md, a section for each op.
+/// Returns docs/ops.md, a section for each op.
 std::string rules_page();
 
 }  // namespace normscope

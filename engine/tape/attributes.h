@@ -1,4 +1,4 @@
-// `Attributes` are the structural constants of a node, carried from recording to execution.
+// The structural constants of a node, carried from recording to execution.
 #pragma once
 
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// `Backend` is the seam between the tape and a machine: one small abstract class, two implementations (cpu/, cuda/).
+// The seam between the tape and a machine: one small abstract class, two implementations (cpu/, cuda/).
 // Kernels are not virtual: lowering resolves them to tables of function pointers once per Program.
 #pragma once
 
@@ -49,12 +49,12 @@ class Backend {
  public:
   virtual ~Backend() = default;
   virtual std::string_view name() const = 0;
-  /// Says that its memory is the host's: reading a tensor never waits for a copy, and no device can lose it.
+  /// Whether its memory is the host's: reading a tensor never waits for a copy, and no device can lose it.
   virtual bool on_host() const { return false; }
   virtual bool supports(OpKind op) const = 0;
-  /// Says that every instruction ends before the next one of the program begins.
+  /// Whether every instruction ends before the next one of the program begins.
   virtual bool in_order() const { return true; }
-  /// Says that backward computes attention's probabilities again, so that they need no
+  /// Whether backward computes attention's probabilities again, so that they need no
   /// memory unless somebody reads them.
   virtual bool recomputes_probabilities() const { return false; }
   virtual std::unique_ptr<Memory> allocate(size_t floats) = 0;

@@ -1,4 +1,4 @@
-// `Call` is an instruction with its addresses resolved: what every kernel receives, on any machine. One binder makes
+// An instruction with its addresses resolved: what every kernel receives, on any machine. One binder makes
 // it from a Program; a backend adds what only it needs (cuda/kernel.h).
 #pragma once
 

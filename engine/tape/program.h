@@ -43,7 +43,7 @@ struct MemoryPlan {
   std::vector<size_t> gradient_offset;  ///< by ValueId; kNoOffset when it has none
   /// By ValueId: whether later tensors use its place again; empty = none does.
   std::vector<bool> value_reused, gradient_reused;
-  /// Activations and gradients may have the places of those of the backend's other programs.
+  /// Activations and gradients may lie where the backend's other programs have theirs.
   bool shared = false;
   size_t inputs = 0, activations = 0, gradients = 0, workspace = 0;  ///< sizes in floats
 };
@@ -70,7 +70,7 @@ class Program {
   Program& operator=(Program&&) noexcept = default;
 
   const ProgramData& data() const { return *data_; }
-  /// These are the host memory of a batch input, by name: fill it before replay. Throw for an unknown name or the
+  /// The host memory of a batch input, by name: fill it before replay. Throw for an unknown name or the
   /// wrong type.
   std::span<int32_t> tokens(std::string_view name);
   std::span<float> floats(std::string_view name);
@@ -86,7 +86,7 @@ class Program {
   /// Copies the first host.size() numbers of a value (the first sequences of a batch); it allocates
   /// nothing.
   void read_front(ValueId value, std::span<float> host, bool gradient = false) const;
-  /// `replay` does one forward, backward and update. Inputs of the batch must have been filled.
+  /// Does one forward, backward and update. Inputs of the batch must have been filled.
   void replay(const StepInputs& inputs) noexcept;
   Executable& executable() { return *executable_; }  ///< for tools that look inside (tests/cuda/shadow.h)
 

@@ -206,7 +206,7 @@ struct Lifetime {
   size_t first = ~size_t{0}, last = 0, floats = 0;
 };
 
-/// The lifetimes of every written value or gradient that is no parameter's, in order of birth.
+/// The lifetimes of every written value or gradient that is not a parameter's, in order of birth.
 std::vector<Lifetime> lifetimes(const Tape& tape, const std::vector<Instruction>& instructions,
                                 bool of_gradients) {
   std::vector<Lifetime> of(tape.values().size());

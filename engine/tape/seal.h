@@ -1,4 +1,4 @@
-// `seal` compiles the tape: it turns a recorded Tape into a Program that can be replayed. The compiler is a sequence
+// Compiles the tape: it turns a recorded Tape into a Program that can be replayed. The compiler is a sequence
 // of small passes (tape/seal_passes.h), each tested on a tape of five nodes.
 #pragma once
 
@@ -14,7 +14,7 @@ struct SealOptions {
   bool backward = true;          ///< false: evaluation, no gradients
   OpKind update = OpKind::Adam;  ///< the op that ends the step; kNoOp: gradients without an update
   bool clip = false;             ///< global-norm clipping; the bound is StepInputs.clip
-  /// Places are used again once no later instruction reads them: those of values in a forward program, those of
+  /// Places are used again once no later instruction reads them: of values in a forward program, of
   /// activations' gradients in a program with backward. All such programs of a backend share their memory. The bits
   /// are the same. Until one of them is replayed next, the results of the last instruction and the parameters'
   /// gradients stay readable. Without effect unless Backend::in_order().
@@ -26,7 +26,7 @@ struct SealOptions {
 };
 
 /// Throws Error when used ops are missing on the Store's backend (all named at once), when two dropout sites
-/// hash alike, when the Store is not materialized, and when the loss is no scalar.
+/// hash alike, when the Store is not materialized, and when the loss is not a scalar.
 Program seal(const Tape& tape, const SealOptions& options);
 
 }  // namespace normscope

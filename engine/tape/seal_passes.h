@@ -22,7 +22,7 @@ std::vector<Instruction> emit_forward(const Tape& tape);
 std::vector<Instruction> emit_backward(const Tape& tape, const std::vector<bool>& needs_gradient,
                                        ValueId loss);
 
-/// Has grad_norm always, clip and the optimizer on request, and behind that what the tape asks for.
+/// The norm of the gradient always, clip and the optimizer on request, and behind them what the tape asks for.
 std::vector<Instruction> update_instructions(const SealOptions& options, std::span<const Node> after = {});
 
 /// Puts each requested probe right after the instruction that completes its tensor: the writer of a
@@ -43,13 +43,13 @@ MemoryPlan plan_memory(const Tape& tape, const std::vector<bool>& needs_gradient
 /// Gradients of parameters, of the loss and of `kept` values keep places of their own.
 void share_gradient_memory(const Tape& tape, const std::vector<Instruction>& instructions, MemoryPlan& plan,
                            std::span<const ValueId> kept = {});
-/// `share_value_memory` does the same for the values of a program without backward.
+/// Does the same for the values of a program without backward.
 void share_value_memory(const Tape& tape, const std::vector<Instruction>& instructions, MemoryPlan& plan);
 
 /// Throws when two dropout sites of the tape hash alike.
 void check_sites(const Tape& tape);
 
-/// `check_supported` throws, naming all ops that the backend lacks.
+/// Throws, naming all ops that the backend lacks.
 void check_supported(const std::vector<Instruction>& instructions, const Backend& backend);
 
 }  // namespace normscope::passes

@@ -1,4 +1,4 @@
-// `StepInputs` holds every value that may change between two replays of one Program, in one plain struct that kernels
+// Holds every value that may change between two replays of one Program, in one plain struct that kernels
 // read through a pointer. Whatever is not here (and not in the batch) is structural and frozen by seal(): there is no
 // third kind. A test changes each field and demands a changed result.
 #pragma once
@@ -7,7 +7,7 @@
 
 namespace normscope {
 
-/// `DropoutInputs` make dropout an integer decision: an element whose random word >= threshold is kept and scaled.
+/// Dropout as an integer decision: an element whose random word >= threshold is kept and scaled.
 struct DropoutInputs {
   uint32_t threshold = 0;  ///< p * 2^32; 0 keeps everything
   float scale = 1.0f;      ///< 1 / (1 - p)

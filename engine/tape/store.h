@@ -1,4 +1,4 @@
-// `Store` holds parameters and optimizer state, keyed by name. It outlives the Programs sealed over it: train, eval
+// Holds parameters and optimizer state, keyed by name. It outlives the Programs sealed over it: train, eval
 // and measurement programs of one run share its memory and own only what one step computes. Life: declare() while
 // recording, then materialize() once (allocates), then read/write/programs.
 #pragma once

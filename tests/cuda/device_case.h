@@ -6,7 +6,7 @@
 
 namespace normscope::test {
 
-/// `run_on_device` does what run_case() does on the CPU; twice gives the same bits. Not `stored`: what the op saves has
+/// Does what run_case() does on the CPU; twice gives the same bits. Not `stored`: what the op saves has
 /// no memory (attention computes its probabilities again).
 Outcome run_on_device(const OpCase& c, const std::vector<Write>& write, const Inputs<double>& in,
                       const Values& dy, const std::vector<Values>& base, bool stored = true);

@@ -21,7 +21,7 @@ namespace {
 
 const TinyOptions kFull{.placement = Placement::Post, .row_weights = true, .clip = true, .dropout = 0.1f};
 
-/// `since_2017` gives a model all that transformers have learned since, at once.
+/// Gives a model all that transformers have learned since, at once.
 void since_2017(ModelConfig& c) {
   c.positions = positions_or("rotary", c.positions);
   c.heads = 4;

@@ -77,7 +77,7 @@ bool shallow(std::string_view json);
 /// Changes the header of a file as what it is: numbers to the edges of their types, values of
 /// another type, names taken away and doubled, JSON inside of metadata likewise, its length kept right.
 size_t mutate_safetensors(uint8_t* data, size_t size, size_t max_size, unsigned seed);
-/// `mutate_json` does the same for a file that is JSON.
+/// Does the same for a file that is JSON.
 size_t mutate_json(uint8_t* data, size_t size, size_t max_size, unsigned seed);
 
 }  // namespace normscope::fuzz

@@ -1,4 +1,4 @@
-// `sources` are the .cpp and .h files of a floor with their texts, for tests that look for words in all of them.
+// The .cpp and .h files of a floor with their texts, for tests that look for words in all of them.
 #pragma once
 
 #include <filesystem>

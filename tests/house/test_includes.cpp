@@ -24,7 +24,7 @@ struct Room {
   const char* may_include;
 };
 
-// Has four rooms in engine/ops: the registry, which knows names and traits alone; what records an op; and what
+// Four rooms in engine/ops: the registry, which knows names and traits alone; what records an op; and what
 // computes it on either backend. engine/ has two files of its own, example.cpp and
 // one_file.cpp, which includes none of ours.
 constexpr Room kRooms[] = {

@@ -107,7 +107,7 @@ class Decoder {
  public:
   Decoder(const DecoderSpec& spec, const Parameters& parameters) : s_(spec), parameters_(parameters) {}
 
-  /// `run` with `slopes` off computes the same numbers from constants: no gradients, and the trace stays empty.
+  /// With `slopes` off it computes the same numbers from constants: no gradients, and the trace stays empty.
   DecoderResult run(const std::vector<int32_t>& tokens, const std::vector<int32_t>& targets,
                     const Values& weights, bool slopes = true) {
     Trace trace;

@@ -40,7 +40,7 @@ struct AttentionResult {
   Array<S> out, probabilities;  ///< probabilities before dropout, zero at masked keys
 };
 
-/// attend computes, of keys s that query t sees and with the dropout's kept(t,s), for each head
+/// Computes, of keys s that query t sees and with the dropout's kept(t,s), for each head
 ///   p(t,s)  =  exp(z(t,s)) / sum over s' of exp(z(t,s'))
 ///   out(t)  =  sum over s of p(t,s) kept(t,s) v(s)
 /// where z is scale score, or cap tanh(scale score / cap).
@@ -78,7 +78,7 @@ AttentionResult<S> attend(const Array<S>& v, const Sizes& a, const Score& score)
   return r;
 }
 
-/// attention scores by  q(t) . k(s)
+/// Scores by  q(t) . k(s)
 template <class S>
 AttentionResult<S> attention(const Array<S>& q, const Array<S>& k, const Array<S>& v,
                              const AttentionShape& a) {
@@ -94,7 +94,7 @@ inline void drop(AttentionShape& a, const StepInputs& step, uint32_t site) {
   a.keep_scale = scale_of(step, DropoutKind::Attention);
 }
 
-/// repeat_heads writes each of the heads, `width` numbers long, `times` times.
+/// Writes each of the heads, `width` numbers long, `times` times.
 template <class S>
 Array<S> repeat_heads(const Array<S>& x, int64_t width, int64_t times) {
   Array<S> out;

@@ -16,7 +16,7 @@ struct Statistics {
   S mean, inverse_sigma;
 };
 
-/// statistics_of computes a row's mean, 0 where the kind is not centred, and  1 / sqrt(variance + eps).
+/// Computes a row's mean, 0 where the kind is not centred, and  1 / sqrt(variance + eps).
 template <class S>
 Statistics<S> statistics_of(NormKind kind, const S* row, int64_t D, double eps) {
   S mean(0.0), variance(0.0);
@@ -46,7 +46,7 @@ struct AdaNumbers {
   double scale = 1, slope = 0.1;
 };
 
-/// layer_norm computes all kinds but DyT and Derf over rows x of length D, with y = (x - mean) / sqrt(variance + eps):
+/// Computes all kinds but DyT and Derf over rows x of length D, with y = (x - mean) / sqrt(variance + eps):
 ///   LayerNorm                    out  =  gain * y + bias
 ///   Simple, the detached kinds   out  =  y
 ///   AdaNorm                      out  =  C (1 - k y) * y
@@ -85,7 +85,7 @@ NormResult<S> layer_norm(NormKind kind, const Array<S>& x, const Array<S>& gain,
   return r;
 }
 
-/// squash computes a kind without statistics over rows x of length D:
+/// Computes a kind without statistics over rows x of length D:
 ///   out            =  gain * t + bias                t = curve(alpha x + shift)
 ///   inverse_sigma  =  sqrt(sum of t² / sum of x²)
 template <class S>

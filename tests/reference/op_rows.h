@@ -14,7 +14,7 @@
 
 namespace normscope::reference {
 
-/// embedding computes out (B,T,D) from tokens (B,T), table (V,D) and positions (>=T,D), which may be empty:
+/// Computes out (B,T,D) from tokens (B,T), table (V,D) and positions (>=T,D), which may be empty:
 ///   out[b,t]  =  scale * table[tokens[b,t]] + positions[t]
 template <class S>
 Array<S> embedding(const std::vector<int32_t>& tokens, const Array<S>& table, const Array<S>& positions,
@@ -42,7 +42,7 @@ Outputs<S> forward(Op<OpKind::Embedding>, const Call<S>& c) {
   return {embedding<S>(tokens, table, c.numbers(2), scale, c.shape(0)[1], width)};
 }
 
-/// LinearShape holds the sizes of a product, in which W is (K,N), or (N,K) when transposed:
+/// Holds the sizes of a product, in which W is (K,N), or (N,K) when transposed:
 ///   y (M,N)  =  x (M,K) W + b (N)
 struct LinearShape {
   int64_t M, K, N;
@@ -70,7 +70,7 @@ Outputs<S> forward(Op<OpKind::Linear>, const Call<S>& c) {
                     {c.shape(0).rows(), c.shape(0).cols(), transposed ? w[0] : w[1], transposed})};
 }
 
-/// concat puts the row of b (B,Tb,D) behind that of a (B,Ta,D), in each of `rows` rows: those of the batch, or positions.
+/// Puts the row of b (B,Tb,D) behind the row of a (B,Ta,D), for each of `rows` rows of the batch, or positions.
 template <class S>
 Array<S> concat(const Array<S>& a, const Array<S>& b, int64_t rows) {
   Array<S> out;
@@ -168,14 +168,14 @@ Outputs<S> forward(Op<OpKind::Multiply>, const Call<S>& c) {
   return {y};
 }
 
-/// scale_at returns the scale of one element of the residual sum; `learned` has 1 or D numbers, or none: the constant.
+/// Returns the scale of one element of the residual sum; `learned` has 1 or D numbers, or none: the constant.
 template <class S>
 S scale_at(const Array<S>& learned, double constant, size_t element, int64_t D) {
   if (learned.empty()) return S(constant);
   return learned.size() == 1 ? learned[0] : learned[element % at(D)];
 }
 
-/// add computes, over x and f (..,D), whose scales are numbers or rows (see scale_at):
+/// Computes, over x and f (..,D), whose scales are numbers or rows (see scale_at):
 ///   out  =  skip * x + branch * f
 template <class S>
 Array<S> add(const Array<S>& x, const Array<S>& f, const Array<S>& skip, const Array<S>& branch,
@@ -193,7 +193,7 @@ Outputs<S> forward(Op<OpKind::Add>, const Call<S>& c) {
                  static_cast<double>(spec.branch), c.shape(0).cols())};
 }
 
-/// affine computes, over rows x of length D,
+/// Computes, over rows x of length D,
 ///   out  =  constant * gain * x + shift
 /// where number k of gain or shift serves the k-th of as many equal parts of a row.
 template <class S>
@@ -242,7 +242,7 @@ inline int64_t counted(const std::vector<int32_t>& lengths, int64_t b, int64_t T
   return lengths.empty() ? T : std::clamp<int64_t>(lengths[at(b)], 0, T);
 }
 
-/// mean_pool computes, of x (B,T,D) and with n_b positions of row b that count,
+/// Computes, of x (B,T,D) and with n_b positions of row b that count,
 ///   out[b,t]  =  1/n_b * sum over s < n_b of x[b,s]
 template <class S>
 Array<S> mean_pool(const Array<S>& x, const std::vector<int32_t>& lengths, int64_t B, int64_t T, int64_t D) {
@@ -263,7 +263,7 @@ Outputs<S> forward(Op<OpKind::MeanPool>, const Call<S>& c) {
   return {mean_pool<S>(c.numbers(0), c.integers(1), x[0], x[1], x[2])};
 }
 
-/// row_weights computes the weight of each row in the mean, 0 for rows without a target (target < 0), else
+/// Computes the weight of each row in the mean, 0 for rows without a target (target < 0), else
 ///   w_r / sum of w over the rows with a target
 inline Array<double> row_weights(const std::vector<int32_t>& targets, const Array<double>& weights) {
   Array<double> w(targets.size());
@@ -280,7 +280,7 @@ struct LossResult {
   Array<S> log_sum_exp;
 };
 
-/// softmax_xent computes, with p_r the softmax of row r, e the smoothing and w the weights of row_weights,
+/// Computes, with p_r the softmax of row r, e the smoothing and w the weights of row_weights,
 ///   CE_r  =  (1 - e) (-log p_{r,target}) + e mean over v of (-log p_{r,v})
 ///   loss  =  sum over r of w_r CE_r
 template <class S>
@@ -305,7 +305,7 @@ LossResult<S> softmax_xent(const Array<S>& logits, const std::vector<int32_t>& t
   return result;
 }
 
-/// A target that is no symbol is ignored.
+/// A target that is not a symbol is ignored.
 template <class S>
 Outputs<S> forward(Op<OpKind::SoftmaxXent>, const Call<S>& c) {
   std::vector<int32_t> targets = c.integers(1);

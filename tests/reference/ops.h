@@ -15,7 +15,7 @@
 
 namespace normscope::reference {
 
-/// `forward` has no output for what ends a step or only looks on. Any other op without a `forward` does not compile.
+/// No output for what ends a step or only looks on. Any other op without a `forward` does not compile.
 template <OpKind kind, class S>
 requires(!traits_of(kind).differentiable) Outputs<S> forward(Op<kind>, const Call<S>&) { return {}; }
 

@@ -36,7 +36,7 @@ struct UpdateResult {
   Values value, m, v, change;
 };
 
-/// `with_l2` is the clipped gradient with the coupled decay.
+/// The clipped gradient with the coupled decay.
 inline Values with_l2(const Values& w, Values g, const StepInputs& s) {
   for (size_t i = 0; i < g.size(); ++i) g[i] += static_cast<double>(s.l2) * w[i];
   return g;

@@ -14,7 +14,7 @@ namespace normscope::reference {
 
 using Values = Array<double>;
 
-/// Trace keeps what was computed from the numbers that were given to it, in order. The newest one alive records.
+/// Keeps what was computed from the numbers that were given to it, in order. The newest one alive records.
 class Trace {
  public:
   Trace() : before_(newest()) {

@@ -52,7 +52,7 @@ NormKind norm_of(const InputValue& name) {
   }
 }
 
-// Has the limits of the settings (spec/spec_fields.cpp).
+// The limits of the settings (spec/spec_fields.cpp).
 void read_transformer(const SafetensorsFile& file, const InputValue& c, ModelConfig& m) {
   constexpr std::string_view kNames[] = {"learned", "sin", "relative"};
   m.heads = c.at("heads").whole(1, 128);

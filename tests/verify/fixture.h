@@ -1,4 +1,4 @@
-// `Fixture` is the description of a fixture (tests/fixtures/README.md): its model as a ModelConfig and our name for
+// The description of a fixture (tests/fixtures/README.md): its model as a ModelConfig and our name for
 // each of its tensors. Used by verify.cpp.
 #pragma once
 
@@ -35,7 +35,7 @@ struct Fixture {
   std::string parameter(const std::string& name) const;
 };
 
-/// How a fixture describes a network that is no transformer, an add-on's.
+/// How a fixture describes a network that is not a transformer, an add-on's.
 struct FixtureForm {
   std::string_view name;  ///< "conv"
   void (*read)(const InputValue& config, ModelConfig& model);

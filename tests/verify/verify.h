@@ -1,4 +1,4 @@
-// `verify_fixture` compares the engine with a fixture: a small model whose loss, gradients, sub-layer values and ten
+// Compares the engine with a fixture: a small model whose loss, gradients, sub-layer values and ten
 // Adam steps were computed in float64 elsewhere. Format and conventions: tests/fixtures/README.md.
 #pragma once
 

@@ -1,4 +1,4 @@
-// `DataIdentity` says which data a run reads, as far as that is known. A view, a log and a saved run carry it, so
+// Says which data a run reads, as far as that is known. A view, a log and a saved run carry it, so
 // that losses on other data are never compared silently.
 #pragma once
 
@@ -15,7 +15,7 @@ struct DataIdentity {
   std::string hash;     ///< Task::hash() in 16 hexadecimal digits; empty: unknown
   int32_t symbols = 0;  ///< size of the vocabulary; 0: unknown
   std::string unit;     ///< what a symbol is, "letter"; empty: unknown
-  /// Says that nothing could tell it from other data.
+  /// Whether nothing could tell it from other data.
   bool unknown() const { return name.empty() && hash.empty(); }
   bool operator==(const DataIdentity&) const = default;
 };

@@ -1,4 +1,4 @@
-// `LabelsTask` is sentence classification for encoders: from a labelled file, with a line label<TAB>text for each
+// Sentence classification for encoders: from a labelled file, with a line label<TAB>text for each
 // sentence, or from a made-up set.
 //
 // Made-up sets consist of sentences of the built-in phrase grammar of at most 62 letters, which the corpus of the

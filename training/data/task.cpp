@@ -17,9 +17,9 @@
 namespace normscope {
 namespace {
 
-// `Tracks` cut consecutive text. A split is divided into B tracks of equal length, one for each row. A pass reads each
+// Consecutive text is cut into tracks. A split is divided into B tracks of equal length, one for each row. A pass reads each
 // track from a place near its beginning, drawn from (seed, pass, row), T symbols a step. Within a pass the segment of
-// step s + 1 begins where that of step s ends, in every row at once, and no row leaves its track.
+// step s + 1 begins where the segment of step s ends, in every row at once, and no row leaves its track.
 struct Tracks {
   uint64_t length = 0;    // symbols of a track
   uint64_t segments = 1;  // of T symbols in a pass
@@ -28,7 +28,7 @@ struct Tracks {
   static uint64_t before(uint64_t step) { return step > 0 ? step - 1 : 0; }
   uint64_t pass(uint64_t step) const { return before(step) / segments; }
   uint64_t segment(uint64_t step) const { return before(step) % segments; }
-  // Where the row's segment of the step begins; `draws` are those of (seed, pass, split, row). A pass leaves
+  // Where the row's segment of the step begins; `draws` belong to (seed, pass, split, row). A pass leaves
   // room for one segment at least, and may begin anywhere in what it leaves.
   size_t begin(int32_t row, uint64_t step, BatchDraws& draws) const {
     const uint64_t first = static_cast<uint64_t>(row) * length + draws.below(length - segments * width);

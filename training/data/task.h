@@ -1,4 +1,4 @@
-// `Task` is what a run learns: batches of tokens and targets, and the lines that belong under its loss curve.
+// What a run learns: batches of tokens and targets, and the lines that belong under its loss curve.
 //
 // Promises: a batch is a pure function of (seed, step, split, B, T), consecutive batches too. So runs that share a
 // seed see the same data whatever else differs, and any step can be replayed. batch() allocates nothing. Called by
@@ -47,7 +47,7 @@ struct BatchView {
   std::span<int32_t> types;  // (rows, length): rows of the table of types (ModelConfig::token_types)
 };
 
-/// Has the tokens and targets of one batch, (B,T) row-major, or targets (B). A target of -1 counts for nothing.
+/// The tokens and targets of one batch, (B,T) row-major, or targets (B). A target of -1 counts for nothing.
 struct Batch {
   int32_t B = 0, T = 0;
   std::vector<int32_t> tokens, targets, source, key_lengths, target_lengths, types;
@@ -129,7 +129,7 @@ class Task {
                     const BatchView& to) const;
   /// Returns such a batch.
   Batch draw(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t T) const;
-  /// Whether the rows of a step's batch begin where those of the step before ended; otherwise nothing
+  /// Whether the rows of a step's batch begin where the rows of the step before ended; otherwise nothing
   /// that was read before belongs to them. False for step 1.
   virtual bool goes_on(uint64_t, Split, int32_t, int32_t) const { return false; }
   /// The most rows that can go on in this way over segments of T symbols; 0 where nothing goes
@@ -147,7 +147,7 @@ class Task {
   /// each split is long enough for B rows.
   virtual void require_batch(int32_t, int32_t T) const { require_context(T); }
 
-  /// Has the probability of each symbol among the targets. Its entropy, in nats per symbol, is the loss of a
+  /// The probability of each symbol among the targets. Its entropy, in nats per symbol, is the loss of a
   /// model that knows frequencies only.
   std::span<const double> unigram() const { return unigram_; }
   double unigram_entropy() const;
@@ -157,9 +157,9 @@ class Task {
   virtual std::string decode(std::span<const int32_t> tokens) const = 0;
   /// What the class of a row is asked of, as text.
   virtual std::string question(const Batch& row) const { return decode(row.tokens); }
-  /// Turns a text of the user's into symbols. Throws Error, also for data that are no running text.
+  /// Turns a text of the user's into symbols. Throws Error, also for data that are not running text.
   virtual std::vector<int32_t> encode(std::string_view text) const;
-  /// Has the kind of each symbol, for models that tell them apart; empty where all are of one.
+  /// The kind of each symbol, for models that tell them apart; empty where all are of one.
   virtual std::vector<int32_t> types(std::span<const int32_t>) const { return {}; }
   /// Names one symbol.
   virtual std::string label(int32_t token) const { return decode(std::span(&token, 1)); }

@@ -15,7 +15,7 @@ constexpr uint16_t kAbsent = 0xffff;
 
 bool is_continuation(unsigned char byte) { return (byte & 0xc0) == 0x80; }
 
-// Reads two to four bytes; the ranges of the second byte are those of the Unicode standard, table 3-7.
+// Reads two to four bytes; table 3-7 of the Unicode standard has the ranges of the second byte.
 CodePoint read_long(std::string_view text, size_t offset) {
   const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[offset + i]); };
   const size_t left = text.size() - offset;
@@ -147,7 +147,7 @@ void refuse_binary(std::string_view text, const Message& where) {
   }
 }
 
-// `refuse_invalid_utf8` runs before the text is tidied, so that byte offsets in messages are those of the file.
+// Runs before the text is tidied, so that byte offsets in messages count in the file.
 void refuse_invalid_utf8(std::string_view text, const Message& where) {
   for (size_t offset = 0; offset < text.size();) {
     if (static_cast<unsigned char>(text[offset]) < 0x80) {

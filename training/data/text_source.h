@@ -1,4 +1,4 @@
-// `TextSource` is a text as a stream of tokens with its vocabulary, its letter statistics and its two splits.
+// A text as a stream of tokens with its vocabulary, its letter statistics and its two splits.
 //
 // Promises: the last 10 % of the tokens are validation, the rest is training, and no window crosses from one to the
 // other. hash() tells one text from another, so that a resumed run can refuse foreign data. Any fault of a file is
@@ -69,7 +69,7 @@ class TextSource {
   /// Spells the whole text again, without byte order mark and carriage returns.
   std::string text() const;
   std::span<const uint16_t> tokens(Split split) const;
-  /// Has the probability of each symbol in the whole text, so that no validation symbol has probability 0.
+  /// The probability of each symbol in the whole text, so that no validation symbol has probability 0.
   /// `unigram_entropy` is that distribution's entropy in nats per symbol: the loss of a model that knows letter
   /// frequencies only.
   std::span<const double> unigram() const { return unigram_; }

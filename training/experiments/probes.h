@@ -26,22 +26,22 @@ struct CriticalShares {
 };
 CriticalShares critical_shares();
 
-/// `stream_squares` returns, for each layer, the mean square of the residual sum behind one sub-layer ("ffn",
+/// Returns, for each layer, the mean square of the residual sum behind one sub-layer ("ffn",
 /// "attn"), before a norm on the residual stream. "ffn" gives x_{l,5} of Lemma 2 for Post-LN and the stream itself
 /// for Pre-LN.
 std::vector<double> stream_squares(Store& store, const ModelConfig& config, const Batch& batch,
                                    std::string_view sublayer);
 
 /// The mean square of the stream along its way: of the input, then of the residual sum behind
-/// each sub-layer. With `branches` it is that of each sub-layer's branch instead.
+/// each sub-layer. With `branches`, of each sub-layer's branch instead.
 std::vector<double> path_squares(Store& store, const ModelConfig& config, const Batch& batch, bool branches);
 
-/// `shares_above_tenth` returns, for the same sums, the share of positions whose |x|^2 is more than a tenth above the
+/// Returns, for the same sums, the share of positions whose |x|^2 is more than a tenth above the
 /// mean over the batch: delta of an (0.1, delta)-bounded norm (Xiong et al. 2020, definition 1).
 std::vector<double> shares_above_tenth(Store& store, const ModelConfig& config, const Batch& batch,
                                        std::string_view sublayer);
 
-/// `norms_to_the_last` counts, for every sub-layer but the last, the norms that its branch's output passes before it
+/// Counts, for every sub-layer but the last, the norms that its branch's output passes before it
 /// enters the last sub-layer's branch (Liu et al. 2020, figure 6). It counts them from the wiring: the sub-layer's
 /// own norms after the branch and on the stream, the later norms on the stream, and the norm before the last branch.
 /// Throws Error unless the model is a transformer.

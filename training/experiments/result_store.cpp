@@ -130,7 +130,7 @@ struct ResultFiles {
   fs::file_time_type used = fs::file_time_type::min();
 };
 
-/// The results of a folder by their names, which are those of result_name(), without ending.
+/// The results of a folder by their names, as result_name() gives them, without ending.
 std::map<std::string, ResultFiles> results_in(const std::string& folder) {
   std::map<std::string, ResultFiles> results;
   std::error_code error;

@@ -1,4 +1,4 @@
-// `ResultStore` keeps results of finished runs on disk, under a key of all that decides the run's bits. So the same run
+// Keeps results of finished runs on disk, under a key of all that decides the run's bits. So the same run
 // is trained once, whoever asks for it: the lessons' checks, a comparison, a study. Each result is a file, a JSON
 // object with format, key, measurement and result. The state of a run that may be asked for more is beside it as a
 // checkpoint.
@@ -74,7 +74,7 @@ class ResultStore {
   /// Whether another run can take the weights of a state. An unreadable state counts as damaged.
   bool opens(const std::string& state);
   /// Carries out what writes something of `key` here. An exception is noted until a later attempt succeeds,
-  /// and ends nothing: the run that was trained counts, in memory. DeviceError is no fault of the store, and is thrown.
+  /// and ends nothing: the run that was trained counts, in memory. DeviceError is not a fault of the store, and is thrown.
   void attempt(const std::string& key, const std::function<void()>& write);
 
   /// Removes results down to the limit.

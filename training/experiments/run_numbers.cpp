@@ -47,7 +47,7 @@ struct NameSet {
   }
 };
 
-/// Of the residual dependency, keeps the shares of the branch itself and of the input, and the sum over
+/// Whether a share of the residual dependency is kept: the branch's own, the input's, and the sum over
 /// all.
 bool kept_share(const std::string& name) {
   const size_t beta = name.find("beta2.");
@@ -199,7 +199,7 @@ bool is_number_of_a_step(const std::string& y, bool by_layer) {
       name.replace(star, 2, "L01");
       return kept_at_steps(name) || kept_at_moments(name);
     }
-    return kept_at_steps(name);  // numbers at start and end are no curve over steps
+    return kept_at_steps(name);  // numbers at start and end are not a curve over steps
   };
   const auto [top, below] = two_names(y);
   return known(top) && (below.empty() || known(below));
@@ -270,7 +270,7 @@ bool take_gradients(const Run& run, RunNumbers& numbers) {
   return true;
 }
 
-/// Has five digits: a store of thousands of runs stays small, and nobody looks closer.
+/// Five digits: a store of thousands of runs stays small, and nobody looks closer.
 double short_number(double value) {
   return std::isfinite(value) ? std::strtod(fmt::format("{:.5g}", value).c_str(), nullptr) : kUnknown;
 }
@@ -373,8 +373,8 @@ bool take_frame(const Run& run, int32_t step, Frames& frames) {
   return true;
 }
 
-/// Writes over what the newest step measured; what it did not measure stays. `places` are those of the numbers
-/// in a layout, found once for each.
+/// Writes over what the newest step measured; what it did not measure stays. `places` says where the numbers
+/// lie in a layout, found once for each.
 void take_last(const Run& run, std::vector<size_t>& places, Moment& last) {
   const History& history = *run.history();
   std::vector<float> all;

@@ -66,14 +66,14 @@ struct RunNumbers {
   double accuracy = kUnknown;    ///< of a classifier, 0 to 1
   double beta2 = kUnknown;       ///< sum over sub-layers of beta^2_ii at initialisation (Liu et al. 2020)
   std::string beta2_reason;      ///< why there is none
-  /// `gradient_first` and `gradient_last` are norms of dL/dW2 in layer 1 and in the last layer at step kGradientStep.
+  /// Norms of dL/dW2 in layer 1 and in the last layer at step kGradientStep.
   double gradient_first = kUnknown, gradient_last = kUnknown;
   /// Comes from the validation at the end: a classifier's accuracy or a parser's UAS, in percent; bits per
   /// character of a model with a memory. It is unknown for other models.
   double score = kUnknown;
   std::map<std::string, double> scores;  ///< of the task, by Score::key, and numbers of measurements.h
   double asked = kUnknown;               ///< the number that a part of a study shows; not stored
-  /// Has the losses for a small plot, in nats to four digits. Each is the mean of the next `stride` steps, and
+  /// The losses for a small plot, in nats to four digits. Each is the mean of the next `stride` steps, and
   /// the last one the mean of what is left. There are at most kCurve of them.
   std::vector<double> curve;
   int32_t stride = 1;
@@ -123,7 +123,7 @@ std::vector<int32_t> ladder();
 /// Whether a number of a run's history is kept at those steps, `kept_at_moments` at start and end.
 bool kept_at_steps(const std::string& name);
 bool kept_at_moments(const std::string& name);
-/// Whether a number of a run's history is kept in `last`: those of a step and of a moment, attention's
+/// Whether a number of a run's history is kept in `last`: the numbers of a step and of a moment, attention's
 /// largest logits, what is measured of updates, and the critical rate.
 bool kept_at_end(const std::string& name);
 /// The largest of the numbers whose names match: a star stands for any characters, "critical_rate" for the

@@ -208,7 +208,7 @@ std::vector<double> RunStore::left_out(const RunSpec& spec, const std::vector<Ed
   return rises;
 }
 
-// Reports its steps as those of no run, because they add nothing to what its history already shows.
+// Reports its steps as no run's, because they add nothing to what its history already shows.
 std::vector<double> RunStore::along_step(const RunSpec& spec, const std::vector<Edit>& edits, int32_t step,
                                          const std::vector<double>& rates, const OnStep& on_step) {
   Run run(spec, task(spec.data), *backend_);

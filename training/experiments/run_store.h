@@ -1,4 +1,4 @@
-// `RunStore` finds or trains the runs of lessons. It never trains a run again that is among the finished ones in
+// Finds or trains the runs of lessons. It never trains a run again that is among the finished ones in
 // memory (session/run_cache.h, shared with the Lab) or in the store on disk. The runner of experiments trains and
 // measures any other run, and both keep it. RunStore works out once what a lesson wants to know beside the history
 // (shares of branches, what the model writes). Any number of threads may ask at once, each through its own RunStore
@@ -78,7 +78,7 @@ class RunStore {
   /// Trains the runs that nobody has trained yet, several at once on one thread each. It calls
   /// `on_step` from those threads. Throws Error, and Cancelled.
   void train_ahead(std::vector<Experiment> runs, const OnStep& on_step);
-  /// `train` does the same for a study, as `runner` says. All `runs` count, in memory or not, so that a shard is the
+  /// Does the same for a study, as `runner` says. All `runs` count, in memory or not, so that a shard is the
   /// same part of them whatever the store has. Throws Error where a run could not be trained.
   StudyResults train(std::vector<Experiment> runs, const OnStep& on_step, const OnProgress& on_progress);
   /// Drops the results in memory; results that were kept elsewhere are found again.

@@ -70,7 +70,7 @@ struct Progress {
 using OnProgress = std::function<bool(const Progress&)>;  ///< false: stop
 
 struct StudyResults {
-  /// Has nothing for an untrained run, and the verdict Failed for one that is refused or could not be made.
+  /// Nothing for an untrained run, and the verdict Failed for one that is refused or could not be made.
   std::vector<std::optional<RunNumbers>> runs;
   std::vector<size_t> first;  ///< by run, the first run that is equal to it, or itself
   /// The distinct runs that the store lacks and this shard trains, and what they start from.
@@ -87,7 +87,7 @@ using OnNumbers = std::function<void(size_t, const RunNumbers&)>;
 /// Trains the study's runs, equal ones once. A run that another starts from is trained first and kept with its state,
 /// which requires a store with a folder; every shard that needs such a run trains it. The calling thread calls
 /// `on_progress` about ten times a second. A result that the store cannot keep is there all the same
-/// (ResultStore::unkept). Throws DeviceError when the device is lost or too small, which is no verdict on any run.
+/// (ResultStore::unkept). Throws DeviceError when the device is lost or too small, which is not a verdict on any run.
 StudyResults train(const Study& study, ResultStore& store, const RunnerOptions& options,
                    const OnProgress& on_progress, const OnNumbers& on_taken = {});
 

@@ -1,4 +1,4 @@
-// `Table` is a table as a value, written as text, Markdown, CSV or JSON: columns with a name and a kind, and rows of
+// A table as a value, written as text, Markdown, CSV or JSON: columns with a name and a kind, and rows of
 // cells. It holds what a study measured.
 #pragma once
 

@@ -1,4 +1,4 @@
-// `Background` puts one request at a time to another thread; only the newest request counts, and an older answer is
+// Puts one request at a time to another thread; only the newest request counts, and an older answer is
 // dropped. It is meant for reading from disk and other slow work: the thread that draws never waits for it.
 #pragma once
 

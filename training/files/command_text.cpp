@@ -19,7 +19,7 @@
 namespace normscope {
 namespace {
 
-// These are what separates the folders of PATH, and how the files of programs end.
+// What separates the folders of PATH, and how the files of programs end.
 #ifdef _WIN32
 constexpr char kBetweenFolders = ';';
 constexpr const char* kProgramEndings[] = {".com", ".exe"};
@@ -48,7 +48,7 @@ void for_runs(std::vector<ConfigRun>& runs, std::optional<char> letter, std::str
   if (!any) throw Error("'{}': there is no run {}", argument, *letter);
 }
 
-// What has to be set to turn a specification into that of a run. Settings that the run does not read
+// The settings that turn a specification into a run's. Settings that the run does not read
 // are left out, unless an edit may make them count.
 std::vector<Edit> differences(const RunSpec& from, const ConfigRun& to) {
   std::vector<Edit> sets = edits_between(from, to.spec, 0);

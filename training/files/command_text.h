@@ -4,10 +4,6 @@
 //   --run LETTER=PRESET            one run; without any: the three of the default comparison
 //   --set [LETTER:]KEY=VALUE       a field at step 0, of one run or of all
 //   --edit [LETTER:]STEP:KEY=VALUE a field from a step on
-//
-//   --run LETTER=PRESET            one run; without any: the three of the default comparison
-//   --set [LETTER:]KEY=VALUE       a field at step 0, of one run or of all
-//   --edit [LETTER:]STEP:KEY=VALUE a field from a step on
 #pragma once
 
 #include <span>

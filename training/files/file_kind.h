@@ -1,4 +1,4 @@
-// `FileKind` is the kind of a file, by its content and not by its name: what the window would do with it, or why it
+// The kind of a file, by its content and not by its name: what the window would do with it, or why it
 // can do nothing, in one line. Only regular files are read, and of these only the beginning.
 #pragma once
 

@@ -1,4 +1,4 @@
-// `NewestJob` does one job at a time on a thread of its own, always the newest, and shows its progress as a state:
+// Does one job at a time on a thread of its own, always the newest, and shows its progress as a state:
 // the thread that draws reads a shared immutable copy each frame and never waits. Used by what measures a lesson and
 // by what trains a sweep.
 #pragma once

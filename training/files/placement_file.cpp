@@ -283,7 +283,7 @@ constexpr RuledNumber kRuledNumbers[] = {
      [](const Wiring& w) { return static_cast<double>(w.pre_scale); },
      [](Wiring& w) { w.pre_scale = 1; }}};
 
-/// Whether a number is that of the rule at every place, and not 1 at all of them.
+/// Whether the rule gives this number at every place, and not 1 at all of them.
 bool follows(const StackWiring& stack, const RuledNumber& number, PlacementRow::Number rule,
              const StackContext& context) {
   bool other = false;

@@ -1,4 +1,4 @@
-// Placement files: a placement of a user's own as TOML, one in a file, offered wherever those of placements.def are.
+// Placement files: a placement of a user's own as TOML, one in a file, offered wherever the rows of placements.def are.
 //
 //   name = "mine"                      # small letters, digits and hyphens
 //   label = "Mine"

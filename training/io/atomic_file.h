@@ -1,4 +1,4 @@
-// `AtomicFile` writes a file so that a reader sees the old one or the new one, never half of either. It writes every
+// Writes a file so that a reader sees the old one or the new one, never half of either. It writes every
 // file that the program writes as a whole; LineFile writes logs that grow.
 //
 // Promises: bytes go to a temporary file in the same folder, under an unused name that nobody can guess. commit()
@@ -42,7 +42,7 @@ class AtomicFile {
   std::FILE* file_ = nullptr;
 };
 
-// `write_file` does all of it in one call.
+// Does all of it in one call.
 void write_file(const std::string& path, std::string_view bytes, std::string what,
                 Access access = Access::Shared);
 

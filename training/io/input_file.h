@@ -1,4 +1,4 @@
-// `InputFile` is the only way to read the bytes of a file: every reader in training/ and app/ opens its file here.
+// The only way to read the bytes of a file: every reader in training/ and app/ opens its file here.
 //
 // Promises: only regular files are read (a folder, pipe, socket or device is refused by name, and opening one never
 // waits). A file above its kind's limit is refused before it is read, or while it is read where it grows. The time is

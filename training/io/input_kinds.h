@@ -1,4 +1,4 @@
-// These are the files that the app reads, beside those of training/io/input_file.h, with their limits: docs/files.md
+// The files that the app reads beside the kinds in training/io/input_file.h, with their limits: docs/files.md
 // lists the same, and a test compares the two.
 #pragma once
 

@@ -1,4 +1,4 @@
-// `InputValue` is a value of a JSON text from outside, with its place in that text. The schema of a format is the
+// A value of a JSON text from outside, with its place in that text. The schema of a format is the
 // sequence of calls that reads it.
 //
 // Promises: a value that is read has the type, range and length that the call requires. Everything else throws Error
@@ -31,11 +31,11 @@ class InputValue {
   /// own. Throws Error for text that is no JSON.
   static InputValue parse(std::string_view json, Message where, std::string path = "");
 
-  /// A member of an object. Throws Error when it is missing, or this is no object.
+  /// A member of an object. Throws Error when it is missing, or this is not an object.
   InputValue at(std::string_view key) const;
   std::optional<InputValue> find(std::string_view key) const;  ///< the same; nothing when it is missing
   std::vector<std::pair<std::string, InputValue>> members(size_t most) const;
-  /// Has the items of a list of `least` to `most`.
+  /// The items of a list of `least` to `most`.
   std::vector<InputValue> list(size_t least, size_t most) const;
 
   bool is_null() const;

@@ -1,4 +1,4 @@
-// `LineFile` grows by whole lines and can be read meanwhile: the training log, the log of frames. It is no
+// Grows by whole lines and can be read meanwhile: the training log, the log of frames. It is no
 // AtomicFile, since such a file matters most when the program did not finish.
 //
 // Promises: it is opened once, and only whole lines are appended. The first line that cannot be written (a full disk)

@@ -1,4 +1,4 @@
-// `nearest` guesses what a person may have meant: the name nearest to an unknown word.
+// Guesses what a person may have meant: the name nearest to an unknown word.
 #pragma once
 
 #include <span>

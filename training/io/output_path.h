@@ -1,4 +1,4 @@
-// `OutputPath` is where a named output goes; it is checked before the program writes any file.
+// Where a named output goes; it is checked before the program writes any file.
 //
 // A symbolic link to a regular file is followed, so that the link stays and its target is replaced; a link that leads
 // nowhere, and a folder, are refused. Devices, pipes and the open streams (/dev/stdout, /dev/fd/N) are written

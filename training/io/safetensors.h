@@ -23,7 +23,7 @@ namespace normscope {
 
 class InputFile;
 
-// Has the types of elements that published files have. normscope writes the first five; of the others, F16
+// The types of elements that published files have. normscope writes the first five; of the others, F16
 // and BF16 are read as floats, and the rest can be passed over.
 enum class TensorType : uint8_t {
   F32,

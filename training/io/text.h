@@ -34,7 +34,7 @@ Message one_of(const std::vector<Word>& words) {
   return {"{} or {}", fmt::join(words.begin(), words.end() - 1, ", "), words.back()};
 }
 
-/// Has the parts between the places of `at`, one at least; they last as long as the text.
+/// The parts between the places of `at`, one at least; they last as long as the text.
 inline std::vector<std::string_view> split(std::string_view text, char at) {
   std::vector<std::string_view> parts;
   for (size_t begin = 0; begin <= text.size();) {

@@ -1,4 +1,4 @@
-// `Table` is a TOML table that notes which keys were read: a key that was never read is unknown. Errors carry file,
+// A TOML table that notes which keys were read: a key that was never read is unknown. Errors carry file,
 // line, key, the value and what was expected. Called by the readers of lessons and claims.
 #pragma once
 

@@ -116,7 +116,7 @@ void History::append_dense(std::span<const int32_t> steps, std::span<const float
   ++version_;
 }
 
-// `thin_dense` keeps, of every `stride` older steps, the first, those of the lowest and highest loss, and that of the
+// Keeps, of every `stride` older steps, the first, the steps of the lowest and highest loss, and the step of the
 // highest rate; the stride doubles until a quarter is free again.
 void History::thin_dense() {
   if (steps_.size() <= kDenseSteps) return;
@@ -316,7 +316,7 @@ bool History::frame(int32_t step, std::vector<float>& stats, int32_t& found_step
   return true;
 }
 
-// `frames` may copy a frame twice, once by itself and once as an extreme, if it is thinned between portions: no harm.
+// A frame may be copied twice, once by itself and once as an extreme, if it is thinned between portions: no harm.
 FrameBlock History::frames(int32_t last_step, size_t budget_bytes) const {
   constexpr size_t kPortion = 256;
   History copy(layout_, budget_bytes);

@@ -1,4 +1,4 @@
-// `Listing` says what is on a tape and in the program sealed from it, as names and numbers that can be printed: no
+// Says what is on a tape and in the program sealed from it, as names and numbers that can be printed: no
 // ids, no addresses. Called by normscope tape, which prints it as text (to_string) or as JSON.
 #pragma once
 

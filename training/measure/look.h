@@ -1,4 +1,4 @@
-// `Look` runs a model forward once over a batch: then every tensor of the program can be read, and the measurements
+// Runs a model forward once over a batch: then every tensor of the program can be read, and the measurements
 // of step_metrics.h can be taken. It reads the weights of a Store as they are, without dropout and without a memory
 // of earlier segments, and changes no bit of a run. Used by runs (on one fixed sequence before every step, on whole
 // batches on request), by the analyses of a run and of a start, and by what experiments measure.
@@ -28,8 +28,8 @@ void put(const Batch& batch, Program& program);
 class Look {
  public:
   /// For batches of that shape, which put() brings. `backward`: the parameters' gradients can be read too, until
-  /// another such program of the backend is replayed (SealOptions::reuse_bytes), and those of the embedding and of the
-  /// state after each sub-layer. Without `probabilities`, nobody reads attention's, and they take no room.
+  /// another such program of the backend is replayed (SealOptions::reuse_bytes), and the gradients of the embedding
+  /// and of the state after each sub-layer. Without `probabilities`, nobody reads attention's, and they take no room.
   Look(Store& store, const ModelConfig& model, const BatchShape& shape, bool backward = false,
        bool probabilities = true);
   /// For that batch.
@@ -48,7 +48,7 @@ class Look {
 
   /// Lists the measurements of a transformer over all rows. Throws Error for a model without sub-layers.
   const std::vector<StatInfo>& layout() { return live().layout(); }
-  /// `measure` replays, then fills one number for each entry of the layout. It allocates nothing once layout() was
+  /// Replays, then fills one number for each entry of the layout. It allocates nothing once layout() was
   /// called.
   void measure(std::span<double> out);
   std::vector<double> measure();

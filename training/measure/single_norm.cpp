@@ -121,7 +121,7 @@ JacobianNorm norm_jacobian(Backend& backend, const ModelConfig& config, const Ga
     fail("measure", "a Jacobian of {0} by {0} numbers: expected rows of at most {1}", width, kWidestJacobian);
   const auto n = static_cast<size_t>(width);
   NormAlone norm(backend, config, width, width);
-  // Row i is the same x, and its gradient is that of the norm's number i.
+  // Row i is the same x, with the gradient of the norm's number i.
   std::vector<float> same(n * n), unit(n * n, 0.0f);
   for (size_t i = 0; i < n; ++i) unit[i * n + i] = 1;
   const std::vector<float> drawn =

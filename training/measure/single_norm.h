@@ -18,7 +18,7 @@ struct GaussianRows {
   uint64_t seed = 1;
 };
 
-/// The mean of |phi(x)|^2 over that of |x|^2, for the config's activation phi and some 260,000
+/// The mean of |phi(x)|^2 over the mean of |x|^2, for the config's activation phi and some 260,000
 /// numbers. Xiong et al. 2020, Lemma 1: one half for ReLU.
 double activation_share(Backend& backend, const ModelConfig& config, const GaussianRows& rows);
 
@@ -36,8 +36,8 @@ JacobianNorm norm_jacobian(Backend& backend, const ModelConfig& config, const Ga
 /// a row of x. Throws as above.
 struct NormGradient {
   double mean =
-      0;  ///< root mean square of sigma mean(dl/dx), over that of mean(g): 1 if kept, 0 if re-centred
-  double variance = 0;  ///< mean of sigma^2 Var(dl/dx), over that of Var(g): 1 if kept, less if re-scaled
+      0;  ///< root mean square of sigma mean(dl/dx) over the one of mean(g): 1 if kept, 0 if re-centred
+  double variance = 0;  ///< mean of sigma^2 Var(dl/dx) over the mean of Var(g): 1 if kept, less if re-scaled
 };
 NormGradient norm_gradient(Backend& backend, const ModelConfig& config, const GaussianRows& rows);
 

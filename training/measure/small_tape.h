@@ -1,4 +1,4 @@
-// `SmallTape` is a computation small enough to follow by hand: a few named numbers and instructions over the engine's
+// A computation small enough to follow by hand: a few named numbers and instructions over the engine's
 // own ops. It is recorded, sealed and replayed as a model is, forward and backward, on one thread. Called by the
 // tapes of lessons (app/course/tapes) and tests.
 #pragma once

@@ -1,4 +1,4 @@
-// The singular values of a matrix are those of a bidiagonal one, which reflections from both sides make of it (Golub and
+// A bidiagonal matrix, which reflections from both sides make of a matrix, has the same singular values (Golub and
 // Kahan 1965); and the eigenvalues of [0 B; B' 0], whose rows can be put so that it has the numbers of B beside a
 // diagonal of zeros, are plus and minus the singular values of B. Sturm's count finds those one by one. Nothing is
 // squared on the way, so that the smallest ones keep their digits.

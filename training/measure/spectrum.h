@@ -1,4 +1,4 @@
-// `singular_values` takes a matrix apart: how long it makes which vectors. A `Spectrum` says in a number or two how many
+// Takes a matrix apart: how long it makes which vectors. A `Spectrum` says in a number or two how many
 // directions a matrix uses. Called by training/session/analysis.h.
 #pragma once
 

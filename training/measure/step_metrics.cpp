@@ -101,7 +101,7 @@ void multiply(std::vector<float>& x, const std::vector<float>& by, size_t width)
 }
 
 /// Turns each x into (t(x) - t(0)) / x, with t the curve of a kind without statistics. It returns t(0),
-/// which is no share of x.
+/// which is not a share of x.
 template <class S>
 float to_factors(NormKind kind, float alpha, float shift, std::vector<float>& numbers) {
   const S a = static_cast<S>(alpha), s = static_cast<S>(shift), still = norm_curve(kind, s);
@@ -409,7 +409,7 @@ void LiveMeasurements::add_layer_input(const Sublayer& s, size_t count) {
 }
 
 /// What each element is multiplied by beside mean and 1/sigma, in this replay: the factor that the
-/// kind holds constant, or (t(x) - t(0)) / x of its curve. What is left of a shifted one, gain t(0), is no share of x
+/// kind holds constant, or (t(x) - t(0)) / x of its curve. What is left of a shifted one, gain t(0), is not a share of x
 /// and joins the bias. Null for the other kinds.
 const float* LiveMeasurements::element_factors(const Norm& norm) {
   const bool adaptive = traits_of(norm.kind).has_factor;
@@ -641,7 +641,7 @@ StreamWeights LiveMeasurements::weights_of(ValueId value, size_t to, std::vector
   return {host, to, shared};
 }
 
-/// Has the components as they were written, and their coefficients in what is read.
+/// Carries the components as they were written, and their coefficients in what is read.
 void LiveMeasurements::carry_streams(const Sublayer& s) {
   const auto rows = static_cast<int64_t>(rows_), width = static_cast<int64_t>(width_);
   const size_t own = static_cast<size_t>(s.index_in_stack);

@@ -1,4 +1,4 @@
-// `LiveMeasurements` need more than one tensor at a time. They read the tensors of a program after a replay: at every
+// Live measurements need more than one tensor at a time. They read the tensors of a program after a replay: at every
 // step on one fixed sequence (measured_row of run/evaluate.h), where they join the stats in the run's History, and on
 // a whole batch on request. Of a padded sequence only the unpadded positions count.
 #pragma once
@@ -97,7 +97,7 @@ class LiveMeasurements {
   /// The largest |sum of components - state| of the last measure(), over its standard deviation (the
   /// identity of A.5).
   double residual() const { return residual_; }
-  /// Has every later measure() keep token_shares(): of each sub-layer, in the order of the model, the
+  /// Every later measure() keep token_shares(): of each sub-layer, in the order of the model, the
   /// shares by token as "NAME.token_share" takes them, (J, token) row-major, J = 0..I.
   void keep_token_shares() { token_shares_.resize(sublayers_.size()); }
   const std::vector<std::vector<float>>& token_shares() const { return token_shares_; }
@@ -118,7 +118,7 @@ class LiveMeasurements {
     size_t heads = 0;
     double scale = 1, cap = 0;
   };
-  /// Has one sub-layer's tensors in the program: kNone where the wiring has none.
+  /// One sub-layer's tensors in the program: kNone where the wiring has none.
   struct Sublayer {
     std::string name;
     ValueId input = kNone, entered = kNone, branch = kNone, output = kNone, probabilities = kNone;

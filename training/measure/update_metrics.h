@@ -1,4 +1,4 @@
-// `UpdateMeasurements` looks at what the optimizer did in a step: it holds the gradient against what the optimizer
+// Looks at what the optimizer did in a step: it holds the gradient against what the optimizer
 // remembers of earlier ones, and the way that the weights went against the gradient. All of it is read on the host
 // around a replay, so that no bit of the run changes. Called by Run where the other measurements of a step are taken.
 #pragma once

@@ -49,7 +49,7 @@ class Plateau {
   /// For a network that a fork changed: the former verdict stays until the fork's own losses decide.
   void begin_anew();
   bool decided() const { return count_ >= kWindow; }  ///< enough losses for a verdict
-  /// Says whether the first losses that decide all lie below the line: such a run, of trained weights, never
+  /// Whether the first losses that decide all lie below the line: such a run, of trained weights, never
   /// was on the plateau.
   bool began_below(double level) const;
   bool stuck() const { return stuck_; }

@@ -48,7 +48,7 @@ struct EditRows {
   }
 };
 
-/// `report_rule` and `plateau_rule` are for a run after `step` steps.
+/// Both are for a run after `step` steps.
 auto report_rule(int32_t step = kMostSteps) {
   return codec::Maybe{codec::row(3, [=](auto& io, auto& report) {
     io("layer", report.layer, codec::Whole{0, 1024});

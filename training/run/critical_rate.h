@@ -1,4 +1,4 @@
-// `CriticalRate` measures the critical rate of a step: the learning rate at which its update would neither lower nor
+// Measures the critical rate of a step: the learning rate at which its update would neither lower nor
 // raise the loss of its own batch. It tries other multiples of that very update. Two over the critical rate is the
 // critical sharpness of Kalra et al. (2026, A Scalable Measure of Loss Landscape Curvature; the abstract was read).
 // Where the loss along the update is quadratic, the critical rate is
@@ -72,7 +72,7 @@ struct Bend {
   double curvature = std::numeric_limits<double>::quiet_NaN();  ///< 2 over the critical rate
 };
 
-/// `NextCurvature` has, on the batch of the next step, with g the gradient and H the Hessian of its loss:
+/// On the batch of the next step, with g the gradient and H the Hessian of its loss:
 /// along the update, d at a rate of one, the curvature of the preconditioned Hessian, dᵀHd / |g·d|;
 /// along the gradient, as plain SGD goes, ĝᵀHĝ with ĝ = g / |g|, which is below the largest eigenvalue of H.
 /// Both are exact where the loss is quadratic. QK-clip and unit vectors count as part of an update; along the gradient

@@ -24,7 +24,7 @@ std::vector<int32_t> prompt_of(const Task& task, uint64_t seed, int32_t sequence
   return {batch.tokens.begin(), batch.tokens.begin() + length};
 }
 
-// Has no more positions than the line needs: the cost of a symbol grows with them.
+// No more positions than the line needs: the cost of a symbol grows with them.
 int32_t window_of(const ModelConfig& model, size_t prompt, int32_t line_length) {
   return std::min(model.sequence, static_cast<int32_t>(prompt) + line_length);
 }
@@ -227,7 +227,7 @@ std::string Writer::text(const Task& task) const {
   if (form_ == TaskForm::Translate) return task.decode(line_) + " \u2190 " + task.decode(row_.source);
   if (form_ == TaskForm::Classify) return task.class_name(line_.front()) + " \u2190 " + task.question(row_);
   if (form_ == TaskForm::Masked) return task.decode(line_);
-  const size_t hidden = prompt_length_ > 1 ? 0 : 1;  // a single symbol is no question worth showing
+  const size_t hidden = prompt_length_ > 1 ? 0 : 1;  // a single symbol is not a question worth showing
   return task.decode(std::span(line_).subspan(hidden));
 }
 

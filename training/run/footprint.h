@@ -1,4 +1,4 @@
-// `Footprint` says how much memory a run needs, from the plan that its program would get, before anything is
+// Says how much memory a run needs, from the plan that its program would get, before anything is
 // allocated. Called by normscope train (--plan, and always before it starts), and before a step is copied.
 #pragma once
 

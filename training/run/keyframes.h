@@ -1,4 +1,4 @@
-// `Keyframes` keeps weights and optimizer state of a run at some of its steps, dense near the present and sparser
+// Keeps weights and optimizer state of a run at some of its steps, dense near the present and sparser
 // with age, so that replaying few steps reaches any step. Owned by a Run; used by the trainer's thread only.
 #pragma once
 

@@ -1,4 +1,4 @@
-// `Network` is a model as a run holds it: its Store and the training Program sealed over it. It takes over what an
+// A model as a run holds it: its Store and the training Program sealed over it. It takes over what an
 // older network with another specification has learned. Used by Run, and by whatever evaluates, measures or
 // benchmarks a run with a program of its own.
 #pragma once
@@ -28,7 +28,7 @@ struct FiniteCheck {
 /// How a step of the run is recorded on batches of that shape.
 RecordOptions step_options(const RunSpec& spec, const BatchShape& shape);
 /// The program of a step on batches of that shape: forward, backward, clip and the optimizer's
-/// update. It gives a Store without weights those of the seed, and writes what was recorded to `values` too.
+/// update. It gives a Store without weights the seed's, and writes what was recorded to `values` too.
 Program training_program(Store& store, const RunSpec& spec, const BatchShape& shape,
                          ModelValues* values = nullptr);
 

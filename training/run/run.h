@@ -1,4 +1,4 @@
-// `Run` is one training run: a Store, its programs, its history. One thread (the trainer's) owns and steps it. A run
+// One training run: a Store, its programs, its history. One thread (the trainer's) owns and steps it. A run
 // is specification + seed + events: its edits, live or scheduled, replay bit for bit.
 #pragma once
 
@@ -24,7 +24,7 @@ const char* to_string(RunState state);
 /// Says "stuck at letter frequencies", or above them where the mean loss is clearly higher.
 Message stuck_words(double mean, double level, const std::string& unit);
 
-/// Has the numbers of measure/step_metrics.h over a whole batch instead of one fixed sequence.
+/// The numbers of measure/step_metrics.h over a whole batch instead of one fixed sequence.
 /// They are taken after `step` steps, on the batch of that step (of step 1 before the first).
 struct BatchMeasurement {
   int32_t step = 0, sequences = 0;
@@ -49,7 +49,7 @@ class Run {
   void step();
   /// Makes the same update as step(), and returns the loss that its batch would have after it at each of
   /// these learning rates in the place of the run's own; at 0 that is the loss before it. Dropout masks and label
-  /// smoothing are those of the step. It changes no bit of the run. Throws Error where there is no update, or no room
+  /// smoothing are the step's. It changes no bit of the run. Throws Error where there is no update, or no room
   /// for a second copy of the weights.
   std::vector<double> step_along(std::span<const double> rates);
   int32_t steps_done() const;
@@ -72,7 +72,7 @@ class Run {
 
   /// Turns on or off (on at first) the measurements of measure/step_metrics.h on one fixed sequence
   /// (measured_row), at the weights that each step begins with. They join the history and change no bit of the run.
-  /// Off, the history has NaN in their place and in that of the critical rate (train.critical_every), which is NaN at
+  /// Off, the history has NaN in their place and for the critical rate (train.critical_every), which is NaN at
   /// the steps between its measurements too. With `every` above 1 the numbers of a step are repeated until the next is
   /// measured.
   void measure_live(bool on, int32_t every = 1);
@@ -100,10 +100,10 @@ class Run {
   /// and changes no bit of the run.
   std::shared_ptr<const BatchMeasurement> measure_batch();
   double validation_accuracy() const;  ///< of the last validation, for a classifier; NaN otherwise
-  /// Text written by the model now, at temperature 1. Its random numbers are those of (seed, site
+  /// Text written by the model now, at temperature 1. Its random numbers follow from (seed, site
   /// "sample"), the same for all runs of one seed. It changes no bit of the run.
   std::string sample(int32_t symbols);
-  /// `write_some` does this in small portions: up to `symbols` more of the line begun last. True when a line is
+  /// Does this in small portions: up to `symbols` more of the line begun last. True when a line is
   /// complete; the next call begins another.
   bool write_some(int32_t symbols, int32_t line_length);
   const std::string& written() const;  ///< the last complete line

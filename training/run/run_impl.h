@@ -1,4 +1,4 @@
-// `Run::Impl` is what a Run holds. Internal to run.cpp and run_moves.cpp.
+// What a Run holds. Internal to run.cpp and run_moves.cpp.
 #pragma once
 
 #include <algorithm>
@@ -128,8 +128,8 @@ struct Run::Impl : RunIdentity {
 
   std::shared_ptr<Network> network;
   // Note [changes between two steps]: several structural changes may fall between two steps (drag, look, drag again).
-  // Each is built from the weights as the last step left them, not from the change before. So the result is that of
-  // the final specification alone, which is what a replay of the edits builds.
+  // Each is built from the weights as the last step left them, not from the change before. So the result follows
+  // from the final specification alone, which is what a replay of the edits builds.
   std::shared_ptr<const Store> base;
   RunSpec base_spec;
 

@@ -1,4 +1,4 @@
-// `SegmentMemory` is what a decoder with relative positions remembers of earlier segments: row by row, the last M
+// What a decoder with relative positions remembers of earlier segments: row by row, the last M
 // states of each layer's input (Transformer-XL, Dai et al. 2019, section 3.2: the last M positions of memory and
 // segment together). It lies on the host and belongs to whoever replays: a run, a validation, an evaluation.
 //
@@ -62,7 +62,7 @@ void require_memory_of(const std::string& where, const MemoryState& state, const
                        int32_t batch);
 
 /// How well a decoder predicts consecutive text, with any memory. The memory may be longer than in training, because the
-/// table of distances is no weight and W_R, u, v serve every distance (Dai et al. 2019, section 3.3).
+/// table of distances is not a weight and W_R, u, v serve every distance (Dai et al. 2019, section 3.3).
 struct TextLoss {
   double loss = 0;  ///< nats a target, mean over all
   int64_t targets = 0;

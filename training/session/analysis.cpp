@@ -35,7 +35,7 @@ bool counts(std::span<const int32_t> lengths, int64_t row, int64_t position) {
   return lengths.empty() || position < lengths[static_cast<size_t>(row)];
 }
 
-/// Has one program for each shape that occurs. It calls `f` with every batch.
+/// One program for each shape that occurs. It calls `f` with every batch.
 template <typename F>
 void each_batch(Run& run, Split split, int32_t first, int32_t count, bool backward, F f) {
   const RunSpec& spec = run.spec();
@@ -121,7 +121,7 @@ void add_logits(const ReplayedRun& at, const Node& node, LogitSums& sums) {
     }
 }
 
-/// `jacobians` has, for every row, the spectral norm of the Jacobian without gain and AdaNorm's factor: 1/sigma, as what
+/// For every row, the spectral norm of the Jacobian without gain and AdaNorm's factor: 1/sigma, as what
 /// it multiplies is a projection or the identity; of a curve its steepest slope in the row.
 std::vector<double> jacobians(const ReplayedRun& at, const Node& node) {
   const NormKind kind = node.attributes.as<NormSpec>().kind;

@@ -41,7 +41,7 @@ std::vector<LogitSize> logit_sizes(Run& run);
 ///    RMS norm    1/rms
 ///    DyT         alpha max_j sech^2(alpha x_j)
 ///    Derf        2/sqrt(pi) alpha max_j exp(-(alpha x_j + s)^2)
-///    AdaNorm     that of its normalisation
+///    AdaNorm     as of its normalisation
 struct NormJacobian {
   std::string name;  ///< the norm's: "L03.attn.stream", "final"
   int32_t layer = 0;
@@ -62,7 +62,7 @@ struct Concentration {
 };
 std::vector<Concentration> concentrations(Run& run, double epsilon = 0.1, double delta = 0.125);
 
-/// The learning rate as a layer feels it: the root mean square of its update over that of its
+/// The learning rate as a layer feels it: the root mean square of its update over the one of its
 /// weights, all matrices and vectors of the layer together. The step is taken on a copy of the run.
 struct UpdateRatio {
   std::string name;  ///< "L03", "dec.L03"; "" outside the layers
@@ -79,7 +79,7 @@ struct UpdateNumbers {
 };
 std::vector<UpdateNumbers> next_update(const Run& run);
 
-/// The singular values of what the next step adds to a matrix, beside those of the matrix that the
+/// The singular values of what the next step adds to a matrix, beside the values of the matrix that the
 /// step begins with. Every matrix that trains and has two rows and columns at least has a row here, or every one of a
 /// layer (0: outside the layers). The step is taken on a copy of the run. Its numbers are differences of float32 weights,
 /// so that singular values below 1e-7 of the largest weight are rounding.
@@ -117,10 +117,10 @@ struct Ablation {
 std::vector<std::string> ablation_names(const ModelConfig& model);
 
 /// Leaves out each layer and sub-layer alone, the top of each stack together, and `chosen` together.
-/// Throws Error for an unknown name and for a model that is no transformer, which has no branches.
+/// Throws Error for an unknown name and for a model that is not a transformer, which has no branches.
 Ablation layer_ablation(Run& run, std::vector<std::string> chosen = {});
 
-/// The loss with all `names` left out together; without names, that of the whole model.
+/// The loss with all `names` left out together; without names, the whole model's.
 double loss_without(Run& run, const std::vector<std::string>& names);
 
 }  // namespace normscope

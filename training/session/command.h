@@ -168,7 +168,7 @@ struct ReplaceRuns {
   bool instant = false;
   const char* doing() const { return known ? "opening the runs" : "starting the runs"; }
 };
-/// Takes back what the commands from `first` to `last` changed, or makes it again. It serves a hand that
+/// Takes back what the commands from `first` to `last` changed, or makes it again. It serves a user who
 /// is faster than the trainer: only the trainer knows what each command found. A refused command changed nothing.
 struct TakeBack {
   Ticket first = 0, last = 0;

@@ -22,7 +22,7 @@ class Inquiry {
   virtual size_t parts() const = 0;
   /// Holds after parts that complete something.
   virtual bool worth_showing() const = 0;
-  /// Says whether what is still to be measured can be: the run has not moved on.
+  /// Whether what is still to be measured can be: the run has not moved on.
   virtual bool holds() const = 0;
   virtual std::shared_ptr<const InquiryResult> result() const = 0;
 };

@@ -116,7 +116,7 @@ bool Lab::Impl::take_commands(LabTrainer& trainer, std::deque<PostedCommand>& ta
   return !quitting;
 }
 
-// Whether the Lab ends. Commands that still wait then are dropped unless they save: a hand can ask for
+// Whether the Lab ends. Commands that still wait then are dropped unless they save: a user can ask for
 // networks faster than they are built, nobody would see them, and the window would wait for minutes.
 bool Lab::Impl::leaving() {
   const std::lock_guard lock(mutex);

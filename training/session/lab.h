@@ -1,4 +1,4 @@
-// `Lab` is a session of up to four runs A-D in lockstep on one pool. They have the same seed, the same batches and
+// A session of up to four runs A-D in lockstep on one pool. They have the same seed, the same batches and
 // the same weights for every parameter they share, so a difference between them is caused by what differs. The Lab
 // owns the trainer thread. Commands come from any thread through a queue drained between steps; views are copies, so
 // neither side waits. A view appears after a step, at most 60 a second; at rest the trainer sleeps and uses no CPU.
@@ -20,7 +20,7 @@
 
 namespace normscope {
 
-/// Has the losses of a card under other seeds, in nats; index i is step i + 1. It is as long as the longest
+/// The losses of a card under other seeds, in nats; index i is step i + 1. It is as long as the longest
 /// rerun, and each step counts the reruns that reached it finite.
 struct RunSpread {
   /// One rerun, whose losses are shared with the store of finished runs.
@@ -62,7 +62,7 @@ struct RunView {
   int32_t writes_step = -1;                  ///< step at which it wrote `writes`, 0 without one; -1: the
                                              ///< present step
   std::shared_ptr<const std::vector<Sample>> samples;  ///< what it wrote on the way, by step; or nullptr
-  /// `skip_scales` and `branch_scales` are the mean scales of each sub-layer (learned or constant) in order.
+  /// The mean scales of each sub-layer (learned or constant) in order.
   std::vector<float> skip_scales, branch_scales;
   std::shared_ptr<const History> history;
   std::vector<Edit> edits, scheduled;  ///< made so far, and those whose step has not come yet

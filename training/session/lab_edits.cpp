@@ -12,10 +12,10 @@
 namespace normscope {
 namespace {
 
-// Says whether all runs share the field: a comparison is about one set of data and one seed.
+// Whether all runs share the field: a comparison is about one set of data and one seed.
 bool is_shared(std::string_view key) { return key.starts_with("data.") || key == "run.seed"; }
 
-// Says whether two schedules give every step after this one the same rate.
+// Whether two schedules give every step after this one the same rate.
 bool same_rates_after(const Schedule& a, const Schedule& b, int32_t step) {
   int32_t last = step;  // beyond it no number of a schedule lies
   for (const Schedule* s : {&a, &b}) {
@@ -27,7 +27,7 @@ bool same_rates_after(const Schedule& a, const Schedule& b, int32_t step) {
   return true;
 }
 
-// Says whether a change after `step` is of rates alone, and of none to come.
+// Whether a change after `step` is of rates alone, and of none to come.
 bool comes_too_late(const RunSpec& now, RunSpec then, int32_t step) {
   const Schedule schedule = then.train.schedule;
   if (schedule == now.train.schedule) return false;

@@ -47,7 +47,7 @@ double seconds_between(LabTrainer::Clock::time_point from, LabTrainer::Clock::ti
 /// The loss that every card, plot and table shows for a run as it is.
 double shown_loss(const Run& run) { return run.mean_loss(loss_window(run.steps_done(), run.edits())); }
 
-// Of a run that is whole at every moment its end is no news.
+// The end of a run that is whole at every moment is no news.
 Message badge_of(const LabEntry& entry, bool playing, bool instant) {
   const Run& run = *entry.run;
   const bool told = instant && run.state() == RunState::Finished && run.learning_since() > 0;

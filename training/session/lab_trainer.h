@@ -1,4 +1,4 @@
-// `LabTrainer` is what the Lab's thread does: the runs, their lockstep and the commands. It knows nothing of threads:
+// What the Lab's thread does: the runs, their lockstep and the commands. It knows nothing of threads:
 // Lab::Impl calls it from one. Internal to training/session.
 #pragma once
 
@@ -48,7 +48,7 @@ struct LabEntry : SessionRun {
   std::shared_ptr<const InquiryResult> inquiry;   ///< likewise, as far as it is measured
   std::unique_ptr<Inquiry> looking;               ///< what measures the rest of it
   uint64_t file_stamp = 0;                        ///< of the autosave's file, see stamp_of(); 0 = none
-  bool from_start = false;                        ///< its history is that of the whole run
+  bool from_start = false;                        ///< its history covers the whole run
   std::shared_ptr<const RunSpec> wanted;  ///< what it is to become, while it is instant; null: it is that
 
   bool broken() const { return run->state() == RunState::NonFinite; }
@@ -90,11 +90,11 @@ class LabTrainer {
   void pause();
 
   bool has_work() const;
-  /// Says whether its next work changes nothing of the session: it is for a copy of a step, or a look.
+  /// Whether its next work changes nothing of the session: it is for a copy of a step, or a look.
   bool only_looks() const { return replays() || looking(); }
   /// The time until which a speed limit holds the next step back.
   Clock::time_point next_step_at() const { return next_step_; }
-  /// `work` does one portion: a step of a run that catches up, a step of all runs, a line of text, or a step of a
+  /// Does one portion: a step of a run that catches up, a step of all runs, a line of text, or a step of a
   /// rerun with another seed. Throws Error.
   void work();
   /// Serves a DeviceError: all runs go on on the CPU from their newest snapshots. False when they are

@@ -1,4 +1,4 @@
-// `PlayedStep` is one step of a run of the Lab, on a copy with its own memory, kernels and thread, so that the run
+// One step of a run of the Lab, on a copy with its own memory, kernels and thread, so that the run
 // never notices and nobody waits. Made by session::PlayStep; played by the Tape screen's worker.
 #pragma once
 
@@ -23,7 +23,7 @@ struct PlayedStep {
   char source = '\0';
   std::shared_ptr<const RunSpec> source_spec;
   BatchShape shape;                    ///< of the step's batch
-  std::unique_ptr<Backend> backend;    ///< the CPU with one thread: that of the player
+  std::unique_ptr<Backend> backend;    ///< the CPU with one thread: the player's
   std::unique_ptr<StepPlayer> player;  ///< for one user at a time
 };
 

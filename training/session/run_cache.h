@@ -1,4 +1,4 @@
-// `RunCache` is the one store of finished runs in memory. A run is specification + seed + events, so the same run is
+// The one store of finished runs in memory. A run is specification + seed + events, so the same run is
 // never trained twice: the Lab's cards, its reruns with other seeds ("Is it luck?") and the lessons share one
 // RunCache. What outlives the process is kept under a key of the engine's numbers too:
 // experiments/result_store.h. Any thread may use it; its contents are immutable.

@@ -1,4 +1,4 @@
-// What a run asks of a network that is no transformer; add-ons bring these with their rows of architectures.def.
+// What a run asks of a network that is not a transformer; add-ons bring these with their rows of architectures.def.
 #pragma once
 
 #include <span>
@@ -11,7 +11,7 @@
 namespace normscope {
 
 struct ArchitectureRuns {
-  void (*complete)(RunSpec&) = nullptr;    ///< sets what follows from the rest; see complete in spec.h
+  void (*complete)(RunSpec&) = nullptr;  ///< sets what follows from the rest; see complete in spec.h
   void (*fit)(ModelConfig&, const Task&) = nullptr;  ///< takes over from the data; see fit_to_data
   std::string (*name)(Placement) = nullptr;          ///< how default_name begins
   std::string_view wiring = {};                      ///< in tables in place of the placement; empty: that

@@ -1,4 +1,4 @@
-// `BackendChoice` says where runs train. It is no part of a run's specification: it changes results only within the
+// Says where runs train. It is not part of a run's specification: it changes results only within the
 // tolerances of arithmetic.
 #pragma once
 

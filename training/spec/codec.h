@@ -65,14 +65,14 @@ class Writer {
   }
   /// Writes what people read in the file and no reader does.
   void note(const char* key, Json value) { into_[key] = std::move(value); }
-  /// Has the Reader refuse the field with this key unless the condition holds.
+  /// The Reader refuse the field with this key unless the condition holds.
   void require(bool, const char*, std::string_view) {}
 
  private:
   Json& into_;
 };
 
-/// Has the same calls as Writer.
+/// The same calls as Writer.
 class Reader {
  public:
   static constexpr bool kReads = true;

@@ -15,7 +15,7 @@ namespace normscope {
 /// name of their measurement.
 inline constexpr int32_t kLossWindow = 25;
 
-/// The number of losses, up to that of `step`, in the mean that is the run's loss at that step:
+/// The number of losses, up to the loss of `step`, in the mean that is the run's loss at that step:
 /// kLossWindow, or fewer where the run began or its network was last changed more recently. Losses before such a
 /// change are another network's.
 int32_t loss_window(int32_t step, const std::vector<Edit>& edits);

@@ -1,4 +1,4 @@
-// `Schedule` is the learning rate as a pure function of the step.
+// The learning rate as a pure function of the step.
 #pragma once
 
 #include <cstdint>

@@ -74,7 +74,7 @@ struct Field {
   std::vector<Condition> conditions;
 };
 
-/// The fields of the core, and between them those of add-ons: rows SETTINGS(a function that inserts them) of
+/// The fields of the core, and between them the add-ons': rows SETTINGS(a function that inserts them) of
 /// settings.def. In the order in which they must be set: model.layers, model.d_model, model.heads,
 /// model.feed_forward, model.sequence, model.norm, model.placement, model.init, model.activation, model.tied,
 /// model.dropout_*, train.batch, train.steps, train.lr, train.warmup, train.schedule, train.optimizer, train.beta1
@@ -100,7 +100,7 @@ std::vector<std::string> wiring_keys(const RunSpec& spec);
 /// of placements.def describes the wiring. Set in this order on any RunSpec, they give the same spec, on a machine that
 /// has other placements of its own too.
 std::vector<std::pair<std::string, std::string>> field_values(const RunSpec& spec);
-/// Get_field as a file keeps it: "custom" for a placement that was added.
+/// The value as a file keeps it: "custom" for a placement that was added.
 std::string portable_value(const RunSpec& spec, std::string_view key);
 bool operator==(const RunSpec& a, const RunSpec& b);
 /// Lists the edits that turn one spec into another, all at one step; empty when they are equal.
@@ -113,7 +113,7 @@ void require_editable(std::string_view key);
 /// Reads "214:train.lr=1e-3", as on the command line. Throws Error, for a field of the data too.
 Edit edit_from(std::string_view text);
 std::string to_string(const Edit& edit);
-/// Fills in what follows from the rest. Without cross-attention, its wiring equals that of attention, as
+/// Fills in what follows from the rest. Without cross-attention, its wiring equals attention's, as
 /// in the presets, so that equal models are equal values. The form of the data follows the architecture.
 void complete(RunSpec& spec);
 /// Takes over from the data vocabulary, classes and what else the architecture wants, then completes the spec.
@@ -133,9 +133,9 @@ std::string critical_cost_text(int32_t every);
 /// 0: it is never measured.
 int32_t critical_every(const RunSpec& spec, const std::vector<Edit>& edits);
 
-/// Has three runs: A Post-LN without warm-up, B Post-LN with warm-up 200, C Pre-LN without.
+/// Three runs: A Post-LN without warm-up, B Post-LN with warm-up 200, C Pre-LN without.
 std::vector<RunSpec> default_comparison(const DataSpec& data = {}, uint64_t seed = 1);
-/// Has three runs of an architecture on its own data; of a transformer the default comparison.
+/// Three runs of an architecture on its own data; of a transformer the default comparison.
 std::vector<RunSpec> comparison_of(std::string_view architecture);
 /// Lists the single presets of `normscope train --preset`: "post", "post-warmup", "pre", "admin", ...
 /// Of add-ons: rows PRESET("name", function that makes it) of presets.def.
@@ -144,7 +144,7 @@ std::vector<RunSpec> comparison_of(std::string_view architecture);
 #undef PRESET
 inline constexpr int32_t kDefaultWarmup = 200;  ///< of presets with a warm-up
 std::vector<std::string> preset_names();
-/// `offered_presets` are those and the placements that were added.
+/// These presets, and the placements that were added.
 std::vector<std::string> offered_presets();
 RunSpec preset_run(std::string_view name);
 

@@ -34,7 +34,7 @@ inline Field field_of(FieldType type, const FieldWords& words, double low = 0, d
   return field;
 }
 
-// At is a captureless accessor RunSpec& -> T&, which serves reading too.
+// A captureless accessor RunSpec& -> T&, which serves reading too.
 template <auto At>
 const auto& peek(const RunSpec& spec) {
   if constexpr (std::is_invocable_v<decltype(At), const RunSpec&>)

@@ -1,4 +1,4 @@
-// These are named specifications: the three runs of the default comparison and the command line's presets. See spec.h.
+// Named specifications: the three runs of the default comparison and the command line's presets. See spec.h.
 #include <algorithm>
 #include <iterator>
 
@@ -37,7 +37,7 @@ constexpr RunPreset kRunPresets[] = {
     {"b2t-init", Placement::B2T, InitRule::B2T},
 };
 
-/// `transformer_of_2017` is as in Vaswani et al. (2017), with this program's sizes and rate.
+/// As in Vaswani et al. (2017), with this program's sizes and rate.
 RunSpec transformer_of_2017() {
   RunSpec spec = placed(Placement::Post, kDefaultWarmup);
   spec.model.positions = Positions::Sinusoidal;
@@ -71,7 +71,7 @@ const std::string* value_of(const NamedSettings& run, const std::string& key) {
   return at == run.settings.end() ? nullptr : &at->second;
 }
 
-/// Leaves out what is no setting of the experiment, and wirings, which are no words.
+/// Leaves out fields that are not settings of the experiment, and wirings, which are not words.
 bool tells(const std::string& key) {
   return key != "run.name" && key != "train.steps" && !key.starts_with("wiring.");
 }

@@ -1,4 +1,4 @@
-// These are the optimizers by name and the numbers of a step. StepInputs holds a rule's values at step t, so that one
+// The optimizers by name and the numbers of a step. StepInputs holds a rule's values at step t, so that one
 // program (and one captured graph) serves all steps. Called by Run once a step, and by tests.
 #pragma once
 
@@ -52,7 +52,7 @@ OpKind update_op(Optimizer optimizer);
 /// Whether a step is divided by the root of a mean of squared gradients, Adam's v, be it only of some
 /// parameters.
 bool keeps_second_moment(Optimizer optimizer);
-/// Throws Error where a model's transfer has no rule for an optimizer: those of Transfer are for updates
+/// Throws Error where a model's transfer has no rule for an optimizer: the rules of Transfer are for updates
 /// whose size the gradient's does not change.
 void check_transfer(const ModelConfig& model, Optimizer optimizer);
 /// Whether the moments of one optimizer mean the same under the other.

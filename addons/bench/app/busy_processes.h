@@ -1,4 +1,4 @@
-// `BusyProcesses` are processes that never wait, for as long as this object lives. In a session of their own they have
+// Processes that never wait, for as long as this object lives. In a session of their own they have
 // one share of the processors together, where the system gives each session a share (Linux's autogroup).
 #pragma once
 

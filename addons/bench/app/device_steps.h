@@ -1,4 +1,4 @@
-// `measure_on_device` times whole training steps on a CUDA device. normscope bench --backend cuda and
+// Times whole training steps on a CUDA device. normscope bench --backend cuda and
 // normscope_cuda_bench (tests/cuda) print its rows, with the keys of addons/bench/peers/torch_cuda.py. It needs the
 // engine alone.
 #pragma once

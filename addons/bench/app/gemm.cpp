@@ -1,4 +1,4 @@
-// `bench_gemm` times GEMM at the shapes that training has, through the linear op's own stages, beside the sgemm of
+// Times GEMM at the shapes that training has, through the linear op's own stages, beside the sgemm of
 // oneDNN and OpenBLAS. It checks sampled elements of every result against sums in double precision.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -34,7 +34,7 @@ struct Size {
 constexpr Size kListed[] = {{1024, 64, 64},    {1024, 64, 256},   {1024, 256, 64},  {1024, 256, 256},
                             {2048, 256, 256},  {2048, 1024, 256}, {4096, 512, 512}, {4096, 512, 2048},
                             {4096, 2048, 512}, {4096, 2048, 2048}};
-// Adds gradients of weights, whose sums run over all rows of a batch, and an odd size.
+// Gradients of weights, whose sums run over all rows of a batch, and an odd size.
 constexpr Size kGradients[] = {{64, 64, 1024},    {64, 256, 1024},  {256, 64, 1024},   {256, 256, 2048},
                                {256, 1024, 2048}, {512, 512, 4096}, {512, 2048, 4096}, {1023, 65, 33}};
 // Attention's products of one head, timed on one core because attention runs them so.
@@ -72,7 +72,7 @@ struct Problem {
     return b[static_cast<size_t>(layout == Layout::NT ? j * k + kk : kk * n + j)];
   }
 
-  /// The largest error of about 500 elements, each relative to the sum of its absolute products.
+  /// The largest error among some 500 elements, relative to the sum of an element's absolute products.
   double error() const {
     double worst = 0;
     const int64_t step = std::max<int64_t>(1, m * n / 500);

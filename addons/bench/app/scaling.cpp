@@ -1,4 +1,4 @@
-// `bench_scaling` times the chunks of a step on one thread, then deals them out as the pool does (cpu/pool.h: each
+// Times the chunks of a step on one thread, then deals them out as the pool does (cpu/pool.h: each
 // thread its own share first, then the others'), with the pool's cost for every stage. Beside this simulation it
 // measures real steps, on as many threads as this machine has cores.
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// `SgemmAnchor` is the sgemm of oneDNN or OpenBLAS, against which the benchmark measures ours. The libraries are
+// The sgemm of oneDNN or OpenBLAS, against which the benchmark measures ours. The libraries are
 // looked for when the program runs and never linked, so that nothing depends on them. Called by bench/gemm.cpp.
 #pragma once
 

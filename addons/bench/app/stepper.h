@@ -1,4 +1,4 @@
-// `Stepper` is one of the benchmark's models, ready to step on a backend of its own. It needs the engine alone. Called
+// One of the benchmark's models, ready to step on a backend of its own. It needs the engine alone. Called
 // by bench/steps.cpp, bench/sweep.cpp, bench/scaling.cpp and bench/device_steps.cpp.
 #pragma once
 

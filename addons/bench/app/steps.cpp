@@ -1,5 +1,5 @@
-// `bench_models` times whole steps of the benchmark's models with all probes on, and `bench_ops` the ops inside a step
-// beside their roofline. A FLOP of a step is counted as step_flop() says, attention dense.
+// Times whole steps of the benchmark's models with all probes on (bench_models), and the ops inside a step beside
+// their roofline (bench_ops). A FLOP of a step is counted as step_flop() says, attention dense.
 #include <fmt/format.h>
 
 #include <algorithm>

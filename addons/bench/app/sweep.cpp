@@ -1,4 +1,4 @@
-// `bench_sweep` times a step as sizes and threads grow; `bench_crowded` times it on a machine that is not its own, with
+// Times a step as sizes and threads grow (bench_sweep), and on a machine that is not its own (bench_crowded), with
 // more pool threads than cores and beside other busy processes.
 #include <fmt/format.h>
 

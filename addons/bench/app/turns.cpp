@@ -1,4 +1,4 @@
-// `bench_turns` times steps on request, so that other programs can be timed in turn while the machine's speed varies.
+// Times steps on request, so that other programs can be timed in turn while the machine's speed varies.
 #include <algorithm>
 #include <istream>
 #include <map>

@@ -1,4 +1,4 @@
-// Puts the parts of a comparison together. This file also has its settings and sentences. See comparison.h.
+// Puts the parts of a comparison together, and writes its table of settings and its sentences. See comparison.h.
 #include "addons/compare/app/comparison.h"
 
 #include <fmt/format.h>
@@ -27,10 +27,10 @@
 namespace normscope::compare {
 namespace {
 
-/// True for what a run's name and the row of seeds already say.
+/// Whether a run's name or the row of seeds already says this setting.
 bool is_said_elsewhere(const std::string& key) { return key == "run.name" || key == "run.seed"; }
 
-/// Says "1–5" or "1, 3, 7"; nothing where one of the seeds is not known.
+/// "1–5" or "1, 3, 7"; nothing where one of the seeds is not known.
 std::optional<std::string> seeds_text(const Recording& run) {
   std::vector<uint64_t> seeds;
   for (const SeedRecord& one : run.seeds) {
@@ -48,7 +48,7 @@ std::optional<std::string> edits_text(const Recording& run) {
   return edits_words(run);
 }
 
-/// Adds hashes where data have one name and different contents.
+/// The row of data sets; a hash tells apart data of one name and different contents.
 Setting data_setting(const Comparison& all) {
   Setting data{"data", tr("data"), {}};
   for (const Recording& run : all.runs) {
@@ -64,10 +64,10 @@ Setting data_setting(const Comparison& all) {
   return data;
 }
 
-/// Says that a key is a log's name for a setting of somebody else's program.
+/// Whether a key is a log's name for a setting of another program.
 bool is_foreign(const std::string& key) { return !find_field(key) && !key.starts_with("wiring."); }
 
-/// Collects what only a log says of its run, "streams 2, width 64", because no other row has it.
+/// Collects settings that only one log has, "streams 2, width 64", as no other row shows them.
 void add_own(Setting& own, const Setting& setting) {
   own.values.resize(setting.values.size());
   for (size_t run = 0; run < setting.values.size(); ++run)
@@ -89,7 +89,7 @@ bool equal(const Series& a, const Series& b) {
           std::memcmp(a.values.data(), b.values.data(), a.values.size() * sizeof(float)) == 0);
 }
 
-/// False where one of the two lacks a stat, because nothing is known of both then.
+/// False where one of the two lacks a stat: then nothing can be said of both.
 bool equal(const History& a, const History& b) {
   if (a.layout().size() != b.layout().size() || !equal(a.loss(), b.loss())) return false;
   std::map<std::string_view, int32_t> places;
@@ -106,8 +106,8 @@ bool reads_other(const Recording& run, const Recording& base) {
   return data_of(run, base) == SameData::Other;
 }
 
-/// Looks at the runs on the baseline's data: the same data have the same symbols, whichever of the runs names
-/// them.
+/// The unit of a symbol, from the runs on the baseline's data: the same data have the same symbols, whichever
+/// run names them; empty where two disagree.
 std::string unit_of(const std::vector<Recording>& runs, const Recording& base) {
   std::string unit;
   for (const Recording& run : runs) {
@@ -118,7 +118,7 @@ std::string unit_of(const std::vector<Recording>& runs, const Recording& base) {
   return unit;
 }
 
-/// Says the name of a placement that was added here, which files keep as its wiring.
+/// Gives a placement of the user's own its name back, as files keep its wiring alone.
 void name_placements(Recording& run) {
   if (!run.spec) return;
   bool named = true;
@@ -275,7 +275,7 @@ Comparison compare(std::vector<Recording> runs, const Choice& choice) {
 
 namespace {
 
-/// Says "B ends 0.20 above A"; "B is 0.20 above A at step 60, mean of 20" where one has another end.
+/// "B ends 0.20 above A"; where the two end at different steps, "B is 0.20 above A at step 60, mean of 20".
 std::string side_words(const Difference& d, char run, char base) {
   const std::string when = d.when();
   const bool ends = when.empty(), below = d.end < 0;
@@ -382,7 +382,7 @@ std::string difference_sentence(const Comparison& all) {
 
 namespace {
 
-/// Says the placement with the settings, and leaves out the seed.
+/// Adds the placement to the settings, and takes out the seed.
 void complete_settings(Recording& run) {
   const auto is = [](const char* key) { return [key](const auto& setting) { return setting.first == key; }; };
   if (!run.placement.empty() && std::none_of(run.settings.begin(), run.settings.end(), is("model.placement")))
@@ -419,7 +419,7 @@ std::vector<Recording> grouped(std::span<const Recording> runs) {
 
 namespace {
 
-constexpr size_t kMostReruns = 128;  // whose histories are kept; then all of them are made anew
+constexpr size_t kMostReruns = 128;  // so many histories are kept; beyond, all of them are made anew
 
 const RunView* run_of(const LabView& view, char letter) {
   const int at = view::find_run(view, letter);

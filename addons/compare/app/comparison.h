@@ -61,7 +61,7 @@ struct Setting {
   bool differs() const;                             ///< two of them are said and not equal
 };
 
-/// Has points on the shared axis; `steps` are the run's own.
+/// Points on the shared axis; `steps` are the run's own.
 struct Track {
   std::vector<int32_t> steps;
   std::vector<double> x, y;  ///< y NaN: measured, but not finite
@@ -225,7 +225,7 @@ class LiveRuns {
  private:
   std::shared_ptr<const History> history_of(const std::shared_ptr<const std::vector<float>>& losses);
 
-  /// Has the losses of each rerun as a history, made once. The losses keep their address while they are held
+  /// The losses of each rerun as a history, made once. The losses keep their address while they are held
   /// here.
   std::map<std::shared_ptr<const std::vector<float>>, std::shared_ptr<const History>> reruns_;
 };

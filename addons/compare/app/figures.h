@@ -22,7 +22,7 @@ struct Loupe {
   int32_t layer = 0;  ///< 0: there is nothing to see
   std::vector<std::string> matrices;
   std::vector<int32_t> steps;  ///< at most kLoupeSteps, with the step of the place among them
-  /// Has a row per matrix: its norm over the baseline's (over the nearer end of the range of its seeds); NaN
+  /// A row per matrix: its norm over the baseline's (over the nearer end of the range of its seeds); NaN
   /// where one of them has no number.
   std::vector<double> ratios;
   double at(size_t matrix, size_t column) const { return ratios[matrix * steps.size() + column]; }

@@ -255,7 +255,7 @@ std::vector<Track> loss_tracks(const Ruler& ruler, const Recording& run,
   return tracks;
 }
 
-/// Has a difference for each seed, step by step. The baseline's are each seed minus their mean.
+/// A difference for each seed, step by step. The baseline's are each seed minus their mean.
 std::vector<Track> differences_of(const Comparison& all, const Ruler& ruler, const Recording& run,
                                   const Opponents& opponents) {
   std::vector<Track> result;

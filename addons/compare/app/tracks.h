@@ -35,12 +35,12 @@ Track smoothed(const Track& track);
 Spread spread_of(std::span<const Track> tracks);
 /// Says of how many points up to a step a run's loss is the mean: loss_window() with the run's edits.
 int32_t window_at(const Recording& run, int32_t step);
-/// The mean of the last `count` points, `mean_between` that of the points from `low` to `high`; NaN
+/// The mean of the last `count` points, in `mean_between` of the points from `low` to `high`; NaN
 /// where there are none.
 double mean_at_end(const Track& track, int32_t count);
 double mean_between(const Track& track, double low, double high);
 
-/// `Opponents` pair the seeds of a run with seeds of the baseline: equal seeds where both read the same batches, else
+/// Pairs the seeds of a run with seeds of the baseline: equal seeds where both read the same batches, else
 /// each seed with all of the baseline's.
 struct Opponents {
   Against against = Against::Seeds;

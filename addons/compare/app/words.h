@@ -1,4 +1,4 @@
-// This file puts numbers of Compare into words, the same in every sentence, table and figure; each comment shows what
+// Puts numbers of Compare into words, the same in every sentence, table and figure; each comment shows what
 // a function returns. Only app/compare and its screen read it.
 #pragma once
 
@@ -60,7 +60,7 @@ std::string window_words(const Comparison& all);
 
 /// The table at the end as text: a head, then a row per run in the order of all.rows.
 std::vector<std::vector<std::string>> end_table(const Comparison& all);
-/// Has the settings that differ: a head, then a row per setting. `mark` precedes a value that differs
+/// The settings that differ: a head, then a row per setting. `mark` precedes a value that differs
 /// from the baseline's.
 std::vector<std::vector<std::string>> settings_table(const Comparison& all, const std::string& mark);
 

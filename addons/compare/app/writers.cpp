@@ -1,4 +1,4 @@
-// This file writes a comparison for the terminal, as Markdown and as CSV. See writers.h.
+// Writes a comparison for the terminal, as Markdown and as CSV. See writers.h.
 #include "addons/compare/app/writers.h"
 
 #include <fmt/format.h>
@@ -170,7 +170,7 @@ constexpr const char* kSameData[] = {"same", "other", "unknown"};
 
 std::string letter_of(const Comparison& all, size_t run) { return std::string(1, all.letter(run)); }
 
-/// Has what is known of the data; null where nothing is.
+/// What is known of the data; null where nothing is.
 Json data_json(const DataIdentity& data) {
   if (data.unknown()) return nullptr;
   Json json = Json::object();

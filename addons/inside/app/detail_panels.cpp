@@ -205,8 +205,8 @@ void draw_spectrum(Ui& ui, const Rect& rect, const Spectrum& spectrum, bool bars
   }
 }
 
-/// Shows what the next step would add to each matrix of the layer: its singular values as bars, those of the
-/// matrix itself above them, and the update-to-weight ratio.
+/// Shows what the next step would add to each matrix of the layer: its singular values as bars, the matrix's
+/// own above them, and the update-to-weight ratio.
 void draw_spectra(Ui& ui, const Rect& rest, Rect content, const RunInside& inside, int layer) {
   const Theme& t = ui.theme();
   std::string said;

@@ -48,7 +48,7 @@ const Inside::Lens* lens_of(const Inside& found, int row) {
   return nullptr;
 }
 
-/// Says whether a row is the lowest of its layer.
+/// Whether a row is the lowest of its layer.
 bool starts_layer(const Inside& found, int row) {
   return row == 0 || layer_of(found, row - 1) != layer_of(found, row);
 }

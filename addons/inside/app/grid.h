@@ -1,4 +1,4 @@
-// `draw_grid` draws the stream of a model as a map: a row for each sub-layer, the embedding at the bottom, a column for
+// Draws the stream of a model as a map: a row for each sub-layer, the embedding at the bottom, a column for
 // each token, and beside each row what belongs to its sub-layer. The cells show how long the state is, how strongly the
 // loss depends on it, or what the model would say if it ended there.
 #pragma once
@@ -46,7 +46,7 @@ std::string sentence_of(const RunInside& inside);
 /// The layer of a row's sub-layer; 0: the embedding's row.
 int layer_of(const Inside& found, int row);
 
-/// What the hand chose in this frame.
+/// What the user chose in this frame.
 std::optional<Selection> draw_grid(ui::Ui& ui, ui::Rect rest, const GridInput& given);
 
 /// Draws what belongs to each sub-layer in `rest`, a line of bars beside its row of the map in `cells`.

@@ -81,7 +81,7 @@ void InsideScreen::ask(Ui& ui, const LabView& view, int cursor) {
       if (!waiting_ || waiting_->letter != now.letter) wanted_.erase(now.letter);
       continue;
     }
-    // What the model learns changes with each step; what a hand asks for is answered at once.
+    // What the model learns changes with each step; what a user asks for is answered at once.
     const bool moved = before != asked_.end() && before->second.text == now.text &&
                        before->second.left_out == now.left_out && before->second.spectra_of == now.spectra_of;
     const double wait = std::max(kWhilePlaying, kShareOfTraining * look_takes_);

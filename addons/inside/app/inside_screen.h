@@ -35,7 +35,7 @@ class InsideScreen : public AppScreen {
   void posted(const session::Command& command, session::Ticket ticket) override {
     if (waiting_ && std::holds_alternative<session::Inquire>(command)) waiting_->ticket = ticket;
   }
-  /// Says that a look was asked for and is not whole yet, or will be asked for in the next frame.
+  /// Whether a look was asked for and is not whole yet, or will be asked for in the next frame.
   bool busy() const override;
   /// Leaves out a text that is too long to be kept.
   ScreenSettings kept() const override {

@@ -26,7 +26,7 @@ struct Inspection {
 void add_settings(nlohmann::json& about, const RunSpec& spec);
 /// A token in quotes with its control characters escaped, or its number where it has no text.
 std::string shown_token(const Inspection& inspected, int32_t token);
-/// `root_mean_square` of the norms of all tokens.
+/// The root of the mean of |x|^2 over all tokens, from their norms.
 double root_mean_square(const std::vector<float>& norms);
 
 nlohmann::json json_of(const Inspection& inspected);

@@ -34,7 +34,7 @@ json tokens_of(const Inspection& of) {
   return all;
 }
 
-/// Has no more digits than tell a float from others; as a double it would have seventeen.
+/// No more digits than tell a float from others; as a double it would have seventeen.
 json floats_json(std::span<const float> numbers) {
   json list = json::array();
   for (const float number : numbers)
@@ -65,7 +65,7 @@ json sublayers_of(const Inside& in) {
   return all;
 }
 
-/// Has the last sub-layer of each layer.
+/// The last sub-layer of each layer.
 json layers_of(const Inside& in) {
   json all = json::array();
   for (size_t i = 0; i < in.sublayers.size(); ++i)
@@ -84,7 +84,7 @@ json dominant_json(const Inside& in) {
           {"times", dominant->times}};
 }
 
-/// Has the probabilities as [head][query][key]; the row of a decoder's query ends at its own key.
+/// The probabilities as [head][query][key]; the row of a decoder's query ends at its own key.
 json attention_of(const Inspection& of) {
   const Inside& in = of.inside;
   json all = json::array();

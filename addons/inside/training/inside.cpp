@@ -32,7 +32,7 @@ std::string layer_of(const Sublayer& s) {
   return s.name.substr(0, s.name.find('.'));
 }
 
-/// Has |x| of each token.
+/// |x| of each token.
 std::vector<float> row_norms(const std::vector<float>& states, size_t width) {
   std::vector<float> norms;
   for (size_t at = 0; at < states.size(); at += width)
@@ -91,7 +91,7 @@ std::vector<Inside::Gradient> gradients_of(const Look& look, const Store& store)
   return gradients;
 }
 
-/// Reads the probabilities; their entropy is over the first `queries`, which are no padding.
+/// Reads the probabilities; their entropy is over the first `queries`, which are not padding.
 std::vector<Inside::Attention> attention_of(const Look& look, const Numbers& number, size_t queries) {
   std::vector<Inside::Attention> all;
   for (const SublayerValues& s : look.values().sublayers) {

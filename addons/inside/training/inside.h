@@ -1,4 +1,4 @@
-// `inside_of` says what a transformer does with one text: how long each token's state is after each sub-layer, who
+// Says what a transformer does with one text: how long each token's state is after each sub-layer, who
 // contributed what to it, what leaving a sub-layer out does to the loss, where attention looks, and what each layer
 // would say. It reads the weights of a Store as they are and changes no bit of a run. The Inside screen, the Lab and
 // `normscope inspect` show it.
@@ -40,7 +40,7 @@ struct Inside {
       return token_shares[component * norms.size() + token];
     }
   };
-  /// Has the probabilities of a sub-layer, (heads, T, T) row-major: head, query, key.
+  /// The probabilities of a sub-layer, (heads, T, T) row-major: head, query, key.
   struct Attention {
     std::string name;
     int32_t layer = 0, heads = 0;
@@ -110,7 +110,7 @@ class InsideWork {
   /// Measures one part; false where there is none left.
   bool next();
   size_t done() const { return done_; }
-  /// Says whether nothing is left but the losses with something left out.
+  /// Whether nothing is left but the losses with something left out.
   bool quick_done() const { return done_ > states_.size(); }
   size_t parts() const;
   const Inside& found() const { return inside_; }

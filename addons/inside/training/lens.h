@@ -10,7 +10,7 @@
 
 namespace normscope {
 
-/// Has the logits of a replay. `loss` is the value that softmax_xent gave.
+/// The logits of a replay. `loss` is the value that softmax_xent gave.
 class Said {
  public:
   Said(const Program& program, ValueId logits, ValueId loss);
@@ -18,7 +18,7 @@ class Said {
     return std::span(logits_).subspan(token * width_, width_);
   }
   float log_sum(size_t token) const { return log_sums_[token]; }
-  /// By token, in nats; NaN where there is no target.
+  /// The loss of each token, in nats; NaN where there is no target.
   std::vector<float> losses(std::span<const int32_t> targets) const;
 
  private:

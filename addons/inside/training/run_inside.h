@@ -1,4 +1,4 @@
-// `RunInside` is what a run's model does with one text, at the step where it was asked: the measurements of
+// What a run's model does with one text, at the step where it was asked: the measurements of
 // inside/inside.h, and the words of its tokens.
 #pragma once
 
@@ -33,7 +33,7 @@ struct RunInside : InquiryResult {
 class InsideLook : public Inquiry {
  public:
   /// The constructor throws Error for a text that the run's data cannot spell, of fewer than two tokens or too many, and
-  /// for a model that is no decoder or encoder that writes symbols. `then` is the run where it is nobody else's.
+  /// for a model that is not a decoder or encoder that writes symbols. `then` is the run where it is nobody else's.
   InsideLook(Run& run, std::unique_ptr<Run> then, const std::string& text, bool left_out,
              std::optional<int32_t> spectra_of = {});
   bool next() override;

@@ -53,7 +53,7 @@ struct MuonPolynomial {
   }
 };
 
-/// Moves weights along the orthogonalised directions; what is no matrix moves by AdamW.
+/// Moves weights along the orthogonalised directions; any other parameter moves by AdamW.
 struct Muon : Adam {
   const float* directions;
 

@@ -5,7 +5,7 @@
 
 namespace normscope {
 
-/// `kMuonA`, `kMuonB`, `kMuonC` and `kMuonIterations` are those of the iteration of Newton and Schulz (Jordan et al. 2024),
+/// Coefficients and number of the iterations of Newton and Schulz (Jordan et al. 2024),
 /// `kMuonEps` what is added to the norm before it, and `kMuonSize` the root of the mean square that an update has at a
 /// rate of one, as Adam's updates usually have it (Liu et al. 2025, arXiv 2502.16982).
 inline constexpr float kMuonA = 3.4445f, kMuonB = -4.7750f, kMuonC = 2.0315f, kMuonEps = 1e-7f,

@@ -112,7 +112,7 @@ void orthogonalise(const Call& call, const StepInputs& step, int64_t chunk, Scra
   }
 }
 
-/// muon_chunk moves the weights of a chunk; what is no matrix moves by AdamW:
+/// Moves the weights of a chunk; any other parameter moves by AdamW:
 ///   w  =  w - lr 0.2 sqrt(max(rows, cols)) X - lr decay w
 void muon_chunk(const Call& call, const StepInputs& step, int64_t chunk, Scratch) noexcept {
   const DF d;

@@ -1,4 +1,4 @@
-// mix checks its inputs and records one node. It saves nothing; each gradient reads the other input.
+// Checks the inputs of `mix` and records one node. The op saves nothing; each gradient reads the other input.
 #include "addons/newer-placements/engine/mix.h"
 
 #include "engine/core/error.h"

@@ -16,7 +16,7 @@ struct Parts {
 };
 
 /// Adds up `count` parts of `from` into one of `parts`; the weights of a sum are `stride` apart, and
-/// those of neighbouring sums `next`.
+/// the weights of neighbouring sums `next` apart.
 struct WeightedSum {
   const float *from, *weights;
   float* to;
@@ -32,7 +32,7 @@ struct WeightedSum {
   }
 };
 
-/// Has x_i . dout_j of one position: a thread a weight.
+/// x_i . dout_j of one position: a thread a weight.
 struct Products {
   const float *x, *dout;
   float* dw;

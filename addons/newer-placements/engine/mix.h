@@ -11,7 +11,7 @@ struct MixSpec {
   friend bool operator==(const MixSpec&, const MixSpec&) = default;
 };
 
-/// mix records sums of the parts of each position, x (B,T,n,D), or (B,T,D), which is one part:
+/// Records sums of the parts of each position, x (B,T,n,D), or (B,T,D), which is one part:
 ///   out_j  =  sum over i < n of w_ij x_i,   j < m
 /// w has n m numbers, the same for all positions, or as many for each of them (B,T,..). out is (B,T,m,D), or (B,T,D)
 /// for m = 1. Throws Error for other shapes.

@@ -12,7 +12,7 @@ struct RepeatHeadsSpec {
   friend bool operator==(const RepeatHeadsSpec&, const RepeatHeadsSpec&) = default;
 };
 
-/// repeat_heads records keys or values x (B,T,H*dh) of H heads as out (B,T,H*times*dh), for queries in groups of
+/// Records keys or values x (B,T,H*dh) of H heads as out (B,T,H*times*dh), for queries in groups of
 /// `times` (Ainslie et al. 2023):
 ///   head h of out  =  head h / times of x
 /// Throws Error for other shapes and for fewer than one of either.

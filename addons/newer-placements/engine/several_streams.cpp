@@ -83,7 +83,7 @@ class SeveralStreams : public Residual {
           r_.norm(n + ".seen", wired_.rule == Streams::Rule::Softmax ? NormKind::Rms : r_.config.norm, all_);
   }
 
-  /// What weights start as: those of one stream, read from one of n streams after the other (Zhu et al.
+  /// The weights at the start: as of one stream, read from one of n streams after the other (Zhu et al.
   /// 2024, equation 14). Beneath the manifold's functions they only lean that way; equal streams would stay equal.
   Init start_of(Task task) const {
     const bool manifold = wired_.rule == Streams::Rule::Manifold;

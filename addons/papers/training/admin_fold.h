@@ -1,4 +1,4 @@
-// `fold_admin` folds Admin's omegas away (Liu et al. 2020, appendix C; norm-science A.9): a saved Admin run becomes a
+// Folds Admin's omegas away (Liu et al. 2020, appendix C; norm-science A.9): a saved Admin run becomes a
 // saved run of plain Post-LN that computes the same function. Called by `normscope admin-fold`.
 #pragma once
 
@@ -17,7 +17,7 @@ struct AdminFold {
 
 /// Replaces x by x' = omega x: it multiplies gain and bias of the norm that makes x by omega, and
 /// divides the rows of every matrix that reads x by it. Moments of the optimizer start at zero, the memory of earlier
-/// segments is empty and edits end; losses and steps stay. Throws Error for a file that is no saved run, has no stack
+/// segments is empty and edits end; losses and steps stay. Throws Error for a file that is not a saved run, has no stack
 /// in the placements admin or admin-paper, has norms without gain, or has an omega of zero.
 AdminFold fold_admin(const std::string& in, const std::string& out);
 

@@ -5,7 +5,7 @@
 
 namespace normscope {
 
-/// RotaryPairing says which two of the first 2n numbers of a head turn together, for i < n:
+/// Says which two of the first 2n numbers of a head turn together, for i < n:
 ///   Halves      i and i + n        // Llama, GPT-NeoX
 ///   Neighbours  2i and 2i + 1      // Su et al. 2021, GPT-J
 enum class RotaryPairing : uint8_t { Halves, Neighbours };
@@ -17,8 +17,8 @@ struct RotarySpec {
   friend bool operator==(const RotarySpec&, const RotarySpec&) = default;
 };
 
-/// rotary records the turn of queries or keys x (B,T,H*dh) of H heads. Row t of the table (P,2n), P >= T and 2n <= dh,
-/// has n cosines, then n sines, those of position t. With pair i = (a,b) of a head, cos = table[t,i] and
+/// Records the turn of queries or keys x (B,T,H*dh) of H heads. Row t of the table (P,2n), P >= T and 2n <= dh,
+/// has n cosines, then n sines, for position t. With pair i = (a,b) of a head, cos = table[t,i] and
 /// sin = table[t,n+i]:
 ///   out[a]  =  x[a] cos - x[b] sin
 ///   out[b]  =  x[b] cos + x[a] sin

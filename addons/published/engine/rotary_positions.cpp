@@ -13,7 +13,7 @@ namespace {
 /// The rate between the two that it may be: kept is 1 where the pair turns as it was trained.
 double mixed(double rate, double factor, double kept) { return rate * kept + rate / factor * (1 - kept); }
 
-/// `llama3_rate` counts the turns that a pair makes in the positions of the training.
+/// Counts the turns that a pair makes in the positions of the training.
 double llama3_rate(const RotaryConfig& c, double rate, double positions) {
   const double turns = positions * rate / (2 * std::numbers::pi);
   const double kept = (turns - c.low) / (static_cast<double>(c.high) - c.low);

@@ -23,7 +23,7 @@ inline constexpr std::string_view kRotaryScalings[] = {"none", "linear", "llama3
 
 struct RotaryConfig {
   float base = 10000;
-  /// Of layers whose attention has a window, without any scaling (Gemma 3); 0: as the others.
+  /// The base in layers whose attention has a window, without any scaling (Gemma 3); 0: as in the others.
   float local_base = 0;
   float share = 1;  ///< of a head's numbers that turn, from the first on
   RotaryPairing pairing = RotaryPairing::Halves;

@@ -1,4 +1,4 @@
-// A published model whose first token has a massive state, as those of large models do: GPT-2's fixture with a long first
+// A published model whose first token has a massive state, as in large models: GPT-2's fixture with a long first
 // row in its table of positions.
 #pragma once
 

@@ -1,4 +1,4 @@
-// `Family` is a family of published models as data: which keys of its config.json are which of our settings, and which of
+// A family of published models as data: which keys of its config.json are which of our settings, and which of
 // its tensors are which of our parameters. addons/published/families has a file for each; its README.md says what may
 // stand there.
 //

@@ -55,7 +55,7 @@ bool is_saved_run(const fs::path& file) try {
   return false;
 }
 
-/// Says whether a file is a part of the published model around it.
+/// Whether a file is a part of the published model around it.
 bool belongs(const fs::path& file) {
   const std::string name = file.filename().string();
   const bool weights = name.starts_with("model") && name.ends_with(".safetensors");

@@ -1,4 +1,4 @@
-// `folder_of` finds the folder of a published model by the paths that people have: the folder, a file in it
+// Finds the folder of a published model by the paths that people have: the folder, a file in it
 // (model.safetensors, config.json), a folder models--ORG--NAME in the cache of huggingface_hub, in which refs/main names
 // a snapshot, and ORG/NAME for the one in that cache.
 #pragma once
@@ -19,7 +19,7 @@ std::string title_of(const std::string& folder);
 /// against it.
 Message why_none(const std::string& path);
 
-/// Folder_of(). Throws Error where why_none() says something.
+/// As folder_of(). Throws Error where why_none() says something.
 std::string require_folder(const std::string& path);
 
 }  // namespace normscope::published

@@ -50,7 +50,7 @@ std::string in_layer(std::string name, int layer) {
   return name;
 }
 
-/// The names among those of a row that the files have, the first part of them or without it.
+/// Of a row's names those that the files have, with their first part or without it.
 std::vector<std::string> names_in_file(const PublishedModel& model, const Row& row, int layer) {
   std::vector<std::string> names;
   for (const std::string& pattern : row.theirs) {
@@ -69,7 +69,7 @@ const Row& row_of(const PublishedModel& model, const std::string& name) {
   return at->second;
 }
 
-/// `settle_head`: the head is tied to the token table unless the files have another matrix for it.
+/// The head is tied to the token table unless the files have another matrix for it.
 void settle_head(PublishedModel& model) {
   ModelConfig& config = model.spec.model;
   const auto head = model.family->rows.find("out.w"), table = model.family->rows.find("emb.tokens");

@@ -1,4 +1,4 @@
-// These are the functions that files of addons/published/families may ask for, and how a config.json becomes a
+// The functions that files of addons/published/families may ask for, and how a config.json becomes a
 // specification.
 #include <fmt/format.h>
 
@@ -78,7 +78,7 @@ int64_t layers_in(const RuleInput& in, int64_t low) {
   return count;
 }
 
-/// `turns_kept` is, where none are said, what the library takes for yarn, and our own default otherwise.
+/// Where the file says none: the library's numbers for yarn, and our own defaults otherwise.
 std::string turns_kept(const RuleInput& in) {
   if (!in.text.empty()) return in.text;
   return in.spec.model.of<RotaryConfig>().scaling == RotaryScaling::Yarn ? "32"
@@ -97,14 +97,14 @@ std::string whole_pairs(const RuleInput& in) {
   return in.text;
 }
 
-/// `windows`: a list has the kind of each layer, with a number n every n-th layer sees all, letters are the pattern.
+/// A list has the kind of each layer, with a number n every n-th layer sees all, letters are the pattern.
 std::string windows(const RuleInput& in) {
   if (in.value && in.value->is_list()) return letters_of(in);
   if (in.text.find_first_not_of("wf") == in.text.npos) return in.text;
   return std::string(static_cast<size_t>(layers_in(in, 1) - 1), 'w') + "f";
 }
 
-/// `late_windows`: a list has the kind of each layer, a number is that of the first layers, which see all.
+/// A list has the kind of each layer; a number says how many first layers see all.
 std::string late_windows(const RuleInput& in) {
   if (in.value && in.value->is_list()) return letters_of(in);
   const auto layers = static_cast<size_t>(in.spec.model.layers);

@@ -127,7 +127,7 @@ class TokenTask final : public Task {
   TaskForm form_;
   int32_t kinds_;
   bool typed_;                    // the text has more than one sentence, and the model tells them apart
-  std::vector<int32_t> special_;  // those of the text, sorted
+  std::vector<int32_t> special_;  // special tokens of the text, sorted
 };
 
 void check_passage(const DataSpec& data) {

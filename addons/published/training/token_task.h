@@ -1,4 +1,4 @@
-// `make_token_task` makes the task of a text that a published model's own tokenizer cuts into tokens: the passage that
+// Makes the task of a text that a published model's own tokenizer cuts into tokens: the passage that
 // the specification spells out (data.name "passage"), or a file (data.name "text" with data.tokenizer).
 //
 // A decoder predicts each token's successor. An encoder fills in hidden tokens, in the shares of masked_task.h, with the

@@ -1,4 +1,4 @@
-// `Weights` are the tensors of a published folder: one file, or the shards that an index names. They are mapped, not
+// The tensors of a published folder: one file, or the shards that an index names. They are mapped, not
 // read: nothing of them takes memory of our own until it is converted.
 //
 // Promises: every shard is there, its header is sound, and the index agrees with it, or there is one line that says what

@@ -263,7 +263,7 @@ bool take(LogAbout& out, Value& to, const Read& read) {
   }
 }
 
-/// Has lists and objects as JSON.
+/// Lists and objects as JSON.
 Pairs pairs_of(const InputValue& line, std::string_view key, LogAbout& out) {
   Pairs pairs;
   const auto all = line.find(key);

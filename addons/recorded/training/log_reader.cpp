@@ -182,7 +182,7 @@ LogFollower::LogFollower(std::string path, NameMapping mapping)
       mapping_(std::move(mapping)),
       reader_(std::make_unique<LogReader>(path_, mapping_)) {}
 
-// `goes_on` does not compare sizes alone: a job started again under the same name may have written more already than
+// Does not compare sizes alone: a job started again under the same name may have written more already than
 // was read of the one before. The beginning tells runs apart that end alike (in null), the end tells apart those that
 // began alike, and the file's identity those that were forked in between.
 bool LogFollower::goes_on(InputFile& in) const {

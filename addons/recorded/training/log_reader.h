@@ -1,4 +1,4 @@
-// `LogReader` reads a log: bytes in, runs out, in memory that does not grow with the file. It skips broken lines,
+// Reads a log: bytes in, runs out, in memory that does not grow with the file. It skips broken lines,
 // counts them and names the first. Of a header that is broken in part, the rest holds.
 //
 // Called by read_recorded (recorded_run.cpp), and through LogFollower by whatever shows a run while it trains.
@@ -32,12 +32,12 @@ inline constexpr size_t kLeastRunBudget = size_t{64} << 10;
 inline constexpr const char* kReplaced = "the run before: another one took its place in this file";
 
 class LogReader;
-/// Reads the whole of an open file. Throws Error when it is no log, or has no step.
+/// Reads the whole of an open file. Throws Error when it is not a log, or has no step.
 void read_log(InputFile& in, LogReader& reader);
 
 class LogReader {
  public:
-  /// Names the runs; the mapping's rules precede those of the log's own header.
+  /// Names the runs; the mapping's rules come before the rules of the log's own header.
   explicit LogReader(std::string path, NameMapping mapping = {});
   LogReader(const LogReader&) = delete;
   LogReader& operator=(const LogReader&) = delete;
@@ -54,7 +54,7 @@ class LogReader {
   bool has_step() const { return steps_ > 0; }
   /// Whether a line was too long and no line so far was a log's.
   bool hopeless() const { return understood_ == 0 && too_long_; }
-  /// Why this is no log with a step in it; empty when it is.
+  /// Why this is not a log with a step in it; empty when it is.
   Message fault() const;
 
  private:
@@ -91,7 +91,7 @@ class LogFollower {
   /// True when something is new. Throws Error when the file cannot be read; the next poll tries again. It
   /// looks at `stop` after each MiB, and leaves the rest to the next poll.
   bool poll(const std::atomic<bool>* stop = nullptr);
-  /// Has no runs before the first step. Where the file was replaced, each run says so in `missing`.
+  /// No runs before the first step. Where the file was replaced, each run says so in `missing`.
   RecordedFile file() const;
 
  private:

@@ -18,7 +18,7 @@
 namespace normscope::records {
 namespace {
 
-/// `is_safetensors`: 8 bytes of length, then a JSON object; a log begins with the object itself.
+/// 8 bytes of length, then a JSON object; a log begins with the object itself.
 bool is_safetensors(InputFile& in) {
   char head[9] = {};
   if (in.size() < sizeof head) return false;

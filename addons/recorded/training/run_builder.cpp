@@ -31,7 +31,7 @@ std::optional<size_t> number_of(std::string_view text) {
   return number;
 }
 
-/// I of "beta2.I.I", and of a stack of attention and feed-forward networks that of "L03.attn".
+/// The number I of "beta2.I.I"; in a stack of attention and feed-forward networks "L03.attn" has one too.
 std::optional<size_t> place_of(const LogStat& stat) {
   std::string_view name = stat.name;
   if (stat.field == kShareField) {

@@ -1,4 +1,4 @@
-// `RunBuilder` is one run of a log as it is read: it puts steps into a History, and keeps what other lines say of the
+// One run of a log as it is read: it puts steps into a History, and keeps what other lines say of the
 // run.
 //
 // Promises: memory is bounded by the budget, the dense series and kMostColumns names. A name that appears late widens
@@ -35,7 +35,7 @@ namespace normscope::records {
 /// far as it scales all tokens and features alike.
 class OlderShares {
  public:
-  /// Has "beta2.I.J", J < I, and "beta2.I.sum"; nothing where the line has such numbers itself, lacks one of those
+  /// "beta2.I.J", J < I, and "beta2.I.sum"; nothing where the line has such numbers itself, lacks one of those
   /// that are needed, or is of more than kMostSublayers. Valid until the next call.
   std::span<const LogStat> of(const LogStep& step);
 
@@ -65,7 +65,7 @@ struct LogName {
 
 class RunBuilder {
  public:
-  /// `header`: what the log says of all its runs. The mapping must outlive this.
+  /// `header` is what the log says of all its runs. The mapping must outlive this.
   RunBuilder(LogLabel label, const LogAbout& header, const NameMapping& mapping, size_t budget_bytes);
 
   /// Throws Error without a place for a step that cannot follow.

@@ -172,7 +172,7 @@ void add_word(std::string_view word, Words& words) {
   }
 }
 
-/// `words_of`: "['params']['layers_3']['kernel']", "params/layers_3/kernel", "layers_3.kernel" -> layers, 3, kernel
+/// "['params']['layers_3']['kernel']", "params/layers_3/kernel", "layers_3.kernel" -> layers, 3, kernel
 Words words_of(std::string_view name) {
   Words words;
   size_t begin = 0;
@@ -210,7 +210,7 @@ std::string take_part(std::string_view& name) {
   return "";
 }
 
-/// `matrix_name`: "attn.q" -> attn.wq, attn.bq
+/// "attn.q" -> attn.wq, attn.bq
 std::string matrix_name(std::string_view rule, Leaf leaf, const std::string& part) {
   const size_t dot = rule.find('.');
   const std::string_view block = rule.substr(0, dot), which = rule.substr(dot + 1);
@@ -231,7 +231,7 @@ std::string part_in_layer(std::span<const std::string> rest, Leaf leaf, Stack st
   return "";
 }
 
-/// `part_outside`: norms outside the layers have biases, and so may the output; other parts are matrices.
+/// Norms outside the layers have biases, and so may the output; other parts are matrices.
 std::string part_outside(std::span<const std::string> words, Leaf leaf) {
   for (const Rule& rule : kOutside)
     if (matches(rule.theirs, words, true)) {

@@ -1,4 +1,4 @@
-// `TensorName` is our name for a tensor of another model: "model.layers.3.self_attn.q_proj.weight" is layer 4's
+// Our name for a tensor of another model: "model.layers.3.self_attn.q_proj.weight" is layer 4's
 // "attn.wq", which the engine calls "L04.attn.wq".
 //
 // Promises: the rules are a table (tensor_names.cpp) over the names of PyTorch's own modules, of the usual families
@@ -44,7 +44,7 @@ struct NameMapping {
   int32_t first_layer = 0;  ///< the number of their first layer
 };
 
-inline constexpr int32_t kMostLayers = 10'000;  ///< a higher number is no layer
+inline constexpr int32_t kMostLayers = 10'000;  ///< a higher number is not a layer
 
 /// The tensor of a name. An unknown name has an empty part, and its layer if that can be read from it.
 TensorName resolve(std::string_view name, NameOf of, const NameMapping& mapping = {});

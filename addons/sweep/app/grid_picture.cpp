@@ -51,7 +51,7 @@ struct GridBrush {
     return std::isfinite(share) ? colour(share) : t.panel;
   }
 
-  /// Has one field per seed; a training one is filled as far as it is, a waiting one is dashed.
+  /// One field per seed; a training one is filled as far as it is, a waiting one is dashed.
   void strip(const Rect& strip, const Cell& cell) const {
     const float each = strip.w / static_cast<float>(cell.runs.size());
     for (size_t i = 0; i < cell.runs.size(); ++i) {
@@ -233,7 +233,7 @@ float widest_value(const Painter& p, const Axis& axis) {
   return widest;
 }
 
-/// Has cells as large as on the screen, but wide enough for every value of the first axis.
+/// Cells as large as on the screen, but wide enough for every value of the first axis.
 GridLayout layout_alone(const Painter& p, const Plan& plan, float left) {
   const auto columns = static_cast<float>(plan.columns()), rows = static_cast<float>(plan.rows());
   const float w = std::max(std::clamp(kMostWidth / columns, kLeast, kMostCell.x),

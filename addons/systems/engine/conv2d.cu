@@ -94,7 +94,7 @@ struct Patches {
   }
 };
 
-/// Gather sums dx of one number: the numbers of dP from every window that reads it, in the order of the windows.
+/// Sums dx of one number: the numbers of dP from every window that reads it, in the order of the windows.
 struct Gather {
   const float* from;
   float* dx;

@@ -12,7 +12,7 @@ struct Conv2dSpec {
   friend bool operator==(const Conv2dSpec&, const Conv2dSpec&) = default;
 };
 
-/// conv2d records a cross-correlation, as networks have it, over every window r of each image of x:
+/// Records a cross-correlation, as networks have it, over every window r of each image of x:
 ///   y_r (O)  =  patch_r W + b
 /// x (B, ..) has height x width x channels numbers an image, y (B, rows x columns x O). W (size x size x channels, O)
 /// has its rows in the order of the image, as patch_r has its numbers; b (O) or kNone. Outside the image x counts as

@@ -121,7 +121,7 @@ Stages conv2d_forward(const Call& call) {
 
 // ---- backward --------------------------------------------------------------------------------------------
 
-/// Has the chunks of each part of the work, none where nobody asks for it, and the places of dP and of what
+/// The chunks of each part of the work, none where nobody asks for it, and the places of dP and of what
 /// is packed for either product in the workspace, in floats.
 struct Backward {
   int64_t patches = 0, pack_input = 0, bias = 0;  // first stage
@@ -170,7 +170,7 @@ HWY_INLINE Span windows_over(int64_t pixel, const ImageWindow& w, int64_t count)
   return {at < w.size ? 0 : (at - w.size) / w.stride + 1, smaller(count - 1, at / w.stride)};
 }
 
-/// gather_lines sums dx of some lines: the numbers of dP from every window that reads a pixel, in the windows' order.
+/// Sums dx of some lines: the numbers of dP from every window that reads a pixel, in the windows' order.
 void gather_lines(const Call& call, int64_t chunk, const float* gradient) {
   const ImageWindow w = window_of(call);
   const int64_t columns = w.columns(), patch = w.patch(), all = call.in[0].shape[0] * w.height;

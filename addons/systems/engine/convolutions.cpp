@@ -93,7 +93,7 @@ class ConvolutionRecorder : Recorder {
     return x;
   }
 
-  /// Has Xavier's deviation for what goes into and out of a number, or BERT's.
+  /// Xavier's deviation for what goes into and out of a number, or BERT's.
   Init weights_of(const Shape& shape, const ImageWindow& window) const {
     const auto fans = static_cast<double>(shape[0] + int64_t{window.size} * window.size * shape[1]);
     const double fixed = init_gains(config.init, context_of(config, true)).deviation;

@@ -1,4 +1,4 @@
-// `record_convolutions` records the three-layer convolutional network of Xu et al. (2019, section 2.1): two
+// Records the three-layer convolutional network of Xu et al. (2019, section 2.1): two
 // convolutions and a linear layer, with a norm of any kind. What the paper leaves open follows LeCun et al. (1998):
 // windows of 5 x 5, and after each convolution the largest of every 2 x 2 pixels.
 //
@@ -27,11 +27,11 @@ struct ImageConfig {
 inline constexpr int32_t kConvolutions = 2;
 inline constexpr int32_t kPooled = 2;  ///< pixels of an image's side that become one
 
-/// These are the windows of convolution 1 or 2, and of the pooling after it.
+/// The windows of convolution 1 or 2, and of the pooling after it.
 ImageWindow convolution_window(const ModelConfig& config, int32_t layer);
 ImageWindow pooling_window(const ModelConfig& config, int32_t layer);
 
-/// Has these inputs of the batch: "source" (B, height x width), grey levels 0 to 255, and
+/// The inputs of the batch: "source" (B, height x width), grey levels 0 to 255, and
 /// "targets" (B,1). There are no sub-layers. Throws Error where the images are too small for the windows.
 ModelValues record_convolutions(Tape& tape, const ModelConfig& config, const RecordOptions& options);
 

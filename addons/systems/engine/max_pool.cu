@@ -20,7 +20,7 @@ Geometry geometry_of(const Call& c) {
           static_cast<uint32_t>(w.numbers())};
 }
 
-/// find_largest tells where the largest is under the window whose first pixel is at x; of equal ones the first.
+/// Tells where the largest is under the window whose first pixel is at x; of equal ones the first.
 __device__ uint32_t find_largest(const Geometry& g, const float* x) {
   uint32_t at = 0;
   float most = x[0];

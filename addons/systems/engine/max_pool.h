@@ -12,7 +12,7 @@ struct MaxPoolSpec {
   friend bool operator==(const MaxPoolSpec&, const MaxPoolSpec&) = default;
 };
 
-/// max_pool records the largest number under every window r, in every channel c:
+/// Records the largest number under every window r, in every channel c:
 ///   y_{r,c}  =  max over the pixels p under window r of x_{p,c}
 /// x (B, ..) has height x width x channels numbers an image, y (B, rows x columns x channels). Of equal numbers the
 /// first, row by row, gets the gradient. Windows that do not fit wholly are left out. Throws Error where none fits, and

@@ -4,7 +4,7 @@
 //   s_ts   =  c_t k_s + e_t r_{t+M-s}
 //   p      =  softmax(s / sqrt(dh))             // over the keys that count, up to t + M
 //   out    =  (p * kept) v
-// The kernels are those of attention_stored.cuh. The second product is made of a tile's distances in shared memory, no
+// The kernels are in attention_stored.cuh. The second product is made of a tile's distances in shared memory, no
 // more of them than the sides of the tile together, so nothing is shifted. Backward needs no atomics. With ds as in
 // attention_stored.cuh, and dt the same by distance, dt_ti = ds_{t,t+M-i}:
 //   dc     =  ds k                              // a tile of queries gives ds, dc and de
@@ -21,7 +21,7 @@ namespace relative_attention {
 
 enum Input { kContent, kKeys, kValues, kPosition, kDistances, kMemoryLengths };
 
-/// distance_gradient computes a head's part of dr of a tile into a.ddistances. Queries that look less far do not count.
+/// Computes a head's part of dr of a tile into a.ddistances. Queries that look less far do not count.
 template <class Out>
 __global__ void __launch_bounds__(kAttentionThreads) distance_gradient(Attention a) {
   float* const shared = dynamic_shared();
@@ -47,7 +47,7 @@ __global__ void __launch_bounds__(kAttentionThreads) distance_gradient(Attention
   }
 }
 
-/// SumDistances adds up one number of dr, its head's parts in the order of the batch; rows from `keys` on are zero.
+/// Adds up one number of dr, its head's parts in the order of the batch; rows from `keys` on are zero.
 struct SumDistances {
   const float* parts;
   float* to;

@@ -16,12 +16,12 @@ struct RelativeAttentionSpec {
 struct RelativeAttentionInputs {
   ValueId content = kNone;               ///< q + u (B,T,D): is compared with the keys
   ValueId position = kNone;              ///< q + v (B,T,D): is compared with the distances
-  ValueId keys = kNone, values = kNone;  ///< (B,M+T,D): those of the memory, then the segment's own
+  ValueId keys = kNone, values = kNone;  ///< (B,M+T,D): the memory's, then the segment's own
   ValueId distances = kNone;             ///< W_R R (P,D), P >= M+T: row i is for a key i positions back
   ValueId memory_lengths = kNone;        ///< (B) i32: of the M keys before the segment the last so many count
 };
 
-/// relative_attention records causal attention of a segment over itself and what went before it (Dai et al. 2019,
+/// Records causal attention of a segment over itself and what went before it (Dai et al. 2019,
 /// section 3.3 and appendix B). out (B,T,D); heads are contiguous slices of D. In each head, with r the distances:
 ///   S_{t,s}  =  content_t k_s + position_t r_{t+M-s}               // for s <= t + M
 ///   P_t      =  softmax over s of (S_{t,s} / sqrt(D/H))

@@ -21,7 +21,7 @@ namespace {
 
 enum Input { kContent, kKeys, kValues, kPosition, kDistances, kMemoryLengths };
 
-/// `farthest` and `distances` are the largest distance that a block of queries looks at, and how many there are.
+/// The largest distance that a block of queries looks at, and how many distances there are.
 int64_t farthest(const Head& x, const Block& at) { return x.before + at.q1() - 1; }
 int64_t distances(const Head& x, const Block& at) { return x.before + at.q1(); }
 
@@ -41,7 +41,7 @@ struct RelativeAttention {
     x.keys = x.tk - x.first;
   }
 
-  /// add_positions adds the products with the distances, by keys:
+  /// Adds the products with the distances, by keys:
   ///   scores_ts  +=  e_t r_{t+M-s}
   static void add_positions(const Call& call, const Head& x, const Block& at) {
     const float *e = call.in[kPosition].p + x.q_at + at.q0 * x.d,
@@ -55,7 +55,7 @@ struct RelativeAttention {
     }
   }
 
-  /// position_gradients computes dT of the block, from it de, and adds the block's part of dr to the chunk's (tk,dh).
+  /// Computes dT of the block, from it de, and adds the block's part of dr to the chunk's (tk,dh).
   static void position_gradients(const Call& call, const Head& x, const Block& at, int64_t chunk) {
     float* partial = writes(call, kDistances) ? call.workspace + chunk * x.tk * x.dh : nullptr;
     if (partial && at.q0 == 0) zero(partial, x.tk * x.dh);
@@ -81,7 +81,7 @@ struct RelativeAttention {
   }
 };
 
-/// sum_distances computes row `distance` of dr, the sum over b in order. No key is as far back as rows from tk on.
+/// Computes row `distance` of dr, the sum over b in order. No key is as far back as rows from tk on.
 void sum_distances(const Call& call, const StepInputs&, int64_t distance, Scratch) noexcept {
   const int64_t batch = call.in[kContent].shape[0], tk = call.in[kKeys].shape[1],
                 d = call.in[kContent].shape[2];

@@ -43,7 +43,7 @@ class RelativePositions : public Part {
     in.values = concat(r_.tape, n + ".values", values, in.values);
   }
 
-  /// Has scores (q + u) k + (q + v) W_R R of the distance (section 3.3). u and v are each layer's own and start at zero.
+  /// Scores (q + u) k + (q + v) W_R R of the distance (section 3.3). u and v are each layer's own and start at zero.
   ValueId heads(const AttentionInputs& in, uint32_t dropout_site) override {
     const std::string& n = in.name;
     const int64_t D = r_.config.d_model;

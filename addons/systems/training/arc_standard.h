@@ -1,4 +1,4 @@
-// `ParseState` follows the arc-standard transition system (Nivre 2004) as Chen and Manning (2014) use it;
+// Follows the arc-standard transition system (Nivre 2004) as Chen and Manning (2014) use it;
 // static_oracle is its static oracle.
 //
 // A state is a stack of words over the root, the words that are not read yet, and the arcs so far; s1 is the top of
@@ -29,13 +29,13 @@ class ParseState {
   bool finished() const { return next_ > words_ && stack_.size() == 1; }
   /// Whether the move is possible; every unfinished state has a possible move.
   bool can(Move move) const;
-  /// Throws Error for an impossible move. `label` is that of the new arc; Shift has none.
+  /// Throws Error for an impossible move. `label` belongs to the new arc; Shift has none.
   void apply(Move move, int32_t label = kNothing);
 
   /// A word is its number from 1, the root is 0, and kNothing stands for a missing word.
   int32_t stack(size_t below_top) const;  ///< 0: s1
   int32_t buffer(size_t ahead) const;     ///< 0: the word that Shift would read
-  /// `left_child` and `right_child` are the outermost child on that side (0) or the child inside it (1).
+  /// The outermost child on that side (0), or the child inside it (1).
   int32_t left_child(int32_t word, size_t inwards) const { return child(left_, word, inwards); }
   int32_t right_child(int32_t word, size_t inwards) const { return child(right_, word, inwards); }
   int32_t head(int32_t word) const { return heads_[static_cast<size_t>(word)]; }

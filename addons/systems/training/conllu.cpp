@@ -105,7 +105,7 @@ class Reader {
     tree_.comments.emplace_back(text);
   }
 
-  /// `multiword`: a token of several words precedes the first of them and has no place in the tree.
+  /// A token of several words precedes the first of them and has no place in the tree.
   void multiword(std::string_view id) {
     const size_t dash = id.find('-');
     const int64_t first = whole(id.substr(0, dash)), last = whole(id.substr(dash + 1));
@@ -116,7 +116,7 @@ class Reader {
     covered_line_ = number_;
   }
 
-  /// `empty_node`: an empty node belongs to the enhanced graph and follows the word before its point.
+  /// An empty node belongs to the enhanced graph and follows the word before its point.
   void empty_node(std::string_view id) const {
     const size_t point = id.find('.');
     const auto words = static_cast<int64_t>(tree_.words.size());

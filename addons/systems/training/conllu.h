@@ -4,7 +4,7 @@
 // Promises: every fault is reported in one line with file and line, and with the column where one is at fault,
 // counted from 1 (not UTF-8, not ten columns, an empty column, an ID out of order, a HEAD outside the sentence, no
 // root or several, a circle). Reading and writing again changes nothing but what is left out: multiword tokens (ID
-// 1-2), empty nodes (ID 8.1) and the enhanced graph (DEPS), which are no part of the tree of words. Called by the
+// 1-2), empty nodes (ID 8.1) and the enhanced graph (DEPS), which are not part of the tree of words. Called by the
 // parsing task and by normscope parse.
 #pragma once
 
@@ -46,7 +46,7 @@ std::vector<DependencyTree> parse_conllu(std::string_view text, const std::strin
 /// Writes ten columns for each word, DEPS always _, and a blank line after each sentence.
 std::string conllu_text(std::span<const DependencyTree> trees);
 
-/// Has the head of word w at place w - 1.
+/// The head of word w at place w - 1.
 std::vector<int32_t> heads_of(const DependencyTree& tree);
 /// Whether the words below every word, itself included, are adjacent: then no two arcs cross,
 /// including those from a root in front of the first word. It takes time linear in the words. `heads` is a tree.

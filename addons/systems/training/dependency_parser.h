@@ -1,4 +1,4 @@
-// `DependencyParser` parses sentences greedily with a trained model. In every state it takes the allowed transition
+// Parses sentences greedily with a trained model. In every state it takes the allowed transition
 // with the largest logit, so that every sentence of n words has a tree after 2n transitions. It parses many sentences
 // at a time, a row each, and no sentence affects another. It has its own program over the run's Store and changes no
 // bit of it. Called by the scores of ParsingTask, by normscope parse and by tests.
@@ -32,7 +32,7 @@ struct Parsing {
 
 class DependencyParser {
  public:
-  /// The vocabulary of the training trees must outlive the parser. Throws Error where the model is no parser.
+  /// The vocabulary of the training trees must outlive the parser. Throws Error where the model is not a parser.
   DependencyParser(Store& store, const ModelConfig& model, const ParseVocabulary& vocabulary);
 
   /// The sentences with the parser's heads and labels; it reads forms and tags, and no head.

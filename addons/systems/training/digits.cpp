@@ -97,7 +97,7 @@ std::vector<Skeleton> other_half_of_skeletons() {
   };
 }
 
-/// By digit.
+/// The skeletons of each digit.
 const std::array<std::vector<Skeleton>, 10>& skeletons() {
   static const std::array<std::vector<Skeleton>, 10> all = [] {
     std::array<std::vector<Skeleton>, 10> by_digit;

@@ -1,4 +1,4 @@
-// `ImageSet` is grey images with a class each, in memory. The IDX reader and the drawn digits give it to the task.
+// Grey images with a class each, in memory. The IDX reader and the drawn digits give it to the task.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// `ImageTask` is the class of a grey image: what a convolutional network learns, from drawn digits or from IDX files.
+// The class of a grey image: what a convolutional network learns, from drawn digits or from IDX files.
 //
 // A batch's `source` holds the pixels, 0 to 255, and `targets` one class for each row; there are no tokens. The last
 // twelfth of the images validates, in their order, as 5,000 of MNIST's 60,000 do in Xu et al. (2019); training images

@@ -22,7 +22,7 @@ inline constexpr uint64_t kMadeTraining = 3000,
                           kMadeValidation = 500;  ///< sentences: of one seed, in this order
 
 DependencyTree made_tree(uint64_t seed, uint64_t index);
-/// Has the sentences first, first + 1, ...
+/// The sentences first, first + 1, ...
 std::vector<DependencyTree> made_treebank(uint64_t seed, uint64_t first, uint64_t count);
 
 }  // namespace normscope

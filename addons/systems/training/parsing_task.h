@@ -1,10 +1,10 @@
-// `ParsingTask` is dependency parsing by transitions: a row is the 48 features of a state, its target the oracle's
+// Dependency parsing by transitions: a row is the 48 features of a state, its target the oracle's
 // next transition.
 //
 // Training rows are drawn at random from all states of the oracle on the training trees; validation rows come in
 // their order. Trees that are not projective have no such states: both splits leave them out and count them, and they
 // are scored like the others when validation() is parsed (text/dependency_parser.h). A validation label that no
-// training tree has is no class: its rows count for nothing in the loss, and its words as wrong in the labelled score.
+// training tree has is not a class: its rows count for nothing in the loss, and its words as wrong in the labelled score.
 #pragma once
 
 #include <memory>
@@ -58,7 +58,7 @@ class ParsingTask final : public Task {
   /// The oracle's states, a row each.
   struct States {
     std::vector<ParseFeatures> features;
-    std::vector<int32_t> targets;  // -1: a label that is no class
+    std::vector<int32_t> targets;  // -1: a label that is not a class
     size_t trees = 0, left_out = 0;
   };
   const States& states_of(Split split) const { return split == Split::Train ? train_ : valid_; }

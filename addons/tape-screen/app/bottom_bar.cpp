@@ -14,7 +14,7 @@ using namespace ui;
 
 namespace {
 
-/// Has the instructions of one phase, with the probes between them.
+/// The instructions of one phase, with the probes between them.
 struct Stretch {
   size_t first = 0, end = 0;
 };

@@ -1,4 +1,4 @@
-// The left panel of the Tape screen has the list of the fold, the hand on its rows, the play head on its track and the
+// The left panel of the Tape screen has the list of the fold, what the mouse does on its rows, the play head on its track and the
 // foot of the panel. The rows are painted in fold_picture.cpp.
 #include <fmt/format.h>
 #include <imgui.h>
@@ -168,7 +168,7 @@ void TapeScreen::draw_list(Ui& ui, const FoldPicture& fit) {
   draw_head(ui, fit);
 }
 
-/// Marks the rows that write or read the buffer under the hand.
+/// Marks the rows that write or read the buffer under the mouse.
 void TapeScreen::draw_linked(Ui& ui, const FoldPicture& fit) {
   const Buffer* const buffer = memory_.hovered(*facts_);
   if (!buffer) return;

@@ -44,7 +44,7 @@ std::string update_label(OpKind op) {
                                               : words_of(op);
 }
 
-/// Has the names that came or are rewired, and which of both.
+/// The names that came or are rewired, and which of both.
 std::map<std::string, char> marks_of(const ProgramChange& change) {
   std::map<std::string, char> marks;
   for (const InstructionChange& one : change.all) {

@@ -48,7 +48,7 @@ std::vector<FoldRow> fold_rows(const StepFacts& facts, const OpenRows& opened);
 bool is_forward(const ProgramData& program, size_t instruction);
 /// The row of an instruction; a probe has none.
 std::optional<size_t> row_of(const std::vector<FoldRow>& rows, const StepFacts& facts, size_t instruction);
-/// `listed_instructions` are those that the head stops at: all but the probes, in order of execution.
+/// The instructions at which the head stops: all but the probes, in order of execution.
 std::vector<size_t> listed_instructions(const ProgramData& program);
 /// The index of the nearest of them.
 size_t nearest_listed(const std::vector<size_t>& listed, size_t instruction);
@@ -60,8 +60,8 @@ size_t other_side(const StepFacts& facts, size_t instruction);
 /// The gradient's norm where it begins (what the loss hands back) and where it arrives; 0: not known.
 struct GradientWay {
   double begins = 0, arrives = 0;
-  /// `least` and `most` are, over the norms whose input nothing else reads, the incoming gradient over the outgoing
-  /// one.
+  /// The incoming gradient over the outgoing one, over the norms whose input nothing else
+  /// reads.
   double least = 0, most = 0;
   size_t norms = 0;
   bool every_norm = true;  ///< false where a norm had to be left out
@@ -69,7 +69,7 @@ struct GradientWay {
 GradientWay gradient_way(const StepFacts& facts);
 /// Says "Backward costs 2.1 times forward. On its way up the gradient falls from 0.028 to 0.0012, 1.8
 /// to 5.2 times at every norm."; where it does not fall altogether: ", falling 1.8 to 5.2 times at every norm". Every
-/// number is that of this step.
+/// number is this step's.
 std::string fold_sentence(const StepFacts& facts);
 /// Leaves out probes, as the list does.
 struct ChangeCounts {

@@ -1,4 +1,4 @@
-// This file draws the middle panel: title, sentence, formula and local rule. See instruction_panel.h.
+// Draws the middle panel: title, sentence, formula and local rule. See instruction_panel.h.
 #include "addons/tape-screen/app/instruction_panel.h"
 
 #include <fmt/format.h>

@@ -98,7 +98,7 @@ class InstructionPanel {
 plot::PlotSpec error_plot(const ElementCheck& checked, std::optional<size_t> h = {});
 /// The pictures of the tensors that are computed, then the error.
 std::vector<plot::PlotSpec> instruction_plots(const InstructionView& shown, const ElementCheck* checked);
-/// Has one line per tensor: use, sign, name, shape and its summary; then the differences.
+/// One line per tensor: use, sign, name, shape and its summary; then the differences.
 std::string instruction_csv(const InstructionView& shown, const ElementCheck* checked);
 /// Writes the same as one JSON object.
 std::string instruction_json(const InstructionView& shown, const ElementCheck* checked);

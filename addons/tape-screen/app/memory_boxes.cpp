@@ -1,4 +1,4 @@
-// This file has the rectangles of the memory's picture, and its buffers as files.
+// The rectangles of the memory's picture, and its buffers as files.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// This file draws the picture of the memory plan, and has the hand on it. See memory_panel.h.
+// Draws the picture of the memory plan, and answers the mouse on it. See memory_panel.h.
 #include "addons/tape-screen/app/memory_panel.h"
 
 #include <fmt/format.h>
@@ -197,7 +197,7 @@ void MemoryPanel::draw_boxes(Frame& f) {
   }
 }
 
-/// Finds the buffer under the hand, which is the smallest that lies there.
+/// Finds the buffer under the mouse, which is the smallest that lies there.
 void MemoryPanel::hold_map(Frame& f) {
   Ui& ui = f.ui;
   HitOptions options;
@@ -272,7 +272,7 @@ void MemoryPanel::draw_linked(Frame& f) {
   }
 }
 
-/// Shows the buffer under the hand, its writers as lines and its readers as dashes.
+/// Shows the buffer under the mouse, its writers as lines and its readers as dashes.
 void MemoryPanel::draw_under(Frame& f) {
   if (!under_) return;
   Painter& p = f.ui.paint();

@@ -97,9 +97,9 @@ std::string plan_sentence(const MemoryMap& map);
 std::string most_sentence(const MemoryMap& map);
 /// A round number of MiB that divides the whole into about four parts.
 double address_step(double whole);
-/// Has addresses downwards and instructions across; its colour is the layer of the buffer.
+/// Addresses downwards and instructions across; its colour is the layer of the buffer.
 plot::PlotSpec memory_plot(const MemoryMap& map);
-/// Has one line per buffer.
+/// One line per buffer.
 std::string memory_csv(const MemoryMap& map);
 /// What normscope tape --memory --json prints.
 std::string memory_json(const MemoryMap& map);

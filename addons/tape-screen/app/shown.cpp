@@ -1,4 +1,4 @@
-// See shown.h. Signs are those of the formulas in docs/ops.md.
+// See shown.h. The formulas in docs/ops.md have the same signs.
 #include "addons/tape-screen/app/shown.h"
 
 #include <fmt/format.h>
@@ -38,7 +38,7 @@ Signs signs_of_norm(const Node& node) {
   return signs;
 }
 
-/// Of ops that add-ons may bring, by name.
+/// The signs of ops that add-ons may bring, by name.
 Signs signs_of_added(std::string_view op) {
   if (op == "conv2d") return {{{{"x"}, {"W", "weight"}, {"b", "bias"}}}, "y", {}};
   if (op == "relative_attention")

@@ -46,7 +46,7 @@ struct ShownTensor {
   int64_t first = 0;             ///< index in the tensor of the picture's first number
 };
 
-/// `kPictureRows` and `kPictureColumns` limit the cells of a picture.
+/// The largest number of cells in a picture.
 inline constexpr size_t kPictureRows = 60, kPictureColumns = 104;
 /// Limits the tensors of one side, because an update writes all parameters.
 inline constexpr size_t kMostTensors = 12;

@@ -76,7 +76,7 @@ bool StepWorker::busy() const {
   return todo_.any() || asked_;
 }
 
-/// Says that something was asked for since, so that nobody waits any more for what is under way.
+/// Whether something was asked for since, so that nobody waits any more for what is under way.
 bool StepWorker::newer() const {
   const std::lock_guard lock(mutex_);
   return quit_ || todo_.any();
@@ -233,7 +233,7 @@ void StepWorker::look() {
 /// Makes the run's program with parameters of its own, so that it cannot change the player's tensors.
 void StepWorker::prepare_timing() {
   const MachinePeak machine = measure_machine_peak(1, kRoofBudget);
-  const Roof before = roof_.value_or(Roof{});  // what trains meanwhile can only lower it
+  const Roof before = roof_.value_or(Roof{});  // training beside the measurement can only lower it
   roof_ =
       Roof{std::max(before.flops, 1e9 * machine.gflops), std::max(before.bytes, 1e9 * machine.bandwidth_gbs)};
   timing_ = std::make_unique<StepProgram>(*step_->spec, step_->shape, step_->spec->train.reuse_gradients,

@@ -62,7 +62,7 @@ class StepWorker {
   StepWorker(const StepWorker&) = delete;
   StepWorker& operator=(const StepWorker&) = delete;
 
-  /// Says whether further steps are timed.
+  /// Whether further steps are timed.
   void time(bool times) { times_ = times; }
   /// Receives another step; from now on only the worker plays it.
   void take(std::shared_ptr<PlayedStep> step);
@@ -72,7 +72,7 @@ class StepWorker {
   /// Checks an element of the instruction that is shown; nullopt: the element with the largest gradient.
   void check(std::optional<Element> element);
   std::shared_ptr<const TapeState> state() const;
-  /// Says that something asked for is not there yet; times do not count.
+  /// Whether something asked for is not there yet; times do not count.
   bool busy() const;
   void wait();  ///< waits until nothing is under way, times included
 

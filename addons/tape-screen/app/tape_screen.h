@@ -51,7 +51,7 @@ class TapeScreen : public AppScreen {
   bool playing() const { return playing_; }
   bool follows() const { return follow_; }
   char run() const { return run_; }
-  /// Says that a step, or what an instruction shows, was asked for and is not there yet, or that Follow will ask
+  /// Whether a step, or what an instruction shows, was asked for and is not there yet, or that Follow will ask
   /// for one.
   bool busy() const override { return waits_ || follow_due_ || worker_.busy(); }
   /// Where the screen stands; while it plays or a mouse button is down, where it stood before.

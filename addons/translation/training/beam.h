@@ -1,4 +1,4 @@
-// `beam_search` searches over any model: the caller supplies the log-probabilities of the next symbol.
+// Searches over any model: the caller supplies the log-probabilities of the next symbol.
 //
 // A hypothesis, its end symbol included, has this score (as in fairseq; Xiong et al. 2020 use a beam of 5):
 //   sum log p / length^penalty

@@ -1,4 +1,4 @@
-// `corpus_bleu` computes BLEU as sacreBLEU does (Post 2018; signature nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp):
+// Computes BLEU as sacreBLEU does (Post 2018; signature nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp):
 // the score that papers report for translation. Called by the command line; a test compares it with a golden file
 // made with sacreBLEU.
 #pragma once
@@ -11,7 +11,7 @@
 
 namespace normscope {
 
-/// `tokenize_13a` splits a line by the rules of mteval-v13a: punctuation apart, but not inside numbers.
+/// Splits a line by the rules of mteval-v13a: punctuation apart, but not inside numbers.
 std::vector<std::string> tokenize_13a(std::string_view line);
 
 struct Bleu {

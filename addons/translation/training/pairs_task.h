@@ -1,4 +1,4 @@
-// `PairsTask` is translation from a file of sentence pairs, source<TAB>target, in rows of their own length.
+// Translation from a file of sentence pairs, source<TAB>target, in rows of their own length.
 //
 // A source row is its pieces and END; the decoder reads BEGIN y1 .. yn and predicts y1 .. yn END. A pair belongs to
 // the smallest of a few bucket lengths that holds both rows. A batch comes from one bucket and holds about B*T

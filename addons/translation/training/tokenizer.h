@@ -1,4 +1,4 @@
-// `Tokenizer` is joint byte-pair encoding (Sennrich et al. 2016) by SentencePiece: one vocabulary for both languages.
+// Joint byte-pair encoding (Sennrich et al. 2016) by SentencePiece: one vocabulary for both languages.
 //
 // Symbols: 0 padding, 1 unknown, 2 begin, 3 end, then the pieces. Training is a pure function of the sentences and
 // the size. Where the program was built without SentencePiece, making or loading a Tokenizer throws Error and says so.

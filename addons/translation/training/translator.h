@@ -1,4 +1,4 @@
-// `Translator` translates rows of symbols with an encoder-decoder by beam search. It runs the encoder once a batch,
+// Translates rows of symbols with an encoder-decoder by beam search. It runs the encoder once a batch,
 // then the decoder over the symbols so far, and multiplies only their last position by the output matrix. It has its
 // own programs over the run's Store and changes no bit of it. Called by the command line.
 #pragma once

@@ -47,7 +47,7 @@ struct LessonOptions {
   StudyOptions study{};  ///< of check
 };
 
-/// `exit_of` does not repeat which lesson cannot be read: that was said already.
+/// Does not repeat which lesson cannot be read: that was said already.
 Exit exit_of(const Course& course, Exit otherwise = Exit::Ok) {
   return course.broken.empty() ? otherwise : Exit::Input;
 }
@@ -78,7 +78,7 @@ Exit show(const Lesson& lesson) {
   return Exit::Ok;
 }
 
-/// Whether every claim holds, and every measured.json is that of its lesson.
+/// Whether every claim holds, and every measured.json belongs to its lesson.
 bool print_end(const std::vector<LessonReport>& reports, double seconds) {
   size_t held = 0, checks = 0;
   bool passed = true;

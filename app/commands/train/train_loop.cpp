@@ -45,7 +45,7 @@ void fall_back(Machine& machine, std::vector<Job>& jobs, const std::string& why)
     while (job.run->catching_up()) job.run->step();
 }
 
-/// `with_fall_back` does `action`, on the CPU once more when the device gives out under it.
+/// Does `action`, on the CPU once more when the device gives out under it.
 template <typename Action>
 void with_fall_back(Machine& machine, std::vector<Job>& jobs, Progress& progress, Action&& action) {
   try {

@@ -99,7 +99,7 @@ struct StripPlace {
 
 size_t strips_of(const Bars& bars) { return bars.beside ? 4 : 3; }
 
-/// Has three strips side by side, and four in two rows, the gradients in the lower one.
+/// Three strips side by side, and four in two rows, the gradients in the lower one.
 StripPlace strip_place(const Bars& bars, Rect rect, size_t which) {
   const size_t rows = bars.beside ? 2 : 1, across = bars.beside ? 2 : 3;
   const auto part = [](float whole, size_t count) {

@@ -1,7 +1,7 @@
 // The chain is a figure of why arrows in random directions add up slowly: the stream of a fresh model, drawn as a chain
 // of its branches. Each is as long as the root of its mean square, and the angle at which it joins is the one that the
 // lengths of the stream before and behind it leave, so the end of the chain is as far from the start as the stream is
-// long. The player shows as much of it as the hand chooses, the report all of it.
+// long. The player shows as much of it as the user chooses, the report all of it.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,7 @@ void paint_chain(ui::Painter& p, const ui::Theme& t, const Chain& chain, const u
 /// How long the stream is, and how long its arrows were in one line; empty where nothing is known.
 std::string chain_sentence(const Chain& chain, const Words& words);
 
-/// Empty where the figure is no chain, or its two curves are the path and the branches of one run.
+/// Empty where the figure is not a chain, or its two curves are the path and the branches of one run.
 Message wrong_chain(const Lesson& lesson, const Figure& figure);
 
 }  // namespace normscope::course

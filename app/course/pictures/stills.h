@@ -1,4 +1,4 @@
-// A still is a figure as a file, whatever kind it is: a plot, or a picture of this room as it stands when no hand moves it.
+// A still is a figure as a file, whatever kind it is: a plot, or a picture of this room as it stands when no user moves it.
 #pragma once
 
 #include <string>

@@ -121,7 +121,7 @@ void paint_key(Painter& p, const Theme& t, const Walk& walk, const WalkPlaces& a
   }
 }
 
-/// `divisors_of` are, by layer, the roots of the squares that the norms read on the way from the W2 above to the layer's
+/// By layer, the roots of the squares that the norms read on the way from the W2 above to the layer's
 /// own: the sub-layers of the layer above but its last, from the top, then the layer's own last.
 std::vector<std::vector<double>> divisors_of(const std::vector<std::string>& curves, const FigureData& data,
                                              size_t begin, size_t layers) {

@@ -2,7 +2,7 @@
 // an arrow into every layer. Its width is the logarithm of the length of the gradient that arrives there, and beside it
 // stands what the norms on that way divide the gradient by: a norm multiplies it by its Jacobian, gain over spread, less
 // the parts along the row and along ones (Xu et al. 2019, eq. 1 and 2). The player
-// shows it at the step that the hand chooses, the report at the last.
+// shows it at the step that the user chooses, the report at the last.
 #pragma once
 
 #include <string>
@@ -21,7 +21,7 @@ struct Walk {
     std::string name;             ///< of the run, or of the part
     std::vector<double> lengths;  ///< by layer, the lowest first; empty: not known yet
     std::string part{};           ///< "decoder", of a model with two stacks; empty: it has one
-    /// By layer what the norms on the way into it divide the gradient by, in the order in which it passes
+    /// For each layer, by what the norms on the way into it divide the gradient, in the order in which it passes
     /// them: the spread of what each norm read. Empty where there is no norm on the stream, or nothing is known.
     std::vector<std::vector<double>> divisors{};
   };
@@ -34,7 +34,7 @@ struct Walk {
 /// The first step of a figure's curves, and the last that any of them has reached; it is less than the
 /// first where nothing may be seen.
 std::pair<int32_t, int32_t> walk_steps(const Lesson& lesson, const Figure& figure, const FigureData& data);
-/// The one that a walk shows before a hand has chosen another.
+/// The one that a walk shows before a user has chosen another.
 int32_t opening_step(const Figure& figure, const std::pair<int32_t, int32_t>& steps);
 /// Takes a step from what may be seen: the learner's own run, or the mean over the seeds.
 Walk walk_at(const Lesson& lesson, const Figure& figure, const FigureData& data, int32_t step);
@@ -60,7 +60,7 @@ void paint_walk(ui::Painter& p, const ui::Theme& t, const Walk& walk, const ui::
 /// How much the lowest layer hears of what the highest one does; empty where nothing is known.
 std::string walk_sentence(const Walk& walk, const Words& words);
 
-/// Empty where the figure is no walk, or its curves are walks of lettered runs over the same steps.
+/// Empty where the figure is not a walk, or its curves are walks of lettered runs over the same steps.
 Message wrong_walk(const Lesson& lesson, const Figure& figure);
 
 }  // namespace normscope::course

@@ -177,7 +177,7 @@ LessonRun read_run(const std::string& id, Table t) {
   run.id = id;
   run.name = t.text("name");
   const std::vector<std::string> edits = t.texts("edits");
-  // The order is that of the table: a placement of all stacks must not undo that of one.
+  // In the order of the table: a placement of all stacks must not undo the placement of one.
   auto fields = t.rest();
   std::stable_sort(fields.begin(), fields.end(), [](const auto& a, const auto& b) {
     return grid::order_of(a.first) < grid::order_of(b.first);

@@ -164,7 +164,7 @@ void ComparePage::draw_score(Ui& ui, Rect& rest, const LessonContext& context) c
   rest.take_top(box.h, 18);
 }
 
-/// Has three cells beside each other. It returns the height, and draws only if told to.
+/// Three cells beside each other. It returns the height, and draws only if told to.
 float ComparePage::draw_value_score(Ui& ui, Rect rect, const LessonContext& context, const Score& score,
                                     bool draw) {
   Painter& p = ui.paint();
@@ -193,7 +193,7 @@ float ComparePage::draw_value_score(Ui& ui, Rect rect, const LessonContext& cont
   return 24 + high;
 }
 
-/// Has the verdict, and below it both orders, a card in a line, so that they compare side by side.
+/// The verdict, and below it both orders, a card in a line, so that they compare side by side.
 float ComparePage::draw_order_score(Ui& ui, Rect rect, const LessonContext& context, const Score& score,
                                     bool draw) {
   Painter& p = ui.paint();

@@ -131,7 +131,7 @@ void DrawPage::draw_right(Ui& ui, Rect rest, LessonContext& context) {
       locked ? 0.f : 192.f);
 }
 
-/// The hand; it must come before the plot to get the mouse.
+/// Lets the user draw; it must come before the plot to get the mouse.
 void DrawPage::before_plot(Ui& ui, const Rect& rect, LessonContext& context, plot::PlotSpec& plot) {
   const std::vector<double> grid = grid_of(context);
   const bool locked = context.locked();

@@ -1,4 +1,4 @@
-// An order is predicted by cards, which the hand drags to their places.
+// An order is predicted by cards, which the user drags to their places.
 #include <algorithm>
 #include <cmath>
 

@@ -29,7 +29,7 @@ class PredictPage : public Page {
   view::Answer answer(const LessonContext& context) const;
   /// False where opening a later step must skip the prediction.
   virtual bool complete(const LessonContext&) const { return true; }
-  /// Whether the control that is meant must be pointed out, until the hand has found it.
+  /// Whether the control that is meant must be pointed out, until the user has found it.
   virtual bool wants_spotlight() const { return false; }
   /// In the figure, where that is what the prediction is made in.
   virtual void before_plot(ui::Ui&, const ui::Rect&, LessonContext&, plot::PlotSpec&) {}

@@ -19,7 +19,7 @@ constexpr float kReviewLine = 18, kReviewPad = 10, kAgain = 112, kReviewHead = 2
 constexpr TextStyle kReviewSmall{Face::Sans, type::body};
 constexpr TextStyle kReviewWords{Face::Sans, type::title};
 
-/// Has lesson, said, measured, how far off; the button takes what is left.
+/// Lesson, said, measured, how far off; the button takes what is left.
 std::array<Rect, 4> columns(Rect row) {
   row.take_right(kAgain, 12);
   const float w = row.w;

@@ -1,4 +1,4 @@
-// `About` is what this program is, in a line below the sheet of keys: its version, its instruction set, and the
+// What this program is, in a line below the sheet of keys: its version, its instruction set, and the
 // checksum of the default comparison's first steps (experiments/first_steps.h), computed on a thread of its own.
 #pragma once
 

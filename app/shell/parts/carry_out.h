@@ -12,7 +12,7 @@ struct AppState;
 
 // What a screen is about, "the comparison": what its files show, what failed to be drawn.
 const std::string& subject_of(Screen);
-// `carry_out` does what a frame of the screen that is shown asked for. Its commands join those of the frame, which
+// Does what a frame of the screen that is shown asked for. Its commands join the frame's, which
 // draw_app posts.
 void carry_out(Desk, AppState&, ui::Ui&);
 

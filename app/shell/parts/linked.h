@@ -21,7 +21,7 @@ link::LinkedView linked_view(const ShownSession&, const Screens&, const Appearan
 /// something does not fit it says so and copies nothing.
 void copy_link(AppState&);
 
-/// `linked_commands` replace the present runs by the view's, trained to its step.
+/// Commands that replace the present runs by the view's, trained to its step.
 std::vector<session::Command> linked_commands(const link::LinkedView&);
 /// Shows screen, theme, bookmarks and the chosen run, and the cursor once the runs have come that far.
 /// `runs` is the ticket of the command that brings them; none where it is posted with the next frame. A lesson whose

@@ -28,7 +28,7 @@ namespace normscope::shell {
 
 struct LessonsScreen {
   std::shared_ptr<lessons::Player> player;  // made when the screen is first opened
-  std::string language{};  // of the course, "de"; empty: that of NORMSCOPE_LANGUAGE, or English
+  std::string language{};  // of the course, "de"; empty: as NORMSCOPE_LANGUAGE says, or English
   bool remembers = true;   // false in safe mode: the course's progress is neither read nor written
 };
 

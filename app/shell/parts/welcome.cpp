@@ -17,7 +17,7 @@ namespace {
 constexpr float kHeight = 46;
 constexpr size_t kRuns = 3;  ///< of which the sentence speaks
 
-/// `Stop` of the tour: what it is about, from the first control to the last of those that are drawn.
+/// A stop of the tour: what it is about, from the first control to the last of those that are drawn.
 struct Stop {
   const char *words, *first, *last;
 };
@@ -106,7 +106,7 @@ std::optional<view::Act> draw_welcome(Ui& ui, Rect& area, Offers& offers, const 
   if (offers.tour > 0) return draw_stop(Strip(ui, area), offers);
   if (view.unit == "letter" && view.runs.size() > kRuns) offers.welcome = false;  // a norm was dragged
   if (!offers.welcome || view.unit != "letter" || view.runs.size() != kRuns) {
-    // Nothing moves under the hand: the room goes once the hand has left the Lab.
+    // Nothing moves under the mouse: the room goes once the user has left the Lab.
     offers.strip = offers.strip && ImGui::IsMousePosValid() && area.contains(ui.mouse());
     if (offers.strip) area.take_top(kHeight);
     return {};

@@ -1,4 +1,4 @@
-// `ScreenPainter` turns the shapes and texts of Painter into triangles of a draw list.
+// Turns the shapes and texts of Painter into triangles of a draw list.
 #include <imgui.h>
 #include <imgui_internal.h>  // the draw list's white texel
 
@@ -17,7 +17,7 @@ struct Box {
   ImVec2 lo, hi;
 };
 
-// Says that a line turns by more than 120 degrees at b: its sides would meet in a point that reaches far beyond
+// Whether a line turns by more than 120 degrees at b: its sides would meet in a point that reaches far beyond
 // b, as if the value there were larger.
 bool turns_back(Vec a, Vec b, Vec c) {
   const Vec in{b.x - a.x, b.y - a.y}, out{c.x - b.x, c.y - b.y};

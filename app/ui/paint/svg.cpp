@@ -1,4 +1,4 @@
-// `SvgPainter` writes the shapes and texts of Painter as elements of an SVG document.
+// Writes the shapes and texts of Painter as elements of an SVG document.
 #include "app/ui/svg.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// `for_pieces` splits a text at its subscripts: a matrix is written "W_Q" and drawn with a subscript. Private to
+// Splits a text at its subscripts: a matrix is written "W_Q" and drawn with a subscript. Private to
 // app/ui.
 #pragma once
 

@@ -1,4 +1,4 @@
-// This file is what Ui does about locked and hidden controls in a hit test and in the drawing. A control draws itself
+// What Ui does about locked and hidden controls in a hit test and in the drawing. A control draws itself
 // as always. At the end of the frame whatever lies in a hidden control becomes transparent, whatever lies in a locked
 // one pale, triangle by triangle, each as the smallest control around it says.
 #include <imgui.h>
@@ -115,7 +115,7 @@ std::optional<Hit> Ui::stopped_hit(const std::string& name, const Rect& rect, st
   return Hit{};
 }
 
-// While pointing, the hand, or Tab and Enter, only names the control.
+// While pointing, the mouse, or Tab and Enter, only names the control.
 Hit Ui::pointed_hit(const std::string& name, const Rect& rect, HitOptions options, Hit h) {
   options.enabled = true;
   keyboard(h, name, options);

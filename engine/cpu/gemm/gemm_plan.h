@@ -1,4 +1,4 @@
-// `GemmPlan` is how a product is cut and packed. plan_gemm() (cpu/gemm_inl.h) makes it when a program is lowered; the
+// How a product is cut and packed. plan_gemm() (cpu/gemm_inl.h) makes it when a program is lowered; the
 // chunks of the product read it at every replay.
 #pragma once
 

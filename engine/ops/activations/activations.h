@@ -5,19 +5,19 @@
 
 namespace normscope {
 
-/// relu records the rectified linear unit:
+/// Records the rectified linear unit:
 ///   out  =  max(x, 0)
 ValueId relu(Tape&, const std::string& name, ValueId x);
 
-/// gelu records the Gaussian error linear unit in its tanh form (Hendrycks and Gimpel 2016):
+/// Records the Gaussian error linear unit in its tanh form (Hendrycks and Gimpel 2016):
 ///   out  =  0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))
 ValueId gelu(Tape&, const std::string& name, ValueId x);
 
-/// gelu_erf records the Gaussian error linear unit itself, where gelu is its tanh form (Hendrycks and Gimpel 2016):
+/// Records the Gaussian error linear unit itself, where gelu is its tanh form (Hendrycks and Gimpel 2016):
 ///   out  =  x Phi(x)  =  0.5 x (1 + erf(x / sqrt(2)))
 ValueId gelu_erf(Tape&, const std::string& name, ValueId x);
 
-/// silu records the sigmoid linear unit, which is also called swish (Elfwing et al. 2017):
+/// Records the sigmoid linear unit, which is also called swish (Elfwing et al. 2017):
 ///   out  =  x sigmoid(x)  =  x / (1 + exp(-x))
 ValueId silu(Tape&, const std::string& name, ValueId x);
 
@@ -27,7 +27,7 @@ struct SoftCapSpec {
   friend bool operator==(const SoftCapSpec&, const SoftCapSpec&) = default;
 };
 
-/// soft_cap records what bends x smoothly into (-cap, cap), as Gemma 2 does with logits:
+/// Records what bends x smoothly into (-cap, cap), as Gemma 2 does with logits:
 ///   out  =  cap tanh(x / cap)
 /// Throws Error unless the cap is above zero and finite.
 ValueId soft_cap(Tape&, const std::string& name, ValueId x, float cap);

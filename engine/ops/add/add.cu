@@ -60,7 +60,7 @@ void forward(const Call& c, Context& context) {
              scale_of(c.in[3], c.attributes.as<AddSpec>().branch)});
 }
 
-/// scale_gradient computes the gradient of the learned scale at input k, the sum of dout * other.
+/// Computes the gradient of the learned scale at input k, the sum of dout * other.
 void scale_gradient(const Call& c, Context& context, int k, const float* other) {
   const int64_t n = c.dout.shape.size();
   const uint32_t cols = static_cast<uint32_t>(c.dout.shape.cols());

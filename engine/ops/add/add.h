@@ -11,12 +11,12 @@ struct AddSpec {
   friend bool operator==(const AddSpec&, const AddSpec&) = default;
 };
 
-/// ResidualScale is a constant, or a learned parameter of shape (1) or (D); then the constant is ignored.
+/// A constant, or a learned parameter of shape (1) or (D); then the constant is ignored.
 struct ResidualScale {
   float constant = 1.0f;
   ValueId learned = kNone;
 };
-/// add records the residual sum of a sub-layer; x, f and out (..,D):
+/// Records the residual sum of a sub-layer; x, f and out (..,D):
 ///   out  =  skip * x + branch * f
 ValueId add(Tape&, const std::string& name, ValueId x, ValueId f, ResidualScale skip = {},
             ResidualScale branch = {});

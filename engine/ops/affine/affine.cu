@@ -44,7 +44,7 @@ struct AffineGradient {
   }
 };
 
-/// Term is c * dout * x, or dout where x is absent.
+/// c * dout * x, or dout where x is absent.
 struct Term {
   const float *dout, *x;
   float constant;

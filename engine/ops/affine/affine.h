@@ -8,11 +8,11 @@ namespace normscope {
 struct AffineSpec {
   static constexpr OpKind kOp = OpKind::Affine;
   float constant = 1.0f;
-  bool keeps_gradient = false;  ///< x's gradient is that of out, whatever the gain
+  bool keeps_gradient = false;  ///< x takes out's gradient as it is, whatever the gain
   friend bool operator==(const AffineSpec&, const AffineSpec&) = default;
 };
 
-/// affine records a scale and a shift of rows x (D), with the constant c:
+/// Records a scale and a shift of rows x (D), with the constant c:
 ///   out  =  c * gain * x + shift
 /// gain and shift hold one number for each of as many equal parts of a row (1: the same everywhere; H: one a head), or
 /// are kNone, which stands for 1 and 0.
@@ -22,7 +22,7 @@ ValueId affine(Tape&, const std::string& name, ValueId x, float constant, ValueI
 ///   out  =  gain * x,  dx  =  dout,  dgain  =  sum of dout * x
 ValueId gradient_kept(Tape&, const std::string& name, ValueId x, ValueId gain);
 
-/// reshape records the numbers of x under another shape of as many, by an affine that changes none.
+/// Records the numbers of x under another shape of as many, by an affine that changes none.
 ValueId reshape(Tape&, const std::string& name, ValueId x, Shape shape);
 
 }  // namespace normscope

@@ -69,7 +69,7 @@ bool learns(const Call& call, int which) { return call.write[which] != Write::Sk
 /// Counts the doubles that a chunk leaves: a sum for each number of the gain, then of the shift.
 int64_t sums_of(const Call& call) { return gains_of(call) + parts_of(call.in[2]); }
 
-/// partial_sums sums the parts of a chunk's rows, of dout, or times x where there is one.
+/// Sums the parts of a chunk's rows, of dout, or times x where there is one.
 void partial_sums(const Rows& rows, int64_t parts, const float* x, const float* dout, double constant,
                   double* sums) {
   for (int64_t i = 0; i < parts; ++i) sums[i] = 0;
@@ -92,7 +92,7 @@ void partial_sums(const Rows& rows, int64_t parts, const float* x, const float* 
   }
 }
 
-/// Makes the gradient of a chunk of x that of out.
+/// Copies out's gradient into a chunk of x's.
 void pass_on(const Call& call, int64_t chunk) {
   const bool add = call.write[0] == Write::Add;
   const Rows rows = rows_of(call, chunk, 1);

@@ -10,7 +10,7 @@
 namespace normscope {
 namespace {
 
-/// check_scores refuses a window, a cap or a scale that means nothing. Kernels divide the cap by the scale, and scores by
+/// Refuses a window, a cap or a scale that means nothing. Kernels divide the cap by the scale, and scores by
 /// that: where one of them is infinite, all scores would be NaN.
 void check_scores(const std::string& where, const AttentionSpec& spec, int64_t width) {
   if (spec.window < 0) fail(where, "a window of {} keys: expected at least 1, or 0 for all", spec.window);

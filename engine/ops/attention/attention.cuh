@@ -77,7 +77,7 @@ struct Head {
   }
 };
 
-/// Keep is the factor by which dropout multiplies a probability: scale or 0.
+/// The factor by which dropout multiplies a probability: scale or 0.
 struct Keep {
   uint32_t threshold = 0, site = 0, step = 0;
   uint64_t seed = 0;
@@ -97,7 +97,7 @@ struct Keep {
   }
 };
 
-/// rows_by_rows computes a tile of products over the width of a head:
+/// Computes a tile of products over the width of a head:
 ///   tile  =  A B^T             // A: rows a0.. of `a`, Da floats apart, B: rows b0.. of `b`, Db floats apart
 __device__ inline void rows_by_rows(ScoreTile& tile, const float* a, int Da, int a0, int a_rows,
                                     const float* b, int Db, int b0, int b_rows, int width, float* stage) {
@@ -108,7 +108,7 @@ __device__ inline void rows_by_rows(ScoreTile& tile, const float* a, int Da, int
       [&](int j, int n) { return n < b_rows ? b[static_cast<size_t>(b0 + n) * Db + j] : 0.0f; });
 }
 
-/// cap_scores turns the scores of a tile to
+/// Turns the scores of a tile to
 ///   s  =  cap * tanh(s / cap)
 /// where there is a cap. Scaled they are as the spec says it of scaled scores.
 __device__ inline void cap_scores(const Attention& a, ScoreTile& tile) {
@@ -135,7 +135,7 @@ __device__ void each(const Tile& tile, F f) {
     for (int j = 0; j < Tile::RN; ++j) f(tile.row() + i, tile.column() + j, tile.acc[i][j]);
 }
 
-/// write_rows writes columns j0.. of a head's rows r0.., which begin at `to`.
+/// Writes columns j0.. of a head's rows r0.., which begin at `to`.
 template <class Tile>
 __device__ void write_rows(const Tile& tile, const Attention& a, float* to, int r0, int rows, int j0,
                            bool add) {
@@ -144,7 +144,7 @@ __device__ void write_rows(const Tile& tile, const Attention& a, float* to, int 
   });
 }
 
-/// dot_with_out computes, by a warp, the sum over j of dout_tj out_tj, which is that over keys of p * dp.
+/// By a warp: the sum over j of dout_tj out_tj, which equals the sum over keys of p * dp.
 __device__ inline float dot_with_out(const Attention& a, const Head& head, int t) {
   const size_t at = head.qo + static_cast<size_t>(t) * a.D;
   float dot = 0;

@@ -23,7 +23,7 @@ struct AttentionSpec {
   }
 };
 
-/// attention records multi-head attention (Vaswani et al. 2017, eq. 1). q (B,Tq,D), k and v (B,Tk,K), out (B,Tq,D);
+/// Records multi-head attention (Vaswani et al. 2017, eq. 1). q (B,Tq,D), k and v (B,Tk,K), out (B,Tq,D);
 /// heads are contiguous slices of D. In each head h of H, with the head g = floor(h K/D) of keys and values, which is h
 /// where there are as many of them, and otherwise shared by a group (Ainslie et al. 2023):
 ///   S_h    =  scale q_h k_g^T                // scale: the spec's, or 1/sqrt(D/H)

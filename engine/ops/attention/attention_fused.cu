@@ -17,7 +17,7 @@ constexpr int kQueries = static_cast<int>(kQueryTile), kKeys = static_cast<int>(
 constexpr int kBuffer = static_cast<int>(kScoreTile);  // floats of a tile in shared memory
 constexpr int kBlocks = 4;  // on a multiprocessor at once, as far as registers decide: 128 a thread
 
-/// row_statistics computes two numbers of each of `rows` queries from t0 on, into shared memory:
+/// Computes two numbers of each of `rows` queries from t0 on, into shared memory:
 ///   largest  =  max over keys of scale s
 ///   inverse  =  1 / sum over keys of exp(scale s - largest)       // 0 where no key is visible
 /// A row is always the same warp's.
@@ -98,7 +98,7 @@ __global__ void __launch_bounds__(kAttentionThreads, kBlocks) attend_twice(Atten
   }
 }
 
-/// query_gradient_again computes L and dot of each row of a tile of queries, and dq.
+/// Computes L and dot of each row of a tile of queries, and dq.
 template <class Out>
 __global__ void __launch_bounds__(kAttentionThreads, kBlocks) query_gradient_again(Attention a) {
   float* const stage = dynamic_shared();
@@ -153,7 +153,7 @@ __global__ void __launch_bounds__(kAttentionThreads, kBlocks) query_gradient_aga
   }
 }
 
-/// key_gradient_again computes dk and dv of a tile of keys, from the queries that see them.
+/// Computes dk and dv of a tile of keys, from the queries that see them.
 template <class Out>
 __global__ void __launch_bounds__(kAttentionThreads, kBlocks) key_gradient_again(Attention a) {
   float* const stage = dynamic_shared();

@@ -159,7 +159,7 @@ HWY_INLINE void zero_hidden(const RowGroup& rows) {
   }
 }
 
-/// softmax_rows turns each row p of scores into probabilities, in place:
+/// Turns each row p of scores into probabilities, in place:
 ///   p  =  softmax(scale * p)       // over [begin, visible)
 ///   p  =  0                        // elsewhere
 template <int kRows, bool kWindow>
@@ -183,7 +183,7 @@ HWY_INLINE void softmax_rows(const RowGroup& rows, float scale) {
     });
     for (int r = 0; r < kRows; ++r) {
       const float sum = sum_of(d, total[r]);
-      // A window may lie beyond the row's length, also where those of other rows of the group do not.
+      // A window may lie beyond the row's length, also where the windows of other rows of the group do not.
       const bool empty = kWindow && rows.begin[r] == rows.visible[r];
       inverse[r] = hn::Set(d, empty ? 0.0f : 1.0f / sum);
     }
@@ -202,7 +202,7 @@ HWY_INLINE void in_groups(int64_t m, const Body& body) {
   for (; i < m; ++i) body(i, std::integral_constant<int, 1>{});
 }
 
-/// softmax_block turns the scores of m queries from q0 on into probabilities.
+/// Turns the scores of m queries from q0 on into probabilities.
 template <bool kWindow>
 HWY_INLINE void softmax_block(const Head& x, int64_t q0, int64_t m, float* scores) {
   in_groups(m, [&](int64_t i, auto group) HWY_ATTR {
@@ -224,7 +224,7 @@ HWY_INLINE void each_seen(const Head& x, int64_t q0, int64_t m, const Body& body
   }
 }
 
-/// cap_scores turns the scores of m queries, in place, to
+/// Turns the scores of m queries, in place, to
 ///   s  =  cap * tanh(s / cap)
 /// which scaled is as the spec says it of scaled scores, as Head::cap is the spec's divided by the scale.
 HWY_NOINLINE void cap_scores(const Head& x, int64_t q0, int64_t m, float* scores) {
@@ -235,7 +235,7 @@ HWY_NOINLINE void cap_scores(const Head& x, int64_t q0, int64_t m, float* scores
   });
 }
 
-/// cap_gradients turns gradients g of capped scores into those of scores s, in place:
+/// Turns gradients g of capped scores into gradients of scores s, in place:
 ///   g  =  g * (1 - tanh(s / cap)^2)
 HWY_NOINLINE void cap_gradients(const Head& x, int64_t q0, int64_t m, const float* scores, float* g) {
   const DF d;
@@ -246,10 +246,10 @@ HWY_NOINLINE void cap_gradients(const Head& x, int64_t q0, int64_t m, const floa
   });
 }
 
-/// Counts the bits before those of the queries from q0 on: elements are drawn four at a time.
+/// Counts the bits before the bits of the queries from q0 on: elements are drawn four at a time.
 inline int64_t first_bit(const Head& x, int64_t q0) { return (x.p_at + q0 * x.tk) % 4; }
 
-/// Has room for what the mask of a last vector reads beyond the bits of a block of queries.
+/// Room for what the mask of a last vector reads beyond the bits of a block of queries.
 inline int64_t block_mask_floats(int64_t rows, int64_t tk) { return mask_floats(rows * tk + kLanes + 8); }
 
 /// Where Call::kept has the bits of the block of queries from q0 on; blocks have `rows` queries.
@@ -262,7 +262,7 @@ inline DropoutInputs dropout_of(const StepInputs& step) {
   return step.dropout[static_cast<int>(DropoutKind::Attention)];
 }
 
-/// draw_rows draws the bits of m queries of this head, and computes from their probabilities p
+/// Draws the bits of m queries of this head, and computes from their probabilities p
 ///   to  =  p * keep
 inline void draw_rows(const StepInputs& step, const Head& x, int64_t q0, int64_t m, const float* p,
                       uint8_t* kept, float* to) {
@@ -293,7 +293,7 @@ struct Keep {
   float* product;
 };
 
-/// softmax_backward_rows turns each row g of gradients of p * keep into gradients of scores, in place:
+/// Turns each row g of gradients of p * keep into gradients of scores, in place:
 ///   g  =  scale * p * (g * keep - sum over the visible of p * g * keep)      // over [begin, visible)
 ///   g  =  0                                                                  // elsewhere in [first, end)
 /// Row r of p, and of its bits and product, begins r * width after the first.
@@ -404,7 +404,7 @@ inline Band band_of(const Head& x, Band::Kind causal, int64_t q0) {
   return {causal, causal == Band::InnerFromRow ? -own : own, x.window, x.windowed()};
 }
 
-/// multiply computes one product on one thread, B packed panel by panel where it cannot be read in place:
+/// Computes one product on one thread, B packed panel by panel where it cannot be read in place:
 ///   C (m,n)  =  [C +] A (m,k) B (k,n)
 inline void multiply(const Band& band, int64_t m, int64_t n, int64_t k, Operand a, Operand b, float* c,
                      int64_t ldc, bool add, float* panel) {
@@ -445,18 +445,18 @@ inline void multiply(const Band& band, int64_t m, int64_t n, int64_t k, Operand 
   }
 }
 
-/// fetch asks for rows of n floats, `stride` apart, that are read while something else is computed. A head's rows are a
+/// Asks for rows of n floats, `stride` apart, that are read while something else is computed. A head's rows are a
 /// row of all heads apart, where the processor does not foresee them; its probabilities have left the cache.
 HWY_INLINE void fetch(const float* p, int64_t rows, int64_t stride, int64_t n) {
   for (int64_t i = 0; i < rows; ++i)
     for (int64_t j = 0; j < n; j += kLine) hwy::Prefetch(p + i * stride + j);
 }
 
-/// next_head counts the floats from this head's slice to that of the next chunk's head, in a tensor of t rows.
+/// Counts the floats from this head's slice to the slice of the next chunk's head, in a tensor of t rows.
 inline int64_t next_head(const Head& x, int64_t chunk, int64_t t) {
   return x.dh + ((chunk + 1) % x.heads == 0 ? (t - 1) * x.d : 0);
 }
-/// next_keys does so for k and v.
+/// Does so for k and v.
 inline int64_t next_keys(const Head& x, int64_t chunk) {
   const int64_t h = chunk % x.heads, next = (chunk + 1) % x.heads;
   return (next / x.times - h / x.times) * x.dh + (next == 0 ? x.tk * x.kd : 0);
@@ -464,7 +464,7 @@ inline int64_t next_keys(const Head& x, int64_t chunk) {
 
 inline bool writes(const Call& call, int input) { return call.write[input] != Write::Skip; }
 
-/// attend computes the probabilities and out of a head.
+/// Computes the probabilities and out of a head.
 template <typename Op>
 void attend(const Call& call, const StepInputs& step, int64_t chunk, Scratch scratch) noexcept {
   const Head x = head_of<Op>(call, chunk);
@@ -530,7 +530,7 @@ inline void zero_uncounted(const Call& call, const Head& x, int input) {
   for (int64_t s = 0; s < x.first; ++s) zero(to + s * x.d, x.dh);
 }
 
-/// softmax_gradients turns the gradients g of a block's P * keep, which begin with the first key that counts, into dS.
+/// Turns the gradients g of a block's P * keep, which begin with the first key that counts, into dS.
 /// `p` are the block's probabilities, and with dropout at.factors becomes P * keep.
 template <bool kWindow>
 HWY_INLINE void softmax_gradients(const Head& x, const Block& at, const float* p, float* g, Keep keep) {
@@ -551,7 +551,7 @@ HWY_NOINLINE void softmax_window_gradients(const Head& x, const Block& at, const
   softmax_gradients<true>(x, at, p, g, keep);
 }
 
-/// score_gradients computes dS of the block into at.scores. Returns P * keep, which dv is computed from: P itself, or
+/// Computes dS of the block into at.scores. Returns P * keep, which dv is computed from: P itself, or
 /// at.factors where there is dropout.
 inline const float* score_gradients(const Call& call, const StepInputs& step, const Head& x, const Block& at,
                                     int64_t rows) {
@@ -568,7 +568,7 @@ inline const float* score_gradients(const Call& call, const StepInputs& step, co
   return drops ? at.factors : p;
 }
 
-/// key_gradients computes dk from dS (`input` 1) or dv from P * keep (2): the gradient of a row of keys is the sum over
+/// Computes dk from dS (`input` 1) or dv from P * keep (2): the gradient of a row of keys is the sum over
 /// the block's queries of their weights for it times rows of q or dout.
 inline void key_gradients(const Call& call, const Head& x, const Block& at, int input, const float* weights,
                           bool add) {
@@ -578,7 +578,7 @@ inline void key_gradients(const Call& call, const Head& x, const Block& at, int 
            {rows, x.d, 1}, call.din[input].p + x.g_at, x.d, add || at.q0 > 0, at.panel);
 }
 
-/// uncap turns dS of capped scores into dS. It computes the scores of the block again, into at.factors.
+/// Turns dS of capped scores into dS. It computes the scores of the block again, into at.factors.
 HWY_NOINLINE void uncap(const Call& call, const Head& x, const Block& at) {
   float* scores = at.factors + x.first;
   multiply(band_of(x, Band::ColumnsUpToRow, at.q0), at.m, x.keys, x.dh,
@@ -597,7 +597,7 @@ inline Call with_own_keys(Call call, const Head& x) {
   return call;
 }
 
-/// attention_gradients computes dq, dk and dv of a head.
+/// Computes dq, dk and dv of a head.
 template <typename Op>
 void attention_gradients(const Call& whole, const StepInputs& step, int64_t chunk, Scratch scratch) noexcept {
   const Head x = head_of<Op>(whole, chunk);

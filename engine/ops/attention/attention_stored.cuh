@@ -13,7 +13,7 @@
 //   dk   =  ds^T q
 //   dv   =  (p * kept)^T dout
 // With a cap, ds is multiplied by 1 - (s / cap)^2, for which backward computes the scores again.
-// With kRelative a second product is added to each score, that of e with the distance of the key, and e has a gradient
+// With kRelative a second product is added to each score, e with the distance of the key, and e has a gradient
 // too (relative_attention.cu). Included by attention.cu, and by add-ons.
 #pragma once
 
@@ -25,7 +25,7 @@ namespace normscope::cuda {
 template <bool kRelative>
 inline constexpr size_t kStage = kRelative ? kRelativeStage : kAttentionStage;
 
-/// add_positions adds the product with the distances, for each query m and key n of the tile:
+/// Adds the product with the distances, for each query m and key n of the tile:
 ///   tile_mn  +=  e_m r_d               // d: how many positions key n lies back from query m
 /// A tile has TM + TN - 1 distances, a thread RM + RN - 1. What lies ahead or beyond the keys counts as zero: nobody
 /// looks at its score.
@@ -64,7 +64,7 @@ __device__ inline void add_positions(ScoreTile& tile, const Attention& a, const 
   }
 }
 
-/// softmax_row turns one row of scores into probabilities, by a warp, an element always by the same lane:
+/// Turns one row of scores into probabilities, by a warp, an element always by the same lane:
 ///   p_s  =  exp(score_s - largest) / sum over visible keys of exp(score - largest)
 /// Before `first` and from `visible` on p is zero; a row that sees nothing is all zero.
 __device__ inline void softmax_row(float* row, int first, int visible, float* probabilities, int keys) {
@@ -88,7 +88,7 @@ __device__ inline void softmax_row(float* row, int first, int visible, float* pr
   for (int s = first + lane; s < keys; s += 32) put(s, s < visible ? row[s] * inverse : 0.0f);
 }
 
-/// mix_rows computes the rows of a tile of queries out of rows of `source`, `stride` floats apart:
+/// Computes the rows of a tile of queries out of rows of `source`, `stride` floats apart:
 ///   to_m  =  sum over k in [begin, end) of weights(m, k) source_k
 template <class Out, class Weights>
 __device__ void mix_rows(const Attention& a, const Head& head, int t0, int rows, int begin, int end,
@@ -104,7 +104,7 @@ __device__ void mix_rows(const Attention& a, const Head& head, int t0, int rows,
   }
 }
 
-/// attend computes the probabilities and out of a tile of queries; without `out` the probabilities alone.
+/// Computes the probabilities and out of a tile of queries; without `out` the probabilities alone.
 template <class Out, bool kRelative>
 __global__ void __launch_bounds__(kAttentionThreads) attend(Attention a) {
   float* const shared = dynamic_shared();
@@ -139,8 +139,8 @@ __global__ void __launch_bounds__(kAttentionThreads) attend(Attention a) {
   mix_rows<Out>(a, head, t0, rows, begin, seen, kept, head.v, a.Dk, a.out, false, shared);
 }
 
-/// uncap turns gradients of a tile's capped scores, which lie at `scores` and where they have one in a.dscores, into
-/// those of scores, each element by the thread that computed it.
+/// Turns gradients of a tile's capped scores, which lie at `scores` and where they have one in a.dscores, into
+/// gradients of scores, each element by the thread that computed it.
 __device__ inline void uncap(const Attention& a, const Head& head, int t0, int rows, int begin, int seen,
                              float* scores, size_t pitch, float* stage) {
   for (int s0 = begin; s0 < seen; s0 += static_cast<int>(kKeyTile)) {
@@ -156,7 +156,7 @@ __device__ inline void uncap(const Attention& a, const Head& head, int t0, int r
   }
 }
 
-/// query_gradient computes dscores of a tile of queries, and from them dq and de.
+/// Computes dscores of a tile of queries, and from them dq and de.
 template <class Out, bool kRelative>
 __global__ void __launch_bounds__(kAttentionThreads) query_gradient(Attention a) {
   float* const shared = dynamic_shared();
@@ -205,7 +205,7 @@ __global__ void __launch_bounds__(kAttentionThreads) query_gradient(Attention a)
   }
 }
 
-/// key_gradient computes dk and dv of a tile of keys, from the queries that see some of them.
+/// Computes dk and dv of a tile of keys, from the queries that see some of them.
 template <class Out>
 __global__ void __launch_bounds__(kAttentionThreads) key_gradient(Attention a) {
   float* const shared = dynamic_shared();

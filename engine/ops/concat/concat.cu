@@ -10,7 +10,7 @@
 namespace normscope::cuda {
 namespace concat {
 
-/// Parts tells which element of which input an element of the output is.
+/// Tells which element of which input an element of the output is.
 struct Parts {
   uint32_t a, b;  // floats of a row of each
   __device__ bool first(uint32_t i) const { return i % (a + b) < a; }

@@ -11,12 +11,12 @@ struct ConcatSpec {
   friend bool operator==(const ConcatSpec&, const ConcatSpec&) = default;
 };
 
-/// concat records the positions of a (B,Ta,D), then those of b (B,Tb,D), as out (B,Ta+Tb,D):
+/// Records the positions of a (B,Ta,D) followed by the positions of b (B,Tb,D), as out (B,Ta+Tb,D):
 ///   out[n,t]  =  a[n,t] for t < Ta, else b[n,t-Ta]
 /// Throws Error for other shapes, and for one value under both.
 ValueId concat(Tape&, const std::string& name, ValueId a, ValueId b);
 
-/// append records, at every position, the parts of `parts` (B,T,n,D), or (B,T,D), which is one, then `part` (B,T,D), as
+/// Records, at every position, the parts of `parts` (B,T,n,D), or (B,T,D), which is one, then `part` (B,T,D), as
 /// out (B,T,n+1,D). Throws Error for other shapes, and for one value under both.
 ValueId append(Tape&, const std::string& name, ValueId parts, ValueId part);
 

@@ -12,7 +12,7 @@ struct DropoutSpec {
   friend bool operator==(const DropoutSpec&, const DropoutSpec&) = default;
 };
 
-/// dropout records, with keep (1 or 0 for each number) drawn by Philox at site_of(name), the same in both passes:
+/// Records, with keep (1 or 0 for each number) drawn by Philox at site_of(name), the same in both passes:
 ///   out  =  x * keep * StepInputs.dropout[kind].scale
 ValueId dropout(Tape&, const std::string& name, ValueId x, DropoutKind kind);
 

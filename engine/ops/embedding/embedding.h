@@ -12,7 +12,7 @@ struct EmbeddingSpec {
   friend bool operator==(const EmbeddingSpec&, const EmbeddingSpec&) = default;
 };
 
-/// embedding records a look-up: tokens (B,T) i32, table (V,D), positions (>=T,D) or kNone, out (B,T,D):
+/// Records a look-up: tokens (B,T) i32, table (V,D), positions (>=T,D) or kNone, out (B,T,D):
 ///   out[b,t]  =  scale * table[tokens[b,t]] + positions[t]
 /// Joined, out is (B,T*D), which an op that works on rows sees as one row.
 ValueId embedding(Tape&, const std::string& name, ValueId tokens, ValueId table, ValueId positions,

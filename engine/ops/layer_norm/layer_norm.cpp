@@ -9,7 +9,7 @@
 namespace normscope {
 namespace {
 
-/// Has a row for each kind.
+/// A row for each kind.
 constexpr OpRule kNormRules[] = {
     {.variant = to_string(NormKind::LayerNorm),
      .title = "Layer norm",

@@ -23,7 +23,7 @@
 namespace normscope::cuda {
 namespace layer_norm {
 
-/// Adaptive is C (1 - k y), the factor that AdaNorm multiplies y by; 1 for the other kinds.
+/// C (1 - k y), the factor that AdaNorm multiplies y by; 1 for the other kinds.
 struct Adaptive {
   bool on = false;
   float scale = 1.0f, product = 0.0f;
@@ -32,7 +32,7 @@ struct Adaptive {
   __device__ float operator()(float y) const { return on ? scale - product * y : 1.0f; }
 };
 
-/// Gain is the gain of a norm: what is stored, plus the offset.
+/// The gain of a norm: what is stored, plus the offset.
 struct Gain {
   const float* stored;  // nullptr: none
   float offset;
@@ -108,7 +108,7 @@ __global__ void __launch_bounds__(32 * kWarps) input_gradient(NormGradient n) {
   }
 }
 
-/// GainAndBias is {dout * y, dout} at one place; summed over the rows these are dgain and dbias.
+/// {dout * y, dout} at one place; summed over the rows these are dgain and dbias.
 struct GainAndBias {
   const float *x, *dout, *mean, *inverse_sigma;
   uint32_t cols;
@@ -124,7 +124,7 @@ uint32_t width_of(const Call& c) {
   return static_cast<uint32_t>(c.in[0].shape.cols() / c.attributes.as<NormSpec>().heads);
 }
 
-/// Curve is what stands in the place of a norm: tanh(alpha x), or with a shift erf(alpha x + shift).
+/// What stands in the place of a norm: tanh(alpha x), or with a shift erf(alpha x + shift).
 struct Curve {
   const float *alpha, *shift;  // shift: nullptr for tanh
   explicit Curve(const Call& c)
@@ -138,7 +138,7 @@ struct Curve {
     const float t = tanhf(*alpha * x);
     return 1.0f - t * t;
   }
-  /// of_zeros is dt/dx at x = 0, which a row of zeros has as its factor.
+  /// dt/dx at x = 0, which a row of zeros has as its factor.
   __device__ float of_zeros() const { return *alpha * slope(0.0f); }
 };
 
@@ -169,7 +169,7 @@ __global__ void __launch_bounds__(32 * kWarps) squash(Squash n) {
   }
 }
 
-/// SquashSlope is c = gain * slope * dout at one place, which dx, dalpha and dshift share.
+/// c = gain * slope * dout at one place, which dx, dalpha and dshift share.
 struct SquashSlope {
   const float *x, *dout;
   Curve curve;
@@ -254,7 +254,7 @@ void backward(const Call& c, Context& context) {
            GainAndBias{c.in[0].p, c.dout.p, c.saved[0].p, c.saved[1].p, cols}, outputs);
 }
 
-/// workspace holds the partial sums of dalpha, then of dshift.
+/// Holds the partial sums of dalpha, then of dshift.
 size_t workspace(const Call& c, Context&) {
   return has_alpha(c.attributes.as<NormSpec>().kind) ? 2 * static_cast<size_t>(kMostSumBlocks) : 0;
 }

@@ -5,7 +5,7 @@
 
 namespace normscope {
 
-/// NormKind lists the kinds of the layer_norm family. With mean and variance taken over a row x (D), and with
+/// The kinds of the layer_norm family. With mean and variance taken over a row x (D), and with
 ///   sigma  =  sqrt(biased variance + eps)
 ///   y      =  (x - mean) / sigma
 /// the kinds compute
@@ -19,7 +19,7 @@ namespace normscope {
 ///   AdaNorm         C (1 - k y) * y        // the backward pass holds the first factor constant
 ///   DyT             gain * tanh(alpha x) + bias
 ///   Derf            gain * erf(alpha x + shift) + bias
-/// The detached kinds and AdaNorm (section 4) are those of Xu et al. 2019. DyT (Zhu et al. 2025, arXiv 2503.10622)
+/// The detached kinds and AdaNorm (section 4) are from Xu et al. 2019. DyT (Zhu et al. 2025, arXiv 2503.10622)
 /// knows no statistics and learns one alpha; Derf (Chen et al. 2025, arXiv 2512.10938) learns one shift beside it.
 enum class NormKind : uint8_t {
 #define NORM_KIND(Name, ...) Name,
@@ -32,14 +32,14 @@ inline constexpr NormKind kNormKinds[] = {
 #undef NORM_KIND
 };
 
-/// NormTraits says what a kind has and what its backward pass differentiates: a row of norm_kinds.def, which recorder,
+/// What a kind has, and what its backward pass differentiates: a row of norm_kinds.def, which recorder,
 /// kernels, references and files read alike.
 struct NormTraits {
   const char* name = "";        ///< "layer norm, simple": in errors and tables
   const char* short_name = "";  ///< "simple": on the command line and in files
   bool has_gain = false, has_bias = false;
   bool has_alpha = false;      ///< one learned slope within tanh or erf
-  bool has_shift = false;      ///< one learned number that is added to it there
+  bool has_shift = false;      ///< one learned number, added within erf
   bool has_factor = false;     ///< C (1 - k y), which the backward pass holds constant
   bool has_statistics = true;  ///< of a row; with them epsilon
   bool is_centred = true;
@@ -66,8 +66,8 @@ constexpr bool holds_constant(NormKind k) {
   return traits.has_factor ||
          (traits.has_statistics && !(traits.mean_has_gradient && traits.sigma_has_gradient));
 }
-/// Whether y is x over its standard deviation, with or without the mean, and backward differentiates
-/// all of it. A row then leaves with mean square one, up to gain and bias.
+/// Whether y is x over its standard deviation, with or without the mean taken off, and backward
+/// differentiates all of it. A row then has mean square one, before gain and bias.
 constexpr bool is_plain(NormKind k) {
   return k != NormKind::None && traits_of(k).has_statistics && !holds_constant(k);
 }
@@ -78,24 +78,24 @@ struct NormSpec {
   int32_t heads = 1;  ///< parts of a row, each a row of its own
   float eps = 1e-5f;
   float scale = 1.0f, slope = 0.1f;  ///< AdaNorm's C and k (Xu et al. 2019, section 4.2)
-  float gain_offset = 0.0f;          ///< 0, or 1: the gain is stored as what it differs from one by
+  float gain_offset = 0.0f;          ///< 0, or 1 where the parameter is gain - 1
   friend bool operator==(const NormSpec&, const NormSpec&) = default;
 };
 
-/// NormExtras holds what only some kinds read.
+/// What only some kinds read.
 struct NormExtras {
   ValueId alpha = kNone;             ///< DyT and Derf
   ValueId shift = kNone;             ///< Derf
   float scale = 1.0f, slope = 0.1f;  ///< AdaNorm's C and k
-  float gain_offset = 0.0f;  ///< 0 or 1, where the kind has a gain; 1: the parameter is gain - 1 (Gemma)
+  float gain_offset = 0.0f;          ///< 0, or 1 where the parameter is gain - 1 (Gemma)
 };
-/// layer_norm records a norm over the last dimension of x (..,D); see NormKind. gain (D), bias (D), alpha (1) and
+/// Records a norm over the last dimension of x (..,D); see NormKind. gain (D), bias (D), alpha (1) and
 /// shift (1) are given where the kind has them, else they are kNone. Of each of the R rows it saves
 ///   saved[0]  =  mean            // 0 for Rms, RmsSimple, DyT and Derf
 ///   saved[1]  =  1 / sigma       // DyT: sqrt(sum of tanh(alpha x)^2 / sum of x^2), its scale of the row as a whole;
 ///                                // Derf: the same of its erf
-/// The variance takes a second pass over the row. With heads > 1 each of as many equal parts of a row is a row of its
-/// own: R is heads times as large, and the parts share a gain and a bias of D / heads numbers. With extras.gain_offset 1
+/// The variance takes a second pass over the row. With heads > 1 a row is cut into as many equal parts, each a row of
+/// its own: R is heads times as large, and the parts share a gain and a bias of D / heads numbers. With extras.gain_offset 1
 /// the gain of NormKind is 1 + the input `gain`.
 ValueId layer_norm(Tape&, const std::string& name, NormKind kind, ValueId x, ValueId gain, ValueId bias,
                    float eps, int32_t heads = 1, const NormExtras& extras = {});

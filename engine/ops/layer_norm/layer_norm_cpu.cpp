@@ -302,7 +302,7 @@ void forward_chunk(const Call& call, const StepInputs& step, int64_t chunk, Scra
   forward_of(call.attributes.as<NormSpec>())(call, step, {begin, end - begin, 0, width_of(call)}, scratch);
 }
 
-/// forward_region takes rows of the tensor, each of which may be several rows of this op.
+/// Takes rows of the tensor, each of which may be several rows of this op.
 void forward_region(const Call& call, const StepInputs& step, const Region& region,
                     Scratch scratch) noexcept {
   const int64_t heads = call.attributes.as<NormSpec>().heads;

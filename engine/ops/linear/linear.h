@@ -11,7 +11,7 @@ struct LinearSpec {
   friend bool operator==(const LinearSpec&, const LinearSpec&) = default;
 };
 
-/// linear records a matrix product, x (..,K), W (K,N), out (..,N); b (N) may be kNone:
+/// Records a matrix product, x (..,K), W (K,N), out (..,N); b (N) may be kNone:
 ///   out  =  x W + b
 ///   out  =  x W^T + b          // transposed: W is (N,K)
 ValueId linear(Tape&, const std::string& name, ValueId x, ValueId weight, ValueId bias,

@@ -20,7 +20,7 @@ struct Rows {
   }
 };
 
-/// spread sums the first `summed` positions of each column, divides the sum by n, and writes the quotient to the first
+/// Sums the first `summed` positions of each column, divides the sum by n, and writes the quotient to the first
 /// `written` positions and zero to the rest.
 __device__ void spread(const Rows& r, uint32_t summed, uint32_t n, uint32_t written) {
   const uint32_t row = blockIdx.x * r.positions * r.cols;

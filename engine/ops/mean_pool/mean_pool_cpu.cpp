@@ -19,7 +19,7 @@ int64_t counted(const Call& call, int64_t b) {
   return call.in[1] ? larger(0, smaller(positions, call.in[1].i32()[b])) : positions;
 }
 
-/// mean_over divides the sum over the first `count` positions of a row by `by`; zero when `by` is 0.
+/// Divides the sum over the first `count` positions of a row by `by`; zero when `by` is 0.
 template <typename Lanes>
 HWY_INLINE VF mean_over(const Lanes& lanes, const float* row, int64_t count, int64_t by, int64_t width) {
   CompensatedSum sum;

@@ -5,7 +5,7 @@
 
 namespace normscope {
 
-/// multiply records the gate of a feed-forward network: act(x W_g) times x W_1, say; a, b and out of one shape:
+/// Records the gate of a feed-forward network: act(x W_g) times x W_1, say; a, b and out of one shape:
 ///   out  =  a * b
 /// Throws Error for two shapes. One value may stand on both sides.
 ValueId multiply(Tape&, const std::string& name, ValueId a, ValueId b);

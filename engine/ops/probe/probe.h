@@ -1,4 +1,4 @@
-// A measurement that is no node: seal places it (Tape::probe). It writes one number of a tensor to the stats block.
+// A measurement that is not a node: seal places it (Tape::probe). It writes one number of a tensor to the stats block.
 #pragma once
 
 #include "engine/tape/tape.h"

@@ -30,7 +30,7 @@ bool has_target(const Call& call, int64_t r) {
 // large sum.
 constexpr int64_t kWide = 1 << 14, kPart = 1 << 11;
 
-/// log_sum_exp returns the log-sum-exp of a row, and the sum of its logits.
+/// Returns the log-sum-exp of a row, and the sum of its logits.
 HWY_INLINE float log_sum_exp(const float* x, int64_t n, float* sum_of_logits) {
   const DF d;
   const VF lowest = hn::Set(d, -__builtin_inff());
@@ -54,7 +54,7 @@ HWY_INLINE float log_sum_exp(const float* x, int64_t n, float* sum_of_logits) {
   return static_cast<float>(static_cast<double>(largest) + __builtin_log(total));
 }
 
-/// forward_rows leaves the chunk's sums of w CE and of w in the workspace.
+/// Leaves the chunk's sums of w CE and of w in the workspace.
 void forward_rows(const Call& call, const StepInputs& step, int64_t chunk, Scratch) noexcept {
   const Cut c = row_cut(call);
   const int64_t width = call.in[0].shape.cols();

@@ -6,7 +6,7 @@
 namespace normscope::cuda {
 namespace update {
 
-/// clip_factor_of computes the factor by which the optimizer multiplies gradients:
+/// Computes the factor by which the optimizer multiplies gradients:
 ///   factor  =  min(1, bound / total gradient norm), or 1 where the bound is 0
 /// A norm that is not finite stays visible: NaN gives NaN, infinity gives 0.
 __device__ double clip_factor_of(float bound, double total_norm) {
@@ -14,7 +14,7 @@ __device__ double clip_factor_of(float bound, double total_norm) {
   return bound > 0.0f && !(ratio >= 1.0) ? ratio : 1.0;
 }
 
-/// GradNorm takes the 2-norm of each parameter's gradient and of all; with the clip factor where a clip follows.
+/// Takes the 2-norm of each parameter's gradient and of all; with the clip factor where a clip follows.
 struct GradNorm {
   static constexpr bool kHasFinish = true;
   double *norms, *total_norm, *clip_factor;
@@ -44,7 +44,7 @@ void grad_norm_forward(const Call& c, Context& context) {
          GradNorm{c.grad_norm, c.total_norm, c.clip_factor, c.step, c.clip_follows});
 }
 
-/// clip computes the factor alone. In a whole step grad_norm has computed it already.
+/// Computes the factor alone. In a whole step grad_norm has computed it already.
 __global__ void clip(const StepInputs* step, const double* total_norm, double* clip_factor) {
   *clip_factor = clip_factor_of(step->clip, *total_norm);
 }
@@ -53,7 +53,7 @@ void clip_forward(const Call& c, Context& context) {
   launch(context, clip, Launch{}, c.step, c.total_norm, c.clip_factor);
 }
 
-/// Sgd moves weights, with momentum:
+/// Moves weights, with momentum:
 ///   g  =  clip factor * dw + l2 w
 ///   m  =  momentum m + g
 ///   w  =  w - lr m - lr decay w

@@ -1,5 +1,5 @@
 // What the updates on CUDA share: the launch over all parameters, a block a chunk, with norms on the way, and Adam, for
-// adam and for the parameters of muon that are no matrices.
+// adam and for the parameters of muon that are not matrices.
 #pragma once
 
 #include "engine/cuda/device.cuh"
@@ -97,7 +97,7 @@ void launch_update(const Call& c, Context& context) {
   launch_rule(c, context, Rule{});
 }
 
-/// Adam moves weights (Kingma and Ba 2015; decoupled weight decay: Loshchilov and Hutter 2019; RAdam: Liu et al. 2020):
+/// Moves weights (Kingma and Ba 2015; decoupled weight decay: Loshchilov and Hutter 2019; RAdam: Liu et al. 2020):
 ///   g  =  clip factor * dw + l2 w
 ///   m  =  m + (1 - b1) (g - m)
 ///   v  =  b2 v + (1 - b2) g^2

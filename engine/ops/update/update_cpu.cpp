@@ -42,7 +42,7 @@ void adam_chunk(const Call& call, const StepInputs& step, int64_t chunk, Scratch
 
 Stages adam_forward(const Call& call) { return block_stages(call, adam_chunk, finish_update); }
 
-/// sgd_chunk moves the weights of a chunk, with momentum:
+/// Moves the weights of a chunk, with momentum:
 ///   g  =  clip factor * dw + l2 w
 ///   m  =  momentum m + g
 ///   w  =  w - lr m - lr decay w
@@ -83,7 +83,7 @@ HWY_AFTER_NAMESPACE();
 namespace normscope::cpu {
 namespace {
 
-/// clip computes the factor by which the optimizer multiplies all gradients, with StepInputs.clip as bound:
+/// Computes the factor by which the optimizer multiplies all gradients, with StepInputs.clip as bound:
 ///   factor  =  min(1, bound / total gradient norm), or 1 where the bound is 0
 /// A norm that is not finite stays visible: NaN gives NaN, infinity gives 0 (and 0 * inf is NaN).
 void clip(const Call& call, const StepInputs& step, int64_t, Scratch) noexcept {

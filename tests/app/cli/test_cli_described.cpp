@@ -17,7 +17,7 @@ using namespace normscope::test;
 
 namespace {
 
-/// `commands` are those that --help lists.
+/// The commands that --help lists.
 const std::vector<std::string>& commands() {
   static const std::vector<std::string> all = [] {
     const std::string help = run_program("--help").out, head = "\nSubcommands:\n";

@@ -1,5 +1,5 @@
 // These tests run normscope --link and screenshot --link: without a display the program trains to the link's step, the
-// picture is that of the session it was copied from, and what is no link exits with 2.
+// picture shows the session it was copied from, and anything but a link exits with 2.
 #include "addons.h"
 #include "app/link/link.h"
 

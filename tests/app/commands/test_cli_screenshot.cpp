@@ -51,7 +51,7 @@ Pixels read_png(const std::string& path) {
   return out;
 }
 
-// Has three runs as the default comparison's, but tiny.
+// Three runs as the default comparison's, but tiny.
 constexpr const char* kThree = R"(
 [run.A]
 [run.B]

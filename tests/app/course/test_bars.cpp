@@ -1,5 +1,5 @@
 // These tests cover the bars of a vector under a norm's two knobs: what a move leaves as it is, by the algebra of the
-// norm and by replay; where the bars lie; and what a hand, a file and a sheet of paper see of them.
+// norm and by replay; where the bars lie; and what a user, a file and a sheet of paper see of them.
 #include <cmath>
 #include <numeric>
 #include <string>
@@ -70,7 +70,7 @@ TEST_CASE("a norm notices neither of the two knobs, and multiplying divides the 
   const Bars moved = bars_of(plain(), with_bar(plain(), {}, 1, 9));
   CHECK(moved.in.now == Row{1, 9, 3, 6});
   CHECK_FALSE(near(moved.out.now, written.out.now, 0.1));
-  // With the knobs turned, the bar still goes to where the hand is.
+  // With the knobs turned, the bar still goes to where the mouse is.
   const Bars both = bars_of(plain(), with_bar(plain(), {Last::Times, 4, 2}, 3, 5));
   CHECK(near(both.in.now, {6, 8, 10, 5}));
   CHECK_THROWS_AS(bars_of(plain(), {Last::Bar, 0, 1, {2, 2, 2, 2}}), Error);
@@ -142,7 +142,7 @@ TEST_CASE("the bars stand on zero, as high as their numbers, inside the picture"
                 Approx(std::abs(strip.now[i]) * static_cast<double>(scale)).margin(0.01));
         CHECK((strip.low <= 0 && strip.high >= 0));
       }
-      // What the hand sees at a bar's end is the bar's number.
+      // What the user sees at a bar's end is the bar's number.
       const std::vector<ui::Rect> slots = bar_slots(bars, rect);
       for (size_t i = 0; i < 4; ++i) {
         const float end = bars.in.now[i] > 0 ? boxes[0][i].y : boxes[0][i].bottom();
@@ -191,7 +191,7 @@ TEST_CASE("the hand turns both knobs and drags a bar, by mouse and by keyboard",
     p.driver.key("Right");
     CHECK(now() == "0.5 added to all of x: y stays as it is, and so does the gradient.");
     CHECK(p.driver.value("lesson/bars/1") == "1.5");
-    // Half of the axis up, and the axis stays while the hand holds the bar.
+    // Half of the axis up, and the axis stays while the user holds the bar.
     const ui::Rect slot = p.driver.control("lesson/bars/2").rect;
     p.driver.drag_by("lesson/bars/2", {0, -slot.h / 4}, "", 6, {0.5f, 0.5f});
     CHECK(now() == "Single bars of x moved: y changes, and the gradient with it.");

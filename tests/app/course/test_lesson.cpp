@@ -52,7 +52,7 @@ void shorten(Lesson& lesson, int32_t steps) {
 
 }  // namespace
 
-/// Counts those of the paragraph that is always seen of how far a claim reaches.
+/// Counts the sentences of the paragraph that is always seen of how far a claim reaches.
 int sentences_of_reach(const Lesson& lesson) {
   const std::string text = test::read_all(fs::path(lesson.folder) / "explain.md");
   const std::string heading = "## How far does this reach?\n\n";

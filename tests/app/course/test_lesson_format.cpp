@@ -32,7 +32,7 @@ using fixture::PlayerDriver;
 using fixture::refusal_of;
 using fixture::replaced;
 
-// Has two small runs: one with a letter, one that is only compared.
+// Two small runs: one with a letter, one that is only compared.
 const std::string kSmall = test::refusal_base("lesson");
 
 std::string with(const std::string& from, const std::string& to) { return replaced(kSmall, from, to); }
@@ -46,7 +46,7 @@ TEST_CASE("a run with a name is measured, and nothing that a learner sees or cha
   CHECK(lesson.run("other") == &lesson.beside[0]);
   CHECK_FALSE(lesson.has_letter("other"));
   CHECK(run_label(lesson, "other") == "Pre-LN at 0.01");  // its settings are fixed: the name may say one
-  CHECK(run_label(lesson, "A") == "Post-LN");             // and are no part of the others' labels
+  CHECK(run_label(lesson, "A") == "Post-LN");             // and are not part of the others' labels
   const Figure& figure = *lesson.figure("f");
   CHECK(letter_of(lesson, figure.lines[0]) == "A");
   CHECK(letter_of(lesson, figure.lines[1]).empty());
@@ -90,7 +90,7 @@ TEST_CASE("a prediction is drawn from the first point of its curve to the last, 
     }
   }
   CHECK(kinds.size() > 6);
-  // None of these is over sub-layers of the wiring, the last of which is no point.
+  // None of these is over sub-layers of the wiring, the last of which is not a point.
   const auto drawn = [&](const std::string& layers) {
     const std::string wiring =
         replaced(with("model.layers = 2", "model.layers = " + layers), "[curve.over_time]",
@@ -126,7 +126,7 @@ TEST_CASE("what is left out of a lesson's run is what the engine leaves out of i
     CHECK(top.y[i] == ablation.from_top[i].loss - ablation.whole);
     CHECK(each.y[i] != 0);
   }
-  // The weights made room for those of another run: trained again, to the same bits.
+  // The weights made room for another run's: trained again, to the same bits.
   RunStore forgetful(1, std::make_shared<RunCache>(1));
   CHECK(measure_curve(lesson, *lesson.curve("each"), 1, forgetful).y == each.y);
   measure_curve(lesson, *lesson.curve("over_time"), 1, forgetful);

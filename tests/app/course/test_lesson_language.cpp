@@ -95,8 +95,8 @@ TEST_CASE("what is to be said, chosen and hinted has its keys, and is what is sh
   }
   CHECK(why_not(lesson.says[1], "<say.2.others.2.word>") == "<say.2.others.2.why>");
   CHECK(lesson.challenge->choices[1].values[0].text == "<challenge.choice.2.value.1>");
-  CHECK(lesson.challenge->choices[1].values[0].value == "0");  // what is set is no word
-  // Of a slot's choices the names, where they are no words of the wiring.
+  CHECK(lesson.challenge->choices[1].values[0].value == "0");  // what is set is not a word
+  // Of a slot's choices the names, where they are not words of the wiring.
   Lesson wired = *read_course(kFolder, "").find("after-the-papers");
   Knob& first = wired.knobs[0];
   REQUIRE(first.id == "before");
@@ -167,8 +167,7 @@ TEST_CASE("a figure has the same numbers in every language", "[lesson]") {
   }
 }
 
-TEST_CASE("what a lesson calls by a key of its own is called as the settings call it",
-          "[lesson]") {
+TEST_CASE("what a lesson calls by a key of its own is called as the settings call it", "[lesson]") {
   const Words& english = words::language("en");
   for (const Words::Entry& entry : english.entries()) {
     INFO(entry.key);

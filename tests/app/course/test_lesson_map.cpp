@@ -24,7 +24,7 @@ using test::contains;
 
 const std::string kSmall = test::refusal_base("lesson-map");
 
-/// Has two rows of three cells: the lower one learns everywhere, the upper one from the second column on.
+/// Two rows of three cells: the lower one learns everywhere, the upper one from the second column on.
 CurveSet made_up() {
   CurveSet curves;
   const std::vector<double> x{0, 10, 20};

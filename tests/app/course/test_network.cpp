@@ -1,5 +1,5 @@
 // These tests cover a tape drawn as a network: where its boxes lie, how one number is followed through it, forward and
-// backward, what the reader refuses, and the hand that points at a number.
+// backward, what the reader refuses, and the user who points at a number.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -76,7 +76,7 @@ TEST_CASE("no two boxes of a network meet, and the room for words is free", "[le
     const ui::Rect& w = places.boxes[d.box("w")];
     CHECK(place_at(picture, places, {w.x + places.name + 2.5f * places.cell, w.centre().y}) == 3);
     CHECK(place_at(picture, places, {w.x + 1, w.centre().y}) == 0);
-    const ui::Rect& h = places.boxes[d.box("h")];  // a single number is no place of others
+    const ui::Rect& h = places.boxes[d.box("h")];  // a single number is not a place of others
     CHECK(place_at(picture, places, {h.x + places.name + 1, h.centre().y}) == 0);
     CHECK(place_at(picture, places, {area.right(), area.y}) == 0);
   }

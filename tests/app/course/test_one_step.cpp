@@ -1,5 +1,5 @@
 // These tests cover one step at other rates: its curve beside the run's own numbers, its place in a lesson.toml, the
-// ball in the figure as a value, and the hand that drags it.
+// ball in the figure as a value, and the user who drags it.
 #include <algorithm>
 #include <cmath>
 
@@ -68,7 +68,7 @@ TEST_CASE("a curve of one step is the loss along it, less the loss before it", "
   CHECK(drawn_grid(lesson, curve) == valley.x);
   CHECK(definition(lesson) !=
         definition(fixture::parsed_lesson(replaced(with_step(), "step = 3", "step = 2"))));
-  // A hand that stops the measurement stops it on the way to the step.
+  // A user who stops the measurement stops it on the way to the step.
   const auto stop = [](const experiments::RunProgress&) { return false; };
   CHECK_THROWS_AS(measure_curve(lesson, curve, 1, store, stop), experiments::Cancelled);
 }
@@ -95,7 +95,7 @@ TEST_CASE("the ball lies on a measured point, and its sentence says what the ste
   CHECK(left.sentence == "At a rate of 0 run A stands still: this is the loss before the step.");
   CHECK(contains(Valley({0, 0.25, 0.5}).at(0.006).sentence, "and a shorter one raises it too"));
   CHECK(contains(Valley({0, -0.25, 0}).at(0.006).sentence, "leaves the loss of its batch as it was"));
-  // Where the hand left it nowhere, it lies at the rate in use.
+  // Where the user left it nowhere, it lies at the rate in use.
   CHECK(valley.at(std::nullopt).handles[0].x == 0.003);
   // Nothing but the ball and its words depends on where it lies.
   CHECK(plot::to_csv(left) == plot::to_csv(right));

@@ -42,7 +42,7 @@ plot::Drawing drawing_of(const plot::PlotSpec& plot, const ui::Rect& place, bool
   return plot::layout_plot(plot, {}, place, ui::theme(dark), wide_letters);
 }
 
-/// The strips of a drawing that are no inflow, from the oldest band to the newest.
+/// The strips of a drawing that are not inflow, from the oldest band to the newest.
 std::vector<plot::StripItem> bands_of(const plot::Drawing& drawing) {
   std::vector<plot::StripItem> bands;
   for (const plot::Item& item : drawing.items)

@@ -1,5 +1,5 @@
 // These tests cover the walk of a gradient down a stack: its curve beside the run's own history, its arrows in numbers,
-// and what a hand, a file and a sheet of paper see of it.
+// and what a user, a file and a sheet of paper see of it.
 #include <cmath>
 #include <limits>
 #include <string>

@@ -1,4 +1,4 @@
-// These tests have a hand that is faster than the trainer: whatever is edited, refused, taken back and made again while
+// These tests have a user who is faster than the trainer: whatever is edited, refused, taken back and made again while
 // a network is being built, one undo takes back one edit.
 #include <condition_variable>
 #include <memory>

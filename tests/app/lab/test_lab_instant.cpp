@@ -1,4 +1,4 @@
-// These tests use the Lab screen while runs are instant: what a hand moves is answered by whole runs.
+// These tests use the Lab screen while runs are instant: what a user moves is answered by whole runs.
 #include "app/support/live_lab.h"
 #include "catch.hpp"
 

@@ -168,7 +168,7 @@ TEST_CASE("a setting that was typed stands at once, as pending, and the run's ca
   CHECK(lab.driver.value("settings/pending/model.layers") == "ABC");
   CHECK(lab.shows("being built"));
   CHECK(fixture::text_faults(lab.ui).empty());
-  // What the trainer says of something else is no answer.
+  // What the trainer says of something else is not an answer.
   auto answer = std::make_shared<LabView>(*lab.state.session.view);
   answer->version += 20;
   answer->message = {"[{}] {}", "autosave", "the disk is full"};

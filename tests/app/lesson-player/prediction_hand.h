@@ -57,7 +57,7 @@ inline void predict_value(PlayerDriver& p, bool right, bool keyboard) {
     for (size_t i = std::min(now, then); i < std::max(now, then); ++i)
       p.driver.key(then > now ? "Right" : "Left");
   } else {
-    constexpr float kEnd = 10;  // between the control's end and that of its track
+    constexpr float kEnd = 10;  // between the ends of control and track
     const float width = p.driver.control("lesson/slider").rect.w;
     const double share = (stops[then] - stops.front()) / (stops.back() - stops.front());
     p.driver.click("lesson/slider", {(kEnd + static_cast<float>(share) * (width - 2 * kEnd)) / width, 0.5f});

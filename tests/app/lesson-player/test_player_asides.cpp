@@ -19,7 +19,7 @@ using namespace normscope::lessons;
 using fixture::PlayerDriver;
 using fixture::RecordedMeasurer;
 
-/// Has the small lesson for a course; its run ends below the line with Pre-LN, and nowhere else.
+/// The small lesson for a course; its run ends below the line with Pre-LN, and nowhere else.
 struct TaskDriver : PlayerDriver {
   explicit TaskDriver(const std::string& progress = "", ui::Vec size = {1600, 1000})
       : PlayerDriver("", size) {

@@ -1,5 +1,5 @@
 // These tests cover links: what is written is read back, in at most 8,000 characters; what comes from outside is
-// refused in one line where it is no link.
+// refused in one line where it is not a link.
 #include "app/link/link.h"
 
 #include <fmt/format.h>
@@ -125,7 +125,7 @@ class RandomSession {
   std::mt19937 random_;
 };
 
-// Says that the runs differ in nothing that training reads.
+// Whether the runs differ in nothing that training reads.
 inline bool trains_alike(const ConfigRun& a, const ConfigRun& b) {
   if (a.letter != b.letter || a.edits != b.edits || a.spec.name != b.spec.name) return false;
   const std::vector<Edit> differ = edits_between(a.spec, b.spec, 0);
@@ -183,7 +183,7 @@ void put_pre(RunSpec& spec, bool (*chosen)(size_t layer, size_t count)) {
   complete(spec);
 }
 
-// The line that says why a text is no link; empty: it was taken.
+// The line that says why a text is not a link; empty: it was taken.
 std::string why_no_link(const std::string& text) {
   return test::error_of([&] { read_link(text); }, "");
 }
@@ -256,7 +256,7 @@ TEST_CASE("any session of an ordinary depth takes at most 8,000 characters") {
     longest = std::max(longest,
                        check_link(fixture::RandomSession(seed).make(own ? 6 : 0, own, own ? 12 : 5)).size());
   }
-  CHECK(longest > 4000);  // they were no small ones
+  CHECK(longest > 4000);  // they were not small ones
 }
 
 TEST_CASE("a session that does not fit is refused with what takes most of it") {

@@ -102,7 +102,7 @@ TEST_CASE("a plot of attention over time shows the heads of one layer, and names
   CHECK(entropy[0].series[3].y[99] == Approx(3.0 - 0.5 + 0.4));
   CHECK(over_time_plots(*view, data, options, Metric::FirstMass)[0].series[0].y[99] == Approx(0.36));
 
-  // Other numbers are not those of heads, and a run without that layer has no lines.
+  // Other numbers do not belong to heads, and a run without that layer has no lines.
   CHECK(over_time_plots(*view, data, options, Metric::Gradient)[0].series.size() == 6);
   options.heads_of = 6;
   CHECK(over_time_plots(*view, data, options, Metric::LargestLogit)[0].series.empty());

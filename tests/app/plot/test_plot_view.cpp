@@ -1,4 +1,4 @@
-// These tests find out how far a hand can zoom and pan a plot.
+// These tests find out how far a user can zoom and pan a plot.
 #include <cmath>
 #include <limits>
 

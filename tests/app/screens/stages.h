@@ -29,7 +29,7 @@ struct Stage {
   bool scales = true;      ///< at every scale, and not at 1 alone
   Screen screen = Screen::Lab;
   Keys keys = Keys::Reach;
-  bool loose = false;  ///< a hand that does anything is let loose on it
+  bool loose = false;  ///< a user who does anything is let loose on it
   bool told = false;   ///< of stories alone (test_stories.cpp), which look at it at one size
 };
 

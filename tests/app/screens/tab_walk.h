@@ -77,7 +77,7 @@ inline bool in_reach(const std::string& name, const std::set<std::string>& stops
   return in_list && stops.contains("tape/fold");
 }
 
-/// changed_by_keys gives the control the focus and presses keys until one of them changes something.
+/// Gives the control the focus and presses keys until one of them changes something.
 inline bool changed_by_keys(LabDriver& lab, const std::string& name,
                             std::initializer_list<const char*> keys = {"Enter", "Right", "Up", "Left",
                                                                        "Down"}) {

@@ -26,7 +26,7 @@ constexpr Window kWindows[] = {{{640, 480}},  {{1024, 600}, 1, true}, {{1280, 72
                                {{1280, 800}}, {{1366, 768}, 1, true}, {{1440, 900}},
                                {{1598, 975}}, {{1600, 1000}, 1.5f},   {{1600, 1000}, 1, true},
                                {{1920, 1080}}};
-// Has one window of each layout, where every control is tried.
+// One window of each layout, where every control is tried.
 constexpr Window kLayouts[] = {{{640, 480}}, {{1440, 900}}, {{1600, 1000}}};
 
 std::string where(const Window& w) { return fmt::format("{}x{} at {}", w.size.x, w.size.y, w.scale); }

@@ -1,6 +1,6 @@
-// These tests have a hand that does anything on all screens: random moves, presses, drags, wheels and keys on fixed
-// seeds. Whatever it does, every frame is drawn, no control loses its name, and nothing is asked of a run that is not
-// there. The views are fixed; test_live_random.cpp has the same hand on runs that train.
+// These tests have a user who does anything on all screens: random moves, presses, drags, wheels and keys on fixed
+// seeds. Whatever that is, every frame is drawn, no control loses its name, and nothing is asked of a run that is not
+// there. The views are fixed; test_live_random.cpp has the same user on runs that train.
 #include <fmt/format.h>
 
 #include "app/screens/stages.h"
@@ -52,7 +52,7 @@ TEST_CASE("random events, ten thousand under the address sanitizer") {
   }
 }
 
-// The hand also finds the tabs; it is brought back now and then, so that each screen gets its share.
+// The user also finds the tabs, and is brought back now and then, so that each screen gets its share.
 TEST_CASE("random events on the screens beside the Lab, ten thousand under the address sanitizer") {
   const test::Pictures pictures;
   const int each = events_wanted(kUsual) / 3;

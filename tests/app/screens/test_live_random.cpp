@@ -1,4 +1,4 @@
-// These tests have a hand that does anything (random_hand.h), on a Lab that trains and on a lesson that measures:
+// These tests have a user who does anything (random_hand.h), on a Lab that trains and on a lesson that measures:
 // nothing throws, no frame waits for the trainer, the trainer carries out what was asked in its time, and the end does
 // not wait for what nobody will see.
 #include <fmt/format.h>
@@ -31,10 +31,10 @@ std::vector<unsigned> seeds(std::vector<unsigned> usual) {
   return wanted ? std::vector<unsigned>{static_cast<unsigned>(std::atoi(wanted))} : usual;
 }
 
-// `kLongestFrame` and `kLongestEnd` are many times what either takes on a busy machine under a sanitizer.
+// Many times what either takes on a busy machine under a sanitizer.
 constexpr double kLongestFrame = 20, kLongestEnd = 30;
 
-// Takes the files that the hand asks for (plots, saved runs) in place of the folder that the tests run in.
+// Takes the files that the user asks for (plots, saved runs) in place of the folder that the tests run in.
 struct OwnFolder {
   OwnFolder() : before(std::filesystem::current_path()) { std::filesystem::current_path(folder.file(".")); }
   ~OwnFolder() { std::filesystem::current_path(before); }
@@ -42,7 +42,7 @@ struct OwnFolder {
   std::filesystem::path before;
 };
 
-// Has the whole course with small models, measured by a real worker; its progress stays in the folder.
+// The whole course with small models, measured by a real worker; its progress stays in the folder.
 std::shared_ptr<lessons::Player> small_player(std::shared_ptr<RunCache> finished, const OwnFolder& folder) {
   return std::make_shared<lessons::Player>(
       small_course(), std::make_unique<lessons::Worker>(std::function<void()>{}, 1, std::move(finished)),

@@ -1,4 +1,4 @@
-// Theme, scale and window size change while the hand holds something: what is held stays held, and letting go
+// Theme, scale and window size change while the user holds something: what is held stays held, and letting go
 // does what it would have done, or nothing.
 #include <functional>
 
@@ -45,7 +45,7 @@ TEST_CASE("a norm that is held stays held through theme, scale and size, and fal
     lab.driver.frames(3);
     CHECK_FALSE(lab.ui.texts().empty());
     CHECK(lab.ui.registry().find("diagram/footer"));
-    // The hand follows to where the slot is now.
+    // The user follows to where the slot is now.
     lab.driver.move_to("diagram/layer2/attn/before");
     lab.driver.frames(2);
     lab.driver.script("drop");

@@ -261,7 +261,7 @@ TEST_CASE("other language: why a value is refused, and why a setting is not read
   };
   CHECK(said("7 is out of range: expected 0 to 0.99") == "7 liegt außerhalb: erwartet wird 0 bis 0,99");
   CHECK(said("model.norm is ln: expected dyt or derf") == "model.norm ist ln: erwartet wird dyt oder derf");
-  CHECK(words::spoken("this or that", german) == "this or that");  // a name that somebody gave is no list
+  CHECK(words::spoken("this or that", german) == "this or that");  // a name that somebody gave is not a list
 }
 
 TEST_CASE("other language: numbers that a program wrote get the comma, versions do not") {

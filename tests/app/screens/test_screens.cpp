@@ -61,7 +61,7 @@ void check_stage(const Stage& stage) {
   }
 }
 
-/// Of the full, the medium and the compact layout.
+/// Windows for the full, the medium and the compact layout.
 constexpr ui::Vec kLayouts[] = {{1600, 1000}, {1440, 900}, {1024, 600}};
 
 /// A stage under the keys, in one layout and with one of its panes in front.

@@ -24,7 +24,7 @@ std::string text_of(const session::Command& command) {
   return text + "\n";
 }
 
-// Everything that a hand can have changed, as text.
+// Everything that a user can have changed, as text.
 std::string shown(LabDriver& lab) {
   const shell::AppState& s = lab.state;
   std::string text =

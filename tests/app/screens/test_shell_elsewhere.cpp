@@ -165,7 +165,7 @@ TEST_CASE("the medium layout and its settings answer the mouse") {
     for (const std::string& name : all) {
       INFO(tab << ": " << name);
       if (name == "settings/edits/all" || name == fmt::format("lab/left/{}", tab)) continue;
-      // The others are those of the full layout: test_shell_and_keys.
+      // The full layout has the others: test_shell_and_keys.
       if (!name.starts_with("lab/left") && !name.starts_with("settings/") &&
           !name.starts_with("diagram/preset"))
         continue;

@@ -81,7 +81,7 @@ std::vector<std::string> faults_beside_scrolling(const ui::Ui& ui) {
   return result;
 }
 
-// Has the texts of the lesson's column, whole ones only, as far as they can be scrolled to.
+// The texts of the lesson's column, whole ones only, as far as they can be scrolled to.
 struct Scrolled {
   std::set<std::string> all, whole;
   std::vector<std::string> faults;

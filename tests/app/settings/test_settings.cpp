@@ -29,14 +29,14 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Has both XDG folders inside one of the test's own.
+// Both XDG folders inside one of the test's own.
 struct Home {
   test::Folder folder;
   const test::Variable config{"XDG_CONFIG_HOME", folder.file("config")},
       state{"XDG_STATE_HOME", folder.file("state")};
 };
 
-// Finally does something when it goes, however its block is left.
+// Does something when it goes, however its block is left.
 struct Finally {
   std::function<void()> action;
   ~Finally() { action(); }

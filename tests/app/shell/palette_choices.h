@@ -1,4 +1,4 @@
-// Everything that the palette offers is chosen as a hand would choose it: each entry is done, or says why not.
+// Everything that the palette offers is chosen as a user would choose it: each entry is done, or says why not.
 #pragma once
 
 #include <algorithm>
@@ -37,7 +37,7 @@ inline std::string refused_as(const PaletteItem& item) {
   return what + ": " + item.refusal;
 }
 
-/// Chooses all commands one by one as a hand would; presets and hidden controls of `more` too.
+/// Chooses all commands one by one as a user would; presets and hidden controls of `more` too.
 inline void choose_all(fixture::LabDriver& lab, const std::function<void()>& settle, bool more = false) {
   const bool holds = std::any_of(lab.state.parts.begin(), lab.state.parts.end(),
                                  [](const auto& part) { return part->holds_tabs(); });

@@ -19,7 +19,7 @@ std::vector<RunSpec> specs_of(const LabView& view) {
   return specs;
 }
 
-// Gives a command as the hand does: through a frame.
+// Gives a command as the user does: through a frame.
 void give(LiveDriver& lab, const Command& command) {
   lab.state.session.asked.push_back(command);
   lab.settle();

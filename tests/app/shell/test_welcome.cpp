@@ -45,7 +45,7 @@ TEST_CASE("welcome: a first start says what is training and offers lesson and La
     lab.click("app/tour/end");
     CHECK_FALSE(lab.ui.registry().find("app/tour"));
     lab.driver.move_to("run/B");
-    CHECK(lab.driver.control("run/A").rect.y > before);  // nothing moves under the hand
+    CHECK(lab.driver.control("run/A").rect.y > before);  // nothing moves under the mouse
     lab.driver.move_to("app/theme");
     lab.driver.frames(2);
     CHECK(lab.driver.control("run/A").rect.y == before);

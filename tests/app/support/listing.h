@@ -1,6 +1,6 @@
 // A listing is what a window says, as lines of text. A test draws a state and compares its listing with a file that
 // somebody has read: tests/screens/NAME.txt, or addons/X/tests/screens/NAME.txt of an add-on's test. `make accept` writes
-// the files anew, and their difference is reviewed as that of the code.
+// the files anew, and their difference is reviewed like the code's.
 #pragma once
 
 #include <source_location>

@@ -55,7 +55,7 @@ inline Outcome interrupted_after(const std::string& seconds, const std::string& 
   return run_program(arguments, "timeout --foreground --preserve-status -s INT " + seconds);
 }
 
-/// is_one_error_line tells whether stderr has one line that begins with the program's name. The line that says that an
+/// Whether stderr has one line that begins with the program's name. The line that says that an
 /// interrupt waits for what is under way may come before it, where a machine takes more than a second for that.
 inline bool is_one_error_line(const Outcome& outcome) {
   constexpr std::string_view kWaits = "normscope: interrupted; what is under way ends first";

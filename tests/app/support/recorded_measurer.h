@@ -1,4 +1,4 @@
-// `RecordedMeasurer` is a measurer that has everything at once: the course's own reference numbers stand in for a
+// A measurer that has everything at once: the course's own reference numbers stand in for a
 // training. Player tests are about input and screens; that the numbers are the engine's is checked elsewhere.
 #pragma once
 

@@ -1,5 +1,5 @@
 // The systems view has small runs of the systems beside plain transformers (a decoder with a memory, and every network
-// that is no transformer), and views of them after a few real steps: names and numbers are the engine's. Each is trained
+// that is not a transformer), and views of them after a few real steps: names and numbers are the engine's. Each is trained
 // once.
 #pragma once
 

@@ -196,7 +196,7 @@ cudaError_t submit(Stream* stream, std::function<void()> work, bool kernel) {
 
 void allow_shared(const void* kernel, size_t bytes) { shared_allowed()[kernel] = bytes; }
 
-/// Has the limits of compute capability 7.5, the least of those that are built.
+/// The limits of compute capability 7.5, the least of those that are built.
 cudaError_t check_launch(const cudaLaunchConfig_t& c, const void* kernel) {
   const auto asked = shared_allowed().find(kernel);
   const size_t most =

@@ -9,7 +9,7 @@ using namespace normscope;
 
 namespace {
 
-/// bits_of is FNV-1a over the numbers' bits.
+/// FNV-1a over the numbers' bits.
 uint64_t bits_of(const std::vector<float>& values) {
   uint64_t hash = 0xcbf29ce484222325u;
   for (const float value : values) hash = (hash ^ std::bit_cast<uint32_t>(value)) * 0x100000001b3u;

@@ -14,7 +14,7 @@
 namespace normscope::test {
 namespace {
 
-/// Has a /sys and a /proc under a folder of its own.
+/// A /sys and a /proc under a folder of its own.
 class Machine {
  public:
   Machine() {

@@ -167,7 +167,7 @@ TEST_CASE("gemm: what is packed, copied and read in place follows from shape, la
 
 namespace {
 
-/// Has q, k and v in one tensor, whose gradient is the sum of three: dq is assigned and the others
+/// Q, k and v in one tensor, whose gradient is the sum of three: dq is assigned and the others
 /// are added, also where a later block of queries follows, and where a cap has dv computed first.
 void check_one_tensor(int64_t t, int64_t d, const AttentionSpec& spec) {
   std::vector<float> x = uniform_floats(t * d, 1), dout = uniform_floats(t * d, 2), out(x.size()),

@@ -19,7 +19,7 @@ double ulps(float got, double exact) {
   return std::abs(static_cast<double>(got) - exact) / std::ldexp(1.0, exponent - 23);
 }
 
-/// Has every 251st float of both signs up to `limit` in magnitude.
+/// Every 251st float of both signs up to `limit` in magnitude.
 std::vector<float> sweep(float limit) {
   std::vector<float> x;
   const uint32_t last = std::bit_cast<uint32_t>(limit);

@@ -24,7 +24,7 @@ constexpr float kRate = 1e-3f;
 const TinyOptions kModelSizes{
     .layers = 2, .width = 16, .heads = 2, .feed_forward = 24, .vocabulary = 13, .batch = 2, .sequence = 7};
 
-/// Has the tensors of a fixture; they live until the file is written.
+/// The tensors of a fixture; they live until the file is written.
 struct File {
   SafetensorsWriter writer;
   std::vector<std::unique_ptr<Values>> kept;
@@ -57,7 +57,7 @@ void keep_unit(Values& values, const ParameterInfo& info) {
   for (size_t i = 0; i < values.size(); ++i) values[i] /= std::sqrt(square(i));
 }
 
-/// Writes the fixture of a placement, its weights those of a perturbed model; the metadata says that it
+/// Writes the fixture of a placement, with the weights of a perturbed model; the metadata says that it
 /// is `named`.
 std::string write_fixture(Placement placement, Placement named) {
   TinyOptions options = kModelSizes;

@@ -30,7 +30,7 @@ void check_case(const OpCase& c) {
   });
 }
 
-/// Has a runner for each instruction set, which stays chosen.
+/// A runner for each instruction set, which stays chosen.
 std::vector<OpRunner> cpu_runners(const OpCase& c) {
   std::vector<OpRunner> runners;
   for (const std::string& isa : instruction_sets())

@@ -25,13 +25,13 @@ double distance(Values a, const Values& b) {
   return norm_of(a) / norm_of(b);
 }
 
-/// Whether an input passes a corner within `step`, where the difference is no derivative.
+/// Whether an input passes a corner within `step`, where the difference is not a derivative.
 bool has_corner(const OpCase& c, const Values& in, double step) {
   return c.corners || (c.op == OpKind::Relu &&
                        std::any_of(in.begin(), in.end(), [&](double x) { return std::abs(x) < 10 * step; }));
 }
 
-/// Finds norms that hold a statistic on the way back, whose gradient is no derivative.
+/// Finds norms that hold a statistic on the way back, whose gradient is not a derivative.
 bool holds_a_statistic(const OpCase& c) {
   return c.op == OpKind::LayerNorm && holds_constant(c.attributes.as<NormSpec>().kind);
 }
@@ -237,7 +237,7 @@ TEST_CASE("reference: a neighbour of attention's window, cap or scale is another
   CHECK(scales > 7);
 }
 
-// The kernels' formulas are the reference's too, so their values are held to those of the definitions.
+// The kernels' formulas are the reference's too, so their values are held to the definitions.
 TEST_CASE("reference: the formulas have the values of their definitions", "[reference]") {
   namespace formulas = reference::formulas;
   for (const double x : {-3.0, -0.5, 0.0, 0.25, 1.0, 2.5}) {

@@ -1,4 +1,4 @@
-// This file counts the allocations of the whole test program: by an operator new of ours, or, under a sanitizer, which
+// Counts the allocations of the whole test program: by an operator new of ours, or, under a sanitizer, which
 // has its own and checks that they match, by its hook.
 #include "engine/support/allocation_count.h"
 

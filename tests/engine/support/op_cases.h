@@ -41,7 +41,7 @@ struct OpCase {
   Shape out;
   std::vector<Shape> saved;
   double terms = 1;      ///< K of the bound on the outputs
-  bool corners = false;  ///< its inputs may pass one in any step, where a difference is no derivative
+  bool corners = false;  ///< its inputs may pass one in any step, where a difference is not a derivative
   /// The output first, then what is saved. Integer inputs are empty arrays here (the case knows
   /// them).
   template <class S>

@@ -71,7 +71,7 @@ bool same_bits(const Outcome& a, const Outcome& b);
 /// ‖a - b‖ / ‖b‖; NaN when anything is NaN, infinite when b is zero and a is not.
 double relative_error(const std::vector<float>& a, const Values& b);
 
-/// `bound` is that on the relative error of a float32 computation whose elements are sums of K terms: c eps sqrt(K),
+/// Bounds the relative error of a float32 computation whose elements are sums of K terms: c eps sqrt(K),
 /// eps = 2^-24 (unit round-off), rounding errors adding up like a random walk. c = 4 covers the few roundings before
 /// and after each sum and the 1-3 ulp of exp and tanh; the largest error seen is 0.6 of it.
 double bound(double terms);

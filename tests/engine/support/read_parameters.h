@@ -1,4 +1,4 @@
-// This file reads a store's parameters as the double-precision reference takes them.
+// Reads a store's parameters as the double-precision reference takes them.
 #pragma once
 
 #include <cstdint>

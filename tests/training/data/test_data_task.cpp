@@ -33,7 +33,7 @@ std::shared_ptr<const Task> named(const std::string& name) {
   return make_task(spec);
 }
 
-// Has a text whose every position can be told: symbols U+0100.. in ascending order, all different.
+// A text whose every position can be told: symbols U+0100.. in ascending order, all different.
 std::shared_ptr<const Task> counting_task(int32_t length, int32_t T) {
   std::string text;
   for (int32_t i = 0; i < length; ++i) append_utf8(static_cast<char32_t>(0x100 + i), text);

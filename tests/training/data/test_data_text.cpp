@@ -67,7 +67,7 @@ TEST_CASE("utf8: what the standard forbids is invalid", "[data]") {
       "\xf5\x80\x80\x80",  //
       "\xff",              //
       "\xfe",              //
-      "\xc3(",             // second byte is no continuation
+      "\xc3(",             // second byte is not a continuation
       "\xe2\x82(",         // third
       "\xf0\x9f\x98(",     // fourth
       "\xe2(\xac",         //

@@ -1,5 +1,5 @@
 // These tests hold the version of the engine's numbers: checksums of some runs by instruction set. A change of a bit
-// that training computes has to raise kNumbersVersion, or stored results of before would be taken for those of now.
+// that training computes has to raise kNumbersVersion, or earlier stored results would be taken for today's.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ struct Known {
   uint64_t sums[4];  // one a run of checksum_runs()
 };
 
-// Has these runs. If a run differs, raise kNumbersVersion, then write down what the message says.
+// These runs. If a run differs, raise kNumbersVersion, then write down what the message says.
 constexpr int32_t kVersion = 1;
 constexpr Known kKnown[] = {
     {"avx3", {0x2696dea9f375c7c3, 0x3247856cb48aa72c, 0x4562a30c766906c8, 0xeb36d388c6e551fb}},

@@ -1,4 +1,4 @@
-// `DisturbedModel` is what the tests of live measurements measure; `number` finds a measurement by its name.
+// What the tests of live measurements measure; `number` finds a measurement by its name.
 #pragma once
 
 #include <algorithm>
@@ -38,7 +38,7 @@ struct DisturbedModel {
     const std::vector<float> all = program->read(tape.value(v).name);
     return {all.begin(), all.begin() + static_cast<int64_t>(count)};
   }
-  /// Has the given width: a single number as often, `absent` where there is no such parameter.
+  /// The given width: a single number as often, `absent` where there is no such parameter.
   std::vector<double> parameter(const std::string& name, size_t width, double absent) const {
     const int32_t p = store.find(name);
     if (p < 0) return std::vector<double>(width, absent);

@@ -39,7 +39,7 @@ ModelConfig small_model(Placement placement, NormKind norm = NormKind::LayerNorm
   return config;
 }
 
-/// `ReplayedModel` was replayed once on a batch of three sequences.
+/// A model that was replayed once on a batch of three sequences.
 struct ReplayedModel : DisturbedModel {
   explicit ReplayedModel(const ModelConfig& c) : DisturbedModel(c, {.batch = 3, .sequence = 11}) {
     replay(random_batch(config, 3, 11, 9));
@@ -76,7 +76,7 @@ void weigh(const ReplayedModel& f, ValueId weights, size_t place, size_t count,
   for (size_t i = 0; i < from.size(); ++i) to[i] += w[(shared ? 0 : i / D * count) + place] * from[i];
 }
 
-/// `beta2_of_streams` carries the components through every stream as tensors.
+/// Carries the components through every stream as tensors.
 std::vector<std::vector<double>> beta2_of_streams(const ReplayedModel& f) {
   const size_t n = static_cast<size_t>(f.config.d_model) * 11;
   const bool of_depth = stream_layout(f.config.decoder).over_depth();
@@ -118,7 +118,7 @@ double gpas_factor(const ReplayedModel& f, const std::string& sublayer) {
   return 1 - a / (1 + std::exp(-a));
 }
 
-/// `reference_beta2` is beta^2 of the first sequence, from the definition, in double.
+/// Beta^2 of the first sequence, from the definition, in double.
 std::vector<std::vector<double>> reference_beta2(const ReplayedModel& f) {
   if (!stream_layout(f.config.decoder).one()) return beta2_of_streams(f);
   const size_t D = static_cast<size_t>(f.config.d_model), T = 11, n = D * T;
@@ -358,7 +358,7 @@ std::vector<float> frame_at(const Run& run, int32_t step) {
   return all;
 }
 
-/// Has the live numbers of a run at a step, in the layout's order. Those of its update follow, which are of the
+/// The live numbers of a run at a step, in the layout's order. Those of its update follow, which are of the
 /// step's batch.
 std::vector<float> live_at(const Run& run, int32_t step) {
   const std::vector<float> all = frame_at(run, step);

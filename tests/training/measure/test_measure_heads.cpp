@@ -37,7 +37,7 @@ ModelConfig headed_model() {
   return config;
 }
 
-/// `HeadedRun` was replayed once on a batch of two sequences; both are measured.
+/// A run that was replayed once on a batch of two sequences; both are measured.
 struct HeadedRun : DisturbedModel {
   explicit HeadedRun(const ModelConfig& c, uint64_t seed = 3)
       : DisturbedModel(c, {.batch = 2, .sequence = kTokens}, seed) {
@@ -245,7 +245,7 @@ TEST_CASE("the effective rank of states is that of its definition, 1 on a line a
     }
     return sum / static_cast<double>(sequences);
   };
-  // The rows' products here, and those of the features where these are fewer, have the same eigenvalues but for zeros.
+  // The products of rows here, and of the features where these are fewer, have the same eigenvalues but for zeros.
   for (const int32_t width : {24, 8}) {
     ModelConfig config = headed_model();
     config.d_model = width;

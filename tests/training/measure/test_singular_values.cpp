@@ -12,7 +12,7 @@ namespace normscope::test_singular_values {
 
 using Doubles = std::vector<double>;
 
-/// Has these singular values: a diagonal whose neighbouring rows, then columns, are rotated, some times over.
+/// These singular values: a diagonal whose neighbouring rows, then columns, are rotated, some times over.
 Doubles built(const Doubles& values, size_t rows, size_t cols) {
   Doubles a(rows * cols, 0.0);
   for (size_t i = 0; i < values.size(); ++i) a[i * cols + i] = values[i];
@@ -51,7 +51,7 @@ TEST_CASE("singular values: those that a matrix was built from, of any shape, la
   check_values(singular_values({3, 4}, 2, 1), {5});
   check_values(singular_values({3, 4}, 1, 2), {5});
   CHECK(singular_values(Doubles(6, 0.0), 2, 3) == Doubles{0, 0});
-  for (const double scale : {1e-200, 1e200}) {  // whose squares are no numbers
+  for (const double scale : {1e-200, 1e200}) {  // whose squares are not numbers
     Doubles scaled = built(apart, 6, 5);
     for (double& x : scaled) x *= scale;
     check_values(singular_values(scaled, 6, 5), {5 * scale, 3 * scale, 1e-3 * scale, 1e-7 * scale, 0});

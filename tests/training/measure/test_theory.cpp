@@ -242,7 +242,7 @@ TEST_CASE("agreement: the text's own frequencies", "[theory]") {
 
 // These tests hold every line that a plot may draw beside a network against networks at initialisation: which
 // placements have which lines, and how far measurements are from each. `normscope_training_tests "[theory-table]"`
-// prints the table of docs/theory.md.
+// prints the table that docs/theory.md sums up.
 
 namespace {
 

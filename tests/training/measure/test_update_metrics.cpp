@@ -30,7 +30,7 @@ RunSpec spec_of(const std::string& optimizer, const char* decay = "0", const cha
   return spec;
 }
 
-/// Has an eps below all gradients: those of key biases are nothing but rounding, about as large as the usual.
+/// An eps below all gradients: key biases have nothing but rounding, about as large as the usual eps.
 RunSpec bare_spec(const std::string& optimizer) {
   RunSpec spec = spec_of(optimizer);
   set_field(spec, "train.eps", "1e-15");
@@ -68,7 +68,7 @@ void each_number(Run& run, const Store& before, const std::string& part, const B
   }
 }
 
-/// The share of a part's numbers that have a gradient: those of a silent unit have none.
+/// The share of a part's numbers that have a gradient: a silent unit's have none.
 double share_reached(Run& run, const std::string& part) {
   double reached = 0, all = 0;
   each_number(run, run.store(), part, [&](const ParameterInfo&, double g, double, double, double) {

@@ -109,7 +109,7 @@ class Ray {
     double value = 0, residual = 0;
     Parameters direction;
   };
-  /// `top` does power iteration; the Hessian times a vector is a central difference of gradients in double.
+  /// Does power iteration; the Hessian times a vector is a central difference of gradients in double.
   Top top(int iterations = 60) const {
     Top found{0, 0, update_};
     for (int i = 0; i < iterations; ++i) {
@@ -237,7 +237,7 @@ TEST_CASE("critical rate: where the loss in double crosses its start along the u
   }
 }
 
-/// Has nearly even targets, so that SGD comes near a minimum, where the loss is nearly quadratic.
+/// Nearly even targets, so that SGD comes near a minimum, where the loss is nearly quadratic.
 RunSpec near_a_minimum() {
   return spec_with("pre", {{"model.activation", "gelu"},
                            {"train.optimizer", "sgd"},

@@ -157,7 +157,7 @@ TEST_CASE("placement: an encoder-decoder with tables of its own for each stack",
 namespace normscope::test {
 namespace {
 
-/// Has the worst distances of a row's mean and variance from 0 and 1.
+/// The worst distances of a row's mean and variance from 0 and 1.
 std::pair<double, double> distance_from_normal(const std::vector<float>& x, size_t width) {
   double worst_mean = 0, worst_variance = 0;
   for (size_t r = 0; r < x.size(); r += width) {

@@ -296,7 +296,7 @@ TEST_CASE("commands that cannot be are answered and change nothing", "[lab]") {
   refused("there is no run 9");
   CHECK(view_after(lab, session::Play{})->step == 60);
   CHECK(lab.view()->message == "");
-  lab.post(session::Play{});  // the end of a budget is no wall: as many steps again
+  lab.post(session::Play{});  // the end of a budget is not a wall: as many steps again
   CHECK(rest(lab)->step == 120);
   CHECK(lab.view()->budget == 120);
   CHECK(lab.view()->message == "");

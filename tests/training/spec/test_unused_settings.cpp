@@ -271,7 +271,7 @@ TEST_CASE("unused settings: the reason names what decides and the way out", "[sp
   RunSpec copies = small_spec();
   set_field(copies, "data.name", "copy");
   CHECK_FALSE(unused_reason(copies, "data.seed").empty());
-  // Most fields count in every run, and none of the table has a name that is no field.
+  // Most fields count in every run, and none of the table has a name that is not a field.
   int unused_here = 0;
   for (const Field& field : spec_fields())
     unused_here += !field.added && !unused_reason(small_spec(), field.key).empty();

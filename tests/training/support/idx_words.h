@@ -7,7 +7,7 @@
 
 namespace normscope::test {
 
-/// Has four bytes of each number, the largest first.
+/// Four bytes of each number, the largest first.
 inline std::string idx_words(std::initializer_list<uint32_t> values) {
   std::string bytes;
   for (uint32_t v : values)

@@ -25,7 +25,7 @@ inline ModelConfig small_config(Placement placement, Architecture architecture =
   return config;
 }
 
-/// Has symbols of the small vocabulary.
+/// Symbols of the small vocabulary.
 inline const std::vector<int32_t> kText{3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5};
 
 struct SmallModel {

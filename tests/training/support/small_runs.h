@@ -38,7 +38,7 @@ inline std::shared_ptr<const Task> small_task(const DataSpec& data = small_spec(
   return known.back().second;
 }
 
-/// Has two threads under the thread sanitizer, for it to watch. Elsewhere it has one: two tests run at
+/// Two threads under the thread sanitizer, for it to watch. Elsewhere it has one: two tests run at
 /// a time, and a pool that waits for a core of another takes longer than both steps. The bits are the same.
 inline Backend& shared_backend() {
 #ifdef __SANITIZE_THREAD__

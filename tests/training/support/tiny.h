@@ -18,7 +18,7 @@ inline constexpr std::pair<std::string_view, std::string_view> kTinySizes[] = {{
                                                                                {"model.sequence", "16"},
                                                                                {"train.batch", "4"}};
 
-/// `make_tiny` with `layers` 0 keeps the run's own number of layers.
+/// With `layers` 0 the run keeps its own number of layers.
 inline void make_tiny(RunSpec& spec, int layers = 2) {
   if (layers > 0) set_field(spec, "model.layers", std::to_string(layers));
   for (const auto& [key, value] : kTinySizes) set_field(spec, key, value);

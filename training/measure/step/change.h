@@ -1,4 +1,4 @@
-// `change_of` says what becomes of a program when its wiring changes: which instructions came, which went, and which
+// Says what becomes of a program when its wiring changes: which instructions came, which went, and which
 // now work on other tensors. Called by normscope tape --against.
 #pragma once
 

@@ -1,4 +1,4 @@
-// `Fold` is one training step folded at its loss: forward instructions down, backward instructions up, so that an op
+// One training step folded at its loss: forward instructions down, backward instructions up, so that an op
 // and its gradient stand on one line. Layers and sub-layers fold too, with sums. Called by normscope tape --fold.
 #pragma once
 

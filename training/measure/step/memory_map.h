@@ -1,4 +1,4 @@
-// `MemoryMap` is the memory of a Program as address by time: every buffer from the instruction that first writes it
+// The memory of a Program as address by time: every buffer from the instruction that first writes it
 // to the last that reads it, and what sharing saves over giving every tensor its own place. Called by normscope tape
 // --memory.
 #pragma once

@@ -1,4 +1,4 @@
-// `NumericCheck` is the gradient of one element by differences. It runs one instruction alone, with the gradient that
+// The gradient of one element by differences. It runs one instruction alone, with the gradient that
 // arrives at its output, so that nothing else of the network can hide or excuse an error. Called by normscope tape
 // --check.
 #pragma once

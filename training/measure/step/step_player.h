@@ -1,4 +1,4 @@
-// `StepPlayer` executes one training step of a run one instruction at a time on a copy, with a Store and a program of
+// Executes one training step of a run one instruction at a time on a copy, with a Store and a program of
 // its own, so that the run never notices. Every tensor keeps its memory, whatever the run's plan. Called by normscope
 // tape --values and --check; made by Run::play_next.
 #pragma once
@@ -36,7 +36,7 @@ class StepPlayer {
  public:
   using Recorder = std::function<ValueId(Tape&)>;  ///< records the model, returns the loss
 
-  /// In its state before the step, for the player alone; `inputs` are those of the step. The batch is zero
+  /// In its state before the step, for the player alone; `inputs` belong to the step. The batch is zero
   /// until program() is filled. `options` has the run's update and clip; loss and memory are set here. Throws Error
   /// as seal does.
   StepPlayer(Store store, const Recorder& record, SealOptions options, const StepInputs& inputs);
@@ -49,8 +49,8 @@ class StepPlayer {
 
   size_t size() const { return data().instructions.size(); }
   size_t position() const { return position_; }  ///< number of executed instructions
-  /// Executes up to that position, or begins anew when it lies behind: the state is that of a step played
-  /// exactly so far, to the bit. Throws Error beyond size().
+  /// Executes up to that position, or begins anew when it lies behind: the state is as if a step had been
+  /// played exactly so far, to the bit. Throws Error beyond size().
   void seek(size_t position);
 
   /// These list what an instruction reads (see backward_reads) and writes, in the order of its listing.

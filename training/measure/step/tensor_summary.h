@@ -1,4 +1,4 @@
-// `TensorSummary` is the few numbers and the small picture that say what is in a tensor: moments, extremes,
+// The few numbers and the small picture that say what is in a tensor: moments, extremes,
 // histogram, the first number that is not finite, and a heat map that keeps extremes. Called by StepPlayer and what
 // shows its tensors.
 #pragma once

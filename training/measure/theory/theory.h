@@ -36,21 +36,21 @@ struct Bounds {
   double low = 0, high = 0;
 };
 
-/// "feed-forward gain": `feed_forward_gain` is the variance of W2 relu(W1 x) over that of x under Xavier, 1/2 for F =
-/// D and 0.32 for F = 4D:
+/// "feed-forward gain": the variance of W2 relu(W1 x) over the variance of x under Xavier, 1/2 for F = D and 0.32 for
+/// F = 4D:
 ///   g(r) = 2r / (1 + r)^2
 double feed_forward_gain(double r);
-/// "Lemma 2, Post-LN": `post_residual_square` is the mean square of x + FFN(x) before the norm on the stream, 1 + g
+/// "Lemma 2, Post-LN": the mean square of x + FFN(x) before the norm on the stream, 1 + g
 /// (3/2 for F = D).
 double post_residual_square(double r);
-/// "Lemma 2, Pre-LN": `pre_stream_square` bounds the mean square of the stream after `layers` whole layers: 1 + l/2
+/// "Lemma 2, Pre-LN": bounds of the mean square of the stream after `layers` whole layers: 1 + l/2
 /// to 1 + 3l/2 for F = D.
 Bounds pre_stream_square(int32_t layers, double r, double q0 = 1);
-/// "correlation map": `relu_correlation` is the cosine of relu(Wx) and relu(Wy) for x, y of cosine c, over that of
-/// equal vectors.
+/// "correlation map": the cosine of relu(Wx) and relu(Wy) for x, y of cosine c, over the cosine for equal
+/// vectors.
 double relu_correlation(double c);
 
-/// "mean field": `MeanField` has the numbers that a recursion gives within the bounds of Lemma 2, for uniform
+/// "mean field": the numbers that a recursion gives within the bounds of Lemma 2, for uniform
 /// attention over n tokens that are uncorrelated at first. One entry for each layer.
 struct MeanField {
   double square = 0;  ///< Pre-LN: q after the layer; Post-LN: q of the attention's residual sum
@@ -74,10 +74,10 @@ double own_share(double branch_variance, double input_variance);
 double own_shares_post(int32_t sublayers, double v);
 double own_shares_pre(int32_t sublayers, double v);
 
-/// "last layer": `last_layer_gradient` is the norm of dL/dW2 of the last layer, averaged over n tokens:
+/// "last layer": the norm of dL/dW2 of the last layer, averaged over n tokens:
 ///   sqrt( D r/(1+r) g^2 (1 + (n-1) a) / (n q) )
-/// q is the mean square of the last norm's input, g^2 that of a token's loss gradient at the output. a is the mean
-/// over pairs of tokens of kappa(c) eta, with c the cosine of their states and eta that of their gradients.
+/// q is the mean square of the last norm's input, g^2 the mean square of a token's loss gradient at the output. a is the mean
+/// over pairs of tokens of kappa(c) eta, with c the cosine of their states and eta the cosine of their gradients.
 double last_layer_gradient(double width, double n, double q, double g2 = 1, double a = 0, double r = 1);
 
 /// How alike places of a text are: probabilities for two places drawn at random, from counts.
@@ -116,7 +116,7 @@ std::vector<double> pre_gradient_profile(std::span<const double> squares);
 /// Tells two places of a batch: of one sequence, at one place of two sequences, at two places of two
 /// sequences.
 enum PairPlace : size_t { kSequence, kColumn, kApart, kPairPlaces };
-/// Has a number by place, and then for one symbol (0) or two (1).
+/// A number by place, and then for one symbol (0) or two (1).
 template <typename T>
 using Pairs = std::array<std::array<T, 2>, kPairPlaces>;
 
@@ -180,14 +180,14 @@ struct Question {
   bool decoder = true;  ///< which of two stacks
   Loss loss = Loss::BatchMean;
   double same_token = 0;  ///< Agreement::token; 0: not known
-  /// For Gradient, in a decoder with cross-attention: the measured variance of each layer's cross branch over that of
-  /// its skip path at step 1.
+  /// For Gradient, in a decoder with cross-attention: the measured variance of each layer's cross branch over its
+  /// skip path's at step 1.
   std::span<const double> cross_variance{};
 };
 
 /// A line for a plot: low[k] at layer x[k]; a band where `high` is not empty. The mean over a few networks
-/// at initialisation lies within a factor `within` of it (of the band's nearer edge): docs/theory.md has the
-/// measurements.
+/// at initialisation lies within a factor `within` of it (of the band's nearer edge): docs/theory.md sums up
+/// the measurements.
 struct Line {
   const Equation* equation = nullptr;
   std::vector<double> x, low, high;

@@ -18,7 +18,7 @@ namespace normscope::theory {
 /// keys, and which ones decides.
 inline constexpr double kMostLogits = 16;
 
-/// Has the mean squares of what meets where a branch joins, scales included, as live measurements take
+/// The mean squares of what meets where a branch joins, scales included, as live measurements take
 /// their variances.
 struct SublayerAtStart {
   double stream = 0, branch = 0;

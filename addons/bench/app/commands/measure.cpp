@@ -32,7 +32,7 @@ struct MeasureOptions {
 
 using nlohmann::json;
 
-/// Has text in its first column and numbers in the others; as JSON each row is an object.
+/// Text in its first column and numbers in the others; as JSON each row is an object.
 struct Table {
   std::vector<std::string> columns;  ///< names as in JSON
   std::vector<std::pair<std::string, std::vector<double>>> rows;
@@ -127,7 +127,7 @@ Table curvature(Run& run, const MeasureOptions&) {
            {"gradient", {next.gradient.critical_rate, next.gradient.curvature}}}};
 }
 
-/// Has two rows of each matrix: the update's and the weights'. As JSON they are one, with all values.
+/// Two rows of each matrix: the update's and the weights'. As JSON they are one, with all values.
 Table spectrum(Run& run, const MeasureOptions&) {
   Table table{
       {"matrix", "norm", "over_weights", "stable_rank", "effective_rank", "at_90%", "median", "at_10%"}, {}};

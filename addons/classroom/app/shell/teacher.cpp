@@ -1,4 +1,4 @@
-// This file takes a lesson from its begin to its code. See teacher.h.
+// Takes a lesson from its begin to its code. See teacher.h.
 #include "addons/classroom/app/shell/teacher.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// This file draws the panel in which a teacher prepares a lesson, and the menu of a control or a group. See teacher.h.
+// Draws the panel in which a teacher prepares a lesson, and the menu of a control or a group. See teacher.h.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -181,7 +181,7 @@ void draw_head(Ui& ui, Rect& rest, Teaching& teaching) {
     teaching.pointing = !teaching.pointing;
 }
 
-// Has the code and the two ways to begin; true: begin.
+// The code and the two ways to begin; true: begin.
 bool draw_foot(Ui& ui, Rect& rest, Teaching& teaching) {
   text_field(ui, "teacher/code", rest.take_top(28, 6), tr("A code to leave the lesson"), teaching.code,
              tr("Whoever has it ends the lesson. It keeps honest students honest; it is no security."));

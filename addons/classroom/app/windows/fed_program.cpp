@@ -1,5 +1,5 @@
-// `FedProgram` refuses: the programs that it feeds write to a file by its number (FedProgram::kMade), which Windows has
-// not.
+// No program is fed on Windows: the fed programs write to a file by its number (FedProgram::kMade), which Windows
+// does not have.
 #include "addons/classroom/app/commands/film/fed_program.h"
 
 #include "engine/core/error.h"

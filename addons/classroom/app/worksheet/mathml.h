@@ -1,4 +1,4 @@
-// `mathml` writes a formula as MathML, which browsers lay out and print by themselves. The prose of a worksheet calls
+// Writes a formula as MathML, which browsers lay out and print by themselves. The prose of a worksheet calls
 // it.
 #pragma once
 

@@ -80,7 +80,7 @@ void add_start(const Sheet& sheet, const Figure& figure, plot::PlotSpec& plot) {
   plot.series.push_back(std::move(point));
 }
 
-/// Has the axes, the theory and what is known without training; before the prediction neither theory nor lines.
+/// The axes, the theory and what is known without training; before the prediction neither theory nor lines.
 plot::PlotSpec axes(const Sheet& sheet, const Figure& figure, bool predicting) {
   FigureData data;
   data.level = sheet.kept ? sheet.kept->level : 0;

@@ -1,5 +1,5 @@
-// The sheet is what all parts of a worksheet are made from. It shows what was measured: a number in the teacher's copy,
-// a blank in the student's. A part that shows a number by any other way gives the answer away: test_worksheet changes
+// All parts of a worksheet are made from its sheet, which shows a measured number in the teacher's copy and a blank in
+// the student's. A part that shows a number by any other way gives the answer away: test_worksheet changes
 // all numbers and expects the same student's copy.
 #pragma once
 
@@ -20,7 +20,7 @@ struct Sheet {
   const Spread* spread(const std::string& measure) const;
   /// The mean with its unit, marked as an answer; or a blank followed by the unit.
   std::string mean(const std::string& measure) const;
-  /// Adds the range over the seeds.
+  /// The same with the range over the seeds.
   std::string range(const std::string& measure) const;
   /// Shows the text as an answer, or a blank.
   std::string answer(const std::string& text, std::string_view unit = {}) const;

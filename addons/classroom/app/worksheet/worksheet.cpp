@@ -23,7 +23,7 @@ namespace {
 
 using ui::svg_escaped;
 
-// Has sizes of paper; widths follow it, so that A4 and Letter both hold a page.
+// Widths follow the size of the paper, so that A4 and Letter both hold a page.
 constexpr const char* kStyle = R"(@page{margin:18mm}
 *{box-sizing:border-box}
 body{font:11pt/1.45 Georgia,'DejaVu Serif',serif;color:#000;background:#fff;max-width:178mm;margin:8mm auto;padding:0 4mm}

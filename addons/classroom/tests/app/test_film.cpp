@@ -25,7 +25,7 @@ constexpr const char* kRuns = "[run.A]\n[run.B]\nmodel.placement = \"pre\"\n";
 constexpr const char* kSmall = " --size 1024x600";
 constexpr size_t kFrameBytes = size_t{1024} * 600 * 4;
 
-/// Has two runs of twelve steps: as Ctrl+S saves them, and as a window keeps them.
+/// Two runs of twelve steps: as Ctrl+S saves them, and as a window keeps them.
 struct Sessions {
   Folder folder;
   std::string config = folder.write("two.toml", std::string(kTiny) + kRuns);
@@ -80,7 +80,7 @@ TEST_CASE("film: the frames of a kept session differ, and the last one is the sc
               .code == 0);
   CHECK(s.bytes("f-0003.png") == s.bytes("still.png"));
 
-  // Of --from and --to the frames that are the same steps are the same; a single frame has no number.
+  // Frames of --from and --to that show the same step are equal; a single frame has no number.
   REQUIRE(s.film(s.kept, "to.png", "--to 6 --seconds 1 --fps 1").code == 0);
   CHECK(s.bytes("to.png") == s.bytes("f-0002.png"));
   REQUIRE(s.film(s.kept, "dark.png", "--from 12 --theme dark --seconds 1 --fps 1").code == 0);

@@ -1,4 +1,4 @@
-// What a teacher locked is no offer of the palette.
+// The palette does not offer what a teacher locked.
 #include "addons/classroom/app/shell/teacher.h"
 #include "addons/classroom/tests/app/classroom_of.h"
 #include "app/shell/palette_choices.h"

@@ -312,7 +312,7 @@ TEST_CASE("teacher: a hand that does anything changes no locked control") {
              std::holds_alternative<session::ForkRequest>(command);
     });
   };
-  {  // What the hand could do.
+  {  // What the user could do.
     LabDriver open(fixture::lab_view());
     open.driver.drag_by("settings/train.lr", {-30, 0}, "", 6);
     REQUIRE(edits(open) > 0);

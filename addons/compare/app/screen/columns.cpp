@@ -64,7 +64,7 @@ void CompareScreen::draw_time(Frame& f, Rect rest) {
   if (!f.compact()) draw_maps(f, rest, true);
 }
 
-/// Serves a hand on a plot over time: it moves the cursor, and zooms all these plots together.
+/// Serves the mouse on a plot over time: it moves the cursor, and zooms all these plots together.
 void CompareScreen::time_hit(Frame& f, const std::string& name, const plot::PlotHit& hit) {
   if (hit.hovered) hover_next_ = hit.x;
   across_.x = cells_.views[name].x;
@@ -425,7 +425,7 @@ void CompareScreen::draw_places(Frame& f, const Rect& rect, bool with_panel) {
   draw_loupe(f, rest);
 }
 
-/// Has a line a run: a click puts the cursor there and that layer under the loupe.
+/// A line a run: a click puts the cursor there and that layer under the loupe.
 void CompareScreen::draw_place_rows(Frame& f, Rect& rest) {
   Ui& ui = f.ui;
   Painter& p = ui.paint();

@@ -1,4 +1,4 @@
-// `CompareScreen` shows two to eight runs side by side, live, saved or recorded elsewhere; one of them is the baseline.
+// Shows two to eight runs side by side, live, saved or recorded elsewhere; one of them is the baseline.
 // It is state plus draw() without a window: it reads a LabView, returns a Desk, and shares the step cursor with the
 // Lab. Comparing computes what it shows, off the thread that draws. draw_app draws it.
 //

@@ -24,7 +24,7 @@ double seconds_since(Clock::time_point begin) {
 
 }  // namespace
 
-/// The rest before a comparison, which a hand cuts short.
+/// The rest before a comparison, which a user cuts short.
 struct Comparing::Pause {
   std::mutex mutex;
   std::condition_variable changed;

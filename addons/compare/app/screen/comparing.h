@@ -1,6 +1,6 @@
-// `Comparing` makes comparisons off the thread that draws. That thread asks in every frame and gets the newest
+// Makes comparisons off the thread that draws. That thread asks in every frame and gets the newest
 // comparison that is ready, with its plots, so a frame in which nothing changed computes nothing. While runs train,
-// comparisons take at most a quarter of one thread's time; a choice of the hand does not wait for that.
+// comparisons take at most a quarter of one thread's time; a user's choice does not wait for that.
 #pragma once
 
 #include <functional>
@@ -38,7 +38,7 @@ class Comparing {
   Comparing& operator=(const Comparing&) = delete;
 
   /// The newest comparison that is ready, null before the first, and asks for another where the keys
-  /// differ. `data` is the key of what was measured, `chosen` that of the rest. `runs` is called when a comparison
+  /// differ. `data` is the key of what was measured, `chosen` the key of the rest. `runs` is called when a comparison
   /// begins. Without `wake` the comparison is made at once.
   std::shared_ptr<const ComparisonView> newest(const std::string& data, const std::string& chosen,
                                                const compare::Choice& choice,

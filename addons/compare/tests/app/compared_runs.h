@@ -31,7 +31,7 @@ inline std::vector<StatInfo> layout(bool gradients = true) {
   return stats;
 }
 
-/// Has loss 3 + 0.1 seed, gradient norms 0.1, updates 0.02, weights 4, states 1; constant in time.
+/// Loss 3 + 0.1 seed, gradient norms 0.1, updates 0.02, weights 4, states 1; constant in time.
 inline std::shared_ptr<History> history(int32_t steps, uint64_t seed = 1, const Change& change = unchanged,
                                         bool gradients = true) {
   auto result = std::make_shared<History>(layout(gradients));
@@ -58,7 +58,7 @@ inline void add_seed(records::Recording& run, uint64_t seed, std::shared_ptr<con
   run.seeds.back().history = std::move(history);
 }
 
-/// A run of this program, whose batches equal those of every other run with the same seed.
+/// A run of this program, whose batches every other run with the same seed has too.
 inline records::Recording ours(std::string name, std::vector<std::shared_ptr<History>> histories) {
   records::Recording run;
   run.name = std::move(name);

@@ -606,7 +606,7 @@ TEST_CASE("compare: a difference that is not of the two ends says its step and i
   CHECK(d.when() == "at step 40, mean of 25");
   CHECK(contains(difference_sentence(all), "A at step 40, mean of 25: one seed"));
   CHECK(contains(end_table(all)[1][6] + end_table(all)[2][6], "at step 40, mean of 25; "));
-  // By its own end, 3.02, the baseline would be first: the order is that of the shared steps.
+  // By its own end, 3.02, the baseline would be first: the shared steps decide the order.
   CHECK(d.end < 0);
   CHECK(all.rows[0].run == 1);
   CHECK(all.rows[1].loss < all.rows[0].loss);

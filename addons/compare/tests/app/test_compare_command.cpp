@@ -18,7 +18,7 @@
 namespace normscope::test {
 namespace {
 
-/// Has runs of two layers; from step 5 on, W_K of layer 2 has an 8 times smaller gradient in all but A.
+/// Runs of two layers; from step 5 on, W_K of layer 2 has an 8 times smaller gradient in all but A.
 std::string log_of_runs(const std::string& letters, int steps, double loss = 3) {
   std::string text;
   for (int step = 1; step <= steps; ++step)

@@ -29,7 +29,7 @@ using test::contains, test::times_in;
 
 namespace {
 
-/// Has A and B with two seeds, B 0.4 nats above, its first W₂ far smaller from step 10 on; a port.
+/// A and B with two seeds, B 0.4 nats above, its first W₂ far smaller from step 10 on; a port.
 Comparison drawn_comparison() {
   const auto other = [](const std::string& stat, int32_t step, double value) {
     if (stat == "loss") return value + 0.4;

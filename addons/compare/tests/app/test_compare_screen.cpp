@@ -136,7 +136,7 @@ TEST_CASE("comparing and following on threads: what is ready is shown, and the b
   }
   REQUIRE(shown);
   CHECK(rung >= 2);
-  // A rest before the next one is cut short by the hand, and by the end.
+  // A rest before the next one is cut short by the user, and by the end.
   comparing.newest("more data", "choice", {}, none);
   comparing.newest("more data", "another choice", {}, none);
 }
@@ -426,7 +426,7 @@ TEST_CASE("followed file: a log is read while it grows; what is no log says so i
   CHECK(file.now()->version == version + 1);
   CHECK(file.now()->file.runs[0].seeds[0].history->last_step() == 2);
 
-  // A line that cannot be read takes nothing from the others; a file of such lines alone is no log.
+  // A line that cannot be read takes nothing from the others; a file of such lines alone is not a log.
   std::ofstream(path, std::ios::app) << "not a line\n";
   CHECK(file.now()->file.broken == 1);
   CHECK(file.now()->error.empty());

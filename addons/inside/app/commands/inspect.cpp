@@ -87,7 +87,7 @@ int64_t parameters_of(const Store& store) {
   return count;
 }
 
-/// `show_inside` measures, and says all of it.
+/// Measures, and says all of it.
 Exit show_inside(const InspectOptions& options, Store& store, const ModelConfig& model, const Batch& text,
                  Inspection shown) {
   shown.inside = inside_of(store, model, text,

@@ -1,4 +1,4 @@
-// These are the tables of normscope inspect.
+// The tables of normscope inspect.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -98,7 +98,7 @@ LayerShares sums_of(size_t first, size_t last, const Share& share) {
   return sums;
 }
 
-/// Of all tokens together or, where one dominates, the median over the tokens.
+/// The shares over all tokens together or, where one dominates, their median over the tokens.
 LayerShares shares_of(const Inside::Sublayer& s, size_t first, bool dominated) {
   const size_t last = s.shares.size() - 1;
   if (!dominated) return sums_of(first, last, [&](size_t j) { return s.shares[j]; });
@@ -110,7 +110,7 @@ LayerShares shares_of(const Inside::Sublayer& s, size_t first, bool dominated) {
   return {median_of(by_token[0]), median_of(by_token[1]), median_of(by_token[2])};
 }
 
-/// Has a row for each layer: the shares of its last state.
+/// A row for each layer: the shares of its last state.
 void print_shares(const Inspection& of) {
   const std::vector<Inside::Sublayer>& all = of.inside.sublayers;
   const bool dominated = dominant_of(of.inside).has_value();

@@ -20,7 +20,7 @@ inline double length(const double* x, size_t n) {
   return std::sqrt(square);
 }
 
-/// Of one row.
+/// The logarithms of a row's probabilities.
 inline std::vector<double> log_softmax(const std::vector<double>& row) {
   double sum = 0;
   for (const double x : row) sum += std::exp(x);

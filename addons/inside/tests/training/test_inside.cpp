@@ -345,7 +345,7 @@ TEST_CASE("inside: what is no single text of symbols is refused in one line") {
 
 TEST_CASE("inside: the gradient at a token's state is what its position and, at the top, a bias learn from",
           "[inside]") {
-  // Positions are added to the first states as they are: the gradient of row t is that of token t's state. With one
+  // Positions are added to the first states as they are: row t has the gradient of token t's state. With one
   // target, only that token's last state has a gradient, which the last bias takes whole.
   InsideModel model(small_config(Placement::Pre));
   constexpr size_t kTarget = 4, kWidth = 24;

@@ -6,7 +6,7 @@
 
 namespace normscope::reference {
 
-/// largest_logits takes, for each head, the largest of all scores that attention sees, before a cap.
+/// Takes, for each head, the largest of all scores that attention sees, before a cap.
 template <class S>
 Array<S> largest_logits(const Array<S>& q, const Array<S>& k, const AttentionShape& a) {
   Array<S> out(at(a.H), S(-std::numeric_limits<double>::infinity()));

@@ -34,7 +34,7 @@ TEST_CASE("optimizers: Muon's momentum is no moment of Adam's, and its first ste
   };
   CHECK(all_zero(matrix, Store::Block::V));
   CHECK_FALSE(all_zero(matrix, Store::Block::M));
-  CHECK_FALSE(all_zero(table, Store::Block::V));  // what is no matrix of a layer has both of Adam's
+  CHECK_FALSE(all_zero(table, Store::Block::V));  // whatever is not a matrix of a layer has both of Adam's
 }
 
 TEST_CASE("examine: the spectrum of Muon's next update is even", "[examine]") {

@@ -10,7 +10,7 @@
 
 namespace normscope::reference {
 
-/// mix computes, at each position of x with parts x_i of `width` numbers and weights w of its own or of all,
+/// Computes, at each position of x with parts x_i of `width` numbers and weights w of its own or of all,
 ///   out_j  =  sum over i of w_ij x_i
 template <class S>
 Array<S> mix(const Array<S>& x, const Array<S>& w, MixSpec spec, int64_t width) {
@@ -30,7 +30,7 @@ Outputs<S> forward(Op<OpKind::Mix>, const Call<S>& c) {
   return {mix<S>(c.numbers(0), c.numbers(1), c.attributes.template as<MixSpec>(), c.shape(0).cols())};
 }
 
-/// divide_lines divides each line of n numbers by its sum: rows, or columns.
+/// Divides each line of n numbers by its sum: rows, or columns.
 template <class S>
 void divide_lines(S* m, int64_t n, bool rows) {
   for (int64_t line = 0; line < n; ++line) {
@@ -41,7 +41,7 @@ void divide_lines(S* m, int64_t n, bool rows) {
   }
 }
 
-/// softmax computes exp(x) over its sum in runs of n numbers, or with rounds, exp(x) of n x n numbers whose rows and
+/// Computes exp(x) over its sum in runs of n numbers, or with rounds, exp(x) of n x n numbers whose rows and
 /// columns are divided by their sums in turn.
 template <class S>
 Array<S> softmax(const Array<S>& x, SoftmaxSpec spec) {

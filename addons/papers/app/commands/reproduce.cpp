@@ -121,7 +121,7 @@ std::vector<DataSpec> data_of(const Claim& claim) {
   return data;
 }
 
-/// `check_pairs` refuses, before anything is trained, sentence pairs that are missing or too few for the pieces.
+/// Refuses, before anything is trained, sentence pairs that are missing or too few for the pieces.
 void check_pairs(const ReproduceOptions& options, const std::vector<const Claim*>& claims) {
   std::string missing;
   std::vector<DataSpec> different;
@@ -175,8 +175,8 @@ void write_recorded(const ReproduceOptions& options, reproduce::RecordedClaims r
   closing.save(options.recorded, "reproduce", [&] { return reproduce::to_text(recorded); });
 }
 
-/// Returns judged claims in the order in which they were chosen: those of the file of numbers and those
-/// measured now.
+/// Returns judged claims in the order in which they were chosen, from the file of numbers or measured
+/// now.
 std::vector<reproduce::Outcome> in_order(const std::vector<const Claim*>& chosen,
                                          const std::vector<const Claim*>& claims, reproduce::Visit& visit,
                                          std::map<const Claim*, reproduce::Outcome>& known) {

@@ -126,7 +126,7 @@ std::vector<grid::Axis> read_axes(const char* key, const RunSpec& base, Table& t
   return axes;
 }
 
-/// Requires at least three initialisations and three rates, because the best of fewer tries is no best.
+/// Requires at least three initialisations and three rates, because the best of fewer tries is not a best.
 void refuse_few(const Control& control, const Table& t) {
   const bool enough = control.axes.size() == kControlAxes &&
                       std::all_of(control.axes.begin(), control.axes.end(), [](const grid::Axis& axis) {
@@ -181,7 +181,7 @@ void read_subject(Claim& claim, Table& t) {
       t.refuse("subject", Message("'{}' is no field of a run: expected fields as train.warmup", key));
 }
 
-/// The fields in which two runs differ, those of the claim's subject apart.
+/// The fields in which two runs differ, apart from the claim's subject.
 std::vector<std::string_view> differing(const RunSpec& a, const RunSpec& b, const Claim& claim) {
   const auto among = [](const auto& keys, std::string_view key) {
     return std::find(std::begin(keys), std::end(keys), key) != std::end(keys);

@@ -1,7 +1,7 @@
 // A claim is one figure, table or theorem of a paper as a value: what claims/PAPER/ID.toml says. It has no behaviour:
 // the functions below read it, claim_runs.h says which runs it needs, finding.h judges it, the writers show it.
 //
-// Its runs, measures and checks are those of the lessons, in the lessons' own tables (course/lesson.h), so that a claim
+// It has the same runs, measures and checks as a lesson, in the lessons' own tables (course/lesson.h), so that a claim
 // and a lesson say the same thing with the same words. A claim's curves are Lines: of trained runs, of which RunNumbers
 // keeps every number that a line can ask for (experiments/run_numbers.h), or of fresh models, which the lessons measure.
 #pragma once
@@ -44,7 +44,7 @@ struct Beside {
 /// A curve over x for every seed.
 struct Line {
   enum class Of : uint8_t {
-    Run,  ///< a number of one run over its steps: every step for loss and excess, those of ladder() for the others
+    Run,   ///< a number of one run over its steps: every step for loss and excess, the steps of ladder() else
     Runs,  ///< a number at the end of each of several runs; x: 1, 2, ...
     Grid,  ///< the same of one run under every pair of values of its axes; x: the value of a single numeric axis,
            ///< else the cell's number from 1, the first axis fastest
@@ -195,7 +195,7 @@ Claim on_pairs(const Claim& claim);
 /// Reads one file. `pairs` is the folder of the sentence pairs that runs name (data.pairs, data.valid);
 /// empty: there is none. Where a file is missing there, [made_up.NAME] replaces [run.NAME]. Throws Error.
 Claim read_claim(const std::string& file, const std::string& pairs = {});
-/// `parse_claim` does the same from memory; `file` is the name for messages.
+/// Does the same from memory; `file` is the name for messages.
 Claim parse_claim(std::string_view toml, const std::string& file, const std::string& pairs = {});
 
 /// Lists what can be measured for the line's kind, when line.y is not among it; it is empty when it
@@ -214,7 +214,7 @@ struct Claims {
 /// `broken`.
 Claims read_claims(const std::string& folder, const std::string& pairs = {});
 
-/// Claims/ beside the program, or that of the sources; NORMSCOPE_CLAIMS overrides both.
+/// The folder claims/ beside the program, or in the sources; NORMSCOPE_CLAIMS overrides both.
 std::string claims_folder();
 
 }  // namespace normscope::reproduce

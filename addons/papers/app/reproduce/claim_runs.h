@@ -29,7 +29,7 @@ struct Seeds {
 /// The trained runs of one line, in the order of its x; none for a line without training.
 /// Throws Error for values that do not fit together.
 std::vector<experiments::Experiment> experiments_of(const Claim& claim, const Line& line, uint64_t seed);
-/// `experiments_of` a claim returns the runs of all its lines, each once and after the run that it starts from.
+/// The runs of all of a claim's lines, each once and after the run that it starts from.
 std::vector<experiments::Experiment> experiments_of(const Claim& claim, uint64_t seed);
 /// The runs that choose the controls of a claim: every cell of each control with every one of
 /// kTuningSeeds.

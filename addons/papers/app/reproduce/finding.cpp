@@ -425,7 +425,7 @@ std::string to_text(const RecordedClaims& claims) {
 
 std::optional<RecordedFindings> record_of(const Outcome& outcome) {
   const Claim& claim = *outcome.claim;
-  // Numbers of the made-up translation would be taken for those of the missing sentence pairs.
+  // Numbers of the made-up translation would be taken for numbers of the missing sentence pairs.
   if (outcome.finding == Finding::Unknown || !claim.beyond.empty() || !claim.missing.empty())
     return std::nullopt;
   RecordedFindings r{definition_of(claim, outcome.seeds), outcome.seeds, {}, {}, {}, {}};

@@ -24,7 +24,7 @@ namespace normscope::reproduce {
 struct CheckResult : course::Verdict {
   bool opposite = false;  ///< every seed lies in the opposite band
   Finding finding = Finding::Unknown;
-  /// Says that the word for the check is speed, not quality: it compares losses of which some still fell by
+  /// Whether the word for the check is speed, not quality: it compares losses of which some still fell by
   /// more than kLevel of the claimed difference in the last quarter, or the claim says so itself.
   bool speed = false;
   bool compares = false;  ///< compares runs at their end, in a claim of quality or of speed
@@ -38,7 +38,7 @@ struct Outcome {
   const Claim* claim = nullptr;
   std::shared_ptr<const Claim>
       own{};  ///< what `claim` points to where it is not the caller's: its controls are chosen
-  /// Says that some measures are known by mean and range alone (RecordedFindings): their values are the ends
+  /// Whether some measures are known by mean and range alone (RecordedFindings): their values are the ends
   /// of the range.
   bool spread_alone = false;
   int32_t seeds = 0;        ///< asked for

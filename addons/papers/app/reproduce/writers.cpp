@@ -112,8 +112,8 @@ Json claim_json(const Outcome& outcome) {
 /// Whether all of its runs are there, with the time that they took.
 bool is_timed(const Outcome& outcome) { return outcome.finding != Finding::Unknown && outcome.seconds > 0; }
 
-/// The speed of a core, measuring included, over the finished runs; without any it is that of
-/// docs/reproduction.md.
+/// The speed of a core, measuring included, over the finished runs; without any, as over all
+/// claims.
 double flop_a_second(const std::vector<Outcome>& outcomes) {
   constexpr double kUsual = 5e10;
   double flop = 0, seconds = 0;
@@ -176,7 +176,17 @@ experiments::TableRow page_row(const Outcome& outcome) {
   return {"`" + claim.id + "`", claim.source.item, claim.says, measured, verdict};
 }
 
-/// Everything of one paper: which version of it numbers the figures, its claims as a table, then the setting of each
+/// Of a claim's setting what holds for our runs: `reproduce ID` and the claim's file tell the paper's as well.
+std::string our_setting(const std::string& setting) {
+  const std::string here = "Here: ";
+  const size_t ours = setting.find(here), theirs = setting.find("The paper");
+  if (ours == setting.npos) return setting;
+  std::string text = setting.substr(ours + here.size());
+  text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
+  return (theirs < ours ? setting.substr(0, theirs) : "") + text;
+}
+
+/// Everything of one paper: which version of it numbers the figures, its claims as a table, then our setting of each
 /// and the paper's numbers.
 std::string page_section(const std::vector<Outcome>& outcomes, const std::string& paper) {
   experiments::Table table{
@@ -191,9 +201,9 @@ std::string page_section(const std::vector<Outcome>& outcomes, const std::string
     const std::string seeds = outcome.checks.empty()
                                   ? ""
                                   : fmt::format(", {} seed{}", outcome.seeds, outcome.seeds == 1 ? "" : "s");
-    notes += fmt::format("- `{}`{}. {}", claim.id, seeds, claim.setting);
+    notes += fmt::format("- `{}`{}. {}", claim.id, seeds, our_setting(claim.setting));
     for (size_t i = 0; i < claim.numbers.size(); ++i)
-      notes += fmt::format("{}{} {}", i == 0 ? " Its numbers: " : "; ", claim.numbers[i].what,
+      notes += fmt::format("{}{} {}", i == 0 ? " The paper's numbers: " : "; ", claim.numbers[i].what,
                            stated_text(claim.numbers[i]));
     notes += claim.numbers.empty() ? "\n" : ".\n";
   }
@@ -317,9 +327,9 @@ std::string to_markdown(const std::vector<Outcome>& outcomes, const std::string&
       "| not at this scale | none of these |\n"
       "| no system yet | no run of this program could show it |\n"
       "| (speed, not quality) | the losses compared had not levelled off, or how far they still fell was not measured: `reproduce ID` says which |\n\n"
-      "Measured is the mean, and the range over the seeds where they differ; losses are in nats. Below each table stand the "
-      "settings, the paper's where it was checked and ours. Ours, where a setting says nothing else: {}. The rules and the "
-      "files of the claims: [claims/README.md](../claims/README.md).\n",
+      "Measured is the mean, and the range over the seeds where they differ; losses are in nats. Below each table stand "
+      "our settings; `normscope reproduce ID` tells the paper's beside them. Where a setting says nothing else: {}. The "
+      "rules and the files of the claims: [claims/README.md](../claims/README.md).\n",
       command, summary_text(outcomes), all.runs, all.steps, kUsualSetting);
   for (const std::string& paper : papers) out += page_section(outcomes, paper);
   return out;
@@ -333,7 +343,7 @@ constexpr float kClaimWidth = 960, kNames = 300, kPanel = 280, kOurs = kNames + 
                 kHead = 92, kPlotHeight = 380;
 constexpr TextStyle kBody{Face::Sans, type::body}, kTick{Face::Sans, type::tick};
 
-/// Has the number of the paper, a measure of ours, or both.
+/// The number of the paper, a measure of ours, or both.
 struct PictureRow {
   std::string what, unit;
   double paper = std::numeric_limits<double>::quiet_NaN();

@@ -10,7 +10,7 @@
 
 namespace normscope::reproduce {
 
-/// Has one line per claim: id, source, runs and steps, the core time that they took ("about 40 s" where
+/// One line per claim: id, source, runs and steps, the core time that they took ("about 40 s" where
 /// some are missing: an estimate from their arithmetic), and the verdict.
 std::string list_text(const std::vector<Outcome>& outcomes);
 /// Shows claim, setting, the paper's numbers and ours with their range over seeds, checks, verdict and why.
@@ -21,7 +21,7 @@ std::string summary_text(const std::vector<Outcome>& outcomes);
 /// Writes "normscope reproduction 1" (docs/log-format.md). Nothing in it depends on which machine trained a
 /// run, or when.
 nlohmann::json to_json(const std::vector<Outcome>& outcomes);
-/// Has one line per measure and seed.
+/// One line per measure and seed.
 std::string to_csv(const std::vector<Outcome>& outcomes);
 /// Draws the paper's numbers beside ours, and below them the claim's curves, in light colours, and in dark
 /// ones where the viewer prefers them.

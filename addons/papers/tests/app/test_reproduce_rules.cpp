@@ -37,7 +37,7 @@ Claim tiny(const std::string& from = "", const std::string& to = "") {
   return parse_claim(replaced(fixture::kTinyClaim, from, to), kFile);
 }
 
-/// Has both seeds of every measure that a verdict of the tiny claim needs.
+/// Both seeds of every measure that a verdict of the tiny claim needs.
 Values values(std::vector<double> lead, std::vector<double> shares = {0.1, 0.1}) {
   return {{"lead", std::move(lead)}, {"shares", std::move(shares)}, {"post", {3, 3}}, {"pre", {2, 2}}};
 }

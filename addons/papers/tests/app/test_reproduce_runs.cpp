@@ -290,7 +290,7 @@ TEST_CASE(
   const Visit stored = visit_tiny(claim, all, {.stored_only = true});
   CHECK(stored.outcomes[0].finding == Finding::Unknown);
   CHECK(json_of(visit_tiny(claim, all)) == json_of(straight));
-  // A store without any run has chosen nothing, though it may have those of the first cell.
+  // A store without any run has chosen nothing, though it may have the runs of the first cell.
   ResultStore empty(folder.file("empty"));
   CHECK(test::contains(visit_tiny(claim, empty, {.stored_only = true}).outcomes[0].sentence,
                        "choose its controls"));

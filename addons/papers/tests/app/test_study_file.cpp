@@ -15,7 +15,7 @@
 namespace normscope::test {
 namespace {
 
-/// Has two parts, of three cells and of four, which have two runs in common.
+/// Two parts, of three cells and of four, which have two runs in common.
 std::string small_study() {
   std::string set = "[";
   for (const std::string& one : tiny_set()) set += (set.size() > 1 ? ", \"" : "\"") + one + "\"";

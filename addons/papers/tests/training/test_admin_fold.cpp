@@ -48,7 +48,7 @@ double relative(const std::vector<float>& a, const std::vector<float>& b) {
   return std::sqrt(difference / size);
 }
 
-/// `Folded` trains, saves, folds and loads, and has the relative distance of the logits.
+/// Trains, saves, folds and loads, and has the relative distance of the logits.
 struct Folded {
   explicit Folded(const RunSpec& spec) : task(small_task(spec.data)) {
     run = make_run(spec);

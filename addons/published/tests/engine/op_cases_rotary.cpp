@@ -7,7 +7,7 @@
 namespace normscope::test {
 namespace {
 
-/// Has rows of a table that are no points of a circle, so that the transpose is not the inverse, and
+/// Rows of a table that are not points of a circle, so that the transpose is not the inverse, and
 /// `beyond` of them that no position is at.
 OpCase rotary_case(Shape x, RotarySpec spec, int64_t pairs, int64_t beyond) {
   Random random(static_cast<uint64_t>(x[0] * 1019 + x[1] * 41 + x[2] * 3 + pairs));

@@ -6,7 +6,7 @@
 
 namespace normscope::reference {
 
-/// rotary turns the pairs of each of H heads of x (..,T,D) by the table's row of the position, n cosines and n sines.
+/// Turns the pairs of each of H heads of x (..,T,D) by the table's row of the position, n cosines and n sines.
 template <class S>
 Array<S> rotary(const Array<S>& x, const Array<S>& table, int64_t T, int64_t D, int64_t n,
                 const RotarySpec& spec) {

@@ -20,7 +20,7 @@ size_t last_character_at(std::string_view text, size_t end) {
   return end;
 }
 
-/// `word_ends` and `word_begins` say whether a character of a word stands there.
+/// Whether a character of a word stands there.
 bool word_ends(std::string_view text, size_t end) {
   if (end == 0) return false;
   size_t at = last_character_at(text, end);

@@ -52,13 +52,13 @@ Normalizer read_replacement(const InputValue& value);
 /// inside.
 class Charsmap {
  public:
-  /// Throws Error where `value` is no table in base64.
+  /// Throws Error where `value` is not a table in base64.
   explicit Charsmap(const InputValue& value);
   /// Looks up each grapheme of at most five bytes as a whole, everything else character by character.
   std::string replaced(std::string_view text) const;
 
  private:
-  /// Has what replaces the shortest beginning of `part` that the table knows.
+  /// What replaces the shortest beginning of `part` that the table knows.
   std::optional<std::string_view> find(std::string_view part) const;
 
   std::vector<uint32_t> units_;
@@ -96,10 +96,10 @@ Surroundings read_surroundings(const InputValue& value);
 /// Makes tokens a text again ("decoder"): it changes the texts of the tokens; joined they are the text.
 using Decoder = std::function<void(std::vector<std::string>&)>;
 
-/// `read_decoder` puts, for null, a blank between tokens.
+/// For null it puts a blank between tokens.
 Decoder read_decoder(const InputValue& value);
 
-/// Writes every byte as a visible character, as byte-level vocabularies do: those of Latin-1 that
+/// Writes every byte as a visible character, as byte-level vocabularies do: bytes of Latin-1 that
 /// can be seen are themselves, the others follow from U+0100 on (Radford et al. 2019).
 std::string in_byte_alphabet(std::string_view bytes);
 /// Nothing where a character of the text stands for no byte.

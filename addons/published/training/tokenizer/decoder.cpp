@@ -92,7 +92,7 @@ Decoder read_byte_texts(const InputValue&) {
   };
 }
 
-// These are what BERT's own decoder takes back of its blanks, in this order.
+// What BERT's own decoder takes back of its blanks, in this order.
 void clean_up(std::string& text) {
   constexpr std::pair<std::string_view, std::string_view> kRows[] = {
       {" .", "."},   {" ?", "?"},           {" !", "!"},   {" ,", ","},     {" ' ", "'"},   {" n't", "n't"},

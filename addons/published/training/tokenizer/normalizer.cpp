@@ -67,7 +67,7 @@ Normalizer read_precompiled(const InputValue& value) {
   return [map = std::make_shared<Charsmap>(table)](std::string& text) { text = map->replaced(text); };
 }
 
-// These are the blocks of ideographs that BERT puts blanks around.
+// The blocks of ideographs that BERT puts blanks around.
 bool is_chinese(char32_t c) {
   constexpr std::pair<char32_t, char32_t> kBlocks[] = {
       {0x4e00, 0x9fff},   {0x3400, 0x4dbf},   {0x20000, 0x2a6df}, {0x2a700, 0x2b73f},

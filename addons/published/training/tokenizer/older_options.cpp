@@ -116,7 +116,7 @@ void OlderOptions::put(Token token) {
     same = std::move(token);
 }
 
-/// Nothing, too, for what is no number there, which the reader of the whole refuses.
+/// Nothing for another value than a number, too, which the reader of the whole refuses.
 std::optional<int32_t> OlderOptions::in_vocabulary(const std::string& token) const {
   const auto found = vocabulary_.find(token);
   if (found == vocabulary_.end() || !found->is_number_integer()) return std::nullopt;

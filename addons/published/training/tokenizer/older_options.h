@@ -31,7 +31,7 @@ struct OlderFiles {
 
 class OlderOptions {
  public:
-  /// Has the special tokens that a class has by itself, by their roles: "cls_token" is "[CLS]".
+  /// The special tokens that a class has by itself, by their roles: "cls_token" is "[CLS]".
   using Standard = std::map<std::string_view, std::string>;
 
   /// Throws Error for a key that is not known, and for a token whose number in a file is not the one that it gets.
@@ -41,7 +41,7 @@ class OlderOptions {
   std::optional<bool> maybe(const char* key) const;
   bool flag(const char* key, bool otherwise) const { return maybe(key).value_or(otherwise); }
 
-  /// Has the "added_tokens" of a tokenizer.json.
+  /// The "added_tokens" of a tokenizer.json.
   nlohmann::json add(const Standard& standard);
   /// The special token of a role; nothing: there is none. To be called after add().
   std::optional<std::string> text_of(std::string_view role) const;

@@ -1,4 +1,4 @@
-// `PublishedTokenizer` is the tokenizer of a published checkpoint: it gives the numbers that the library tokenizers
+// The tokenizer of a published checkpoint: it gives the numbers that the library tokenizers
 // gives, and the text that this makes of numbers.
 //
 // It reads tokenizer.json, in which a tokenizer is put together of components (normalizer, pre-tokenizer, model,

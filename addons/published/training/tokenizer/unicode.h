@@ -11,7 +11,7 @@ namespace normscope::tokenizer {
 /// Empty where utf8proc was built in, else says why not.
 std::string unicode_unavailable();
 
-/// Has U+FFFD in place of what is no UTF-8: one for the longest beginning of a character, as the Unicode
+/// U+FFFD in place of bytes that are not UTF-8: one for the longest beginning of a character, as the Unicode
 /// standard recommends and Python's bytes.decode(errors="replace") does it. All texts below are well-formed.
 std::string well_formed(std::string_view bytes);
 

@@ -58,7 +58,7 @@ char32_t small_letter(char32_t c, bool any_case) {
   return c >= 'A' && c <= 'Z' ? c | 0x20 : c;
 }
 
-/// `at` where none begins.
+/// Returns `at` where none begins.
 size_t contraction_end(std::string_view text, size_t at, bool any_case) {
   if (text[at] != '\'' || at + 1 >= text.size()) return at;
   size_t end = at + 1;

@@ -14,7 +14,7 @@ struct WordRule {
   bool lines_end;       ///< ends of lines join what is before them
 };
 
-/// `kGpt2Words` is the rule that the pre-tokenizer ByteLevel has by itself.
+/// The rule that the pre-tokenizer ByteLevel has by itself.
 inline constexpr WordRule kGpt2Words{false, false, 0, false};
 
 /// Nothing for an expression that is none of the published ones.

@@ -49,7 +49,7 @@ bool says(const std::vector<std::string>& sentences, const std::string& part) {
   return false;
 }
 
-/// Has a line a step with twelve gradient norms; a spike of 77 at step 5000.
+/// A line a step with twelve gradient norms; a spike of 77 at step 5000.
 std::string long_log(int lines) {
   std::string text;
   for (int i = 1; i <= lines; ++i) {

@@ -38,7 +38,7 @@ struct Measured {
     REQUIRE(at != names.end());
     return numbers[static_cast<size_t>(at - names.begin())];
   }
-  /// Has three numbers of each residual sum; without `missing`.
+  /// Three numbers of each residual sum; without `missing`.
   std::string line(const std::string& missing = "") const {
     std::string fields[3];
     for (int i = 1; i <= 2 * config.layers; ++i) {

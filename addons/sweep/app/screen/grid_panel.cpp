@@ -1,5 +1,5 @@
 // The grid panel has the sentence, the grid with its profiles or the line plot, and the key; grid_picture.h draws the
-// grid. A hand on the grid chooses a cell, or a region.
+// grid. On the grid a user chooses a cell, or a region.
 #include <fmt/format.h>
 #include <imgui.h>
 

@@ -123,7 +123,7 @@ void SweepScreen::show(Plan plan) {
   change(std::move(plan));
 }
 
-/// Has `done` false while a handle is still held, because what follows costs more than a frame.
+/// Leaves `done` false while a handle is still held, because what follows costs more than a frame.
 void SweepScreen::change(Plan next, bool done) {
   if (!take(std::move(next), done)) {
     if (done) refuse(message_);

@@ -388,7 +388,7 @@ TEST_CASE("table, CSV, JSON and picture show every cell") {
 
 namespace {
 
-/// Has cells that learn to 1.9; the letter frequencies of all data but the corpus are 3.4.
+/// Cells that learn to 1.9; the letter frequencies of all data but the corpus are 3.4.
 Grid learned_grid(const Plan& plan) {
   const std::vector<CellRun> jobs = runs_of(plan);
   std::vector<std::optional<RunNumbers>> records;

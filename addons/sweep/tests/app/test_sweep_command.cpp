@@ -20,7 +20,7 @@ namespace normscope::test {
 namespace {
 
 const std::string kSmallStudy = tiny_options();
-/// Has six cells, and one seed more in two of them: eight runs.
+/// Six cells, and one seed more in two of them: eight runs.
 const std::string kSweepProgram = "sweep" + kSmallStudy +
                                   " --axis train.lr=1e-3:1e-2:log3 --axis train.warmup=0,8 --steps 12"
                                   " --more-seeds 1@train.lr=0.0032:1e-2,train.warmup=8";

@@ -103,7 +103,7 @@ TEST_CASE("sweep: handles are the ends of a range and the values of a list, and 
   const Axis moved = with_handle(range, 1, 0.01234, post());
   CHECK(moved.to == "0.012");
   CHECK(moved.count == 7);
-  CHECK(with_handle(range, 1, 0.0003, post()) == range);  // both ends at one place are no range
+  CHECK(with_handle(range, 1, 0.0003, post()) == range);  // both ends at one place are not a range
 
   const Axis list = axis_of("train.warmup=0,6,12");
   CHECK(handles_of(list).size() == 3);

@@ -120,7 +120,7 @@ TEST_CASE("sweep: a cell that a lesson has trained is measured and not trained")
   CHECK(found.trained == 4);
   CHECK(found.stored == 2);
   CHECK(json_of(plan, found) == whole);
-  // A state that is damaged is no result.
+  // A state that is damaged is not a result.
   const Folder broken;
   {
     experiments::RunStore lesson(1, nullptr, broken.file("runs"));

@@ -11,7 +11,7 @@ namespace {
 const std::string kTrain =
     "train --preset convnet --threads 1 --set model.channels=2 --set model.channels_2=3 ";
 
-/// Has 36 images of 12 x 12 pixels in three classes: a bright band in another place each.
+/// 36 images of 12 x 12 pixels in three classes: a bright band in another place each.
 std::string images() {
   std::string text = idx_words({2051, 36, 12, 12});
   for (int i = 0; i < 36; ++i)

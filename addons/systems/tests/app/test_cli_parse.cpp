@@ -38,7 +38,7 @@ TEST_CASE("a parser is trained on CoNLL-U, scored and asked to parse") {
   }
   CHECK(lines[6]["result"].contains("las"));
 
-  // The same trees as those of the validation, in a file and on standard output.
+  // The trees of the validation, in a file and on standard output.
   const Outcome parsed = run_program("parse " + run + " --out " + out);
   CHECK(parsed.code == 0);
   CHECK(contains(parsed.out, "12 sentences ("));

@@ -10,13 +10,13 @@
 
 namespace normscope::reference {
 
-/// pixel_under locates the pixel under offset (i,j) of window (r,q), in numbers from the image's begin; -1 outside.
+/// Locates the pixel under offset (i,j) of window (r,q), in numbers from the image's begin; -1 outside.
 inline int64_t pixel_under(const ImageWindow& w, int64_t r, int64_t q, int64_t i, int64_t j) {
   const int64_t y = r * w.stride - w.padding + i, x = q * w.stride - w.padding + j;
   return y < 0 || x < 0 || y >= w.height || x >= w.width ? -1 : (y * w.width + x) * w.channels;
 }
 
-/// patch_of returns what window (r,q) of image b reads, (size x size x channels); a zero outside the image.
+/// Returns what window (r,q) of image b reads, (size x size x channels); a zero outside the image.
 template <class S>
 Array<S> patch_of(const Array<S>& x, const ImageWindow& w, int64_t b, int64_t r, int64_t q) {
   Array<S> patch;
@@ -29,7 +29,7 @@ Array<S> patch_of(const Array<S>& x, const ImageWindow& w, int64_t b, int64_t r,
   return patch;
 }
 
-/// conv2d computes O numbers of y for every window r, from weight (patch,O) and bias (O), which may be empty:
+/// Computes O numbers of y for every window r, from weight (patch,O) and bias (O), which may be empty:
 ///   y_r  =  patch_r weight + bias
 template <class S>
 Array<S> conv2d(const Array<S>& x, const Array<S>& weight, const Array<S>& bias, const ImageWindow& w) {
@@ -48,7 +48,7 @@ Array<S> conv2d(const Array<S>& x, const Array<S>& weight, const Array<S>& bias,
   return y;
 }
 
-/// largest_under tells where each output of max_pool comes from: the first of the largest, or the first NaN.
+/// Tells where each output of max_pool comes from: the first of the largest, or the first NaN.
 template <class S>
 std::vector<size_t> largest_under(const Array<S>& x, const ImageWindow& w) {
   std::vector<size_t> from;
@@ -86,7 +86,7 @@ Outputs<S> forward(Op<OpKind::MaxPool>, const Call<S>& c) {
   return {max_pool<S>(c.numbers(0), c.attributes.template as<MaxPoolSpec>().window)};
 }
 
-/// RelativeShape is that of a segment of Tq positions over Tk keys, the first Tk - Tq of which are a memory.
+/// A segment of Tq positions over Tk keys, the first Tk - Tq of which are a memory.
 struct RelativeShape : AttentionShape {
   std::vector<int32_t> memory_lengths = {};  ///< (B), or empty: all of it counts
 
@@ -97,13 +97,13 @@ struct RelativeShape : AttentionShape {
   bool visible(int64_t b, int64_t t, int64_t s) const {
     return s <= t + memory() && s >= memory() - counted(b);
   }
-  /// r() indexes the row of distances that is for query t and key s.
+  /// Indexes the row of distances that is for query t and key s.
   size_t r(int64_t t, int64_t s, int64_t h, int64_t j) const {
     return at((t + memory() - s) * D + h * width() + j);
   }
 };
 
-/// relative_attention takes content and position (B,Tq,D), keys and values (B,Tk,D), and distances (P,D); it scores by
+/// Takes content and position (B,Tq,D), keys and values (B,Tk,D), and distances (P,D); it scores by
 ///   content(t) . k(s)  +  position(t) . distances(t - s)
 template <class S>
 AttentionResult<S> relative_attention(const Array<S>& content, const Array<S>& k, const Array<S>& v,

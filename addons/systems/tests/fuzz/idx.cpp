@@ -9,7 +9,7 @@ using namespace normscope;
 
 namespace {
 
-/// `kImages` and `kLabels` are three images of 2 x 2 pixels and their labels.
+/// Three images of 2 x 2 pixels and their labels.
 const std::string kImages = std::string("\0\0\x08\x03\0\0\0\x03\0\0\0\x02\0\0\0\x02", 16) + "twelve bytes";
 const std::string kLabels = std::string("\0\0\x08\x01\0\0\0\x03\0\x01\x02", 11);
 

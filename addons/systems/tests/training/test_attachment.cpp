@@ -23,7 +23,7 @@ struct EvaluatedWord {
   std::string relation, upos, xpos;
 };
 
-/// Has the words of all sentences, read column by column from the file's text and by nothing of the engine.
+/// The words of all sentences, read column by column from the file's text and by nothing of the engine.
 std::vector<std::vector<EvaluatedWord>> evaluated(const std::string& text) {
   std::vector<std::vector<EvaluatedWord>> sentences(1);
   size_t at = 0;
@@ -112,7 +112,7 @@ TEST_CASE("attachment: equals the evaluation of the CoNLL 2018 shared task, writ
           word.label = chance(2) ? "dep" : word.label.substr(0, word.label.find(':')) + ":else";
         if (chance(3) == 0) word.upos = "X";  // the tags of the parse are not asked
       }
-    // As a file may have them: tokens of several words and empty nodes are no words of the tree.
+    // As a file may have them: tokens of several words and empty nodes are not words of the tree.
     const std::string gold_text = "# text\n1-2\tab\t_\t_\t_\t_\t_\t_\t_\t_\n" + conllu_text(gold),
                       parsed_text = conllu_text(parsed);
     const auto all = conll_scores(gold_text, parsed_text, [](const EvaluatedWord&) { return false; });

@@ -1,4 +1,4 @@
-// Networks that are no transformers are measured as others are: their critical rate, the sizes of their updates, their
+// Networks that are not transformers are measured as others are: their critical rate, the sizes of their updates, their
 // norms, and what is left out of them.
 #include <cmath>
 

@@ -266,7 +266,7 @@ TEST_CASE("parser: every parse is a tree, whatever the weights, and none depends
   // Heads that are there are not read.
   for (TreeWord& word : trees[7].words) word.head = kNoHead;
   CHECK(parser.parse({&trees[7], 1}).front() == parsed[7]);
-  // Logits that are no numbers still end in a tree.
+  // Logits that are not numbers still end in a tree.
   std::vector<float> broken = before;
   std::fill(broken.begin(), broken.end(), std::nanf(""));
   run->store().write(run->store().find("class.w"), broken);

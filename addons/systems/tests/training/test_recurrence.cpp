@@ -392,14 +392,14 @@ TEST_CASE("memory: what cannot be is refused in one line", "[recurrence]") {
 namespace normscope::test::consecutive {
 namespace {
 
-/// Has 1,200 symbols: 1,080 to learn and 120 to validate.
+/// 1,200 symbols: 1,080 to learn and 120 to validate.
 std::shared_ptr<const Task> short_text() {
   std::string text;
   for (int i = 0; i < 1200; ++i) text += static_cast<char>('a' + (i * 7 + i / 13) % 11);
   return make_text_task(TextSource(text, "whose name is longer than a short string"), 16, true);
 }
 
-/// Has segments of 16: a row needs 33 symbols, so 3 rows fit the validation text and 4 do not.
+/// Segments of 16: a row needs 33 symbols, so 3 rows fit the validation text and 4 do not.
 RunSpec consecutive_spec(int32_t batch) {
   RunSpec spec = small_spec("pre");
   set_field(spec, "model.memory", "8");

@@ -327,7 +327,7 @@ TEST_CASE("parsing task: rows are the oracle's states; crossing trees are left o
   CHECK(contains(error_of([&] { task.require_context(64); }), "expected 48, the features of a state"));
   CHECK(contains(error_of([&] { ParsingTask({trees[0]}, {trees[19]}, "t.conllu"); }),
                  "1 and 0 projective trees"));
-  // A label that training does not know is no class: its row counts for nothing.
+  // A label that training does not know is not a class: its row counts for nothing.
   DependencyTree other = trees[0];
   other.words[3].label = "vocative";
   const ParsingTask unknown(trees, {other}, "t.conllu");

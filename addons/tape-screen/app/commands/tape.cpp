@@ -40,7 +40,7 @@ std::vector<ConfigRun> chosen_runs(const TapeOptions& options) {
   return runs;
 }
 
-/// Has a run's programs at step 0. Sealing allocates, so a model too large for the machine is refused before.
+/// A run's programs at step 0. Sealing allocates, so a model too large for the machine is refused before.
 struct SealedStep {
   explicit SealedStep(RunSpec spec)
       : task(task_of(spec)),
@@ -91,7 +91,7 @@ void check_options(const TapeOptions& options, size_t runs) {
     throw CommandError(Exit::Usage, "tape --layers: expected --fold with it");
 }
 
-/// Has the listing only where nothing else was asked for.
+/// The listing only where nothing else was asked for.
 std::string text_of(const TapeOptions& options, const Listing& listing, const ProgramChange* change,
                     const StepReport& report) {
   std::string text;

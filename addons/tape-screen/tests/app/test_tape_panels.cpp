@@ -1,5 +1,5 @@
 // These tests use the middle and the right panel of the Tape screen in a window: every text has its place at every
-// size, what a hand on them asks for, and what their menus save. What they show is in test_tape_shown.cpp.
+// size, what the mouse on them asks for, and what their menus save. What they show is in test_tape_shown.cpp.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ namespace {
 using namespace test_tape;
 using test::contains;
 
-/// Has both panels in a window of their own; what they ask is answered at once.
+/// Both panels in a window of their own; what they ask is answered at once.
 struct Stage {
   Stage(Played& of, size_t instruction, ui::Vec pixels, float asked_scale, Part shown_part)
       : played(of),
@@ -100,7 +100,7 @@ struct Stage {
 
 constexpr ui::Vec kFull{1600, 1000};
 
-/// Has the first instruction of every op and phase.
+/// The first instruction of every op and phase.
 std::vector<size_t> one_of_each(const ProgramData& program) {
   std::set<std::pair<OpKind, Phase>> seen;
   std::vector<size_t> all;

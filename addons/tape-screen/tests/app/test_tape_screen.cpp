@@ -1,4 +1,4 @@
-// These tests use the Tape screen by name, window-less: a step of a real run, the head under every key and the hand,
+// These tests use the Tape screen by name, window-less: a step of a real run, the head under every key and the mouse,
 // layers that open, numbers that are the engine's, and every text whole at every size.
 #include <string>
 

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int32_t kV = 4, kStop = 3;
 
-/// Has log-probabilities of the next symbol: any function of sentence and prefix.
+/// Log-probabilities of the next symbol: any function of sentence and prefix.
 std::vector<float> next_of(int32_t sentence, const std::vector<int32_t>& prefix, double sharpness) {
   uint64_t key = static_cast<uint64_t>(sentence) + 1;
   for (int32_t s : prefix) key = key * 31 + static_cast<uint64_t>(s) + 7;

@@ -29,7 +29,7 @@ int normscope_stat(const wchar_t* path, struct normscope_stat* to);
 int normscope_fstat(int file, struct normscope_stat* to);
 int mkdir(const char* path, int mode);
 
-// Rights are those of the folder: %APPDATA% and the like belong to one person.
+// The folder decides about rights: %APPDATA% and the like belong to one person.
 inline int chmod(const wchar_t*, int) { return 0; }
 inline int fchmod(int, int) { return 0; }
 inline int fchown(int, uid_t, gid_t) { return 0; }

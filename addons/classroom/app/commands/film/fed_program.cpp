@@ -53,7 +53,7 @@ void FedProgram::start(std::vector<char*> arguments, int input) {
   posix_spawn_file_actions_adddup2(&files, input, STDIN_FILENO);
   posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
   posix_spawn_file_actions_adddup2(&files, fileno(said_.get()), STDERR_FILENO);
-  // This redirection comes last, because its number may be that of one of the other files.
+  // This redirection comes last, because another of the files may have its number.
   posix_spawn_file_actions_adddup2(&files, fileno(made_.get()), STDERR_FILENO + 1);
   const int failed = posix_spawnp(&child_, arguments[0], &files, nullptr, arguments.data(), environ);
   posix_spawn_file_actions_destroy(&files);

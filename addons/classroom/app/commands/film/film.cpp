@@ -1,5 +1,5 @@
-// normscope film makes a film of a session. The cursor goes from its first step to its last, and the screen shows the
-// runs as they were at each.
+// Makes a film of a session: the cursor goes from its first step to its last, and the screen shows the runs as they
+// were at each.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -43,7 +43,7 @@ struct Steps {
   int32_t first = 0, last = 0;
 };
 
-/// What --from and --to leave of a session of so many steps.
+/// The steps of a session that --from and --to choose; `newest` is its last.
 Steps steps_of(const FilmOptions& options, int32_t newest) {
   const Steps steps{options.from == kOwn ? 0 : options.from, options.to == kOwn ? newest : options.to};
   if (steps.last > newest || steps.first > steps.last)
@@ -77,7 +77,7 @@ int32_t step_of(int64_t frame, int64_t frames, const Steps& steps) {
   return steps.first + static_cast<int32_t>(std::lround(way * (steps.last - steps.first)));
 }
 
-/// Plays on to a step; false when it was interrupted.
+/// Plays on to a step; returns false after an interrupt.
 bool play_to(Lab& lab, int32_t step, Progress& progress) {
   if (step <= lab.view()->step) return true;
   lab.post(session::PlayTo{step});
@@ -87,7 +87,7 @@ bool play_to(Lab& lab, int32_t step, Progress& progress) {
 }
 
 /// Trains runs as Ctrl+S saves them: to the end of their budget first. They rest at every step that is shown,
-/// so that what each model wrote there is known. Nothing when it was interrupted.
+/// so that what each model wrote there is known. Returns nothing after an interrupt.
 std::optional<Steps> train(Lab& lab, const std::vector<ConfigRun>& runs, const FilmOptions& options,
                            int64_t frames) {
   begin(lab, runs);
@@ -105,15 +105,15 @@ std::optional<Steps> train(Lab& lab, const std::vector<ConfigRun>& runs, const F
   return Steps{std::min(steps.first, view->step), std::min(steps.last, view->step)};
 }
 
-/// What the screen shows. An interrupt meanwhile ends the program at once where frames are files, as only
-/// whole ones are left; a film that goes through ffmpeg is put away first.
+/// The screen as a picture. An interrupt while it is drawn ends the program at once where frames are
+/// files, because only whole files are left; a film that goes through ffmpeg is removed first.
 headless::Image drawn(Stand& stand, const FilmForm& form) {
   std::optional<EndsAtOnce> at_once;
   if (form.kind == FilmKind::Frames) at_once.emplace(kFramesInterrupted);
   return stand.picture();
 }
 
-/// False when it was interrupted.
+/// Writes every frame; returns false after an interrupt.
 bool draw_frames(Lab& lab, const PictureOptions& picture, const Steps& steps, const FilmForm& form) {
   Stand stand(lab, picture);
   stand.state.screens.shown = picture.screen;

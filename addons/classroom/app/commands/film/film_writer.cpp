@@ -19,7 +19,7 @@ namespace {
 
 constexpr const char* kEncoder = "ffmpeg";
 
-/// Has raw frames on standard input, and no words but errors.
+/// Raw frames on standard input, and no words but errors.
 std::vector<std::string> encoder_words(const FilmForm& form) {
   std::vector<std::string> words{kEncoder,
                                  "-hide_banner",

@@ -56,7 +56,7 @@ int32_t Bpe::unknown() const {
   return *unknown_;
 }
 
-// A character that is no token becomes its bytes, else the unknown token, of which several in a row may be one; without
+// A character that is not a token becomes its bytes, else the unknown token, of which several in a row may be one; without
 // one it is left out. Waiting unknown tokens come behind bytes that follow them, as in the library that made the files.
 std::vector<int32_t> Bpe::characters(std::string_view word) const {
   std::vector<int32_t> ids;

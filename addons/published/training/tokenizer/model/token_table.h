@@ -1,4 +1,4 @@
-// `TokenTable` is a vocabulary of a published checkpoint: texts and their numbers, in which there may be gaps.
+// A vocabulary of a published checkpoint: texts and their numbers, in which there may be gaps.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// `WordModel` is what numbers a word: "model" of tokenizer.json. Byte-pair encoding merges pairs in the order of their
+// What numbers a word: "model" of tokenizer.json. Byte-pair encoding merges pairs in the order of their
 // ranks, Unigram takes the most probable way to cut, WordPiece the longest pieces from the left.
 #pragma once
 
@@ -21,7 +21,7 @@ class WordModel {
 
  protected:
   explicit WordModel(TokenTable tokens) : tokens_(std::move(tokens)) {}
-  /// Appends <0x00> to <0xFF> for each byte, or nothing where one of them is no token.
+  /// Appends <0x00> to <0xFF> for each byte, or nothing where one of them is not a token.
   bool byte_tokens(std::string_view bytes, std::vector<int32_t>& ids) const;
   TokenTable tokens_;
 };

@@ -20,7 +20,7 @@ class WordPiece final : public WordModel {
   size_t most_;         // characters of a word
 };
 
-// A word of which one part is no piece is unknown as a whole.
+// A word of which one part is not a piece is unknown as a whole.
 void WordPiece::encode(std::string_view word, std::vector<int32_t>& ids) const {
   std::vector<size_t> ends;  // of its characters
   for (size_t at = 0; at < word.size() && ends.size() <= most_;) {
