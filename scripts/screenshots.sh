@@ -14,29 +14,33 @@ pictures() { "$program" screenshot --steps 200 --theme both --out "$@"; }
 
 pictures "$readme/lab.png"
 
-# first_minute: what a hand does in the first minute: it watches, drags a norm into the branch, and watches run D.
-first_minute() {
-  local n=0
-  picture() { printf 'frames 3\nshoot %03d\n' $((++n)); }
-  echo "offer welcome"
-  for step in $(seq 0 8 120); do echo "wait $step"; picture; done
-  echo "hover diagram/layer2/attn/stream"; picture; picture
-  echo "grab diagram/layer2/attn/stream diagram/layer2/attn/before"; picture; picture; picture
-  echo "drop"; picture; picture
-  for step in $(seq 124 8 420); do echo "wait $step"; picture; done
-  for _ in 1 2 3 4 5 6 7 8; do picture; done
+# instant: ten seconds of small runs that every change trains anew: a norm is held over two slots and dropped, then the
+# learning rate is dragged up and down. The program waits for each answer, so a frame shows one.
+instant() {
+  local n=0 rate=settings/train.lr
+  picture() { for _ in $(seq "$1"); do printf 'frames 3\nshoot %03d\n' $((++n)); done; }
+  echo "key N"; echo "leave"; picture 8
+  echo "hover diagram/layer2/attn/stream"; picture 3
+  echo "grab diagram/layer2/attn/stream diagram/layer2/attn/after"; picture 8
+  echo "drop"; picture 4; echo "leave"; picture 5
+  echo "click lab/left/Settings"; picture 3
+  echo "at $rate 0.62 0.5"; picture 3; echo "press"
+  for place in $(seq 0.62 0.02 0.82) $(seq 0.80 -0.02 0.40); do echo "at $rate $place 0.5"; picture 1; done
+  echo "drop"; picture 2; echo "leave"; picture 8
 }
 
-# The moving picture of the README needs ffmpeg with libwebp.
+# The moving pictures of the README need ffmpeg with libwebp.
 if command -v ffmpeg > /dev/null; then
   frames="$(mktemp -d)"
-  first_minute > "$frames/script.txt"
-  "$program" screenshot --screen lab --steps 1 --size 1280x800 --script "$frames/script.txt" --out "$frames/f.png" > /dev/null
-  ffmpeg -loglevel error -y -framerate 8 -i "$frames/f-%03d.png" -c:v libwebp_anim -quality 60 -compression_level 6 -loop 0 \
-    "$readme/first-minute.webp"
+  instant > "$frames/script.txt"
+  "$program" screenshot --screen lab --steps 1 --size 1280x800 --theme both --script "$frames/script.txt" --out "$frames/f.png" > /dev/null
+  for theme in light dark; do
+    ffmpeg -loglevel error -y -framerate 8 -i "$frames/f-%03d-$theme.png" -c:v libwebp_anim -quality 45 -compression_level 6 -loop 0 \
+      "$readme/instant-$theme.webp"
+  done
   rm -r "$frames"
 else
-  echo "screenshots: ffmpeg is not here (Debian: apt install ffmpeg), so first-minute.webp stays as it is" >&2
+  echo "screenshots: ffmpeg is not here (Debian: apt install ffmpeg), so instant-*.webp stay as they are" >&2
 fi
 
 # These scripts show what a hand can come across; each names its pictures, lab-NAME-light.png and lab-NAME-dark.png.

@@ -217,21 +217,35 @@ std::vector<std::vector<double>> ends_of(const SettingsState& state, const LabVi
   return ends;
 }
 
+/// Where the number stands along its range, from 0 to 1.
+float share_now(const SettingsState& state, const LabView& view) {
+  const Field& field = *find_field(state.dial->key);
+  const FieldLabel shown = shown_as(field);
+  const size_t run = state.dial->only >= 0 ? static_cast<size_t>(state.dial->only) : 0;
+  const double now = std::strtod(field.get(*view.runs[run].spec).c_str(), nullptr);
+  const double share = shown.log
+                           ? std::log(std::max(now, shown.lo) / shown.lo) / std::log(shown.hi / shown.lo)
+                           : (now - shown.lo) / (shown.hi - shown.lo);
+  return static_cast<float>(std::clamp(share, 0.0, 1.0));
+}
+
 }  // namespace
 
 // Stands above the number, over its range, so that the slider below is on the same axis; the help comes below.
 void draw_dial(Ui& ui, const SettingsState& state, const LabView& view) {
   if (!state.dial) return;
   const std::vector<std::vector<double>> ends = ends_of(state, view);
-  constexpr float kHeight = 52;
+  constexpr float kHeight = 68, kCaption = 15;
   const Rect place{state.dial->place.x, state.dial->place.y - kHeight - 3, state.dial->place.w, kHeight};
-  const Rect inner = place.inset(8, 7);
+  Rect inner = place.inset(8, 7);
+  const Rect caption = inner.take_top(kCaption);
   const double level = view.unigram_entropy, top = level + 0.2;
   double bottom = level - 0.3;
   for (const std::vector<double>& run : ends)
     for (const double end : run)
       if (end < bottom) bottom = end;
-  const auto count = static_cast<float>(state.dial->values.size() - 1);
+  const std::vector<double>& values = state.dial->values;
+  const auto count = static_cast<float>(values.size() - 1);
   const auto at = [&](size_t value, double loss) {
     const double share = std::clamp((top - loss) / (top - bottom), 0.0, 1.0);
     return Vec{inner.x + inner.w * static_cast<float>(value) / count,
@@ -241,7 +255,14 @@ void draw_dial(Ui& ui, const SettingsState& state, const LabView& view) {
   const Theme& t = ui.theme();
   p.fill(place, t.panel, radius::field);
   p.outline(place, t.strong, 1, radius::field);
-  p.hairline(at(0, level), at(state.dial->values.size() - 1, level), t.slot);
+  const TextStyle small{Face::Sans, type::tick};
+  const Vec base{caption.x, caption.y + 9};
+  p.text(base, small, t.ink2, tr("last loss"));
+  p.text({caption.right(), base.y}, {Face::Mono, type::tick}, t.ink3,
+         fmt::format("{} – {}", ui::number(values.front()), ui::number(values.back())), Align::Right);
+  p.hairline(at(0, level), at(values.size() - 1, level), t.slot);
+  const float now = inner.x + inner.w * share_now(state, view);
+  p.hairline({now, inner.y}, {now, inner.bottom()}, t.ink3);
   std::string told;
   for (size_t run = 0; run < ends.size(); ++run) {
     const RunLook& look = t.runs[static_cast<size_t>(view::colour_of(view.runs[run]))];
