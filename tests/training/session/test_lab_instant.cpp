@@ -138,6 +138,21 @@ TEST_CASE("a session of instant runs comes back instant", "[lab][instant]") {
   CHECK(is_own(view->runs[0]));
 }
 
+TEST_CASE("a session that is saved while an instant run is trained has its newest settings",
+          "[lab][instant]") {
+  const Folder folder;
+  Lab lab(quiet());
+  view_after(lab, instant({small_spec("pre")}, 200));
+  lab.post(session::EditField{0, "train.lr", "0.002"});
+  lab.post(session::SaveSession{folder.path.string()});
+  rest(lab);
+  Lab later(quiet());
+  const auto view = view_after(later, session::RestoreSession{folder.path.string(), true});
+  CHECK(view->runs[0].spec->train.schedule.peak == 0.002f);
+  CHECK(view->runs[0].step == 200);
+  CHECK(is_own(view->runs[0]));
+}
+
 // A thousand movements, faster than runs train: each view is looked at as a window would.
 TEST_CASE("no answer is ever shown under other settings than its own", "[lab][instant]") {
   Lab lab(quiet());
