@@ -1,6 +1,7 @@
 // These tests use the Lab screen while runs are instant: what a hand moves is answered by whole runs.
 #include "app/support/live_lab.h"
 #include "catch.hpp"
+#include "training/spec/small_size.h"
 
 using namespace normscope;
 
@@ -115,4 +116,24 @@ TEST_CASE("runs without a small size cannot be instant, and say why") {
   REQUIRE(instant);
   CHECK_FALSE(instant->enabled);
   CHECK(test::contains(instant->help, "a size of their own"));
+}
+
+TEST_CASE("the card of an instant run says where the usual size has another verdict") {
+  std::vector<RunSpec> runs{at_small_size(preset_run("pre"))};
+  for (const SizesDisagree& row : where_sizes_disagree())
+    if (runs.size() < 3) runs.push_back(row.run);
+  REQUIRE(runs.size() == 3);
+  Lab lab(fixture::quiet_lab());
+  session::ReplaceRuns command{.runs = runs};
+  command.instant = true;
+  lab.post(std::move(command));
+  std::shared_ptr<const LabView> view = lab.view();
+  for (; view->runs.empty(); view = lab.view()) std::this_thread::yield();  // none is trained for this
+  fixture::LabDriver driver{view};
+  driver.driver.frames(2);
+  CHECK_FALSE(driver.ui.registry().find("run/A/size"));
+  for (const char* line : {"run/B/size", "run/C/size"}) {
+    REQUIRE(driver.ui.registry().find(line));
+    CHECK(test::contains(driver.driver.value(line), "At the usual size this learns with"));
+  }
 }

@@ -195,3 +195,19 @@ TEST_CASE("the way to the small size and back ends where it began", "[instant]")
     CHECK(without_small_size(spec).empty());
   }
 }
+
+TEST_CASE("a run on which the sizes disagree is known by its settings, whatever its seed", "[instant]") {
+  const auto share = [](const SeedsThatLearn& of) {
+    return of.learn == 0 ? 0 : of.learn == of.tried ? 2 : 1;  // none, some, all
+  };
+  for (const SizesDisagree& row : where_sizes_disagree()) {
+    INFO(default_name(row.run));
+    validate(row.run);
+    CHECK(share(row.usual) != share(row.small));
+    CHECK(sizes_disagree(with(row.run, "run.seed", "7")) == &row);
+    CHECK_FALSE(sizes_disagree(with(row.run, "train.lr", "0.004")));
+    CHECK_FALSE(sizes_disagree(with(row.run, "model.layers", "5")));
+  }
+  for (const char* agreed : {"post", "post-warmup", "pre"})
+    CHECK_FALSE(sizes_disagree(at_small_size(preset_run(agreed))));
+}
