@@ -38,21 +38,26 @@ void LabTrainer::want_edited(const std::vector<LabEntry*>& entries, const std::s
   want_anew();
 }
 
-void LabTrainer::suppose(const std::vector<RunSpec>& specs) {
+void LabTrainer::suppose(const session::Suppose& asked) {
   std::vector<LabView::Supposition> supposed;
-  if (now_.instant)
-    for (RunSpec spec : specs) {
-      spec.train.steps = now_.budget;
-      validate(spec);
-      supposed.push_back({std::make_shared<const RunSpec>(std::move(spec)), nullptr});
-    }
+  std::vector<WholeRuns::Wanted> ahead;
+  const auto checked = [this](RunSpec spec) {
+    spec.train.steps = now_.budget;
+    validate(spec);
+    return spec;
+  };
+  if (now_.instant) {
+    for (const RunSpec& spec : asked.specs)
+      supposed.push_back({std::make_shared<const RunSpec>(checked(spec)), nullptr});
+    for (const RunSpec& spec : asked.ahead) ahead.push_back(whole_of(checked(spec)));
+  }
   supposed_ = std::move(supposed);
-  if (now_.instant) want_anew();
+  if (now_.instant) want_anew(std::move(ahead));
 }
 
 /// Asks for what is missing, in the order in which it is looked at: the runs, what is supposed, then the other seeds of
-/// the runs, seed by seed.
-void LabTrainer::want_anew() {
+/// the runs, seed by seed. What a hand may want next waits until nothing is missing.
+void LabTrainer::want_anew(std::vector<WholeRuns::Wanted> ahead) {
   if (!whole_)
     whole_ = std::make_unique<WholeRuns>(threads_, finished_, [this] {
       if (wake) wake();
@@ -67,7 +72,17 @@ void LabTrainer::want_anew() {
       all.back().spec.seed += i;
     }
   take_whole();
+  const auto missing = [this](const WholeRuns::Wanted& run) {
+    return !whole_->find(run) && whole_->failure(run).empty();
+  };
+  if (!ahead.empty() && std::ranges::none_of(all, missing)) all = std::exchange(ahead, {});
+  ahead_ = std::move(ahead);
   whole_->want(all);
+}
+
+void LabTrainer::take_arrived() {
+  take_whole();
+  if (!whole_->busy()) whole_->want(std::exchange(ahead_, {}));
 }
 
 /// Shows what is there.

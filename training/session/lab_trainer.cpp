@@ -218,7 +218,7 @@ void LabTrainer::work() {
 }
 
 void LabTrainer::do_work() {
-  if (arrived()) return take_whole();
+  if (arrived()) return take_arrived();
   if (replays()) return replay_some();
   if (LabEntry* seen = looking()) return look_some(*seen);
   if (LabEntry* late = unscored()) return score(*late);

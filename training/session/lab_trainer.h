@@ -144,10 +144,11 @@ class LabTrainer {
   void look_some(LabEntry& seen);
   void play_step(int32_t run, session::Ticket ticket);
   // Of instant runs, see lab_instant.cpp.
-  void suppose(const std::vector<RunSpec>& specs);
+  void suppose(const session::Suppose& asked);
   void want(LabEntry& entry, RunSpec spec);
   void want_edited(const std::vector<LabEntry*>& entries, const std::string& key, const std::string& value);
-  void want_anew();
+  void want_anew(std::vector<WholeRuns::Wanted> ahead = {});
+  void take_arrived();
   void take_whole();
   bool take_whole(LabEntry& entry);
   WholeRuns::Wanted whole_of(RunSpec spec, bool measured = true);
@@ -266,6 +267,7 @@ class LabTrainer {
   std::unique_ptr<WholeRuns> whole_;  ///< null until runs are instant
   uint64_t seen_ = 0;                 ///< WholeRuns::ended() when they were last taken
   std::vector<LabView::Supposition> supposed_;
+  std::vector<WholeRuns::Wanted> ahead_;  ///< what waits, see session::Suppose
   Reruns reruns_;
   double rerun_credit_ = 0;  ///< seconds that reruns may still take beside the live runs
 

@@ -8,6 +8,7 @@
 #include "engine/support/helpers.h"
 #include "folder.h"
 #include "training/session/lab.h"
+#include "training/session/run_cache.h"
 #include "training/spec/small_size.h"
 #include "training/support/lab_runs.h"
 
@@ -109,6 +110,26 @@ TEST_CASE("what is supposed is trained beside the instant runs, which stay as th
   CHECK(same_bits(view->supposed[1].run->losses, alone(none, 30)));
   CHECK_FALSE(view->supposed[1].run->whole());
   CHECK(view_after(lab, session::Suppose{})->supposed.empty());
+}
+
+TEST_CASE("runs ahead are trained when nothing is missing, and no longer once a run changes",
+          "[lab][instant]") {
+  Lab lab(quiet());
+  view_after(lab, instant({small_spec("post")}));
+  const auto known = [&](RunSpec spec) {
+    spec.train.steps = 30;
+    return lab.finished_runs()->find(RunIdentity{std::move(spec), {}, {}}.key());
+  };
+  const RunSpec pre = small_spec("pre"), long_one = with(small_spec("pre"), "model.layers", "64");
+  auto view = view_after(lab, session::Suppose{{small_spec("none")}, {pre}});
+  REQUIRE(view->supposed.size() == 1);
+  CHECK(view->supposed[0].run);
+  REQUIRE(known(pre));
+  CHECK(known(pre)->whole());
+  lab.post(session::Suppose{{}, {long_one}});
+  view = view_after(lab, session::EditField{0, "train.lr", "0.002"});
+  CHECK(is_own(view->runs[0]));
+  CHECK_FALSE(known(long_one));
 }
 
 TEST_CASE("undo brings back the session from before runs were instant, and redo these", "[lab][instant]") {
