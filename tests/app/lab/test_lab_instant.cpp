@@ -1,6 +1,7 @@
 // These tests use the Lab screen while runs are instant: what a hand moves is answered by whole runs.
 #include "app/support/live_lab.h"
 #include "catch.hpp"
+#include "training/session/run_cache.h"
 #include "training/spec/small_size.h"
 
 using namespace normscope;
@@ -88,6 +89,59 @@ TEST_CASE("a preset under the mouse is a question too") {
   REQUIRE(lab.view().supposed.size() == 1);
   CHECK(view::count_norms(lab.view().supposed.front().spec->model.stack()) == 4);
   CHECK(lab.view().supposed.front().spec->model.stack().final == NormKind::LayerNorm);
+}
+
+TEST_CASE("an empty slot and a kind of norm under the mouse are questions") {
+  Instant lab;
+  lab.driver.move_to("diagram/layer2/attn/before");
+  lab.settle();
+  REQUIRE(lab.view().supposed.size() == 1);
+  CHECK(view::count_norms(lab.view().supposed.front().spec->model.stack()) == 8);
+  CHECK(lab.says("this?"));
+  lab.driver.script("right diagram/layer2/attn/stream");
+  lab.driver.move_to("diagram/kind/rms");
+  lab.settle();
+  REQUIRE(lab.view().supposed.size() == 1);
+  const RunSpec asked = *lab.view().supposed.front().spec;
+  CHECK(asked.model.stack().layers.back().attention.stream == NormKind::Rms);
+  lab.driver.script("click diagram/kind/rms");
+  lab.settle();
+  CHECK(lab.run('D').spec->model.stack() == asked.model.stack());
+  CHECK(lab.view().supposed.empty());
+}
+
+TEST_CASE("a choice under the mouse in an open list is a question of the run in the diagram") {
+  Instant lab;
+  lab.driver.script("click settings/train.optimizer");
+  lab.driver.move_to("settings/train.optimizer/sgd");
+  lab.settle();
+  REQUIRE(lab.view().supposed.size() == 1);
+  RunSpec asked = *lab.run('A').spec;
+  set_field(asked, "train.optimizer", "sgd");
+  CHECK(*lab.view().supposed.front().spec == asked);
+  CHECK(lab.says("this?"));
+  lab.driver.move_to("settings/train.optimizer/adam");  // which it has
+  lab.settle();
+  CHECK(lab.view().supposed.empty());
+}
+
+TEST_CASE("what a hand may ask for next is trained while it rests") {
+  Instant lab;
+  lab.driver.script("grab settings/train.lr settings/model.layers");
+  lab.settle();
+  lab.driver.script("drop");
+  lab.driver.move_to("diagram/run/A");
+  lab.settle();
+  const RunSpec now = *lab.run('B').spec;
+  int known = 0;
+  for (const RunSpec& next : settings::runs_beside({1, "train.lr", ""}, lab.view())) {
+    CHECK_FALSE(next == now);
+    const auto run = lab.lab.finished_runs()->find(RunIdentity{next, {}, {}}.key());
+    REQUIRE(run);
+    CHECK(run->whole());
+    ++known;
+  }
+  CHECK(known > 0);
 }
 
 TEST_CASE("a number under the mouse shows what its range leads to") {
