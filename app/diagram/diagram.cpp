@@ -171,10 +171,11 @@ RunSpec with_change(RunSpec spec, const ModelConfig* model, const WiringChange& 
 
 std::optional<RunSpec> spec_in_question(const DiagramState& state, const DiagramInput& input) {
   const int run = shown_run(state, input.view);
-  const bool held = state.dragging && state.preview && !state.preview->empty();
-  if (run < 0 || (!held && !state.preset_hovered)) return {};
+  if (run < 0) return {};
   const RunSpec& source = *input.view.runs[static_cast<size_t>(run)].spec;
-  if (held) return with_change(source, nullptr, *state.preview);
+  const auto& change = state.dragging ? state.preview : state.slot_hovered;
+  if (change && !change->empty()) return with_change(source, nullptr, *change);
+  if (!state.preset_hovered) return {};
   ModelConfig model = source.model;
   set_placement(model, *state.preset_hovered);
   return with_change(source, &model, {});

@@ -33,7 +33,9 @@ struct DiagramState {
   int preset_stack = 0;  // the stacks of an encoder-decoder that a preset changes: both, encoder, decoder
   std::optional<Placement> preset_hovered;  // the one under the mouse
   std::optional<Placement> preset_asked;    // asked for elsewhere, as if it had been pressed here
-  bool placement_asked = false;             // what stands here is to become a placement of a file
+  std::optional<view::WiringChange>
+      slot_hovered;              // what Enter on the empty slot, or the kind, under the mouse does
+  bool placement_asked = false;  // what stands here is to become a placement of a file
   float scroll = 0;
 
   // The members below follow the mouse.
@@ -103,8 +105,8 @@ void draw_run_tiles(ui::Ui&, DiagramState&, const DiagramInput&, ui::Vec right_c
 void draw_diagram(ui::Ui&, DiagramState&, const DiagramInput&, const ui::Rect& area, const ui::Rect& footer,
                   std::vector<session::Command>&);
 
-// The run that would be, if the held norm were dropped where it is, or the preset under the mouse pressed. Nothing
-// without either.
+// The run that would be, if the held norm were dropped where it is, or the preset, the empty slot or the kind of norm
+// under the mouse were chosen. Nothing without any.
 std::optional<RunSpec> spec_in_question(const DiagramState&, const DiagramInput&);
 
 // Posts the change as a fork of the shown run. The diagram then shows run D.
@@ -116,7 +118,7 @@ void handle_diagram(ui::Ui&, DiagramState&, const DiagramInput&, const DiagramLa
                     const ui::Rect& clip, std::vector<session::Command>&);
 // What was chosen in kind_menu() (diagram_menu.cpp), the list of kinds while it is open.
 struct KindChoice {
-  std::optional<NormKind> kind;
+  std::optional<NormKind> kind, hovered;
   bool epsilon = false;  // a value was settled
   bool lock = false;
 };

@@ -287,6 +287,8 @@ struct SlotInput {
     options.focusable = !small;
     const Hit hit = ui.hit(name, place, to_string(kind), help, options);
     if (hit.hovered && kind != NormKind::None && !state.dragging) state.hovered = at;
+    if (hit.hovered && kind == NormKind::None)
+      state.slot_hovered = set_norm(stack(at.side), at, fill_kind(), hit.alt);
     if (at.in_layer()) drag(hit, at, place);
     if (hit.right_clicked) open_menu(at);
     if (!at.in_layer() && hit.clicked && !hit.by_key && !hit.dragging) open_menu(at);
@@ -303,6 +305,8 @@ struct SlotInput {
       const float of_model = input.view.runs[run].spec->model.eps;
       if (!state.epsilon) state.epsilon = static_cast<double>(now.eps > 0 ? now.eps : of_model);
       const KindChoice choice = kind_menu(ui, *place, now, locked, true, &*state.epsilon);
+      if (choice.hovered)
+        state.slot_hovered = set_norm(stack(state.menu->side), *state.menu, *choice.hovered, ui.alt());
       std::optional<WiredNorm> wanted;
       if (choice.kind) wanted = *choice.kind;
       if (const auto typed = static_cast<float>(*state.epsilon); choice.epsilon)
@@ -355,6 +359,7 @@ void note_hovered_layer(DiagramState& state, const DiagramLayout& layout, const 
 void handle_diagram(Ui& ui, DiagramState& state, const DiagramInput& input, const DiagramLayout& layout,
                     const Stacks& stacks, const Rect& clip, std::vector<session::Command>& commands) {
   state.hovered.reset();
+  state.slot_hovered.reset();
   state.hovered_layer.reset();
   note_hovered_layer(state, layout, clip, ui.mouse());
   // A focus that moved last frame arrives now: one key moves it once, and an opened layer has its slots by now.

@@ -32,7 +32,7 @@ std::vector<NormKind> ordered_kinds() {
   return kinds;
 }
 
-bool kind_row(Ui& ui, const Rect& row, NormKind kind, bool selected) {
+Hit kind_row(Ui& ui, const Rect& row, NormKind kind, bool selected) {
   const view::KindWords& words = view::kind_words(kind);
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
@@ -55,7 +55,7 @@ bool kind_row(Ui& ui, const Rect& row, NormKind kind, bool selected) {
   const float w = p.text_in(line, {selected ? Face::Bold : Face::Sans, type::body}, t.ink, words.name);
   line.take_left(std::max(w + 8, 96.f));
   p.text_in(line, {Face::Sans, type::tick}, t.ink3, words.help);
-  return hit.clicked;
+  return hit;
 }
 
 bool lock_row(Ui& ui, const Rect& row, bool locked) {
@@ -107,7 +107,9 @@ KindChoice kind_menu(Ui& ui, const Rect& anchor, NormKind now, bool locked, bool
       else
         p.text_in(rows.take_top(kCaption).inset(6, 0), {Face::Sans, type::tick}, ui.theme().ink3, group);
     }
-    if (kind_row(ui, rows.take_top(kRow).inset(0, 1), kind, kind == now)) choice.kind = kind;
+    const Hit hit = kind_row(ui, rows.take_top(kRow).inset(0, 1), kind, kind == now);
+    if (hit.clicked) choice.kind = kind;
+    if (hit.hovered) choice.hovered = kind;
   }
   if (divides) {
     rows.take_top(5);

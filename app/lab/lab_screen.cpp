@@ -1,5 +1,7 @@
 #include "app/lab/lab_screen.h"
 
+#include <imgui.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -86,22 +88,31 @@ Desk LabScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool clock) 
   return desk;
 }
 
-// Asks for the run that is in question, held or under the mouse, else for those along the number under the mouse; once for
-// each.
+// Asks for the run that is in question, held or under the mouse, else for those along the number under the mouse; and for
+// those beside the setting that was changed last; once for each.
 void LabScreen::suppose(const Frame& f) {
-  std::vector<RunSpec> specs;
+  session::Suppose asked;
+  std::vector<session::EditField> edits;
+  for (const session::Command& command : f.commands)
+    if (const auto* edit = std::get_if<session::EditField>(&command)) edits.push_back(*edit);
+  if (!edits.empty()) edited_ = std::move(edits);
   if (f.view.instant) {
-    const auto question =
+    auto question =
         diagram::spec_in_question(diagram_, diagram_input(f.view, data_, plot_.step, f.compact(), {}));
+    if (!question)
+      question = settings::spec_in_question(settings_, f.view, diagram::shown_run(diagram_, f.view));
     if (question)
-      specs.push_back(*question);
+      asked.specs.push_back(*question);
     else
       for (settings::DialRun& along : settings::dial_runs(settings_, f.view))
-        specs.push_back(std::move(along.spec));
+        asked.specs.push_back(std::move(along.spec));
+    for (size_t i = 0; i < edited_.size() && !ImGui::IsMouseDown(ImGuiMouseButton_Left); ++i)
+      for (RunSpec& beside : settings::runs_beside(edited_[i], f.view))
+        asked.ahead.push_back(std::move(beside));
   }
-  if (specs == supposed_) return;
-  supposed_ = specs;
-  f.commands.emplace_back(session::Suppose{std::move(specs)});
+  if (asked == supposed_) return;
+  supposed_ = asked;
+  f.commands.emplace_back(std::move(asked));
 }
 
 // Draws what stands between the run cards and the timeline.

@@ -109,8 +109,9 @@ class LabScreen {
   std::map<std::string, panels::Metric> metrics_;  // as chosen, by the panel's id
   std::optional<int> hover_layer_;                 // set in this frame, shown in the next
   std::optional<double> hover_step_;
-  float over_time_pad_ = 0;  // room that the labels right of the plots over time needed in the last frame
-  std::vector<RunSpec> supposed_;            // that the Lab trains beside its instant runs
+  float over_time_pad_ = 0;    // room that the labels right of the plots over time needed in the last frame
+  session::Suppose supposed_;  // that the Lab trains beside its instant runs
+  std::vector<session::EditField> edited_;   // the newest change of a setting
   int measured_step_ = -1;                   // the last step seen at which the whole batch was measured
   int left_tab_ = 0;                         // medium, compact: diagram or settings
   ui::Size layout_ = ui::Size::Full;         // of the last frame

@@ -12,6 +12,7 @@
 #include "app/words/words.h"
 #include "training/io/text_table.h"
 #include "training/spec/loss_window.h"
+#include "training/spec/small_size.h"
 
 namespace normscope::lab {
 namespace {
@@ -110,6 +111,20 @@ std::string loss_text(const RunView& run) {
   return ui::decimals(run.loss, 2);
 }
 
+// What the small model does not tell of an instant run; empty where it tells what the usual one does.
+struct SizeNote {
+  std::string whole, brief;
+};
+SizeNote size_note(const LabView& view, const RunView& run) {
+  const SizesDisagree* found = view.instant ? sizes_disagree(*run.spec) : nullptr;
+  if (!found) return {};
+  const words::Place usual{"usual", found->usual.learn}, tried{"tried", found->usual.tried},
+      small{"small", found->small.learn}, here{"here", found->small.tried};
+  return {tr("At the usual size this learns with {usual} of {tried} seeds; here with {small} of {here}.",
+             {usual, tried, small, here}),
+          tr("usual size {usual} of {tried}, here {small} of {here}", {usual, tried, small, here})};
+}
+
 // What the run is, where it came from, and what was changed when.
 std::string card_help(const LabView& view, const RunView& run) {
   std::string text = tr("Run {run}: {name}.", {{"run", run.letter}, {"name", words::spoken(run.name)}});
@@ -127,6 +142,7 @@ std::string card_help(const LabView& view, const RunView& run) {
   if (run.spec && run.spec->model.memory > 0)
     text += tr(" It remembers {states} states of the segment before, and no gradient goes there.",
                {{"states", run.spec->model.memory}});
+  if (const SizeNote note = size_note(view, run); !note.whole.empty()) text += " " + note.whole;
   if (!run.score.empty()) text += tr(" Held-out data: {score}.", {{"score", run.score}});
   return text + tr(" The loss is the mean of its last {steps} steps, of fewer at first and after a change "
                    "of the network. A click shows the run in the diagram.",
@@ -200,8 +216,11 @@ struct Card {
     const float rule = card.y + (compact() ? 50 : 64);
     p.hairline({card.x + pad, rule}, {card.right() - pad, rule}, t.border);
     const Rect line{card.x + pad, rule + 2, card.w - 2 * pad, card.bottom() - rule - 4};
+    const SizeNote note = size_note(view, run);
     if (!finite_run(run))
       p.text_in(line, {Face::Sans, type::body}, t.error, run.note);
+    else if (!note.whole.empty())
+      return size_line(line, run, note);
     else if (run.writes_step == 0)
       p.text_in(line, {Face::Sans, type::body}, t.ink3, tr("no line was kept of so early a step"));
     else if (!run.fork_note.empty() && run.writes.empty())
@@ -211,6 +230,13 @@ struct Card {
     if (view::has_stream(run))
       ui.tell(where(run) + "/writes", line, run.writes,
               tr("What the model writes by itself, as it stands at this step."));
+  }
+
+  void size_line(const Rect& line, const RunView& run, const SizeNote& note) {
+    const TextStyle style{Face::Sans, type::body};
+    p.text_in(line, style, t.ink2, fitting(p, style, line.w, {note.whole, note.brief}));
+    ui.tell(where(run) + "/size", line, note.whole,
+            tr("Measured at both sizes: the manual's page Instant has every placement and norm."));
   }
 
   // How many steps a fork trains, because a fork always trains.

@@ -130,6 +130,7 @@ void draw_settings(Ui& ui, SettingsState& state, const LabView& view, const view
                    const Rect& area, int columns, std::vector<session::Command>& commands) {
   state.restart_hint.clear();
   state.dial.reset();
+  state.choice_hovered.reset();
   if (view.runs.empty()) return;
   const std::vector<const Field*> first = differing_fields(view);
   std::vector<const Field*> rest;

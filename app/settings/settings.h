@@ -24,6 +24,8 @@ struct Dial {
 
 struct SettingsState {
   std::optional<Dial> dial;
+  std::optional<session::EditField>
+      choice_hovered;    // what a click in the open list would do, while runs are instant
   unsigned edits = 0xF;  // one bit per letter: the runs that a change is for
   float scroll = 0;
   std::string reveal;   // key of a row to scroll into sight
@@ -61,6 +63,11 @@ struct DialRun {
 };
 // All of them, value by value; none of a value that a run cannot have.
 std::vector<DialRun> dial_runs(const SettingsState& state, const LabView& view);
+
+// The runs at the next values up and down of a setting that a hand has changed, as it is likely to go on.
+std::vector<RunSpec> runs_beside(const session::EditField& edit, const LabView& view);
+// What the choice under the mouse would make of the run that it changes, of several of the `shown` one. Nothing without.
+std::optional<RunSpec> spec_in_question(const SettingsState& state, const LabView& view, int shown);
 
 // Draws the tiles "edits A B C" of the panel's head and returns their width.
 float draw_edit_tiles(ui::Ui&, SettingsState&, const LabView&, ui::Vec right_centre);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <iterator>
 
 #include "app/view/lab_data.h"
 #include "app/words/words.h"
@@ -146,13 +147,22 @@ std::string Rows::help(const Field& field) const {
   return text;
 }
 
-FieldOptions Rows::options_of(const Field& field, const FieldLabel& shown) const {
+namespace {
+
+FieldOptions scale_of(const Field& field, const FieldLabel& shown) {
   FieldOptions o;
   o.lo = shown.lo;
   o.hi = std::max(shown.hi, shown.lo + 1e-9);
   o.log = shown.log;
   o.integer = field.type == FieldType::Integer;
   o.step = shown.step;
+  return o;
+}
+
+}  // namespace
+
+FieldOptions Rows::options_of(const Field& field, const FieldLabel& shown) const {
+  FieldOptions o = scale_of(field, shown);
   o.unit = unit_of(shown, view);
   o.track = shown.hi <= 4096 && field.key != "run.seed";
   return o;
@@ -195,6 +205,7 @@ void Rows::dial(const Field& field, const Rect& rect, int only) {
   const FieldLabel shown = shown_as(field);
   if (!view.instant || shown.hi <= shown.lo || (shown.log && shown.lo <= 0) || field.key == "run.seed")
     return;
+  if (ui.popup_open() && only < 0) return;  // a list lies over the row
   const bool held = ImGui::IsMouseDown(ImGuiMouseButton_Left) &&
                     ui.focused().starts_with(fmt::format("settings/{}", field.key));
   if (!held && (!rect.contains(ui.mouse()) || !clip.contains(ui.mouse()))) return;
@@ -281,6 +292,49 @@ void draw_dial(Ui& ui, const SettingsState& state, const LabView& view) {
          {{"frequencies", words::spoken(frequencies_of(view.unit))}}));
 }
 
+namespace {
+
+/// The run with another value; nothing where it cannot have it.
+std::optional<RunSpec> with_value(RunSpec run, std::string_view key, const std::string& value) {
+  try {
+    set_field(run, key, value);
+    validate(run);
+  } catch (const Error&) {
+    return {};
+  }
+  return run;
+}
+
+/// What an arrow key makes of the value of a number, or of the choice in a list; empty at the end of either.
+std::string next_value(const Field& field, const std::string& now, int by) {
+  if (field.type == FieldType::Choice) {
+    const std::vector<std::string_view> all = choices_of(field);
+    const auto at = std::ranges::find(all, now) - all.begin() + by;
+    return at < 0 || at >= std::ssize(all) ? "" : std::string(all[static_cast<size_t>(at)]);
+  }
+  if (field.type != FieldType::Integer && field.type != FieldType::Real) return "";
+  const double before = std::strtod(now.c_str(), nullptr);
+  const double value = ui::next_value(scale_of(field, shown_as(field)), before, by);
+  return value == before || value < field.low || value > field.high ? "" : text_of(field, value);
+}
+
+}  // namespace
+
+std::vector<RunSpec> runs_beside(const session::EditField& edit, const LabView& view) {
+  std::vector<RunSpec> runs;
+  const Field* field = find_field(edit.key);
+  if (!field || field->key == "run.seed" || field->key.starts_with("data.")) return runs;
+  for (size_t run = 0; run < view.runs.size(); ++run)
+    for (const int by : {1, -1}) {
+      if (edit.run >= 0 && static_cast<size_t>(edit.run) != run) continue;
+      const RunSpec& now = *view.runs[run].spec;
+      const std::string next = next_value(*field, field->get(now), by);
+      if (next.empty()) continue;
+      if (auto spec = with_value(now, field->key, next)) runs.push_back(std::move(*spec));
+    }
+  return runs;
+}
+
 std::vector<DialRun> dial_runs(const SettingsState& state, const LabView& view) {
   std::vector<DialRun> runs;
   if (!state.dial) return runs;
@@ -288,15 +342,23 @@ std::vector<DialRun> dial_runs(const SettingsState& state, const LabView& view) 
   for (size_t value = 0; value < state.dial->values.size(); ++value)
     for (size_t run = 0; run < view.runs.size(); ++run) {
       if (!is_changed(state, view, state.dial->only, run)) continue;
-      RunSpec spec = *view.runs[run].spec;
-      try {
-        set_field(spec, field.key, text_of(field, state.dial->values[value]));
-        validate(spec);
-        runs.push_back({value, run, std::move(spec)});
-      } catch (const Error&) {  // the value is none of this run
-      }
+      if (auto spec = with_value(*view.runs[run].spec, field.key, text_of(field, state.dial->values[value])))
+        runs.push_back({value, run, std::move(*spec)});
     }
   return runs;
+}
+
+std::optional<RunSpec> spec_in_question(const SettingsState& state, const LabView& view, int shown) {
+  if (!state.choice_hovered) return {};
+  const auto& [only, key, value] = *state.choice_hovered;
+  const auto changes = [&](size_t run) { return is_changed(state, view, only, run); };
+  auto run = static_cast<size_t>(shown);
+  if (!changes(run))
+    for (run = 0; run < view.runs.size() && !changes(run);) ++run;
+  if (run == view.runs.size()) return {};
+  const RunSpec& now = *view.runs[run].spec;
+  auto spec = with_value(now, key, value);
+  return spec && *spec == now ? std::nullopt : spec;
 }
 
 void Rows::choice_field(const Field& field, const std::string& name, const Rect& rect) {
@@ -333,10 +395,12 @@ void Rows::choice_list(const Field& field, const std::string& name, const Rect& 
     const float column = std::floor(place / lines), line = place - column * lines;
     const Rect item = Rect{list.x + 6 + column * width, list.y + 6 + line * h, width, h}.inset(0, 1);
     const bool other = value != now && replaces(field, value);
-    if (item.contains(ui.mouse()) && other)
+    if (item.contains(ui.mouse()) && other) {
       state.restart_hint = tr("other runs take the place of these");
-    else if (item.contains(ui.mouse()))
+    } else if (item.contains(ui.mouse())) {
       predict(field, value, only);
+      if (view.instant) state.choice_hovered = session::EditField{only, std::string(field.key), value};
+    }
     if (button(ui, name + "/" + value, item, display(field, value),
                other ? tr("Three such runs, on data of their own, take the place of all.") : help(field),
                o)) {

@@ -147,6 +147,10 @@ Rect field_frame(Ui& ui, const Rect& r, std::string_view label, std::string_view
 
 }  // namespace
 
+double next_value(const FieldOptions& o, double value, int by) {
+  return limited(o, o.log ? log_step(value, by) : value + by * o.step, false);
+}
+
 Change field(Ui& ui, std::string_view name, const Rect& r, std::string_view label, double& value,
              std::string_view help, const FieldOptions& o) {
   const Theme& t = ui.theme();
@@ -169,8 +173,7 @@ Change field(Ui& ui, std::string_view name, const Rect& r, std::string_view labe
     begin_edit(ui, name, field_text(o, value));
   }
   if (int move = h.arrow_x + h.arrow_y; move && !editing) {
-    double next = o.log ? log_step(value, move) : value + move * o.step;
-    value = limited(o, next, false);
+    value = next_value(o, value, move);
     if (value != before) change = Change::Done;
   }
 

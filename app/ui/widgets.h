@@ -102,6 +102,7 @@ struct FieldOptions {
 enum class Change { None, Live, Done };  // Live: during a drag, the value has changed; Done: committed
 Change field(Ui&, std::string_view name, const Rect&, std::string_view label, double& value,
              std::string_view help, const FieldOptions& = {});
+double next_value(const FieldOptions&, double value, int by);  // after an arrow key
 /// Takes a typed text (search, file path) and returns true when Enter commits it. `secret` shows dots.
 bool text_field(Ui&, std::string_view name, const Rect&, std::string_view hint, std::string& value,
                 std::string_view help, bool secret = false);

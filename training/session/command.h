@@ -148,9 +148,11 @@ struct PlayStep {
   static const char* doing() { return "copying a step"; }
 };
 /// Trains whole runs that are not among the runs, in this order: LabView::supposed, while the runs are instant. One alone
-/// is measured as the runs are; of several there are only the losses.
+/// is measured as the runs are; of several there are only the losses. Those `ahead` are trained once nothing else is
+/// missing, so that the store has them when they are wanted; a change of a run ends that.
 struct Suppose {
-  std::vector<RunSpec> specs;
+  std::vector<RunSpec> specs, ahead{};
+  bool operator==(const Suppose&) const = default;
   static const char* doing() { return "training what would be"; }
 };
 /// Puts other runs in the place of all present ones, whose session undo brings back.

@@ -44,7 +44,7 @@ struct LabTrainer::Carrier {
   void operator()(const session::Ablate& c) const { trainer.ablate(c.run, c.left_out); }
   void operator()(const session::Inquire& c) const { trainer.inquire(c); }
   void operator()(const session::PlayStep& c) const { trainer.play_step(c.run, ticket); }
-  void operator()(const session::Suppose& c) const { trainer.suppose(c.specs); }
+  void operator()(const session::Suppose& c) const { trainer.suppose(c); }
   void operator()(const session::ReplaceRuns& c) const {
     c.known ? trainer.open(c, ticket) : trainer.start(c, ticket);
   }

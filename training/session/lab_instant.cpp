@@ -38,21 +38,26 @@ void LabTrainer::want_edited(const std::vector<LabEntry*>& entries, const std::s
   want_anew();
 }
 
-void LabTrainer::suppose(const std::vector<RunSpec>& specs) {
+void LabTrainer::suppose(const session::Suppose& asked) {
   std::vector<LabView::Supposition> supposed;
-  if (now_.instant)
-    for (RunSpec spec : specs) {
-      spec.train.steps = now_.budget;
-      validate(spec);
-      supposed.push_back({std::make_shared<const RunSpec>(std::move(spec)), nullptr});
-    }
+  std::vector<RunSpec> ahead;
+  const auto checked = [this](RunSpec spec) {
+    spec.train.steps = now_.budget;
+    validate(spec);
+    return spec;
+  };
+  if (now_.instant) {
+    for (const RunSpec& spec : asked.specs)
+      supposed.push_back({std::make_shared<const RunSpec>(checked(spec)), nullptr});
+    for (const RunSpec& spec : asked.ahead) ahead.push_back(checked(spec));
+  }
   supposed_ = std::move(supposed);
-  if (now_.instant) want_anew();
+  if (now_.instant) want_anew(ahead);
 }
 
 /// Asks for what is missing, in the order in which it is looked at: the runs, the question, two other seeds of the runs,
-/// the map of a dial one by one, the last seeds.
-void LabTrainer::want_anew() {
+/// the map of a dial one by one, the last seeds, then what may be wanted next.
+void LabTrainer::want_anew(const std::vector<RunSpec>& ahead) {
   if (!whole_)
     whole_ = std::make_unique<WholeRuns>(threads_, finished_, [this] {
       if (wake) wake();
@@ -82,6 +87,7 @@ void LabTrainer::want_anew() {
   want_seeds(1, 2);
   if (!question) want_supposed();
   want_seeds(3, Reruns::kSeeds);
+  for (const RunSpec& spec : ahead) want(spec, true), ++rank;
   take_whole();
   whole_->want(all);
 }

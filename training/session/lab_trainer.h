@@ -144,10 +144,10 @@ class LabTrainer {
   void look_some(LabEntry& seen);
   void play_step(int32_t run, session::Ticket ticket);
   // Of instant runs, see lab_instant.cpp.
-  void suppose(const std::vector<RunSpec>& specs);
+  void suppose(const session::Suppose& asked);
   void want(LabEntry& entry, RunSpec spec);
   void want_edited(const std::vector<LabEntry*>& entries, const std::string& key, const std::string& value);
-  void want_anew();
+  void want_anew(const std::vector<RunSpec>& ahead = {});
   void take_whole();
   bool take_whole(LabEntry& entry);
   WholeRuns::Wanted whole_of(RunSpec spec, bool measured = true);

@@ -232,13 +232,18 @@ SessionImage LabTrainer::image(int64_t generation, bool whole) {
   image.generation = generation;
   image.window = now_.window;
   for (LabEntry* entry : now_.entries()) {
-    const uint64_t stamp = stamp_of(*entry->run);
-    const bool written = !whole && entry->file_stamp == stamp;
+    // Of an instant run that is being trained there are only its settings.
+    const std::unique_ptr<Run> begun =
+        entry->wanted ? std::make_unique<Run>(*entry->wanted, task_for(entry->wanted->data), *backend_)
+                      : nullptr;
+    const Run& run = begun ? *begun : *entry->run;
+    const uint64_t stamp = begun ? 0 : stamp_of(run);
+    const bool written = !whole && !begun && entry->file_stamp == stamp;
     if (!written) entry->file = fmt::format("{}-{}.safetensors", entry->letter, generation);
     entry->file_stamp = stamp;
-    image.config.push_back({entry->letter, entry->run->origin(), entry->run->identity().all_edits()});
+    image.config.push_back({entry->letter, run.origin(), run.identity().all_edits()});
     image.runs.push_back(*entry);
-    image.records.push_back(written ? nullptr : std::make_shared<const RunRecord>(entry->run->record()));
+    image.records.push_back(written ? nullptr : std::make_shared<const RunRecord>(run.record()));
   }
   return image;
 }
@@ -284,7 +289,10 @@ void LabTrainer::restore(const session::RestoreSession& command, session::Ticket
   now_.playing = command.play && !now_.instant && now_.step < now_.budget;
   show(std::move(loaded));
   come_back(false);
-  if (now_.instant) want_anew();
+  if (!now_.instant) return;
+  for (LabEntry* entry : now_.entries())
+    if (entry->run->steps_done() == 0) entry->wanted = std::make_shared<const RunSpec>(entry->run->spec());
+  want_anew();
 }
 
 }  // namespace normscope

@@ -1,6 +1,9 @@
 #include "training/spec/small_size.h"
 
 #include <cmath>
+#include <map>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "training/spec/limits.h"
@@ -39,6 +42,25 @@ RunSpec at(RunSpec spec, const Size& size, double rate, double steps) {
   return spec;
 }
 
+/// Of the rows of small_verdicts.def.
+RunSpec measured(int32_t warmup, std::initializer_list<std::string_view> settings) {
+  RunSpec spec;
+  for (const std::string_view setting : settings) {
+    const size_t equals = setting.find('=');
+    set_field(spec, setting.substr(0, equals), setting.substr(equals + 1));
+  }
+  spec.train.schedule.warmup = warmup;
+  return at_small_size(std::move(spec));
+}
+
+using Settings = std::vector<std::pair<std::string, std::string>>;
+
+Settings of_any_seed(RunSpec spec) {
+  spec.name.clear();
+  spec.seed = 1;
+  return field_values(spec);
+}
+
 }  // namespace
 
 Message without_small_size(const RunSpec& spec) {
@@ -49,5 +71,25 @@ Message without_small_size(const RunSpec& spec) {
 
 RunSpec at_small_size(RunSpec spec) { return at(std::move(spec), kSmall, kRate, kSteps); }
 RunSpec at_usual_size(RunSpec spec) { return at(std::move(spec), kUsual, 1 / kRate, 1 / kSteps); }
+
+const std::vector<SizesDisagree>& where_sizes_disagree() {
+  static const std::vector<SizesDisagree> rows{
+#define SMALL_VERDICT(warmup, usual, usual_tried, small, small_tried, ...) \
+  {measured(warmup, {__VA_ARGS__}), {usual, usual_tried}, {small, small_tried}},
+#include "training/spec/small_verdicts.def"
+#undef SMALL_VERDICT
+  };
+  return rows;
+}
+
+const SizesDisagree* sizes_disagree(RunSpec small) {
+  static const auto rows = [] {
+    std::map<Settings, const SizesDisagree*> by_settings;
+    for (const SizesDisagree& row : where_sizes_disagree()) by_settings[of_any_seed(row.run)] = &row;
+    return by_settings;
+  }();
+  const auto at = rows.find(of_any_seed(std::move(small)));
+  return at == rows.end() ? nullptr : at->second;
+}
 
 }  // namespace normscope

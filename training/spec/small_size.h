@@ -3,6 +3,9 @@
 // with one and Pre-LN learn, as they do at the usual size.
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
 #include "engine/core/message.h"
 #include "training/spec/spec.h"
 
@@ -16,5 +19,19 @@ Message without_small_size(const RunSpec& spec);
 RunSpec at_small_size(RunSpec spec);
 /// The same settings at the default sizes, the way back.
 RunSpec at_usual_size(RunSpec spec);
+
+/// With how many seeds a run learns, of those that it was tried with.
+struct SeedsThatLearn {
+  int32_t learn = 0, tried = 0;
+};
+/// A run that learns with all, some or no seeds at the small size, and otherwise at the usual one.
+struct SizesDisagree {
+  RunSpec run;  ///< at the small size
+  SeedsThatLearn usual, small;
+};
+/// All that were measured: the rows of small_verdicts.def, to which add-ons bring those of their placements.
+const std::vector<SizesDisagree>& where_sizes_disagree();
+/// The row of this run, whatever its seed; null where the sizes agree, and where nobody measured.
+const SizesDisagree* sizes_disagree(RunSpec small);
 
 }  // namespace normscope

@@ -1,6 +1,8 @@
 // These tests use the Lab screen while runs are instant: what a user moves is answered by whole runs.
 #include "app/support/live_lab.h"
 #include "catch.hpp"
+#include "training/session/run_cache.h"
+#include "training/spec/small_size.h"
 
 using namespace normscope;
 
@@ -89,6 +91,59 @@ TEST_CASE("a preset under the mouse is a question too") {
   CHECK(lab.view().supposed.front().spec->model.stack().final == NormKind::LayerNorm);
 }
 
+TEST_CASE("an empty slot and a kind of norm under the mouse are questions") {
+  Instant lab;
+  lab.driver.move_to("diagram/layer2/attn/before");
+  lab.settle();
+  REQUIRE(lab.view().supposed.size() == 1);
+  CHECK(view::count_norms(lab.view().supposed.front().spec->model.stack()) == 8);
+  CHECK(lab.says("this?"));
+  lab.driver.script("right diagram/layer2/attn/stream");
+  lab.driver.move_to("diagram/kind/rms");
+  lab.settle();
+  REQUIRE(lab.view().supposed.size() == 1);
+  const RunSpec asked = *lab.view().supposed.front().spec;
+  CHECK(asked.model.stack().layers.back().attention.stream == NormKind::Rms);
+  lab.driver.script("click diagram/kind/rms");
+  lab.settle();
+  CHECK(lab.run('D').spec->model.stack() == asked.model.stack());
+  CHECK(lab.view().supposed.empty());
+}
+
+TEST_CASE("a choice under the mouse in an open list is a question of the run in the diagram") {
+  Instant lab;
+  lab.driver.script("click settings/train.optimizer");
+  lab.driver.move_to("settings/train.optimizer/sgd");
+  lab.settle();
+  REQUIRE(lab.view().supposed.size() == 1);
+  RunSpec asked = *lab.run('A').spec;
+  set_field(asked, "train.optimizer", "sgd");
+  CHECK(*lab.view().supposed.front().spec == asked);
+  CHECK(lab.says("this?"));
+  lab.driver.move_to("settings/train.optimizer/adam");  // which it has
+  lab.settle();
+  CHECK(lab.view().supposed.empty());
+}
+
+TEST_CASE("what a hand may ask for next is trained while it rests") {
+  Instant lab;
+  lab.driver.script("grab settings/train.lr settings/model.layers");
+  lab.settle();
+  lab.driver.script("drop");
+  lab.driver.move_to("diagram/run/A");
+  lab.settle();
+  const RunSpec now = *lab.run('B').spec;
+  int known = 0;
+  for (const RunSpec& next : settings::runs_beside({1, "train.lr", ""}, lab.view())) {
+    CHECK_FALSE(next == now);
+    const auto run = lab.lab.finished_runs()->find(RunIdentity{next, {}, {}}.key());
+    REQUIRE(run);
+    CHECK(run->whole());
+    ++known;
+  }
+  CHECK(known > 0);
+}
+
 TEST_CASE("a number under the mouse shows what its range leads to") {
   Instant lab;
   lab.driver.move_to("settings/train.lr");
@@ -115,4 +170,24 @@ TEST_CASE("runs without a small size cannot be instant, and say why") {
   REQUIRE(instant);
   CHECK_FALSE(instant->enabled);
   CHECK(test::contains(instant->help, "a size of their own"));
+}
+
+TEST_CASE("the card of an instant run says where the usual size has another verdict") {
+  std::vector<RunSpec> runs{at_small_size(preset_run("pre"))};
+  for (const SizesDisagree& row : where_sizes_disagree())
+    if (runs.size() < 3) runs.push_back(row.run);
+  REQUIRE(runs.size() == 3);
+  Lab lab(fixture::quiet_lab());
+  session::ReplaceRuns command{.runs = runs};
+  command.instant = true;
+  lab.post(std::move(command));
+  std::shared_ptr<const LabView> view = lab.view();
+  for (; view->runs.empty(); view = lab.view()) std::this_thread::yield();  // none is trained for this
+  fixture::LabDriver driver{view};
+  driver.driver.frames(2);
+  CHECK_FALSE(driver.ui.registry().find("run/A/size"));
+  for (const char* line : {"run/B/size", "run/C/size"}) {
+    REQUIRE(driver.ui.registry().find(line));
+    CHECK(test::contains(driver.driver.value(line), "At the usual size this learns with"));
+  }
 }

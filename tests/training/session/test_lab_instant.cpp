@@ -8,6 +8,7 @@
 #include "engine/support/helpers.h"
 #include "folder.h"
 #include "training/session/lab.h"
+#include "training/session/run_cache.h"
 #include "training/spec/small_size.h"
 #include "training/support/lab_runs.h"
 
@@ -111,6 +112,26 @@ TEST_CASE("what is supposed is trained beside the instant runs, which stay as th
   CHECK(view_after(lab, session::Suppose{})->supposed.empty());
 }
 
+TEST_CASE("runs ahead are trained when nothing is missing, and no longer once a run changes",
+          "[lab][instant]") {
+  Lab lab(quiet());
+  view_after(lab, instant({small_spec("post")}));
+  const auto known = [&](RunSpec spec) {
+    spec.train.steps = 30;
+    return lab.finished_runs()->find(RunIdentity{std::move(spec), {}, {}}.key());
+  };
+  const RunSpec pre = small_spec("pre"), long_one = with(small_spec("pre"), "model.layers", "64");
+  auto view = view_after(lab, session::Suppose{{small_spec("none")}, {pre}});
+  REQUIRE(view->supposed.size() == 1);
+  CHECK(view->supposed[0].run);
+  REQUIRE(known(pre));
+  CHECK(known(pre)->whole());
+  lab.post(session::Suppose{{}, {long_one}});
+  view = view_after(lab, session::EditField{0, "train.lr", "0.002"});
+  CHECK(is_own(view->runs[0]));
+  CHECK_FALSE(known(long_one));
+}
+
 TEST_CASE("undo brings back the session from before runs were instant, and redo these", "[lab][instant]") {
   Lab lab(quiet());
   view_after(lab, session::ReplaceRuns{three(), {}, true});
@@ -135,6 +156,21 @@ TEST_CASE("a session of instant runs comes back instant", "[lab][instant]") {
   CHECK_FALSE(view->playing);
   CHECK(is_own(view->runs[0]));
   view = view_after(later, session::EditField{0, "train.lr", "0.002"});
+  CHECK(is_own(view->runs[0]));
+}
+
+TEST_CASE("a session that is saved while an instant run is trained has its newest settings",
+          "[lab][instant]") {
+  const Folder folder;
+  Lab lab(quiet());
+  view_after(lab, instant({small_spec("pre")}, 200));
+  lab.post(session::EditField{0, "train.lr", "0.002"});
+  lab.post(session::SaveSession{folder.path.string()});
+  rest(lab);
+  Lab later(quiet());
+  const auto view = view_after(later, session::RestoreSession{folder.path.string(), true});
+  CHECK(view->runs[0].spec->train.schedule.peak == 0.002f);
+  CHECK(view->runs[0].step == 200);
   CHECK(is_own(view->runs[0]));
 }
 
@@ -179,4 +215,20 @@ TEST_CASE("the way to the small size and back ends where it began", "[instant]")
     CHECK(back.train.schedule == spec.train.schedule);
     CHECK(without_small_size(spec).empty());
   }
+}
+
+TEST_CASE("a run on which the sizes disagree is known by its settings, whatever its seed", "[instant]") {
+  const auto share = [](const SeedsThatLearn& of) {
+    return of.learn == 0 ? 0 : of.learn == of.tried ? 2 : 1;  // none, some, all
+  };
+  for (const SizesDisagree& row : where_sizes_disagree()) {
+    INFO(default_name(row.run));
+    validate(row.run);
+    CHECK(share(row.usual) != share(row.small));
+    CHECK(sizes_disagree(with(row.run, "run.seed", "7")) == &row);
+    CHECK_FALSE(sizes_disagree(with(row.run, "train.lr", "0.004")));
+    CHECK_FALSE(sizes_disagree(with(row.run, "model.layers", "5")));
+  }
+  for (const char* agreed : {"post", "post-warmup", "pre"})
+    CHECK_FALSE(sizes_disagree(at_small_size(preset_run(agreed))));
 }
