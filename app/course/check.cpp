@@ -30,7 +30,7 @@ void keep_runs(const Lesson& lesson, experiments::RunStore& store, Results& out,
     const RunSpec spec = spec_of(lesson, run.id, 1);
     const auto done = shows_trained_map(lesson, run.id)
                           ? store.get(spec, run.edits, on_step)
-                          : store.find(experiments::RunStore::key_of(spec, run.edits));
+                          : store.find(experiments::StudyRun{spec, run.edits}.key());
     for (const Figure& f : lesson.figures)
       if (f.map_run == run.id && f.map_at_start)
         out.maps[run.id + " start"] = done ? done->shares_start : store.start_shares(spec);
@@ -55,7 +55,7 @@ void in_parallel(experiments::RunStore& store, size_t count,
 
 /// Adds the runs that a curve needs for one seed.
 void add_runs(const Lesson& lesson, const Curve& curve, uint64_t seed,
-              std::vector<experiments::Experiment>& runs) {
+              std::vector<experiments::StudyRun>& runs) {
   if (curve.of == Curve::Of::Tape) return;
   const RunSpec spec = spec_of(lesson, curve.run, seed);
   const std::vector<Edit>& edits = lesson.run(curve.run)->edits;
@@ -135,22 +135,20 @@ bool LessonReport::passed() const {
 }
 
 /// Adds the runs whose maps after training are drawn, with the first seed: see keep_runs().
-void add_mapped(const Lesson& lesson, std::vector<experiments::Experiment>& runs) {
+void add_mapped(const Lesson& lesson, std::vector<experiments::StudyRun>& runs) {
   for (const LessonRun& run : lesson.runs)
     if (shows_trained_map(lesson, run.id)) runs.push_back({spec_of(lesson, run.id, 1), run.edits});
 }
 
-std::vector<experiments::Experiment> runs_of(const std::vector<const Lesson*>& lessons, Tier tier) {
-  std::vector<experiments::Experiment> runs;
+std::vector<experiments::StudyRun> runs_of(const std::vector<const Lesson*>& lessons, Tier tier) {
+  std::vector<experiments::StudyRun> runs;
   for (uint64_t seed = 1; seed <= kFullSeeds; ++seed)
     for (const Lesson* lesson : lessons)
       for (const Curve& curve : lesson->curves)
         if (static_cast<int32_t>(seed) <= seeds_of(curve, tier)) add_runs(*lesson, curve, seed, runs);
   for (const Lesson* lesson : lessons) add_mapped(*lesson, runs);
   std::set<std::string> keys;
-  std::erase_if(runs, [&](const experiments::Experiment& run) {
-    return !keys.insert(experiments::RunStore::key_of(run.spec, run.edits)).second;
-  });
+  std::erase_if(runs, [&](const experiments::StudyRun& run) { return !keys.insert(run.key()).second; });
   return runs;
 }
 

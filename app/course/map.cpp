@@ -233,7 +233,7 @@ CurveData finished_part(const Curve& curve, const RunSpec& spec, const std::vect
   if (curve.of != Curve::Of::Sweep) return data;
   const RunSpec line = line_of(curve, spec);
   for (const double x : curve.xs) {
-    const auto run = store.find(experiments::RunStore::key_of(with_value(line, curve.field, x), edits));
+    const auto run = store.find(experiments::StudyRun{with_value(line, curve.field, x), edits}.key());
     if (!run) break;
     data.x.push_back(x);
     data.y.push_back(value_of(curve.y, *run));

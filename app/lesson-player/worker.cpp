@@ -135,7 +135,7 @@ void Worker::measure(const Job& job, MeasureState& state) {
   const Curve* under_way = nullptr;
   const std::vector<const Curve*> order = by_run(lesson);
   const auto found = [&](const LessonRun& run) {
-    return store_->find(experiments::RunStore::key_of(spec_of(lesson, run.id, 1, job.changes), run.edits));
+    return store_->find(experiments::StudyRun{spec_of(lesson, run.id, 1, job.changes), run.edits}.key());
   };
   // The curves of a run that is being trained grow while it trains, whichever of them asked for it.
   const auto on_step = [&](const experiments::RunProgress& progress) {
@@ -149,7 +149,7 @@ void Worker::measure(const Job& job, MeasureState& state) {
     for (const Curve* curve : order) {
       if (!grows(*curve)) continue;
       const RunSpec spec = spec_of(lesson, curve->run, 1, job.changes);
-      if (experiments::RunStore::key_of(spec, lesson.run(curve->run)->edits) != progress.key) continue;
+      if (experiments::StudyRun{spec, lesson.run(curve->run)->edits}.key() != progress.key) continue;
       name = lesson.words->tr("run {run}", {{"run", curve->run}});
       partial.run = curve->run;
       partial.histories[curve->run] = progress.history;

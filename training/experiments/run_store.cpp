@@ -67,10 +67,6 @@ std::unique_ptr<RunStore> RunStore::beside(int threads) const {
   return other;
 }
 
-std::string RunStore::key_of(const RunSpec& spec, const std::vector<Edit>& edits) {
-  return RunIdentity{spec, edits, {}}.key();
-}
-
 std::shared_ptr<const RunFindings> RunStore::find(const std::string& key) const {
   const std::lock_guard lock(shared_->mutex);
   const auto it = shared_->results.find(key);
@@ -97,7 +93,7 @@ std::shared_ptr<const Task> RunStore::task(const DataSpec& data) {
 // Lets one of two threads that ask for the same run train it, while the other waits for the result.
 std::shared_ptr<const RunFindings> RunStore::get(const RunSpec& spec, const std::vector<Edit>& edits,
                                                  const OnStep& on_step) {
-  const std::string key = key_of(spec, edits);
+  const std::string key = StudyRun{spec, edits}.key();
   Shared& shared = *shared_;
   {
     std::unique_lock lock(shared.mutex);
@@ -122,15 +118,12 @@ std::shared_ptr<const RunFindings> RunStore::get(const RunSpec& spec, const std:
   return result;
 }
 
-StudyResults RunStore::train(std::vector<Experiment> runs, const OnStep& on_step,
-                             const OnProgress& on_progress, const RunnerOptions& options) {
-  Study study{.name = "a lesson's runs"};
+StudyResults RunStore::train(std::vector<StudyRun> runs, const OnStep& on_step, const OnProgress& on_progress,
+                             const RunnerOptions& options) {
   std::vector<std::string> keys;
-  for (Experiment& run : runs) {
-    keys.push_back(key_of(run.spec, run.edits));
-    study.runs.push_back({std::move(run)});
-  }
-  const auto spec_of = [&](size_t place) -> const RunSpec& { return study.runs[place].run.spec; };
+  for (const StudyRun& run : runs) keys.push_back(run.key());
+  Study study{.name = "a lesson's runs", .runs = std::move(runs)};
+  const auto spec_of = [&](size_t place) -> const RunSpec& { return study.runs[place].spec; };
   if (on_step)
     study.on_step = [&](size_t place, const Run& run) {
       return on_step(
@@ -158,7 +151,7 @@ void RunStore::keep(Run& run, const std::string& key, const RunSpec& spec,
   shared_->results.emplace(key, std::move(result));
 }
 
-std::shared_ptr<const RunFindings> RunStore::make(const Experiment& run, const std::string& key,
+std::shared_ptr<const RunFindings> RunStore::make(const StudyRun& run, const std::string& key,
                                                   const OnStep& on_step) {
   if (const auto known = shared_->finished->find(key); known && known->whole()) {
     const std::shared_ptr<const Task> data = task(run.spec.data);
@@ -180,7 +173,7 @@ std::shared_ptr<const RunFindings> RunStore::make(const Experiment& run, const s
 std::unique_ptr<Run> RunStore::at_its_end(const RunSpec& spec, const std::vector<Edit>& edits,
                                           const OnStep& on_step) {
   get(spec, edits, on_step);
-  const std::string key = key_of(spec, edits);
+  const std::string key = StudyRun{spec, edits}.key();
   std::shared_ptr<const RunRecord> known = shared_->finished->find(key);
   if (!known || !known->whole()) {
     make({spec, edits}, key, on_step);
@@ -224,7 +217,7 @@ std::vector<double> RunStore::along_step(const RunSpec& spec, const std::vector<
   return run.step_along(rates);
 }
 
-StudyResults RunStore::train(std::vector<Experiment> runs, const OnStep& on_step,
+StudyResults RunStore::train(std::vector<StudyRun> runs, const OnStep& on_step,
                              const OnProgress& on_progress) {
   RunnerOptions options = runner_;
   options.runs_at_a_time = threads_;
@@ -232,9 +225,9 @@ StudyResults RunStore::train(std::vector<Experiment> runs, const OnStep& on_step
   return train(std::move(runs), on_step, on_progress, options);
 }
 
-void RunStore::train_ahead(std::vector<Experiment> runs, const OnStep& on_step) {
-  std::erase_if(runs, [&](const Experiment& run) {
-    const std::string key = key_of(run.spec, run.edits);
+void RunStore::train_ahead(std::vector<StudyRun> runs, const OnStep& on_step) {
+  std::erase_if(runs, [&](const StudyRun& run) {
+    const std::string key = run.key();
     const auto done = shared_->finished->find(key);
     return find(key) || (done && done->whole());
   });

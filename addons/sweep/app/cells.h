@@ -74,9 +74,9 @@ struct Grid {
   std::string text_of(const Cell& cell) const;  ///< "learning rate 0.003, warm-up 50"
 };
 /// A prediction for every cell, row by row, from the settings alone: nothing is trained.
-std::vector<theory::AtStart> predictions_of(const Plan& plan, const std::vector<CellRun>& runs);
+std::vector<theory::AtStart> predictions_of(const Plan& plan, const std::vector<StudyRun>& runs);
 /// Takes the numbers of each run. The counts of runs are the same however few numbers there are yet.
-Grid grid_of(const Plan& plan, const std::vector<CellRun>& runs,
+Grid grid_of(const Plan& plan, const std::vector<StudyRun>& runs,
              const std::vector<std::optional<RunNumbers>>& numbers,
              const std::vector<theory::AtStart>& predictions = {});
 

@@ -14,6 +14,7 @@
 
 namespace normscope::sweep {
 
+using experiments::StudyRun;
 using grid::Axis, grid::axis_from, grid::kMostValues, grid::order_of, grid::place_of;
 
 /// The largest number of runs in one sweep.
@@ -69,17 +70,11 @@ std::string to_text(const MoreSeeds& more, const Plan& plan);
 Plan plan_from(Plan plan, const std::vector<std::string>& axes,
                const std::vector<std::string>& more_seeds = {});
 
-/// A run and its cell.
-struct CellRun : experiments::StudyRun {
-  size_t column = 0, row = 0;
-};
 /// Lists the runs seed by seed, so that a sweep stopped early has results for every cell; within a seed it
 /// goes row by row. A cell whose values do not fit together (a width that the heads do not divide) is refused and not
 /// trained; the other cells are. Throws Error for an invalid plan: no axis, a setting twice, a setting that no run
 /// reads, too many runs.
-std::vector<CellRun> runs_of(const Plan& plan);
-/// The study of these runs, in the same order.
-experiments::Study study_of(const std::vector<CellRun>& runs);
+std::vector<StudyRun> runs_of(const Plan& plan);
 
 /// A sweep that is ready to start: "warmup", "depth", "placement".
 struct Preset {

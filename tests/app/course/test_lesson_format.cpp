@@ -145,7 +145,7 @@ TEST_CASE("an encoder-decoder is a run of a lesson like any other", "[lesson]") 
   CHECK(decoder.y[0] == 1);
   CHECK(decoder.y != encoder.y);
   const LessonRun& run = *lesson.run("A");
-  const auto done = store.find(RunStore::key_of(spec_of(lesson, "A", 1), run.edits));
+  const auto done = store.find(StudyRun{spec_of(lesson, "A", 1), run.edits}.key());
   REQUIRE(done);
   CHECK(contains(done->text, "\u2190"));  // a translation, and what was translated
   CHECK(done->shares_end.empty());

@@ -21,7 +21,7 @@ struct Trained {
 
   std::unique_ptr<Run> get(const RunSpec& spec) {
     store.get(spec, {}, {});
-    const auto known = cache->find(RunStore::key_of(spec, {}));
+    const auto known = cache->find(experiments::StudyRun{spec}.key());
     REQUIRE(known);
     REQUIRE(known->whole());
     return Run::resume(*known, store.task(spec.data), store.backend());

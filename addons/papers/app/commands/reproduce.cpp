@@ -113,8 +113,7 @@ std::vector<NamedFile> inputs_of(const std::vector<const Claim*>& claims) {
 /// What the runs of a claim and its fresh models read.
 std::vector<DataSpec> data_of(const Claim& claim) {
   std::vector<DataSpec> data;
-  for (const experiments::Experiment& run : reproduce::experiments_of(claim, 1))
-    data.push_back(run.spec.data);
+  for (const experiments::StudyRun& run : reproduce::experiments_of(claim, 1)) data.push_back(run.spec.data);
   for (const reproduce::Line& line : claim.lines)
     if (line.of == reproduce::Line::Of::Fresh)
       data.push_back(course::spec_of(claim.language, line.runs[0], 1).data);
@@ -223,7 +222,7 @@ Exit measure_claims(const ReproduceOptions& options, const std::vector<const Cla
                    const OnProgress& on_progress) {
     reproduce::Visit visit = reproduce::visit(claims, seeds, store, runner, on_progress);
     outcomes = in_order(chosen, claims, visit, known);
-    return StudyCount{std::move(visit.missing), 0, visit.trained, visit.stored, visit.complete};
+    return visit;
   };
   work.show = [&] {
     for (const reproduce::Outcome& outcome : outcomes) say("{}\n", reproduce::to_text(outcome));

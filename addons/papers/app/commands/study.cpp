@@ -69,9 +69,9 @@ Exit train_study(const sweep::StudyFile& asked, const StudyOptions& options,
   work.command = std::move(command);
   work.train = [&](experiments::ResultStore& store, const experiments::RunnerOptions& runner,
                    const OnProgress& on_progress) {
-    const experiments::StudyResults results = experiments::train(study, store, runner, on_progress);
+    StudyResults results = experiments::train(study, store, runner, on_progress);
     grids = sweep::grids_of(asked, results);
-    return count_of(study, results);
+    return results;
   };
   work.show = [&] {
     say("{}\n", sweep::to_text(asked, grids));

@@ -263,16 +263,12 @@ void StudyPart::take_rows() {
   }
 }
 
-std::vector<CellRun> runs_of(const StudyFile& study) {
-  std::vector<CellRun> all;
-  for (const StudyPart& part : study.parts) std::ranges::move(runs_of(part.plan), std::back_inserter(all));
-  return all;
-}
-
 experiments::Study study_of(const StudyFile& study) {
-  experiments::Study runs = study_of(runs_of(study));
-  for (const StudyPart& part : study.parts)
+  experiments::Study runs{.name = "sweep"};
+  for (const StudyPart& part : study.parts) {
+    std::ranges::move(runs_of(part.plan), std::back_inserter(runs.runs));
     if (!part.measure.empty()) runs.numbers.insert(experiments::kLast);
+  }
   return runs;
 }
 
@@ -289,7 +285,7 @@ std::vector<Grid> grids_of(const StudyFile& study, const experiments::StudyResul
     for (auto& run : numbers)
       if (run && !part.measure.empty())
         run->asked = experiments::largest(std::exchange(run->last, {}), part.measure);
-    const std::vector<CellRun> runs = runs_of(part.plan);
+    const std::vector<StudyRun> runs = runs_of(part.plan);
     grids.push_back(grid_of(
         part.plan, runs, numbers,
         is_predicted(part.metric) ? predictions_of(part.plan, runs) : std::vector<theory::AtStart>{}));

@@ -52,7 +52,6 @@ StudyFile read_study(const std::string& folder, std::string_view name);
 StudyFile quick(StudyFile study);
 
 /// What is trained and measured, one part after the other, and `grids_of` what came of it.
-std::vector<CellRun> runs_of(const StudyFile& study);
 experiments::Study study_of(const StudyFile& study);
 std::vector<Grid> grids_of(const StudyFile& study, const experiments::StudyResults& results);
 /// "NAME-PART.svg", of the measured number "NAME-PART-measured.svg".

@@ -57,7 +57,7 @@ Outcome judged(const Claim& claim, const std::vector<std::pair<double, double>>&
     const auto runs = experiments_of(claim, *claim.line("end"), i + 1);
     const double both[] = {losses[i].first, losses[i].second};
     for (size_t k = 0; k < 2; ++k) {
-      experiments::RunNumbers& record = taken[key_of_run(runs[k])];
+      experiments::RunNumbers& record = taken[runs[k].key()];
       record.loss = both[k];
       if (std::isnan(both[k])) record.verdict = {Verdict::NotFinite};
     }
@@ -449,7 +449,8 @@ TEST_CASE("refusals: the readers of studies and claims say in one line what is w
 
 TEST_CASE("files: the limits of claims and studies are those that README.md states", "[gate]") {
   const std::string page = test::read_all(NORMSCOPE_SOURCE_DIR "/addons/papers/README.md");
-  for (const auto& [what, kind] : {std::pair{"a claim", input::kClaim}, std::pair{"a study", input::kStudy}}) {
+  for (const auto& [what, kind] :
+       {std::pair{"a claim", input::kClaim}, std::pair{"a study", input::kStudy}}) {
     INFO(what);
     const size_t row = page.find(std::string("\n| ") + what);
     REQUIRE(row != page.npos);

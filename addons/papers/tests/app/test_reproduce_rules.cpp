@@ -131,7 +131,7 @@ TEST_CASE("reproduce: the fall of a loss over its last quarter is that of a stra
   const Line& line = *quality.line(std::string("end") + kLateFall);
   std::map<std::string, RunNumbers> taken;
   for (const auto& run : experiments_of(quality, line, 1)) {
-    experiments::RunNumbers& record = taken[key_of_run(run)];
+    experiments::RunNumbers& record = taken[run.key()];
     // Twelve steps; the last three fall by 0.5 each, of which three make the quarter.
     record.curve = {9, 9, 9, 9, 9, 9, 9, 9, 9, 3, 2.5, 2};
   }
@@ -205,7 +205,7 @@ TEST_CASE("reproduce: a control is the cell with the lowest loss on seeds of its
   CHECK(cost_of(claim, 2).runs == static_cast<int32_t>(18 + 2 * experiments_of(claim, 1).size()));
   std::map<std::string, RunNumbers> taken;
   for (size_t i = 0; i < tuning.size(); ++i) {
-    RunNumbers& one = taken[key_of_run(tuning[i])];
+    RunNumbers& one = taken[tuning[i].key()];
     one.validation = i % 9 == 7 ? 1.0 : 2.0;  // the last initialisation, the middle rate
     if (i == 3) one.verdict = {Verdict::NotFinite};
   }
@@ -280,7 +280,7 @@ TEST_CASE(
     "reproduce: Liu et al. have a warm-up, and a model without one here stands beside itself with one") {
   for (const Claim& claim : shipped().claims) {
     if (!contains(claim.file, "liu-2020") || contains(claim.setting, "RAdam without warm-up")) continue;
-    const std::vector<experiments::Experiment> runs = experiments_of(claim, 1);
+    const std::vector<experiments::StudyRun> runs = experiments_of(claim, 1);
     for (const auto& run : runs) {
       if (run.spec.train.schedule.warmup > 0 || run.spec.train.steps <= 2) continue;
       INFO(claim.id << " " << run.spec.name);

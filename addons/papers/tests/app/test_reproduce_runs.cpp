@@ -229,7 +229,7 @@ TEST_CASE(
   const Claim afresh = with(alone.erase(alone.find("from = \"first\"\n"), 15));
   const auto run = experiments_of(claim, *claim.line("tuned"), 1)[0];
   REQUIRE(run.from);
-  CHECK(key_of_run(run) != key_of_run(experiments_of(afresh, *afresh.line("tuned"), 1)[0]));
+  CHECK(run.key() != experiments_of(afresh, *afresh.line("tuned"), 1)[0].key());
   CHECK(cost_of(claim, 1).runs == 5);  // the three of the tiny claim, the run, and what it starts from
   const Folder folder;
   ResultStore store(folder.file("runs"));

@@ -91,7 +91,7 @@ TEST_CASE("deep models are for the question of depth alone, unless rows are name
       for (const StudyRow& row : part.rows) deep.push_back(row.name);
   CHECK(deep == std::vector<std::string>{"post", "pre", "deepnorm", "admin"});
   for (const StudyRun& run : sweep::study_of(zoo).runs)
-    if (run.run.spec.model.layers == 12) CHECK(run.run.spec.train.steps == 400);
+    if (run.spec.model.layers == 12) CHECK(run.spec.train.steps == 400);
 }
 
 TEST_CASE("the zoo has every placement, norm, initialisation, optimizer and schedule of the engine",
@@ -100,7 +100,7 @@ TEST_CASE("the zoo has every placement, norm, initialisation, optimizer and sche
   for (const StudyRun& run : sweep::study_of(zoo::study_of({.seeds = 1})).runs)
     for (const char* key :
          {"model.placement", "model.norm", "model.init", "train.optimizer", "train.schedule"})
-      values.insert(std::string(key) + "=" + get_field(run.run.spec, key));
+      values.insert(std::string(key) + "=" + get_field(run.spec, key));
   for (const char* key : {"model.placement", "model.norm", "model.init", "train.optimizer", "train.schedule"})
     for (const std::string_view value : find_field(key)->choices) {
       INFO(key << "=" << value);
@@ -146,7 +146,7 @@ TEST_CASE("a record is what a run of the same specification shows", "[zoo]") {
   REQUIRE(all.runs.size() == 4);
   CHECK(all.trained == 4);
   const auto backend = make_cpu_backend(1);
-  const RunSpec& spec = study.runs[1].run.spec;
+  const RunSpec& spec = study.runs[1].spec;
   Run run(spec, make_task(spec.data), *backend);
   std::vector<float> frame;
   double gradient = 0;
@@ -222,7 +222,7 @@ TEST_CASE("other systems have parts of their own, with their score, at one depth
   const StudyFile zoo = zoo::study_of(choice);
   const Study study = sweep::study_of(zoo);
   REQUIRE(study.runs.size() == 6);
-  const auto spec = [&](size_t i) -> const RunSpec& { return study.runs[i].run.spec; };
+  const auto spec = [&](size_t i) -> const RunSpec& { return study.runs[i].spec; };
   CHECK(row_of(spec(0).model.architecture).name == "convolutional");
   CHECK(row_of(spec(2).model.architecture).name == "parser");
   CHECK(placement_of(spec(2).model.stack(), context_of(spec(2).model, true)) == Placement::None);
@@ -459,7 +459,9 @@ TEST_CASE("sweep: what the zoo has trained is not trained again, nor the other w
   plan.steps = 24;
   plan.seeds = 2;
   plan.axes = {axis_from("train.warmup=0,8", base_of(plan))};
-  const auto visit = [&](ResultStore& store) { return train(study_of(runs_of(plan)), store, {}, onwards); };
+  const auto visit = [&](ResultStore& store) {
+    return train({.name = "sweep", .runs = runs_of(plan)}, store, {}, onwards);
+  };
   const auto json = [&](const experiments::StudyResults& all) {
     return to_json(grid_of(plan, runs_of(plan), all.runs)).dump(1);
   };
