@@ -91,9 +91,8 @@ std::shared_ptr<const Task> RunStore::task(const DataSpec& data) {
 }
 
 // Lets one of two threads that ask for the same run train it, while the other waits for the result.
-std::shared_ptr<const RunFindings> RunStore::get(const RunSpec& spec, const std::vector<Edit>& edits,
-                                                 const OnStep& on_step) {
-  const std::string key = StudyRun{spec, edits}.key();
+std::shared_ptr<const RunFindings> RunStore::get(const StudyRun& run, const OnStep& on_step) {
+  const std::string key = run.key();
   Shared& shared = *shared_;
   {
     std::unique_lock lock(shared.mutex);
@@ -109,7 +108,7 @@ std::shared_ptr<const RunFindings> RunStore::get(const RunSpec& spec, const std:
   };
   std::shared_ptr<const RunFindings> result;
   try {
-    result = make({spec, edits}, key, on_step);
+    result = make(run, key, on_step);
   } catch (...) {
     leave(nullptr);
     throw;
@@ -170,42 +169,40 @@ std::shared_ptr<const RunFindings> RunStore::make(const StudyRun& run, const std
 
 /// The run at the end of its training, to be looked at. Where its weights were dropped for other
 /// runs, it is read from the store on disk, or trained again to the same bits.
-std::unique_ptr<Run> RunStore::at_its_end(const RunSpec& spec, const std::vector<Edit>& edits,
-                                          const OnStep& on_step) {
-  get(spec, edits, on_step);
-  const std::string key = StudyRun{spec, edits}.key();
+std::unique_ptr<Run> RunStore::at_its_end(const StudyRun& run, const OnStep& on_step) {
+  get(run, on_step);
+  const std::string key = run.key();
   std::shared_ptr<const RunRecord> known = shared_->finished->find(key);
   if (!known || !known->whole()) {
-    make({spec, edits}, key, on_step);
+    make(run, key, on_step);
     known = shared_->finished->find(key);
   }
   if (!known || !known->whole())
     fail("run", "there is no room in memory for its weights: expected a smaller model");
-  return Run::resume(*known, task(spec.data), *backend_);
+  return Run::resume(*known, task(run.spec.data), *backend_);
 }
 
-std::vector<double> RunStore::left_out(const RunSpec& spec, const std::vector<Edit>& edits, bool top,
-                                       const OnStep& on_step) {
-  if (!is_one_stack(spec.model))
+std::vector<double> RunStore::left_out(const StudyRun& run, bool top, const OnStep& on_step) {
+  if (!is_one_stack(run.spec.model))
     fail("run", "layers are left out of one stack: expected a decoder or an encoder");
-  const std::unique_ptr<Run> run = at_its_end(spec, edits, on_step);
-  std::vector<std::string> layers = ablation_names(run->spec().model);
+  const std::unique_ptr<Run> end = at_its_end(run, on_step);
+  std::vector<std::string> layers = ablation_names(end->spec().model);
   std::erase_if(layers, [](const std::string& name) { return name.find('.') != name.npos; });  // a sub-layer
-  const double whole = loss_without(*run, {});
+  const double whole = loss_without(*end, {});
   std::vector<double> rises;
   for (size_t i = 0; i < layers.size(); ++i) {
     const auto first = top ? layers.end() - static_cast<std::ptrdiff_t>(i + 1)
                            : layers.begin() + static_cast<std::ptrdiff_t>(i);
-    rises.push_back(loss_without(*run, {first, top ? layers.end() : first + 1}) - whole);
+    rises.push_back(loss_without(*end, {first, top ? layers.end() : first + 1}) - whole);
   }
   return rises;
 }
 
 // Reports its steps as those of no run, because they add nothing to what its history already shows.
-std::vector<double> RunStore::along_step(const RunSpec& spec, const std::vector<Edit>& edits, int32_t step,
-                                         const std::vector<double>& rates, const OnStep& on_step) {
-  Run run(spec, task(spec.data), *backend_);
-  run.schedule_edits(edits);
+std::vector<double> RunStore::along_step(const StudyRun& of, int32_t step, const std::vector<double>& rates,
+                                         const OnStep& on_step) {
+  Run run(of.spec, task(of.spec.data), *backend_);
+  run.schedule_edits(of.edits);
   run.measure_live(false);
   while (run.steps_done() + 1 < step) {
     look();

@@ -61,20 +61,18 @@ class RunStore {
   int threads() const { return threads_; }
 
   /// The finished run and trains it first where it is missing. Throws Error, and Cancelled.
-  std::shared_ptr<const RunFindings> get(const RunSpec& spec, const std::vector<Edit>& edits,
-                                         const OnStep& on_step);
+  std::shared_ptr<const RunFindings> get(const StudyRun& run, const OnStep& on_step);
   /// The map of the run's model before its first step: nothing is trained for it. It is empty
   /// unless the model is one stack of layers.
   ShareMap start_shares(const RunSpec& spec);
   /// Returns by how many nats the finished run's validation loss rises without each layer of its only
   /// stack; with `top`, without the last 1, 2, ... layers (training/session/analysis.h). It trains the run as get()
   /// does. Throws Error unless the model is a single stack.
-  std::vector<double> left_out(const RunSpec& spec, const std::vector<Edit>& edits, bool top,
-                               const OnStep& on_step);
+  std::vector<double> left_out(const StudyRun& run, bool top, const OnStep& on_step);
   /// The loss of the batch of that step after the step, had it been made at each of these rates
   /// (Run::step_along). The run is trained anew up to there, so an early step costs little.
-  std::vector<double> along_step(const RunSpec& spec, const std::vector<Edit>& edits, int32_t step,
-                                 const std::vector<double>& rates, const OnStep& on_step);
+  std::vector<double> along_step(const StudyRun& of, int32_t step, const std::vector<double>& rates,
+                                 const OnStep& on_step);
   /// Trains the runs that nobody has trained yet, several at once on one thread each. It calls
   /// `on_step` from those threads. Throws Error, and Cancelled.
   void train_ahead(std::vector<StudyRun> runs, const OnStep& on_step);
@@ -112,7 +110,7 @@ class RunStore {
   };
   RunStore(int threads, std::shared_ptr<Shared> shared);
   std::shared_ptr<const RunFindings> make(const StudyRun& run, const std::string& key, const OnStep& on_step);
-  std::unique_ptr<Run> at_its_end(const RunSpec& spec, const std::vector<Edit>& edits, const OnStep& on_step);
+  std::unique_ptr<Run> at_its_end(const StudyRun& run, const OnStep& on_step);
   void keep(Run& run, const std::string& key, const RunSpec& spec, const std::shared_ptr<const Task>& task);
   StudyResults train(std::vector<StudyRun> runs, const OnStep& on_step, const OnProgress& on_progress,
                      const RunnerOptions& options);

@@ -243,7 +243,7 @@ TEST_CASE("experiments: a shard of lessons' runs is the same part of them, whate
   for (uint64_t seed = 1; seed <= 4; ++seed) runs.push_back({tiny_run("pre", seed), {}});
   const Folder folder;
   RunStore part(ResultStore(folder.file("part")), {.runs_at_a_time = 2, .shard = {1, 2}});
-  part.get(runs[0].spec, {}, {});
+  part.get(runs[0], {});
   CHECK(part.train(runs, {}, carry_on).trained == 2);
   const auto has = [&](size_t place) { return part.find(runs[place].key()) != nullptr; };
   CHECK(has(1));

@@ -20,7 +20,7 @@ struct Trained {
   RunStore store{1, cache, cli::results_folder("")};
 
   std::unique_ptr<Run> get(const RunSpec& spec) {
-    store.get(spec, {}, {});
+    store.get({spec}, {});
     const auto known = cache->find(experiments::StudyRun{spec}.key());
     REQUIRE(known);
     REQUIRE(known->whole());

@@ -241,8 +241,7 @@ std::vector<StudyRun> each_once(const Claim& claim, uint64_t seed,
 }
 
 std::vector<StudyRun> tuning_cells(const Claim& claim, const Control& control, uint64_t seed) {
-  return cells_of(control.axes, {course::spec_of(claim.language, control.run, seed),
-                                 claim.language.run(control.run)->edits});
+  return cells_of(control.axes, course::run_of(claim.language, control.run, seed));
 }
 
 /// The mean validation loss of each cell over kTuningSeeds; nothing while a run is missing.
@@ -300,13 +299,11 @@ int32_t Seeds::of(const Claim& claim) const {
 std::vector<StudyRun> experiments_of(const Claim& claim, const Line& line, uint64_t seed) {
   std::vector<StudyRun> runs;
   if (line.of == Line::Of::Fresh) return runs;
-  const auto run_of = [&](const std::string& id) {
-    return StudyRun{course::spec_of(claim.language, id, seed), claim.language.run(id)->edits};
-  };
   for (const std::string& id : line.runs) {
-    runs.push_back(run_of(id));
+    runs.push_back(course::run_of(claim.language, id, seed));
     if (const auto start = claim.starts.find(id); start != claim.starts.end())
-      runs.back().from = std::make_shared<const StudyRun>(run_of(start->second));
+      runs.back().from =
+          std::make_shared<const StudyRun>(course::run_of(claim.language, start->second, seed));
   }
   return line.of == Line::Of::Grid ? cells_of(line.axes, runs[0]) : runs;
 }

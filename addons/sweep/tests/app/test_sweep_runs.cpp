@@ -112,7 +112,7 @@ TEST_CASE("sweep: a cell that a lesson has trained is measured and not trained")
   const Folder folder;
   {
     experiments::RunStore lesson(1, nullptr, folder.file("runs"));
-    for (const size_t job : {size_t{0}, size_t{4}}) lesson.get(jobs[job].spec, {}, {});
+    for (const size_t job : {size_t{0}, size_t{4}}) lesson.get(jobs[job], {});
     REQUIRE(lesson.trained() == 2);
   }
   ResultStore store(folder.file("runs"));
@@ -124,7 +124,7 @@ TEST_CASE("sweep: a cell that a lesson has trained is measured and not trained")
   const Folder broken;
   {
     experiments::RunStore lesson(1, nullptr, broken.file("runs"));
-    lesson.get(jobs[0].spec, {}, {});
+    lesson.get(jobs[0], {});
   }
   for (const auto& file : std::filesystem::directory_iterator(broken.file("runs")))
     if (file.path().extension() == ".safetensors") std::filesystem::resize_file(file.path(), 100);
