@@ -283,8 +283,8 @@ std::string title_of(const Grid& grid, Metric metric) {
       {"largest_logit", "largest attention logit at the end"},
       {"L*.attn.batch_logit", "largest attention logit of the last batch"}};
   for (const auto& [number, title] : kNamed)
-    if (grid.measure == number) return tr(title);
-  return tr("{number} at the end, the largest", {{"number", grid.measure}});
+    if (grid.plan.measure == number) return tr(title);
+  return tr("{number} at the end, the largest", {{"number", grid.plan.measure}});
 }
 
 std::vector<std::string_view> metric_names() {

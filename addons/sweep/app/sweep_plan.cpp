@@ -66,7 +66,7 @@ RunSpec cell_spec(const Plan& plan, const RunSpec& base, size_t column, size_t r
     if (plan.bundles.empty() || axis == &plan.axes[0])
       set_field(spec, axis->key, axis->values[place]);
     else
-      for (const std::string& assignment : plan.bundles[place]) assign(spec, assignment);
+      for (const std::string& assignment : plan.bundles[place].set) assign(spec, assignment);
   complete(spec);
   validate(spec);
   return spec;
@@ -132,6 +132,17 @@ int64_t Plan::runs() const {
   for (size_t row = 0; row < rows(); ++row)
     for (size_t column = 0; column < columns(); ++column) count += seeds_of(column, row);
   return count;
+}
+
+std::vector<Metric> Plan::metrics() const {
+  return measure.empty() ? std::vector{metric} : std::vector{metric, Metric::Measured};
+}
+
+void Plan::take_bundles() {
+  if (bundles.empty()) return;
+  axes.resize(1);
+  axes.emplace_back().key = "row";
+  for (const Bundle& bundle : bundles) axes[1].values.push_back(bundle.name);
 }
 
 void assign(RunSpec& spec, std::string_view assignment) {

@@ -34,6 +34,26 @@ struct MoreSeeds {
   bool operator==(const MoreSeeds&) const = default;
 };
 
+/// Settings under a name, as a value of an axis.
+struct Bundle {
+  std::string name;              ///< "pre-rms"
+  std::string title, source;     ///< "Pre-LN, RMSNorm"; who proposed it
+  std::vector<std::string> set;  ///< KEY=VALUE in order; see assign()
+  bool operator==(const Bundle&) const = default;
+};
+
+/// What the colour of a cell can show. Measured is the number that a plan names.
+enum class Metric : uint8_t {
+  Loss,
+  Since,
+  Gradient,
+  Ratio,
+  Beta2,
+  PredictedCosine,
+  PredictedGradient,
+  Measured
+};
+
 struct Plan {
   std::vector<std::string> set{};  ///< KEY=VALUE on the preset
   std::vector<Axis> axes{};        ///< across, and up where there are two
@@ -42,8 +62,19 @@ struct Plan {
   std::vector<MoreSeeds> more{};
   std::string preset =
       "post";  ///< the run that everything changes: of the default comparison, unless a study says
-  /// KEY=VALUE of each value of the second axis, where its values are names of bundles of settings.
-  std::vector<std::vector<std::string>> bundles{};
+  std::vector<Bundle> bundles{};  ///< the second axis, where its values are their names; see take_bundles()
+
+  // What a part of a study shows; a sweep chooses that on its own.
+  std::string name{}, title{};
+  std::vector<std::string>
+      numbers{};        ///< side by side in a table, in the place of one
+  std::string score{};  ///< what the number "score" is: "UAS, %"
+  Metric metric = Metric::Loss;
+  /// A number of the runs' history that is shown beside it, the largest that matches ("critical_rate", "L*.attn.*");
+  /// empty: none. See experiments::largest.
+  std::string measure{};
+  std::vector<Metric> metrics() const;  ///< what is shown: one table and one picture each
+  void take_bundles();                  ///< makes the second axis of `bundles`, where there are some
 
   size_t columns() const { return axes[0].values.size(); }
   size_t rows() const { return axes.size() > 1 ? axes[1].values.size() : 1; }
