@@ -113,7 +113,7 @@ std::vector<NamedFile> inputs_of(const std::vector<const Claim*>& claims) {
 /// What the runs of a claim and its fresh models read.
 std::vector<DataSpec> data_of(const Claim& claim) {
   std::vector<DataSpec> data;
-  for (const experiments::StudyRun& run : reproduce::experiments_of(claim, 1)) data.push_back(run.spec.data);
+  for (const experiments::StudyRun& run : reproduce::runs_of(claim, 1)) data.push_back(run.spec.data);
   for (const reproduce::Line& line : claim.lines)
     if (line.of == reproduce::Line::Of::Fresh)
       data.push_back(course::spec_of(claim.language, line.runs[0], 1).data);

@@ -225,6 +225,17 @@ CurveData left_out_of(const Line& line, const RunNumbers& taken) {
   return data;
 }
 
+const RunNumbers* find_in(const NumbersByKey& numbers, const StudyRun& run) {
+  const auto at = numbers.find(run.key());
+  return at == numbers.end() ? nullptr : &at->second;
+}
+
+/// Null for a run that is missing or could not be trained.
+const RunNumbers* trained_in(const NumbersByKey& numbers, const StudyRun& run) {
+  const RunNumbers* found = find_in(numbers, run);
+  return found && !found->failed() ? found : nullptr;
+}
+
 /// Returns every run of the lines that `wanted` accepts, once, after the run that it starts from.
 std::vector<StudyRun> each_once(const Claim& claim, uint64_t seed,
                                 const std::function<bool(const Line&)>& wanted) {
@@ -232,7 +243,7 @@ std::vector<StudyRun> each_once(const Claim& claim, uint64_t seed,
   std::set<std::string> keys;
   for (const Line& line : claim.lines) {
     if (!wanted(line)) continue;
-    for (StudyRun& run : experiments_of(claim, line, seed)) {
+    for (StudyRun& run : runs_of(claim, line, seed)) {
       if (run.from && keys.insert(run.from->key()).second) runs.push_back(*run.from);
       if (keys.insert(run.key()).second) runs.push_back(std::move(run));
     }
@@ -246,13 +257,13 @@ std::vector<StudyRun> tuning_cells(const Claim& claim, const Control& control, u
 
 /// The mean validation loss of each cell over kTuningSeeds; nothing while a run is missing.
 std::optional<std::vector<double>> tuned_losses(const Claim& claim, const Control& control,
-                                                const FindNumbers& find) {
+                                                const NumbersByKey& numbers) {
   std::vector<double> losses;
   for (const uint64_t seed : kTuningSeeds) {
     const std::vector<StudyRun> cells = tuning_cells(claim, control, seed);
     losses.resize(cells.size(), 0);
     for (size_t i = 0; i < cells.size(); ++i) {
-      const RunNumbers* taken = find(cells[i].key());
+      const RunNumbers* taken = trained_in(numbers, cells[i]);
       if (!taken) return std::nullopt;
       losses[i] += at_end(*taken, "validation_loss") / static_cast<double>(kTuningSeeds.size());
     }
@@ -296,7 +307,7 @@ int32_t Seeds::of(const Claim& claim) const {
   return quick ? claim.quick_seeds : claim.seeds;
 }
 
-std::vector<StudyRun> experiments_of(const Claim& claim, const Line& line, uint64_t seed) {
+std::vector<StudyRun> runs_of(const Claim& claim, const Line& line, uint64_t seed) {
   std::vector<StudyRun> runs;
   if (line.of == Line::Of::Fresh) return runs;
   for (const std::string& id : line.runs) {
@@ -308,11 +319,11 @@ std::vector<StudyRun> experiments_of(const Claim& claim, const Line& line, uint6
   return line.of == Line::Of::Grid ? cells_of(line.axes, runs[0]) : runs;
 }
 
-std::vector<StudyRun> experiments_of(const Claim& claim, uint64_t seed) {
+std::vector<StudyRun> runs_of(const Claim& claim, uint64_t seed) {
   return each_once(claim, seed, [](const Line&) { return true; });
 }
 
-std::vector<StudyRun> experiments_without_controls(const Claim& claim, uint64_t seed) {
+std::vector<StudyRun> runs_without_controls(const Claim& claim, uint64_t seed) {
   return each_once(claim, seed, [&](const Line& line) {
     return std::none_of(line.runs.begin(), line.runs.end(),
                         [&](const std::string& run) { return claim.control(run) != nullptr; });
@@ -328,11 +339,11 @@ std::vector<StudyRun> tuning_of(const Claim& claim) {
 }
 
 std::optional<CurveData> curve_of(const Claim& claim, const Line& line, uint64_t seed,
-                                  const FindNumbers& find) {
-  const std::vector<StudyRun> runs = experiments_of(claim, line, seed);
+                                  const NumbersByKey& numbers) {
+  const std::vector<StudyRun> runs = runs_of(claim, line, seed);
   std::vector<const RunNumbers*> taken;
   for (const StudyRun& run : runs) {
-    taken.push_back(find(run.key()));
+    taken.push_back(trained_in(numbers, run));
     if (!taken.back()) return std::nullopt;
   }
   if (taken.empty()) return std::nullopt;
@@ -358,10 +369,10 @@ std::optional<CurveData> curve_of(const Claim& claim, const Line& line, uint64_t
   return data;
 }
 
-std::optional<Claim> resolved(const Claim& claim, const FindNumbers& find) {
+std::optional<Claim> resolved(const Claim& claim, const NumbersByKey& numbers) {
   Claim best = claim;
   for (Control& control : best.controls) {
-    const std::optional<std::vector<double>> losses = tuned_losses(claim, control, find);
+    const std::optional<std::vector<double>> losses = tuned_losses(claim, control, numbers);
     if (!losses) return std::nullopt;
     const auto lowest = std::min_element(losses->begin(), losses->end(), [](double a, double b) {
       return std::isnan(b) ? !std::isnan(a) : a < b;  // a cell without a number is never the best
@@ -384,7 +395,7 @@ Cost cost_of(const Claim& claim, int32_t seeds) {
     cost.steps += int64_t{times} * run.spec.train.steps;
     cost.flop += times * (run.spec.train.steps * step_flop(run.spec.model, run.spec.train.batch));
   };
-  for (const StudyRun& run : experiments_of(claim, 1)) add(run, seeds);
+  for (const StudyRun& run : runs_of(claim, 1)) add(run, seeds);
   for (const StudyRun& run : tuning_of(claim)) add(run, 1);
   for (const Line& line : claim.lines)
     if (line.of == Line::Of::Fresh)
@@ -423,26 +434,10 @@ std::vector<StudyRun> runs_of_claims(const std::vector<const Claim*>& claims, co
     for (size_t i = 0; i < claims.size(); ++i) {
       if (seed > seeds.of(*claims[i])) continue;
       const auto number = static_cast<uint64_t>(seed);
-      std::ranges::move(
-          best[i] ? experiments_of(*best[i], number) : experiments_without_controls(*claims[i], number),
-          std::back_inserter(runs));
+      std::ranges::move(best[i] ? runs_of(*best[i], number) : runs_without_controls(*claims[i], number),
+                        std::back_inserter(runs));
     }
   return runs;
-}
-
-/// By StudyRun::key(); of a run that could not be trained its failure.
-using NumbersByKey = std::map<std::string, RunNumbers>;
-
-const RunNumbers* find_in(const NumbersByKey& taken, const std::string& key) {
-  const auto run = taken.find(key);
-  return run == taken.end() ? nullptr : &run->second;
-}
-
-FindNumbers trained_in(const NumbersByKey& taken) {
-  return [&taken](const std::string& key) {
-    const RunNumbers* run = find_in(taken, key);
-    return run && !run->failed() ? run : nullptr;
-  };
 }
 
 /// Chooses the controls, then trains the runs of all claims with them. It takes two rounds, because the
@@ -470,7 +465,7 @@ NumbersByKey train_claims(const std::vector<const Claim*>& claims, const Seeds& 
   if (!all.complete) return taken;
   for (size_t i = 0; i < claims.size(); ++i)
     if (!claims[i]->controls.empty())
-      if (auto claim = resolved(*claims[i], trained_in(taken)))
+      if (auto claim = resolved(*claims[i], taken))
         best[i] = std::make_shared<const Claim>(*std::move(claim));
   // The two rounds share no run, because the seeds of tuning are never seeds of a claim.
   train(runs_of_claims(claims, best, seeds));
@@ -571,19 +566,19 @@ Outcome judge_claim(const Claim& claim, int32_t seeds, const NumbersByKey& taken
     if (control.chosen.empty() && why.empty())
       why = "Not all of the runs that choose its controls are there yet.";
   for (const StudyRun& run : tuning_of(claim))
-    if (const RunNumbers* numbers = find_in(taken, run.key())) {
+    if (const RunNumbers* numbers = find_in(taken, run)) {
       seconds += numbers->seconds;
       if (numbers->failed()) why = numbers->what();
     }
   for (int32_t seed = 1; seed <= seeds; ++seed) {
-    for (const StudyRun& run : experiments_of(claim, static_cast<uint64_t>(seed)))
-      if (const RunNumbers* numbers = find_in(taken, run.key())) {
+    for (const StudyRun& run : runs_of(claim, static_cast<uint64_t>(seed)))
+      if (const RunNumbers* numbers = find_in(taken, run)) {
         seconds += numbers->seconds;
         finite = finite && numbers->verdict != Verdict::NotFinite;
         if (numbers->failed() && why.empty()) why = numbers->what();
       }
     for (const Line& line : claim.lines) try {
-        if (auto data = curve_of(claim, line, static_cast<uint64_t>(seed), trained_in(taken)))
+        if (auto data = curve_of(claim, line, static_cast<uint64_t>(seed), taken))
           curves[static_cast<size_t>(seed - 1)][line.id] = *std::move(data);
       } catch (const Error& error) {
         if (why.empty()) why = error.what();

@@ -4,7 +4,7 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -28,26 +28,26 @@ struct Seeds {
 
 /// The trained runs of one line, in the order of its x; none for a line without training.
 /// Throws Error for values that do not fit together.
-std::vector<experiments::StudyRun> experiments_of(const Claim& claim, const Line& line, uint64_t seed);
-/// `experiments_of` a claim returns the runs of all its lines, each once and after the run that it starts from.
-std::vector<experiments::StudyRun> experiments_of(const Claim& claim, uint64_t seed);
+std::vector<experiments::StudyRun> runs_of(const Claim& claim, const Line& line, uint64_t seed);
+/// The runs of all lines of a claim, each once and after the run that it starts from.
+std::vector<experiments::StudyRun> runs_of(const Claim& claim, uint64_t seed);
 /// The runs that choose the controls of a claim: every cell of each control with every one of
 /// kTuningSeeds.
 std::vector<experiments::StudyRun> tuning_of(const Claim& claim);
 /// The runs of all lines that contain no control. They can be trained before any
 /// control is chosen.
-std::vector<experiments::StudyRun> experiments_without_controls(const Claim& claim, uint64_t seed);
+std::vector<experiments::StudyRun> runs_without_controls(const Claim& claim, uint64_t seed);
 
-/// What was taken of the run with that StudyRun::key(), or nullptr.
-using FindNumbers = std::function<const RunNumbers*(const std::string&)>;
+/// What was taken of each run, by StudyRun::key(); of one that could not be trained its failure.
+using NumbersByKey = std::map<std::string, RunNumbers>;
 /// The line of one seed. It returns nothing while a run is missing, and nothing for fresh models.
 /// Throws Error where a run has no such number ("[curve.g1] the run has no number L09.ffn.w2.grad_norm").
 std::optional<course::CurveData> curve_of(const Claim& claim, const Line& line, uint64_t seed,
-                                          const FindNumbers& find);
+                                          const NumbersByKey& numbers);
 
 /// The claim with every control set to its cell with the lowest validation loss over kTuningSeeds;
 /// nothing while a run is missing. A loss that is not finite counts as infinite.
-std::optional<Claim> resolved(const Claim& claim, const FindNumbers& find);
+std::optional<Claim> resolved(const Claim& claim, const NumbersByKey& numbers);
 
 /// How many runs and steps a claim takes with so many seeds, controls included, and their arithmetic
 /// (step_flop). A line without training counts as one step for each model.
