@@ -174,16 +174,14 @@ void write_recorded(const ReproduceOptions& options, reproduce::RecordedClaims r
   closing.save(options.recorded, "reproduce", [&] { return reproduce::to_text(recorded); });
 }
 
-/// Returns judged claims in the order in which they were chosen: those of the file of numbers and those
-/// measured now.
-std::vector<reproduce::Outcome> in_order(const std::vector<const Claim*>& chosen,
-                                         const std::vector<const Claim*>& claims, reproduce::Visit& visit,
+/// The judged claims in the order in which they were chosen: from the file of numbers, or measured now.
+std::vector<reproduce::Outcome> in_order(const std::vector<const Claim*>& chosen, reproduce::Visit& visit,
                                          std::map<const Claim*, reproduce::Outcome>& known) {
   std::vector<reproduce::Outcome> outcomes;
+  auto measured = visit.outcomes.begin();
   for (const Claim* claim : chosen) {
     const auto it = known.find(claim);
-    const auto place = static_cast<size_t>(std::find(claims.begin(), claims.end(), claim) - claims.begin());
-    outcomes.push_back(std::move(it == known.end() ? visit.outcomes[place] : it->second));
+    outcomes.push_back(std::move(it == known.end() ? *measured++ : it->second));
   }
   return outcomes;
 }
@@ -221,7 +219,7 @@ Exit measure_claims(const ReproduceOptions& options, const std::vector<const Cla
   work.train = [&](experiments::ResultStore& store, const experiments::RunnerOptions& runner,
                    const OnProgress& on_progress) {
     reproduce::Visit visit = reproduce::visit(claims, seeds, store, runner, on_progress);
-    outcomes = in_order(chosen, claims, visit, known);
+    outcomes = in_order(chosen, visit, known);
     return visit;
   };
   work.show = [&] {
