@@ -52,7 +52,7 @@ experiments::ResultStore store_of(const StudyOptions& options) {
 /// Counts the runs in the store and estimates the rest.
 Exit guess(const StudyWork& work, experiments::ResultStore& store, experiments::RunnerOptions runner) {
   runner.stored_only = true;
-  const StudyCount count = work.train(store, runner, [](const experiments::Progress&) { return true; });
+  const StudyResults count = work.train(store, runner, [](const experiments::Progress&) { return true; });
   const int32_t cores = experiments::runs_at_a_time(runner);
   say("{}, {} runs: {} are in the store, {} cannot be trained, {} are to be trained here\n", work.of,
       static_cast<size_t>(count.stored + count.refused) + count.missing.size(), count.stored, count.refused,
@@ -86,7 +86,7 @@ Exit train_study(const StudyOptions& options, const StudyWork& work, const Study
   experiments::ResultStore store = store_of(options);
   const InterruptGuard guard;
   Bars bars;
-  const StudyCount count = work.train(store, runner, std::ref(bars));
+  const StudyResults count = work.train(store, runner, std::ref(bars));
   bars.clear();
   const bool whole = runner.shard.count == 1;
   const bool complete =
@@ -107,14 +107,6 @@ Exit train_study(const StudyOptions& options, const StudyWork& work, const Study
 }
 
 }  // namespace
-
-StudyCount count_of(const experiments::Study& study, const experiments::StudyResults& studied) {
-  const auto refused =
-      std::count_if(study.runs.begin(), study.runs.end(),
-                    [](const experiments::StudyRun& planned) { return !planned.refused.empty(); });
-  return {missing_runs(study, studied), static_cast<int32_t>(refused), studied.trained, studied.stored,
-          studied.complete};
-}
 
 Exit run_study(const StudyOptions& options, StudyWork work) {
   if (!options.print_command.empty()) return print_command(options, work);

@@ -51,15 +51,7 @@ std::string picture_beside(const StudyFiles& files);
 /// machine.
 std::string page_command(std::string line, const StudyFiles& files);
 
-/// What became of the runs of a study.
-struct StudyCount {
-  std::vector<RunSpec> missing;  ///< runs that the store lacked and this shard trains
-  int32_t refused = 0, trained = 0, stored = 0;
-  bool complete = true;  ///< false: stopped
-};
-StudyCount count_of(const experiments::Study& study, const experiments::StudyResults& studied);
-
-using experiments::OnProgress;
+using experiments::OnProgress, experiments::StudyResults;
 
 /// A study as its command fills it in. The functions are called in this order.
 struct StudyWork {
@@ -71,7 +63,7 @@ struct StudyWork {
   std::vector<NamedFile> outputs{};  ///< files that it writes beside StudyFiles
   /// The command line that trains the study; `between` goes before each option.
   std::function<std::string(std::string_view between)> command{};
-  std::function<StudyCount(experiments::ResultStore&, const experiments::RunnerOptions&, const OnProgress&)>
+  std::function<StudyResults(experiments::ResultStore&, const experiments::RunnerOptions&, const OnProgress&)>
       train{};
   std::function<bool()> show{};  ///< prints the table, not for a shard; false: interrupted
   std::function<std::string()> json{}, csv{}, svg{};

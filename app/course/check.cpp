@@ -7,6 +7,7 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
+#include <iterator>
 #include <set>
 
 #include "app/course/map.h"
@@ -20,6 +21,9 @@
 #include "training/io/text_table.h"
 
 namespace normscope::course {
+
+using experiments::StudyRun;
+
 namespace {
 
 int32_t seeds_of(const Curve& curve, Tier tier) { return tier == Tier::Full ? kFullSeeds : curve.fast_seeds; }
@@ -27,13 +31,12 @@ int32_t seeds_of(const Curve& curve, Tier tier) { return tier == Tier::Full ? kF
 void keep_runs(const Lesson& lesson, experiments::RunStore& store, Results& out,
                const experiments::OnStep& on_step) {
   for (const LessonRun& run : lesson.runs) {
-    const RunSpec spec = spec_of(lesson, run.id, 1);
-    const auto done = shows_trained_map(lesson, run.id)
-                          ? store.get(spec, run.edits, on_step)
-                          : store.find(experiments::RunStore::key_of(spec, run.edits));
+    const StudyRun seed_1 = run_of(lesson, run.id, 1);
+    const auto done =
+        shows_trained_map(lesson, run.id) ? store.get(seed_1, on_step) : store.find(seed_1.key());
     for (const Figure& f : lesson.figures)
       if (f.map_run == run.id && f.map_at_start)
-        out.maps[run.id + " start"] = done ? done->shares_start : store.start_shares(spec);
+        out.maps[run.id + " start"] = done ? done->shares_start : store.start_shares(seed_1.spec);
       else if (f.map_run == run.id)
         out.maps[run.id + " end"] = done->shares_end;
     if (!done) continue;  // a run of which only fresh models were measured
@@ -54,16 +57,13 @@ void in_parallel(experiments::RunStore& store, size_t count,
 }
 
 /// Adds the runs that a curve needs for one seed.
-void add_runs(const Lesson& lesson, const Curve& curve, uint64_t seed,
-              std::vector<experiments::Experiment>& runs) {
+void add_runs(const Lesson& lesson, const Curve& curve, uint64_t seed, std::vector<StudyRun>& runs) {
   if (curve.of == Curve::Of::Tape) return;
-  const RunSpec spec = spec_of(lesson, curve.run, seed);
-  const std::vector<Edit>& edits = lesson.run(curve.run)->edits;
-  if (is_swept(curve)) {
-    for (const RunSpec& point : points_of(curve, spec)) runs.push_back({point, edits});
-  } else if (is_trained(curve) || curve.of == Curve::Of::Shares) {
-    runs.push_back({spec, edits});
-  }
+  StudyRun run = run_of(lesson, curve.run, seed);
+  if (is_swept(curve))
+    std::ranges::move(points_of(curve, run), std::back_inserter(runs));
+  else if (is_trained(curve) || curve.of == Curve::Of::Shares)
+    runs.push_back(std::move(run));
 }
 
 bool inside(const Check& check, double value) {
@@ -135,22 +135,20 @@ bool LessonReport::passed() const {
 }
 
 /// Adds the runs whose maps after training are drawn, with the first seed: see keep_runs().
-void add_mapped(const Lesson& lesson, std::vector<experiments::Experiment>& runs) {
+void add_mapped(const Lesson& lesson, std::vector<StudyRun>& runs) {
   for (const LessonRun& run : lesson.runs)
-    if (shows_trained_map(lesson, run.id)) runs.push_back({spec_of(lesson, run.id, 1), run.edits});
+    if (shows_trained_map(lesson, run.id)) runs.push_back(run_of(lesson, run.id, 1));
 }
 
-std::vector<experiments::Experiment> runs_of(const std::vector<const Lesson*>& lessons, Tier tier) {
-  std::vector<experiments::Experiment> runs;
+std::vector<StudyRun> runs_of(const std::vector<const Lesson*>& lessons, Tier tier) {
+  std::vector<StudyRun> runs;
   for (uint64_t seed = 1; seed <= kFullSeeds; ++seed)
     for (const Lesson* lesson : lessons)
       for (const Curve& curve : lesson->curves)
         if (static_cast<int32_t>(seed) <= seeds_of(curve, tier)) add_runs(*lesson, curve, seed, runs);
   for (const Lesson* lesson : lessons) add_mapped(*lesson, runs);
   std::set<std::string> keys;
-  std::erase_if(runs, [&](const experiments::Experiment& run) {
-    return !keys.insert(experiments::RunStore::key_of(run.spec, run.edits)).second;
-  });
+  std::erase_if(runs, [&](const StudyRun& run) { return !keys.insert(run.key()).second; });
   return runs;
 }
 

@@ -67,7 +67,7 @@ struct LessonReport {
 };
 
 /// Returns every run that these lessons need, each once, seed by seed.
-std::vector<experiments::Experiment> runs_of(const std::vector<const Lesson*>& lessons, Tier tier);
+std::vector<experiments::StudyRun> runs_of(const std::vector<const Lesson*>& lessons, Tier tier);
 
 /// Requires every seed of every check to lie in its band. Throws Error.
 LessonReport check_lesson(const Lesson& lesson, experiments::RunStore& store, Tier tier,

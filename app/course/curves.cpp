@@ -334,6 +334,11 @@ RunSpec spec_of(const Lesson& lesson, const std::string& run, uint64_t seed, con
   return spec;
 }
 
+experiments::StudyRun run_of(const Lesson& lesson, const std::string& run, uint64_t seed,
+                             const Changes& changes) {
+  return {spec_of(lesson, run, seed, changes), lesson.run(run)->edits};
+}
+
 std::vector<double> sweep_values(const Lesson& lesson, const Curve& curve, uint64_t seed,
                                  const Changes& changes, const std::vector<Changes>& tried) {
   std::vector<double> values = curve.xs;
@@ -360,32 +365,30 @@ CurveData measure_curve(const Lesson& lesson, const Curve& curve, uint64_t seed,
                         const experiments::OnStep& on_step, const Changes& changes,
                         const std::vector<Changes>& tried) {
   if (curve.of == Curve::Of::Tape) return measure_tape(lesson, curve, changes);
-  const RunSpec spec = spec_of(lesson, curve.run, seed, changes);
-  const std::vector<Edit>& edits = lesson.run(curve.run)->edits;
+  const experiments::StudyRun run = run_of(lesson, curve.run, seed, changes);
   switch (curve.of) {
     case Curve::Of::Run:
     case Curve::Of::Profile: {
-      const std::shared_ptr<const experiments::RunFindings> run = store.get(spec, edits, on_step);
-      return partial_curve(curve, spec.model, *run->history, run->level);
+      const std::shared_ptr<const experiments::RunFindings> found = store.get(run, on_step);
+      return partial_curve(curve, run.spec.model, *found->history, found->level);
     }
     case Curve::Of::Sweep:
     case Curve::Of::Border:
-      return measure_swept(curve, sweep_values(lesson, curve, seed, changes, tried), spec, edits, store,
-                           on_step);
+      return measure_swept(curve, sweep_values(lesson, curve, seed, changes, tried), run, store, on_step);
     case Curve::Of::Depth:
-      return depth(curve, spec, store);
+      return depth(curve, run.spec, store);
     case Curve::Of::Layers:
-      return layers(curve, spec, store);
+      return layers(curve, run.spec, store);
     case Curve::Of::Shares:
-      return shares(curve, *store.get(spec, edits, on_step));
+      return shares(curve, *store.get(run, on_step));
     case Curve::Of::Norm:
-      return norm(curve, spec, store);
+      return norm(curve, run.spec, store);
     case Curve::Of::Wiring:
-      return numbered(experiments::norms_to_the_last(spec.model));
+      return numbered(experiments::norms_to_the_last(run.spec.model));
     case Curve::Of::LeftOut:
-      return numbered(store.left_out(spec, edits, curve.y == "top", on_step));
+      return numbered(store.left_out(run, curve.y == "top", on_step));
     case Curve::Of::OneStep:
-      return measure_one_step(curve, spec, edits, store, on_step);
+      return measure_one_step(curve, run, store, on_step);
     case Curve::Of::Tape:
       break;
   }

@@ -72,6 +72,8 @@ std::string unknown_quantity(const Curve& curve);
 /// when given.
 using Changes = std::map<std::string, std::map<std::string, std::string>>;
 RunSpec spec_of(const Lesson& lesson, const std::string& run, uint64_t seed, const Changes& changes = {});
+experiments::StudyRun run_of(const Lesson& lesson, const std::string& run, uint64_t seed,
+                             const Changes& changes = {});
 
 /// The values of a sweep: its own, and those with which a run of the lesson, as the learner
 /// changed it now or before, lies on the same line.

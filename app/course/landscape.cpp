@@ -8,9 +8,9 @@
 
 namespace normscope::course {
 
-CurveData measure_one_step(const Curve& curve, const RunSpec& spec, const std::vector<Edit>& edits,
-                           experiments::RunStore& runs, const experiments::OnStep& on_step) {
-  std::vector<double> y = runs.along_step(spec, edits, curve.from, curve.xs, on_step);
+CurveData measure_one_step(const Curve& curve, const experiments::StudyRun& run, experiments::RunStore& runs,
+                           const experiments::OnStep& on_step) {
+  std::vector<double> y = runs.along_step(run, curve.from, curve.xs, on_step);
   const double before = y.front();  // the first rate is 0
   for (double& loss : y) loss -= before;
   return {curve.xs, std::move(y)};

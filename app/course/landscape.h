@@ -11,8 +11,8 @@
 namespace normscope::course {
 
 /// Takes the loss before the step away, so that the steps of several runs start at the same level.
-CurveData measure_one_step(const Curve& curve, const RunSpec& spec, const std::vector<Edit>& edits,
-                           experiments::RunStore& runs, const experiments::OnStep& on_step);
+CurveData measure_one_step(const Curve& curve, const experiments::StudyRun& run, experiments::RunStore& runs,
+                           const experiments::OnStep& on_step);
 
 /// The rate at which such a curve comes back to the loss before the step, from below: on the straight
 /// line between the two measured points around it. None where it never falls, or never comes back.

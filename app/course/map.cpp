@@ -17,6 +17,9 @@
 #include "training/spec/loss_window.h"
 
 namespace normscope::course {
+
+using experiments::StudyRun;
+
 namespace {
 
 constexpr double kNearly = 1e-3;  ///< of a step: so far may a value be from its place
@@ -179,13 +182,14 @@ std::string number_text(double v) {
   return v == std::floor(v) ? std::to_string(static_cast<int64_t>(v)) : fmt::format("{}", v);
 }
 
-RunSpec point(const Curve& curve, const RunSpec& spec, double x, double value) {
-  return with_value(with_value(spec, curve.other, value), curve.field, x);
+StudyRun point(const Curve& curve, const StudyRun& run, double x, double value) {
+  return {with_value(with_value(run.spec, curve.other, value), curve.field, x), run.edits};
 }
 
 /// Sets the values of the other field; a plain sweep has none and keeps the run's own.
-RunSpec line_of(const Curve& curve, const RunSpec& spec) {
-  return curve.other.empty() ? spec : with_value(spec, curve.other, curve.values.front());
+StudyRun on_line(const Curve& curve, const StudyRun& run, double x) {
+  return curve.other.empty() ? StudyRun{with_value(run.spec, curve.field, x), run.edits}
+                             : point(curve, run, x, curve.values.front());
 }
 
 }  // namespace
@@ -197,46 +201,40 @@ RunSpec with_value(RunSpec spec, const std::string& field, double value) {
   return spec;
 }
 
-std::vector<RunSpec> points_of(const Curve& curve, const RunSpec& spec) {
-  std::vector<RunSpec> runs;
-  if (curve.other.empty()) {
-    for (const double x : curve.xs) runs.push_back(with_value(spec, curve.field, x));
-    return runs;
-  }
+std::vector<StudyRun> points_of(const Curve& curve, const StudyRun& run) {
+  std::vector<StudyRun> runs;
+  if (curve.other.empty())
+    for (const double x : curve.xs) runs.push_back(on_line(curve, run, x));
   for (const double value : curve.values)
-    for (const double x : curve.xs) runs.push_back(point(curve, spec, x, value));
+    for (const double x : curve.xs) runs.push_back(point(curve, run, x, value));
   return runs;
 }
 
-CurveData measure_swept(const Curve& curve, const std::vector<double>& xs, const RunSpec& spec,
-                        const std::vector<Edit>& edits, experiments::RunStore& store,
-                        const experiments::OnStep& on_step) {
+CurveData measure_swept(const Curve& curve, const std::vector<double>& xs, const StudyRun& run,
+                        experiments::RunStore& store, const experiments::OnStep& on_step) {
   CurveData data;
   for (const double x : xs) {
     data.x.push_back(x);
     if (curve.of == Curve::Of::Border) {
       double largest = 0;
       for (const double value : curve.values)
-        if (learns(*store.get(point(curve, spec, x, value), edits, on_step))) largest = value;
+        if (learns(*store.get(point(curve, run, x, value), on_step))) largest = value;
       data.y.push_back(largest);
     } else {
-      const RunSpec one = with_value(line_of(curve, spec), curve.field, x);
-      data.y.push_back(value_of(curve.y, *store.get(one, edits, on_step)));
+      data.y.push_back(value_of(curve.y, *store.get(on_line(curve, run, x), on_step)));
     }
   }
   return data;
 }
 
-CurveData finished_part(const Curve& curve, const RunSpec& spec, const std::vector<Edit>& edits,
-                        const experiments::RunStore& store) {
+CurveData finished_part(const Curve& curve, const StudyRun& run, const experiments::RunStore& store) {
   CurveData data;
   if (curve.of != Curve::Of::Sweep) return data;
-  const RunSpec line = line_of(curve, spec);
   for (const double x : curve.xs) {
-    const auto run = store.find(experiments::RunStore::key_of(with_value(line, curve.field, x), edits));
-    if (!run) break;
+    const auto found = store.find(on_line(curve, run, x).key());
+    if (!found) break;
     data.x.push_back(x);
-    data.y.push_back(value_of(curve.y, *run));
+    data.y.push_back(value_of(curve.y, *found));
   }
   return data;
 }

@@ -63,14 +63,13 @@ RunSpec with_value(RunSpec spec, const std::string& field, double value);
 
 /// Returns every run that a swept curve needs, made of the run that it names. Throws Error for values that
 /// do not fit.
-std::vector<RunSpec> points_of(const Curve& curve, const RunSpec& spec);
+std::vector<experiments::StudyRun> points_of(const Curve& curve, const experiments::StudyRun& run);
 
 /// Measures over `xs`: the curve's own values, and those that the learner tried.
-CurveData measure_swept(const Curve& curve, const std::vector<double>& xs, const RunSpec& spec,
-                        const std::vector<Edit>& edits, experiments::RunStore& store,
-                        const experiments::OnStep& on_step);
+CurveData measure_swept(const Curve& curve, const std::vector<double>& xs, const experiments::StudyRun& run,
+                        experiments::RunStore& store, const experiments::OnStep& on_step);
 /// The part of a sweep whose runs are finished, up to the first unfinished one.
-CurveData finished_part(const Curve& curve, const RunSpec& spec, const std::vector<Edit>& edits,
+CurveData finished_part(const Curve& curve, const experiments::StudyRun& run,
                         const experiments::RunStore& store);
 /// Whether both curves are measured on exactly the same runs.
 bool same_runs(const Curve& a, const Curve& b);

@@ -454,7 +454,7 @@ class Checker : TableChecker {
              Message("{} comes after the last: expected at most {}", c.to, spec.train.steps));
     if (c.of != Of::Border) return;
     try {
-      points_of(c, spec);
+      points_of(c, {spec});
     } catch (const Error& error) {
       refuse("curve." + c.id, "values", error.message);
     }

@@ -43,7 +43,7 @@ constexpr size_t kMostFiles = 6;
 std::string all_that_decides(const Lesson& lesson, const Changes& changes) {
   std::string out = "version " NORMSCOPE_VERSION "\nseed 1\n" + definition(lesson);
   for (const LessonRun* run : lesson.all_runs())
-    out += run->id + "\n" + experiments::RunStore::key_of(spec_of(lesson, run->id, 1, changes), run->edits);
+    out += run->id + "\n" + run_of(lesson, run->id, 1, changes).key();
   for (const LessonTape& tape : lesson.tapes)
     out += definition_of({tape.id, tape_of(lesson, tape.id, changes)});
   return out;

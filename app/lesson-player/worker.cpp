@@ -37,10 +37,10 @@ std::vector<const Curve*> by_run(const Lesson& lesson) {
 void add_finished_points(const Lesson& lesson, const Curve& under_way, const Changes& changes,
                          const experiments::RunStore& store, MeasureState& partial, std::string& name) {
   if (!is_swept(under_way)) return;
-  const RunSpec spec = spec_of(lesson, under_way.run, 1, changes);
+  const experiments::StudyRun run = run_of(lesson, under_way.run, 1, changes);
   for (const Curve& curve : lesson.curves)
     if (same_runs(curve, under_way) && !partial.curves.contains(curve.id))
-      partial.curves[curve.id] = finished_part(curve, spec, lesson.run(curve.run)->edits, store);
+      partial.curves[curve.id] = finished_part(curve, run, store);
   if (under_way.other.empty()) return;
   partial.run = under_way.run;
   name = fmt::format("{} {}",
@@ -135,7 +135,7 @@ void Worker::measure(const Job& job, MeasureState& state) {
   const Curve* under_way = nullptr;
   const std::vector<const Curve*> order = by_run(lesson);
   const auto found = [&](const LessonRun& run) {
-    return store_->find(experiments::RunStore::key_of(spec_of(lesson, run.id, 1, job.changes), run.edits));
+    return store_->find(run_of(lesson, run.id, 1, job.changes).key());
   };
   // The curves of a run that is being trained grow while it trains, whichever of them asked for it.
   const auto on_step = [&](const experiments::RunProgress& progress) {
@@ -148,13 +148,13 @@ void Worker::measure(const Job& job, MeasureState& state) {
     if (under_way) add_finished_points(lesson, *under_way, job.changes, *store_, partial, name);
     for (const Curve* curve : order) {
       if (!grows(*curve)) continue;
-      const RunSpec spec = spec_of(lesson, curve->run, 1, job.changes);
-      if (experiments::RunStore::key_of(spec, lesson.run(curve->run)->edits) != progress.key) continue;
+      const experiments::StudyRun run = run_of(lesson, curve->run, 1, job.changes);
+      if (run.key() != progress.key) continue;
       name = lesson.words->tr("run {run}", {{"run", curve->run}});
       partial.run = curve->run;
       partial.histories[curve->run] = progress.history;
       if (!partial.curves.contains(curve->id))
-        partial.curves[curve->id] = partial_curve(*curve, spec.model, *progress.history, progress.level);
+        partial.curves[curve->id] = partial_curve(*curve, run.spec.model, *progress.history, progress.level);
     }
     partial.doing = at_step(lesson, name, progress);
     partial.share = (static_cast<double>(finished) + static_cast<double>(progress.step) / progress.steps) /
@@ -179,10 +179,9 @@ void Worker::measure(const Job& job, MeasureState& state) {
   }
   for (const LessonRun& run : lesson.runs) {
     const auto done = found(run);
-    const RunSpec spec = spec_of(lesson, run.id, 1, job.changes);
-    const auto kept =
-        done || !shows_trained_map(lesson, run.id) ? done : store_->get(spec, run.edits, on_step);
-    if (!kept && shows_map(lesson, run.id)) state.maps[run.id + " start"] = store_->start_shares(spec);
+    const experiments::StudyRun own = run_of(lesson, run.id, 1, job.changes);
+    const auto kept = done || !shows_trained_map(lesson, run.id) ? done : store_->get(own, on_step);
+    if (!kept && shows_map(lesson, run.id)) state.maps[run.id + " start"] = store_->start_shares(own.spec);
     if (!kept) continue;
     state.texts[run.id] = kept->text;
     state.maps[run.id + " start"] = kept->shares_start;

@@ -167,13 +167,12 @@ bool counts_by_hash(const RunSpec& spec, std::string_view key) {
 
 /// The run's key with defaults for settings that the run does not read, which make no other run of it.
 /// An edit may make a run read another setting: with edits every setting counts.
-std::string read_settings(const Experiment& experiment) {
-  std::string key = RunIdentity{experiment.spec, experiment.edits, {}}.key();
-  if (!experiment.edits.empty()) return key;
+std::string read_settings(const StudyRun& run) {
+  std::string key = RunIdentity{run.spec, run.edits, {}}.key();
+  if (!run.edits.empty()) return key;
   static const RunSpec standard;
   for (const Field& field : spec_fields()) {
-    if (!counts_by_hash(experiment.spec, field.key) && unused_reason(experiment.spec, field.key).empty())
-      continue;
+    if (!counts_by_hash(run.spec, field.key) && unused_reason(run.spec, field.key).empty()) continue;
     const std::string begin = fmt::format("\n{}=", field.key);
     const size_t at = key.find(begin);
     if (at == key.npos) continue;
@@ -185,10 +184,13 @@ std::string read_settings(const Experiment& experiment) {
 
 }  // namespace
 
-std::string key_of(const Experiment& experiment, uint64_t data_hash, Backend& backend,
-                   const std::string& start) {
-  return read_settings(experiment) + fmt::format("data {:016x}\n{}\n", data_hash, numbers_of(backend)) +
+std::string key_of(const StudyRun& run, uint64_t data_hash, Backend& backend, const std::string& start) {
+  return read_settings(run) + fmt::format("data {:016x}\n{}\n", data_hash, numbers_of(backend)) +
          (start.empty() ? "" : fmt::format("from {:016x}\n", hash_bytes(start)));
+}
+
+std::string StudyRun::key() const {
+  return RunIdentity{spec, edits, {}}.key() + (from ? "from\n" + from->key() : "");
 }
 
 struct ResultStore::Shared {

@@ -27,20 +27,23 @@
 
 namespace normscope::experiments {
 
-/// A run: specification, seed in it, and what changes while it trains.
-struct Experiment {
+/// A run of a study: specification, seed in it, and what changes while it trains.
+struct StudyRun {
   RunSpec spec;
-  std::vector<Edit> edits;
-  /// The run whose final weights this run starts with, as by train.init_from; null: it starts afresh.
-  std::shared_ptr<const Experiment> from{};
+  std::vector<Edit> edits{};
+  /// The run of the same study whose final weights this one starts with, as by train.init_from; null: it starts afresh.
+  std::shared_ptr<const StudyRun> from{};
+  std::string refused{};       ///< why its settings do not go together: it is not trained
+  size_t column = 0, row = 0;  ///< its cell in a table; runs that differ in the seed alone share it
+
+  std::string key() const;  ///< equal for equal runs; a store of results has keys of its own
 };
 
 /// All that decides the run's bits, a line each: specification and edits (RunIdentity::key), hash of the data,
 /// numbers_of(), and a hash of `start`, the key of the run that it starts from, if any. A setting that the run does not
 /// read (spec/unused_settings.h) has its default there, and so has the name of a file of sentence pairs, whose hash
 /// counts.
-std::string key_of(const Experiment& experiment, uint64_t data_hash, Backend& backend,
-                   const std::string& start = {});
+std::string key_of(const StudyRun& run, uint64_t data_hash, Backend& backend, const std::string& start = {});
 
 inline constexpr uint64_t kCacheBudget = uint64_t{2} << 30;  ///< bytes of results in the user's cache
 

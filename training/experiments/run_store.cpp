@@ -67,10 +67,6 @@ std::unique_ptr<RunStore> RunStore::beside(int threads) const {
   return other;
 }
 
-std::string RunStore::key_of(const RunSpec& spec, const std::vector<Edit>& edits) {
-  return RunIdentity{spec, edits, {}}.key();
-}
-
 std::shared_ptr<const RunFindings> RunStore::find(const std::string& key) const {
   const std::lock_guard lock(shared_->mutex);
   const auto it = shared_->results.find(key);
@@ -95,9 +91,8 @@ std::shared_ptr<const Task> RunStore::task(const DataSpec& data) {
 }
 
 // Lets one of two threads that ask for the same run train it, while the other waits for the result.
-std::shared_ptr<const RunFindings> RunStore::get(const RunSpec& spec, const std::vector<Edit>& edits,
-                                                 const OnStep& on_step) {
-  const std::string key = key_of(spec, edits);
+std::shared_ptr<const RunFindings> RunStore::get(const StudyRun& run, const OnStep& on_step) {
+  const std::string key = run.key();
   Shared& shared = *shared_;
   {
     std::unique_lock lock(shared.mutex);
@@ -113,7 +108,7 @@ std::shared_ptr<const RunFindings> RunStore::get(const RunSpec& spec, const std:
   };
   std::shared_ptr<const RunFindings> result;
   try {
-    result = make({spec, edits}, key, on_step);
+    result = make(run, key, on_step);
   } catch (...) {
     leave(nullptr);
     throw;
@@ -122,15 +117,12 @@ std::shared_ptr<const RunFindings> RunStore::get(const RunSpec& spec, const std:
   return result;
 }
 
-StudyResults RunStore::train(std::vector<Experiment> runs, const OnStep& on_step,
-                             const OnProgress& on_progress, const RunnerOptions& options) {
-  Study study{.name = "a lesson's runs"};
+StudyResults RunStore::train(std::vector<StudyRun> runs, const OnStep& on_step, const OnProgress& on_progress,
+                             const RunnerOptions& options) {
   std::vector<std::string> keys;
-  for (Experiment& run : runs) {
-    keys.push_back(key_of(run.spec, run.edits));
-    study.runs.push_back({std::move(run)});
-  }
-  const auto spec_of = [&](size_t place) -> const RunSpec& { return study.runs[place].run.spec; };
+  for (const StudyRun& run : runs) keys.push_back(run.key());
+  Study study{.name = "a lesson's runs", .runs = std::move(runs)};
+  const auto spec_of = [&](size_t place) -> const RunSpec& { return study.runs[place].spec; };
   if (on_step)
     study.on_step = [&](size_t place, const Run& run) {
       return on_step(
@@ -158,7 +150,7 @@ void RunStore::keep(Run& run, const std::string& key, const RunSpec& spec,
   shared_->results.emplace(key, std::move(result));
 }
 
-std::shared_ptr<const RunFindings> RunStore::make(const Experiment& run, const std::string& key,
+std::shared_ptr<const RunFindings> RunStore::make(const StudyRun& run, const std::string& key,
                                                   const OnStep& on_step) {
   if (const auto known = shared_->finished->find(key); known && known->whole()) {
     const std::shared_ptr<const Task> data = task(run.spec.data);
@@ -177,42 +169,40 @@ std::shared_ptr<const RunFindings> RunStore::make(const Experiment& run, const s
 
 /// The run at the end of its training, to be looked at. Where its weights were dropped for other
 /// runs, it is read from the store on disk, or trained again to the same bits.
-std::unique_ptr<Run> RunStore::at_its_end(const RunSpec& spec, const std::vector<Edit>& edits,
-                                          const OnStep& on_step) {
-  get(spec, edits, on_step);
-  const std::string key = key_of(spec, edits);
+std::unique_ptr<Run> RunStore::at_its_end(const StudyRun& run, const OnStep& on_step) {
+  get(run, on_step);
+  const std::string key = run.key();
   std::shared_ptr<const RunRecord> known = shared_->finished->find(key);
   if (!known || !known->whole()) {
-    make({spec, edits}, key, on_step);
+    make(run, key, on_step);
     known = shared_->finished->find(key);
   }
   if (!known || !known->whole())
     fail("run", "there is no room in memory for its weights: expected a smaller model");
-  return Run::resume(*known, task(spec.data), *backend_);
+  return Run::resume(*known, task(run.spec.data), *backend_);
 }
 
-std::vector<double> RunStore::left_out(const RunSpec& spec, const std::vector<Edit>& edits, bool top,
-                                       const OnStep& on_step) {
-  if (!is_one_stack(spec.model))
+std::vector<double> RunStore::left_out(const StudyRun& run, bool top, const OnStep& on_step) {
+  if (!is_one_stack(run.spec.model))
     fail("run", "layers are left out of one stack: expected a decoder or an encoder");
-  const std::unique_ptr<Run> run = at_its_end(spec, edits, on_step);
-  std::vector<std::string> layers = ablation_names(run->spec().model);
+  const std::unique_ptr<Run> end = at_its_end(run, on_step);
+  std::vector<std::string> layers = ablation_names(end->spec().model);
   std::erase_if(layers, [](const std::string& name) { return name.find('.') != name.npos; });  // a sub-layer
-  const double whole = loss_without(*run, {});
+  const double whole = loss_without(*end, {});
   std::vector<double> rises;
   for (size_t i = 0; i < layers.size(); ++i) {
     const auto first = top ? layers.end() - static_cast<std::ptrdiff_t>(i + 1)
                            : layers.begin() + static_cast<std::ptrdiff_t>(i);
-    rises.push_back(loss_without(*run, {first, top ? layers.end() : first + 1}) - whole);
+    rises.push_back(loss_without(*end, {first, top ? layers.end() : first + 1}) - whole);
   }
   return rises;
 }
 
 // Reports its steps as no run's, because they add nothing to what its history already shows.
-std::vector<double> RunStore::along_step(const RunSpec& spec, const std::vector<Edit>& edits, int32_t step,
-                                         const std::vector<double>& rates, const OnStep& on_step) {
-  Run run(spec, task(spec.data), *backend_);
-  run.schedule_edits(edits);
+std::vector<double> RunStore::along_step(const StudyRun& of, int32_t step, const std::vector<double>& rates,
+                                         const OnStep& on_step) {
+  Run run(of.spec, task(of.spec.data), *backend_);
+  run.schedule_edits(of.edits);
   run.measure_live(false);
   while (run.steps_done() + 1 < step) {
     look();
@@ -224,7 +214,7 @@ std::vector<double> RunStore::along_step(const RunSpec& spec, const std::vector<
   return run.step_along(rates);
 }
 
-StudyResults RunStore::train(std::vector<Experiment> runs, const OnStep& on_step,
+StudyResults RunStore::train(std::vector<StudyRun> runs, const OnStep& on_step,
                              const OnProgress& on_progress) {
   RunnerOptions options = runner_;
   options.runs_at_a_time = threads_;
@@ -232,9 +222,9 @@ StudyResults RunStore::train(std::vector<Experiment> runs, const OnStep& on_step
   return train(std::move(runs), on_step, on_progress, options);
 }
 
-void RunStore::train_ahead(std::vector<Experiment> runs, const OnStep& on_step) {
-  std::erase_if(runs, [&](const Experiment& run) {
-    const std::string key = key_of(run.spec, run.edits);
+void RunStore::train_ahead(std::vector<StudyRun> runs, const OnStep& on_step) {
+  std::erase_if(runs, [&](const StudyRun& run) {
+    const std::string key = run.key();
     const auto done = shared_->finished->find(key);
     return find(key) || (done && done->whole());
   });

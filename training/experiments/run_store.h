@@ -37,7 +37,7 @@ struct RunFindings {
 
 /// Where a training stands; the thread that trains reports it after every step.
 struct RunProgress {
-  std::string key;  ///< of the run
+  std::string key;  ///< StudyRun::key()
   int32_t step = 0, steps = 0;
   std::shared_ptr<const History> history;  ///< grows on; any thread may read it
   double level = 0;
@@ -61,31 +61,28 @@ class RunStore {
   int threads() const { return threads_; }
 
   /// The finished run and trains it first where it is missing. Throws Error, and Cancelled.
-  std::shared_ptr<const RunFindings> get(const RunSpec& spec, const std::vector<Edit>& edits,
-                                         const OnStep& on_step);
+  std::shared_ptr<const RunFindings> get(const StudyRun& run, const OnStep& on_step);
   /// The map of the run's model before its first step: nothing is trained for it. It is empty
   /// unless the model is one stack of layers.
   ShareMap start_shares(const RunSpec& spec);
   /// Returns by how many nats the finished run's validation loss rises without each layer of its only
   /// stack; with `top`, without the last 1, 2, ... layers (training/session/analysis.h). It trains the run as get()
   /// does. Throws Error unless the model is a single stack.
-  std::vector<double> left_out(const RunSpec& spec, const std::vector<Edit>& edits, bool top,
-                               const OnStep& on_step);
+  std::vector<double> left_out(const StudyRun& run, bool top, const OnStep& on_step);
   /// The loss of the batch of that step after the step, had it been made at each of these rates
   /// (Run::step_along). The run is trained anew up to there, so an early step costs little.
-  std::vector<double> along_step(const RunSpec& spec, const std::vector<Edit>& edits, int32_t step,
-                                 const std::vector<double>& rates, const OnStep& on_step);
+  std::vector<double> along_step(const StudyRun& of, int32_t step, const std::vector<double>& rates,
+                                 const OnStep& on_step);
   /// Trains the runs that nobody has trained yet, several at once on one thread each. It calls
   /// `on_step` from those threads. Throws Error, and Cancelled.
-  void train_ahead(std::vector<Experiment> runs, const OnStep& on_step);
+  void train_ahead(std::vector<StudyRun> runs, const OnStep& on_step);
   /// Does the same for a study, as `runner` says. All `runs` count, in memory or not, so that a shard is the
   /// same part of them whatever the store has. Throws Error where a run could not be trained.
-  StudyResults train(std::vector<Experiment> runs, const OnStep& on_step, const OnProgress& on_progress);
+  StudyResults train(std::vector<StudyRun> runs, const OnStep& on_step, const OnProgress& on_progress);
   /// Drops the results in memory; results that were kept elsewhere are found again.
   void forget();
-  /// Returns nullptr for a run that no get() has asked for.
+  /// By StudyRun::key(); nullptr for a run that no get() has asked for.
   std::shared_ptr<const RunFindings> find(const std::string& key) const;
-  static std::string key_of(const RunSpec& spec, const std::vector<Edit>& edits);
 
   /// Sets what look() asks before each model that a curve builds: these are many, and none is trained.
   void stop_when(std::function<bool()> stop) { stop_ = std::move(stop); }
@@ -112,11 +109,10 @@ class RunStore {
     int32_t trained = 0;
   };
   RunStore(int threads, std::shared_ptr<Shared> shared);
-  std::shared_ptr<const RunFindings> make(const Experiment& run, const std::string& key,
-                                          const OnStep& on_step);
-  std::unique_ptr<Run> at_its_end(const RunSpec& spec, const std::vector<Edit>& edits, const OnStep& on_step);
+  std::shared_ptr<const RunFindings> make(const StudyRun& run, const std::string& key, const OnStep& on_step);
+  std::unique_ptr<Run> at_its_end(const StudyRun& run, const OnStep& on_step);
   void keep(Run& run, const std::string& key, const RunSpec& spec, const std::shared_ptr<const Task>& task);
-  StudyResults train(std::vector<Experiment> runs, const OnStep& on_step, const OnProgress& on_progress,
+  StudyResults train(std::vector<StudyRun> runs, const OnStep& on_step, const OnProgress& on_progress,
                      const RunnerOptions& options);
 
   int threads_;

@@ -115,9 +115,10 @@ class Training {
     for (size_t i = 0; i < study.runs.size(); ++i) {
       if (!study.runs[i].refused.empty()) {
         results_.runs[i] = failed(study.runs[i].refused);
+        ++results_.refused;
         continue;
       }
-      keys_[i] = key_at(study.runs[i].run, *backend);
+      keys_[i] = key_at(study.runs[i], *backend);
       const auto [first, is_new] = first_.emplace(keys_[i], i);
       results_.first[i] = first->second;
       if (is_new && mine(i)) distinct_.push_back(i);
@@ -132,10 +133,10 @@ class Training {
     const auto [shard, count] = options_.shard;
     return static_cast<int32_t>(index % static_cast<size_t>(count)) == shard;
   }
-  const Experiment& run_at(size_t index) const { return study_.runs[index].run; }
+  const StudyRun& run_at(size_t index) const { return study_.runs[index]; }
   std::shared_ptr<const Task> task_of(const DataSpec& data);
   std::shared_ptr<const Task> task_of(size_t index) { return task_of(run_at(index).spec.data); }
-  std::string key_at(const Experiment& run, Backend& backend);
+  std::string key_at(const StudyRun& run, Backend& backend);
   std::string state_of(size_t index) const { return store_.state_path(keys_[index], kMeasurement); }
   bool keeps_states() const { return study_.on_run != nullptr; }
   void find_starts(Backend& backend);
@@ -188,7 +189,7 @@ std::shared_ptr<const Task> Training::task_of(const DataSpec& data) {
   return tasks_.emplace_back(data, make_task(data)).second;
 }
 
-std::string Training::key_at(const Experiment& run, Backend& backend) {
+std::string Training::key_at(const StudyRun& run, Backend& backend) {
   return key_of(run, task_of(run.spec.data)->hash(), backend,
                 run.from ? key_at(*run.from, backend) : std::string());
 }
@@ -197,7 +198,7 @@ std::string Training::key_at(const Experiment& run, Backend& backend) {
 void Training::find_starts(Backend& backend) {
   for (size_t i = 0; i < distinct_.size(); ++i) {
     const size_t index = distinct_[i];
-    const std::shared_ptr<const Experiment>& from = run_at(index).from;
+    const std::shared_ptr<const StudyRun>& from = run_at(index).from;
     if (!from) continue;
     const auto start = first_.find(key_at(*from, backend));
     if (start == first_.end())
@@ -272,7 +273,7 @@ Names Training::asked_at(size_t index) const {
 
 /// Whether a run's state was kept and has been measured; it ends as a trained run does, to the bit.
 bool Training::measure_kept(size_t index, Backend& backend) {
-  const Experiment& run = run_at(index);
+  const StudyRun& run = run_at(index);
   // A run that begins where another ends has no fresh state that could be measured beside it.
   if (run.from || !store_.find(keys_[index], kMeasurement) || !is_there(state_of(index))) return false;
   return usable("", [&] {
@@ -422,7 +423,7 @@ StudyResults Training::run(const OnProgress& on_progress) {
         },
         {true, 0, static_cast<int64_t>(distinct_.size()), "", {}}, on_progress);
   const std::set<size_t> missing = this->missing();
-  results_.missing.assign(missing.begin(), missing.end());
+  for (const size_t index : missing) results_.missing.push_back(run_at(index).spec);
   results_.stored = static_cast<int32_t>(std::count_if(distinct_.begin(), distinct_.end(), [&](size_t index) {
     return known_[index] && !missing.contains(index);
   }));
@@ -480,12 +481,6 @@ std::string StudyResults::failure() const {
 StudyResults train(const Study& study, ResultStore& store, const RunnerOptions& options,
                    const OnProgress& on_progress, const OnNumbers& on_taken) {
   return Training(study, store, options, on_taken).run(on_progress);
-}
-
-std::vector<RunSpec> missing_runs(const Study& study, const StudyResults& results) {
-  std::vector<RunSpec> missing;
-  for (const size_t place : results.missing) missing.push_back(study.runs[place].run.spec);
-  return missing;
 }
 
 double estimated_seconds(const std::vector<RunSpec>& runs, int32_t at_a_time, BackendChoice choice) {

@@ -20,12 +20,6 @@
 
 namespace normscope::experiments {
 
-/// A run of a study. Where its settings do not go together, `refused` says why and the run is not trained.
-struct StudyRun {
-  Experiment run;  ///< what it starts from (Experiment::from) is a run of the study too
-  std::string refused{};
-};
-
 struct Study {
   std::string name;  ///< for messages: "sweep"
   /// `runs` go seed by seed where possible, so that a study that ends early has something of every row.
@@ -74,7 +68,8 @@ struct StudyResults {
   std::vector<std::optional<RunNumbers>> runs;
   std::vector<size_t> first;  ///< by run, the first run that is equal to it, or itself
   /// The distinct runs that the store lacks and this shard trains, and what they start from.
-  std::vector<size_t> missing;
+  std::vector<RunSpec> missing;
+  int32_t refused = 0;              ///< runs
   int32_t trained = 0, stored = 0;  ///< distinct runs; a stored run is not among `missing`
   bool complete = true;             ///< false: stopped
   std::string failure() const;      ///< why the first run that failed could not be trained; empty: none did
@@ -95,9 +90,6 @@ StudyResults train(const Study& study, ResultStore& store, const RunnerOptions& 
 int32_t default_runs_at_a_time();
 /// What the options say, else one for each physical core, and on a device a single run.
 int32_t runs_at_a_time(const RunnerOptions& options);
-
-/// The specifications of the runs that the store lacks and this shard trains.
-std::vector<RunSpec> missing_runs(const Study& study, const StudyResults& results);
 
 /// Guesses how many seconds the runs take, `at_a_time` of them side by side on a thread each. It
 /// times a few steps of one run of every size, of at most eight sizes spread over them, which takes some seconds.

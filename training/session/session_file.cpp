@@ -1,5 +1,6 @@
 #include "training/session/session_file.h"
 
+#include <chrono>
 #include <filesystem>
 
 #include "engine/core/boundary.h"
@@ -174,49 +175,17 @@ void SessionWriter::write(const SessionImage& image) {
   written_ = used;
 }
 
-Autosaver::Autosaver(std::string folder)
-    : writer_(std::move(folder)), thread_(start_thread("autosave", [this] { loop(); })) {}
-
-Autosaver::~Autosaver() {
-  {
-    const std::lock_guard lock(mutex_);
-    ending_ = true;
-  }
-  wake_.notify_one();
-  thread_.join();
-}
-
 bool Autosaver::busy() const {
-  const std::lock_guard lock(mutex_);
-  return image_.has_value();
+  return writing_.valid() && writing_.wait_for(std::chrono::seconds(0)) != std::future_status::ready;
 }
 
 void Autosaver::give(SessionImage image) {
-  {
-    const std::lock_guard lock(mutex_);
-    image_ = std::move(image);
-  }
-  wake_.notify_one();
+  writing_ = start_task("autosave", [this, image = std::move(image)] {
+    return guarded("autosave", [&] { writer_.write(image); });
+  });
 }
 
-Message Autosaver::take_error() {
-  const std::lock_guard lock(mutex_);
-  return std::exchange(error_, {});
-}
-
-void Autosaver::loop() {
-  std::unique_lock lock(mutex_);
-  for (;;) {
-    wake_.wait(lock, [this] { return image_ || ending_; });
-    if (!image_) return;
-    const SessionImage& image = *image_;  // nobody else touches the image while the Autosaver is busy
-    lock.unlock();
-    Message error = guarded("autosave", [&] { writer_.write(image); });
-    lock.lock();
-    error_ = std::move(error);
-    image_.reset();
-  }
-}
+Message Autosaver::take_error() { return writing_.valid() && !busy() ? writing_.get() : Message(); }
 
 // Identifies the state that a file was written from: any change of the run changes it.
 uint64_t LabTrainer::stamp_of(const Run& run) {

@@ -9,15 +9,13 @@
 // in the folder is somebody else's.
 #pragma once
 
-#include <condition_variable>
+#include <future>
 #include <map>
 #include <memory>
-#include <mutex>
-#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
-#include <thread>
+#include <utility>
 #include <vector>
 
 #include "training/files/config_file.h"
@@ -79,27 +77,18 @@ class SessionWriter {
   std::set<std::string> written_;  ///< files of the present session, and of attempts that failed
 };
 
-/// Writes images one after the other on its own thread, so that neither the trainer nor a window waits
-/// for a disk.
+/// Writes images one after the other on another thread, so that neither the trainer nor a window waits for a disk.
 class Autosaver {
  public:
-  explicit Autosaver(std::string folder);
-  ~Autosaver();  ///< waits for the image given last
+  explicit Autosaver(std::string folder) : writer_(std::move(folder)) {}
   bool busy() const;
-  void give(SessionImage image);  ///< only while it is not busy
+  void give(SessionImage image);  ///< only while it is not busy; throws Error where there is no thread
   /// Says, once, what went wrong with the last image; empty: nothing.
   Message take_error();
 
  private:
-  void loop();
-
   SessionWriter writer_;
-  mutable std::mutex mutex_;
-  std::condition_variable wake_;
-  std::optional<SessionImage> image_;  ///< given, but not written yet
-  bool ending_ = false;
-  Message error_;
-  std::jthread thread_;
+  std::future<Message> writing_;  ///< waits for the image given last when it is destroyed
 };
 
 }  // namespace normscope

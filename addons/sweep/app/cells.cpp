@@ -207,7 +207,7 @@ std::string Grid::text_of(const Cell& cell) const {
   return text;
 }
 
-std::vector<theory::AtStart> predictions_of(const Plan& plan, const std::vector<CellRun>& runs) {
+std::vector<theory::AtStart> predictions_of(const Plan& plan, const std::vector<StudyRun>& runs) {
   std::vector<theory::AtStart> predictions(plan.columns() * plan.rows());
   std::vector<std::pair<DataSpec, double>> known;  // how often symbols repeat in the data of the cells
   const auto same_token = [&](const RunSpec& spec) {
@@ -217,11 +217,11 @@ std::vector<theory::AtStart> predictions_of(const Plan& plan, const std::vector<
     known.emplace_back(spec.data, token);
     return token;
   };
-  for (const CellRun& one : runs) {
-    if (one.run.spec.seed != 1 || !one.refused.empty()) continue;
+  for (const StudyRun& one : runs) {
+    if (one.spec.seed != 1 || !one.refused.empty()) continue;
     theory::AtStart& of = predictions[one.row * plan.columns() + one.column];
     try {
-      of = theory::at_start(one.run.spec.model, same_token(one.run.spec));
+      of = theory::at_start(one.spec.model, same_token(one.spec));
     } catch (const Error& error) {  // data that cannot be read
       of.objection = error.message;
     }
@@ -229,7 +229,7 @@ std::vector<theory::AtStart> predictions_of(const Plan& plan, const std::vector<
   return predictions;
 }
 
-Grid grid_of(const Plan& plan, const std::vector<CellRun>& runs,
+Grid grid_of(const Plan& plan, const std::vector<StudyRun>& runs,
              const std::vector<std::optional<RunNumbers>>& numbers,
              const std::vector<theory::AtStart>& predictions) {
   Grid grid;
@@ -244,7 +244,7 @@ Grid grid_of(const Plan& plan, const std::vector<CellRun>& runs,
       if (!predictions.empty()) cell.predicted = predictions[row * plan.columns() + column];
     }
   for (size_t i = 0; i < runs.size(); ++i) {
-    const RunSpec& spec = runs[i].run.spec;
+    const RunSpec& spec = runs[i].spec;
     Cell& cell = grid.cells[runs[i].row * plan.columns() + runs[i].column];
     cell.runs[spec.seed - 1] = numbers[i];
     if (spec.seed == 1 && runs[i].refused.empty()) cell.data = place_among(grid.data, read_by(spec));
@@ -283,8 +283,8 @@ std::string title_of(const Grid& grid, Metric metric) {
       {"largest_logit", "largest attention logit at the end"},
       {"L*.attn.batch_logit", "largest attention logit of the last batch"}};
   for (const auto& [number, title] : kNamed)
-    if (grid.measure == number) return tr(title);
-  return tr("{number} at the end, the largest", {{"number", grid.measure}});
+    if (grid.plan.measure == number) return tr(title);
+  return tr("{number} at the end, the largest", {{"number", grid.plan.measure}});
 }
 
 std::vector<std::string_view> metric_names() {

@@ -61,7 +61,6 @@ std::string score_text(const Cell& cell);    ///< "97.4 ± 0.3", "2.31 ± 0.02",
 
 struct Grid {
   Plan plan;
-  std::string measure{};       ///< the number of Metric::Measured, as a study names it; empty: none
   std::vector<Cell> cells;     ///< row by row, columns x rows of them
   std::vector<DataSpec> data;  ///< the different data that the trainable cells read
   double level = kUnknown;     ///< letter frequencies, nats, of a cell that knows them; NaN where data differ
@@ -74,9 +73,9 @@ struct Grid {
   std::string text_of(const Cell& cell) const;  ///< "learning rate 0.003, warm-up 50"
 };
 /// A prediction for every cell, row by row, from the settings alone: nothing is trained.
-std::vector<theory::AtStart> predictions_of(const Plan& plan, const std::vector<CellRun>& runs);
+std::vector<theory::AtStart> predictions_of(const Plan& plan, const std::vector<StudyRun>& runs);
 /// Takes the numbers of each run. The counts of runs are the same however few numbers there are yet.
-Grid grid_of(const Plan& plan, const std::vector<CellRun>& runs,
+Grid grid_of(const Plan& plan, const std::vector<StudyRun>& runs,
              const std::vector<std::optional<RunNumbers>>& numbers,
              const std::vector<theory::AtStart>& predictions = {});
 
@@ -89,17 +88,6 @@ double share_learned(const Grid& grid, const RunNumbers& run);
 grid::Side side_of(const Cell& cell);
 std::vector<grid::Segment> border_of(const Grid& grid);
 
-/// What the colour of a cell can show. Measured is the number that a part of a study names; a sweep has none.
-enum class Metric : uint8_t {
-  Loss,
-  Since,
-  Gradient,
-  Ratio,
-  Beta2,
-  PredictedCosine,
-  PredictedGradient,
-  Measured
-};
 inline bool is_predicted(Metric metric) {
   return metric == Metric::PredictedCosine || metric == Metric::PredictedGradient;
 }

@@ -66,7 +66,7 @@ RunSpec cell_spec(const Plan& plan, const RunSpec& base, size_t column, size_t r
     if (plan.bundles.empty() || axis == &plan.axes[0])
       set_field(spec, axis->key, axis->values[place]);
     else
-      for (const std::string& assignment : plan.bundles[place]) assign(spec, assignment);
+      for (const std::string& assignment : plan.bundles[place].set) assign(spec, assignment);
   complete(spec);
   validate(spec);
   return spec;
@@ -74,7 +74,7 @@ RunSpec cell_spec(const Plan& plan, const RunSpec& base, size_t column, size_t r
 
 /// Refuses an axis or a --set that leaves every run unchanged, because its author expects an effect. A bundle may be
 /// the one that reads what is set for all.
-void require_read(const Plan& plan, const std::vector<CellRun>& runs) {
+void require_read(const Plan& plan, const std::vector<StudyRun>& runs) {
   if (!plan.bundles.empty()) return;
   std::vector<std::string> keys;
   for (const Axis& axis : plan.axes) keys.push_back(axis.key);
@@ -82,9 +82,9 @@ void require_read(const Plan& plan, const std::vector<CellRun>& runs) {
   for (const std::string& key : keys) {
     Message reason;
     bool read = false;
-    for (const CellRun& one : runs) {
+    for (const StudyRun& one : runs) {
       if (!one.refused.empty()) continue;
-      const Message why = unused_reason(one.run.spec, key);
+      const Message why = unused_reason(one.spec, key);
       read = read || why.empty();
       if (reason.empty()) reason = why;
     }
@@ -132,6 +132,17 @@ int64_t Plan::runs() const {
   for (size_t row = 0; row < rows(); ++row)
     for (size_t column = 0; column < columns(); ++column) count += seeds_of(column, row);
   return count;
+}
+
+std::vector<Metric> Plan::metrics() const {
+  return measure.empty() ? std::vector{metric} : std::vector{metric, Metric::Measured};
+}
+
+void Plan::take_bundles() {
+  if (bundles.empty()) return;
+  axes.resize(1);
+  axes.emplace_back().key = "row";
+  for (const Bundle& bundle : bundles) axes[1].values.push_back(bundle.name);
 }
 
 void assign(RunSpec& spec, std::string_view assignment) {
@@ -193,40 +204,34 @@ std::string to_text(const MoreSeeds& more, const Plan& plan) {
   return text;
 }
 
-std::vector<CellRun> runs_of(const Plan& plan) {
+std::vector<StudyRun> runs_of(const Plan& plan) {
   check(plan);
   const RunSpec base = base_of(plan);
   int32_t most = 0;
-  std::vector<CellRun> cells;  // the cells with seed 1
+  std::vector<StudyRun> cells;  // the cells with seed 1
   for (size_t row = 0; row < plan.rows(); ++row)
     for (size_t column = 0; column < plan.columns(); ++column) {
-      CellRun cell{{{base, {}}}, column, row};
+      StudyRun cell{.spec = base, .column = column, .row = row};
       try {
-        cell.run.spec = cell_spec(plan, base, column, row);
+        cell.spec = cell_spec(plan, base, column, row);
       } catch (const Error& error) {
         cell.refused = error.message;
       }
-      cell.run.spec.seed = 1;
+      cell.spec.seed = 1;
       most = std::max(most, plan.seeds_of(column, row));
       cells.push_back(std::move(cell));
     }
-  if (std::all_of(cells.begin(), cells.end(), [](const CellRun& cell) { return !cell.refused.empty(); }))
+  if (std::all_of(cells.begin(), cells.end(), [](const StudyRun& cell) { return !cell.refused.empty(); }))
     throw Error(cells.front().refused);
   require_read(plan, cells);
-  std::vector<CellRun> runs;
+  std::vector<StudyRun> runs;
   for (int32_t seed = 1; seed <= most; ++seed)
-    for (const CellRun& cell : cells) {
+    for (const StudyRun& cell : cells) {
       if (seed > plan.seeds_of(cell.column, cell.row)) continue;
       runs.push_back(cell);
-      runs.back().run.spec.seed = static_cast<uint64_t>(seed);
+      runs.back().spec.seed = static_cast<uint64_t>(seed);
     }
   return runs;
-}
-
-experiments::Study study_of(const std::vector<CellRun>& runs) {
-  experiments::Study study{.name = "sweep"};
-  study.runs.assign(runs.begin(), runs.end());
-  return study;
 }
 
 Plan plan_from(Plan plan, const std::vector<std::string>& axes, const std::vector<std::string>& more_seeds) {

@@ -14,6 +14,7 @@
 
 namespace normscope::sweep {
 
+using experiments::StudyRun;
 using grid::Axis, grid::axis_from, grid::kMostValues, grid::order_of, grid::place_of;
 
 /// The largest number of runs in one sweep.
@@ -33,6 +34,26 @@ struct MoreSeeds {
   bool operator==(const MoreSeeds&) const = default;
 };
 
+/// Settings under a name, as a value of an axis.
+struct Bundle {
+  std::string name;              ///< "pre-rms"
+  std::string title, source;     ///< "Pre-LN, RMSNorm"; who proposed it
+  std::vector<std::string> set;  ///< KEY=VALUE in order; see assign()
+  bool operator==(const Bundle&) const = default;
+};
+
+/// What the colour of a cell can show. Measured is the number that a plan names.
+enum class Metric : uint8_t {
+  Loss,
+  Since,
+  Gradient,
+  Ratio,
+  Beta2,
+  PredictedCosine,
+  PredictedGradient,
+  Measured
+};
+
 struct Plan {
   std::vector<std::string> set{};  ///< KEY=VALUE on the preset
   std::vector<Axis> axes{};        ///< across, and up where there are two
@@ -41,8 +62,19 @@ struct Plan {
   std::vector<MoreSeeds> more{};
   std::string preset =
       "post";  ///< the run that everything changes: of the default comparison, unless a study says
-  /// KEY=VALUE of each value of the second axis, where its values are names of bundles of settings.
-  std::vector<std::vector<std::string>> bundles{};
+  std::vector<Bundle> bundles{};  ///< the second axis, where its values are their names; see take_bundles()
+
+  // What a part of a study shows; a sweep chooses that on its own.
+  std::string name{}, title{};
+  std::vector<std::string>
+      numbers{};        ///< side by side in a table, in the place of one
+  std::string score{};  ///< what the number "score" is: "UAS, %"
+  Metric metric = Metric::Loss;
+  /// A number of the runs' history that is shown beside it, the largest that matches ("critical_rate", "L*.attn.*");
+  /// empty: none. See experiments::largest.
+  std::string measure{};
+  std::vector<Metric> metrics() const;  ///< what is shown: one table and one picture each
+  void take_bundles();                  ///< makes the second axis of `bundles`, where there are some
 
   size_t columns() const { return axes[0].values.size(); }
   size_t rows() const { return axes.size() > 1 ? axes[1].values.size() : 1; }
@@ -69,17 +101,11 @@ std::string to_text(const MoreSeeds& more, const Plan& plan);
 Plan plan_from(Plan plan, const std::vector<std::string>& axes,
                const std::vector<std::string>& more_seeds = {});
 
-/// A run and its cell.
-struct CellRun : experiments::StudyRun {
-  size_t column = 0, row = 0;
-};
 /// Lists the runs seed by seed, so that a sweep stopped early has results for every cell; within a seed it
 /// goes row by row. A cell whose values do not fit together (a width that the heads do not divide) is refused and not
 /// trained; the other cells are. Throws Error for an invalid plan: no axis, a setting twice, a setting that no run
 /// reads, too many runs.
-std::vector<CellRun> runs_of(const Plan& plan);
-/// The study of these runs, in the same order.
-experiments::Study study_of(const std::vector<CellRun>& runs);
+std::vector<StudyRun> runs_of(const Plan& plan);
 
 /// A sweep that is ready to start: "warmup", "depth", "placement".
 struct Preset {

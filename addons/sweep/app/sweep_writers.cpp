@@ -129,11 +129,11 @@ Json cell_json(const Grid& grid, const Cell& cell) {
   json["predicted"] = {{"cosine", number_json(cell.predicted.cosine)},
                        {"gradient", number_json(cell.predicted.gradient)}};
   if (!cell.predicted.objection.empty()) json["predicted"]["objection"] = cell.predicted.objection;
-  if (!grid.measure.empty()) json["measured"] = number_json(cell.measured);
+  if (!grid.plan.measure.empty()) json["measured"] = number_json(cell.measured);
   for (Json& run : json["runs"]) {
     const RunNumbers& one = *cell.runs[run["seed"].get<size_t>() - 1];
     run["learned"] = number_json(share_learned(grid, one));
-    if (!grid.measure.empty()) run["measured"] = number_json(one.asked);
+    if (!grid.plan.measure.empty()) run["measured"] = number_json(one.asked);
   }
   return json;
 }
@@ -235,7 +235,7 @@ Json to_json(const Grid& grid) {
                {"cells", Json::array()},
                {"border", Json::array()}};
   for (const MoreSeeds& more : plan.more) json["more_seeds"].push_back(to_text(more, plan));
-  if (!grid.measure.empty()) json["measure"] = grid.measure;
+  if (!grid.plan.measure.empty()) json["measure"] = grid.plan.measure;
   for (const Axis& axis : plan.axes)
     json["axes"].push_back(
         {{"key", axis.key}, {"title", axis.title()}, {"text", to_text(axis)}, {"values", axis.values}});
@@ -251,7 +251,7 @@ std::string to_csv(const std::vector<std::pair<std::string, const Grid*>>& parts
   std::vector<std::string> keys;  // of the axes of all parts
   bool measured = false;
   for (const auto& [name, grid] : parts) {
-    measured = measured || !grid->measure.empty();
+    measured = measured || !grid->plan.measure.empty();
     for (const Axis& axis : grid->plan.axes)
       if (std::ranges::find(keys, axis.key) == keys.end()) keys.push_back(axis.key);
   }

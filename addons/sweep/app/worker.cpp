@@ -23,7 +23,7 @@ int32_t runs_beside(int32_t cores, bool others_train) {
 }
 
 std::vector<std::optional<RunNumbers>> carried(const Grid& from, const Plan& plan,
-                                               const std::vector<CellRun>& runs) {
+                                               const std::vector<StudyRun>& runs) {
   std::vector<std::optional<RunNumbers>> numbers(runs.size());
   bool same =
       from.plan.set == plan.set && from.plan.steps == plan.steps && from.plan.axes.size() == plan.axes.size();
@@ -41,7 +41,7 @@ std::vector<std::optional<RunNumbers>> carried(const Grid& from, const Plan& pla
     const size_t column = places[0][runs[i].column], row = places.size() > 1 ? places[1][runs[i].row] : 0;
     if (column >= from.plan.columns() || row >= from.plan.rows()) continue;
     const Cell& cell = from.at(column, row);
-    const uint64_t seed = runs[i].run.spec.seed;
+    const uint64_t seed = runs[i].spec.seed;
     if (seed <= cell.runs.size()) numbers[i] = cell.runs[seed - 1];
   }
   return numbers;
@@ -86,7 +86,7 @@ void Worker::carry_out(const Task& task) {
   });
 }
 
-void Worker::fill(const Plan& plan, const std::vector<CellRun>& runs, SweepState& state) {
+void Worker::fill(const Plan& plan, const std::vector<StudyRun>& runs, SweepState& state) {
   const Clock::time_point before = Clock::now();
   std::vector<std::optional<RunNumbers>> numbers;
   {
@@ -102,7 +102,7 @@ void Worker::fill(const Plan& plan, const std::vector<CellRun>& runs, SweepState
 void Worker::work(const Task& task) {
   SweepState state;
   state.phase = Phase::Looking;
-  const std::vector<CellRun> runs = runs_of(task.plan);
+  const std::vector<StudyRun> runs = runs_of(task.plan);
   state.runs = static_cast<int64_t>(runs.size());
   {
     const std::shared_ptr<const SweepState> before = this->state();
@@ -126,7 +126,7 @@ void Worker::work(const Task& task) {
   jobs_.publish(state);
 }
 
-void Worker::train(const Task& task, const std::vector<CellRun>& runs, SweepState& state) {
+void Worker::train(const Task& task, const std::vector<StudyRun>& runs, SweepState& state) {
   const experiments::RunnerOptions options{.runs_at_a_time = all_cores_,
                                            .stored_only = !task.train,
                                            .allowed = [this] { return runs_beside(cores_, others_train_); }};
@@ -137,7 +137,7 @@ void Worker::train(const Task& task, const std::vector<CellRun>& runs, SweepStat
     new_numbers_ = true;
   };
   const experiments::StudyResults studied = experiments::train(
-      study_of(runs), *store_, options,
+      {.name = "sweep", .runs = runs}, *store_, options,
       [&](const experiments::Progress& at) { return on_progress(at, task.plan, runs, state); }, on_taken);
   const std::lock_guard lock(numbers_mutex_);
   for (size_t i = 0; i < numbers_.size(); ++i)
@@ -145,7 +145,7 @@ void Worker::train(const Task& task, const std::vector<CellRun>& runs, SweepStat
 }
 
 /// Whether to go on.
-bool Worker::on_progress(const experiments::Progress& at, const Plan& plan, const std::vector<CellRun>& runs,
+bool Worker::on_progress(const experiments::Progress& at, const Plan& plan, const std::vector<StudyRun>& runs,
                          SweepState& state) {
   if (jobs_.stopping()) return false;
   const Clock::time_point now = Clock::now();
@@ -154,8 +154,8 @@ bool Worker::on_progress(const experiments::Progress& at, const Plan& plan, cons
   state.phase = at.looking ? Phase::Looking : Phase::Training;
   state.under_way.clear();
   for (const experiments::AtWork& run : at.at_work) {
-    const CellRun& one = runs[run.index];
-    state.under_way.push_back({one.column, one.row, one.run.spec.seed,
+    const StudyRun& one = runs[run.index];
+    state.under_way.push_back({one.column, one.row, one.spec.seed,
                                static_cast<float>(run.done) / static_cast<float>(std::max(1, run.total))});
   }
   if (!at.looking && !done_at_start_) {

@@ -67,7 +67,7 @@ int32_t runs_beside(int32_t cores, bool others_train);
 /// For each run of `plan` its numbers, where the grid `from` has trained it already: the plans have the
 /// same rest and the same axes, with values in other places.
 std::vector<std::optional<RunNumbers>> carried(const Grid& from, const Plan& plan,
-                                               const std::vector<CellRun>& runs);
+                                               const std::vector<StudyRun>& runs);
 
 class Worker : public SweepTrainer {
  public:
@@ -91,10 +91,10 @@ class Worker : public SweepTrainer {
   using Clock = std::chrono::steady_clock;
   void carry_out(const Task& task);
   void work(const Task& task);
-  void train(const Task& task, const std::vector<CellRun>& runs, SweepState& state);
-  bool on_progress(const experiments::Progress& at, const Plan& plan, const std::vector<CellRun>& runs,
+  void train(const Task& task, const std::vector<StudyRun>& runs, SweepState& state);
+  bool on_progress(const experiments::Progress& at, const Plan& plan, const std::vector<StudyRun>& runs,
                    SweepState& state);
-  void fill(const Plan& plan, const std::vector<CellRun>& runs, SweepState& state);
+  void fill(const Plan& plan, const std::vector<StudyRun>& runs, SweepState& state);
 
   experiments::StorePlace place_;
   int32_t all_cores_;

@@ -120,15 +120,13 @@ class LessonCheck {
   size_t runs() const { return runs_.size(); }
   const std::vector<LessonReport>& reports() const { return reports_; }
 
-  StudyCount train(experiments::ResultStore& kept, const experiments::RunnerOptions& runner,
-                   const OnProgress& on_progress) {
+  StudyResults train(experiments::ResultStore& kept, const experiments::RunnerOptions& runner,
+                     const OnProgress& on_progress) {
     store_ = std::make_unique<RunStore>(kept, runner);
     store_->stop_when(&InterruptGuard::interrupted);
-    const StudyResults outcome = store_->train(runs_, {}, on_progress);
-    lacks_ = runner.stored_only && !outcome.missing.empty();
-    StudyCount count{{}, 0, outcome.trained, outcome.stored, outcome.complete};
-    for (const size_t i : outcome.missing) count.missing.push_back(runs_[i].spec);
-    return count;
+    StudyResults results = store_->train(runs_, {}, on_progress);
+    lacks_ = runner.stored_only && !results.missing.empty();
+    return results;
   }
 
   /// Prints each lesson as soon as it is judged. False: interrupted.
@@ -159,7 +157,7 @@ class LessonCheck {
   const LessonOptions& options_;
   Tier tier_;
   std::vector<const Lesson*> chosen_;
-  std::vector<experiments::Experiment> runs_;
+  std::vector<experiments::StudyRun> runs_;
   std::unique_ptr<RunStore> store_;
   bool lacks_ = false;  ///< runs, of which none is trained
   std::vector<LessonReport> reports_;

@@ -144,8 +144,7 @@ TEST_CASE("an encoder-decoder is a run of a lesson like any other", "[lesson]") 
   REQUIRE(encoder.y.size() == 6);
   CHECK(decoder.y[0] == 1);
   CHECK(decoder.y != encoder.y);
-  const LessonRun& run = *lesson.run("A");
-  const auto done = store.find(RunStore::key_of(spec_of(lesson, "A", 1), run.edits));
+  const auto done = store.find(run_of(lesson, "A", 1).key());
   REQUIRE(done);
   CHECK(contains(done->text, "\u2190"));  // a translation, and what was translated
   CHECK(done->shares_end.empty());

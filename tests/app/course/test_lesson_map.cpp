@@ -60,7 +60,7 @@ TEST_CASE("a border is read with its cells beside it, and all of its runs are th
   CHECK(definition(other) != definition(lesson));
   // A learner's setting reaches every cell.
   const RunSpec changed = spec_of(lesson, "A", 1, {{"A", {{"model.layers", "2"}}}});
-  for (const RunSpec& point : points_of(*lesson.curve("edge"), changed)) CHECK(point.model.layers == 2);
+  for (const auto& point : points_of(*lesson.curve("edge"), {changed})) CHECK(point.spec.model.layers == 2);
 }
 
 TEST_CASE("a border is the largest value that learns, by the cells beside it", "[lesson]") {
@@ -68,13 +68,13 @@ TEST_CASE("a border is the largest value that learns, by the cells beside it", "
   experiments::RunStore store(1);
   const Curve &border = *lesson.curve("edge"), &upper = *lesson.curve("edge.2");
   const RunSpec spec = spec_of(lesson, "A", 1);
-  CHECK(finished_part(upper, spec, {}, store).y.empty());
-  store.get(with_value(with_value(spec, "train.lr", 0.02), "train.warmup", 0), {}, {});
-  CHECK(finished_part(upper, spec, {}, store).x == std::vector<double>{0});  // live: one cell so far
+  CHECK(finished_part(upper, {spec}, store).y.empty());
+  store.get({with_value(with_value(spec, "train.lr", 0.02), "train.warmup", 0)}, {});
+  CHECK(finished_part(upper, {spec}, store).x == std::vector<double>{0});  // live: one cell so far
   CurveSet seed;
   for (const Curve& curve : lesson.curves) seed[curve.id] = measure_curve(lesson, curve, 1, store);
   CHECK(store.trained() == 6);
-  CHECK(finished_part(upper, spec, {}, store).y == seed.at("edge.2").y);
+  CHECK(finished_part(upper, {spec}, store).y == seed.at("edge.2").y);
   REQUIRE(seed.at("edge").x == border.xs);
   for (size_t i = 0; i < border.xs.size(); ++i) {
     CHECK(seed.at("edge.1.learns").y[i] == 0);  // at a millionth nothing is learned

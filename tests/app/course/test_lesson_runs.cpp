@@ -20,14 +20,14 @@ TEST_CASE("the same run is never trained twice", "[lesson]") {
     ++steps;
     return true;
   };
-  const auto first = store.get(spec, {}, count), again = store.get(spec, {}, count);
+  const auto first = store.get({spec}, count), again = store.get({spec}, count);
   CHECK(first == again);
   CHECK(steps == 3);
   CHECK(store.trained() == 1);
-  CHECK(store.beside(1)->get(spec, {}, count) == first);
-  store.get(spec, {{2, "train.lr", "0.001"}}, count);
+  CHECK(store.beside(1)->get({spec}, count) == first);
+  store.get({spec, {{2, "train.lr", "0.001"}}}, count);
   CHECK(store.trained() == 2);
-  CHECK_THROWS_AS(store.get(preset_run("pre"), {}, [](const RunProgress&) { return false; }), Cancelled);
+  CHECK_THROWS_AS(store.get({preset_run("pre")}, [](const RunProgress&) { return false; }), Cancelled);
 }
 
 namespace {
@@ -53,9 +53,9 @@ TEST_CASE("the Lab and the lessons have one store: what one has trained the othe
     RunStore store(1, lab.finished_runs());
     RunStore alone(1);
     for (size_t i = 0; i < 2; ++i) {
-      const auto found = store.get(specs[i], edits[i], count);
+      const auto found = store.get({specs[i], edits[i]}, count);
       CHECK(steps == 0);
-      const auto trained = alone.get(specs[i], edits[i], {});
+      const auto trained = alone.get({specs[i], edits[i]}, {});
       CHECK(losses_of(*found->history) == losses_of(*trained->history));
       CHECK(found->text == trained->text);
       CHECK(found->shares_start == trained->shares_start);
@@ -66,7 +66,7 @@ TEST_CASE("the Lab and the lessons have one store: what one has trained the othe
   SECTION("trained by a lesson, opened in the Lab: it stands at its end and goes on from there") {
     auto finished = std::make_shared<RunCache>();
     RunStore store(1, finished);
-    const auto known = store.get(specs[0], edits[0], count);
+    const auto known = store.get({specs[0], edits[0]}, count);
     REQUIRE(steps == 12);
     Lab lab({.threads = 1, .finished = finished}), straight({.threads = 1});
     test::view_after(lab, session::ReplaceRuns{{specs[0]}, {edits[0]}, true, true});

@@ -60,7 +60,7 @@ TEST_CASE("a profile of several steps has every layer of a step before those of 
   experiments::RunStore store(1);
   const CurveData walk = measure_curve(walked, walked.curves[0], 1, store),
                   one = measure_curve(still, still.curves[0], 1, store);
-  const auto run = store.get(spec_of(walked, "A", 1), {}, {});
+  const auto run = store.get(run_of(walked, "A", 1), {});
   CHECK(store.trained() == 1);
   CHECK(walk.x == std::vector<double>{1, 2, 3, 4, 5, 6});
   for (int32_t step = 2; step <= 4; ++step)

@@ -31,11 +31,7 @@ RunSpec tiny_run(const char* preset, uint64_t seed = 1) {
   return spec;
 }
 
-Study study_of(std::vector<Experiment> runs) {
-  Study study{.name = "a test"};
-  for (Experiment& run : runs) study.runs.push_back({std::move(run)});
-  return study;
-}
+Study study_of(std::vector<StudyRun> runs) { return {.name = "a test", .runs = std::move(runs)}; }
 
 bool carry_on(const Progress&) { return true; }
 
@@ -45,7 +41,7 @@ std::vector<double> losses(const StudyResults& results) {
   return all;
 }
 
-std::vector<Experiment> four_experiments() {
+std::vector<StudyRun> four_experiments() {
   return {{tiny_run("pre"), {}},
           {tiny_run("post"), {}},
           {tiny_run("pre", 2), {}},
@@ -57,7 +53,7 @@ std::vector<Experiment> four_experiments() {
 TEST_CASE("experiments: equal ones are trained once, and what the store has is not trained") {
   const Folder folder;
   ResultStore store(folder.file("results"));
-  std::vector<Experiment> runs = four_experiments();
+  std::vector<StudyRun> runs = four_experiments();
   runs.push_back(runs.front());
   const StudyResults first = train(study_of(runs), store, {.runs_at_a_time = 2}, carry_on);
   CHECK(first.trained == 4);
@@ -75,7 +71,7 @@ TEST_CASE("experiments: equal ones are trained once, and what the store has is n
 
 TEST_CASE("experiments: the key holds all that decides a run's bits") {
   const auto backend = make_cpu_backend(1);
-  const Experiment run{tiny_run("pre"), {}};
+  const StudyRun run{tiny_run("pre"), {}};
   const std::string key = key_of(run, 7, *backend);
   CHECK(key_of({run.spec, {{3, "train.lr", "0.1"}}}, 7, *backend) != key);
   CHECK(key_of({tiny_run("pre", 2), {}}, 7, *backend) != key);
@@ -136,8 +132,8 @@ TEST_CASE("experiments: shards share the work, and copied together they are the 
 
 TEST_CASE("experiments: a run starts with the weights that another ends with, as train.init_from has it") {
   const Folder folder;
-  const auto start = std::make_shared<const Experiment>(Experiment{tiny_run("pre"), {}});
-  const Experiment tuned{tiny_run("pre", 2), {}, start}, third{tiny_run("pre", 3), {}, start};
+  const auto start = std::make_shared<const StudyRun>(StudyRun{tiny_run("pre"), {}});
+  const StudyRun tuned{tiny_run("pre", 2), {}, start}, third{tiny_run("pre", 3), {}, start};
   ResultStore store(folder.file("results"));
   const StudyResults first =
       train(study_of({tuned, *start}), store, {.runs_at_a_time = 2}, carry_on);  // whatever their order
@@ -152,7 +148,7 @@ TEST_CASE("experiments: a run starts with the weights that another ends with, as
   while (run.steps_done() < 12) run.step();
   CHECK(losses(first)[0] == run.mean_loss(RunNumbers::kWindow));
   // The same settings afresh are another run.
-  const StudyResults afresh = train(study_of({Experiment{tuned.spec, {}}}), store, {}, carry_on);
+  const StudyResults afresh = train(study_of({StudyRun{tuned.spec, {}}}), store, {}, carry_on);
   CHECK(afresh.trained == 1);
   CHECK(losses(afresh)[0] != losses(first)[0]);
   // Weights that are gone are made again where a run needs them, and only there.
@@ -166,7 +162,7 @@ TEST_CASE("experiments: a run starts with the weights that another ends with, as
   // So are damaged ones, which are named.
   for (const auto& file : std::filesystem::directory_iterator(folder.file("results")))
     if (file.path().extension() == ".safetensors") std::filesystem::resize_file(file.path(), 100);
-  const Experiment fourth{tiny_run("pre", 4), {}, start};
+  const StudyRun fourth{tiny_run("pre", 4), {}, start};
   const StudyResults mended = train(study_of({*start, tuned, fourth}), store, {}, carry_on);
   CHECK(mended.trained == 2);
   CHECK(mended.failure().empty());
@@ -192,7 +188,7 @@ TEST_CASE("experiments: a device that fails ends the call, and no run counts as 
   const Folder folder;
   ResultStore store(folder.file("results"));
   const auto lost = [](auto&&...) -> bool { throw DeviceError("[cuda] lost"); };
-  Study study = study_of({Experiment{tiny_run("pre"), {}}}), looks = study;
+  Study study = study_of({StudyRun{tiny_run("pre"), {}}}), looks = study;
   study.on_step = lost;
   CHECK_THROWS_AS(train(study, store, {}, carry_on), DeviceError);
   looks.on_run = [](size_t, Run&) {};
@@ -207,9 +203,9 @@ TEST_CASE("experiments: a device that fails ends the call, and no run counts as 
 TEST_CASE(
     "experiments: of a chain of starts each run is stored or missing, once, and each trains after its start") {
   const Folder folder;
-  const auto first = std::make_shared<const Experiment>(Experiment{tiny_run("pre"), {}});
-  const auto second = std::make_shared<const Experiment>(Experiment{tiny_run("pre", 2), {}, first});
-  const Experiment third{tiny_run("pre", 3), {}, second}, aside{tiny_run("pre", 4), {}, first},
+  const auto first = std::make_shared<const StudyRun>(StudyRun{tiny_run("pre"), {}});
+  const auto second = std::make_shared<const StudyRun>(StudyRun{tiny_run("pre", 2), {}, first});
+  const StudyRun third{tiny_run("pre", 3), {}, second}, aside{tiny_run("pre", 4), {}, first},
       last{tiny_run("pre", 5), {}, second};
   const Study study = study_of({last, aside, *second, *first, last});
   ResultStore store(folder.file("results"));
@@ -243,13 +239,13 @@ TEST_CASE(
 }
 
 TEST_CASE("experiments: a shard of lessons' runs is the same part of them, whatever is there already") {
-  std::vector<Experiment> runs;
+  std::vector<StudyRun> runs;
   for (uint64_t seed = 1; seed <= 4; ++seed) runs.push_back({tiny_run("pre", seed), {}});
   const Folder folder;
   RunStore part(ResultStore(folder.file("part")), {.runs_at_a_time = 2, .shard = {1, 2}});
-  part.get(runs[0].spec, {}, {});
+  part.get(runs[0], {});
   CHECK(part.train(runs, {}, carry_on).trained == 2);
-  const auto has = [&](size_t place) { return part.find(RunStore::key_of(runs[place].spec, {})) != nullptr; };
+  const auto has = [&](size_t place) { return part.find(runs[place].key()) != nullptr; };
   CHECK(has(1));
   CHECK_FALSE(has(2));
   CHECK(has(3));
@@ -339,7 +335,7 @@ TEST_CASE("experiments: a folder that was named keeps everything, and one that i
 TEST_CASE("experiments: a store that cannot be written costs no run that was trained") {
   const Folder folder;
   const auto backend = make_cpu_backend(1);
-  const std::vector<Experiment> runs = four_experiments();
+  const std::vector<StudyRun> runs = four_experiments();
   ResultStore whole(folder.file("whole"));
   const std::vector<double> straight = losses(train(study_of(runs), whole, {}, carry_on));
   test::make_full_store(folder.file("whole"), folder.file("results"));
@@ -360,8 +356,8 @@ TEST_CASE("experiments: a store that cannot be written costs no run that was tra
   CHECK(train(study_of(runs), store, {}, carry_on).trained == 4);
   CHECK(store.unkept_count() == 0);
   // What starts from weights that could not be kept says why it cannot.
-  const auto start = std::make_shared<const Experiment>(Experiment{tiny_run("pre", 7), {}});
-  const Experiment tuned{tiny_run("pre", 8), {}, start};
+  const auto start = std::make_shared<const StudyRun>(StudyRun{tiny_run("pre", 7), {}});
+  const StudyRun tuned{tiny_run("pre", 8), {}, start};
   const std::string of_start = key_of(*start, make_task(start->spec.data)->hash(), *backend);
   std::filesystem::create_directory(store.state_path(of_start, kMeasurement));
   const StudyResults chain = train(study_of({*start, tuned}), store, {}, carry_on);
@@ -371,7 +367,7 @@ TEST_CASE("experiments: a store that cannot be written costs no run that was tra
 }
 
 TEST_CASE("experiments: a run that cannot be made is told, the others are trained") {
-  std::vector<Experiment> runs = four_experiments();
+  std::vector<StudyRun> runs = four_experiments();
   runs[1].spec.model.heads = 3;  // 16 features are not to be divided among three
   ResultStore none("");
   const StudyResults outcome = train(study_of(runs), none, {}, carry_on);
@@ -415,4 +411,3 @@ TEST_CASE("a lesson comes to the same numbers from the store on disk, and trains
   CHECK(unkept.on_disk().unkept_count() == fresh.trained());
   for (const auto& [id, measured] : first.measures) CHECK(fourth.measures.at(id).values == measured.values);
 }
-

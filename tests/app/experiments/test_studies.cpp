@@ -22,7 +22,7 @@ TEST_CASE("a study that looks at its runs keeps their states, and what others me
   const Folder folder;
   ResultStore store(folder.file("runs"));
   const auto carry_on = [](const Progress&) { return true; };
-  Study layers{.name = "layers", .runs = {{{spec, {}}}, {{spec, {}}}}, .numbers = {kLayers}};
+  Study layers{.name = "layers", .runs = {{spec}, {spec}}, .numbers = {kLayers}};
   CHECK(train(layers, store, {}, carry_on).trained == 1);
 
   Study looks{.name = "looks", .runs = layers.runs};

@@ -20,8 +20,8 @@ struct Trained {
   RunStore store{1, cache, cli::results_folder("")};
 
   std::unique_ptr<Run> get(const RunSpec& spec) {
-    store.get(spec, {}, {});
-    const auto known = cache->find(RunStore::key_of(spec, {}));
+    store.get({spec}, {});
+    const auto known = cache->find(experiments::StudyRun{spec}.key());
     REQUIRE(known);
     REQUIRE(known->whole());
     return Run::resume(*known, store.task(spec.data), store.backend());

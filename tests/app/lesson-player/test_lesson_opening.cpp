@@ -128,7 +128,7 @@ TEST_CASE("once the runs are trained their gradients stand in the picture", "[pl
   RunSpec spec = spec_of(*course.find("warm-up"), "A", 1);
   spec.train.steps = 2;
   experiments::RunStore store(1);
-  const auto done = store.get(spec, {}, [](const experiments::RunProgress&) { return true; });
+  const auto done = store.get({spec}, [](const experiments::RunProgress&) { return true; });
   const auto bars = [](const RecordedMeasurer::Adapt& adapt) {
     PlayerDriver p("", {1600, 1000}, 1, adapt);
     p.open("warm-up", StepKind::Run);

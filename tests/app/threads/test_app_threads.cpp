@@ -53,8 +53,7 @@ TEST_CASE("runs are trained ahead on several threads, into the store of a Lab th
   lab.wait_idle();
   CHECK(steps > 0);
   for (const LessonRun& run : lesson.runs)
-    CHECK(store.get(spec_of(lesson, run.id, 1), run.edits,
-                    [](const experiments::RunProgress&) { return true; }));
+    CHECK(store.get(run_of(lesson, run.id, 1), [](const experiments::RunProgress&) { return true; }));
 }
 
 TEST_CASE("the workers of a study train, tell and stop") {

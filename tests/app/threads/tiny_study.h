@@ -15,7 +15,7 @@ inline experiments::Study tiny_study(int32_t steps, uint64_t seeds) {
         RunSpec spec = test::tiny_spec(placement, steps, 1);
         set_field(spec, "train.warmup", warmup);
         spec.seed = seed;
-        study.runs.push_back({{spec, {}}});
+        study.runs.push_back({spec});
       }
   return study;
 }

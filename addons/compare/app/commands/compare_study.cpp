@@ -62,7 +62,7 @@ CompareStudy::CompareStudy(std::vector<ConfigRun> runs, int32_t seeds, bool own_
   for (int32_t turn = 0; turn < seeds; ++turn) {
     std::vector<ConfigRun> now = runs_;
     if (turn > 0) override_runs(now, "", 0, first + turn);
-    for (ConfigRun& run : now) study_.runs.push_back({{std::move(run.spec), std::move(run.edits)}});
+    for (ConfigRun& run : now) study_.runs.push_back({std::move(run.spec), std::move(run.edits)});
   }
   study_.name = "compare";
   study_.on_run = [this](size_t place, Run& run) { keep(place, run); };
@@ -102,13 +102,13 @@ void CompareStudy::keep(size_t place, Run& run) {
   if (!notice.empty()) notices_.push_back(fmt::format("run {}: {}", runs_[run_of(place)].letter, notice));
 }
 
-StudyCount CompareStudy::train(experiments::ResultStore& store, const experiments::RunnerOptions& runner,
-                               const OnProgress& on_progress) {
+StudyResults CompareStudy::train(experiments::ResultStore& store, const experiments::RunnerOptions& runner,
+                                 const OnProgress& on_progress) {
   require_buildable(runner.shard.count);
   ended_.assign(study_.runs.size(), std::nullopt);
-  const experiments::StudyResults studied = experiments::train(study_, store, runner, on_progress);
+  StudyResults studied = experiments::train(study_, store, runner, on_progress);
   collect(studied);
-  return count_of(study_, studied);
+  return studied;
 }
 
 /// Makes results of what was kept; equal runs get one each.
@@ -116,7 +116,7 @@ void CompareStudy::collect(const experiments::StudyResults& studied) {
   for (size_t place = 0; place < study_.runs.size(); ++place) {
     const std::optional<experiments::RunNumbers>& taken = studied.runs[place];
     const size_t run = run_of(place), first = studied.first[place];
-    const RunSpec& spec = study_.runs[place].run.spec;
+    const RunSpec& spec = study_.runs[place].spec;
     if (taken && taken->failed() && failed_.empty())
       failed_ = fmt::format("run {}, seed {}: {}", runs_[run].letter, spec.seed, taken->what());
     if (!taken || !ended_[first]) continue;

@@ -31,8 +31,8 @@ class CompareStudy {
   int64_t history_bytes() const;
 
   /// Throws CommandError for runs that cannot be built, before anything is trained.
-  cli::StudyCount train(experiments::ResultStore& store, const experiments::RunnerOptions& runner,
-                        const cli::OnProgress& on_progress);
+  experiments::StudyResults train(experiments::ResultStore& store, const experiments::RunnerOptions& runner,
+                                  const cli::OnProgress& on_progress);
 
   /// The results of the finished runs, seed after seed.
   const std::vector<RunResult>& results() const { return results_; }

@@ -113,8 +113,7 @@ std::vector<NamedFile> inputs_of(const std::vector<const Claim*>& claims) {
 /// What the runs of a claim and its fresh models read.
 std::vector<DataSpec> data_of(const Claim& claim) {
   std::vector<DataSpec> data;
-  for (const experiments::Experiment& run : reproduce::experiments_of(claim, 1))
-    data.push_back(run.spec.data);
+  for (const experiments::StudyRun& run : reproduce::runs_of(claim, 1)) data.push_back(run.spec.data);
   for (const reproduce::Line& line : claim.lines)
     if (line.of == reproduce::Line::Of::Fresh)
       data.push_back(course::spec_of(claim.language, line.runs[0], 1).data);
@@ -175,16 +174,14 @@ void write_recorded(const ReproduceOptions& options, reproduce::RecordedClaims r
   closing.save(options.recorded, "reproduce", [&] { return reproduce::to_text(recorded); });
 }
 
-/// Returns judged claims in the order in which they were chosen, from the file of numbers or measured
-/// now.
-std::vector<reproduce::Outcome> in_order(const std::vector<const Claim*>& chosen,
-                                         const std::vector<const Claim*>& claims, reproduce::Visit& visit,
+/// The judged claims in the order in which they were chosen: from the file of numbers, or measured now.
+std::vector<reproduce::Outcome> in_order(const std::vector<const Claim*>& chosen, reproduce::Visit& visit,
                                          std::map<const Claim*, reproduce::Outcome>& known) {
   std::vector<reproduce::Outcome> outcomes;
+  auto measured = visit.outcomes.begin();
   for (const Claim* claim : chosen) {
     const auto it = known.find(claim);
-    const auto place = static_cast<size_t>(std::find(claims.begin(), claims.end(), claim) - claims.begin());
-    outcomes.push_back(std::move(it == known.end() ? visit.outcomes[place] : it->second));
+    outcomes.push_back(std::move(it == known.end() ? *measured++ : it->second));
   }
   return outcomes;
 }
@@ -222,8 +219,8 @@ Exit measure_claims(const ReproduceOptions& options, const std::vector<const Cla
   work.train = [&](experiments::ResultStore& store, const experiments::RunnerOptions& runner,
                    const OnProgress& on_progress) {
     reproduce::Visit visit = reproduce::visit(claims, seeds, store, runner, on_progress);
-    outcomes = in_order(chosen, claims, visit, known);
-    return StudyCount{std::move(visit.missing), 0, visit.trained, visit.stored, visit.complete};
+    outcomes = in_order(chosen, visit, known);
+    return visit;
   };
   work.show = [&] {
     for (const reproduce::Outcome& outcome : outcomes) say("{}\n", reproduce::to_text(outcome));

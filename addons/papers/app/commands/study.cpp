@@ -59,34 +59,33 @@ Exit train_study(const sweep::StudyFile& asked, const StudyOptions& options,
                  .of = fmt::format("{} grids", asked.parts.size()),
                  .runs = static_cast<int64_t>(study.runs.size()),
                  .inputs = {{"a study", asked.file}}};
-  const auto picture_of = [&](const sweep::StudyPart& part, sweep::Metric metric) {
+  const auto picture_of = [&](const sweep::Plan& part, sweep::Metric metric) {
     return options.out.empty() ? std::string()
                                : fmt::format("{}/{}", options.out, sweep::picture_name(asked, part, metric));
   };
-  for (const sweep::StudyPart& part : asked.parts)
+  for (const sweep::Plan& part : asked.parts)
     for (const sweep::Metric metric : part.metrics())
       work.outputs.push_back({"--out", picture_of(part, metric)});
   work.command = std::move(command);
   work.train = [&](experiments::ResultStore& store, const experiments::RunnerOptions& runner,
                    const OnProgress& on_progress) {
-    const experiments::StudyResults results = experiments::train(study, store, runner, on_progress);
+    StudyResults results = experiments::train(study, store, runner, on_progress);
     grids = sweep::grids_of(asked, results);
-    return count_of(study, results);
+    return results;
   };
   work.show = [&] {
     say("{}\n", sweep::to_text(asked, grids));
     return true;
   };
   work.json = [&] { return sweep::to_json(asked, grids).dump(1) + "\n"; };
-  work.csv = [&] { return sweep::to_csv(asked, grids); };
+  work.csv = [&] { return sweep::to_csv(grids); };
   work.markdown = [&](const StudyFiles& files) {
     return sweep::to_markdown(asked, grids, !options.out.empty(), page_command(work.command(" "), files));
   };
   work.close = [&](Closing& closing) {
-    for (size_t i = 0; i < grids.size(); ++i)
-      for (const sweep::Metric metric : asked.parts[i].metrics())
-        closing.save(picture_of(asked.parts[i], metric), "study",
-                     [&] { return sweep::to_svg(grids[i], metric); });
+    for (const sweep::Grid& grid : grids)
+      for (const sweep::Metric metric : grid.plan.metrics())
+        closing.save(picture_of(grid.plan, metric), "study", [&] { return sweep::to_svg(grid, metric); });
     return Exit::Ok;
   };
   return run_study(options, work);
@@ -124,9 +123,9 @@ Exit zoo_command(const AskedZoo& options) {
   if (!options.list)
     return train_study(asked, options.study,
                        [&](std::string_view between) { return zoo_command_of(options, between); });
-  for (const sweep::StudyPart& part : asked.parts) {
+  for (const sweep::Plan& part : asked.parts) {
     say("{} ({})\n", part.title, part.name);
-    for (const sweep::StudyRow& row : part.rows)
+    for (const sweep::Bundle& row : part.bundles)
       say("  {:<22} {:<44} {}\n  {:<22}   {}\n", row.name, row.title, row.source, "",
           fmt::join(row.set, "  "));
   }

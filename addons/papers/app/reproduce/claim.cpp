@@ -501,8 +501,8 @@ Claim parse_claim(std::string_view source, const std::string& file, const std::s
   check_measures(claim.language, t);
   refuse_wordless(claim, t);
   try {
-    experiments_of(claim, 1);  // throws unless every cell of every grid is a run
-    tuning_of(claim);          // and every cell of every control
+    runs_of(claim, 1);  // throws unless every cell of every grid is a run
+    tuning_of(claim);   // and every cell of every control
   } catch (const Error& error) {
     t.refuse("curve", error.message);
   }

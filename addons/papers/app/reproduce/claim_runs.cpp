@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <functional>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <memory>
@@ -29,24 +30,24 @@ namespace normscope::reproduce {
 namespace {
 
 using course::CurveData;
-using experiments::Experiment, experiments::Frames, experiments::kUnknown, experiments::LeftOutRise,
+using experiments::StudyRun, experiments::Frames, experiments::kUnknown, experiments::LeftOutRise,
     experiments::Moment;
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
 /// The runs of a grid, the first axis fastest.
-std::vector<Experiment> cells_of(const std::vector<grid::Axis>& axes, const Experiment& base) {
-  std::vector<Experiment> cells{base};
+std::vector<StudyRun> cells_of(const std::vector<grid::Axis>& axes, const StudyRun& base) {
+  std::vector<StudyRun> cells{base};
   for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
-    std::vector<Experiment> more;
-    for (const Experiment& cell : cells)
+    std::vector<StudyRun> more;
+    for (const StudyRun& cell : cells)
       for (const std::string& value : axis->values) {
         more.push_back(cell);
         set_field(more.back().spec, axis->key, value);
       }
     cells = std::move(more);
   }
-  for (Experiment& cell : cells) {
+  for (StudyRun& cell : cells) {
     complete(cell.spec);
     validate(cell.spec);
   }
@@ -224,35 +225,45 @@ CurveData left_out_of(const Line& line, const RunNumbers& taken) {
   return data;
 }
 
+const RunNumbers* find_in(const NumbersByKey& numbers, const StudyRun& run) {
+  const auto at = numbers.find(run.key());
+  return at == numbers.end() ? nullptr : &at->second;
+}
+
+/// Null for a run that is missing or could not be trained.
+const RunNumbers* trained_in(const NumbersByKey& numbers, const StudyRun& run) {
+  const RunNumbers* found = find_in(numbers, run);
+  return found && !found->failed() ? found : nullptr;
+}
+
 /// Returns every run of the lines that `wanted` accepts, once, after the run that it starts from.
-std::vector<Experiment> each_once(const Claim& claim, uint64_t seed,
-                                  const std::function<bool(const Line&)>& wanted) {
-  std::vector<Experiment> runs;
+std::vector<StudyRun> each_once(const Claim& claim, uint64_t seed,
+                                const std::function<bool(const Line&)>& wanted) {
+  std::vector<StudyRun> runs;
   std::set<std::string> keys;
   for (const Line& line : claim.lines) {
     if (!wanted(line)) continue;
-    for (Experiment& run : experiments_of(claim, line, seed)) {
-      if (run.from && keys.insert(key_of_run(*run.from)).second) runs.push_back(*run.from);
-      if (keys.insert(key_of_run(run)).second) runs.push_back(std::move(run));
+    for (StudyRun& run : runs_of(claim, line, seed)) {
+      if (run.from && keys.insert(run.from->key()).second) runs.push_back(*run.from);
+      if (keys.insert(run.key()).second) runs.push_back(std::move(run));
     }
   }
   return runs;
 }
 
-std::vector<Experiment> tuning_cells(const Claim& claim, const Control& control, uint64_t seed) {
-  return cells_of(control.axes, {course::spec_of(claim.language, control.run, seed),
-                                 claim.language.run(control.run)->edits});
+std::vector<StudyRun> tuning_cells(const Claim& claim, const Control& control, uint64_t seed) {
+  return cells_of(control.axes, course::run_of(claim.language, control.run, seed));
 }
 
 /// The mean validation loss of each cell over kTuningSeeds; nothing while a run is missing.
 std::optional<std::vector<double>> tuned_losses(const Claim& claim, const Control& control,
-                                                const FindNumbers& find) {
+                                                const NumbersByKey& numbers) {
   std::vector<double> losses;
   for (const uint64_t seed : kTuningSeeds) {
-    const std::vector<Experiment> cells = tuning_cells(claim, control, seed);
+    const std::vector<StudyRun> cells = tuning_cells(claim, control, seed);
     losses.resize(cells.size(), 0);
     for (size_t i = 0; i < cells.size(); ++i) {
-      const RunNumbers* taken = find(key_of_run(cells[i]));
+      const RunNumbers* taken = trained_in(numbers, cells[i]);
       if (!taken) return std::nullopt;
       losses[i] += at_end(*taken, "validation_loss") / static_cast<double>(kTuningSeeds.size());
     }
@@ -296,50 +307,43 @@ int32_t Seeds::of(const Claim& claim) const {
   return quick ? claim.quick_seeds : claim.seeds;
 }
 
-std::vector<Experiment> experiments_of(const Claim& claim, const Line& line, uint64_t seed) {
-  std::vector<Experiment> runs;
+std::vector<StudyRun> runs_of(const Claim& claim, const Line& line, uint64_t seed) {
+  std::vector<StudyRun> runs;
   if (line.of == Line::Of::Fresh) return runs;
-  const auto run_of = [&](const std::string& id) {
-    return Experiment{course::spec_of(claim.language, id, seed), claim.language.run(id)->edits};
-  };
   for (const std::string& id : line.runs) {
-    runs.push_back(run_of(id));
+    runs.push_back(course::run_of(claim.language, id, seed));
     if (const auto start = claim.starts.find(id); start != claim.starts.end())
-      runs.back().from = std::make_shared<const Experiment>(run_of(start->second));
+      runs.back().from =
+          std::make_shared<const StudyRun>(course::run_of(claim.language, start->second, seed));
   }
   return line.of == Line::Of::Grid ? cells_of(line.axes, runs[0]) : runs;
 }
 
-std::vector<Experiment> experiments_of(const Claim& claim, uint64_t seed) {
+std::vector<StudyRun> runs_of(const Claim& claim, uint64_t seed) {
   return each_once(claim, seed, [](const Line&) { return true; });
 }
 
-std::vector<Experiment> experiments_without_controls(const Claim& claim, uint64_t seed) {
+std::vector<StudyRun> runs_without_controls(const Claim& claim, uint64_t seed) {
   return each_once(claim, seed, [&](const Line& line) {
     return std::none_of(line.runs.begin(), line.runs.end(),
                         [&](const std::string& run) { return claim.control(run) != nullptr; });
   });
 }
 
-std::vector<Experiment> tuning_of(const Claim& claim) {
-  std::vector<Experiment> runs;
+std::vector<StudyRun> tuning_of(const Claim& claim) {
+  std::vector<StudyRun> runs;
   for (const Control& control : claim.controls)
     for (const uint64_t seed : kTuningSeeds)
-      for (Experiment& cell : tuning_cells(claim, control, seed)) runs.push_back(std::move(cell));
+      for (StudyRun& cell : tuning_cells(claim, control, seed)) runs.push_back(std::move(cell));
   return runs;
 }
 
-std::string key_of_run(const Experiment& run) {
-  return experiments::RunStore::key_of(run.spec, run.edits) +
-         (run.from ? "from\n" + key_of_run(*run.from) : "");
-}
-
 std::optional<CurveData> curve_of(const Claim& claim, const Line& line, uint64_t seed,
-                                  const FindNumbers& find) {
-  const std::vector<Experiment> runs = experiments_of(claim, line, seed);
+                                  const NumbersByKey& numbers) {
+  const std::vector<StudyRun> runs = runs_of(claim, line, seed);
   std::vector<const RunNumbers*> taken;
-  for (const Experiment& run : runs) {
-    taken.push_back(find(key_of_run(run)));
+  for (const StudyRun& run : runs) {
+    taken.push_back(trained_in(numbers, run));
     if (!taken.back()) return std::nullopt;
   }
   if (taken.empty()) return std::nullopt;
@@ -365,10 +369,10 @@ std::optional<CurveData> curve_of(const Claim& claim, const Line& line, uint64_t
   return data;
 }
 
-std::optional<Claim> resolved(const Claim& claim, const FindNumbers& find) {
+std::optional<Claim> resolved(const Claim& claim, const NumbersByKey& numbers) {
   Claim best = claim;
   for (Control& control : best.controls) {
-    const std::optional<std::vector<double>> losses = tuned_losses(claim, control, find);
+    const std::optional<std::vector<double>> losses = tuned_losses(claim, control, numbers);
     if (!losses) return std::nullopt;
     const auto lowest = std::min_element(losses->begin(), losses->end(), [](double a, double b) {
       return std::isnan(b) ? !std::isnan(a) : a < b;  // a cell without a number is never the best
@@ -386,13 +390,13 @@ std::optional<Claim> resolved(const Claim& claim, const FindNumbers& find) {
 
 Cost cost_of(const Claim& claim, int32_t seeds) {
   Cost cost;
-  const auto add = [&](const Experiment& run, int32_t times) {
+  const auto add = [&](const StudyRun& run, int32_t times) {
     cost.runs += times;
     cost.steps += int64_t{times} * run.spec.train.steps;
     cost.flop += times * (run.spec.train.steps * step_flop(run.spec.model, run.spec.train.batch));
   };
-  for (const Experiment& run : experiments_of(claim, 1)) add(run, seeds);
-  for (const Experiment& run : tuning_of(claim)) add(run, 1);
+  for (const StudyRun& run : runs_of(claim, 1)) add(run, seeds);
+  for (const StudyRun& run : tuning_of(claim)) add(run, 1);
   for (const Line& line : claim.lines)
     if (line.of == Line::Of::Fresh)
       cost.flop += seeds * flop_of_fresh(line, claim.language.run(line.runs[0])->spec.model);
@@ -402,8 +406,8 @@ Cost cost_of(const Claim& claim, int32_t seeds) {
 namespace {
 
 using course::CurveData;
-using experiments::Experiment, experiments::ResultStore, experiments::RunnerOptions;
 using experiments::OnProgress;
+using experiments::StudyRun, experiments::ResultStore, experiments::RunnerOptions;
 
 /// The measurement under which the store keeps numbers of fresh models.
 constexpr const char* kFresh = "claim fresh 1";
@@ -415,88 +419,57 @@ constexpr codec::Object kPoints{[](auto& io, auto& data) {
   io("y", data.y, codec::List{data.x.size(), data.x.size(), codec::AnyNumber{}});
 }};
 
-/// Appends the runs of `more` whose keys are not in `keys` yet.
-void add_new(std::vector<Experiment> more, std::set<std::string>& keys, std::vector<Experiment>& runs) {
-  for (Experiment& run : more)
-    if (keys.insert(key_of_run(run)).second) runs.push_back(std::move(run));
-}
-
 /// Holds for each claim the claim with its controls chosen; null where there is none to choose, or a run is
 /// missing.
 using Resolved = std::vector<std::shared_ptr<const Claim>>;
 
-/// Returns every run of the claims once, seed by seed, so that a stopped training has results for every claim; of
-/// controls that are not chosen none.
-std::vector<Experiment> runs_of_claims(const std::vector<const Claim*>& claims, const Resolved& best,
-                                       const Seeds& seeds) {
-  std::vector<Experiment> runs;
-  std::set<std::string> keys;
+/// Every run of the claims, seed by seed, so that a stopped training has results for every claim; of controls that are
+/// not chosen none.
+std::vector<StudyRun> runs_of_claims(const std::vector<const Claim*>& claims, const Resolved& best,
+                                     const Seeds& seeds) {
+  std::vector<StudyRun> runs;
   int32_t most = 0;
   for (const Claim* claim : claims) most = std::max(most, seeds.of(*claim));
   for (int32_t seed = 1; seed <= most; ++seed)
     for (size_t i = 0; i < claims.size(); ++i) {
       if (seed > seeds.of(*claims[i])) continue;
       const auto number = static_cast<uint64_t>(seed);
-      add_new(best[i] ? experiments_of(*best[i], number) : experiments_without_controls(*claims[i], number),
-              keys, runs);
+      std::ranges::move(best[i] ? runs_of(*best[i], number) : runs_without_controls(*claims[i], number),
+                        std::back_inserter(runs));
     }
   return runs;
 }
 
-struct MeasuredRuns {
-  std::map<std::string, RunNumbers> taken;
-  std::map<std::string, std::string> failed;
-  std::vector<RunSpec> missing;  ///< the runs that the store lacked
-  int32_t trained = 0, stored = 0;
-  bool complete = true;
-
-  const RunNumbers* find(const std::string& key) const {
-    const auto it = taken.find(key);
-    return it == taken.end() ? nullptr : &it->second;
-  }
-  void join(const experiments::Study& study, experiments::StudyResults studied) {
-    for (size_t i = 0; i < study.runs.size(); ++i) {
-      if (!studied.runs[i]) continue;
-      RunNumbers& run = *studied.runs[i];
-      const std::string key = key_of_run(study.runs[i].run);
-      if (run.failed())
-        failed.emplace(key, run.what());
-      else
-        taken.emplace(key, std::move(run));
-    }
-    const std::vector<RunSpec> lacking = missing_runs(study, studied);
-    missing.insert(missing.end(), lacking.begin(), lacking.end());
-    trained += studied.trained;
-    stored += studied.stored;
-    complete = complete && studied.complete;
-  }
-};
-
 /// Chooses the controls, then trains the runs of all claims with them. It takes two rounds, because the
 /// second needs the results of the first. A shard knows only its part of the first round, so it trains no control: that
 /// is done when the shards are merged.
-MeasuredRuns train_claims(const std::vector<const Claim*>& claims, const Seeds& seeds, ResultStore& store,
-                          const RunnerOptions& options, const OnProgress& on_progress, Resolved& best) {
-  MeasuredRuns runs;
-  experiments::Names numbers;
-  for (const Claim* claim : claims) numbers.merge(numbers_of(*claim));
-  const auto train = [&](const std::vector<Experiment>& experiments) {
-    experiments::Study study{.name = "reproduce", .numbers = numbers};
-    for (const Experiment& run : experiments) study.runs.push_back({run});
-    runs.join(study, experiments::train(study, store, options, on_progress));
+NumbersByKey train_claims(const std::vector<const Claim*>& claims, const Seeds& seeds, ResultStore& store,
+                          const RunnerOptions& options, const OnProgress& on_progress, Resolved& best,
+                          experiments::StudyResults& all) {
+  NumbersByKey taken;
+  experiments::Study study{.name = "reproduce"};
+  for (const Claim* claim : claims) study.numbers.merge(numbers_of(*claim));
+  const auto train = [&](std::vector<StudyRun> runs) {
+    study.runs = std::move(runs);
+    experiments::StudyResults results = experiments::train(study, store, options, on_progress);
+    for (size_t i = 0; i < study.runs.size(); ++i)
+      if (results.runs[i]) taken.emplace(study.runs[i].key(), *std::move(results.runs[i]));
+    std::ranges::move(results.missing, std::back_inserter(all.missing));
+    all.trained += results.trained;
+    all.stored += results.stored;
+    all.complete = results.complete;
   };
-  std::vector<Experiment> tuning;
-  std::set<std::string> keys;
-  for (const Claim* claim : claims) add_new(tuning_of(*claim), keys, tuning);
-  train(tuning);
-  if (!runs.complete) return runs;
+  std::vector<StudyRun> tuning;
+  for (const Claim* claim : claims) std::ranges::move(tuning_of(*claim), std::back_inserter(tuning));
+  train(std::move(tuning));
+  if (!all.complete) return taken;
   for (size_t i = 0; i < claims.size(); ++i)
     if (!claims[i]->controls.empty())
-      if (auto claim = resolved(*claims[i], [&](const std::string& key) { return runs.find(key); }))
+      if (auto claim = resolved(*claims[i], taken))
         best[i] = std::make_shared<const Claim>(*std::move(claim));
   // The two rounds share no run, because the seeds of tuning are never seeds of a claim.
   train(runs_of_claims(claims, best, seeds));
-  return runs;
+  return taken;
 }
 
 /// A line of fresh models with one seed.
@@ -585,30 +558,27 @@ class FreshModels {
 };
 
 /// Takes the curves of one claim by seed, what could not be trained, and what its runs took.
-Outcome judge_claim(const Claim& claim, int32_t seeds, const MeasuredRuns& runs,
+Outcome judge_claim(const Claim& claim, int32_t seeds, const NumbersByKey& taken,
                     std::vector<course::CurveSet> curves, std::string why) {
-  const FindNumbers find = [&](const std::string& key) { return runs.find(key); };
   double seconds = 0;
   bool finite = true;
   for (const Control& control : claim.controls)
     if (control.chosen.empty() && why.empty())
       why = "Not all of the runs that choose its controls are there yet.";
-  for (const Experiment& run : tuning_of(claim)) {
-    const std::string key = key_of_run(run);
-    if (const RunNumbers* taken = find(key)) seconds += taken->seconds;
-    if (const auto it = runs.failed.find(key); it != runs.failed.end()) why = it->second;
-  }
-  for (int32_t seed = 1; seed <= seeds; ++seed) {
-    for (const Experiment& run : experiments_of(claim, static_cast<uint64_t>(seed))) {
-      const std::string key = key_of_run(run);
-      if (const RunNumbers* taken = find(key)) {
-        seconds += taken->seconds;
-        finite = finite && taken->verdict != Verdict::NotFinite;
-      }
-      if (const auto it = runs.failed.find(key); it != runs.failed.end() && why.empty()) why = it->second;
+  for (const StudyRun& run : tuning_of(claim))
+    if (const RunNumbers* numbers = find_in(taken, run)) {
+      seconds += numbers->seconds;
+      if (numbers->failed()) why = numbers->what();
     }
+  for (int32_t seed = 1; seed <= seeds; ++seed) {
+    for (const StudyRun& run : runs_of(claim, static_cast<uint64_t>(seed)))
+      if (const RunNumbers* numbers = find_in(taken, run)) {
+        seconds += numbers->seconds;
+        finite = finite && numbers->verdict != Verdict::NotFinite;
+        if (numbers->failed() && why.empty()) why = numbers->what();
+      }
     for (const Line& line : claim.lines) try {
-        if (auto data = curve_of(claim, line, static_cast<uint64_t>(seed), find))
+        if (auto data = curve_of(claim, line, static_cast<uint64_t>(seed), taken))
           curves[static_cast<size_t>(seed - 1)][line.id] = *std::move(data);
       } catch (const Error& error) {
         if (why.empty()) why = error.what();
@@ -631,14 +601,10 @@ Visit visit(const std::vector<const Claim*>& claims, const Seeds& seeds, ResultS
             const RunnerOptions& options, const OnProgress& on_progress) {
   Visit out;
   FreshModels fresh(claims, seeds, store, options);
-  MeasuredRuns runs;
+  NumbersByKey taken;
   Resolved best(claims.size());
-  runs.complete = fresh.measure(on_progress);
-  if (runs.complete) runs = train_claims(claims, seeds, store, options, on_progress, best);
-  out.missing = std::move(runs.missing);
-  out.trained = runs.trained;
-  out.stored = runs.stored;
-  out.complete = runs.complete;
+  out.complete = fresh.measure(on_progress);
+  if (out.complete) taken = train_claims(claims, seeds, store, options, on_progress, best, out);
   std::vector<std::vector<course::CurveSet>> curves;
   for (const Claim* claim : claims) curves.emplace_back(static_cast<size_t>(seeds.of(*claim)));
   std::vector<std::string> failed(claims.size());
@@ -648,7 +614,7 @@ Visit visit(const std::vector<const Claim*>& claims, const Seeds& seeds, ResultS
   }
   for (size_t i = 0; i < claims.size(); ++i) {
     const Claim& claim = best[i] ? *best[i] : *claims[i];
-    out.outcomes.push_back(judge_claim(claim, seeds.of(claim), runs, std::move(curves[i]), failed[i]));
+    out.outcomes.push_back(judge_claim(claim, seeds.of(claim), taken, std::move(curves[i]), failed[i]));
     out.outcomes.back().own = best[i];
   }
   return out;

@@ -4,7 +4,7 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -28,28 +28,26 @@ struct Seeds {
 
 /// The trained runs of one line, in the order of its x; none for a line without training.
 /// Throws Error for values that do not fit together.
-std::vector<experiments::Experiment> experiments_of(const Claim& claim, const Line& line, uint64_t seed);
+std::vector<experiments::StudyRun> runs_of(const Claim& claim, const Line& line, uint64_t seed);
 /// The runs of all of a claim's lines, each once and after the run that it starts from.
-std::vector<experiments::Experiment> experiments_of(const Claim& claim, uint64_t seed);
+std::vector<experiments::StudyRun> runs_of(const Claim& claim, uint64_t seed);
 /// The runs that choose the controls of a claim: every cell of each control with every one of
 /// kTuningSeeds.
-std::vector<experiments::Experiment> tuning_of(const Claim& claim);
+std::vector<experiments::StudyRun> tuning_of(const Claim& claim);
 /// The runs of all lines that contain no control. They can be trained before any
 /// control is chosen.
-std::vector<experiments::Experiment> experiments_without_controls(const Claim& claim, uint64_t seed);
-/// Identifies a run in the calls above and below.
-std::string key_of_run(const experiments::Experiment& run);
+std::vector<experiments::StudyRun> runs_without_controls(const Claim& claim, uint64_t seed);
 
-/// What was taken of the run with that key_of_run(), or nullptr.
-using FindNumbers = std::function<const RunNumbers*(const std::string&)>;
+/// What was taken of each run, by StudyRun::key(); of one that could not be trained its failure.
+using NumbersByKey = std::map<std::string, RunNumbers>;
 /// The line of one seed. It returns nothing while a run is missing, and nothing for fresh models.
 /// Throws Error where a run has no such number ("[curve.g1] the run has no number L09.ffn.w2.grad_norm").
 std::optional<course::CurveData> curve_of(const Claim& claim, const Line& line, uint64_t seed,
-                                          const FindNumbers& find);
+                                          const NumbersByKey& numbers);
 
 /// The claim with every control set to its cell with the lowest validation loss over kTuningSeeds;
 /// nothing while a run is missing. A loss that is not finite counts as infinite.
-std::optional<Claim> resolved(const Claim& claim, const FindNumbers& find);
+std::optional<Claim> resolved(const Claim& claim, const NumbersByKey& numbers);
 
 /// How many runs and steps a claim takes with so many seeds, controls included, and their arithmetic
 /// (step_flop). A line without training counts as one step for each model.
@@ -60,12 +58,9 @@ struct Cost {
 };
 Cost cost_of(const Claim& claim, int32_t seeds);
 
-struct Visit {
-  std::vector<Outcome> outcomes;  ///< one a claim
-  std::vector<RunSpec>
-      missing;  ///< runs that the store lacked and this shard trains, what they start from included
-  int32_t trained = 0, stored = 0;  ///< different runs
-  bool complete = true;             ///< false: stopped
+/// What became of the runs of all claims, and of each claim.
+struct Visit : experiments::StudyResults {
+  std::vector<Outcome> outcomes;
 };
 
 /// Leaves a claim Unknown, with the reason, where one of its runs could not be trained. Throws Error when the

@@ -30,8 +30,8 @@ bool is_name(const std::string& name) {
   return !name.empty() && name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-.") == name.npos;
 }
 
-std::vector<StudyRow> rows_of(Table& part) {
-  std::vector<StudyRow> rows;
+std::vector<Bundle> rows_of(Table& part) {
+  std::vector<Bundle> rows;
   for (Table& table : part.tables("row")) {
     rows.push_back({table.text("name"), table.text("title"), table.text("source"), table.texts("set")});
     if (!is_name(rows.back().name))
@@ -53,17 +53,17 @@ std::string said(std::string_view key, std::string_view value, const char* what)
 
 /// Rows for every value of a setting that no row of the study names, so that none is forgotten: on each placement of
 /// `on`, or else alone.
-std::vector<StudyRow> every_row(Table& part, const std::vector<StudyRow>& named) {
+std::vector<Bundle> every_row(Table& part, const std::vector<Bundle>& named) {
   const std::string key = part.text("every", ""), prefix = part.text("prefix", "");
   const std::vector<std::string> on = part.texts("on"), without = part.texts("without");
   const Field* field = key.empty() ? nullptr : find_field(key);
   if (!key.empty() && (!field || field->choices.empty()))
     part.refuse("every", Message("'{}': expected a setting with choices, such as model.norm", key));
-  std::vector<StudyRow> rows;
+  std::vector<Bundle> rows;
   for (const std::string_view choice : field ? field->choices : decltype(field->choices){}) {
     const std::string value(choice), set = key + "=" + value, title = said(key, value, "title");
     const std::string alone = prefix.empty() ? value : prefix + "-" + value;
-    const bool known = std::ranges::any_of(named, [&](const StudyRow& row) {
+    const bool known = std::ranges::any_of(named, [&](const Bundle& row) {
       return on.empty() ? row.name == alone : std::ranges::find(row.set, set) != row.set.end();
     });
     const bool plain = !on.empty() && (value == get_field(preset_run("post"), key) || value == "none");
@@ -83,8 +83,8 @@ std::vector<StudyRow> every_row(Table& part, const std::vector<StudyRow>& named)
   return rows;
 }
 
-StudyPart part_of(Table& table, const std::vector<StudyRow>& own, const std::vector<StudyRow>& named) {
-  StudyPart part;
+Plan part_of(Table& table, const std::vector<Bundle>& own, const std::vector<Bundle>& named) {
+  Plan part;
   part.name = table.text("name");
   if (!is_name(part.name))
     table.refuse("name", Message("'{}': expected small letters, digits and hyphens", part.name));
@@ -101,20 +101,20 @@ StudyPart part_of(Table& table, const std::vector<StudyRow>& own, const std::vec
   for (const std::string& number : part.numbers)
     if (std::ranges::find(kNumbers, number) == std::end(kNumbers))
       table.refuse("numbers", Message("'{}' is unknown: expected {}", number, fmt::join(kNumbers, ", ")));
-  part.rows = every_row(table, named);
-  part.rows.insert(part.rows.end(), own.begin(), own.end());
+  part.bundles = every_row(table, named);
+  part.bundles.insert(part.bundles.end(), own.begin(), own.end());
   const std::vector<std::string> axes = table.texts("axes");
-  if (!part.rows.empty() && axes.size() != 1)
+  if (!part.bundles.empty() && axes.size() != 1)
     table.refuse("axes", "expected one beside the rows, which stand on the second");
-  part.plan.set = table.texts("set");
-  part.plan.preset = table.text("preset", "post");
-  part.plan.seeds = table.whole("seeds", 1, 1000);
-  part.plan.steps = table.whole("steps", 0, 1'000'000, 0);
+  part.set = table.texts("set");
+  part.preset = table.text("preset", "post");
+  part.seeds = table.whole("seeds", 1, 1000);
+  part.steps = table.whole("steps", 0, 1'000'000, 0);
   try {
     part.metric = metric_from(metric);
-    part.plan = plan_from(part.plan, axes);
-    part.take_rows();
-    runs_of(part.plan);
+    part = plan_from(std::move(part), axes);
+    part.take_bundles();
+    runs_of(part);
   } catch (const Error& error) {
     table.refuse("", error.message);
   }
@@ -146,30 +146,31 @@ double beta2_of(const Grid& grid, size_t row) {
 }
 
 /// A line for each row that has a run, its numbers side by side, value after value of the first axis.
-experiments::Table numbers_table(const StudyPart& part, const Grid& grid, bool page) {
+experiments::Table numbers_table(const Grid& grid, bool page) {
   using experiments::Kind;
-  const Axis& across = grid.plan.axes[0];
+  const Plan& part = grid.plan;
+  const Axis& across = part.axes[0];
   experiments::Table table{{{"", ""}}};
-  const bool titled = page && !part.rows.empty();
+  const bool titled = page && !part.bundles.empty();
   if (titled) table.columns.push_back({"", ""});
   for (const std::string& number : part.numbers)
     if (number == "beta2") table.columns.push_back({"", "Σβ²", Kind::Number});
-  for (size_t column = 0; column < grid.plan.columns(); ++column)
+  for (size_t column = 0; column < part.columns(); ++column)
     for (const std::string& number : part.numbers)
       if (number == "verdict")
         table.columns.push_back({"", fmt::format("{} {}", across.label(), across.said(column))});
       else if (number != "beta2")
         table.columns.push_back({"", number == "score" ? part.score : number, Kind::Number});
-  for (size_t row = 0; row < grid.plan.rows(); ++row) {
+  for (size_t row = 0; row < part.rows(); ++row) {
     int32_t known = 0;
-    for (size_t column = 0; column < grid.plan.columns(); ++column) known += grid.at(column, row).known;
+    for (size_t column = 0; column < part.columns(); ++column) known += grid.at(column, row).known;
     if (known == 0) continue;
-    const std::string name = grid.plan.axes.size() > 1 ? grid.plan.axes[1].values[row] : "";
+    const std::string name = part.axes.size() > 1 ? part.axes[1].values[row] : "";
     experiments::TableRow cells{page ? "`" + name + "`" : name};
-    if (titled) cells.emplace_back(part.rows[row].title);
+    if (titled) cells.emplace_back(part.bundles[row].title);
     for (const std::string& number : part.numbers)
       if (number == "beta2") cells.emplace_back(fixed(beta2_of(grid, row), 2));
-    for (size_t column = 0; column < grid.plan.columns(); ++column)
+    for (size_t column = 0; column < part.columns(); ++column)
       for (const std::string& number : part.numbers)
         if (number != "beta2") cells.emplace_back(number_text(grid.at(column, row), number, page));
     table.rows.push_back(std::move(cells));
@@ -181,8 +182,8 @@ experiments::Table numbers_table(const StudyPart& part, const Grid& grid, bool p
 std::string sources_of_rows(const StudyFile& study) {
   std::vector<std::pair<std::string, std::string>> sources;
   std::set<std::string> named;  // a row may stand in a part for each depth
-  for (const StudyPart& part : study.parts)
-    for (const StudyRow& row : part.rows) {
+  for (const Plan& part : study.parts)
+    for (const Bundle& row : part.bundles) {
       if (!named.insert(row.name).second) continue;
       const auto at = std::ranges::find(sources, row.source, [](const auto& one) { return one.first; });
       if (at == sources.end())
@@ -222,8 +223,8 @@ StudyFile parse_study(std::string_view text, const std::string& file) {
   study.sources = table.texts("sources");
   study.found = table.texts("found");
   std::vector<Table> parts = table.tables("part");
-  std::vector<std::vector<StudyRow>> rows;
-  std::vector<StudyRow> named;
+  std::vector<std::vector<Bundle>> rows;
+  std::vector<Bundle> named;
   for (Table& part : parts) {
     rows.push_back(rows_of(part));
     named.insert(named.end(), rows.back().begin(), rows.back().end());
@@ -244,82 +245,59 @@ StudyFile read_study(const std::string& folder, std::string_view name) {
 }
 
 StudyFile quick(StudyFile study) {
-  for (StudyPart& part : study.parts) part.plan.seeds = 1;
+  for (Plan& part : study.parts) part.seeds = 1;
   return study;
 }
 
-std::vector<Metric> StudyPart::metrics() const {
-  return measure.empty() ? std::vector{metric} : std::vector{metric, Metric::Measured};
-}
-
-void StudyPart::take_rows() {
-  plan.bundles.clear();
-  plan.axes.resize(std::min<size_t>(plan.axes.size(), rows.empty() ? 2 : 1));
-  if (rows.empty()) return;
-  plan.axes.emplace_back().key = "row";
-  for (const StudyRow& row : rows) {
-    plan.axes[1].values.push_back(row.name);
-    plan.bundles.push_back(row.set);
-  }
-}
-
-std::vector<CellRun> runs_of(const StudyFile& study) {
-  std::vector<CellRun> all;
-  for (const StudyPart& part : study.parts) std::ranges::move(runs_of(part.plan), std::back_inserter(all));
-  return all;
-}
-
 experiments::Study study_of(const StudyFile& study) {
-  experiments::Study runs = study_of(runs_of(study));
-  for (const StudyPart& part : study.parts)
+  experiments::Study runs{.name = "sweep"};
+  for (const Plan& part : study.parts) {
+    std::ranges::move(runs_of(part), std::back_inserter(runs.runs));
     if (!part.measure.empty()) runs.numbers.insert(experiments::kLast);
+  }
   return runs;
 }
 
-std::string picture_name(const StudyFile& study, const StudyPart& part, Metric metric) {
+std::string picture_name(const StudyFile& study, const Plan& part, Metric metric) {
   return fmt::format("{}-{}{}.svg", study.name, part.name, metric == Metric::Measured ? "-measured" : "");
 }
 
 std::vector<Grid> grids_of(const StudyFile& study, const experiments::StudyResults& results) {
   std::vector<Grid> grids;
   auto next = results.runs.begin();
-  for (const StudyPart& part : study.parts) {
-    std::vector<std::optional<RunNumbers>> numbers(next, next + part.plan.runs());
-    next += part.plan.runs();
+  for (const Plan& part : study.parts) {
+    std::vector<std::optional<RunNumbers>> numbers(next, next + part.runs());
+    next += part.runs();
     for (auto& run : numbers)
       if (run && !part.measure.empty())
         run->asked = experiments::largest(std::exchange(run->last, {}), part.measure);
-    const std::vector<CellRun> runs = runs_of(part.plan);
-    grids.push_back(grid_of(
-        part.plan, runs, numbers,
-        is_predicted(part.metric) ? predictions_of(part.plan, runs) : std::vector<theory::AtStart>{}));
-    grids.back().measure = part.measure;
+    const std::vector<StudyRun> runs = runs_of(part);
+    grids.push_back(
+        grid_of(part, runs, numbers,
+                is_predicted(part.metric) ? predictions_of(part, runs) : std::vector<theory::AtStart>{}));
   }
   return grids;
 }
 
 std::string to_text(const StudyFile& study, const std::vector<Grid>& grids) {
   std::string out = fmt::format("{}\n{}\n", study.title, study.question);
-  for (size_t i = 0; i < grids.size(); ++i) {
-    const StudyPart& part = study.parts[i];
-    if (!part.numbers.empty())
-      out += fmt::format("\n{}\n{}\n\n{}\n{}", part.title, setting_text(grids[i]),
-                         experiments::to_text(numbers_table(part, grids[i], false)), level_text(grids[i]));
+  for (const Grid& grid : grids)
+    if (!grid.plan.numbers.empty())
+      out += fmt::format("\n{}\n{}\n\n{}\n{}", grid.plan.title, setting_text(grid),
+                         experiments::to_text(numbers_table(grid, false)), level_text(grid));
     else
-      for (const Metric metric : part.metrics())
-        out += fmt::format("\n{}\n{}", part.title, to_text(grids[i], metric));
-  }
+      for (const Metric metric : grid.plan.metrics())
+        out += fmt::format("\n{}\n{}", grid.plan.title, to_text(grid, metric));
   return out;
 }
 
 nlohmann::json to_json(const StudyFile& study, const std::vector<Grid>& grids) {
   nlohmann::json parts = nlohmann::json::array();
   bool complete = true;
-  for (size_t i = 0; i < grids.size(); ++i) {
-    complete = complete && grids[i].complete;
-    parts.push_back(
-        {{"name", study.parts[i].name}, {"title", study.parts[i].title}, {"sweep", to_json(grids[i])}});
-    for (const StudyRow& row : study.parts[i].rows)
+  for (const Grid& grid : grids) {
+    complete = complete && grid.complete;
+    parts.push_back({{"name", grid.plan.name}, {"title", grid.plan.title}, {"sweep", to_json(grid)}});
+    for (const Bundle& row : grid.plan.bundles)
       parts.back()["rows"].push_back(
           {{"name", row.name}, {"title", row.title}, {"source", row.source}, {"set", row.set}});
   }
@@ -330,9 +308,9 @@ nlohmann::json to_json(const StudyFile& study, const std::vector<Grid>& grids) {
           {"parts", parts}};
 }
 
-std::string to_csv(const StudyFile& study, const std::vector<Grid>& grids) {
+std::string to_csv(const std::vector<Grid>& grids) {
   std::vector<std::pair<std::string, const Grid*>> parts;
-  for (size_t i = 0; i < grids.size(); ++i) parts.emplace_back(study.parts[i].name, &grids[i]);
+  for (const Grid& grid : grids) parts.emplace_back(grid.plan.name, &grid);
   return to_csv(parts);
 }
 
@@ -343,21 +321,20 @@ std::string to_markdown(const StudyFile& study, const std::vector<Grid>& grids, 
     out += fmt::format(
         ", whose numbers stand in the pictures and, seed by seed, in `{}.json` beside this page", study.name);
   out += ".\n";
-  if (std::ranges::any_of(study.parts, [](const StudyPart& part) { return !part.numbers.empty(); }))
+  if (std::ranges::any_of(study.parts, [](const Plan& part) { return !part.numbers.empty(); }))
     out += "\nIn bold: from which step on it learns, and of how many seeds where not of all.\n";
   if (!study.found.empty()) out += "\n## What the full run has shown\n\n";
   for (const std::string& sentence : study.found) out += fmt::format("- {}\n", sentence);
-  for (size_t i = 0; i < grids.size(); ++i) {
-    const StudyPart& part = study.parts[i];
-    out += fmt::format("\n## {}\n\n{}.\n", part.title, setting_text(grids[i]));
+  for (const Grid& grid : grids) {
+    const Plan& part = grid.plan;
+    out += fmt::format("\n## {}\n\n{}.\n", part.title, setting_text(grid));
     if (!part.numbers.empty())
-      out += fmt::format("\n{}\n{}", experiments::to_markdown(numbers_table(part, grids[i], true)),
-                         level_text(grids[i]));
+      out += fmt::format("\n{}\n{}", experiments::to_markdown(numbers_table(grid, true)), level_text(grid));
     for (const Metric metric : part.metrics()) {
-      if (metric == Metric::Measured) out += fmt::format("\n{}.\n", title_of(grids[i], metric));
+      if (metric == Metric::Measured) out += fmt::format("\n{}.\n", title_of(grid, metric));
       if (!with_pictures && !part.numbers.empty()) continue;
-      out += with_pictures ? picture_text(grids[i], metric, picture_name(study, part, metric))
-                           : section_text(grids[i], metric, "");
+      out += with_pictures ? picture_text(grid, metric, picture_name(study, part, metric))
+                           : section_text(grid, metric, "");
     }
   }
   out += sources_of_rows(study);

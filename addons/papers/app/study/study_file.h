@@ -11,35 +11,12 @@
 
 namespace normscope::sweep {
 
-/// A row of a part that is a bundle of settings under a name.
-struct StudyRow {
-  std::string name;              ///< "pre-rms"
-  std::string title, source;     ///< "Pre-LN, RMSNorm"; who proposed it
-  std::vector<std::string> set;  ///< KEY=VALUE in order; see assign()
-};
-
-/// One grid of a study, with what its cells show.
-struct StudyPart {
-  std::string name, title;
-  std::vector<StudyRow> rows{};        ///< the second axis, where bundles stand on it
-  std::vector<std::string> numbers{};  ///< side by side in a table, in the place of one: kNumbers
-  std::string score{};                 ///< what the number "score" is: "UAS, %"
-  Metric metric = Metric::Loss;
-  /// A number of the runs' history that is shown beside it, the largest that matches ("critical_rate", "L*.attn.*");
-  /// empty: none. See experiments::largest.
-  std::string measure{};
-  Plan plan;
-  void take_rows();  ///< makes the plan's second axis of `rows`
-  /// What is shown: one table and one picture each.
-  std::vector<Metric> metrics() const;
-};
-
 struct StudyFile {
   std::string name, file;  ///< "streams", and where it was read
   std::string title, question;
   std::vector<std::string> sources;
   std::vector<std::string> found;  ///< what its full run has shown, in sentences with their setting
-  std::vector<StudyPart> parts;
+  std::vector<Plan> parts;
 };
 
 std::string studies_folder();
@@ -52,15 +29,14 @@ StudyFile read_study(const std::string& folder, std::string_view name);
 StudyFile quick(StudyFile study);
 
 /// What is trained and measured, one part after the other, and `grids_of` what came of it.
-std::vector<CellRun> runs_of(const StudyFile& study);
 experiments::Study study_of(const StudyFile& study);
 std::vector<Grid> grids_of(const StudyFile& study, const experiments::StudyResults& results);
 /// "NAME-PART.svg", of the measured number "NAME-PART-measured.svg".
-std::string picture_name(const StudyFile& study, const StudyPart& part, Metric metric);
+std::string picture_name(const StudyFile& study, const Plan& part, Metric metric);
 
 std::string to_text(const StudyFile& study, const std::vector<Grid>& grids);
 nlohmann::json to_json(const StudyFile& study, const std::vector<Grid>& grids);
-std::string to_csv(const StudyFile& study, const std::vector<Grid>& grids);
+std::string to_csv(const std::vector<Grid>& grids);
 /// Writes the page; `with_pictures`: they lie beside it.
 std::string to_markdown(const StudyFile& study, const std::vector<Grid>& grids, bool with_pictures,
                         const std::string& command);

@@ -14,7 +14,7 @@
 namespace normscope::zoo {
 namespace {
 
-using sweep::StudyFile, sweep::StudyPart, sweep::StudyRow;
+using sweep::StudyFile, sweep::Plan, sweep::Bundle;
 
 constexpr int32_t kShallow = 8, kDeepSteps = 400;
 constexpr std::string_view kDeepRows[] = {"post", "pre", "admin", "deepnorm"};
@@ -26,50 +26,49 @@ void keep_named(StudyFile& study, std::string_view only) {
   if (wanted.empty()) return;
   std::set<std::string_view> missing(wanted.begin(), wanted.end());
   std::vector<std::string> known;
-  for (const StudyPart& part : study.parts) {
+  for (const Plan& part : study.parts) {
     known.push_back(part.name);
     missing.erase(part.name);
-    for (const StudyRow& row : part.rows) {
+    for (const Bundle& row : part.bundles) {
       known.push_back(row.name);
       missing.erase(row.name);
     }
   }
   if (!missing.empty())
     fail("zoo", "'{}' is not in the zoo: expected names among {}", *missing.begin(), fmt::join(known, ", "));
-  for (StudyPart& part : study.parts)
+  for (Plan& part : study.parts)
     if (std::ranges::find(wanted, part.name) == wanted.end())
-      std::erase_if(part.rows,
-                    [&](const StudyRow& row) { return std::ranges::find(wanted, row.name) == wanted.end(); });
+      std::erase_if(part.bundles,
+                    [&](const Bundle& row) { return std::ranges::find(wanted, row.name) == wanted.end(); });
 }
 
 /// The part at a depth; `all`: also of the rows that the question of depth is not about.
-void deepen(StudyPart& part, int32_t layers, bool all) {
+void deepen(Plan& part, int32_t layers, bool all) {
   std::string rate = "3e-3";
   if (layers > kShallow) {
     rate = "1e-3";
-    part.plan.steps = kDeepSteps;
+    part.steps = kDeepSteps;
     if (!all)
-      std::erase_if(part.rows, [](const StudyRow& row) {
+      std::erase_if(part.bundles, [](const Bundle& row) {
         return std::ranges::find(kDeepRows, row.name) == std::end(kDeepRows);
       });
   }
-  part.plan.set = {fmt::format("model.layers={}", layers), "train.lr=" + rate};
+  part.set = {fmt::format("model.layers={}", layers), "train.lr=" + rate};
 }
 
 }  // namespace
 
-StudyFile study_of(const Choice& choice, const std::vector<StudyRow>& own) {
+StudyFile study_of(const Choice& choice, const std::vector<Bundle>& own) {
   StudyFile study = sweep::read_study(sweep::studies_folder(), "zoo");
-  StudyPart& mine = study.parts.emplace_back(study.parts.front());
+  Plan& mine = study.parts.emplace_back(study.parts.front());
   mine.name = "own";
   mine.title = "Your own";
-  mine.rows = own;
+  mine.bundles = own;
   keep_named(study, choice.only);
-  std::vector<StudyPart> parts;
+  std::vector<Plan> parts;
   for (const int32_t layers : choice.depths)
-    for (StudyPart part : study.parts) {
-      sweep::Plan& plan = part.plan;
-      if (plan.preset == "post") {
+    for (Plan part : study.parts) {
+      if (part.preset == "post") {
         deepen(part, layers, !choice.only.empty());
         if (choice.depths.size() > 1) {
           part.name += fmt::format("-{}", layers);
@@ -78,23 +77,23 @@ StudyFile study_of(const Choice& choice, const std::vector<StudyRow>& own) {
       } else if (layers != choice.depths.front()) {
         continue;
       }
-      if (part.rows.empty()) continue;
-      plan.seeds = choice.seeds;
-      if (choice.steps > 0) plan.steps = choice.steps;
-      if (choice.warmup > 0) plan.axes[0].values = {"0", std::to_string(choice.warmup)};
-      std::erase_if(plan.set, [](const std::string& set) { return set.starts_with("train.decay_end="); });
-      const int32_t warmup = std::stoi(plan.axes[0].values.back());
-      plan.set.push_back(fmt::format("train.decay_end={}", std::max(plan.steps, warmup + 1)));
-      plan.set.insert(plan.set.end(), choice.set.begin(), choice.set.end());
-      part.take_rows();
+      if (part.bundles.empty()) continue;
+      part.seeds = choice.seeds;
+      if (choice.steps > 0) part.steps = choice.steps;
+      if (choice.warmup > 0) part.axes[0].values = {"0", std::to_string(choice.warmup)};
+      std::erase_if(part.set, [](const std::string& set) { return set.starts_with("train.decay_end="); });
+      const int32_t warmup = std::stoi(part.axes[0].values.back());
+      part.set.push_back(fmt::format("train.decay_end={}", std::max(part.steps, warmup + 1)));
+      part.set.insert(part.set.end(), choice.set.begin(), choice.set.end());
+      part.take_bundles();
       parts.push_back(std::move(part));
     }
   study.parts = std::move(parts);
   return study;
 }
 
-std::vector<sweep::StudyRow> own_placements() {
-  std::vector<sweep::StudyRow> all;
+std::vector<sweep::Bundle> own_placements() {
+  std::vector<sweep::Bundle> all;
   for (const Placement placement : added_placements()) {
     const PlacementRow& row = row_of(placement);
     all.push_back({row.name,

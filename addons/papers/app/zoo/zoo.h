@@ -21,9 +21,9 @@ struct Choice {
 /// Beyond eight layers the rate is 1e-3 over 400 steps, as at 3e-3 no deep Post-LN learns, whatever is on its skip path;
 /// and unless some are named, only the rows of the question of depth are there. Parts of another network have a depth of
 /// their own. Throws an Error that lists the names.
-sweep::StudyFile study_of(const Choice& choice, const std::vector<sweep::StudyRow>& own = {});
+sweep::StudyFile study_of(const Choice& choice, const std::vector<sweep::Bundle>& own = {});
 
 /// The placements that the user added as files (training/files/placement_file.h), an entry each.
-std::vector<sweep::StudyRow> own_placements();
+std::vector<sweep::Bundle> own_placements();
 
 }  // namespace normscope::zoo

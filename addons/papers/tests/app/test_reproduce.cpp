@@ -51,24 +51,20 @@ std::string refusal(const std::string& text) {
 
 /// Judges a pair of losses by seed, by way of made-up runs.
 Outcome judged(const Claim& claim, const std::vector<std::pair<double, double>>& losses) {
-  std::map<std::string, RunNumbers> taken;
+  NumbersByKey taken;
   std::vector<course::CurveSet> curves(losses.size());
   for (size_t i = 0; i < losses.size(); ++i) {
-    const auto runs = experiments_of(claim, *claim.line("end"), i + 1);
+    const auto runs = runs_of(claim, *claim.line("end"), i + 1);
     const double both[] = {losses[i].first, losses[i].second};
     for (size_t k = 0; k < 2; ++k) {
-      experiments::RunNumbers& record = taken[key_of_run(runs[k])];
+      experiments::RunNumbers& record = taken[runs[k].key()];
       record.loss = both[k];
       if (std::isnan(both[k])) record.verdict = {Verdict::NotFinite};
     }
     curves[i]["depth"] = {{2, 4}, {0.5, 0.7}};
   }
-  const FindNumbers find = [&](const std::string& key) {
-    const auto it = taken.find(key);
-    return it == taken.end() ? nullptr : &it->second;
-  };
   for (size_t i = 0; i < losses.size(); ++i)
-    if (auto data = curve_of(claim, *claim.line("end"), i + 1, find)) curves[i]["end"] = *std::move(data);
+    if (auto data = curve_of(claim, *claim.line("end"), i + 1, taken)) curves[i]["end"] = *std::move(data);
   return judge(claim, curves, 2);
 }
 
@@ -98,7 +94,7 @@ TEST_CASE("reproduce: a claim is read with all it says") {
   CHECK(claim.numbers[1].read_off);
   CHECK(claim.sentence(Finding::Contradicted) == "Pre-LN ends higher: {lead}.");
   // Post-LN at its own rate is a cell of the grid too.
-  CHECK(experiments_of(claim, 1).size() == 3);
+  CHECK(runs_of(claim, 1).size() == 3);
   CHECK(cost_of(claim, 2).runs == 6);
   CHECK(cost_of(claim, 2).steps == 72);
   CHECK(Seeds{}.of(claim) == 2);
@@ -118,7 +114,7 @@ TEST_CASE("reproduce: every shipped claim is read, and its checks exclude their 
   for (const Claim& claim : all.claims) {
     INFO(claim.file);
     if (!claim.beyond.empty()) {
-      CHECK(experiments_of(claim, 1).empty());
+      CHECK(runs_of(claim, 1).empty());
       CHECK(judge(claim, {}, 5).finding == Finding::Beyond);
       CHECK(judge(claim, {}, 5).sentence == claim.beyond);
       continue;
@@ -449,7 +445,8 @@ TEST_CASE("refusals: the readers of studies and claims say in one line what is w
 
 TEST_CASE("files: the limits of claims and studies are those that README.md states", "[gate]") {
   const std::string page = test::read_all(NORMSCOPE_SOURCE_DIR "/addons/papers/README.md");
-  for (const auto& [what, kind] : {std::pair{"a claim", input::kClaim}, std::pair{"a study", input::kStudy}}) {
+  for (const auto& [what, kind] :
+       {std::pair{"a claim", input::kClaim}, std::pair{"a study", input::kStudy}}) {
     INFO(what);
     const size_t row = page.find(std::string("\n| ") + what);
     REQUIRE(row != page.npos);

@@ -106,7 +106,7 @@ TEST_CASE(
 TEST_CASE("reproduce: quality is said of runs that have levelled off, and speed of others") {
   const Claim quality = tiny("\"speed\"", "\"quality\"");
   REQUIRE(quality.line(std::string("end") + kLateFall));
-  CHECK(experiments_of(quality, 1).size() == experiments_of(tiny("", ""), 1).size());
+  CHECK(runs_of(quality, 1).size() == runs_of(tiny("", ""), 1).size());
   // 5 % of a difference of 1.
   CHECK(verdict_of(with_falls(quality, 3, 2, 0.05, -0.2)) == "reproduced");
   const Outcome falling = with_falls(quality, 3, 2, 0.01, 0.06);
@@ -129,19 +129,15 @@ TEST_CASE("reproduce: quality is said of runs that have levelled off, and speed 
 TEST_CASE("reproduce: the fall of a loss over its last quarter is that of a straight line") {
   const Claim quality = tiny("\"speed\"", "\"quality\"");
   const Line& line = *quality.line(std::string("end") + kLateFall);
-  std::map<std::string, RunNumbers> taken;
-  for (const auto& run : experiments_of(quality, line, 1)) {
-    experiments::RunNumbers& record = taken[key_of_run(run)];
+  NumbersByKey taken;
+  for (const auto& run : runs_of(quality, line, 1)) {
+    experiments::RunNumbers& record = taken[run.key()];
     // Twelve steps; the last three fall by 0.5 each, of which three make the quarter.
     record.curve = {9, 9, 9, 9, 9, 9, 9, 9, 9, 3, 2.5, 2};
   }
-  const auto find = [&](const std::string& key) {
-    const auto it = taken.find(key);
-    return it == taken.end() ? nullptr : &it->second;
-  };
-  CHECK(curve_of(quality, line, 1, find)->y[0] == Approx(1.5));
+  CHECK(curve_of(quality, line, 1, taken)->y[0] == Approx(1.5));
   taken.begin()->second.verdict = {Verdict::NotFinite};
-  const std::vector<double> falls = curve_of(quality, line, 1, find)->y;
+  const std::vector<double> falls = curve_of(quality, line, 1, taken)->y;
   CHECK(std::count_if(falls.begin(), falls.end(), [](double fall) { return std::isinf(fall); }) == 1);
 }
 
@@ -202,18 +198,14 @@ TEST_CASE("reproduce: a control is the cell with the lowest loss on seeds of its
   const auto tuning = tuning_of(claim);
   CHECK(tuning.size() == 18);
   for (const auto& run : tuning) CHECK(run.spec.seed > static_cast<uint64_t>(kMostSeeds));
-  CHECK(cost_of(claim, 2).runs == static_cast<int32_t>(18 + 2 * experiments_of(claim, 1).size()));
-  std::map<std::string, RunNumbers> taken;
+  CHECK(cost_of(claim, 2).runs == static_cast<int32_t>(18 + 2 * runs_of(claim, 1).size()));
+  NumbersByKey taken;
   for (size_t i = 0; i < tuning.size(); ++i) {
-    RunNumbers& one = taken[key_of_run(tuning[i])];
+    RunNumbers& one = taken[tuning[i].key()];
     one.validation = i % 9 == 7 ? 1.0 : 2.0;  // the last initialisation, the middle rate
     if (i == 3) one.verdict = {Verdict::NotFinite};
   }
-  const auto find = [&](const std::string& key) {
-    const auto it = taken.find(key);
-    return it == taken.end() ? nullptr : &it->second;
-  };
-  const std::optional<Claim> best = resolved(claim, find);
+  const std::optional<Claim> best = resolved(claim, taken);
   REQUIRE(best);
   CHECK(get_field(best->language.run("post")->spec, "model.init") == "normal002");
   CHECK(get_field(best->language.run("post")->spec, "train.lr") == "0.004");
@@ -221,7 +213,7 @@ TEST_CASE("reproduce: a control is the cell with the lowest loss on seeds of its
                  "0.004 (the largest tried), the best of 9 on seeds 101 and 102 (1 nats)"));
   CHECK(definition_of(*best, 2) == definition_of(claim, 2));
   taken.erase(taken.begin());
-  CHECK_FALSE(resolved(claim, find));
+  CHECK_FALSE(resolved(claim, taken));
 }
 
 TEST_CASE("reproduce: no shipped claim compares with a model without a norm at its worst") {
@@ -251,7 +243,7 @@ TEST_CASE("reproduce: hyper-parameters that a source states are its own, or the 
       const bool at_start =
           (line.of == Line::Of::Profile || line.of == Line::Of::Shares) && line.step == Line::kStart;
       if (at_start || line.y == "own_shares") continue;
-      for (const auto& run : experiments_of(claim, line, 1)) {
+      for (const auto& run : runs_of(claim, line, 1)) {
         if (run.spec.train.steps <= 2) continue;  // of the start alone
         INFO(claim.id);
         for (const StatedSetting& one : stated)
@@ -280,7 +272,7 @@ TEST_CASE(
     "reproduce: Liu et al. have a warm-up, and a model without one here stands beside itself with one") {
   for (const Claim& claim : shipped().claims) {
     if (!contains(claim.file, "liu-2020") || contains(claim.setting, "RAdam without warm-up")) continue;
-    const std::vector<experiments::Experiment> runs = experiments_of(claim, 1);
+    const std::vector<experiments::StudyRun> runs = runs_of(claim, 1);
     for (const auto& run : runs) {
       if (run.spec.train.schedule.warmup > 0 || run.spec.train.steps <= 2) continue;
       INFO(claim.id << " " << run.spec.name);

@@ -76,7 +76,7 @@ TEST_CASE("reproduce: a line is what a run of the same specification shows") {
   const Claim claim = tiny();
   ResultStore none("");
   const Visit all = visit_tiny(claim, none);
-  const auto runs = experiments_of(claim, *claim.line("end"), 1);
+  const auto runs = runs_of(claim, *claim.line("end"), 1);
   const auto backend = make_cpu_backend(1);
   Run run(runs[0].spec, make_task(runs[0].spec.data), *backend);
   while (run.steps_done() < 12) run.step();
@@ -227,9 +227,9 @@ TEST_CASE(
   const Claim claim = with(tuned);
   std::string alone = tuned;
   const Claim afresh = with(alone.erase(alone.find("from = \"first\"\n"), 15));
-  const auto run = experiments_of(claim, *claim.line("tuned"), 1)[0];
+  const auto run = runs_of(claim, *claim.line("tuned"), 1)[0];
   REQUIRE(run.from);
-  CHECK(key_of_run(run) != key_of_run(experiments_of(afresh, *afresh.line("tuned"), 1)[0]));
+  CHECK(run.key() != runs_of(afresh, *afresh.line("tuned"), 1)[0].key());
   CHECK(cost_of(claim, 1).runs == 5);  // the three of the tiny claim, the run, and what it starts from
   const Folder folder;
   ResultStore store(folder.file("runs"));
@@ -277,7 +277,7 @@ TEST_CASE(
   const std::string& chosen = outcome.claim->controls[0].chosen;
   CHECK(test::contains(chosen, "the best of 9 on seeds 101 and 102"));
   // What was chosen is what the lines are of.
-  CHECK(straight.trained == static_cast<int32_t>(18 + 2 * experiments_of(*outcome.claim, 1).size()));
+  CHECK(straight.trained == static_cast<int32_t>(18 + 2 * runs_of(*outcome.claim, 1).size()));
 
   const Folder folder;
   ResultStore one(folder.file("one")), two(folder.file("two"));

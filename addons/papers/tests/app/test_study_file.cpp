@@ -55,7 +55,7 @@ TEST_CASE("study: the transfer to other depths has been asked of every placement
   for (const char* name : {"depth-transfer", "placements-transfer"})
     for (const experiments::StudyRun& run :
          sweep::study_of(sweep::read_study(NORMSCOPE_SOURCE_DIR "/addons/papers/studies", name)).runs) {
-      const RunSpec& spec = run.run.spec;
+      const RunSpec& spec = run.spec;
       const std::string placement = get_field(spec, "model.placement");
       if (spec.model.transfer == Transfer::CompleteP) asked.insert(placement);
       CHECK((placement == "fixup") == (spec.model.init == InitRule::FixUp));

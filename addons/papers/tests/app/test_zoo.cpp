@@ -29,7 +29,7 @@ namespace normscope::test_zoo {
 namespace {
 
 using namespace experiments;
-using sweep::StudyFile, sweep::StudyPart, sweep::StudyRow;
+using sweep::StudyFile, sweep::Plan, sweep::Bundle;
 using test::Folder;
 
 zoo::Choice tiny(std::string_view only) {
@@ -49,13 +49,13 @@ StudyResults train_all(const StudyFile& zoo, ResultStore& store, int32_t runs_at
 
 std::string table_of(const StudyFile& zoo, const StudyResults& results) {
   const std::vector<sweep::Grid> grids = sweep::grids_of(zoo, results);
-  return to_text(zoo, grids) + to_csv(zoo, grids) + to_json(zoo, grids).dump();
+  return to_text(zoo, grids) + to_csv(grids) + to_json(zoo, grids).dump();
 }
 
 std::vector<std::string> names_of(const StudyFile& zoo) {
   std::vector<std::string> names;
-  for (const StudyPart& part : zoo.parts)
-    for (const StudyRow& row : part.rows) names.push_back(row.name);
+  for (const Plan& part : zoo.parts)
+    for (const Bundle& row : part.bundles) names.push_back(row.name);
   return names;
 }
 
@@ -65,9 +65,9 @@ TEST_CASE("every row of the zoo is a run: names are unique, sources stand, setti
           "[zoo]") {
   std::set<std::string> names;
   const StudyFile all = zoo::study_of({.seeds = 1});
-  for (const StudyPart& part : all.parts) {
+  for (const Plan& part : all.parts) {
     CHECK(names.insert(part.name).second);
-    for (const StudyRow& row : part.rows) {
+    for (const Bundle& row : part.bundles) {
       INFO(row.name);
       CHECK(names.insert(row.name).second);
       CHECK_FALSE(row.title.empty());
@@ -86,12 +86,12 @@ TEST_CASE("every row of the zoo is a run: names are unique, sources stand, setti
 TEST_CASE("deep models are for the question of depth alone, unless rows are named", "[zoo]") {
   const StudyFile zoo = zoo::study_of({.depths = {6, 12}, .seeds = 1});
   std::vector<std::string> deep;
-  for (const StudyPart& part : zoo.parts)
+  for (const Plan& part : zoo.parts)
     if (part.name.ends_with("-12"))
-      for (const StudyRow& row : part.rows) deep.push_back(row.name);
+      for (const Bundle& row : part.bundles) deep.push_back(row.name);
   CHECK(deep == std::vector<std::string>{"post", "pre", "deepnorm", "admin"});
   for (const StudyRun& run : sweep::study_of(zoo).runs)
-    if (run.run.spec.model.layers == 12) CHECK(run.run.spec.train.steps == 400);
+    if (run.spec.model.layers == 12) CHECK(run.spec.train.steps == 400);
 }
 
 TEST_CASE("the zoo has every placement, norm, initialisation, optimizer and schedule of the engine",
@@ -100,7 +100,7 @@ TEST_CASE("the zoo has every placement, norm, initialisation, optimizer and sche
   for (const StudyRun& run : sweep::study_of(zoo::study_of({.seeds = 1})).runs)
     for (const char* key :
          {"model.placement", "model.norm", "model.init", "train.optimizer", "train.schedule"})
-      values.insert(std::string(key) + "=" + get_field(run.run.spec, key));
+      values.insert(std::string(key) + "=" + get_field(run.spec, key));
   for (const char* key : {"model.placement", "model.norm", "model.init", "train.optimizer", "train.schedule"})
     for (const std::string_view value : find_field(key)->choices) {
       INFO(key << "=" << value);
@@ -146,7 +146,7 @@ TEST_CASE("a record is what a run of the same specification shows", "[zoo]") {
   REQUIRE(all.runs.size() == 4);
   CHECK(all.trained == 4);
   const auto backend = make_cpu_backend(1);
-  const RunSpec& spec = study.runs[1].run.spec;
+  const RunSpec& spec = study.runs[1].spec;
   Run run(spec, make_task(spec.data), *backend);
   std::vector<float> frame;
   double gradient = 0;
@@ -172,8 +172,8 @@ TEST_CASE("the number of runs at a time changes nothing; equal runs are trained 
   ResultStore none("");
   CHECK(table_of(zoo, train_all(zoo, none, 1)) == table_of(zoo, train_all(zoo, none, 3)));
   StudyFile twice = zoo::study_of(tiny("post"));
-  twice.parts[0].rows.push_back({"again", "Post-LN again", "a test", {"model.placement=post"}});
-  twice.parts[0].take_rows();
+  twice.parts[0].bundles.push_back({"again", "Post-LN again", "a test", {"model.placement=post"}});
+  twice.parts[0].take_bundles();
   const StudyResults results = train_all(twice, none);
   CHECK(results.trained == 4);
   CHECK(results.runs[0]->loss == results.runs[2]->loss);
@@ -222,7 +222,7 @@ TEST_CASE("other systems have parts of their own, with their score, at one depth
   const StudyFile zoo = zoo::study_of(choice);
   const Study study = sweep::study_of(zoo);
   REQUIRE(study.runs.size() == 6);
-  const auto spec = [&](size_t i) -> const RunSpec& { return study.runs[i].run.spec; };
+  const auto spec = [&](size_t i) -> const RunSpec& { return study.runs[i].spec; };
   CHECK(row_of(spec(0).model.architecture).name == "convolutional");
   CHECK(row_of(spec(2).model.architecture).name == "parser");
   CHECK(placement_of(spec(2).model.stack(), context_of(spec(2).model, true)) == Placement::None);
@@ -244,14 +244,14 @@ TEST_CASE("other systems have parts of their own, with their score, at one depth
   for (const char* words : {"## Images", "## Dependency parsing", "## A memory of segments", "bits a letter",
                             "| `image-ln` | ", "## What each row is"})
     CHECK(test::contains(page, words));
-  CHECK(test::contains(to_csv(zoo, grids), ",gradient_last,score,learned\n"));
+  CHECK(test::contains(to_csv(grids), ",gradient_last,score,learned\n"));
 }
 
 TEST_CASE("runs that break are reported as such", "[zoo]") {
   StudyFile zoo = zoo::study_of(tiny("none"));
-  zoo.parts[0].rows = {
+  zoo.parts[0].bundles = {
       {"wild", "A rate of 100", "a test", {"model.placement=none", "train.optimizer=sgd", "train.lr=100"}}};
-  zoo.parts[0].take_rows();
+  zoo.parts[0].take_bundles();
   ResultStore none("");
   const StudyResults results = train_all(zoo, none);
   const RunNumbers& record = *results.runs[0];
@@ -399,11 +399,11 @@ TEST_CASE("zoo --list names every entry, and a table that cannot be written exit
 namespace normscope {
 
 TEST_CASE("links of every row of the zoo give it back", "[zoo]") {
-  for (const sweep::StudyPart& part : zoo::study_of({}).parts)
-    for (const sweep::StudyRow& row : part.rows) {
+  for (const sweep::Plan& part : zoo::study_of({}).parts)
+    for (const sweep::Bundle& row : part.bundles) {
       INFO(row.name);
       link::LinkedView view;
-      view.runs.push_back({'A', preset_run(part.plan.preset), {}});
+      view.runs.push_back({'A', preset_run(part.preset), {}});
       for (const std::string& set : row.set) sweep::assign(view.runs[0].spec, set);
       const link::LinkedView back = link::read_link(link::link_fragment(view));
       REQUIRE(back.runs.size() == 1);
@@ -459,7 +459,9 @@ TEST_CASE("sweep: what the zoo has trained is not trained again, nor the other w
   plan.steps = 24;
   plan.seeds = 2;
   plan.axes = {axis_from("train.warmup=0,8", base_of(plan))};
-  const auto visit = [&](ResultStore& store) { return train(study_of(runs_of(plan)), store, {}, onwards); };
+  const auto visit = [&](ResultStore& store) {
+    return train({.name = "sweep", .runs = runs_of(plan)}, store, {}, onwards);
+  };
   const auto json = [&](const experiments::StudyResults& all) {
     return to_json(grid_of(plan, runs_of(plan), all.runs)).dump(1);
   };

@@ -74,9 +74,10 @@ class SweepNote {
 Exit sweep_command(const SweepOptions& options) {
   const sweep::Plan plan = sweep_plan_of(options);
   const sweep::Metric metric = with_exit(Exit::Usage, [&] { return sweep::metric_from(options.metric); });
-  const std::vector<sweep::CellRun> runs = with_exit(Exit::Usage, [&] { return sweep::runs_of(plan); });
-  const experiments::Study study = sweep::study_of(runs);
-  const RunSpec& first = std::ranges::find_if(runs, &std::string::empty, &sweep::CellRun::refused)->run.spec;
+  const experiments::Study study{.name = "sweep",
+                                 .runs = with_exit(Exit::Usage, [&] { return sweep::runs_of(plan); })};
+  const RunSpec& first =
+      std::ranges::find_if(study.runs, &std::string::empty, &experiments::StudyRun::refused)->spec;
   SweepNote told(study.runs.size());
   sweep::Grid grid;
   StudyWork work{.name = "sweep",
@@ -91,11 +92,11 @@ Exit sweep_command(const SweepOptions& options) {
   work.train = [&](experiments::ResultStore& store, const experiments::RunnerOptions& runner,
                    const OnProgress& on_progress) {
     task_of(first);  // data that cannot be used is said before anything is trained
-    const experiments::StudyResults studied = experiments::train(
+    StudyResults results = experiments::train(
         study, store, runner, [&](const experiments::Progress& at) { return told(at, on_progress); },
         std::ref(told));
-    grid = sweep::grid_of(plan, runs, studied.runs, sweep::predictions_of(plan, runs));
-    return count_of(study, studied);
+    grid = sweep::grid_of(plan, study.runs, results.runs, sweep::predictions_of(plan, study.runs));
+    return results;
   };
   work.show = [&] {
     say("{}\n", sweep::to_text(grid, metric));

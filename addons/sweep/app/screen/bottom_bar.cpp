@@ -40,8 +40,8 @@ void SweepScreen::draw_runs(Ui& ui, const Rect& rect) {
   }
   const float each = rect.w / static_cast<float>(std::max<int64_t>(1, runs));
   for (size_t i = 0; i < runs_.size(); ++i) {
-    const CellRun& one = runs_[i];
-    const uint64_t seed = one.run.spec.seed;
+    const StudyRun& one = runs_[i];
+    const uint64_t seed = one.spec.seed;
     const Rect field{rect.x + static_cast<float>(i) * each, rect.y, std::max(1.f, each - 2), rect.h};
     const Cell& cell = grid_->at(one.column, one.row);
     const bool there = cell.runs[seed - 1].has_value();

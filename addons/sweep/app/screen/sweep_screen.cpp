@@ -179,8 +179,8 @@ bool SweepScreen::take(Plan next, bool done) {
   try {
     runs_ = runs_of(next);
     flop_ = 0;
-    for (const CellRun& one : runs_)
-      if (const RunSpec& spec = one.run.spec; one.refused.empty())
+    for (const StudyRun& one : runs_)
+      if (const RunSpec& spec = one.spec; one.refused.empty())
         flop_ += spec.train.steps * step_flop(spec.model, spec.train.batch);
     base_ = base_of(next);
     message_.clear();
@@ -223,10 +223,10 @@ void SweepScreen::stop() {
 }
 
 const RunSpec* SweepScreen::spec_at(const Place& place) const {
-  const auto found = std::find_if(runs_.begin(), runs_.end(), [&](const CellRun& one) {
+  const auto found = std::find_if(runs_.begin(), runs_.end(), [&](const StudyRun& one) {
     return one.column == place.column && one.row == place.row && one.refused.empty();
   });
-  return found == runs_.end() ? nullptr : &found->run.spec;
+  return found == runs_.end() ? nullptr : &found->spec;
 }
 
 /// Makes a cell run D, from step 0, beside the others; undo removes it.
@@ -262,8 +262,8 @@ void SweepScreen::find_open(const LabView& view) {
   tiles_.clear();
   const bool steps_differ = std::any_of(plan_.axes.begin(), plan_.axes.end(),
                                         [](const Axis& axis) { return axis.key == "train.steps"; });
-  for (const CellRun& one : runs_) {
-    const RunSpec& cell = one.run.spec;
+  for (const StudyRun& one : runs_) {
+    const RunSpec& cell = one.spec;
     if (cell.seed != 1) break;  // they are sorted by seed
     for (const OpenRun& run : open_) {
       RunSpec spec = *run.spec;

@@ -150,7 +150,7 @@ class SweepScreen : public AppScreen {
   Plan settled_;  ///< the plan without a change that the user still holds
   std::vector<Plan> undo_, redo_;
   RunSpec base_;                 ///< of the plan
-  std::vector<CellRun> runs_;    ///< of the plan
+  std::vector<StudyRun> runs_;   ///< of the plan
   double flop_ = 0;              ///< of all their steps
   double seconds_ = kUnknown;    ///< that the missing ones will take, as the Lab's steps go
   bool wants_training_ = false;  ///< play was pressed after the last pause or stop

@@ -20,7 +20,7 @@ class ReadyTrainer : public sweep::SweepTrainer {
  public:
   void start(const sweep::Plan& plan, bool train) override {
     ++starts;
-    const std::vector<sweep::CellRun> jobs = sweep::runs_of(plan);
+    const std::vector<experiments::StudyRun> jobs = sweep::runs_of(plan);
     std::vector<std::optional<sweep::RunNumbers>> records(jobs.size());
     trained = trained || train;
     if (trained)
@@ -55,12 +55,12 @@ class ReadyTrainer : public sweep::SweepTrainer {
   bool trained = false, shared = false, keeps_running = false;
 
  private:
-  static sweep::RunNumbers record_of(const sweep::CellRun& job) {
+  static sweep::RunNumbers record_of(const experiments::StudyRun& job) {
     sweep::RunNumbers record;
     record.level = 2.9;
-    record.steps = job.run.spec.train.steps;
-    const double rate = job.run.spec.train.schedule.peak, warmup = job.run.spec.train.schedule.warmup;
-    const bool learns = 1e4 * rate <= warmup + 20 + 10 * static_cast<double>(job.run.spec.seed);
+    record.steps = job.spec.train.steps;
+    const double rate = job.spec.train.schedule.peak, warmup = job.spec.train.schedule.warmup;
+    const bool learns = 1e4 * rate <= warmup + 20 + 10 * static_cast<double>(job.spec.seed);
     record.verdict = {learns ? Verdict::Learns : Verdict::Stuck, learns ? 60 : 0};
     record.loss = learns ? 1.9 + 10 * rate : 2.9;
     record.gradient_first = record.gradient_last = 0.1;

@@ -65,12 +65,11 @@ Grid grid_from(const std::vector<Words>& rows) {
   }
   for (const Words& row : rows)
     for (const std::string& cell : row) plan.seeds = std::max(plan.seeds, static_cast<int32_t>(cell.size()));
-  const std::vector<CellRun> jobs = runs_of(plan);
+  const std::vector<StudyRun> jobs = runs_of(plan);
   std::vector<std::optional<RunNumbers>> records;
-  for (const CellRun& job : jobs) {
+  for (const StudyRun& job : jobs) {
     const std::string& cell = rows[rows.size() - 1 - job.row][job.column];
-    records.push_back(job.run.spec.seed <= cell.size() ? record_of(cell[job.run.spec.seed - 1])
-                                                       : std::nullopt);
+    records.push_back(job.spec.seed <= cell.size() ? record_of(cell[job.spec.seed - 1]) : std::nullopt);
   }
   return grid_of(plan, jobs, records);
 }
@@ -169,16 +168,16 @@ TEST_CASE("a plan has every cell with every seed, seed by seed, and more seeds i
   CHECK(plan.seeds_of(0, 0) == 2);
   CHECK(plan.seeds_of(2, 1) == 5);  // both regions
   CHECK(plan.runs() == 2 + 2 + 4 + 2 + 3 + 5);
-  const std::vector<CellRun> jobs = runs_of(plan);
+  const std::vector<StudyRun> jobs = runs_of(plan);
   REQUIRE(static_cast<int64_t>(jobs.size()) == plan.runs());
   CHECK(std::is_sorted(jobs.begin(), jobs.end(),
-                       [](const CellRun& a, const CellRun& b) { return a.run.spec.seed < b.run.spec.seed; }));
-  for (const CellRun& job : jobs) {
+                       [](const StudyRun& a, const StudyRun& b) { return a.spec.seed < b.spec.seed; }));
+  for (const StudyRun& job : jobs) {
     CHECK(job.refused.empty());
-    CHECK(get_field(job.run.spec, "train.lr") == plan.axes[0].values[job.column]);
-    CHECK(get_field(job.run.spec, "train.warmup") == plan.axes[1].values[job.row]);
-    CHECK(job.run.spec.train.steps == 40);
-    CHECK(job.run.spec.model.d_model == 32);
+    CHECK(get_field(job.spec, "train.lr") == plan.axes[0].values[job.column]);
+    CHECK(get_field(job.spec, "train.warmup") == plan.axes[1].values[job.row]);
+    CHECK(job.spec.train.steps == 40);
+    CHECK(job.spec.model.d_model == 32);
   }
   for (const MoreSeeds& more : plan.more) CHECK(more_seeds_from(to_text(more, plan), plan) == more);
   CHECK(to_text(plan.more[0], plan) == "1@train.lr=0.003:0.01,train.warmup=50");
@@ -198,19 +197,19 @@ TEST_CASE("regions of names go by the place of the names") {
 TEST_CASE("settings are set in their own order, whatever the order of the axes") {
   for (const auto& axes : {Words{"model.placement=post,mix", "model.layers=2,4"},
                            Words{"model.layers=2,4", "model.placement=post,mix"}})
-    for (const CellRun& job : runs_of(plan_over(axes))) {
+    for (const StudyRun& job : runs_of(plan_over(axes))) {
       RunSpec spec = preset_run("post");
-      set_field(spec, "model.layers", std::to_string(job.run.spec.model.layers));
+      set_field(spec, "model.layers", std::to_string(job.spec.model.layers));
       set_field(spec, "model.placement",
                 axes[0].starts_with("model.p") ? (job.column == 0 ? "post" : "mix")
                                                : (job.row == 0 ? "post" : "mix"));
       complete(spec);
-      CHECK(job.run.spec == spec);
+      CHECK(job.spec == spec);
     }
 }
 
 TEST_CASE("a cell whose values do not go together is refused, and the others are not") {
-  const std::vector<CellRun> jobs = runs_of(plan_over({"model.heads=2,3,4"}));
+  const std::vector<StudyRun> jobs = runs_of(plan_over({"model.heads=2,3,4"}));
   REQUIRE(jobs.size() == 3);
   CHECK(jobs[0].refused.empty());
   CHECK(test::contains(jobs[1].refused, "3"));
@@ -240,15 +239,15 @@ TEST_CASE("the sweeps that are ready to start are plans, and their names are tol
     INFO(preset.name);
     const Plan plan = preset_plan(preset.name);
     CHECK(plan.axes.size() == 2);
-    const std::vector<CellRun> jobs = runs_of(plan);
+    const std::vector<StudyRun> jobs = runs_of(plan);
     CHECK(jobs.size() == plan.columns() * plan.rows());
-    CHECK(std::all_of(jobs.begin(), jobs.end(), [](const CellRun& job) { return job.refused.empty(); }));
+    CHECK(std::all_of(jobs.begin(), jobs.end(), [](const StudyRun& job) { return job.refused.empty(); }));
   }
   // What the first lesson trains: its runs are found.
   bool found = false;
-  for (const CellRun& job : runs_of(preset_plan("warmup")))
-    found = found ||
-            RunIdentity{job.run.spec, {}, {}}.key() == RunIdentity{default_comparison()[1], {}, {}}.key();
+  for (const StudyRun& job : runs_of(preset_plan("warmup")))
+    found =
+        found || RunIdentity{job.spec, {}, {}}.key() == RunIdentity{default_comparison()[1], {}, {}}.key();
   CHECK(found);
   CHECK_THROWS_WITH(preset_plan("warmpu"), Catch::Contains("warmup"));
 }
@@ -390,11 +389,11 @@ namespace {
 
 /// Cells that learn to 1.9; the letter frequencies of all data but the corpus are 3.4.
 Grid learned_grid(const Plan& plan) {
-  const std::vector<CellRun> jobs = runs_of(plan);
+  const std::vector<StudyRun> jobs = runs_of(plan);
   std::vector<std::optional<RunNumbers>> records;
-  for (const CellRun& job : jobs) {
+  for (const StudyRun& job : jobs) {
     records.push_back(record_of('L'));
-    if (job.run.spec.data.name != "corpus") records.back()->level = 3.4;
+    if (job.spec.data.name != "corpus") records.back()->level = 3.4;
   }
   return grid_of(plan, jobs, records);
 }
@@ -453,7 +452,7 @@ TEST_CASE("a grid says of which steps its losses are the mean") {
 
 TEST_CASE("a first axis that is too long for a line goes down in the table") {
   Plan plan = plan_over({"model.placement=all", "train.lr=1e-3,1e-2"});
-  const std::vector<CellRun> jobs = runs_of(plan);
+  const std::vector<StudyRun> jobs = runs_of(plan);
   const Grid grid = grid_of(plan, jobs, std::vector<std::optional<RunNumbers>>(jobs.size()));
   CHECK(test::contains(to_text(grid, Metric::Loss), "down: placement; across: learning rate"));
   const std::string svg = to_svg(grid, Metric::Loss);
@@ -464,7 +463,7 @@ TEST_CASE("a first axis that is too long for a line goes down in the table") {
 TEST_CASE("a number that is too long for its cell is drawn with two digits") {
   const auto drawn = [](const char* placements, double value) {
     Plan plan = plan_over({placements, "train.lr=1e-3,1e-2"});
-    const std::vector<CellRun> jobs = runs_of(plan);
+    const std::vector<StudyRun> jobs = runs_of(plan);
     Grid grid = grid_of(plan, jobs, std::vector<std::optional<RunNumbers>>(jobs.size()));
     Cell& cell = grid.cells[0];
     cell.verdict = Verdict::Learns;

@@ -43,7 +43,7 @@ RunNumbers record_with(Verdict::Kind kind, int32_t since = 0) {
 
 /// The grid of a plan in which every run learns.
 Grid full_grid(const Plan& plan) {
-  const std::vector<CellRun> jobs = runs_of(plan);
+  const std::vector<StudyRun> jobs = runs_of(plan);
   std::vector<std::optional<RunNumbers>> records;
   for (size_t i = 0; i < jobs.size(); ++i)
     records.emplace_back(record_with(Verdict::Learns, static_cast<int32_t>(i) + 1));
@@ -194,12 +194,12 @@ TEST_CASE("sweep: what is known stays known when values move, and nothing else i
     return record ? record->verdict.since : -1;
   };
   const Plan other = with_axis(plan, 0, axis_of("train.lr=4e-3,3e-3,2e-3"));
-  const std::vector<CellRun> jobs = runs_of(other);
+  const std::vector<StudyRun> jobs = runs_of(other);
   const auto records = carried(grid, other, jobs);
   for (size_t i = 0; i < jobs.size(); ++i) {
     const size_t column = jobs[i].column == 0 ? 2 : 1;
     const int32_t expected =
-        jobs[i].column == 1 ? -1 : since(grid.at(column, jobs[i].row).runs[jobs[i].run.spec.seed - 1]);
+        jobs[i].column == 1 ? -1 : since(grid.at(column, jobs[i].row).runs[jobs[i].spec.seed - 1]);
     CHECK(since(records[i]) == expected);
   }
   Plan longer = plan;

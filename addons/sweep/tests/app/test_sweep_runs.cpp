@@ -43,7 +43,7 @@ std::string json_of(const Plan& plan, const experiments::StudyResults& visit) {
 
 experiments::StudyResults visit_plan(const Plan& plan, ResultStore& store,
                                      const RunnerOptions& options = {}) {
-  return train(study_of(runs_of(plan)), store, options, onwards);
+  return train({.name = "sweep", .runs = runs_of(plan)}, store, options, onwards);
 }
 
 /// What one machine without a store comes to.
@@ -76,13 +76,13 @@ TEST_CASE("sweep: neither runs side by side nor threads inside a run change a by
 
 TEST_CASE("sweep: every record is told as soon as it is there, and those of the store too") {
   const Plan plan = tiny_sweep();
-  const std::vector<CellRun> jobs = runs_of(plan);
+  const std::vector<StudyRun> jobs = runs_of(plan);
   const Folder folder;
   for (const bool stored : {false, true}) {
     ResultStore store(folder.file("runs"));
     std::map<size_t, double> told;
     const experiments::StudyResults all =
-        train(study_of(runs_of(plan)), store, {.runs_at_a_time = 2}, onwards,
+        train({.name = "sweep", .runs = jobs}, store, {.runs_at_a_time = 2}, onwards,
               [&](size_t job, const experiments::RunNumbers& taken) { told[job] = taken.loss; });
     CHECK(all.trained == (stored ? 0 : 8));
     REQUIRE(told.size() == jobs.size());
@@ -108,11 +108,11 @@ TEST_CASE("sweep: a cell that a lesson has trained is measured and not trained")
   Plan plan = tiny_sweep(40);
   plan.more.clear();
   const std::string whole = straight(plan);
-  const std::vector<CellRun> jobs = runs_of(plan);
+  const std::vector<StudyRun> jobs = runs_of(plan);
   const Folder folder;
   {
     experiments::RunStore lesson(1, nullptr, folder.file("runs"));
-    for (const size_t job : {size_t{0}, size_t{4}}) lesson.get(jobs[job].run.spec, {}, {});
+    for (const size_t job : {size_t{0}, size_t{4}}) lesson.get(jobs[job], {});
     REQUIRE(lesson.trained() == 2);
   }
   ResultStore store(folder.file("runs"));
@@ -124,7 +124,7 @@ TEST_CASE("sweep: a cell that a lesson has trained is measured and not trained")
   const Folder broken;
   {
     experiments::RunStore lesson(1, nullptr, broken.file("runs"));
-    lesson.get(jobs[0].run.spec, {}, {});
+    lesson.get(jobs[0], {});
   }
   for (const auto& file : std::filesystem::directory_iterator(broken.file("runs")))
     if (file.path().extension() == ".safetensors") std::filesystem::resize_file(file.path(), 100);
@@ -133,8 +133,8 @@ TEST_CASE("sweep: a cell that a lesson has trained is measured and not trained")
   CHECK(again.trained == 5);  // what a sweep asks stands beside the state
   CHECK(json_of(plan, again) == whole);
   // What the lesson did not ask for is measured of its states; of a damaged one the run is trained again.
-  experiments::Study more = study_of(runs_of(plan));
-  more.numbers = {experiments::kLeftOut, experiments::kLayers};
+  const experiments::Study more{
+      .name = "sweep", .runs = jobs, .numbers = {experiments::kLeftOut, experiments::kLayers}};
   const experiments::StudyResults measured = train(more, store, {.runs_at_a_time = 2}, onwards);
   CHECK(measured.trained == 4);
   CHECK(measured.stored == 2);
@@ -165,7 +165,7 @@ TEST_CASE("sweep: a cell that cannot be trained is said, and the others go on") 
 TEST_CASE("sweep: how long it takes is guessed from a few steps") {
   const Plan plan = tiny_sweep();
   std::vector<RunSpec> runs;
-  for (const CellRun& job : runs_of(plan)) runs.push_back(job.run.spec);
+  for (const StudyRun& job : runs_of(plan)) runs.push_back(job.spec);
   const double one = experiments::estimated_seconds(runs, 1, {});
   CHECK(one > 0);
   CHECK(one < 60);
@@ -177,7 +177,7 @@ TEST_CASE("a guess of time counts the steps of runs that were not timed") {
   // has ten million steps, and nobody trains them: no machine is so slow for a moment that it could pass for less.
   std::vector<RunSpec> all, timed;
   for (int i = 1; i <= 9; ++i) {
-    RunSpec spec = runs_of(tiny_sweep()).front().run.spec;
+    RunSpec spec = runs_of(tiny_sweep()).front().spec;
     set_field(spec, "data.seed", std::to_string(i));
     set_field(spec, "train.steps", i % 2 ? "1" : "10000000");
     all.push_back(spec);
@@ -196,7 +196,7 @@ Grid untrained(const std::vector<std::string>& axes) {
   plan.set = test::tiny_set();
   const RunSpec base = base_of(plan);
   for (const std::string& axis : axes) plan.axes.push_back(axis_from(axis, base));
-  const std::vector<CellRun> jobs = runs_of(plan);
+  const std::vector<StudyRun> jobs = runs_of(plan);
   return grid_of(plan, jobs, std::vector<std::optional<RunNumbers>>(jobs.size()), predictions_of(plan, jobs));
 }
 
@@ -204,12 +204,11 @@ Grid untrained(const std::vector<std::string>& axes) {
 
 TEST_CASE("sweep: predicted numbers need no run and are those of the cell's own network") {
   const Grid grid = untrained({"model.init_scale=0.5,1", "model.placement=post,pre,hyper"});
-  const std::vector<CellRun> jobs = runs_of(grid.plan);
-  for (const CellRun& job : jobs) {
+  const std::vector<StudyRun> jobs = runs_of(grid.plan);
+  for (const StudyRun& job : jobs) {
     const Cell& cell = grid.at(job.column, job.row);
-    const double same =
-        theory::agreement_of(*make_task(job.run.spec.data), job.run.spec.model.sequence).token;
-    const theory::AtStart alone = theory::at_start(job.run.spec.model, same);
+    const double same = theory::agreement_of(*make_task(job.spec.data), job.spec.model.sequence).token;
+    const theory::AtStart alone = theory::at_start(job.spec.model, same);
     CHECK(cell.predicted.objection == alone.objection);
     if (!alone.objection.empty()) continue;
     CHECK(value_of(cell, Metric::PredictedCosine) == alone.cosine);

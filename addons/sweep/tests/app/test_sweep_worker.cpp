@@ -35,8 +35,8 @@ TEST_CASE("sweep worker: what it trains is what the command trains, and is found
   const test::Folder folder;
   const Plan plan = quick_plan(12);
   experiments::ResultStore none("");
-  const experiments::StudyResults direct =
-      train(study_of(runs_of(plan)), none, {}, [](const experiments::Progress&) { return true; });
+  const experiments::StudyResults direct = train({.name = "sweep", .runs = runs_of(plan)}, none, {},
+                                                 [](const experiments::Progress&) { return true; });
   const std::string expected =
       json_text(grid_of(plan, runs_of(plan), direct.runs, predictions_of(plan, runs_of(plan))));
   {
@@ -77,8 +77,8 @@ TEST_CASE("sweep worker: paused, it goes on to the same records; wider axes keep
   const test::Folder folder;
   const Plan plan = quick_plan(40);
   experiments::ResultStore none("");
-  const experiments::StudyResults direct =
-      train(study_of(runs_of(plan)), none, {}, [](const experiments::Progress&) { return true; });
+  const experiments::StudyResults direct = train({.name = "sweep", .runs = runs_of(plan)}, none, {},
+                                                 [](const experiments::Progress&) { return true; });
   Worker worker(folder.file("store"));
   worker.use_cores(1);
   worker.start(plan, true);
