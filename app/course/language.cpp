@@ -162,6 +162,7 @@ void all_texts(Lesson& lesson, const Said& said) {
   said("title", lesson.title);
   said("question", lesson.question);
   said("claim", lesson.claim);
+  said("what_if", lesson.what_if);
   for (size_t i = 0; i < lesson.reach.size(); ++i) said(fmt::format("reach.{}", i + 1), lesson.reach[i]);
   for (LessonRun* run : lesson.all_runs()) said("run." + run->id + ".name", run->name);
   for (Measure& m : lesson.measures) {

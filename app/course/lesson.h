@@ -263,6 +263,7 @@ struct Lesson {
   std::optional<Challenge> challenge;
   std::vector<Say> says;           ///< none, or three
   std::vector<Thought> thoughts;   ///< that may have led to a wrong prediction
+  std::string what_if;             ///< a question that small runs answer in the Lab; empty: none
   std::vector<std::string> reach;  ///< sentences: what was measured at other widths and depths (limits.md)
 
   const LessonRun* run(std::string_view id) const;  ///< a run of either kind

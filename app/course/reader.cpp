@@ -281,6 +281,7 @@ Lesson parse_lesson(std::string_view source, const std::string& folder, const Re
       set_cell_axes(*border, figure);
   for (auto& [id, child] : t.children("knob")) lesson.knobs.push_back(read_knob(id, child));
   lesson.prediction = read_prediction(t.table("prediction"));
+  lesson.what_if = t.text("what_if", "");
   lesson.reach = t.texts("reach");
   lesson.opening = read_opening(lesson, t);
   if (t.has("puzzle")) lesson.puzzle = read_puzzle(t.table("puzzle"));

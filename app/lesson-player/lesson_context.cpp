@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "app/course/labels.h"
 #include "app/course/lesson.h"
 #include "app/lesson-player/experiment.h"
 #include "app/lesson-player/figures.h"
 #include "engine/core/boundary.h"
+#include "training/spec/small_size.h"
 
 namespace normscope::lessons {
 using namespace course;
@@ -178,6 +180,14 @@ session::ReplaceRuns LessonContext::runs() const {
     out.edits.push_back(run.edits);
     out.letters += run.id;
   }
+  return out;
+}
+
+session::ReplaceRuns LessonContext::small_runs() const {
+  session::ReplaceRuns out = runs();
+  out.known = false;
+  out.instant = true;
+  for (RunSpec& spec : out.runs) spec = at_small_size(std::move(spec));
   return out;
 }
 

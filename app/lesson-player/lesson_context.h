@@ -111,6 +111,8 @@ struct LessonContext {
   /// The lesson's runs for the Lab, each under its letter. A trained run is at its end, and the rest plays; before the
   /// commitment all are paused at step 0, so that nothing is given away.
   session::ReplaceRuns runs() const;
+  /// The same small and instant, to answer Lesson::what_if.
+  session::ReplaceRuns small_runs() const;
 };
 
 }  // namespace normscope::lessons

@@ -1,7 +1,7 @@
 // The Lessons screen plays the course: the list of lessons, one page, and a footer with the steps. The player keeps the
 // context of the open lesson and its pages, and turns from one to the next. It is state plus draw(), without a window.
 // Controls: lesson/list/ID, lesson/step/NAME, lesson/next, lesson/skip, lesson/redo, lesson/stop, lesson/lab,
-// lesson/course, lesson/why, lesson/review; each page has its own.
+// lesson/what-if, lesson/course, lesson/why, lesson/review; each page has its own.
 #pragma once
 
 #include <array>

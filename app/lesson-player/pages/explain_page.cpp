@@ -26,6 +26,7 @@ class ExplainPage : public Page {
   }
 
  private:
+  void draw_what_if(Ui& ui, TextColumn& text, LessonContext& context);
   void draw_reach(Ui& ui, TextColumn& text, const LessonContext& context);
 
   Prose explained_;       ///< the text above its heading
@@ -49,9 +50,27 @@ void ExplainPage::draw(Ui& ui, Rect rect, LessonContext& context) {
   text.prose(explained_);
   text.rest.take_top(18);
   text.box(context.tr("Claim"), lesson.claim);
+  draw_what_if(ui, text, context);
   draw_reach(ui, text, context);
   text.close();
   context.experiment->draw(ui, rect, context);
+}
+
+/// Draws a question, and the way to the small runs that answer it.
+void ExplainPage::draw_what_if(Ui& ui, TextColumn& text, LessonContext& context) {
+  if (context.lesson.what_if.empty()) return;
+  Rect& rest = text.rest;
+  rest.take_top(12);
+  ui.paint().text_in(rest.take_top(22, 4), {Face::Bold, type::title}, ui.theme().ink, context.tr("What if?"));
+  const TextStyle style{Face::Sans, type::title};
+  rest.take_top(ui.paint().text_wrapped(rest, style, ui.theme().ink2, context.lesson.what_if, kSmallLine), 8);
+  const std::string& label = context.tr("Ask the small model");
+  const float width = ui.paint().text_width({Face::Bold, type::title}, label) + 40;
+  if (button(ui, "lesson/what-if", {rest.x, rest.y, width, 30}, label,
+             context.tr(
+                 "Opens these runs in the Lab as a small model, which is trained whole at every change.")))
+    context.desk.replacing = context.small_runs();
+  rest.take_top(30, 8);
 }
 
 /// Draws two plain sentences, and behind a fold the rest: what the papers saw, the sources, and what was measured in

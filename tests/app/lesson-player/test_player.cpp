@@ -12,6 +12,7 @@
 #include "app/support/live_lab.h"
 #include "app/support/program.h"
 #include "app/ui/widgets.h"
+#include "training/spec/small_size.h"
 #include "training/spec/spec_text.h"
 
 using namespace normscope;
@@ -308,6 +309,37 @@ TEST_CASE("the runs that a lesson's took the place of come back by undo", "[play
   CHECK(lab.view()->runs[0].name == "alone");
   CHECK(lab.view()->step == 2);
   p.state.session.lab = nullptr;
+}
+
+TEST_CASE("the question what if opens the lesson's runs small, whole at every change", "[player]") {
+  PlayerDriver p;
+  p.open("warm-up", StepKind::Explain);
+  Lab lab(fixture::quiet_lab());
+  p.state.session.lab = &lab;
+  p.driver.click("lesson/what-if");
+  auto view = lab.view();
+  for (; view->runs.empty(); view = lab.view()) std::this_thread::yield();  // none is trained for this
+  CHECK(view->instant);
+  REQUIRE(view->runs.size() == 3);
+  CHECK(view->runs[1].spec->model.d_model == 32);
+  CHECK(view->runs[1].spec->train.schedule.warmup == 133);
+  p.state.session.lab = nullptr;
+}
+
+TEST_CASE("a lesson that asks what if has checks of runs at the small size", "[player]") {
+  for (const std::string& id : ids()) {
+    PlayerDriver p;
+    p.open(id, StepKind::Explain);
+    const Lesson lesson = *p.player().lesson();
+    INFO(id);
+    CHECK((p.ui.registry().find("lesson/what-if") == nullptr) == lesson.what_if.empty());
+    if (lesson.what_if.empty()) continue;
+    for (const LessonRun& run : lesson.runs) CHECK(without_small_size(run.spec).empty());
+    const auto is_small = [&](const Check& check) { return check.measure.starts_with("small_"); };
+    CHECK(std::ranges::any_of(lesson.checks, is_small));
+    for (const LessonRun& run : lesson.beside)
+      if (run.id.starts_with("small")) CHECK(run.spec.model.d_model == at_small_size({}).model.d_model);
+  }
 }
 
 // What is opened depends on whether a prediction was made and on what was dragged, so the two steps that can differ in
