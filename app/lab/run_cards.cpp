@@ -122,7 +122,7 @@ SizeNote size_note(const LabView& view, const RunView& run) {
       small{"small", found->small.learn}, here{"here", found->small.tried};
   return {tr("At the usual size this learns with {usual} of {tried} seeds; here with {small} of {here}.",
              {usual, tried, small, here}),
-          tr("usual size {usual} of {tried}, here {small} of {here}", {usual, tried, small, here})};
+          tr("learn: usual size {usual} of {tried}, here {small} of {here}", {usual, tried, small, here})};
 }
 
 // What the run is, where it came from, and what was changed when.
