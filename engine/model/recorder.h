@@ -10,10 +10,10 @@
 #include "engine/model/part.h"
 #include "engine/model/residual.h"
 #include "engine/model/transformer.h"
-#include "engine/ops/activations/activations.h"
 #include "engine/ops/add/add.h"
 #include "engine/ops/affine/affine.h"
 #include "engine/ops/dropout/dropout.h"
+#include "engine/ops/elementwise.h"
 #include "engine/ops/layer_norm/layer_norm.h"
 #include "engine/ops/linear/linear.h"
 
@@ -34,13 +34,7 @@ struct Recorder {
   }
 
   ValueId activated(const std::string& name, ValueId x) {
-    using Record = ValueId (*)(Tape&, const std::string&, ValueId);
-    static constexpr Record kRecord[] = {
-#define ACTIVATION(Name, op) op,
-#include "engine/ops/activations/activations.def"
-#undef ACTIVATION
-    };
-    return kRecord[static_cast<size_t>(config.activation)](tape, name, x);
+    return normscope::activated(tape, config.activation, name, x);
   }
 
   /// FixUp's scalar shift, which starts at 0.
