@@ -65,20 +65,8 @@ struct Recorder {
 
   /// Whether the matrix n.w<suffix> has a bias.
   bool has_bias_of(const std::string& suffix) const {
-    const bool reads_stream = suffix == "q" || suffix == "k" || suffix == "v";
-    switch (config.biases) {
-      case Biases::All:
-        return true;
-      case Biases::Qkv:
-        return reads_stream;
-      case Biases::FeedForward:
-        return !reads_stream && suffix != "o";
-      case Biases::None:
-        return false;
-      case Biases::Attention:
-        return reads_stream || suffix == "o";
-    }
-    return true;
+    static constexpr std::string_view kOf[] = {"qkvo12g", "qkv", "12g", "", "qkvo"};  // by Biases
+    return kOf[static_cast<size_t>(config.biases)].find(suffix) != std::string_view::npos;
   }
 
   Init matrix_init(int64_t in, int64_t out, double gain) const {
