@@ -44,7 +44,7 @@ const auto& peek(const RunSpec& spec) {
 }
 
 /// The accessors of a member: member<&TrainConfig::clip> of a part of the specification, member<&ImageConfig::window> of an
-/// add-on's settings of the model, of_data<&ImageData::images> of its settings of data.
+/// add-on's settings of the model, of_data<&ImageData::images> and of_train of its settings of data and of training.
 template <typename T, typename Value>
 T owner_of(Value T::*);
 template <typename T, typename Spec>
@@ -67,6 +67,10 @@ auto& part_of(Spec& spec) {
 template <auto Member>
 constexpr auto member = [](auto& spec) -> auto& {
   return part_of<decltype(owner_of(Member))>(spec).*Member;
+};
+template <auto Member>
+constexpr auto of_train = [](auto& spec) -> auto& {
+  return spec.train.added.template of<decltype(owner_of(Member))>().*Member;
 };
 template <auto Member>
 constexpr auto of_data = [](auto& spec) -> auto& {
