@@ -7,7 +7,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/configuration.md"
 TABLES = {
     "model.norm": ("engine/ops/layer_norm/norm_kinds.def", r'\.short_name = "(.+?)"'),
-    "model.activation": ("engine/ops/activations/activations.def", r"^ACTIVATION\(\w+, (\w+)\)"),
+    "model.activation": ("engine/ops/ops.def", r"^ACTIVATION\(\w+, (\w+),"),
     "model.init": ("engine/model/init_rules.def", r'^INIT_RULE\(\w+, "(.+?)"'),
     "train.optimizer": ("training/spec/optimizers.def", r'\.name = "(.+?)"'),
     "train.schedule": ("training/spec/schedules.def", r'\.name = "(.+?)"'),

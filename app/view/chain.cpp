@@ -23,17 +23,7 @@ const Chain& row_of(const ModelConfig& model) {
 }  // namespace
 
 const char* activation_name(const ModelConfig& model) {
-  switch (model.activation) {
-    case Activation::Relu:
-      return "ReLU";
-    case Activation::Gelu:
-      return "GELU";
-    case Activation::GeluErf:
-      return "GELU (erf)";
-    case Activation::Silu:
-      return "SiLU";
-  }
-  return "";
+  return kActivationLabels[static_cast<size_t>(model.activation)];
 }
 
 ChainPart chain_box(std::string title, std::string note, int layer) {

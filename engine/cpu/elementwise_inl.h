@@ -1,6 +1,6 @@
 // Runs an op that looks at one number, or one pair of numbers, at a time: a formula as in ops/formulas.h.
-// NORMSCOPE_ELEMENTWISE(name, Formula, chunk) defines its plans name##_forward and name##_backward; a chunk has that many
-// numbers. Included once per instruction set: no include guard, like Highway's *-inl.h files.
+// NORMSCOPE_ELEMENTWISE(name, Formula) defines its plans name##_forward and name##_backward. Included once per instruction
+// set: no include guard, like Highway's *-inl.h files.
 #include "engine/cpu/export.h"
 #include "engine/cpu/simd_inl.h"
 
@@ -42,6 +42,12 @@ template <class Formula>
 inline constexpr bool kUnary = requires(Formula f, Vector x) {
   f.value(x);
 };
+
+/// The numbers of a chunk. tanh, erf and exp take longer than memory does.
+template <class Formula>
+inline constexpr int64_t kChunkOf = kFlatChunk / (!kUnary<Formula>                                ? 2
+                                                  : requires(Formula f, Vector x) { f.stops(x); } ? 1
+                                                                                                  : 4);
 
 template <class Formula>
 HWY_INLINE Formula formula_of(const Call& call) {
@@ -93,8 +99,9 @@ HWY_INLINE void backward_run(const Call& call, int64_t begin, int64_t n) {
   }
 }
 
-template <class Formula, int64_t kChunk, bool kBackward>
+template <class Formula, bool kBackward>
 void elementwise_chunk(const Call& call, const StepInputs&, int64_t chunk, Scratch) noexcept {
+  constexpr int64_t kChunk = kChunkOf<Formula>;
   const int64_t begin = chunk * kChunk, n = smaller(kChunk, call.in[0].shape.size() - begin);
   (kBackward ? backward_run<Formula> : forward_run<Formula>)(call, begin, n);
 }
@@ -106,10 +113,11 @@ void elementwise_region(const Call& call, const StepInputs&, const Region& regio
   });
 }
 
-template <class Formula, int64_t kChunk, bool kBackward>
+template <class Formula, bool kBackward>
 Stages elementwise(const Call& call) {
   if (kBackward && kUnary<Formula> && call.write[0] == Write::Skip) return {};
-  return one_stage(elementwise_chunk<Formula, kChunk, kBackward>, cut(call.in[0].shape.size(), kChunk).chunks,
+  return one_stage(elementwise_chunk<Formula, kBackward>,
+                   cut(call.in[0].shape.size(), kChunkOf<Formula>).chunks,
                    elementwise_region<Formula, kBackward>);
 }
 
@@ -117,8 +125,8 @@ Stages elementwise(const Call& call) {
 }  // namespace normscope::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#define NORMSCOPE_ELEMENTWISE(name, Formula, chunk)                                      \
-  Stages name##_forward(const Call& c) { return elementwise<Formula, chunk, false>(c); } \
-  Stages name##_backward(const Call& c) { return elementwise<Formula, chunk, true>(c); }
+#define NORMSCOPE_ELEMENTWISE(name, Formula)                                      \
+  Stages name##_forward(const Call& c) { return elementwise<Formula, false>(c); } \
+  Stages name##_backward(const Call& c) { return elementwise<Formula, true>(c); }
 
 #endif

@@ -18,7 +18,6 @@ Kernels kernels_of(OpKind op) {
   case OpKind::Kind:        \
     return name##_kernels();
 #include "engine/ops/ops.def"
-#undef OP
     case OpKind::Count:
       break;
   }

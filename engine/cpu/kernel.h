@@ -92,6 +92,5 @@ Kernels kernels_of(OpKind op);
 // Defined in ops/*/*_cpu.cpp.
 #define OP(Kind, name, ...) Kernels name##_kernels();
 #include "engine/ops/ops.def"
-#undef OP
 
 }  // namespace normscope::cpu

@@ -16,7 +16,6 @@ const Kernels& kernels_of(OpKind op) {
   static const Kernels table[] = {
 #define OP(Kind, name, ...) name##_kernels(),
 #include "engine/ops/ops.def"
-#undef OP
   };
   return table[static_cast<size_t>(op)];
 }

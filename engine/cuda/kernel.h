@@ -67,6 +67,5 @@ struct Kernels {
 // Defined in ops/*/*.cu.
 #define OP(Kind, name, ...) Kernels name##_kernels();
 #include "engine/ops/ops.def"
-#undef OP
 
 }  // namespace normscope::cuda

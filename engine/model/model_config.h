@@ -10,20 +10,10 @@
 #include "engine/model/architecture.h"
 #include "engine/model/init_rule.h"
 #include "engine/model/wiring.h"
+#include "engine/ops/elementwise.h"
 
 namespace normscope {
 
-/// The activations of ops/activations/activations.def.
-enum class Activation : uint8_t {
-#define ACTIVATION(Name, op) Name,
-#include "engine/ops/activations/activations.def"
-#undef ACTIVATION
-};
-inline constexpr std::string_view kActivations[] = {
-#define ACTIVATION(Name, op) #op,
-#include "engine/ops/activations/activations.def"
-#undef ACTIVATION
-};
 /// How a model knows the places of symbols: by what is added to them, or in its attention, as add-ons know it, each by a
 /// row POSITIONS(Enumerator, .name = "in files", ...) of positions.def.
 enum class Positions : uint8_t {

@@ -10,10 +10,10 @@
 #include "engine/model/part.h"
 #include "engine/model/residual.h"
 #include "engine/model/transformer.h"
-#include "engine/ops/activations/activations.h"
 #include "engine/ops/add/add.h"
 #include "engine/ops/affine/affine.h"
 #include "engine/ops/dropout/dropout.h"
+#include "engine/ops/elementwise.h"
 #include "engine/ops/layer_norm/layer_norm.h"
 #include "engine/ops/linear/linear.h"
 
@@ -34,13 +34,7 @@ struct Recorder {
   }
 
   ValueId activated(const std::string& name, ValueId x) {
-    using Record = ValueId (*)(Tape&, const std::string&, ValueId);
-    static constexpr Record kRecord[] = {
-#define ACTIVATION(Name, op) op,
-#include "engine/ops/activations/activations.def"
-#undef ACTIVATION
-    };
-    return kRecord[static_cast<size_t>(config.activation)](tape, name, x);
+    return normscope::activated(tape, config.activation, name, x);
   }
 
   /// FixUp's scalar shift, which starts at 0.
@@ -71,20 +65,8 @@ struct Recorder {
 
   /// Whether the matrix n.w<suffix> has a bias.
   bool has_bias_of(const std::string& suffix) const {
-    const bool reads_stream = suffix == "q" || suffix == "k" || suffix == "v";
-    switch (config.biases) {
-      case Biases::All:
-        return true;
-      case Biases::Qkv:
-        return reads_stream;
-      case Biases::FeedForward:
-        return !reads_stream && suffix != "o";
-      case Biases::None:
-        return false;
-      case Biases::Attention:
-        return reads_stream || suffix == "o";
-    }
-    return true;
+    static constexpr std::string_view kOf[] = {"qkvo12g", "qkv", "12g", "", "qkvo"};  // by Biases
+    return kOf[static_cast<size_t>(config.biases)].find(suffix) != std::string_view::npos;
   }
 
   Init matrix_init(int64_t in, int64_t out, double gain) const {

@@ -72,10 +72,10 @@ struct RecordOptions {
   int32_t memory = 0;
   bool training = true;      ///< dropout nodes are recorded only when training and p > 0
   bool row_weights = false;  ///< an input "weights" (B*T): a weight per row of the loss
-  bool qk_clip = false;      ///< the largest logits of heads are measured, and clipped behind the update
   bool probes = true;        ///< mean square of every sub-layer output (and branch)
   /// Sub-layers ("L03.attn") and layers ("L03") that pass their input on unchanged, without their norms.
   std::vector<std::string> left_out = {};
+  AddedSettings added = {};  ///< what add-ons do in a step of training
 };
 
 /// Declares the parameters in the tape's Store and records embedding, layers, output and loss.

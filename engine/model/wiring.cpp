@@ -14,36 +14,6 @@
 namespace normscope {
 namespace {
 
-std::string scale_text(const char* key, const Scale& s) {
-  switch (s.kind) {
-    case Scale::Kind::One:
-      return "";
-    case Scale::Kind::Constant:
-      return fmt::format(" {}={}", key, s.value);
-    case Scale::Kind::LearnedScalar:
-      return fmt::format(" {}=scalar:{}", key, s.value);
-    case Scale::Kind::Toward:
-      return fmt::format(" {}=toward:{}", key, s.value);
-    case Scale::Kind::LearnedVector:
-      return fmt::format(" {}={}:{}", key,
-                         s.profile == Scale::Profile::Sequential ? "admin"
-                         : s.profile == Scale::Profile::AtOnce   ? "admin-paper"
-                                                                 : "vector",
-                         s.value);
-  }
-  return "";
-}
-
-float number_from(std::string_view text, std::string_view word) {
-  float value = 0;
-  const auto [end, error] = read_real(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value))
-    fail("wiring",
-         "'{}' does not hold a number: expected for instance skip=1.5, branch=scalar:0 or before=ln:1e-6",
-         word);
-  return value;
-}
-
 // A learned scale, by the word before the colon.
 struct LearnedScale {
   std::string_view word;
@@ -56,6 +26,24 @@ constexpr LearnedScale kLearnedScales[] = {
     {"admin:", Scale::Kind::LearnedVector, Scale::Profile::Sequential},
     {"admin-paper:", Scale::Kind::LearnedVector, Scale::Profile::AtOnce},
     {"toward:", Scale::Kind::Toward, Scale::Profile::None}};
+
+std::string scale_text(const char* key, const Scale& s) {
+  if (s.kind == Scale::Kind::One) return "";
+  std::string_view word;
+  for (const LearnedScale& learned : kLearnedScales)
+    if (s.kind == learned.kind && s.profile == learned.profile) word = learned.word;
+  return fmt::format(" {}={}{}", key, word, s.value);
+}
+
+float number_from(std::string_view text, std::string_view word) {
+  float value = 0;
+  const auto [end, error] = read_real(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value))
+    fail("wiring",
+         "'{}' does not hold a number: expected for instance skip=1.5, branch=scalar:0 or before=ln:1e-6",
+         word);
+  return value;
+}
 
 Scale scale_from(std::string_view text, std::string_view word, bool skip) {
   for (const LearnedScale& learned : kLearnedScales)

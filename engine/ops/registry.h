@@ -10,7 +10,6 @@ namespace normscope {
 enum class OpKind : uint8_t {
 #define OP(Kind, name, ...) Kind,
 #include "engine/ops/ops.def"
-#undef OP
   Count
 };
 inline constexpr OpKind kNoOp = OpKind::Count;
@@ -36,7 +35,6 @@ struct OpTraits {
 inline constexpr OpTraits kOpTraits[] = {
 #define OP(Kind, op, ...) {.name = #op, __VA_ARGS__},
 #include "engine/ops/ops.def"
-#undef OP
     {.name = "?"}};
 
 constexpr const OpTraits& traits_of(OpKind op) {

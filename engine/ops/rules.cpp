@@ -14,7 +14,6 @@ OpRules rules_of(OpKind op) {
   case OpKind::Kind:        \
     return name##_rules();
 #include "engine/ops/ops.def"
-#undef OP
     case OpKind::Count:
       break;
   }

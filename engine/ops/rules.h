@@ -67,7 +67,6 @@ Message too_many_heads(std::span<const ValueInfo>, const Node&, int32_t heads);
 // Defined in ops/*/*.cpp and by add-ons.
 #define OP(Kind, name, ...) OpRules name##_rules();
 #include "engine/ops/ops.def"
-#undef OP
 
 OpRules rules_of(OpKind op);
 

@@ -29,7 +29,6 @@ struct StepInputs {
   float weight_decay = 0.0f;      ///< decoupled: lr * weight_decay * w is subtracted (AdamW)
   float l2 = 0.0f;                ///< coupled: l2 * w joins the clipped gradient
   float clip = 0.0f;              ///< largest global gradient norm; 0 = off
-  float qk_clip = 0.0f;           ///< largest logit that a head keeps; 0 = off
   float label_smoothing = 0.0f;   ///< as PyTorch's cross_entropy
   DropoutInputs dropout[3] = {};  ///< indexed by DropoutKind
 };

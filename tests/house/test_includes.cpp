@@ -34,9 +34,9 @@ constexpr Room kRooms[] = {
     {"engine/tape", "engine/core registry"},
     {"engine/ops", "engine/core registry engine/tape"},
     {"engine/cpu", "engine/core engine/windows registry engine/tape"},
-    {"engine/ops on cpu", "engine/core engine/ops engine/cpu"},
+    {"engine/ops on cpu", "engine/core registry engine/ops engine/cpu"},
     {"engine/cuda", "engine/core registry engine/tape engine/ops"},
-    {"engine/ops on cuda", "engine/ops engine/cuda"},
+    {"engine/ops on cuda", "registry engine/ops engine/cuda"},
     {"engine/model", "engine/core engine/tape engine/ops"},
     {"engine", "engine/core engine/tape engine/ops engine/cpu"},
 

@@ -416,11 +416,10 @@ class Decoder {
   /// Calls the function of reference.h of each name: an activation without a reference does not compile.
   Rows activated(Rows x) {
     switch (s_.activation) {
-#define ACTIVATION(Name, op) \
-  case Activation::Name:     \
+#define ACTIVATION(Kind, op, label) \
+  case Activation::Kind:            \
     return op(x);
-#include "engine/ops/activations/activations.def"
-#undef ACTIVATION
+#include "engine/ops/ops.def"
     }
     return x;
   }

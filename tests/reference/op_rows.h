@@ -3,11 +3,11 @@
 
 #include <algorithm>
 
-#include "engine/ops/activations/activations.h"
 #include "engine/ops/add/add.h"
 #include "engine/ops/affine/affine.h"
 #include "engine/ops/concat/concat.h"
 #include "engine/ops/dropout/dropout.h"
+#include "engine/ops/elementwise.h"
 #include "engine/ops/embedding/embedding.h"
 #include "engine/ops/linear/linear.h"
 #include "reference/op_call.h"
@@ -115,58 +115,34 @@ S zero_if(bool mask, S x) {
 }  // namespace formulas
 
 template <class Formula, class S>
-Array<S> each_value(const Formula& f, Array<S> x) {
-  for (S& e : x) e = f.value(e);
-  return x;
-}
-template <class S>
-Array<S> relu(const Array<S>& x) {
-  return each_value(formulas::Relu{}, x);
-}
-template <class S>
-Array<S> gelu(const Array<S>& x) {
-  return each_value(formulas::Gelu{}, x);
-}
-template <class S>
-Array<S> gelu_erf(const Array<S>& x) {
-  return each_value(formulas::GeluErf{}, x);
-}
-template <class S>
-Array<S> silu(const Array<S>& x) {
-  return each_value(formulas::Silu{}, x);
-}
-
-template <class S>
-Outputs<S> forward(Op<OpKind::Relu>, const Call<S>& c) {
-  return {relu<S>(c.numbers(0))};
-}
-
-template <class S>
-Outputs<S> forward(Op<OpKind::Gelu>, const Call<S>& c) {
-  return {gelu<S>(c.numbers(0))};
-}
-
-template <class S>
-Outputs<S> forward(Op<OpKind::GeluErf>, const Call<S>& c) {
-  return {gelu_erf<S>(c.numbers(0))};
-}
-
-template <class S>
-Outputs<S> forward(Op<OpKind::Silu>, const Call<S>& c) {
-  return {silu<S>(c.numbers(0))};
-}
-
-template <class S>
-Outputs<S> forward(Op<OpKind::SoftCap>, const Call<S>& c) {
-  return {each_value(formulas::SoftCap{c.attributes.template as<SoftCapSpec>()}, c.numbers(0))};
-}
-
-template <class S>
-Outputs<S> forward(Op<OpKind::Multiply>, const Call<S>& c) {
+Outputs<S> each_value(const Call<S>& c) {
+  Formula f;
+  if constexpr (requires { typename Formula::Spec; })
+    f.spec = c.attributes.template as<typename Formula::Spec>();
   Array<S> y(c.numbers(0));
-  for (size_t i = 0; i < y.size(); ++i) y[i] = formulas::Multiply{}.value(y[i], c.numbers(1)[i]);
+  for (size_t i = 0; i < y.size(); ++i)
+    if constexpr (requires { f.value(y[i]); })
+      y[i] = f.value(y[i]);
+    else
+      y[i] = f.value(y[i], c.numbers(1)[i]);
   return {y};
 }
+
+#define ELEMENTWISE(Kind, name, ...)                       \
+  template <class S>                                       \
+  Outputs<S> forward(Op<OpKind::Kind>, const Call<S>& c) { \
+    return each_value<formulas::Kind>(c);                  \
+  }
+#include "engine/ops/ops.def"
+
+// relu(x), gelu(x) and so on.
+#define ACTIVATION(Kind, op, label)                \
+  template <class S>                               \
+  Array<S> op(Array<S> x) {                        \
+    for (S & e : x) e = formulas::Kind{}.value(e); \
+    return x;                                      \
+  }
+#include "engine/ops/ops.def"
 
 /// Returns the scale of one element of the residual sum; `learned` has 1 or D numbers, or none: the constant.
 template <class S>

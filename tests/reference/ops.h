@@ -27,7 +27,6 @@ Outputs<S> forward(OpKind op, const Call<S>& call) {
   case OpKind::Kind:  \
     return forward(Op<OpKind::Kind>{}, call);
 #include "engine/ops/ops.def"
-#undef OP
     default:
       return {};
   }

@@ -142,7 +142,8 @@ Bend bend_of(const Run& run, RunSpec spec) {
 NextCurvature next_curvature(const Run& run) {
   RunSpec plain = run.spec();
   plain.train.optimizer = Optimizer::Sgd;
-  plain.train.weight_decay = plain.train.clip = plain.train.qk_clip = 0;
+  plain.train.weight_decay = plain.train.clip = 0;
+  plain.train.added = {};
   return {bend_of(run, run.spec()), bend_of(run, plain)};
 }
 

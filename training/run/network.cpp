@@ -107,7 +107,7 @@ void transfer_weights(const Store& from, Store& to, bool moments) {
 
 RecordOptions step_options(const RunSpec& spec, const BatchShape& shape) {
   RecordOptions options = record_options(shape, true, spec.model.memory);
-  options.qk_clip = spec.train.qk_clip > 0;
+  options.added = spec.train.added;
   return options;
 }
 

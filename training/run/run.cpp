@@ -119,7 +119,6 @@ StepInputs Run::Impl::inputs(int64_t step) const {
   in.lr = static_cast<float>(learning_rate(train.schedule, step));
   set_update_rule(in, train, step - moments_begin());
   in.clip = train.clip;
-  in.qk_clip = train.qk_clip;
   in.label_smoothing = train.label_smoothing;
   set_dropout(in, spec.model);
   return in;

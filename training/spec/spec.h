@@ -24,11 +24,11 @@ struct TrainConfig {
   float beta1 = 0.9f, beta2 = 0.98f, eps = 1e-9f, momentum = 0.9f, weight_decay = 0.0f;
   bool bias_correction = true;  ///< Adam, AdamW: divide the moments by 1 - beta^t
   float clip = 0.0f;            ///< global gradient norm; 0 = off
-  float qk_clip = 0.0f;         ///< tau of QK-clip, of a part that an add-on may bring; 0 = off
   float label_smoothing = 0.0f;
   bool reuse_gradients = true;  ///< gradients of activations share memory; see SealOptions
   int32_t critical_every = 0;   ///< steps between measurements of the critical rate; 0 = never
   std::string init_from;  ///< a saved run whose weights are taken over by name at the start; empty: none
+  AddedSettings added;    ///< what add-ons do in a step
 };
 
 /// The defaults of `RunSpec` are the default model: decoder, L=6, d=64, 4 heads, F=4D, ReLU, T=64, B=16, tied output,

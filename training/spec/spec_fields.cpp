@@ -70,15 +70,13 @@ Field architecture_field() {
 }
 
 Field encoder_layers_field() {
-  Field field = field_of(FieldType::Integer,
-                         {"model.encoder_layers", "encoder layers", "",
-                          "Depth of the encoder of an encoder-decoder; 0 makes it as deep as the decoder."},
-                         0, 256);
-  field.get = [](const RunSpec& spec) { return std::to_string(spec.model.encoder_layers); };
+  constexpr auto kLayers = member<&ModelConfig::encoder_layers>;
+  Field field =
+      integer<kLayers>({"model.encoder_layers", "encoder layers", "",
+                        "Depth of the encoder of an encoder-decoder; 0 makes it as deep as the decoder."},
+                       0, 256);
   field.set = [](RunSpec& spec, std::string_view text) {
-    int64_t value = 0;
-    if (parse_integer(text, value))
-      reshape(spec, [&](ModelConfig& model) { model.encoder_layers = static_cast<int32_t>(value); });
+    reshape(spec, [&](ModelConfig&) { set_integer<kLayers>(spec, text); });
   };
   return field;
 }
@@ -125,32 +123,27 @@ void set_norm(RunSpec& spec, NormKind kind) {
 }
 
 Field layers_field() {
-  Field field = field_of(
-      FieldType::Integer,
+  constexpr auto kLayers = member<&ModelConfig::layers>;
+  Field field = integer<kLayers>(
       {"model.layers", "layers", "",
        "How many layers are stacked; each is attention followed by a feed-forward network, of a parser a hidden "
        "layer."},
       1, 256);
-  field.get = [](const RunSpec& spec) { return std::to_string(spec.model.layers); };
   field.set = [](RunSpec& spec, std::string_view text) {
-    int64_t value = 0;
-    if (parse_integer(text, value))
-      reshape(spec, [&](ModelConfig& model) { model.layers = static_cast<int32_t>(value); });
+    reshape(spec, [&](ModelConfig&) { set_integer<kLayers>(spec, text); });
   };
   return field;
 }
 
 Field sequence_field() {
-  Field field = field_of(FieldType::Integer,
-                         {"model.sequence", "sequence", "symbols",
+  constexpr auto kSequence = member<&ModelConfig::sequence>;
+  Field field =
+      integer<kSequence>({"model.sequence", "sequence", "symbols",
                           "How many symbols the model sees at once; attention looks back no further, "
                           "unless there is a memory."},
                          2, 4096);
-  field.get = [](const RunSpec& spec) { return std::to_string(spec.model.sequence); };
   field.set = [](RunSpec& spec, std::string_view text) {
-    int64_t value = 0;
-    if (!parse_integer(text, value)) return;
-    spec.model.sequence = static_cast<int32_t>(value);
+    set_integer<kSequence>(spec, text);
     spec.data.context = spec.model.sequence;
     complete(spec);
   };
@@ -189,14 +182,13 @@ void add_shape_fields(std::vector<Field>& fields) {
   fields.push_back(architecture_field());
   fields.push_back(layers_field());
   fields.push_back(encoder_layers_field());
-  fields.push_back(integer<[](RunSpec& s) -> int32_t& {
-    return s.model.d_model;
-  }>({"model.d_model", "width", "features",
-      "How many numbers describe a symbol on its way through the model: d_model. Must be a multiple of the heads."},
-     2, 8192));
-  fields.push_back(integer<[](RunSpec& s) -> int32_t& { return s.model.heads; }>(
+  fields.push_back(integer<member<&ModelConfig::d_model>>(
+      {"model.d_model", "width", "features",
+       "How many numbers describe a symbol on its way through the model: d_model. Must be a multiple of the heads."},
+      2, 8192));
+  fields.push_back(integer<member<&ModelConfig::heads>>(
       {"model.heads", "heads", "", "Into how many parallel attentions the width is cut."}, 1, 128));
-  fields.push_back(integer<[](RunSpec& s) -> int32_t& { return s.model.feed_forward; }>(
+  fields.push_back(integer<member<&ModelConfig::feed_forward>>(
       {"model.feed_forward", "feed-forward", "features",
        "Width of the hidden layer of each feed-forward network; four times the width is usual."},
       1, 65536));
@@ -207,133 +199,113 @@ void add_shape_fields(std::vector<Field>& fields) {
 }
 
 void add_part_fields(std::vector<Field>& fields) {
-  fields.push_back(choice<[](RunSpec& s) -> InitRule& { return s.model.init; },
-                          [](InitRule rule) { return kInitRules[static_cast<size_t>(rule)]; },
-                          [](std::string_view name) { return enum_from<InitRule>(kInitRules, name); }>(
+  fields.push_back(choice_of<member<&ModelConfig::init>, kInitRules>(
       {"model.init", "init", "",
        "How the weights start. xavier fits each matrix's size; theory is the setting of Xiong et al. (2020) with "
        "silent attention; normal002 is a fixed spread of 0.02, as in BERT; fixup and t-fixup shrink them with "
        "depth, for models without norms; looklinear makes each feed-forward network start as a linear map; b2t "
-       "shrinks every matrix of the layers by the root of their number."},
-      all(kInitRules)));
-  fields.push_back(choice<[](RunSpec& s) -> Activation& { return s.model.activation; },
-                          [](Activation a) { return kActivations[static_cast<size_t>(a)]; },
-                          [](std::string_view name) { return enum_from<Activation>(kActivations, name); }>(
-      {"model.activation", "activation", "", "The nonlinearity inside the feed-forward networks."},
-      all(kActivations)));
-  fields.push_back(flag<[](RunSpec& s) -> bool& {
-    return s.model.gated;
-  }>({"model.gated", "gated feed-forward", "",
-      "The hidden layer is a product of two: the activation of one matrix's output times that of another "
-      "(SwiGLU with silu, GeGLU with gelu). It has half as many weights again; two thirds of the hidden width "
-      "make up for them."}));
-  fields.push_back(choice<[](RunSpec& s) -> Biases& { return s.model.biases; },
-                          [](Biases b) { return kBiases[static_cast<size_t>(b)]; },
-                          [](std::string_view name) { return enum_from<Biases>(kBiases, name); }>(
+       "shrinks every matrix of the layers by the root of their number."}));
+  fields.push_back(choice_of<member<&ModelConfig::activation>, kActivations>(
+      {"model.activation", "activation", "", "The nonlinearity inside the feed-forward networks."}));
+  fields.push_back(flag<member<&ModelConfig::gated>>(
+      {"model.gated", "gated feed-forward", "",
+       "The hidden layer is a product of two: the activation of one matrix's output times that of another "
+       "(SwiGLU with silu, GeGLU with gelu). It has half as many weights again; two thirds of the hidden width "
+       "make up for them."}));
+  fields.push_back(choice_of<member<&ModelConfig::biases>, kBiases>(
       {"model.biases", "biases", "",
        "Which matrices of the layers have a bias: every one, only those of queries, keys and values, only those "
-       "of the feed-forward networks, none, or only those of attention."},
-      all(kBiases)));
-  fields.push_back(choice<[](RunSpec& s) -> Positions& { return s.model.positions; },
-                          [](Positions p) { return row_of(p).name; }, positions_from>(
+       "of the feed-forward networks, none, or only those of attention."}));
+  fields.push_back(choice<member<&ModelConfig::positions>, [](Positions p) { return row_of(p).name; },
+                          positions_from>(
       {"model.positions", "positions", "",
        "How the model is told the place of a symbol in the sequence. relative, for a decoder, adds nothing to the "
        "symbols: attention is told how far back each one is. rotary adds nothing either: queries and keys turn with "
        "their place, so that attention compares distances."},
       position_names()));
-  fields.push_back(flag<[](RunSpec& s) -> bool& { return s.model.tied_output; }>(
+  fields.push_back(flag<member<&ModelConfig::tied_output>>(
       {"model.tied", "tied output", "",
        "The output layer reuses the embedding table instead of a matrix of its own."}));
-  fields.push_back(flag<[](RunSpec& s) -> bool& {
-    return s.model.masked_head;
-  }>({"model.masked_head", "masked symbol head", "",
-      "Before an encoder's output layer come a matrix, the activation and a norm, and every symbol has a bias, "
-      "as in BERT."}));
-  fields.push_back(choice<[](RunSpec& s) -> Pooling& { return s.model.pooling; },
-                          [](Pooling p) { return kPoolings[static_cast<size_t>(p)]; },
-                          [](std::string_view name) { return enum_from<Pooling>(kPoolings, name); }>(
+  fields.push_back(flag<member<&ModelConfig::masked_head>>(
+      {"model.masked_head", "masked symbol head", "",
+       "Before an encoder's output layer come a matrix, the activation and a norm, and every symbol has a bias, "
+       "as in BERT."}));
+  fields.push_back(choice_of<member<&ModelConfig::pooling>, kPoolings>(
       {"model.pooling", "pooling", "",
        "What a classifier reads the class off: the state of the first position, as BERT does, or the mean "
-       "over all positions."},
-      all(kPoolings)));
-  fields.push_back(flag<[](RunSpec& s) -> bool& { return s.model.shared_embedding; }>(
+       "over all positions."}));
+  fields.push_back(flag<member<&ModelConfig::shared_embedding>>(
       {"model.shared_embedding", "shared embedding", "",
        "Encoder and decoder read one embedding table; off, each has its own."}));
-  fields.push_back(flag<[](RunSpec& s) -> bool& { return s.model.output_projection; }>(
+  fields.push_back(flag<member<&ModelConfig::output_projection>>(
       {"model.output_projection", "output projection", "",
        "Attention ends in a matrix that mixes its heads. The theory setting has none."}));
 }
 
 void add_transfer_fields(std::vector<Field>& fields) {
-  fields.push_back(choice<[](RunSpec& s) -> Transfer& { return s.model.transfer; },
-                          [](Transfer t) { return kTransfers[static_cast<size_t>(t)]; },
-                          [](std::string_view name) { return enum_from<Transfer>(kTransfers, name); }>(
+  fields.push_back(choice_of<member<&ModelConfig::transfer>, kTransfers>(
       {"model.transfer", "transfer", "",
        "How start and steps follow the size of the model, so that a learning rate that was best for the base "
        "serves this one too. mup minds its width; depth-mup its layers too, with branches and rates divided by "
        "their root; completep divides branches by the layers and leaves the rate. The base is model.base_width and "
-       "model.base_layers."},
-      all(kTransfers)));
-  fields.push_back(integer<[](RunSpec& s) -> int32_t& { return s.model.base_width; }>(
+       "model.base_layers."}));
+  fields.push_back(integer<member<&ModelConfig::base_width>>(
       {"model.base_width", "base width", "features",
        "The width of the model that model.transfer starts from: as wide as this, nothing changes."},
       1, 65536));
-  fields.push_back(integer<[](RunSpec& s) -> int32_t& { return s.model.base_layers; }>(
+  fields.push_back(integer<member<&ModelConfig::base_layers>>(
       {"model.base_layers", "base layers", "",
        "The layers of the model that model.transfer starts from: as deep as this, nothing changes."},
       1, 1024));
 }
 
 void add_number_fields(std::vector<Field>& fields) {
-  fields.push_back(real<[](RunSpec& s) -> float& { return s.model.init_scale; }>(
+  fields.push_back(real<member<&ModelConfig::init_scale>>(
       {"model.init_scale", "init scale", "",
        "The matrices of attention and feed-forward networks start so many times as large as the rule says."},
       0, 1000));
-  fields.push_back(real<[](RunSpec& s) -> float& { return s.model.eps; }>(
+  fields.push_back(real<member<&ModelConfig::eps>>(
       {"model.eps", "norm epsilon", "", "Added to the variance inside each norm, against division by zero."},
       0, 1));
-  fields.push_back(flag<[](RunSpec& s) -> bool& {
-    return s.model.gain_offset;
-  }>({"model.gain_offset", "gains from 1", "",
-      "A norm's gain is stored as what it has beyond 1 (Gemma), so that weight decay draws it to 1 and not to 0."}));
-  fields.push_back(real<[](RunSpec& s) -> float& { return s.model.embedding_scale; }>(
+  fields.push_back(flag<member<&ModelConfig::gain_offset>>(
+      {"model.gain_offset", "gains from 1", "",
+       "A norm's gain is stored as what it has beyond 1 (Gemma), so that weight decay draws it to 1 and not to 0."}));
+  fields.push_back(real<member<&ModelConfig::embedding_scale>>(
       {"model.embedding_scale", "embedding scale", "",
        "What the rows of the embedding table are multiplied by. 0 is the root of the width."},
       0, 1000));
-  fields.push_back(integer<[](RunSpec& s) -> int32_t& {
-    return s.model.embedding_width;
-  }>({"model.embedding_width", "embedding width", "features",
-      "How wide the rows of the embedding table are; a matrix makes them as wide as the model, and another the "
-      "last states as wide as they (OPT-350m). 0 is the width of the model, without the matrices."},
-     0, 8192));
-  fields.push_back(integer<[](RunSpec& s) -> int32_t& {
-    return s.model.token_types;
-  }>({"model.token_types", "token types", "",
-      "How many kinds of symbols have a learned vector of their kind added, as the two sentences of BERT. "
-      "What follows the [SEP] of a published tokenizer is of the next kind; all else is of the first. 0 is none."},
-     0, 16));
-  fields.push_back(real<[](RunSpec& s) -> float& { return s.model.logit_cap; }>(
+  fields.push_back(integer<member<&ModelConfig::embedding_width>>(
+      {"model.embedding_width", "embedding width", "features",
+       "How wide the rows of the embedding table are; a matrix makes them as wide as the model, and another the "
+       "last states as wide as they (OPT-350m). 0 is the width of the model, without the matrices."},
+      0, 8192));
+  fields.push_back(integer<member<&ModelConfig::token_types>>(
+      {"model.token_types", "token types", "",
+       "How many kinds of symbols have a learned vector of their kind added, as the two sentences of BERT. "
+       "What follows the [SEP] of a published tokenizer is of the next kind; all else is of the first. 0 is none."},
+      0, 16));
+  fields.push_back(real<member<&ModelConfig::logit_cap>>(
       {"model.logit_cap", "logit cap", "",
        "Bends the logits with a tanh, so that none exceeds this (Gemma 2). 0 is no cap."},
       0, 1000));
-  fields.push_back(real<[](RunSpec& s) -> float& { return s.model.adanorm_scale; }>(
+  fields.push_back(real<member<&ModelConfig::adanorm_scale>>(
       {"model.adanorm_scale", "AdaNorm C", "", "adanorm multiplies its output by C (1 - k y)."}, 0, 100));
-  fields.push_back(real<[](RunSpec& s) -> float& { return s.model.adanorm_slope; }>(
+  fields.push_back(real<member<&ModelConfig::adanorm_slope>>(
       {"model.adanorm_slope", "AdaNorm k", "", "adanorm: how much less it lets large values through."}, 0,
       1));
-  fields.push_back(real<[](RunSpec& s) -> float& { return s.model.dyt_alpha; }>(
+  fields.push_back(real<member<&ModelConfig::dyt_alpha>>(
       {"model.dyt_alpha", "DyT alpha", "",
        "dyt and derf: where the learned slope inside the tanh or the erf starts."},
       0, 100));
-  fields.push_back(real<[](RunSpec& s) -> float& { return s.model.dropout_residual; }>(
+  fields.push_back(real<member<&ModelConfig::dropout_residual>>(
       {"model.dropout_residual", "dropout", "",
        "Share of each branch's output that is set to zero at random in training."},
       0, 0.99));
-  fields.push_back(real<[](RunSpec& s) -> float& { return s.model.dropout_attention; }>(
+  fields.push_back(real<member<&ModelConfig::dropout_attention>>(
       {"model.dropout_attention", "attention dropout", "",
        "Share of the attention weights that is set to zero at random."},
       0, 0.99));
-  fields.push_back(real<[](RunSpec& s) -> float& { return s.model.dropout_activation; }>(
+  fields.push_back(real<member<&ModelConfig::dropout_activation>>(
       {"model.dropout_activation", "activation dropout", "",
        "Share of the feed-forward hidden layer that is set to zero at random."},
       0, 0.99));
@@ -350,28 +322,28 @@ void add_model_fields(std::vector<Field>& fields) {
 }
 
 void add_attention_fields(std::vector<Field>& fields) {
-  fields.push_back(integer<[](RunSpec& s) -> int32_t& { return s.model.attention.head_width; }>(
+  fields.push_back(integer<member<&AttentionConfig::head_width>>(
       {"model.head_width", "head width", "features",
        "How many numbers a head's queries and keys have. 0 cuts the width evenly among the heads."},
       0, 1024));
-  fields.push_back(integer<[](RunSpec& s) -> int32_t& { return s.model.attention.kv_heads; }>(
+  fields.push_back(integer<member<&AttentionConfig::kv_heads>>(
       {"model.kv_heads", "heads of keys", "",
        "How many heads of keys and values there are; the heads of queries share them evenly (grouped-query "
        "attention). 0 gives every head its own."},
       0, 128));
-  fields.push_back(real<[](RunSpec& s) -> float& { return s.model.attention.scale; }>(
+  fields.push_back(real<member<&AttentionConfig::scale>>(
       {"model.attention_scale", "attention scale", "",
        "What the scores of attention are multiplied by. 0 is one over the root of the head width."},
       0, 100));
-  fields.push_back(real<[](RunSpec& s) -> float& { return s.model.attention.cap; }>(
+  fields.push_back(real<member<&AttentionConfig::cap>>(
       {"model.attention_cap", "attention cap", "",
        "Bends the scores of attention with a tanh, so that none exceeds this (Gemma 2). 0 is no cap."},
       0, 1000));
-  fields.push_back(integer<[](RunSpec& s) -> int32_t& { return s.model.attention.window; }>(
+  fields.push_back(integer<member<&AttentionConfig::window>>(
       {"model.attention_window", "attention window", "symbols",
        "A decoder's symbol attends to this many symbols, the last of which is itself. 0 is all before it."},
       0, 4096));
-  fields.push_back(text<[](RunSpec& s) -> std::string& { return s.model.attention.pattern; }>(
+  fields.push_back(text<member<&AttentionConfig::pattern>>(
       {"model.attention_pattern", "window pattern", "",
        "Which layers have the window, a letter a layer and from the start again: w has it, f sees all. wf is "
        "Gemma 2's, wwwwwf Gemma 3's; nothing gives all of them the window."}));
@@ -389,29 +361,28 @@ Field milestones_field() {
 }
 
 void add_schedule_fields(std::vector<Field>& fields) {
-  fields.push_back(real<[](RunSpec& s) -> float& { return s.train.schedule.peak; }>(
+  fields.push_back(real<member<&Schedule::peak>>(
       {"train.lr", "learning rate", "", "Size of each update; with warm-up, the rate at its end.", true}, 0,
       100));
-  fields.push_back(integer<[](RunSpec& s) -> int32_t& { return s.train.schedule.warmup; }>(
+  fields.push_back(integer<member<&Schedule::warmup>>(
       {"train.warmup", "warm-up", "steps",
        "Over so many steps the learning rate grows evenly from zero to its peak. 0 starts at full rate.",
        true},
       0, 100000));
-  fields.push_back(choice<[](RunSpec& s) -> Schedule::Kind& { return s.train.schedule.kind; },
-                          [](Schedule::Kind kind) { return to_string(kind); },
+  fields.push_back(choice<member<&Schedule::kind>, [](Schedule::Kind kind) { return to_string(kind); },
                           [](std::string_view name) { return schedule_from(name); }>(
       {"train.schedule", "schedule", "", "What the learning rate does after warm-up.", true},
       names_of(kSchedules)));
-  fields.push_back(integer<[](RunSpec& s) -> int32_t& { return s.train.schedule.reference; }>(
+  fields.push_back(integer<member<&Schedule::reference>>(
       {"train.reference", "decay from", "step",
        "The inverse square root schedule starts to decay here, or at the end of warm-up if that is later.",
        true},
       1, kMostSteps));
-  fields.push_back(integer<[](RunSpec& s) -> int32_t& { return s.train.schedule.end; }>(
-      {"train.decay_end", "decay to zero at", "step",
-       "The linear and the cosine schedule reach zero at this step.", true},
-      1, kMostSteps));
-  fields.push_back(real<[](RunSpec& s) -> float& { return s.train.schedule.factor; }>(
+  fields.push_back(
+      integer<member<&Schedule::end>>({"train.decay_end", "decay to zero at", "step",
+                                       "The linear and the cosine schedule reach zero at this step.", true},
+                                      1, kMostSteps));
+  fields.push_back(real<member<&Schedule::factor>>(
       {"train.decay_factor", "decay factor", "",
        "The step schedule multiplies the rate by it at each milestone.", true},
       0, 1));
@@ -419,7 +390,7 @@ void add_schedule_fields(std::vector<Field>& fields) {
 }
 
 void add_optimizer_fields(std::vector<Field>& fields) {
-  fields.push_back(choice<[](RunSpec& s) -> Optimizer& { return s.train.optimizer; },
+  fields.push_back(choice<member<&TrainConfig::optimizer>,
                           [](Optimizer optimizer) { return to_string(optimizer); },
                           [](std::string_view name) { return optimizer_from(name); }>(
       {"train.optimizer", "optimizer", "",
@@ -429,37 +400,37 @@ void add_optimizer_fields(std::vector<Field>& fields) {
        "that of its authors' code. muon makes the momentum of each matrix of the layers orthogonal, so that "
        "no direction is left behind, and treats everything else as adamw does."},
       names_of(kOptimizers)));
-  fields.push_back(real<[](RunSpec& s) -> float& { return s.train.beta1; }>(
+  fields.push_back(real<member<&TrainConfig::beta1>>(
       {"train.beta1", "beta 1", "", "Adam: how much of the running mean of the gradient is kept each step.",
        true},
       0, 0.999999));
-  fields.push_back(real<[](RunSpec& s) -> float& { return s.train.beta2; }>(
+  fields.push_back(real<member<&TrainConfig::beta2>>(
       {"train.beta2", "beta 2", "",
        "Adam: how much of the running mean of the squared gradient is kept each step.", true},
       0, 0.999999));
-  fields.push_back(real<[](RunSpec& s) -> float& { return s.train.eps; }>(
+  fields.push_back(real<member<&TrainConfig::eps>>(
       {"train.eps", "Adam epsilon", "",
        "Adam: added to the divisor; tiny gradients below it make no large updates.", true},
       0, 1));
-  fields.push_back(flag<[](RunSpec& s) -> bool& { return s.train.bias_correction; }>(
+  fields.push_back(flag<member<&TrainConfig::bias_correction>>(
       {"train.bias_correction", "bias correction", "",
        "Adam and AdamW: the running means, which start at zero, are divided by what they have seen so far. "
        "Without it the first steps are too large when beta 2 is near 1.",
        true}));
-  fields.push_back(real<[](RunSpec& s) -> float& { return s.train.momentum; }>(
+  fields.push_back(real<member<&TrainConfig::momentum>>(
       {"train.momentum", "momentum", "", "Momentum: how much of the last update is carried into the next.",
        true},
       0, 0.999999));
-  fields.push_back(real<[](RunSpec& s) -> float& { return s.train.weight_decay; }>(
+  fields.push_back(real<member<&TrainConfig::weight_decay>>(
       {"train.weight_decay", "weight decay", "",
        "Share of every weight, times the rate, that is taken away each step; adam adds that share to the "
        "gradient instead.",
        true},
       0, 100));
-  fields.push_back(real<[](RunSpec& s) -> float& { return s.train.clip; }>(
+  fields.push_back(real<member<&TrainConfig::clip>>(
       {"train.clip", "gradient clip", "", "A gradient longer than this is shortened to it. 0 is off.", true},
       0, 1e9));
-  fields.push_back(real<[](RunSpec& s) -> float& { return s.train.label_smoothing; }>(
+  fields.push_back(real<member<&TrainConfig::label_smoothing>>(
       {"train.label_smoothing", "label smoothing", "",
        "Share of the target's probability that is spread evenly over all symbols.", true},
       0, 0.99));
@@ -485,21 +456,20 @@ Field data_name_field() {
 }  // namespace
 
 void add_train_fields(std::vector<Field>& fields) {
-  fields.push_back(integer<[](RunSpec& s) -> int32_t& { return s.train.batch; }>(
+  fields.push_back(integer<member<&TrainConfig::batch>>(
       {"train.batch", "batch", "sequences", "How many sequences each step learns from."}, 1, 4096));
-  fields.push_back(integer<[](RunSpec& s) -> int32_t& { return s.train.steps; }>(
+  fields.push_back(integer<member<&TrainConfig::steps>>(
       {"train.steps", "steps", "", "After so many updates training rests.", true}, 1, kMostSteps));
-  fields.push_back(file<[](RunSpec& s) -> std::string& {
-    return s.train.init_from;
-  }>({"train.init_from", "start from", "",
-      "A saved run of the same sizes, whose weights this one starts with, by name: fine-tuning. Empty starts afresh."}));
-  fields.push_back(flag<[](RunSpec& s) -> bool& { return s.train.reuse_gradients; }>(
+  fields.push_back(file<member<&TrainConfig::init_from>>(
+      {"train.init_from", "start from", "",
+       "A saved run of the same sizes, whose weights this one starts with, by name: fine-tuning. Empty starts afresh."}));
+  fields.push_back(flag<member<&TrainConfig::reuse_gradients>>(
       {"train.reuse_gradients", "reuse gradients", "",
        "Gradients of activations give their memory to later ones, and cannot be looked at after the step. "
        "The same numbers in less memory. Only on the CPU: a GPU computes gradients side by side."}));
   add_schedule_fields(fields);
   add_optimizer_fields(fields);
-  fields.push_back(integer<[](RunSpec& s) -> int32_t& { return s.train.critical_every; }>(
+  fields.push_back(integer<member<&TrainConfig::critical_every>>(
       {"train.critical_every", "critical rate", "steps apart",
        "Measures the learning rate at which the step would no longer lower the loss of its own batch. Six "
        "forward passes on a copy each time, about two steps; every 10 steps, a fifth more time. 0 is off. No "
@@ -509,31 +479,30 @@ void add_train_fields(std::vector<Field>& fields) {
 }
 
 void add_data_fields(std::vector<Field>& fields) {
-  fields.push_back(source<[](RunSpec& s) -> std::string& { return s.data.text_path; }, kText, true>(
+  fields.push_back(source<member<&DataSpec::text_path>, kText, true>(
       {"data.text", "text file", "",
        "A UTF-8 text file to learn from; leave empty for the built-in sentences."}));
-  fields.push_back(source<[](RunSpec& s) -> std::string& { return s.data.labels_path; }, kLabels>(
+  fields.push_back(source<member<&DataSpec::labels_path>, kLabels>(
       {"data.labels", "labelled texts", "",
        "A UTF-8 file of texts to classify, one label and text a line with a tab between, for an encoder."}));
-  fields.push_back(file<[](RunSpec& s) -> std::string& { return s.data.valid_path; }>(
+  fields.push_back(file<member<&DataSpec::valid_path>>(
       {"data.valid", "validation file", "",
        "Pairs, labelled texts or trees to validate on; empty takes the end of the training file."}));
-  fields.push_back(file<[](RunSpec& s) -> std::string& { return s.data.tokenizer_path; }>(
+  fields.push_back(file<member<&DataSpec::tokenizer_path>>(
       {"data.tokenizer", "tokenizer", "",
        "What cuts the data into tokens, where they are not its characters or words."}));
   fields.push_back(data_name_field());
-  fields.push_back(flag<[](RunSpec& s) -> bool& {
-    return s.data.consecutive;
-  }>({"data.consecutive", "consecutive", "",
-      "Each row of a batch goes on where it ended in the step before, instead of anywhere in the text; a memory "
-      "needs it."}));
-  fields.push_back(integer<[](RunSpec& s) -> uint64_t& { return s.data.data_seed; }>(
+  fields.push_back(flag<member<&DataSpec::consecutive>>(
+      {"data.consecutive", "consecutive", "",
+       "Each row of a batch goes on where it ended in the step before, instead of anywhere in the text; a memory "
+       "needs it."}));
+  fields.push_back(integer<member<&DataSpec::data_seed>>(
       {"data.seed", "data seed", "",
        "Which of the endless built-in texts, made-up labels or treebanks, or sets of drawn digits is used."},
       0, 9007199254740992.0));
-  fields.push_back(text<[](RunSpec& s) -> std::string& { return s.name; }>(
+  fields.push_back(text<member<&RunSpec::name>>(
       {"run.name", "name", "", "What the run is called; empty names it after its settings.", true}));
-  fields.push_back(integer<[](RunSpec& s) -> uint64_t& { return s.seed; }>(
+  fields.push_back(integer<member<&RunSpec::seed>>(
       {"run.seed", "seed", "",
        "Decides all chance: initial weights, batches, dropout. Runs with one seed differ only by their "
        "settings."},

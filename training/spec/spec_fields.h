@@ -43,12 +43,34 @@ const auto& peek(const RunSpec& spec) {
     return At(const_cast<RunSpec&>(spec));  // the accessors only name a member
 }
 
-/// The accessor of a member of an add-on's settings of the model, of_model<&ImageConfig::window>, or of the data.
+/// The accessors of a member: member<&TrainConfig::clip> of a part of the specification, member<&ImageConfig::window> of an
+/// add-on's settings of the model, of_data<&ImageData::images> and of_train of its settings of data and of training.
 template <typename T, typename Value>
 T owner_of(Value T::*);
+template <typename T, typename Spec>
+auto& part_of(Spec& spec) {
+  if constexpr (std::is_same_v<T, RunSpec>)
+    return spec;
+  else if constexpr (std::is_same_v<T, ModelConfig>)
+    return spec.model;
+  else if constexpr (std::is_same_v<T, AttentionConfig>)
+    return spec.model.attention;
+  else if constexpr (std::is_same_v<T, TrainConfig>)
+    return spec.train;
+  else if constexpr (std::is_same_v<T, Schedule>)
+    return spec.train.schedule;
+  else if constexpr (std::is_same_v<T, DataSpec>)
+    return spec.data;
+  else
+    return spec.model.template of<T>();
+}
 template <auto Member>
-constexpr auto of_model = [](auto& spec) -> auto& {
-  return spec.model.template of<decltype(owner_of(Member))>().*Member;
+constexpr auto member = [](auto& spec) -> auto& {
+  return part_of<decltype(owner_of(Member))>(spec).*Member;
+};
+template <auto Member>
+constexpr auto of_train = [](auto& spec) -> auto& {
+  return spec.train.added.template of<decltype(owner_of(Member))>().*Member;
 };
 template <auto Member>
 constexpr auto of_data = [](auto& spec) -> auto& {
@@ -66,13 +88,15 @@ void insert_behind(std::vector<Field>& fields, std::string_view key, const std::
 #undef SETTINGS
 
 template <auto At>
+void set_integer(RunSpec& spec, std::string_view text) {
+  int64_t value = 0;
+  if (parse_integer(text, value)) At(spec) = static_cast<std::decay_t<decltype(At(spec))>>(value);
+}
+template <auto At>
 Field integer(const FieldWords& words, double low, double high) {
   Field field = field_of(FieldType::Integer, words, low, high);
   field.get = [](const RunSpec& spec) { return std::to_string(peek<At>(spec)); };
-  field.set = [](RunSpec& spec, std::string_view text) {
-    int64_t value = 0;
-    if (parse_integer(text, value)) At(spec) = static_cast<std::decay_t<decltype(At(spec))>>(value);
-  };
+  field.set = set_integer<At>;
   return field;
 }
 
@@ -129,16 +153,6 @@ inline Field read_if(bool (*read)(const RunSpec&), std::string_view because, Fie
   return field;
 }
 
-/// For enumerations whose values count up from zero in the order of their names.
-template <typename Enum, size_t N>
-Enum enum_from(const std::string_view (&names)[N], std::string_view name) {
-  return static_cast<Enum>(std::find(names, names + N, name) - names);
-}
-template <size_t N>
-std::vector<std::string_view> all(const std::string_view (&names)[N]) {
-  return {names, names + N};
-}
-
 /// From and To translate between the choice's name and the value.
 template <auto At, auto To, auto From>
 Field choice(const FieldWords& words, std::vector<std::string_view> choices) {
@@ -147,6 +161,16 @@ Field choice(const FieldWords& words, std::vector<std::string_view> choices) {
   field.get = [](const RunSpec& spec) { return std::string(To(peek<At>(spec))); };
   field.set = [](RunSpec& spec, std::string_view name) { At(spec) = From(trimmed(name)); };
   return field;
+}
+
+/// A choice of an enumeration whose values count up from zero in the order of their names.
+template <auto At, const auto& kNames>
+Field choice_of(const FieldWords& words) {
+  using Enum = std::decay_t<decltype(At(std::declval<RunSpec&>()))>;
+  return choice<At, [](Enum value) { return kNames[static_cast<size_t>(value)]; },
+                [](std::string_view name) {
+                  return static_cast<Enum>(std::ranges::find(kNames, name) - std::begin(kNames));
+                }>(words, {std::begin(kNames), std::end(kNames)});
 }
 
 }  // namespace normscope

@@ -82,7 +82,9 @@ class ClipHeads : public Part {
              .wk = r_.tape.parameter(n + ".wk"),
              .bq = bias("q"),
              .bk = bias("k")},
-            {.heads = read.heads, .shared = kv_heads(r_.config) < read.heads});
+            {.tau = r_.options.added.of<QkClipConfig>().largest,
+             .heads = read.heads,
+             .shared = kv_heads(r_.config) < read.heads});
   }
 
  private:
@@ -90,7 +92,7 @@ class ClipHeads : public Part {
 };
 
 std::unique_ptr<Part> record_clip(Recorder& recorder) {
-  if (!recorder.options.qk_clip) return nullptr;
+  if (!(recorder.options.added.of<QkClipConfig>().largest > 0)) return nullptr;
   return std::make_unique<ClipHeads>(recorder);
 }
 

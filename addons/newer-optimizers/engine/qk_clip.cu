@@ -2,8 +2,8 @@
 // launch takes the largest of all blocks of a head. The clip: a thread works on one number of a matrix or bias.
 #include <cmath>
 
-#include "engine/cuda/device.cuh"
 #include "addons/newer-optimizers/engine/qk_clip.h"
+#include "engine/cuda/device.cuh"
 
 namespace normscope::cuda {
 namespace qk_clip {
@@ -85,12 +85,12 @@ void measure(const Call& c, Context& context) {
 struct ScaleHeads {
   float* w;
   const float* largest;
-  const StepInputs* step;
+  float tau;
   uint32_t cols, width;
   bool whole;
   __device__ void operator()(uint32_t i) const {
-    const float most = largest[i % cols / width], tau = step->qk_clip;
-    if (!(tau > 0 && most > tau)) return;
+    const float most = largest[i % cols / width];
+    if (!(most > tau)) return;
     const double gamma = static_cast<double>(tau) / static_cast<double>(most);
     w[i] *= static_cast<float>(whole ? gamma : sqrt(gamma));
   }
@@ -102,8 +102,9 @@ void clip(const Call& c, Context& context) {
     const Tensor& of = c.in[k];
     if (!of || (spec.shared && (k == 2 || k == 4))) continue;
     const auto cols = static_cast<uint32_t>(of.shape.cols());
-    launch(context, for_each<ScaleHeads>, elementwise(of.shape.size()), of.shape.size(),
-           ScaleHeads{of.p, c.in[0].p, c.step, cols, cols / static_cast<uint32_t>(spec.heads), spec.shared});
+    launch(
+        context, for_each<ScaleHeads>, elementwise(of.shape.size()), of.shape.size(),
+        ScaleHeads{of.p, c.in[0].p, spec.tau, cols, cols / static_cast<uint32_t>(spec.heads), spec.shared});
   }
 }
 

@@ -19,8 +19,14 @@ struct LargestLogitSpec {
   double scale_of(int64_t width) const { return AttentionSpec{.scale = scale}.scale_of(width); }
 };
 
+struct QkClipConfig {
+  float largest = 0;  ///< tau: the largest logit that a head keeps; 0: off
+  bool operator==(const QkClipConfig&) const = default;
+};
+
 struct QkClipSpec {
   static constexpr OpKind kOp = OpKind::QkClip;
+  float tau = 1;
   int32_t heads = 1;    ///< of queries
   bool shared = false;  ///< several of them read one head of keys
   friend bool operator==(const QkClipSpec&, const QkClipSpec&) = default;
@@ -37,8 +43,8 @@ struct ClippedMatrices {
   ValueId wq = kNone, wk = kNone, bq = kNone, bk = kNone;
 };
 
-/// Asks for the clip behind the optimizer's update (Kimi Team 2025, Kimi K2, arXiv 2507.20534), with
-/// StepInputs::qk_clip as tau; where a head's largest logit S is above it,
+/// Asks for the clip behind the optimizer's update (Kimi Team 2025, Kimi K2, arXiv 2507.20534); where
+/// a head's largest logit S is above tau,
 ///   W_Q and b_Q of the head  *=  sqrt(tau / S),  W_K and b_K of the head  *=  sqrt(tau / S)
 /// Where several heads of queries share one of keys, keys stay, and W_Q and b_Q of the head *= tau / S: as the paper
 /// treats the part of the keys that all heads share, so that no head's clip reaches another. Other heads keep their bits.

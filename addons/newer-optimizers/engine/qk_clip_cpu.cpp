@@ -71,11 +71,11 @@ void scale_columns(const Tensor& of, int64_t heads, int64_t h, float factor) {
   }
 }
 
-void clip_head(const Call& call, const StepInputs& step, int64_t h, Scratch) noexcept {
+void clip_head(const Call& call, const StepInputs&, int64_t h, Scratch) noexcept {
   const QkClipSpec spec = call.attributes.as<QkClipSpec>();
   const float largest = call.in[0].p[h];
-  if (!(step.qk_clip > 0 && largest > step.qk_clip)) return;
-  const double gamma = static_cast<double>(step.qk_clip) / static_cast<double>(largest);
+  if (!(largest > spec.tau)) return;
+  const double gamma = static_cast<double>(spec.tau) / static_cast<double>(largest);
   const float factor = static_cast<float>(spec.shared ? gamma : __builtin_sqrt(gamma));
   scale_columns(call.in[1], spec.heads, h, factor);
   scale_columns(call.in[3], spec.heads, h, factor);

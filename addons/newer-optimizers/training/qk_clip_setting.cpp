@@ -21,12 +21,11 @@ bool clips_any(const RunSpec& s) {
 }  // namespace
 
 void add_qk_clip_setting(std::vector<Field>& fields) {
-  Field field = real<[](RunSpec& s) -> float& {
-    return s.train.qk_clip;
-  }>({"train.qk_clip", "QK-clip", "",
-      "After each step the queries and keys of a head whose largest logit of the batch was above this are scaled "
-      "down to it. 0 is off."},
-     0, 1e9);
+  Field field = real<of_train<&QkClipConfig::largest>>(
+      {"train.qk_clip", "QK-clip", "",
+       "After each step the queries and keys of a head whose largest logit of the batch was above this are scaled "
+       "down to it. 0 is off."},
+      0, 1e9);
   field = read_if(attends, "model.architecture", field, "a transformer");
   field = read_if(has_plain_scores, "model.positions", field, "another than relative");
   insert_behind(fields, "train.clip",

@@ -5,8 +5,8 @@
 #include "engine/core/error.h"
 #include "engine/model/recorder.h"
 #include "engine/model/residual.h"
-#include "engine/ops/activations/activations.h"
 #include "engine/ops/affine/affine.h"
+#include "engine/ops/elementwise.h"
 
 namespace normscope {
 namespace {

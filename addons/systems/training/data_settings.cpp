@@ -14,19 +14,16 @@ bool reads_trees(const RunSpec& s) { return s.data.name == kTreebank; }
 
 /// Sets what a memory needs too; model.positions and data.consecutive follow it and have the last word.
 Field memory_field() {
+  constexpr auto kMemory = member<&ModelConfig::memory>;
   Field field =
-      field_of(FieldType::Integer,
-               {"model.memory", "memory", "symbols",
-                "How many symbols before the row a decoder still sees, as the states that each layer "
-                "had for them; nothing is learned through them (Transformer-XL). It needs relative "
-                "positions and consecutive text, and asks for both. 0 is none."},
-               0, kMostMemory);
-  field.get = [](const RunSpec& spec) { return std::to_string(spec.model.memory); };
+      integer<kMemory>({"model.memory", "memory", "symbols",
+                        "How many symbols before the row a decoder still sees, as the states that each layer "
+                        "had for them; nothing is learned through them (Transformer-XL). It needs relative "
+                        "positions and consecutive text, and asks for both. 0 is none."},
+                       0, kMostMemory);
   field.set = [](RunSpec& spec, std::string_view text) {
-    int64_t value = 0;
-    if (!parse_integer(text, value)) return;
-    spec.model.memory = static_cast<int32_t>(value);
-    if (value == 0) return;
+    set_integer<kMemory>(spec, text);
+    if (spec.model.memory == 0) return;
     spec.model.positions = Positions::Relative;
     spec.data.consecutive = true;
   };

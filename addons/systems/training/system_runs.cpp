@@ -15,7 +15,7 @@ bool convolves(const RunSpec& spec) { return spec.model.architecture == Architec
 
 template <auto Member>
 Field image_field(const FieldWords& words, double high) {
-  return read_if(convolves, "model.architecture", integer<of_model<Member>>(words, 1, high));
+  return read_if(convolves, "model.architecture", integer<member<Member>>(words, 1, high));
 }
 
 void fit_images(ModelConfig& model, const Task& task) {

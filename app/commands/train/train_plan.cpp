@@ -52,7 +52,6 @@ Exit profile_all(std::vector<Job>& jobs) {
     inputs.beta2 = train.beta2;
     inputs.eps = train.eps;
     inputs.clip = train.clip;
-    inputs.qk_clip = train.qk_clip;
     inputs.momentum = train.momentum;
     inputs.label_smoothing = train.label_smoothing;
     set_dropout(inputs, job.run->spec().model);

@@ -5,8 +5,8 @@
 #include "catch.hpp"
 #include "engine/cpu/kernel.h"
 #include "engine/cpu/tails.h"
-#include "engine/ops/activations/activations.h"
 #include "engine/ops/dropout/dropout.h"
+#include "engine/ops/elementwise.h"
 #include "engine/ops/layer_norm/layer_norm.h"
 #include "engine/ops/linear/linear.h"
 

@@ -23,9 +23,9 @@ struct TinyOptions {
   Activation activation = Activation::Relu;
   bool probes = true, row_weights = false, clip = false;
   bool reuse_bytes = false;
-  int32_t classes = 0;  ///< > 0: an encoder that classifies by the mean over its positions
-  float dropout = 0;    ///< all three kinds
-  bool qk_clip = false;
+  int32_t classes = 0;       ///< > 0: an encoder that classifies by the mean over its positions
+  float dropout = 0;         ///< all three kinds
+  AddedSettings added = {};  ///< of RecordOptions
   Optimizer optimizer = Optimizer::Adam;
   int threads = 1;
   uint64_t seed = 7;
@@ -71,8 +71,8 @@ class Tiny {
                               {.batch = o.batch,
                                .sequence = o.sequence,
                                .row_weights = o.row_weights,
-                               .qk_clip = o.qk_clip,
-                               .probes = o.probes});
+                               .probes = o.probes,
+                               .added = o.added});
   }
   Program seal_tape(const Tape& tape) const {
     return seal(tape, {.loss = tape.find("loss"),

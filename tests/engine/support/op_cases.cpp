@@ -5,10 +5,10 @@
 
 #include <tuple>
 
-#include "engine/ops/activations/activations.h"
 #include "engine/ops/add/add.h"
 #include "engine/ops/affine/affine.h"
 #include "engine/ops/dropout/dropout.h"
+#include "engine/ops/elementwise.h"
 #include "engine/ops/embedding/embedding.h"
 #include "training/spec/update_rule.h"
 
@@ -276,10 +276,8 @@ void add_affine_cases(std::vector<OpCase>& cases) {
 
 std::vector<OpCase> elementwise_cases() {
   std::vector<OpCase> cases;
-  add_activation_cases(cases, OpKind::Relu);
-  add_activation_cases(cases, OpKind::Gelu);
-  add_activation_cases(cases, OpKind::GeluErf);
-  add_activation_cases(cases, OpKind::Silu);
+#define ACTIVATION(Kind, name, label) add_activation_cases(cases, OpKind::Kind);
+#include "engine/ops/ops.def"
   add_activation_cases(cases, OpKind::SoftCap, SoftCapSpec{1.7f});
   add_dropout_cases(cases);
   add_sum_cases(cases);

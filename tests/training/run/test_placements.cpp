@@ -9,7 +9,7 @@
 #include <tuple>
 
 #include "engine/core/error.h"
-#include "engine/ops/activations/activations.h"
+#include "engine/ops/elementwise.h"
 #include "engine/ops/layer_norm/layer_norm.h"
 #include "engine/ops/linear/linear.h"
 #include "engine/support/helpers.h"

@@ -13,15 +13,24 @@
 namespace normscope::test {
 namespace {
 
-/// One layer, so that a clipped head changes no other logit.
-TinyOptions clip_options(void (*change)(ModelConfig&) = nullptr) {
-  return {.placement = Placement::Pre, .layers = 1, .qk_clip = true, .change = change};
+constexpr float kOff = 1e9f;  // measures, and clips nothing
+
+AddedSettings clipping(float tau) {
+  AddedSettings added;
+  added.of<QkClipConfig>().largest = tau;
+  return added;
 }
 
-std::vector<float> logits_of(Tiny& tiny, float tau) {
+/// One layer, so that a clipped head changes no other logit.
+TinyOptions clip_options(void (*change)(ModelConfig&) = nullptr) {
+  return {.placement = Placement::Pre, .layers = 1, .added = clipping(kOff), .change = change};
+}
+
+std::vector<float> logits_of(Tiny& tiny, float tau = kOff) {
+  tiny.o.added = clipping(tau);
+  tiny.record_again();
   StepInputs inputs = tiny.inputs(1);
   inputs.lr = 0;
-  inputs.qk_clip = tau;
   tiny.fill(1);
   tiny.program->replay(inputs);
   return tiny.program->read("L01.attn.batch_logit");
@@ -104,9 +113,9 @@ TEST_CASE("qk-clip: a head above tau has tau as its largest logit in the next st
   const auto rotary = [](ModelConfig& c) { c.positions = positions_or("rotary", c.positions); };
   for (void (*change)(ModelConfig&) : {static_cast<void (*)(ModelConfig&)>(nullptr), +rotary}) {
     Tiny tiny(clip_options(change));
-    const std::vector<float> start = logits_of(tiny, 0);
+    const std::vector<float> start = logits_of(tiny);
     REQUIRE(start.size() == 3);
-    CHECK(logits_of(tiny, 0) == start);  // 0 is off
+    CHECK(logits_of(tiny) == start);
     const float tau = middle_of(start);
     REQUIRE(tau > 0);
     std::vector<std::vector<float>> wq, wk;
@@ -115,7 +124,7 @@ TEST_CASE("qk-clip: a head above tau has tau as its largest logit in the next st
       wk.push_back(columns_of(tiny, "L01.attn.wk", h, 8));
     }
     logits_of(tiny, tau);  // the clip is behind this step
-    const std::vector<float> after = logits_of(tiny, 0);
+    const std::vector<float> after = logits_of(tiny);
     for (int64_t h = 0; h < 3; ++h) {
       const auto i = static_cast<size_t>(h);
       INFO("head " << h << ": " << start[i] << " against " << tau);
@@ -138,13 +147,13 @@ TEST_CASE("qk-clip: a head above tau has tau as its largest logit in the next st
 
 TEST_CASE("qk-clip: heads that share keys leave them, and their queries take the whole factor", "[model]") {
   Tiny tiny(clip_options([](ModelConfig& c) { c.attention.kv_heads = 1; }));
-  const std::vector<float> start = logits_of(tiny, 0);
+  const std::vector<float> start = logits_of(tiny);
   const float tau = middle_of(start);
   REQUIRE(tau > 0);
   const std::vector<float> keys = tiny.store->read(tiny.store->find("L01.attn.wk")),
                            biases = tiny.store->read(tiny.store->find("L01.attn.bk"));
   logits_of(tiny, tau);
-  const std::vector<float> after = logits_of(tiny, 0);
+  const std::vector<float> after = logits_of(tiny);
   for (size_t h = 0; h < 3; ++h) {
     INFO("head " << h);
     if (start[h] > tau)
@@ -158,7 +167,7 @@ TEST_CASE("qk-clip: heads that share keys leave them, and their queries take the
 
 TEST_CASE("qk-clip: of a window's attention the largest logit is one that it sees", "[model]") {
   Tiny tiny(clip_options([](ModelConfig& c) { c.attention.window = 2; }));
-  const std::vector<float> found = logits_of(tiny, 0);
+  const std::vector<float> found = logits_of(tiny);
   const auto read = [&](const char* name) {
     const std::vector<float> x = tiny.program->read(name);
     return Values(x.begin(), x.end());
@@ -177,14 +186,11 @@ TEST_CASE("qk-clip: a limit that no head reaches changes no bit of a run, and no
   TinyOptions without;
   without.placement = Placement::Pre;
   TinyOptions with = without;
-  with.qk_clip = true;
+  with.added = clipping(1e6f);
   Tiny plain(without), measured(with);
   for (uint32_t step = 1; step <= 4; ++step) {
     plain.step(step);
-    measured.fill(step);
-    StepInputs inputs = measured.inputs(step);
-    inputs.qk_clip = 1e6f;
-    measured.program->replay(inputs);
+    measured.step(step);
   }
   CHECK(same_bits(plain.state(), measured.state()));
   const auto count = [](const Tiny& tiny, OpKind op) {

@@ -1,5 +1,5 @@
-// An activation records one node, and so does soft_cap. It saves nothing; its backward pass reads x.
-#include "engine/ops/activations/activations.h"
+// Each records one node and saves nothing: a backward pass reads what the forward pass read.
+#include "engine/ops/elementwise.h"
 
 #include <cmath>
 
@@ -8,13 +8,20 @@
 
 namespace normscope {
 
-#define ACTIVATION(Kind, op_name)                                               \
-  ValueId op_name(Tape& tape, const std::string& name, ValueId x) {             \
-    const Shape shape = tape.shape(x);                                          \
-    return tape.add_node({.op = OpKind::Kind, .name = name, .in = {x}}, shape); \
+ValueId activated(Tape& tape, Activation activation, const std::string& name, ValueId x) {
+  static constexpr OpKind kOps[] = {
+#define ACTIVATION(Kind, op, label) OpKind::Kind,
+#include "engine/ops/ops.def"
+  };
+  const Shape shape = tape.shape(x);
+  return tape.add_node({.op = kOps[static_cast<size_t>(activation)], .name = name, .in = {x}}, shape);
+}
+
+#define ACTIVATION(Kind, op, label)                            \
+  ValueId op(Tape& tape, const std::string& name, ValueId x) { \
+    return activated(tape, Activation::Kind, name, x);         \
   }
-#include "engine/ops/activations/activations.def"
-#undef ACTIVATION
+#include "engine/ops/ops.def"
 
 ValueId soft_cap(Tape& tape, const std::string& name, ValueId x, float cap) {
   if (!(cap > 0) || !std::isfinite(cap))
@@ -23,6 +30,14 @@ ValueId soft_cap(Tape& tape, const std::string& name, ValueId x, float cap) {
   Node node{.op = OpKind::SoftCap, .name = name, .in = {x}};
   node.attributes = SoftCapSpec{cap};
   return tape.add_node(std::move(node), shape);
+}
+
+ValueId multiply(Tape& tape, const std::string& name, ValueId a, ValueId b) {
+  const Shape shape = tape.shape(a);
+  if (!(shape == tape.shape(b)))
+    fail("multiply " + name, "factors {} and {} differ: expected the same shape", to_string(shape),
+         to_string(tape.shape(b)));
+  return tape.add_node({.op = OpKind::Multiply, .name = name, .in = {a, b}}, shape);
 }
 
 OpRules relu_rules() {
@@ -77,6 +92,16 @@ OpRules soft_cap_rules() {
        .rule = R"(dx = dy \odot (1 - t^2))",
        .source = "Gemma Team 2024, Gemma 2; not checked",
        .reads = {1}}};
+  return {kRows};
+}
+
+OpRules multiply_rules() {
+  static constexpr OpRule kRows[] = {{.title = "Product, number by number",
+                                      .formula = R"(y = a \odot b)",
+                                      .shapes = "a, b and y of any one shape",
+                                      .rule = R"(da = b \odot dy, \quad db = a \odot dy)",
+                                      .source = "as a gate: Dauphin et al. 2017, Shazeer 2020; not checked",
+                                      .reads = {2, 1}}};
   return {kRows};
 }
 
