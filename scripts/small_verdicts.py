@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Puts the verdicts at Instant's small size beside those at the usual one: small_verdicts.py USUAL.json SMALL.json writes
-the tables of docs/instant.md, and the rows of small_verdicts.def on which the sizes disagree, each into the folder that has
-the placement. It reads what two studies write, of which every cell has the same seeds:
-  normscope zoo --only placements,norms --depth 6 --seeds 5 --json USUAL.json
+"""Puts the verdicts at Instant's small size beside those at the usual one: small_verdicts.py USUAL.json... SMALL.json
+writes the tables of docs/instant.md, and the rows of small_verdicts.def on which the sizes disagree, each into the folder
+that has the placement. It reads what studies write; of a row that stands in several at the usual size the last one counts,
+so that more seeds can follow where three disagree, or disagree with the small size (--only NAMES --seeds 5):
+  normscope zoo --only placements,norms --depth 6 --seeds 3 --json USUAL.json
   normscope zoo --only placements,norms --depth 6 --seeds 5 --steps 200 --warmup 133 --set model.d_model=32 \\
     --set model.feed_forward=64 --set model.heads=2 --set model.sequence=16 --set train.batch=8 --set train.lr=0.005 \\
     --json SMALL.json"""
@@ -40,7 +41,8 @@ def row_of(warmup, usual, small, settings):
     return f"SMALL_VERDICT({numbers}, {', '.join(json.dumps(setting) for setting in settings)})\n"
 
 
-usual, small = map(rows_of, sys.argv[1:])
+*usual, small = map(rows_of, sys.argv[1:])
+usual = {name: row for rows in usual for name, row in rows.items()}
 differ, same, lists = [], {}, {CORE: "", **{folder / CORE.name: "" for folder in ADDED.values()}}
 for name, (title, settings, cells) in small.items():
     pairs = list(zip(usual[name][2], cells))
