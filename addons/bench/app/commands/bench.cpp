@@ -28,7 +28,7 @@ namespace {
 
 struct BenchOptions {
   /// With none of them and no model, all are measured but `scaling` and `crowded`, which want cores of their own.
-  bool gemm = false, ops = false, sweep = false, scaling = false, crowded = false;
+  bool gemm = false, ops = false, scaling = false, crowded = false;
   bool first_steps = false;  ///< nothing else then
   bool turns = false;        ///< nothing else then
   std::string model;
@@ -37,7 +37,7 @@ struct BenchOptions {
   double budget = 0.25;  ///< seconds a timing
   BackendOptions backend;
   int32_t threads = 0;
-  bool names_part() const { return gemm || ops || sweep || scaling || crowded; }
+  bool names_part() const { return gemm || ops || scaling || crowded; }
 };
 
 nlohmann::json machine_json(const MachinePeak& m) {
@@ -58,10 +58,9 @@ nlohmann::json machine_json(const MachinePeak& m) {
 Exit bench_device(const BenchOptions& options, BackendChoice choice) {
   const std::vector<std::string> models = bench::device_models();
   if (options.names_part())
-    throw CommandError(
-        Exit::Usage,
-        "bench --backend cuda times whole steps alone: expected none of --gemm, --ops, --sweep, "
-        "--scaling and --crowded");
+    throw CommandError(Exit::Usage,
+                       "bench --backend cuda times whole steps alone: expected none of --gemm, --ops, "
+                       "--scaling and --crowded");
   if (!options.model.empty() && std::find(models.begin(), models.end(), options.model) == models.end())
     throw CommandError(Exit::Usage,
                        fmt::format("bench --backend cuda: expected --model {}", fmt::join(models, ", ")));
@@ -145,7 +144,6 @@ Exit bench(const BenchOptions& options) {
     result["best_sgemm_gflops"] = best;
     take("models", bench::bench_models(settings, machine, best));
   }
-  if (all || options.sweep) take("sweep", bench::bench_sweep(settings));
   if (options.scaling) take("scaling", bench::bench_scaling(settings, machine));
   if (options.crowded) take("crowded", bench::bench_crowded(settings));
   result["right"] = wrong.empty();
@@ -171,7 +169,6 @@ void add_bench(CLI::App& app, Command& command) {
       ->needs(gemm)
       ->default_str("those of training");
   sub.add_flag("--ops", options.ops, "every op, forward and backward, beside its roofline");
-  sub.add_flag("--sweep", options.sweep, "time against layers, width, length, batch and threads");
   sub.add_flag("--scaling", options.scaling, "what 1 to 16 threads do, simulated from the chunks of a step");
   sub.add_flag("--crowded", options.crowded,
                "steps with a thread more than --threads, and beside busy processes, over steps alone");
@@ -193,8 +190,7 @@ void add_bench(CLI::App& app, Command& command) {
   add_threads(sub, options.threads);
   add_backend(sub, options.backend);
   for (CLI::Option* alone : {first, turns})
-    for (const char* other :
-         {"--gemm", "--ops", "--sweep", "--scaling", "--crowded", "--model", "--backend", "--tf32"})
+    for (const char* other : {"--gemm", "--ops", "--scaling", "--crowded", "--model", "--backend", "--tf32"})
       alone->excludes(sub.get_option(other));
   first->excludes(sub.get_option("--budget"));
   turns->excludes(sub.get_option("--json"))->excludes(first);

@@ -1,60 +1,23 @@
 // A published model as a run: it has the folder's weights and loss, trains on, forks with another wiring and keeps what
 // fits.
-#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "addons/published/tests/training/opened_folder.h"
 #include "addons/published/training/published.h"
 #include "addons/published/training/published_run.h"
 #include "addons/published/training/token_task.h"
 #include "catch.hpp"
-#include "engine/cpu/backend_cpu.h"
 #include "engine/support/helpers.h"
 #include "folder.h"
-#include "test_paths.h"
 #include "training/files/config_file.h"
-#include "training/measure/look.h"
-#include "training/measure/passage.h"
 #include "training/run/run.h"
 
 namespace normscope::test_published_run {
 using namespace test;
-namespace {
+using namespace test_published;
 namespace fs = std::filesystem;
-
-const fs::path kFolder = fs::path(NORMSCOPE_SOURCE_DIR "/addons/published/tests/fixtures/transformers");
-constexpr const char* kPassage = "5 17 3 5 9 4 8";
-
-struct Opened {
-  explicit Opened(const char* name, const char* passage = kPassage)
-      : spec(published::run_of((kFolder / name).string(), passage)), task(make_task(spec.data)) {
-    fit_to_data(spec, *task);
-  }
-  std::unique_ptr<Run> run() { return std::make_unique<Run>(spec, task, *backend); }
-
-  std::unique_ptr<Backend> backend = make_cpu_backend(1);
-  RunSpec spec;
-  std::shared_ptr<const Task> task;
-};
-
-/// Allows what another order of a few float sums makes.
-bool near(double a, double b) { return std::abs(a - b) <= 1e-6 * std::abs(b); }
-
-/// The loss of the folder's own weights on the passage, without a run.
-double loss_of_folder(const char* name, const std::vector<int32_t>& tokens) {
-  const auto backend = make_cpu_backend(1);
-  const published::PublishedModel model =
-      published::open((kFolder / name).string(), static_cast<int32_t>(tokens.size()));
-  Store store(*backend);
-  published::declare(model, store);
-  published::load(model, store);
-  Look look(store, model.spec.model, passage_batch(model.spec.model, tokens));
-  look.replay();
-  return look.program().loss();
-}
-
-}  // namespace
 
 TEST_CASE("published run: a decoder begins at the loss of the folder's weights, in every family") {
   for (const auto& entry : fs::directory_iterator(kFolder)) {

@@ -1,5 +1,4 @@
-// Times a step as sizes and threads grow (bench_sweep), and on a machine that is not its own (bench_crowded), with
-// more pool threads than cores and beside other busy processes.
+// Times a step on a machine that is not its own: with more pool threads than cores, and beside other busy processes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -68,50 +67,6 @@ double median_of(std::vector<double> values) {
 }
 
 }  // namespace
-
-Part bench_sweep(const Settings& settings) {
-  Part part;
-  if (!settings.quiet)
-    fmt::print(
-        "\nSweep around lesson: growth of time over growth of arithmetic, from the row before\n{:8} {:>6} "
-        "{:>9} {:>8} {:>8}\n",
-        "what", "value", "ms", "GFLOP/s", "growth");
-  const auto row = [&](const char* what, int value, const Model& m, int threads, double& last) {
-    Stepper stepper(m, threads);
-    const Timing t = time_call([&] { stepper.step(); }, settings.budget);
-    const double gflop = gflop_of(m), per = t.median / gflop;
-    const double growth = last > 0 ? per / last : 1;
-    last = per;
-    part.rows.push_back({{"what", what},
-                         {"value", value},
-                         {"ms", 1e3 * t.median},
-                         {"best_ms", 1e3 * t.minimum},
-                         {"gflops", gflop / t.median},
-                         {"growth_over_arithmetic", growth}});
-    if (!settings.quiet)
-      fmt::print("{:8} {:6} {:9.2f} {:8.0f} {:8.2f}\n", what, value, 1e3 * t.median, gflop / t.median,
-                 growth);
-  };
-  const auto over = [&](const char* what, std::initializer_list<int> values, auto set) {
-    double last = 0;
-    for (int value : values) {
-      Model m = models()[0];
-      set(m, value);
-      row(what, value, m, settings.threads, last);
-    }
-  };
-  over("L", {3, 6, 12, 24}, [](Model& m, int v) { m.layers = v; });
-  over("d", {32, 64, 128, 256}, [](Model& m, int v) {
-    m.width = v;
-    m.feed_forward = 4 * v;
-  });
-  over("T", {32, 64, 128, 256}, [](Model& m, int v) { m.sequence = v; });
-  over("B", {4, 16, 64}, [](Model& m, int v) { m.batch = v; });
-  double last = 0;
-  for (int threads = 1; threads <= settings.threads + 1; ++threads)
-    row("threads", threads, models()[0], threads, last);
-  return part;
-}
 
 Part bench_crowded(const Settings& settings) {
   Part part;
