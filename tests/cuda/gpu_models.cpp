@@ -303,7 +303,12 @@ TEST_CASE("gpu models: shadow finds no difference in any instruction of any plac
   }
   // What no model here has must at least have a case of its own (gpu_ops.cpp runs all that the backend has).
   for (const OpCase& c : op_cases()) seen.insert(c.op);
-  CHECK(seen.size() == static_cast<size_t>(OpKind::Count));
+  for (int kind = 0; kind < static_cast<int>(OpKind::Count); ++kind) {
+    const auto op = static_cast<OpKind>(kind);
+    INFO(to_string(op));
+    // An op without a derivative and a duty has neither model nor case here: its add-on shadows it.
+    CHECK((seen.contains(op) || (!traits_of(op).differentiable && traits_of(op).duty == Duty::None)));
+  }
 }
 
 TEST_CASE("gpu models: shadow names the first instruction that differs", "[gpu]") {

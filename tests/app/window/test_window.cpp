@@ -105,19 +105,19 @@ std::vector<std::vector<double>> frame_rows(const std::string& text) {
   std::istringstream lines(text);
   std::string line;
   std::getline(lines, line);
-  CHECK(line == "clock_s,process_cpu_s,step,build_ms,draw_ms,vertices");
+  CHECK(line == "clock_s,process_cpu_s,step,build_ms,draw_ms,vertices,seeds");
   std::vector<std::vector<double>> rows;
   while (std::getline(lines, line)) {
     std::vector<double>& row = rows.emplace_back();
     std::istringstream cells(line);
     for (std::string cell; std::getline(cells, cell, ',');) row.push_back(std::stod(cell));
-    REQUIRE(row.size() == 6);
+    REQUIRE(row.size() == 7);
   }
   return rows;
 }
 
 void check_frames(const std::vector<std::vector<double>>& rows) {
-  enum { clock_s, cpu_s, step, build_ms, draw_ms, vertices };
+  enum { clock_s, cpu_s, step, build_ms, draw_ms, vertices, seeds };
   REQUIRE(rows.size() >= 2);
   for (size_t i = 0; i < rows.size(); ++i) {
     const std::vector<double>&now = rows[i], &before = rows[i ? i - 1 : 0];
@@ -128,6 +128,7 @@ void check_frames(const std::vector<std::vector<double>>& rows) {
     CHECK((now[vertices] > 1000 && now[vertices] < 150000));
   }
   CHECK(rows.back()[step] > rows.front()[step]);
+  CHECK(rows.back()[seeds] == 1);
 }
 
 // The autosave of the window, once it has one.

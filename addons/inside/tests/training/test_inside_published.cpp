@@ -9,7 +9,7 @@
 
 namespace normscope::test_inside_published {
 using namespace test;
-using namespace test_published;
+using test_opened_folder::loss_of_folder, test_opened_folder::near, test_opened_folder::Opened;
 
 TEST_CASE("published run: looking inside says what the run's own step says, and changes no bit") {
   for (const char* name : {"gpt2", "llama", "olmo2", "gemma2", "pythia"}) {

@@ -1,6 +1,7 @@
 // QK-clip on the device.
 #include "addons/newer-optimizers/engine/qk_clip.h"
 #include "cuda/device.h"
+#include "cuda/shadow.h"
 #include "engine/support/model_fixture.h"
 #include "engine/support/op_harness.h"
 
@@ -21,6 +22,12 @@ TEST_CASE("gpu models: QK-clip has the losses and largest logits of the CPU", "[
             Approx(cpu.program->stat("L01.attn.batch_logit")).epsilon(1e-3));
   }
   CHECK(device.backend->error() == "");
+  Tiny shadowed(clipped), there(clipped, device_backend());
+  shadowed.fill(1);
+  const cuda::ShadowReport report = cuda::shadow(*shadowed.program, *there.program, shadowed.inputs(1));
+  INFO(cuda::to_string(report));
+  CHECK(report.equal);
+  CHECK(report.instructions == shadowed.program->data().instructions.size());
   const auto state_of = [](const TinyOptions& options, bool graph) {
     Tiny tiny(options, device_backend(graph));
     tiny.steps(1, 3);

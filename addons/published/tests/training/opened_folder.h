@@ -16,9 +16,10 @@
 #include "training/measure/passage.h"
 #include "training/run/run.h"
 
-namespace normscope::test_published {
+namespace normscope::test_opened_folder {
 
-inline const std::filesystem::path kFolder = std::filesystem::path(NORMSCOPE_SOURCE_DIR "/addons/published/tests/fixtures/transformers");
+inline const std::filesystem::path kFolder =
+    std::filesystem::path(NORMSCOPE_SOURCE_DIR "/addons/published/tests/fixtures/transformers");
 constexpr const char* kPassage = "5 17 3 5 9 4 8";
 
 struct Opened {
@@ -49,4 +50,4 @@ inline double loss_of_folder(const char* name, const std::vector<int32_t>& token
   return look.program().loss();
 }
 
-}  // namespace normscope::test_published
+}  // namespace normscope::test_opened_folder

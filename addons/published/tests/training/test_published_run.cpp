@@ -16,7 +16,8 @@
 
 namespace normscope::test_published_run {
 using namespace test;
-using namespace test_published;
+using test_opened_folder::kFolder, test_opened_folder::loss_of_folder, test_opened_folder::near,
+    test_opened_folder::Opened;
 namespace fs = std::filesystem;
 
 TEST_CASE("published run: a decoder begins at the loss of the folder's weights, in every family") {
