@@ -5,7 +5,6 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
-#include <ranges>
 #include <thread>
 #include <utility>
 #include <variant>
@@ -275,9 +274,8 @@ void Lab::Impl::wait(Done done) {
 
 int32_t seeds_there(const LabView& view) {
   if (view.runs.empty() || std::ranges::any_of(view.runs, &RunView::stale)) return 0;
-  return std::ranges::min(view.runs | std::views::transform([](const RunView& run) {
-                            return run.spread ? run.spread->seeds + 1 : 1;
-                          }));
+  const auto seeds = [](const RunView& run) { return run.spread ? run.spread->seeds + 1 : 1; };
+  return seeds(*std::ranges::min_element(view.runs, {}, seeds));
 }
 
 Lab::Lab(LabOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {

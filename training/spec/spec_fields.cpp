@@ -70,7 +70,7 @@ Field architecture_field() {
 }
 
 Field encoder_layers_field() {
-  constexpr auto kLayers = member<&ModelConfig::encoder_layers>;
+  static constexpr auto kLayers = member<&ModelConfig::encoder_layers>;
   Field field =
       integer<kLayers>({"model.encoder_layers", "encoder layers", "",
                         "Depth of the encoder of an encoder-decoder; 0 makes it as deep as the decoder."},
@@ -123,7 +123,7 @@ void set_norm(RunSpec& spec, NormKind kind) {
 }
 
 Field layers_field() {
-  constexpr auto kLayers = member<&ModelConfig::layers>;
+  static constexpr auto kLayers = member<&ModelConfig::layers>;
   Field field = integer<kLayers>(
       {"model.layers", "layers", "",
        "How many layers are stacked; each is attention followed by a feed-forward network, of a parser a hidden "
@@ -136,7 +136,7 @@ Field layers_field() {
 }
 
 Field sequence_field() {
-  constexpr auto kSequence = member<&ModelConfig::sequence>;
+  static constexpr auto kSequence = member<&ModelConfig::sequence>;
   Field field =
       integer<kSequence>({"model.sequence", "sequence", "symbols",
                           "How many symbols the model sees at once; attention looks back no further, "

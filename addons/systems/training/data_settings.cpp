@@ -14,7 +14,7 @@ bool reads_trees(const RunSpec& s) { return s.data.name == kTreebank; }
 
 /// Sets what a memory needs too; model.positions and data.consecutive follow it and have the last word.
 Field memory_field() {
-  constexpr auto kMemory = member<&ModelConfig::memory>;
+  static constexpr auto kMemory = member<&ModelConfig::memory>;
   Field field =
       integer<kMemory>({"model.memory", "memory", "symbols",
                         "How many symbols before the row a decoder still sees, as the states that each layer "
