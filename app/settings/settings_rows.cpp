@@ -172,7 +172,8 @@ void Rows::number_field(const Field& field, const std::string& name, const Rect&
                         int only) {
   const FieldLabel shown = shown_as(field);
   const RunSpec& spec = *view.runs[only >= 0 ? static_cast<size_t>(only) : 0].spec;
-  double value = std::strtod(field.get(spec).c_str(), nullptr);
+  const std::string now = field.get(spec);
+  double value = std::strtod(now.c_str(), nullptr);
   const ui::Change change = ui::field(ui, name, rect, words, value, help(field), options_of(field, shown));
   double then = value;
   const bool whole = ui.edit().name == name && parse_number(ui.edit().buffer, then);
@@ -180,8 +181,9 @@ void Rows::number_field(const Field& field, const std::string& name, const Rect&
     predict(field, text_of(field, std::clamp(then, field.low, field.high)), only);
   dial(field, rect, only);
   if (change == ui::Change::None || (change == ui::Change::Live && !view.instant)) return;
-  value = std::clamp(value, field.low, field.high);
-  edit(field, text_of(field, value), only);
+  const std::string text = text_of(field, std::clamp(value, field.low, field.high));
+  // Two digits of a float and of a double differ by rounding, in every frame in which the mouse is held.
+  if (change == ui::Change::Done || text != now) edit(field, text, only);
 }
 
 namespace {

@@ -88,6 +88,7 @@ class ProgramTest(WebTest):
     def test_instant(self):
         """Instant: every movement on the learning rate trains the small runs anew, whole"""
         program = self.open().start()
+        program.step(1)  # the runs are there
         program.key("n")
         now = program.until(lambda now: now["seeds"] >= 5, 300, "five seeds of the small runs")
         losses = {run["letter"]: run["loss"] for run in now["runs"]}

@@ -64,6 +64,20 @@ TEST_CASE("a setting of instant runs is changed while it is dragged, as one chan
   CHECK(lab.losses('A') == before);
 }
 
+TEST_CASE("a number that is held at rest asks for nothing more, whatever its value") {
+  Instant lab;
+  lab.driver.move_to("settings/train.lr");
+  lab.driver.press();
+  for (int i = 0; i < 12; ++i) {
+    lab.driver.move_to("settings/train.lr", {0.5f + 0.03f * static_cast<float>(i), 0.5f});
+    lab.settle();
+    const session::Ticket asked = lab.lab.posted();
+    lab.driver.frames(3);
+    INFO(lab.driver.value("settings/train.lr"));
+    CHECK(lab.lab.posted() == asked);
+  }
+}
+
 TEST_CASE(
     "a norm held over a slot is a question, which the loss plot answers, and run D once it is dropped") {
   Instant lab;
