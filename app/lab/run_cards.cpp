@@ -126,7 +126,7 @@ SizeNote size_note(const LabView& view, const RunView& run) {
 }
 
 // What the run is, where it came from, and what was changed when.
-std::string card_help(const LabView& view, const RunView& run) {
+std::string card_help(const LabView& view, const RunView& run, const SizeNote& note) {
   std::string text = tr("Run {run}: {name}.", {{"run", run.letter}, {"name", words::spoken(run.name)}});
   const auto source = static_cast<size_t>(run.forked_from);  // -1 becomes larger than any index
   if (source < view.runs.size())
@@ -142,7 +142,7 @@ std::string card_help(const LabView& view, const RunView& run) {
   if (run.spec && run.spec->model.memory > 0)
     text += tr(" It remembers {states} states of the segment before, and no gradient goes there.",
                {{"states", run.spec->model.memory}});
-  if (const SizeNote note = size_note(view, run); !note.whole.empty()) text += " " + note.whole;
+  if (!note.whole.empty()) text += " " + note.whole;
   if (!run.score.empty()) text += tr(" Held-out data: {score}.", {{"score", run.score}});
   return text + tr(" The loss is the mean of its last {steps} steps, of fewer at first and after a change "
                    "of the network. A click shows the run in the diagram.",
@@ -207,7 +207,7 @@ struct Card {
     if (run.state == RunState::WarmingUp) view::tell_term(ui, where(run), place, "warm-up");
   }
 
-  void live(const Rect& card, const RunView& run, bool selected) {
+  void live(const Rect& card, const RunView& run, const SizeNote& note, bool selected) {
     p.fill(card, t.panel, radius::panel);
     p.outline(card, selected ? t.ink : t.border, selected ? line::selected : line::border, radius::panel);
     head(card, run);
@@ -216,7 +216,6 @@ struct Card {
     const float rule = card.y + (compact() ? 50 : 64);
     p.hairline({card.x + pad, rule}, {card.right() - pad, rule}, t.border);
     const Rect line{card.x + pad, rule + 2, card.w - 2 * pad, card.bottom() - rule - 4};
-    const SizeNote note = size_note(view, run);
     if (!finite_run(run))
       p.text_in(line, {Face::Sans, type::body}, t.error, run.note);
     else if (!note.whole.empty())
@@ -339,14 +338,15 @@ void draw_run_cards(Ui& ui, diagram::DiagramState& state, const LabView& view, c
     const std::string value =
         tr("{name}, {state}, loss {loss}",
            {{"name", words::spoken(run.name)}, {"state", card.badge_text(run)}, {"loss", loss_text(run)}});
-    if (ui.hit(fmt::format("run/{}", run.letter), place, value, card_help(view, run), hit).clicked) {
+    const SizeNote note = size_note(view, run);
+    if (ui.hit(fmt::format("run/{}", run.letter), place, value, card_help(view, run, note), hit).clicked) {
       state.selected = run.letter;
       state.pending.reset();
     }
     if (run.letter == 'D' && state.dragging)
       card.replacing(place, state);
     else
-      card.live(place, run, static_cast<int>(i) == shown);
+      card.live(place, run, note, static_cast<int>(i) == shown);
   }
 }
 

@@ -188,14 +188,13 @@ void Rows::number_field(const Field& field, const std::string& name, const Rect&
 
 namespace {
 
-std::vector<double> values_along(const FieldLabel& shown, bool whole) {
+std::vector<double> values_along(const FieldOptions& scale) {
   constexpr int kValues = 7;
   std::vector<double> values;
   for (int i = 0; i < kValues; ++i) {
     const double share = static_cast<double>(i) / (kValues - 1);
-    double value = shown.log ? shown.lo * std::pow(shown.hi / shown.lo, share)
-                             : shown.lo + (shown.hi - shown.lo) * share;
-    if (whole) value = std::round(value);
+    double value = ui::from_track(scale, share);
+    if (scale.integer) value = std::round(value);
     if (values.empty() || values.back() != value) values.push_back(value);
   }
   return values;
@@ -211,7 +210,7 @@ void Rows::dial(const Field& field, const Rect& rect, int only) {
   const bool held = ImGui::IsMouseDown(ImGuiMouseButton_Left) &&
                     ui.focused().starts_with(fmt::format("settings/{}", field.key));
   if (!held && (!rect.contains(ui.mouse()) || !clip.contains(ui.mouse()))) return;
-  state.dial = Dial{std::string(field.key), {}, only, values_along(shown, field.type == FieldType::Integer)};
+  state.dial = Dial{std::string(field.key), {}, only, values_along(scale_of(field, shown))};
   state.dial->place = rect;
 }
 
@@ -233,13 +232,9 @@ std::vector<std::vector<double>> ends_of(const SettingsState& state, const LabVi
 /// Where the number stands along its range, from 0 to 1.
 float share_now(const SettingsState& state, const LabView& view) {
   const Field& field = *find_field(state.dial->key);
-  const FieldLabel shown = shown_as(field);
   const size_t run = state.dial->only >= 0 ? static_cast<size_t>(state.dial->only) : 0;
   const double now = std::strtod(field.get(*view.runs[run].spec).c_str(), nullptr);
-  const double share = shown.log
-                           ? std::log(std::max(now, shown.lo) / shown.lo) / std::log(shown.hi / shown.lo)
-                           : (now - shown.lo) / (shown.hi - shown.lo);
-  return static_cast<float>(std::clamp(share, 0.0, 1.0));
+  return static_cast<float>(ui::to_track(scale_of(field, shown_as(field)), now));
 }
 
 }  // namespace

@@ -59,16 +59,6 @@ void begin_edit(Ui& ui, std::string_view name, std::string text) {
 std::string field_text(const FieldOptions& o, double v) { return o.format ? o.format(v) : number(v, 4); }
 
 // The share of the track, 0..1.
-double to_track(const FieldOptions& o, double v) {
-  double t =
-      o.log ? (std::log(v) - std::log(o.lo)) / (std::log(o.hi) - std::log(o.lo)) : (v - o.lo) / (o.hi - o.lo);
-  return std::isfinite(t) ? std::clamp(t, 0.0, 1.0) : 0.0;
-}
-
-double from_track(const FieldOptions& o, double t) {
-  return o.log ? o.lo * std::pow(o.hi / o.lo, t) : o.lo + (o.hi - o.lo) * t;
-}
-
 double limited(const FieldOptions& o, double v, bool soft_ends) {
   if (soft_ends || o.hard_lo) v = std::max(v, o.lo);
   if (soft_ends || o.hard_hi) v = std::min(v, o.hi);
@@ -146,6 +136,16 @@ Rect field_frame(Ui& ui, const Rect& r, std::string_view label, std::string_view
 }
 
 }  // namespace
+
+double to_track(const FieldOptions& o, double v) {
+  double t =
+      o.log ? (std::log(v) - std::log(o.lo)) / (std::log(o.hi) - std::log(o.lo)) : (v - o.lo) / (o.hi - o.lo);
+  return std::isfinite(t) ? std::clamp(t, 0.0, 1.0) : 0.0;
+}
+
+double from_track(const FieldOptions& o, double t) {
+  return o.log ? o.lo * std::pow(o.hi / o.lo, t) : o.lo + (o.hi - o.lo) * t;
+}
 
 double next_value(const FieldOptions& o, double value, int by) {
   return limited(o, o.log ? log_step(value, by) : value + by * o.step, false);

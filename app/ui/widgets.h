@@ -103,6 +103,8 @@ enum class Change { None, Live, Done };  // Live: during a drag, the value has c
 Change field(Ui&, std::string_view name, const Rect&, std::string_view label, double& value,
              std::string_view help, const FieldOptions& = {});
 double next_value(const FieldOptions&, double value, int by);  // after an arrow key
+double to_track(const FieldOptions&, double value);            // the place along the track, from 0 to 1
+double from_track(const FieldOptions&, double place);
 /// Takes a typed text (search, file path) and returns true when Enter commits it. `secret` shows dots.
 bool text_field(Ui&, std::string_view name, const Rect&, std::string_view hint, std::string& value,
                 std::string_view help, bool secret = false);

@@ -127,10 +127,12 @@ void WholeRuns::loop() {
       const std::lock_guard lock(mutex_);
       if (!failure.empty()) failures_[job->key] = failure;
       job->taken = false;
-      if (ended)
-        ended_ += 1, std::erase(jobs_, job);
-      else
+      if (ended) {
+        std::erase(jobs_, job);
+        ++ended_;
+      } else {
         job->steps = job->run->steps_done();
+      }
     }
     if (ended)
       on_finished_();
