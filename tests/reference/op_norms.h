@@ -75,6 +75,10 @@ NormResult<S> layer_norm(NormKind kind, const Array<S>& x, const Array<S>& gain,
     r.inverse_sigma[at(i)] = inverse_sigma;
     for (int64_t j = 0; j < D; ++j) {
       S y = (row[j] - mean) * inverse_sigma;
+      if (!traits_of(kind).gradient_divided) {  // a number, and a derivative times sigma
+        const double still_y = value_of(y);
+        y = S(still_y) + (y - S(still_y)) * S(1 / value_of(inverse_sigma));
+      }
       if (traits_of(kind).has_factor)
         y *= S(held_factor(ada.scale, ada.slope, still[at(j)] - fixed.mean, fixed.inverse_sigma));
       if (!gain.empty()) y *= gain[at(j)];

@@ -68,6 +68,15 @@ constexpr OpRule kNormRules[] = {
      .source = "Xu et al. 2019",
      .reads = {1},
      .saved = 1},
+    {.variant = to_string(NormKind::Undivided),
+     .title = "Layer norm, gradient undivided",
+     .formula =
+         R"(y = \gamma \odot \hat x + \beta, \quad \hat x = \frac{x - \operatorname{mean} x}{\sigma}, \quad \text{the gradient not divided by } \sigma)",
+     .shapes = "x (..,D), gain γ (D), bias β (D), y (..,D); saved: mean (R), 1/sigma (R)",
+     .rule =
+         R"(dx = c - \operatorname{mean} c - \hat x \odot \operatorname{mean}(c \odot \hat x), \quad c = \gamma \odot dy, \quad d\gamma = \sum_r dy_r \odot \hat x_r, \quad d\beta = \sum_r dy_r)",
+     .reads = {3, 1, 0},
+     .saved = 3},
     {.variant = to_string(NormKind::AdaNorm),
      .title = "AdaNorm",
      .formula =

@@ -7,6 +7,7 @@
 //   dx     =  c r
 //           - mean(c) r                  // the path through the mean: not for Rms, nor where the mean is detached
 //           - y * mean(c * y) r          // the path through sigma: not where sigma is detached
+//                                        // Undivided: r = 1 in dx
 //   dgain  =  sum over rows of dout * y
 //   dbias  =  sum over rows of dout
 // DyT, with u = alpha x, t = tanh(u) and slope 1 - t^2, or Derf, with u = alpha x + shift, t = erf(u) and slope
@@ -81,7 +82,7 @@ struct NormGradient {
   Gain gain;
   float* dx;
   uint32_t rows, cols;
-  bool mean_gradient, sigma_gradient, add;
+  bool mean_gradient, sigma_gradient, divided, add;
   Adaptive adaptive;
   __device__ float weighted(float d, float y, uint32_t j) const {
     return gain.stored ? d * gain.at(j) : d * adaptive(y);
@@ -100,11 +101,12 @@ __global__ void __launch_bounds__(32 * kWarps) input_gradient(NormGradient n) {
     mean_c += c;
     mean_cy += c * y;
   }
+  const float by = n.divided ? inverse : 1.0f;
   mean_c = n.mean_gradient ? warp_sum(mean_c) * share : 0.0f;
   mean_cy = n.sigma_gradient ? warp_sum(mean_cy) * share : 0.0f;
   for (uint32_t j = lane; j < n.cols; j += 32) {
     const float y = (x[j] - mean) * inverse;
-    write_to(dx + j, (n.weighted(dout[j], y, j) - mean_c - y * mean_cy) * inverse, n.add);
+    write_to(dx + j, (n.weighted(dout[j], y, j) - mean_c - y * mean_cy) * by, n.add);
   }
 }
 
@@ -247,7 +249,8 @@ void backward(const Call& c, Context& context) {
         context, input_gradient, warp_per_row(rows),
         NormGradient{c.in[0].p, c.dout.p, c.saved[0].p, c.saved[1].p, Gain(c), c.din[0].p,
                      static_cast<uint32_t>(rows), cols, mean_has_gradient(c.attributes.as<NormSpec>().kind),
-                     sigma_has_gradient(c.attributes.as<NormSpec>().kind), c.write[0] == Write::Add,
+                     sigma_has_gradient(c.attributes.as<NormSpec>().kind),
+                     traits_of(c.attributes.as<NormSpec>().kind).gradient_divided, c.write[0] == Write::Add,
                      Adaptive(c.attributes.as<NormSpec>())});
   if (c.din[1] || c.din[2])
     launch(context, sum_columns<float2, GainAndBias>, column_sums(cols), rows, cols,

@@ -16,10 +16,11 @@ namespace normscope {
 ///   Detach          y                      // the backward pass holds mean and sigma constant
 ///   DetachMean      y                      // the backward pass holds the mean constant
 ///   DetachVariance  y                      // the backward pass holds sigma constant
+///   Undivided       gain * y + bias        // the backward pass is LayerNorm's times sigma: dx is not divided by it
 ///   AdaNorm         C (1 - k y) * y        // the backward pass holds the first factor constant
 ///   DyT             gain * tanh(alpha x) + bias
 ///   Derf            gain * erf(alpha x + shift) + bias
-/// The detached kinds and AdaNorm (section 4) are from Xu et al. 2019. DyT (Zhu et al. 2025, arXiv 2503.10622)
+/// The detached kinds and AdaNorm (section 4) are from Xu et al. 2019; Undivided is our own, to ask what the division does. DyT (Zhu et al. 2025, arXiv 2503.10622)
 /// knows no statistics and learns one alpha; Derf (Chen et al. 2025, arXiv 2512.10938) learns one shift beside it.
 enum class NormKind : uint8_t {
 #define NORM_KIND(Name, ...) Name,
@@ -44,6 +45,7 @@ struct NormTraits {
   bool has_statistics = true;  ///< of a row; with them epsilon
   bool is_centred = true;
   bool mean_has_gradient = true, sigma_has_gradient = true;
+  bool gradient_divided = true;  ///< dx is divided by sigma, as the derivative is
 };
 inline constexpr NormTraits kNormTraits[] = {
 #define NORM_KIND(Name, ...) {__VA_ARGS__},
@@ -60,10 +62,11 @@ constexpr bool has_shift(NormKind k) { return traits_of(k).has_shift; }
 constexpr bool is_centred(NormKind k) { return traits_of(k).is_centred; }
 constexpr bool mean_has_gradient(NormKind k) { return is_centred(k) && traits_of(k).mean_has_gradient; }
 constexpr bool sigma_has_gradient(NormKind k) { return traits_of(k).sigma_has_gradient; }
-/// Whether the backward pass holds something constant that the forward pass computes from x.
+/// Whether the backward pass is not the derivative: it holds something constant that the forward pass computes from x, or
+/// does not divide.
 constexpr bool holds_constant(NormKind k) {
   const NormTraits& traits = traits_of(k);
-  return traits.has_factor ||
+  return traits.has_factor || !traits.gradient_divided ||
          (traits.has_statistics && !(traits.mean_has_gradient && traits.sigma_has_gradient));
 }
 /// Whether y is x over its standard deviation, with or without the mean taken off, and backward

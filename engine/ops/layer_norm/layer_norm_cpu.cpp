@@ -8,7 +8,7 @@
 //           - y * mean(c * y) / sigma    // the path through sigma
 //   dgain  =  sum over rows of dout * y
 //   dbias  =  sum over rows of dout
-// Rms and the kinds that detach the mean lack the second term of dx, those that detach sigma lack the third (Xu et al.
+// Undivided: dx times sigma. Rms and the kinds that detach the mean lack the second term of dx, those that detach sigma lack the third (Xu et al.
 // 2019, Theorem 1).
 // DyT (Zhu et al. 2025) and Derf (Chen et al. 2025) know no statistics; with u = alpha x, t = tanh(u) and slope
 // 1 - t^2, or u = alpha x + shift, t = erf(u) and slope 2 / sqrt(pi) exp(-u^2), and c = gain * slope * dout:
@@ -145,10 +145,11 @@ void backward(const Call& call, const StepInputs&, int64_t chunk, Scratch) noexc
     if (!input) continue;
     const VF mean_c = hn::Set(d, mean_has_gradient(kKind) ? sum_of(d, sum_c) * inverse_width : 0.0f);
     const VF mean_cy = hn::Set(d, sigma_has_gradient(kKind) ? sum_of(d, sum_cy) * inverse_width : 0.0f);
+    const VF divided = traits_of(kKind).gradient_divided ? scale : hn::Set(d, 1.0f);
     each_vector(width, [&](int64_t j, auto lanes) HWY_ATTR {
       const VF g = lanes.load(dout + j), y = hn::Mul(hn::Sub(lanes.load(x + j), center), scale);
       const VF e = weighted(lanes, j, g, y);
-      put(lanes, hn::Mul(scale, hn::NegMulAdd(y, mean_cy, hn::Sub(e, mean_c))), dx + j, add);
+      put(lanes, hn::Mul(divided, hn::NegMulAdd(y, mean_cy, hn::Sub(e, mean_c))), dx + j, add);
     });
   }
 }
@@ -253,11 +254,13 @@ void reduce(const Call& call, const StepInputs&, int64_t, Scratch) noexcept {
 }
 
 /// The forward pass of a kind: the centred ones without gain, factor and curve differ in the backward
-/// pass only.
+/// pass only, and so do LayerNorm and Undivided.
 template <NormKind kKind, bool kShifted>
 constexpr RegionFn forward_for() {
   constexpr bool kOwn = has_gain(kKind) || traits_of(kKind).has_factor || !is_centred(kKind);
-  constexpr NormKind kForward = kOwn ? kKind : NormKind::Simple;
+  constexpr NormKind kForward = kKind == NormKind::Undivided ? NormKind::LayerNorm
+                                : kOwn                       ? kKind
+                                                             : NormKind::Simple;
   if constexpr (has_alpha(kKind))
     return curve_forward<kKind, kShifted>;
   else

@@ -42,6 +42,7 @@ struct OpCase {
   std::vector<Shape> saved;
   double terms = 1;      ///< K of the bound on the outputs
   bool corners = false;  ///< its inputs may pass one in any step, where a difference is not a derivative
+  bool reroutes = false;  ///< its gradient is not the derivative of its value, by definition
   /// The output first, then what is saved. Integer inputs are empty arrays here (the case knows
   /// them).
   template <class S>
