@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <numeric>
+#include <optional>
 #include <regex>
 
 #include "app/course/landscape.h"
@@ -12,6 +13,7 @@
 #include "training/experiments/probes.h"
 #include "training/measure/history.h"
 #include "training/measure/single_norm.h"
+#include "training/measure/skip_product.h"
 #include "training/measure/theory/theory.h"
 
 namespace normscope::course {
@@ -40,8 +42,18 @@ CurveData series_of(const Curve& curve, const Series& series) {
   return data;
 }
 
-CurveData stat_curve(const Curve& curve, const History& history, const std::string& name) {
+/// "skip_product" of the only stack, "enc.skip_product" or "dec.skip_product".
+std::optional<std::string> stack_of_skip(const std::string& name) {
+  for (const char* prefix : {"", "enc.", "dec."})
+    if (name == std::string(prefix) + "skip_product") return prefix;
+  return {};
+}
+
+CurveData stat_curve(const Curve& curve, const History& history, const ModelConfig& model,
+                     const std::string& name) {
   if (name == "rate") return series_of(curve, history.rate());
+  if (const auto stack = stack_of_skip(name))
+    return series_of(curve, skip_product(history, *stack == "enc." ? model.encoder : model.stack(), *stack));
   const int32_t stat = history.find(name == "critical_rate" ? kCriticalStat : name);
   if (stat < 0)
     fail("curve." + curve.id, "the run has no number {}: expected one of its layers and matrices", name);
@@ -67,19 +79,19 @@ std::string last_cosine(const History& history) {
   return last;
 }
 
-CurveData history_curve(const Curve& curve, const History& history, double level) {
+CurveData history_curve(const Curve& curve, const History& history, const ModelConfig& model, double level) {
   CurveData data;
   if (curve.y == "loss" || curve.y == "excess") {
     data = series_of(curve, history.loss());
     if (curve.y == "excess")
       for (double& y : data.y) y -= level;
   } else if (curve.y == "token_cosine") {
-    data = stat_curve(curve, history, last_cosine(history));
+    data = stat_curve(curve, history, model, last_cosine(history));
   } else {
     const auto [top, below] = two_names(curve.y);
-    data = stat_curve(curve, history, top);
+    data = stat_curve(curve, history, model, top);
     if (!below.empty()) {
-      const CurveData other = stat_curve(curve, history, below);
+      const CurveData other = stat_curve(curve, history, model, below);
       for (size_t i = 0; i < data.y.size(); ++i) data.y[i] /= i < other.y.size() ? other.y[i] : 1;
     }
   }
@@ -98,7 +110,7 @@ CurveData profile(const Curve& curve, const History& history, const ModelConfig&
   for (int32_t layer = 1; layer <= layers_of(top, model); ++layer) {
     Curve one = curve;
     one.y = of_layer(top, layer) + (below.empty() ? "" : " / " + of_layer(below, layer));
-    layers.push_back(history_curve(one, history, 0));
+    layers.push_back(history_curve(one, history, model, 0));
   }
   CurveData data;
   // A run that trains may add a step meanwhile: the layer that was read first has the fewest.
@@ -288,8 +300,9 @@ std::string unknown_quantity(const Curve& curve) {
   const auto [top, below] = two_names(curve.y);
   switch (curve.of) {
     case Curve::Of::Run: {
-      if (stat_name(top) && (below.empty() || stat_name(below))) return {};
-      std::string known = among({"loss", "excess", "token_cosine", "rate", "critical_rate"});
+      const auto known_name = [](const std::string& name) { return stat_name(name) || stack_of_skip(name); };
+      if (known_name(top) && (below.empty() || known_name(below))) return {};
+      std::string known = among({"loss", "excess", "token_cosine", "rate", "critical_rate", "skip_product"});
       if (!known.empty())
         known += ", a probe as L01.ffn.w2.grad_norm (update_norm, weight_norm), or two as 'a / b'";
       return known;
@@ -397,7 +410,7 @@ CurveData measure_curve(const Lesson& lesson, const Curve& curve, uint64_t seed,
 
 CurveData partial_curve(const Curve& curve, const ModelConfig& model, const History& history, double level) {
   if (curve.of == Curve::Of::Profile) return profile(curve, history, model);
-  return curve.of == Curve::Of::Run ? history_curve(curve, history, level) : CurveData{};
+  return curve.of == Curve::Of::Run ? history_curve(curve, history, model, level) : CurveData{};
 }
 
 }  // namespace normscope::course
