@@ -3,6 +3,7 @@
 // what a form reads of a wiring, and how it is recorded.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -84,6 +85,12 @@ StreamLayout stream_layout(const StackWiring& stack);
 /// The row whose factor scales what a sub-layer hands on; null: none.
 const ResidualRow* factor_of(const Wiring& wiring);
 bool has_unit_vectors(const Wiring& wiring);
+template <typename Is>
+bool any_sublayer(const StackWiring& stack, Is is) {
+  return std::ranges::any_of(stack.layers, [&](const LayerWiring& layer) {
+    return is(layer.attention) || is(layer.cross) || is(layer.feed_forward);
+  });
+}
 
 std::vector<const StackSlotRow*> stack_slots();  ///< of all forms
 std::string slot_text(const StackWiring& stack, const StackSlotRow& slot);

@@ -1,7 +1,5 @@
 // GPAS (Chen et al. 2025, arXiv 2506.22049, the authors' code): the sum, or with a norm on the stream what the skip
 // carries, is scaled by 1 - SiLU(a), with one learned a for each layer, from 0; the gradient passes as if it were not.
-#include <algorithm>
-
 #include "engine/core/error.h"
 #include "engine/model/recorder.h"
 #include "engine/model/residual.h"
@@ -43,13 +41,6 @@ class Gpas : public Residual {
 
   Recorder& r_;
 };
-
-template <typename Is>
-bool any_sublayer(const StackWiring& stack, Is is) {
-  return std::ranges::any_of(stack.layers, [&](const LayerWiring& layer) {
-    return is(layer.attention) || is(layer.cross) || is(layer.feed_forward);
-  });
-}
 
 std::unique_ptr<Residual> record_gpas(Recorder& recorder, const StackWiring& stack) {
   if (!any_sublayer(stack, scales)) return nullptr;

@@ -1,0 +1,26 @@
+// centre checks its input and records one node. It saves nothing.
+#include "addons/interventions/engine/centre.h"
+
+#include "engine/core/error.h"
+#include "engine/ops/rules.h"
+
+namespace normscope {
+
+ValueId centre(Tape& tape, const std::string& name, ValueId x, CentreSpec spec) {
+  const Shape shape = tape.shape(x);
+  if (shape.rank != 3) fail("centre " + name, "x {} must have shape (B,T,D)", to_string(shape));
+  Node node{.op = OpKind::Centre, .name = name, .in = {x}};
+  node.attributes = spec;
+  return tape.add_node(std::move(node), shape);
+}
+
+OpRules centre_rules() {
+  static constexpr OpRule kRows[] = {{.title = "Less what the batch has in common",
+                                      .formula = R"(y_{b,t} = x_{b,t} - \frac{u}{B} \sum_c x_{c,t})",
+                                      .shapes = "x and y (B,T,D); u and v are 0 or 1",
+                                      .rule = R"(dx_{b,t} = dy_{b,t} - \frac{v}{B} \sum_c dy_{c,t})",
+                                      .reads = {1}}};
+  return {kRows};
+}
+
+}  // namespace normscope

@@ -1,0 +1,113 @@
+// Post-LN with one thing changed at a time, to ask what keeps it stuck: words of a sub-layer's wiring that leave the
+// forward pass as it is and change what comes back, or take out of a branch what the whole batch has in common.
+#include "addons/interventions/engine/amplify.h"
+#include "addons/interventions/engine/centre.h"
+#include "engine/core/error.h"
+#include "engine/model/recorder.h"
+#include "engine/model/residual.h"
+
+namespace normscope {
+namespace {
+
+template <ResidualForm kForm>
+bool asked(const Wiring& wiring) {
+  return (wiring.added & word_of(kForm)) != 0;
+}
+
+/// The gradient passes the norm on the stream as if it were not divided by the norm's sigma, but along the skip path alone:
+/// the branch's share is divided as ever. A norm that divides neither is a kind of norm, NormKind::Undivided.
+class UndividedSkip : public Residual {
+ public:
+  explicit UndividedSkip(Recorder& recorder) : r_(recorder) {}
+  ValueId carry(SublayerValues& s, const Wiring& wiring, ValueId x) override {
+    if (!asked<ResidualForm::undivided_skip>(wiring)) return x;
+    const ValueId sum = add(r_.tape, s.name + ".sum_ahead", x, s.branch);
+    return amplify(r_.tape, s.name + ".undivided_skip", x, sum, r_.config.eps);
+  }
+
+ private:
+  Recorder& r_;
+};
+
+/// A control: the same product of sigmas, but for all layers alike, at the end of the stack.
+class UndividedTop : public Residual {
+ public:
+  explicit UndividedTop(Recorder& recorder) : r_(recorder) {}
+  void begin(const std::string&, ValueId) override { sums_.clear(); }
+  ValueId carry(SublayerValues&, const Wiring& wiring, ValueId x) override {
+    here_ = asked<ResidualForm::undivided_top>(wiring);
+    return x;
+  }
+  void write(SublayerValues& s, const ResidualScale&) override {
+    if (here_) sums_.push_back(s.sum);
+  }
+  ValueId end(const std::string& prefix, ValueId x) override {
+    for (size_t i = 0; i < sums_.size(); ++i)
+      x = amplify(r_.tape, fmt::format("{}undivided_top.{}", prefix, i + 1), x, sums_[i], r_.config.eps);
+    return x;
+  }
+
+ private:
+  Recorder& r_;
+  std::vector<ValueId> sums_;
+  bool here_ = false;
+};
+
+/// What a branch gives loses its mean over the batch at its position: forward, backward, or both.
+template <ResidualForm kForm, CentreSpec kSpec>
+class Centred : public Residual {
+ public:
+  explicit Centred(Recorder& recorder) : r_(recorder) {}
+  ValueId carry(SublayerValues& s, const Wiring& wiring, ValueId x) override {
+    if (asked<kForm>(wiring)) s.branch = centre(r_.tape, s.name + ".centred", s.branch, kSpec);
+    return x;
+  }
+
+ private:
+  Recorder& r_;
+};
+
+template <ResidualForm kForm, typename Form>
+std::unique_ptr<Residual> record(Recorder& recorder, const StackWiring& stack) {
+  if (!any_sublayer(stack, asked<kForm>)) return nullptr;
+  return std::make_unique<Form>(recorder);
+}
+
+/// These words speak of the norm on the stream and of a plain sum before it.
+template <ResidualForm kForm>
+void check(const char* what, const StackWiring& stack) {
+  if (any_sublayer(stack, [](const Wiring& w) {
+        return asked<kForm>(w) &&
+               (w.stream == NormKind::None || w.skip != Scale{} || w.branch != Scale{} || w.bottom);
+      }))
+    fail(
+        "model",
+        "the {}'s wiring says how gradients pass a norm on the stream: expected stream= beside it, and no skip=, "
+        "branch= or bottom",
+        what);
+}
+
+template <ResidualForm kForm, typename Form>
+constexpr ResidualRow undivided_row(std::string_view word) {
+  return {.word = word, .record = record<kForm, Form>, .check = check<kForm>};
+}
+
+template <ResidualForm kForm, CentreSpec kSpec>
+constexpr ResidualRow centred_row(std::string_view word) {
+  return {.word = word, .record = record<kForm, Centred<kForm, kSpec>>};
+}
+
+}  // namespace
+
+constinit const ResidualRow undivided_skip_residual =
+    undivided_row<ResidualForm::undivided_skip, UndividedSkip>("undivided-skip");
+constinit const ResidualRow undivided_top_residual =
+    undivided_row<ResidualForm::undivided_top, UndividedTop>("undivided-top");
+constinit const ResidualRow centred_residual =
+    centred_row<ResidualForm::centred, CentreSpec{true, true}>("centred");
+constinit const ResidualRow centred_forward_residual =
+    centred_row<ResidualForm::centred_forward, CentreSpec{true, false}>("centred-forward");
+constinit const ResidualRow centred_backward_residual =
+    centred_row<ResidualForm::centred_backward, CentreSpec{false, true}>("centred-backward");
+
+}  // namespace normscope

@@ -1,0 +1,52 @@
+// Cases of the ops that change what comes back: see op_cases.h.
+#include <fmt/format.h>
+
+#include "addons/interventions/engine/amplify.h"
+#include "addons/interventions/engine/centre.h"
+#include "engine/support/op_cases.h"
+
+namespace normscope::test {
+namespace {
+
+OpCase amplify_case(Shape shape) {
+  Random random(static_cast<uint64_t>(shape.size()));
+  OpCase c;
+  c.op = OpKind::Amplify;
+  c.name = fmt::format("amplify {}", to_string(shape));
+  c.attributes = AmplifySpec{1e-5f};
+  c.in = {random.normal(shape), random.normal(shape, -0.7, 1.8)};
+  c.in[0].terms = static_cast<double>(shape.cols());
+  c.in[1].zero_gradient = true;
+  c.reroutes = true;
+  c.out = shape;
+  return c;
+}
+
+OpCase centre_case(Shape shape, CentreSpec spec) {
+  Random random(static_cast<uint64_t>(shape.size()) + 7);
+  OpCase c;
+  c.op = OpKind::Centre;
+  c.name = fmt::format("centre {}{}{}", to_string(shape), spec.value ? " value" : "",
+                       spec.gradient ? " gradient" : "");
+  c.attributes = spec;
+  c.in = {random.normal(shape)};
+  c.in[0].terms = c.terms = static_cast<double>(shape[0]);
+  c.in[0].zero_gradient = shape[0] == 1 && spec.gradient;
+  c.reroutes = spec.value != spec.gradient;
+  c.out = shape;
+  return c;
+}
+
+}  // namespace
+
+std::vector<OpCase> intervention_cases() {
+  std::vector<OpCase> cases;
+  for (const Shape& shape : {Shape{1, 1, 8}, Shape{2, 3, 31}, Shape{3, 67, 64}, Shape{5, 9, 33}})
+    cases.push_back(amplify_case(shape));
+  for (const CentreSpec spec : {CentreSpec{true, true}, CentreSpec{true, false}, CentreSpec{false, true}})
+    for (const Shape& shape : {Shape{1, 3, 5}, Shape{4, 3, 31}, Shape{16, 67, 64}, Shape{33, 1, 7}})
+      cases.push_back(centre_case(shape, spec));
+  return cases;
+}
+
+}  // namespace normscope::test

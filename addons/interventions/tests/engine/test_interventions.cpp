@@ -1,0 +1,73 @@
+// What interventions change and what they leave: the loss of a fresh model, to the bit, and which gradients differ.
+#include <cmath>
+
+#include "catch.hpp"
+#include "engine/core/error.h"
+#include "engine/model/wiring.h"
+#include "engine/support/helpers.h"
+#include "engine/support/placement_start.h"
+
+namespace normscope::test {
+namespace {
+
+ModelConfig with_word(ResidualForm form) {
+  ModelConfig c = config_of(Placement::Post);
+  for (LayerWiring& layer : c.decoder.layers)
+    for (Wiring* w : {&layer.attention, &layer.feed_forward}) w->added = word_of(form);
+  return c;
+}
+
+double length_of(const std::vector<float>& x) {
+  double squares = 0;
+  for (const float v : x) squares += static_cast<double>(v) * static_cast<double>(v);
+  return std::sqrt(squares);
+}
+
+double gradient_of(const Start& start, const char* weight) {
+  return length_of(start.program->read(weight, true));
+}
+
+}  // namespace
+
+TEST_CASE("interventions: what changes the way back alone leaves the loss, to the bit", "[interventions]") {
+  const Start plain(config_of(Placement::Post));
+  const double low = gradient_of(plain, "L01.ffn.w2"), top = gradient_of(plain, "L04.ffn.w2");
+  for (const ResidualForm form :
+       {ResidualForm::undivided_skip, ResidualForm::undivided_top, ResidualForm::centred_backward}) {
+    INFO("form " << static_cast<int>(form));
+    const Start changed(with_word(form));
+    CHECK(changed.program->loss() == plain.program->loss());
+    CHECK(gradient_of(changed, "L01.ffn.w2") != low);
+  }
+  // The product of all sigmas reaches every layer where it stands at the top, and otherwise each layer its own norms'.
+  ModelConfig undivided = config_of(Placement::Post);
+  for (LayerWiring& layer : undivided.decoder.layers)
+    layer.attention.stream = layer.feed_forward.stream = NormKind::Undivided;
+  const Start all(with_word(ResidualForm::undivided_top)), own(undivided);
+  CHECK(own.program->loss() == plain.program->loss());
+  const double at_low = gradient_of(all, "L01.ffn.w2") / low, at_top = gradient_of(all, "L04.ffn.w2") / top;
+  CHECK(at_top == Approx(at_low).epsilon(0.2));
+  CHECK(at_top > 1.5);
+  CHECK(gradient_of(own, "L04.ffn.w2") / top < 0.8 * at_top);
+  CHECK(gradient_of(own, "L01.ffn.w2") / low > 1.5);
+}
+
+TEST_CASE("interventions: a centred branch gives nothing that the whole batch has in common",
+          "[interventions]") {
+  for (const ResidualForm form : {ResidualForm::centred, ResidualForm::centred_forward}) {
+    const Start start(with_word(form));
+    const std::vector<float> branch = start.read(start.values.sublayers[2].branch);
+    REQUIRE(branch.size() == 2 * 9 * 24);
+    for (size_t i = 0; i < 9 * 24; ++i)
+      CHECK(static_cast<double>(branch[i]) == Approx(-static_cast<double>(branch[9 * 24 + i])).margin(1e-6));
+  }
+}
+
+TEST_CASE("interventions: a wiring without a norm on the stream is refused", "[interventions]") {
+  ModelConfig c = with_word(ResidualForm::undivided_top);
+  for (LayerWiring& layer : c.decoder.layers) layer.attention.stream = NormKind::None;
+  const std::string error = error_of([&] { Start start(c); });
+  CHECK_THAT(error, Catch::Contains("decoder") && Catch::Contains("stream="));
+}
+
+}  // namespace normscope::test

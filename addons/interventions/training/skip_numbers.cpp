@@ -1,0 +1,39 @@
+// Numbers of a run's last step that a study can show: the skip path's product, and how much of the gradient of the top
+// layer the lowest still has.
+#include <fmt/format.h>
+
+#include "training/experiments/run_numbers.h"
+#include "training/measure/history.h"
+#include "training/measure/skip_product.h"
+
+namespace normscope::experiments {
+namespace {
+
+double last_of(const Series& series) {
+  return series.values.empty() ? kUnknown : static_cast<double>(series.values.back());
+}
+
+/// The stack that makes the answers.
+std::string prefix_of(const Run& run) {
+  return run.spec().model.architecture == Architecture::EncoderDecoder ? "dec." : "";
+}
+
+double skip_of(Run& run) {
+  return last_of(skip_product(*run.history(), run.spec().model.stack(), prefix_of(run)));
+}
+
+double ratio_of(Run& run) {
+  const History& history = *run.history();
+  const auto gradient = [&](size_t layer) {
+    const int32_t stat = history.find(fmt::format("{}L{:02}.ffn.w2.grad_norm", prefix_of(run), layer));
+    return stat < 0 ? kUnknown : last_of(history.series(stat));
+  };
+  return gradient(1) / gradient(run.spec().model.stack().layers.size());
+}
+
+}  // namespace
+
+constinit const EndNumber kSkipProductNumber{"skip_product", skip_of};
+constinit const EndNumber kGradientRatioNumber{"gradient_ratio", ratio_of};
+
+}  // namespace normscope::experiments
