@@ -1,6 +1,9 @@
 // The ops of interventions in plain loops, see reference.h: what has no gradient by an op is a plain number there.
 #pragma once
 
+#include <cmath>
+#include <type_traits>
+
 #include "addons/interventions/engine/amplify.h"
 #include "addons/interventions/engine/centre.h"
 #include "reference/op_call.h"
@@ -11,6 +14,7 @@ template <class S>
 Outputs<S> forward(Op<OpKind::Amplify>, const Call<S>& c) {
   const int64_t D = c.shape(0).cols();
   Array<S> out(c.numbers(0));
+  if constexpr (std::is_same_v<S, double>) return {out};  // what `of` holds changes no value, be it NaN
   for (int64_t r = 0; r < c.shape(0).rows(); ++r) {
     double mean = 0, squares = 0;
     for (int64_t j = 0; j < D; ++j) mean += value_of(c.numbers(1)[at(r * D + j)]) / static_cast<double>(D);
@@ -44,7 +48,8 @@ Outputs<S> forward(Op<OpKind::Centre>, const Call<S>& c) {
     const double share = 1.0 / static_cast<double>(batch);
     S taken(0.0);
     if (spec.value) taken += S(plain * share);
-    if (spec.gradient) taken += (sum - S(plain)) * S(share);
+    if constexpr (!std::is_same_v<S, double>)
+      if (spec.gradient) taken += (sum - S(plain)) * S(share);
     for (int64_t b = 0; b < batch; ++b) out[at(b * step + i)] = out[at(b * step + i)] - taken;
   }
   return {out};
