@@ -11,7 +11,7 @@
 namespace normscope {
 namespace {
 
-bool scales(const Wiring& wiring) { return (wiring.added & word_of(ResidualForm::gpas)) != 0; }
+bool scales(const Wiring& wiring) { return has_word(wiring, ResidualForm::gpas); }
 
 class Gpas : public Residual {
  public:
@@ -52,7 +52,7 @@ bool any_sublayer(const StackWiring& stack, Is is) {
 }
 
 std::unique_ptr<Residual> record_gpas(Recorder& recorder, const StackWiring& stack) {
-  if (!any_sublayer(stack, scales)) return nullptr;
+  if (!any_has_word(stack, ResidualForm::gpas)) return nullptr;
   return std::make_unique<Gpas>(recorder);
 }
 
