@@ -45,6 +45,8 @@ class Part {
   virtual void prepare(AttentionInputs&) {}
   /// The heads, in the place of the op `attention`; kNone: not of this part.
   virtual ValueId heads(const AttentionInputs&, uint32_t /*dropout site*/) { return kNone; }
+  /// What the heads put out, before W_O; x is what the attention reads.
+  virtual ValueId attended(const AttentionInputs&, ValueId /*x*/, ValueId heads) { return heads; }
   /// The hidden layer of a feed-forward network before its activation.
   virtual ValueId hidden(const std::string& /*name*/, const Wiring&, ValueId h) { return h; }
   /// The logits, in the place of a product; kNone: not of this part.

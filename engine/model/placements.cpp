@@ -26,6 +26,8 @@ double first_quarter(const StackContext& c, int) { return std::max(1, c.layers /
 double first_layer(const StackContext&, int) { return 1; }
 double sublayers_of_stack(const StackContext& c, int) { return c.layers * (c.has_cross() ? 3 : 2); }
 
+const SingleSublayer kFirstReadsNorm[] = {{.wiring = {.before = N, .stream = N}}};
+
 const PlacementRow kRows[] = {
 #define PLACEMENT(Name, text, long_label, button, ...) \
   PlacementRow{.name = text, .label = long_label, .short_label = button, __VA_ARGS__},

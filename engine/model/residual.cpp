@@ -57,6 +57,15 @@ bool has_unit_vectors(const Wiring& wiring) {
   return row_of(wiring, [](const ResidualRow& row) { return row.unit_vectors; }) != nullptr;
 }
 
+bool any_has_word(const StackWiring& stack, ResidualForm form) {
+  return any_sublayer(stack, [&](const Wiring& w) { return has_word(w, form); });
+}
+
+const char* objection_to_words(const Wiring& wiring) {
+  const ResidualRow* row = row_of(wiring, [](const ResidualRow& r) { return r.objection != nullptr; });
+  return row ? row->objection : nullptr;
+}
+
 std::vector<const StackSlotRow*> stack_slots() {
   std::vector<const StackSlotRow*> all;
   for (const ResidualRow* row : residual_rows())

@@ -30,7 +30,9 @@ class Residual {
   virtual void begin_at_end(const Shape& /*states*/) {}  ///< where only the end is recorded
   /// What a branch reads.
   virtual ValueId read(const std::string& /*sublayer*/, ValueId x) { return x; }
-  /// What the skip carries to the sum.
+  /// The same behind N_before.
+  virtual ValueId normed(const std::string& /*sublayer*/, const Wiring&, ValueId h) { return h; }
+  /// What the skip carries to the sum; what the branch adds to it may change here too.
   virtual ValueId carry(SublayerValues&, const Wiring&, ValueId x) { return x; }
   /// Beside the sum, which is recorded, with the scale that the branch has in it.
   virtual void write(SublayerValues&, const ResidualScale& /*branch*/) {}
@@ -71,7 +73,7 @@ struct ResidualRow {
   std::unique_ptr<Residual> (*record)(Recorder&, const StackWiring&) = nullptr;
   void (*check)(const char* what, const StackWiring&) = nullptr;        ///< throws Error; `what`: "decoder"
   std::optional<StreamLayout> (*layout)(const StackWiring&) = nullptr;  ///< nothing where there is one stream
-  const char* objection = nullptr;  ///< to a theory of one stream, where there is a layout
+  const char* objection = nullptr;  ///< to a theory of one stream, where there is a layout or the word
   /// The floats that a number of a state takes in so many sub-layers, beyond a single stream's.
   int64_t (*floats)(const StackWiring&, int64_t sublayers) = nullptr;
 };
@@ -91,6 +93,10 @@ bool any_sublayer(const StackWiring& stack, Is is) {
     return is(layer.attention) || is(layer.cross) || is(layer.feed_forward);
   });
 }
+/// Whether a form reads a sub-layer, or any of a stack.
+inline bool has_word(const Wiring& wiring, ResidualForm form) { return (wiring.added & word_of(form)) != 0; }
+bool any_has_word(const StackWiring& stack, ResidualForm form);
+const char* objection_to_words(const Wiring& wiring);  ///< that of the first word that has one; null: none
 
 std::vector<const StackSlotRow*> stack_slots();  ///< of all forms
 std::string slot_text(const StackWiring& stack, const StackSlotRow& slot);

@@ -229,6 +229,7 @@ ValueId attended(Recorder& r, AttentionInputs in, ValueId x, ValueId source) {
   in.values = values_of(r, n, in.wiring, source);
   for (const auto& part : r.parts) part->prepare(in);
   ValueId heads = heads_of(r, in);
+  for (const auto& part : r.parts) heads = part->attended(in, x, heads);
   if (inner.head_scale)
     heads = affine(r.tape, n + ".scaled", heads, 1.0f,
                    r.parameter(n + ".head_scale", {r.config.heads}, {Init::Kind::Constant, 1.0}), kNone);
@@ -365,7 +366,8 @@ RecordOptions options_of_stack(const ModelConfig& config, RecordOptions options)
 }  // namespace
 
 ValueId branch_input(Recorder& r, const std::string& name, const Wiring& wiring, ValueId entered) {
-  const ValueId h = r.norm(name + ".before", wiring.before, entered);
+  ValueId h = r.norm(name + ".before", wiring.before, entered);
+  for (const auto& form : r.residuals) h = form->normed(name, wiring, h);
   if (wiring.pre_scale == 1.0f) return h;
   return affine(r.tape, name + ".depth" + r.twin, h, wiring.pre_scale, kNone, kNone);
 }

@@ -157,7 +157,9 @@ class Decoder {
 
   /// What follows the last layer.
   Rows ended(Rows x) {
-    if (is("gpas") || StreamReference::knows(s_.placement)) return norm("final", x);
+    if (is("gated-norm")) return gated("final", norm("final", x));
+    if (is("gpas") || is("prores") || is("gated-attention") || StreamReference::knows(s_.placement))
+      return norm("final", x);
     if (is("resi-dual")) return sum(x, norm("second", second_));
     if (is("siamese")) return norm("joined", sum(norm("final", x), norm("second", second_)));
     switch (s_.placement) {
@@ -236,6 +238,16 @@ class Decoder {
       second_ = sum(second_, z);
       return add(x, z, none, none, 1, 1 / std::sqrt(2.0 * static_cast<double>(layer_)), s_.D);
     }
+    if (is("span")) {
+      if (attention) return norm(n + ".stream", sum(x, f(layer_ == 1 ? norm(n + ".before", x) : x)));
+      return norm(n + ".stream", sum(layer_input_, f(x)));
+    }
+    if (is("prores")) {
+      const Rows& share = leaf(n.substr(0, n.rfind('.')) + ".prores");
+      return sum(x, branch_ = affine(scaled(raw(norm(n + ".before", x))), share, none, 1, s_.D));
+    }
+    if (is("gated-attention")) return pre();
+    if (is("gated-norm")) return sum(x, f(gated(n + ".before", norm(n + ".before", x))));
     if (is("gpas")) {
       const Var share = silu(leaf(n.substr(0, n.rfind('.')) + ".gpas"))[0];
       Rows y = pre();
@@ -345,6 +357,17 @@ class Decoder {
     return out;
   }
 
+  static Var sigmoid(const Var& x) { return Var(1.0) / (Var(1.0) + exp(Var(0.0) - x)); }
+
+  /// GatedNorm's gate behind the norm of that name.
+  Rows gated(const std::string& n, Rows y) {
+    const int64_t R = s_.B * s_.T, rank = static_cast<int64_t>(leaf(n + ".gate_in").size()) / s_.D;
+    const Rows seen = silu(linear(y, leaf(n + ".gate_in"), kAbsent, {R, s_.D, rank}));
+    const Rows asked = linear(seen, leaf(n + ".gate_out"), kAbsent, {R, rank, s_.D});
+    for (size_t i = 0; i < y.size(); ++i) y[i] = y[i] * sigmoid(asked[i]);
+    return y;
+  }
+
   Rows attend(const std::string& n, Rows x) {
     const int64_t R = s_.B * s_.T, dh = s_.dh();
     const bool hybrid = s_.placement == Placement::HybridNorm || s_.placement == Placement::HybridNormStar;
@@ -377,6 +400,10 @@ class Decoder {
       h = attention(q, k, v, a).out;
     } else {
       h = heads_of(q, k, v);
+    }
+    if (is("gated-attention")) {
+      const Rows asked = linear(x, leaf(n + ".wgate"), kAbsent, {R, s_.D, s_.heads * dh});
+      for (size_t i = 0; i < h.size(); ++i) h[i] = h[i] * sigmoid(asked[i]);
     }
     if (normformer()) h = affine(h, leaf(n + ".head_scale"), kAbsent, 1, s_.heads * dh);
     if (s_.placement == Placement::SubLN) h = norm(n + ".output", h, s_.heads * dh);

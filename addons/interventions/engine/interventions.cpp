@@ -9,18 +9,13 @@
 namespace normscope {
 namespace {
 
-template <ResidualForm kForm>
-bool asked(const Wiring& wiring) {
-  return (wiring.added & word_of(kForm)) != 0;
-}
-
 /// The gradient passes the norm on the stream as if it were not divided by the norm's sigma, but along the skip path alone:
 /// the branch's share is divided as ever. A norm that divides neither is a kind of norm, NormKind::Undivided.
 class UndividedSkip : public Residual {
  public:
   explicit UndividedSkip(Recorder& recorder) : r_(recorder) {}
   ValueId carry(SublayerValues& s, const Wiring& wiring, ValueId x) override {
-    if (!asked<ResidualForm::undivided_skip>(wiring)) return x;
+    if (!has_word(wiring, ResidualForm::undivided_skip)) return x;
     const ValueId sum = add(r_.tape, s.name + ".sum_ahead", x, s.branch);
     return amplify(r_.tape, s.name + ".undivided_skip", x, sum, r_.config.eps);
   }
@@ -35,7 +30,7 @@ class UndividedTop : public Residual {
   explicit UndividedTop(Recorder& recorder) : r_(recorder) {}
   void begin(const std::string&, ValueId) override { sums_.clear(); }
   ValueId carry(SublayerValues&, const Wiring& wiring, ValueId x) override {
-    here_ = asked<ResidualForm::undivided_top>(wiring);
+    here_ = has_word(wiring, ResidualForm::undivided_top);
     return x;
   }
   void write(SublayerValues& s, const ResidualScale&) override {
@@ -59,7 +54,7 @@ class Centred : public Residual {
  public:
   explicit Centred(Recorder& recorder) : r_(recorder) {}
   ValueId carry(SublayerValues& s, const Wiring& wiring, ValueId x) override {
-    if (asked<kForm>(wiring)) s.branch = centre(r_.tape, s.name + ".centred", s.branch, kSpec);
+    if (has_word(wiring, kForm)) s.branch = centre(r_.tape, s.name + ".centred", s.branch, kSpec);
     return x;
   }
 
@@ -69,7 +64,7 @@ class Centred : public Residual {
 
 template <ResidualForm kForm, typename Form>
 std::unique_ptr<Residual> record(Recorder& recorder, const StackWiring& stack) {
-  if (!any_sublayer(stack, asked<kForm>)) return nullptr;
+  if (!any_has_word(stack, kForm)) return nullptr;
   return std::make_unique<Form>(recorder);
 }
 
@@ -77,7 +72,7 @@ std::unique_ptr<Residual> record(Recorder& recorder, const StackWiring& stack) {
 template <ResidualForm kForm>
 void check(const char* what, const StackWiring& stack) {
   if (any_sublayer(stack, [](const Wiring& w) {
-        return asked<kForm>(w) &&
+        return has_word(w, kForm) &&
                (w.stream == NormKind::None || w.skip != Scale{} || w.branch != Scale{} || w.bottom);
       }))
     fail(
@@ -87,14 +82,16 @@ void check(const char* what, const StackWiring& stack) {
         what);
 }
 
+constexpr const char* kObjection = "a word of the wiring changes what comes back";
+
 template <ResidualForm kForm, typename Form>
 constexpr ResidualRow undivided_row(std::string_view word) {
-  return {.word = word, .record = record<kForm, Form>, .check = check<kForm>};
+  return {.word = word, .record = record<kForm, Form>, .check = check<kForm>, .objection = kObjection};
 }
 
 template <ResidualForm kForm, CentreSpec kSpec>
 constexpr ResidualRow centred_row(std::string_view word) {
-  return {.word = word, .record = record<kForm, Centred<kForm, kSpec>>};
+  return {.word = word, .record = record<kForm, Centred<kForm, kSpec>>, .objection = kObjection};
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 namespace normscope {
 namespace {
 
-bool scales(const Wiring& wiring) { return (wiring.added & word_of(ResidualForm::gpas)) != 0; }
+bool scales(const Wiring& wiring) { return has_word(wiring, ResidualForm::gpas); }
 
 class Gpas : public Residual {
  public:
@@ -43,7 +43,7 @@ class Gpas : public Residual {
 };
 
 std::unique_ptr<Residual> record_gpas(Recorder& recorder, const StackWiring& stack) {
-  if (!any_sublayer(stack, scales)) return nullptr;
+  if (!any_has_word(stack, ResidualForm::gpas)) return nullptr;
   return std::make_unique<Gpas>(recorder);
 }
 

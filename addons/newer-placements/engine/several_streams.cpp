@@ -164,7 +164,8 @@ void check_streams(const char* what, const StackWiring& stack) {
       inside.before = w->before;
       inside.after = w->after;
       inside.inner = w->inner;
-      inside.added = w->added & word_of(ResidualForm::sphere);
+      inside.added = w->added & (word_of(ResidualForm::sphere) | word_of(ResidualForm::gated_heads) |
+                                 word_of(ResidualForm::gated_norms));
       inside.pre_scale = w->pre_scale;
       inside.init_gain = w->init_gain;
       if (!(*w == inside))

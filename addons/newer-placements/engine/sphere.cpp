@@ -11,7 +11,7 @@
 namespace normscope {
 namespace {
 
-bool on_sphere(const Wiring& wiring) { return (wiring.added & word_of(ResidualForm::sphere)) != 0; }
+bool on_sphere(const Wiring& wiring) { return has_word(wiring, ResidualForm::sphere); }
 bool ends_on_sphere(const StackWiring& stack) {
   return !stack.layers.empty() && on_sphere(stack.layers.back().feed_forward);
 }
@@ -76,24 +76,19 @@ class Sphere : public Part {
   std::vector<Kept> kept_;
 };
 
-template <typename Is>
-bool any_sublayer(const ModelConfig& config, Is is) {
-  const auto in = [&](const StackWiring& stack) {
-    return std::ranges::any_of(stack.layers, [&](const LayerWiring& layer) {
-      return is(layer.attention) || is(layer.cross) || is(layer.feed_forward);
-    });
-  };
-  return in(config.stack()) || (has_both(config) && in(config.encoder));
+bool any_on_sphere(const ModelConfig& config) {
+  return any_has_word(config.stack(), ResidualForm::sphere) ||
+         (has_both(config) && any_has_word(config.encoder, ResidualForm::sphere));
 }
 
 std::unique_ptr<Part> record_sphere(Recorder& recorder) {
-  if (!any_sublayer(recorder.config, on_sphere)) return nullptr;
+  if (!any_on_sphere(recorder.config)) return nullptr;
   return std::make_unique<Sphere>(recorder);
 }
 
 /// Unit vectors are kept only in plain tables and matrices.
 void check_sphere(const ModelConfig& c) {
-  if (!any_sublayer(c, on_sphere)) return;
+  if (!any_on_sphere(c)) return;
   if (c.transfer != Transfer::None)
     fail("model.transfer", "shares and unit vectors have steps of their own (toward, sphere): expected none");
   if (row_of(c.positions).own_scores || c.masked_head || c.embedding_width > 0)

@@ -64,7 +64,9 @@ TEST_CASE("model: no placement is its neighbour", "[model]") {
 
       {Placement::Post, Placement::Admin}};
   for (const Placement p : known({"resi-dual"})) neighbours.emplace_back(Placement::B2T, p);
-  for (const Placement p : known({"gpas"})) neighbours.emplace_back(Placement::Pre, p);
+  for (const Placement p : known({"gpas", "prores", "gated-attention", "gated-norm"}))
+    neighbours.emplace_back(Placement::Pre, p);
+  for (const Placement p : known({"span"})) neighbours.emplace_back(Placement::Post, p);
   for (const auto& [p, wired_as] : neighbours) {
     INFO(to_string(wired_as) << " beside the reference of " << to_string(p));
     CHECK(loss_of(wired_as, wired_as) <= 1e-6);

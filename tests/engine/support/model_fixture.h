@@ -150,7 +150,8 @@ class Tiny {
   void perturb() {
     for (size_t p = 0; p < store->parameters().size(); ++p) {
       const ParameterInfo& info = store->parameters()[p];
-      if (info.init.kind == Init::Kind::Normal || !info.trainable) continue;
+      if (info.init.kind == Init::Kind::Normal) continue;
+      if (!info.trainable && info.init.kind != Init::Kind::Zeros) continue;  // a table or a constant
       std::vector<float> values = store->read(static_cast<int32_t>(p));
       for (size_t i = 0; i < values.size(); ++i) {
         const uint32_t word = philox({static_cast<uint32_t>(i), site_of(info.name), 0, 0}, 13)[0];

@@ -199,7 +199,7 @@ const char* objection_to(const Wiring& w) {
     return "the vectors of the matrices are divided by their lengths, or a learned share mixes branch and stream";
   if (inner.head_scale || inner.shifts) return "there are learned numbers inside a branch";
   if (w.skip.profile == Scale::Profile::AtOnce) return "the skip scales come from a pass of their own";
-  return nullptr;
+  return objection_to_words(w);
 }
 
 const char* objection_to(const ModelConfig& c) {

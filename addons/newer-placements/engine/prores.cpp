@@ -1,0 +1,50 @@
+// ProRes (Chen et al. 2026, arXiv 2603.05369, the authors' code, schedule "linear"): each branch of layer l is multiplied
+// by min(1, t / (T l)) after t steps, so that deeper layers come in later. The factor is a parameter that nothing learns:
+// it is kept with a run, and what looks at a run between two steps sees it as it is.
+#include "addons/newer-placements/engine/prores.h"
+
+#include <set>
+
+#include "addons/newer-placements/engine/ramp.h"
+#include "engine/model/recorder.h"
+#include "engine/model/residual.h"
+#include "engine/ops/affine/affine.h"
+
+namespace normscope {
+namespace {
+
+class ProRes : public Residual {
+ public:
+  explicit ProRes(Recorder& recorder) : r_(recorder) {}
+
+  ValueId carry(SublayerValues& s, const Wiring& wiring, ValueId x) override {
+    if (has_word(wiring, ResidualForm::prores))
+      s.branch = affine(r_.tape, s.name + ".warmed", s.branch, 1.0f, factor_of(s.name), kNone);
+    return x;
+  }
+
+ private:
+  /// The sub-layers of a layer share it.
+  ValueId factor_of(const std::string& sublayer) {
+    const std::string name = sublayer.substr(0, sublayer.rfind('.')) + ".prores";
+    const ValueId factor = r_.parameter(name, {1}, {Init::Kind::Zeros, 0.0}, false);
+    if (ramped_.insert(name).second)
+      ramp(r_.tape, name + ".ramp", factor, {r_.config.of<ProResConfig>().steps * r_.layer});
+    return factor;
+  }
+
+  Recorder& r_;
+  std::set<std::string> ramped_;
+};
+
+std::unique_ptr<Residual> record_prores(Recorder& recorder, const StackWiring& stack) {
+  if (!any_has_word(stack, ResidualForm::prores)) return nullptr;
+  return std::make_unique<ProRes>(recorder);
+}
+
+}  // namespace
+
+constinit const ResidualRow prores_residual{
+    .word = "prores", .record = record_prores, .objection = "the branches come in over the first steps"};
+
+}  // namespace normscope

@@ -1,0 +1,34 @@
+// The settings of ProRes and of GatedNorm.
+#include "addons/newer-placements/engine/gate.h"
+#include "addons/newer-placements/engine/prores.h"
+#include "training/spec/spec_fields.h"
+
+namespace normscope {
+namespace {
+
+template <ResidualForm kForm>
+bool reads(const RunSpec& s) {
+  return is_transformer(s.model.architecture) &&
+         (any_has_word(s.model.stack(), kForm) ||
+          (has_both(s.model) && any_has_word(s.model.encoder, kForm)));
+}
+
+}  // namespace
+
+void add_newer_placement_settings(std::vector<Field>& fields) {
+  insert_behind(fields, "model.dyt_alpha",
+                {read_if(reads<ResidualForm::prores>, "model.placement",
+                         integer<member<&ProResConfig::steps>>(
+                             {"model.prores_steps", "ProRes", "steps a layer",
+                              "The branches of layer l come in over this many steps times l."},
+                             1, 100000),
+                         "prores, or a wiring with the word prores"),
+                 read_if(reads<ResidualForm::gated_norms>, "model.placement",
+                         integer<member<&GatedNormConfig::rank>>(
+                             {"model.norm_gate_rank", "norm gate rank", "",
+                              "Width of the hidden layer of the gate that a norm's output is multiplied by."},
+                             1, 4096),
+                         "gated-norm, or a wiring with the word gated-norms")});
+}
+
+}  // namespace normscope
