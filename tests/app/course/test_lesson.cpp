@@ -559,7 +559,9 @@ TEST_CASE(
     "[lesson]") {
   const std::map<std::string, std::vector<std::string>> words{
       {"width 32", {"width 32"}},         {"width 128", {"width 128"}},   {"depth × 0.5", {"half", "three"}},
-      {"depth × 2", {"twice", "twelve"}}, {"steps × 5", {"1,500 steps"}}, {"another text", {"another text"}}};
+      {"depth × 2", {"twice", "twelve"}}, {"steps × 5", {"1,500 steps"}}, {"another text", {"another text"}},
+      {"warm-up 50", {"warm-up"}},        {"warm-up 100", {"warm-up"}},   {"warm-up 200", {"warm-up"}},
+      {"no warm-up", {"warm-up"}}};
   size_t failing = 0, slow = 0;
   for (const Lesson& lesson : fixture::shipped_course().lessons) {
     const std::string explain = test::read_all(fs::path(lesson.folder) / "explain.md");
