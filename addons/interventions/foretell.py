@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Says how well numbers of a run's first five steps foretell whether it learns: foretell.py skip-product.json, the file that
-`normscope study skip-product --json` writes, or its folder's. For every number it prints the AUC without a warm-up: the
-chance that, of a placement that learns with most seeds and one that does not, the first has the larger number (Hanley and
-McNeil 1982); half a point where they are equal. 0.5 is a coin."""
+"""Says how well numbers of a run's beginning foretell whether it learns or is stuck: foretell.py skip-product.json, the file
+that `normscope study skip-product --json` writes. For every number it prints the AUC without a warm-up: the chance that, of
+a row that learns with most seeds and one that is stuck with most, the first has the larger number, or of Σβ² the smaller
+(Hanley and McNeil 1982); half a point where they are equal. 0.5 is a coin. Rows that diverge are left out."""
 import json, math, sys
 
 
@@ -20,22 +20,21 @@ def auc(learns, stuck):
 
 def main():
     study = json.load(open(sys.argv[1]))
-    for name, parts in (("placements", [""]), ("placements and norms", ["", "-norms"])):
-        fate, numbers = {}, {"Σβ² before training": {}, "skip product at step 5": {}, "gradient ratio at step 5": {}}
+    for name, parts in (("placements", [""]), ("norms", ["-norms"]), ("initialisations", ["-inits"]), ("all", ["", "-norms", "-inits"])):
+        learns, numbers = {}, {key: {} for key in ("Σβ² before training", "skip product, step 5", "gradient ratio, step 5", "gradient ratio, step 20")}
         for part in parts:
             for row, cell in cells_of(study, "fate" + part).items():
-                fate[row] = cell["learns"] * 2 > cell["known"]
+                if cell["sign"] == "diverges":
+                    continue
+                learns[row] = cell["learns"] * 2 > cell["known"]
                 numbers["Σβ² before training"][row] = -cell["beta2"] if cell["beta2"] is not None else None
-            for number, of in (("skip product at step 5", "product"), ("gradient ratio at step 5", "ratio")):
-                for row, cell in cells_of(study, of + part).items():
-                    numbers[number][row] = cell["measured"]
-        common = [row for row in fate if all(of.get(row) is not None for of in numbers.values())]
-        print(f"{name}: {len(fate)}, {sum(fate.values())} learn; {len(common)} have all three numbers")
+                numbers["gradient ratio, step 20"][row] = cell["gradient_ratio"]
+            for number, of in (("skip product, step 5", "product"), ("gradient ratio, step 5", "ratio")):
+                numbers[number] |= {row: cell["measured"] for row, cell in cells_of(study, of + part).items()}
+        print(f"{name}: {sum(learns.values())} learn, {len(learns) - sum(learns.values())} are stuck")
         for number, of in numbers.items():
-            known = [row for row in fate if of.get(row) is not None]
-            for rows in (known, common):
-                learns, stuck = ([of[row] for row in rows if fate[row] == want] for want in (True, False))
-                print(f"  {number}: AUC {auc(learns, stuck):.2f} ({len(learns)} learn, {len(stuck)} do not)")
+            groups = [[of[row] for row in learns if learns[row] == want and of.get(row) is not None] for want in (True, False)]
+            print(f"  {number}: AUC {auc(*groups):.2f} ({len(groups[0])} and {len(groups[1])} rows)")
 
 
 main()

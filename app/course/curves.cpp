@@ -53,7 +53,8 @@ CurveData stat_curve(const Curve& curve, const History& history, const ModelConf
                      const std::string& name) {
   if (name == "rate") return series_of(curve, history.rate());
   if (const auto stack = stack_of_skip(name))
-    return series_of(curve, skip_product(history, *stack == "enc." ? model.encoder : model.stack(), *stack));
+    return series_of(curve, skip_product(history, *stack == "enc." ? model.encoder : model.stack(),
+                                         model.d_model, *stack));
   const int32_t stat = history.find(name == "critical_rate" ? kCriticalStat : name);
   if (stat < 0)
     fail("curve." + curve.id, "the run has no number {}: expected one of its layers and matrices", name);

@@ -19,7 +19,8 @@ std::string prefix_of(const Run& run) {
 }
 
 double skip_of(Run& run) {
-  return last_of(skip_product(*run.history(), run.spec().model.stack(), prefix_of(run)));
+  return last_of(
+      skip_product(*run.history(), run.spec().model.stack(), run.spec().model.d_model, prefix_of(run)));
 }
 
 double ratio_of(Run& run) {

@@ -27,7 +27,7 @@ struct TwoLayers {
     History history(layout);
     history.append(1, 3.0, 1e-3, first);
     history.append(2, 3.0, 1e-3, second);
-    const Series series = skip_product(history, config.stack(), "");
+    const Series series = skip_product(history, config.stack(), config.d_model, "");
     return {series.values.begin(), series.values.end()};
   }
   ModelConfig config;
@@ -55,6 +55,15 @@ TEST_CASE("skip product: scales of the skip multiply, and a second way adds", "[
   for (LayerWiring& layer : scaled.config.decoder.layers)
     layer.attention.skip = layer.feed_forward.skip = {Scale::Kind::Constant, 3.0f};
   CHECK(scaled.product(kSums)[0] == Approx(3.0 * 3.0 / (2.0 * 2.5)));  // of L02.attn and L02.ffn
+
+  TwoLayers learned(Placement::Post);
+  for (LayerWiring& layer : learned.config.decoder.layers)
+    layer.attention.skip = layer.feed_forward.skip = {Scale::Kind::LearnedVector, 1.0f};
+  auto squares = kSums;
+  const double width = static_cast<double>(learned.config.d_model);
+  squares["L02.attn.skip.weight_norm"] = 1.5 * std::sqrt(width);
+  squares["L02.ffn.skip.weight_norm"] = 2.0 * std::sqrt(width);
+  CHECK(learned.product(squares)[0] == Approx(1.5 * 2.0 / (2.0 * 2.5)));
 
   TwoLayers joined(Placement::Post);
   for (LayerWiring& layer : joined.config.decoder.layers) layer.feed_forward.bottom = true;
