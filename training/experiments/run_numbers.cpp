@@ -38,7 +38,7 @@ codec::List<codec::AnyNumber> as_many(const std::vector<std::string>& names) {
 constexpr const char* kNorms = R"(\.(attn\.w[qkvo]|cross\.w[qkvo]|ffn\.w[12])\.(grad|update|weight)_norm)";
 constexpr const char* kSquares = R"(\.(attn|cross|ffn)\.(out|sum)\.mean_square)";
 constexpr const char* kMoments =
-    R"(\.(attn|cross|ffn)\.(token_cosine|layer_cosine|branch\.variance|input\.variance|attention_entropy|skip\.mean|branch\.mean))";
+    R"(\.(attn|cross|ffn)\.(token_cosine|layer_cosine|branch\.variance|input\.variance|attention_entropy|skip\.mean|branch\.mean|extreme|first_mass))";
 
 struct NameSet {
   codec::Json write(const Names& names) const { return names; }

@@ -24,7 +24,7 @@ namespace normscope::experiments {
 
 inline constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 /// Names the measurement in the store.
-inline constexpr const char* kMeasurement = "run 3";
+inline constexpr const char* kMeasurement = "run 4";
 
 /// What takes time to measure of a run, by name, and is measured only where a study asks for it: one of these, or a
 /// number of measurements.h.
