@@ -71,6 +71,10 @@ TEST_CASE("twenty steps of every golden run have the bits of before, with every 
     const auto backend = make_cpu_backend(1);
     for (size_t i = 0; i < runs.size(); ++i) {
       if (!is_here(runs[i].substr(0, runs[i].find(' ')))) continue;
+      if (sums[i] == "-") {
+        WARN("no checksum was written down for " << runs[i] << " with " << isa);
+        continue;
+      }
       INFO(runs[i] << " with " << isa);
       CHECK(fmt::format("{:016x}", experiments::checksum(golden_run(runs[i]), 20, *backend)) == sums[i]);
     }

@@ -10,7 +10,7 @@ namespace {
 
 using namespace normscope::test;
 
-std::vector<float> factors(const Run& run) {
+std::vector<float> factors(Run& run) {
   std::vector<float> all;
   for (const ParameterInfo& p : run.store().parameters())
     if (p.name.ends_with(".prores")) all.push_back(run.store().read(run.store().find(p.name))[0]);
