@@ -15,6 +15,11 @@ bool sayable(const std::string& key) {
   return find_field(key) && key != "run.name" && key != "run.seed" && !key.ends_with("placement");
 }
 
+/// Layer norm is what a norm is, unless a run says otherwise.
+bool goes_without_saying(const std::string& key, const std::string& value) {
+  return key == "model.norm" && value == "ln";
+}
+
 /// The settings that tell the runs apart, in the order of the table of fields.
 std::vector<std::string> telling(const Lesson& lesson, const Changes& changes) {
   std::vector<std::string> keys;
@@ -66,7 +71,8 @@ std::string run_label(const Lesson& lesson, const std::string& run, const Change
   const RunSpec spec = spec_of(lesson, run, 1, changes);
   label += chosen_placement(lesson, run, spec);
   for (const std::string& key : telling(lesson, changes))
-    if (!fresh || !key.starts_with("train.")) label += ", " + in_words(lesson, key, get_field(spec, key));
+    if ((!fresh || !key.starts_with("train.")) && !goes_without_saying(key, get_field(spec, key)))
+      label += ", " + in_words(lesson, key, get_field(spec, key));
   return label;
 }
 

@@ -94,8 +94,9 @@ TEST_CASE("a letter means the same in every lesson", "[lesson]") {
     for (const LessonRun& run : lesson.runs) {
       INFO(lesson.id << ", run " << run.id << ", " << run.name);
       const bool warm = run.spec.train.schedule.warmup > 0;
+      const RunSpec& first = lesson.runs.front().spec;  // another optimizer, or another norm
       const bool adds =
-          run.spec.train.optimizer != lesson.runs.front().spec.train.optimizer;  // another optimizer
+          run.spec.train.optimizer != first.train.optimizer || run.spec.model.norm != first.model.norm;
       ++seen;
       if (run.id == "A") CHECK((is(run, "post") && !warm));
       if (run.id == "B") CHECK(((is(run, "post") && warm) || (!is(run, "pre") && lesson.has_letter("D"))));

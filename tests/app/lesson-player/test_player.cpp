@@ -281,7 +281,7 @@ TEST_CASE("a number in the sentence can be dragged and acts on the run", "[playe
   p.state.session.lab = &lab;
   p.driver.click("lesson/lab");
   lab.wait_idle();
-  REQUIRE(lab.view()->runs.size() == 3);
+  REQUIRE(lab.view()->runs.size() == 4);
   CHECK(lab.view()->runs[0].spec->train.schedule.warmup == 100);
   CHECK(lab.view()->step == 0);  // before the commitment: paused, nothing is given away
   CHECK_FALSE(lab.view()->playing);
@@ -301,7 +301,7 @@ TEST_CASE("the runs that a lesson's took the place of come back by undo", "[play
   p.open("first-steps", StepKind::Predict);
   p.driver.click("lesson/lab");
   lab.wait_idle();
-  REQUIRE(lab.view()->runs.size() == 3);
+  REQUIRE(lab.view()->runs.size() == 4);
   p.driver.frames(2);
   p.key("Ctrl+Z");
   lab.wait_idle();
