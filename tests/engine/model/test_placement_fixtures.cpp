@@ -57,6 +57,12 @@ void keep_unit(Values& values, const ParameterInfo& info) {
   for (size_t i = 0; i < values.size(); ++i) values[i] /= std::sqrt(square(i));
 }
 
+/// ProRes: what a layer's branches are multiplied by after so many steps, t / (T l) up to one, for T = 10.
+double share_of_branches(const std::string& name, int steps) {
+  const int layer = std::atoi(name.c_str() + name.find('L') + 1);
+  return std::min(1.0, steps / (10.0 * layer));
+}
+
 /// Writes the fixture of a placement, with the weights of a perturbed model; the metadata says that it
 /// is `named`.
 std::string write_fixture(Placement placement, Placement named) {
@@ -66,12 +72,15 @@ std::string write_fixture(Placement placement, Placement named) {
   tiny.fill(1);
   const auto tokens = tiny.program->tokens("tokens"), targets = tiny.program->tokens("targets");
   const std::vector<int32_t> x(tokens.begin(), tokens.end()), y(targets.begin(), targets.end());
-  Parameters weights, m, v;
+  Parameters weights, m, v, fixed;
   std::map<std::string, TensorShape> shapes;
   std::map<std::string, ParameterInfo> infos;
   for (const ParameterInfo& info : tiny.store->parameters()) {
-    if (!info.trainable) continue;
     const std::vector<float> now = tiny.store->read(tiny.store->find(info.name));
+    if (!info.trainable) {
+      fixed[info.name] = Values(now.begin(), now.end());
+      continue;
+    }
     weights[info.name] = Values(now.begin(), now.end());
     m[info.name] = v[info.name] = Values(now.size(), 0.0);
     infos[info.name] = info;
@@ -81,13 +90,19 @@ std::string write_fixture(Placement placement, Placement named) {
   for (const auto& [name, values] : weights) file.add("param/" + name, shapes[name], values);
   Values losses;
   for (int step = 1; step <= kSteps; ++step) {
-    const DecoderResult r = Decoder(spec_of(options), weights).run(x, y, {});
+    Parameters all = weights;
+    for (auto& [name, values] : fixed) {
+      if (name.ends_with(".prores")) values = {share_of_branches(name, step - 1)};
+      all[name] = values;
+    }
+    const DecoderResult r = Decoder(spec_of(options), all).run(x, y, {});
     losses.push_back(r.loss);
     if (step == 1) {
       const TensorShape state{kModelSizes.batch, kModelSizes.sequence, kModelSizes.width};
       file.add("loss", {1}, {r.loss});
       file.add("logits", {kModelSizes.batch, kModelSizes.sequence, kModelSizes.vocabulary}, r.logits);
-      for (const auto& [name, g] : r.gradients) file.add("grad/" + name, shapes[name], g);
+      for (const auto& [name, g] : r.gradients)
+        if (shapes.contains(name)) file.add("grad/" + name, shapes[name], g);
       for (size_t k = 0; k < r.outputs.size(); ++k) {
         file.add(fmt::format("sublayer/{:02}/output", k), state, r.outputs[k]);
         file.add(fmt::format("sublayer/{:02}/branch", k), state, r.branches[k]);

@@ -50,7 +50,9 @@ void lens_ends_in_the_model(Store& store, const ModelConfig& config, const Batch
     CHECK(inside.lens[l].layer == static_cast<int32_t>(l));
   }
   CHECK(inside.lens.back().loss == inside.loss);
-  CHECK(inside.lens[0].loss != inside.loss);
+  // ProRes: before the first step no branch has come in.
+  const bool speaks = to_string(config.stack().layers[0].feed_forward).find("prores") == std::string::npos;
+  CHECK((inside.lens[0].loss != inside.loss) == speaks);
   Look look(store, config, text);
   look.replay();
   const std::vector<float> logits = look.read(look.values().logits);
