@@ -14,9 +14,9 @@ namespace normscope {
 /// reads, and each skip multiplies by its scale; in a layer whose input joins the sum once more (bottom), that way counts
 /// as well:
 ///   product over the sub-layers between of  skip / sigma
-/// A learned scale counts as the root of its mean square. What goes through the branches is left out, and so are a norm's projection and its gain. Values at all steps whose
-/// sums the history has; none where there are several streams or a norm without statistics. `prefix`: "", "enc." or
-/// "dec.".
+/// A learned scale counts as the root of its mean square. What goes through the branches is left out, and so are a norm's
+/// projection and its gain. Values at all steps whose sums the history has; none where there are several streams or a norm
+/// without statistics. `prefix`: "", "enc." or "dec.".
 Series skip_product(const History& history, const StackWiring& stack, int64_t width, std::string_view prefix);
 
 }  // namespace normscope

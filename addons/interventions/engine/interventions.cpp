@@ -9,8 +9,8 @@
 namespace normscope {
 namespace {
 
-/// The gradient passes the norm on the stream as if it were not divided by the norm's sigma, but along the skip path alone:
-/// the branch's share is divided as ever. A norm that divides neither is a kind of norm, NormKind::Undivided.
+/// The gradient passes the norm on the stream as if it were not divided by the norm's sigma, but along the skip path
+/// alone: the branch's share is divided as ever. A norm that divides neither is a kind of norm, NormKind::Undivided.
 class UndividedSkip : public Residual {
  public:
   explicit UndividedSkip(Recorder& recorder) : r_(recorder) {}

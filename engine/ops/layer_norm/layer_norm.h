@@ -20,8 +20,9 @@ namespace normscope {
 ///   AdaNorm         C (1 - k y) * y        // the backward pass holds the first factor constant
 ///   DyT             gain * tanh(alpha x) + bias
 ///   Derf            gain * erf(alpha x + shift) + bias
-/// The detached kinds and AdaNorm (section 4) are from Xu et al. 2019; Undivided is our own, to ask what the division does. DyT (Zhu et al. 2025, arXiv 2503.10622)
-/// knows no statistics and learns one alpha; Derf (Chen et al. 2025, arXiv 2512.10938) learns one shift beside it.
+/// The detached kinds and AdaNorm (section 4) are from Xu et al. 2019; Undivided is our own, to ask what the division does.
+/// DyT (Zhu et al. 2025, arXiv 2503.10622) knows no statistics and learns one alpha; Derf (Chen et al. 2025, arXiv
+/// 2512.10938) learns one shift beside it.
 enum class NormKind : uint8_t {
 #define NORM_KIND(Name, ...) Name,
 #include "engine/ops/layer_norm/norm_kinds.def"

@@ -8,8 +8,8 @@
 //           - y * mean(c * y) / sigma    // the path through sigma
 //   dgain  =  sum over rows of dout * y
 //   dbias  =  sum over rows of dout
-// Undivided: dx times sigma. Rms and the kinds that detach the mean lack the second term of dx, those that detach sigma lack the third (Xu et al.
-// 2019, Theorem 1).
+// Rms and the kinds that detach the mean lack the second term of dx, those that detach sigma lack the third (Xu et al.
+// 2019, Theorem 1). Undivided: dx times sigma.
 // DyT (Zhu et al. 2025) and Derf (Chen et al. 2025) know no statistics; with u = alpha x, t = tanh(u) and slope
 // 1 - t^2, or u = alpha x + shift, t = erf(u) and slope 2 / sqrt(pi) exp(-u^2), and c = gain * slope * dout:
 //   out     =  gain * t + bias
@@ -254,13 +254,11 @@ void reduce(const Call& call, const StepInputs&, int64_t, Scratch) noexcept {
 }
 
 /// The forward pass of a kind: the centred ones without gain, factor and curve differ in the backward
-/// pass only, and so do LayerNorm and Undivided.
+/// pass only.
 template <NormKind kKind, bool kShifted>
 constexpr RegionFn forward_for() {
   constexpr bool kOwn = has_gain(kKind) || traits_of(kKind).has_factor || !is_centred(kKind);
-  constexpr NormKind kForward = kKind == NormKind::Undivided ? NormKind::LayerNorm
-                                : kOwn                       ? kKind
-                                                             : NormKind::Simple;
+  constexpr NormKind kForward = kOwn ? kKind : NormKind::Simple;
   if constexpr (has_alpha(kKind))
     return curve_forward<kKind, kShifted>;
   else
