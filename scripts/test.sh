@@ -9,6 +9,9 @@ set -euo pipefail
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 cd "$root"
 
+# Says what is done, and how long after the start.
+reached() { printf 'make test: %s after %d min %02d s\n' "$1" $((SECONDS / 60)) $((SECONDS % 60)); }
+
 core=(normscope normscope_engine_tests normscope_training_tests)
 left_out=(-E '^core\.app\.')
 screens=PREBUILT
@@ -19,8 +22,10 @@ if [[ "${1:-}" == full ]]; then
   left_out=()
 fi
 NORMSCOPE_CMAKE=-DNORMSCOPE_CUDA_WITHOUT_GPU=ON scripts/build.sh release
+reached "the program and its tests built"
 NORMSCOPE_CMAKE="-DNORMSCOPE_SCREENS_SANITIZED=$screens" scripts/build.sh asan
 scripts/build.sh tsan
+reached "the sanitized tests built"
 if [[ "${1:-}" == full ]]; then
   # Two types of one name in one program are undefined behaviour that no compiler sees, and the linker names with -flto.
   cmake --preset release -B build/odr -DCMAKE_BUILD_TYPE=Debug -DNORMSCOPE_CUDA=OFF \
@@ -37,6 +42,7 @@ if [[ "${1:-}" == full ]]; then
   done
 fi
 NORMSCOPE_CMAKE=-DNORMSCOPE_ADDONS= scripts/build.sh core "${core[@]}"
+reached "the program without add-ons built"
 
 # What the tests of the site, the window and the manual page need; without them these are skipped by name.
 scripts/setup.sh libmd4c-html0 xvfb groff-base ||
@@ -49,6 +55,7 @@ rm -rf build/test-cache
 echo 'subdirs("release" "asan" "tsan" "core")' >build/CTestTestfile.cmake
 status=0
 ctest --test-dir build --output-on-failure -j "${TEST_JOBS:-2}" ${left_out[@]+"${left_out[@]}"} || status=$?
+reached "everything tested"
 # Every case that could not run here is listed by name, those of files that ran otherwise among them.
 { grep -ah '^SKIPPED: ' build/Testing/Temporary/LastTest.log || true; } | sort | uniq -c
 exit "$status"
