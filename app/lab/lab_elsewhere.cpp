@@ -29,7 +29,7 @@ constexpr std::pair<const char*, const char*> kPace[] = {
 // is over has none.
 bool has_warmup_handle(const LabView& view, size_t index) {
   const Schedule& schedule = view.runs[index].spec->train.schedule;
-  if ((!view.instant && schedule.warmup <= view.runs[index].step) ||
+  if (schedule.target > 0 || (!view.instant && schedule.warmup <= view.runs[index].step) ||
       schedule.warmup > std::max(view.budget, view.step))
     return false;
   return std::none_of(view.runs.begin(), view.runs.begin() + static_cast<std::ptrdiff_t>(index),

@@ -25,9 +25,11 @@ Schedule schedule_of(const RunView& run, size_t index, const PlotOptions& option
 // Says "warm-up 200", "full rate at once, then 1/√step"; `bare` leaves a warm-up its length alone.
 std::string schedule_words(const Schedule& schedule, bool bare = false) {
   const std::string steps = std::to_string(schedule.warmup);
-  const std::string start = schedule.warmup <= 0 ? tr("full rate at once")
-                            : bare               ? steps
-                                                 : tr("warm-up {steps}", {{"steps", steps}});
+  const std::string start = schedule.target > 0
+                                ? tr("warm-up to a loss of {loss}", {{"loss", ui::number(schedule.target)}})
+                            : schedule.warmup <= 0 ? tr("full rate at once")
+                            : bare                 ? steps
+                                                   : tr("warm-up {steps}", {{"steps", steps}});
   const std::string then = words::spoken(row_of(schedule.kind).words);
   return then.empty() ? start : tr("{start}, then {then}", {{"start", start}, {"then", then}});
 }
@@ -41,7 +43,7 @@ struct RateGroup {
 
 // Whether two schedules read the same in words.
 bool told_alike(const Schedule& a, const Schedule& b) {
-  return a.kind == b.kind && std::max(a.warmup, 0) == std::max(b.warmup, 0);
+  return a.kind == b.kind && a.target == b.target && std::max(a.warmup, 0) == std::max(b.warmup, 0);
 }
 
 bool changed(const RateGroup& group) {
@@ -53,10 +55,10 @@ bool changed(const RateGroup& group) {
 std::string words_of(const RateGroup& group, bool brief) {
   const Schedule &now = group.schedule, &was = group.began;
   if (!changed(group)) {
-    const bool plain = now.warmup <= 0 && now.kind == Schedule::Kind::Constant;
+    const bool plain = now.warmup <= 0 && now.target <= 0 && now.kind == Schedule::Kind::Constant;
     return brief && plain ? tr("full rate") : schedule_words(now);
   }
-  const bool both_rise = was.warmup > 0 && now.warmup > 0;
+  const bool both_rise = was.warmup > 0 && now.warmup > 0 && was.target == now.target;
   return tr("{was} → {now} at {step}", {{"was", schedule_words(was)},
                                         {"now", schedule_words(now, both_rise)},
                                         {"step", ui::grouped(group.changed)}});
@@ -85,8 +87,10 @@ std::vector<RateGroup> rate_groups(const LabView& view, const PlotOptions& optio
   return groups;
 }
 
+// A rate that follows the loss has no plan.
 std::shared_ptr<view::Line> future_rate(const Schedule& schedule, int from, int to) {
   auto line = std::make_shared<view::Line>();
+  if (schedule.target > 0) return line;
   from = std::max(from, 0);
   const int stride = std::max(1, (to - from) / 400);
   for (int64_t at = from; at <= to; at += stride) {  // 64 bits hold the sum whatever the budget
@@ -144,7 +148,7 @@ void add_rate_names(PlotSpec& plot, const std::vector<RateGroup>& groups, const 
     const bool past = group.changed > group.began.warmup;
     const Schedule& drawn = past ? group.began : group.schedule;
     const double peak = drawn.peak;
-    if (drawn.warmup > 0) {
+    if (drawn.warmup > 0 && drawn.target <= 0) {
       // The name stands below the rising part of the line, about three quarters up.
       const double x = std::min<double>(drawn.warmup, end) * 0.72;
       plot.notes.push_back({x, peak * 0.62, letters, words_of(group, false),
@@ -166,7 +170,7 @@ void add_rate_handles(PlotSpec& plot, const std::vector<RateGroup>& groups, cons
   for (const RateGroup& group : groups) {
     const int done =
         view.instant ? 0 : view.runs[group.runs.front()].step;  // a warm-up that is over cannot change
-    if (group.schedule.warmup <= done || group.schedule.warmup > end) continue;
+    if (group.schedule.target > 0 || group.schedule.warmup <= done || group.schedule.warmup > end) continue;
     const char letter = view.runs[group.runs.front()].letter;
     Handle handle;
     handle.name = fmt::format("warmup/{}", letter);

@@ -28,9 +28,10 @@ constexpr std::array<FieldLabel, 11> kFirst{{
 }};
 
 // Fields whose useful range is narrower than the possible one.
-constexpr std::array<FieldLabel, 11> kOthers{{
+constexpr std::array<FieldLabel, 12> kOthers{{
     {"model.init_scale", "", "", 0.0625, 4, 0, true},
     {"train.warmup", "", "", 0, 1000, 10, false},
+    {"train.warmup_target", "", "", 0, 10, 0.1, false},
     {"model.head_width", "", "", 0, 128, 1, false},
     {"model.kv_heads", "", "", 0, 16, 1, false},
     {"model.attention_window", "", nullptr, 0, 128, 1, false},

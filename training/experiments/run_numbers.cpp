@@ -321,7 +321,7 @@ void conclude(const Run& run, RunNumbers& numbers) {
   const ModelConfig& model = run.spec().model;
   const double guessing = std::log(static_cast<double>(model.classes > 0 ? model.classes : model.vocabulary));
   // A run that has not left the plateau by then counts, even if its loss falls.
-  const bool late = numbers.steps > std::max(Plateau::kPatience, run.spec().train.schedule.warmup);
+  const bool late = numbers.steps > std::max(Plateau::kPatience, run.warmup_steps());
   if (broken)
     numbers.verdict = {Verdict::NotFinite, broken->step, broken->tensor};
   else if (!std::isfinite(numbers.loss))

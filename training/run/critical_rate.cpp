@@ -9,7 +9,6 @@
 #include "engine/tape/backend.h"
 #include "engine/tape/seal.h"
 #include "training/measure/look.h"
-#include "training/spec/schedule.h"
 #include "training/spec/spec.h"
 
 namespace normscope {
@@ -114,11 +113,15 @@ std::vector<double> CriticalRate::along(const Store& run, Program& step, const B
 
 namespace {
 
-double critical_of_next(const Run& run, const RunSpec& spec) {
+struct NextRates {
+  double critical, used;
+};
+NextRates rates_of_next(const Run& run, const RunSpec& spec) {
   const std::unique_ptr<Run> copy = run.fork(spec);
   copy->step();
   const History& history = *copy->history();
-  return static_cast<double>(history.series(history.find(kCriticalStat)).values.back());
+  return {static_cast<double>(history.series(history.find(kCriticalStat)).values.back()),
+          static_cast<double>(history.rate().values.back())};
 }
 
 /// Goes nearer where the crossing lies beyond the multiples of a step that are tried.
@@ -127,8 +130,8 @@ Bend bend_of(const Run& run, RunSpec spec) {
   constexpr double kInside = 1.001;
   spec.train.critical_every = 1;
   for (int i = 0; i < kTries; ++i) {
-    const double critical = critical_of_next(run, spec),
-                 multiple = critical / learning_rate(spec.train.schedule, run.steps_done() + 1);
+    const auto [critical, used] = rates_of_next(run, spec);
+    const double multiple = critical / used;
     if (multiple > kInside * kLeastMultiple && multiple < kMostMultiple / kInside)
       return {critical, 2 / critical};
     if (!(multiple > 0)) break;

@@ -111,12 +111,35 @@ int64_t Run::Impl::moments_begin() const {
   return begin;
 }
 
+double Run::Impl::rate(int64_t step) const {
+  const Schedule& schedule = spec.train.schedule;
+  if (schedule.target <= 0) return learning_rate(schedule, step);
+  const bool orthogonal = rule_of(spec.train.optimizer).orthogonal;
+  double directions = 0;
+  for (const ParameterInfo& parameter : network->store.parameters()) {
+    const Shape& shape = parameter.shape;
+    if (shape.rank != 2) continue;
+    directions += static_cast<double>(orthogonal ? std::min(shape[0], shape[1]) : shape[0] * shape[1]);
+  }
+  return learning_rate(schedule, std::span(losses).first(static_cast<size_t>(step) - 1), directions,
+                       loss_warmup);
+}
+
+int32_t Run::Impl::warmup_steps() const {
+  const Schedule& schedule = spec.train.schedule;
+  if (schedule.target <= 0) return schedule.warmup;
+  rate(steps + 1);  // finds the curve of a run that was resumed
+  if (!loss_warmup) return losses.empty() ? 1 : 0;
+  const int32_t found = steps_of(*loss_warmup, schedule.target, losses);
+  return found > 0 ? found : steps + 1;
+}
+
 StepInputs Run::Impl::inputs(int64_t step) const {
   const TrainConfig& train = spec.train;
   StepInputs in;
   in.seed = spec.seed;
   in.step = static_cast<uint32_t>(step);
-  in.lr = static_cast<float>(learning_rate(train.schedule, step));
+  in.lr = static_cast<float>(rate(step));
   set_update_rule(in, train, step - moments_begin());
   in.clip = train.clip;
   in.label_smoothing = train.label_smoothing;
@@ -157,7 +180,7 @@ std::shared_ptr<History> Run::Impl::new_history() const {
 }
 
 void Run::Impl::recognise(int32_t step, double loss) {
-  const auto kind = plateau.update(step, loss, level, spec.train.schedule.warmup);
+  const auto kind = plateau.update(step, loss, level, warmup_steps());
   if (!kind || step <= silent_until) return;
   std::string text = "leaves the plateau";
   if (*kind == RunEvent::Kind::LeftPlateau && plateau.began_below(level)) text = kBeganBelow;
@@ -265,9 +288,10 @@ RunState Run::state() const {
   if (run.plateau.stuck()) return RunState::Stuck;
   if (run.steps >= run.spec.train.steps) return RunState::Finished;
   if (learning_since() > 0) return RunState::Learning;
-  return run.steps < run.spec.train.schedule.warmup ? RunState::WarmingUp : RunState::Training;
+  return run.steps < run.warmup_steps() ? RunState::WarmingUp : RunState::Training;
 }
 
+int32_t Run::warmup_steps() const { return impl_->warmup_steps(); }
 int32_t Run::learning_since() const { return impl_->plateau.decided() ? impl_->plateau.learning_since() : 0; }
 std::optional<NonFiniteReport> Run::non_finite() const { return impl_->broken; }
 double Run::last_loss() const {

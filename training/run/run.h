@@ -84,6 +84,8 @@ class Run {
   RunState state() const;
   /// The step at which it left the plateau; 0 = not (yet), or a fork has too few losses of its own.
   int32_t learning_since() const;
+  int32_t warmup_steps()
+      const;  ///< as set, or as found: more than the steps done while the loss has not come near its target
   std::optional<NonFiniteReport> non_finite() const;
   double last_loss() const;                ///< NaN before the first step
   double mean_loss(int32_t window) const;  ///< mean of the last `window` losses, those before a fork included

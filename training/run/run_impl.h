@@ -18,6 +18,7 @@
 #include "training/run/network.h"
 #include "training/run/run.h"
 #include "training/run/segment_memory.h"
+#include "training/spec/loss_warmup.h"
 
 namespace normscope {
 
@@ -85,6 +86,9 @@ struct Run::Impl : RunIdentity {
   Program& program_with_batch(int64_t step);  ///< of the batch's shape, filled with it
   BatchShape batch_shape(int64_t step) const;
   StepInputs inputs(int64_t step) const;
+  double rate(int64_t step) const;
+  int32_t warmup_steps()
+      const;  ///< in which no run counts as stuck; those of a warm-up that goes on are more than `steps`
   int64_t moments_begin() const;
   void require_backend() const;  ///< throws DeviceError when it is lost
   /// A run that stands where `frame` was taken, or at step 0, with the edits of `past` in force there. It has no
@@ -157,6 +161,8 @@ struct Run::Impl : RunIdentity {
   bool looks_at_update = false;  ///< of the step that is being made
   Plateau plateau;
   double level = 0;
+  mutable std::optional<LossWarmup>
+      loss_warmup;  ///< of a schedule with a target; kept by what it was made of
   int32_t steps = 0;
 };
 

@@ -1,4 +1,4 @@
-// The learning rate as a pure function of the step.
+// The learning rate as a pure function of the step, and with a target of the losses before: loss_warmup.h.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +22,8 @@ struct Schedule {
   } kind = Kind::Constant;
   float peak = 3e-3f;
   int32_t warmup = 0;
+  float target =
+      0;  ///< of the loss: above 0 the warm-up lasts until the loss comes near it, in the place of `warmup`
   int32_t reference = 100;  ///< InverseSqrt: separate from warm-up so that both arms decay alike
   int32_t end = 300;        ///< LinearDecay, Cosine
   float factor = 0.1f;      ///< StepDecay

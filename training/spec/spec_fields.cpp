@@ -369,6 +369,12 @@ void add_schedule_fields(std::vector<Field>& fields) {
        "Over so many steps the learning rate grows evenly from zero to its peak. 0 starts at full rate.",
        true},
       0, 100000));
+  fields.push_back(real<member<&Schedule::target>>(
+      {"train.warmup_target", "warm-up to a loss", "nats",
+       "Above 0 the warm-up has no fixed length: the learning rate grows as the loss falls towards this value, and is the "
+       "whole one when the loss has come near it (Riabinin et al. 2026). 0 is off.",
+       true},
+      0, 1000));
   fields.push_back(choice<member<&Schedule::kind>, [](Schedule::Kind kind) { return to_string(kind); },
                           [](std::string_view name) { return schedule_from(name); }>(
       {"train.schedule", "schedule", "", "What the learning rate does after warm-up.", true},

@@ -63,6 +63,7 @@ bool may_leave_out_correction(const RunSpec& s) {
   return has_moments(s) && rule_of(s.train.optimizer).rectified == Rectified::No;
 }
 bool has_momentum(const RunSpec& s) { return rule_of(s.train.optimizer).reads_momentum; }
+bool warms_by_steps(const RunSpec& s) { return s.train.schedule.target <= 0; }
 bool falls_from_reference(const RunSpec& s) { return row_of(s.train.schedule.kind).reads_reference; }
 bool ends(const RunSpec& s) { return row_of(s.train.schedule.kind).has_end; }
 bool has_steps(const RunSpec& s) { return row_of(s.train.schedule.kind).reads_milestones; }
@@ -147,6 +148,7 @@ constexpr Condition kConditions[] = {
     {"model.dyt_alpha", has_curve, "model.norm", "dyt or derf"},
     {"model.pooling", classifies, "data.name", "labels, word-order or mood"},
     {"model.tied", predicts_symbols, "data.name", "symbols to predict"},
+    {"train.warmup", warms_by_steps, "train.warmup_target", "0"},
     {"train.reference", falls_from_reference, "train.schedule"},
     {"train.decay_end", ends, "train.schedule"},
     {"train.decay_factor", has_steps, "train.schedule"},

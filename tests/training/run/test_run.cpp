@@ -126,6 +126,35 @@ TEST_CASE("the rate of each step is the schedule's", "[run]") {
           static_cast<float>(learning_rate(run->spec().train.schedule, static_cast<int64_t>(i) + 1)));
 }
 
+TEST_CASE("a rate with a target follows the loss, and a run that is resumed goes on with the same", "[run]") {
+  RunSpec spec = small_spec("pre");
+  spec.train.schedule.target = 2;
+  const auto run = make_run(spec);
+  CHECK(run->state() == RunState::WarmingUp);
+  steps(*run, 5);
+  const auto resumed = Run::resume(run->record(), small_task(spec.data), shared_backend());
+  CHECK(resumed->warmup_steps() == run->warmup_steps());
+  steps(*run, 195);
+  steps(*resumed, 195);
+  CHECK(first_difference(run->store(), resumed->store()) == "");
+
+  const Series rate = run->history()->rate();
+  const float peak = spec.train.schedule.peak;
+  CHECK(rate.values[0] == Approx(peak / 100));
+  CHECK(rate.values[1] == Approx(peak / 100));  // of the first loss, at which the curve begins
+  const auto whole = static_cast<size_t>(run->warmup_steps());
+  REQUIRE(whole > 2);
+  REQUIRE(whole < 200);
+  CHECK(run->state() != RunState::WarmingUp);
+  for (size_t i = 2; i < rate.values.size(); ++i) {
+    INFO(i);
+    if (i < whole)
+      CHECK(rate.values[i] < peak);
+    else
+      CHECK(rate.values[i] == peak);
+  }
+}
+
 TEST_CASE("live edits act from the next step and replay bitwise", "[run]") {
   const auto live = make_run(small_spec());
   steps(*live, 5);

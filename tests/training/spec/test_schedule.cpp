@@ -1,10 +1,13 @@
 // These tests hold learning rate schedules against their closed forms.
 #include "catch.hpp"
 
+#include <array>
 #include <cmath>
+#include <optional>
 #include <vector>
 
-#include "training/spec/schedule.h"
+#include "engine/core/error.h"
+#include "training/spec/loss_warmup.h"
 
 using namespace normscope;
 
@@ -122,4 +125,43 @@ TEST_CASE("schedule names are read back, others are refused", "[schedule]") {
   for (const Schedule::Kind kind : kSchedules) CHECK(schedule_from(to_string(kind)) == kind);
   CHECK_THROWS_WITH(schedule_from("sine"),
                     "[schedule] 'sine' is unknown: expected constant, inverse-sqrt, linear, step or cosine");
+}
+
+// The numbers are those of the authors' program (mode linear_and_cos, sigma_F = 0.001), with Simpson's rule in the place of
+// an adaptive one, which finds the same of 500 ends.
+TEST_CASE("a warm-up by the loss begins at a hundredth and ends where the authors' program ends it",
+          "[schedule]") {
+  for (const auto& [gap, directions, end] : {std::array{2.0, 1e3, 0.42266533},
+                                             {3.0, 7e3, 0.27276553},
+                                             {3.0, 3e5, 0.96551102},
+                                             {7.5, 6.5e4, 2.43837675}}) {
+    const LossWarmup warmup(gap, directions);
+    INFO(gap << " " << directions);
+    CHECK(warmup.share(gap) == Approx(0.01).epsilon(1e-12));
+    CHECK(warmup.end() == Approx(end).margin(1.01 * gap / 500));
+    CHECK(warmup.share(warmup.end()) == Approx(1).epsilon(1e-12));
+    CHECK(warmup.share(warmup.end() + 1e-4) < 1);
+    CHECK(warmup.share(0) == 0);
+    CHECK(warmup.share(2 * gap) < 0.01);
+  }
+  CHECK_THROWS_AS(LossWarmup(0, 1e3), Error);
+}
+
+TEST_CASE("a rate that follows the loss goes on as after a warm-up of so many steps", "[schedule]") {
+  Schedule s = schedule_of(Schedule::Kind::LinearDecay, 0);
+  s.end = 20;
+  s.target = 1;
+  std::optional<LossWarmup> curve;
+  const LossWarmup expected(2, 1000);
+  CHECK(learning_rate(s, {}, 1000, curve) == Approx(0.0025).epsilon(1e-12));
+  std::vector<float> losses{3, 2.5f, 4};
+  CHECK(learning_rate(s, losses, 1000, curve) == Approx(0.25 * expected.share(3)).epsilon(1e-12));
+  losses.push_back(
+      1.1f);  // nearer to the target than the curve's end: the fourth step was the last of the warm-up
+  losses.push_back(4);
+  s.warmup = 4;
+  CHECK(learning_rate(s, losses, 1000, curve) == learning_rate(s, 6));
+  const std::vector<float> below{0.9f, 2};  // begins below its target: there is nothing to wait for
+  s.warmup = 0;
+  CHECK(learning_rate(s, below, 1000, curve) == learning_rate(s, 3));
 }

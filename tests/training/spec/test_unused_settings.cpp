@@ -90,6 +90,7 @@ TEST_CASE("fields: every one that is read changes the bits of a run", "[spec]") 
                                                      {"train.batch", "5"},
                                                      {"train.lr", "0.001"},
                                                      {"train.warmup", "3"},
+                                                     {"train.warmup_target", "1"},
                                                      {"train.schedule", "cosine"},
                                                      {"train.optimizer", "sgd"},
                                                      {"train.beta1", "0.5"},

@@ -1,0 +1,42 @@
+// The warm-up that ends by itself: the rate follows the loss, which says when the full rate is safe. Riabinin et al. 2026
+// (arXiv 2602.05813), Algorithm 1, as the authors' code has it.
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include "training/spec/schedule.h"
+
+namespace normscope {
+
+/// With a loss that lies by d above the target, the rate is this share of the peak:
+///   share(d)  =  d / (K0 + K1 d + K2 d^2)  =  d / (d + 99 d1 ((d - end) / (d1 - end))^2)
+/// d1 is the gap of the first loss, where the share is a hundredth; at `end` it is one, and its derivative zero. Of all
+/// such curves the one is taken that comes nearest to a half cosine from 0 to `end` and a straight line from `end` to d1;
+/// a square of the difference weighs exp(-directions (d - end)^2 / 2000). `directions` is the largest dual norm of an
+/// update of norm one: for matrices m x n, the sum of min(m, n) where the update has the spectral norm one, and of m n where
+/// its largest element is one.
+class LossWarmup {
+ public:
+  /// Throws Error unless both are positive.
+  LossWarmup(double first_gap, double directions);
+  double share(double gap) const;
+  double end() const { return end_; }
+  bool is_for(double first_gap, double directions) const {
+    return first_gap == first_gap_ && directions == directions_;
+  }
+
+ private:
+  double first_gap_, directions_, end_ = 0;
+};
+
+/// The step at which the warm-up was over, the first whose loss had come to the curve's end; 0 while there is none.
+int32_t steps_of(const LossWarmup& warmup, double target, std::span<const float> losses);
+
+/// The rate of the step after these losses, of a schedule with a target: a hundredth of the peak at the first step, then
+/// by the curve, which is found once and kept, and behind the warm-up as after one of so many steps. Where the first loss
+/// is not above the target there is no warm-up.
+double learning_rate(const Schedule& schedule, std::span<const float> losses, double directions,
+                     std::optional<LossWarmup>& curve);
+
+}  // namespace normscope
