@@ -2,7 +2,8 @@
 """Puts the verdicts at Instant's small size beside those at the usual one: small_verdicts.py USUAL.json... SMALL.json
 writes the tables of docs/instant.md, and the rows of small_verdicts.def on which the sizes disagree, each into the folder
 that has the placement. It reads what studies write; of a row that stands in several at the usual size the last one counts,
-so that more seeds can follow where three disagree, or disagree with the small size (--only NAMES --seeds 5):
+so that more seeds can follow where three disagree, or disagree with the small size (--only NAMES --seeds 5), and what stands
+in the tables of rows that SMALL.json does not have stays:
   normscope zoo --only placements,norms --depth 6 --seeds 3 --json USUAL.json
   normscope zoo --only placements,norms --depth 6 --seeds 5 --steps 200 --warmup 133 --set model.d_model=32 \\
     --set model.feed_forward=64 --set model.heads=2 --set model.sequence=16 --set train.batch=8 --set train.lr=0.005 \\
@@ -36,14 +37,26 @@ def words(cell, other):
     return f"**{text}**" if kind(cell) != kind(other) else text
 
 
+def words_of(settings):
+    return ", ".join(json.dumps(setting) for setting in settings) + ")"
+
+
 def row_of(warmup, usual, small, settings):
     numbers = f"{warmup}, {usual['learns']}, {usual['known']}, {small['learns']}, {small['known']}"
-    return f"SMALL_VERDICT({numbers}, {', '.join(json.dumps(setting) for setting in settings)})\n"
+    return f"SMALL_VERDICT({numbers}, {words_of(settings)}\n"
 
 
 *usual, small = map(rows_of, sys.argv[1:])
 usual = {name: row for rows in usual for name, row in rows.items()}
-differ, same, lists = [], {}, {CORE: "", **{folder / CORE.name: "" for folder in ADDED.values()}}
+page = PAGE.read_text()
+begin, end = page.index(BEGIN) + len(BEGIN), page.index(END)
+differ = [line + "\n" for line in re.findall(r"(?m)^\| `.+", page[begin:end]) if line.split("`")[1] not in small]
+same = {(none, warm): [name for name in names.split(", ") if name.strip("`") not in small]
+        for none, warm, names in re.findall(r"\| (\w.+?) \| (\w.+?) \| (`.+`) \|", page[begin:end])}
+measured = {words_of(settings) for _, settings, _ in small.values()}
+lists = {path: "".join(row + "\n" for row in re.findall(r"SMALL_VERDICT\(\d.+", path.read_text() if path.exists() else "")
+                       if row.split(", ", 5)[5] not in measured)
+         for path in (CORE, *(folder / CORE.name for folder in ADDED.values()))}
 for name, (title, settings, cells) in small.items():
     pairs = list(zip(usual[name][2], cells))
     if not all(cell["known"] for pair in pairs for cell in pair):
@@ -64,8 +77,7 @@ for name, (title, settings, cells) in small.items():
 text = "| | | no warm-up, usual | small | with a warm-up, usual | small |\n|--|--|--|--|--|--|\n" + "".join(differ)
 text += "\nBoth sizes say the same of these:\n\n| no warm-up | with a warm-up | |\n|--|--|--|\n"
 text += "".join(f"| {none} | {warm} | {', '.join(names)} |\n" for (none, warm), names in sorted(same.items(), key=lambda item: -len(item[1])))
-page = PAGE.read_text()
-PAGE.write_text(page[:page.index(BEGIN) + len(BEGIN)] + text + page[page.index(END):])
+PAGE.write_text(page[:begin] + text + page[end:])
 for path, rows in lists.items():
     if path == CORE:
         rows = "// Runs of which Instant's small size says something else than the usual one, as small_size.h has them. Written by\n" \
