@@ -173,6 +173,8 @@ void tile(int64_t k, const float* HWY_RESTRICT a, int64_t sa, const float* HWY_R
     HWY_UNROLL(4)
     for (int i = 0; i < (kRows + 2) / 3; ++i) base[i] += kARows ? 1 : sa;
   }
+  // Here, lest the compiler keep the addresses of all rows, which the prefetches had, on the stack meanwhile.
+  asm("" : "+r"(c), "+r"(ldc));
   HWY_UNROLL(2)
   for (int j = 0; j < kVectors; ++j) {
     const int64_t at = j * kLanes, n = j + 1 < kVectors ? kLanes : cols - at;
