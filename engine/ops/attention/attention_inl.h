@@ -275,10 +275,15 @@ inline void draw_rows(const StepInputs& step, const Head& x, int64_t q0, int64_t
             });
 }
 
-/// Writes a block past the cache if its lines allow: nobody reads the probabilities before the
-/// backward pass, and the cache would fetch lines first that are only written to.
-inline void store_probabilities(const float* p, int64_t n, float* to) {
-  if (reinterpret_cast<uintptr_t>(to) % HWY_MAX_BYTES == 0 && n % kLanes == 0) {
+/// Whether the probabilities of a call are written past the cache: nobody reads them before the backward pass, and the
+/// cache would fetch lines first that are only written to. Few of them are still there then.
+inline bool streams(const Tensor& probabilities) {
+  return probabilities.shape.size() > l2_bytes() / 2 / static_cast<int64_t>(sizeof(float));
+}
+
+/// Writes a block of probabilities; past the cache only if its lines allow.
+inline void store_probabilities(const float* p, int64_t n, float* to, bool streams) {
+  if (streams && reinterpret_cast<uintptr_t>(to) % HWY_MAX_BYTES == 0 && n % kLanes == 0) {
     for (int64_t i = 0; i < n; i += kLanes) hn::Stream(hn::LoadU(DF(), p + i), DF(), to + i);
   } else {
     each_vector(n, [&](int64_t i, auto lanes) HWY_ATTR { lanes.store(lanes.load(p + i), to + i); });
@@ -470,6 +475,7 @@ void attend(const Call& call, const StepInputs& step, int64_t chunk, Scratch scr
   const Head x = head_of<Op>(call, chunk);
   const float *q = call.in[0].p + x.q_at, *k = call.in[1].p + x.k_at, *v = call.in[2].p + x.k_at;
   const int64_t rows = query_block(x.tq, x.tk);
+  const bool past_cache = call.saved[0] && streams(call.saved[0]);
   for (int64_t q0 = 0; q0 < x.tq; q0 += rows) {
     const int64_t m = smaller(rows, x.tq - q0);
     const Block at = block_of(scratch, q0, m);
@@ -489,7 +495,7 @@ void attend(const Call& call, const StepInputs& step, int64_t chunk, Scratch scr
     else
       softmax_block<false>(x, q0, m, seen);
     for (int64_t i = 0; x.first > 0 && i < m; ++i) zero(p + i * x.tk, x.first);
-    if (call.saved[0]) store_probabilities(p, m * x.tk, call.saved[0].p + x.p_at + q0 * x.tk);
+    if (call.saved[0]) store_probabilities(p, m * x.tk, call.saved[0].p + x.p_at + q0 * x.tk, past_cache);
     const float* kept = p;
     if (x.site != 0) {
       uint8_t* bits = call.kept ? kept_bits(call, x, q0, rows) : reinterpret_cast<uint8_t*>(at.panel);
@@ -499,7 +505,7 @@ void attend(const Call& call, const StepInputs& step, int64_t chunk, Scratch scr
     multiply(band_of(x, Band::InnerUpToRow, q0), m, x.dh, x.keys, {kept + x.first, x.tk, 1}, {v, x.kd, 1},
              call.out.p + x.q_at + q0 * x.d, x.d, false, at.panel);
   }
-  hwy::FlushStream();  // visible to whoever takes the next stage
+  if (past_cache) hwy::FlushStream();  // visible to whoever takes the next stage
 }
 
 /// Whether dq, dk, dv are added to what is there. With several blocks of queries, or a cap, which has
