@@ -173,6 +173,8 @@ void tile(int64_t k, const float* HWY_RESTRICT a, int64_t sa, const float* HWY_R
     HWY_UNROLL(4)
     for (int i = 0; i < (kRows + 2) / 3; ++i) base[i] += kARows ? 1 : sa;
   }
+  // Here, lest the compiler keep the addresses of all rows, which the prefetches had, on the stack meanwhile.
+  asm("" : "+r"(c), "+r"(ldc));
   HWY_UNROLL(2)
   for (int j = 0; j < kVectors; ++j) {
     const int64_t at = j * kLanes, n = j + 1 < kVectors ? kLanes : cols - at;
@@ -328,19 +330,20 @@ inline void copy_group(const Group& group, int64_t tile_rows, int64_t apart, flo
   for (int64_t kk = 0; kk < group.k; ++kk) {
     const float* from = group.a.p + kk * group.a.col;
     float* tile = to + kk * tile_rows;
-    for (int64_t i = 0; i < group.rows; i += tile_rows, tile += apart)
-      for (int64_t v = 0; v < smaller(tile_rows, group.rows - i); v += kLanes) {
-        const int64_t left = group.rows - i - v;
-        hn::StoreU(left >= kLanes ? hn::LoadU(d, from + i + v) : load_n(d, from + i + v, left), d, tile + v);
-      }
+    int64_t left = group.rows;
+    for (; left >= round_up(kTileRows, kLanes); left -= tile_rows, from += tile_rows, tile += apart)
+      for (int64_t v = 0; v < kTileRows; v += kLanes) hn::StoreU(hn::LoadU(d, from + v), d, tile + v);
+    for (; left > 0; left -= tile_rows, from += tile_rows, tile += apart)
+      for (int64_t v = 0; v < smaller(tile_rows, left); v += kLanes)
+        hn::StoreU(load_n(d, from + v, smaller(kLanes, left - v)), d, tile + v);
   }
 }
 
-/// Fetches the part-th of `parts` shares of the lines of a group of A^T, for its copy to come.
+/// Fetches the part-th of `parts` shares of the rows of k of a group of A^T, for its copy to come.
 HWY_INLINE void fetch_group(const Group& group, int64_t part, int64_t parts) {
-  const int64_t lines = div_up(group.rows, kLine) + 1, share = div_up(group.k * lines, parts);
-  for (int64_t at = part * share; at < smaller(group.k * lines, (part + 1) * share); ++at)
-    hwy::Prefetch(group.a.p + at / lines * group.a.col + at % lines * kLine);
+  const int64_t share = div_up(group.k, parts);
+  for (int64_t kk = part * share; kk < smaller(group.k, (part + 1) * share); ++kk)
+    for (int64_t i = 0; i < group.rows + kLine; i += kLine) hwy::Prefetch(group.a.p + kk * group.a.col + i);
 }
 
 /// Computes one chunk of C. `packed` is what the packing stage left, or null.

@@ -1,5 +1,7 @@
 #include "engine/cpu/measure_rows.h"
 
+#include <bit>
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/cpu/measure_rows.cpp"
 #include "hwy/foreach_target.h"
@@ -79,6 +81,45 @@ double entropy_of(const float* p, int64_t n) {
   });
 }
 
+/// A float among all floats in ascending order.
+int32_t place_of(float x) {
+  const auto bits = std::bit_cast<int32_t>(x);
+  return bits < 0 ? bits ^ 0x7fffffff : bits;
+}
+float at_place(int32_t place) { return std::bit_cast<float>(place < 0 ? place ^ 0x7fffffff : place); }
+
+/// Halves the floats between which the middle one lies: to sort, a processor would have to foresee every comparison.
+double median_of(const float* x, int64_t n) {
+  const DF d;
+  const auto count_to = [&](float most) HWY_ATTR {
+    const VF bound = hn::Set(d, most), beyond = hn::Set(d, __builtin_nanf(""));
+    size_t count = 0;
+    each_vector(n, [&](int64_t i, auto lanes) HWY_ATTR {
+      count += hn::CountTrue(d, hn::Le(lanes.fill_rest(lanes.load(x + i), beyond), bound));
+    });
+    return static_cast<int64_t>(count);
+  };
+  const float infinity = __builtin_inff();
+  if (count_to(infinity) < n) return __builtin_nan("");
+  int64_t low = place_of(-infinity), high = place_of(infinity);
+  while (low < high) {
+    const int64_t between = (low + high) >> 1;
+    if (count_to(at_place(static_cast<int32_t>(between))) > n / 2)
+      high = between;
+    else
+      low = between + 1;
+  }
+  const float middle = at_place(static_cast<int32_t>(low));
+  const float below = at_place(static_cast<int32_t>(low - 1));
+  if (n % 2 == 1 || count_to(below) < n / 2) return static_cast<double>(middle);
+  VF largest = hn::Set(d, -infinity);
+  each_vector(n, [&](int64_t i, auto lanes) HWY_ATTR {
+    const VF v = lanes.fill_rest(lanes.load(x + i), largest);
+    largest = hn::IfThenElse(hn::Lt(v, hn::Set(d, middle)), hn::Max(largest, v), largest);
+  });
+  return (static_cast<double>(middle) + static_cast<double>(max_of(d, largest))) / 2;
+}
+
 constexpr int64_t kUpdateBlock = 4096;  // numbers that float lanes add up, before doubles add the blocks
 
 /// Adds the sums over n numbers from `begin` on.
@@ -124,6 +165,7 @@ HWY_EXPORT(difference);
 HWY_EXPORT(dot_products);
 HWY_EXPORT(add_row);
 HWY_EXPORT(entropy_of);
+HWY_EXPORT(median_of);
 HWY_EXPORT(sums_of_update);
 Moments moments(const float* x, int64_t n) { return HWY_DYNAMIC_DISPATCH(moments_of)(x, n); }
 Moments carry_rows(const CarryMap& map, float* c, float* total, int64_t rows, int64_t width,
@@ -138,6 +180,9 @@ void add_scaled(const float* x, float factor, float* sum, int64_t n) {
   HWY_DYNAMIC_DISPATCH(add_row)(x, factor, sum, n);
 }
 double entropy(const float* p, int64_t n) { return HWY_DYNAMIC_DISPATCH(entropy_of)(p, n); }
+double median(std::span<const float> x) {
+  return HWY_DYNAMIC_DISPATCH(median_of)(x.data(), static_cast<int64_t>(x.size()));
+}
 UpdateSums update_sums(const UpdateRows& rows, int64_t n) {
   return HWY_DYNAMIC_DISPATCH(sums_of_update)(rows, n);
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 namespace normscope::cpu {
 
@@ -42,6 +43,8 @@ Dots dots(const float* a, const float* b, int64_t n);
 void add_scaled(const float* x, float factor, float* sum, int64_t n);
 /// Returns the sum of -p log p, where 0 log 0 = 0.
 double entropy(const float* p, int64_t n);
+/// Of an even count, which is not zero, the mean of the two numbers in the middle; NaN when any number is NaN.
+double median(std::span<const float> x);
 
 /// Numbers of a parameter around a step: its gradient, and its values before and after it.
 struct UpdateRows {

@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "engine/core/error.h"
-#include "engine/core/median.h"
 #include "engine/cpu/measure_rows.h"
 #include "engine/model/residual.h"
 #include "engine/ops/add/add.h"
@@ -448,7 +447,7 @@ void LiveMeasurements::number_extreme(double* number) {
   number[0] = number[1] = std::numeric_limits<double>::quiet_NaN();
   if (!finite) return;
   const auto largest = static_cast<double>(factor_[at]);
-  const double median = median_of(factor_);
+  const double median = cpu::median(factor_);
   if (median > 0) number[0] = largest / median;
   number[1] = static_cast<double>(at / width_ % tokens_per_sequence_ + 1);
 }
@@ -477,8 +476,8 @@ void LiveMeasurements::number_tokens(size_t place, double* number) {
   number[0] = number[1] = std::numeric_limits<double>::quiet_NaN();
   if (!finite) return;
   const auto longest = static_cast<double>(*std::max_element(lengths_.begin(), lengths_.end()));
-  if (const double median = median_of(lengths_); median > 0) number[0] = longest / median;
-  number[1] = median_of(own_shares_);
+  if (const double median = cpu::median(lengths_); median > 0) number[0] = longest / median;
+  number[1] = cpu::median(own_shares_);
 }
 
 namespace {

@@ -17,7 +17,7 @@
 //
 // What an op has of its own is a struct Op (attention_cpu.cpp; add-ons have others):
 //   Spec                   its attributes
-//   kFetches               whether it asks the cache ahead for what it will read
+//   kFetches               whether it asks the cache ahead for what it will read, where the op is large
 //   count_keys             fills in which keys a head sees: causal, first, keys, before; what differs from head_of's
 //                          window, scale and cap too
 //   add_positions          adds to the scores of a block what depends on the positions of its keys
@@ -60,6 +60,7 @@ struct Head {
   int64_t before;                        // causal: keys before the first query's own
   int64_t window;                        // causal: keys that a query sees, its own the last of them; tk: all
   bool causal;
+  bool large;  // the probabilities of all heads are more than half of the L2 cache
   float scale;
   float cap;      // of scores that are not yet scaled; 0: none
   uint32_t site;  // of dropout; 0: none
@@ -275,10 +276,10 @@ inline void draw_rows(const StepInputs& step, const Head& x, int64_t q0, int64_t
             });
 }
 
-/// Writes a block past the cache if its lines allow: nobody reads the probabilities before the
-/// backward pass, and the cache would fetch lines first that are only written to.
-inline void store_probabilities(const float* p, int64_t n, float* to) {
-  if (reinterpret_cast<uintptr_t>(to) % HWY_MAX_BYTES == 0 && n % kLanes == 0) {
+/// Writes a block of probabilities. Those of a large op go past the cache if their lines allow: they would be gone before
+/// the backward pass, and the cache would fetch lines first that are only written to.
+inline void store_probabilities(const float* p, int64_t n, float* to, bool large) {
+  if (large && reinterpret_cast<uintptr_t>(to) % HWY_MAX_BYTES == 0 && n % kLanes == 0) {
     for (int64_t i = 0; i < n; i += kLanes) hn::Stream(hn::LoadU(DF(), p + i), DF(), to + i);
   } else {
     each_vector(n, [&](int64_t i, auto lanes) HWY_ATTR { lanes.store(lanes.load(p + i), to + i); });
@@ -354,6 +355,8 @@ Head head_of(const Call& call, int64_t chunk) {
   x.kd = call.in[1].shape[2];
   x.times = x.d / x.kd;
   x.window = x.tk;
+  x.large =
+      call.in[0].shape[0] * x.heads * x.tq * x.tk > l2_bytes() / 2 / static_cast<int64_t>(sizeof(float));
   x.scale = static_cast<float>(1.0 / __builtin_sqrt(static_cast<double>(x.dh)));
   x.cap = 0;
   Op::count_keys(call, b, x);
@@ -474,14 +477,13 @@ void attend(const Call& call, const StepInputs& step, int64_t chunk, Scratch scr
     const int64_t m = smaller(rows, x.tq - q0);
     const Block at = block_of(scratch, q0, m);
     float *p = at.scores, *seen = p + x.first;
-    if constexpr (Op::kFetches) {
+    if (Op::kFetches && x.large) {
       fetch(q + q0 * x.d, m, x.d, x.dh);
       if (q0 == 0) fetch(v, x.keys, x.kd, x.dh);
     }
     multiply(band_of(x, Band::ColumnsUpToRow, q0), m, x.keys, x.dh, {q + q0 * x.d, x.d, 1}, {k, 1, x.kd},
              seen, x.tk, false, at.panel);
-    if constexpr (Op::kFetches)
-      if (at.q1() == x.tq) fetch(k + next_keys(x, chunk), x.tk, x.kd, x.dh);
+    if (Op::kFetches && x.large && at.q1() == x.tq) fetch(k + next_keys(x, chunk), x.tk, x.kd, x.dh);
     Op::add_positions(call, x, at);
     if (x.cap > 0) cap_scores(x, q0, m, seen);
     if (x.windowed())
@@ -489,7 +491,7 @@ void attend(const Call& call, const StepInputs& step, int64_t chunk, Scratch scr
     else
       softmax_block<false>(x, q0, m, seen);
     for (int64_t i = 0; x.first > 0 && i < m; ++i) zero(p + i * x.tk, x.first);
-    if (call.saved[0]) store_probabilities(p, m * x.tk, call.saved[0].p + x.p_at + q0 * x.tk);
+    if (call.saved[0]) store_probabilities(p, m * x.tk, call.saved[0].p + x.p_at + q0 * x.tk, x.large);
     const float* kept = p;
     if (x.site != 0) {
       uint8_t* bits = call.kept ? kept_bits(call, x, q0, rows) : reinterpret_cast<uint8_t*>(at.panel);
@@ -499,7 +501,7 @@ void attend(const Call& call, const StepInputs& step, int64_t chunk, Scratch scr
     multiply(band_of(x, Band::InnerUpToRow, q0), m, x.dh, x.keys, {kept + x.first, x.tk, 1}, {v, x.kd, 1},
              call.out.p + x.q_at + q0 * x.d, x.d, false, at.panel);
   }
-  hwy::FlushStream();  // visible to whoever takes the next stage
+  if (x.large) hwy::FlushStream();  // visible to whoever takes the next stage
 }
 
 /// Whether dq, dk, dv are added to what is there. With several blocks of queries, or a cap, which has
@@ -610,7 +612,7 @@ void attention_gradients(const Call& whole, const StepInputs& step, int64_t chun
   for (int64_t q0 = 0; q0 < x.tq; q0 += rows) {
     const int64_t m = smaller(rows, x.tq - q0);
     const Block at = block_of(scratch, q0, m);
-    if constexpr (Op::kFetches) {
+    if (Op::kFetches && x.large) {
       const float* p = call.saved[0].p + x.p_at + q0 * x.tk;
       for (int64_t i = 0; i < m; ++i) {
         const int64_t begin = x.windowed() ? x.begin(q0 + i) : 0;
@@ -627,11 +629,10 @@ void attention_gradients(const Call& whole, const StepInputs& step, int64_t chun
     if (writes(call, 0))
       multiply(band_of(x, Band::InnerUpToRow, q0), m, x.dh, x.keys, {at.scores + x.first, x.tk, 1},
                {k, x.kd, 1}, call.din[0].p + x.q_at + q0 * x.d, x.d, modes.add[0], at.panel);
-    if constexpr (Op::kFetches)
-      if (at.q1() == x.tq) {
-        fetch(v + next_keys(x, chunk), x.tk, x.kd, x.dh);
-        fetch(call.dout.p + x.q_at + next_head(x, chunk, x.tq), smaller(rows, x.tq), x.d, x.dh);
-      }
+    if (Op::kFetches && x.large && at.q1() == x.tq) {
+      fetch(v + next_keys(x, chunk), x.tk, x.kd, x.dh);
+      fetch(call.dout.p + x.q_at + next_head(x, chunk, x.tq), smaller(rows, x.tq), x.d, x.dh);
+    }
     key_gradients(call, x, at, 1, at.scores, modes.add[1]);
     if (x.cap == 0) key_gradients(call, x, at, 2, kept, modes.add[2]);
     Op::position_gradients(call, x, at, chunk);

@@ -12,7 +12,7 @@
 
 #include "addons/inside/app/commands/inspect.h"
 #include "app/cli/terminal.h"
-#include "engine/core/median.h"
+#include "engine/cpu/measure_rows.h"
 #include "training/io/text_table.h"
 
 namespace normscope::commands {
@@ -64,8 +64,8 @@ void print_stream(const Inspection& of) {
   const auto stream = [&](std::vector<float> norms) {
     const auto largest = static_cast<size_t>(std::ranges::max_element(norms) - norms.begin());
     const float most = norms[largest];
-    return std::vector{four_digits(root_mean_square(norms)), four_digits(median_of(norms)), four_digits(most),
-                       token_at(of, largest)};
+    return std::vector{four_digits(root_mean_square(norms)), four_digits(cpu::median(norms)),
+                       four_digits(most), token_at(of, largest)};
   };
   Rows rows{{"sub-layer", "branch var", "stream var", "beta2", "by " + of.unit, "token cos", "layer cos",
              "stream norm", "median", "largest", "at"},
@@ -107,7 +107,7 @@ LayerShares shares_of(const Inside::Sublayer& s, size_t first, bool dominated) {
     const LayerShares sums = sums_of(first, last, [&](size_t j) { return s.share(j, t); });
     for (size_t i = 0; i < sums.size(); ++i) by_token[i].push_back(static_cast<float>(sums[i]));
   }
-  return {median_of(by_token[0]), median_of(by_token[1]), median_of(by_token[2])};
+  return {cpu::median(by_token[0]), cpu::median(by_token[1]), cpu::median(by_token[2])};
 }
 
 /// A row for each layer: the shares of its last state.
