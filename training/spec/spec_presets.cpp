@@ -118,6 +118,8 @@ std::string default_name(const RunSpec& spec) {
   if (kv_heads(model) != model.heads && is_transformer(model.architecture)) name += ", grouped";
   if (model.memory > 0) name += fmt::format(", memory {}", model.memory);
   const int32_t warmup = spec.train.schedule.warmup;
+  if (const float target = spec.train.schedule.target; target > 0)
+    return name + fmt::format(", warm-up to a loss {}", target);
   return name + (warmup > 0 ? fmt::format(", warm-up {}", warmup) : ", no warm-up");
 }
 
