@@ -6,8 +6,6 @@
 #include <limits>
 #include <numbers>
 
-#include "engine/core/error.h"
-
 namespace normscope {
 namespace {
 
@@ -41,8 +39,6 @@ double misfit(double from, double to, double first_gap, double end, double direc
 }  // namespace
 
 LossWarmup::LossWarmup(double first_gap, double directions) : first_gap_(first_gap), directions_(directions) {
-  if (!(first_gap > 0) || !(directions > 0))
-    fail("warm-up", "the first loss is {} above the target: expected more than 0", first_gap);
   constexpr int kEnds = 500;
   const double margin = std::min(0.01, 0.01 * first_gap), reach = 6 * std::sqrt(1000 / directions);
   double best = std::numeric_limits<double>::infinity();

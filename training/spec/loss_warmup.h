@@ -18,7 +18,7 @@ namespace normscope {
 /// its largest element is one.
 class LossWarmup {
  public:
-  /// Throws Error unless both are positive.
+  /// Both are positive.
   LossWarmup(double first_gap, double directions);
   double share(double gap) const;
   double end() const { return end_; }
