@@ -4,8 +4,6 @@
 #include <unistd.h>
 
 #include <ctime>
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "app/course/check.h"
@@ -16,7 +14,6 @@
 #include "app/shell/app_state.h"
 #include "app/shell/session_window.h"
 #include "app/shell/settings.h"
-#include "app/support/program.h"
 #include "app/tex/tex.h"
 #include "catch.hpp"
 #include "engine/support/helpers.h"
@@ -370,7 +367,7 @@ TEST_CASE("files: nothing but the gate opens a file to read", "[gate]") {
     for (const auto& [name, text] : test::sources(room)) {
       if (contains(name, "/tests/")) continue;  // of an add-on, no part of the program
       ++files;
-      if (std::find(own.begin(), own.end(), name) != own.end()) continue;
+      if (std::ranges::find(own, name) != own.end()) continue;
       std::istringstream lines(text);
       int number = 0;
       for (std::string line; std::getline(lines, line);) {

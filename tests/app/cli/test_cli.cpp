@@ -1,5 +1,4 @@
 // These tests use the command line as a user does: exit codes, one-line errors, help.
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
 

@@ -2,9 +2,6 @@
 // an installation puts where.
 #include <sys/wait.h>
 
-#include <sstream>
-#include <vector>
-
 #include "addons.h"
 #include "app/support/program.h"
 #include "catch.hpp"

@@ -5,7 +5,6 @@
 
 #include <csignal>
 #include <nlohmann/json.hpp>
-#include <vector>
 
 #include "addons.h"
 #include "app/support/program.h"

@@ -1,13 +1,10 @@
 // These tests go through the rows of tests/refusals: what each reader says of an input, and the program of a command
 // line.
-#include <string>
-
 #include "app/course/reader.h"
 #include "app/link/link.h"
 #include "app/support/refused.h"
 #include "app/support/refused_inputs.h"
 #include "catch.hpp"
-#include "engine/support/helpers.h"
 #include "training/data/text_source.h"
 #include "training/files/config_file.h"
 #include "training/files/placement_file.h"

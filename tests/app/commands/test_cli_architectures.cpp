@@ -1,14 +1,9 @@
 // These tests run the command line on encoders and encoder-decoders: labels, fine-tuning, and what it refuses.
 #include <unistd.h>
 
-#include <algorithm>
-#include <cmath>
-#include <string>
-
 #include "app/commands/report.h"
 #include "app/support/refused.h"
 #include "catch.hpp"
-#include "engine/cpu/backend_cpu.h"
 #include "training/files/config_file.h"
 #include "training/run/run.h"
 

@@ -1,10 +1,7 @@
 // These tests give --backend: what the program says where there is no CUDA, and that a run goes on on the CPU when its
 // device gives out. The device is the emulated one (tests/cuda/emulator) where that was built.
-#include <filesystem>
-#include <set>
 
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "addons.h"
 #include "app/shell/settings.h"

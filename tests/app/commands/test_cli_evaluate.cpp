@@ -1,6 +1,5 @@
 // These tests run normscope evaluate on a short text: fewer rows, and the exit codes of what cannot be measured.
 #include <nlohmann/json.hpp>
-#include <string>
 
 #include "app/support/program.h"
 #include "catch.hpp"

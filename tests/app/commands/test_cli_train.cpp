@@ -1,12 +1,7 @@
 // These tests run normscope train: its log, its checkpoints, its edits, and Ctrl+C.
 #include <unistd.h>
 
-#include <filesystem>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "addons.h"
 #include "app/support/program.h"

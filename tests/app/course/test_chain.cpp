@@ -1,9 +1,5 @@
 // These tests cover the chain of branches: its curves beside the sums of the layers, its angles in numbers, and what a
 // hand, a file and a sheet of paper see of it.
-#include <cmath>
-#include <string>
-#include <vector>
-
 #include "app/course/pictures/chain.h"
 #include "app/course/report.h"
 #include "app/support/player_driver.h"

@@ -1,8 +1,5 @@
 // These tests cover one step at other rates: its curve beside the run's own numbers, its place in a lesson.toml, the
 // ball in the figure as a value, and the user who drags it.
-#include <algorithm>
-#include <cmath>
-
 #include "app/course/check.h"
 #include "app/course/figures.h"
 #include "app/course/landscape.h"
@@ -137,7 +134,7 @@ TEST_CASE("lesson 15: where the valley comes back is where the critical rate was
   experiments::RunStore store(1);
   const CurveData valley = measure_curve(lesson, *lesson.curve("step_B"), 1, store),
                   critical = measure_curve(lesson, measured, 1, store);
-  const auto at = std::find(critical.x.begin(), critical.x.end(), 201.0);
+  const auto at = std::ranges::find(critical.x, 201.0);
   REQUIRE(at != critical.x.end());
   REQUIRE(comes_back(valley));
   CHECK(*comes_back(valley) ==

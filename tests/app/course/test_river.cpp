@@ -1,10 +1,4 @@
 // These tests cover rivers: a beta^2 map as a stream of bands, its place in a lesson.toml, and lesson 6 by hand.
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <string>
-#include <vector>
-
 #include "app/course/check.h"
 #include "app/course/figures.h"
 #include "app/course/map.h"
@@ -346,7 +340,7 @@ TEST_CASE("a branch that makes the river much wider joins it along the river's o
     plot.pad_right = 100;
     add_river(steep, plot, words::language("en"), grows);
     const plot::Drawing drawing = drawing_of(plot, kPlace);
-    return std::count_if(drawing.items.begin(), drawing.items.end(), [](const plot::Item& item) {
+    return std::ranges::count_if(drawing.items, [](const plot::Item& item) {
       const auto* strip = std::get_if<plot::StripItem>(&item);
       return strip && !strip->clip;
     });

@@ -1,10 +1,5 @@
 // These tests cover the walk of a gradient down a stack: its curve beside the run's own history, its arrows in numbers,
 // and what a user, a file and a sheet of paper see of it.
-#include <cmath>
-#include <limits>
-#include <string>
-#include <vector>
-
 #include "app/course/pictures/walk.h"
 #include "app/course/report.h"
 #include "app/support/player_driver.h"
@@ -184,8 +179,8 @@ TEST_CASE("a norm divides the gradient by the spread of what it read, but for wh
   store.materialize(1);
   Program program = seal(tape, {.loss = model.loss, .update = kNoOp});
   const Batch batch = random_batch(config, 4, 32, 1);
-  std::copy(batch.tokens.begin(), batch.tokens.end(), program.tokens("tokens").begin());
-  std::copy(batch.targets.begin(), batch.targets.end(), program.tokens("targets").begin());
+  std::ranges::copy(batch.tokens, program.tokens("tokens").begin());
+  std::ranges::copy(batch.targets, program.tokens("targets").begin());
   program.replay({});
   const auto norm = [&](ValueId value, bool gradient) {
     double sum = 0;

@@ -1,9 +1,6 @@
 // These tests demand that every placement of the engine is reached in the Lab's diagram, with all its norms in sight,
 // whether its layers are open or collapsed, and the scales of a sub-layer as they are now.
-#include <fmt/format.h>
 #include <imgui.h>
-
-#include <functional>
 
 #include "app/support/both_view.h"
 #include "app/support/lab_driver.h"

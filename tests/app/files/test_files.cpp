@@ -2,9 +2,7 @@
 // content, and a name that cannot be opened keeps the prompt open and says why.
 #include <sys/stat.h>
 
-#include <algorithm>
 #include <atomic>
-#include <thread>
 
 #include "app/files/small_window.h"
 #include "catch.hpp"
@@ -269,7 +267,7 @@ TEST_CASE("the newest files are remembered, each once") {
   REQUIRE(recent.size() == shell::kMostRecent);
   CHECK(recent[0] == "/tmp/8");
   CHECK(recent[1] == "/tmp/11");
-  CHECK(std::count(recent.begin(), recent.end(), "/tmp/8") == 1);
+  CHECK(std::ranges::count(recent, "/tmp/8") == 1);
 }
 
 TEST_CASE("a saved session is opened from its folder, and stays there") {

@@ -1,10 +1,7 @@
 // These tests cover placement files where people meet them: on the command line, in the window's lists, and saved from
 // the diagram.
-#include <fmt/format.h>
 
-#include <filesystem>
 #include <regex>
-#include <string>
 
 #include "addons.h"
 #include "app/files/small_window.h"

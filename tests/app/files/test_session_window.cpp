@@ -2,10 +2,6 @@
 // from there is what would have gone on.
 #include "app/shell/session_window.h"
 
-#include <chrono>
-#include <filesystem>
-#include <thread>
-
 #include "app/panels/metrics.h"
 #include "app/shell/app_state.h"
 #include "app/support/live_lab.h"

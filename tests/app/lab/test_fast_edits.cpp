@@ -1,11 +1,8 @@
 // These tests have a user who is faster than the trainer: whatever is edited, refused, taken back and made again while
 // a network is being built, one undo takes back one edit.
 #include <condition_variable>
-#include <memory>
 #include <mutex>
 #include <span>
-#include <string>
-#include <vector>
 
 #include "app/shell/undo.h"
 #include "app/support/live_lab.h"

@@ -164,7 +164,7 @@ TEST_CASE("a number under the mouse shows what its range leads to") {
   lab.settle();
   CHECK(lab.view().supposed.size() == 21);  // seven values of three runs
   const std::string strip = lab.driver.value("settings/train.lr/strip");
-  CHECK(std::count(strip.begin(), strip.end(), ':') == 21);
+  CHECK(std::ranges::count(strip, ':') == 21);
   lab.driver.move_to("diagram/run/A");
   lab.settle();
   CHECK(lab.view().supposed.empty());

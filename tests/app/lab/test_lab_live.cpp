@@ -1,6 +1,4 @@
 // These tests use the Lab screen over a real session: gestures by name, and what the trainer made of them.
-#include <algorithm>
-
 #include "app/support/live_lab.h"
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"

@@ -1,6 +1,4 @@
 // These tests walk through the Lab's first five minutes as a person does: train, drag, look back, reset, undo.
-#include <algorithm>
-
 #include "app/panels/plot_specs.h"
 #include "app/support/lab_fixture.h"
 #include "app/support/live_lab.h"
@@ -232,8 +230,8 @@ TEST_CASE("a run's name says what was; a change is an event with its step") {
   view::LabData data;
   panels::PlotOptions options{.step = lab.view().step};
   const plot::PlotSpec rate = panels::rate_plot(lab.view(), data, options);
-  const bool told = std::any_of(rate.notes.begin(), rate.notes.end(),
-                                [](const auto& note) { return note.text == "warm-up 200 → 99 at 21"; });
+  const bool told =
+      std::ranges::any_of(rate.notes, [](const auto& note) { return note.text == "warm-up 200 → 99 at 21"; });
   CHECK(told);
   const plot::PlotSpec loss = panels::loss_plot(lab.view(), data, options);
   CHECK(loss.series[1].name == "warm-up 200");

@@ -1,8 +1,6 @@
 // These tests drag the gaps between the Lab's panels, move them by keys and put them back; every text stays whole.
 #include "app/lab/split.h"
 
-#include <fmt/format.h>
-
 #include "app/support/lab_driver.h"
 #include "app/support/lab_fixture.h"
 #include "app/support/text_faults.h"

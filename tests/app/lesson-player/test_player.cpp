@@ -1,11 +1,5 @@
 // These tests play by name, without a window: every lesson to its end, with good and bad predictions, by mouse and by
 // keyboard; what may be seen before the commitment; progress; the way to the Lab.
-#include <algorithm>
-#include <cmath>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-
 #include "app/headless/raster.h"
 #include "app/lesson-player/prediction_hand.h"
 #include "app/lesson-player/verdict.h"
@@ -25,8 +19,8 @@ namespace {
 
 /// Whether a prose holds {drag KNOB}.
 bool drags(const Prose& text, std::string_view knob) {
-  return std::any_of(text.blocks.begin(), text.blocks.end(), [&](const Block& block) {
-    return std::any_of(block.inlines.begin(), block.inlines.end(), [&](const Inline& piece) {
+  return std::ranges::any_of(text.blocks, [&](const Block& block) {
+    return std::ranges::any_of(block.inlines, [&](const Inline& piece) {
       return piece.kind == Inline::Kind::Drag && piece.text == knob;
     });
   });
@@ -214,11 +208,10 @@ TEST_CASE("nothing measured is visible before the commitment", "[player]") {
       if (number.size() < 4) continue;  // too short to be told from an axis label
       // A median of a map is one of the values that stand at its axis.
       const auto at_axis = [&](const Curve& curve) {
-        return std::any_of(curve.values.begin(), curve.values.end(),
-                           [&](double value) { return std::abs(value - mean) < 1e-9 * value; });
+        return std::ranges::any_of(curve.values,
+                                   [&](double value) { return std::abs(value - mean) < 1e-9 * value; });
       };
-      if (std::any_of(p.player().lesson()->curves.begin(), p.player().lesson()->curves.end(), at_axis))
-        continue;
+      if (std::ranges::any_of(p.player().lesson()->curves, at_axis)) continue;
       for (const ui::TextRecord& t : p.ui.texts()) CHECK(t.text != number);
     }
   }

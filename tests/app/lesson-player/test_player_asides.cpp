@@ -1,12 +1,7 @@
 // These tests use what is beside the four steps, by mouse and by keyboard: sentences to complete, the review of all
 // predictions, the challenge and the session that it leaves.
-#include <algorithm>
-#include <memory>
-#include <string>
-
 #include "app/support/exercise_lesson.h"
 #include "app/support/player_driver.h"
-#include "app/support/program.h"
 #include "app/view/glossary.h"
 #include "training/files/config_file.h"
 #include "training/support/lab_runs.h"
@@ -62,7 +57,7 @@ struct TaskDriver : PlayerDriver {
 /// The name of the button of a word.
 std::string button_of(const Say& say, size_t sentence, const std::string& word) {
   const std::vector<std::string> words = offered(say);
-  const auto at = std::find(words.begin(), words.end(), word) - words.begin();
+  const auto at = std::ranges::find(words, word) - words.begin();
   return fmt::format("lesson/say/{}/{}", sentence + 1, at + 1);
 }
 

@@ -2,12 +2,7 @@
 // refused in one line where it is not a link.
 #include "app/link/link.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <random>
-#include <string>
-#include <vector>
 
 #include "catch.hpp"
 #include "engine/core/error.h"
@@ -36,8 +31,7 @@ class RandomSession {
       settings(run.spec);
       if (own || below(3) == 0) wire(run.spec);
       for (int n = 0; n < edits && view.step > n; ++n) run.edits.push_back(edit(view.step));
-      std::stable_sort(run.edits.begin(), run.edits.end(),
-                       [](const Edit& a, const Edit& b) { return a.step < b.step; });
+      std::ranges::stable_sort(run.edits, {}, &Edit::step);
       view.runs.push_back(std::move(run));
     }
     look(view);
@@ -129,9 +123,8 @@ class RandomSession {
 inline bool trains_alike(const ConfigRun& a, const ConfigRun& b) {
   if (a.letter != b.letter || a.edits != b.edits || a.spec.name != b.spec.name) return false;
   const std::vector<Edit> differ = edits_between(a.spec, b.spec, 0);
-  return std::all_of(differ.begin(), differ.end(), [&](const Edit& edit) {
-    return a.edits.empty() && !unused_reason(a.spec, edit.key).empty();
-  });
+  return std::ranges::all_of(
+      differ, [&](const Edit& edit) { return a.edits.empty() && !unused_reason(a.spec, edit.key).empty(); });
 }
 
 }  // namespace normscope::fixture

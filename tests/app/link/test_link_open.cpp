@@ -2,16 +2,11 @@
 // and the view is the one that was copied.
 #include <imgui.h>
 
-#include <algorithm>
-#include <memory>
-#include <string>
-
 #include "app/headless/raster.h"
 #include "app/lesson-player/player.h"
 #include "app/shell/parts/linked.h"
 #include "app/support/lab_fixture.h"
 #include "app/support/live_lab.h"
-#include "app/support/program.h"
 #include "app/support/small_course.h"
 #include "catch.hpp"
 #include "training/files/command_text.h"
@@ -233,7 +228,7 @@ TEST_CASE(
     const lessons::LessonProgress own = learner->progress(lesson.id);
     view::Answer other = said;
     if (other.value) other.value = asked.low;
-    std::reverse(other.order.begin(), other.order.end());
+    std::ranges::reverse(other.order);
     teacher->progress(lesson.id) = {};
     teacher->open(lesson.id, StepKind::Compare, other);
     CHECK(open_link(to.state, copied_link(from)));

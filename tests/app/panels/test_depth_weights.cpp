@@ -1,9 +1,4 @@
 // These tests cover the triangle of weights over depth in the Lab: its cells, what it says, and where it is chosen.
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
-
 #include "app/panels/panels.h"
 #include "app/panels/plot_specs.h"
 #include "app/support/english.h"

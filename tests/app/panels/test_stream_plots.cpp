@@ -1,7 +1,4 @@
 // These tests cover the gradients of several residual streams in the Lab: by layer, over time, and where they are chosen.
-#include <algorithm>
-#include <cmath>
-
 #include "app/panels/plot_specs.h"
 #include "app/support/english.h"
 #include "app/support/lab_driver.h"

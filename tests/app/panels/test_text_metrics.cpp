@@ -1,7 +1,5 @@
 // No two texts overlap and none is cut whatever a plot cell shows: every metric of the table in each of the
 // cells, at six sizes and three scales, in one theme or the other.
-#include <fmt/format.h>
-
 #include "app/panels/panels.h"
 #include "app/support/lab_driver.h"
 #include "app/support/lab_fixture.h"

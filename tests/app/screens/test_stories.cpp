@@ -2,15 +2,8 @@
 // it changed on the screen, what it asked of the trainer, and every text that overlaps another. The files are
 // tests/stories/*.txt and addons/*/tests/stories/*.txt; `make accept` writes what the program of today answers, and
 // tests/stories/README.md explains the lines.
-#include <fmt/format.h>
 
-#include <algorithm>
-#include <filesystem>
-#include <optional>
 #include <regex>
-#include <sstream>
-#include <string>
-#include <vector>
 
 #include "addons.h"
 #include "app/screens/stages.h"
@@ -301,7 +294,7 @@ std::vector<fs::path> story_files() {
     for (const auto& entry : fs::directory_iterator(place))
       if (entry.path().extension() == ".txt") files.push_back(entry.path());
   }
-  std::sort(files.begin(), files.end());
+  std::ranges::sort(files);
   return files;
 }
 

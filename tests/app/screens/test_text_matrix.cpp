@@ -1,10 +1,5 @@
 // No two texts overlap and none is cut, outside or clipped: six sizes, three scales, two themes; the Lab with
 // four runs, the list of lessons, a lesson, the palette, the sheet of shortcuts.
-#include <fmt/format.h>
-
-#include <functional>
-#include <set>
-
 #include "app/lesson-player/player.h"
 #include "app/support/lab_driver.h"
 #include "app/support/lab_fixture.h"

@@ -6,14 +6,7 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <chrono>
 #include <csignal>
-#include <filesystem>
-#include <fstream>
-#include <functional>
-#include <memory>
-#include <thread>
-#include <vector>
 
 #include "app/support/live_lab.h"
 #include "app/support/program.h"

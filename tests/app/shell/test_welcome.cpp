@@ -1,7 +1,4 @@
 // The first start of the window: one sentence over the Lab says what is training, and leads to a lesson or lets one look.
-#include <string>
-#include <vector>
-
 #include "app/shell/settings.h"
 #include "app/support/lab_driver.h"
 #include "app/support/lab_fixture.h"

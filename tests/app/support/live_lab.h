@@ -2,12 +2,7 @@
 // it share it.
 #pragma once
 
-#include <chrono>
 #include <initializer_list>
-#include <memory>
-#include <thread>
-#include <utility>
-#include <vector>
 
 #include "app/support/lab_driver.h"
 #include "catch.hpp"

@@ -1,10 +1,6 @@
 // A refusal of the program is an exit code, one line, and words that the line holds.
 #pragma once
 
-#include <map>
-#include <string>
-#include <vector>
-
 #include "app/support/program.h"
 #include "catch.hpp"
 #include "refusals/refusals.h"

@@ -3,10 +3,6 @@
 
 #include <imgui.h>
 
-#include <algorithm>
-
-#include <set>
-
 #include "app/panels/panels.h"
 #include "app/settings/settings.h"
 #include "app/support/lab_driver.h"

@@ -1,8 +1,6 @@
 // The one table of shortcuts lists what works, and the sheet shows all of it.
 #include <imgui.h>
 
-#include <set>
-
 #include "app/support/lab_driver.h"
 #include "app/support/lab_fixture.h"
 #include "app/ui/keys.h"

@@ -6,9 +6,6 @@
 #include <unistd.h>
 
 #include <climits>
-#include <filesystem>
-#include <functional>
-#include <map>
 #include <nlohmann/json.hpp>
 
 #include "catch.hpp"

@@ -1,10 +1,5 @@
 // safetensors: what is written comes back bit for bit; no file, however broken, does worse than an Error.
 #include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <limits>
-#include <string>
-#include <vector>
 
 #include "catch.hpp"
 #include "engine/core/error.h"

@@ -1,9 +1,4 @@
 // These tests play one step, an instruction at a time, on a copy; its tensors; one element by differences.
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <set>
-
 #include "catch.hpp"
 #include "engine/ops/rules.h"
 #include "engine/support/helpers.h"
@@ -165,7 +160,7 @@ TEST_CASE("heat map: a picture of more than its pixels keeps extremes", "[tape]"
   REQUIRE(map.columns == 6);
   CHECK(map.cells[4 * 6 + 0] == -9);  // rows 16 to 19, columns 0 to 4
   CHECK(std::isnan(map.cells.back()));
-  CHECK(std::count(map.cells.begin(), map.cells.end(), 0.1f) == 58);
+  CHECK(std::ranges::count(map.cells, 0.1f) == 58);
   const HeatMap whole = heat_map(values, 30, 100, 100);
   CHECK(whole.rows == 40);
   CHECK(same_bits(whole.cells, values));
@@ -256,7 +251,7 @@ TEST_CASE("numeric check: it stops between two differences, and the player stand
   Played p({.layers = 1});
   p.player.seek(3);
   const auto& nodes = p.player.data().nodes;
-  const auto found = std::ranges::find_if(nodes, [](const Node& n) { return n.name == "L01.ffn.1"; });
+  const auto found = std::ranges::find(nodes, "L01.ffn.1", &Node::name);
   REQUIRE(found != nodes.end());
   int asked = 0;
   const NumericCheck c = check_element(p.player, static_cast<size_t>(found - nodes.begin()), -1, -1,

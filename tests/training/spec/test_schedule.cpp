@@ -1,9 +1,6 @@
 // These tests hold learning rate schedules against their closed forms.
 #include "catch.hpp"
 
-#include <cmath>
-#include <vector>
-
 #include "training/spec/schedule.h"
 
 using namespace normscope;

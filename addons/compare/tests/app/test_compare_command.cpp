@@ -1,18 +1,11 @@
 // These tests run `normscope compare FILE...`: what it prints and writes, which runs it takes, and what it refuses.
 #include "catch.hpp"
 
-#include <fmt/format.h>
-
-#include <cmath>
 #include <nlohmann/json.hpp>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "addons/compare/app/commands/compare_study.h"
 #include "app/support/program.h"
 #include "app/support/well_formed.h"
-#include "refusals/refusals.h"
 #include "training/measure/history.h"
 
 namespace normscope::test {

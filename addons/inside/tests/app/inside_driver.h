@@ -2,9 +2,6 @@
 #pragma once
 
 #include <initializer_list>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "addons/inside/app/inside_screen.h"
 #include "addons/inside/training/run_inside.h"

@@ -1,11 +1,7 @@
 // The Inside screen over a real session: an opened model is shown at rest, every edit of the text is answered, two
 // models share a scale, and what cannot be read is said where the map would be.
-#include <fmt/format.h>
 
-#include <cstdlib>
 #include <nlohmann/json.hpp>
-#include <string>
-#include <thread>
 
 #include "addons/inside/app/inside_screen.h"
 #include "addons/inside/tests/app/inside_driver.h"

@@ -1,11 +1,6 @@
 // These tests open published models and saved runs by normscope inspect: a text by its own tokenizer, and what is said
 // of it as tables, as JSON and as a picture.
-#include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "addons/published/tests/massive.h"
@@ -98,7 +93,7 @@ TEST_CASE("inspect: JSON has everything, and what is not asked for is not there"
     CHECK(all["sublayers"][i]["beta2"] == all["sublayers"][i]["shares"][i + 1]);
     auto by_token = all["sublayers"][i]["beta2_by_token"].get<std::vector<double>>();
     REQUIRE(by_token.size() == 4);
-    std::sort(by_token.begin(), by_token.end());
+    std::ranges::sort(by_token);
     CHECK(std::abs((by_token[1] + by_token[2]) / 2 - all["sublayers"][i]["beta2_median"].get<double>()) <
           1e-6);
   }
@@ -209,7 +204,7 @@ TEST_CASE("inspect: a token that dominates is named, and the shares are medians 
 TEST_CASE("inspect: JSON has a line for a list of numbers, and no digits that tell no floats apart") {
   const Outcome outcome = run_program("inspect " + kModels + "gpt2 --ids '5 17 3 5 9 4 8 2' --json");
   const auto all = nlohmann::json::parse(outcome.out);
-  const auto lines = [](const std::string& text) { return std::count(text.begin(), text.end(), '\n'); };
+  const auto lines = [](const std::string& text) { return std::ranges::count(text, '\n'); };
   CHECK(2 * lines(outcome.out) < lines(all.dump(2)));
   CHECK(contains(outcome.out, "[1],"));
   for (const auto& number : all["sublayers"][0]["norms"]) CHECK(number.dump().size() <= 12);

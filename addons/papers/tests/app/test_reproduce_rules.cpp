@@ -1,16 +1,5 @@
 // These tests cover the rules of verdicts: a claim of parts, speed and quality, bands and effects, what never came,
 // controls at their best, a source's hyper-parameters, and numbers measured before. Nothing is trained here.
-#include <algorithm>
-#include <cmath>
-#include <fstream>
-#include <limits>
-#include <map>
-#include <set>
-#include <sstream>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "addons/papers/app/reproduce/claim.h"
 #include "addons/papers/app/reproduce/claim_runs.h"
 #include "addons/papers/app/reproduce/finding.h"
@@ -138,7 +127,7 @@ TEST_CASE("reproduce: the fall of a loss over its last quarter is that of a stra
   CHECK(curve_of(quality, line, 1, taken)->y[0] == Approx(1.5));
   taken.begin()->second.verdict = {Verdict::NotFinite};
   const std::vector<double> falls = curve_of(quality, line, 1, taken)->y;
-  CHECK(std::count_if(falls.begin(), falls.end(), [](double fall) { return std::isinf(fall); }) == 1);
+  CHECK(std::ranges::count_if(falls, [](double fall) { return std::isinf(fall); }) == 1);
 }
 
 TEST_CASE("reproduce: a band wider than half of the smallest effect tells nothing") {
@@ -276,7 +265,7 @@ TEST_CASE(
     for (const auto& run : runs) {
       if (run.spec.train.schedule.warmup > 0 || run.spec.train.steps <= 2) continue;
       INFO(claim.id << " " << run.spec.name);
-      CHECK(std::any_of(runs.begin(), runs.end(), [&](const auto& other) {
+      CHECK(std::ranges::any_of(runs, [&](const auto& other) {
         const auto same = [&](const char* key) {
           return get_field(run.spec, key) == get_field(other.spec, key);
         };

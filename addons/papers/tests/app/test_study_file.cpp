@@ -1,14 +1,9 @@
 // These tests cover studies as files: what comes with the program, a grid for each part, the page, the command.
-#include <cmath>
-#include <filesystem>
 #include <nlohmann/json.hpp>
-#include <set>
-#include <string>
 
 #include "addons/papers/app/study/study_file.h"
 #include "app/support/program.h"
 #include "catch.hpp"
-#include "refusals/refusals.h"
 #include "test_paths.h"
 #include "training/support/tiny.h"
 

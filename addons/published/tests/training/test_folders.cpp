@@ -1,11 +1,5 @@
 // What is wrong with a published folder is one line that names it, before the weights take any memory; and what is read
 // comes in every type and spelling that files have.
-#include <fmt/format.h>
-
-#include <cmath>
-#include <filesystem>
-#include <string>
-
 #include "addons/published/training/family.h"
 #include "addons/published/training/model_folder.h"
 #include "addons/published/training/published.h"

@@ -1,5 +1,4 @@
 // These tests are of what is refused of a tokenizer.json, of older files, and of bytes that are no UTF-8.
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "addons/published/training/tokenizer/published_tokenizer.h"

@@ -1,6 +1,4 @@
 // These tests run normscope record: the table of a log's names.
-#include <string>
-
 #include "app/support/program.h"
 #include "catch.hpp"
 

@@ -1,9 +1,6 @@
 // These tests read names of other people's models: each family's own, what no rule knows, and the mapping file.
 
-#include <filesystem>
 #include <regex>
-#include <set>
-#include <string>
 
 #include "addons/recorded/training/tensor_names.h"
 #include "app/support/program.h"

@@ -1,11 +1,6 @@
 // These tests cover a sweep as values: axes and regions as text and back, plan, cells, known borders, files.
-#include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
-#include <string>
-#include <vector>
 
 #include "addons/sweep/app/cells.h"
 #include "addons/sweep/app/screen/words.h"
@@ -170,8 +165,8 @@ TEST_CASE("a plan has every cell with every seed, seed by seed, and more seeds i
   CHECK(plan.runs() == 2 + 2 + 4 + 2 + 3 + 5);
   const std::vector<StudyRun> jobs = runs_of(plan);
   REQUIRE(static_cast<int64_t>(jobs.size()) == plan.runs());
-  CHECK(std::is_sorted(jobs.begin(), jobs.end(),
-                       [](const StudyRun& a, const StudyRun& b) { return a.spec.seed < b.spec.seed; }));
+  CHECK(std::ranges::is_sorted(
+      jobs, [](const StudyRun& a, const StudyRun& b) { return a.spec.seed < b.spec.seed; }));
   for (const StudyRun& job : jobs) {
     CHECK(job.refused.empty());
     CHECK(get_field(job.spec, "train.lr") == plan.axes[0].values[job.column]);
@@ -241,7 +236,7 @@ TEST_CASE("the sweeps that are ready to start are plans, and their names are tol
     CHECK(plan.axes.size() == 2);
     const std::vector<StudyRun> jobs = runs_of(plan);
     CHECK(jobs.size() == plan.columns() * plan.rows());
-    CHECK(std::all_of(jobs.begin(), jobs.end(), [](const StudyRun& job) { return job.refused.empty(); }));
+    CHECK(std::ranges::all_of(jobs, [](const StudyRun& job) { return job.refused.empty(); }));
   }
   // What the first lesson trains: its runs are found.
   bool found = false;
@@ -347,7 +342,7 @@ TEST_CASE("table, CSV, JSON and picture show every cell") {
 
   const std::string csv = to_csv(grid);
   CHECK(csv.starts_with("train.lr,train.warmup,seed,verdict,steps,since,loss,unigram,beta2,"));
-  CHECK(std::count(csv.begin(), csv.end(), '\n') == 1 + 6);
+  CHECK(std::ranges::count(csv, '\n') == 1 + 6);
   CHECK(test::contains(csv, "\n0.0001,10,2,learns,200,100,1.9,2.9,3.5,0.1,0.1,,1\n"));
   CHECK(test::contains(csv, "\n0.01,0,1,not finite,200,0,,2.9,3.5,0.1,0.1,,\n"));
 

@@ -1,10 +1,6 @@
 // These tests edit a sweep by hand, as values: typed text, handles and ranges agree; regions follow their values; where
 // the cells are; the sentences; and what a link and a session keep of it.
-#include <algorithm>
-#include <memory>
 #include <random>
-#include <string>
-#include <vector>
 
 #include "addons/sweep/app/grid_picture.h"
 #include "addons/sweep/app/screen/edit.h"
@@ -80,8 +76,8 @@ TEST_CASE("sweep: list, lin and log go into each other") {
 
 TEST_CASE("sweep: every setting that is offered makes an axis to begin with") {
   const std::vector<std::string> keys = axis_keys();
-  CHECK(std::find(keys.begin(), keys.end(), "train.lr") != keys.end());
-  CHECK(std::find(keys.begin(), keys.end(), "run.seed") == keys.end());
+  CHECK(std::ranges::find(keys, "train.lr") != keys.end());
+  CHECK(std::ranges::find(keys, "run.seed") == keys.end());
   for (const std::string& key : keys) {
     INFO(key);
     const Axis axis = first_axis(key, post());

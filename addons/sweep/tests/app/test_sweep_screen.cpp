@@ -1,8 +1,6 @@
 // These tests use the Sweep screen by name, window-less: cells, brush, axes, keys, copies and the way to the Lab; every
 // control with help and words.
 
-#include <string>
-
 #include "addons/sweep/app/screen/words.h"
 #include "addons/sweep/tests/app/sweep_fixture.h"
 #include "app/shell/palette.h"

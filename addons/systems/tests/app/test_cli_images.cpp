@@ -1,6 +1,4 @@
 // These tests run the command line on images: drawn digits, IDX files, what changes on the way, what is refused.
-#include <string>
-
 #include "app/support/refused.h"
 #include "catch.hpp"
 #include "training/support/idx_words.h"

@@ -1,11 +1,6 @@
 // These tests have systems beside plain transformers in the Lab: a convolutional network and a parser train, are drawn
 // as the chains that they are and changed by hand; a memory is beside the stream. What needs a residual stream is grey
 // there and says why.
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
-
 #include "app/panels/panels.h"
 #include "app/settings/settings.h"
 #include "app/shell/palette.h"
@@ -203,7 +198,7 @@ TEST_CASE("what is offered of a model without a stream it can have: presets by n
     std::vector<Placement> named;
     for (const shell::PaletteItem& item : shell::palette_items(lab.ui, {}, {}, lab.state.session.view.get()))
       if (item.preset) named.push_back(*item.preset);
-    std::sort(named.begin(), named.end());
+    std::ranges::sort(named);
     return named;
   };
   LabDriver parser(fixture::systems_view("parser"));

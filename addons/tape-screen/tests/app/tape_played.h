@@ -1,9 +1,6 @@
 // The played tape is a step of a tiny model as the Tape screen's panels get it, for the tests of the panels.
 #pragma once
 
-#include <algorithm>
-#include <vector>
-
 #include "addons/tape-screen/app/shown.h"
 #include "catch.hpp"
 #include "engine/support/model_fixture.h"

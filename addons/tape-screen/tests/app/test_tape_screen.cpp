@@ -1,7 +1,5 @@
 // These tests use the Tape screen by name, window-less: a step of a real run, the head under every key and the mouse,
 // layers that open, numbers that are the engine's, and every text whole at every size.
-#include <string>
-
 #include "addons/tape-screen/tests/app/tape_fixture.h"
 #include "app/support/well_formed.h"
 #include "training/measure/step/memory_map.h"
