@@ -6,40 +6,25 @@
 #include "engine/ops/probe/probe.h"
 #include "engine/support/five_nodes.h"
 #include "engine/support/helpers.h"
+#include "engine/support/wrapped_backend.h"
 #include "engine/tape/seal.h"
 #include "engine/tape/seal_passes.h"
 
 namespace normscope::test {
 namespace {
 
-/// Knows every op but those in `missing`; it has memory, but nothing runs on it.
-class SilentBackend : public Backend {
+/// Knows every op but those in `missing`; nothing runs on it.
+class SilentBackend : public WrappedBackend {
  public:
   std::vector<OpKind> missing;
   bool lowered = false;
 
   std::string_view name() const override { return "silent"; }
   bool supports(OpKind op) const override { return std::ranges::find(missing, op) == missing.end(); }
-  std::unique_ptr<Memory> allocate(size_t floats) override { return std::make_unique<Block>(floats); }
-  void upload(Memory& to, size_t offset, std::span<const float> from) override {
-    std::ranges::copy(from, to.data() + offset);
-  }
-  void download(const Memory& from, size_t offset, std::span<float> to) override {
-    std::copy_n(from.data() + offset, to.size(), to.begin());
-  }
   std::unique_ptr<Executable> lower(ProgramData&) override {
     lowered = true;
     return nullptr;
   }
-  void wait() override {}
-
- private:
-  struct Block : Memory {
-    explicit Block(size_t n) : values(n) {}
-    size_t floats() const override { return values.size(); }
-    float* data() const override { return const_cast<float*>(values.data()); }
-    std::vector<float> values;
-  };
 };
 
 /// A block of memory that remembers of each float whose it is.
