@@ -1,6 +1,5 @@
 // These tests use the Compare screen by hand: baseline, cursor, places, files that are opened and grow, what is
 // exported, that a frame in which nothing changed computes nothing, and runs that train while they are compared.
-
 #include <atomic>
 
 #include "addons/compare/app/comparison.h"
@@ -161,23 +160,6 @@ TEST_CASE("links of comparisons are read back as they were written") {
       view.settings = settings_of(choice);
       CHECK(compare_screen::choice_from(read_link(link_fragment(view)).settings) == choice);
     }
-}
-
-TEST_CASE("a comparison in a link names no file and stands on its own screen") {
-  const std::pair<std::string, const char*> refused[] = {
-      {"1&screen=lab&compare.baseline=A&end", "expected screen=compare"},
-      {"1&screen=compare&compare.factor=nan&end", "from 1.01"},
-      {"1&screen=compare&compare.baseline=E&end", "from A to D"},
-      {"1&screen=compare&compare.file=0:0:E:/etc/passwd&end", "is unknown"},
-      {"1&screen=compare&compare.align=3&end", "from 0 to 2"},
-      {"1&screen=compare&compare.metric=beauty&end", "a quantity"},
-      {"1&screen=compare&compare.align=1&compare.align=2&end", "twice"}};
-  for (const auto& [text, why] : refused) {
-    INFO(text);
-    const std::string said = test::error_of([&] { read_link(text); }, "");
-    CHECK(test::contains(said, why));
-    CHECK_FALSE(test::contains(said, "\n"));
-  }
 }
 
 TEST_CASE("Compare opens as it was set; files that it had open stay") {

@@ -40,13 +40,6 @@ Outcome with_falls(const Claim& claim, double post, double pre, double fall_post
   return judge(claim, {curves, curves}, 2);
 }
 
-std::string read_text(const std::string& path) {
-  std::ifstream in(path);
-  std::stringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
 Claims shipped() { return read_claims(NORMSCOPE_SOURCE_DIR "/addons/papers/claims"); }
 
 }  // namespace
@@ -384,7 +377,7 @@ TEST_CASE("reproduce: where one part is of speed and one of quality neither word
 TEST_CASE("reproduce: the shipped page says what the shipped numbers say of the claims as they are") {
   const RecordedClaims recorded = read_recorded(NORMSCOPE_SOURCE_DIR "/addons/papers/claims/recorded.json");
   REQUIRE_FALSE(recorded.empty());
-  const std::string page = read_text(NORMSCOPE_SOURCE_DIR "/addons/papers/docs/reproduction.md");
+  const std::string page = test::read_all(NORMSCOPE_SOURCE_DIR "/addons/papers/docs/reproduction.md");
   const Claims all = shipped();
   for (const auto& [id, one] : recorded) {
     INFO(id);

@@ -150,13 +150,4 @@ TEST_CASE("study: the largest of the numbers that match, known ones alone", "[st
   CHECK_FALSE(experiments::is_number_of_the_end("L*.attn.spike_ratio"));
 }
 
-TEST_CASE("study: list names them, and a name that is none gets the nearest", "[study]") {
-  const Outcome list = run_program("study list");
-  CHECK(list.code == 0);
-  CHECK(test::contains(list.out, "streams"));
-  const Outcome wrong = run_program("study stream");
-  CHECK(wrong.code != 0);
-  CHECK(test::contains(wrong.err, "streams"));
-}
-
 }  // namespace normscope::test

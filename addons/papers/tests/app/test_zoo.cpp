@@ -379,11 +379,7 @@ TEST_CASE("where nothing can be kept the zoo trains without a store and says so 
     }
 }
 
-TEST_CASE("zoo --list names every entry, and a table that cannot be written exits with 5") {
-  const Outcome list = run_program("zoo --list");
-  CHECK(list.code == 0);
-  for (const char* name : {"post", "pre", "admin", "pre-rms", "post-sgd", "clip-1", "mix-alternate"})
-    CHECK(contains(list.out, std::string("\n  ") + name + " "));
+TEST_CASE("zoo: a table that cannot be written exits with 5") {
   const Outcome unwritable = run_program(std::string(kTinyZoo) + "--steps 5 --only post --json /dev/null/x",
                                          "env XDG_CACHE_HOME=/nowhere/at/all");
   CHECK(unwritable.code == 5);

@@ -1,5 +1,4 @@
 // These tests cover a sweep as values: axes and regions as text and back, plan, cells, known borders, files.
-
 #include <nlohmann/json.hpp>
 
 #include "addons/sweep/app/cells.h"
@@ -10,6 +9,7 @@
 #include "catch.hpp"
 #include "engine/core/error.h"
 #include "engine/support/helpers.h"
+#include "refusals/refusals.h"
 #include "training/run/run_record.h"
 
 // The tests are inside, because other rooms have plans and rows too.
@@ -122,31 +122,10 @@ TEST_CASE("every setting of a run can be an axis") {
 }
 
 TEST_CASE("a wrong axis is refused in one line that names key, value and what was expected") {
-  struct {
-    const char *text, *part;
-  } const cases[] = {{"train.lrr=1e-3", "[train.lrr] no such setting: did you mean train.lr?"},
-                     {"model.placment=post", "did you mean model.placement?"},
-                     {"model.placement=psot", "did you mean post?"},
-                     {"train.lr", "expected KEY="},
-                     {"=3", "expected KEY="},
-                     {"train.lr=", "has an empty value"},
-                     {"train.lr=1e-3,,2e-3", "has an empty value"},
-                     {"train.lr=fast", "'fast' is not a number"},
-                     {"train.lr=1e-4:1e-2", "expected KEY=1,2,3"},
-                     {"train.lr=1e-4:1e-2:7", "is no spacing of train.lr: expected linN or logN"},
-                     {"train.lr=1e-4:1e-2:log", "is no spacing"},
-                     {"train.lr=1e-4:1e-2:log1", "expected 2 to 100 values"},
-                     {"train.lr=1e-4:1e-2:log1000", "expected 2 to 100 values"},
-                     {"train.lr=0:1e-2:log3", "has no logarithm: expected both ends above zero, or lin3"},
-                     {"train.lr=1e-2:1e-2:log3", "goes from 0.01 to itself"},
-                     {"train.lr=1e-4:1e3:log3", "out of range"},
-                     {"train.warmup=-1,5", "out of range"},
-                     {"run.seed=1,2", "expected --seeds N"},
-                     {"run.name=a,b", "changes nothing"}};
-  for (const auto& [text, part] : cases) {
-    const std::string message = says(text);
-    INFO(text << " gave " << message);
-    CHECK(test::contains(message, part));
+  for (const std::vector<std::string>& row : test::refusals("axis")) {
+    const std::string message = says(row[0]);
+    INFO(row[0] << " gave " << message);
+    CHECK(test::contains(message, row[1]));
     CHECK_FALSE(test::contains(message, "\n"));
   }
 }

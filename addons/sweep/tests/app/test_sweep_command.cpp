@@ -1,5 +1,4 @@
 // These tests run normscope sweep and normscope study as a user does: files, exit codes, and the commands that it prints, executed.
-
 #include <nlohmann/json.hpp>
 
 #include "addons.h"
@@ -218,14 +217,6 @@ TEST_CASE(
   CHECK(contains(to_cache.err, "No space left on device"));
   CHECK(table(to_cache) == table(whole));
   CHECK(csv("cache.csv") == csv("whole.csv"));
-}
-
-TEST_CASE("sweep: a preset is printed as the command that it stands for") {
-  for (const char* preset : {"warmup", "depth", "placement"}) {
-    const Outcome printed = run_program(std::string("sweep ") + preset + " --print-command command");
-    CHECK(printed.code == 0);
-    CHECK(printed.out.starts_with("normscope sweep --axis "));
-  }
 }
 
 namespace {

@@ -93,8 +93,7 @@ TEST_CASE("sweep screen: the runs of the Lab that train are told to the trainer 
   auto view = std::make_shared<LabView>(*s.state.session.view);
   view->playing = true;
   s.state.session.view = view;
-  s.driver.key("1");
-  s.driver.frames(1);
+  s.key("1");
   CHECK(s.trainer->shared);
 }
 
