@@ -141,35 +141,4 @@ TEST_CASE("lesson 15: where the valley comes back is where the critical rate was
         Approx(critical.y[static_cast<size_t>(at - critical.x.begin())]).epsilon(0.03));
 }
 
-TEST_CASE("lesson 15: the hand drags the ball, and the sentence follows", "[player]") {
-  for (const ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1280, 720}}) {
-    INFO(size.x);
-    fixture::PlayerDriver p("", size);
-    p.open(kEdge, StepKind::Predict);
-    CHECK_FALSE(p.ui.registry().find("lesson/plot/ball"));
-    p.open(kEdge, StepKind::Compare);
-    const std::string used = p.driver.value("lesson/plot/ball");
-    CHECK(contains(used, "At a rate of 0.003 this step of B lowers"));
-    const ui::Vec start = p.driver.control("lesson/plot/ball").rect.centre();
-    p.driver.drag_by("lesson/plot/ball", {p.driver.control("lesson/plot").rect.w * 0.32f, 0});
-    p.driver.frames(2);
-    const std::string far = p.driver.value("lesson/plot/ball");
-    CHECK(contains(far, "overshoots: it raises the loss"));
-    CHECK(p.says("overshoots: it raises"));
-    const ui::Vec end = p.driver.control("lesson/plot/ball").rect.centre();
-    CHECK(end.x > start.x);
-    CHECK(end.y < start.y);
-    // Each arrow key reaches the next measured point.
-    p.focus("lesson/plot/ball");
-    p.key("Left");
-    CHECK(p.driver.control("lesson/plot/ball").rect.centre().x < end.x);
-    p.key("Right");
-    CHECK(p.driver.value("lesson/plot/ball") == far);
-    // Another lesson begins anew.
-    p.open("warm-up", StepKind::Compare);
-    p.open(kEdge, StepKind::Compare);
-    CHECK(p.driver.value("lesson/plot/ball") == used);
-  }
-}
-
 }  // namespace normscope::test_one_step

@@ -372,20 +372,4 @@ TEST_CASE("two rivers stand one above the other or side by side, each with its s
   }
 }
 
-TEST_CASE("under the mouse a river says what share a band has", "[player]") {
-  for (const ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1024, 600}}) {
-    fixture::PlayerDriver p("", size);
-    p.open("dependency", StepKind::Explain);
-    CHECK(p.shows("branch 12"));
-    p.driver.move_to("lesson/plot", {0.7f, 0.7f});
-    p.driver.frames(60);
-    CHECK(p.says("of all shares belong to branch"));
-    p.driver.move_to("lesson/plot", {0.2f, 0.1f});
-    p.driver.frames(60);
-    CHECK(p.says("the input"));
-    p.click("lesson/figure/map Pre");
-    CHECK(p.shows("Σ of a row"));
-  }
-}
-
 }  // namespace normscope::test_river

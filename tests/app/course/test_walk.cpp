@@ -239,26 +239,4 @@ TEST_CASE("a walk goes to the report and to the teacher, at its last step, and n
   }
 }
 
-TEST_CASE("the hand chooses the step of a walk, by mouse and by keyboard", "[player]") {
-  for (const ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1024, 600}}) {
-    fixture::PlayerDriver p("", size);
-    p.open("first-steps", StepKind::Compare);
-    p.click("lesson/figure/walk");
-    CHECK(p.shows("step 20"));
-    CHECK(p.says("At step 20 layer 1 of A hears about a thousandth as much as layer 6"));
-    p.click("lesson/walk/step", {0.01f, 0.4f});
-    CHECK(contains(p.driver.value("lesson/walk"), "At step 1 layer 1 of A hears about as much as layer 6"));
-    p.focus("lesson/walk/step");
-    for (int i = 0; i < 3; ++i) p.driver.key("Right");
-    p.driver.frames(2);
-    CHECK(p.driver.value("lesson/walk/step") == "4");
-    CHECK(contains(p.driver.value("lesson/walk"), "At step 4 "));
-    CHECK(p.shows(ui::number(Seen().at(4).stacks[0].lengths[0], 2)));
-    // The step stays chosen on the next page.
-    p.click("lesson/next");
-    p.click("lesson/figure/walk");
-    CHECK(p.driver.value("lesson/walk/step") == "4");
-  }
-}
-
 }  // namespace normscope::test_walk

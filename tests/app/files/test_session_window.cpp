@@ -148,8 +148,7 @@ TEST_CASE("the whole batch is measured on request, marked, and changes no bit") 
   lab.train(8);
   untouched.train(8);
   CHECK_FALSE(panels::of_whole_batch(lab.view().runs[0], 8));
-  lab.driver.click("plot/dependency/batch");
-  lab.settle();
+  lab.click("plot/dependency/batch");
   REQUIRE(panels::of_whole_batch(lab.view().runs[0], 8));
   CHECK(lab.view().runs[0].batch->sequences == 4);
   view::LabData data;

@@ -46,7 +46,8 @@ struct LiveDriver : LabDriver {
     state.session.lab = &lab;
     ask(session::ReplaceRuns{std::move(runs), {}, false});
   }
-  // Waits until the trainer has done what was asked and the screen has seen it.
+  /// Waits until the trainer has done what was asked and the screen has seen it.
+  void rest() override { settle(); }
   void settle() {
     driver.frames(1);
     lab.wait_idle();

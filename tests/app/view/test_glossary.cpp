@@ -101,18 +101,6 @@ TEST_CASE("no control of the Lab leaves the mouse without an answer") {
   CHECK(asked > 60);
 }
 
-TEST_CASE("an open entry goes with its screen") {
-  LabDriver lab(fixture::lab_view());
-  lab.click("term/nats");
-  REQUIRE(lab.ui.popup_open("app/glossary"));
-  lab.state.screens.lessons.remembers = false;
-  const Screen other = screens_by_key().back();
-  lab.key(std::to_string(kScreenKeys[static_cast<size_t>(other)]).c_str());
-  lab.driver.frames(2);
-  CHECK(lab.state.screens.shown == other);
-  CHECK_FALSE(lab.ui.registry().find("app/glossary/entry"));
-}
-
 TEST_CASE("the line of letter frequencies has the name that the plots give it") {
   CHECK(view::find_term("unigram")->title == frequencies_of("letter"));
   CHECK(view::find_term("unigram")->words == "unigram entropy");

@@ -1,6 +1,5 @@
 // These tests use the middle and the right panel of the Tape screen in a window: every text has its place at every
 // size, what the mouse on them asks for, and what their menus save. What they show is in test_tape_shown.cpp.
-
 #include <nlohmann/json.hpp>
 
 #include "addons/tape-screen/app/instruction_panel.h"
