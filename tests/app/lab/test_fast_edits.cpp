@@ -197,16 +197,13 @@ TEST_CASE("three quick edits of a deep model are taken back one by one, whatever
   gate.set(false);
   lab.settle();
   CHECK(layers(lab.view()) == "14");
-  lab.driver.key("Ctrl+Z");
-  lab.settle();
+  lab.key("Ctrl+Z");
   CHECK(layers(lab.view()) == "13");
   lab.driver.key("Ctrl+Shift+Z");
-  lab.driver.key("Ctrl+Shift+Z");
-  lab.settle();
+  lab.key("Ctrl+Shift+Z");
   CHECK(layers(lab.view()) == "15");
   for (const char* before : {"14", "13", "12"}) {
-    lab.driver.key("Ctrl+Z");
-    lab.settle();
+    lab.key("Ctrl+Z");
     CHECK(layers(lab.view()) == before);
   }
   CHECK_FALSE(lab.state.session.undo.can_undo());

@@ -90,8 +90,7 @@ TEST_CASE("an opened link shows the view that it was copied from") {
   CHECK(differing(picture_of(from), opened) > 2 * few);
   // The runs of before come back.
   REQUIRE(to.state.session.undo.can_undo());
-  to.driver.key("Ctrl+Z");
-  to.settle();
+  to.key("Ctrl+Z");
   CHECK(to.view().step == 0);
 }
 

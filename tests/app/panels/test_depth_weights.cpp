@@ -154,10 +154,7 @@ TEST_CASE("the Lab offers the weights beside the shares, and says of other runs 
             (scale == 1));  // in the narrow Lab the tab's name stands
       lab.driver.move_to({4, 4});
       lab.driver.frames(3);
-      for (const std::string& fault : fixture::text_faults(lab.ui)) {
-        INFO(fault);
-        CHECK(fault.empty());
-      }
+      CHECK(fixture::text_faults(lab.ui) == std::vector<std::string>{});
       lab.click("plot/weights");
       lab.click("plot/weights/β²");
       CHECK_FALSE(lab.state.screens.lab.shown().weights);

@@ -209,8 +209,7 @@ TEST_CASE("a plot is saved as SVG, PNG and CSV, never over another file, and cop
   CHECK(lab.state.notice.starts_with("saved "));
   const test::Variable nowhere("XDG_PICTURES_DIR", "/nowhere/at/all");
   lab.driver.click("plot/loss/menu");
-  lab.driver.click("plot/loss/menu/svg");
-  lab.driver.frames(1);
+  lab.click("plot/loss/menu/svg");
   CHECK(test::contains(lab.state.notice, "/nowhere/at/all"));
   lab.driver.move_to("plot/loss");
   lab.driver.key("Ctrl+T");

@@ -78,8 +78,7 @@ inline bool changed_by_keys(LabDriver& lab, const std::string& name,
   lab.ui.focus(name);
   lab.driver.frames(1);
   return std::ranges::any_of(keys, [&](const char* key) {
-    lab.driver.key(key);
-    lab.driver.frames(2);
+    lab.key(key);
     return seen_state(lab) != before;
   });
 }
