@@ -40,7 +40,7 @@ std::string missing_isa() {
   const char* asked = std::getenv("NORMSCOPE_ISA");
   if (!asked) return "";
   const auto has = [&](const std::vector<std::string>& names) {
-    return std::find(names.begin(), names.end(), asked) != names.end();
+    return std::ranges::find(names, asked) != names.end();
   };
   return has({"sse4", "avx2", "avx3", "neon"}) && !has(normscope::cpu::available_isas()) ? asked : "";
 }

@@ -25,8 +25,8 @@ std::string in_quotes(const std::string& text) {
 }
 
 bool takes_files(const CommandText& command) {
-  return std::any_of(command.options.begin(), command.options.end(),
-                     [](const OptionText& option) { return option.positional && option.file(); });
+  return std::ranges::any_of(command.options,
+                             [](const OptionText& option) { return option.positional && option.file(); });
 }
 
 std::vector<std::string> command_names(const CommandText& command) {

@@ -1,6 +1,5 @@
 #include "app/cli/machine.h"
 #include "app/cli/terminal.h"
-#include "training/spec/backend_choice.h"
 
 namespace normscope::cli {
 

@@ -1,14 +1,12 @@
 #include "app/cli/study.h"
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <filesystem>
 #include <iterator>
 #include <utility>
 
 #include "app/cli/machine.h"
 #include "app/cli/results.h"
-#include "training/experiments/study.h"
 #include "training/files/command_text.h"
 #include "training/io/text.h"
 

@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <utility>
 
 #include "app/cli/interrupts.h"
 #include "training/data/text_source.h"
@@ -121,7 +120,7 @@ void complain(std::string_view message) noexcept {
   flush();
   if (was_interrupted()) withdraw_notice();  // it would come behind "interrupted"
   std::string line = for_terminal(message);
-  std::replace(line.begin(), line.end(), '\n', ' ');
+  std::ranges::replace(line, '\n', ' ');
   std::fprintf(stderr, "normscope: %s\n", line.c_str());
 }
 

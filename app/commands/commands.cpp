@@ -1,12 +1,10 @@
 // The commands take options in, call one command, and bring errors to one line.
 #include "app/commands/commands.h"
 
-#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
-#include <functional>
 #include <new>
 #include <sstream>
 #include <string>

@@ -3,7 +3,6 @@
 #include <charconv>
 #include <chrono>
 #include <filesystem>
-#include <optional>
 #include <string_view>
 #include <thread>
 

@@ -4,10 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
-#include "training/data/task.h"
 #include "training/measure/verdict.h"
 #include "training/spec/architecture_runs.h"
 #include "training/spec/loss_window.h"

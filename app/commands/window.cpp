@@ -144,10 +144,10 @@ std::vector<ConfigRun> models_of(const std::vector<std::string>& paths) {
 }
 
 Exit open_files(const MainOptions& options, const std::vector<std::string>& files, bool inside) {
-  const bool models = inside || !screen_for(FileKind::Recorded) ||
-                      std::any_of(files.begin(), files.end(), [](const std::string& file) {
-                        return look_at(file).kind == FileKind::Model;
-                      });
+  const bool models =
+      inside || !screen_for(FileKind::Recorded) || std::ranges::any_of(files, [](const std::string& file) {
+        return look_at(file).kind == FileKind::Model;
+      });
   if (files.size() > kMostFiles)
     throw CommandError(Exit::Usage,
                        fmt::format("open: {} files: expected 1 to {}", files.size(), kMostFiles));

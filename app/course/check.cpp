@@ -105,8 +105,8 @@ Results results_of(const Lesson& lesson, const std::vector<CurveSet>& seeds) {
 }
 
 bool holds(const Check& check, const Measured& measured) {
-  return !measured.values.empty() && std::all_of(measured.values.begin(), measured.values.end(),
-                                                 [&](double x) { return inside(check, x); });
+  return !measured.values.empty() &&
+         std::ranges::all_of(measured.values, [&](double x) { return inside(check, x); });
 }
 
 std::vector<double> values_of(const Lesson& lesson, const Check& check, const Neighbour& neighbour,
@@ -130,9 +130,7 @@ std::vector<double> values_of(const Lesson& lesson, const Check& check, const Ne
   return {evaluate(lesson, measure, curves)};
 }
 
-bool LessonReport::passed() const {
-  return std::all_of(verdicts.begin(), verdicts.end(), [](const Verdict& v) { return v.holds; });
-}
+bool LessonReport::passed() const { return std::ranges::all_of(verdicts, &Verdict::holds); }
 
 /// Adds the runs whose maps after training are drawn, with the first seed: see keep_runs().
 void add_mapped(const Lesson& lesson, std::vector<StudyRun>& runs) {

@@ -295,7 +295,7 @@ std::vector<double> drawn_grid(const Lesson& lesson, const Curve& curve) {
 
 std::string unknown_quantity(const Curve& curve) {
   const auto among = [&](std::initializer_list<const char*> names) -> std::string {
-    if (std::find(names.begin(), names.end(), curve.y) != names.end()) return {};
+    if (std::ranges::find(names, curve.y) != names.end()) return {};
     return fmt::format("{}", fmt::join(names, ", "));
   };
   const auto [top, below] = two_names(curve.y);
@@ -360,7 +360,7 @@ std::vector<double> sweep_values(const Lesson& lesson, const Curve& curve, uint6
   const RunSpec line = spec_of(lesson, curve.run, seed, changes);
   const auto add = [&](const RunSpec& point) {
     const double value = std::strtod(get_field(point, curve.field).c_str(), nullptr);
-    const auto at = std::lower_bound(values.begin(), values.end(), value);
+    const auto at = std::ranges::lower_bound(values, value);
     if (at != values.end() && *at == value) return;
     if (RunIdentity{with_value(line, curve.field, value), {}, {}}.key() == RunIdentity{point, {}, {}}.key())
       values.insert(at, value);

@@ -52,9 +52,8 @@ std::vector<Try> ways_found(const Challenge& challenge, const std::vector<Try>& 
   std::vector<Try> ways;
   for (const Try& one : tries) {
     if (!below_line(challenge, one.loss)) continue;
-    const auto known = std::find_if(ways.begin(), ways.end(), [&](const Try& way) {
-      return way_of(challenge, way) == way_of(challenge, one);
-    });
+    const auto known = std::ranges::find_if(
+        ways, [&](const Try& way) { return way_of(challenge, way) == way_of(challenge, one); });
     if (known == ways.end())
       ways.push_back(one);
     else if (one.loss < known->loss)
@@ -101,7 +100,7 @@ bool has_one_gap(const Say& say) {
 std::vector<std::string> offered(const Say& say) {
   std::vector<std::string> words{say.word};
   for (const Say::Wrong& other : say.others) words.push_back(other.word);
-  std::sort(words.begin(), words.end());
+  std::ranges::sort(words);
   return words;
 }
 
@@ -162,7 +161,7 @@ std::vector<std::string> possible_faults(const Prediction& prediction) {
 
 std::string thought_behind(const Lesson& lesson, const std::vector<std::string>& faults) {
   for (const Thought& thought : lesson.thoughts)
-    if (std::find(faults.begin(), faults.end(), thought.when) != faults.end()) return thought.text;
+    if (std::ranges::find(faults, thought.when) != faults.end()) return thought.text;
   return "";
 }
 

@@ -239,7 +239,7 @@ PlotSpec map_plot(const Lesson& lesson, const Figure& figure, const FigureData& 
 bool ends_in_means(const Figure& figure) { return figure.y.loss && figure.x.steps; }
 
 bool is_of_means(const Lesson& lesson, const Figure& figure) {
-  return std::any_of(figure.lines.begin(), figure.lines.end(), [&](const FigureLine& line) {
+  return std::ranges::any_of(figure.lines, [&](const FigureLine& line) {
     const Curve* curve = lesson.curve(line.curve);
     return curve && is_swept(*curve) && curve->y.starts_with("final_");
   });

@@ -27,8 +27,7 @@ std::vector<std::string> telling(const Lesson& lesson, const Changes& changes) {
   const RunSpec first = spec_of(lesson, lesson.runs[0].id, 1, changes);
   const auto add = [&](const RunSpec& from, const RunSpec& to) {
     for (const Edit& edit : edits_between(from, to, 0))
-      if (sayable(edit.key) && std::find(keys.begin(), keys.end(), edit.key) == keys.end())
-        keys.push_back(edit.key);
+      if (sayable(edit.key) && std::ranges::find(keys, edit.key) == keys.end()) keys.push_back(edit.key);
   };
   // A page says its labels in every frame, and to compare two specifications takes long: not with themselves.
   for (const LessonRun& run : lesson.runs) {

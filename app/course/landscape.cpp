@@ -37,9 +37,8 @@ namespace {
 
 /// The index of the point at which the ball lies, the nearest measured one.
 size_t resting_place(const CurveData& valley, double rate) {
-  const auto nearest = std::min_element(valley.x.begin(), valley.x.end(), [&](double a, double b) {
-    return std::abs(a - rate) < std::abs(b - rate);
-  });
+  const auto nearest = std::ranges::min_element(
+      valley.x, [&](double a, double b) { return std::abs(a - rate) < std::abs(b - rate); });
   return static_cast<size_t>(nearest - valley.x.begin());
 }
 

@@ -29,7 +29,7 @@ using Texts = std::map<std::string, std::string>;  ///< by key: "figure.losses.t
 /// Accepts "de" and "pt-BR", as the name becomes part of a path.
 bool is_language(const std::string& name) {
   return !name.empty() && name.size() <= 16 &&
-         std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) || c == '-'; });
+         std::ranges::all_of(name, [](unsigned char c) { return std::isalnum(c) || c == '-'; });
 }
 
 std::string path_in(const std::string& folder, const std::string& language, const std::string& file) {
@@ -85,7 +85,7 @@ std::vector<std::string> braces_of(const Prose& prose) {
       if (piece.kind != Kind::Text && piece.kind != Kind::Formula)
         all.push_back(fmt::format("{{{}{}}}", word, piece.text));
     }
-  std::sort(all.begin(), all.end());
+  std::ranges::sort(all);
   return all;
 }
 
@@ -154,7 +154,7 @@ void say_texts(Say& say, const std::string& table, const Said& said) {
 void check_say(const Say& say, const std::string& file, size_t number) {
   if (!has_one_gap(say)) throw Error("{}:1: [say.{}.text] expected one gap, written {}", file, number, kGap);
   const std::vector<std::string> words = offered(say);
-  if (const auto twice = std::adjacent_find(words.begin(), words.end()); twice != words.end())
+  if (const auto twice = std::ranges::adjacent_find(words); twice != words.end())
     throw Error("{}:1: [say.{}] '{}' is offered twice: expected different words", file, number, *twice);
 }
 
@@ -207,7 +207,7 @@ std::vector<std::string> languages_of(const std::string& lesson_folder) {
     const std::string name = entry.path().filename().string();
     if (is_language(name) && fs::exists(entry.path() / kTexts, failure)) all.push_back(name);
   }
-  std::sort(all.begin(), all.end());
+  std::ranges::sort(all);
   return all;
 }
 
@@ -238,7 +238,7 @@ Lesson translated(const Lesson& lesson, const std::string& language) {
     if (const auto it = texts.find(key); it != texts.end()) text = it->second;
   });
   for (const auto& [key, text] : texts) there.push_back(key);
-  std::sort(wanted.begin(), wanted.end());
+  std::ranges::sort(wanted);
   if (const Message fault = difference(wanted, there); !fault.empty())
     throw Error("{}:1: {}: expected the texts of lesson.toml", file, fault);
   for (size_t i = 0; i < out.says.size(); ++i) check_say(out.says[i], file, i + 1);

@@ -18,7 +18,7 @@ namespace {
 
 template <typename T>
 const T* find(const std::vector<T>& list, std::string_view id) {
-  const auto it = std::find_if(list.begin(), list.end(), [&](const T& item) { return item.id == id; });
+  const auto it = std::ranges::find(list, id, &T::id);
   return it == list.end() ? nullptr : &*it;
 }
 
@@ -63,13 +63,12 @@ const Figure* Lesson::figure(std::string_view id) const { return find(figures, i
 const Knob* Lesson::knob(std::string_view id) const { return find(knobs, id); }
 
 bool shows_map(const Lesson& lesson, std::string_view run) {
-  return std::any_of(lesson.figures.begin(), lesson.figures.end(),
-                     [&](const Figure& f) { return f.map_run == run; });
+  return std::ranges::any_of(lesson.figures, [&](const Figure& f) { return f.map_run == run; });
 }
 
 bool shows_trained_map(const Lesson& lesson, std::string_view run) {
-  return std::any_of(lesson.figures.begin(), lesson.figures.end(),
-                     [&](const Figure& f) { return f.map_run == run && !f.map_at_start; });
+  return std::ranges::any_of(lesson.figures,
+                             [&](const Figure& f) { return f.map_run == run && !f.map_at_start; });
 }
 
 std::string definition(const Lesson& lesson) {
@@ -95,7 +94,7 @@ std::string definition(const Lesson& lesson) {
     if (!c.other.empty()) out += fmt::format("other {} {} [{}]\n", c.id, c.other, fmt::join(c.values, " "));
   for (const LessonTape& tape : lesson.tapes) {
     const auto takes = [&](const Curve& c) { return c.of == Curve::Of::Tape && c.run == tape.id; };
-    if (std::any_of(lesson.curves.begin(), lesson.curves.end(), takes)) out += definition_of(tape);
+    if (std::ranges::any_of(lesson.curves, takes)) out += definition_of(tape);
   }
   for (const Curve& c : lesson.curves)
     if (c.rate != 0) out += fmt::format("rate {} {}\n", c.id, c.rate);
@@ -163,8 +162,8 @@ std::map<std::string, std::string> wiring_of_slots(const Lesson& lesson, const s
 }
 
 Message wrong_slots(const Lesson& lesson, const std::string& run) {
-  const auto count = std::count_if(lesson.knobs.begin(), lesson.knobs.end(),
-                                   [&](const Knob& knob) { return is_slot(knob) && knob.run == run; });
+  const auto count =
+      std::ranges::count_if(lesson.knobs, [&](const Knob& knob) { return is_slot(knob) && knob.run == run; });
   if (count == 0) return {};
   if (count > kMostSlots) return Message("run {} has {} slots: expected at most {}", run, count, kMostSlots);
   const RunSpec& own = lesson.run(run)->spec;

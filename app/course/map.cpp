@@ -4,11 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "app/grid/axis.h"
 #include "app/plot/plot_axis.h"
@@ -109,8 +107,7 @@ std::vector<grid::Segment> CellMap::border() const {
 
 void add_cell_map(const Curve& border, const FigureData& data, plot::PlotSpec& plot, const Words& words) {
   const CellMap map = cells_of(border, data);
-  if (std::none_of(map.cells.begin(), map.cells.end(), [](const MapCell& cell) { return cell.known > 0; }))
-    return;
+  if (std::ranges::none_of(map.cells, [](const MapCell& cell) { return cell.known > 0; })) return;
   plot::HeatMap heat;
   heat.columns = static_cast<int>(map.columns);
   heat.rows = static_cast<int>(map.rows);

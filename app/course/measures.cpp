@@ -74,8 +74,8 @@ double first_below(const CurveData& c, double limit) {
 }
 
 double median(std::vector<double> v) {
-  if (std::any_of(v.begin(), v.end(), [](double x) { return std::isnan(x); })) return kUnknown;
-  std::sort(v.begin(), v.end());
+  if (std::ranges::any_of(v, [](double x) { return std::isnan(x); })) return kUnknown;
+  std::ranges::sort(v);
   const size_t half = v.size() / 2;
   return v.size() % 2 == 1 ? v[half] : (v[half - 1] + v[half]) / 2;
 }
@@ -93,11 +93,10 @@ double of_curve(const Measure& m, const CurveData& c, const CurveSet& curves, do
     return m.take == "r2" ? f.r2 : f.slope;
   }
   if (y.empty()) return kUnknown;
-  if (m.take == "passes")
-    return std::any_of(y.begin(), y.end(), [&](double v) { return v > m.limit; }) ? 1 : 0;
+  if (m.take == "passes") return std::ranges::any_of(y, [&](double v) { return v > m.limit; }) ? 1 : 0;
   if (m.take == "median") return median(y);
-  if (m.take == "min") return *std::min_element(y.begin(), y.end());
-  if (m.take == "max") return *std::max_element(y.begin(), y.end());
+  if (m.take == "min") return *std::ranges::min_element(y);
+  if (m.take == "max") return *std::ranges::max_element(y);
   return spread_of(y, m.mean).mean;
 }
 
@@ -155,7 +154,7 @@ bool complete_for(const Lesson& lesson, const Measure& m, const CurveSet& curves
     return other.empty() || is_scale(other) || is_law(other) || curves.contains(other);
   };
   return curves.contains(m.curve) && known(m.against) && known(m.law) &&
-         std::all_of(m.rivals.begin(), m.rivals.end(), known) &&
+         std::ranges::all_of(m.rivals, known) &&
          (m.offset.empty() || complete_for(lesson, *lesson.measure(m.offset), curves));
 }
 

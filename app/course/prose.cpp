@@ -82,8 +82,7 @@ class Reader {
 
   int line_of(const char* at) const {
     const auto offset = static_cast<size_t>(at - source_.data());
-    return 1 + static_cast<int>(std::lower_bound(line_ends_.begin(), line_ends_.end(), offset) -
-                                line_ends_.begin());
+    return 1 + static_cast<int>(std::ranges::lower_bound(line_ends_, offset) - line_ends_.begin());
   }
 
   int enter(MD_BLOCKTYPE type, void* detail) {
@@ -348,8 +347,7 @@ int32_t Prose::words() const {
 }
 
 std::pair<Prose, Prose> Prose::at_heading() const {
-  const auto heading = std::find_if(blocks.begin(), blocks.end(),
-                                    [](const Block& b) { return b.kind == Block::Kind::Heading; });
+  const auto heading = std::ranges::find(blocks, Block::Kind::Heading, &Block::kind);
   const auto below = heading == blocks.end() ? heading : heading + 1;
   return {{file, {blocks.begin(), heading}}, {file, {below, blocks.end()}}};
 }

@@ -14,7 +14,6 @@
 
 #include "app/course/labels.h"
 #include "app/course/language.h"
-#include "app/course/lesson.h"
 #include "app/course/map.h"
 #include "app/course/pictures/bars.h"
 #include "app/course/pictures/chain.h"
@@ -28,7 +27,6 @@
 #include "engine/core/error.h"
 #include "training/files/places.h"
 #include "training/io/input_kinds.h"
-#include "training/io/toml_table.h"
 #include "training/spec/limits.h"
 
 namespace normscope::course {
@@ -45,8 +43,8 @@ bool is_letter(const std::string& id) { return id.size() == 1 && id[0] >= 'A' &&
 /// Accepts names such as "sgd" and "detach_mean", which runs for comparison have.
 bool is_run_name(const std::string& id) {
   return !id.empty() && std::islower(static_cast<unsigned char>(id[0])) &&
-         std::all_of(id.begin(), id.end(),
-                     [](unsigned char c) { return std::islower(c) || std::isdigit(c) || c == '_'; });
+         std::ranges::all_of(id,
+                             [](unsigned char c) { return std::islower(c) || std::isdigit(c) || c == '_'; });
 }
 
 void read_runs(Lesson& lesson, Table& t) {
@@ -160,7 +158,7 @@ Prediction read_prediction(Table t) {
       p.high = t.number("high");
       p.step = t.number("step");
     } else {
-      if (p.values.size() < 2 || !std::is_sorted(p.values.begin(), p.values.end()))
+      if (p.values.size() < 2 || !std::ranges::is_sorted(p.values))
         t.refuse("values", "expected two numbers or more, ascending");
       p.low = p.values.front();
       p.high = p.values.back();
@@ -194,7 +192,7 @@ void read_slot(Knob& k, Table& t) {
   if (k.choices.size() < 2 || k.choices.size() > kMostKnobChoices || k.names.size() != k.choices.size())
     t.refuse("choices", Message("expected 2 to {}, and as many names", kMostKnobChoices));
   const std::string start = t.text("start", k.choices.front());
-  const auto at = std::find(k.choices.begin(), k.choices.end(), start);
+  const auto at = std::ranges::find(k.choices, start);
   if (at == k.choices.end())
     t.refuse("start", Message("'{}' is no choice: expected one of {}", start, fmt::join(k.choices, ", ")));
   k.start = static_cast<double>(at - k.choices.begin());
@@ -336,11 +334,11 @@ namespace {
 /// Translates every lesson that has the language; the other lessons stay in English.
 void take_language(Course& course, const std::string& folder, const std::string& language) {
   const std::vector<std::string> known = languages_in(folder);
-  if (std::find(known.begin(), known.end(), language) == known.end()) return;
+  if (std::ranges::find(known, language) == known.end()) return;
   course.words = &words::language(language);
   for (Lesson& lesson : course.lessons) {
     const std::vector<std::string> has = languages_of(lesson.folder);
-    if (std::find(has.begin(), has.end(), language) == has.end()) continue;
+    if (std::ranges::find(has, language) == has.end()) continue;
     const Message wrong = guarded(lesson.folder, [&] {
       lesson = translated(lesson, language);
       lesson.words = course.words;
@@ -373,8 +371,7 @@ Course read_course(const std::string& folder, const std::string& language) {
       course.broken.push_back({one, describe_exception(one)});
     }
   }
-  std::stable_sort(course.lessons.begin(), course.lessons.end(),
-                   [](const Lesson& a, const Lesson& b) { return a.number < b.number; });
+  std::ranges::stable_sort(course.lessons, {}, &Lesson::number);
   if (!language.empty() && language != "en")
     take_language(course, folder, language);  // the lessons are written in English
   take_why(course, folder, language);
@@ -423,9 +420,8 @@ class Checker : TableChecker {
  private:
   /// Restricts the ids of lessons and figures, because files of a report are named after them.
   static bool names_file(const std::string& id) {
-    return !id.empty() && std::all_of(id.begin(), id.end(), [](unsigned char c) {
-      return std::isalnum(c) || c == '-' || c == '_';
-    });
+    return !id.empty() &&
+           std::ranges::all_of(id, [](unsigned char c) { return std::isalnum(c) || c == '-' || c == '_'; });
   }
   static Message wrong_name(const std::string& id) {
     return Message("'{}' is no name: expected letters, digits, - and _", id);
@@ -542,7 +538,7 @@ class Checker : TableChecker {
     const auto adds = [](const Wiring& w) {
       return w.stream == NormKind::None && w.enter == NormKind::None && w.skip == Scale{};
     };
-    return std::all_of(stack.layers.begin(), stack.layers.end(), [&](const LayerWiring& layer) {
+    return std::ranges::all_of(stack.layers, [&](const LayerWiring& layer) {
       return adds(layer.attention) && adds(layer.feed_forward);
     });
   }
@@ -569,8 +565,7 @@ class Checker : TableChecker {
       refuse(table, "ball",
              Message("'{}' is no step of this lesson: expected a curve of = one_step", f.ball));
     need_letter(table, "ball", valley->run);
-    if (std::none_of(f.lines.begin(), f.lines.end(),
-                     [&](const FigureLine& line) { return line.curve == f.ball; }))
+    if (std::ranges::none_of(f.lines, [&](const FigureLine& line) { return line.curve == f.ball; }))
       refuse(table, "ball", Message("'{}' is no line of the figure: expected one of them", f.ball));
   }
 
@@ -584,7 +579,7 @@ class Checker : TableChecker {
       const auto& figures = lesson_.step(StepKind::Predict).figures;
       const Figure* figure = figures.empty() ? nullptr : lesson_.figure(figures[0]);
       const auto has_it = [&](const FigureLine& line) { return line.curve == p.curve && !line.run.empty(); };
-      if (!figure || std::none_of(figure->lines.begin(), figure->lines.end(), has_it))
+      if (!figure || std::ranges::none_of(figure->lines, has_it))
         refuse("prediction", "curve", "is not in the figure of step.predict: expected it there");
     }
     if (p.kind == Prediction::Kind::Value)

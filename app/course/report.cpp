@@ -12,7 +12,6 @@
 #include "app/course/pictures/stills.h"
 #include "app/course/summary.h"
 #include "app/course/tapes.h"
-#include "app/plot/plot.h"
 #include "engine/core/error.h"
 #include "training/io/atomic_file.h"
 #include "training/io/input_kinds.h"

@@ -27,7 +27,7 @@ constexpr size_t kLongestName = 8, kMostTapePoints = 100;
 std::string read_name(Table& t) {
   std::string name = t.text("name");
   const bool word =
-      std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+      std::ranges::all_of(name, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
   if (!word || name.size() > kLongestName)
     t.refuse("name",
              Message("'{}' is no name: expected at most {} letters, digits and _", name, kLongestName));
@@ -145,7 +145,7 @@ void read_tape_axis(Curve& c, Table& t) {
   if (!c.over.empty() && steps) t.refuse("steps", "and over: expected one of them");
   if (!c.over.empty()) {
     c.xs = t.numbers("xs");
-    if (c.xs.size() < 2 || c.xs.size() > kMostTapePoints || !std::is_sorted(c.xs.begin(), c.xs.end()))
+    if (c.xs.size() < 2 || c.xs.size() > kMostTapePoints || !std::ranges::is_sorted(c.xs))
       t.refuse("xs", Message("expected 2 to {} numbers, ascending", kMostTapePoints));
   }
   if (!steps) return;
@@ -257,8 +257,8 @@ void check_tapes(const Lesson& lesson, const Table& root) {
     const std::string fault =
         guarded("a drawn tape", [&] { network_of(tape->tape, table_of_tape(tape->tape, 0)); });
     if (!fault.empty()) refuse("figure." + f.id, "follow", fault);
-    if (std::none_of(lesson.figures.begin(), lesson.figures.end(),
-                     [&](const Figure& other) { return other.tape == f.tape && other.follow == 0; }))
+    if (std::ranges::none_of(lesson.figures,
+                             [&](const Figure& other) { return other.tape == f.tape && other.follow == 0; }))
       refuse("figure." + f.id, "follow",
              "has no table beside it: expected another figure of the same tape, without follow");
   }
@@ -349,8 +349,8 @@ TapeTable table_of_tape(const SmallTape& tape, size_t done, const Words& words, 
   const SmallReplay replay = replay_small_tape(tape);
   TapeTable table;
   table.lines = replay.lines.size();
-  table.forward = static_cast<size_t>(std::count_if(replay.lines.begin(), replay.lines.end(),
-                                                    [](const auto& line) { return !line.backward; }));
+  table.forward = static_cast<size_t>(
+      std::ranges::count_if(replay.lines, [](const auto& line) { return !line.backward; }));
   table.done = std::min(done, table.lines);
   for (const SmallTape::Number& n : tape.numbers)
     table.rows.push_back({n.name,
@@ -364,8 +364,7 @@ TapeTable table_of_tape(const SmallTape& tape, size_t done, const Words& words, 
     table.rows.push_back({i.name, in_words(i, words), {}, {}});
   }
   const auto row = [&](const std::string& name) {
-    return std::find_if(table.rows.begin(), table.rows.end(),
-                        [&](const TapeRow& r) { return r.name == name; });
+    return std::ranges::find(table.rows, name, &TapeRow::name);
   };
   if (table.done > table.forward) table.rows.back().gradient = {"1"};  // the loss's own, by definition
   for (size_t i = 0; i < table.done; ++i) {
@@ -503,7 +502,7 @@ class Follower {
   /// Zero where the number is only what rounding left of numbers as large as `of`.
   static double rounded(double value, const std::vector<float>& of) {
     const auto larger = [](float a, float b) { return std::abs(a) < std::abs(b); };
-    const double most = std::abs(static_cast<double>(*std::max_element(of.begin(), of.end(), larger)));
+    const double most = std::abs(static_cast<double>(*std::ranges::max_element(of, larger)));
     return std::abs(value) < 1e-6 * most ? 0 : value;
   }
 
@@ -594,8 +593,8 @@ std::string subscripted(const std::string& name, size_t place) {
 std::string followed(const SmallTape& tape, const SmallReplay& replay, size_t line, size_t place,
                      const Words& words) {
   const SmallReplay::Line& now = replay.lines.at(line);
-  const auto it = std::find_if(tape.instructions.begin(), tape.instructions.end(),
-                               [&](const auto& i) { return i.name == now.instruction; });
+  const auto it =
+      std::ranges::find_if(tape.instructions, [&](const auto& i) { return i.name == now.instruction; });
   if (it == tape.instructions.end() || place == 0) return "";
   const Follower follower(*it, replay, place, words);
   return now.backward ? follower.backward() : follower.forward();

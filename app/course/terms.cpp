@@ -44,8 +44,8 @@ struct Index {
       }
     }
     for (auto& [first, list] : phrases)
-      std::stable_sort(list.begin(), list.end(),
-                       [](const Phrase& a, const Phrase& b) { return a.words.size() > b.words.size(); });
+      std::ranges::stable_sort(
+          list, [](const Phrase& a, const Phrase& b) { return a.words.size() > b.words.size(); });
   }
 
   void add(std::string_view text, const view::Term& term) {

@@ -61,8 +61,7 @@ Footer footer_of(const DiagramState& state, const DiagramInput& input, const Sta
     const LeftOutWords left = left_out_words(state, input.view.runs[static_cast<size_t>(run)], input.compact);
     return {left.lead, left.text, true};
   }
-  if (state.hovered &&
-      std::find(state.locked.begin(), state.locked.end(), *state.hovered) != state.locked.end())
+  if (state.hovered && std::ranges::find(state.locked, *state.hovered) != state.locked.end())
     return {tr("Locked."), tr(input.compact ? "L unlocks it."
                                             : "It stays when others move. L or a right click unlocks it.")};
   if (state.pending) return pending_footer(state);

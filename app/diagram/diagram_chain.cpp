@@ -61,7 +61,7 @@ struct ChainPainter {
       places.push_back(centred({area.x + key + width / 2, y + h / 2}, box ? width : kToken, h));
       y += h + gap;
     }
-    std::reverse(places.begin(), places.end());
+    std::ranges::reverse(places);
   }
 
   void box(const view::ChainPart& part, const Rect& place) {

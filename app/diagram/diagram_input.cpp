@@ -163,12 +163,11 @@ struct SlotInput {
     constexpr std::array<Slot, 3> across{Slot::Stream, Slot::Before, Slot::After};
     const auto subs = stack(at.side).subs();
     const int per_layer = static_cast<int>(subs.size());
-    int column = static_cast<int>(std::find(across.begin(), across.end(), at.slot) - across.begin());
+    int column = static_cast<int>(std::ranges::find(across, at.slot) - across.begin());
     int line = at.layer == kFinal ? stack(at.side).layers() * per_layer
                : at.layer == kEmbedding
                    ? -1
-                   : at.layer * per_layer +
-                         static_cast<int>(std::find(subs.begin(), subs.end(), at.sub) - subs.begin());
+                   : at.layer * per_layer + static_cast<int>(std::ranges::find(subs, at.sub) - subs.begin());
     column += (dx > 0) - (dx < 0);
     line += (dy > 0) - (dy < 0);
     Side side = at.side;

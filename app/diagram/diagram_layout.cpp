@@ -183,7 +183,7 @@ StackLayout layout_stack(const Measures& base, const StackRows& t, const Rect& a
   float used = needed;
   for (const view::DiagramRow& row : rows) used += row.open ? subs * (pitch - m.pitch) : 0;
   // Height that the open layer does not take goes between the rows; where all are collapsed, under them too.
-  const bool any_open = std::any_of(rows.begin(), rows.end(), [](const auto& row) { return row.open; });
+  const bool any_open = std::ranges::any_of(rows, [](const auto& row) { return row.open; });
   const size_t gaps = std::max<size_t>(rows.size(), 1) + (any_open ? 0 : 1);
   const float extra = std::max(0.f, area.h - used) / static_cast<float>(gaps);
 

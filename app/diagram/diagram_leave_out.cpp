@@ -110,7 +110,7 @@ std::string place_name(const ModelConfig& model, view::Side side, int layer, std
 }
 
 bool is_left_out(const DiagramState& state, const std::string& name) {
-  return std::find(state.left_out.begin(), state.left_out.end(), name) != state.left_out.end();
+  return std::ranges::find(state.left_out, name) != state.left_out.end();
 }
 
 void toggle_left_out(DiagramState& state, int run, const std::string& name,

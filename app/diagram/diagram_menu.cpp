@@ -22,7 +22,7 @@ std::vector<NormKind> ordered_kinds() {
   std::vector<std::string_view> groups;
   for (NormKind kind : kNormKinds) {
     const std::string_view group = view::kind_words(kind).group;
-    if (std::find(groups.begin(), groups.end(), group) == groups.end()) groups.push_back(group);
+    if (std::ranges::find(groups, group) == groups.end()) groups.push_back(group);
   }
   std::stable_partition(groups.begin(), groups.end(), [](std::string_view g) { return !g.empty(); });
   std::vector<NormKind> kinds;

@@ -28,7 +28,7 @@ struct Picture : SublayerPainter {
 
   bool painted(int layer) const {
     return state.brush && state.dragging && state.dragging->side == d.side &&
-           std::find(state.painted.begin(), state.painted.end(), layer) != state.painted.end();
+           std::ranges::find(state.painted, layer) != state.painted.end();
   }
 
   bool out(int layer, std::optional<view::Sub> sub = {}) const {
@@ -197,7 +197,7 @@ struct Picture : SublayerPainter {
     const TextStyle style{Face::Sans, type::tick};
     const auto width_of = [&](const std::string& words) { return p.text_width(style, words) + 9; };
     const auto fits = [&](const auto& words) { return small.inside.right() - width_of(words) >= named + 6; };
-    const auto at = std::find_if(inside.begin(), inside.end(), fits);
+    const auto at = std::ranges::find_if(inside, fits);
     const bool between = r.row.count() > 1 && r.small.size() == 2 && !d.narrow;
     if (at == inside.end() && !between)  // a point stands for words that do not fit
       return small_fixed(centred({r.box.x + 10.5f, small.before.centre().y}, 5, 5));
@@ -233,7 +233,7 @@ struct Picture : SublayerPainter {
     if (badge.right() > line.right() + 2) return line.x + w;
     p.fill(badge, t.sunk, badge.h / 2);
     p.text_in(badge, {Face::Bold, type::tick}, t.ink2, count, Align::Centre);
-    const bool inside = std::any_of(r.small.begin(), r.small.end(), [&](const SmallSlots& small) {
+    const bool inside = std::ranges::any_of(r.small, [&](const SmallSlots& small) {
       return !inner_words(wiring(r.row.first, small.sub)).empty();
     });
     const float room = line.right() - badge.right() - 8;

@@ -29,7 +29,7 @@ StackContext context_for(const ModelConfig& model, view::Side side) {
 Placement preset_at(int place) { return placements()[static_cast<size_t>(place)]; }
 int place_of(Placement placement) {
   const std::vector<Placement> all = placements();
-  const auto at = std::find(all.begin(), all.end(), placement);
+  const auto at = std::ranges::find(all, placement);
   return at == all.end() ? kCustom : static_cast<int>(at - all.begin());
 }
 

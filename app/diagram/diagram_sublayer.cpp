@@ -1,11 +1,8 @@
 #include "app/diagram/diagram_sublayer.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <ranges>
 #include <string_view>
 
 #include "app/diagram/diagram_scales.h"

@@ -1,7 +1,5 @@
 #include "app/diagram/diagram_tokens.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <string_view>
 
@@ -14,7 +12,7 @@ namespace {
 using namespace ui;
 
 bool holds(const std::vector<view::SlotId>& slots, view::SlotId at) {
-  return std::find(slots.begin(), slots.end(), at) != slots.end();
+  return std::ranges::find(slots, at) != slots.end();
 }
 
 // Draws a closed lock, `h` high, centred.

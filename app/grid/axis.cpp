@@ -33,7 +33,7 @@ std::string canonical(const std::string& key, std::string_view value, const RunS
 }
 
 void add(Axis& axis, std::string value) {
-  if (std::find(axis.values.begin(), axis.values.end(), value) != axis.values.end()) return;
+  if (std::ranges::find(axis.values, value) != axis.values.end()) return;
   if (axis.values.size() == static_cast<size_t>(kMostValues))
     fail(kWhere, "{} has more than {} values: expected fewer", axis.key, kMostValues);
   axis.values.push_back(std::move(value));
@@ -161,7 +161,7 @@ std::string to_text(const Axis& axis) {
 }
 
 size_t place_of(const Axis& axis, std::string_view value, const RunSpec& base) {
-  const auto found = std::find(axis.values.begin(), axis.values.end(), canonical(axis.key, value, base));
+  const auto found = std::ranges::find(axis.values, canonical(axis.key, value, base));
   if (found == axis.values.end())
     fail(kWhere, "{} is no value of {}: expected one of {}", shown_text(value), axis.key,
          fmt::join(axis.values, ", "));

@@ -33,8 +33,8 @@ uint64_t hash_of(const ImDrawCmd& command) {
 
 bool textures_change() {
   const auto& textures = ImGui::GetPlatformIO().Textures;
-  return std::any_of(textures.begin(), textures.end(),
-                     [](const ImTextureData* texture) { return texture->Status != ImTextureStatus_OK; });
+  return std::ranges::any_of(
+      textures, [](const ImTextureData* texture) { return texture->Status != ImTextureStatus_OK; });
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 #include "app/headless/ui_driver.h"
 
-#include <fmt/format.h>
 #include <imgui.h>
 
 #include <algorithm>

@@ -83,8 +83,7 @@ struct Placing {
     if (l.row > 0) return false;
     const auto over = [&](float from, float to) { return l.left < to && l.left + l.w > from; };
     return over(room.flag_left + 2, room.flag_right - 2) ||
-           std::any_of(room.bookmarks.begin(), room.bookmarks.end(),
-                       [&](float x) { return over(x - 9, x + 9); });
+           std::ranges::any_of(room.bookmarks, [&](float x) { return over(x - 9, x + 9); });
   }
 
   // Adds the labels that have room in this row and returns the other marks.
@@ -126,7 +125,7 @@ struct Placing {
     short_mark.text = mark.letters.substr(0, 1);
     TimelineLabel letter = over_marker(short_mark, 0);
     letter.left = letter.x - letter.w / 2;
-    const bool taken = std::any_of(labels.begin(), labels.end(), [&](const TimelineLabel& l) {
+    const bool taken = std::ranges::any_of(labels, [&](const TimelineLabel& l) {
       return l.row == 0 && letter.left < l.left + l.w + 4 && letter.left + letter.w > l.left - 4;
     });
     if (!taken && !covers_flag(letter)) labels.push_back(std::move(letter));
@@ -135,7 +134,7 @@ struct Placing {
   // False where a label of the lower row interrupts the line from the upper one.
   bool free_below(const TimelineLabel& l) const {
     const TimelineLabel line{l.x, 6, l.x - 3, 0, {}};
-    return !covers_flag(line) && std::none_of(labels.begin(), labels.end(), [&](const TimelineLabel& other) {
+    return !covers_flag(line) && std::ranges::none_of(labels, [&](const TimelineLabel& other) {
       return other.row == 0 && l.x > other.left - 3 && l.x < other.left + other.w + 3;
     });
   }
@@ -151,9 +150,8 @@ std::vector<TimelineMark> timeline_marks(const LabView& view, const std::vector<
       std::string text = event_text(event);
       if (text.empty()) continue;
       // An edit of several runs in one step is one mark.
-      const auto same = std::find_if(marks.begin(), marks.end(), [&](const TimelineMark& mark) {
-        return mark.step == event.step && mark.text == text;
-      });
+      const auto same = std::ranges::find_if(
+          marks, [&](const TimelineMark& mark) { return mark.step == event.step && mark.text == text; });
       if (same != marks.end() && event.kind == RunEvent::Kind::Edited)
         same->letters += run.letter;
       else
@@ -163,8 +161,7 @@ std::vector<TimelineMark> timeline_marks(const LabView& view, const std::vector<
   }
   marks.insert(marks.end(), found.begin(), found.end());
   for (TimelineMark& mark : marks) mark.text = told(mark);
-  std::stable_sort(marks.begin(), marks.end(),
-                   [](const TimelineMark& a, const TimelineMark& b) { return a.step < b.step; });
+  std::ranges::stable_sort(marks, {}, &TimelineMark::step);
   return marks;
 }
 

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <utility>
 
-#include "app/lab/timeline_labels.h"
 #include "app/ui/widgets.h"
 #include "app/view/glossary.h"
 #include "app/view/lab_data.h"
@@ -373,7 +372,7 @@ void buttons(Ui& ui, TransportState& state, const LabView& view, float x, float 
 }  // namespace
 
 void toggle_bookmark(TransportState& state, int step) {
-  const auto place = std::lower_bound(state.bookmarks.begin(), state.bookmarks.end(), step);
+  const auto place = std::ranges::lower_bound(state.bookmarks, step);
   if (place != state.bookmarks.end() && *place == step)
     state.bookmarks.erase(place);
   else

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <initializer_list>
 
 #include "app/course/lesson.h"
 #include "app/course/measures.h"

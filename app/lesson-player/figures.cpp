@@ -7,7 +7,6 @@
 #include "app/course/lesson.h"
 #include "app/lesson-player/pages/predict_page.h"
 #include "app/lesson-player/slider.h"
-#include "app/plot/plot_layout.h"
 #include "app/ui/numbers.h"
 #include "app/ui/widgets.h"
 #include "training/spec/loss_window.h"
@@ -105,7 +104,7 @@ const Figure& Figures::shown(const LessonContext& context) const {
 
 void Figures::show(const Lesson& lesson, StepKind step, std::string_view figure) {
   const auto& ids = lesson.step(step).figures;
-  const auto at = std::find(ids.begin(), ids.end(), figure);
+  const auto at = std::ranges::find(ids, figure);
   if (at != ids.end()) chosen_[static_cast<size_t>(step)] = static_cast<int>(at - ids.begin());
 }
 
@@ -163,8 +162,8 @@ FigureData Figures::data(const Figure& figure, const LessonContext& context) con
     data.reference = nullptr;
     data.own = own ? &state->curves : &kNothing;
   }
-  const bool here = std::any_of(figure.lines.begin(), figure.lines.end(),
-                                [&](const FigureLine& l) { return l.curve == q.curve; });
+  const bool here =
+      std::ranges::any_of(figure.lines, [&](const FigureLine& l) { return l.curve == q.curve; });
   if (q.kind != Prediction::Kind::Draw || predicting || !context.kept().committed || !here) return data;
   data.drawn_x = drawn_grid(context.lesson, *context.lesson.curve(q.curve));
   data.drawn_y = context.kept().drawn;

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <set>
 
 #include "app/course/terms.h"
 #include "app/ui/widgets.h"

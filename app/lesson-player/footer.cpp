@@ -1,6 +1,4 @@
 // The footer has the steps, the button that leads on, and the way to the Lab.
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "app/lesson-player/player.h"
@@ -74,7 +72,7 @@ float draw_stepper(Ui& ui, const Rect& rect, LessonContext& context) {
   for (const PageKind page : all)
     wanted += 44 + ui.paint().text_width({Face::Bold, type::run_name},
                                          context.tr(kPlaces[static_cast<size_t>(page)].label));
-  const int now = static_cast<int>(std::find(all.begin(), all.end(), context.page) - all.begin());
+  const int now = static_cast<int>(std::ranges::find(all, context.page) - all.begin());
   float x = rect.x;
   for (size_t i = 0; i < all.size(); ++i) {
     const int index = static_cast<int>(i);

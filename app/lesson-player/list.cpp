@@ -106,8 +106,8 @@ void draw_list_items(Ui& ui, Rect rest, LessonContext& context) {
 void draw_list(Ui& ui, const Rect& rect, LessonContext& context) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
-  const auto done = std::count_if(context.course.lessons.begin(), context.course.lessons.end(),
-                                  [&](const Lesson& l) { return context.progress.of(l.id).done; });
+  const auto done = std::ranges::count_if(context.course.lessons,
+                                          [&](const Lesson& l) { return context.progress.of(l.id).done; });
   if (context.size == Size::Medium) {
     panel(ui, rect, {});
     return draw_list_items(ui, rect.inset(6, 10), context);

@@ -25,7 +25,7 @@ Player::Player(Course course, std::unique_ptr<Measurer> measurer, std::string pr
     if (progress_.find(lesson.id)) say_anew(lesson, progress_.of(lesson.id));
   // The course goes on where it was left: at the first lesson that is not done. Lesson 0 is for who has done none.
   const auto done = [&](const Lesson& lesson) { return progress_.of(lesson.id).done; };
-  const bool begun = std::any_of(course_.lessons.begin(), course_.lessons.end(), done);
+  const bool begun = std::ranges::any_of(course_.lessons, done);
   size_t first = 0;
   while (first + 1 < course_.lessons.size() &&
          (done(course_.lessons[first]) || (begun && course_.lessons[first].number == 0)))

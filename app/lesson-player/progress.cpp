@@ -3,7 +3,6 @@
 #include <array>
 #include <filesystem>
 
-#include "app/course/exercises.h"
 #include "engine/core/error.h"
 #include "training/files/places.h"
 #include "training/io/atomic_file.h"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 
 #include "app/course/check.h"
 #include "app/course/reading/exercise_tables.h"
@@ -51,8 +52,7 @@ std::string all_that_decides(const Lesson& lesson, const Changes& changes) {
 
 /// Whether every curve that the lesson measures is there.
 bool is_whole(const Lesson& lesson, const MeasureState& state) {
-  return state.lesson == lesson.id &&
-         std::all_of(lesson.curves.begin(), lesson.curves.end(), [&](const Curve& curve) {
+  return state.lesson == lesson.id && std::ranges::all_of(lesson.curves, [&](const Curve& curve) {
            return of_way(lesson, curve) || state.curves.contains(curve.id);
          });
 }
@@ -103,7 +103,7 @@ void SavedCurves::thin_out(const Lesson& lesson) const {
     if (entry.is_regular_file() && entry.path().filename().string().starts_with(lesson.id + "-") &&
         entry.path().extension() == ".json")
       files.emplace_back(entry.last_write_time(), entry.path());
-  std::sort(files.begin(), files.end(), std::greater<>());
+  std::ranges::sort(files, std::greater<>());
   for (size_t i = kMostFiles; i < files.size(); ++i) fs::remove(files[i].second);
 }
 

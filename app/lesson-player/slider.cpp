@@ -34,7 +34,7 @@ bool slider(Ui& ui, const Rect& rect, std::string_view name, double& value, cons
   const Hit h = ui.hit(name, {rect.x, rect.y, rect.w, 22}, ui::number(value, 4), help, options);
   if (takes_focus) ui.focus(name);
   const auto nearest = [&](double v) {
-    return std::min_element(values.begin(), values.end(), [&](double a, double b) {
+    return std::ranges::min_element(values, [&](double a, double b) {
       return std::abs(range.share(a) - range.share(v)) < std::abs(range.share(b) - range.share(v));
     });
   };

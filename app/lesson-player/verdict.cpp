@@ -143,13 +143,12 @@ std::vector<std::string> order_in_words(const Lesson& lesson, const Results* see
   const Prediction& q = lesson.prediction;
   std::vector<std::pair<double, const Prediction::Card*>> placed;
   for (size_t i = 0; i < q.cards.size(); ++i) placed.emplace_back(told.found[i], &q.cards[i]);
-  std::stable_sort(placed.begin(), placed.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::ranges::stable_sort(placed, [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<const Prediction::Card*> right;
   for (const auto& one : placed) right.push_back(one.second);
   told.measured = order_words(right, q.last);
   const auto said_place = [&](const Prediction::Card* card) {
-    return std::find(told.order.begin(), told.order.end(), card->id) - told.order.begin();
+    return std::ranges::find(told.order, card->id) - told.order.begin();
   };
   std::vector<std::string> faults;
   std::vector<bool> alike(right.size());

@@ -21,8 +21,7 @@ constexpr double kTooSoon = 2;  // seconds before which the time left would be a
 std::vector<const Curve*> by_run(const Lesson& lesson) {
   std::vector<const Curve*> order;
   const auto add = [&](const Curve& curve) {
-    if (!of_way(lesson, curve) && std::find(order.begin(), order.end(), &curve) == order.end())
-      order.push_back(&curve);
+    if (!of_way(lesson, curve) && std::ranges::find(order, &curve) == order.end()) order.push_back(&curve);
   };
   for (const Curve& curve : lesson.curves) {
     add(curve);
@@ -113,7 +112,7 @@ void Worker::work(const Job& job) {
       measure(job, state);
       kept_->save(lesson, state);
     }
-    if (!job.changes.empty() && std::find(tried.begin(), tried.end(), job.changes) == tried.end())
+    if (!job.changes.empty() && std::ranges::find(tried, job.changes) == tried.end())
       tried.push_back(job.changes);
   } catch (const experiments::Cancelled&) {
     state.doing = lesson.words->tr("stopped");

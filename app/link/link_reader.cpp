@@ -118,7 +118,7 @@ struct Reader {
       if (step.size() == value.size()) break;
       value.remove_prefix(step.size() + 1);
     }
-    std::sort(view.bookmarks.begin(), view.bookmarks.end());
+    std::ranges::sort(view.bookmarks);
     view.bookmarks.erase(std::unique(view.bookmarks.begin(), view.bookmarks.end()), view.bookmarks.end());
   }
 };
@@ -133,7 +133,7 @@ void check_run(const ConfigRun& run, const LinkedView& view) {
   if (!view.needs.empty()) set_field(trial, "data.name", run.spec.data.name);
   validate(trial);
   std::vector<Edit> edits = run.edits;
-  std::stable_sort(edits.begin(), edits.end(), [](const Edit& a, const Edit& b) { return a.step < b.step; });
+  std::ranges::stable_sort(edits, {}, &Edit::step);
   for (size_t i = 0; i < edits.size(); ++i) {
     const Edit& edit = edits[i];
     if (names_file(edit.key)) fail(edit.key, "a link names no file: expected needs={}:NAME", edit.key);
@@ -149,8 +149,8 @@ void check(const LinkedView& view) {
     fail(kPlace, "step={} lies behind the budget: expected at most {}", view.step, budget);
   if (view.cursor.value_or(0) > view.step)
     fail(kPlace, "cursor={} lies behind the newest step: expected at most {}", *view.cursor, view.step);
-  const bool known = std::any_of(view.runs.begin(), view.runs.end(),
-                                 [&](const ConfigRun& run) { return run.letter == view.shown; });
+  const bool known =
+      std::ranges::any_of(view.runs, [&](const ConfigRun& run) { return run.letter == view.shown; });
   if (!known) fail(kPlace, "shown={}: there is no such run", shown_text(std::string(1, view.shown)));
 }
 

@@ -25,8 +25,7 @@ void add_need(Needs& needs, std::string_view key, const std::string& path) {
   std::string name = std::filesystem::path(path).filename().string();
   name.resize(std::min(name.size(), kLongestName));
   std::pair<std::string, std::string> need(key, std::move(name));
-  if (!need.second.empty() && std::find(needs.begin(), needs.end(), need) == needs.end())
-    needs.push_back(std::move(need));
+  if (!need.second.empty() && std::ranges::find(needs, need) == needs.end()) needs.push_back(std::move(need));
 }
 
 // Empties fields that name files. That may choose another task (data.text), which is then set back.
@@ -128,9 +127,8 @@ std::string needed_words(const LinkedView& view) {
 
 void require_needed(const LinkedView& view, const std::vector<ConfigRun>& runs) {
   for (const auto& need : view.needs) {
-    const bool there = std::any_of(runs.begin(), runs.end(), [&](const ConfigRun& run) {
-      return !get_field(run.spec, need.first).empty();
-    });
+    const bool there = std::ranges::any_of(
+        runs, [&](const ConfigRun& run) { return !get_field(run.spec, need.first).empty(); });
     if (names_file(need.first) && !there)
       fail("link", "the link needs your {}, which it does not carry: expected {}",
            called(words::language("en"), need.first, need.second),

@@ -349,7 +349,7 @@ std::vector<float> own_shares(LabData& data, const RunView& run, Sub sub, int st
 }  // namespace
 
 bool DepthPoints::measured() const {
-  return std::any_of(y.begin(), y.end(), [](float v) { return std::isfinite(v); });
+  return std::ranges::any_of(y, [](float v) { return std::isfinite(v); });
 }
 
 namespace {
@@ -478,7 +478,7 @@ Dependency triangle(LabData& data, const RunView& run, int step, Side side, cons
   for (int i = 1; i <= sublayers; ++i) {
     std::vector<float> row;
     for (int j = 0; j <= i; ++j) row.push_back(number(name(i, j)));
-    if (!std::all_of(row.begin(), row.end(), [](float v) { return std::isfinite(v); })) return {};
+    if (!std::ranges::all_of(row, [](float v) { return std::isfinite(v); })) return {};
     const std::string sum = name(i, kSum);
     result.sums.push_back(sum.empty() ? std::accumulate(row.begin(), row.end(), 0.0f) : number(sum));
     result.rows.push_back(std::move(row));
@@ -507,7 +507,7 @@ Dependency depth_weights(LabData& data, const RunView& run, int step, Side side)
 
 float own_share(LabData& data, const RunView& run, int layer, Sub sub, int step, Side side) {
   const auto subs = subs_of(has_both(run) && side == Side::Main);
-  const auto at = std::find(subs.begin(), subs.end(), sub) - subs.begin();
+  const auto at = std::ranges::find(subs, sub) - subs.begin();
   return data.value(
       run,
       share_name(prefix_of(run, side), layer + 1, static_cast<int>(at) + 1, static_cast<int>(subs.size())),

@@ -169,8 +169,7 @@ void put_words(plot::PlotSpec& plot, const Panel& panel, const RunView* run, int
   }
   if (plot.y.label.empty()) plot.y.label = words_of_axis(panel, run, step);
   // The note explains bands without a name, and takes the room of the question for it.
-  if (std::any_of(plot.bands.begin(), plot.bands.end(),
-                  [](const plot::Band& b) { return b.label.empty(); })) {
+  if (std::ranges::any_of(plot.bands, [](const plot::Band& b) { return b.label.empty(); })) {
     plot.question.clear();
     plot.brief.clear();
   }
@@ -215,8 +214,7 @@ std::vector<const Panel*> panels_of(PanelColumn column, ui::Size size, bool few)
   for (const Panel& panel : panels())
     if (panel.place.column == column && stands_in(panel, size) && (panel.place.at_first || !few))
       list.push_back(&panel);
-  std::stable_sort(list.begin(), list.end(),
-                   [](const Panel* a, const Panel* b) { return a->place.row < b->place.row; });
+  std::ranges::stable_sort(list, [](const Panel* a, const Panel* b) { return a->place.row < b->place.row; });
   return list;
 }
 
@@ -228,7 +226,7 @@ std::vector<const Panel*> tab_panels() {
 }
 
 const Panel& panel_above_tabs() {
-  return *std::find_if(panels().begin(), panels().end(), [](const Panel& p) { return p.place.above_tabs; });
+  return *std::ranges::find_if(panels(), [](const Panel& p) { return p.place.above_tabs; });
 }
 
 std::vector<plot::PlotSpec> plots_of(const Panel& panel, const LabView& view, view::LabData& data,

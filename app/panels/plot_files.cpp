@@ -8,11 +8,9 @@
 
 #include "app/headless/frame.h"
 #include "app/headless/raster.h"
-#include "app/plot/plot.h"
 #include "app/ui/ui.h"
 #include "app/words/words.h"
 #include "engine/core/boundary.h"
-#include "engine/core/error.h"
 #include "training/files/file_kind.h"
 #include "training/io/atomic_file.h"
 

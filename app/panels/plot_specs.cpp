@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -32,7 +31,7 @@ std::vector<std::string> parts_of(const std::string& name) {
 
 bool has_part(const RunView& run, const std::string& part) {
   const std::vector<std::string> parts = parts_of(run.name);
-  return std::find(parts.begin(), parts.end(), part) != parts.end();
+  return std::ranges::find(parts, part) != parts.end();
 }
 
 // Says "B and C".
@@ -57,8 +56,8 @@ std::string leavers_sentence(const LabView& view, bool that, bool brief) {
          {"runs", listed(below)},
          {"frequencies", words::spoken(frequencies_of(view.unit))}});
   if (leavers.empty()) return {};
-  std::stable_sort(leavers.begin(), leavers.end(),
-                   [](const RunView* a, const RunView* b) { return a->learning_since < b->learning_since; });
+  std::ranges::stable_sort(
+      leavers, [](const RunView* a, const RunView* b) { return a->learning_since < b->learning_since; });
   std::string others;
   for (size_t i = 1; i < leavers.size(); ++i)
     others += tr(brief ? ", {run} at {step}" : ", {run} at step {step}",
@@ -111,8 +110,8 @@ std::string variability_sentence(const LabView& view) {
     }
   if (known.size() < 2) return {};
   const auto mean = [step](const RunView* run) { return run->spread->mean[step - 1]; };
-  const auto [low, high] = std::minmax_element(
-      known.begin(), known.end(), [&](const RunView* a, const RunView* b) { return mean(a) < mean(b); });
+  const auto [low, high] = std::ranges::minmax_element(
+      known, [&](const RunView* a, const RunView* b) { return mean(a) < mean(b); });
   if (low == high) return {};
   const bool apart = (*low)->spread->high[step - 1] < (*high)->spread->low[step - 1];
   const int seeds = std::min((*low)->spread->seeds, (*high)->spread->seeds);
@@ -233,8 +232,8 @@ std::string telling_parts(const LabView& view, const RunView& run, bool all) {
   if (!run.fork_note.empty()) return all ? run.fork_note : parts_of(run.fork_note).front();
   std::vector<std::string> parts = parts_of(run.name);
   const auto in_others = [&](const std::string& part) {
-    return std::count_if(view.runs.begin(), view.runs.end(),
-                         [&](const RunView& other) { return &other != &run && has_part(other, part); });
+    return std::ranges::count_if(
+        view.runs, [&](const RunView& other) { return &other != &run && has_part(other, part); });
   };
   const auto others = static_cast<std::ptrdiff_t>(view.runs.size()) - 1;
   if (others > 0) std::erase_if(parts, [&](const std::string& part) { return in_others(part) == others; });
@@ -250,7 +249,7 @@ std::string telling_parts(const LabView& view, const RunView& run, bool all) {
 std::string short_label(const LabView& view, size_t index) {
   const RunView& run = view.runs[index];
   const std::string label = telling_parts(view, run, false);
-  const bool told = std::none_of(view.runs.begin(), view.runs.end(), [&](const RunView& other) {
+  const bool told = std::ranges::none_of(view.runs, [&](const RunView& other) {
     return &other != &run && telling_parts(view, other, false) == label;
   });
   return words::spoken(told ? label : telling_parts(view, run, true));

@@ -20,7 +20,7 @@ using Series = plot::Series;  // not the history's
 void add_start_line(PlotSpec& plot, const LabView& view, LabData& data, const PlotOptions& options,
                     size_t worst) {
   const std::vector<float> start = gradients_at(data, view.runs[worst], options, 1);
-  if (start.empty() || !std::all_of(start.begin(), start.end(), usable)) return;
+  if (start.empty() || !std::ranges::all_of(start, usable)) return;
   std::string letters;
   for (const RunView& run : view.runs) {
     const std::vector<float> other = gradients_at(data, run, options, 1);
@@ -234,8 +234,7 @@ PlotSpec hidden_norm_plot(const LabView& view, LabData& data, const PlotOptions&
   plot.note = sums ? info(Metric::HiddenNorm).note : tr("mean square of each layer's output");
   plot.y.label = at_step(info(Metric::HiddenNorm).axis, options.step);
   if (any_both(view) && growing.size() > 2) {  // a line holds two stacks: those that grow most
-    std::stable_sort(growing.begin(), growing.end(),
-                     [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::ranges::stable_sort(growing, [](const auto& a, const auto& b) { return a.first > b.first; });
     growing.resize(2);
   }
   if (!growing.empty())

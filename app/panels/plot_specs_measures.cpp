@@ -215,7 +215,7 @@ std::string lean_sentence(const std::vector<std::pair<char, Dependency>>& runs) 
   std::vector<Group> groups;
   for (const auto& [letter, d] : runs) {
     const StateOrigin on = leaning_of(d);
-    auto same = std::find_if(groups.begin(), groups.end(), [&](const Group& g) { return g.on == on; });
+    auto same = std::ranges::find(groups, on, &Group::on);
     if (same == groups.end()) same = groups.insert(groups.end(), {on, ""});
     same->letters += (same->runs++ ? ", " : "") + std::string(1, letter);
   }
@@ -258,7 +258,7 @@ HeatMap triangle_of(const Dependency& d, const RunView& run, const PlotOptions& 
   heat.column_first = tr("input");
   heat.column_last = tr("branch {branch}", {{"branch", heat.rows}});
   heat.column_last_short = fmt::format("{}", heat.rows);
-  const auto [lo, hi] = std::minmax_element(d.sums.begin(), d.sums.end());
+  const auto [lo, hi] = std::ranges::minmax_element(d.sums);
   heat.below = tr("Σ rows {low}–{high}", {{"low", ui::decimals(*lo, 2)}, {"high", ui::decimals(*hi, 2)}});
   heat.below_short = fmt::format("Σ {}–{}", ui::decimals(*lo, 2), ui::decimals(*hi, 2));
   const int per_layer =

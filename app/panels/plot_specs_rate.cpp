@@ -76,9 +76,8 @@ std::vector<RateGroup> rate_groups(const LabView& view, const PlotOptions& optio
   std::vector<RateGroup> groups;
   for (size_t i = 0; i < view.runs.size(); ++i) {
     RateGroup group = rate_group_of(view.runs[i], i, options);
-    auto same = std::find_if(groups.begin(), groups.end(), [&](const RateGroup& g) {
-      return g.schedule == group.schedule && g.began == group.began;
-    });
+    auto same = std::ranges::find_if(
+        groups, [&](const RateGroup& g) { return g.schedule == group.schedule && g.began == group.began; });
     if (same == groups.end())
       groups.push_back(std::move(group));
     else
@@ -217,7 +216,7 @@ void add_critical_line(PlotSpec& plot, Critical& all, const RunView& run, view::
       line->y.push_back(measured->y[i]);
     }
   if (line->empty()) return;
-  const auto at = std::lower_bound(rates->x.begin(), rates->x.end(), line->x.back());
+  const auto at = std::ranges::lower_bound(rates->x, line->x.back());
   const double rate = at == rates->x.end() ? 0 : rates->y[static_cast<size_t>(at - rates->x.begin())];
   if (const double share = rate / line->y.back(); !all.run || share > all.share) {
     all.run = &run;

@@ -225,7 +225,7 @@ void add_cosine_theory(PlotSpec& plot, const LabView& view, int step) {
   std::vector<std::vector<double>> drawn;  // runs that differ in their schedule alone share a curve
   for (const RunView& run : view.runs) {
     const auto line = line_of(view, run, theory::Subject::TokenCosine, view::Side::Main);
-    if (view::has_both(run) || !line || std::count(drawn.begin(), drawn.end(), line->low) > 0) continue;
+    if (view::has_both(run) || !line || std::ranges::count(drawn, line->low) > 0) continue;
     drawn.push_back(line->low);
     const std::vector<float> y(drawn.back().begin(), drawn.back().end());
     if (drawn.size() == 1)  // one name serves all of them

@@ -30,7 +30,7 @@ std::string layer_id(int layer) { return fmt::format("layer {}", layer + 1); }
 
 // A line's value at the last point up to a step; NaN where there is none.
 float newest_until(const Series& s, int step) {
-  const auto end = std::upper_bound(s.x.values.begin(), s.x.values.end(), static_cast<float>(step));
+  const auto end = std::ranges::upper_bound(s.x.values, static_cast<float>(step));
   if (end == s.x.values.begin()) return std::numeric_limits<float>::quiet_NaN();
   return s.y[static_cast<size_t>(end - s.x.values.begin()) - 1];
 }

@@ -63,8 +63,7 @@ std::vector<Label> wanted_labels(Builder& b) {
   }
   // With more labels than lines of text the middle ones go, because the outermost tell the spread.
   size_t room = std::max<size_t>(1, size_t(a.h / 14));
-  std::stable_sort(labels.begin(), labels.end(),
-                   [](const Label& p, const Label& q) { return p.baseline < q.baseline; });
+  std::ranges::stable_sort(labels, {}, &Label::baseline);
   while (labels.size() > room) labels.erase(labels.begin() + long(labels.size() / 2));
   return labels;
 }
@@ -79,7 +78,7 @@ std::vector<Slot> obstacles(const Builder& b, const ui::Rect& column) {
   for (const RefLine& l : b.plot.lines)
     if (float p = b.out.map.y(l.value); l.horizontal && column.x < a.right() && p > a.y && p < a.bottom())
       spans.push_back({p + 3, p + 5});  // a baseline 5 px above or 13 below clears the line
-  std::sort(spans.begin(), spans.end());
+  std::ranges::sort(spans);
   std::vector<Slot> slots;
   for (size_t i = 0; i < spans.size();) {
     auto [top, bottom] = spans[i];

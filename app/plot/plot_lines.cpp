@@ -169,8 +169,7 @@ std::vector<float> spread(std::span<const Slot> slots, float lo, float hi) {
   const size_t n = slots.size();
   std::vector<size_t> order(n);
   std::iota(order.begin(), order.end(), size_t(0));
-  std::stable_sort(order.begin(), order.end(),
-                   [&](size_t a, size_t b) { return slots[a].wanted < slots[b].wanted; });
+  std::ranges::stable_sort(order, [&](size_t a, size_t b) { return slots[a].wanted < slots[b].wanted; });
   // The distance of each slot from the first when all stand shoulder to shoulder.
   std::vector<double> offset(n, 0);
   for (size_t k = 1; k < n; ++k) offset[k] = offset[k - 1] + slots[order[k - 1]].half + slots[order[k]].half;

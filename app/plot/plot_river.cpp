@@ -99,7 +99,7 @@ void add_inflow(Builder& b, const Levels& levels, size_t band) {
     xs.push_back(left + along);
     xs.push_back(left + width + along);
   }
-  std::sort(xs.begin(), xs.end());
+  std::ranges::sort(xs);
   for (float x : xs) put(x);
   add_smooth(b, std::move(strip));
 }
@@ -183,8 +183,8 @@ void name_ends(Builder& b, const Levels& levels) {
   std::vector<size_t> order(river.bands.size());
   std::iota(order.begin(), order.end(), size_t{0});
   const size_t last = river.columns() - 1;
-  std::stable_sort(order.begin(), order.end(),
-                   [&](size_t p, size_t q) { return river.width(last, p) > river.width(last, q); });
+  std::ranges::stable_sort(order,
+                           [&](size_t p, size_t q) { return river.width(last, p) > river.width(last, q); });
   for (size_t band : order)
     named[band] = name_end(b, levels.at(band, end), levels.width(band, end), river.bands[band].name);
   name_together(b, levels, named);

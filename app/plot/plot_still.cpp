@@ -41,7 +41,7 @@ PlotSpec still(const PlotSpec& plot, const Measure& measure, float width) {
   s.pad_right = fresh.pad_right;
   if (s.heat && !s.heat->ticked) return s;
   const auto labelled = [](const Series& series) { return series.end_label; };
-  if (s.tile && s.series.size() > 1 && std::none_of(s.series.begin(), s.series.end(), labelled))
+  if (s.tile && s.series.size() > 1 && std::ranges::none_of(s.series, labelled))
     for (Series* series : {&s.series.front(), &s.series.back()}) {
       series->end_label = true;
       if (series->name.empty()) series->name = series->id;

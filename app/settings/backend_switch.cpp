@@ -1,6 +1,5 @@
 #include "app/settings/backend_switch.h"
 #include "app/words/words.h"
-#include "training/spec/backend_choice.h"
 
 namespace normscope::settings {
 namespace {

@@ -135,8 +135,8 @@ void draw_settings(Ui& ui, SettingsState& state, const LabView& view, const view
   const std::vector<const Field*> first = differing_fields(view);
   std::vector<const Field*> rest;
   auto add = [&](const Field* field) {
-    if (field && has_row(*field, view) && !std::count(first.begin(), first.end(), field) &&
-        !std::count(rest.begin(), rest.end(), field))
+    if (field && has_row(*field, view) && !std::ranges::count(first, field) &&
+        !std::ranges::count(rest, field))
       rest.push_back(field);
   };
   for (const Field* field : first_fields()) add(field);
@@ -148,8 +148,8 @@ void draw_settings(Ui& ui, SettingsState& state, const LabView& view, const view
   const float overflow = std::max(0.f, needed - area.h);
   if (!state.reveal.empty()) {
     const auto is_it = [&](const Field* field) { return field->key == state.reveal; };
-    const auto a = std::find_if(first.begin(), first.end(), is_it);
-    const auto b = std::find_if(rest.begin(), rest.end(), is_it);
+    const auto a = std::ranges::find_if(first, is_it);
+    const auto b = std::ranges::find_if(rest, is_it);
     const float row =
         a != first.end() ? static_cast<float>(a - first.begin())
                          : static_cast<float>(first.size()) +

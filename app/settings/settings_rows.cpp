@@ -57,8 +57,8 @@ std::string_view place_of(const Field& field) {
 
 bool has_row(const Field& field, const LabView& view) {
   const auto any_run = [&](auto&& test) {
-    return std::any_of(view.runs.begin(), view.runs.end(),
-                       [&](const RunView& run) { return test(unused_reason(*run.spec, field.key)); });
+    return std::ranges::any_of(view.runs,
+                               [&](const RunView& run) { return test(unused_reason(*run.spec, field.key)); });
   };
   const std::string_view place = place_of(field);
   if (place == kOfArchitecture || place == kOfPositions || place == kOfWindow ||
@@ -540,7 +540,7 @@ void Rows::differing(const Field& field, const Rect& rect) {
   }
   // The label keeps its room: of the longest values only the tile stays, which says it under the mouse.
   for (size_t i = 0; i < texts.size() && needed > left.w; ++i) {
-    std::max_element(texts.begin(), texts.end(), [](const std::string& a, const std::string& b) {
+    std::ranges::max_element(texts, [](const std::string& a, const std::string& b) {
       return a.size() < b.size();
     })->clear();
     measure();

@@ -5,7 +5,6 @@
 #include <array>
 #include <chrono>
 #include <cmath>
-#include <iterator>
 #include <utility>
 
 #include "app/panels/plot_files.h"
@@ -20,7 +19,6 @@
 #include "app/view/shortcuts.h"
 #include "app/words/words.h"
 #include "engine/core/boundary.h"
-#include "training/spec/backend_choice.h"
 
 namespace normscope::shell {
 namespace {
@@ -245,8 +243,7 @@ void draw_app(AppState& state, Ui& ui) {
   Rect area{0, 0, ui.size().x, ui.size().y};
   ui.paint().fill(area, ui.theme().bg);
   tab_keys(ui, screens.shown);
-  const bool bare =
-      std::any_of(state.parts.begin(), state.parts.end(), [](const auto& part) { return part->bare(); });
+  const bool bare = std::ranges::any_of(state.parts, [](const auto& part) { return part->bare(); });
   if (bare) {
     help_sheet(state, ui, {ui.size().x - 14, 6});
   } else {

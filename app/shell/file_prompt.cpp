@@ -79,8 +79,8 @@ std::vector<Row> rows_of(FilePrompt& prompt, const FileSurroundings& around) {
   const FolderContent* content = prompt.folder.find(place);
   if (!content) return rows;
   // A complete name leaves nothing to choose, so the whole folder is shown around it.
-  const bool complete = std::any_of(content->entries.begin(), content->entries.end(),
-                                    [&](const auto& entry) { return small_letters(entry.name) == name; });
+  const bool complete = std::ranges::any_of(
+      content->entries, [&](const auto& entry) { return small_letters(entry.name) == name; });
   const bool saving = saves(prompt.purpose);
   if (name.empty() || complete || saving) rows.push_back({"..", "", above(folder), true});
   for (const FolderContent::Entry& entry : content->entries)

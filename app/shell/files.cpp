@@ -1,6 +1,5 @@
 #include "app/shell/files.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "app/words/words.h"

@@ -87,10 +87,10 @@ std::vector<const PaletteItem*> matches(std::string_view query, const std::vecto
   for (const PaletteItem& item : items)
     if (const Match match = match_of(query, item); match.score > 0) scored.emplace_back(match, &item);
   // Beside items with the typed words, items with scattered letters are noise.
-  if (std::any_of(scored.begin(), scored.end(), [](const auto& s) { return !s.first.scattered; }))
+  if (std::ranges::any_of(scored, [](const auto& s) { return !s.first.scattered; }))
     std::erase_if(scored, [](const auto& s) { return s.first.scattered; });
-  std::stable_sort(scored.begin(), scored.end(),
-                   [](const auto& a, const auto& b) { return a.first.score > b.first.score; });
+  std::ranges::stable_sort(scored,
+                           [](const auto& a, const auto& b) { return a.first.score > b.first.score; });
   std::vector<const PaletteItem*> found;
   for (const auto& [match, item] : scored) found.push_back(item);
   return found;
@@ -116,9 +116,8 @@ void put_runs_in_order(std::vector<PaletteItem>& items) {
 
 // Asks for any run, because all runs of a Lab are transformers, or models of one other kind.
 bool fits(Placement preset, const LabView& view) {
-  return std::any_of(view.runs.begin(), view.runs.end(), [&](const RunView& run) {
-    return view::preset_refusal(run.spec->model, preset).empty();
-  });
+  return std::ranges::any_of(
+      view.runs, [&](const RunView& run) { return view::preset_refusal(run.spec->model, preset).empty(); });
 }
 
 }  // namespace

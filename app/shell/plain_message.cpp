@@ -17,7 +17,7 @@ std::string plain_message(const Message& message) {
   if (tag.empty()) return rest;
   if (const Field* field = find_field(tag))
     return fmt::format("{}: {}", settings::shown_as(*field).label, rest);
-  const bool part = std::all_of(tag.begin(), tag.end(), [](char c) {
+  const bool part = std::ranges::all_of(tag, [](char c) {
     return std::islower(static_cast<unsigned char>(c)) || c == '-' || c == '_' || c == ' ';
   });
   return part ? rest : words::spoken(tag) + ": " + rest;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -75,7 +74,7 @@ WindowState read_rows(const InputValue& rows, const auto& rule) {
 }
 
 bool hold_tabs(const WindowParts& parts) {
-  return std::any_of(parts.begin(), parts.end(), [](const auto& part) { return part->holds_tabs(); });
+  return std::ranges::any_of(parts, [](const auto& part) { return part->holds_tabs(); });
 }
 
 void restore(WindowPart& part, const InputValue& rows) {
@@ -104,7 +103,7 @@ void show_window(Screens& screens, ShownSession& session, const WindowParts& par
                  bool by_undo) {
   const InputValue rows = parse_rows(text);
   WindowState lab = read_rows(rows, kLab);
-  std::sort(lab.bookmarks.begin(), lab.bookmarks.end());
+  std::ranges::sort(lab.bookmarks);
   screens.lab.transport().bookmarks = std::move(lab.bookmarks);
   screens.lab.transport().pinned_step.reset();
   screens.lab.diagram().selected = lab.selected;

@@ -13,7 +13,6 @@
 #include <cstring>
 #include <ctime>
 #include <filesystem>
-#include <vector>
 
 #include "engine/core/error.h"
 #include "training/files/config_file.h"
@@ -205,8 +204,7 @@ Settings parse_settings(std::string_view text, const std::string& name, Message&
   table.read("language", "a text of at most 16 letters, as \"de\"", [&](const toml::node& node) {
     const auto language = node.value_exact<std::string>();
     const auto fits = [](unsigned char c) { return std::isalnum(c) || c == '-'; };
-    if (!language || language->size() > 16 || !std::all_of(language->begin(), language->end(), fits))
-      return false;
+    if (!language || language->size() > 16 || !std::ranges::all_of(*language, fits)) return false;
     s.language = *language;
     return true;
   });
@@ -317,7 +315,7 @@ std::vector<EndedSession> ended_sessions(const std::string& state_folder) {
     else if (gone.is_ours() && has_only_lock(folder))
       remove_at_once(folder, gone);  // left by a window that never trained a step
   }
-  std::sort(ended.begin(), ended.end(), [](const EndedSession& a, const EndedSession& b) {
+  std::ranges::sort(ended, [](const EndedSession& a, const EndedSession& b) {
     return number_of(a.path) > number_of(b.path);
   });
   size_t closed = 0;

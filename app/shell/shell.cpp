@@ -98,8 +98,7 @@ void note_commands(AppState& state) {
                     std::span(session.tickets).subspan(shell.own_commands), shell.selected_before,
                     state.screens.lab.diagram().selected, held);
 
-  if (std::any_of(session.commands.begin(), session.commands.end(), session::replaces_runs))
-    runs_were_replaced(state.files);
+  if (std::ranges::any_of(session.commands, session::replaces_runs)) runs_were_replaced(state.files);
 }
 
 }  // namespace
@@ -282,7 +281,7 @@ std::string open_question(const Offers&, const LabView& view) {
     const auto stuck = [](const RunEvent& event) { return event.kind == RunEvent::Kind::Stuck; };
     if (!run.history) return false;
     const std::vector<RunEvent> events = run.history->events();
-    return std::any_of(events.begin(), events.end(), stuck);
+    return std::ranges::any_of(events, stuck);
   };
   for (const RunView& run : view.runs)
     if (run.state == RunState::Stuck)

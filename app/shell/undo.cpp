@@ -33,9 +33,9 @@ void UndoLog::add(Done done) {
 
 void UndoLog::note(std::span<const Command> made, std::span<const Ticket> tickets, char selected_before,
                    char selected_after, bool held) {
-  if (std::none_of(made.begin(), made.end(), can_be_taken_back)) return;
+  if (std::ranges::none_of(made, can_be_taken_back)) return;
   Done done{.selected_before = selected_before, .selected_after = selected_after};
-  done.replaces = std::any_of(made.begin(), made.end(), replaces_runs);
+  done.replaces = std::ranges::any_of(made, replaces_runs);
   done.gesture = gesture_of(made);
   done.begun = done.first = tickets.front();
   done.last = tickets.back();

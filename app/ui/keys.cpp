@@ -5,7 +5,6 @@
 
 #include <array>
 #include <cfloat>
-#include <string>
 #include <utility>
 #include <vector>
 

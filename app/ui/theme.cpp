@@ -6,8 +6,6 @@
 #include <cstdio>
 #include <span>
 
-#include "app/ui/geometry.h"
-
 namespace normscope::ui {
 namespace {
 

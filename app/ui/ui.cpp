@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/ui/theme.h"
-
 namespace normscope::ui {
 namespace {
 
@@ -156,7 +154,7 @@ void Ui::move_focus() {
   }
   if (!ImGui::IsKeyPressed(ImGuiKey_Tab) || ctrl() || alt() || order_.empty()) return;
   if (edit_.tab && !edit_.name.empty()) return;
-  auto at = std::find(order_.begin(), order_.end(), focus_);
+  auto at = std::ranges::find(order_, focus_);
   int count = int(order_.size());
   int next = shift() ? count - 1 : 0;
   if (at != order_.end()) next = (int(at - order_.begin()) + (shift() ? count - 1 : 1)) % count;
@@ -167,7 +165,7 @@ void Ui::move_focus() {
 // Whether a control of the last frame, other than a surface under `beside`, is at the mouse.
 bool Ui::drawn_under_mouse(const Rect& beside) const {
   const auto all = last_registry_.all();
-  return std::any_of(all.begin(), all.end(), [&](const Control& c) {
+  return std::ranges::any_of(all, [&](const Control& c) {
     return c.interactive && c.enabled && c.rect.contains(mouse()) && !c.rect.contains(beside.centre());
   });
 }

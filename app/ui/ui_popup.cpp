@@ -82,7 +82,7 @@ bool Ui::shortcut(std::string_view text, std::string_view control) {
   Chord chord = parse_chord(text);
   if (chord.key == ImGuiKey_None) {  // a character such as "?", wherever the keyboard has it
     const auto& typed = ImGui::GetIO().InputQueueCharacters;
-    return std::find(typed.begin(), typed.end(), ImWchar(chord.character)) != typed.end();
+    return std::ranges::find(typed, ImWchar(chord.character)) != typed.end();
   }
   bool is_arrow = chord.key >= ImGuiKey_LeftArrow && chord.key <= ImGuiKey_DownArrow;
   if (is_arrow && !last_arrow_owner_.empty() && last_arrow_owner_ == focus_) return false;

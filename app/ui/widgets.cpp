@@ -5,8 +5,6 @@
 
 #include <numeric>
 
-#include "app/words/words.h"
-
 namespace normscope::ui {
 namespace {
 

@@ -16,8 +16,7 @@ const ScreenKind* kind_of(Screen screen) {
 #include "chosen/screens.def"
 #undef SCREEN
   };
-  const auto at =
-      std::find_if(kinds.begin(), kinds.end(), [&](const auto& one) { return one.first == screen; });
+  const auto at = std::ranges::find_if(kinds, [&](const auto& one) { return one.first == screen; });
   return at == kinds.end() ? nullptr : &at->second;
 }
 
@@ -25,7 +24,7 @@ const std::vector<Screen>& screens_by_key() {
   static const std::vector<Screen> all = [] {
     std::vector<Screen> screens;
     for (size_t i = 0; i < kScreens; ++i) screens.push_back(static_cast<Screen>(i));
-    std::sort(screens.begin(), screens.end(), [](Screen a, Screen b) {
+    std::ranges::sort(screens, [](Screen a, Screen b) {
       return kScreenKeys[static_cast<size_t>(a)] < kScreenKeys[static_cast<size_t>(b)];
     });
     return screens;

@@ -79,7 +79,7 @@ std::span<const Sub> subs_of(bool cross) {
 
 bool Stack::is_locked(SlotId at) const {
   at.side = side;
-  return std::find(locked.begin(), locked.end(), at) != locked.end();
+  return std::ranges::find(locked, at) != locked.end();
 }
 
 Stacks stacks_of(const ModelConfig& model) {
@@ -104,7 +104,7 @@ const char* name_prefix(const ModelConfig& model, Side side) {
 size_t sublayer_index(const ModelConfig& model, Side side, int layer, Sub sub) {
   const auto subs = subs_of(has_both(model) && side == Side::Main);
   size_t index = static_cast<size_t>(layer) * subs.size();
-  index += static_cast<size_t>(std::find(subs.begin(), subs.end(), sub) - subs.begin());
+  index += static_cast<size_t>(std::ranges::find(subs, sub) - subs.begin());
   if (has_both(model) && side == Side::Main)
     index += 2 * static_cast<size_t>(layers_of(model, Side::Encoder));
   return index;
@@ -177,7 +177,7 @@ bool same_layer(const Stack& stack, int a, int b) {
     return x == y;
   };
   const auto subs = stack.subs();
-  return std::all_of(subs.begin(), subs.end(), same);
+  return std::ranges::all_of(subs, same);
 }
 
 std::vector<DiagramRow> diagram_rows(const Stack& stack, int open_layer) {

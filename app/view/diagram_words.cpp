@@ -53,7 +53,7 @@ std::string drop_text(const WiringChange& change, Slot to, bool only_this, const
 }
 
 std::string layers_text(std::vector<int> layers) {
-  std::sort(layers.begin(), layers.end());
+  std::ranges::sort(layers);
   layers.erase(std::unique(layers.begin(), layers.end()), layers.end());
   if (layers.empty()) return tr("no layer");
   if (layers.size() == 1) return tr("layer {layer}", {{"layer", layers.front() + 1}});

@@ -10,7 +10,6 @@
 
 #include "app/ui/widgets.h"
 #include "app/view/shortcuts.h"
-#include "app/words/words.h"
 
 namespace normscope::view {
 namespace {
@@ -146,7 +145,7 @@ std::string source_text(const Term& term, const words::Language& words) {
 
 const Term* find_term(std::string_view id, const words::Language& words) {
   const auto all = glossary(words);
-  const auto at = std::find_if(all.begin(), all.end(), [&](const Term& t) { return t.id == id; });
+  const auto at = std::ranges::find(all, id, &Term::id);
   return at == all.end() ? nullptr : &*at;
 }
 

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
 #include "app/words/words.h"
 #include "engine/model/residual.h"
@@ -91,7 +89,7 @@ std::shared_ptr<const Line> LabData::rate(const RunView& run) {
 void LabData::extend(const RunView& run, RunLines& c, GrowingLine& g, int32_t stat) {
   const auto steps = loss(run);
   const float last = g.line->x.back();
-  auto at = std::upper_bound(steps->x.begin(), steps->x.end(), last);
+  auto at = std::ranges::upper_bound(steps->x, last);
   if (at == steps->x.end()) return;
   if (g.line.use_count() > 1) g.line = std::make_shared<Line>(*g.line);
   for (; at != steps->x.end(); ++at) {
@@ -271,7 +269,7 @@ double loss_at(LabData& data, const RunView& run, int step) {
 std::shared_ptr<const RunSpec> spec_at(const RunView& run, int step) {
   const int last = std::max(step, run.fork_step + (step <= run.fork_step ? 1 : 0));
   const auto later = [last](const Edit& edit) { return edit.step > last; };
-  if (!run.origin || std::none_of(run.edits.begin(), run.edits.end(), later)) return run.spec;
+  if (!run.origin || std::ranges::none_of(run.edits, later)) return run.spec;
   auto then = std::make_shared<RunSpec>(*run.origin);
   for (const Edit& edit : run.edits)
     if (!later(edit)) set_field(*then, edit.key, edit.value);
@@ -342,7 +340,7 @@ bool any_over_depth(const LabView& view) {
 bool has_stream(const RunView& run) { return !run.spec || is_transformer(run.spec->model.architecture); }
 
 bool any_stream(const LabView& view) {
-  return view.runs.empty() || std::any_of(view.runs.begin(), view.runs.end(), has_stream);
+  return view.runs.empty() || std::ranges::any_of(view.runs, has_stream);
 }
 
 std::string layer_stat(const RunView& run, Side side, int layer, std::string_view path) {
@@ -365,7 +363,7 @@ bool has_both(const RunView& run) { return run.spec && has_both(run.spec->model)
 const std::string& no_stream() { return tr("These runs have no residual stream and no attention."); }
 
 bool any_both(const LabView& view) {
-  return std::any_of(view.runs.begin(), view.runs.end(), [](const RunView& run) { return has_both(run); });
+  return std::ranges::any_of(view.runs, [](const RunView& run) { return has_both(run); });
 }
 
 std::vector<Side> sides_of(const RunView& run) {

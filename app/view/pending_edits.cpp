@@ -68,13 +68,11 @@ LabView PendingEdits::applied(const LabView& view) const {
 }
 
 bool PendingEdits::has(char letter, std::string_view key) const {
-  return std::any_of(asked_.begin(), asked_.end(),
-                     [&](const Request& a) { return a.letter == letter && a.key == key; });
+  return std::ranges::any_of(asked_, [&](const Request& a) { return a.letter == letter && a.key == key; });
 }
 
 bool PendingEdits::building(char letter) const {
-  return std::any_of(asked_.begin(), asked_.end(),
-                     [&](const Request& a) { return a.letter == letter && !is_live(a.key); });
+  return std::ranges::any_of(asked_, [&](const Request& a) { return a.letter == letter && !is_live(a.key); });
 }
 
 }  // namespace normscope::view

@@ -96,7 +96,7 @@ std::span<const Shortcut> shortcuts() {
 
 const Shortcut& shortcut_of(Act act) {
   const auto all = shortcuts();
-  return *std::find_if(all.begin(), all.end(), [&](const Shortcut& s) { return s.act == act; });
+  return *std::ranges::find(all, act, &Shortcut::act);
 }
 
 bool pressed(ui::Ui& ui, Act act) {

@@ -85,7 +85,7 @@ void WindowMemory::keep(AppState& state, int width, int height, double now) {
   settings_.welcomed = !offers.welcome;
   settings_.lesson_offered = settings_.lesson_offered || (offers.answered && !offers.lesson);
   for (EndedSession& session : ended_) {
-    const bool waits = std::find(offers.lost.begin(), offers.lost.end(), session.path) != offers.lost.end();
+    const bool waits = std::ranges::find(offers.lost, session.path) != offers.lost.end();
     if (!session.crashed || waits) continue;
     decline(session);
     session.crashed = false;

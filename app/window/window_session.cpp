@@ -7,7 +7,6 @@
 #include <imgui_internal.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <cstdio>
 
 #include "app/headless/gl.h"

@@ -60,8 +60,7 @@ int WINAPI wWinMain(HINSTANCE, HINSTANCE, PWSTR, int) {
   std::vector<std::wstring> words = arguments();
   const bool terminal = AttachConsole(ATTACH_PARENT_PROCESS);
   if (words.empty() && !terminal) words = {L"--window"};  // nobody would see it train without one
-  if (!words.empty() && std::all_of(words.begin(), words.end(), is_there))
-    words.insert(words.begin(), L"open");
+  if (!words.empty() && std::ranges::all_of(words, is_there)) words.insert(words.begin(), L"open");
   std::wstring line = normscope::windows_quoted(program);
   for (const std::wstring& word : words) line += L" " + normscope::windows_quoted(word);
 

@@ -6,10 +6,8 @@
 #include <atomic>
 #include <map>
 #include <mutex>
-#include <optional>
 #include <set>
 #include <shared_mutex>
-#include <utility>
 
 #include "app/words/word_files.h"
 
@@ -75,8 +73,7 @@ std::string filled(const Template& text, std::span<const Place> places) {
   for (const Template::Piece& piece : text.pieces) {
     out += piece.text;
     if (piece.place.empty()) continue;
-    const auto given =
-        std::find_if(places.begin(), places.end(), [&](const Place& p) { return p.name == piece.place; });
+    const auto given = std::ranges::find(places, piece.place, &Place::name);
     out += given == places.end() ? "{" + piece.place + "}" : given->text;
   }
   return out;
@@ -86,7 +83,7 @@ std::string filled(const Template& text, std::span<const Place> places) {
 
 Form form_of(std::string_view language, long long n) {
   const auto one_of = [&](std::initializer_list<std::string_view> names) {
-    return std::find(names.begin(), names.end(), language.substr(0, language.find('-'))) != names.end();
+    return std::ranges::find(names, language.substr(0, language.find('-'))) != names.end();
   };
   const long long ten = n % 10, hundred = n % 100;
   const bool few = ten >= 2 && ten <= 4 && (hundred < 12 || hundred > 14);

@@ -1,6 +1,4 @@
 // Reads a file of words: texts become templates, tables become plural forms, all in the order of the file.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cctype>
 #include <optional>
@@ -118,7 +116,7 @@ Language::Entry entry_of(std::string_view english) {
 void Language::read(std::string_view text, const std::string& file, const std::string& room) {
   Reader reader{file, room == "texts" || room == "training" || room == "errors"};
   reader.read_all(room, parse_toml(text, file));
-  std::stable_sort(reader.found.begin(), reader.found.end(), [](const auto& a, const auto& b) {
+  std::ranges::stable_sort(reader.found, [](const auto& a, const auto& b) {
     return std::pair(a.first.line, a.first.column) < std::pair(b.first.line, b.first.column);
   });
   for (auto& [at, entry] : reader.found) {

@@ -41,8 +41,8 @@ const Message& where_of(const Message& message) {
 
 Message on_one_line(Message message, size_t most) {
   if (message.size() > most) message.replace(most, message.npos, "...");
-  std::replace_if(
-      message.begin(), message.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
+  std::ranges::replace_if(
+      message, [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
   for (Message& place : message.places) place = on_one_line(std::move(place), most);
   return message;
 }

@@ -11,7 +11,6 @@
 #include "engine/core/error.h"
 #include "engine/cuda/blocks.h"
 #include "engine/cuda/launch.h"
-#include "engine/cuda/loader.h"
 #include "engine/cuda/schedule.h"
 #include "engine/ops/probe/probe.h"
 #include "engine/ops/rules.h"

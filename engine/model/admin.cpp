@@ -43,7 +43,7 @@ void fill(Program& program, const char* name, std::span<const int32_t> values) {
   const auto to = program.tokens(name);
   if (to.size() != values.size())
     fail("admin", "the profiling batch has {} numbers of {}: expected {}", values.size(), name, to.size());
-  std::copy(values.begin(), values.end(), to.begin());
+  std::ranges::copy(values, to.begin());
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 #include "engine/model/model_config.h"
 
-#include <string>
 #include <vector>
 
 #include "engine/core/error.h"

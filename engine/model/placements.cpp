@@ -89,7 +89,7 @@ bool same(const PlacementRow& a, const PlacementRow& b) {
          a.early_layers == b.early_layers && a.first_layers == b.first_layers && a.embedding == b.embedding &&
          a.final == b.final && same(a.slots, b.slots) && a.skip == b.skip && a.branch == b.branch &&
          a.gain == b.gain && a.pre_scale == b.pre_scale && a.norm == b.norm &&
-         std::equal(a.single.begin(), a.single.end(), b.single.begin(), b.single.end());
+         std::ranges::equal(a.single, b.single);
 }
 
 /// Allows words of small letters and digits with hyphens between them, the first begun by a letter.
@@ -97,7 +97,7 @@ bool is_name(std::string_view name) {
   const auto small = [](char c) { return c >= 'a' && c <= 'z'; };
   const auto other = [&](char c) { return small(c) || (c >= '0' && c <= '9') || c == '-'; };
   return !name.empty() && small(name.front()) && name.back() != '-' && name.find("--") == name.npos &&
-         std::all_of(name.begin(), name.end(), other);
+         std::ranges::all_of(name, other);
 }
 
 /// Fills in "second=ln; joined=ln".
@@ -286,9 +286,9 @@ bool has_norms(Placement placement) {
   for (const std::optional<Wiring>* other : {&row.cross, &row.feed_forward, &row.early})
     if (*other) all.push_back(**other);
   for (const SingleSublayer& single : row.single) all.push_back(single.wiring);
-  return std::any_of(all.begin(), all.end(), [](const Wiring& wiring) {
+  return std::ranges::any_of(all, [](const Wiring& wiring) {
     const auto norms = norms_of(wiring);
-    return std::any_of(norms.begin(), norms.end(), [](WiredNorm n) { return n != NormKind::None; });
+    return std::ranges::any_of(norms, [](WiredNorm n) { return n != NormKind::None; });
   });
 }
 

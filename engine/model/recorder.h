@@ -97,7 +97,7 @@ struct Recorder {
   }
 
   bool left_out(const std::string& name) const {
-    return std::find(options.left_out.begin(), options.left_out.end(), name) != options.left_out.end();
+    return std::ranges::find(options.left_out, name) != options.left_out.end();
   }
 
   ValueId drop(const std::string& name, DropoutKind kind, float probability, ValueId x) {

@@ -1,9 +1,5 @@
 #include "engine/model/residual.h"
 
-#include <algorithm>
-
-#include "engine/core/error.h"
-
 namespace normscope {
 namespace {
 

@@ -153,7 +153,7 @@ void lay_out_stats(const Tape& tape, const std::vector<bool>& needs_gradient, Pr
   for (const ValueInfo& value : tape.values())
     if (value.role == Role::Parameter && needs_gradient[static_cast<size_t>(&value - tape.values().data())])
       program.parameter_order.push_back(value.parameter);
-  std::sort(program.parameter_order.begin(), program.parameter_order.end());
+  std::ranges::sort(program.parameter_order);
   const auto add_norms = [&](const char* suffix) {
     const int32_t first = static_cast<int32_t>(program.stats.size());
     for (int32_t p : program.parameter_order) {
@@ -236,8 +236,7 @@ std::vector<Lifetime> lifetimes(const Tape& tape, const std::vector<Instruction>
   }
   std::erase_if(
       of, [&](const Lifetime& l) { return l.first > l.last || tape.value(l.value).role == Role::Parameter; });
-  std::stable_sort(of.begin(), of.end(),
-                   [](const Lifetime& a, const Lifetime& b) { return a.first < b.first; });
+  std::ranges::stable_sort(of, {}, &Lifetime::first);
   return of;
 }
 

@@ -2,9 +2,6 @@
 // NEEDS_DEVICE(); each has an entry of its own in CTest, which shows it as skipped, by name.
 #pragma once
 
-#include <memory>
-#include <string>
-
 #include "catch.hpp"
 #include "engine/cuda/driver.h"
 #include "engine/tape/backend.h"

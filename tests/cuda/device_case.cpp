@@ -1,9 +1,7 @@
 #include "cuda/device_case.h"
 
-#include <algorithm>
 #include <bit>
 #include <cstring>
-#include <limits>
 
 #include "cuda/device.h"
 #include "engine/cuda/kernel.h"

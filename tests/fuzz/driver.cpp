@@ -288,7 +288,7 @@ void read_corpus(const std::vector<std::string>& inputs) {
     for (const auto& entry : fs::directory_iterator(input))
       if (entry.is_regular_file()) files.push_back(entry.path());
   }
-  std::sort(files.begin(), files.end());
+  std::ranges::sort(files);
   for (const fs::path& file : files) corpus.push_back(read(file));
   corpus.emplace_back();
 }
@@ -299,7 +299,7 @@ extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size) 
   Bytes bytes(data, data + size);
   mutate_once(bytes, max_size);
   bytes.resize(std::min(bytes.size(), max_size));
-  std::copy(bytes.begin(), bytes.end(), data);
+  std::ranges::copy(bytes, data);
   return bytes.size();
 }
 

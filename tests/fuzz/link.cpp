@@ -15,7 +15,7 @@ FUZZ_TARGET(link) {
   const auto deep = [](const ConfigRun& run) {
     return run.spec.model.layers > 12 || run.spec.model.encoder_layers > 12;
   };
-  if (std::any_of(view.runs.begin(), view.runs.end(), deep)) return;
+  if (std::ranges::any_of(view.runs, deep)) return;
   std::string fragment;
   if (!fuzz::accepts([&] { fragment = link_fragment(view); })) return;  // longer than a link may be
   const LinkedView back = read_link(fragment);

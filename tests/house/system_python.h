@@ -1,10 +1,6 @@
 // Finds a Python for tests that run a script of scripts/.
 #pragma once
 
-#include <algorithm>
-#include <cstdlib>
-#include <string>
-
 #include "app/support/program.h"
 #include "skip.h"
 
@@ -27,6 +23,6 @@ inline std::string python_with(const std::string& module) {
   if (python.empty()) SKIP_CASE(std::string("there is no ") + (what))
 
 /// Counts the lines of a text that ends with a line break.
-inline long line_breaks_in(const std::string& text) { return std::count(text.begin(), text.end(), '\n'); }
+inline long line_breaks_in(const std::string& text) { return std::ranges::count(text, '\n'); }
 
 }  // namespace normscope::test

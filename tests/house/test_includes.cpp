@@ -1,14 +1,6 @@
 // Includes run one way: every room of engine/, training/ and app/ may include those that its row names, and no other. A
 // row may only name rooms above it, so that the table itself shows that there is no circle.
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <iterator>
-#include <map>
-#include <set>
-#include <sstream>
-#include <string>
-#include <vector>
 
 #include "catch.hpp"
 #include "test_paths.h"

@@ -4,8 +4,6 @@
 #include <unistd.h>
 
 #include <ctime>
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "app/course/check.h"
@@ -16,11 +14,11 @@
 #include "app/shell/app_state.h"
 #include "app/shell/session_window.h"
 #include "app/shell/settings.h"
-#include "app/support/program.h"
 #include "app/tex/tex.h"
 #include "catch.hpp"
 #include "engine/support/helpers.h"
 #include "house/sources.h"
+#include "refusals/refusals.h"
 #include "test_paths.h"
 #include "training/experiments/run_numbers.h"
 #include "training/files/config_file.h"
@@ -56,31 +54,11 @@ TEST_CASE("files: every field of measured.json", "[gate]") {
   const course::Lesson lesson = course::read_lesson(kLessons + "/06-dependency");
   const Json good = Json::parse(test::read_all(kLessons + "/06-dependency/measured.json"));
   REQUIRE(course::parse_results(good.dump(), "m", lesson));
-  struct {
-    const char *pointer, *value, *says;
-  } const cases[] = {
-      {"/seeds", "0", "seeds is 0: expected a whole number from 1 to 1000"},
-      {"/seeds", "1001", "seeds is 1001: expected a whole number from 1 to 1000"},
-      {"/seeds", "\"5\"", "seeds is \"5\": expected a whole number from 1 to 1000"},
-      {"/level", "\"soon\"", "level is \"soon\": expected a number from -1e+300 to 1e+300"},
-      {"/level", "[]", "level is a list of 0: expected a number from -1e+300 to 1e+300"},
-      {"/measures", "[]", "measures is a list of 0: expected an object"},
-      {"/measures/rest", "7", "measures.rest is 7: expected an object with values"},
-      {"/measures/rest", "{\"values\": []}",
-       "measures.rest.values is a list of 0: expected a list of 1 to 1000"},
-      {"/curves/sum_pre/mean", "[1]", "curves.sum_pre.mean is a list of 1: expected a list of 8"},
-      {"/curves/sum_pre/x/3", "true",
-       "curves.sum_pre.x[3] is true: expected a number from -1e+300 to 1e+300"},
-      {"/texts/A", "7", "texts.A is 7: expected a text"},
-      {"/maps/B end", "[]", "maps.B end is a list of 0: expected a list of 1 to 1024"},
-      {"/maps/B end/0", "[1, 2, 3]", "maps.B end[0] is a list of 3: expected a list of 1 to 2"},
-      {"/maps/B end/11", "[]", "maps.B end[11] is a list of 0: expected a list of 1 to 13"},
-  };
-  for (const auto& one : cases) {
+  for (const std::vector<std::string>& row : test::refusals("fields-of-measured")) {
     Json json = good;
-    json[Json::json_pointer(one.pointer)] = Json::parse(one.value);
+    json[Json::json_pointer(row[0])] = Json::parse(row[1]);
     CHECK(error_of([&] { course::parse_results(json.dump(), "measured.json", lesson); }) ==
-          fmt::format("[measured.json] {}", one.says));
+          fmt::format("[measured.json] {}", row[2]));
   }
   for (const char* key : {"seeds", "level", "measures", "curves"}) {
     Json json = good;
@@ -112,25 +90,11 @@ TEST_CASE("files: every field of the progress, which never prevents a start", "[
   CHECK(read.at("a").step == 2);
   CHECK(read.at("a").drawn == std::vector<double>{1, 2.5});
   CHECK(lessons::parse_progress(R"({"lessons": {"b": {}}})", "p").at("b") == lessons::LessonProgress{});
-  struct {
-    const char *key, *value, *says;
-  } const cases[] = {
-      {"step", "-1", "is -1: expected a whole number from 0 to 3"},
-      {"step", "4", "is 4: expected a whole number from 0 to 3"},
-      {"step", "true", "is true: expected a whole number from 0 to 3"},
-      {"committed", "1", "is 1: expected true or false"},
-      {"drawn", "{}", "is an object: expected a list of 0 to 100000"},
-      {"drawn", "[\"1\"]", "[0] is \"1\": expected a number from -1e+300 to 1e+300"},
-      {"order", "[7]", "[0] is 7: expected a text"},
-      {"value", "\"3\"", "is \"3\": expected a number from -1e+300 to 1e+300"},
-      {"said", "7", "is 7: expected a text"},
-  };
-  for (const auto& one : cases) {
+  for (const std::vector<std::string>& row : test::refusals("fields-of-progress")) {
     Json json = Json::parse(lesson);
-    json["lessons"]["a"][one.key] = Json::parse(one.value);
-    const std::string path = fmt::format("lessons.a.{}", one.key);
+    json["lessons"]["a"][row[0]] = Json::parse(row[1]);
     CHECK(error_of([&] { lessons::parse_progress(json.dump(), "p"); }) ==
-          fmt::format("[p] {}{}{}", path, one.says[0] == '[' ? "" : " ", one.says));
+          fmt::format("[p] lessons.a.{}{}{}", row[0], row[2][0] == '[' ? "" : " ", row[2]));
   }
   for (const char* text : {"", "[]", "{}", "{\"lessons\": 7}", "\xff"})
     CHECK_THROWS_AS(lessons::parse_progress(text, "p"), Error);
@@ -151,29 +115,12 @@ TEST_CASE("files: every field of the progress, which never prevents a start", "[
 }
 
 TEST_CASE("files: every field of the settings, which never prevent a start", "[gate]") {
-  struct {
-    const char *line, *says;
-  } const cases[] = {
-      {"theme = \"pink\"", "theme is \"pink\": expected \"light\" or \"dark\""},
-      {"theme = 7", "theme is 7: expected \"light\" or \"dark\""},
-      {"scale = 0.5", "scale is 0.5: expected a number from 0.75 to 2.5"},
-      {"scale = nan", "scale is nan: expected a number from 0.75 to 2.5"},
-      {"scale = \"1\"", "scale is \"1\": expected a number from 0.75 to 2.5"},
-      {"reduced_motion = \"no\"", "reduced_motion is \"no\": expected true, false or \"system\""},
-      {"width = 319", "width is 319: expected a number from 320 to 16384"},
-      {"width = 9223372036854775807", "width is 9223372036854775807: expected a number from 320 to 16384"},
-      {"height = [800]", "height is another kind of value: expected a number from 240 to 16384"},
-      {"backend = \"tpu\"", "backend is \"tpu\": expected \"cpu\" or \"cuda\""},
-      {"tf32 = 1", "tf32 is 1: expected true or false"},
-      {"lesson_offered = \"yes\"", "lesson_offered is \"yes\": expected true or false"},
-  };
-  for (const auto& one : cases) {
+  for (const std::vector<std::string>& row : test::refusals("fields-of-settings")) {
+    const bool height = contains(row[0], "height");
     Message complaint;
-    const Settings read = parse_settings(
-        std::string("\nheight = 900\n").substr(0, contains(one.line, "height") ? 1 : 14) + one.line, "s.toml",
-        complaint);
-    CHECK(complaint == fmt::format("s.toml:{}: {}", contains(one.line, "height") ? 2 : 3, one.says));
-    CHECK(read.height == (contains(one.line, "height") ? 1000 : 900));  // what is right holds
+    const Settings read = parse_settings((height ? "\n" : "\nheight = 900\n") + row[0], "s.toml", complaint);
+    CHECK(complaint == fmt::format("s.toml:{}: {}", height ? 2 : 3, row[1]));
+    CHECK(read.height == (height ? 1000 : 900));  // what is right holds
     CHECK(read.scale == 1);
   }
   Message complaint;
@@ -216,20 +163,10 @@ TEST_CASE("files: the record of a run", "[gate]") {
     return error_of([&] { experiments::numbers_from(InputValue::parse(json.dump(), "r")); });
   };
   CHECK(says(good) == "no error");
-  struct {
-    const char *key, *value, *message;
-  } const cases[] = {
-      {"verdict", "\"fine\"",
-       "verdict is \"fine\": expected one of not decided, learns, stuck, diverges, not finite, failed"},
-      {"steps", "-1", "steps is -1: expected a whole number from 0 to 10000000"},
-      {"since", "1e9", "since is 1000000000.0: expected a whole number from -1 to 10000000"},
-      {"loss", "\"low\"", "loss is \"low\": expected a number from -1e+300 to 1e+300"},
-      {"stride", "0", "stride is 0: expected a whole number from 1 to 10000000"},
-      {"curve", "[1, \"low\"]", "curve[1] is \"low\": expected a number from -1e+300 to 1e+300"}};
-  for (const auto& one : cases) {
+  for (const std::vector<std::string>& row : test::refusals("fields-of-numbers")) {
     Json json = good;
-    json[one.key] = Json::parse(one.value);
-    CHECK(says(json) == fmt::format("[r] {}", one.message));
+    json[row[0]] = Json::parse(row[1]);
+    CHECK(says(json) == fmt::format("[r] {}", row[2]));
   }
 }
 
@@ -370,7 +307,7 @@ TEST_CASE("files: nothing but the gate opens a file to read", "[gate]") {
     for (const auto& [name, text] : test::sources(room)) {
       if (contains(name, "/tests/")) continue;  // of an add-on, no part of the program
       ++files;
-      if (std::find(own.begin(), own.end(), name) != own.end()) continue;
+      if (std::ranges::find(own, name) != own.end()) continue;
       std::istringstream lines(text);
       int number = 0;
       for (std::string line; std::getline(lines, line);) {

@@ -1,9 +1,5 @@
 // These tests cover the formulas by which ops describe themselves (engine/ops/rules.h): no op without one, nothing that
 // cannot be drawn, and the page that is printed from them.
-#include <algorithm>
-#include <set>
-#include <string>
-
 #include "app/support/program.h"
 #include "app/tex/tex.h"
 #include "catch.hpp"
@@ -34,8 +30,7 @@ TEST_CASE("op rules: every op has a rule, and a local rule exactly where it has 
   for (int i = 0; i < static_cast<int>(OpKind::Count); ++i) {
     const auto op = static_cast<OpKind>(i);
     INFO(to_string(op));
-    const bool has_rule =
-        std::any_of(op_rules().begin(), op_rules().end(), [&](const OpRule& rule) { return rule.op == op; });
+    const bool has_rule = std::ranges::any_of(op_rules(), [&](const OpRule& rule) { return rule.op == op; });
     CHECK(has_rule);
   }
   for (const OpRule& rule : op_rules()) {

@@ -1,11 +1,6 @@
 // What the pages quote of the code is in the code: README.md's example, the walks of engine/README.md and
 // app/README.md, and the files and tests that CONTRIBUTING.md and the recipes name.
-#include <algorithm>
-#include <filesystem>
 #include <regex>
-#include <set>
-#include <sstream>
-#include <string>
 
 #include "catch.hpp"
 #include "folder.h"
@@ -49,7 +44,7 @@ void check_walk(const std::string& page, size_t most_files, int most_lines) {
       if (name.find('/') != name.npos) {
         files.insert(name);
         code = read_page(kRoot / name);
-        if (counted > 0) CHECK(std::count(code.begin(), code.end(), '\n') == counted);
+        if (counted > 0) CHECK(std::ranges::count(code, '\n') == counted);
       } else {
         CHECK(counted > 0);
         CHECK(code.find(name + "(") != code.npos);

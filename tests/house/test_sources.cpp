@@ -1,7 +1,4 @@
 // What a source may not have, as words that are looked for in all of them.
-#include <string>
-#include <vector>
-
 #include "catch.hpp"
 #include "engine/support/helpers.h"
 #include "house/sources.h"

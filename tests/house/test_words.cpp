@@ -1,14 +1,6 @@
 // Every text that code says has its German, nothing in the tables of words is left over, and a translation has the places
 // of the English text.
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <filesystem>
-#include <map>
 #include <regex>
-#include <set>
-#include <string>
-#include <vector>
 
 #include "addons.h"
 #include "app/panels/metrics.h"
@@ -226,9 +218,9 @@ TEST_CASE("every key that code asks for has words, and every key with words is a
   for (const std::string& missing : asked.missing) FAIL_CHECK("no words for " << missing);
   for (const Language::Entry& entry : words::language("en").entries()) {
     const bool used =
-        asked.keys.contains(entry.key) ||
-        std::any_of(asked.patterns.begin(), asked.patterns.end(),
-                    [&](const std::regex& pattern) { return std::regex_match(entry.key, pattern); });
+        asked.keys.contains(entry.key) || std::ranges::any_of(asked.patterns, [&](const std::regex& pattern) {
+          return std::regex_match(entry.key, pattern);
+        });
     INFO(entry.key);
     CHECK(used);
   }

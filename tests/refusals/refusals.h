@@ -1,10 +1,11 @@
 // What is refused, as data: NAME.txt beside this file, a row a line, read by tests/app/cli/test_refusals.cpp. The rows
 // of a reader are INPUT | WORDS...; where there is a NAME.toml too, they are FROM => TO | WORDS..., a change to it. The
 // rows of the program are CODE | ARGUMENTS | WORDS..., run one after the other in a folder of their own: {NAME} is a
-// file of the folder, which `file NAME | CONTENT` writes, or what `set NAME | TEXT` says. The message holds the words;
-// after ^ it begins with them, after == it is them. An empty line and a line that begins with "# " is no row; \n, \t,
-// \\, \0 and \xHH are as in C++. The inputs seed the fuzz target of the reader's name (tests/fuzz/CMakeLists.txt). An
-// add-on has further rows in tests/refusals of its folder.
+// file of the folder, which `file NAME | CONTENT` writes, or what `set NAME | TEXT` says. The message, or what a
+// command prints that ends well, holds the words; after ^ it begins with them, after == it is them, after ! it lacks
+// them. An empty line and a line that begins with "# " is no row; \n, \t, \\, \0 and \xHH are as in C++. The inputs
+// seed the fuzz target of the reader's name (tests/fuzz/CMakeLists.txt). An add-on has further rows in tests/refusals
+// of its folder.
 #pragma once
 
 #include <sstream>
@@ -75,6 +76,7 @@ inline std::vector<std::vector<std::string>> refusals(const std::string& name) {
 
 /// Whether a message holds the words of a row.
 inline bool says(const std::string& message, const std::string& words) {
+  if (words.starts_with("!")) return !says(message, words.substr(1));
   if (words.starts_with("==")) return message == words.substr(2);
   if (words.starts_with("^")) return message.starts_with(words.substr(1));
   return message.find(words) != message.npos;

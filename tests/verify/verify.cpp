@@ -129,7 +129,7 @@ class Verifier {
     for (int32_t v : values)
       if (v < input.low || v > input.high)
         fail(file_.path(), "{} holds {}: expected {} to {}", input.tensor, v, input.low, input.high);
-    std::copy(values.begin(), values.end(), to.begin());
+    std::ranges::copy(values, to.begin());
   }
 
   /// Makes a memory of what the layers read of the segment before, with nothing before that: its newest

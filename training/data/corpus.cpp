@@ -132,7 +132,7 @@ class Draws {
 };
 
 const Grammar::Production& choose(const Grammar::Rule& rule, double u) {
-  const auto at = std::upper_bound(rule.up_to.begin(), rule.up_to.end(), u) - rule.up_to.begin();
+  const auto at = std::ranges::upper_bound(rule.up_to, u) - rule.up_to.begin();
   // Rounding may leave the last sum a hair below 1.
   return rule.productions[std::min(static_cast<size_t>(at), rule.productions.size() - 1)];
 }

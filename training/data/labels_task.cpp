@@ -74,7 +74,7 @@ constexpr std::array kMoods{"very negative", "negative", "neutral", "positive", 
 size_t mood_of(std::string_view text) {
   std::ptrdiff_t mood = 2;
   for (const std::string_view word : words_of(text))
-    mood += std::count(kPraise.begin(), kPraise.end(), word) - std::count(kBlame.begin(), kBlame.end(), word);
+    mood += std::ranges::count(kPraise, word) - std::ranges::count(kBlame, word);
   return static_cast<size_t>(std::clamp<std::ptrdiff_t>(mood, 0, 4));
 }
 
@@ -139,7 +139,7 @@ LabelsTask::LabelsTask(std::vector<TsvRow> train, std::vector<TsvRow> valid, std
     : Task("label"), name_(std::move(name)), holds_out_(valid.empty()) {
   if (holds_out_) valid = held_out(train, train.size() / 5);
   for (const TsvRow& row : train) labels_.push_back(row.first);
-  std::sort(labels_.begin(), labels_.end());
+  std::ranges::sort(labels_);
   labels_.erase(std::unique(labels_.begin(), labels_.end()), labels_.end());
   if (labels_.size() < 2 || labels_.size() > 1000)
     fail({"data {}", name_}, "{} different labels: expected 2 to 1000", labels_.size());
@@ -159,7 +159,7 @@ LabelsTask::LabelsTask(std::vector<TsvRow> train, std::vector<TsvRow> valid, std
 }
 
 int32_t LabelsTask::label_of(const std::string& label) const {
-  const auto at = std::lower_bound(labels_.begin(), labels_.end(), label);
+  const auto at = std::ranges::lower_bound(labels_, label);
   if (at == labels_.end() || *at != label) {
     const std::string known = fmt::format(
         "{}",
@@ -204,8 +204,8 @@ void LabelsTask::fill(uint64_t seed, uint64_t step, Split split, int32_t B, int3
                       const BatchView& to) const {
   const std::vector<Line>& lines = lines_of(split);
   const auto T = static_cast<size_t>(context);
-  std::fill(to.targets.begin(), to.targets.end(), -1);
-  std::fill(to.tokens.begin(), to.tokens.end(), kBytePad);
+  std::ranges::fill(to.targets, -1);
+  std::ranges::fill(to.tokens, kBytePad);
   for (size_t r = 0; r < static_cast<size_t>(B); ++r) {
     const size_t at = example_of(seed, step, split, B, r, lines.size());
     const Line* line = at < lines.size() ? &lines[at] : nullptr;

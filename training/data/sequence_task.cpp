@@ -2,7 +2,6 @@
 #include "training/data/sequence_task.h"
 
 #include <algorithm>
-#include <iterator>
 #include <span>
 #include <string>
 
@@ -64,8 +63,8 @@ class SequenceTask final : public Task {
       targets[i] = -1;
       answer[i] = tokens[i];
     }
-    if (rule_ == SequenceRule::Reverse) std::reverse(answer.begin(), answer.end());
-    if (rule_ == SequenceRule::Sort) std::sort(answer.begin(), answer.end());
+    if (rule_ == SequenceRule::Reverse) std::ranges::reverse(answer);
+    if (rule_ == SequenceRule::Sort) std::ranges::sort(answer);
     tokens[n] = kSeparator;
     std::copy(answer.begin(), answer.end() - 1, tokens.begin() + static_cast<std::ptrdiff_t>(n) + 1);
     if (tokens.size() > 2 * n) {  // odd T: the last answer is read, and no target follows
@@ -207,9 +206,9 @@ class SequenceTranslation final : public FixedTranslation {
  private:
   void draw_pair(BatchDraws& draws, std::span<int32_t> source, std::span<int32_t> target) const override {
     for (int32_t& symbol : source) symbol = static_cast<int32_t>(draws.below(kSequenceSymbols));
-    std::copy(source.begin(), source.end(), target.begin());
-    if (rule_ == SequenceRule::Reverse) std::reverse(target.begin(), target.end());
-    if (rule_ == SequenceRule::Sort) std::sort(target.begin(), target.end());
+    std::ranges::copy(source, target.begin());
+    if (rule_ == SequenceRule::Reverse) std::ranges::reverse(target);
+    if (rule_ == SequenceRule::Sort) std::ranges::sort(target);
   }
 
   SequenceRule rule_;

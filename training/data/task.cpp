@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <mutex>
-#include <utility>
 
 #include "engine/core/error.h"
 #include "training/data/batch_draws.h"

@@ -96,7 +96,7 @@ Vocabulary Vocabulary::from_text(std::string_view text) {
     }
     offset += static_cast<size_t>(point.bytes);
   }
-  std::sort(symbols.begin(), symbols.end());
+  std::ranges::sort(symbols);
   for (size_t token = 0; token < symbols.size(); ++token)
     token_of[symbols[token]] = static_cast<uint16_t>(token);
   return vocabulary;

@@ -100,7 +100,7 @@ std::vector<double> norms_to_the_last(const ModelConfig& config) {
   if (!is_transformer(config.architecture))
     fail("measure", "a branch meets others in a transformer: expected another model.architecture");
   const auto count = [](std::initializer_list<NormKind> norms) {
-    return std::count_if(norms.begin(), norms.end(), [](NormKind kind) { return kind != NormKind::None; });
+    return std::ranges::count_if(norms, [](NormKind kind) { return kind != NormKind::None; });
   };
   std::vector<const Wiring*> sublayers;
   for (const LayerWiring& layer : config.stack().layers) {

@@ -9,7 +9,6 @@
 #include <map>
 #include <mutex>
 #include <set>
-#include <utility>
 
 #include "engine/core/error.h"
 #include "engine/cpu/isa.h"
@@ -22,7 +21,6 @@
 #include "training/io/safetensors.h"
 #include "training/run/run.h"
 #include "training/run/run_record.h"
-#include "training/spec/limits.h"
 #include "training/spec/unused_settings.h"
 
 namespace normscope::experiments {
@@ -113,7 +111,7 @@ constexpr int32_t kPutsUntilTrim = 256;  // for writers beside the runner, such 
 /// Names a file by the hash of the key; the file has the whole key.
 std::string result_name(const std::string& key, std::string_view measurement, std::string_view ending) {
   std::string name = fmt::format("{:016x}-{}", hash_bytes(key), measurement);
-  std::replace(name.begin(), name.end(), ' ', '-');
+  std::ranges::replace(name, ' ', '-');
   return name + std::string(ending);
 }
 

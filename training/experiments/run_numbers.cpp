@@ -16,7 +16,6 @@
 #include "training/experiments/probes.h"
 #include "training/measure/history.h"
 #include "training/measure/look.h"
-#include "training/measure/verdict.h"
 #include "training/session/analysis.h"
 #include "training/spec/codec.h"
 #include "training/spec/limits.h"
@@ -78,7 +77,7 @@ bool matches(std::string_view name, std::string_view pattern) {
 }  // namespace
 
 double Moment::at(std::string_view name) const {
-  const auto it = std::find(names.begin(), names.end(), name);
+  const auto it = std::ranges::find(names, name);
   return it == names.end() ? kUnknown : values[static_cast<size_t>(it - names.begin())];
 }
 
@@ -428,7 +427,7 @@ void Meter::after_step(const Run& run) {
   static const std::vector<int32_t> kept = ladder();
   const int32_t step = run.steps_done();
   if (step == RunNumbers::kGradientStep) take_gradients(run, numbers_);
-  if (asks(kLayers) && (step == run.spec().train.steps || std::binary_search(kept.begin(), kept.end(), step)))
+  if (asks(kLayers) && (step == run.spec().train.steps || std::ranges::binary_search(kept, step)))
     take_frame(run, step, numbers_.frames);
   if (asks(kLast)) take_last(run, places_, numbers_.last);
 }

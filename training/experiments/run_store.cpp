@@ -1,7 +1,5 @@
 #include "training/experiments/run_store.h"
 
-#include <utility>
-
 #include "engine/core/machine.h"
 #include "engine/cpu/backend_cpu.h"
 #include "training/experiments/probes.h"

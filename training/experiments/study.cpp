@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <exception>
@@ -15,13 +14,11 @@
 #include <set>
 #include <thread>
 #include <utility>
-#include <vector>
 
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
 #include "engine/core/machine.h"
 #include "training/data/task.h"
-#include "training/experiments/run_numbers.h"
 
 namespace normscope::experiments {
 namespace {
@@ -424,9 +421,8 @@ StudyResults Training::run(const OnProgress& on_progress) {
         {true, 0, static_cast<int64_t>(distinct_.size()), "", {}}, on_progress);
   const std::set<size_t> missing = this->missing();
   for (const size_t index : missing) results_.missing.push_back(run_at(index).spec);
-  results_.stored = static_cast<int32_t>(std::count_if(distinct_.begin(), distinct_.end(), [&](size_t index) {
-    return known_[index] && !missing.contains(index);
-  }));
+  results_.stored = static_cast<int32_t>(std::ranges::count_if(
+      distinct_, [&](size_t index) { return known_[index] && !missing.contains(index); }));
   Progress progress;
   for (const size_t index : missing) progress.total += run_at(index).spec.train.steps;
   std::set<size_t> left = options_.stored_only ? std::set<size_t>() : missing;
@@ -439,7 +435,7 @@ StudyResults Training::run(const OnProgress& on_progress) {
     for (const size_t index : part) progress.done += run_at(index).spec.train.steps;
     for (const size_t index : part) left.erase(index);
   }
-  results_.trained = static_cast<int32_t>(std::count(trained_.begin(), trained_.end(), true));
+  results_.trained = static_cast<int32_t>(std::ranges::count(trained_, true));
   if (results_.trained > 0) store_.trim();
   results_.complete = !stop_;
   for (size_t i = 0; i < keys_.size(); ++i)

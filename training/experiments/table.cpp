@@ -68,8 +68,7 @@ std::string to_text(const Table& table) {
   for (const Column& column : table.columns)
     if (is_shown(column)) alignment += column.kind == Kind::Number ? 'r' : 'l';
   std::vector<Words> rows{of_shown(table, [&](size_t i) { return table.columns[i].title; })};
-  if (std::all_of(rows[0].begin(), rows[0].end(), [](const std::string& title) { return title.empty(); }))
-    rows.clear();
+  if (std::ranges::all_of(rows[0], [](const std::string& text) { return text.empty(); })) rows.clear();
   for (const TableRow& row : table.rows)
     rows.push_back(is_heading(table, row) ? Words{row[0].text}
                                           : of_shown(table, [&](size_t i) { return row[i].text; }));

@@ -101,7 +101,7 @@ std::string shell_quoted(const std::string& text) {
     return std::isalnum(c) ||
            std::string_view("_-+=:./,@%").find(static_cast<char>(c)) != std::string_view::npos;
   };
-  if (!text.empty() && std::all_of(text.begin(), text.end(), plain)) return text;
+  if (!text.empty() && std::ranges::all_of(text, plain)) return text;
   std::string out = "'";
   for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return out + "'";
@@ -119,8 +119,8 @@ CommandArguments arguments_of(std::span<const ConfigRun> runs, bool standard, bo
     sets.push_back(differences(base.spec, runs[i]));
   }
   const auto in_all = [&](const Edit& set) {
-    return share && runs.size() > 1 && std::all_of(sets.begin(), sets.end(), [&](const auto& list) {
-             return std::find(list.begin(), list.end(), set) != list.end();
+    return share && runs.size() > 1 && std::ranges::all_of(sets, [&](const auto& list) {
+             return std::ranges::find(list, set) != list.end();
            });
   };
   if (!sets.empty())

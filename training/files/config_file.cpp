@@ -3,10 +3,8 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <iterator>
 #include <map>
 #include <optional>
-#include <string_view>
 #include <utility>
 
 #include "engine/core/error.h"
@@ -91,7 +89,7 @@ void collect(const Place& place, const toml::table& table, const std::string& pr
     const std::string name = prefix + "." + std::string(key.str());
     if (const toml::table* inner = node.as_table()) {
       // wiring.L01, and in an encoder-decoder wiring.enc with wiring.enc.L01.
-      const auto depth = std::count(name.begin(), name.end(), '.');
+      const auto depth = std::ranges::count(name, '.');
       const bool stack = name.starts_with("wiring.enc") || name.starts_with("wiring.dec");
       const bool group = is_wiring(name + ".") && (depth == 1 || (depth == 2 && stack));
       if (!group) place.refuse(key.source(), Message("[{}] {}", name, "unknown table"));
@@ -170,8 +168,7 @@ void assign(const Place& place, RunSpec& spec, const std::string& key, const Ass
 /// last.
 size_t rank(std::string_view key) {
   const std::vector<Field>& fields = spec_fields();
-  const auto at =
-      std::find_if(fields.begin(), fields.end(), [&](const Field& field) { return field.key == key; });
+  const auto at = std::ranges::find(fields, key, &Field::key);
   return static_cast<size_t>(at - fields.begin());
 }
 
@@ -238,8 +235,7 @@ ConfigRun build_run(const Place& place, char letter, const Assignments& shared, 
   for (const auto& [key, assignment] : own.values) all.insert_or_assign(key, assignment);
   std::vector<std::pair<size_t, const Assignments::value_type*>> order;
   for (const auto& entry : all) order.emplace_back(rank(entry.first), &entry);
-  std::stable_sort(order.begin(), order.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::ranges::stable_sort(order, [](const auto& a, const auto& b) { return a.first < b.first; });
 
   ConfigRun run;
   run.letter = letter;
@@ -259,8 +255,7 @@ ConfigRun build_run(const Place& place, char letter, const Assignments& shared, 
                            Message("{}: expected a list of at most {}", what_it_is(*own.edits), kMostEdits)));
     for (const toml::node& node : *list) run.edits.push_back(read_edit(place, node, run.spec));
   }
-  std::stable_sort(run.edits.begin(), run.edits.end(),
-                   [](const Edit& a, const Edit& b) { return a.step < b.step; });
+  std::ranges::stable_sort(run.edits, {}, &Edit::step);
   run.edits = portable_edits(run.spec, std::move(run.edits));
   return run;
 }

@@ -8,11 +8,9 @@
 #include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <string_view>
 
 #include "engine/core/error.h"
 #include "training/data/text_source.h"
-#include "training/files/config_file.h"
 #include "training/io/input_kinds.h"
 #include "training/io/safetensors.h"
 #include "training/io/toml.h"
@@ -80,7 +78,7 @@ bool is_config(const std::string& head, bool whole) {
   if (!whole) return false;  // no configuration is as long as that
   try {
     const toml::table table = parse_toml(head, "head");
-    return std::any_of(table.begin(), table.end(), [](const auto& entry) {
+    return std::ranges::any_of(table, [](const auto& entry) {
       return entry.second.is_table() && (entry.first == "run" || entry.first == "model" ||
                                          entry.first == "train" || entry.first == "data");
     });
@@ -167,8 +165,9 @@ FolderContent read_folder(const std::string& path) noexcept {
       content.entries.push_back({name, entry.is_directory(unreadable)});
       if (content.entries.size() == kMostEntries) break;
     }
-    std::sort(content.entries.begin(), content.entries.end(),
-              [](const auto& a, const auto& b) { return a.folder != b.folder ? a.folder : a.name < b.name; });
+    std::ranges::sort(content.entries, [](const auto& a, const auto& b) {
+      return a.folder != b.folder ? a.folder : a.name < b.name;
+    });
   } catch (const fs::filesystem_error& error) {
     content.error = error.code().message();
   } catch (const std::exception& error) {

@@ -31,7 +31,7 @@ constexpr int32_t kMostLayers = 256;  // as model.layers
 std::string line_of(Table& table, std::string_view key, size_t most, const std::string& absent) {
   const std::string text = table.text(key, absent);
   if (text.size() > most) table.refuse(key, Message("has {} bytes: expected at most {}", text.size(), most));
-  if (std::any_of(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }))
+  if (std::ranges::any_of(text, [](unsigned char c) { return c < 0x20 || c == 0x7f; }))
     table.refuse(key, "has more than one line: expected one");
   return text;
 }
@@ -165,7 +165,7 @@ std::vector<SingleSublayer> read_layers(Table& table) {
 /// Refuses what already means something else on a command line.
 void check_name(const Table& table, const std::string& name) {
   const std::vector<std::string> presets = preset_names();
-  const bool preset = std::find(presets.begin(), presets.end(), name) != presets.end();
+  const bool preset = std::ranges::find(presets, name) != presets.end();
   if (preset || name == "same" || name == "all" || name == to_string(Placement::Custom))
     table.refuse("name", Message("'{}' is taken by the program: expected another", name));
 }
@@ -302,7 +302,7 @@ std::string take_rules(StackWiring& stack, const StackContext& context) {
   std::string lines;
   for (const RuledNumber& number : kRuledNumbers)
     for (const PlacementRule& rule : placement_rules()) {
-      if (std::find(number.rules.begin(), number.rules.end(), rule.name) == number.rules.end()) continue;
+      if (std::ranges::find(number.rules, rule.name) == number.rules.end()) continue;
       if (!follows(stack, number, rule.number, context)) continue;
       lines += fmt::format("{} = {}\n", number.key, toml_string(rule.name));
       for (LayerWiring& layer : stack.layers)
@@ -317,7 +317,7 @@ Wiring usual(const StackWiring& stack, Part part) {
   std::ptrdiff_t most = 0;
   for (const LayerWiring& layer : stack.layers) {
     const auto alike = [&](const LayerWiring& other) { return other.*part == layer.*part; };
-    const auto count = std::count_if(stack.layers.begin(), stack.layers.end(), alike);
+    const auto count = std::ranges::count_if(stack.layers, alike);
     if (count <= most) continue;
     most = count;
     best = layer.*part;

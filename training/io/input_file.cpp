@@ -164,7 +164,7 @@ std::vector<std::string> files_in(const std::string& folder, size_t most, std::s
     at.increment(failure);  // a range-based for would throw here
   }
   error = failure ? failure.message() : "";
-  std::sort(paths.begin(), paths.end());
+  std::ranges::sort(paths);
   return paths;
 }
 

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -195,7 +194,7 @@ std::string InputValue::scalar(size_t most) const {
 
 size_t InputValue::choice(std::span<const std::string_view> words) const {
   if (json_->is_string()) {
-    const auto found = std::find(words.begin(), words.end(), json_->get_ref<const std::string&>());
+    const auto found = std::ranges::find(words, json_->get_ref<const std::string&>());
     if (found != words.end()) return static_cast<size_t>(found - words.begin());
   }
   refuse(Message("one of {}", fmt::join(words, ", ")));

@@ -27,8 +27,7 @@ inline std::string to_lines(const nlohmann::json& json, size_t indent = 0) {
   const auto whole = [](const nlohmann::json& one) {
     return one.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   };
-  if (std::none_of(json.begin(), json.end(), [](const auto& one) { return one.is_structured(); }))
-    return whole(json);
+  if (std::ranges::none_of(json, [](const auto& one) { return one.is_structured(); })) return whole(json);
   std::string text(json.is_object() ? "{" : "[");
   const char* between = "\n";
   for (auto one = json.begin(); one != json.end(); ++one, between = ",\n") {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdint>
 #include <cstring>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -142,7 +141,7 @@ struct SafetensorsFile::HeaderReader {
   // The size of the tensor; the data bound the dimensions, so nothing overflows.
   uint64_t bytes(const TensorShape& shape, TensorType type) const {
     uint64_t bytes = bytes_of(type);
-    if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return 0;
+    if (std::ranges::find(shape, 0) != shape.end()) return 0;
     for (int64_t dimension : shape) {
       const auto size = static_cast<uint64_t>(dimension);
       if (size > data_size / bytes)
@@ -268,7 +267,7 @@ void SafetensorsFile::read_header(const std::string& text, size_t data_size) {
     if (const auto stats = metadata_.find("stats"); stats != metadata_.end())
       stats->second = with_stream(std::move(stats->second));
   }
-  std::stable_sort(tensors_.begin(), tensors_.end(), [](const Tensor& a, const Tensor& b) {
+  std::ranges::stable_sort(tensors_, [](const Tensor& a, const Tensor& b) {
     return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
   });
   size_t end = 0;
@@ -404,8 +403,7 @@ void SafetensorsWriter::add_bytes(const std::string& name, const TensorShape& sh
     fail("safetensors", "tensor {}: shape {} does not match {} elements", name, shape_text(shape), count);
   }
   if (name == "__metadata__") fail("safetensors", "tensor {}: the name is reserved", name);
-  const bool taken =
-      std::any_of(tensors_.begin(), tensors_.end(), [&](const Tensor& t) { return t.name == name; });
+  const bool taken = std::ranges::any_of(tensors_, [&](const Tensor& t) { return t.name == name; });
   if (taken) fail("safetensors", "tensor {}: added twice", name);
   tensors_.push_back({name, type, shape, data, count * bytes_of(type)});
 }
@@ -433,8 +431,8 @@ void SafetensorsWriter::add(const std::string& name, const TensorShape& shape,
 std::vector<const SafetensorsWriter::Tensor*> SafetensorsWriter::in_file_order() const {
   std::vector<const Tensor*> order;
   for (const Tensor& tensor : tensors_) order.push_back(&tensor);
-  std::stable_sort(order.begin(), order.end(),
-                   [](const Tensor* a, const Tensor* b) { return bytes_of(a->type) > bytes_of(b->type); });
+  std::ranges::stable_sort(
+      order, [](const Tensor* a, const Tensor* b) { return bytes_of(a->type) > bytes_of(b->type); });
   return order;
 }
 

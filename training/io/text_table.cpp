@@ -8,8 +8,8 @@
 namespace normscope {
 
 size_t terminal_columns(std::string_view text) {
-  return static_cast<size_t>(std::count_if(
-      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+  return static_cast<size_t>(
+      std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
 
 std::string text_table(const std::vector<std::vector<std::string>>& rows, std::string_view alignment) {

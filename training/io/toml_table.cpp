@@ -151,7 +151,7 @@ size_t Table::choice(std::string_view key, const std::vector<std::string_view>& 
     return *absent;
   }
   const std::string word = text(key);
-  const auto it = std::find(words.begin(), words.end(), word);
+  const auto it = std::ranges::find(words, word);
   if (it == words.end()) refuse(key, Message("'{}' is not known: {}", word, expected(word, words)));
   return static_cast<size_t>(it - words.begin());
 }
@@ -187,7 +187,7 @@ std::vector<std::pair<std::string, Table>> Table::children(std::string_view key)
     out.emplace_back(std::string(name.str()), Table(*child.as_table(), file_, path));
   }
   // In the order of the file: toml++ sorts by name.
-  std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) {
+  std::ranges::stable_sort(out, [](const auto& a, const auto& b) {
     return a.second.table_->source().begin.line < b.second.table_->source().begin.line;
   });
   return out;
@@ -197,7 +197,7 @@ std::vector<std::pair<std::string, std::string>> Table::rest() {
   std::vector<std::pair<std::string, std::string>> out;
   for (const auto& [key, node] : *table_) {
     const std::string name(key.str());
-    if (std::find(known_.begin(), known_.end(), name) != known_.end()) continue;
+    if (std::ranges::find(known_, name) != known_.end()) continue;
     known_.push_back(name);
     if (const toml::table* inner = node.as_table())
       flatten(*inner, name + ".", out);
@@ -210,7 +210,7 @@ std::vector<std::pair<std::string, std::string>> Table::rest() {
 void Table::done() const {
   for (const auto& [key, node] : *table_) {
     const std::string name(key.str());
-    if (std::find(known_.begin(), known_.end(), name) == known_.end())
+    if (std::ranges::find(known_, name) == known_.end())
       refuse(name, Message("is not known here: expected {}", fmt::join(known_, ", ")));
   }
 }

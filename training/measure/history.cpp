@@ -201,7 +201,7 @@ void History::thin() {
 void History::append_validation(int32_t step, double loss) {
   const std::lock_guard lock(mutex_);
   auto& [steps, values] = validation_;
-  const auto at = std::lower_bound(steps.begin(), steps.end(), step);
+  const auto at = std::ranges::lower_bound(steps, step);
   const auto place = at - steps.begin();
   if (at == steps.end() || *at != step) {
     steps.insert(at, step);
@@ -236,7 +236,7 @@ void History::take_over(const History& from) {
 void History::truncate(int32_t step) {
   const std::lock_guard lock(mutex_);
   const auto cut = [step](const std::vector<int32_t>& steps) {
-    return static_cast<size_t>(std::upper_bound(steps.begin(), steps.end(), step) - steps.begin());
+    return static_cast<size_t>(std::ranges::upper_bound(steps, step) - steps.begin());
   };
   const size_t kept = cut(steps_), validations = cut(validation_.steps);
   steps_.resize(kept);
@@ -308,8 +308,7 @@ Series History::series(int32_t stat) const {
 
 bool History::frame(int32_t step, std::vector<float>& stats, int32_t& found_step) const {
   const std::lock_guard lock(mutex_);
-  const auto after = std::upper_bound(frames_.begin(), frames_.end(), step,
-                                      [](int32_t wanted, const Frame& frame) { return wanted < frame.step; });
+  const auto after = std::ranges::upper_bound(frames_, step, {}, &Frame::step);
   if (after == frames_.begin()) return false;
   stats = (after - 1)->stats;
   found_step = (after - 1)->step;
@@ -324,8 +323,7 @@ FrameBlock History::frames(int32_t last_step, size_t budget_bytes) const {
     std::vector<Frame> portion;
     {
       const std::lock_guard lock(mutex_);
-      auto at = std::upper_bound(frames_.begin(), frames_.end(), done,
-                                 [](int32_t wanted, const Frame& frame) { return wanted < frame.step; });
+      auto at = std::ranges::upper_bound(frames_, done, {}, &Frame::step);
       for (; at != frames_.end() && at->step <= last_step && portion.size() < kPortion; ++at)
         portion.push_back(*at);
     }
@@ -371,8 +369,7 @@ FrameBlock spread(const FrameBlock& block, std::span<const int32_t> places, size
 void History::restore_frames(const FrameBlock& block) {
   const size_t width = layout_.size(), count = block.steps.size();
   if (block.stats.size() != count * width || block.gone_values.size() != 2 * width * block.gone.size() ||
-      block.gone_steps.size() != block.gone_values.size() ||
-      !std::is_sorted(block.steps.begin(), block.steps.end()))
+      block.gone_steps.size() != block.gone_values.size() || !std::ranges::is_sorted(block.steps))
     fail("history", "{} frames hold {} numbers: expected {} each", count, block.stats.size(), width);
   const std::lock_guard lock(mutex_);
   if (!frames_.empty() && count > 0) fail("history", "there are frames already: expected none");

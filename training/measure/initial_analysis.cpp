@@ -107,7 +107,7 @@ GradientProfile gradient_profile(Store& store, const ModelConfig& config, const 
   const std::span<float> weights = program.floats("weights");
   const int32_t count = std::max(positions, 1);
   for (int32_t k = 0; k < count; ++k) {
-    std::fill(weights.begin(), weights.end(), positions > 0 ? 0.0f : 1.0f);
+    std::ranges::fill(weights, positions > 0 ? 0.0f : 1.0f);
     // The middle of each of `count` equal parts of the batch.
     if (positions > 0)
       weights[(static_cast<size_t>(k) * 2 + 1) * weights.size() / (2 * static_cast<size_t>(count))] = 1.0f;

@@ -88,7 +88,7 @@ double largest_singular_value(const std::vector<float>& j, std::vector<double> s
       square += image[row] * image[row];
     }
     value = std::sqrt(square / length);
-    std::fill(start.begin(), start.end(), 0.0);
+    std::ranges::fill(start, 0.0);
     for (size_t row = 0; row < n; ++row)
       for (size_t c = 0; c < n; ++c)
         start[c] += static_cast<double>(j[row * n + c]) * image[row] / std::sqrt(std::max(square, 1e-300));

@@ -4,13 +4,11 @@
 #include <memory>
 #include <mutex>
 #include <utility>
-#include <vector>
 
 #include "engine/core/error.h"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/ops/add/add.h"
 #include "engine/ops/elementwise.h"
-#include "engine/ops/layer_norm/layer_norm.h"
 #include "engine/ops/linear/linear.h"
 #include "engine/ops/softmax_xent/softmax_xent.h"
 #include "engine/tape/seal.h"

@@ -69,7 +69,7 @@ double token_cosine(const std::vector<float>& x, size_t rows, size_t width, size
   const int64_t n = static_cast<int64_t>(width);
   double total = 0;
   for (size_t first = 0; first < rows; first += tokens) {
-    std::fill(direction.begin(), direction.end(), 0.0f);
+    std::ranges::fill(direction, 0.0f);
     double unit = 0;
     for (size_t r = first; r < first + tokens; ++r) {
       const float* row = &x[r * width];
@@ -133,7 +133,7 @@ LiveMeasurements::LiveMeasurements(const Program& program, const ModelValues& mo
   make_room_for_heads(sequences);
   components_.resize(sublayers_.size() + 1);
   for (auto& component : components_) component.reserve(count * width_);
-  if (std::any_of(sublayers_.begin(), sublayers_.end(), [](const Sublayer& s) { return s.adds_bottom; })) {
+  if (std::ranges::any_of(sublayers_, &Sublayer::adds_bottom)) {
     layer_components_.resize(components_.size() + 1);
     for (auto& component : layer_components_) component.reserve(count * width_);
   }
@@ -179,8 +179,7 @@ void LiveMeasurements::describe(const ModelValues& model) {
     return data.nodes[static_cast<size_t>(data.values[static_cast<size_t>(v)].node)];
   };
   const auto input = [&](std::string_view name) {
-    const auto at = std::find_if(data.values.begin(), data.values.end(),
-                                 [&](const ValueInfo& v) { return v.name == name; });
+    const auto at = std::ranges::find(data.values, name, &ValueInfo::name);
     return at == data.values.end() ? kNone : static_cast<ValueId>(at - data.values.begin());
   };
   // A value that no norm stands before may be an input, which no node records.
@@ -430,7 +429,7 @@ const float* LiveMeasurements::element_factors(const Norm& norm) {
   } else {
     to_factors<float>(norm.kind, alpha, shift, factor_);
   }
-  std::fill(inverse_sigma_.begin(), inverse_sigma_.end(), 1.0f);
+  std::ranges::fill(inverse_sigma_, 1.0f);
   return factor_.data();
 }
 
@@ -475,7 +474,7 @@ void LiveMeasurements::number_tokens(size_t place, double* number) {
   }
   number[0] = number[1] = std::numeric_limits<double>::quiet_NaN();
   if (!finite) return;
-  const auto longest = static_cast<double>(*std::max_element(lengths_.begin(), lengths_.end()));
+  const auto longest = static_cast<double>(*std::ranges::max_element(lengths_));
   if (const double median = cpu::median(lengths_); median > 0) number[0] = longest / median;
   number[1] = cpu::median(own_shares_);
 }

@@ -31,7 +31,7 @@ UpdateMeasurements::UpdateMeasurements(const ProgramData& program)
   for (const int32_t parameter : program.parameter_order) {
     const ParameterInfo& info = store_->parameters()[static_cast<size_t>(parameter)];
     const std::string name = part_of(info.name);
-    auto group = std::find_if(groups_.begin(), groups_.end(), [&](const Group& g) { return g.name == name; });
+    auto group = std::ranges::find(groups_, name, &Group::name);
     if (group == groups_.end()) {
       group = groups_.insert(group, Group{.name = name});
       for (const char* number : {".spike_ratio", ".update_cosine"})

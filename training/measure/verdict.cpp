@@ -1,10 +1,7 @@
 #include "training/measure/verdict.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <charconv>
-#include <limits>
 
 namespace normscope {
 

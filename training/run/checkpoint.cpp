@@ -1,7 +1,5 @@
 #include "training/run/checkpoint.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <charconv>
 #include <map>
@@ -165,7 +163,7 @@ Plateau::State plateau_from(const SafetensorsFile& file) {
     const std::vector<double> numbers = file.doubles(name);
     if (numbers.size() != to.size())
       fail(where_of(file), "{} has {} numbers: expected {}", name, numbers.size(), to.size());
-    std::copy(numbers.begin(), numbers.end(), to.begin());
+    std::ranges::copy(numbers, to.begin());
   };
   read("plateau/window", state.window);
   read("plateau/blocks", state.blocks);

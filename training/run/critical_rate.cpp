@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "engine/model/record_model.h"
 #include "engine/tape/backend.h"

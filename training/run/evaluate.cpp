@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "engine/core/philox.h"
@@ -18,8 +17,7 @@ namespace {
 // The given symbols: all up to the first one whose successor is to be predicted.
 std::vector<int32_t> prompt_of(const Task& task, uint64_t seed, int32_t sequence) {
   const Batch batch = task.draw(seed, 1, Split::Validation, 1, sequence);
-  const auto first =
-      std::find_if(batch.targets.begin(), batch.targets.end(), [](int32_t target) { return target >= 0; });
+  const auto first = std::ranges::find_if(batch.targets, [](int32_t target) { return target >= 0; });
   const auto length = std::min<std::ptrdiff_t>(first - batch.targets.begin() + 1, batch.T);
   return {batch.tokens.begin(), batch.tokens.begin() + length};
 }
@@ -92,8 +90,7 @@ Validator::Validator(Store& store, const ModelConfig& model, const Task& task, u
     if (program == programs_.end())
       program = programs_.emplace(shape, evaluation_program(store, model, shape, left_out, &memories_)).first;
     drawn.program = &program->second;
-    drawn.targets = std::count_if(drawn.batch.targets.begin(), drawn.batch.targets.end(),
-                                  [](int32_t t) { return t >= 0; });
+    drawn.targets = std::ranges::count_if(drawn.batch.targets, [](int32_t t) { return t >= 0; });
   }
 }
 

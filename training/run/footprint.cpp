@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "engine/cpu/arena.h"
 #include "engine/cpu/kernel.h"
@@ -116,8 +117,7 @@ Footprint footprint_of(const ModelConfig& config, const BatchShape& shape, Backe
     if (p.hidden) need.matrices += 4 * p.shape.padded();
   }
   collect_tensors(tape, needs_gradient, need.largest);
-  std::stable_sort(need.largest.begin(), need.largest.end(),
-                   [](const TensorBytes& a, const TensorBytes& b) { return a.bytes > b.bytes; });
+  std::ranges::stable_sort(need.largest, std::greater<>(), &TensorBytes::bytes);
   need.largest.resize(std::min<size_t>(need.largest.size(), 10));
   BatchShape row = shape;
   row.rows = 1;      // for measuring beta^2: its values stay readable

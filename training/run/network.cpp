@@ -5,10 +5,8 @@
 #include <string_view>
 
 #include "engine/core/error.h"
-#include "engine/model/record_model.h"
 #include "engine/tape/seal.h"
 #include "training/io/safetensors.h"
-#include "training/measure/look.h"
 #include "training/run/evaluate.h"
 #include "training/run/keyframes.h"
 #include "training/run/model_formats.h"
@@ -43,7 +41,7 @@ void carry_moved(const Store& from, Store& to, const std::string& part, bool mom
     for (std::string_view slot : kSlots)
       if (const auto prefix = sublayer_of(info.name, fmt::format(".{}.{}", slot, part)); !prefix.empty())
         sublayer = prefix;
-    if (sublayer.empty() || std::find(done.begin(), done.end(), sublayer) != done.end()) continue;
+    if (sublayer.empty() || std::ranges::find(done, sublayer) != done.end()) continue;
     done.push_back(sublayer);
     std::vector<int32_t> vanished, fresh;
     for (std::string_view slot : kSlots) {
@@ -58,9 +56,9 @@ void carry_moved(const Store& from, Store& to, const std::string& part, bool mom
 }
 
 bool has_learned_skip(const Network& network, const ModelConfig& model) {
-  return std::any_of(
-      network.values.sublayers.begin(), network.values.sublayers.end(),
-      [&](const SublayerValues& s) { return wiring_of(model, s).skip.profile != Scale::Profile::None; });
+  return std::ranges::any_of(network.values.sublayers, [&](const SublayerValues& s) {
+    return wiring_of(model, s).skip.profile != Scale::Profile::None;
+  });
 }
 
 void profile(Network& network, const RunSpec& spec, const Task& task, int32_t step) {
@@ -168,11 +166,10 @@ std::vector<FiniteCheck> finite_checks(const ProgramData& program) {
   const auto note_parameter = [&](ValueId id) {
     if (id == kNone || program.values[static_cast<size_t>(id)].role != Role::Parameter) return;
     const int32_t parameter = program.values[static_cast<size_t>(id)].parameter;
-    const auto place = std::find(program.parameter_order.begin(), program.parameter_order.end(), parameter);
+    const auto place = std::ranges::find(program.parameter_order, parameter);
     if (place == program.parameter_order.end()) return;
     const int32_t index = static_cast<int32_t>(place - program.parameter_order.begin());
-    if (std::find(parameters.begin(), parameters.end(), index) == parameters.end())
-      parameters.push_back(index);
+    if (std::ranges::find(parameters, index) == parameters.end()) parameters.push_back(index);
   };
   for (const Instruction& instruction : program.instructions) {
     if (instruction.stat == program.loss_stat)

@@ -339,7 +339,7 @@ namespace {
 
 // Whether the keys ask for a new network.
 bool any_structural(const std::vector<Edit>& edits) {
-  return std::any_of(edits.begin(), edits.end(), [](const Edit& e) { return !is_live(e.key); });
+  return std::ranges::any_of(edits, [](const Edit& e) { return !is_live(e.key); });
 }
 
 // Writes "warm-up 200 → 99".
@@ -448,7 +448,7 @@ void Run::edit(const std::string& key, const std::string& value) {
 void Run::schedule_edits(std::vector<Edit> edits) {
   RunSpec trial = impl_->spec;
   edits = portable_edits(trial, std::move(edits));
-  std::stable_sort(edits.begin(), edits.end(), [](const Edit& a, const Edit& b) { return a.step < b.step; });
+  std::ranges::stable_sort(edits, {}, &Edit::step);
   for (size_t i = 0; i < edits.size(); ++i) {
     if (edits[i].step <= impl_->steps)
       fail("edit", "{} lies in the past: expected a step after {}", to_string(edits[i]), impl_->steps);
@@ -461,8 +461,7 @@ void Run::schedule_edits(std::vector<Edit> edits) {
   ++impl_->revision;
   auto& scheduled = impl_->scheduled;
   scheduled.insert(scheduled.end(), edits.begin(), edits.end());
-  std::stable_sort(scheduled.begin(), scheduled.end(),
-                   [](const Edit& a, const Edit& b) { return a.step < b.step; });
+  std::ranges::stable_sort(scheduled, {}, &Edit::step);
 }
 
 double Run::mean_loss(int32_t window) const {

@@ -3,10 +3,8 @@
 
 #include <algorithm>
 #include <numbers>
-#include <vector>
 
 #include "engine/core/error.h"
-#include "engine/model/transformer.h"
 #include "training/measure/look.h"
 #include "training/run/evaluate.h"
 #include "training/run/network.h"
@@ -39,7 +37,7 @@ void SegmentMemory::fill(Program& program, std::span<const LayerMemory> layers, 
     state_.lengths.assign(lengths.size(), 0);
     state_.states.assign(states, 0.0f);
   }
-  std::copy(state_.lengths.begin(), state_.lengths.end(), lengths.begin());
+  std::ranges::copy(state_.lengths, lengths.begin());
   auto from = state_.states.begin();
   for (const LayerMemory& layer : layers) {
     const std::span<float> to = program.floats(layer.name);
@@ -143,8 +141,7 @@ TextLoss text_loss(const Store& weights, const RunSpec& spec, const Task& task, 
     remembered.fill(program, layers, goes_on);
     program.replay({});
     remembered.take(program, layers);
-    const int64_t targets =
-        std::count_if(to.targets.begin(), to.targets.end(), [](int32_t t) { return t >= 0; });
+    const int64_t targets = std::ranges::count_if(to.targets, [](int32_t t) { return t >= 0; });
     sum += program.loss() * static_cast<double>(targets);
     result.targets += targets;
     result.batches = i;

@@ -131,7 +131,7 @@ std::vector<double> jacobians(const ReplayedRun& at, const Node& node) {
   const std::vector<float> x = at.look.read(node.in[0]);
   const double alpha = static_cast<double>(at.look.read(node.in[3])[0]);
   const double shift = has_shift(kind) ? static_cast<double>(at.look.read(node.in[4])[0]) : 0;
-  std::fill(norms.begin(), norms.end(), 0 * alpha);  // NaN, once the run has diverged, and it stays
+  std::ranges::fill(norms, 0 * alpha);  // NaN, once the run has diverged, and it stays
   const size_t width = x.size() / norms.size();
   for (size_t j = 0; j < x.size(); ++j) {
     double& steepest = norms[j / width];
@@ -159,7 +159,7 @@ Concentration concentration_of(std::vector<double> squares, double epsilon, doub
   for (double z : squares) c.mean += z / n;
   for (double z : squares) c.delta += (z > (1 + epsilon) * c.mean ? 1 : 0) / n;
   // The bound is the smallest that at most delta n of the squares exceed.
-  std::sort(squares.begin(), squares.end());
+  std::ranges::sort(squares);
   const auto beyond = static_cast<size_t>(std::floor(delta * n));
   const double bound = beyond >= squares.size() ? squares.front() : squares[squares.size() - 1 - beyond];
   c.epsilon = c.mean > 0 ? std::max(bound / c.mean - 1, 0.0) : 0.0;
@@ -289,7 +289,7 @@ std::vector<UpdateRatio> update_ratios(const Run& run) {
   for (size_t p = 0; p < data.parameter_order.size(); ++p) {
     const ParameterInfo& info = copy->store().parameters()[static_cast<size_t>(data.parameter_order[p])];
     const std::string name = layer_of(info);
-    auto at = std::find_if(all.begin(), all.end(), [&](const UpdateRatio& f) { return f.name == name; });
+    auto at = std::ranges::find(all, name, &UpdateRatio::name);
     if (at == all.end()) {
       at = all.insert(at, {name, info.layer});
       sizes.push_back(0);
@@ -384,7 +384,7 @@ void check_names(const ModelConfig& model, const std::vector<std::string>& names
   if (!names.empty()) require_branches(model);
   const std::vector<std::string> known = ablation_names(model);
   for (const std::string& name : names)
-    if (std::find(known.begin(), known.end(), name) == known.end()) {
+    if (std::ranges::find(known, name) == known.end()) {
       const Stack stack_layout = stacks_of(model).back();
       fail("ablation", "'{}' is no layer of this model: expected {} to {}, or a sub-layer such as {}.attn",
            name, known.front(), layer_name(stack_layout, stack_layout.layers), known.front());

@@ -14,8 +14,7 @@ bool of_one_setting(const Command& a, const Command& b) {
 }
 
 bool has_setting_of(const std::vector<Command>& commands, const Command& command) {
-  return std::any_of(commands.begin(), commands.end(),
-                     [&](const Command& one) { return of_one_setting(one, command); });
+  return std::ranges::any_of(commands, [&](const Command& one) { return of_one_setting(one, command); });
 }
 
 Answers::const_iterator from_ticket(const Answers& answers, Ticket ticket) {

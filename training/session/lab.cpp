@@ -1,7 +1,6 @@
 // Lab has the command queue, the trainer thread and the published views; LabTrainer is what the thread does.
 #include "training/session/lab.h"
 
-#include <algorithm>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -141,8 +140,8 @@ void Lab::Impl::answer(LabTrainer& trainer, const PostedCommand& posted) {
 
 void Lab::Impl::answer_all(LabTrainer& trainer, std::deque<PostedCommand>& taken) {
   if (taken.empty()) return;
-  const bool quiet = std::all_of(taken.begin(), taken.end(),
-                                 [](const PostedCommand& posted) { return is_quiet(posted.command); });
+  const bool quiet =
+      std::ranges::all_of(taken, [](const PostedCommand& posted) { return is_quiet(posted.command); });
   if (!quiet || trainer.message == step_refusal) trainer.message.clear();
   step_refusal.clear();
   for (const PostedCommand& posted : taken) {

@@ -255,8 +255,7 @@ void LabTrainer::start(session::ReplaceRuns command, session::Ticket ticket) {
   if (specs.size() > kMostRuns) fail("lab", "{} runs: expected 1 to {}", specs.size(), kMostRuns);
   constexpr std::string_view kLetters = "ABCD";
   if (letters.empty()) letters = kLetters.substr(0, specs.size());
-  const bool ascending =
-      std::adjacent_find(letters.begin(), letters.end(), std::greater_equal<>()) == letters.end();
+  const bool ascending = std::ranges::adjacent_find(letters, std::greater_equal<>()) == letters.end();
   if (letters.size() != specs.size() || !ascending || letters.find_first_not_of(kLetters) != letters.npos)
     fail("lab", "letters '{}' of {} runs: expected as many of A to D, ascending", letters, specs.size());
   const int32_t budget = specs.front().train.steps;

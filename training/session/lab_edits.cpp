@@ -137,12 +137,12 @@ void LabTrainer::set_spec(int32_t run, RunSpec spec, int32_t edits) {
       if (is_shared(edit.key)) want_edited(now_.entries(), edit.key, edit.value);
     return want(old, std::move(spec));
   }
-  if (std::all_of(changes.begin(), changes.end(), [](const Edit& edit) { return is_live(edit.key); })) {
+  if (std::ranges::all_of(changes, [](const Edit& edit) { return is_live(edit.key); })) {
     if (auto before = take_parked(spec, old.letter, edits)) return exchange(old, std::move(before));
     for (const Edit& edit : changes) old.run->edit(edit.key, edit.value);
     return;
   }
-  if (std::none_of(changes.begin(), changes.end(), [](const Edit& edit) { return is_shared(edit.key); }))
+  if (std::ranges::none_of(changes, [](const Edit& edit) { return is_shared(edit.key); }))
     return replace(old, std::move(spec), edits);
   std::vector<RunSpec> all = specs();
   for (RunSpec& other : all) {

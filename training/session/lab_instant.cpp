@@ -2,7 +2,6 @@
 // Until a run is there, its entry shows the run that it replaces.
 #include "training/session/lab_trainer.h"
 
-#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>

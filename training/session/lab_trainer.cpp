@@ -4,13 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
-#include <memory>
 #include <set>
-#include <tuple>
-#include <utility>
 
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
@@ -22,8 +18,6 @@
 #include "training/run/keyframes.h"
 #include "training/run/run_record.h"
 #include "training/session/played_step.h"
-#include "training/spec/backend_choice.h"
-#include "training/spec/limits.h"
 #include "training/spec/loss_window.h"
 #include "training/spec/spec_text.h"
 
@@ -185,13 +179,13 @@ LabEntry* LabTrainer::lagging() const {
 }
 
 bool LabTrainer::all_broken() const {
-  return std::all_of(now_.runs.begin(), now_.runs.end(), [](const auto& entry) { return entry->broken(); }) &&
+  return std::ranges::all_of(now_.runs, [](const auto& entry) { return entry->broken(); }) &&
          (!now_.fork || now_.fork->broken());
 }
 
 bool LabTrainer::wants_step() const {
   const auto all = now_.entries();
-  return now_.step < target_ && std::any_of(all.begin(), all.end(), [this](const LabEntry* entry) {
+  return now_.step < target_ && std::ranges::any_of(all, [this](const LabEntry* entry) {
            return !entry->broken() && now_.step < end_of(*entry);
          });
 }

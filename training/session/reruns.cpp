@@ -1,7 +1,5 @@
 #include "training/session/reruns.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <span>

@@ -8,8 +8,7 @@ std::shared_ptr<const RunRecord> RunCache::put(RunRecord run) {
   std::string key = run.key();
   auto made = std::make_shared<const RunRecord>(std::move(run));
   const std::lock_guard lock(mutex_);
-  const auto known =
-      std::find_if(runs_.begin(), runs_.end(), [&](const Entry& entry) { return entry.first == key; });
+  const auto known = std::ranges::find(runs_, key, &Entry::first);
   if (known != runs_.end()) {
     if (known->second->whole() || !made->whole()) return known->second;
     runs_.erase(known);
@@ -26,8 +25,7 @@ std::shared_ptr<const RunRecord> RunCache::put(RunRecord run) {
 
 std::shared_ptr<const RunRecord> RunCache::find(const std::string& key) const {
   const std::lock_guard lock(mutex_);
-  const auto known =
-      std::find_if(runs_.begin(), runs_.end(), [&](const Entry& entry) { return entry.first == key; });
+  const auto known = std::ranges::find(runs_, key, &Entry::first);
   return known == runs_.end() ? nullptr : known->second;
 }
 

@@ -6,8 +6,6 @@
 #include <string_view>
 #include <utility>
 
-#include "training/spec/limits.h"
-
 namespace normscope {
 namespace {
 

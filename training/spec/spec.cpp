@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <utility>
 
 #include "engine/core/error.h"
 #include "engine/model/residual.h"
@@ -134,7 +133,7 @@ std::string get_wiring(const RunSpec& spec, std::string_view key) {
     std::string value = place.norm   ? to_string(*place.norm)
                         : place.slot ? slot_text(*place.stack, *place.slot)
                                      : to_string(*place.sublayer);
-    if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(std::move(value));
+    if (std::ranges::find(values, value) == values.end()) values.push_back(std::move(value));
   }
   return fmt::format("{}", fmt::join(values, " | "));
 }

@@ -66,8 +66,8 @@ bool has_row(std::string_view name) {
 }
 
 const std::string* value_of(const NamedSettings& run, const std::string& key) {
-  const auto at = std::find_if(run.settings.begin(), run.settings.end(),
-                               [&](const auto& setting) { return setting.first == key; });
+  const auto at =
+      std::ranges::find_if(run.settings, [&](const auto& setting) { return setting.first == key; });
   return at == run.settings.end() ? nullptr : &at->second;
 }
 
@@ -91,8 +91,8 @@ void tell_apart(std::vector<std::string>& names, const std::vector<NamedSettings
       const std::string *a = value_of(runs[one], key), *b = value_of(runs[other], key);
       return told[one] == told[other] && a && b && *a != *b;
     };
-    const bool useful = std::any_of(alike.begin(), alike.end(), [&](size_t one) {
-      return std::any_of(alike.begin(), alike.end(), [&](size_t other) { return parts(one, other); });
+    const bool useful = std::ranges::any_of(alike, [&](size_t one) {
+      return std::ranges::any_of(alike, [&](size_t other) { return parts(one, other); });
     });
     for (size_t one : alike)
       if (const std::string* value = value_of(runs[one], key); useful && value)

@@ -4,12 +4,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <string>
 #include <type_traits>
-#include <utility>
-#include <vector>
 
-#include "engine/core/error.h"
 #include "engine/core/real_text.h"
 #include "training/io/nearest.h"
 #include "training/spec/limits.h"
@@ -147,7 +143,7 @@ bool fills_wiring(std::string_view key) {
 
 bool is_own_name(std::string_view value) {
   const std::vector<Placement> own = added_placements();
-  return std::any_of(own.begin(), own.end(), [&](Placement p) { return value == to_string(p); });
+  return std::ranges::any_of(own, [&](Placement p) { return value == to_string(p); });
 }
 
 /// Turns "wiring.enc.L03.attn" into "wiring.enc.L*.attn"; other keys stay.
@@ -164,8 +160,8 @@ void add_wiring(std::vector<Edit>& edits, const RunSpec& spec, int32_t step) {
     const std::string value = get_field(spec, all);
     const bool alike = value.find(kBetweenValues) == value.npos;
     const std::string& named = alike ? all : key;
-    const bool said = std::any_of(edits.begin(), edits.end(),
-                                  [&](const Edit& e) { return e.step == step && e.key == named; });
+    const bool said =
+        std::ranges::any_of(edits, [&](const Edit& e) { return e.step == step && e.key == named; });
     if (!said || !alike) edits.push_back({step, named, alike ? value : get_field(spec, key)});
   }
 }
@@ -190,7 +186,7 @@ std::string portable_value(const RunSpec& spec, std::string_view key) {
 
 std::vector<Edit> portable_edits(const RunSpec& from, std::vector<Edit> edits) {
   if (added_placements().empty()) return edits;
-  std::stable_sort(edits.begin(), edits.end(), [](const Edit& a, const Edit& b) { return a.step < b.step; });
+  std::ranges::stable_sort(edits, {}, &Edit::step);
   std::vector<Edit> out;
   RunSpec now = from;
   for (size_t i = 0; i < edits.size(); ++i) {

@@ -1,8 +1,6 @@
 // See unused_settings.h: one row for each field that some runs do not read.
 #include "training/spec/unused_settings.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "engine/model/residual.h"

@@ -62,7 +62,7 @@ double mean_ms(Stepper& stepper, double seconds) {
 }
 
 double median_of(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
+  std::ranges::sort(values);
   return values[values.size() / 2];
 }
 

@@ -35,8 +35,7 @@ std::vector<std::string> device_models() {
 
 nlohmann::json measure_on_device(Backend& backend, const std::string& model_name, double seconds, bool tf32,
                                  bool graph) {
-  const auto found =
-      std::find_if(models().begin(), models().end(), [&](const Model& m) { return m.name == model_name; });
+  const auto found = std::ranges::find(models(), model_name, &Model::name);
   if (found == models().end())
     fail("bench", "there is no model {} on a device: expected {}", model_name,
          fmt::join(device_models(), ", "));
@@ -65,7 +64,7 @@ nlohmann::json measure_on_device(Backend& backend, const std::string& model_name
     times.push_back(std::chrono::duration<double>(Clock::now() - t).count());
   }
   backend.wait();
-  std::sort(times.begin(), times.end());
+  std::ranges::sort(times);
   const double median = times[times.size() / 2];
   return {{"framework", "normscope CUDA"},
           {"mode", graph ? "graph" : "no graph"},

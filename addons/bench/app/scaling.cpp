@@ -65,12 +65,12 @@ double dealt_out(const std::vector<double>& chunks, size_t threads) {
     end[t] = (t + 1) * chunks.size() / threads;
   }
   for (size_t taken = 0; taken < chunks.size(); ++taken) {
-    const auto free = static_cast<size_t>(std::min_element(busy.begin(), busy.end()) - busy.begin());
+    const auto free = static_cast<size_t>(std::ranges::min_element(busy) - busy.begin());
     size_t share = free;
     while (next[share] == end[share]) share = (share + 1) % threads;
     busy[free] += chunks[next[share]++];
   }
-  return *std::max_element(busy.begin(), busy.end());
+  return *std::ranges::max_element(busy);
 }
 
 /// The seconds of a step. `stage_cost` is the pool's for a stage on two threads; every further

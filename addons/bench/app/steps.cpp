@@ -31,7 +31,7 @@ bool same_bits(const Model& m, int threads) {
     one.step();
     const auto a = all.program->stats(), b = one.program->stats();
     if (std::memcmp(a.data(), b.data(), a.size_bytes()) != 0) return false;
-    if (!std::all_of(a.begin(), a.end(), [](double x) { return std::isfinite(x); })) return false;
+    if (!std::ranges::all_of(a, [](double x) { return std::isfinite(x); })) return false;
   }
   return true;
 }
@@ -139,8 +139,7 @@ void add_ops(const char* label, Stepper& stepper, const Settings& settings, cons
 std::vector<OpKind> update_ops() {
   std::vector<OpKind> ops;
   for (const Optimizer optimizer : kOptimizers)
-    if (std::find(ops.begin(), ops.end(), update_op(optimizer)) == ops.end())
-      ops.push_back(update_op(optimizer));
+    if (std::ranges::find(ops, update_op(optimizer)) == ops.end()) ops.push_back(update_op(optimizer));
   return ops;
 }
 

@@ -41,7 +41,7 @@ std::string bench_turns(const Settings& settings, std::istream& names,
   const std::vector<std::string> known = model_names();
   Ready ready(settings);
   for (std::string name; std::getline(names, name);) {
-    if (name != kSgemmTurn && std::find(known.begin(), known.end(), name) == known.end()) return name;
+    if (name != kSgemmTurn && std::ranges::find(known, name) == known.end()) return name;
     answer(ready.measure(name));
   }
   return {};

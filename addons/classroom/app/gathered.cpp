@@ -7,7 +7,6 @@
 #include "app/course/exercises.h"
 #include "app/lesson-player/verdict.h"
 #include "app/plot/plot.h"
-#include "engine/core/error.h"
 
 namespace normscope::lessons {
 namespace {
@@ -15,7 +14,7 @@ namespace {
 /// Knows the words of a score in every language.
 bool was_right(const std::string& score) {
   const std::vector<std::string> others = words::languages();
-  return is_right(score) || std::any_of(others.begin(), others.end(), [&](const std::string& name) {
+  return is_right(score) || std::ranges::any_of(others, [&](const std::string& name) {
            return is_right(score, words::language(name));
          });
 }
@@ -32,8 +31,7 @@ void count(GatheredLesson& sheet, const course::Lesson& lesson, LessonProgress p
   const JudgedPrediction& told = second ? p.first : p;
   sheet.right += was_right(told.score);
   const std::string& said = told.said;
-  const auto known =
-      std::find_if(sheet.said.begin(), sheet.said.end(), [&](const auto& one) { return one.first == said; });
+  const auto known = std::ranges::find_if(sheet.said, [&](const auto& one) { return one.first == said; });
   if (known == sheet.said.end())
     sheet.said.emplace_back(said, 1);
   else
@@ -70,8 +68,7 @@ std::vector<GatheredLesson> gather(const course::Course& course,
     sheet.title = lesson.title;
     for (const CourseProgress& student : students)
       if (const auto at = student.find(lesson.id); at != student.end()) count(sheet, lesson, at->second);
-    std::stable_sort(sheet.said.begin(), sheet.said.end(),
-                     [](const auto& a, const auto& b) { return a.second > b.second; });
+    std::ranges::stable_sort(sheet.said, [](const auto& a, const auto& b) { return a.second > b.second; });
     if (sheet.predicted + sheet.skipped + sheet.sentences > 0) sheets.push_back(std::move(sheet));
   }
   return sheets;

@@ -8,10 +8,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
-#include <map>
 #include <numeric>
-#include <optional>
-#include <utility>
 
 #include "addons/compare/app/tracks.h"
 #include "addons/compare/app/words.h"
@@ -37,7 +34,7 @@ std::optional<std::string> seeds_text(const Recording& run) {
     if (one.origin.seed == 0) return {};
     seeds.push_back(one.origin.seed);
   }
-  std::sort(seeds.begin(), seeds.end());
+  std::ranges::sort(seeds);
   if (seeds.size() > 2 && seeds.back() - seeds.front() + 1 == seeds.size())
     return fmt::format("{}–{}", seeds.front(), seeds.back());
   return fmt::format("{}", fmt::join(seeds, ", "));
@@ -57,7 +54,7 @@ Setting data_setting(const Comparison& all) {
     const auto is_other = [&](const Recording& other) {
       return to_words(other.data) == own && data_of(run, other) == SameData::Other;
     };
-    if (!run.data.hash.empty() && std::any_of(all.runs.begin(), all.runs.end(), is_other))
+    if (!run.data.hash.empty() && std::ranges::any_of(all.runs, is_other))
       text += fmt::format(" ({})", run.data.hash.substr(0, 8));
     data.values.push_back(run.data.unknown() ? std::optional<std::string>{} : text);
   }
@@ -141,8 +138,8 @@ void check(const std::vector<Recording>& runs, const Choice& choice) {
   if (runs.size() < kLeast || runs.size() > kMost)
     fail("compare", "{} runs: expected {} to {}", runs.size(), kLeast, kMost);
   for (const Recording& run : runs)
-    if (run.seeds.empty() || !std::all_of(run.seeds.begin(), run.seeds.end(),
-                                          [](const SeedRecord& seed) { return seed.history != nullptr; }))
+    if (run.seeds.empty() ||
+        !std::ranges::all_of(run.seeds, [](const SeedRecord& seed) { return seed.history != nullptr; }))
       fail("compare", "{} has no history: expected one a seed", run.name);
   if (choice.baseline < 0 || static_cast<size_t>(choice.baseline) >= runs.size())
     fail("compare", "baseline {}: expected 1 to {}", choice.baseline + 1, runs.size());
@@ -176,7 +173,7 @@ void set_metric(Choice& choice, std::string_view text) {
   if (!found->of_matrix) fail("compare", "metric '{}' is of no matrix: expected {}", text, name);
   std::vector<std::string_view> paths;
   for (const view::Matrix& matrix : view::kMatrices) paths.push_back(matrix.path);
-  const auto at = std::find(paths.begin(), paths.end(), path);
+  const auto at = std::ranges::find(paths, path);
   if (at == paths.end()) fail("compare", "matrix '{}' is unknown: {}", path, expected(path, paths));
   choice.matrix = static_cast<int32_t>(at - paths.begin());
 }
@@ -226,17 +223,16 @@ std::vector<Setting> settings_of(const Comparison& all, int32_t& shared) {
   shared = 0;
   Setting own{"own", tr("own settings"), {}};
   std::erase_if(settings, [&](const Setting& setting) {
-    const bool all_said = std::all_of(setting.values.begin(), setting.values.end(),
-                                      [](const auto& value) { return value.has_value(); });
+    const bool all_said =
+        std::ranges::all_of(setting.values, [](const auto& value) { return value.has_value(); });
     const bool ours = places.contains(setting.key);
     shared += all_said && !setting.differs() && ours;
     if (!setting.differs() && !all_said && ours && is_foreign(setting.key)) add_own(own, setting);
     return !setting.differs();
   });
   if (!own.values.empty()) settings.insert(settings.begin(), own);
-  const bool one_data = std::all_of(all.runs.begin(), all.runs.end(), [&](const Recording& run) {
-    return data_of(run, base) == SameData::Same;
-  });
+  const bool one_data = std::ranges::all_of(
+      all.runs, [&](const Recording& run) { return data_of(run, base) == SameData::Same; });
   if (one_data) return settings;
   std::erase_if(settings, [](const Setting& setting) { return setting.key == "data.name"; });
   settings.insert(settings.begin(), data_setting(all));
@@ -252,8 +248,7 @@ Comparison compare(std::vector<Recording> runs, const Choice& choice) {
   all.choice = choice;
   const Recording& base = all.runs[all.baseline()];
   all.level_unit = unit_of(all.runs, base);
-  if (std::none_of(all.runs.begin(), all.runs.end(),
-                   [&](const Recording& run) { return reads_other(run, base); }))
+  if (std::ranges::none_of(all.runs, [&](const Recording& run) { return reads_other(run, base); }))
     all.unit = all.level_unit;
   const Ruler ruler = ruler_of(all.runs, choice);
   all.settings = settings_of(all, all.shared);
@@ -296,8 +291,8 @@ std::string settings_sentence(const Comparison& all) {
   std::vector<std::string> silent;
   for (size_t run = 0; run < all.runs.size(); ++run)
     if (all.runs[run].settings.empty()) silent.push_back(fmt::format("{}", all.letter(run)));
-  const auto count = std::count_if(all.settings.begin(), all.settings.end(),
-                                   [](const Setting& setting) { return setting.differs(); });
+  const auto count =
+      std::ranges::count_if(all.settings, [](const Setting& setting) { return setting.differs(); });
   std::string text = count == 0 ? tr("No setting differs")
                                 : tr("{count} setting differs | {count} settings differ", {{"count", count}});
   if (all.shared > 0) text += tr("; {shared} are shared", {{"shared", all.shared}});
@@ -327,14 +322,14 @@ std::string loss_sentence(const Comparison& all) {
     stuck.push_back(fmt::format("{}", all.letter(row.run)));
     ends.push_back(row.last_step);
   }
-  std::sort(left.begin(), left.end());
+  std::ranges::sort(left);
   std::string text;
   if (!stuck.empty())
     text = tr("{runs} has not left {line} by step {step}. | {runs} have not left {line} by step {step}.",
               {{"count", stuck.size()},
                {"runs", in_words(stuck, tr("and"))},
                {"line", line},
-               {"step", *std::min_element(ends.begin(), ends.end())}}) +
+               {"step", *std::ranges::min_element(ends)}}) +
            (left.empty() ? "" : " ");
   for (size_t i = 0; i < left.size(); ++i)
     text += tr(i > 0           ? ", {run} at {step}"
@@ -385,7 +380,7 @@ namespace {
 /// Adds the placement to the settings, and takes out the seed.
 void complete_settings(Recording& run) {
   const auto is = [](const char* key) { return [key](const auto& setting) { return setting.first == key; }; };
-  if (!run.placement.empty() && std::none_of(run.settings.begin(), run.settings.end(), is("model.placement")))
+  if (!run.placement.empty() && std::ranges::none_of(run.settings, is("model.placement")))
     run.settings.emplace_back("model.placement", run.placement);
   std::erase_if(run.settings, is("run.seed"));
 }
@@ -394,7 +389,7 @@ bool is_seed_of(const Recording& run, const Recording& known) {
   const uint64_t seed = run.seeds.front().origin.seed;
   return run.path == known.path && run.log_letter == known.log_letter && run.name == known.name &&
          run.edits == known.edits && run.settings == known.settings && seed != 0 &&
-         std::none_of(known.seeds.begin(), known.seeds.end(), [&](const SeedRecord& other) {
+         std::ranges::none_of(known.seeds, [&](const SeedRecord& other) {
            return other.origin.seed == seed || other.origin.seed == 0;
          });
 }
@@ -557,7 +552,7 @@ std::string verdict_text(const std::vector<Verdict>& verdicts) {
 double median(std::vector<double> values) {
   std::erase_if(values, [](double value) { return !std::isfinite(value); });
   if (values.empty()) return kUnknown;
-  std::sort(values.begin(), values.end());
+  std::ranges::sort(values);
   return values[(values.size() - 1) / 2];
 }
 
@@ -643,13 +638,12 @@ std::vector<EndRow> rows_of(const Comparison& all, const Ruler& ruler) {
   std::vector<EndRow> rows;
   for (size_t run = 0; run < all.runs.size(); ++run) rows.push_back(make_row(all, ruler, run));
   // Where one run went further, its own end does not compare with the others: all are held against the baseline.
-  const bool early = std::any_of(all.differences.begin(), all.differences.end(),
-                                 [](const Difference& d) { return d.early; });
+  const bool early = std::ranges::any_of(all.differences, &Difference::early);
   const auto height = [&](const EndRow& row) {
     if (!early || !std::isfinite(row.loss)) return row.loss;
     return row.run == all.baseline() ? 0 : all.differences[row.run].end;
   };
-  std::stable_sort(rows.begin(), rows.end(), [&](const EndRow& a, const EndRow& b) {
+  std::ranges::stable_sort(rows, [&](const EndRow& a, const EndRow& b) {
     return std::isfinite(height(a)) && (!std::isfinite(height(b)) || height(a) < height(b));
   });
   return rows;

@@ -7,9 +7,7 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "addons/compare/app/tracks.h"
 #include "addons/compare/app/words.h"
@@ -28,7 +26,7 @@ namespace {
 /// The first step if the place is within kLoupeSteps of it, else the step before the place.
 size_t first_column(const Track& track, const FirstPlace& place) {
   if (!place.parts) return 0;
-  const auto at = std::lower_bound(track.steps.begin(), track.steps.end(), place.step);
+  const auto at = std::ranges::lower_bound(track.steps, place.step);
   const auto index = static_cast<size_t>(at - track.steps.begin());
   return index < kLoupeSteps ? 0 : index - 1;
 }
@@ -79,8 +77,8 @@ Loupe loupe_of(const Comparison& all, size_t run) {
   std::vector<Row> rows = rows_in(all, ruler, run, *pair, fmt::format("{}L{:02}.", prefix, layer));
   if (rows.empty()) return loupe;
   // A thinned history keeps the extremes of each stat at different steps, so one track decides which steps are shown.
-  const auto of_place = std::find_if(rows.begin(), rows.end(),
-                                     [&](const Row& row) { return place.parts && row.stat == place.stat; });
+  const auto of_place =
+      std::ranges::find_if(rows, [&](const Row& row) { return place.parts && row.stat == place.stat; });
   const Track& shown = of_place == rows.end() ? rows.front().track : of_place->track;
   const size_t begin = first_column(shown, place);
   const size_t end = std::min(begin + kLoupeSteps, shown.steps.size());
@@ -307,8 +305,8 @@ plot::PlotSpec loss_plot(const Comparison& all) {
   if (std::isfinite(all.unigram)) {
     plot::RefLine entropy;
     entropy.value = all.unigram;
-    const bool one = std::none_of(all.differences.begin(), all.differences.end(),
-                                  [](const Difference& d) { return d.data == SameData::Other; });
+    const bool one =
+        std::ranges::none_of(all.differences, [](const Difference& d) { return d.data == SameData::Other; });
     entropy.label = tr(one ? "{frequencies} {loss}" : "{frequencies} of {run} {loss}",
                        {{"frequencies", words::spoken(frequencies_of(all.level_unit))},
                         {"run", all.letter(all.baseline())},
@@ -421,7 +419,7 @@ plot::PlotSpec end_plot(const Comparison& all) {
     std::vector<double> ends = scaled(all.differences[row.run].at_end, true);
     if (ends.empty() && row.run == all.baseline()) ends.push_back(0);
     std::erase_if(ends, [](double end) { return !std::isfinite(end); });
-    std::sort(ends.begin(), ends.end());
+    std::ranges::sort(ends);
     if (ends.empty()) continue;
     range.add(ends);
     plot::Series marks = line_of(all, row.run);

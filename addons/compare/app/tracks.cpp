@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "addons/compare/app/words.h"
 #include "app/ui/widgets.h"
@@ -57,7 +56,7 @@ Track Ruler::track(const Series& series, double per_step) const {
 }
 
 std::optional<double> Ruler::find(const Track& track, double x) const {
-  const auto at = std::lower_bound(track.x.begin(), track.x.end(), x);
+  const auto at = std::ranges::lower_bound(track.x, x);
   if (at == track.x.end()) return {};
   size_t i = static_cast<size_t>(at - track.x.begin());
   if (*at == x) return track.y[i];
@@ -125,7 +124,7 @@ Spread spread_of(std::span<const Track> tracks) {
     double sum = 0, low = first.y[i], high = first.y[i];
     bool all = true;
     for (const Track& track : tracks) {
-      const auto at = std::lower_bound(track.steps.begin(), track.steps.end(), first.steps[i]);
+      const auto at = std::ranges::lower_bound(track.steps, first.steps[i]);
       all = at != track.steps.end() && *at == first.steps[i];
       if (!all) break;
       const double value = track.y[static_cast<size_t>(at - track.steps.begin())];
@@ -322,7 +321,7 @@ void judge(Difference& d, const std::vector<Track>& tracks, const std::vector<Tr
   d.end = sum / static_cast<double>(d.at_end.size());
   if (!std::isfinite(d.end)) return;
   d.agree = static_cast<int32_t>(
-      std::count_if(d.at_end.begin(), d.at_end.end(), [&](double end) { return (end < 0) == (d.end < 0); }));
+      std::ranges::count_if(d.at_end, [&](double end) { return (end < 0) == (d.end < 0); }));
   d.luck = Luck::OneSeed;
   if (own.size() < 2) return;
   d.band_low = INFINITY;
@@ -456,11 +455,11 @@ std::vector<Tensor> tensors_of(const History& one, const History& other) {
   std::vector<std::string> known;
   for (const StatInfo& stat : other.layout())
     if (stat.name.ends_with(kNorm)) known.push_back(stat.name);
-  std::sort(known.begin(), known.end());
+  std::ranges::sort(known);
   std::vector<Tensor> tensors;
   for (const StatInfo& stat : one.layout()) {
     const std::optional<StatPlace> place = place_of_stat(stat.name);
-    if (!place || !std::binary_search(known.begin(), known.end(), stat.name)) continue;
+    if (!place || !std::ranges::binary_search(known, stat.name)) continue;
     for (const view::Matrix& matrix : view::kMatrices)
       if (place->rest == matrix.path + std::string(kNorm))
         tensors.push_back({stat.name, stack_word(place->stack), matrix.label, place->layer});
@@ -578,8 +577,7 @@ RatioMap map_of(const Comparison& all, const Ruler& ruler, size_t run) {
   }
   map.layers = layers;
   for (const auto& row : rows) map.cells.insert(map.cells.end(), row.begin(), row.end());
-  if (std::any_of(map.cells.begin(), map.cells.end(), [](float cell) { return std::isfinite(cell); }))
-    return map;
+  if (std::ranges::any_of(map.cells, [](float cell) { return std::isfinite(cell); })) return map;
   const auto has = [&](const History& history) {
     const panels::StatNames names =
         panels::stat_names(all.choice.metric, all.choice.matrix, 1, stack_of(history));
@@ -600,7 +598,7 @@ FirstPlace place_of(const Comparison& all, const Ruler& ruler, size_t run) {
   const Opponents::Pair* pair = shown_pair(all, found, run);
   place.against = found.against;
   const auto measures = [](const History& history) {
-    return std::any_of(history.layout().begin(), history.layout().end(), [](const StatInfo& stat) {
+    return std::ranges::any_of(history.layout(), [](const StatInfo& stat) {
       return stat.name.ends_with(kNorm) && place_of_stat(stat.name);
     });
   };

@@ -4,9 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "addons/compare/app/tracks.h"
 #include "addons/recorded/training/log_reader.h"
@@ -66,9 +63,8 @@ std::string metric_words(const Choice& choice) {
 }
 
 size_t measuring_seeds(const Recording& run) {
-  return static_cast<size_t>(std::count_if(run.seeds.begin(), run.seeds.end(), [](const SeedRecord& seed) {
-    return !seed.history->layout().empty();
-  }));
+  return static_cast<size_t>(std::ranges::count_if(
+      run.seeds, [](const SeedRecord& seed) { return !seed.history->layout().empty(); }));
 }
 
 std::string seeds_of_baseline(const Comparison& all) {
@@ -181,7 +177,7 @@ std::vector<std::vector<std::string>> settings_table(const Comparison& all, cons
 }
 
 bool was_replaced(const Recording& run) {
-  return std::find(run.missing.begin(), run.missing.end(), records::kReplaced) != run.missing.end();
+  return std::ranges::find(run.missing, records::kReplaced) != run.missing.end();
 }
 
 std::string unread_sentence(const Comparison& all) {
@@ -207,13 +203,13 @@ std::vector<std::string> together(const Comparison& all,
   std::vector<std::pair<std::string, std::vector<std::string>>> parts;
   for (const auto& [run, text] : by_run) {
     if (text.empty()) continue;
-    auto at = std::find_if(parts.begin(), parts.end(), [&](const auto& part) { return part.first == text; });
+    auto at = std::ranges::find_if(parts, [&](const auto& part) { return part.first == text; });
     if (at == parts.end()) at = parts.insert(at, {text, {}});
     at->second.emplace_back(1, all.letter(run));
   }
   std::vector<std::string> sentences;
   for (auto& [text, letters] : parts) {
-    std::sort(letters.begin(), letters.end());
+    std::ranges::sort(letters);
     sentences.push_back(fmt::format("{}: {}", in_words(letters, tr("and")), text));
   }
   return sentences;

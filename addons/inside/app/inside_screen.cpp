@@ -52,7 +52,7 @@ void InsideScreen::take(const LabView& view, double now) {
 
 bool InsideScreen::busy() const {
   return waiting_ || due_ ||
-         std::any_of(sides_.begin(), sides_.end(), [](const Side& s) { return s.run->inquiry_parts > 0; });
+         std::ranges::any_of(sides_, [](const Side& s) { return s.run->inquiry_parts > 0; });
 }
 
 void InsideScreen::find_sides(const LabView& view, double now) {
@@ -109,7 +109,7 @@ void InsideScreen::toggle(char letter, const LabView& view, double now) {
     if (letters_.size() == kMostSides) letters_.erase(0, 1);
     letters_ += letter;
   }
-  std::sort(letters_.begin(), letters_.end());
+  std::ranges::sort(letters_);
   find_sides(view, now);
 }
 
@@ -248,7 +248,7 @@ Desk InsideScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool cloc
   const Rect bar = rest.take_bottom(size == Size::Compact ? 50.f : 76.f);
   rest = rest.inset(space::margin, space::gap);
   draw_head(ui, rest.take_top(std::min(head_height(ui, rest.w), rest.h), space::gap), view);
-  const bool seen = std::any_of(sides_.begin(), sides_.end(), [](const Side& s) { return s.inside; });
+  const bool seen = std::ranges::any_of(sides_, &Side::inside);
   if (!seen) {
     draw_nothing(ui, rest, view);
   } else {

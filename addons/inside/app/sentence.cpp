@@ -12,7 +12,7 @@ std::string sentence_of(const RunInside& inside) {
   const Inside& found = inside.found;
   std::string text;
   const auto less = [](float a, float b) { return !std::isfinite(a) || (std::isfinite(b) && a < b); };
-  const auto worst = std::max_element(found.token_loss.begin(), found.token_loss.end(), less);
+  const auto worst = std::ranges::max_element(found.token_loss, less);
   // A decoder's loss stands at the token before the one that it foresaw.
   const bool ahead = !found.targets.empty() && found.targets != found.tokens;
   const auto token = static_cast<size_t>(worst - found.token_loss.begin()) + (ahead ? 1 : 0);
@@ -20,9 +20,8 @@ std::string sentence_of(const RunInside& inside) {
     text = tr("The model foresaw “{token}” worst: {loss} nats.",
               {{"token", word_of(inside, found.tokens[token])},
                {"loss", ui::number(static_cast<double>(*worst), 3)}});
-  const auto turned =
-      std::min_element(found.sublayers.begin(), found.sublayers.end(),
-                       [](const auto& a, const auto& b) { return a.layer_cosine < b.layer_cosine; });
+  const auto turned = std::ranges::min_element(
+      found.sublayers, [](const auto& a, const auto& b) { return a.layer_cosine < b.layer_cosine; });
   if (turned != found.sublayers.end() && std::isfinite(turned->layer_cosine))
     text += (text.empty() ? "" : " ") + tr("{row} turned its stream most.", {{"row", turned->name}});
   return text;

@@ -1,7 +1,6 @@
 #include "addons/inside/training/run_inside.h"
 
 #include <algorithm>
-#include <vector>
 
 #include "addons/published/training/token_task.h"
 #include "engine/core/error.h"

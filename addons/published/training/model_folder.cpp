@@ -1,8 +1,6 @@
 // See model_folder.h.
 #include "addons/published/training/model_folder.h"
 
-#include <fmt/format.h>
-
 #include <cstdlib>
 #include <filesystem>
 

@@ -1,7 +1,5 @@
 // The functions that files of addons/published/families may ask for, and how a config.json becomes a
 // specification.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <utility>

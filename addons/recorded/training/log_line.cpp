@@ -288,8 +288,8 @@ Pairs settings_of(const InputValue& line, std::string_view key, std::string_view
   const size_t begin = text.find(fmt::format("\"{}\"", key));
   std::map<std::string, size_t> places;
   for (const auto& [name, value] : pairs) places[name] = text.find(fmt::format("\"{}\"", name), begin);
-  std::stable_sort(pairs.begin(), pairs.end(),
-                   [&](const auto& a, const auto& b) { return places[a.first] < places[b.first]; });
+  std::ranges::stable_sort(pairs,
+                           [&](const auto& a, const auto& b) { return places[a.first] < places[b.first]; });
   return pairs;
 }
 
@@ -305,8 +305,7 @@ DataIdentity data_of(const InputValue& line) {
   if (const auto symbols = said->find("symbols"); symbols && !symbols->is_null())
     data.symbols = symbols->whole(0, kMostSymbols);
   const auto is_digit = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
-  if (!data.hash.empty() &&
-      (data.hash.size() != 16 || !std::all_of(data.hash.begin(), data.hash.end(), is_digit)))
+  if (!data.hash.empty() && (data.hash.size() != 16 || !std::ranges::all_of(data.hash, is_digit)))
     said->at("hash").refuse("16 hexadecimal digits");
   return data;
 }

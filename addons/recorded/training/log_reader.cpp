@@ -1,21 +1,16 @@
 // See log_reader.h.
 #include "addons/recorded/training/log_reader.h"
 
-#include <fmt/format.h>
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <filesystem>
 #include <mutex>
 #include <optional>
-#include <string_view>
 #include <thread>
-#include <utility>
 
-#include "addons/recorded/training/tensor_names.h"
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
 #include "training/files/file_kind.h"
@@ -127,7 +122,7 @@ RunBuilder& LogReader::run_of(std::string_view run, uint64_t seed) {
   if (run.empty()) run = header_.label.run;
   const auto is_it = [&](const auto& b) { return b->label().seed == seed && b->label().run == run; };
   if (newest_ && newest_->label().seed == seed && newest_->label().run == run) return *newest_;
-  const auto found = std::find_if(runs_.begin(), runs_.end(), is_it);
+  const auto found = std::ranges::find_if(runs_, is_it);
   if (found != runs_.end()) return *(newest_ = found->get());
   if (runs_.size() >= kMostRuns) throw Error("begins one run more than {}", kMostRuns);
   const size_t budget = std::clamp(kLogBudget / (runs_.size() + 1), kLeastRunBudget, kHistoryBudget);

@@ -1,14 +1,11 @@
 // See recorded_run.h.
 #include "addons/recorded/training/recorded_run.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 
 #include "addons/recorded/training/log_reader.h"
 #include "addons/recorded/training/tensor_names.h"
-#include "training/data/data_identity.h"
 #include "training/io/input_file.h"
 #include "training/io/input_kinds.h"
 #include "training/io/safetensors.h"

@@ -4,12 +4,9 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <limits>
 #include <map>
 #include <numeric>
-#include <optional>
-#include <string_view>
 #include <utility>
 
 #include "engine/core/error.h"
@@ -233,8 +230,8 @@ void RunBuilder::measure_time(const LogStep& step) {
 std::vector<StatInfo> RunBuilder::layout() const {
   const bool pre = about_.placement == "pre";
   const auto has = [&](Stack stack) {
-    return std::any_of(columns_.begin(), columns_.end(),
-                       [&](const Column& c) { return c.tensor.layer > 0 && c.tensor.stack == stack; });
+    return std::ranges::any_of(
+        columns_, [&](const Column& c) { return c.tensor.layer > 0 && c.tensor.stack == stack; });
   };
   const bool both = has(Stack::Encoder) && has(Stack::Decoder);
   std::vector<StatInfo> stats;
@@ -260,8 +257,8 @@ std::optional<RunSpec> spec_of(const std::vector<std::pair<std::string, std::str
   for (const auto& [key, value] : settings) values[key] = value;
   for (const Field& field : spec_fields())
     if (!values.contains(field.key)) return std::nullopt;
-  const bool wired = std::any_of(settings.begin(), settings.end(),
-                                 [](const auto& setting) { return setting.first.starts_with("wiring."); });
+  const bool wired =
+      std::ranges::any_of(settings, [](const auto& setting) { return setting.first.starts_with("wiring."); });
   if (values["model.placement"] == to_string(Placement::Custom) && !wired) return std::nullopt;
   try {
     RunSpec spec;
@@ -355,11 +352,11 @@ std::vector<std::string> RunBuilder::missing(bool both) const {
                               first_back_from_, first_back_to_));
   for (size_t field = 0; field < std::size(kLogFields); ++field) {
     const auto of_field = [&](const Column& c) { return c.field == static_cast<int32_t>(field); };
-    if (kLogFields[field].words && std::none_of(columns_.begin(), columns_.end(), of_field))
+    if (kLogFields[field].words && std::ranges::none_of(columns_, of_field))
       all.push_back(fmt::format("{}: not in this log", kLogFields[field].words));
   }
   const auto foreign_output = [](const Column& c) { return c.tensor.output && !c.tensor.ours; };
-  if (std::any_of(columns_.begin(), columns_.end(), foreign_output) && about_.placement != "pre")
+  if (std::ranges::any_of(columns_, foreign_output) && about_.placement != "pre")
     all.push_back(about_.placement.empty()
                       ? "hidden states before the last norm of a layer: the log does not say its placement"
                       : "hidden states before the last norm of a layer: the log has those behind it");
@@ -376,7 +373,7 @@ std::vector<std::string> RunBuilder::missing(bool both) const {
   if (left_out_ > 0)
     all.push_back(fmt::format("{} numbers under names that came after the first {}: left out", left_out_,
                               columns_.size()));
-  if (both && std::any_of(columns_.begin(), columns_.end(), [](const Column& c) {
+  if (both && std::ranges::any_of(columns_, [](const Column& c) {
         return c.tensor.layer > 0 && c.tensor.known() && c.tensor.stack == Stack::Only;
       }))
     all.push_back("layers that are neither the encoder's nor the decoder's by name stand without a prefix");

@@ -9,7 +9,6 @@
 #include <span>
 
 #include "engine/core/error.h"
-#include "training/io/input_kinds.h"
 #include "training/io/input_value.h"
 #include "training/io/text.h"
 #include "training/io/toml.h"
@@ -122,12 +121,12 @@ constexpr Rule kOutside[] = {
 };
 
 bool is_number(std::string_view word) {
-  return !word.empty() && std::all_of(word.begin(), word.end(), [](char c) { return c >= '0' && c <= '9'; });
+  return !word.empty() && std::ranges::all_of(word, [](char c) { return c >= '0' && c <= '9'; });
 }
 
 bool is_one_of(std::string_view word, std::string_view words) {
   const std::vector<std::string_view> all = split(words, '|');
-  return std::find(all.begin(), all.end(), word) != all.end();
+  return std::ranges::find(all, word) != all.end();
 }
 
 bool matches_word(std::string_view pattern, std::string_view word) {

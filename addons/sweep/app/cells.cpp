@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <string>
-#include <string_view>
 #include <utility>
 
 #include "app/words/words.h"
@@ -52,8 +50,8 @@ void summarise_losses(Cell& cell) {
   cell.low = cell.high = kUnknown;
   const std::vector<double> losses = spread_over(cell, &RunNumbers::loss, cell.mean, cell.deviation);
   if (losses.empty()) return;
-  cell.low = *std::min_element(losses.begin(), losses.end());
-  cell.high = *std::max_element(losses.begin(), losses.end());
+  cell.low = *std::ranges::min_element(losses);
+  cell.high = *std::ranges::max_element(losses);
 }
 
 /// The geometric mean of `of` over the known runs; NaN when one is not finite or there is none.
@@ -90,7 +88,7 @@ DataSpec read_by(const RunSpec& spec) {
 
 /// The index of `data` among the known data; new data are added.
 size_t place_among(std::vector<DataSpec>& all, const DataSpec& data) {
-  const auto found = std::find(all.begin(), all.end(), data);
+  const auto found = std::ranges::find(all, data);
   const auto place = static_cast<size_t>(found - all.begin());
   if (found == all.end()) all.push_back(data);
   return place;
@@ -136,7 +134,7 @@ int32_t Cell::since() const {
   for (const auto& run : runs)
     if (run && run->verdict == Verdict::Learns) steps.push_back(run->verdict.since);
   if (steps.empty()) return 0;
-  std::sort(steps.begin(), steps.end());
+  std::ranges::sort(steps);
   return steps[(steps.size() - 1) / 2];
 }
 
@@ -197,7 +195,7 @@ std::string Grid::unit() const {
   if (data.empty()) return unit_of(base_of(plan).data);
   const std::string unit = unit_of(data.front());
   const bool shared =
-      std::all_of(data.begin(), data.end(), [&](const DataSpec& other) { return unit_of(other) == unit; });
+      std::ranges::all_of(data, [&](const DataSpec& other) { return unit_of(other) == unit; });
   return shared ? unit : "";
 }
 
@@ -296,7 +294,7 @@ std::vector<std::string_view> metric_names() {
 
 Metric metric_from(std::string_view name) {
   const std::vector<std::string_view> names = metric_names();
-  const auto found = std::find(names.begin(), names.end(), name);
+  const auto found = std::ranges::find(names, name);
   if (found == names.end()) fail("--metric", "'{}' is unknown: {}", name, expected(name, names));
   return static_cast<Metric>(found - names.begin());
 }

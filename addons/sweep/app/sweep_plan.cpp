@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "engine/core/error.h"
-#include "training/experiments/study.h"
 #include "training/files/command_text.h"
 #include "training/io/input_value.h"
 #include "training/io/nearest.h"
@@ -58,9 +57,8 @@ void check(const Plan& plan) {
 RunSpec cell_spec(const Plan& plan, const RunSpec& base, size_t column, size_t row) {
   std::vector<std::pair<const Axis*, size_t>> values{{&plan.axes[0], column}};
   if (plan.axes.size() > 1) values.emplace_back(&plan.axes[1], row);
-  std::stable_sort(values.begin(), values.end(), [](const auto& a, const auto& b) {
-    return order_of(a.first->key) < order_of(b.first->key);
-  });
+  std::ranges::stable_sort(
+      values, [](const auto& a, const auto& b) { return order_of(a.first->key) < order_of(b.first->key); });
   RunSpec spec = base;
   for (const auto& [axis, place] : values)
     if (plan.bundles.empty() || axis == &plan.axes[0])
@@ -182,8 +180,7 @@ MoreSeeds more_seeds_from(std::string_view text, const Plan& plan) {
     const size_t equals = std::min(part.find('='), part.size());
     const std::string_view key = part.substr(0, equals);
     if (equals == part.size()) fail("--more-seeds", "{}: expected {}", shown_text(text), kMoreForm);
-    const auto axis =
-        std::find_if(plan.axes.begin(), plan.axes.end(), [&](const Axis& one) { return one.key == key; });
+    const auto axis = std::ranges::find(plan.axes, key, &Axis::key);
     if (axis == plan.axes.end())
       fail("--more-seeds", "{} is no axis of this sweep: expected {}", shown_text(key),
            plan.axes.size() > 1 ? fmt::format("{} or {}", plan.axes[0].key, plan.axes[1].key)
@@ -221,7 +218,7 @@ std::vector<StudyRun> runs_of(const Plan& plan) {
       most = std::max(most, plan.seeds_of(column, row));
       cells.push_back(std::move(cell));
     }
-  if (std::all_of(cells.begin(), cells.end(), [](const StudyRun& cell) { return !cell.refused.empty(); }))
+  if (std::ranges::all_of(cells, [](const StudyRun& cell) { return !cell.refused.empty(); }))
     throw Error(cells.front().refused);
   require_read(plan, cells);
   std::vector<StudyRun> runs;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
 
 #include "app/words/words.h"
 #include "training/data/data_identity.h"
@@ -148,8 +147,7 @@ std::string ends_text(const Grid& grid) {
 }
 
 bool steps_vary(const Plan& plan) {
-  return std::any_of(plan.axes.begin(), plan.axes.end(),
-                     [](const Axis& axis) { return axis.key == "train.steps"; });
+  return std::ranges::any_of(plan.axes, [](const Axis& axis) { return axis.key == "train.steps"; });
 }
 
 /// Explains the signs, the ends of the losses, and which steps a loss is the mean of.

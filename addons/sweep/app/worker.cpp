@@ -35,7 +35,7 @@ std::vector<std::optional<RunNumbers>> carried(const Grid& from, const Plan& pla
     const std::vector<std::string>& old = from.plan.axes[i].values;
     std::vector<size_t>& of_axis = places.emplace_back();
     for (const std::string& value : plan.axes[i].values)
-      of_axis.push_back(static_cast<size_t>(std::find(old.begin(), old.end(), value) - old.begin()));
+      of_axis.push_back(static_cast<size_t>(std::ranges::find(old, value) - old.begin()));
   }
   for (size_t i = 0; i < runs.size(); ++i) {
     const size_t column = places[0][runs[i].column], row = places.size() > 1 ? places[1][runs[i].row] : 0;

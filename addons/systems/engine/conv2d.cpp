@@ -1,8 +1,6 @@
 // conv2d checks its inputs and records one node. It saves nothing; its backward pass reads x and W.
 #include "addons/systems/engine/conv2d.h"
 
-#include <fmt/format.h>
-
 #include "engine/core/error.h"
 #include "engine/ops/rules.h"
 

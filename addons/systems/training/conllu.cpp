@@ -180,8 +180,7 @@ class Reader {
 
   void check_tree() const {
     const std::vector<TreeWord>& words = tree_.words;
-    const auto unparsed = static_cast<size_t>(
-        std::count_if(words.begin(), words.end(), [](const TreeWord& w) { return w.head == kNoHead; }));
+    const auto unparsed = static_cast<size_t>(std::ranges::count(words, kNoHead, &TreeWord::head));
     if (unparsed == words.size()) return;
     size_t root = words.size();
     for (size_t w = 0; w < words.size(); ++w) {

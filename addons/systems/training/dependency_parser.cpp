@@ -58,15 +58,14 @@ std::vector<DependencyTree> DependencyParser::parse(std::span<const DependencyTr
 void DependencyParser::go_on(Parsing& parsing, const std::function<bool(size_t)>& progress) {
   auto& [out, rows, next, done] = parsing;
   const std::span<int32_t> tokens = logits_.program.tokens("tokens");
-  std::fill(tokens.begin(), tokens.end(), 0);
+  std::ranges::fill(tokens, 0);
   while (!parsing.complete()) {
     for (; next < out.size() && rows.size() < static_cast<size_t>(kParsed); ++next)
       rows.push_back(
           {next, vocabulary_->encode(out[next]), ParseState(static_cast<int32_t>(out[next].words.size()))});
     for (size_t r = 0; r < rows.size(); ++r) {
       const ParseFeatures features = vocabulary_->features(rows[r].state, rows[r].sentence);
-      std::copy(features.begin(), features.end(),
-                tokens.begin() + static_cast<std::ptrdiff_t>(r * features.size()));
+      std::ranges::copy(features, tokens.begin() + static_cast<std::ptrdiff_t>(r * features.size()));
     }
     logits_.program.replay({});
     const std::vector<float> logits = logits_.program.read(logits_.name);

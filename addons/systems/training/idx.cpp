@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "engine/core/error.h"
-#include "training/io/input_file.h"
 
 namespace normscope {
 namespace {

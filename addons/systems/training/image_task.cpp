@@ -29,7 +29,7 @@ ImageTask::ImageTask(ImageSet set, std::string name)
   if (set_.size() < 2 * kTwelfth)
     fail({"data {}", name_}, "{} images: expected at least {}", set_.size(), 2 * kTwelfth);
   train_ = set_.size() - set_.size() / kTwelfth;
-  const auto largest = static_cast<size_t>(*std::max_element(set_.labels.begin(), set_.labels.end()));
+  const auto largest = static_cast<size_t>(*std::ranges::max_element(set_.labels));
   if (largest == 0) fail({"data {}", name_}, "all images have the label 0: expected two classes at least");
   unigram_.assign(largest + 1, 0);
   for (size_t i = 0; i < train_; ++i) unigram_[set_.labels[i]] += 1.0 / static_cast<double>(train_);

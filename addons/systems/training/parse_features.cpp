@@ -71,7 +71,7 @@ ParseVocabulary::ParseVocabulary(std::span<const DependencyTree> training, const
     fail({"data {}", name}, "{} different labels in the training trees: expected 1 to {}", labels_.size(),
          kMostLabels);
   // Sentences of one word teach no label of a word; longer ones must be parsed all the same.
-  if (std::none_of(labels_.begin(), labels_.end(), [](const Label& label) { return label.of_word; }))
+  if (std::ranges::none_of(labels_, &Label::of_word))
     for (Label& label : labels_) label.of_word = true;
 }
 
@@ -87,9 +87,7 @@ EncodedSentence ParseVocabulary::encode(const DependencyTree& tree) const {
 }
 
 int32_t ParseVocabulary::find_label(const std::string& name) const {
-  const auto at =
-      std::lower_bound(labels_.begin(), labels_.end(), name,
-                       [](const Label& label, const std::string& text) { return label.name < text; });
+  const auto at = std::ranges::lower_bound(labels_, name, {}, &Label::name);
   return at != labels_.end() && at->name == name ? static_cast<int32_t>(at - labels_.begin()) : -1;
 }
 

@@ -86,8 +86,7 @@ void ParsingTask::fill(uint64_t seed, uint64_t step, Split split, int32_t B, int
     const bool there = at < states.targets.size();  // the last batch of a split may be short
     to.targets[r] = there ? states.targets[at] : -1;
     const ParseFeatures& features = states.features[there ? at : 0];
-    std::copy(features.begin(), features.end(),
-              to.tokens.begin() + static_cast<std::ptrdiff_t>(r * features.size()));
+    std::ranges::copy(features, to.tokens.begin() + static_cast<std::ptrdiff_t>(r * features.size()));
   }
 }
 

@@ -36,7 +36,7 @@ plot::Series errors_of(const std::vector<Difference>& all, const char* id, const
   std::vector<std::pair<float, float>> points;
   for (const Difference& d : all)
     points.emplace_back(static_cast<float>(d.h), static_cast<float>(std::max(d.error, kLeastError)));
-  std::sort(points.begin(), points.end());
+  std::ranges::sort(points);
   std::vector<float> x, y;
   for (const auto& [h, error] : points) {
     x.push_back(h);

@@ -1,7 +1,5 @@
 #include "addons/tape-screen/app/fold_rows.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <string_view>
@@ -34,7 +32,7 @@ std::string sublayer_label(const FoldGroup& group) {
 
 std::string words_of(OpKind op) {
   std::string words = op == OpKind::SoftmaxXent ? "cross-entropy" : to_string(op);
-  std::replace(words.begin(), words.end(), '_', ' ');
+  std::ranges::replace(words, '_', ' ');
   return words;
 }
 
@@ -212,7 +210,7 @@ std::vector<size_t> listed_instructions(const ProgramData& program) {
 }
 
 size_t nearest_listed(const std::vector<size_t>& listed, size_t instruction) {
-  const auto above = std::lower_bound(listed.begin(), listed.end(), instruction);
+  const auto above = std::ranges::lower_bound(listed, instruction);
   if (above == listed.end()) return listed.back();
   if (above == listed.begin() || *above - instruction <= instruction - *(above - 1)) return *above;
   return *(above - 1);

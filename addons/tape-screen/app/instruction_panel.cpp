@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <utility>
 
 #include "addons/tape-screen/app/panel_frame.h"
 #include "app/ui/widgets.h"
@@ -50,8 +49,7 @@ void InstructionPanel::typeset(const Painter& p, Typeset& set, const std::string
     boxes.clear();
     for (const std::string& part : parts_of(source))
       boxes.push_back(tex::layout(tex::parse(part), px, true, measure));
-    if (std::all_of(boxes.begin(), boxes.end(), [&](const tex::Layout& box) { return box.width <= width; }))
-      break;
+    if (std::ranges::all_of(boxes, [&](const tex::Layout& box) { return box.width <= width; })) break;
   }
   for (size_t first = 0; first < boxes.size();) {
     size_t end = first;

@@ -57,7 +57,7 @@ void MemoryPanel::draw_names(Frame& f, const Rect& names) {
     if (layers[l].second > 0)
       all.push_back({place(layers[l].first / layers[l].second), tr("layer {layer}", {{"layer", l}}),
                      static_cast<int>(l)});
-  std::sort(all.begin(), all.end(), [](const Name& a, const Name& b) { return a.y < b.y; });
+  std::ranges::sort(all, {}, &Name::y);
   if (static_cast<float>(all.size()) * kNamePitch > names.h) return;
   std::vector<float> y;
   for (const Name& name : all) y.push_back(name.y);

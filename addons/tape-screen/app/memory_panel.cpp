@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <utility>
 
 #include "addons/tape-screen/app/panel_frame.h"
 #include "addons/tape-screen/app/step_worker.h"
@@ -255,8 +254,7 @@ void MemoryPanel::draw_linked(Frame& f) {
   if (f.given.shown)
     for (const std::vector<ShownTensor>* list : {&f.given.shown->reads, &f.given.shown->writes})
       for (const ShownTensor& tensor : *list) add(tensor.id, tensor.sign);
-  std::sort(named.begin(), named.end(),
-            [](const NamedTensor& a, const NamedTensor& b) { return a.box.y < b.box.y; });
+  std::ranges::sort(named, [](const NamedTensor& a, const NamedTensor& b) { return a.box.y < b.box.y; });
   float free_from = f.plot.y;
   for (const NamedTensor& one : named) {
     const float wide = p.text_width(kBodyBold, one.sign) + 8;

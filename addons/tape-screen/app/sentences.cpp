@@ -19,7 +19,7 @@ constexpr double kOneVector = 0.05;  // rows that differ by less, relative to th
 
 const ShownTensor* signed_as(const std::vector<ShownTensor>& list, std::string_view sign) {
   const auto found =
-      std::find_if(list.begin(), list.end(), [&](const ShownTensor& t) { return t.sign == sign && t.there; });
+      std::ranges::find_if(list, [&](const ShownTensor& t) { return t.sign == sign && t.there; });
   return found == list.end() ? nullptr : &*found;
 }
 
@@ -62,13 +62,13 @@ std::string sigma_words(const InstructionView& shown, const std::vector<ShownTen
 
 double share_above_zero(const StepPlayer& player, const ShownTensor& t) {
   const std::vector<float> values = player.read(t.id);
-  const auto above = std::count_if(values.begin(), values.end(), [](float v) { return v > 0; });
+  const auto above = std::ranges::count_if(values, [](float v) { return v > 0; });
   return values.empty() ? 0 : static_cast<double>(above) / static_cast<double>(values.size());
 }
 
 double share_of_zeros(const StepPlayer& player, const ShownTensor& t) {
   const std::vector<float> values = player.read(t.id);
-  const auto zeros = std::count(values.begin(), values.end(), 0.f);
+  const auto zeros = std::ranges::count(values, 0.f);
   return values.empty() ? 0 : static_cast<double>(zeros) / static_cast<double>(values.size());
 }
 
@@ -88,8 +88,8 @@ std::string why(StepPlayer& player, const InstructionView& shown) {
 }
 
 std::string backward_sentence(StepPlayer& player, const InstructionView& shown) {
-  const auto arrives = std::find_if(shown.reads.begin(), shown.reads.end(),
-                                    [](const ShownTensor& t) { return t.id.gradient && t.there; });
+  const auto arrives =
+      std::ranges::find_if(shown.reads, [](const ShownTensor& t) { return t.id.gradient && t.there; });
   std::vector<const ShownTensor*> given;
   for (const ShownTensor& t : shown.writes)
     if (!is_parameter(player, t) && t.there) given.push_back(&t);

@@ -277,7 +277,7 @@ class Maker {
 
 /// Finds where the first input's gradient is largest in the picture's sequence; nullopt without one.
 std::optional<Element> largest_gradient(const StepPlayer& player, const InstructionView& shown) {
-  const auto written = std::find_if(shown.writes.begin(), shown.writes.end(), [](const ShownTensor& t) {
+  const auto written = std::ranges::find_if(shown.writes, [](const ShownTensor& t) {
     return t.id.gradient && t.input >= 0 && t.there && t.columns > 0;
   });
   if (written == shown.writes.end()) return std::nullopt;

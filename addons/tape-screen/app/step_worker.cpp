@@ -17,8 +17,8 @@ constexpr int kRepeats = 3;          // replays of a pass; its time is their med
 constexpr double kRoofBudget = 0.1;  // seconds that each roof is measured for
 
 bool changes_nothing(const ProgramChange& change) {
-  return std::all_of(change.all.begin(), change.all.end(),
-                     [](const InstructionChange& one) { return one.op == OpKind::Probe; });
+  return std::ranges::all_of(change.all,
+                             [](const InstructionChange& one) { return one.op == OpKind::Probe; });
 }
 
 /// Copies the step's batch into another program of the step.
@@ -27,10 +27,10 @@ void copy_inputs(StepPlayer& from, Program& to) {
     if (value.role != Role::Input) continue;
     if (value.dtype == DType::I32) {
       const std::span<const int32_t> batch = from.program().tokens(value.name);
-      std::copy(batch.begin(), batch.end(), to.tokens(value.name).begin());
+      std::ranges::copy(batch, to.tokens(value.name).begin());
     } else {
       const std::span<const float> batch = from.program().floats(value.name);
-      std::copy(batch.begin(), batch.end(), to.floats(value.name).begin());
+      std::ranges::copy(batch, to.floats(value.name).begin());
     }
   }
 }

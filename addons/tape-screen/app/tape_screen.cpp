@@ -7,7 +7,6 @@
 #include "app/link/screen_settings.h"
 #include "app/ui/widgets.h"
 #include "app/view/lab_data.h"
-#include "app/words/words.h"
 
 namespace normscope::tape_screen {
 
@@ -142,7 +141,7 @@ void TapeScreen::to_broken() {
 
 void TapeScreen::step(int by) {
   if (listed_.empty()) return;
-  const auto at = std::lower_bound(listed_.begin(), listed_.end(), head_) - listed_.begin();
+  const auto at = std::ranges::lower_bound(listed_, head_) - listed_.begin();
   const auto last = static_cast<std::ptrdiff_t>(listed_.size()) - 1;
   go(listed_[static_cast<size_t>(std::clamp<std::ptrdiff_t>(at + by, 0, last))]);
 }

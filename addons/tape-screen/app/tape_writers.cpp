@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <iterator>
-#include <string>
 #include <vector>
 
 namespace normscope::tape {

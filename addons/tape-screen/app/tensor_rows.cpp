@@ -49,7 +49,7 @@ void draw_cells(Ui& ui, const Rect& r, const ShownTensor& t) {
 
 void draw_histogram(Ui& ui, const Rect& r, const ShownTensor& t) {
   Painter& p = ui.paint();
-  const uint32_t most = *std::max_element(t.summary.histogram.begin(), t.summary.histogram.end());
+  const uint32_t most = *std::ranges::max_element(t.summary.histogram);
   const float wide = r.w / static_cast<float>(kHistogramBins);
   for (size_t i = 0; i < kHistogramBins && most > 0; ++i) {
     const float share = static_cast<float>(t.summary.histogram[i]) / static_cast<float>(most);

@@ -93,10 +93,9 @@ std::vector<Hypothesis> beam_search(std::span<const int32_t> longest, int32_t vo
   }
   std::vector<Hypothesis> best;
   for (Sentence& s : sentences) {
-    const auto at =
-        std::max_element(s.finished.begin(), s.finished.end(), [&](const Hypothesis& a, const Hypothesis& b) {
-          return a.score(options.length_penalty) < b.score(options.length_penalty);
-        });
+    const auto at = std::ranges::max_element(s.finished, [&](const Hypothesis& a, const Hypothesis& b) {
+      return a.score(options.length_penalty) < b.score(options.length_penalty);
+    });
     best.push_back(at == s.finished.end() ? Hypothesis{} : std::move(*at));
   }
   return best;

@@ -99,7 +99,7 @@ Bleu score_of(const Matches& m) {
     bleu.brevity_penalty =
         m.hypothesis > 0 ? std::exp(1 - static_cast<double>(m.reference) / static_cast<double>(m.hypothesis))
                          : 0;
-  if (std::all_of(m.correct.begin(), m.correct.end(), [](int64_t c) { return c == 0; })) return bleu;
+  if (std::ranges::all_of(m.correct, [](int64_t c) { return c == 0; })) return bleu;
   double logarithms = 0, smoothing = 1;
   for (size_t n = 0; n < kOrders; ++n) {
     if (m.total[n] == 0) return bleu;  // no n-gram of that order: the geometric mean is 0

@@ -25,7 +25,7 @@ void shuffle(std::vector<T>& list, uint64_t seed, uint64_t epoch, int32_t number
 }
 
 void put_row(std::span<int32_t> to, std::span<const int32_t> symbols, int32_t rest) {
-  std::copy(symbols.begin(), symbols.end(), to.begin());
+  std::ranges::copy(symbols, to.begin());
   std::fill(to.begin() + static_cast<std::ptrdiff_t>(symbols.size()), to.end(), rest);
 }
 
@@ -106,7 +106,7 @@ std::shared_ptr<const PairsTask::Plan> PairsTask::make_plan(uint64_t seed, uint6
   plan->rows.resize(lengths.size());
   const std::vector<Pair>& pairs = pairs_of(split);
   for (size_t i = 0; i < pairs.size(); ++i) {
-    const auto bucket = std::lower_bound(lengths.begin(), lengths.end(), pairs[i].length()) - lengths.begin();
+    const auto bucket = std::ranges::lower_bound(lengths, pairs[i].length()) - lengths.begin();
     plan->rows[static_cast<size_t>(bucket)].push_back(static_cast<int32_t>(i));
   }
   for (size_t b = 0; b < lengths.size(); ++b) {
@@ -167,7 +167,7 @@ void PairsTask::fill(uint64_t seed, uint64_t step, Split split, int32_t B, int32
     put_row(to.source.subspan(r * length, length), pair.source, Tokenizer::kPad);
     put_row(to.targets.subspan(r * length, length), pair.target, -1);
     const auto tokens = to.tokens.subspan(r * length, length);
-    std::fill(tokens.begin(), tokens.end(), Tokenizer::kPad);
+    std::ranges::fill(tokens, Tokenizer::kPad);
     tokens[0] = Tokenizer::kBegin;
     if (!pair.target.empty()) std::copy(pair.target.begin(), pair.target.end() - 1, tokens.begin() + 1);
     to.key_lengths[r] = static_cast<int32_t>(pair.source.size());

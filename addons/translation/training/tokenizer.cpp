@@ -5,7 +5,6 @@
 
 #include "engine/core/error.h"
 #include "training/io/atomic_file.h"
-#include "training/io/input_file.h"
 #include "training/io/input_value.h"
 
 #ifdef NORMSCOPE_WITH_SENTENCEPIECE

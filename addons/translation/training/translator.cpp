@@ -18,12 +18,12 @@ constexpr int32_t kSentences = 16;  // sentences at a time
 
 int32_t bucket_of(int32_t length, int32_t longest) {
   const std::vector<int32_t> lengths = bucket_lengths(longest);
-  return *std::lower_bound(lengths.begin(), lengths.end(), std::min(length, longest));
+  return *std::ranges::lower_bound(lengths, std::min(length, longest));
 }
 
 /// Turns logits into log-probabilities, in place.
 void log_softmax(std::span<float> x) {
-  const float largest = *std::max_element(x.begin(), x.end());
+  const float largest = *std::ranges::max_element(x);
   double sum = 0;
   for (float v : x) sum += std::exp(static_cast<double>(v - largest));
   const float shift = largest + static_cast<float>(std::log(sum));
@@ -82,17 +82,17 @@ std::span<const float> Translator::next(std::span<const BeamRow> rows, int32_t s
   Part& part = decoder(source_length, length);
   const auto width = static_cast<size_t>(length);
   const auto tokens = part.program.tokens("tokens");
-  std::fill(tokens.begin(), tokens.end(), 0);
+  std::ranges::fill(tokens, 0);
   const auto place = [&](const BeamRow& row) {
     return static_cast<size_t>(row.sentence * options_.beam + row.row);
   };
   for (const BeamRow& row : rows) {
     const auto to = tokens.begin() + static_cast<std::ptrdiff_t>(place(row) * width);
     *to = begin_;
-    std::copy(row.symbols->begin(), row.symbols->end(), to + 1);
+    std::ranges::copy(*row.symbols, to + 1);
   }
-  std::copy(encoded_.begin(), encoded_.end(), part.program.floats("encoded").begin());
-  std::copy(lengths_.begin(), lengths_.end(), part.program.tokens("key_lengths").begin());
+  std::ranges::copy(encoded_, part.program.floats("encoded").begin());
+  std::ranges::copy(lengths_, part.program.tokens("key_lengths").begin());
   part.program.replay({});
 
   hidden_ = part.program.read(part.output);
@@ -121,8 +121,8 @@ void Translator::batch(std::span<const std::vector<int32_t>> sources, std::span<
   Part& part = encoder(source_length);
   const auto width = static_cast<size_t>(source_length), D = static_cast<size_t>(model_.d_model);
   const auto source = part.program.tokens("source"), lengths = part.program.tokens("key_lengths");
-  std::fill(source.begin(), source.end(), 0);
-  std::fill(lengths.begin(), lengths.end(), 0);
+  std::ranges::fill(source, 0);
+  std::ranges::fill(lengths, 0);
   std::vector<int32_t> longest;
   for (size_t s = 0; s < chosen.size(); ++s) {
     const std::vector<int32_t>& row = sources[chosen[s]];
@@ -151,8 +151,7 @@ std::vector<std::vector<int32_t>> Translator::translate(std::span<const std::vec
   std::vector<std::vector<int32_t>> out(sources.size());
   std::vector<size_t> order(sources.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](size_t a, size_t b) { return sources[a].size() < sources[b].size(); });
+  std::ranges::stable_sort(order, [&](size_t a, size_t b) { return sources[a].size() < sources[b].size(); });
   for (size_t first = 0; first < order.size(); first += kSentences) {
     if (progress && !progress(first)) break;
     const size_t count = std::min<size_t>(kSentences, order.size() - first);

@@ -31,7 +31,7 @@ void check_language(const std::string& language, const std::string& folder) {
   if (language.empty() || language == "en") return;  // as they are written
   const std::vector<std::string> has = languages_in(folder_or(folder));
   const std::vector<std::string_view> known(has.begin(), has.end());
-  if (std::find(known.begin(), known.end(), language) == known.end())
+  if (std::ranges::find(known, language) == known.end())
     throw CommandError(Exit::Usage, fmt::format("--language '{}': no lesson has it: {}", language,
                                                 expected(language, known)));
 }

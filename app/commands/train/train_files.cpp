@@ -23,8 +23,7 @@ std::string beside_save(const TrainOptions& options) {
 /// data.tokenizer: a configuration that was opened only names what is read.
 bool may_write_tokenizer(const TrainOptions& options, const std::string& path) {
   const auto names_it = [&](const std::string& set) { return set.ends_with("data.tokenizer=" + path); };
-  return !path.empty() &&
-         (path == beside_save(options) || std::any_of(options.set.begin(), options.set.end(), names_it));
+  return !path.empty() && (path == beside_save(options) || std::ranges::any_of(options.set, names_it));
 }
 
 /// Turns "runs.safetensors" into "runs-A.safetensors" where several runs are saved.

@@ -177,8 +177,8 @@ void check_weights(const std::string& path) {
 std::vector<RunPlan> planned_runs(const TrainOptions& options) {
   std::vector<RunPlan> planned;
   for (ConfigRun& config : asked_runs(options)) {
-    const auto same = std::find_if(planned.begin(), planned.end(),
-                                   [&](const RunPlan& p) { return p.config.spec.data == config.spec.data; });
+    const auto same = std::ranges::find_if(
+        planned, [&](const RunPlan& p) { return p.config.spec.data == config.spec.data; });
     std::shared_ptr<const Task> task = same != planned.end() ? same->task : task_of(config.spec);
     if (options.resume.empty() && !config.spec.train.init_from.empty())
       with_exit(Exit::Input, [&] { check_weights(config.spec.train.init_from); });

@@ -21,14 +21,12 @@ constexpr double kSame = 1e-3;  // by so much of the largest number two rows may
 const TextStyle kValueStyle{Face::Mono, type::tick}, kStripStyle{Face::Bold, type::body};
 
 const SmallTape::Instruction& norm_of(const SmallTape& tape) {
-  return *std::find_if(tape.instructions.begin(), tape.instructions.end(),
-                       [](const auto& i) { return i.op == SmallTape::Op::Norm; });
+  return *std::ranges::find_if(tape.instructions, [](const auto& i) { return i.op == SmallTape::Op::Norm; });
 }
 
 SmallTape::Number& input_of(SmallTape& tape) {
   const std::string name = norm_of(tape).of[0];
-  return *std::find_if(tape.numbers.begin(), tape.numbers.end(),
-                       [&](const auto& n) { return n.name == name; });
+  return *std::ranges::find_if(tape.numbers, [&](const auto& n) { return n.name == name; });
 }
 
 SmallTape moved(SmallTape tape, const BarsHand& hand) {
@@ -327,7 +325,7 @@ Message wrong_bars(const Lesson& lesson, const Figure& figure) {
   const SmallTape& all = tape->tape;
   const auto is_norm = [](const auto& i) { return i.op == SmallTape::Op::Norm; };
   bool has_row = false;
-  if (std::count_if(all.instructions.begin(), all.instructions.end(), is_norm) == 1)
+  if (std::ranges::count_if(all.instructions, is_norm) == 1)
     for (const SmallTape::Number& n : all.numbers) has_row |= n.name == norm_of(all).of[0] && n.rows == 1;
   if (!has_row) return Message("[tape.{}] has no norm of one given row: expected a single one", figure.bars);
   if (figure.bars_beside.empty()) return "";

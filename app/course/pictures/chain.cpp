@@ -1,7 +1,5 @@
 #include "app/course/pictures/chain.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 

@@ -1,7 +1,5 @@
 #include "app/course/pictures/network.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <map>
@@ -65,8 +63,8 @@ class Layout {
   bool branches_off(const std::string& name, const std::string& reader) const {
     const SmallTape::Instruction* reads = instruction(reader);
     if (!reads || reads->op == SmallTape::Op::Add) return false;
-    return std::any_of(tape_.instructions.begin(), tape_.instructions.end(),
-                       [&](const auto& i) { return i.op == SmallTape::Op::Add && i.of[0] == name; });
+    return std::ranges::any_of(tape_.instructions,
+                               [&](const auto& i) { return i.op == SmallTape::Op::Add && i.of[0] == name; });
   }
 
   void put(size_t row, size_t level) {
@@ -148,7 +146,7 @@ void draw_wires(Painter& p, const Theme& t, const NetworkPicture& picture, const
       tip(p, points[points.size() - 2], points.back(), up ? t.ink2 : t.wire);
       if (!down) continue;
       points = wire_between(network, places, from, to, kApart);
-      std::reverse(points.begin(), points.end());
+      std::ranges::reverse(points);
       p.dashed(points, t.ink, 1.7f, {4, 3});
       tip(p, points[points.size() - 2], points.back(), t.ink);
     }

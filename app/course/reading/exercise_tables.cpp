@@ -163,8 +163,8 @@ class Referee {
     RunSpec made = lesson_.run(task_.run)->spec;
     for (const Challenge::Choice& choice : task_.choices) {
       const std::string value = get_field(way, choice.field);
-      if (std::none_of(choice.values.begin(), choice.values.end(),
-                       [&](const Challenge::Choice::Value& v) { return v.value == value; }))
+      if (std::ranges::none_of(choice.values,
+                               [&](const Challenge::Choice::Value& v) { return v.value == value; }))
         refuse("ways",
                Message("run {} has {} = {}: expected a value that is offered", run, choice.field, value));
       set_field(made, choice.field, value);
@@ -228,7 +228,7 @@ std::vector<Thought> read_thoughts(Table& root, const Prediction& prediction) {
   for (Table& t : root.tables("thought")) {
     thoughts.push_back({t.text("when"), few_words(t, "text", kThoughtWords)});
     const std::string& when = thoughts.back().when;
-    if (std::find(known.begin(), known.end(), when) == known.end())
+    if (std::ranges::find(known, when) == known.end())
       t.refuse("when",
                Message("'{}' is no fault of an answer here: expected one as '{}'", when, known.front()));
     if (!seen.insert(when).second)
@@ -272,8 +272,9 @@ void check_challenge(const Lesson& lesson, const Table& root) {
 }
 
 bool of_way(const Lesson& lesson, const Curve& curve) {
-  return lesson.challenge && std::any_of(lesson.challenge->ways.begin(), lesson.challenge->ways.end(),
-                                         [&](const Challenge::Way& way) { return way.run == curve.run; });
+  return lesson.challenge && std::ranges::any_of(lesson.challenge->ways, [&](const Challenge::Way& way) {
+           return way.run == curve.run;
+         });
 }
 
 bool of_way(const Lesson& lesson, const Measure& measure) {

@@ -111,7 +111,7 @@ class MeasureChecker : TableChecker {
 
 void read_points(Curve& c, Table& t) {
   c.xs = t.numbers("xs");
-  if (c.xs.size() < 2 || c.xs.size() > kMostPoints || !std::is_sorted(c.xs.begin(), c.xs.end()))
+  if (c.xs.size() < 2 || c.xs.size() > kMostPoints || !std::ranges::is_sorted(c.xs))
     t.refuse("xs", Message("expected 2 to {} numbers, ascending", kMostPoints));
 }
 
@@ -129,7 +129,7 @@ void read_border(Curve& c, Table& t) {
   c.other = number_field(t, "other");
   if (c.other == c.field) t.refuse("other", Message("'{}' is the field: expected another one", c.other));
   c.values = t.numbers("values");
-  if (c.values.size() < 2 || !std::is_sorted(c.values.begin(), c.values.end()) || !(c.values.front() > 0))
+  if (c.values.size() < 2 || !std::ranges::is_sorted(c.values) || !(c.values.front() > 0))
     t.refuse("values", "expected 2 numbers at least, ascending and above 0");
   if (c.values.size() * c.xs.size() > kMostCells)
     t.refuse("values", Message("{} cells: expected at most {}", c.values.size() * c.xs.size(), kMostCells));
@@ -150,8 +150,7 @@ void read_rows(Curve& c, Table& t) {
   c.over = axes[t.choice("over", axes)];
   read_points(c, t);
   const auto whole = [](double x) { return x == std::floor(x); };
-  if (c.over == "width" &&
-      (c.xs.front() < 3 || c.xs.back() > kWidest || !std::all_of(c.xs.begin(), c.xs.end(), whole)))
+  if (c.over == "width" && (c.xs.front() < 3 || c.xs.back() > kWidest || !std::ranges::all_of(c.xs, whole)))
     t.refuse("xs", Message("expected whole widths from 3 to {}", kWidest));
   if (c.over != "width" && (c.xs.front() < (c.over == "scale" ? 1e-6 : 0) || c.xs.back() > 1e6))
     t.refuse("xs", Message("expected numbers from {} to 1e6", c.over == "scale" ? "1e-6" : "0"));
@@ -179,9 +178,8 @@ LessonRun read_run(const std::string& id, Table t) {
   const std::vector<std::string> edits = t.texts("edits");
   // In the order of the table: a placement of all stacks must not undo the placement of one.
   auto fields = t.rest();
-  std::stable_sort(fields.begin(), fields.end(), [](const auto& a, const auto& b) {
-    return grid::order_of(a.first) < grid::order_of(b.first);
-  });
+  std::ranges::stable_sort(
+      fields, [](const auto& a, const auto& b) { return grid::order_of(a.first) < grid::order_of(b.first); });
   for (const auto& [key, value] : fields) {
     try {
       set_field(run.spec, key, value);

@@ -50,7 +50,7 @@ float draw_marked(Ui& ui, const Rect& rect, const std::string& text, float px, f
 session::ReplaceRuns found_runs(const LessonContext& context) {
   const Challenge& task = *context.lesson.challenge;
   std::vector<Try> ways = ways_found(task, context.kept().tries);
-  std::stable_sort(ways.begin(), ways.end(), [](const Try& a, const Try& b) { return a.loss < b.loss; });
+  std::ranges::stable_sort(ways, {}, &Try::loss);
   if (ways.size() > kMostFound) ways.resize(kMostFound);
   session::ReplaceRuns out;
   out.known = true;
@@ -149,8 +149,7 @@ void ChallengePage::measured(LessonContext& context) {
   const auto state = context.state();
   const std::string set = to_text(settings_in(task, state->changes));
   std::vector<Try>& tries = context.kept().tries;
-  if (set.empty() || std::any_of(tries.begin(), tries.end(), [&](const Try& one) { return one.set == set; }))
-    return;
+  if (set.empty() || std::ranges::any_of(tries, [&](const Try& one) { return one.set == set; })) return;
   const double loss = context.number(task.measure);
   // One that diverged has no number: it is as far above the line as can be.
   tries.push_back({set, std::isfinite(loss) ? loss : std::numeric_limits<double>::infinity()});

@@ -23,8 +23,7 @@ Rect card_box(const Rect& first, size_t place) {
 /// Null for a card of another version of the lesson.
 const Prediction::Card* card_of(const LessonContext& context, const std::string& id) {
   const std::vector<Prediction::Card>& cards = context.lesson.prediction.cards;
-  const auto card =
-      std::find_if(cards.begin(), cards.end(), [&](const Prediction::Card& c) { return c.id == id; });
+  const auto card = std::ranges::find(cards, id, &Prediction::Card::id);
   return card == cards.end() ? nullptr : &*card;
 }
 

@@ -103,8 +103,8 @@ float draw_lesson(Ui& ui, const Rect& rect, LessonContext& context, size_t index
 /// Copies all predictions as a line, which can be given to a teacher.
 void draw_copy(Ui& ui, const Rect& rect, LessonContext& context) {
   ButtonOptions options;
-  options.enabled = std::any_of(context.progress.all().begin(), context.progress.all().end(),
-                                [](const auto& one) { return answered(one.second); });
+  options.enabled =
+      std::ranges::any_of(context.progress.all(), [](const auto& one) { return answered(one.second); });
   options.style = {Face::Sans, type::body};
   const std::string& label = context.tr("Copy my predictions");
   const float width = ui.paint().text_width(options.style, label) + 28;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <memory>
 #include <stop_token>
 #include <utility>
 

@@ -8,7 +8,6 @@
 #include "app/shell/app_state.h"
 #include "app/words/words.h"
 #include "engine/core/boundary.h"
-#include "engine/core/error.h"
 #include "training/files/command_text.h"
 #include "training/session/session_file.h"
 
@@ -53,8 +52,8 @@ LinkedView linked_view(const ShownSession& session, const Screens& screens, cons
   if (const AppScreen* const other = made_screen(screens, link.screen)) link.settings = other->linked();
   link.dark = look.dark;
   const char selected = screens.lab.diagram().selected;
-  const bool there = std::any_of(view.runs.begin(), view.runs.end(),
-                                 [&](const RunView& run) { return run.letter == selected; });
+  const bool there =
+      std::ranges::any_of(view.runs, [&](const RunView& run) { return run.letter == selected; });
   if (there) link.shown = selected;
   link.bookmarks = transport.bookmarks;
   return link;

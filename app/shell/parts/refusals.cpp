@@ -50,9 +50,8 @@ std::string placement_refusal(const AppState& state) {
 }
 
 std::string batch_refusal(const LabView& view) {
-  const bool any = std::any_of(view.runs.begin(), view.runs.end(), [](const RunView& run) {
-    return is_transformer(run.spec->model.architecture);
-  });
+  const bool any = std::ranges::any_of(
+      view.runs, [](const RunView& run) { return is_transformer(run.spec->model.architecture); });
   return any ? "" : tr("no run has sub-layers to measure: expected a transformer");
 }
 

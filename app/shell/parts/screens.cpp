@@ -1,7 +1,5 @@
 #include "app/shell/parts/screens.h"
 
-#include <string>
-
 #include "app/lesson-player/player.h"
 #include "app/lesson-player/saved_curves.h"
 #include "app/shell/parts/shown_session.h"
@@ -9,7 +7,6 @@
 #include "app/words/words.h"
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
-#include "training/files/places.h"
 #include "training/io/atomic_file.h"
 
 namespace normscope::shell {

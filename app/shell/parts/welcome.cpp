@@ -2,7 +2,6 @@
 
 #include <imgui.h>
 
-#include <algorithm>
 #include <iterator>
 
 #include "app/ui/widgets.h"

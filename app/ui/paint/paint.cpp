@@ -91,7 +91,7 @@ void Painter::hatch(const Rect& r, Colour c, float stripe, float pitch) {
     std::array<Vec, 4> upper{}, lower{};
     std::array<float, 4> xs{left, std::clamp(from - r.y, left, right),
                             std::clamp(to - r.bottom(), left, right), right};
-    std::sort(xs.begin(), xs.end());
+    std::ranges::sort(xs);
     for (size_t i = 0; i < xs.size(); ++i) {
       upper[i] = {xs[i], std::max(r.y, from - xs[i])};
       lower[i] = {xs[i], std::min(r.bottom(), to - xs[i])};

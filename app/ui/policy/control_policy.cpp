@@ -12,8 +12,8 @@ constexpr std::string_view kNeverHeld[] = {"app/palette", "app/message", "app/fa
 }  // namespace
 
 bool ControlPolicy::owns(std::string_view control) const {
-  return owner_ && std::any_of(owner_->controls.begin(), owner_->controls.end(),
-                               [&](std::string_view name) { return is_for(name, control); });
+  return owner_ &&
+         std::ranges::any_of(owner_->controls, [&](std::string_view name) { return is_for(name, control); });
 }
 
 bool ControlPolicy::never_held(std::string_view control) const {

@@ -42,9 +42,8 @@ void fade(ImDrawList& list, const std::vector<Place>& places, const Rect& all) {
       if (!all.contains(triangle)) continue;
       // Few places are dim, and most triangles lie in none of them, so this search ends most cases.
       const auto around_it = [&](const Place& place) { return place.rect.contains(triangle); };
-      const auto dim = std::find_if(places.begin(), places.end(), [&](const Place& place) {
-        return place.opacity < 1 && around_it(place);
-      });
+      const auto dim = std::ranges::find_if(
+          places, [&](const Place& place) { return place.opacity < 1 && around_it(place); });
       if (dim == places.end()) continue;
       const auto holder = std::find_if(places.begin(), dim, around_it);
       for (const int vertex : at) {
@@ -77,7 +76,7 @@ Hold Ui::note_place(std::string_view name, const Rect& rect, bool interactive) {
   ImDrawList* const list = paint_->list();
   const std::optional<Hold> rule = options_.policy->decides(name);
   Hold hold = rule.value_or(Hold::Shown);
-  const bool inside = std::any_of(areas_.begin(), areas_.end(), [&](const HeldArea& area) {
+  const bool inside = std::ranges::any_of(areas_, [&](const HeldArea& area) {
     return area.hold == Hold::Hidden && area.list == list && area.rect.contains(rect);
   });
   if (!rule && inside) hold = Hold::Hidden;
@@ -128,7 +127,7 @@ Hit Ui::pointed_hit(const std::string& name, const Rect& rect, HitOptions option
 // Drops the texts of hidden controls, as nobody sees them.
 void Ui::forget_hidden_texts() {
   std::erase_if(texts_, [&](const TextRecord& text) {
-    const auto holder = std::find_if(areas_.begin(), areas_.end(), [&](const HeldArea& area) {
+    const auto holder = std::ranges::find_if(areas_, [&](const HeldArea& area) {
       const int layer = area.list == paint_window_->list() ? 0 : 1;
       return layer == text.layer && area.rect.inset(-kFringe).contains(text.rect);
     });
@@ -138,13 +137,13 @@ void Ui::forget_hidden_texts() {
 
 void Ui::draw_held() {
   const auto free = [](const HeldArea& area) { return area.hold == Hold::Shown; };
-  if (std::all_of(areas_.begin(), areas_.end(), free)) return;
-  std::sort(areas_.begin(), areas_.end(),
-            [](const HeldArea& a, const HeldArea& b) { return a.rect.w * a.rect.h < b.rect.w * b.rect.h; });
+  if (std::ranges::all_of(areas_, free)) return;
+  std::ranges::sort(
+      areas_, [](const HeldArea& a, const HeldArea& b) { return a.rect.w * a.rect.h < b.rect.w * b.rect.h; });
   forget_hidden_texts();
   std::vector<ImDrawList*> lists;
   for (const HeldArea& area : areas_)
-    if (std::find(lists.begin(), lists.end(), area.list) == lists.end()) lists.push_back(area.list);
+    if (std::ranges::find(lists, area.list) == lists.end()) lists.push_back(area.list);
   for (ImDrawList* const list : lists) {
     std::vector<Place> places;
     float left = 1e9f, top = 1e9f, right = 0, bottom = 0;

@@ -2,7 +2,6 @@
 #include "engine/ops/attention/attention.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "engine/core/error.h"
 #include "engine/ops/rules.h"

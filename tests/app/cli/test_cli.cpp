@@ -1,5 +1,4 @@
 // These tests use the command line as a user does: exit codes, one-line errors, help.
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
 
@@ -112,29 +111,4 @@ TEST_CASE("a lesson that cannot be read exits with 3") {
   CHECK(lesson("check growing-stream").code == 3);
   CHECK(lesson("report --out " + folder.file("report")).code == 3);
   CHECK(std::filesystem::exists(folder.file("report/report.md")));  // of the lessons that can be
-}
-
-TEST_CASE("a mistyped option or command: the first that is unknown, what may be meant, whose help to read") {
-  const auto said = [](const std::string& arguments) {
-    const Outcome outcome = run_program(arguments);
-    CHECK(outcome.code == 2);
-    CHECK(is_one_error_line(outcome));
-    return outcome.err;
-  };
-  const std::string option = said("train --prest pre");
-  CHECK(contains(option, "'--prest' is not expected here: did you mean --preset?"));
-  CHECK(contains(option, "normscope train --help"));
-  const std::string command = said("trian");
-  CHECK(contains(command, "'trian' is not expected here: did you mean train?"));
-  CHECK(contains(command, "(normscope --help"));
-  CHECK(contains(said("lesson chek --all"),
-                 "'chek' is not expected here: did you mean check? (normscope lesson --help"));
-  CHECK_FALSE(contains(said("book.txt"), "did you mean"));  // nothing is near: a guess would only confuse
-  CHECK(contains(said("train --preset psot"),
-                 "[preset] 'psot' is unknown: did you mean post? expected none, post,"));
-  CHECK_FALSE(contains(said("train --preset banana"), "did you mean"));
-  CHECK(contains(said("train --preset pre --set model.placement=pots"), "did you mean post?"));
-  for (const char* command : {"show", "check"})
-    CHECK(contains(said(fmt::format("lesson {} warmup", command)),
-                   "did you mean warm-up? expected five-minutes, why-a-norm, warm-up, "));
 }

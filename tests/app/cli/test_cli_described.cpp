@@ -1,10 +1,5 @@
 // These tests read what describes the command line: defaults in --help, completion scripts, the manual page, and what
 // an installation puts where.
-#include <sys/wait.h>
-
-#include <sstream>
-#include <vector>
-
 #include "addons.h"
 #include "app/support/program.h"
 #include "catch.hpp"
@@ -63,21 +58,6 @@ TEST_CASE("every command that is declared is on the command line, in the manual 
     CHECK((contains(manual, "[`" + command + "`](#") || contains(manual, "\n## " + command + "\n")));
     CHECK((contains(rows, " | " + command + " ") || contains(rows, " | " + command + "\n")));
   }
-}
-
-TEST_CASE("help tells defaults, and marks that stand for none in words") {
-  const std::string train = run_program("train --help").out;
-  CHECK(contains(train, "--validate-every N:INT in [1 - 10000000]=50"));
-  CHECK(contains(train, "=as the runs have it"));
-  CHECK_FALSE(contains(train, "=-1"));
-  CHECK_FALSE(contains(train, "=[]"));
-  CHECK_FALSE(contains(train, "=\"\""));
-  if (has_command("compare")) {
-    const std::string compare = run_program("compare --help").out;
-    CHECK(contains(compare, "--seeds N:INT in [1 - 1000]=1"));
-    CHECK(contains(compare, "=out"));
-  }
-  CHECK(contains(run_program("translate --help").out, "=5"));
 }
 
 // CLI11 itself takes 010 for eight and 08 for no number.
@@ -165,18 +145,6 @@ TEST_CASE("every shell's script names every command and every option once for ea
     if (installed(shell)) CHECK(std::system((std::string(shell) + " -n '" + script + "'").c_str()) == 0);
   }
   CHECK(run_program("completion tcsh").code == 2);
-}
-
-TEST_CASE("the manual page has every command and option") {
-  const Outcome outcome = run_program("man");
-  CHECK(outcome.code == 0);
-  for (const char* section : {".SH NAME", ".SH SYNOPSIS", ".SH OPTIONS", ".SH COMMANDS", ".SH EXIT STATUS"})
-    CHECK(contains(outcome.out, section));
-  for (const char* command : {"train", "lesson check", "completion"})
-    CHECK(contains(outcome.out, std::string(".SS normscope ") + command + "\n"));
-  CHECK(contains(outcome.out, "\\-\\-validate\\-every"));
-  CHECK(contains(outcome.out, "default: 50"));
-  CHECK(contains(outcome.out, "[LETTER:]KEY=VALUE"));
 }
 
 TEST_CASE("groff formats the manual page without a complaint") {

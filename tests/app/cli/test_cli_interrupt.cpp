@@ -1,7 +1,5 @@
 // These tests interrupt work that cannot stop in its middle: where there is nothing to put by the program ends at once,
 // and it always says that it was interrupted.
-#include <string>
-
 #include "app/support/program.h"
 #include "catch.hpp"
 #include "training/spec/spec.h"

@@ -1,11 +1,9 @@
 // These tests look at what the commands leave behind: nothing onto what they read, nothing where a file says so,
 // weights before tables before logs, whatever signal, pipe or disk comes in between.
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <nlohmann/json.hpp>
-#include <vector>
 
 #include "addons.h"
 #include "app/support/program.h"
@@ -268,13 +266,6 @@ TEST_CASE("a star stands for all layers in train, compare, edits and files") {
   const Outcome none = run_program("train " + tiny(folder) + " --set wiring.X*=before=ln");
   CHECK(none.code == 2);
   CHECK(is_one_error_line(none));
-}
-
-TEST_CASE("the limits of a number are taken as they are given") {
-  const Folder folder;
-  for (const char* field : {"train.label_smoothing", "model.dropout_residual"})
-    CHECK(run_program("train --plan " + tiny(folder) + " --set " + field + "=0.99").code == 0);
-  CHECK(run_program("train --plan " + tiny(folder) + " --set train.label_smoothing=0.991").code == 2);
 }
 
 TEST_CASE("a report of the lessons replaces none of their files") {

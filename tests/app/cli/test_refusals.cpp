@@ -1,17 +1,18 @@
 // These tests go through the rows of tests/refusals: what each reader says of an input, and the program of a command
 // line.
-#include <string>
-
 #include "app/course/reader.h"
 #include "app/link/link.h"
 #include "app/support/refused.h"
 #include "app/support/refused_inputs.h"
 #include "catch.hpp"
-#include "engine/support/helpers.h"
 #include "training/data/text_source.h"
+#include "training/data/tsv.h"
 #include "training/files/config_file.h"
 #include "training/files/placement_file.h"
+#include "training/io/safetensors.h"
+#include "training/session/session_file.h"
 #include "training/spec/spec.h"
+#include "training/support/tensor_bytes.h"
 
 namespace normscope::test::test_refusals {
 namespace {
@@ -40,12 +41,23 @@ void read_placement(const std::string& text) {
   forget_added_placements();
 }
 
+/// "8 {}": a header with so many bytes of data behind it.
+void read_header(const std::string& row) {
+  const Folder folder;
+  const size_t space = row.find(' ');
+  SafetensorsFile::load(folder.write(
+      "x", with_header(row.substr(space + 1), std::string(std::stoul(row.substr(0, space)), '\1'))));
+}
+
 const Reader kReaders[] = {
     {"config", [](const std::string& text) { parse_config(text, "lab.toml"); }},
     {"edits", read_setting},
     {"placement", read_placement},
     {"link", [](const std::string& text) { link::read_link(text); }},
     {"utf8", read_text},
+    {"tsv", [](const std::string& text) { parse_tsv(text, "x.tsv", "label<TAB>text"); }},
+    {"session", [](const std::string& text) { parse_session(text, "dir/session.toml"); }},
+    {"tensors-header", read_header, false},
     {"lesson", read_lesson, false},
     {"lesson-exercise", read_lesson, false},
     {"lesson-map", read_lesson, false},

@@ -8,9 +8,6 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <cstdlib>
-#include <filesystem>
-#include <string>
 
 #include "app/support/program.h"
 #include "catch.hpp"

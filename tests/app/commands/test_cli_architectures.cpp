@@ -1,68 +1,21 @@
-// These tests run the command line on encoders and encoder-decoders: labels, fine-tuning, and what it refuses.
+// Encoders and encoder-decoders on the command line and in files. Fine-tuning on labels: tests/refusals/saved-run.txt.
 #include <unistd.h>
-
-#include <algorithm>
-#include <cmath>
-#include <string>
 
 #include "app/commands/report.h"
 #include "app/support/refused.h"
 #include "catch.hpp"
-#include "engine/cpu/backend_cpu.h"
 #include "training/files/config_file.h"
 #include "training/run/run.h"
 
 using namespace normscope;
 using namespace normscope::test;
 
-namespace {
-
-constexpr const char* kSmall =
-    " --threads 1 --set model.layers=2 --set model.d_model=16 --set model.heads=2 --set model.feed_forward=32"
-    " --set model.sequence=16 ";
-
-std::string labels_text() {
-  std::string text;
-  for (int i = 0; i < 60; ++i) text += (i % 2 ? "up\thigher " : "down\tlower ") + std::to_string(i) + "\n";
-  return text;
-}
-
-}  // namespace
-
-TEST_CASE("a masked language model is fine-tuned on labels") {
-  const Folder folder;
-  const std::string labels = folder.write("labels.tsv", labels_text()), run = folder.file("mlm.safetensors");
-  const Outcome first = run_program(std::string("train --preset pre") + kSmall +
-                                    "--set model.architecture=encoder --steps 12 --save " + run);
-  REQUIRE(first.code == 0);
-  const Outcome second = run_program(std::string("train --preset pre") + kSmall + "--labels " + labels +
-                                     " --init-from " + run + " --steps 40");
-  CHECK(second.code == 0);
-  CHECK(contains(second.out, "accuracy"));
-  refuses("train --preset pre --labels " + labels + " --init-from " + folder.file("none"), 3, "no such file");
-  const Outcome pooled = run_program(std::string("train --preset pre") + kSmall + "--labels " + labels +
-                                     " --init-from " + run + " --set model.pooling=mean --steps 20");
-  CHECK(pooled.code == 0);
-  refuses("train --preset pre --labels " + labels + " --init-from " + run + kSmall +
-              "--set model.d_model=32 --steps 1",
-          2, "expected a model of the same sizes");
-  // The made-up sets are in the same bytes.
-  const Outcome made_up =
-      run_program(std::string("train --preset pre") + kSmall +
-                  "--set model.architecture=encoder --set data.name=mood --init-from " + run + " --steps 3");
-  CHECK(made_up.code == 0);
-  CHECK(contains(made_up.out, "accuracy"));
-}
-
-TEST_CASE("a long line and a label of the validation alone are refused, and nothing is lost") {
+TEST_CASE("labels: a long line is refused, and nothing is lost") {
   const Folder folder;
   const auto train = [&](const std::string& name, const std::string& content) {
     return "train --preset pre --labels " + folder.write(name, content);
   };
   refuses(train("d.tsv", "a\t" + std::string(10'000'000, 'x') + "\n"), 3, "line 1 has 10000002 bytes");
-  refuses("train --preset pre --labels " + folder.write("f.tsv", labels_text()) + " --valid " +
-              folder.write("g.tsv", "sideways\tlower 3\n"),
-          3, "the label 'sideways' occurs in the validation lines only");
   // Nothing is lost: what stands where the run was to be saved is still there.
   const std::string kept = folder.write("kept.safetensors", "dear weights");
   refuses("train --preset pre --set model.d_model=66 --save " + kept, 2, "heads");

@@ -1,10 +1,6 @@
 // These tests give --backend: what the program says where there is no CUDA, and that a run goes on on the CPU when its
 // device gives out. The device is the emulated one (tests/cuda/emulator) where that was built.
-#include <filesystem>
-#include <set>
-
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "addons.h"
 #include "app/shell/settings.h"
@@ -72,13 +68,6 @@ TEST_CASE("cli: --backend cuda trains, or says in one line why not") {
     CHECK(is_one_error_line(outcome));
     CHECK(outcome.err.starts_with("normscope: --backend cuda: "));
   }
-}
-
-TEST_CASE("cli: options of the backend that make no sense are refused") {
-  const Folder folder;
-  CHECK(run_program(train_line(folder, "--tf32")).code == 2);
-  CHECK(run_program(train_line(folder, "--backend cpu --tf32")).code == 2);
-  CHECK(run_program(train_line(folder, "--backend tpu")).code == 2);
 }
 
 #ifdef NORMSCOPE_EMULATED

@@ -3,8 +3,6 @@
 #include "addons.h"
 #include "app/link/link.h"
 
-#include <algorithm>
-
 #include "app/support/refused.h"
 #include "catch.hpp"
 
@@ -46,8 +44,8 @@ TEST_CASE("without a display a link is trained to its step, with its own seed") 
   const std::string log = folder.file("train.jsonl");
   CHECK(run_program("train --config '" + config + "' --steps 10 --log '" + log + "'").code == 0);
   std::vector<double> linked = losses_in(folder.file("out/runs.jsonl")), trained = losses_in(log);
-  std::sort(linked.begin(), linked.end());  // train writes the runs side by side
-  std::sort(trained.begin(), trained.end());
+  std::ranges::sort(linked);  // train writes the runs side by side
+  std::ranges::sort(trained);
   CHECK(linked.size() >= 20);
   CHECK(linked == trained);
 }

@@ -9,12 +9,7 @@
 #include <stb_image.h>
 #pragma GCC diagnostic pop
 
-#include <fmt/format.h>
-
-#include <filesystem>
 #include <iterator>
-#include <set>
-#include <vector>
 
 #include "app/support/program.h"
 #include "app/ui/theme.h"

@@ -1,14 +1,8 @@
 // These tests run normscope train: its log, its checkpoints, its edits, and Ctrl+C.
 #include <unistd.h>
 
-#include <filesystem>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <string>
-#include <utility>
-#include <vector>
 
-#include "addons.h"
 #include "app/support/program.h"
 #include "catch.hpp"
 #include "engine/support/helpers.h"
@@ -139,23 +133,6 @@ TEST_CASE("the same run gives the same log; a resumed one goes on with the same 
   for (size_t i = 0; i < rest.size(); ++i) CHECK(rest[i] == straight[i + 7]);
 }
 
-TEST_CASE("a setting of which the run takes no notice exits with 2") {
-  const Folder folder;
-  for (const char* set : {"train.momentum=0.5", "model.encoder_layers=3", "model.dyt_alpha=0.7"}) {
-    const Outcome outcome = run_program(std::string("train --preset post --steps 1 --set ") + set);
-    INFO(outcome.err);
-    CHECK(outcome.code == 2);
-    CHECK(contains(outcome.err, "would change nothing"));
-  }
-  const std::string saved = folder.file("x.safetensors");
-  train(
-      "--preset post --set model.layers=1 --set train.optimizer=momentum --set train.momentum=0.5 --steps 1 "
-      "--save " +
-      saved);
-  train("--resume " + saved + " --set train.momentum=0.4 --steps 2");
-  CHECK(run_program("train --resume " + saved + " --set train.beta1=0.5 --steps 2").code == 2);
-}
-
 TEST_CASE("a checkpoint that cannot be used exits with 3") {
   const Folder folder;
   std::string text;
@@ -226,34 +203,6 @@ TEST_CASE("Ctrl+C finishes the step, closes the log and saves") {
   const int done = lines.back()["result"]["step"];
   CHECK(done == static_cast<int>(lines.size()) - 1);
   CHECK(run_program("train --resume " + checkpoint + " --steps " + std::to_string(done + 1)).code == 0);
-}
-
-TEST_CASE("what a resumed run or another source of runs would ignore is refused") {
-  const Folder folder;
-  const std::string config = folder.write("tiny.toml", kTiny), saved = folder.file("x.safetensors");
-  train("--config " + config + " --steps 2 --save " + saved);
-  const std::string resume = "train --steps 4 --resume " + saved;
-  const std::pair<std::string, std::string> refused[] = {
-      {resume + " --run A=post", "--run"},
-      {resume + " --labels " + config, "--labels"},
-      {resume + " --valid " + config, "--valid"},
-      {resume + " --init-from " + saved, "--init-from"},
-      {resume + " --tokens 64", "--tokens"},
-      {"train --preset pre --run A=post --steps 1", "--preset"},
-      {"train --config " + config + " --run A=post --steps 1", "--config"},
-      {"compare --config " + config + " --run A=post --steps 1 --out " + folder.file("out"), "--config"},
-      {"--config " + config + " --run A=post --steps 1 --out " + folder.file("out"), "--config"},
-  };
-  for (const auto& [arguments, option] : refused) {
-    if (arguments.starts_with("compare") && !has_command("compare")) continue;
-    const Outcome outcome = run_program(arguments, "env -u DISPLAY -u WAYLAND_DISPLAY");
-    INFO(arguments << " gave " << outcome.err);
-    CHECK(outcome.code == 2);
-    CHECK(is_one_error_line(outcome));
-    CHECK(contains(outcome.err, "excludes"));
-    CHECK(contains(outcome.err, option));
-  }
-  CHECK_FALSE(std::filesystem::exists(folder.file("out")));
 }
 
 TEST_CASE("a resumed run finds its text where --text says that it is now") {

@@ -1,7 +1,4 @@
 // These tests cover the memory plan of a run, its refusal, and the profile of its step.
-#include <map>
-#include <string>
-
 #include "app/support/program.h"
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"

@@ -1,9 +1,6 @@
 // These tests cover the bars of a vector under a norm's two knobs: what a move leaves as it is, by the algebra of the
 // norm and by replay; where the bars lie; and what a user, a file and a sheet of paper see of them.
-#include <cmath>
 #include <numeric>
-#include <string>
-#include <vector>
 
 #include "app/course/pictures/bars.h"
 #include "app/course/report.h"
@@ -166,56 +163,6 @@ TEST_CASE("the bars go to the report whole", "[lesson]") {
     for (const Row* row : {&bars.in.now, &bars.out.now, &bars.back.now})
       for (const double v : *row) CHECK(contains(svg, ">" + ui::number(v, 2) + "</text>"));
   }
-}
-
-TEST_CASE("the hand turns both knobs and drags a bar, by mouse and by keyboard", "[player]") {
-  for (const ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1024, 600}}) {
-    fixture::PlayerDriver p("", size);
-    p.open("norm-gradient", StepKind::Explain);
-    const auto now = [&] {
-      p.driver.frames(2);
-      return p.driver.value("lesson/bars");
-    };
-    CHECK(now() == said({}));
-    CHECK_FALSE(p.driver.control("lesson/bars/written").enabled);
-    p.driver.click("lesson/bars/times", {0.99f, 0.4f});
-    CHECK(now() == "All of x times 10: y stays as it is, and the gradient is divided by 10.");
-    CHECK(p.driver.value("lesson/bars/4") == "60");
-    CHECK(p.shows("length " + ui::number(bars_of(plain(), {Last::Times, 0, 10}).length, 3)));
-    p.focus("lesson/bars/times");
-    p.driver.key("Left");
-    CHECK(contains(now(), "All of x times 5: "));
-    p.driver.click("lesson/bars/written");
-    CHECK(now() == said({}));
-    p.focus("lesson/bars/add");
-    p.driver.key("Right");
-    CHECK(now() == "0.5 added to all of x: y stays as it is, and so does the gradient.");
-    CHECK(p.driver.value("lesson/bars/1") == "1.5");
-    // Half of the axis up, and the axis stays while the user holds the bar.
-    const ui::Rect slot = p.driver.control("lesson/bars/2").rect;
-    p.driver.drag_by("lesson/bars/2", {0, -slot.h / 4}, "", 6, {0.5f, 0.5f});
-    CHECK(now() == "Single bars of x moved: y changes, and the gradient with it.");
-    CHECK(std::abs(std::stod(p.driver.value("lesson/bars/2")) - 7.5) < 0.3);
-    CHECK(p.driver.value("lesson/bars/1") == "1.5");
-    p.focus("lesson/bars/2");
-    p.key("Down");
-    CHECK(std::abs(std::stod(p.driver.value("lesson/bars/2")) - 7) < 0.3);
-    p.driver.click("lesson/bars/written");
-    CHECK(now() == said({}));
-    CHECK(p.driver.value("lesson/bars/2") == "2");
-  }
-}
-
-TEST_CASE("a move to numbers without spread is not taken", "[player]") {
-  fixture::PlayerDriver p;
-  p.open("norm-gradient", StepKind::Explain);
-  for (int bar = 1; bar <= 4; ++bar) {
-    p.driver.drag_by(fmt::format("lesson/bars/{}", bar), {0, 4000});
-    p.driver.frames(2);
-  }
-  CHECK(p.driver.value("lesson/bars/3") == "0");
-  CHECK(p.driver.value("lesson/bars/4") != "0");  // the last of them stays where it was last apart
-  CHECK(contains(p.driver.value("lesson/bars"), "y changes"));
 }
 
 }  // namespace normscope::test_bars

@@ -1,9 +1,5 @@
 // These tests cover the chain of branches: its curves beside the sums of the layers, its angles in numbers, and what a
 // hand, a file and a sheet of paper see of it.
-#include <cmath>
-#include <string>
-#include <vector>
-
 #include "app/course/pictures/chain.h"
 #include "app/course/report.h"
 #include "app/support/player_driver.h"
@@ -105,23 +101,6 @@ TEST_CASE("in lesson 4 the arrows would be several times as long in one line", "
     const std::string svg = kept_svg(last_layer(), arrows(), *kept.results, ui::theme(dark), {640, 400});
     CHECK(test::well_formed(svg));
     CHECK(contains(svg, "After 18 layers the stream is " + ui::number(all.times(), 3)));
-  }
-}
-
-TEST_CASE("the hand chooses the depth of a chain, by mouse and by keyboard", "[player]") {
-  for (const ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1024, 600}}) {
-    fixture::PlayerDriver p("", size);
-    p.open("last-layer", StepKind::Explain);
-    p.click("lesson/figure/arrows");
-    CHECK(p.shows("18 layers"));
-    CHECK(contains(p.driver.value("lesson/chain"), "After 18 layers"));
-    p.click("lesson/chain/layers", {0.01f, 0.4f});
-    CHECK(p.shows("1 layer"));
-    CHECK(contains(p.driver.value("lesson/chain"), "After 1 layer the stream"));
-    p.focus("lesson/chain/layers");
-    for (int i = 0; i < 3; ++i) p.driver.key("Right");
-    p.driver.frames(2);
-    CHECK(contains(p.driver.value("lesson/chain"), "After 4 layers"));
   }
 }
 

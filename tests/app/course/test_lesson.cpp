@@ -1,12 +1,6 @@
 // These tests read lessons as data: what the reader refuses and how it says so, measures on made-up curves, checks, and
 // that one changed number turns every lesson's claim down.
-#include <algorithm>
-#include <cmath>
-#include <filesystem>
-#include <functional>
-#include <map>
 #include <regex>
-#include <sstream>
 
 #include "app/course/check.h"
 #include "app/course/figures.h"
@@ -17,7 +11,6 @@
 #include "app/support/shipped_course.h"
 #include "app/ui/numbers.h"
 #include "catch.hpp"
-#include "engine/core/error.h"
 #include "engine/support/helpers.h"
 #include "folder.h"
 #include "test_paths.h"
@@ -424,9 +417,8 @@ TEST_CASE("one changed number turns a claim down, with the sentence that it cont
       need(measure.second);
     };
     need(lesson.checks[0].measure);
-    std::erase_if(lesson.curves, [&](const Curve& c) {
-      return std::find(needed.begin(), needed.end(), c.id) == needed.end();
-    });
+    std::erase_if(lesson.curves,
+                  [&](const Curve& c) { return std::ranges::find(needed, c.id) == needed.end(); });
     const Measure& asked = *lesson.measure(lesson.checks[0].measure);
     for (Curve& c : lesson.curves) {
       c.fast_seeds = 1;
@@ -585,8 +577,8 @@ TEST_CASE(
         if (!row[i].starts_with("**")) continue;
         INFO(lesson.id << ": " << rows.front()[i] << ", " << row.front() << ": " << row[i]);
         ++failing;
-        CHECK(std::any_of(setting->second.begin(), setting->second.end(),
-                          [&](const std::string& word) { return contains(limits, word); }));
+        CHECK(std::ranges::any_of(setting->second,
+                                  [&](const std::string& word) { return contains(limits, word); }));
         if (row.front() != "steps × 5") continue;
         for (const Check& check : lesson.checks)
           if (rows.front()[i].starts_with(lesson.measure(check.measure)->label + " ("))

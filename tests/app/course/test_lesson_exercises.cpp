@@ -1,18 +1,12 @@
 // These tests cover sentences to complete and challenges: what is refused, the score, who trains the ways, the paper.
 #include "catch.hpp"
 
-#include <cmath>
-#include <limits>
-#include <set>
-#include <string>
-
 #include "app/course/lesson.h"
 #include "app/course/reader.h"
 #include "app/course/reading/exercise_tables.h"
 #include "app/lesson-player/progress.h"
 #include "app/lesson-player/worker.h"
 #include "app/support/exercise_lesson.h"
-#include "app/support/program.h"
 #include "app/support/shipped_course.h"
 #include "engine/core/error.h"
 #include "engine/support/helpers.h"

@@ -1,12 +1,6 @@
 // These tests use what a lesson's format offers beside runs with letters and curves over steps: runs that are only
 // compared, numbers by layer of a trained run, layers left out, encoder-decoders, cards that count as alike; and the
 // list of lessons, which holds all of them however small the window is.
-#include <cmath>
-#include <memory>
-#include <optional>
-#include <set>
-#include <string>
-
 #include "app/course/check.h"
 #include "app/course/figures.h"
 #include "app/course/labels.h"

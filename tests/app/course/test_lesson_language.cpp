@@ -1,11 +1,7 @@
 // These tests cover lessons in another language: every text of lesson.toml has its key, what is missing or superfluous
 // is named, numbers and forms are those of the English text, the player's own words are whole, and the screen shows it.
-#include <algorithm>
 #include <array>
-#include <filesystem>
-#include <map>
 #include <regex>
-#include <set>
 
 #include "app/course/check.h"
 #include "app/course/labels.h"

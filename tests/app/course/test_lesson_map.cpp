@@ -1,10 +1,5 @@
 // These tests cover borders of a lesson: the format, the runs that they ask for, the cells that a sweep would judge in
 // the same way, the figure with a prediction over it, and lesson 11 by hand.
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <string>
-
 #include "app/course/check.h"
 #include "app/course/map.h"
 #include "app/course/reader.h"
@@ -50,9 +45,9 @@ TEST_CASE("a border is read with its cells beside it, and all of its runs are th
   std::vector<std::pair<std::string, std::string>> pairs;
   for (const auto& run : runs)
     pairs.emplace_back(get_field(run.spec, "train.lr"), get_field(run.spec, "train.warmup"));
-  std::sort(pairs.begin(), pairs.end());
+  std::ranges::sort(pairs);
   CHECK(std::unique(pairs.begin(), pairs.end()) == pairs.end());
-  CHECK(std::count_if(pairs.begin(), pairs.end(), [](const auto& p) { return p.second == "10"; }) == 2);
+  CHECK(std::ranges::count_if(pairs, [](const auto& p) { return p.second == "10"; }) == 2);
   CHECK(runs_of({&lesson}, Tier::Full).size() == 6 * kFullSeeds);
   Lesson other = lesson;
   for (Curve& curve : other.curves)
@@ -91,8 +86,7 @@ TEST_CASE("cells are judged as a sweep judges them", "[lesson]") {
   data.own = &own;
   CellMap map = cells_of(border, data);
   const auto known = [&] {
-    return std::count_if(map.cells.begin(), map.cells.end(),
-                         [](const MapCell& cell) { return cell.known > 0; });
+    return std::ranges::count_if(map.cells, [](const MapCell& cell) { return cell.known > 0; });
   };
   CHECK(known() == 6);
   CHECK(map.at(0, 1).side() == grid::Side::Other);
@@ -143,7 +137,7 @@ TEST_CASE("a map's figure has the axes of its values, and shows nothing before t
   CHECK(plot.heat->cells[5] == 1);  // upper row, last column
   CHECK(plot.heat->cells[3] == 0);
   const auto named = [&](const std::string& id) {
-    return std::find_if(plot.series.begin(), plot.series.end(), [&](const auto& s) { return s.id == id; });
+    return std::ranges::find_if(plot.series, [&](const auto& s) { return s.id == id; });
   };
   REQUIRE(named("border 1") != plot.series.end());
   CHECK(named("border 1")->x[0] == Approx(5));

@@ -1,19 +1,8 @@
 // These tests cover tapes of lessons: numbers that were computed by hand, what the reader refuses, the two lessons that
 // have no run, walked by name with right and wrong predictions, and a changed tape that turns each claim down.
-#include <algorithm>
-#include <chrono>
-#include <cmath>
-#include <functional>
 #include <iterator>
-#include <map>
-#include <memory>
 #include <numeric>
 #include <regex>
-#include <sstream>
-#include <string>
-#include <thread>
-#include <utility>
-#include <vector>
 
 #include "app/course/check.h"
 #include "app/course/tapes.h"
@@ -144,8 +133,7 @@ TEST_CASE("the loss shows its probabilities, and y's gradient is that of its let
     return std::vector<double>{std::istream_iterator<double>(in), {}};
   };
   const auto row = [](const TapeTable& table, const char* name) {
-    return *std::find_if(table.rows.begin(), table.rows.end(),
-                         [&](const TapeRow& one) { return one.name == name; });
+    return *std::ranges::find(table.rows, name, &TapeRow::name);
   };
   const TapeTable before = table_of_tape(tape, 5), after = table_of_tape(tape, 99);
   CHECK(row(before, "p").value.empty());

@@ -1,9 +1,5 @@
 // These tests cover a tape drawn as a network: where its boxes lie, how one number is followed through it, forward and
 // backward, what the reader refuses, and the user who points at a number.
-#include <algorithm>
-#include <string>
-#include <vector>
-
 #include "app/course/pictures/network.h"
 #include "app/course/tapes.h"
 #include "app/support/player_driver.h"
@@ -25,8 +21,7 @@ struct Drawn {
   TapeNetwork network;
   explicit Drawn(size_t done) : table(table_of_tape(tape, done)), network(network_of(tape, table)) {}
   size_t box(const std::string& name) const {
-    const auto it = std::find_if(table.rows.begin(), table.rows.end(),
-                                 [&](const TapeRow& row) { return row.name == name; });
+    const auto it = std::ranges::find(table.rows, name, &TapeRow::name);
     return static_cast<size_t>(it - table.rows.begin());
   }
   const NetworkBox& of(const std::string& name) const { return network.boxes[box(name)]; }

@@ -1,8 +1,5 @@
 // These tests cover one step at other rates: its curve beside the run's own numbers, its place in a lesson.toml, the
 // ball in the figure as a value, and the user who drags it.
-#include <algorithm>
-#include <cmath>
-
 #include "app/course/check.h"
 #include "app/course/figures.h"
 #include "app/course/landscape.h"
@@ -137,42 +134,11 @@ TEST_CASE("lesson 15: where the valley comes back is where the critical rate was
   experiments::RunStore store(1);
   const CurveData valley = measure_curve(lesson, *lesson.curve("step_B"), 1, store),
                   critical = measure_curve(lesson, measured, 1, store);
-  const auto at = std::find(critical.x.begin(), critical.x.end(), 201.0);
+  const auto at = std::ranges::find(critical.x, 201.0);
   REQUIRE(at != critical.x.end());
   REQUIRE(comes_back(valley));
   CHECK(*comes_back(valley) ==
         Approx(critical.y[static_cast<size_t>(at - critical.x.begin())]).epsilon(0.03));
-}
-
-TEST_CASE("lesson 15: the hand drags the ball, and the sentence follows", "[player]") {
-  for (const ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1280, 720}}) {
-    INFO(size.x);
-    fixture::PlayerDriver p("", size);
-    p.open(kEdge, StepKind::Predict);
-    CHECK_FALSE(p.ui.registry().find("lesson/plot/ball"));
-    p.open(kEdge, StepKind::Compare);
-    const std::string used = p.driver.value("lesson/plot/ball");
-    CHECK(contains(used, "At a rate of 0.003 this step of B lowers"));
-    const ui::Vec start = p.driver.control("lesson/plot/ball").rect.centre();
-    p.driver.drag_by("lesson/plot/ball", {p.driver.control("lesson/plot").rect.w * 0.32f, 0});
-    p.driver.frames(2);
-    const std::string far = p.driver.value("lesson/plot/ball");
-    CHECK(contains(far, "overshoots: it raises the loss"));
-    CHECK(p.says("overshoots: it raises"));
-    const ui::Vec end = p.driver.control("lesson/plot/ball").rect.centre();
-    CHECK(end.x > start.x);
-    CHECK(end.y < start.y);
-    // Each arrow key reaches the next measured point.
-    p.focus("lesson/plot/ball");
-    p.key("Left");
-    CHECK(p.driver.control("lesson/plot/ball").rect.centre().x < end.x);
-    p.key("Right");
-    CHECK(p.driver.value("lesson/plot/ball") == far);
-    // Another lesson begins anew.
-    p.open("warm-up", StepKind::Compare);
-    p.open(kEdge, StepKind::Compare);
-    CHECK(p.driver.value("lesson/plot/ball") == used);
-  }
 }
 
 }  // namespace normscope::test_one_step

@@ -1,10 +1,4 @@
 // These tests cover rivers: a beta^2 map as a stream of bands, its place in a lesson.toml, and lesson 6 by hand.
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <string>
-#include <vector>
-
 #include "app/course/check.h"
 #include "app/course/figures.h"
 #include "app/course/map.h"
@@ -346,7 +340,7 @@ TEST_CASE("a branch that makes the river much wider joins it along the river's o
     plot.pad_right = 100;
     add_river(steep, plot, words::language("en"), grows);
     const plot::Drawing drawing = drawing_of(plot, kPlace);
-    return std::count_if(drawing.items.begin(), drawing.items.end(), [](const plot::Item& item) {
+    return std::ranges::count_if(drawing.items, [](const plot::Item& item) {
       const auto* strip = std::get_if<plot::StripItem>(&item);
       return strip && !strip->clip;
     });
@@ -375,22 +369,6 @@ TEST_CASE("two rivers stand one above the other or side by side, each with its s
     p.driver.move_to("lesson/plot/below", {0.5f, 0.5f});  // in the river, at both sizes
     p.driver.frames(60);
     CHECK(p.says("of all shares belong to"));
-  }
-}
-
-TEST_CASE("under the mouse a river says what share a band has", "[player]") {
-  for (const ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1024, 600}}) {
-    fixture::PlayerDriver p("", size);
-    p.open("dependency", StepKind::Explain);
-    CHECK(p.shows("branch 12"));
-    p.driver.move_to("lesson/plot", {0.7f, 0.7f});
-    p.driver.frames(60);
-    CHECK(p.says("of all shares belong to branch"));
-    p.driver.move_to("lesson/plot", {0.2f, 0.1f});
-    p.driver.frames(60);
-    CHECK(p.says("the input"));
-    p.click("lesson/figure/map Pre");
-    CHECK(p.shows("Σ of a row"));
   }
 }
 

@@ -1,10 +1,5 @@
 // These tests cover the walk of a gradient down a stack: its curve beside the run's own history, its arrows in numbers,
 // and what a user, a file and a sheet of paper see of it.
-#include <cmath>
-#include <limits>
-#include <string>
-#include <vector>
-
 #include "app/course/pictures/walk.h"
 #include "app/course/report.h"
 #include "app/support/player_driver.h"
@@ -184,8 +179,8 @@ TEST_CASE("a norm divides the gradient by the spread of what it read, but for wh
   store.materialize(1);
   Program program = seal(tape, {.loss = model.loss, .update = kNoOp});
   const Batch batch = random_batch(config, 4, 32, 1);
-  std::copy(batch.tokens.begin(), batch.tokens.end(), program.tokens("tokens").begin());
-  std::copy(batch.targets.begin(), batch.targets.end(), program.tokens("targets").begin());
+  std::ranges::copy(batch.tokens, program.tokens("tokens").begin());
+  std::ranges::copy(batch.targets, program.tokens("targets").begin());
   program.replay({});
   const auto norm = [&](ValueId value, bool gradient) {
     double sum = 0;
@@ -241,28 +236,6 @@ TEST_CASE("a walk goes to the report and to the teacher, at its last step, and n
     for (const Walk::Stack& stack : seen.at(20).stacks)
       for (const double length : stack.lengths) CHECK(contains(svg, ">" + ui::number(length, 2) + "</text>"));
     CHECK(contains(svg, "÷ " + ui::number(seen.at(20).stacks[0].divisors[5][0], 3)));
-  }
-}
-
-TEST_CASE("the hand chooses the step of a walk, by mouse and by keyboard", "[player]") {
-  for (const ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1024, 600}}) {
-    fixture::PlayerDriver p("", size);
-    p.open("first-steps", StepKind::Compare);
-    p.click("lesson/figure/walk");
-    CHECK(p.shows("step 20"));
-    CHECK(p.says("At step 20 layer 1 of A hears about a thousandth as much as layer 6"));
-    p.click("lesson/walk/step", {0.01f, 0.4f});
-    CHECK(contains(p.driver.value("lesson/walk"), "At step 1 layer 1 of A hears about as much as layer 6"));
-    p.focus("lesson/walk/step");
-    for (int i = 0; i < 3; ++i) p.driver.key("Right");
-    p.driver.frames(2);
-    CHECK(p.driver.value("lesson/walk/step") == "4");
-    CHECK(contains(p.driver.value("lesson/walk"), "At step 4 "));
-    CHECK(p.shows(ui::number(Seen().at(4).stacks[0].lengths[0], 2)));
-    // The step stays chosen on the next page.
-    p.click("lesson/next");
-    p.click("lesson/figure/walk");
-    CHECK(p.driver.value("lesson/walk/step") == "4");
   }
 }
 

@@ -1,9 +1,5 @@
 // These tests use the diagram by hand: every norm to every slot that it may go to, by mouse and by keyboard, in one
 // stack and in two; painting, locking, the kinds of a norm, undo.
-#include <fmt/format.h>
-
-#include <functional>
-
 #include "app/support/both_view.h"
 #include "app/support/lab_driver.h"
 #include "app/support/lab_fixture.h"
@@ -115,24 +111,6 @@ TEST_CASE("the same in both stacks of an encoder-decoder, the other one untouche
   }
 }
 
-TEST_CASE("a mark of a collapsed row is dragged like a token, onto a mark or onto a slot") {
-  LabDriver lab(fixture::lab_view());
-  fresh(lab, 'A', Side::Main, 1);
-  lab.driver.drag("diagram/layer3/ffn/stream", "diagram/layer3/ffn/before");
-  CHECK(fork_of(lab).note == "12 norms moved, final norm added");
-  fresh(lab, 'A', Side::Main, 1);
-  lab.driver.drag("diagram/layer1/attn/stream", "diagram/layer1/attn/after", "Alt");
-  CHECK(fork_of(lab).note == "1 norm moved");
-  CHECK(norm_at(fork_of(lab).spec.model.stack(), {0, Sub::Attention, Slot::After}) == NormKind::LayerNorm);
-  fresh(lab, 'A', Side::Main, 1);
-  lab.driver.drag("diagram/layer1/ffn/stream", "diagram/layer2/attn/after");
-  CHECK(fork_of(lab).note == "12 norms moved, final norm added");
-  fresh(lab, 'A', Side::Main, 1);
-  lab.click("diagram/layer1/ffn/stream");
-  CHECK(lab.state.screens.lab.diagram().open_layer == 0);  // a click opens the layer
-  CHECK_FALSE(lab.last<ForkRequest>());
-}
-
 TEST_CASE("while a norm hovers over a target, every slot that will change says so") {
   LabDriver lab(fixture::lab_view());
   fresh(lab, 'A', Side::Main, 1);
@@ -184,33 +162,6 @@ TEST_CASE("the brush changes the layers that it passes and no others, by mouse a
   CHECK(mouse.last<TakeBack>());  // nothing has answered the edit
 }
 
-TEST_CASE("a locked norm stays when the others move, and cannot be taken") {
-  LabDriver lab(fixture::lab_view());
-  fresh(lab, 'A', Side::Main, 1);
-  lab.ui.focus("diagram/layer2/attn/stream");
-  lab.driver.frames(2);
-  lab.driver.key("L");
-  lab.driver.drag("diagram/layer2/attn/stream", "diagram/layer2/attn/before");
-  CHECK_FALSE(lab.last<ForkRequest>());
-  lab.driver.drag("diagram/layer2/ffn/stream", "diagram/layer2/ffn/before");
-  CHECK(fork_of(lab).note == "11 norms moved");
-  CHECK(norm_at(fork_of(lab).spec.model.stack(), {1, Sub::Attention, Slot::Stream}) == NormKind::LayerNorm);
-  lab.click("diagram/layer2/ffn/stream", {0.5f, 0.5f}, 1);
-  lab.driver.click("diagram/kind/rms");
-  lab.driver.frames(1);
-  const StackWiring& kinds = fork_of(lab).spec.model.stack();
-  for (int layer = 0; layer < 6; ++layer)
-    for (Sub sub : subs_of(false))
-      CHECK((norm_at(kinds, {layer, sub, Slot::Stream}) == NormKind::LayerNorm) ==
-            (layer == 1 && sub == Sub::Attention));
-  lab.driver.move_to("diagram/layer2/attn/stream");
-  lab.driver.frames(2);
-  CHECK(lab.driver.value("diagram/footer").find("Locked.") == 0);
-  lab.click("diagram/layer2/attn/stream", {0.5f, 0.5f}, 1);
-  lab.click("diagram/kind/lock");
-  CHECK(lab.state.screens.lab.diagram().locked.empty());
-}
-
 TEST_CASE("the list of kinds has every kind of the engine, with a line of its own") {
   LabDriver lab(fixture::lab_view());
   for (NormKind kind : kNormKinds) {
@@ -219,8 +170,7 @@ TEST_CASE("the list of kinds has every kind of the engine, with a line of its ow
     const std::string row = fmt::format("diagram/kind/{}", kind == NormKind::None ? "off" : short_name(kind));
     INFO(row);
     CHECK(lab.driver.control(row).help.size() > 12);
-    lab.driver.click(row);
-    lab.driver.frames(1);
+    lab.click(row);
     if (kind == NormKind::LayerNorm) {
       CHECK_FALSE(lab.last<ForkRequest>());  // it is one already
       continue;
@@ -251,71 +201,20 @@ TEST_CASE(
   CHECK_FALSE(lab.ui.registry().find("diagram/kind/epsilon"));
 }
 
-TEST_CASE("the final norm is put on and taken off") {
-  LabDriver lab(fixture::lab_view());
-  fresh(lab, 'A', Side::Main, 1);
-  lab.click("diagram/final");
-  lab.driver.click("diagram/kind/rms");
-  lab.driver.frames(1);
-  CHECK(fork_of(lab).spec.model.stack().final == NormKind::Rms);
-  CHECK(fork_of(lab).note == "final norm added");
-  fresh(lab, 'C', Side::Main, 5);
-  lab.ui.focus("diagram/layer6/ffn/stream");
-  lab.driver.frames(2);
-  lab.key("Up");
-  CHECK(lab.ui.focused() == "diagram/final");
-  lab.driver.key("Enter");
-  CHECK(fork_of(lab).spec.model.stack().final == NormKind::None);
-}
-
-TEST_CASE("presets of an encoder-decoder change both stacks or one") {
-  LabDriver lab(fixture::both_view());
-  const auto choose = [&](const char* stack, const char* preset) {
-    fresh(lab, 'A', Side::Main, 0);
-    lab.driver.click("diagram/stack");
-    lab.click(fmt::format("diagram/stack/{}", stack));
-    lab.driver.click("diagram/preset");
-    lab.driver.click(fmt::format("diagram/preset/{}", preset));
-    lab.driver.frames(1);
-    const ModelConfig& model = fork_of(lab).spec.model;
-    return std::pair(placement_of(model.encoder, context_of(model, false)),
-                     placement_of(model.decoder, context_of(model, true)));
-  };
-  CHECK(choose("both stacks", "Pre") == std::pair(Placement::Pre, Placement::Pre));
-  CHECK(choose("encoder", "Pre") == std::pair(Placement::Pre, Placement::Post));
-  CHECK(choose("decoder", "Pre") == std::pair(Placement::Post, Placement::Pre));
-}
-
-TEST_CASE("arrows walk from one stack into the other") {
-  LabDriver lab(fixture::both_view());
-  fresh(lab, 'A', Side::Encoder, 1);
-  lab.ui.focus("diagram/enc/layer2/attn/after");
-  lab.driver.frames(2);
-  lab.key("Right");
-  CHECK(lab.ui.focused() == "diagram/layer2/attn/stream");
-  lab.key("Up");
-  CHECK(lab.ui.focused() == "diagram/layer2/cross/stream");
-  lab.key("Left");
-  CHECK(lab.ui.focused() == "diagram/enc/layer2/attn/after");
-}
-
 TEST_CASE("a layer is clicked away and back: the loss with and without it, and the run as it was") {
   fixture::LiveDriver lab;
   lab.train(3);
   const double before = lab.view().runs[0].loss;
-  lab.driver.click("diagram/layer1/skip");
-  lab.settle();
+  lab.click("diagram/layer1/skip");
   CHECK(lab.driver.value("diagram/layer1/skip") == "out");
   const std::string words = lab.driver.value("diagram/footer");
   CHECK(words.find("Without layer 1: loss ") == 0);
   CHECK(test::contains(words, " instead of "));
   CHECK(test::contains(words, ", at step 3."));
-  lab.driver.click("diagram/layer2/attn/skip");
-  lab.settle();
+  lab.click("diagram/layer2/attn/skip");
   CHECK(lab.driver.value("diagram/footer").find("Without layer 1 and attention of layer 2: loss ") == 0);
   lab.driver.click("diagram/layer1/skip");
-  lab.driver.click("diagram/layer2/attn/skip");
-  lab.settle();
+  lab.click("diagram/layer2/attn/skip");
   CHECK(lab.driver.value("diagram/footer").find("Drag a norm") == 0);
   CHECK(lab.view().runs[0].step == 3);
   CHECK(lab.view().runs[0].loss == before);
@@ -323,10 +222,8 @@ TEST_CASE("a layer is clicked away and back: the loss with and without it, and t
 
   lab.ui.focus("diagram/layer2/ffn/stream");
   lab.driver.frames(2);
-  lab.driver.key("X");
-  lab.settle();
+  lab.key("X");
   CHECK(lab.driver.value("diagram/layer2/skip") == "out");
-  lab.driver.key("Alt+X");
-  lab.settle();
+  lab.key("Alt+X");
   CHECK(lab.driver.value("diagram/layer2/ffn/skip") == "out");
 }

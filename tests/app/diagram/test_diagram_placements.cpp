@@ -1,9 +1,6 @@
 // These tests demand that every placement of the engine is reached in the Lab's diagram, with all its norms in sight,
 // whether its layers are open or collapsed, and the scales of a sub-layer as they are now.
-#include <fmt/format.h>
 #include <imgui.h>
-
-#include <functional>
 
 #include "app/support/both_view.h"
 #include "app/support/lab_driver.h"
@@ -95,28 +92,6 @@ TEST_CASE("norms of the stack are seen: the last one, that of the embedding, tha
   CHECK(lab.driver.value("diagram/embedding") == "none");
   for (const Placement placement : test::known({"resi-dual"}))
     CHECK(test::contains(words(placement), "second stream"));
-}
-
-TEST_CASE("the norm of the embedding is put on and taken off, by mouse and by keyboard") {
-  LabDriver lab(fixture::lab_view());
-  lab.click("diagram/embedding");
-  lab.driver.click("diagram/kind/ln");
-  REQUIRE(lab.last<ForkRequest>());
-  CHECK(lab.last<ForkRequest>()->spec.model.stack().embedding == NormKind::LayerNorm);
-  CHECK(lab.last<ForkRequest>()->note == "embedding norm added");
-
-  LabDriver keys(view_with(fixture::lab_view(), [](ModelConfig& m) { set_placement(m, Placement::Peri); }));
-  keys.ui.focus("diagram/layer1/attn/stream");
-  keys.state.screens.lab.diagram().open_layer = 0;
-  keys.driver.frames(2);
-  keys.ui.focus("diagram/layer1/attn/stream");
-  keys.driver.frames(2);
-  keys.key("Down");
-  CHECK(keys.ui.focused() == "diagram/embedding");
-  keys.driver.key("Enter");
-  REQUIRE(keys.last<ForkRequest>());
-  CHECK(keys.last<ForkRequest>()->spec.model.stack().embedding == NormKind::None);
-  CHECK(keys.last<ForkRequest>()->note == "embedding norm removed");
 }
 
 TEST_CASE("every placement is one or two clicks away, in every layout and of an encoder-decoder too") {

@@ -1,7 +1,5 @@
 // These tests cover the training of studies and their store: what is trained once, or is taken from others.
 #include <atomic>
-#include <filesystem>
-#include <fstream>
 
 #include "app/course/check.h"
 #include "app/course/reader.h"

@@ -1,8 +1,6 @@
 // These tests cover the checksum of the default comparison's first steps, and the line that shows it.
 #include <atomic>
-#include <chrono>
 #include <nlohmann/json.hpp>
-#include <thread>
 
 #include "app/shell/parts/about.h"
 #include "catch.hpp"

@@ -1,6 +1,4 @@
 // A study that looks at its runs keeps what others measured of them.
-#include <vector>
-
 #include "app/support/program.h"
 #include "catch.hpp"
 #include "training/experiments/study.h"

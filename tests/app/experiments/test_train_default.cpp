@@ -1,8 +1,6 @@
 // These tests train the program's first comparison at full size, and try what the diagram promises: moving every norm
 // of a stuck run from the residual stream into the branches makes it learn. The comparison has two seeds; the first
 // one's runs are also lesson 2's, so where `lessons.check` has trained them already, the store of results has them.
-#include <cmath>
-
 #include "app/cli/results.h"
 #include "catch.hpp"
 #include "isa_scope.h"

@@ -2,9 +2,7 @@
 // the same numbers to the bit, edits and forks included.
 #include "training/files/command_text.h"
 
-#include <map>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "app/support/lab_fixture.h"
 #include "app/support/live_lab.h"

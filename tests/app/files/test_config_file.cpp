@@ -1,8 +1,5 @@
 // These tests cover configuration files: what is written reads back equal, and every way a file can be wrong names
 // file, line and key.
-#include <filesystem>
-#include <string>
-
 #include "catch.hpp"
 #include "engine/support/helpers.h"
 #include "training/files/config_file.h"

@@ -2,13 +2,9 @@
 // wrote it.
 #include <sys/stat.h>
 
-#include <filesystem>
-#include <string>
-
 #include "app/files/small_window.h"
 #include "app/shell/settings.h"
 #include "app/support/english.h"
-#include "app/support/program.h"
 #include "catch.hpp"
 #include "engine/support/helpers.h"
 #include "training/files/config_file.h"

@@ -1,9 +1,4 @@
 // These tests keep a Lab session in a folder: restored it goes on bit for bit, and a damaged folder changes nothing.
-#include <chrono>
-#include <filesystem>
-#include <fstream>
-#include <thread>
-
 #include "app/support/live_lab.h"
 #include "catch.hpp"
 #include "folder.h"

@@ -2,11 +2,6 @@
 // a link, is one to nothing refused, does a full disk say so, is nothing else in the folder touched?
 #include <sys/stat.h>
 
-#include <filesystem>
-#include <functional>
-#include <iterator>
-#include <map>
-
 #include "app/commands/run_log.h"
 #include "app/course/check.h"
 #include "app/course/reader.h"

@@ -1,10 +1,6 @@
 // These tests cover placement files where people meet them: on the command line, in the window's lists, and saved from
 // the diagram.
-#include <fmt/format.h>
-
-#include <filesystem>
 #include <regex>
-#include <string>
 
 #include "addons.h"
 #include "app/files/small_window.h"
@@ -120,8 +116,7 @@ TEST_CASE("placement files: the window's lists, the palette and a sweep offer on
   SmallWindow window;
   window.click("diagram/preset-more");
   REQUIRE(window.ui.registry().find("diagram/preset-more/My own"));
-  window.driver.click("diagram/preset-more/My own");
-  window.settle();
+  window.click("diagram/preset-more/My own");
   REQUIRE(window.view().runs.size() == 3);
   CHECK(placement_in(window, 2) == "mine");
   const auto named = [&] {

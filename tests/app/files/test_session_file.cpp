@@ -76,40 +76,6 @@ TEST_CASE("a dropped configuration opens, a bad one leaves all as it is") {
   CHECK(window.view().runs.size() == 1);
 }
 
-TEST_CASE("the runs are saved under a name and opened by it, from the keyboard alone") {
-  SmallWindow window;
-  const std::string two = window.folder.file("two.toml");
-  window.prompt("Ctrl+Shift+S", two);
-  CHECK(window.message() == "saved " + two);
-  REQUIRE(read_config(two).size() == 2);
-  window.ask(session::ReplaceRuns{{tiny_runs()[0]}, {}, false});
-  window.prompt("Ctrl+O", two);
-  CHECK(window.message() == "opened " + two);
-  CHECK(window.view().runs.size() == 2);
-  CHECK_FALSE(window.asks());
-  window.prompt("Ctrl+O", window.folder.file("missing.toml"));
-  CHECK(window.asks());
-  CHECK(test::contains(window.says(), "missing.toml"));
-  CHECK(window.view().runs.size() == 2);
-  window.key("Escape");
-  CHECK_FALSE(window.asks());
-  window.prompt("Ctrl+Shift+S", "/dev/null/saved.toml");
-  CHECK(window.asks());
-  CHECK(test::contains(window.says(), "/dev/null"));
-}
-
-TEST_CASE("the prompt says that a saved file holds no weights, and that opening one can be undone") {
-  SmallWindow window;
-  const auto note = [&](const char* key) {
-    window.key(key);
-    const std::string text = window.driver.value("app/file/note");
-    window.key("Escape");
-    return text;
-  };
-  CHECK(test::contains(note("Ctrl+Shift+S"), "Weights are not saved"));
-  CHECK(test::contains(note("Ctrl+O"), "Ctrl+Z brings those back"));
-}
-
 TEST_CASE(
     "an opened file is undone: the runs of before come back as they were, with what was undone in them") {
   SmallWindow window;
@@ -127,8 +93,7 @@ TEST_CASE(
     window.drop(one);
     window.settle();
     REQUIRE(window.view().runs.size() == 1);
-    window.driver.key("Ctrl+Z");
-    window.settle();
+    window.key("Ctrl+Z");
     CHECK(window.message() == "the earlier runs are back");
     REQUIRE(window.view().runs.size() == 2);
     CHECK(window.view().step == 6);
@@ -136,8 +101,7 @@ TEST_CASE(
     CHECK(window.view().runs[0].spec->train.schedule.peak == 0.002f);
     CHECK(window.state.screens.lab.transport().bookmarks == std::vector<int>{3});
   }
-  window.driver.key("Ctrl+Shift+Z");
-  window.settle();
+  window.key("Ctrl+Shift+Z");
   REQUIRE(window.view().runs.size() == 1);
   CHECK(window.view().runs[0].name == "alone");
   CHECK(window.state.session.undo.can_undo());
@@ -156,8 +120,7 @@ TEST_CASE("edits from before a file was opened are undone after it was") {
   window.settle();
   CHECK(window.view().runs[0].spec->train.schedule.peak == 0.5f);
   for (int i = 0; i < 3; ++i) {
-    window.driver.key("Ctrl+Z");
-    window.settle();
+    window.key("Ctrl+Z");
   }
   REQUIRE(window.view().runs.size() == 2);
   CHECK(window.view().runs[0].spec->train.schedule.peak == rate);
@@ -180,8 +143,7 @@ TEST_CASE("a restored session takes the place of the runs that are shown, which 
   REQUIRE(window.view().runs.size() == 2);
   CHECK(window.view().runs[0].spec->train.schedule.peak == 0.002f);
   for (const auto& [runs, rate] : {std::pair{1, 0.5f}, {1, 0.003f}, {2, 0.002f}, {2, 0.003f}}) {
-    window.driver.key("Ctrl+Z");
-    window.settle();
+    window.key("Ctrl+Z");
     REQUIRE(window.view().runs.size() == static_cast<size_t>(runs));
     CHECK(window.view().runs[0].spec->train.schedule.peak == rate);
   }
@@ -202,8 +164,7 @@ TEST_CASE("only the newest opened files can be undone, and fewer where memory ha
     }
     int count = 0;
     for (; window.state.session.undo.can_undo(); ++count) {
-      window.driver.key("Ctrl+Z");
-      window.settle();
+      window.key("Ctrl+Z");
       CHECK(window.message() == "the earlier runs are back");
       CHECK(window.view().runs.size() == 1);
     }

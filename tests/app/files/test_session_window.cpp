@@ -2,10 +2,6 @@
 // from there is what would have gone on.
 #include "app/shell/session_window.h"
 
-#include <chrono>
-#include <filesystem>
-#include <thread>
-
 #include "app/panels/metrics.h"
 #include "app/shell/app_state.h"
 #include "app/support/live_lab.h"
@@ -152,8 +148,7 @@ TEST_CASE("the whole batch is measured on request, marked, and changes no bit") 
   lab.train(8);
   untouched.train(8);
   CHECK_FALSE(panels::of_whole_batch(lab.view().runs[0], 8));
-  lab.driver.click("plot/dependency/batch");
-  lab.settle();
+  lab.click("plot/dependency/batch");
   REQUIRE(panels::of_whole_batch(lab.view().runs[0], 8));
   CHECK(lab.view().runs[0].batch->sequences == 4);
   view::LabData data;

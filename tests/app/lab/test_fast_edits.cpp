@@ -1,11 +1,8 @@
 // These tests have a user who is faster than the trainer: whatever is edited, refused, taken back and made again while
 // a network is being built, one undo takes back one edit.
 #include <condition_variable>
-#include <memory>
 #include <mutex>
 #include <span>
-#include <string>
-#include <vector>
 
 #include "app/shell/undo.h"
 #include "app/support/live_lab.h"
@@ -200,16 +197,13 @@ TEST_CASE("three quick edits of a deep model are taken back one by one, whatever
   gate.set(false);
   lab.settle();
   CHECK(layers(lab.view()) == "14");
-  lab.driver.key("Ctrl+Z");
-  lab.settle();
+  lab.key("Ctrl+Z");
   CHECK(layers(lab.view()) == "13");
   lab.driver.key("Ctrl+Shift+Z");
-  lab.driver.key("Ctrl+Shift+Z");
-  lab.settle();
+  lab.key("Ctrl+Shift+Z");
   CHECK(layers(lab.view()) == "15");
   for (const char* before : {"14", "13", "12"}) {
-    lab.driver.key("Ctrl+Z");
-    lab.settle();
+    lab.key("Ctrl+Z");
     CHECK(layers(lab.view()) == before);
   }
   CHECK_FALSE(lab.state.session.undo.can_undo());

@@ -1,16 +1,11 @@
 // These tests tell what a frame of the Lab costs. How much is drawn is bounded; time is measured and printed, never
 // asserted: normscope_app_tests "[.bench]". It is wall time, and the processor time of this thread, which a busy
 // machine does not stretch.
-#include <fmt/format.h>
 #include <imgui.h>
 
 #include <time.h>
 
-#include <algorithm>
-#include <chrono>
 #include <cstdio>
-#include <functional>
-#include <vector>
 
 #include "app/support/lab_driver.h"
 #include "app/support/lab_fixture.h"
@@ -39,8 +34,8 @@ void time_frames(const char* what, Driver& lab, const std::function<void()>& bef
     wall.push_back(
         std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
   }
-  std::sort(wall.begin(), wall.end());
-  std::sort(own.begin(), own.end());
+  std::ranges::sort(wall);
+  std::ranges::sort(own);
   fmt::print(
       "{}: {:.2f} ms median, {:.2f} ms at most of 200 frames ({:.2f}, {:.2f} of this thread), {} vertices\n",
       what, wall[100], wall.back(), own[100], own.back(), lab.loop.draw_data()->TotalVtxCount);

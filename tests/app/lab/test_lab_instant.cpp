@@ -40,8 +40,7 @@ TEST_CASE("one switch makes the runs small and whole, and the way back is the us
   CHECK(lab.run('A').spec->model.d_model == 64);
   CHECK(lab.run('A').spec->train.schedule.peak == 0.003f);
   CHECK(lab.run('B').spec->train.schedule.warmup == 200);
-  lab.driver.key("Ctrl+Z");
-  lab.settle();
+  lab.key("Ctrl+Z");
   CHECK(lab.view().instant);
   CHECK(lab.run('A').step == 40);
 }
@@ -58,8 +57,7 @@ TEST_CASE("a setting of instant runs is changed while it is dragged, as one chan
   CHECK(lab.losses('A') != before);
   lab.driver.script("drop");
   lab.settle();
-  lab.driver.key("Ctrl+Z");
-  lab.settle();
+  lab.key("Ctrl+Z");
   CHECK(lab.run('A').spec->train.schedule.peak == 0.005f);
   CHECK(lab.losses('A') == before);
 }
@@ -164,7 +162,7 @@ TEST_CASE("a number under the mouse shows what its range leads to") {
   lab.settle();
   CHECK(lab.view().supposed.size() == 21);  // seven values of three runs
   const std::string strip = lab.driver.value("settings/train.lr/strip");
-  CHECK(std::count(strip.begin(), strip.end(), ':') == 21);
+  CHECK(std::ranges::count(strip, ':') == 21);
   lab.driver.move_to("diagram/run/A");
   lab.settle();
   CHECK(lab.view().supposed.empty());

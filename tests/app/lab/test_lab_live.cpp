@@ -1,6 +1,4 @@
 // These tests use the Lab screen over a real session: gestures by name, and what the trainer made of them.
-#include <algorithm>
-
 #include "app/support/live_lab.h"
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
@@ -37,11 +35,9 @@ TEST_CASE("a norm dragged from the stream to before moves all twelve, and run D 
   CHECK(lab.run('A').step == 60);
   CHECK(lab.view().budget == 12 + 60);
 
-  lab.driver.key("Ctrl+Z");
-  lab.settle();
+  lab.key("Ctrl+Z");
   CHECK_FALSE(lab.has_run('D'));
-  lab.driver.key("Ctrl+Shift+Z");
-  lab.settle();
+  lab.key("Ctrl+Shift+Z");
   CHECK(lab.has_run('D'));
 }
 
@@ -105,11 +101,9 @@ TEST_CASE("with Alt a single norm moves") {
 
 TEST_CASE("play, pause and one step reach the trainer") {
   LiveLab lab;
-  lab.driver.click("transport/step");
-  lab.settle();
+  lab.click("transport/step");
   CHECK(lab.state.session.view->step == 1);
-  lab.driver.key("Right");
-  lab.settle();
+  lab.key("Right");
   CHECK(lab.state.session.view->step == 2);
   lab.driver.click("transport/play");
   lab.lab.wait_until(20);
@@ -118,8 +112,7 @@ TEST_CASE("play, pause and one step reach the trainer") {
   if (lab.state.session.view->playing) lab.driver.key("Space");
   lab.settle();
   CHECK_FALSE(lab.state.session.view->playing);
-  lab.driver.click("transport/reset");
-  lab.settle();
+  lab.click("transport/reset");
   CHECK(lab.state.session.view->step == 0);
 }
 
@@ -129,55 +122,22 @@ TEST_CASE("the learning rate changes while the run goes on") {
   lab.click("settings/train.lr");
   lab.driver.key("Ctrl+A");
   lab.driver.type("0.001");
-  lab.driver.key("Enter");
-  lab.driver.frames(1);
+  lab.key("Enter");
   lab.settle();
   lab.train(1);
   for (char letter : {'A', 'B', 'C'}) {
     CHECK(lab.run(letter).spec->train.schedule.peak == Approx(0.001f));
     CHECK(lab.run(letter).step == 4);  // it did not restart
   }
-  lab.driver.key("Ctrl+Z");
-  lab.settle();
+  lab.key("Ctrl+Z");
   lab.train(1);
   CHECK(lab.run('A').spec->train.schedule.peak == Approx(0.003f));
-}
-
-TEST_CASE(
-    "play on from an earlier step: the button by the cursor makes D, which waits there until play; undo "
-    "takes it back") {
-  LiveLab lab;
-  lab.train(30);
-  CHECK(lab.ui.registry().find("timeline/fork") == nullptr);
-  lab.driver.click("timeline");  // the middle of the budget is where the runs stand
-  lab.driver.key("Left");
-  lab.driver.key("Left");
-  const int there = std::stoi(lab.driver.value("timeline"));
-  REQUIRE(there < 30);
-  lab.driver.click("timeline/fork");
-  lab.settle();
-  lab.wait_for_d();
-  CHECK(lab.run('D').step == there);
-  CHECK(lab.run('D').fork_step == there);
-  CHECK(lab.run('D').forked_from == 0);
-  lab.driver.drag("diagram/layer2/attn/stream",
-                  "diagram/layer2/attn/before");  // D is selected
-  lab.settle();
-  CHECK(lab.run('D').fork_note == "12 norms moved, final norm added");
-  CHECK(lab.run('D').fork_step == there);
-  CHECK(lab.run('D').step == there + 60);  // a change sets it going
-  CHECK(lab.run('A').step == 60);
-  lab.driver.key("Ctrl+Z");
-  lab.driver.key("Ctrl+Z");
-  lab.settle();
-  CHECK_FALSE(lab.has_run('D'));
 }
 
 TEST_CASE("seed variability: one press, and every run's loss has a band and the plot says what it tells") {
   LiveLab lab;
   lab.train(20);
-  lab.driver.click("lab/luck");
-  lab.settle();
+  lab.click("lab/luck");
   for (const RunView& run : lab.state.session.view->runs) {
     REQUIRE(run.spread);
     CHECK(run.spread->seeds == 4);

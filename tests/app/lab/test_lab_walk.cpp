@@ -1,6 +1,4 @@
 // These tests walk through the Lab's first five minutes as a person does: train, drag, look back, reset, undo.
-#include <algorithm>
-
 #include "app/panels/plot_specs.h"
 #include "app/support/lab_fixture.h"
 #include "app/support/live_lab.h"
@@ -43,35 +41,9 @@ TEST_CASE("trained to the end, a norm is dragged: D trains, its loss falls, the 
   // What it is, where it came from and the rule stand on its card.
   CHECK_THAT(lab.driver.control("run/D").help, Catch::Contains("Forked from A at step 60"));
   CHECK_THAT(lab.driver.control("run/D").help, Catch::Contains("steps of its own"));
-  lab.driver.key("Ctrl+Z");
-  lab.settle();
+  lab.key("Ctrl+Z");
   CHECK_FALSE(lab.has_run('D'));
   CHECK(lab.view().step == 60);
-}
-
-TEST_CASE("what the hand holds says how long D will train") {
-  LabDriver lab(fixed_view());
-  lab.driver.script(fmt::format("grab {} {}\nframes 2", kStream, kBefore));
-  CHECK(lab.shows("D trains 300 steps of its own"));
-  lab.driver.script("drop");
-}
-
-TEST_CASE("the end of a budget is an offer: the button, Space and one step go on") {
-  LiveDriver lab;
-  lab.train(60);
-  CHECK(lab.driver.value("transport/play") == "60 more");
-  lab.driver.click("transport/play");
-  lab.settle();
-  CHECK(lab.view().step == 120);
-  CHECK(lab.view().budget == 120);
-  lab.driver.key("Space");
-  lab.settle();
-  CHECK(lab.view().step == 180);
-  lab.driver.key("Right");
-  lab.settle();
-  CHECK(lab.view().step == 181);
-  CHECK(lab.view().message == "");
-  CHECK(lab.driver.value("transport/play") == "paused");
 }
 
 TEST_CASE("with the cursor at an earlier step a drag forks from there, with the wiring of then") {
@@ -97,21 +69,6 @@ TEST_CASE("with the cursor at an earlier step a drag forks from there, with the 
   CHECK_FALSE(lab.state.screens.lab.transport().pinned_step);  // one wants to see it train
 }
 
-TEST_CASE("the first button moves the cursor, nothing else; it is no reset") {
-  LiveDriver lab;
-  lab.train(20);
-  const auto history = lab.run('A').history;
-  const size_t commands = lab.log.size();
-  lab.driver.click("transport/first");
-  lab.settle();
-  CHECK(lab.log.size() == commands);
-  CHECK(lab.view().step == 20);
-  CHECK(lab.run('A').history == history);
-  CHECK(lab.state.screens.lab.transport().pinned_step == 0);
-  lab.driver.key("End");
-  CHECK_FALSE(lab.state.screens.lab.transport().pinned_step);
-}
-
 TEST_CASE("a reset is undone: all four runs are back as they were left, and again after it") {
   LiveDriver lab;
   lab.train(10);
@@ -121,22 +78,18 @@ TEST_CASE("a reset is undone: all four runs are back as they were left, and agai
   REQUIRE(lab.view().step == 70);
   std::vector<std::shared_ptr<const History>> before;
   for (const RunView& run : lab.view().runs) before.push_back(run.history);
-  lab.driver.click("transport/reset");
-  lab.settle();
+  lab.click("transport/reset");
   CHECK(lab.view().step == 0);
   CHECK(lab.view().runs.size() == 4);
   lab.train(5);
-  lab.driver.key("Ctrl+Z");
-  lab.settle();
+  lab.key("Ctrl+Z");
   CHECK(lab.view().message == "");
   REQUIRE(lab.view().runs.size() == 4);
   CHECK(lab.view().step == 70);
   for (size_t i = 0; i < 4; ++i) CHECK(lab.view().runs[i].history == before[i]);
-  lab.driver.key("Ctrl+Y");
-  lab.settle();
+  lab.key("Ctrl+Y");
   CHECK(lab.view().step == 5);
-  lab.driver.key("Ctrl+Z");
-  lab.settle();
+  lab.key("Ctrl+Z");
   lab.driver.key("Ctrl+Z");  // the fork
   lab.settle();
   CHECK(lab.view().runs.size() == 3);
@@ -145,13 +98,11 @@ TEST_CASE("a reset is undone: all four runs are back as they were left, and agai
 TEST_CASE("a run that was reset while it played comes back at rest where it stood") {
   LiveDriver lab;
   lab.train(60);
-  lab.driver.click("transport/reset");
-  lab.settle();
+  lab.click("transport/reset");
   lab.driver.key("Space");
   lab.lab.wait_until(5);
   lab.driver.frames(1);
-  lab.driver.key("Ctrl+Z");
-  lab.settle();
+  lab.key("Ctrl+Z");
   CHECK(lab.view().step == 60);
   CHECK_FALSE(lab.view().playing);
 }
@@ -189,22 +140,6 @@ TEST_CASE("a setting that was typed stands at once, as pending, and the run's ca
   CHECK_FALSE(lab.shows("["));
 }
 
-TEST_CASE("a setting that the runs have is no longer pending") {
-  LiveDriver lab;
-  lab.click("settings/model.layers");
-  lab.driver.key("Ctrl+A");
-  lab.driver.type("3");
-  lab.driver.key("Enter");
-  lab.driver.frames(1);
-  CHECK_THAT(lab.driver.value("settings/model.layers"), Catch::Contains("3"));
-  lab.settle();
-  CHECK(lab.run('A').spec->model.stack().layers.size() == 3);
-  CHECK_FALSE(lab.ui.registry().find("settings/pending/model.layers"));
-  lab.driver.key("Ctrl+Z");
-  lab.settle();
-  CHECK_THAT(lab.driver.value("settings/model.layers"), Catch::Contains("2"));
-}
-
 TEST_CASE("the tag of an error is the window's word for a setting, or nothing") {
   auto view = fixed_view();
   LabDriver lab(view);
@@ -232,31 +167,11 @@ TEST_CASE("a run's name says what was; a change is an event with its step") {
   view::LabData data;
   panels::PlotOptions options{.step = lab.view().step};
   const plot::PlotSpec rate = panels::rate_plot(lab.view(), data, options);
-  const bool told = std::any_of(rate.notes.begin(), rate.notes.end(),
-                                [](const auto& note) { return note.text == "warm-up 200 → 99 at 21"; });
+  const bool told =
+      std::ranges::any_of(rate.notes, [](const auto& note) { return note.text == "warm-up 200 → 99 at 21"; });
   CHECK(told);
   const plot::PlotSpec loss = panels::loss_plot(lab.view(), data, options);
   CHECK(loss.series[1].name == "warm-up 200");
-}
-
-TEST_CASE("what all runs were changed to is one mark of the timeline") {
-  LiveDriver lab;
-  lab.train(20);
-  lab.lab.post(session::EditField{-1, "train.lr", "0.001"});
-  lab.train(10);
-  CHECK(lab.shows("Runs A–C: learning rate 0.003 → 0.001"));
-  // Taken back before a step: no mark is left of it.
-  lab.click("settings/train.lr");
-  lab.driver.key("Ctrl+A");
-  lab.driver.type("0.01");
-  lab.driver.key("Enter");
-  lab.settle();
-  CHECK(lab.shows("0.001 → 0.01"));
-  lab.driver.key("Ctrl+Z");
-  lab.settle();
-  CHECK_FALSE(lab.shows("0.001 → 0.01"));
-  CHECK_FALSE(lab.shows("0.01 → 0.001"));
-  CHECK(lab.run('A').edits.size() == 1);
 }
 
 TEST_CASE("with the cursor at an earlier step cards, labels and sentences are of that step") {

@@ -2,11 +2,6 @@
 // something far from it.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <string>
-#include <vector>
-
 #include "app/course/check.h"
 #include "app/course/curves.h"
 #include "app/course/measures.h"
@@ -30,9 +25,8 @@ inline double place_along(const course::FigureAxis& axis, double value) {
 }
 
 inline size_t nearest_of(const std::vector<double>& values, double value) {
-  const auto at = std::min_element(values.begin(), values.end(), [&](double a, double b) {
-    return std::abs(a - value) < std::abs(b - value);
-  });
+  const auto at = std::ranges::min_element(
+      values, [&](double a, double b) { return std::abs(a - value) < std::abs(b - value); });
   return static_cast<size_t>(at - values.begin());
 }
 
@@ -112,9 +106,8 @@ inline void predict_order(PlayerDriver& p, bool right, bool keyboard) {
     return evaluate(lesson, *lesson.measure(card.measure), curves);
   };
   std::vector<course::Prediction::Card> cards = lesson.prediction.cards;
-  std::stable_sort(cards.begin(), cards.end(),
-                   [&](const auto& a, const auto& b) { return measured(a) < measured(b); });
-  if (!right) std::reverse(cards.begin(), cards.end());
+  std::ranges::stable_sort(cards, [&](const auto& a, const auto& b) { return measured(a) < measured(b); });
+  if (!right) std::ranges::reverse(cards);
   const auto name = [&](size_t card) { return "lesson/card/" + cards[card].id; };
   const auto place = [&](size_t card) { return std::stoul(p.driver.value(name(card))) - 1; };
   bool moved = false;

@@ -1,12 +1,5 @@
 // The last page of the course, and how far a claim reaches at the end of a lesson: numbers of five seeds, rings that open
 // lessons, a fold.
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <set>
-#include <string>
-#include <vector>
-
 #include "app/course/check.h"
 #include "app/course/summary.h"
 #include "app/support/player_driver.h"

@@ -1,11 +1,8 @@
 // These tests cover the picture that a lesson opens with: which runs and places it names, that it is where the text
 // leaves room and nowhere else, and that it is painted from the runs' own numbers.
-#include <algorithm>
-
 #include "app/course/reading/exercise_tables.h"
 #include "app/headless/raster.h"
 #include "app/support/player_driver.h"
-#include "app/support/program.h"
 #include "app/ui/widgets.h"
 #include "engine/support/helpers.h"
 
@@ -114,7 +111,7 @@ TEST_CASE("a scaled skip path is in the picture, also where its layer is closed"
   p.open("admin", StepKind::Predict);
   const ui::Rect picture = p.driver.control("lesson/opening").rect;
   const auto shown = [&](const std::string& words) {
-    return std::count_if(p.ui.texts().begin(), p.ui.texts().end(), [&](const ui::TextRecord& text) {
+    return std::ranges::count_if(p.ui.texts(), [&](const ui::TextRecord& text) {
       return text.text == words && picture.contains(text.rect);
     });
   };

@@ -1,19 +1,11 @@
 // What a lesson says is of the run that is shown: labels from settings, sentences in several forms, sweeps
 // with their new point, terms that open the glossary, measurements that outlive the window.
-#include <algorithm>
-#include <cmath>
-#include <filesystem>
-#include <fstream>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <set>
-#include <sstream>
 
 #include "app/course/figures.h"
 #include "app/course/labels.h"
 #include "app/course/language.h"
 #include "app/course/terms.h"
-#include "app/lesson-player/saved_curves.h"
 #include "app/support/listing.h"
 #include "app/support/player_driver.h"
 #include "app/support/program.h"
@@ -208,8 +200,7 @@ TEST_CASE("what a line comes to is said as in the texts, where it is the number 
     const Lesson& lesson = *course.find(line.lesson);
     const fixture::FiveSeeds kept(lesson);
     const plot::PlotSpec plot = figure_plot(lesson, *lesson.figure(line.figure), kept.data());
-    const auto series = std::find_if(plot.series.begin(), plot.series.end(),
-                                     [&](const plot::Series& s) { return s.id == line.curve; });
+    const auto series = std::ranges::find(plot.series, line.curve, &plot::Series::id);
     REQUIRE(series != plot.series.end());
     Measure bare = *lesson.measure(line.measure);
     bare.unit.clear();

@@ -1,16 +1,11 @@
 // These tests play by name, without a window: every lesson to its end, with good and bad predictions, by mouse and by
 // keyboard; what may be seen before the commitment; progress; the way to the Lab.
-#include <algorithm>
-#include <cmath>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-
 #include "app/headless/raster.h"
 #include "app/lesson-player/prediction_hand.h"
 #include "app/lesson-player/verdict.h"
 #include "app/support/live_lab.h"
 #include "app/support/program.h"
+#include "app/support/text_faults.h"
 #include "app/ui/widgets.h"
 #include "training/spec/small_size.h"
 #include "training/spec/spec_text.h"
@@ -25,8 +20,8 @@ namespace {
 
 /// Whether a prose holds {drag KNOB}.
 bool drags(const Prose& text, std::string_view knob) {
-  return std::any_of(text.blocks.begin(), text.blocks.end(), [&](const Block& block) {
-    return std::any_of(block.inlines.begin(), block.inlines.end(), [&](const Inline& piece) {
+  return std::ranges::any_of(text.blocks, [&](const Block& block) {
+    return std::ranges::any_of(block.inlines, [&](const Inline& piece) {
       return piece.kind == Inline::Kind::Drag && piece.text == knob;
     });
   });
@@ -129,22 +124,6 @@ TEST_CASE("what is skipped is called so, and leaves the lesson open", "[player]"
   CHECK(p.player().page() == PageKind::Why);
 }
 
-TEST_CASE("a sentence that is left out keeps a lesson with a prediction open", "[player]") {
-  PlayerDriver p;
-  p.open("warm-up", StepKind::Explain);
-  REQUIRE(p.player().progress("warm-up").committed);
-  p.click("lesson/next");
-  REQUIRE(p.player().page() == PageKind::Say);
-  p.driver.click("lesson/say/1/1");
-  p.click("lesson/say/2/1");
-  CHECK(p.shows("Done: next lesson"));
-  CHECK_FALSE(p.driver.control("lesson/next").enabled);
-  CHECK(p.driver.control("lesson/next").help == "Complete the sentences first.");
-  p.click("lesson/skip");
-  CHECK(p.player().lesson()->id == "first-steps");
-  CHECK_FALSE(p.player().progress("warm-up").done);
-}
-
 TEST_CASE(
     "no formula is cut and no term marked where a page fades behind its edge, however far it is scrolled",
     "[player]") {
@@ -214,11 +193,10 @@ TEST_CASE("nothing measured is visible before the commitment", "[player]") {
       if (number.size() < 4) continue;  // too short to be told from an axis label
       // A median of a map is one of the values that stand at its axis.
       const auto at_axis = [&](const Curve& curve) {
-        return std::any_of(curve.values.begin(), curve.values.end(),
-                           [&](double value) { return std::abs(value - mean) < 1e-9 * value; });
+        return std::ranges::any_of(curve.values,
+                                   [&](double value) { return std::abs(value - mean) < 1e-9 * value; });
       };
-      if (std::any_of(p.player().lesson()->curves.begin(), p.player().lesson()->curves.end(), at_axis))
-        continue;
+      if (std::ranges::any_of(p.player().lesson()->curves, at_axis)) continue;
       for (const ui::TextRecord& t : p.ui.texts()) CHECK(t.text != number);
     }
   }
@@ -565,21 +543,8 @@ TEST_CASE("no text overlaps another or is cut off, in every step, layout and the
           const Lesson& lesson = *p.player().lesson();
           CHECK(p.shows(lesson.figure(lesson.step(step).figures[0])->title));  // not cut off by its switch
         }
-        const auto& texts = p.ui.texts();
-        for (size_t i = 0; i < texts.size(); ++i) {
-          const ui::Rect seen = texts[i].rect.intersect(texts[i].clip);
-          if (seen.h < texts[i].rect.h - 0.5f && seen.h > 0.5f)
-            continue;  // scrolled text at the panel's edge
-          if (seen.empty()) continue;
-          for (size_t j = i + 1; j < texts.size(); ++j) {
-            if (texts[j].layer != texts[i].layer ||
-                !texts[j].rect.intersect(texts[j].clip).inset(1).overlaps(seen.inset(1)))
-              continue;
-            INFO(id << " " << to_string(step) << " " << window.size.x << " x" << window.scale << ": '"
-                    << texts[i].text << "' and '" << texts[j].text << "'");
-            CHECK(false);
-          }
-        }
+        INFO(id << " " << to_string(step) << " " << window.size.x << " x" << window.scale);
+        CHECK(fixture::overlaps(p.ui) == std::vector<std::string>{});
       }
   }
 }

@@ -1,12 +1,8 @@
 // These tests use what is beside the four steps, by mouse and by keyboard: sentences to complete, the review of all
 // predictions, the challenge and the session that it leaves.
-#include <algorithm>
-#include <memory>
-#include <string>
-
 #include "app/support/exercise_lesson.h"
 #include "app/support/player_driver.h"
-#include "app/support/program.h"
+#include "app/support/text_faults.h"
 #include "app/view/glossary.h"
 #include "training/files/config_file.h"
 #include "training/support/lab_runs.h"
@@ -62,23 +58,13 @@ struct TaskDriver : PlayerDriver {
 /// The name of the button of a word.
 std::string button_of(const Say& say, size_t sentence, const std::string& word) {
   const std::vector<std::string> words = offered(say);
-  const auto at = std::find(words.begin(), words.end(), word) - words.begin();
+  const auto at = std::ranges::find(words, word) - words.begin();
   return fmt::format("lesson/say/{}/{}", sentence + 1, at + 1);
 }
 
 void check_no_overlap(PlayerDriver& p, const std::string& where) {
-  const auto& texts = p.ui.texts();
-  for (size_t i = 0; i < texts.size(); ++i) {
-    const ui::Rect seen = texts[i].rect.intersect(texts[i].clip);
-    if (seen.empty() || seen.h < texts[i].rect.h - 0.5f) continue;
-    for (size_t j = i + 1; j < texts.size(); ++j) {
-      if (texts[j].layer != texts[i].layer ||
-          !texts[j].rect.intersect(texts[j].clip).inset(1).overlaps(seen.inset(1)))
-        continue;
-      INFO(where << ": '" << texts[i].text << "' and '" << texts[j].text << "'");
-      CHECK(false);
-    }
-  }
+  INFO(where);
+  CHECK(fixture::overlaps(p.ui) == std::vector<std::string>{});
   CHECK(p.ui.registry().duplicates().empty());
   for (const ui::Control& c : p.ui.registry().all()) {
     INFO(where << ": " << c.name);

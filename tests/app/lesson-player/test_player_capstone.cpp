@@ -1,11 +1,6 @@
 // These tests play the capstone by mouse and by keyboard: a slow start does not bring eighteen layers below the line,
 // each of the four measured ways does; score, hints and the session that is left.
-#include <algorithm>
-#include <string>
-#include <vector>
-
 #include "app/support/player_driver.h"
-#include "app/support/program.h"
 #include "training/files/config_file.h"
 
 namespace normscope::test_player_capstone {
@@ -28,7 +23,7 @@ void as_measured(const Lesson& lesson, MeasureState& state) {
     const auto same = [&](const Challenge::Choice& choice) {
       return get_field(mine, choice.field) == get_field(there, choice.field);
     };
-    if (std::all_of(task.choices.begin(), task.choices.end(), same))
+    if (std::ranges::all_of(task.choices, same))
       state.curves[lesson.measure(task.measure)->curve] = state.curves.at(lesson.measure(way.measure)->curve);
   }
 }

@@ -1,9 +1,4 @@
 // These tests open every figure of the course that is a picture, at every size, and move it: no text may cover another.
-#include <cmath>
-#include <memory>
-#include <string>
-#include <vector>
-
 #include "app/course/pictures/stills.h"
 #include "app/course/reader.h"
 #include "app/lesson-player/flow.h"

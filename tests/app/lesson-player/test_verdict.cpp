@@ -1,12 +1,4 @@
 // These tests change the language: what was predicted, and the words that were chosen, are said in the new one.
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <memory>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "app/course/exercises.h"
 #include "app/lesson-player/prediction_hand.h"
 #include "app/lesson-player/verdict.h"
@@ -204,7 +196,7 @@ TEST_CASE("a word that completes a sentence is kept in English, and is the same 
       const std::vector<std::string> offered_in_english = offered(english.says[i]);
       for (const std::string& word : offered(german.says[i])) {
         const std::string kept = kept_word(german.says[i], word);
-        CHECK(std::count(offered_in_english.begin(), offered_in_english.end(), kept) == 1);
+        CHECK(std::ranges::count(offered_in_english, kept) == 1);
         CHECK(shown_word(german.says[i], kept) == word);
       }
       CHECK(shown_word(german.says[i], "a word that was offered once").empty());

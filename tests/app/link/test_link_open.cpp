@@ -2,16 +2,11 @@
 // and the view is the one that was copied.
 #include <imgui.h>
 
-#include <algorithm>
-#include <memory>
-#include <string>
-
 #include "app/headless/raster.h"
 #include "app/lesson-player/player.h"
 #include "app/shell/parts/linked.h"
 #include "app/support/lab_fixture.h"
 #include "app/support/live_lab.h"
-#include "app/support/program.h"
 #include "app/support/small_course.h"
 #include "catch.hpp"
 #include "training/files/command_text.h"
@@ -95,8 +90,7 @@ TEST_CASE("an opened link shows the view that it was copied from") {
   CHECK(differing(picture_of(from), opened) > 2 * few);
   // The runs of before come back.
   REQUIRE(to.state.session.undo.can_undo());
-  to.driver.key("Ctrl+Z");
-  to.settle();
+  to.key("Ctrl+Z");
   CHECK(to.view().step == 0);
 }
 
@@ -233,7 +227,7 @@ TEST_CASE(
     const lessons::LessonProgress own = learner->progress(lesson.id);
     view::Answer other = said;
     if (other.value) other.value = asked.low;
-    std::reverse(other.order.begin(), other.order.end());
+    std::ranges::reverse(other.order);
     teacher->progress(lesson.id) = {};
     teacher->open(lesson.id, StepKind::Compare, other);
     CHECK(open_link(to.state, copied_link(from)));

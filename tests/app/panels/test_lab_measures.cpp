@@ -1,13 +1,7 @@
 // These tests cover the metrics of plot cells: triangles of dependency, the selector, the theory band, files and text.
-#include <fmt/format.h>
 #include <imgui.h>
 
-#include <cstdlib>
-#include <filesystem>
-#include <map>
-
 #include "app/panels/panels.h"
-#include "app/panels/plot_files.h"
 #include "app/panels/plot_specs.h"
 #include "app/support/lab_driver.h"
 #include "app/support/lab_fixture.h"
@@ -32,7 +26,7 @@ TEST_CASE("own shares by layer and over time are the diagonal of the triangle") 
       CHECK(own.y[i] == all.rows[i].back());
     }
     const auto line = over_time(data, run, Metric::OwnShare, 0, 2);
-    const auto at = std::find(line->x.begin(), line->x.end(), 100.f);
+    const auto at = std::ranges::find(line->x, 100.f);
     REQUIRE(at != line->x.end());
     CHECK(line->y[static_cast<size_t>(at - line->x.begin())] == all.rows[5].back());
   }
@@ -215,8 +209,7 @@ TEST_CASE("a plot is saved as SVG, PNG and CSV, never over another file, and cop
   CHECK(lab.state.notice.starts_with("saved "));
   const test::Variable nowhere("XDG_PICTURES_DIR", "/nowhere/at/all");
   lab.driver.click("plot/loss/menu");
-  lab.driver.click("plot/loss/menu/svg");
-  lab.driver.frames(1);
+  lab.click("plot/loss/menu/svg");
   CHECK(test::contains(lab.state.notice, "/nowhere/at/all"));
   lab.driver.move_to("plot/loss");
   lab.driver.key("Ctrl+T");

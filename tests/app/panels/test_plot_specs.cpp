@@ -1,11 +1,4 @@
 // These tests cover the Lab's plots as values: axes, series, lines, and sentences that follow from numbers.
-#include <fmt/format.h>
-
-#include <cmath>
-#include <memory>
-#include <set>
-#include <string>
-
 #include "app/panels/panels.h"
 #include "app/panels/plot_specs.h"
 #include "app/plot/plot.h"

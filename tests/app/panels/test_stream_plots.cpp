@@ -1,7 +1,4 @@
 // These tests cover the gradients of several residual streams in the Lab: by layer, over time, and where they are chosen.
-#include <algorithm>
-#include <cmath>
-
 #include "app/panels/plot_specs.h"
 #include "app/support/english.h"
 #include "app/support/lab_driver.h"
@@ -71,10 +68,7 @@ TEST_CASE("the Lab offers streams beside the matrices where a run has several, a
     CHECK(lab.driver.value("plot/matrix-over-time") == "stream 4");
     lab.driver.move_to({4, 4});
     lab.driver.frames(3);
-    for (const std::string& fault : fixture::text_faults(lab.ui)) {
-      INFO(fault);
-      CHECK(fault.empty());
-    }
+    CHECK(fixture::text_faults(lab.ui) == std::vector<std::string>{});
     lab.driver.choose("plot/gradient-over-time/quantity", "update-ratio");
     CHECK(lab.driver.value("plot/matrix-over-time") == "W₂");
     CHECK(lab.state.screens.lab.shown().stream == 4);  // of the plot by layer, still

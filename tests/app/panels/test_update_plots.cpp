@@ -1,7 +1,5 @@
 // These tests cover what the Lab's plots show of an optimizer's steps: spikes, the step's cosine, the ratio of each
 // matrix, and why a plot is empty where the optimizer keeps no second moment.
-#include <memory>
-
 #include "app/panels/plot_specs.h"
 #include "app/support/lab_driver.h"
 #include "app/support/lab_fixture.h"

@@ -1,10 +1,4 @@
 // These tests cover the maps of variances over time: their cells, their colours, and what theory says beside them.
-#include <algorithm>
-#include <cmath>
-#include <memory>
-#include <sstream>
-#include <string>
-
 #include "app/panels/plot_specs.h"
 #include "app/plot/plot.h"
 #include "app/support/english.h"
@@ -139,7 +133,7 @@ TEST_CASE("the narrow Lab says what a map's colours mean, in a language of longe
       return at.x > choice.right() && at.y > choice.y && at.y < choice.bottom();
     };
     INFO(language);
-    CHECK(std::count_if(lab.ui.texts().begin(), lab.ui.texts().end(), beside) == 2);  // of the two ends
+    CHECK(std::ranges::count_if(lab.ui.texts(), beside) == 2);  // of the two ends
   }
 }
 

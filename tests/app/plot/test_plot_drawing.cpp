@@ -1,8 +1,4 @@
 // These tests draw one plot by four renderers: screen (through the UI driver), SVG, text, CSV.
-#include <cmath>
-#include <limits>
-#include <string>
-
 #include "app/plot/plot.h"
 #include "app/plot/plot_layout.h"
 #include "app/support/gallery.h"

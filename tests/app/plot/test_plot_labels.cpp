@@ -1,7 +1,4 @@
 // These tests put names of levels and notes where curves, grid lines and texts leave room.
-#include <algorithm>
-#include <cmath>
-
 #include "app/plot/plot_layout.h"
 #include "app/support/gallery.h"
 #include "catch.hpp"
@@ -121,7 +118,7 @@ TEST_CASE("the name of a level goes where curves leave room, with a line to it w
   REQUIRE(!name.text.empty());
   CHECK(!crossed(d, name.box));
   const float level = d.map.y(2);
-  const bool led = std::any_of(d.items.begin(), d.items.end(), [&](const Item& item) {
+  const bool led = std::ranges::any_of(d.items, [&](const Item& item) {
     auto* line = std::get_if<StrokeItem>(&item);
     return line && line->points.size() == 2 && std::fabs(line->points[1].y - level) < 0.5f &&
            line->points[1].x > name.box.x && line->points[1].x < name.box.right();
@@ -155,8 +152,8 @@ TEST_CASE("a reference line is drawn where its value is on the axis, and only th
     s.series.back().y = Column::of({0.2f, 0.3f});
     const auto rules = [&] {
       const Drawing d = layout_plot(s, {}, {0, 0, 420, 260}, ui::theme(false), narrow_width);
-      return std::count_if(d.items.begin(), d.items.end(),
-                           [](const Item& item) { return std::holds_alternative<RuleItem>(item); });
+      return std::ranges::count_if(d.items,
+                                   [](const Item& item) { return std::holds_alternative<RuleItem>(item); });
     };
     const auto before = rules();
     s.lines = {{.value = value, .horizontal = horizontal}};

@@ -1,7 +1,4 @@
 // These tests cover thinning that keeps extremes, dashes that do not crawl, ticks, labels that are pushed apart.
-#include <cmath>
-#include <limits>
-
 #include "app/plot/plot_lines.h"
 #include "app/ui/dash.h"
 #include "catch.hpp"
@@ -224,7 +221,7 @@ TEST_CASE("labels keep their distance with the smallest change") {
   CHECK(p[1] == Approx(0));
   CHECK(p[0] == Approx(16));
   p = at({{298}, {299}, {297}});
-  CHECK(*std::max_element(p.begin(), p.end()) <= 300);
+  CHECK(*std::ranges::max_element(p) <= 300);
   p = at({{100, 8, 1e6f}, {101}});
   CHECK(p[0] == Approx(100).margin(0.01));
   CHECK(p[1] == Approx(116).margin(0.01));

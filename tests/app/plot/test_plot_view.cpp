@@ -1,7 +1,4 @@
 // These tests find out how far a user can zoom and pan a plot.
-#include <cmath>
-#include <limits>
-
 #include "app/plot/plot_axis.h"
 #include "app/plot/plot_layout.h"
 #include "app/plot/plot_view.h"

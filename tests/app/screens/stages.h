@@ -1,15 +1,6 @@
 // Stages are states of every screen that tests look at: at every size, under the keyboard, in every language.
 #pragma once
 
-#include <fmt/format.h>
-
-#include <chrono>
-#include <functional>
-#include <memory>
-#include <string>
-#include <thread>
-#include <vector>
-
 #include "app/support/lab_driver.h"
 #include "app/support/lab_fixture.h"
 

@@ -1,11 +1,5 @@
 // These tests look for every control at every size: what the largest window shows is in every other one, on screen, in
 // another tab or in a menu, and always in the palette. What is drawn under the mouse is what a click meets.
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <map>
-#include <set>
-
 #include "app/shell/palette.h"
 #include "app/support/lab_driver.h"
 #include "app/support/lab_fixture.h"
@@ -58,9 +52,8 @@ std::set<std::string> controls(const ui::Ui& ui) {
 }
 
 const shell::PaletteItem* listed(const std::vector<shell::PaletteItem>& items, const std::string& control) {
-  const auto at = std::find_if(items.begin(), items.end(), [&](const shell::PaletteItem& item) {
-    return same_control(item.control) == control;
-  });
+  const auto at = std::ranges::find_if(
+      items, [&](const shell::PaletteItem& item) { return same_control(item.control) == control; });
   return at == items.end() ? nullptr : &*at;
 }
 

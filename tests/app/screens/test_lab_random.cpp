@@ -1,13 +1,10 @@
 // These tests have a user who does anything on all screens: random moves, presses, drags, wheels and keys on fixed
 // seeds. Whatever that is, every frame is drawn, no control loses its name, and nothing is asked of a run that is not
 // there. The views are fixed; test_live_random.cpp has the same user on runs that train.
-#include <fmt/format.h>
-
 #include "app/screens/stages.h"
 #include "app/support/both_view.h"
 #include "app/support/lab_driver.h"
 #include "app/support/lab_fixture.h"
-#include "app/support/program.h"
 #include "app/support/random_hand.h"
 #include "app/support/systems_view.h"
 #include "catch.hpp"

@@ -1,14 +1,8 @@
 // These tests have a user who does anything (random_hand.h), on a Lab that trains and on a lesson that measures:
 // nothing throws, no frame waits for the trainer, the trainer carries out what was asked in its time, and the end does
 // not wait for what nobody will see.
-#include <fmt/format.h>
-
-#include <chrono>
-#include <filesystem>
-
 #include "app/lesson-player/player.h"
 #include "app/support/live_lab.h"
-#include "app/support/program.h"
 #include "app/support/random_hand.h"
 #include "app/support/small_course.h"
 #include "app/support/systems_view.h"

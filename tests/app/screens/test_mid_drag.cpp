@@ -1,7 +1,5 @@
 // Theme, scale and window size change while the user holds something: what is held stays held, and letting go
 // does what it would have done, or nothing.
-#include <functional>
-
 #include "app/support/lab_driver.h"
 #include "app/support/lab_fixture.h"
 #include "catch.hpp"

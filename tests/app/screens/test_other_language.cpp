@@ -1,15 +1,7 @@
 // These tests hold of every screen and every lesson in German: numbers have its decimal comma, texts are whole and
 // apart, and controls keep the names that scripts and teachers call them by.
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <iterator>
-#include <map>
-#include <memory>
 #include <regex>
-#include <set>
-#include <string>
-#include <vector>
 
 #include "app/lesson-player/player.h"
 #include "app/screens/stages.h"

@@ -1,14 +1,6 @@
 // These tests hold of every screen in every state: a table of stages, each at every place, and what is wrong there. No
 // text is cut or on another, no name occurs twice, and every control has help. In each layout every control is reached
 // by Tab, shows that it has the focus, and answers keys.
-#include <fmt/format.h>
-
-#include <cstdlib>
-#include <memory>
-#include <set>
-#include <string>
-#include <vector>
-
 #include "app/screens/stages.h"
 #include "app/screens/tab_walk.h"
 #include "app/support/text_faults.h"

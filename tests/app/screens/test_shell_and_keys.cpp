@@ -1,11 +1,5 @@
 // These tests use every control of the Lab by name: the mouse finds it where it says it is and it does something; what
 // is pressed does the same under Enter. test_screens.cpp has the keyboard.
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <set>
-#include <sstream>
-
 #include "app/settings/settings.h"
 #include "app/support/lab_driver.h"
 #include "app/support/lab_fixture.h"
@@ -98,7 +92,7 @@ TEST_CASE("every control of the Lab does something under the mouse, and a button
         if (!bench.changed()) bench.lab.driver.click(name, {0.5f, 0.5f}, 1);  // the right button's menu
         bench.lab.driver.frames(2);
         const bool segments =  // those are pressed themselves
-            std::any_of(all.begin(), all.end(), [&](const auto& n) { return n.starts_with(name + "/"); });
+            std::ranges::any_of(all, [&](const auto& n) { return n.starts_with(name + "/"); });
         CHECK((bench.changed() || segments));
         continue;
       }
@@ -129,6 +123,6 @@ TEST_CASE("every field of the specification has a row in the settings, or a plac
     if (place.empty())
       CHECK((seen.contains(name) || seen.contains(name + "/A")));
     else
-      CHECK(std::any_of(seen.begin(), seen.end(), [&](const auto& c) { return c.starts_with(place); }));
+      CHECK(std::ranges::any_of(seen, [&](const auto& c) { return c.starts_with(place); }));
   }
 }

@@ -1,13 +1,6 @@
 // These tests ask what test_screens and test_shell_and_keys ask, of what is none of their stages: the controls of every
 // step of a lesson, the medium layout with its settings, and what a control opens. Each does something under the mouse
 // and something under the keys, and Tab comes to it.
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <filesystem>
-#include <functional>
-#include <set>
-
 #include "app/lesson-player/player.h"
 #include "app/screens/tab_walk.h"
 #include "app/support/lab_driver.h"
@@ -118,8 +111,7 @@ void check_page(LessonPage& page, const course::Lesson& lesson, course::StepKind
     if (name == "lesson/list/" + lesson.id || name == "lesson/step/" + step) continue;  // where we are
     if (!tried.insert(trial_of(lesson, step, name)).second) continue;
     // Segments are pressed by the mouse; their box takes the keys.
-    const bool box =
-        std::any_of(all.begin(), all.end(), [&](const auto& n) { return n.starts_with(name + "/"); });
+    const bool box = std::ranges::any_of(all, [&](const auto& n) { return n.starts_with(name + "/"); });
     if (!box) {
       page.begin(lesson, kind);
       const int before = page.measurements;
@@ -170,7 +162,7 @@ TEST_CASE("the medium layout and its settings answer the mouse") {
           !name.starts_with("diagram/preset"))
         continue;
       const bool segments =  // those are pressed themselves
-          std::any_of(all.begin(), all.end(), [&](const auto& n) { return n.starts_with(name + "/"); });
+          std::ranges::any_of(all, [&](const auto& n) { return n.starts_with(name + "/"); });
       if (segments) continue;
       begin();
       CHECK(changed_by_mouse(lab, name));

@@ -2,18 +2,12 @@
 // it changed on the screen, what it asked of the trainer, and every text that overlaps another. The files are
 // tests/stories/*.txt and addons/*/tests/stories/*.txt; `make accept` writes what the program of today answers, and
 // tests/stories/README.md explains the lines.
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <filesystem>
-#include <optional>
 #include <regex>
-#include <sstream>
-#include <string>
-#include <vector>
 
 #include "addons.h"
+#include "app/files/small_window.h"
 #include "app/screens/stages.h"
+#include "app/support/both_view.h"
 #include "app/support/english.h"
 #include "app/support/listing.h"
 #include "app/support/player_driver.h"
@@ -27,6 +21,36 @@ namespace {
 
 using namespace session;
 namespace fs = std::filesystem;
+
+/// A session of small runs that train: "train 60" goes on by so many steps, "wait" waits for run D, which is built beside.
+struct TrainingLab : fixture::LiveDriver {
+  using LiveDriver::LiveDriver;
+  bool obey(const std::string& verb, const std::string& rest) override {
+    if (verb == "train") train(std::stoi(rest));
+    if (verb == "wait") wait_for_d();
+    return verb == "train" || verb == "wait";
+  }
+};
+
+/// A session of two tiny runs, started in a folder of its own: "file a.txt WORDS" writes a file there, "runs a.toml" one
+/// of a run, "text a.txt" one to train with, "folder a" makes a folder.
+struct FilesLab : fixture::SmallWindow {
+  FilesLab() { fs::current_path(folder.path); }
+  ~FilesLab() override { fs::current_path(before); }
+  bool obey(const std::string& verb, const std::string& rest) override {
+    const size_t space = rest.find(' ');
+    if (verb == "file")
+      folder.write(rest.substr(0, space), rest.substr(space + 1) + "\n");
+    else if (verb == "runs")
+      folder.write(rest, std::string(test::kTiny) + "[run]\nname = \"alone\"\n");
+    else if (verb == "folder")
+      fs::create_directories(rest);
+    else
+      return false;
+    return true;
+  }
+  const fs::path before = fs::current_path();
+};
 
 /// The stages of the core's own stories.
 void add_core_stages(std::vector<Stage>& all) {
@@ -48,6 +72,10 @@ void add_core_stages(std::vector<Stage>& all) {
                    lab->driver.frames(3);
                    return lab;
                  }});
+  all.push_back({"Lab of two stacks", [] { return std::make_unique<LabDriver>(fixture::both_view()); }});
+  all.push_back({"Lab that trains", [] { return std::make_unique<TrainingLab>(); }});
+  all.push_back({"Lab of six layers that trains", [] { return std::make_unique<TrainingLab>(6); }});
+  all.push_back({"Lab with files", [] { return std::make_unique<FilesLab>(); }});
   all.push_back({"Lessons", [] { return std::make_unique<fixture::PlayerDriver>(); }});
   all.push_back({"Lessons in German", [] {
                    auto lab = std::make_unique<fixture::PlayerDriver>();
@@ -93,21 +121,6 @@ std::string told(const Command& command, const LabView& view) {
   return text;
 }
 
-/// Texts that overlap where they are seen: what is scrolled away is not.
-std::vector<std::string> overlaps(const ui::Ui& ui) {
-  std::vector<std::string> faults;
-  std::vector<const ui::TextRecord*> seen;
-  for (const ui::TextRecord& text : ui.texts()) {
-    const ui::Rect part = text.rect.intersect(text.clip);
-    if (part.empty() || part.h < text.rect.h - 0.5f) continue;
-    for (const ui::TextRecord* other : seen)
-      if (other->layer == text.layer && other->rect.intersect(other->clip).inset(1).overlaps(part.inset(1)))
-        faults.push_back(fmt::format("'{}' overlaps '{}'", text.text, other->text));
-    seen.push_back(&text);
-  }
-  return faults;
-}
-
 /// Reads "0.4" and the like; `otherwise` where there is no word.
 float number(std::istream& words, float otherwise) {
   float value = otherwise;
@@ -140,6 +153,7 @@ class Telling {
       return fixture::page_of(
           lab_->ui, rest.empty() ? ui::Rect{0, 0, size.x, size.y} : lab_->driver.control(rest).rect);
     }
+    if (verb == "print") return test::read_all(rest);
     if (verb == "whole") {
       std::string faults;
       for (const std::string& fault : fixture::text_faults(lab_->ui)) faults += "FAULT " + fault + "\n";
@@ -204,6 +218,8 @@ class Telling {
       lab_->state.screens.lab.transport().pinned_step = static_cast<int>(number(words, 0));
     } else if (verb == "clock") {  // figures that depend on the machine are shown
       lab_->state.switches.clock = true;
+    } else if (verb == "edit") {  // somebody sets a setting of run A
+      lab_->state.session.asked.emplace_back(session::EditField{0, next(), next()});
     } else if (verb == "focus") {
       lab_->ui.focus(next());
     } else if (verb == "find") {
@@ -236,7 +252,7 @@ class Telling {
       text += "focus: " + ((focus_ = lab_->ui.focused()).empty() ? "none" : focus_) + "\n";
     if (lab_->state.shell.clipboard != clipboard_)
       text += "copied:\n" + (clipboard_ = lab_->state.shell.clipboard) + "\n";
-    for (const std::string& fault : overlaps(lab_->ui)) text += "FAULT " + fault + "\n";
+    for (const std::string& fault : fixture::overlaps(lab_->ui)) text += "FAULT " + fault + "\n";
     for (const std::string& name : lab_->ui.registry().duplicates()) text += "FAULT twice: " + name + "\n";
     static const std::regex folder("/\\S*/normscope-test-\\d+-\\d+/");
     return std::regex_replace(text, folder, "FOLDER/");
@@ -301,7 +317,7 @@ std::vector<fs::path> story_files() {
     for (const auto& entry : fs::directory_iterator(place))
       if (entry.path().extension() == ".txt") files.push_back(entry.path());
   }
-  std::sort(files.begin(), files.end());
+  std::ranges::sort(files);
   return files;
 }
 

@@ -6,14 +6,7 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <chrono>
 #include <csignal>
-#include <filesystem>
-#include <fstream>
-#include <functional>
-#include <memory>
-#include <thread>
-#include <vector>
 
 #include "app/support/live_lab.h"
 #include "app/support/program.h"
@@ -233,8 +226,7 @@ TEST_CASE("all windows that crashed are offered, the newest first, and each answ
     memory.keep(lab.state, 0, 0, 1);
     CHECK(fs::exists(newer + "/closed"));
     CHECK_FALSE(fs::exists(older + "/closed"));
-    lab.driver.click("app/offer/accept");
-    lab.settle();
+    lab.click("app/offer/accept");
     CHECK(lab.view().budget == 100000);
     CHECK_FALSE(lab.state.shell.offers.restore);
     memory.keep(lab.state, 0, 0, 2);
@@ -252,8 +244,7 @@ TEST_CASE("after kill -9 in the middle of training the next start offers the ses
   memory.put(lab.state);
   lab.driver.frames(2);
   CHECK(test::contains(lab.driver.value("app/offer"), "ended"));
-  lab.driver.click("app/offer/accept");
-  lab.settle();
+  lab.click("app/offer/accept");
   CHECK(lab.view().message == "");
   CHECK(lab.view().budget == 100000);
   CHECK(lab.view().step > 0);
@@ -280,8 +271,7 @@ TEST_CASE("a session that cannot be restored is said and kept") {
   fixture::LiveDriver lab;
   memory.put(lab.state);
   lab.driver.frames(2);
-  lab.driver.click("app/offer/accept");
-  lab.settle();
+  lab.click("app/offer/accept");
   lab.driver.frames(3);
   CHECK(test::contains(lab.state.notice, path + "/session.toml:1: not valid TOML"));
   CHECK(fs::exists(path + ".bad/session.toml"));
@@ -300,8 +290,7 @@ TEST_CASE("in safe mode another architecture can be taken back, and nothing is l
         session::ReplaceRuns{.runs = {fixture::small_runs(1)[0]}, .play = false});
     lab.settle();
     REQUIRE(lab.view().runs.size() == 1);
-    lab.driver.key("Ctrl+Z");
-    lab.settle();
+    lab.key("Ctrl+Z");
     REQUIRE(lab.view().runs.size() == 3);
     CHECK(lab.run('A').loss == loss);
   }

@@ -1,6 +1,4 @@
 // These tests type settings as text and the runs' names, and cover what one run alone has of a differing choice.
-#include <filesystem>
-
 #include "app/shell/plain_message.h"
 #include "app/support/lab_driver.h"
 #include "app/support/lab_fixture.h"

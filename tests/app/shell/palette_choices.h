@@ -1,12 +1,6 @@
 // Everything that the palette offers is chosen as a user would choose it: each entry is done, or says why not.
 #pragma once
 
-#include <algorithm>
-#include <functional>
-#include <set>
-#include <string>
-#include <vector>
-
 #include "app/shell/palette.h"
 #include "app/support/lab_fixture.h"
 #include "app/support/live_lab.h"
@@ -39,8 +33,8 @@ inline std::string refused_as(const PaletteItem& item) {
 
 /// Chooses all commands one by one as a user would; presets and hidden controls of `more` too.
 inline void choose_all(fixture::LabDriver& lab, const std::function<void()>& settle, bool more = false) {
-  const bool holds = std::any_of(lab.state.parts.begin(), lab.state.parts.end(),
-                                 [](const auto& part) { return part->holds_tabs(); });
+  const bool holds =
+      std::ranges::any_of(lab.state.parts, [](const auto& part) { return part->holds_tabs(); });
   const test::Pictures pictures;
   const Screen shown = lab.state.screens.shown;
   std::set<std::string> refused;
@@ -51,8 +45,7 @@ inline void choose_all(fixture::LabDriver& lab, const std::function<void()>& set
     lab.state.screens.shown = shown;
     lab.driver.frames(2);
     const std::vector<PaletteItem> now = items_now(lab);
-    const auto it = std::find_if(now.begin(), now.end(),
-                                 [&](const PaletteItem& item) { return item.title == listed.title; });
+    const auto it = std::ranges::find(now, listed.title, &PaletteItem::title);
     if (it == now.end()) continue;  // a bookmark that an entry before it took away
     const std::string refusal = it->refusal;
     if (!refusal.empty() && !refused.insert(refused_as(*it)).second) continue;

@@ -1,12 +1,8 @@
 // The command palette finds everything with a name by a few letters, and runs it from the keyboard alone.
 #include "app/shell/palette.h"
 
-#include <algorithm>
 #include <cctype>
 #include <future>
-#include <map>
-#include <set>
-#include <sstream>
 
 #include "app/support/both_view.h"
 #include "app/support/lab_driver.h"
@@ -45,8 +41,7 @@ TEST_CASE("every enabled control of the screen is in the palette and can be foun
     INFO(c.name);
     const auto found = matches(control_title(c.name), items);
     REQUIRE_FALSE(found.empty());
-    CHECK(std::any_of(found.begin(), found.end(),
-                      [&](const PaletteItem* item) { return item->control == c.name; }));
+    CHECK(std::ranges::any_of(found, [&](const PaletteItem* item) { return item->control == c.name; }));
   }
 }
 
@@ -157,7 +152,7 @@ TEST_CASE("every action has other names, and each of them finds it among the fir
     int found = 0;
     for (std::string word; words >> word;) {
       const auto hits = matches(word, items);
-      const auto at = std::find(hits.begin(), hits.end(), &item);
+      const auto at = std::ranges::find(hits, &item);
       INFO(word);
       REQUIRE(at != hits.end());
       found += at - hits.begin() < 20 ? 1 : 0;

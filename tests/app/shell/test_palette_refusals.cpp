@@ -1,14 +1,8 @@
 // The palette never offers what will be refused: in every state of the app each entry is either done, or has the reason
 // that choosing it gives.
-#include <cstdlib>
-#include <string>
-#include <vector>
-
 #include "app/shell/palette.h"
 #include "app/shell/palette_choices.h"
-#include "app/support/lab_fixture.h"
 #include "app/support/live_lab.h"
-#include "app/support/program.h"
 #include "app/support/systems_view.h"
 #include "app/view/chain.h"
 #include "app/window/window_memory.h"

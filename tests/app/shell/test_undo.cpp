@@ -47,8 +47,7 @@ TEST_CASE("an edit of runs that train is undone in the runs, and not in the numb
     lab.train(5);
     std::vector<std::vector<float>> edited;
     for (const RunView& run : lab.view().runs) edited.push_back(run.history->loss().values);
-    lab.driver.key("Ctrl+Z");
-    lab.settle();
+    lab.key("Ctrl+Z");
     CHECK(lab.view().step == 10);
     for (size_t i = 0; i < 3; ++i) {
       const RunView &run = lab.view().runs[i], &as_if = untouched.view().runs[i];
@@ -58,8 +57,7 @@ TEST_CASE("an edit of runs that train is undone in the runs, and not in the numb
       CHECK(run.history->loss().values == as_if.history->loss().values);
       CHECK(run.history->loss().values != edited[i]);
     }
-    lab.driver.key("Ctrl+Shift+Z");
-    lab.settle();
+    lab.key("Ctrl+Shift+Z");
     for (size_t i = 0; i < 3; ++i) {
       REQUIRE(lab.view().runs[i].edits.size() == 1);
       CHECK(lab.view().runs[i].edits[0].step == 6);
@@ -81,15 +79,12 @@ TEST_CASE("edits one after the other are undone one after the other, each at its
     for (const Edit& edit : lab.view().runs[0].edits) steps.push_back(edit.step);
     return steps;
   };
-  lab.driver.key("Ctrl+Z");
-  lab.settle();
+  lab.key("Ctrl+Z");
   CHECK(steps() == std::vector<int32_t>{4});
-  lab.driver.key("Ctrl+Z");
-  lab.settle();
+  lab.key("Ctrl+Z");
   CHECK(steps().empty());
   lab.driver.key("Ctrl+Y");
-  lab.driver.key("Ctrl+Y");
-  lab.settle();
+  lab.key("Ctrl+Y");
   CHECK(steps() == std::vector<int32_t>{4, 7});
   CHECK(lab.view().step == 9);
 }
@@ -102,13 +97,11 @@ TEST_CASE("a run that a structural edit restarted comes back as it was left") {
   give(lab, EditField{0, "model.layers", "1"});
   CHECK(lab.view().runs[0].spec->model.stack().layers.size() == 1);
   CHECK(lab.view().runs[0].history != history);
-  lab.driver.key("Ctrl+Z");
-  lab.settle();
+  lab.key("Ctrl+Z");
   CHECK(lab.view().runs[0].loss == loss);
   CHECK(lab.view().runs[0].history == history);
   CHECK(lab.view().runs[0].edits.empty());
-  lab.driver.key("Ctrl+Y");
-  lab.settle();
+  lab.key("Ctrl+Y");
   CHECK(lab.view().runs[0].spec->model.stack().layers.size() == 1);
 }
 
@@ -134,22 +127,18 @@ TEST_CASE(
     const auto changed = lab.view().runs[1].history;
     CHECK(changed != histories[1]);
 
-    lab.driver.key("Ctrl+Z");
-    lab.settle();
+    lab.key("Ctrl+Z");
     CHECK(specs_of(lab.view()) == start);
     CHECK(lab.view().step == 10);
     for (size_t i = 0; i < 4; ++i) {
       CHECK(lab.view().runs[i].step == 10);
       CHECK(lab.view().runs[i].history == histories[i]);
     }
-    lab.driver.key("Ctrl+Shift+Z");
-    lab.settle();
+    lab.key("Ctrl+Shift+Z");
     CHECK(lab.view().step == 3);
     CHECK(lab.view().runs[1].history == changed);
-    lab.driver.key("Ctrl+Z");
-    lab.settle();
-    lab.driver.key("Ctrl+Z");
-    lab.settle();  // the fork
+    lab.key("Ctrl+Z");
+    lab.key("Ctrl+Z");  // the fork
     CHECK(lab.view().runs.size() == 3);
     CHECK(lab.view().runs[0].history == histories[0]);
   }
@@ -164,8 +153,7 @@ TEST_CASE(
     give_unseen(lab, command);
   lab.settle();
   CHECK(lab.view().runs[0].spec->model.sequence == 8);
-  lab.driver.key("Ctrl+Z");
-  lab.settle();
+  lab.key("Ctrl+Z");
   CHECK(specs_of(lab.view()) == start);
   CHECK_FALSE(lab.state.session.undo.can_undo());
 }
@@ -181,8 +169,7 @@ TEST_CASE("an edit that follows an undo before any view tells of it is taken bac
   lab.settle();
   CHECK(lab.view().runs[0].spec->model.sequence == 8);
   CHECK(lab.view().runs[0].spec->train.batch == start[0].train.batch);
-  lab.driver.key("Ctrl+Z");
-  lab.settle();
+  lab.key("Ctrl+Z");
   CHECK(specs_of(lab.view()) == start);
 }
 
@@ -191,8 +178,7 @@ TEST_CASE("a drag of a field is one entry") {
   lab.driver.drag_by("settings/train.lr", {-30, 0}, "", 12);
   lab.settle();
   CHECK(lab.view().runs[0].spec->train.schedule.peak != 0.003f);
-  lab.driver.key("Ctrl+Z");
-  lab.settle();
+  lab.key("Ctrl+Z");
   CHECK(lab.view().runs[0].spec->train.schedule.peak == 0.003f);
   CHECK_FALSE(lab.state.session.undo.can_undo());
 }
@@ -201,11 +187,9 @@ TEST_CASE("two edits of a field with the hand off it between them are two entrie
   LiveDriver lab;
   give(lab, EditField{-1, "train.lr", "0.001"});
   give(lab, EditField{-1, "train.lr", "0.002"});
-  lab.driver.key("Ctrl+Z");
-  lab.settle();
+  lab.key("Ctrl+Z");
   CHECK(lab.view().runs[0].spec->train.schedule.peak == 0.001f);
-  lab.driver.key("Ctrl+Z");
-  lab.settle();
+  lab.key("Ctrl+Z");
   CHECK(lab.view().runs[0].spec->train.schedule.peak == 0.003f);
 }
 
@@ -249,8 +233,7 @@ TEST_CASE("undone to the start the specifications are those of the start, whatev
       lab.train(1);
     }
     for (int i = 0; i < 40 && lab.state.session.undo.can_undo(); ++i) {
-      lab.driver.key("Ctrl+Z");
-      lab.settle();
+      lab.key("Ctrl+Z");
     }
     INFO(lab.view().message);
     CHECK_FALSE(lab.state.session.undo.can_undo());
@@ -282,11 +265,9 @@ TEST_CASE("a text that was dropped on the window is taken back, and the runs com
   INFO(lab.view().message);
   for (const RunView& run : lab.view().runs) CHECK(run.spec->data.text_path == path);
   CHECK(lab.view().runs[0].history != history);
-  lab.driver.key("Ctrl+Z");
-  lab.settle();
+  lab.key("Ctrl+Z");
   CHECK(specs_of(lab.view()) == start);
   CHECK(lab.view().runs[0].history == history);
-  lab.driver.key("Ctrl+Shift+Z");
-  lab.settle();
+  lab.key("Ctrl+Shift+Z");
   CHECK(lab.view().runs[0].spec->data.text_path == path);
 }

@@ -2,8 +2,6 @@
 // steps: names and numbers are the engine's. They are trained once.
 #pragma once
 
-#include <memory>
-
 #include "app/support/live_lab.h"
 #include "training/support/tiny.h"
 

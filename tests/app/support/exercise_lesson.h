@@ -1,8 +1,6 @@
 // The exercise lesson is a small lesson with sentences to complete and a challenge, on models that take no time.
 #pragma once
 
-#include <string>
-
 #include "app/support/small_lesson.h"
 #include "refusals/refusals.h"
 

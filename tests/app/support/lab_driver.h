@@ -2,12 +2,6 @@
 // of other screens and of real sessions derive from it.
 #pragma once
 
-#include <algorithm>
-#include <memory>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "app/headless/frame.h"
 #include "app/headless/ui_driver.h"
 #include "app/shell/app_state.h"

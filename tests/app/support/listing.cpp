@@ -1,11 +1,5 @@
 #include "app/support/listing.h"
 
-#include <algorithm>
-#include <cstdlib>
-#include <filesystem>
-#include <set>
-#include <sstream>
-
 #include "catch.hpp"
 #include "folder.h"
 #include "test_paths.h"
@@ -58,7 +52,7 @@ std::vector<std::string> texts_of(const ui::Ui& ui, const ui::Rect& part, bool b
   for (const ui::TextRecord& text : ui.texts())
     if (!text.rect.intersect(text.clip).empty() && part.contains(text.rect.centre())) texts.push_back(&text);
   const auto row = [](const ui::TextRecord* t) { return static_cast<int>(t->rect.centre().y / 6); };
-  std::stable_sort(texts.begin(), texts.end(), [&](const auto* a, const auto* b) {
+  std::ranges::stable_sort(texts, [&](const auto* a, const auto* b) {
     return std::tuple(a->layer, row(a), a->rect.x) < std::tuple(b->layer, row(b), b->rect.x);
   });
   std::vector<std::string> rows;

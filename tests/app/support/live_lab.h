@@ -2,12 +2,7 @@
 // it share it.
 #pragma once
 
-#include <chrono>
 #include <initializer_list>
-#include <memory>
-#include <thread>
-#include <utility>
-#include <vector>
 
 #include "app/support/lab_driver.h"
 #include "catch.hpp"
@@ -51,7 +46,8 @@ struct LiveDriver : LabDriver {
     state.session.lab = &lab;
     ask(session::ReplaceRuns{std::move(runs), {}, false});
   }
-  // Waits until the trainer has done what was asked and the screen has seen it.
+  /// Waits until the trainer has done what was asked and the screen has seen it.
+  void rest() override { settle(); }
   void settle() {
     driver.frames(1);
     lab.wait_idle();

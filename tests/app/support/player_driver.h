@@ -1,12 +1,6 @@
 // The player driver has the Lessons screen without a window, with the course's own numbers instead of a training.
 #pragma once
 
-#include <fmt/format.h>
-
-#include <memory>
-#include <string>
-#include <vector>
-
 #include "app/headless/raster.h"
 #include "app/lesson-player/player.h"
 #include "app/support/lab_driver.h"

@@ -4,12 +4,7 @@
 
 #include <sys/wait.h>
 
-#include <cstdlib>
-#include <memory>
 #include <nlohmann/json.hpp>
-#include <sstream>
-#include <string>
-#include <vector>
 
 #include "catch.hpp"
 #include "engine/support/helpers.h"

@@ -1,9 +1,6 @@
 // A reader goes through the rows of tests/refusals/NAME.txt, which say what is wrong with an input.
 #pragma once
 
-#include <functional>
-#include <string>
-
 #include "app/support/english.h"
 #include "catch.hpp"
 #include "engine/support/helpers.h"

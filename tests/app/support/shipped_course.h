@@ -1,11 +1,6 @@
 // The shipped course is read once, as no test changes its files, with what was measured of it; a copy can be changed.
 #pragma once
 
-#include <filesystem>
-#include <optional>
-#include <string>
-#include <utility>
-
 #include "app/course/check.h"
 #include "app/course/figures.h"
 #include "app/course/reader.h"

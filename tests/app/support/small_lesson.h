@@ -1,8 +1,6 @@
 // A small lesson is written in a test; this file reads it, changes one place of it, and says why it is refused.
 #pragma once
 
-#include <string>
-
 #include "app/course/reader.h"
 #include "catch.hpp"
 #include "engine/support/helpers.h"

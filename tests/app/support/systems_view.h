@@ -3,11 +3,6 @@
 // once.
 #pragma once
 
-#include <map>
-#include <memory>
-#include <string>
-#include <vector>
-
 #include "app/support/live_lab.h"
 #include "app/support/program.h"
 

@@ -41,4 +41,19 @@ inline std::vector<std::string> text_faults(const ui::Ui& ui) {
   return result;
 }
 
+/// The texts that stand on another where both are seen: what is scrolled away is not.
+inline std::vector<std::string> overlaps(const ui::Ui& ui) {
+  std::vector<std::string> result;
+  const auto& texts = ui.texts();
+  for (size_t i = 0; i < texts.size(); ++i) {
+    const ui::Rect seen = texts[i].rect.intersect(texts[i].clip);
+    if (seen.empty() || seen.h < texts[i].rect.h - 0.5f) continue;
+    for (size_t k = i + 1; k < texts.size(); ++k)
+      if (texts[k].layer == texts[i].layer &&
+          texts[k].rect.intersect(texts[k].clip).inset(1).overlaps(seen.inset(1)))
+        result.push_back(fmt::format("'{}' overlaps '{}'", texts[k].text, texts[i].text));
+  }
+  return result;
+}
+
 }  // namespace normscope::fixture

@@ -18,7 +18,7 @@ inline bool well_formed(const std::string& xml) {
     size_t end = xml.find('>', i);
     if (end == std::string::npos) return false;
     std::string tag = xml.substr(i + 1, end - i - 1);
-    if (std::count(tag.begin(), tag.end(), '"') % 2) return false;
+    if (std::ranges::count(tag, '"') % 2) return false;
     if (tag[0] == '/') {
       if (open.empty() || open.back() != tag.substr(1)) return false;
       open.pop_back();

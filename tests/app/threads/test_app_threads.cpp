@@ -9,7 +9,6 @@
 #include "app/threads/tiny_study.h"
 #include "catch.hpp"
 #include "training/session/lab.h"
-#include "training/support/tiny.h"
 
 using namespace normscope;
 using namespace course;

@@ -5,7 +5,6 @@
 #include <pthread.h>
 
 #include <atomic>
-#include <filesystem>
 
 #include "app/course/check.h"
 #include "app/course/reader.h"
@@ -13,7 +12,6 @@
 #include "app/shell/guard.h"
 #include "app/support/lab_driver.h"
 #include "app/support/live_lab.h"
-#include "app/support/program.h"
 #include "app/support/recorded_measurer.h"
 #include "app/support/small_course.h"
 #include "app/threads/tiny_study.h"
@@ -23,7 +21,6 @@
 #include "engine/cpu/pool.h"
 #include "test_paths.h"
 #include "training/spec/backend_choice.h"
-#include "training/support/tiny.h"
 
 using namespace normscope;
 using test::contains, test::Folder;

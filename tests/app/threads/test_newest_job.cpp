@@ -2,8 +2,6 @@
 // not look as if it were under way, in the worker of lessons too.
 #include "training/files/newest_job.h"
 
-#include <vector>
-
 #include "app/lesson-player/worker.h"
 #include "app/support/gate.h"
 #include "app/support/small_course.h"

@@ -1,9 +1,6 @@
 // The software rasteriser is exact where it must be exact, and the same every time.
 #include <imgui.h>
 
-#include <chrono>
-#include <filesystem>
-
 #include "app/headless/damage.h"
 #include "app/headless/raster.h"
 #include "app/support/gallery.h"
@@ -26,7 +23,7 @@ headless::Image drawn(const std::function<void(ImDrawList&)>& draw) {
 }
 
 int count(const headless::Image& image, uint32_t colour) {
-  return int(std::count(image.pixels.begin(), image.pixels.end(), colour));
+  return int(std::ranges::count(image.pixels, colour));
 }
 
 // Begins each triangle at another corner, so that no two of them are taken for a rectangle.
@@ -221,7 +218,7 @@ TEST_CASE("only the tiles that changed are drawn, and give the picture that the 
   const auto compare = [&] {
     const headless::Tiles& changed = damage.of(*stage.frame.draw_data(), background);
     all += changed.chosen.size();
-    drawn += size_t(std::count(changed.chosen.begin(), changed.chosen.end(), 1));
+    drawn += size_t(std::ranges::count(changed.chosen, 1));
     headless::rasterise(*stage.frame.draw_data(), background, changed, kept);
     if (kept != headless::rasterise(*stage.frame.draw_data(), background)) FAIL("after " << all << " tiles");
   };

@@ -1,6 +1,4 @@
 // A picture as an SVG document has the same shapes and texts as on the screen, in one theme or in both.
-#include <string>
-
 #include "app/headless/frame.h"
 #include "app/support/well_formed.h"
 #include "app/ui/svg.h"

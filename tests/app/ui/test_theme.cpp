@@ -1,7 +1,5 @@
 // These tests cover the colours: contrast of every text and mark, and distances under simulated colour blindness.
 #include <array>
-#include <cmath>
-#include <map>
 
 #include "app/ui/geometry.h"
 #include "app/ui/theme.h"

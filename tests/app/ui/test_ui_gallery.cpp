@@ -1,9 +1,6 @@
 // These tests draw every widget and plot at several sizes, scales and themes: nothing blank, nothing overlapping,
 // nothing cut, every control with a help text. With NORMSCOPE_GALLERY=DIR the pictures are written there, to be looked
 // at.
-#include <cstdlib>
-#include <set>
-
 #include "app/headless/raster.h"
 #include "app/support/gallery.h"
 #include "catch.hpp"

@@ -49,7 +49,7 @@ TEST_CASE("the keyboard reaches every control") {
     seen.push_back(s.ui.focused());
   }
   CHECK(s.ui.focus_visible());
-  auto has = [&](const char* name) { return std::find(seen.begin(), seen.end(), name) != seen.end(); };
+  auto has = [&](const char* name) { return std::ranges::find(seen, name) != seen.end(); };
   for (const char* name :
        {"transport/play", "transport/reset", "settings/depth", "settings/learning rate", "settings/optimizer",
         "diagram/preset", "bar/search", "bar/theme", "plot/rate/warm-up"}) {

@@ -3,10 +3,6 @@
 
 #include <imgui.h>
 
-#include <algorithm>
-
-#include <set>
-
 #include "app/panels/panels.h"
 #include "app/settings/settings.h"
 #include "app/support/lab_driver.h"
@@ -103,18 +99,6 @@ TEST_CASE("no control of the Lab leaves the mouse without an answer") {
     CHECK_FALSE(told(lab, c.rect.centre()).empty());
   }
   CHECK(asked > 60);
-}
-
-TEST_CASE("an open entry goes with its screen") {
-  LabDriver lab(fixture::lab_view());
-  lab.click("term/nats");
-  REQUIRE(lab.ui.popup_open("app/glossary"));
-  lab.state.screens.lessons.remembers = false;
-  const Screen other = screens_by_key().back();
-  lab.key(std::to_string(kScreenKeys[static_cast<size_t>(other)]).c_str());
-  lab.driver.frames(2);
-  CHECK(lab.state.screens.shown == other);
-  CHECK_FALSE(lab.ui.registry().find("app/glossary/entry"));
 }
 
 TEST_CASE("the line of letter frequencies has the name that the plots give it") {

@@ -1,14 +1,11 @@
 // The one table of shortcuts lists what works, and the sheet shows all of it.
 #include <imgui.h>
 
-#include <set>
-
 #include "app/support/lab_driver.h"
 #include "app/support/lab_fixture.h"
 #include "app/ui/keys.h"
 #include "app/view/shortcuts.h"
 #include "catch.hpp"
-#include "training/files/command_text.h"
 
 using namespace normscope;
 using fixture::LabDriver;
@@ -34,25 +31,6 @@ TEST_CASE("the sheet lists every key of the table") {
       CHECK(lab.driver.value("sheet/" + std::string(s.title)) == view::keys_text(s));
 }
 
-TEST_CASE("the keys of the app do what the table says") {
-  LabDriver lab(fixture::lab_view());
-  lab.driver.key("Ctrl+=");
-  CHECK(lab.state.look.scale == Approx(1.1f));
-  lab.driver.key("Ctrl+-");
-  lab.driver.key("Ctrl+-");
-  CHECK(lab.state.look.scale == Approx(0.9f));
-  lab.driver.key("Ctrl+0");
-  CHECK(lab.state.look.scale == Approx(1.f));
-  lab.driver.key("Space");
-  CHECK(lab.last<session::Pause>());
-  lab.driver.key("Right");
-  CHECK(lab.last<session::StepOnce>());
-  lab.driver.key("Ctrl+Shift+C");
-  CHECK(lab.state.shell.clipboard.starts_with(program_word()));
-  lab.key("Ctrl+K");
-  CHECK(lab.ui.popup_open("app/palette"));
-}
-
 TEST_CASE("a chord whose modifier is let go first, in the frame of its key, is still the chord") {
   LabDriver lab(fixture::lab_view());
   ImGuiIO& io = ImGui::GetIO();
@@ -71,8 +49,7 @@ TEST_CASE("a chord whose modifier is let go first, in the frame of its key, is s
     lab.driver.frames(3);
     CHECK_FALSE(io.KeyCtrl);
     CHECK_FALSE(ImGui::IsKeyDown(ImGuiKey_K));
-    lab.driver.key("Escape");
-    lab.driver.frames(1);
+    lab.key("Escape");
     CHECK_FALSE(lab.ui.popup_open("app/palette"));
   }
 }

@@ -7,10 +7,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <chrono>
-#include <sstream>
-#include <thread>
-
 #include "app/cli/exit_code.h"
 #include "app/shell/settings.h"
 #include "app/support/live_lab.h"

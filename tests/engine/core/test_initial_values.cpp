@@ -1,6 +1,5 @@
 // Initial weights have the same bits on every processor: these checksums are of x86-64 and of AArch64, with glibc.
 #include <bit>
-#include <vector>
 
 #include "catch.hpp"
 #include "engine/core/initial_values.h"

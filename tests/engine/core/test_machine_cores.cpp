@@ -1,11 +1,5 @@
 // These tests count the cores and the memory that a process may use, on machines that are files: affinity masks over
 // processors that share cores, and the limits of control groups as containers and batch systems have them.
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <string>
-#include <vector>
-
 #include "catch.hpp"
 #include "engine/core/error.h"
 #include "engine/core/machine.h"

@@ -1,9 +1,6 @@
 // These tests demand that the substitute for std::from_chars, where a standard library lacks it, reads the same.
 #include <charconv>
 #include <clocale>
-#include <cmath>
-#include <string>
-#include <vector>
 
 #include "catch.hpp"
 #include "engine/core/real_text.h"

@@ -1,8 +1,4 @@
 // The processor's name is what the figures of a machine stand under, so it must tell generations apart.
-#include <fmt/format.h>
-
-#include <sstream>
-
 #include "catch.hpp"
 #include "engine/cpu/isa.h"
 

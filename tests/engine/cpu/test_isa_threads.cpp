@@ -1,8 +1,6 @@
 // A choice of instruction set stands while other threads make backends or ask what the processor has: otherwise a run
 // that trains beside others may get the kernels of another instruction set, and with them other bits.
 #include <atomic>
-#include <string>
-#include <thread>
 
 #include "catch.hpp"
 #include "engine/cpu/isa.h"

@@ -1,11 +1,6 @@
 // These tests compute the packed product at sizes where every way of cutting and packing occurs (blocks of k, packed
 // rows, panels packed once or per chunk, several chunks in both directions), against double sums, on every instruction
 // set and bitwise the same on one and three threads. Small and odd sizes stand in op_cases_matrix.cpp.
-#include <fmt/format.h>
-
-#include <cmath>
-#include <vector>
-
 #include "catch.hpp"
 #include "engine/ops/attention/attention.h"
 #include "engine/support/linear_products.h"

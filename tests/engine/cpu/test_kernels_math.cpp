@@ -1,9 +1,6 @@
 // These tests bound the error of the vectorised exp, tanh and erf on every instruction set: a dense sweep against
 // double, in units of the last place of the exact result. The bounds are those stated in cpu/vector_math.h.
 #include <bit>
-#include <cmath>
-#include <limits>
-#include <vector>
 
 #include "catch.hpp"
 #include "engine/cpu/vector_math.h"

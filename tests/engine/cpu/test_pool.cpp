@@ -11,11 +11,8 @@
 #endif
 
 #include <atomic>
-#include <chrono>
 #include <cstdio>
 #include <ctime>
-#include <thread>
-#include <vector>
 
 #include "catch.hpp"
 #include "engine/cpu/pool.h"

@@ -1,12 +1,9 @@
 // These tests say which instructions follow a product region by region: those behind it that work row by row, unless
 // one writes what another region may still read. That the bits stay the same is test_replay's.
-#include <vector>
-
 #include "catch.hpp"
 #include "engine/cpu/kernel.h"
 #include "engine/cpu/tails.h"
 #include "engine/ops/dropout/dropout.h"
-#include "engine/ops/elementwise.h"
 #include "engine/ops/layer_norm/layer_norm.h"
 #include "engine/ops/linear/linear.h"
 

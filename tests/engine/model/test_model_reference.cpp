@@ -1,8 +1,6 @@
 // These tests hold whole decoders of the engine against the double reference model (tests/reference/model.h), at odd
 // sizes: the loss, every sub-layer's output, every gradient. The fixtures (test_fixtures.cpp) do the same from
 // independent numbers.
-#include <cmath>
-
 #include "engine/support/model_check.h"
 
 namespace normscope::test {

@@ -1,10 +1,8 @@
 // These tests verify a fixture of every placement: a fixture is written from the double reference model
 // (tests/reference/model.h), in the format of tests/fixtures, and read back by the engine.
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cstdio>
-#include <memory>
 
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"

@@ -1,8 +1,6 @@
 // These tests hold the transfer to other sizes (engine/model/init_rule.h): its numbers, a model against the double
 // reference with them, and what it is for: a step that moves the states of a wide or deep model as far as the base's.
 
-#include <cmath>
-
 #include "catch.hpp"
 #include "engine/support/model_fixture.h"
 #include "engine/support/named_placements.h"

@@ -1,11 +1,5 @@
 // These tests cover wiring as data: presets, their text form, DeepNorm's constants, Admin's profile, the parameters
 // that a model has.
-#include <fmt/format.h>
-
-#include <cmath>
-#include <functional>
-#include <set>
-
 #include "catch.hpp"
 #include "engine/core/error.h"
 #include "engine/model/wiring.h"

@@ -6,8 +6,6 @@
 //   both detached       mean m/sigma  variance v / sigma^2
 // and AdaNorm is the first with g replaced by C(1 - k y) g. Each kind must satisfy its own line and break its
 // neighbours'.
-#include <cmath>
-
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/ops/layer_norm/layer_norm.h"

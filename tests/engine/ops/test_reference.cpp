@@ -1,10 +1,6 @@
 // These tests check the reference itself: its gradients are the derivative of its own forward, which differences
 // confirm; its forward has the same values on numbers that remember as on plain ones; and every op has a case.
 // test_op_cases.cpp compares the kernels with it.
-#include <algorithm>
-#include <cmath>
-#include <set>
-
 #include "catch.hpp"
 #include "engine/ops/affine/affine.h"
 #include "engine/ops/attention/attention.h"
@@ -27,8 +23,8 @@ double distance(Values a, const Values& b) {
 
 /// Whether an input passes a corner within `step`, where the difference is not a derivative.
 bool has_corner(const OpCase& c, const Values& in, double step) {
-  return c.corners || (c.op == OpKind::Relu &&
-                       std::any_of(in.begin(), in.end(), [&](double x) { return std::abs(x) < 10 * step; }));
+  return c.corners ||
+         (c.op == OpKind::Relu && std::ranges::any_of(in, [&](double x) { return std::abs(x) < 10 * step; }));
 }
 
 /// Finds norms that hold a statistic on the way back, whose gradient is not a derivative.

@@ -1,8 +1,6 @@
 // These tests cover the ops without a backward: probe, grad_norm, clip, adam, sgd, against reference/update.h, at sizes
 // around the blocks into which all parameters are cut, on every instruction set and order of chunks.
-#include <cmath>
 #include <cstring>
-#include <limits>
 
 #include "catch.hpp"
 #include "engine/ops/probe/probe.h"

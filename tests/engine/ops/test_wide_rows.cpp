@@ -1,7 +1,4 @@
 // The cross-entropy over as many words as published models have: a float sum of a row loses what small terms add.
-#include <cmath>
-#include <vector>
-
 #include "catch.hpp"
 #include "engine/core/philox.h"
 #include "engine/cpu/backend_cpu.h"

@@ -4,10 +4,6 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <functional>
-#include <map>
-#include <string>
-#include <vector>
 
 #include "engine/cpu/backend_cpu.h"
 #include "engine/support/helpers.h"

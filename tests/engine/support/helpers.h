@@ -3,10 +3,6 @@
 #pragma once
 
 #include <cstring>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "catch.hpp"
 #include "engine/core/error.h"

@@ -8,21 +8,17 @@
 #include <utility>
 
 #include "engine/core/error.h"
-#include "engine/cpu/backend_cpu.h"
-#include "engine/tape/backend.h"
+#include "engine/support/wrapped_backend.h"
 
 namespace normscope::test {
 
-class LimitedBackend final : public Backend {
+class LimitedBackend final : public WrappedBackend {
  public:
   std::function<void()> refuse_memory;    ///< throws where there is none for a Store; empty: there is
   std::function<void()> refuse_programs;  ///< the same of a program
   int uploads_left = 1 << 30;
   size_t taken() const { return *taken_; }  ///< floats of Stores, now
 
-  std::string_view name() const override { return cpu_->name(); }
-  bool on_host() const override { return cpu_->on_host(); }
-  bool supports(OpKind op) const override { return cpu_->supports(op); }
   std::unique_ptr<Memory> allocate(size_t floats) override {
     if (refuse_memory) refuse_memory();
     return std::make_unique<Counted>(cpu_->allocate(floats), taken_);
@@ -30,9 +26,6 @@ class LimitedBackend final : public Backend {
   void upload(Memory& to, size_t offset, std::span<const float> from) override {
     if (uploads_left-- <= 0) lost_ = true;
     cpu_->upload(to, offset, from);
-  }
-  void download(const Memory& from, size_t offset, std::span<float> to) override {
-    cpu_->download(from, offset, to);
   }
   std::unique_ptr<Executable> lower(ProgramData& program) override {
     if (refuse_programs) refuse_programs();
@@ -59,7 +52,6 @@ class LimitedBackend final : public Backend {
     std::shared_ptr<size_t> taken_;
   };
 
-  std::unique_ptr<Backend> cpu_ = make_cpu_backend(1);
   std::shared_ptr<size_t> taken_ = std::make_shared<size_t>(0);
   bool lost_ = false;
 };

@@ -2,8 +2,6 @@
 // the tests of the GEMM.
 #pragma once
 
-#include <vector>
-
 #include "catch.hpp"
 #include "engine/core/philox.h"
 #include "engine/cpu/isa.h"

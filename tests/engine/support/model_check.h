@@ -2,11 +2,6 @@
 // loss, every sub-layer's output, every gradient.
 #pragma once
 
-#include <fmt/format.h>
-
-#include <cmath>
-#include <map>
-
 #include "catch.hpp"
 #include "engine/support/model_fixture.h"
 #include "engine/support/named_placements.h"

@@ -1,12 +1,7 @@
 #include "engine/support/op_harness.h"
 
-#include <algorithm>
 #include <bit>
-#include <cmath>
-#include <cstdlib>
 #include <cstring>
-#include <limits>
-#include <memory>
 
 #include "catch.hpp"
 #include "engine/cpu/isa.h"
@@ -45,7 +40,7 @@ float* Guarded::floats(size_t n) {
 
 float* Guarded::copy(const std::vector<float>& values) {
   float* p = floats(values.size());
-  std::copy(values.begin(), values.end(), p);
+  std::ranges::copy(values, p);
   return p;
 }
 

@@ -2,11 +2,6 @@
 // that shows every mistake: outputs and workspace start as NaN, and canaries surround every tensor.
 #pragma once
 
-#include <functional>
-#include <memory>
-#include <string>
-#include <vector>
-
 #include "catch.hpp"
 #include "engine/cpu/kernel.h"
 #include "engine/cpu/pool.h"

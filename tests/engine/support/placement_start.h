@@ -58,7 +58,7 @@ struct Start {
 };
 
 inline bool all_zero(const std::vector<float>& x) {
-  return std::all_of(x.begin(), x.end(), [](float v) { return v == 0.0f; });
+  return std::ranges::all_of(x, [](float v) { return v == 0.0f; });
 }
 
 }  // namespace normscope::test

@@ -3,14 +3,6 @@
 // any backend. test_replay.cpp and the tests of the device use it.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <functional>
-#include <map>
-#include <memory>
-#include <utility>
-#include <vector>
-
 #include "catch.hpp"
 #include "engine/support/model_fixture.h"
 #include "engine/support/op_harness.h"
@@ -81,7 +73,7 @@ inline void check_every_step_input_counts(
     std::vector<float>& same = unchanged[field.optimizer];
     if (same.empty()) same = state_with([](StepInputs&) {});
     const std::vector<float> state = state_with(field.change);
-    CHECK(std::all_of(state.begin(), state.end(), [](float v) { return std::isfinite(v); }));
+    CHECK(std::ranges::all_of(state, [](float v) { return std::isfinite(v); }));
     CHECK_FALSE(same_bits(state, same));
   }
 }

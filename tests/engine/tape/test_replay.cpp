@@ -1,9 +1,7 @@
 // These tests cover the bitwise promises of replay on a tiny decoder with dropout, clipping and probes: the same run
 // twice, any number of threads, replay against a fresh recording, probes on and off, continuing from saved state, a
 // program beside it. And what replay promises besides: no allocation, no frozen value, denormals flushed only inside.
-#include <cmath>
 #include <cstring>
-#include <functional>
 
 #include "catch.hpp"
 #include "engine/core/error.h"

@@ -1,7 +1,4 @@
 // These tests run each pass of seal() alone, on the tape of five_nodes.h, with a backend that computes nothing.
-#include <algorithm>
-#include <vector>
-
 #include "catch.hpp"
 #include "engine/core/philox.h"
 #include "engine/model/transformer.h"
@@ -9,42 +6,25 @@
 #include "engine/ops/probe/probe.h"
 #include "engine/support/five_nodes.h"
 #include "engine/support/helpers.h"
+#include "engine/support/wrapped_backend.h"
 #include "engine/tape/seal.h"
 #include "engine/tape/seal_passes.h"
 
 namespace normscope::test {
 namespace {
 
-/// Knows every op but those in `missing`; it has memory, but nothing runs on it.
-class SilentBackend : public Backend {
+/// Knows every op but those in `missing`; nothing runs on it.
+class SilentBackend : public WrappedBackend {
  public:
   std::vector<OpKind> missing;
   bool lowered = false;
 
   std::string_view name() const override { return "silent"; }
-  bool supports(OpKind op) const override {
-    return std::find(missing.begin(), missing.end(), op) == missing.end();
-  }
-  std::unique_ptr<Memory> allocate(size_t floats) override { return std::make_unique<Block>(floats); }
-  void upload(Memory& to, size_t offset, std::span<const float> from) override {
-    std::copy(from.begin(), from.end(), to.data() + offset);
-  }
-  void download(const Memory& from, size_t offset, std::span<float> to) override {
-    std::copy_n(from.data() + offset, to.size(), to.begin());
-  }
+  bool supports(OpKind op) const override { return std::ranges::find(missing, op) == missing.end(); }
   std::unique_ptr<Executable> lower(ProgramData&) override {
     lowered = true;
     return nullptr;
   }
-  void wait() override {}
-
- private:
-  struct Block : Memory {
-    explicit Block(size_t n) : values(n) {}
-    size_t floats() const override { return values.size(); }
-    float* data() const override { return const_cast<float*>(values.data()); }
-    std::vector<float> values;
-  };
 };
 
 /// A block of memory that remembers of each float whose it is.
@@ -197,8 +177,7 @@ TEST_CASE("seal: a probe stands right after the instruction that completes its t
   const auto placed = passes::place_probes(f.tape, forward_and_backward(f));
   REQUIRE(placed.size() == 14);
   const auto before = [&](const std::string& name) -> const Instruction& {
-    const auto it =
-        std::find_if(placed.begin(), placed.end(), [&](const Instruction& i) { return i.name == name; });
+    const auto it = std::ranges::find(placed, name, &Instruction::name);
     REQUIRE(it != placed.end());
     REQUIRE(it != placed.begin());
     CHECK(it->op == OpKind::Probe);
@@ -399,7 +378,7 @@ TEST_CASE("seal: the stats block names loss, norms and probes once each", "[seal
   for (const StatInfo& s : data.stats) names.push_back(s.name);
   for (const char* name :
        {"loss", "table.grad_norm", "table.update_norm", "table.weight_norm", "sum.mean_square"})
-    CHECK(std::count(names.begin(), names.end(), name) == 1);
+    CHECK(std::ranges::count(names, name) == 1);
   for (const std::string& name : names) CHECK_FALSE(test::contains(name, "positions"));  // frozen
   CHECK(data.parameter_order == std::vector<int32_t>{store.find("table")});
   for (const Instruction& i : data.instructions)

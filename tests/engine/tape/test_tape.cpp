@@ -1,9 +1,5 @@
 // These tests cover recording: shapes, names, and errors that say in one line where, what and what was expected. The
 // Store: names, initial values, random numbers.
-#include <cmath>
-#include <functional>
-#include <limits>
-
 #include "catch.hpp"
 #include "engine/core/philox.h"
 #include "engine/cpu/backend_cpu.h"

@@ -7,10 +7,7 @@
 #include <windows.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
-#include <filesystem>
-#include <string>
 
 #include "catch.hpp"
 #include "engine/core/program_path.h"

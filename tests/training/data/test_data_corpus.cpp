@@ -1,12 +1,5 @@
 // These tests cover the built-in corpus: the same text for a seed, one parse for every sentence, and entropies that a
 // sample confirms.
-#include <cmath>
-#include <functional>
-#include <map>
-#include <set>
-#include <string>
-#include <vector>
-
 #include "catch.hpp"
 #include "engine/support/helpers.h"
 #include "training/data/corpus.h"

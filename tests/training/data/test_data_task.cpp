@@ -1,11 +1,5 @@
 // These tests cover tasks: batches as a pure function of their arguments, targets one ahead, splits apart, right
 // answers, honest lines.
-#include <algorithm>
-#include <cmath>
-#include <memory>
-#include <string>
-#include <vector>
-
 #include "catch.hpp"
 #include "engine/support/helpers.h"
 #include "training/data/corpus.h"
@@ -19,7 +13,7 @@ namespace {
 
 Batch draw(const Task& task, uint64_t seed, uint64_t step, Split split, int32_t B, int32_t T) {
   Batch batch(B, T);
-  std::fill(batch.tokens.begin(), batch.tokens.end(), -7);  // poison: every place must be written
+  std::ranges::fill(batch.tokens, -7);  // poison: every place must be written
   std::fill(batch.targets.begin(), batch.targets.end(), -7);
   task.batch(seed, step, split, B, T, batch.tokens, batch.targets);
   return batch;
@@ -126,8 +120,8 @@ TEST_CASE("task: copy, reverse and sort answer right", "[data]") {
         const int32_t* y = batch.targets.data() + row * width;
         std::vector<int32_t> answer(x, x + n);
         for (int32_t symbol : answer) CHECK((symbol >= 0 && symbol < kSequenceSymbols));
-        if (name == "reverse") std::reverse(answer.begin(), answer.end());
-        if (name == "sort") std::sort(answer.begin(), answer.end());
+        if (name == "reverse") std::ranges::reverse(answer);
+        if (name == "sort") std::ranges::sort(answer);
         CHECK(x[n] == kSeparator);
         CHECK(std::vector<int32_t>(y + n, y + 2 * n) == answer);
         CHECK(std::all_of(y, y + n, [](int32_t target) { return target == -1; }));

@@ -1,11 +1,4 @@
 // These tests cover UTF-8, the vocabulary and text files: what is read, and what is refused with which words.
-#include <chrono>
-#include <cmath>
-#include <filesystem>
-#include <fstream>
-#include <string>
-#include <vector>
-
 #include "catch.hpp"
 #include "engine/support/helpers.h"
 #include "training/data/corpus.h"

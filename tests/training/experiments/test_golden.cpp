@@ -1,12 +1,5 @@
 // Twenty steps of some forty runs have the bits that they had when tests/golden was written: every placement, the kinds
 // of norms, tasks, architectures and optimizers, with each instruction set. A redesign may change any code, and no bit.
-#include <fmt/format.h>
-
-#include <fstream>
-#include <sstream>
-#include <string>
-#include <vector>
-
 #include "catch.hpp"
 #include "engine/core/error.h"
 #include "engine/cpu/backend_cpu.h"

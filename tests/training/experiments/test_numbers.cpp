@@ -1,9 +1,5 @@
 // These tests hold the version of the engine's numbers: checksums of some runs by instruction set. A change of a bit
 // that training computes has to raise kNumbersVersion, or earlier stored results would be taken for today's.
-#include <fmt/format.h>
-
-#include <algorithm>
-
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/cpu/isa.h"

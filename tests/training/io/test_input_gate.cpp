@@ -6,15 +6,13 @@
 #include <unistd.h>
 
 #include <climits>
-#include <filesystem>
-#include <functional>
-#include <map>
 #include <nlohmann/json.hpp>
 
 #include "catch.hpp"
 #include "engine/core/machine.h"
 #include "engine/support/helpers.h"
 #include "folder.h"
+#include "refusals/refusals.h"
 #include "skip.h"
 #include "test_paths.h"
 #include "training/data/text_source.h"
@@ -98,6 +96,21 @@ struct Case {
   std::function<void(Bytes&)> change;
   std::string says;  ///< all that follows "[WHERE] "
 };
+
+/// The rows KIND WHERE | VALUE | WORDS of tests/refusals/NAME.txt.
+std::vector<Case> cases_of(const std::string& name) {
+  std::vector<Case> cases;
+  for (const std::vector<std::string>& row : refusals(name)) {
+    const size_t blank = row[0].find(' '), slash = row[0].find('/');
+    const std::string kind = row[0].substr(0, blank), where = row[0].substr(blank + 1);
+    if (kind == "entry") cases.push_back({entry(where, row[1]), row[2]});
+    if (kind == "numbers") cases.push_back({numbers(where, Json::parse(row[1])), row[2]});
+    if (kind == "member")
+      cases.push_back(
+          {member(row[0].substr(blank + 1, slash - blank - 1), row[0].substr(slash + 1), row[1]), row[2]});
+  }
+  return cases;
+}
 
 void check_all(const Folder& folder, const Bytes& good, const std::string& where,
                const std::vector<Case>& cases, const std::function<void(const SafetensorsFile&)>& read) {
@@ -218,76 +231,21 @@ TEST_CASE("gate: every field of a checkpoint", "[gate]") {
   run->validation_loss();
   run->save(folder.file("good.safetensors"));
   const Bytes good(folder.file("good.safetensors"));
-  const std::string step_range = "expected a whole number from 0 to 10000000",
-                    plateau_range = "expected a whole number from 0 to 6";
   const size_t frames = good.integers.at("frames/steps").size();
-  const std::vector<Case> cases = {
-      {entry("step", "-1"), "metadata step is -1: " + step_range},
-      {entry("step", "2147483647"), "metadata step is 2147483647: " + step_range},
-      {entry("step", "\"6\""), "metadata step is \"6\": " + step_range},
-      {entry("step", "six"), "metadata step is damaged: no JSON at byte 1"},
-      {entry("step", "5"), "losses has 6 numbers: expected 5"},
-      {entry("data_hash", std::string(100, 'f')),
-       "metadata data_hash is \"" + std::string(60, 'f') + "\"…: expected 16 hexadecimal digits"},
-      {member("plateau", "count", "-19"), "metadata plateau.count is -19: " + plateau_range},
-      {member("plateau", "count", "2147483647"), "metadata plateau.count is 2147483647: " + plateau_range},
-      {member("plateau", "count", "7"), "metadata plateau.count is 7: " + plateau_range},
-      {member("plateau", "count", "6.5"), "metadata plateau.count is 6.5: " + plateau_range},
-      {member("plateau", "count", ""), "metadata plateau.count is missing"},
-      {member("plateau", "learning_since", "-1"), "metadata plateau.learning_since is -1: " + plateau_range},
-      {member("plateau", "learning_since", "7"), "metadata plateau.learning_since is 7: " + plateau_range},
-      {member("plateau", "stuck", "0"), "metadata plateau.stuck is 0: expected true or false"},
-      {entry("plateau", "[]"), "metadata plateau is a list of 0: expected an object with count"},
-      {[](Bytes& b) { b.doubles["plateau/window"].pop_back(); },
-       "plateau/window has 19 numbers: expected 20"},
-      {entry("edits", "[[-1,\"train.lr\",\"1\"]]"),
-       "metadata edits[0][0] is -1: expected a whole number from 0 to 7"},
-      {entry("edits", "[[8,\"train.lr\",\"1\"]]"),
-       "metadata edits[0][0] is 8: expected a whole number from 0 to 7"},
-      {entry("edits", "[[4,\"train.lr\",\"1\"],[3,\"train.lr\",\"1\"]]"),
-       "metadata edits[1][0] is 3: expected a whole number from 4 to 7"},
-      {entry("edits", "[[4,\"train.lr\"]]"), "metadata edits[0] is a list of 2: expected a list of 3"},
-      {entry("edits", "[[4,\"train.lr\",\"many\"]]"), "[train.lr] 'many' is not a number: expected 0 to 100"},
-      {entry("edits", "{}"), "metadata edits is an object: expected a list of 0 to 100000"},
-      {entry("scheduled", "[[6,\"train.lr\",\"1\"]]"),
-       "metadata scheduled[0][0] is 6: expected a whole number from 7 to 100000000"},
-      {entry("scheduled", "[[7,\"nonsense\",\"1\"]]"), "[nonsense] no such setting: did you mean run.name?"},
-      {entry("events", "[[-1,0,\"\"]]"),
-       "metadata events[0][0] is -1: expected a whole number from 0 to 100000000"},
-      {entry("events", "[[1,10,\"\"]]"), "metadata events[0][1] is 10: expected a whole number from 0 to 9"},
-      {entry("events", "[[1,-1,\"\"]]"), "metadata events[0][1] is -1: expected a whole number from 0 to 9"},
-      {entry("events", "[[1,1,7]]"), "metadata events[0][2] is 7: expected a text"},
-      {entry("non_finite", "[0,\"loss\",7]"), "metadata non_finite[2] is 7: " + plateau_range},
-      {entry("non_finite", "[-1,\"loss\",1]"),
-       "metadata non_finite[0] is -1: expected a whole number from 0 to 1024"},
-      {entry("non_finite", "0"), "metadata non_finite is 0: expected a list of 3"},
-      {entry("origin", "[[\"model.layers\",\"257\"]]"),
-       "[model.layers] 257 is out of range: expected 1 to 256"},
-      {entry("origin", "[7]"), "metadata origin[0] is 7: expected a list of 2"},
-      {numbers("history/steps", {1, 2, 3, 3, 5, 6}),
-       "history/steps[3] is 3 after 3: expected ascending numbers"},
-      {numbers("history/steps", {0, 2, 3, 4, 5, 6}),
-       "history/steps[0] is 0: expected a whole number from 1 to 10000000"},
-      {numbers("history/steps", {1, 2, 3, 4, 5, INT_MAX}),
-       "history/steps[5] is 2147483647: expected a whole number from 1 to 10000000"},
-      {numbers("history/steps", {1, 2, 3}), "history/losses has 6 numbers: expected 3"},
-      {[](Bytes& b) { b.floats["history/rates"].push_back(0); }, "history/rates has 7 numbers: expected 6"},
-      {numbers("validation/steps", {-1}),
-       "validation/steps[0] is -1: expected a whole number from 0 to 10000000"},
-      {numbers("validation/steps", {}), "validation/losses has 1 numbers: expected 0"},
-      {[](Bytes& b) { b.floats["losses"].pop_back(); }, "losses has 5 numbers: expected 6"},
-      {[=](Bytes& b) { b.integers["frames/steps"] = std::vector<int32_t>(frames, INT_MIN); },
-       "frames/steps[0] is -2147483648: expected a whole number from 1 to 10000000"},
-      {[](Bytes& b) { b.floats["frames/stats"].pop_back(); },
-       fmt::format("frames/stats has {} numbers for 6 frames: expected as many each",
-                   good.floats.at("frames/stats").size() - 1)},
-      {numbers("frames/gone", {6}), "frames/gone[0] is 6: expected a whole number from 0 to 5"},
-      {numbers("frames/gone", {-1}), "frames/gone[0] is -1: expected a whole number from 0 to 5"},
-      {entry("stats", "[\"loss\",7]"), "metadata stats[1] is 7: expected a text"},
-      {entry("stats", "7"), "metadata stats is 7: expected a list of 0 to 1000000"},
-      {numbers("frames/gone", {1}), fmt::format("frames/gone_values has 0 numbers: expected {}",
-                                                2 * good.floats.at("frames/stats").size() / frames)},
-  };
+  std::vector<Case> cases = cases_of("fields-of-checkpoint");
+  cases.insert(
+      cases.end(),
+      {{[](Bytes& b) { b.doubles["plateau/window"].pop_back(); },
+        "plateau/window has 19 numbers: expected 20"},
+       {[](Bytes& b) { b.floats["history/rates"].push_back(0); }, "history/rates has 7 numbers: expected 6"},
+       {[](Bytes& b) { b.floats["losses"].pop_back(); }, "losses has 5 numbers: expected 6"},
+       {[=](Bytes& b) { b.integers["frames/steps"] = std::vector<int32_t>(frames, INT_MIN); },
+        "frames/steps[0] is -2147483648: expected a whole number from 1 to 10000000"},
+       {[](Bytes& b) { b.floats["frames/stats"].pop_back(); },
+        fmt::format("frames/stats has {} numbers for 6 frames: expected as many each",
+                    good.floats.at("frames/stats").size() - 1)},
+       {numbers("frames/gone", {1}), fmt::format("frames/gone_values has 0 numbers: expected {}",
+                                                 2 * good.floats.at("frames/stats").size() / frames)}});
   check_all(folder, good, "checkpoint", cases, [](const SafetensorsFile& file) { read_checkpoint(file); });
   // And none of them becomes a run.
   for (const Case& one : {cases[1], cases[7], cases[35]}) {
@@ -321,80 +279,15 @@ TEST_CASE("gate: a history of more steps than are kept is refused before it is t
                  "history/steps has 131079 numbers: expected at most 131072"));
 }
 
-namespace {
-
-constexpr const char* kSessionText = R"(
-[window]
-generation = 3
-step = 20
-budget = 300
-portion = 200
-runs = [{ letter = "A", file = "A-3.safetensors" }]
-)";
-
-}  // namespace
-
-TEST_CASE("gate: every field of a session", "[gate]") {
-  struct {
-    const char *line, *says;
-  } const cases[] = {
-      {"step = -1", "step is -1: expected a whole number from 0 to 10000000"},
-      {"step = 2147483647", "step is 2147483647: expected a whole number from 0 to 10000000"},
-      {"step = 1979-05-27",
-       "step is \"a date or time stands here\": expected a whole number from 0 to 10000000"},
-      {"budget = 0", "budget is 0: expected a whole number from 1 to 10000000"},
-      {"budget = \"300\"", "budget is \"300\": expected a whole number from 1 to 10000000"},
-      {"portion = 0", "portion is 0: expected a whole number from 1 to 10000000"},
-      {"generation = -1", "generation is -1: expected a whole number from 0 to 9007199254740992"},
-      {"runs = []", "runs is a list of 0: expected a list of 1 to 4"},
-      {"runs = { }", "runs is an object: expected a list of 1 to 4"},
-  };
-  struct {
-    const char *member, *says;
-  } const members[] = {
-      {"letter = \"z\"", "letter is \"z\": expected one of A, B, C, D"},
-      {"letter = \"\"", "letter is \"\": expected one of A, B, C, D"},
-      {"letter = 65", "letter is 65: expected one of A, B, C, D"},
-      {"file = \"../A.safetensors\"",
-       "file is \"../A.safetensors\": expected the name of a safetensors file in the session's folder"},
-      {"file = \"..\"", "file is \"..\": expected the name of a safetensors file in the session's folder"},
-      {"forked_from = -2", "forked_from is -2: expected a whole number from -1 to 3"},
-      {"forked_from = 4", "forked_from is 4: expected a whole number from -1 to 3"},
-      {"fork_step = -1", "fork_step is -1: expected a whole number from 0 to 10000000"},
-      {"hold = -2", "hold is -2: expected a whole number from -1 to 10000000"},
-      {"unscored = 1", "unscored is 1: expected true or false"},
-  };
-  const SavedSession whole = parse_session(kSessionText, "s");
+TEST_CASE("gate: a session is read whole; what is refused stands in tests/refusals", "[gate]") {
+  const SavedSession whole = parse_session(refusal_base("session"), "s");
   CHECK(whole.budget == 300);
   CHECK(whole.portion == 200);
   REQUIRE(whole.runs.size() == 1);
   CHECK(whole.runs[0].file == "A-3.safetensors");
   CHECK_FALSE(whole.runs[0].unscored);
-  const auto says = [](const std::string& text) {
-    return error_of([&] { parse_session(text, "dir/session.toml"); });
-  };
-  const auto with = [](std::string key, const std::string& line) {
-    const std::string text = kSessionText;
-    const size_t begin = text.find("\n" + key + " = ") + 1;
-    return text.substr(0, begin) + line + text.substr(text.find('\n', begin));
-  };
-  for (const auto& one : cases)
-    CHECK(says(with(std::string(one.line).substr(0, std::string(one.line).find(' ')), one.line)) ==
-          fmt::format("[session dir/session.toml] window.{}", one.says));
-  for (const auto& one : members) {
-    const std::string member = one.member, key = member.substr(0, member.find(' '));
-    std::string run = key == "letter" ? "" : "letter = \"A\", ";
-    run += key == "file" ? member : member + ", file = \"A-3.safetensors\"";
-    CHECK(says(with("runs", "runs = [{ " + run + " }]")) ==
-          fmt::format("[session dir/session.toml] window.runs[0].{}", one.says));
-  }
-  const std::string a = "{ letter = \"A\", file = \"A.safetensors\" }";
-  CHECK(contains(says(with("runs", "runs = [" + a + ", " + a + "]")),
-                 "runs[1].letter is \"A\": expected a letter after that of the run before"));
-  for (const char* key : {"generation", "step", "budget", "portion", "runs"})
-    CHECK(contains(says(with(key, "")), std::string(key) + " is missing"));
-  CHECK(contains(says("[run]\nseed = 1\n"), "there is no table [window]: expected a session"));
-  CHECK(contains(says("[window"), "dir/session.toml:1: not valid TOML"));
+  CHECK(contains(error_of([] { parse_session("[run]\nseed = 1\n", "s"); }),
+                 "there is no table [window]: expected a session"));
 }
 
 TEST_CASE("gate: a session that needs more memory than there is builds nothing", "[gate]") {
@@ -413,7 +306,7 @@ TEST_CASE("gate: a session that needs more memory than there is builds nothing",
   }
   bytes.metadata["origin"] = origin.dump();
   bytes.file(folder, "A-3.safetensors");
-  folder.write("session.toml", kSessionText);
+  folder.write("session.toml", refusal_base("session"));
   LabTrainer trainer({.threads = 1, .sample_text = false});
   CHECK(contains(error_of([&] {
                    trainer.carry_out(session::RestoreSession{folder.path.string(), false});
@@ -428,37 +321,8 @@ TEST_CASE("gate: every number of a fixture", "[gate]") {
   const Folder folder;
   const Bytes good(NORMSCOPE_FIXTURES "/decoder-post.safetensors");
   const auto config = [](const char* key, const char* value) { return member("config", key, value); };
-  const std::string batch = "expected a whole number from 1 to 4096",
-                    length = "expected a whole number from 1 to 9";
-  const std::vector<Case> cases = {
-      {entry("batch", "0"), "batch is 0: " + batch},
-      {entry("batch", "-3"), "batch is -3: " + batch},
-      {entry("batch", "2147483647"), "batch is 2147483647: " + batch},
-      {entry("batch", "\"3\""), "batch is \"3\": " + batch},
-      {entry("length", "0"), "length is 0: " + length},
-      {entry("length", "-7"), "length is -7: " + length},
-      {entry("length", "10"), "length is 10: " + length},
-      {config("L", "0"), "config.L is 0: expected a whole number from 1 to 256"},
-      {config("L", "2147483647"), "config.L is 2147483647: expected a whole number from 1 to 256"},
-      {config("d", "1"), "config.d is 1: expected a whole number from 2 to 8192"},
-      {config("heads", "0"), "config.heads is 0: expected a whole number from 1 to 128"},
-      {config("dff", "65537"), "config.dff is 65537: expected a whole number from 1 to 65536"},
-      {config("vocab", "1"), "config.vocab is 1: expected a whole number from 2 to 1000000"},
-      {config("max_len", "4097"), "config.max_len is 4097: expected a whole number from 1 to 4096"},
-      {config("tie", "1"), "config.tie is 1: expected true or false"},
-      {config("norm", "\"x\""), "config.norm is \"x\": expected the name of a norm"},
-      {config("placement", "\"x\""), "config.placement is \"x\": expected the name of a placement"},
-      {config("placement", "[\"post\"]"), "config.placement is a list of 1: expected a list of 3"},
-      {config("pos", "\"x\""), "config.pos is \"x\": expected one of learned, sin, relative"},
-      {config("label_smoothing", "1.5"), "config.label_smoothing is 1.5: expected a number from 0 to 1"},
-      {config("L", ""), "config.L is missing"},
-      {member("adam", "steps", "0"), "adam.steps is 0: expected a whole number from 1 to 1000"},
-      {member("adam", "beta1", "2"), "adam.beta1 is 2: expected a number from 0 to 1"},
-      {member("adam", "lr", "null"), "adam.lr is null: expected a number from 0 to 1000"},
-      {entry("layer_norm_eps", "-1"), "layer_norm_eps is -1: expected a number from 0 to 1"},
-      {entry("emb_scale", "1.0"), "emb_scale is 1.0: expected sqrt(d) = 4"},
-  };
-  check_all(folder, good, "fixture", cases, [](const SafetensorsFile& file) { read_fixture(file); });
+  check_all(folder, good, "fixture", cases_of("fields-of-fixture"),
+            [](const SafetensorsFile& file) { read_fixture(file); });
   Bytes nameless = good;
   config("arch", "\"x\"")(nameless);
   CHECK(contains(error_of([&] { read_fixture(nameless.file(folder, "x")); }),

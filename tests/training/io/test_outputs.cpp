@@ -6,10 +6,6 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <filesystem>
-#include <fstream>
-#include <string>
-#include <thread>
 
 #include "catch.hpp"
 #include "engine/core/error.h"

@@ -1,10 +1,5 @@
 // safetensors: what is written comes back bit for bit; no file, however broken, does worse than an Error.
 #include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <limits>
-#include <string>
-#include <vector>
 
 #include "catch.hpp"
 #include "engine/core/error.h"
@@ -14,6 +9,7 @@
 #include "test_paths.h"
 #include "training/io/atomic_file.h"
 #include "training/io/safetensors.h"
+#include "training/support/tensor_bytes.h"
 
 using namespace normscope;
 using namespace normscope::test;
@@ -25,13 +21,6 @@ void write(const std::string& path, const std::string& bytes) {
   std::ofstream(path, std::ios::binary) << bytes;
 }
 
-std::string with_header(const std::string& header, const std::string& data) {
-  uint64_t length = header.size();
-  std::string bytes(8, '\0');
-  std::memcpy(bytes.data(), &length, 8);
-  return bytes + header + data;
-}
-
 // The message for a file with these bytes; every one names the file and is one line.
 std::string load_message(const std::string& bytes) {
   const Folder folder;
@@ -41,10 +30,6 @@ std::string load_message(const std::string& bytes) {
   if (message != "no error") CHECK(message.rfind("[safetensors " + path + "] ", 0) == 0);
   CHECK_FALSE(test::contains(message, "\n"));
   return message;
-}
-
-std::string header_message(const std::string& header, size_t data) {
-  return load_message(with_header(header, std::string(data, '\1')));
 }
 
 // Loads and touches everything; true if it loaded. Anything else than Error escapes and fails the test.
@@ -177,6 +162,7 @@ TEST_CASE("safetensors: every fixture in the folder reads", "[io]") {
   CHECK(count > 0);
 }
 
+// What is wrong with a header stands in tests/refusals/tensors-header.txt.
 TEST_CASE("safetensors: files that are none are refused", "[io]") {
   CHECK(contains(error_of([] { SafetensorsFile::load("/no/such.safetensors"); }), "no such file"));
   CHECK(contains(error_of([] { SafetensorsFile::load("/"); }), "not a regular file"));
@@ -185,65 +171,13 @@ TEST_CASE("safetensors: files that are none are refused", "[io]") {
   CHECK(contains(load_message(std::string(8, '\xff')),
                  "a header of 18446744073709551615 bytes, 0 bytes follow"));
   CHECK(contains(load_message("\x89PNG\r\n\x1a\n and so on"), "not a safetensors file"));
-  CHECK(contains(load_message(with_header("{}", "").substr(0, 9)), "a header of 2 bytes, 1 bytes follow"));
-  CHECK(contains(header_message("", 0), "not a JSON object"));
-  CHECK(contains(header_message("[]", 0), "not a JSON object"));
-  CHECK(contains(header_message("{\"a\":", 0), "not a JSON object"));
-  CHECK(contains(header_message("{} {}", 0), "not a JSON object"));
-  CHECK(contains(header_message("{\"\xff\":1}", 0), "not a JSON object"));
-  CHECK(contains(header_message(std::string(100'000, '['), 0), "nested too deeply"));
-  CHECK(contains(header_message("{\"a\":" + std::string(100'000, '['), 0), "nested too deeply"));
-  CHECK(contains(header_message("{}", 3), "3 bytes of data belong to no tensor"));
-}
-
-TEST_CASE("safetensors: inconsistent headers name the tensor", "[io]") {
-  const auto tensor = [](const std::string& dtype, const std::string& shape, const std::string& offsets) {
-    return "{\"w\":{\"dtype\":" + dtype + ",\"shape\":" + shape + ",\"data_offsets\":" + offsets + "}}";
-  };
-  const auto message = [&](const std::string& dtype, const std::string& shape, const std::string& offsets) {
-    const std::string text = header_message(tensor(dtype, shape, offsets), 8);
-    CHECK(contains(text, "tensor \"w\": "));
-    return text;
-  };
-  CHECK(header_message(tensor("\"F32\"", "[2]", "[0,8]"), 8) == "no error");
-  CHECK(contains(message("\"F4\"", "[4]", "[0,8]"),
-                 "dtype \"F4\": expected F32, F64, I32, I64, U8, F16, BF16, BOOL, I8, I16, U16, U32, U64, "
-                 "F8_E4M3 or F8_E5M2"));
-  CHECK(contains(message("7", "[4]", "[0,8]"), "dtype is not a string"));
-  CHECK(contains(message("\"F32\"", "2", "[0,8]"), "shape is not a list"));
-  CHECK(contains(message("\"F32\"", "[-2]", "[0,8]"), "shape holds something else"));
-  CHECK(contains(message("\"F32\"", "[2.0]", "[0,8]"), "shape holds something else"));
-  CHECK(contains(message("\"F32\"", "[[2]]", "[0,8]"), "shape holds something else"));
-  CHECK(contains(message("\"F32\"", "[18446744073709551615]", "[0,8]"), "a dimension is too large"));
-  CHECK(contains(message("\"F32\"", "[99999999999999999999]", "[0,8]"), "shape holds something else"));
-  CHECK(contains(message("\"F32\"", "[4611686018427387904,4]", "[0,8]"), "needs more than the 8 bytes"));
-  CHECK(contains(message("\"F32\"", "[4294967296,4294967296]", "[0,8]"), "needs more than the 8 bytes"));
-  CHECK(contains(message("\"F32\"", "[0,4294967296,4294967296]", "[0,8]"),
-                 "needs 0 bytes, its data_offsets give 8"));
-  CHECK(contains(message("\"F32\"", "[1]", "[0,8]"),
-                 "shape (1) of F32 needs 4 bytes, its data_offsets give 8"));
-  CHECK(contains(message("\"F32\"", "[2]", "[0]"), "data_offsets holds 1 numbers"));
-  CHECK(contains(message("\"F32\"", "[2]", "[8,0]"), "outside the 8 bytes"));
-  CHECK(contains(message("\"F32\"", "[2]", "[8,16]"), "outside the 8 bytes"));
-  CHECK(contains(message("\"F32\"", "[1]", "[4,8]"), "there is a gap"));
-  CHECK(contains(header_message("{\"w\":{\"dtype\":\"F32\",\"shape\":[1]}}", 4),
-                 "tensor \"w\": data_offsets is missing"));
-  CHECK(contains(header_message("{\"w\":3}", 0), "tensor \"w\": its entry is not an object"));
-
-  const std::string one = R"({"dtype":"U8","shape":[4],"data_offsets":[0,4]})";
-  const std::string two = R"({"dtype":"U8","shape":[4],"data_offsets":[2,6]})";
-  CHECK(contains(header_message("{\"a\":" + one + ",\"b\":" + two + "}", 6),
-                 "tensor \"b\": its data begins at 2, the data before it ends at 4: they overlap"));
-  CHECK(contains(header_message("{\"a\":" + one + ",\"b\":" + one + "}", 4), "they overlap"));
-  CHECK(contains(header_message("{\"a\":" + one + ",\"a\":" + one + "}", 4), "tensor \"a\": named twice"));
-  CHECK(contains(header_message(R"({"a":{"dtype":"U8","dtype":"I8","shape":[4],"data_offsets":[0,4]}})", 4),
-                 "tensor \"a\": it has \"dtype\" twice"));
-  CHECK(header_message("{\"__metadata__\":null}", 0) == "no error");
   CHECK(contains(load_message("GGUF\3" + std::string(20, '\0')), "is a GGUF file, whose weights are quantized"));
-  CHECK(contains(header_message("{\"__metadata__\":3}", 0), "the metadata is not an object"));
-  CHECK(contains(header_message("{\"__metadata__\":{\"k\":3}}", 0), "the metadata's \"k\" is not a string"));
-  CHECK(contains(header_message("{\"a\\nb\\u001b[31m\":3}", 0),
-                 "tensor \"a\\nb\\u001b[31m\": "));  // one line, no escapes
+  CHECK(contains(load_message(with_header("{}", "").substr(0, 9)), "a header of 2 bytes, 1 bytes follow"));
+  for (const std::string begin : {"", "{\"a\":"})
+    CHECK(contains(load_message(with_header(begin + std::string(100'000, '['), "")), "nested too deeply"));
+  CHECK(load_message(with_header("{\"__metadata__\":null}", "")) == "no error");
+  CHECK(load_message(with_header(R"({"w":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})",
+                                 std::string(8, '\1'))) == "no error");
 }
 
 TEST_CASE("safetensors: cut at every byte, a file is refused", "[io]") {

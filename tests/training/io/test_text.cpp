@@ -1,7 +1,6 @@
 // These tests cover what takes short texts apart and changes them.
 #include "catch.hpp"
 
-#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "training/experiments/table.h"

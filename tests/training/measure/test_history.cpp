@@ -1,11 +1,7 @@
 // A history has dense series forever, frames thinned to a budget with the newest dense, many readers and one writer.
 #include "catch.hpp"
 
-#include <algorithm>
 #include <atomic>
-#include <cmath>
-#include <functional>
-#include <thread>
 
 #include "engine/core/error.h"
 #include "training/measure/history.h"
@@ -96,21 +92,21 @@ TEST_CASE("a spike of one step is still told when its frame went, at its step", 
   const Series spiky = history.series(7), calm = history.series(8);
   CHECK(spiky.steps.size() < 5000);
   const auto value_at = [&](int32_t step) {
-    const auto at = std::lower_bound(spiky.steps.begin(), spiky.steps.end(), step);
+    const auto at = std::ranges::lower_bound(spiky.steps, step);
     return at != spiky.steps.end() && *at == step
                ? spiky.values[static_cast<size_t>(at - spiky.steps.begin())]
                : 0.0f;
   };
   CHECK(value_at(1237) == 1e6f);
   CHECK(value_at(1238) == -1e6f);
-  CHECK(std::is_sorted(spiky.steps.begin(), spiky.steps.end()));
-  CHECK(std::adjacent_find(spiky.steps.begin(), spiky.steps.end()) == spiky.steps.end());
+  CHECK(std::ranges::is_sorted(spiky.steps));
+  CHECK(std::ranges::adjacent_find(spiky.steps) == spiky.steps.end());
   for (size_t i = 0; i < calm.steps.size(); ++i)
     CHECK(calm.values[i] == static_cast<float>(std::sin(0.01 * calm.steps[i])));
   history.set_budget(16 * 1024);
   CHECK(history.bytes() <= 16 * 1024 + 20000 * 12);
   const std::vector<float> values = history.series(7).values;
-  CHECK(*std::max_element(values.begin(), values.end()) == 1e6f);
+  CHECK(*std::ranges::max_element(values) == 1e6f);
 }
 
 TEST_CASE("loss and rate of a very long run take a bounded memory and lose no extreme", "[history]") {
@@ -127,7 +123,7 @@ TEST_CASE("loss and rate of a very long run take a bounded memory and lose no ex
   const Series loss = history.loss(), rate = history.rate();
   REQUIRE(loss.values.size() <= kDenseSteps);
   REQUIRE(rate.steps == loss.steps);
-  CHECK(std::is_sorted(loss.steps.begin(), loss.steps.end(), std::less_equal<>()));
+  CHECK(std::ranges::is_sorted(loss.steps, std::less_equal<>()));
   CHECK(loss.steps.front() == 1);
   CHECK(loss.steps.back() == kLast);
   // The newest half without a gap, the older ones evenly.
@@ -137,7 +133,7 @@ TEST_CASE("loss and rate of a very long run take a bounded memory and lose no ex
   for (size_t i = 1; i < newest; ++i) widest = std::max(widest, loss.steps[i] - loss.steps[i - 1]);
   CHECK(widest <= 256);
   const auto value_of = [&](const Series& series, int32_t step) {
-    const auto at = std::lower_bound(series.steps.begin(), series.steps.end(), step);
+    const auto at = std::ranges::lower_bound(series.steps, step);
     REQUIRE((at != series.steps.end() && *at == step));
     return series.values[static_cast<size_t>(at - series.steps.begin())];
   };

@@ -3,11 +3,6 @@
 // theory.
 #include "catch.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
-
 #include "engine/cpu/backend_cpu.h"
 #include "engine/model/residual.h"
 #include "engine/model/transformer.h"
@@ -363,8 +358,8 @@ std::vector<float> frame_at(const Run& run, int32_t step) {
 std::vector<float> live_at(const Run& run, int32_t step) {
   const std::vector<float> all = frame_at(run, step);
   const std::vector<StatInfo>& layout = run.history()->layout();
-  const auto end = std::find_if(layout.begin(), layout.end(),
-                                [](const StatInfo& stat) { return stat.name.ends_with(".spike_ratio"); });
+  const auto end =
+      std::ranges::find_if(layout, [](const StatInfo& stat) { return stat.name.ends_with(".spike_ratio"); });
   return {all.begin() + run.history()->find("L01.attn.token_cosine"), all.begin() + (end - layout.begin())};
 }
 

@@ -1,13 +1,8 @@
 // These tests print what the measurements of every step cost: normscope_training_tests "[.bench]". It is processor time
 // of one thread, which a busy machine does not stretch.
-#include <fmt/format.h>
 #include <time.h>
 
-#include <algorithm>
-#include <cmath>
 #include <cstdio>
-#include <memory>
-#include <vector>
 
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
@@ -42,8 +37,8 @@ struct Trained {
     store.materialize(3);
     program = std::make_unique<Program>(seal(tape, {.loss = model.loss, .clip = true}));
     const Batch batch = random_batch(config, 16, config.sequence, 9);
-    std::copy(batch.tokens.begin(), batch.tokens.end(), program->tokens("tokens").begin());
-    std::copy(batch.targets.begin(), batch.targets.end(), program->tokens("targets").begin());
+    std::ranges::copy(batch.tokens, program->tokens("tokens").begin());
+    std::ranges::copy(batch.targets, program->tokens("targets").begin());
   }
   /// Asks for the gradient of each of several streams, and for nothing else.
   void probe_streams() {
@@ -135,7 +130,7 @@ TEST_CASE("cost of measuring every step", "[.bench][slow]") {
     CHECK(std::isfinite(sum));
     std::fflush(stdout);
     for (const auto* all : {&numbers, &changes})
-      CHECK(std::all_of(all->begin(), all->end(), [](double v) { return std::isfinite(v); }));
+      CHECK(std::ranges::all_of(*all, [](double v) { return std::isfinite(v); }));
   }
 }
 
@@ -165,7 +160,7 @@ TEST_CASE("cost of several streams and of their gradients", "[.bench][slow]") {
         to_string(placement), several / one, 1e3 * several, streams.asked, 100 * (gradients / several - 1),
         100 * (probed / several - 1), 100 * measured / several);
     std::fflush(stdout);
-    CHECK(std::all_of(numbers.begin(), numbers.end(), [](double v) { return std::isfinite(v); }));
+    CHECK(std::ranges::all_of(numbers, [](double v) { return std::isfinite(v); }));
     CHECK(std::isfinite(streams.program->stats().back()));
   }
 }

@@ -1,14 +1,5 @@
 // These tests hold what is measured of an attention's heads against the scores of all queries and keys, computed in
 // double precision from what the op reads and masked by hand. The measurement itself looks at one key of each query.
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <memory>
-#include <string>
-#include <vector>
-
 #include "catch.hpp"
 #include "engine/model/transformer.h"
 #include "engine/support/helpers.h"
@@ -210,10 +201,10 @@ TEST_CASE("the extreme of a state is its largest number over the median, and sta
     INFO(s.name);
     std::vector<float> y = run.program->read(run.tape.value(s.output).name);
     const auto larger = [](float a, float b) { return std::abs(a) < std::abs(b); };
-    const auto most = std::max_element(y.begin(), y.end(), larger);
+    const auto most = std::ranges::max_element(y, larger);
     const auto position = (most - y.begin()) / 24 % kTokens + 1;
     const double largest = std::abs(static_cast<double>(*most));
-    std::sort(y.begin(), y.end(), larger);
+    std::ranges::sort(y, larger);
     const size_t half = y.size() / 2;
     const double median =
         (std::abs(static_cast<double>(y[half - 1])) + std::abs(static_cast<double>(y[half]))) / 2;
@@ -309,7 +300,7 @@ std::vector<double> row_spreads(const std::vector<float>& x) {
 }
 
 double middle(std::vector<double> numbers) {
-  std::sort(numbers.begin(), numbers.end());
+  std::ranges::sort(numbers);
   const size_t half = numbers.size() / 2;
   return (numbers[half - 1] + numbers[half]) / 2;
 }
@@ -334,7 +325,7 @@ TEST_CASE(
     }
     CHECK(run.at(s.name + ".token_share") == Approx(middle(shares)).epsilon(1e-5));
     CHECK(run.at(s.name + ".longest") ==
-          Approx(*std::max_element(lengths.begin(), lengths.end()) / middle(lengths)).epsilon(1e-5));
+          Approx(*std::ranges::max_element(lengths) / middle(lengths)).epsilon(1e-5));
     ++index;
     const double over_all = run.at(fmt::format("beta2.{0}.{0}", index));
     CHECK(run.at(s.name + ".token_share") == Approx(over_all).epsilon(0.3));  // no token dominates

@@ -1,10 +1,6 @@
 // These tests give the plateau recogniser made-up loss curves.
 #include "catch.hpp"
 
-#include <cmath>
-#include <functional>
-#include <limits>
-
 #include "engine/cpu/backend_cpu.h"
 #include "training/data/task.h"
 #include "training/measure/verdict.h"

@@ -1,7 +1,5 @@
 // These tests hold measure/single_norm.h against what theory says of each kind: Lemmas 1 and 3 of Xiong et al. 2020,
 // Theorem 1 of Xu et al. 2019. The identities row by row are in test_norm_kinds.cpp.
-#include <cmath>
-
 #include "catch.hpp"
 #include "training/measure/single_norm.h"
 #include "training/support/small_runs.h"

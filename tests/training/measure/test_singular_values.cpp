@@ -1,10 +1,7 @@
 // These tests hold singular values to matrices that were built from known ones, and what a Spectrum says to its formulas.
 #include "training/measure/spectrum.h"
 
-#include <cmath>
-#include <limits>
 #include <numbers>
-#include <vector>
 
 #include "catch.hpp"
 

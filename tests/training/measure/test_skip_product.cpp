@@ -1,8 +1,4 @@
 // The skip path's product, by hand, of histories that hold nothing but the sums.
-#include <cmath>
-#include <map>
-#include <string>
-
 #include "catch.hpp"
 #include "engine/model/model_config.h"
 #include "training/measure/skip_product.h"

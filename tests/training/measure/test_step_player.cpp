@@ -1,34 +1,14 @@
 // These tests play one step, an instruction at a time, on a copy; its tensors; one element by differences.
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <set>
-
 #include "catch.hpp"
 #include "engine/ops/rules.h"
 #include "engine/support/helpers.h"
 #include "engine/support/model_fixture.h"
 #include "training/measure/step/numeric_check.h"
-#include "training/measure/step/step_player.h"
+#include "training/support/played.h"
 #include "training/support/small_runs.h"
 
 namespace normscope::test {
 namespace {
-
-/// A tiny model and a player of its next step.
-struct Played {
-  explicit Played(const TinyOptions& options, uint32_t step = 1)
-      : tiny(options),
-        player(
-            tiny.store->clone(), [this](Tape& tape) { return tiny.record(tape).loss; },
-            {.update = update_op(options.optimizer), .clip = options.clip}, tiny.inputs(step)) {
-    tiny.fill(step);
-    for (const char* name : {"tokens", "targets"})
-      std::ranges::copy(tiny.program->tokens(name), player.program().tokens(name).begin());
-  }
-  Tiny tiny;
-  StepPlayer player;
-};
 
 std::vector<TensorId> tensors_of(const ProgramData& program) {
   std::vector<TensorId> all;
@@ -165,7 +145,7 @@ TEST_CASE("heat map: a picture of more than its pixels keeps extremes", "[tape]"
   REQUIRE(map.columns == 6);
   CHECK(map.cells[4 * 6 + 0] == -9);  // rows 16 to 19, columns 0 to 4
   CHECK(std::isnan(map.cells.back()));
-  CHECK(std::count(map.cells.begin(), map.cells.end(), 0.1f) == 58);
+  CHECK(std::ranges::count(map.cells, 0.1f) == 58);
   const HeatMap whole = heat_map(values, 30, 100, 100);
   CHECK(whole.rows == 40);
   CHECK(same_bits(whole.cells, values));
@@ -256,7 +236,7 @@ TEST_CASE("numeric check: it stops between two differences, and the player stand
   Played p({.layers = 1});
   p.player.seek(3);
   const auto& nodes = p.player.data().nodes;
-  const auto found = std::ranges::find_if(nodes, [](const Node& n) { return n.name == "L01.ffn.1"; });
+  const auto found = std::ranges::find(nodes, "L01.ffn.1", &Node::name);
   REQUIRE(found != nodes.end());
   int asked = 0;
   const NumericCheck c = check_element(p.player, static_cast<size_t>(found - nodes.begin()), -1, -1,

@@ -1,10 +1,5 @@
 // These tests cover a step folded at its loss, what a change of wiring does to a program, and memory as address by
 // time.
-#include <algorithm>
-#include <limits>
-#include <map>
-#include <set>
-
 #include "catch.hpp"
 #include "engine/ops/attention/attention.h"
 #include "engine/ops/rules.h"
@@ -19,8 +14,7 @@ namespace normscope::test {
 namespace {
 
 const FoldLine& line(const Fold& fold, const std::string& name) {
-  const auto at =
-      std::find_if(fold.lines.begin(), fold.lines.end(), [&](const FoldLine& l) { return l.name == name; });
+  const auto at = std::ranges::find(fold.lines, name, &FoldLine::name);
   REQUIRE(at != fold.lines.end());
   return *at;
 }
@@ -289,7 +283,7 @@ TEST_CASE("memory map: what a backward instruction is said not to read may hold 
       };
       poison(it.out);
       for (size_t k = 0; k < it.in.size(); ++k) {
-        const bool twice = std::count(it.in.begin(), it.in.end(), it.in[k]) > 1;
+        const bool twice = std::ranges::count(it.in, it.in[k]) > 1;
         if (!reads.inputs[k] && !twice) poison(it.in[k]);
       }
       if (!reads.saved)

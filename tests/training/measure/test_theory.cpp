@@ -1,12 +1,8 @@
 // These tests hold the closed forms against the reference page's numbers by hand, and against each other.
 #include "catch.hpp"
 
-#include <fmt/format.h>
-
-#include <cmath>
 #include <cstdio>
 #include <numeric>
-#include <set>
 
 #include "engine/core/error.h"
 #include "engine/cpu/backend_cpu.h"
@@ -294,7 +290,7 @@ std::vector<double> gradients(Program& program, const Store& store, const ModelC
   const ProgramData& data = program.data();
   const int32_t count = std::max(positions, 1);
   for (int32_t k = 0; k < count; ++k) {
-    std::fill(weights.begin(), weights.end(), positions > 0 ? 0.0f : 1.0f);
+    std::ranges::fill(weights, positions > 0 ? 0.0f : 1.0f);
     if (positions > 0)
       weights[(static_cast<size_t>(k) * 2 + 1) * weights.size() / (2 * static_cast<size_t>(count))] = 1.0f;
     program.replay({});
@@ -330,8 +326,8 @@ Shown shown(const Situation& s, const Task& task) {
     Program program = seal(tape, {.loss = model.loss, .update = kNoOp});
     if (s.config.gaussian_input) {
       const Batch batch = random_batch(s.config, kSequences, s.config.sequence, number_of);
-      std::copy(batch.x.begin(), batch.x.end(), program.floats("x").begin());
-      std::copy(batch.targets.begin(), batch.targets.end(), program.tokens("targets").begin());
+      std::ranges::copy(batch.x, program.floats("x").begin());
+      std::ranges::copy(batch.targets, program.tokens("targets").begin());
     } else {
       task.fill(number_of, 1, Split::Train, kSequences, s.config.sequence, inputs_of(program, shape));
     }

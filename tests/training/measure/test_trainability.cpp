@@ -2,9 +2,6 @@
 // scales of the weights. `normscope_training_tests "[trainability-table]"` prints the table of docs/theory.md.
 #include "training/measure/theory/trainability.h"
 
-#include <fmt/format.h>
-
-#include <cmath>
 #include <cstdio>
 
 #include "catch.hpp"

@@ -1,13 +1,6 @@
 // These tests hold what is measured of an update against closed forms and against its definition, number by number in
 // double precision, under every optimizer. None of it changes a bit of a run.
-#include <fmt/format.h>
 #include <unistd.h>
-
-#include <cmath>
-#include <filesystem>
-#include <functional>
-#include <string>
-#include <vector>
 
 #include "catch.hpp"
 #include "engine/cpu/measure_rows.h"

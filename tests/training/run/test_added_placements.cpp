@@ -1,8 +1,5 @@
 // These tests cover placements that are added at run time: files of them, what is offered, and that nothing that is kept
 // depends on them.
-#include <string>
-#include <vector>
-
 #include "catch.hpp"
 #include "engine/model/residual.h"
 #include "engine/support/helpers.h"
@@ -162,7 +159,7 @@ TEST_CASE("added placements: one is offered, found, filled in and recognised as 
                  "mine.toml:1: [name] 'mine' is taken"));
   for (const char* key : {"model.placement", "model.encoder_placement"}) {
     const std::vector<std::string_view> choices = choices_of(*find_field(key));
-    CHECK(std::find(choices.begin(), choices.end(), "mine") != choices.end());
+    CHECK(std::ranges::find(choices, "mine") != choices.end());
   }
   RunSpec spec = preset_run("mine");
   CHECK(get_field(spec, "model.placement") == "mine");

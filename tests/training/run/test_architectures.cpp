@@ -1,9 +1,6 @@
 // These tests cover encoders and encoder-decoders: specification as fields and training as runs. test_padding.cpp has
 // padding.
-#include <algorithm>
-#include <cmath>
 #include <cstdio>
-#include <set>
 
 #include "catch.hpp"
 #include "engine/core/error.h"
@@ -213,7 +210,7 @@ TEST_CASE("architecture: what is watched for values that are not finite is named
   std::vector<std::string> tensors;
   for (const FiniteCheck& check : finite_checks(run->program().data())) tensors.push_back(check.tensor);
   const auto place = [&](const std::string& tensor) {
-    return std::find(tensors.begin(), tensors.end(), tensor) - tensors.begin();
+    return std::ranges::find(tensors, tensor) - tensors.begin();
   };
   const auto count = static_cast<std::ptrdiff_t>(tensors.size());
   CHECK(place("L01.attn residual sum") < place("L01.attn output"));

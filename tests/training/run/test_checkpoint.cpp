@@ -3,14 +3,9 @@
 
 #include <unistd.h>
 
-#include <algorithm>
-#include <cmath>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <numeric>
 #include <regex>
-#include <utility>
 
 #include "engine/core/error.h"
 #include "engine/support/helpers.h"
@@ -251,12 +246,12 @@ TEST_CASE("frames of a version that measured less are kept, and of one that meas
       const auto stat = static_cast<int32_t>(i);
       const Series is = old->history()->series(stat), was = whole->history()->series(stat);
       REQUIRE_FALSE(was.steps.empty());
-      if (std::find(kept.begin(), kept.end(), i) != kept.end()) {
+      if (std::ranges::find(kept, i) != kept.end()) {
         CHECK(is.steps == was.steps);
         CHECK(same_bits(is.values, was.values));
       } else {
         CHECK_FALSE(is.steps.empty());
-        CHECK(std::all_of(is.values.begin(), is.values.end(), [](float v) { return std::isnan(v); }));
+        CHECK(std::ranges::all_of(is.values, [](float v) { return std::isnan(v); }));
       }
     }
     steps(*old, 2);  // what comes is measured again

@@ -3,9 +3,6 @@
 // largest eigenvalue of the Hessian where theory ties them.
 #include "catch.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
 #include <new>
 
 #include "engine/support/limited_backend.h"

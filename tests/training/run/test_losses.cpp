@@ -1,6 +1,4 @@
 // Any scalar can be the loss: a sum of two, a mean of two, a square that a probe measures beside it.
-#include <cmath>
-
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/ops/add/add.h"

@@ -2,10 +2,6 @@
 // checkpoint, and begins anew where moments mean something else. And whole runs with every norm.
 #include <unistd.h>
 
-#include <algorithm>
-#include <cmath>
-#include <filesystem>
-
 #include "catch.hpp"
 #include "training/spec/update_rule.h"
 #include "training/support/small_runs.h"

@@ -1,7 +1,5 @@
 // These tests have rows of unequal length: padding that nobody sees, in encoder-decoders and classifiers, in losses,
 // gradients, measurements and Admin's profile.
-#include <cmath>
-
 #include "catch.hpp"
 #include "engine/core/philox.h"
 #include "engine/cpu/backend_cpu.h"

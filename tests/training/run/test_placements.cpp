@@ -2,9 +2,6 @@
 // keeps at its start what it promises.
 #include "catch.hpp"
 
-#include <fmt/format.h>
-
-#include <cmath>
 #include <cstdio>
 #include <tuple>
 
@@ -352,7 +349,7 @@ TEST_CASE("placement: LookLinear's feed-forward network starts linear", "[placem
       for (const char* name : {"w1", "b1", "w2", "b2"})
         store.write(store.find(name), from.weight(std::string("L02.ffn.") + name));
       Program program = seal(tape, {.backward = false});
-      std::copy(x.begin(), x.end(), program.floats("x").begin());
+      std::ranges::copy(x, program.floats("x").begin());
       program.replay({});
       return program.read(tape.value(out).name);
     };

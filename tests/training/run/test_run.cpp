@@ -4,8 +4,6 @@
 
 #include <unistd.h>
 
-#include <cmath>
-
 #include "engine/core/error.h"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/model/transformer.h"
@@ -70,7 +68,7 @@ TEST_CASE("runs of one seed share batches and the initial weights that both have
   steps(*a, 1);
   steps(*c, 1);
   const auto tokens_a = a->program().tokens("tokens"), tokens_c = c->program().tokens("tokens");
-  CHECK(std::equal(tokens_a.begin(), tokens_a.end(), tokens_c.begin(), tokens_c.end()));
+  CHECK(std::ranges::equal(tokens_a, tokens_c));
   const auto other = make_run(small_spec("post", 2));
   CHECK(first_difference(make_run(small_spec("post"))->store(), other->store()) != "");
 }

@@ -4,12 +4,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
-#include <cmath>
-#include <filesystem>
-#include <fstream>
-#include <map>
-
 #include "engine/core/error.h"
 #include "engine/tape/seal.h"
 #include "reference/ops.h"
@@ -390,8 +384,7 @@ namespace normscope::test {
 namespace {
 
 const MatrixSpectra& matrix_of(const std::vector<MatrixSpectra>& all, const std::string& name) {
-  const auto at =
-      std::find_if(all.begin(), all.end(), [&](const MatrixSpectra& m) { return m.name == name; });
+  const auto at = std::ranges::find(all, name, &MatrixSpectra::name);
   REQUIRE(at != all.end());
   return *at;
 }

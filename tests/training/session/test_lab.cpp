@@ -4,9 +4,6 @@
 
 #include <unistd.h>
 
-#include <cmath>
-#include <filesystem>
-#include <fstream>
 #include <numeric>
 
 #include "engine/cpu/isa.h"

@@ -1,10 +1,5 @@
 // These tests cover what comes after the first budget: forks that bring steps of their own, play at the end, resets
 // that are undone, and a history that is not relabelled.
-#include <cmath>
-#include <filesystem>
-#include <fstream>
-#include <set>
-
 #include "catch.hpp"
 #include "skip.h"
 #include "training/session/lab_trainer.h"

@@ -2,7 +2,6 @@
 // settings than its own.
 #include "catch.hpp"
 
-#include <cmath>
 #include <random>
 
 #include "engine/support/helpers.h"

@@ -1,9 +1,7 @@
 // These tests run the Lab beside others: its speed, its rest, the text that it writes, many threads that read and
 // command, and its end.
 #include <atomic>
-#include <chrono>
 #include <ctime>
-#include <thread>
 
 #include "catch.hpp"
 #include "training/session/lab.h"

@@ -2,8 +2,6 @@
 // together keep.
 #include "catch.hpp"
 
-#include <algorithm>
-
 #include "training/run/keyframes.h"
 #include "training/session/lab_trainer.h"
 #include "training/support/lab_runs.h"

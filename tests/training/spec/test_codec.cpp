@@ -1,13 +1,5 @@
 // These tests cover the one function that reads and writes a struct: round trips, ranges, what is absent, and every
 // coding of numbers that are not finite that files of any version hold.
-#include <cmath>
-#include <limits>
-#include <map>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "catch.hpp"
 #include "engine/support/helpers.h"
 #include "training/spec/codec.h"

@@ -1,11 +1,6 @@
 // These tests hold learning rate schedules against their closed forms.
 #include "catch.hpp"
 
-#include <array>
-#include <cmath>
-#include <optional>
-#include <vector>
-
 #include "training/spec/loss_warmup.h"
 
 using namespace normscope;

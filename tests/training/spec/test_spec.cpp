@@ -2,10 +2,7 @@
 // edits.
 #include "catch.hpp"
 
-#include <set>
-
 #include "engine/core/error.h"
-#include "engine/support/helpers.h"
 #include "training/spec/spec.h"
 #include "training/spec/spec_text.h"
 

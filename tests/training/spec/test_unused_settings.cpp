@@ -1,9 +1,5 @@
 // These tests find out what a run takes notice of: every field of the table changes its bits, or is said not to be read
 // and changes none; and what clipping, smoothing and dropout do to a whole run.
-#include <cmath>
-#include <map>
-#include <set>
-
 #include "catch.hpp"
 #include "engine/support/helpers.h"
 #include "training/spec/unused_settings.h"

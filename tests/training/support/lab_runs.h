@@ -1,10 +1,7 @@
 // The Lab runs are what the tests of the Lab start and ask of its runs.
 #pragma once
 
-#include <memory>
 #include <numeric>
-#include <utility>
-#include <vector>
 
 #include "training/session/lab.h"
 #include "training/support/small_runs.h"

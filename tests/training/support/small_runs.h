@@ -2,10 +2,6 @@
 // Run, checkpoint and Lab use it.
 #pragma once
 
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "engine/cpu/backend_cpu.h"
 #include "engine/support/helpers.h"
 #include "training/data/task.h"

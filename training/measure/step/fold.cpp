@@ -62,7 +62,7 @@ std::vector<FoldGroup> groups_of(const std::vector<FoldLine>& lines) {
       lines, 0, [](const GroupNames& p) { return p.layer; }, groups);
   add_groups(
       lines, 1, [](const GroupNames& p) { return p.sublayer; }, groups);
-  std::stable_sort(groups.begin(), groups.end(), [](const FoldGroup& a, const FoldGroup& b) {
+  std::ranges::stable_sort(groups, [](const FoldGroup& a, const FoldGroup& b) {
     return a.first != b.first ? a.first < b.first : a.depth < b.depth;
   });
   return groups;

@@ -105,7 +105,7 @@ class Builder {
       map_.apart += s.apart;
     }
     find_most();
-    std::stable_sort(map_.buffers.begin(), map_.buffers.end(), [](const Buffer& a, const Buffer& b) {
+    std::ranges::stable_sort(map_.buffers, [](const Buffer& a, const Buffer& b) {
       return a.address != b.address ? a.address < b.address : a.first < b.first;
     });
     return std::move(map_);
@@ -165,7 +165,7 @@ class Builder {
     size_t& apart = map_.segments.back().apart;
     apart = 0;
     for (const Buffer& b : map_.buffers)
-      if (std::find(kinds.begin(), kinds.end(), b.kind) != kinds.end()) apart += b.bytes;
+      if (std::ranges::find(kinds, b.kind) != kinds.end()) apart += b.bytes;
   }
 
   void find_most() {

@@ -76,7 +76,7 @@ void LoneInstruction::prepare(Shape out, const std::vector<Shape>& saved,
   for (const Shape& shape : saved) saved_.push_back(cpu::allocate_block(shape.padded()));
   out_ = cpu::allocate_block(out.padded());
   dout_ = cpu::allocate_block(out.padded());
-  std::copy(dy_.begin(), dy_.end(), dout_.get());
+  std::ranges::copy(dy_, dout_.get());
   scratch_ = cpu::allocate_block(cpu::kScratchFloats);
 }
 
@@ -243,8 +243,8 @@ int first_with_gradient(const Instruction& backward) {
 }
 
 int64_t largest(const std::vector<float>& values) {
-  const auto most = std::max_element(values.begin(), values.end(),
-                                     [](float a, float b) { return std::abs(a) < std::abs(b); });
+  const auto most =
+      std::ranges::max_element(values, [](float a, float b) { return std::abs(a) < std::abs(b); });
   return most - values.begin();
 }
 
@@ -252,7 +252,7 @@ const Difference* best(const std::vector<Difference>& all) {
   const auto less = [](const Difference& a, const Difference& b) {
     return a.error < b.error || (std::isnan(b.error) && !std::isnan(a.error));
   };
-  const auto least = std::min_element(all.begin(), all.end(), less);
+  const auto least = std::ranges::min_element(all, less);
   return least == all.end() ? nullptr : &*least;
 }
 
@@ -322,8 +322,7 @@ NumericCheck check_element(StepPlayer& player, std::string_view what) {
     fail("check", "'{}' does not end with ]: expected an element behind the name, as [17]", what);
   const std::string_view name = what.substr(0, open);
   const size_t slash = name.find('/');
-  const auto found = std::find_if(program.nodes.begin(), program.nodes.end(),
-                                  [&](const Node& n) { return n.name == name.substr(0, slash); });
+  const auto found = std::ranges::find(program.nodes, name.substr(0, slash), &Node::name);
   if (found == program.nodes.end())
     fail("check", "'{}' is no instruction of the tape: expected a name as normscope tape prints it",
          name.substr(0, slash));

@@ -6,7 +6,6 @@
 #include <chrono>
 #include <map>
 #include <thread>
-#include <vector>
 
 #include "engine/cpu/fma_peak.h"
 #include "engine/cpu/isa.h"
@@ -33,7 +32,7 @@ Timing time_call(const std::function<void()>& call, double budget) {
     for (int i = 0; i < batch; ++i) call();
     samples.push_back(seconds(Clock::now() - start) / batch);
   } while (seconds(Clock::now() - begin) < budget || samples.size() < least);
-  std::sort(samples.begin(), samples.end());
+  std::ranges::sort(samples);
   return {samples.front(), samples[samples.size() / 2]};
 }
 
@@ -192,7 +191,7 @@ std::vector<InstructionProfile> profile(Program& program, const StepInputs& inpu
   double sum = 0;
   for (size_t i = 0; i < instructions.size(); ++i) {
     const Instruction& it = instructions[i];
-    std::sort(samples[i].begin(), samples[i].end());
+    std::ranges::sort(samples[i]);
     const double median = samples[i][samples[i].size() / 2];
     rows.push_back({it.name, it.op, it.phase, median, 0, cost_of(program.data(), it)});
     sum += median;

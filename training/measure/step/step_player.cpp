@@ -159,7 +159,7 @@ std::vector<TensorId> StepPlayer::squared(size_t instruction) const {
 std::optional<NotFinite> StepPlayer::not_finite_of(size_t instruction) const {
   const auto first = [&](TensorId t, auto is_finite) -> std::optional<NotFinite> {
     const std::vector<float> values = read(t);
-    const auto found = std::find_if_not(values.begin(), values.end(), is_finite);
+    const auto found = std::ranges::find_if_not(values, is_finite);
     if (found == values.end()) return std::nullopt;
     return NotFinite{instruction, t, found - values.begin()};
   };

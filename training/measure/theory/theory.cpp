@@ -1,7 +1,6 @@
 #include "training/measure/theory/theory.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numbers>
 
@@ -453,7 +452,7 @@ Agreement agreement_of(const Task& task, int32_t length) {
   Agreement result{.vocabulary = task.vocabulary()};
   const double n = static_cast<double>(pairs.size());
   for (double c : count) result.token += c * c / (n * n);
-  std::sort(pairs.begin(), pairs.end());
+  std::ranges::sort(pairs);
   for (auto at = pairs.begin(); at != pairs.end();) {
     const auto end = std::upper_bound(at, pairs.end(), *at);
     const double c = static_cast<double>(end - at);

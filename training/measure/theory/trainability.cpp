@@ -13,8 +13,6 @@
 // 2009. docs/theory.md derives this and compares it with networks.
 #include "training/measure/theory/trainability.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <numbers>

@@ -61,7 +61,7 @@ Exit bench_device(const BenchOptions& options, BackendChoice choice) {
     throw CommandError(Exit::Usage,
                        "bench --backend cuda times whole steps alone: expected none of --gemm, --ops, "
                        "--scaling and --crowded");
-  if (!options.model.empty() && std::find(models.begin(), models.end(), options.model) == models.end())
+  if (!options.model.empty() && std::ranges::find(models, options.model) == models.end())
     throw CommandError(Exit::Usage,
                        fmt::format("bench --backend cuda: expected --model {}", fmt::join(models, ", ")));
   const auto backend = with_exit(Exit::Device, [&] { return make_backend(choice); });

@@ -1,10 +1,5 @@
 // These tests run normscope bench and step its models.
-#include <algorithm>
-#include <cmath>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <string>
-#include <vector>
 
 #include "addons/bench/app/stepper.h"
 #include "app/support/program.h"
@@ -171,8 +166,7 @@ TEST_CASE("bench deals the chunks of a step out to more threads than there are")
 
 TEST_CASE("the sources' encoder-decoder fits 24 GB, with room when gradients are reused") {
   const auto all = bench::models();
-  const auto encdec = std::find_if(all.begin(), all.end(),
-                                   [](const bench::Model& m) { return m.name == std::string("encdec"); });
+  const auto encdec = std::ranges::find(all, std::string("encdec"), &bench::Model::name);
   REQUIRE(encdec != all.end());
   const std::unique_ptr<Backend> backend = make_cpu_backend(1);
   const Footprint keep = footprint_of(bench::config_of(*encdec), bench::shape_of(*encdec), *backend, false);

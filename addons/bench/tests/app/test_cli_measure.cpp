@@ -1,9 +1,7 @@
 // These tests run normscope measure: tables, JSON, and what is refused.
 #include <unistd.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
-#include <vector>
 
 #include "app/cli/specs.h"
 #include "app/support/program.h"
@@ -106,8 +104,7 @@ TEST_CASE("measure: the spectrum has the numbers that the window shows Inside") 
   for (int32_t layer = 0; layer <= run->spec().model.layers; ++layer) {
     for (const MatrixSpectra& m : next_spectra(*run, layer)) {
       INFO(m.name);
-      const auto row =
-          std::find_if(printed.begin(), printed.end(), [&](const json& r) { return r["matrix"] == m.name; });
+      const auto row = std::ranges::find_if(printed, [&](const json& r) { return r["matrix"] == m.name; });
       REQUIRE(row != printed.end());
       CHECK(double((*row)["ratio"]) == m.ratio());
       CHECK((*row)["update"]["singular_values"].get<std::vector<double>>() == m.update.values);

@@ -1,6 +1,5 @@
 #include "addons/classroom/app/shell/classroom.h"
 
-#include "addons/classroom/app/shell/teacher.h"
 #include "training/io/input_value.h"
 #include "training/spec/codec.h"
 

@@ -10,7 +10,6 @@
 
 #include "app/panels/plot_files.h"
 #include "app/ui/widgets.h"
-#include "app/words/words.h"
 #include "training/files/file_kind.h"
 
 namespace normscope::shell::classroom {

@@ -209,8 +209,8 @@ std::string held_title(const Ui& ui, std::string_view name) {
   const std::string* const group = words::of_window().find(fmt::format("shell.teach_group.{}", name));
   const std::string words = group ? *group : shell::control_title(name);
   const std::span<const Control> all = ui.registry().all();
-  const auto count = std::count_if(all.begin(), all.end(),
-                                   [&](const Control& c) { return c.interactive && is_for(name, c.name); });
+  const auto count =
+      std::ranges::count_if(all, [&](const Control& c) { return c.interactive && is_for(name, c.name); });
   return count > 1 ? tr("{what}, all {count}", {{"what", words}, {"count", count}}) : words;
 }
 

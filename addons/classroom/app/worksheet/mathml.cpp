@@ -63,8 +63,7 @@ class MathWriter {
   static std::string symbol(const tex::Node& node) {
     const std::string& text = node.text;
     if (text.empty()) return row("");
-    const bool digits =
-        std::all_of(text.begin(), text.end(), [](char c) { return (c >= '0' && c <= '9') || c == '.'; });
+    const bool digits = std::ranges::all_of(text, [](char c) { return (c >= '0' && c <= '9') || c == '.'; });
     if (digits) return tag("mn", text);
     constexpr std::string_view kSigns = "()[]{}|,;:/!";
     if (text.size() == 1 && kSigns.find(text[0]) != kSigns.npos)

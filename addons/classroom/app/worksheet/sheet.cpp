@@ -8,7 +8,6 @@
 #include "addons/classroom/app/worksheet/mathml.h"
 #include "app/course/figures.h"
 #include "app/course/labels.h"
-#include "app/course/lesson.h"
 #include "app/course/pictures/stills.h"
 #include "app/course/report.h"
 #include "app/course/tapes.h"
@@ -149,8 +148,8 @@ std::string figures_html(const Sheet& sheet, StepKind step) {
         &compared = lesson.step(StepKind::Compare).figures;
   if (step == StepKind::Predict) {
     if (lesson.prediction.kind == Prediction::Kind::Order || figures.empty()) return "";  // cards, no axes
-    const auto shown = std::find_if(figures.begin(), figures.end(),
-                                    [&](const std::string& id) { return lesson.figure(id)->follow == 0; });
+    const auto shown =
+        std::ranges::find_if(figures, [&](const std::string& id) { return lesson.figure(id)->follow == 0; });
     return shown == figures.end() ? "" : figure_html(sheet, *lesson.figure(*shown), step);
   }
   std::string out;
@@ -158,7 +157,7 @@ std::string figures_html(const Sheet& sheet, StepKind step) {
   for (const std::string& id : figures) {
     const Figure& figure = *lesson.figure(id);
     if (figure.follow > 0) continue;  // paper has the table of a tape, to be filled in
-    if (step == StepKind::Compare || std::find(compared.begin(), compared.end(), id) == compared.end())
+    if (step == StepKind::Compare || std::ranges::find(compared, id) == compared.end())
       out += figure_html(sheet, figure, step);
   }
   return out;
@@ -244,15 +243,15 @@ class ProseWriter {
     std::vector<std::string> forms;
     while (at < inlines.size() && inlines[at].kind != Kind::End) {
       const std::vector<Condition>& conditions = inlines[at++].conditions;
-      const bool changed = std::any_of(conditions.begin(), conditions.end(),
-                                       [](const Condition& c) { return c.measure == kChanged; });
+      const bool changed =
+          std::ranges::any_of(conditions, [](const Condition& c) { return c.measure == kChanged; });
       std::string form;
       while (at < inlines.size() && inlines[at].kind != Kind::Otherwise && inlines[at].kind != Kind::End)
         form += of_piece(inlines[at++]);
       if (!changed) forms.push_back(std::move(form));
     }
     if (forms.size() == 1) return forms.front();
-    std::sort(forms.begin(), forms.end());
+    std::ranges::sort(forms);
     const Words& words = *sheet_.lesson.words;
     std::string out;
     for (const std::string& form : forms)

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "addons/classroom/app/worksheet/sheet.h"
-#include "app/course/lesson.h"
 #include "app/course/map.h"
 #include "app/course/report.h"
 #include "app/ui/svg.h"
@@ -93,12 +92,12 @@ std::string cards(const Sheet& sheet, const Prediction& asked) {
   std::vector<std::string> order;  // the measures, from the smallest
   for (const Prediction::Card& card : asked.cards) order.push_back(card.measure);
   if (sheet.answers)
-    std::stable_sort(order.begin(), order.end(), [&](const std::string& a, const std::string& b) {
+    std::ranges::stable_sort(order, [&](const std::string& a, const std::string& b) {
       const Spread *left = sheet.spread(a), *right = sheet.spread(b);
       return left && right && left->mean < right->mean;
     });
   for (const Prediction::Card& card : asked.cards) {
-    const auto place = std::find(order.begin(), order.end(), card.measure) - order.begin() + 1;
+    const auto place = std::ranges::find(order, card.measure) - order.begin() + 1;
     const std::string measured =
         sheet.answers ? fmt::format("{} ({})", sheet.answer(std::to_string(place)), sheet.mean(card.measure))
                       : "";
@@ -164,9 +163,7 @@ std::string measurements(const Sheet& sheet) {
 }
 
 /// Whether runs are trained, and not only looked at fresh.
-bool trains(const Lesson& lesson) {
-  return std::any_of(lesson.curves.begin(), lesson.curves.end(), is_trained);
-}
+bool trains(const Lesson& lesson) { return std::ranges::any_of(lesson.curves, is_trained); }
 
 /// Measures this very lesson, wherever it is.
 std::string check_command(const Lesson& lesson, const std::string& folder) {

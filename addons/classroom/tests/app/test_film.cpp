@@ -1,11 +1,6 @@
 // These tests film a session frame by frame. The last frame is the screenshot of its last step; what goes to ffmpeg is
 // read by a stand-in, and by ffmpeg itself where it is installed.
 
-#include <cstdlib>
-#include <filesystem>
-#include <string>
-#include <vector>
-
 #include "addons/classroom/app/commands/film/film_writer.h"
 #include "app/support/refused.h"
 #include "catch.hpp"

@@ -2,12 +2,7 @@
 // palette reach them; only the code ends it; the rules travel with the session.
 #include <imgui.h>
 
-#include <algorithm>
 #include <initializer_list>
-#include <set>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "addons/classroom/app/shell/teacher.h"
 #include "addons/classroom/tests/app/classroom_of.h"
@@ -124,8 +119,8 @@ TEST_CASE("teacher: a locked control is pale, says why, and answers neither mous
   lab.driver.move_to("transport/step");
   lab.driver.frames(40);
   const auto& texts = lab.ui.texts();
-  CHECK(std::any_of(texts.begin(), texts.end(),
-                    [](const auto& text) { return text.text == tr("locked by the teacher"); }));
+  CHECK(
+      std::ranges::any_of(texts, [](const auto& text) { return text.text == tr("locked by the teacher"); }));
   const std::string english = tr("locked by the teacher");
   words::use("de");
   CHECK(tr("locked by the teacher") == "von der Lehrkraft gesperrt");
@@ -307,7 +302,7 @@ TEST_CASE("teacher: a hand that does anything changes no locked control") {
                              {"plot", Hold::Locked},     {"timeline/fork", Hold::Locked},
                              {"app/tab", Hold::Hidden},  {"app/scale", Hold::Hidden}};
   const auto edits = [](const LabDriver& lab) {
-    return std::count_if(lab.log.begin(), lab.log.end(), [](const session::Command& command) {
+    return std::ranges::count_if(lab.log, [](const session::Command& command) {
       return std::holds_alternative<session::EditField>(command) ||
              std::holds_alternative<session::ForkRequest>(command);
     });

@@ -1,10 +1,4 @@
 // These tests make worksheets: every lesson is a page of its own that does not tell the student what was measured.
-#include <algorithm>
-#include <optional>
-#include <set>
-#include <string>
-#include <vector>
-
 #include "addons/classroom/app/worksheet/mathml.h"
 #include "addons/classroom/app/worksheet/worksheet.h"
 #include "app/course/reader.h"

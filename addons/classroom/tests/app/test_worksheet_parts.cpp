@@ -1,7 +1,4 @@
 // These tests look at parts of a lesson on paper: pictures, gaps, tapes, maps, and another language.
-#include <optional>
-#include <string>
-
 #include "addons/classroom/app/worksheet/worksheet.h"
 #include "app/course/pictures/bars.h"
 #include "app/course/reader.h"
@@ -9,7 +6,6 @@
 #include "app/support/program.h"
 #include "app/support/shipped_course.h"
 #include "app/ui/numbers.h"
-#include "app/ui/svg.h"
 #include "catch.hpp"
 #include "refusals/refusals.h"
 #include "test_paths.h"

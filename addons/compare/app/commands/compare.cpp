@@ -72,8 +72,7 @@ NamedRun named(const std::string& word) {
 std::vector<char> letters_of(const records::RecordedFile& file) {
   std::vector<char> letters;
   for (const records::Recording& run : file.runs)
-    if (!run.log_letter.empty() &&
-        std::find(letters.begin(), letters.end(), run.log_letter[0]) == letters.end())
+    if (!run.log_letter.empty() && std::ranges::find(letters, run.log_letter[0]) == letters.end())
       letters.push_back(run.log_letter[0]);
   if (!letters.empty()) return letters;
   const size_t count = std::min<size_t>(compare::grouped(file.runs).size(), 26);
@@ -84,12 +83,12 @@ std::vector<char> letters_of(const records::RecordedFile& file) {
 std::vector<records::Recording> picked(const records::RecordedFile& file, const NamedRun& name) {
   if (name.letter == 0) return compare::grouped(file.runs);
   const std::vector<char> letters = letters_of(file);
-  const auto at = std::find(letters.begin(), letters.end(), name.letter);
+  const auto at = std::ranges::find(letters, name.letter);
   if (at == letters.end())
     throw CommandError(Exit::Usage, fmt::format("{} has no run {}: expected one of {}", name.path,
                                                 name.letter, fmt::join(letters, ", ")));
-  const bool lettered = std::any_of(file.runs.begin(), file.runs.end(),
-                                    [](const records::Recording& run) { return !run.log_letter.empty(); });
+  const bool lettered =
+      std::ranges::any_of(file.runs, [](const records::Recording& run) { return !run.log_letter.empty(); });
   if (!lettered) return {compare::grouped(file.runs)[static_cast<size_t>(at - letters.begin())]};
   std::vector<records::Recording> runs;
   for (const records::Recording& run : file.runs)

@@ -50,8 +50,7 @@ CompareStudy::CompareStudy(std::vector<ConfigRun> runs, int32_t seeds, bool own_
     ConfigRun& run = runs_[i];
     if (!lettered) run.letter = static_cast<char>('A' + i);
     run.spec.train.steps = runs_.front().spec.train.steps;
-    std::stable_sort(run.edits.begin(), run.edits.end(),
-                     [](const Edit& a, const Edit& b) { return a.step < b.step; });
+    std::ranges::stable_sort(run.edits, {}, &Edit::step);
     const auto same = std::find_if(runs_.begin(), runs_.begin() + static_cast<std::ptrdiff_t>(i),
                                    [&](const ConfigRun& other) { return other.spec.data == run.spec.data; });
     const auto place = static_cast<size_t>(same - runs_.begin());

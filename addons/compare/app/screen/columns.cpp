@@ -42,8 +42,8 @@ void trim(Painter& p, plot::PlotSpec& plot, float width, bool compact, float tak
 
 void CompareScreen::draw_time(Frame& f, Rect rest) {
   const float gap = f.compact() ? 6 : space::gap;
-  const auto maps = std::count_if(f.shown->maps.begin(), f.shown->maps.end(),
-                                  [](const plot::PlotSpec& map) { return map.heat.has_value(); });
+  const auto maps =
+      std::ranges::count_if(f.shown->maps, [](const plot::PlotSpec& map) { return map.heat.has_value(); });
   const float all = rest.h - gap * (f.compact() ? 1 : 2);
   // A map is 56 high. Without any map the panel says in a line what is missing.
   const float below =
@@ -100,8 +100,7 @@ void CompareScreen::draw_loss(Frame& f, const Rect& rect) {
   x -= 84;
   ButtonOptions plain;
   plain.style = {Face::Sans, type::body};
-  plain.enabled = std::any_of(f.places.begin(), f.places.end(),
-                              [](const SideBySide::Place& place) { return place.live; });
+  plain.enabled = std::ranges::any_of(f.places, &SideBySide::Place::live);
   const bool training = f.view.seed_check_steps > 0;
   const std::string seeds =
       training ? tr("{percent} %", {{"percent", 100 * f.view.seed_check_done / f.view.seed_check_steps}})
@@ -280,7 +279,7 @@ void CompareScreen::draw_map(Frame& f, const Rect& rect, size_t run, bool last) 
   }
   if (!hit.hovered) return;
   const auto layer = static_cast<int32_t>(std::lround(hit.y));
-  const auto under = std::upper_bound(map.x.begin(), map.x.end(), hit.x);
+  const auto under = std::ranges::upper_bound(map.x, hit.x);
   if (layer < 1 || layer > map.layers || under == map.x.begin()) return;
   const auto at = static_cast<size_t>(under - map.x.begin()) - 1;
   if (const float cell = map.at(layer, at); std::isfinite(cell))
@@ -343,7 +342,7 @@ void draw_grid(Ui& ui, Rect rest, const Loupe& loupe, const FirstPlace& place, c
   const Rect labels = rest.take_left(66);
   const auto fit = static_cast<size_t>(std::clamp(rest.w / kLeastCell, 1.f, static_cast<float>(kLoupeSteps)));
   const size_t columns = std::min(loupe.steps.size(), fit);
-  const auto at = std::find(loupe.steps.begin(), loupe.steps.end(), place.step) - loupe.steps.begin();
+  const auto at = std::ranges::find(loupe.steps, place.step) - loupe.steps.begin();
   const auto marked = static_cast<size_t>(at);
   const size_t first =
       place.parts && marked < loupe.steps.size() && marked >= columns ? marked + 1 - columns : 0;

@@ -3,13 +3,11 @@
 #include <fmt/format.h>
 #include <imgui.h>
 
-#include <algorithm>
 #include <cmath>
 
 #include "addons/compare/app/figures.h"
 #include "addons/compare/app/writers.h"
 #include "app/lab/lab_screen.h"
-#include "app/ui/widgets.h"
 #include "app/view/shortcuts.h"
 #include "app/words/words.h"
 

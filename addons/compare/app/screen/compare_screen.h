@@ -151,7 +151,7 @@ struct CompareScreen::Frame {
     if (!loss.empty() && x() > loss.x.back() &&
         all().runs[run].seeds.front().history->last_step() <= loss.steps.back())
       return {};
-    const auto after = std::upper_bound(points.begin(), points.end(), x());
+    const auto after = std::ranges::upper_bound(points, x());
     if (after == points.begin()) return {};
     return static_cast<size_t>(after - points.begin()) - 1;
   }

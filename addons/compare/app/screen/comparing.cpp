@@ -6,7 +6,6 @@
 #include <mutex>
 #include <utility>
 
-#include "addons/compare/app/figures.h"
 #include "addons/compare/app/tracks.h"
 #include "engine/core/boundary.h"
 

@@ -28,8 +28,7 @@ constexpr float kOpener = 44;      // the empty place after four or more runs, w
 constexpr TextStyle kBody{Face::Sans, type::body}, kMono{Face::Mono, type::body};
 
 const EndRow* row_of(const Comparison& all, size_t run) {
-  const auto at =
-      std::find_if(all.rows.begin(), all.rows.end(), [run](const EndRow& row) { return row.run == run; });
+  const auto at = std::ranges::find(all.rows, run, &EndRow::run);
   return at == all.rows.end() ? nullptr : &*at;
 }
 
@@ -90,7 +89,7 @@ std::vector<SideBySide::Place> CompareScreen::cards_of(const Frame& f) const {
     return place.live || place.recorded || !place.path.empty();
   };
   std::vector<SideBySide::Place> cards;
-  const auto taken = static_cast<size_t>(std::count_if(f.places.begin(), f.places.end(), used));
+  const auto taken = static_cast<size_t>(std::ranges::count_if(f.places, used));
   const size_t most = std::max<size_t>(4, taken + 1);
   for (const SideBySide::Place& place : f.places)
     if (used(place)) cards.push_back(place);
@@ -140,8 +139,8 @@ void CompareScreen::draw_labels(Frame& f, Rect rest) {
                            tr("Every setting in which the runs differ, side by side."), some);
   if (hit.hovered && some.enabled) p.outline(rest, t.ink, 1.2f, radius::field);
   if (hit.clicked) f.ui.open_popup(kSettings);
-  const auto differing = static_cast<size_t>(std::count_if(
-      all.settings.begin(), all.settings.end(), [](const Setting& setting) { return setting.differs(); }));
+  const auto differing = static_cast<size_t>(
+      std::ranges::count_if(all.settings, [](const Setting& setting) { return setting.differs(); }));
   const size_t unsaid = all.settings.size() - differing;
   const std::string count =
       all.same ? tr("nothing")

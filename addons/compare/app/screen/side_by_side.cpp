@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "addons/compare/app/comparison.h"
 #include "app/link/screen_settings.h"
 #include "app/view/lab_data.h"
 #include "app/words/words.h"
@@ -47,7 +46,7 @@ KeptChoice read(const ScreenSettings& settings, bool of_link) {
   choice.matrix = reader.whole("matrix", 0, 5, choice.matrix);
   if (const auto id = reader.text("metric")) {
     const auto& all = panels::metrics();
-    const auto one = std::find_if(all.begin(), all.end(), [&](const auto& info) { return info.id == *id; });
+    const auto one = std::ranges::find_if(all, [&](const auto& info) { return info.id == *id; });
     if (one == all.end()) reader.refuse("metric", *id, "a quantity of the Compare screen");
     choice.metric = one->metric;
   }
@@ -100,8 +99,8 @@ size_t SideBySide::free_place(const LabView& view) const {
 }
 
 std::shared_ptr<SideBySide::File> SideBySide::file_of(const std::string& path) {
-  const auto known = std::find_if(files_.begin(), files_.end(),
-                                  [&](const auto& file) { return file->source->path() == path; });
+  const auto known =
+      std::ranges::find_if(files_, [&](const auto& file) { return file->source->path() == path; });
   if (known != files_.end()) return *known;
   auto file = std::make_shared<File>();
   file->source = std::make_unique<records::FollowedFile>(path, wake_);
@@ -114,9 +113,8 @@ void SideBySide::fill(size_t place, const std::shared_ptr<File>& file, size_t ru
   Slot& slot = slots_[place];
   if (letter == 0) letter = slot.letter;
   const auto taken = [&](char wanted) {
-    return std::any_of(slots_.begin(), slots_.end(), [&](const Slot& other) {
-      return &other != &slot && other.file && other.letter == wanted;
-    });
+    return std::ranges::any_of(
+        slots_, [&](const Slot& other) { return &other != &slot && other.file && other.letter == wanted; });
   };
   if (letter == 0) letter = letter_at(place);
   for (size_t next = 0; taken(letter) && next < kMost; ++next) letter = letter_at((kLive + next) % kMost);
@@ -157,7 +155,7 @@ void SideBySide::hand_out(const std::shared_ptr<File>& file, const LabView& view
 
 void SideBySide::update(const LabView& view) {
   std::erase_if(files_, [&](const auto& file) {
-    return std::none_of(slots_.begin(), slots_.end(), [&](const Slot& slot) { return slot.file == file; });
+    return std::ranges::none_of(slots_, [&](const Slot& slot) { return slot.file == file; });
   });
   for (const std::shared_ptr<File>& file : files_) {
     std::shared_ptr<const records::FollowedNow> now = file->source->now();

@@ -1,13 +1,6 @@
 // The Compare screen in a window without one, with logs that a story writes.
 #pragma once
 
-#include <fmt/format.h>
-
-#include <fstream>
-#include <memory>
-#include <sstream>
-#include <string>
-
 #include "addons/compare/app/screen/compare_screen.h"
 #include "app/support/lab_driver.h"
 #include "app/support/lab_fixture.h"

@@ -2,11 +2,6 @@
 // the axes, and what is said of a run that lacks something.
 #include "catch.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <string>
-
 #include "addons/compare/app/comparison.h"
 #include "addons/compare/app/figures.h"
 #include "addons/compare/app/words.h"
@@ -45,7 +40,7 @@ compared::Change parting(std::vector<Parting> partings) {
 }
 
 const EndRow& row_of_run(const Comparison& all, size_t run) {
-  return *std::find_if(all.rows.begin(), all.rows.end(), [&](const EndRow& row) { return row.run == run; });
+  return *std::ranges::find(all.rows, run, &EndRow::run);
 }
 
 }  // namespace
@@ -150,7 +145,7 @@ TEST_CASE("compare: same seed minus same seed, though the seeds lie far apart") 
 
   // The order of the seeds does not matter: pairs are found by their number.
   Recording turned = ours("other", other);
-  std::reverse(turned.seeds.begin(), turned.seeds.end());
+  std::ranges::reverse(turned.seeds);
   all = compare({ours("base", base), turned});
   CHECK(all.differences[1].smooth.low[0] == Approx(-0.15).epsilon(1e-5));
 }
@@ -451,8 +446,7 @@ TEST_CASE("compare: a run with edits has the settings that train now, and says w
   fork.settings = field_values(*fork.spec);
   const Comparison all = compare({base, fork});
   const auto setting = [&](const std::string& key) {
-    return *std::find_if(all.settings.begin(), all.settings.end(),
-                         [&](const Setting& s) { return s.key == key; });
+    return *std::ranges::find(all.settings, key, &Setting::key);
   };
   CHECK(setting("model.placement").values[1] == "custom");
   CHECK(setting("model.placement").differs(1, 0));

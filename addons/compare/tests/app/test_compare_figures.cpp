@@ -1,9 +1,5 @@
 // These tests look at what a comparison becomes, on histories by hand: plots, SVG, CSV, JSON, Markdown and text.
-#include <algorithm>
-#include <cmath>
-#include <memory>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "addons/compare/app/comparison.h"
 #include "addons/compare/app/figures.h"
@@ -126,8 +122,7 @@ TEST_CASE("compare: more steps than columns, and a column shows the ratio farthe
   const Comparison all = compare({ours("base", {history(1000)}), ours("other", {history(1000, 1, spike)})});
   const plot::PlotSpec map = ratio_plot(all, 1);
   CHECK(map.heat->columns < 1000);
-  CHECK(*std::max_element(map.heat->cells.values.begin(), map.heat->cells.values.end()) ==
-        Approx(3).margin(1e-4));
+  CHECK(*std::ranges::max_element(map.heat->cells.values) == Approx(3).margin(1e-4));
 }
 
 TEST_CASE("compare: the scale of the difference is even near zero and keeps its sign") {

@@ -1,15 +1,6 @@
 // These tests use the Compare screen by hand: baseline, cursor, places, files that are opened and grow, what is
 // exported, that a frame in which nothing changed computes nothing, and runs that train while they are compared.
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <atomic>
-#include <chrono>
-#include <cmath>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <thread>
 
 #include "addons/compare/app/comparison.h"
 #include "addons/compare/app/figures.h"
@@ -24,7 +15,6 @@
 #include "app/support/live_lab.h"
 #include "app/support/made_screen.h"
 #include "app/support/program.h"
-#include "app/support/text_faults.h"
 #include "catch.hpp"
 #include "engine/support/helpers.h"
 
@@ -172,23 +162,6 @@ TEST_CASE("links of comparisons are read back as they were written") {
     }
 }
 
-TEST_CASE("a comparison in a link names no file and stands on its own screen") {
-  const std::pair<std::string, const char*> refused[] = {
-      {"1&screen=lab&compare.baseline=A&end", "expected screen=compare"},
-      {"1&screen=compare&compare.factor=nan&end", "from 1.01"},
-      {"1&screen=compare&compare.baseline=E&end", "from A to D"},
-      {"1&screen=compare&compare.file=0:0:E:/etc/passwd&end", "is unknown"},
-      {"1&screen=compare&compare.align=3&end", "from 0 to 2"},
-      {"1&screen=compare&compare.metric=beauty&end", "a quantity"},
-      {"1&screen=compare&compare.align=1&compare.align=2&end", "twice"}};
-  for (const auto& [text, why] : refused) {
-    INFO(text);
-    const std::string said = test::error_of([&] { read_link(text); }, "");
-    CHECK(test::contains(said, why));
-    CHECK_FALSE(test::contains(said, "\n"));
-  }
-}
-
 TEST_CASE("Compare opens as it was set; files that it had open stay") {
   LiveDriver from, to;
   const auto screen = [](LiveDriver& lab) -> compare_screen::CompareScreen& {
@@ -244,7 +217,7 @@ TEST_CASE("a training log is no text: dropped or named it stands in Compare, and
     CHECK(window.view().runs[0].spec->data.text_path == text);
     const auto files =
         made_screen<compare_screen::CompareScreen>(window.state, Screen::Compare).kept_choice().files;
-    CHECK(std::any_of(files.begin(), files.end(), [&](const auto& file) { return file.path == log; }));
+    CHECK(std::ranges::any_of(files, [&](const auto& file) { return file.path == log; }));
   }
 }
 
@@ -364,7 +337,7 @@ TEST_CASE(
   CHECK(loupe.matrices.size() == 3);
   REQUIRE(loupe.steps.size() == kLoupeSteps);
   CHECK(loupe.steps.front() == 19);
-  const auto row = std::find(loupe.matrices.begin(), loupe.matrices.end(), "W_K") - loupe.matrices.begin();
+  const auto row = std::ranges::find(loupe.matrices, "W_K") - loupe.matrices.begin();
   CHECK(loupe.at(static_cast<size_t>(row), 0) == 1);
   CHECK(loupe.at(static_cast<size_t>(row), 1) == Approx(10).epsilon(1e-4));
 }
@@ -385,7 +358,7 @@ TEST_CASE("loupe: numbers stand under their own steps where a history was thinne
   const FirstPlace& place = all.places[1];
   REQUIRE(place.parts);
   const Loupe loupe = loupe_of(all, 1);
-  CHECK(std::count(loupe.steps.begin(), loupe.steps.end(), place.step) == 1);
+  CHECK(std::ranges::count(loupe.steps, place.step) == 1);
   size_t known = 0, unknown = 0;
   for (size_t m = 0; m < loupe.matrices.size(); ++m)
     for (size_t c = 0; c < loupe.steps.size(); ++c) {

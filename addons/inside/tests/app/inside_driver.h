@@ -1,11 +1,6 @@
 // The Inside fixture is the Inside screen over a real session: opened models, or small runs.
 #pragma once
 
-#include <initializer_list>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "addons/inside/app/inside_screen.h"
 #include "addons/inside/training/run_inside.h"
 #include "addons/published/training/published_run.h"
@@ -20,7 +15,7 @@ namespace normscope::fixture {
 inline const std::string kModels = NORMSCOPE_SOURCE_DIR "/addons/published/tests/fixtures/transformers/";
 inline constexpr const char* kPassage = "5 17 3 5 9 4 8 2";
 
-inline std::vector<RunSpec> models(std::initializer_list<const char*> names) {
+inline std::vector<RunSpec> models(const std::vector<const char*>& names) {
   std::vector<RunSpec> runs;
   for (const char* name : names) runs.push_back(published::run_of(kModels + name, kPassage));
   return runs;

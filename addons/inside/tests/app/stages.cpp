@@ -5,6 +5,16 @@
 namespace normscope::test_screens {
 
 void add_inside_stages(std::vector<Stage>& all) {
+  const auto add_told = [&](const char* name, std::initializer_list<const char*> models) {
+    all.push_back({.name = name,
+                   .make =
+                       [models = std::vector(models)] {
+                         return std::make_unique<fixture::InsideDriver>(fixture::models(models));
+                       },
+                   .told = true});
+  };
+  add_told("Inside of one model", {"gpt2"});
+  add_told("Inside of three models", {"gpt2", "olmo2", "llama"});
   all.push_back({"Inside of two models",
                  [] {
                    auto window = std::make_unique<fixture::InsideDriver>(fixture::models({"gpt2", "olmo2"}));

@@ -1,11 +1,6 @@
 // The Inside screen over a real session: an opened model is shown at rest, every edit of the text is answered, two
 // models share a scale, and what cannot be read is said where the map would be.
-#include <fmt/format.h>
-
-#include <cstdlib>
 #include <nlohmann/json.hpp>
-#include <string>
-#include <thread>
 
 #include "addons/inside/app/inside_screen.h"
 #include "addons/inside/tests/app/inside_driver.h"
@@ -13,7 +8,6 @@
 #include "addons/published/training/published_run.h"
 #include "addons/published/training/token_task.h"
 #include "app/shell/files.h"
-#include "app/support/program.h"
 #include "app/support/well_formed.h"
 #include "app/ui/numbers.h"
 #include "catch.hpp"
@@ -29,25 +23,7 @@ TEST_CASE("inside: a model is read at once, at rest, and each edit of the text i
   window.read("7 7 9");
   CHECK(window.of(0).found.tokens == std::vector<int32_t>{7, 7, 9});
   CHECK(window.value("inside/token") == "7");
-  window.driver.key("Escape");
-  window.rest();
-}
-
-TEST_CASE("inside: a text that the model cannot read is refused where the map would be", "[inside]") {
-  InsideDriver window(models({"gpt2"}));
-  window.read("a dog");
-  CHECK(test::contains(window.value("inside/refused/A"), "\"a\" is no number of a token"));
-  window.driver.key("Escape");
-}
-
-TEST_CASE("inside: what is left out costs the measured loss", "[inside]") {
-  InsideDriver window(models({"llama"}));
-  CHECK(window.of(0).found.left_out.empty());
-  CHECK(window.value("inside/column/without/A") == "none");
-  window.driver.click("inside/leave_out");
-  window.rest();
-  CHECK_FALSE(window.of(0).found.left_out.empty());
-  CHECK(window.value("inside/column/without/A") != "none");
+  window.key("Escape");
 }
 
 TEST_CASE("inside: the spectrum of the next update is taken when it is asked for, of the chosen layer",
@@ -57,8 +33,7 @@ TEST_CASE("inside: the spectrum of the next update is taken when it is asked for
   window.rest();
   CHECK_FALSE(window.of(0).spectra_of);
   CHECK(window.value("inside/gradients") != "none");
-  window.driver.click("inside/spectrum");
-  window.rest();
+  window.click("inside/spectrum");
   const auto written = [&] {
     std::string all;
     for (const MatrixSpectra& m : window.of(0).spectra)
@@ -70,13 +45,11 @@ TEST_CASE("inside: the spectrum of the next update is taken when it is asked for
   CHECK(window.value("inside/spectra") == written());
   CHECK(window.value("inside/gradients") == "none");
   window.ui.focus("inside/grid/A");
-  for (int row = 0; row < 5; ++row) window.driver.key("Down");
-  window.rest();
+  for (int row = 0; row < 5; ++row) window.key("Down");
   REQUIRE(window.of(0).spectra_of == 0);  // the embedding
   CHECK(window.of(0).spectra.front().name.starts_with("emb"));
   CHECK(window.value("inside/spectra") == written());
-  window.driver.click("inside/spectrum");
-  window.rest();
+  window.click("inside/spectrum");
   CHECK_FALSE(window.of(0).spectra_of);
   CHECK(window.value("inside/spectra") == "none");
 }
@@ -87,43 +60,19 @@ TEST_CASE("inside: a token that dominates is named, and the own shares are media
   CHECK(window.value("inside/state/A").starts_with("“5” dominates: behind "));
   CHECK(window.value("inside/column/share_median/A") == "own share, median");
   window.driver.click("inside/run/B");
-  window.driver.click("inside/run/A");
-  window.rest();
+  window.click("inside/run/A");
   CHECK(window.value("inside/state/B") == "none");
   CHECK(window.value("inside/column/share/B") == "own share");
-}
-
-TEST_CASE("inside: two models stand side by side, and the oldest choice gives way", "[inside]") {
-  InsideDriver window(models({"gpt2", "olmo2", "llama"}));
-  CHECK(setting(window.screen().kept(), "runs") == "A");
-  window.driver.click("inside/run/B");
-  window.rest();
-  CHECK(setting(window.screen().kept(), "runs") == "AB");
-  CHECK(window.value("inside/grid/A") != "none");
-  CHECK(window.value("inside/grid/B") != "none");
-  // What stands below the maps is of the model that was chosen from last.
-  const std::string of_first = window.value("inside/gradients");
-  window.driver.click("inside/grid/B");
-  window.driver.frames(2);
-  CHECK(window.value("inside/gradients") != of_first);
-  window.driver.click("inside/run/C");
-  window.rest();
-  CHECK(setting(window.screen().kept(), "runs") == "BC");
-  window.driver.click("inside/run/B");
-  window.rest();
-  CHECK(setting(window.screen().kept(), "runs") == "C");
 }
 
 TEST_CASE("inside: the map is saved as the picture, and all numbers as the JSON, of normscope inspect",
           "[inside]") {
   const test::Pictures folder;
   InsideDriver window(models({"gpt2", "olmo2"}));
-  window.driver.click("inside/run/B");
-  window.rest();
+  window.click("inside/run/B");
   for (const char* ending : {"svg", "json"}) {
     window.driver.click("inside/save");
-    window.driver.click(std::string("inside/save/") + ending);
-    window.driver.frames(2);
+    window.click(std::string("inside/save/") + ending);
   }
   for (const size_t run : {0, 1}) {
     const std::string name = fmt::format("normscope-inside-{}-0.", "AB"[run]);
@@ -142,12 +91,10 @@ TEST_CASE("inside: arrows walk the map, up the layers and along the text", "[ins
   InsideDriver window(models({"gpt2"}));
   const std::string before = window.value("inside/grid/A");
   window.ui.focus("inside/grid/A");
-  window.driver.key("Left");
-  window.driver.frames(2);
+  window.key("Left");
   const std::string left = window.value("inside/grid/A");
   CHECK(left != before);
-  window.driver.key("Up");
-  window.driver.frames(2);
+  window.key("Up");
   CHECK(window.value("inside/grid/A") != left);
 }
 
@@ -162,16 +109,14 @@ TEST_CASE(
   CHECK(window.of(0).found.loss < before);
   window.read("7 7 9 4");
   window.driver.key("Escape");
-  window.driver.click("inside/learn");
-  window.rest();
+  window.click("inside/learn");
   CHECK(passage_of(window.lab.view()->runs[0].spec->data) == "7 7 9 4");
   CHECK(window.lab.view()->step == 0);
 }
 
 TEST_CASE("inside: while two models train, both are read again and again", "[inside]") {
   InsideDriver window(models({"gpt2", "olmo2"}));
-  window.driver.click("inside/run/B");
-  window.rest();
+  window.click("inside/run/B");
   window.lab.post(session::SetBudget{100'000});
   window.lab.post(session::PlayTo{90'000});
   int newer[2] = {0, 0}, seen[2] = {0, 0};
@@ -188,15 +133,6 @@ TEST_CASE("inside: while two models train, both are read again and again", "[ins
   CHECK(newer[0] >= 3);
   CHECK(newer[1] >= 3);
   test::view_after(window.lab, session::Pause{});
-}
-
-TEST_CASE("inside: an ordinary run is read in its own letters", "[inside]") {
-  InsideDriver window(small_runs());
-  CHECK(window.of(0).found.tokens.size() > 1);
-  window.read("the dog");
-  CHECK(window.of(0).found.tokens.size() == 7);
-  window.driver.key("Escape");
-  CHECK(window.value("inside/learn") == "none");
 }
 
 TEST_CASE("inside: a run is read at the step of the timeline's cursor, as it stood then", "[inside]") {
@@ -216,8 +152,7 @@ TEST_CASE("inside: a run is read at the step of the timeline's cursor, as it sto
   CHECK(window.of(0).found.loss == then.loss);
   CHECK(window.of(0).found.sublayers.back().norms == then.sublayers.back().norms);
   CHECK(window.lab.view()->runs[0].step == 12);  // the run itself stays
-  window.driver.key("End");
-  window.rest();
+  window.key("End");
   CHECK(window.of(0).step == 12);
 }
 

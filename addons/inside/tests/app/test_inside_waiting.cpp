@@ -1,7 +1,5 @@
 // What the Inside screen says while it waits, over views that stand still: for a model, for another look, for the rest of
 // one.
-#include <algorithm>
-#include <memory>
 #include <variant>
 
 #include "addons/inside/app/inside_screen.h"

@@ -2,11 +2,6 @@
 // computations on the tensors of a pass of its own.
 #include "addons/inside/training/inside.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
-
 #include "addons/inside/tests/training/inside_fixture.h"
 #include "catch.hpp"
 #include "engine/support/helpers.h"

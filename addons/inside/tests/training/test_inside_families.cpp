@@ -1,10 +1,4 @@
 // What is inside published models, against what the library transformers computes in float64: states, logits, loss.
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
-#include <filesystem>
-
 #include "addons/inside/tests/training/inside_fixture.h"
 #include "addons/published/training/published.h"
 #include "catch.hpp"

@@ -1,6 +1,7 @@
 // What the programs of inside_of hold: no room for what nobody asked for.
 #include "addons/inside/tests/training/inside_fixture.h"
 #include "catch.hpp"
+#include "engine/support/wrapped_backend.h"
 #include "engine/tape/seal.h"
 #include "training/measure/look.h"
 
@@ -8,22 +9,11 @@ namespace normscope::test {
 namespace {
 
 /// The CPU, and keeps where the programs that it was given have their values.
-class Watching final : public Backend {
+class Watching final : public WrappedBackend {
  public:
   std::vector<MemoryPlan> plans;
   std::vector<size_t> probabilities;  ///< of each program, how many values of attention have room
 
-  std::string_view name() const override { return cpu_->name(); }
-  bool on_host() const override { return cpu_->on_host(); }
-  bool supports(OpKind op) const override { return cpu_->supports(op); }
-  bool recomputes_probabilities() const override { return cpu_->recomputes_probabilities(); }
-  std::unique_ptr<Memory> allocate(size_t floats) override { return cpu_->allocate(floats); }
-  void upload(Memory& to, size_t offset, std::span<const float> from) override {
-    cpu_->upload(to, offset, from);
-  }
-  void download(const Memory& from, size_t offset, std::span<float> to) override {
-    cpu_->download(from, offset, to);
-  }
   std::unique_ptr<Executable> lower(ProgramData& program) override {
     plans.push_back(program.plan);
     probabilities.push_back(0);
@@ -32,10 +22,6 @@ class Watching final : public Backend {
         ++probabilities.back();
     return cpu_->lower(program);
   }
-  void wait() override { cpu_->wait(); }
-
- private:
-  std::unique_ptr<Backend> cpu_ = make_cpu_backend(1);
 };
 
 }  // namespace

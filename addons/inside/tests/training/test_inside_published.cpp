@@ -1,11 +1,8 @@
 // A published model that became a run is looked into as every run.
-#include <memory>
-
 #include "addons/inside/tests/training/look_inside.h"
 #include "addons/published/tests/training/opened_folder.h"
 #include "catch.hpp"
 #include "engine/support/helpers.h"
-#include "folder.h"
 
 namespace normscope::test_inside_published {
 using namespace test;

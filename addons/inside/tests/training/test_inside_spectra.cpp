@@ -1,6 +1,4 @@
 // A look inside has the spectra of a run's next update.
-#include <algorithm>
-
 #include "addons/inside/tests/training/look_inside.h"
 #include "catch.hpp"
 #include "training/session/analysis.h"
@@ -10,8 +8,7 @@ namespace normscope::test {
 namespace {
 
 const MatrixSpectra& matrix_of(const std::vector<MatrixSpectra>& all, const std::string& name) {
-  const auto at =
-      std::find_if(all.begin(), all.end(), [&](const MatrixSpectra& m) { return m.name == name; });
+  const auto at = std::ranges::find(all, name, &MatrixSpectra::name);
   REQUIRE(at != all.end());
   return *at;
 }

@@ -2,13 +2,6 @@
 // placement and every published family; and from an earlier state what plain double-precision arithmetic gives.
 #include "addons/inside/training/lens.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
-#include <filesystem>
-#include <functional>
-
 #include "addons/inside/tests/training/inside_fixture.h"
 #include "addons/published/training/published.h"
 #include "catch.hpp"

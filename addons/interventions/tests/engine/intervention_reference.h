@@ -4,8 +4,7 @@
 #include <cmath>
 #include <type_traits>
 
-#include "addons/interventions/engine/amplify.h"
-#include "addons/interventions/engine/centre.h"
+#include "addons/interventions/engine/rerouted.h"
 #include "reference/op_call.h"
 
 namespace normscope::reference {

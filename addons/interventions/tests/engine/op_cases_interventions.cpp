@@ -1,8 +1,7 @@
 // Cases of the ops that change what comes back: see op_cases.h.
 #include <fmt/format.h>
 
-#include "addons/interventions/engine/amplify.h"
-#include "addons/interventions/engine/centre.h"
+#include "addons/interventions/engine/rerouted.h"
 #include "engine/support/op_cases.h"
 
 namespace normscope::test {

@@ -1,8 +1,5 @@
 // What interventions change and what they leave: the loss of a fresh model, to the bit, and which gradients differ.
-#include <cmath>
-
 #include "catch.hpp"
-#include "engine/core/error.h"
 #include "engine/model/wiring.h"
 #include "engine/support/helpers.h"
 #include "engine/support/placement_start.h"

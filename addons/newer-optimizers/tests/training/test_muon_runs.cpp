@@ -1,7 +1,4 @@
 // Whole runs under Muon.
-#include <algorithm>
-#include <cmath>
-
 #include "catch.hpp"
 #include "training/session/analysis.h"
 #include "training/spec/update_rule.h"

@@ -1,8 +1,4 @@
 // Unit vectors on the device.
-#include <algorithm>
-#include <cmath>
-#include <map>
-
 #include "addons/newer-placements/engine/unit_vectors.h"
 #include "cuda/device.h"
 #include "cuda/device_case.h"
@@ -17,7 +13,7 @@ std::vector<float> unit_vectors_on_device(const std::vector<float>& w, const Sha
   constexpr float kCanary = 1234.5f;
   cuda::Driver& driver = *device_driver();
   std::vector<float> image(w.size() + 2 * kBeside, kCanary);
-  std::copy(w.begin(), w.end(), image.begin() + kBeside);
+  std::ranges::copy(w, image.begin() + kBeside);
   const size_t bytes = image.size() * sizeof(float);
   auto* memory = static_cast<float*>(driver.allocate(bytes));
   driver.upload(memory, image.data(), bytes);

@@ -1,8 +1,5 @@
 // These tests hold the placements of 2026: the kernel that lets ProRes's branches in, when it does so, what a word asks
 // for. Their formulas, and that no other placement has the same: test_model_reference.cpp.
-#include <algorithm>
-#include <cmath>
-
 #include "addons/newer-placements/engine/prores.h"
 #include "addons/newer-placements/engine/ramp.h"
 #include "catch.hpp"

@@ -1,8 +1,6 @@
 // These tests hold nGPT (Loshchilov et al. 2024, arXiv 2410.01131): the kernel that keeps vectors at length one, a whole
 // decoder against the paper's own coordinates, in which states have length one too, and the steps of its scales.
 // Gradients: test_model_reference.cpp.
-#include <cmath>
-
 #include "addons/newer-placements/engine/unit_vectors.h"
 #include "catch.hpp"
 #include "engine/support/helpers.h"

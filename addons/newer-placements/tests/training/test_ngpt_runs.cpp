@@ -1,6 +1,4 @@
 // Runs whose matrices are of unit vectors: see ../../engine/sphere.cpp.
-#include <cmath>
-
 #include "catch.hpp"
 #include "engine/support/helpers.h"
 #include "training/spec/unused_settings.h"

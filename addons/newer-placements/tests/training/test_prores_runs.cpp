@@ -1,6 +1,4 @@
 // Runs whose branches come in over the first steps: see ../../engine/prores.cpp.
-#include <algorithm>
-
 #include "catch.hpp"
 #include "training/spec/unused_settings.h"
 #include "training/support/small_runs.h"

@@ -73,8 +73,7 @@ std::vector<const Claim*> chosen_claims(const Claims& all, const std::vector<std
       }
   for (const std::string& id : ids) {
     if (id == "all" || id == "list") continue;
-    if (std::none_of(all.claims.begin(), all.claims.end(),
-                     [&](const Claim& claim) { return is_asked(claim, id); }))
+    if (std::ranges::none_of(all.claims, [&](const Claim& claim) { return is_asked(claim, id); }))
       throw CommandError(
           Exit::Usage,
           fmt::format("reproduce: '{}' is no claim and no folder of claims: expected all or names of "
@@ -127,7 +126,7 @@ void check_pairs(const ReproduceOptions& options, const std::vector<const Claim*
   for (const Claim* claim : claims) {
     if (!claim->missing.empty()) missing = claim->missing;
     for (DataSpec& data : data_of(*claim))
-      if (data.name == "pairs" && std::find(different.begin(), different.end(), data) == different.end())
+      if (data.name == "pairs" && std::ranges::find(different, data) == different.end())
         different.push_back(std::move(data));
   }
   const std::string without = tokenizer_unavailable();
@@ -264,7 +263,7 @@ void check_options(const ReproduceOptions& options, bool list) {
 }
 
 Exit reproduce_command(const ReproduceOptions& options) {
-  if (options.ids.size() > 1 && std::count(options.ids.begin(), options.ids.end(), "list") > 0)
+  if (options.ids.size() > 1 && std::ranges::count(options.ids, "list") > 0)
     throw CommandError(Exit::Usage, "reproduce: list stands alone: expected no claims beside it");
   const bool list = options.ids == std::vector<std::string>{"list"};
   const Claims all = claims_of(options);

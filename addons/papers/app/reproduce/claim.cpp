@@ -8,9 +8,7 @@
 #include <filesystem>
 #include <iterator>
 #include <limits>
-#include <optional>
 #include <regex>
-#include <string_view>
 #include <system_error>
 #include <tuple>
 #include <utility>
@@ -50,14 +48,12 @@ const char* to_string(Finding finding) {
 }
 
 const Line* Claim::line(std::string_view line_id) const {
-  const auto it =
-      std::find_if(lines.begin(), lines.end(), [&](const Line& one) { return one.id == line_id; });
+  const auto it = std::ranges::find(lines, line_id, &Line::id);
   return it == lines.end() ? nullptr : &*it;
 }
 
 const Control* Claim::control(std::string_view run_id) const {
-  const auto it =
-      std::find_if(controls.begin(), controls.end(), [&](const Control& one) { return one.run == run_id; });
+  const auto it = std::ranges::find(controls, run_id, &Control::run);
   return it == controls.end() ? nullptr : &*it;
 }
 
@@ -128,10 +124,10 @@ std::vector<grid::Axis> read_axes(const char* key, const RunSpec& base, Table& t
 
 /// Requires at least three initialisations and three rates, because the best of fewer tries is not a best.
 void refuse_few(const Control& control, const Table& t) {
-  const bool enough = control.axes.size() == kControlAxes &&
-                      std::all_of(control.axes.begin(), control.axes.end(), [](const grid::Axis& axis) {
-                        return axis.values.size() >= kControlValues;
-                      });
+  const bool enough =
+      control.axes.size() == kControlAxes && std::ranges::all_of(control.axes, [](const grid::Axis& axis) {
+        return axis.values.size() >= kControlValues;
+      });
   if (!enough)
     t.refuse("best_of",
              "expected two axes of three values or more, as \"model.init=xavier,normal002,fixup\" and "
@@ -241,7 +237,7 @@ constexpr size_t kMostClaimFiles = 10'000, kMostClaims = 500;
 constexpr int32_t kLastClaimStep = 100'000;
 
 bool is_name(const std::string& id) {
-  return !id.empty() && std::all_of(id.begin(), id.end(), [](unsigned char c) {
+  return !id.empty() && std::ranges::all_of(id, [](unsigned char c) {
     return std::islower(c) || std::isdigit(c) || c == '-' || c == '_';
   });
 }
@@ -251,7 +247,7 @@ int32_t read_moment(Table& t) {
   if (!t.has("step")) return t.choice("at", {"start", "end"}, 1) == 0 ? Line::kStart : Line::kEnd;
   const int32_t step = t.whole("step", 1, kLastClaimStep);
   const std::vector<int32_t> kept = experiments::ladder();
-  if (std::find(kept.begin(), kept.end(), step) == kept.end())
+  if (std::ranges::find(kept, step) == kept.end())
     t.refuse("step", Message("{} is not kept: expected one of {}", step, fmt::join(kept, ", ")));
   return step;
 }
@@ -518,7 +514,7 @@ Claim read_claim(const std::string& file, const std::string& pairs) {
 std::string unknown_number(const Line& line) {
   using Of = Line::Of;
   const auto among = [&](std::initializer_list<const char*> names) -> std::string {
-    if (std::find(names.begin(), names.end(), line.y) != names.end()) return {};
+    if (std::ranges::find(names, line.y) != names.end()) return {};
     return fmt::format("{}", fmt::join(names, ", "));
   };
   switch (line.of) {
@@ -547,7 +543,7 @@ std::string unknown_number(const Line& line) {
 std::string claims_folder() { return shipped_folder("claims", "NORMSCOPE_CLAIMS"); }
 
 const Claim* Claims::find(std::string_view id) const {
-  const auto it = std::find_if(claims.begin(), claims.end(), [&](const Claim& c) { return c.id == id; });
+  const auto it = std::ranges::find(claims, id, &Claim::id);
   return it == claims.end() ? nullptr : &*it;
 }
 

@@ -10,7 +10,6 @@
 #include <functional>
 #include <iterator>
 #include <limits>
-#include <map>
 #include <memory>
 #include <numbers>
 #include <numeric>
@@ -22,7 +21,6 @@
 #include "engine/model/model_config.h"
 #include "training/data/task.h"
 #include "training/experiments/run_store.h"
-#include "training/experiments/study.h"
 #include "training/measure/history.h"
 #include "training/spec/codec.h"
 
@@ -124,7 +122,7 @@ double at_end(const RunNumbers& run, const std::string& y) {
 /// A number at every step at which it is kept.
 CurveData over_steps(const Line& line, const RunNumbers& taken, const std::string& name) {
   const Frames& frames = taken.frames;
-  const auto it = std::find(frames.names.begin(), frames.names.end(), name);
+  const auto it = std::ranges::find(frames.names, name);
   if (it == frames.names.end() && !frames.steps.empty()) refuse_number(line, name);
   CurveData data;
   for (size_t i = 0; i < frames.steps.size(); ++i) {
@@ -169,11 +167,11 @@ CurveData run_curve(const Line& line, const RunNumbers& taken) {
 double at_moment(const Line& line, const RunNumbers& taken, const std::string& name) {
   if (line.step == Line::kStart) return taken.start.at(name);
   const Frames& frames = taken.frames;
-  const auto column = std::find(frames.names.begin(), frames.names.end(), name);
+  const auto column = std::ranges::find(frames.names, name);
   if (column == frames.names.end()) return line.step == Line::kEnd ? taken.end.at(name) : kUnknown;
   const size_t at = static_cast<size_t>(column - frames.names.begin());
   if (line.step == Line::kEnd) return frames.rows.empty() ? kUnknown : frames.rows.back()[at];
-  const auto row = std::find(frames.steps.begin(), frames.steps.end(), line.step);
+  const auto row = std::ranges::find(frames.steps, line.step);
   return row == frames.steps.end() ? kUnknown
                                    : frames.rows[static_cast<size_t>(row - frames.steps.begin())][at];
 }
@@ -192,8 +190,7 @@ CurveData profile_of(const Line& line, const RunNumbers& taken, int32_t layers) 
     data.x.push_back(layer);
     data.y.push_back(y);
   }
-  require_number(line, taken,
-                 std::any_of(data.y.begin(), data.y.end(), [](double y) { return !std::isnan(y); }));
+  require_number(line, taken, std::ranges::any_of(data.y, [](double y) { return !std::isnan(y); }));
   return data;
 }
 
@@ -275,9 +272,8 @@ std::optional<std::vector<double>> tuned_losses(const Claim& claim, const Contro
 std::string edge_words(const grid::Axis& axis, const std::string& chosen) {
   for (const std::string& value : axis.values)
     if (value.find_first_not_of("+-.0123456789e") != std::string::npos) return {};  // not a number
-  const auto [least, most] = std::minmax_element(
-      axis.values.begin(), axis.values.end(),
-      [](const std::string& a, const std::string& b) { return std::stod(a) < std::stod(b); });
+  const auto [least, most] = std::ranges::minmax_element(
+      axis.values, [](const std::string& a, const std::string& b) { return std::stod(a) < std::stod(b); });
   return chosen == *most ? " (the largest tried)" : chosen == *least ? " (the smallest tried)" : "";
 }
 
@@ -325,8 +321,8 @@ std::vector<StudyRun> runs_of(const Claim& claim, uint64_t seed) {
 
 std::vector<StudyRun> runs_without_controls(const Claim& claim, uint64_t seed) {
   return each_once(claim, seed, [&](const Line& line) {
-    return std::none_of(line.runs.begin(), line.runs.end(),
-                        [&](const std::string& run) { return claim.control(run) != nullptr; });
+    return std::ranges::none_of(line.runs,
+                                [&](const std::string& run) { return claim.control(run) != nullptr; });
   });
 }
 
@@ -377,8 +373,7 @@ std::optional<Claim> resolved(const Claim& claim, const NumbersByKey& numbers) {
     const auto lowest = std::min_element(losses->begin(), losses->end(), [](double a, double b) {
       return std::isnan(b) ? !std::isnan(a) : a < b;  // a cell without a number is never the best
     });
-    const auto run = std::find_if(best.language.runs.begin(), best.language.runs.end(),
-                                  [&](const course::LessonRun& one) { return one.id == control.run; });
+    const auto run = std::ranges::find(best.language.runs, control.run, &course::LessonRun::id);
     const uint64_t seed = run->spec.seed;
     const auto at = static_cast<size_t>(lowest - losses->begin());
     run->spec = tuning_cells(claim, control, kTuningSeeds[0])[at].spec;
@@ -587,8 +582,7 @@ Outcome judge_claim(const Claim& claim, int32_t seeds, const NumbersByKey& taken
   Outcome outcome = judge(claim, curves, seeds, why);
   // With finite runs, a measure is only NaN if it asks for a point that its curve does not have.
   for (const auto& [id, measured] : outcome.results.measures)
-    if (finite && why.empty() &&
-        std::any_of(measured.values.begin(), measured.values.end(), [](double v) { return std::isnan(v); }))
+    if (finite && why.empty() && std::ranges::any_of(measured.values, [](double v) { return std::isnan(v); }))
       why = fmt::format("measure.{}: its curve has no such point", id);
   if (!why.empty()) outcome = judge(claim, curves, seeds, why);
   outcome.seconds = seconds;

@@ -8,11 +8,9 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <numbers>
 #include <numeric>
-#include <optional>
 
 #include "addons/translation/training/pairs_task.h"
 #include "training/io/input_kinds.h"
@@ -25,9 +23,9 @@ namespace {
 constexpr double kAll = std::numeric_limits<double>::infinity();
 
 bool all_opposite(const std::optional<Opposite>& opposite, const course::Measured& measured) {
-  return opposite && !measured.values.empty() &&
-         std::all_of(measured.values.begin(), measured.values.end(),
-                     [&](double value) { return !std::isnan(value) && opposite->holds(value); });
+  return opposite && !measured.values.empty() && std::ranges::all_of(measured.values, [&](double value) {
+           return !std::isnan(value) && opposite->holds(value);
+         });
 }
 
 /// Replaces {MEASURE} by its mean, as it is shown.
@@ -232,10 +230,10 @@ CheckResult check_of(const Claim& claim, size_t i, const Outcome& outcome,
 bool is_known(const Outcome& outcome) {
   const course::Lesson& language = outcome.claim->language;
   if (outcome.spread_alone)
-    return std::all_of(language.checks.begin(), language.checks.end(), [&](const course::Check& check) {
+    return std::ranges::all_of(language.checks, [&](const course::Check& check) {
       return !outcome.results.measures.at(check.measure).values.empty();
     });
-  return std::all_of(outcome.results.measures.begin(), outcome.results.measures.end(), [&](const auto& one) {
+  return std::ranges::all_of(outcome.results.measures, [&](const auto& one) {
     return static_cast<int32_t>(one.second.values.size()) >= outcome.seeds;
   });
 }
@@ -272,8 +270,7 @@ std::string controls_text(const Claim& claim) {
 }
 
 std::string mean_text(const course::Measured& measured, const course::Measure& measure) {
-  const auto endless = std::count_if(measured.values.begin(), measured.values.end(),
-                                     [](double value) { return std::isinf(value); });
+  const auto endless = std::ranges::count_if(measured.values, [](double value) { return std::isinf(value); });
   if (endless == 0 || endless == static_cast<std::ptrdiff_t>(measured.values.size()))
     return course::shown(measured.spread.mean, measure);
   return fmt::format("never with {} of {} seeds", endless, measured.values.size());
@@ -283,8 +280,7 @@ std::string verdict_of(const CheckResult& checked) { return with_word(checked.fi
 
 /// Names no single word where the parts disagree, because each part has its own.
 std::string verdict_of(const Outcome& outcome) {
-  const bool speed = std::any_of(outcome.checks.begin(), outcome.checks.end(),
-                                 [](const CheckResult& one) { return one.speed; });
+  const bool speed = std::ranges::any_of(outcome.checks, &CheckResult::speed);
   return with_word(outcome.finding, speed);
 }
 
@@ -401,8 +397,7 @@ std::string definition_of(const Claim& claim, int32_t seeds) {
     for (const grid::Axis& axis : control.axes)
       out += fmt::format("control {} {}\n", control.run, to_text(axis));
   for (const course::Check& check : claim.language.checks)
-    if (std::any_of(check.excludes.begin(), check.excludes.end(),
-                    [](const course::Neighbour& one) { return one.needs_curve(); }))
+    if (std::ranges::any_of(check.excludes, &course::Neighbour::needs_curve))
       out += definition_of_band(check);
   return course::hash_text(out);
 }

@@ -7,11 +7,8 @@
 #include <cmath>
 #include <limits>
 #include <set>
-#include <string>
-#include <vector>
 
 #include "addons/papers/app/reproduce/claim_runs.h"
-#include "addons/papers/app/reproduce/finding.h"
 #include "app/course/check.h"
 #include "app/plot/plot.h"
 #include "app/ui/svg.h"
@@ -46,8 +43,7 @@ std::string stated_text(const Statement& stated) {
 }
 
 int32_t count_of(const std::vector<Outcome>& outcomes, Finding finding) {
-  return static_cast<int32_t>(std::count_if(outcomes.begin(), outcomes.end(),
-                                            [&](const Outcome& one) { return one.finding == finding; }));
+  return static_cast<int32_t>(std::ranges::count(outcomes, finding, &Outcome::finding));
 }
 
 Json band_json(std::optional<double> low, std::optional<double> high) {
@@ -155,8 +151,8 @@ bool is_repeated(const Outcome& outcome) {
   const std::string& text = outcome.claim->sentence(outcome.finding);
   for (size_t open = text.find('{'); open != text.npos; open = text.find('{', open + 1)) {
     const std::string name = text.substr(open + 1, text.find('}', open) - open - 1);
-    if (std::none_of(outcome.checks.begin(), outcome.checks.end(),
-                     [&](const CheckResult& checked) { return checked.measure->id == name; }))
+    if (std::ranges::none_of(outcome.checks,
+                             [&](const CheckResult& checked) { return checked.measure->id == name; }))
       return false;
   }
   return true;
@@ -271,7 +267,7 @@ std::string summary_text(const std::vector<Outcome>& outcomes) {
         Finding::Contradicted, Finding::Unknown, Finding::Beyond}) {
     const int32_t count = count_of(outcomes, finding);
     if (count == 0) continue;
-    const auto speed = std::count_if(outcomes.begin(), outcomes.end(), [&](const Outcome& one) {
+    const auto speed = std::ranges::count_if(outcomes, [&](const Outcome& one) {
       return one.finding == finding && verdict_of(one) != to_string(finding);
     });
     out += fmt::format("{}{} {}", between, count, to_string(finding));
@@ -307,7 +303,7 @@ std::string to_markdown(const std::vector<Outcome>& outcomes, const std::string&
   Cost all;
   for (const Outcome& outcome : outcomes) {
     const std::string& paper = outcome.claim->source.paper;
-    if (std::find(papers.begin(), papers.end(), paper) == papers.end()) papers.push_back(paper);
+    if (std::ranges::find(papers, paper) == papers.end()) papers.push_back(paper);
     const Cost cost = cost_of(*outcome.claim, outcome.seeds);
     all.runs += cost.runs;
     all.steps += cost.steps;

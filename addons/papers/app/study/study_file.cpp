@@ -214,7 +214,7 @@ std::vector<std::string> study_names(const std::string& folder) {
   std::string error;
   for (const std::string& path : files_in(folder, kMostStudies, error))
     if (fs::path(path).extension() == ".toml") names.push_back(fs::path(path).stem().string());
-  std::sort(names.begin(), names.end());
+  std::ranges::sort(names);
   return names;
 }
 
@@ -243,7 +243,7 @@ StudyFile parse_study(std::string_view text, const std::string& file) {
 
 StudyFile read_study(const std::string& folder, std::string_view name) {
   const std::vector<std::string> names = study_names(folder);
-  if (std::find(names.begin(), names.end(), name) == names.end())
+  if (std::ranges::find(names, name) == names.end())
     fail("study", "{} is no study: {}", shown_text(name),
          expected(name, std::vector<std::string_view>(names.begin(), names.end())));
   const std::string path = (fs::path(folder) / (std::string(name) + ".toml")).string();

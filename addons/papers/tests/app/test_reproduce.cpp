@@ -1,16 +1,7 @@
 // These tests read claims of papers as files: what the reader takes and refuses, what the shipped ones promise, how a
 // verdict is found from made-up measurements, and what is written of it. Nothing is trained here.
-#include <algorithm>
-#include <cmath>
-#include <filesystem>
-#include <fstream>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <regex>
-#include <set>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "addons/papers/app/input_kinds.h"
 #include "addons/papers/app/reproduce/claim.h"
@@ -306,8 +297,7 @@ namespace normscope {
 namespace {
 
 const course::Check& check_of(const course::Lesson& lesson, const std::string& measure) {
-  const auto at = std::find_if(lesson.checks.begin(), lesson.checks.end(),
-                               [&](const course::Check& check) { return check.measure == measure; });
+  const auto at = std::ranges::find(lesson.checks, measure, &course::Check::measure);
   REQUIRE(at != lesson.checks.end());
   return *at;
 }

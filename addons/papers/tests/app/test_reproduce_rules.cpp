@@ -1,16 +1,5 @@
 // These tests cover the rules of verdicts: a claim of parts, speed and quality, bands and effects, what never came,
 // controls at their best, a source's hyper-parameters, and numbers measured before. Nothing is trained here.
-#include <algorithm>
-#include <cmath>
-#include <fstream>
-#include <limits>
-#include <map>
-#include <set>
-#include <sstream>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "addons/papers/app/reproduce/claim.h"
 #include "addons/papers/app/reproduce/claim_runs.h"
 #include "addons/papers/app/reproduce/finding.h"
@@ -49,13 +38,6 @@ Outcome with_falls(const Claim& claim, double post, double pre, double fall_post
   curves[std::string("end") + kLateFall] = {{1, 2}, {fall_post, fall_pre}};
   curves["depth"] = {{2, 4}, {0.5, 0.7}};
   return judge(claim, {curves, curves}, 2);
-}
-
-std::string read_text(const std::string& path) {
-  std::ifstream in(path);
-  std::stringstream text;
-  text << in.rdbuf();
-  return text.str();
 }
 
 Claims shipped() { return read_claims(NORMSCOPE_SOURCE_DIR "/addons/papers/claims"); }
@@ -138,7 +120,7 @@ TEST_CASE("reproduce: the fall of a loss over its last quarter is that of a stra
   CHECK(curve_of(quality, line, 1, taken)->y[0] == Approx(1.5));
   taken.begin()->second.verdict = {Verdict::NotFinite};
   const std::vector<double> falls = curve_of(quality, line, 1, taken)->y;
-  CHECK(std::count_if(falls.begin(), falls.end(), [](double fall) { return std::isinf(fall); }) == 1);
+  CHECK(std::ranges::count_if(falls, [](double fall) { return std::isinf(fall); }) == 1);
 }
 
 TEST_CASE("reproduce: a band wider than half of the smallest effect tells nothing") {
@@ -276,7 +258,7 @@ TEST_CASE(
     for (const auto& run : runs) {
       if (run.spec.train.schedule.warmup > 0 || run.spec.train.steps <= 2) continue;
       INFO(claim.id << " " << run.spec.name);
-      CHECK(std::any_of(runs.begin(), runs.end(), [&](const auto& other) {
+      CHECK(std::ranges::any_of(runs, [&](const auto& other) {
         const auto same = [&](const char* key) {
           return get_field(run.spec, key) == get_field(other.spec, key);
         };
@@ -395,7 +377,7 @@ TEST_CASE("reproduce: where one part is of speed and one of quality neither word
 TEST_CASE("reproduce: the shipped page says what the shipped numbers say of the claims as they are") {
   const RecordedClaims recorded = read_recorded(NORMSCOPE_SOURCE_DIR "/addons/papers/claims/recorded.json");
   REQUIRE_FALSE(recorded.empty());
-  const std::string page = read_text(NORMSCOPE_SOURCE_DIR "/addons/papers/docs/reproduction.md");
+  const std::string page = test::read_all(NORMSCOPE_SOURCE_DIR "/addons/papers/docs/reproduction.md");
   const Claims all = shipped();
   for (const auto& [id, one] : recorded) {
     INFO(id);

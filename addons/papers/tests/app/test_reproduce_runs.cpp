@@ -1,10 +1,6 @@
 // These tests run normscope reproduce with models that take no time: trained twice, stopped and resumed, shared out and
 // merged, and as a user calls it.
-#include <algorithm>
-#include <filesystem>
 #include <nlohmann/json.hpp>
-#include <string>
-#include <vector>
 
 #include "addons/papers/app/reproduce/claim.h"
 #include "addons/papers/app/reproduce/claim_runs.h"

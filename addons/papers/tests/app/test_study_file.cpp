@@ -1,14 +1,9 @@
 // These tests cover studies as files: what comes with the program, a grid for each part, the page, the command.
-#include <cmath>
-#include <filesystem>
 #include <nlohmann/json.hpp>
-#include <set>
-#include <string>
 
 #include "addons/papers/app/study/study_file.h"
 #include "app/support/program.h"
 #include "catch.hpp"
-#include "refusals/refusals.h"
 #include "test_paths.h"
 #include "training/support/tiny.h"
 
@@ -153,15 +148,6 @@ TEST_CASE("study: the largest of the numbers that match, known ones alone", "[st
   CHECK(experiments::is_number_of_the_end("dec.L*.update_cosine"));
   CHECK_FALSE(experiments::is_number_of_the_end("L*.attn.colour"));
   CHECK_FALSE(experiments::is_number_of_the_end("L*.attn.spike_ratio"));
-}
-
-TEST_CASE("study: list names them, and a name that is none gets the nearest", "[study]") {
-  const Outcome list = run_program("study list");
-  CHECK(list.code == 0);
-  CHECK(test::contains(list.out, "streams"));
-  const Outcome wrong = run_program("study stream");
-  CHECK(wrong.code != 0);
-  CHECK(test::contains(wrong.err, "streams"));
 }
 
 }  // namespace normscope::test

@@ -1,12 +1,6 @@
 // These tests cover the zoo: its rows, its runs, its store and its tables, on a model so small that all of it takes a
 // second; its command; its links; and the rows that a user enters from a lesson.
-#include <algorithm>
-#include <cmath>
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <set>
-#include <string>
 
 #include "addons/papers/app/zoo/zoo.h"
 #include "addons/sweep/app/cells.h"
@@ -318,7 +312,7 @@ TEST_CASE("zoo writes table, JSON, CSV, pictures and page, and trains nothing tw
     }
   }
   const std::string csv = read_all(out + "/zoo.csv");
-  CHECK(static_cast<size_t>(std::count(csv.begin(), csv.end(), '\n')) == 1 + cells * 2);
+  CHECK(static_cast<size_t>(std::ranges::count(csv, '\n')) == 1 + cells * 2);
   CHECK(csv.starts_with("part,train.warmup,row,seed,verdict,"));
   const std::string svg = read_all(out + "/zoo-placements.svg");
   CHECK(svg.ends_with("</svg>\n"));
@@ -385,11 +379,7 @@ TEST_CASE("where nothing can be kept the zoo trains without a store and says so 
     }
 }
 
-TEST_CASE("zoo --list names every entry, and a table that cannot be written exits with 5") {
-  const Outcome list = run_program("zoo --list");
-  CHECK(list.code == 0);
-  for (const char* name : {"post", "pre", "admin", "pre-rms", "post-sgd", "clip-1", "mix-alternate"})
-    CHECK(contains(list.out, std::string("\n  ") + name + " "));
+TEST_CASE("zoo: a table that cannot be written exits with 5") {
   const Outcome unwritable = run_program(std::string(kTinyZoo) + "--steps 5 --only post --json /dev/null/x",
                                          "env XDG_CACHE_HOME=/nowhere/at/all");
   CHECK(unwritable.code == 5);

@@ -1,11 +1,7 @@
 // This test runs a block of a newer transformer, whose ops follow products region by region: grouped queries that are
 // turned by their position, a gated feed-forward network, a gain that is stored as its difference from one, and capped
 // logits.
-#include <algorithm>
 #include <iterator>
-#include <memory>
-#include <string>
-#include <vector>
 
 #include "addons/published/engine/rotary.h"
 #include "catch.hpp"

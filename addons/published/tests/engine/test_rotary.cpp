@@ -1,7 +1,5 @@
 // These tests hold the rates at which rotary positions turn to numbers of an independent implementation (transformers,
 // in float32), and the table to its formula.
-#include <cmath>
-
 #include "addons/published/engine/rotary_positions.h"
 #include "catch.hpp"
 

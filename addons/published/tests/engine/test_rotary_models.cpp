@@ -1,7 +1,5 @@
 // These tests hold whole decoders with rotary positions against the double reference model, each way of turning beside
 // learned positions.
-#include <cmath>
-
 #include "addons/published/engine/rotary_positions.h"
 #include "engine/support/helpers.h"
 #include "engine/support/model_check.h"

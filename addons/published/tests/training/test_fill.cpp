@@ -1,8 +1,4 @@
 // fill() puts what fits of a published folder into the Store of a model that may be wired otherwise.
-#include <algorithm>
-#include <filesystem>
-#include <string>
-
 #include "addons/published/training/published.h"
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"

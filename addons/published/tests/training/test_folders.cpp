@@ -1,11 +1,5 @@
 // What is wrong with a published folder is one line that names it, before the weights take any memory; and what is read
 // comes in every type and spelling that files have.
-#include <fmt/format.h>
-
-#include <cmath>
-#include <filesystem>
-#include <string>
-
 #include "addons/published/training/family.h"
 #include "addons/published/training/model_folder.h"
 #include "addons/published/training/published.h"
@@ -15,6 +9,7 @@
 #include "engine/cpu/backend_cpu.h"
 #include "engine/support/helpers.h"
 #include "folder.h"
+#include "refusals/refusals.h"
 #include "test_paths.h"
 
 namespace normscope::test {
@@ -32,8 +27,6 @@ struct Copied {
   void change(const char* file, const std::string& from, const std::string& to) const {
     folder.write(file, test::replaced(test::read_all(folder.path / file), from, to));
   }
-  /// Puts a member at the beginning of config.json.
-  void add(const std::string& member) const { change("config.json", "{", "{" + member + ","); }
   /// The line with which it is refused, without the path of the folder.
   std::string refused() const {
     std::string line = error_of([&] {
@@ -51,66 +44,24 @@ struct Copied {
   Folder folder;
 };
 
-/// The line for a folder whose config.json has one member more.
-std::string refused_with(const char* name, const std::string& member) {
-  const Copied copied(name);
-  copied.add(member);
-  return copied.refused();
-}
-
 }  // namespace
 
-TEST_CASE("published: a setting that is not there here is refused by its name", "[published]") {
-  CHECK(
-      refused_with("gpt2", R"("scale_attn_by_inverse_layer_idx": true)") ==
-      "[published DIR/config.json] scale_attn_by_inverse_layer_idx is true: expected false, the only one that there "
-      "is here");
-  CHECK(contains(refused_with("opt-pre", R"("enable_bias": false)"), "enable_bias is false: expected true"));
-  CHECK(contains(refused_with("bert", R"("is_decoder": true)"), "is_decoder is true: expected false"));
-  CHECK(contains(refused_with("llama", R"("quantization_config": {"bits": 4})"),
-                 "quantization_config is an object: expected weights as floats"));
-  CHECK(contains(refused_with("gemma2", R"("use_bidirectional_attention": true)"), "expected false"));
-  for (const char* type : {"dynamic", "longrope", "proportional"}) {
-    const Copied copied("llama3");
-    copied.change("config.json", "\"llama3\"", fmt::format("\"{}\"", type));
-    CHECK(contains(
-        copied.refused(),
-        fmt::format("rope_scaling.rope_type is \"{}\": expected default, linear, llama3 or yarn", type)));
+TEST_CASE("published: a config.json that cannot be used is refused by its place", "[published]") {
+  for (const std::vector<std::string>& row : refusals("config-json")) {
+    const Copied copied(row[0].c_str());
+    const std::vector<std::string> change = split(row[1], " => ");
+    if (change.size() == 2)
+      copied.change("config.json", change[0], change[1]);
+    else
+      copied.folder.write("config.json", row[1]);
+    INFO(row[0] << ": " << row[1]);
+    CHECK(says(copied.refused(), row[2]));
   }
-  const Copied factor("llama-yarn");
-  factor.change("config.json", "\"factor\": 4.0", "\"factor\": 4.0, \"attention_factor\": 1.5");
-  CHECK(contains(factor.refused(), "rope_scaling.attention_factor is 1.5: expected null"));
-  const Copied activation("llama");
-  activation.change("config.json", "\"silu\"", "\"mish\"");
-  CHECK(contains(activation.refused(), "hidden_act is \"mish\": expected relu, gelu"));
-}
-
-TEST_CASE("published: a damaged config.json", "[published]") {
-  const Copied copied("gpt2");
-  copied.folder.write("config.json", "{");
-  CHECK(contains(copied.refused(), "[published DIR/config.json] is damaged: no JSON at byte"));
-  copied.folder.write("config.json", "{}");
-  CHECK(copied.refused() == "[published DIR/config.json] model_type is missing");
-  copied.folder.write("config.json", R"({"architectures": ["T5ForConditionalGeneration"]})");
-  CHECK(copied.refused() == "[published DIR/config.json] model_type is missing");
-  copied.folder.write("config.json", R"({"model_type": "t5"})");
-  CHECK(contains(copied.refused(), "model_type is \"t5\": expected bert, gemma2, "));
-  copied.folder.write("config.json", R"({"model_type": "gpt2", "n_layer": -1})");
-  CHECK(contains(copied.refused(), "[published DIR/config.json] n_layer: [model.layers]"));
-  copied.folder.write("config.json", R"({"model_type": "gpt2", "n_layer": {"x": [1]}})");
-  CHECK(contains(copied.refused(), "n_layer is an object: expected a text, a number, true or false"));
-  copied.folder.write("config.json", R"({"model_type": "gpt2", "n_positions": 4})");
-  CHECK(contains(copied.refused(), "the model has 4 positions and the text 8"));
-  // Python writes these, which are no JSON.
-  copied.folder.write("config.json", R"({"model_type": "gpt2", "layer_norm_epsilon": Infinity})");
-  CHECK(contains(copied.refused(), "layer_norm_epsilon: [model.eps] 'Infinity' is not a number"));
-  copied.folder.write("config.json", R"({"x": NaN, "model_type": "gpt2", "n_layer": "\"NaN"})");
-  CHECK(contains(copied.refused(), "n_layer: [model.layers] '\"NaN' is not a whole number"));
-  fs::remove(copied.folder.path / "config.json");
-  CHECK(contains(copied.refused(), "[published DIR] there is no config.json"));
-  copied.folder.write("adapter_config.json", "{}");
-  CHECK(
-      contains(copied.refused(), "[published DIR] is an adapter (LoRA), and no whole model: merge it first"));
+  const Copied none("gpt2");
+  fs::remove(none.folder.path / "config.json");
+  CHECK(contains(none.refused(), "[published DIR] there is no config.json"));
+  none.folder.write("adapter_config.json", "{}");
+  CHECK(contains(none.refused(), "[published DIR] is an adapter (LoRA), and no whole model: merge it first"));
 }
 
 TEST_CASE("published: an older config.json has the class alone, and what nobody reads may be infinite",
@@ -124,27 +75,6 @@ TEST_CASE("published: an older config.json has the class alone, and what nobody 
     copied.change("config.json", "\"model_type\"", "\"unread\": [NaN, -Infinity], \"was\"");
     CHECK(type_of() == type);
   }
-}
-
-TEST_CASE("published: numbers that the library wants, or that mean another model here", "[published]") {
-  const Copied odd("pythia");
-  odd.change("config.json", "\"rotary_pct\": 0.25", "\"rotary_pct\": 0.2");
-  CHECK(contains(odd.refused(),
-                 "rotary_pct is 0.2: expected a share that is an even number of the 16 of a head"));
-  for (const auto& [name, part] : {std::pair{"llama3", "low_freq_factor"},
-                                   {"llama3", "high_freq_factor"},
-                                   {"llama3", "\"factor"},
-                                   {"llama-yarn", "\"factor"},
-                                   {"llama-biases", "\"factor"}}) {
-    const Copied copied(name);
-    const std::string key = part[0] == '"' ? part + 1 : part;
-    copied.change("config.json", key + "\":", "was\":");
-    INFO(name << " " << part);
-    CHECK(contains(copied.refused(), "." + key + " is missing"));
-  }
-  const Copied capped("gemma2");
-  capped.change("config.json", "\"attn_logit_softcapping\": 2.0", "\"attn_logit_softcapping\": 1e-45");
-  CHECK(contains(capped.refused(), "[model.attention_cap]"));
 }
 
 TEST_CASE("published: the folder is found by the paths that people have", "[published]") {

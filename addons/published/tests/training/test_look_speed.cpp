@@ -1,12 +1,5 @@
 // The time of one text through a published folder, hidden from the test command: addons/bench/peers/torch_inspect.py
 // runs it in turn with PyTorch. NORMSCOPE_FOLDER names the folder, NORMSCOPE_BENCH_THREADS the threads.
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <chrono>
-#include <cstdlib>
-#include <vector>
-
 #include "addons/published/training/published.h"
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
@@ -27,7 +20,7 @@ double milliseconds(Look& look, Then then) {
     const std::chrono::duration<double, std::milli> taken = std::chrono::steady_clock::now() - begin;
     if (i > 0) times.push_back(taken.count());
   }
-  std::sort(times.begin(), times.end());
+  std::ranges::sort(times);
   return times[times.size() / 2];
 }
 

@@ -1,5 +1,4 @@
 // These tests are of what is refused of a tokenizer.json, of older files, and of bytes that are no UTF-8.
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "addons/published/training/tokenizer/published_tokenizer.h"
@@ -8,6 +7,7 @@
 #include "catch.hpp"
 #include "engine/support/helpers.h"
 #include "folder.h"
+#include "refusals/refusals.h"
 #include "skip.h"
 
 namespace normscope::tokenizer {
@@ -43,73 +43,12 @@ std::vector<std::string> words(std::string_view text, const WordRule& rule) {
 TEST_CASE("published refusals: what is not known or impossible is named in one line", "[gate]") {
   if (!unicode_unavailable().empty()) SKIP_CASE(unicode_unavailable());
   CHECK(refusal(small()) == "no error");
-  const struct {
-    const char *pointer, *value, *says;
-  } cases[] = {
-      {"/normalizer/type", R"("Nmt")",
-       "normalizer.type is \"Nmt\": expected one of Sequence, Prepend, Replace, NFC, NFD, NFKC, NFKD, Lowercase, "
-       "StripAccents, BertNormalizer, Precompiled, Strip"},
-      {"/normalizer", R"({"type": "Sequence", "normalizers": [{"type": "Strip", "strip_left": 1}]})",
-       "normalizer.normalizers[0].strip_left is 1: expected true or false"},
-      {"/normalizer", R"({"type": "Replace", "pattern": {"Regex": "x+"}, "content": ""})",
-       "normalizer.pattern.Regex is \"x+\": expected"},
-      {"/normalizer", R"({"type": "Precompiled", "precompiled_charsmap": "//8="})",
-       "normalizer.precompiled_charsmap is \"//8=\": expected a table of SentencePiece"},
-      {"/normalizer", R"({"type": "Precompiled", "precompiled_charsmap": "AAAA!"})",
-       "normalizer.precompiled_charsmap is \"AAAA!\": expected base64"},
-      {"/pre_tokenizer/type", R"("UnicodeScripts")",
-       "pre_tokenizer.type is \"UnicodeScripts\": expected one of Sequence, ByteLevel, Split, Digits, Metaspace, "
-       "BertPreTokenizer, WhitespaceSplit"},
-      {"/pre_tokenizer",
-       R"({"type": "Split", "pattern": {"Regex": "\\w+"}, "behavior": "Isolated", "invert": false})",
-       "pre_tokenizer.pattern.Regex is \"\\\\w+\": expected the expression of GPT-2, GPT-4, Llama 3 or Qwen 2"},
-      {"/pre_tokenizer", R"({"type": "Metaspace", "replacement": "ab"})",
-       "pre_tokenizer.replacement is \"ab\": expected one character"},
-      {"/post_processor/type", R"("Other")",
-       "post_processor.type is \"Other\": expected one of Sequence, Template"},
-      {"/post_processor/cls/1", "-1",
-       "post_processor.cls[1] is -1: expected a whole number from 0 to 1999999"},
-      {"/post_processor", R"({"type": "TemplateProcessing", "single": [{"SpecialToken": {"id": "x"}}],
-         "special_tokens": {}})",
-       "post_processor.special_tokens is an object: expected an object with \"x\""},
-      {"/post_processor", R"({"type": "TemplateProcessing", "single": [{"Sequence": {"id": "A"}},
-         {"Sequence": {"id": "A"}}], "special_tokens": {}})",
-       "post_processor.single is a list of 2: expected the text in it once"},
-      {"/decoder/type", R"("CTC")",
-       "decoder.type is \"CTC\": expected one of Sequence, ByteFallback, Fuse, Replace"},
-      {"/model/type", R"("WordLevel")",
-       "model.type is \"WordLevel\": expected one of BPE, Unigram, WordPiece"},
-      {"/model/vocab/b", "0", "model.vocab.b is 0: expected another number, as \"a\" has this one"},
-      {"/model/vocab/b", "2000000", "model.vocab.b is 2000000: expected a whole number from 0 to 1999999"},
-      {"/model/vocab/b", "1.5", "model.vocab.b is 1.5: expected a whole number"},
-      {"/model/merges/0", R"("a c")",
-       "model.merges[0] is \"a c\": expected tokens of the vocabulary, which has no \"c\""},
-      {"/model/merges/0", R"("b a")",
-       "model.merges[0] is \"b a\": expected tokens of the vocabulary, which has no \"ba\""},
-      {"/model/merges/0", R"("ab")", "model.merges[0] is \"ab\": expected two tokens with a blank between"},
-      {"/model/merges/0", R"(["a"])", "model.merges[0] is a list of 1: expected a list of 2"},
-      {"/model/dropout", "0.1",
-       "model.dropout is 0.1: expected null or 0: nothing is left out at random here"},
-      {"/model/end_of_word_suffix", R"("</w>")", "model.end_of_word_suffix is \"</w>\": expected null"},
-      {"/model", R"({"type": "Unigram", "vocab": [["a", -1]], "unk_id": 1})",
-       "model.unk_id is 1: expected 0"},
-      {"/model", R"({"type": "Unigram", "vocab": []})",
-       "model.vocab is a list of 0: expected a list of 1 to 2000000"},
-      {"/model", R"({"type": "Unigram", "vocab": [["a", "b"]]})",
-       "model.vocab[0][1] is \"b\": expected a number"},
-      {"/model",
-       R"({"type": "WordPiece", "vocab": {"a": 0}, "unk_token": "u", "continuing_subword_prefix": "##",
-         "max_input_chars_per_word": 100})",
-       "model.unk_token is \"u\": expected a token of the vocabulary"},
-      {"/added_tokens/0/content", R"("ab")",
-       "added_tokens[0].id is 4: expected 2, as the vocabulary has this token"},
-  };
-  for (const auto& one : cases) {
+  for (const std::vector<std::string>& row : test::refusals("tokenizer-parts")) {
     Json json = small();
-    json[Json::json_pointer(one.pointer)] = Json::parse(one.value);
+    json[Json::json_pointer(row[0])] = Json::parse(row[1]);
     const std::string said = refusal(json);
-    INFO(one.pointer << " = " << one.value << ": " << said);
-    CHECK(said.starts_with(std::string("[tokenizer t] ") + one.says));
+    INFO(row[0] << " = " << row[1] << ": " << said);
+    CHECK(test::says(said, row[2]));
     CHECK_FALSE(test::contains(said, "\n"));
   }
   for (const char* key : {"model", "decoder", "added_tokens"}) {

@@ -1,7 +1,5 @@
 // A published model as a run: it has the folder's weights and loss, trains on, forks with another wiring and keeps what
 // fits.
-#include <filesystem>
-#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "addons/published/tests/training/opened_folder.h"

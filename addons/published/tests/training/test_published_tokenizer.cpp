@@ -2,8 +2,6 @@
 // tests/fixtures/tokenizers.
 #include <fmt/ranges.h>
 
-#include <cstdlib>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "addons/published/training/tokenizer/published_tokenizer.h"
@@ -29,7 +27,7 @@ std::vector<std::string> kinds_in(const std::string& folder) {
   for (const auto& entry : fs::directory_iterator(folder))
     if (entry.is_directory() && fs::exists(entry.path() / "tokenizer.json"))
       names.push_back(entry.path().filename().string());
-  std::sort(names.begin(), names.end());
+  std::ranges::sort(names);
   return names;
 }
 

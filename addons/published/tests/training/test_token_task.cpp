@@ -1,8 +1,4 @@
 // A text in a published model's own tokens: what a step reads of it, and what is refused.
-#include <algorithm>
-#include <cmath>
-#include <set>
-
 #include "addons/published/training/token_task.h"
 #include "catch.hpp"
 #include "engine/support/helpers.h"

@@ -1,11 +1,8 @@
 // See added_tokens.h.
 #include "addons/published/training/tokenizer/added_tokens.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
-#include "addons/published/training/tokenizer/component.h"
 #include "addons/published/training/tokenizer/unicode.h"
 
 namespace normscope::tokenizer {
@@ -102,8 +99,7 @@ const AddedToken* AddedTokens::find(int32_t id) const {
 }
 
 const AddedToken* AddedTokens::find(std::string_view text) const {
-  const auto found =
-      std::find_if(all_.begin(), all_.end(), [&](const AddedToken& token) { return token.text == text; });
+  const auto found = std::ranges::find(all_, text, &AddedToken::text);
   return found == all_.end() ? nullptr : &*found;
 }
 

@@ -1,8 +1,6 @@
 // See older_options.h.
 #include "addons/published/training/tokenizer/older_options.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <charconv>
 #include <nlohmann/json.hpp>

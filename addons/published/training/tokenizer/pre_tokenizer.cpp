@@ -64,7 +64,7 @@ Parts merged_with_next(const Parts& parts) {
       joined.push_back(parts[i]);
     before_match = parts[i].match;
   }
-  std::reverse(joined.begin(), joined.end());
+  std::ranges::reverse(joined);
   return joined;
 }
 

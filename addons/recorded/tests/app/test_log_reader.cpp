@@ -1,18 +1,9 @@
 // These tests read logs from elsewhere and of our own: what is read, what broken lines cost, and logs that grow.
 #include "catch.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <atomic>
-#include <cmath>
 #include <ctime>
-#include <filesystem>
-#include <fstream>
 #include <iterator>
-#include <optional>
-#include <string>
-#include <vector>
 
 #include "addons/recorded/training/log_reader.h"
 #include "addons/recorded/training/recorded_run.h"
@@ -572,7 +563,7 @@ TEST_CASE("a long log is read in bounded memory, and keeps its spikes") {
   CHECK(run.seeds[0].history->last_step() == kLines);
   CHECK(run.seeds[0].history->bytes() < kHistoryBudget + kDenseSteps * 12 + 1000);
   const Series norm = run.seeds[0].history->series(run.seeds[0].history->find("L07.ffn.w1.grad_norm"));
-  CHECK(*std::max_element(norm.values.begin(), norm.values.end()) == 77);
+  CHECK(*std::ranges::max_element(norm.values) == 77);
 }
 
 TEST_CASE("time to read a million lines", "[.bench]") {

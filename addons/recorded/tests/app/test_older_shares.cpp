@@ -1,12 +1,5 @@
 // The shares that are derived from a recorded line are those that the engine measures by carrying every component
 // through the stream.
-#include <fmt/format.h>
-
-#include <cmath>
-#include <memory>
-#include <string>
-#include <vector>
-
 #include "addons/recorded/training/log_reader.h"
 #include "addons/recorded/training/recorded_run.h"
 #include "addons/recorded/training/run_builder.h"
@@ -34,7 +27,7 @@ struct Measured {
     for (const StatInfo& stat : look.layout()) names.push_back(stat.name);
   }
   double operator[](const std::string& name) const {
-    const auto at = std::find(names.begin(), names.end(), name);
+    const auto at = std::ranges::find(names, name);
     REQUIRE(at != names.end());
     return numbers[static_cast<size_t>(at - names.begin())];
   }

@@ -2,12 +2,6 @@
 // tests/fixtures/make.py made the log. The engine's own run is also saved and read as a recorded one.
 #include "catch.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <memory>
-#include <string>
-#include <vector>
-
 #include "addons/recorded/training/recorded_run.h"
 #include "app/support/program.h"
 #include "engine/cpu/backend_cpu.h"
@@ -152,7 +146,7 @@ TEST_CASE("a model of one's own is recorded as its twin with names that are know
   const auto names = [](const Recording& run) {
     std::vector<std::string> all;
     for (const StatInfo& stat : run.seeds[0].history->layout()) all.push_back(stat.name);
-    std::sort(all.begin(), all.end());
+    std::ranges::sort(all);
     return all;
   };
   CHECK(names(own) == names(known));

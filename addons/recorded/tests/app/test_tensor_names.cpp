@@ -1,14 +1,12 @@
 // These tests read names of other people's models: each family's own, what no rule knows, and the mapping file.
 
-#include <filesystem>
 #include <regex>
-#include <set>
-#include <string>
 
 #include "addons/recorded/training/tensor_names.h"
 #include "app/support/program.h"
 #include "catch.hpp"
 #include "engine/support/helpers.h"
+#include "refusals/refusals.h"
 #include "test_paths.h"
 
 namespace normscope::records {
@@ -212,26 +210,8 @@ TEST_CASE("names: a mapping that is wrong is refused with its line") {
   const auto says = [](const std::string& text) {
     return error_of([&] { parse_name_mapping("# names\n" + text, "m.toml"); });
   };
-  struct {
-    const char *line, *says;
-  } const cases[] = {
-      {"\"a.{layer}\" = \"L{layer}.attn.query\"", "no error"},
-      {"\"a.{layer}\" = \"layer{layer}.attn\"",
-       "m.toml:2: \"layer{layer}.attn\" expected a name of ours such as \"L{layer}.attn.wq\", "
-       "\"enc.L{layer}.ffn.w2\" or \"emb.tokens\""},
-      {"\"a\" = \"L{layer}.attn.wq\"",
-       "m.toml:2: \"L{layer}.attn.wq\" has {layer} and the name on the left has none: expected it on both sides"},
-      {"\"a.{layer}\" = \"L03.attn.wq\"",
-       "m.toml:2: \"L03.attn.wq\" has no {layer} and the name on the left has one: expected it on both sides"},
-      {"\"a.{layer}.{layer}\" = \"L{layer}.attn.wq\"",
-       "m.toml:2: \"a.{layer}.{layer}\" has braces: expected {layer}, once, for the number of the layer"},
-      {"\"\" = \"emb.tokens\"", "m.toml:2: a name of 0 bytes: expected 1 to 1000"},
-      {"a.b = \"emb.tokens\"",
-       "m.toml:2: \"a\": expected = \"L{layer}.attn.wq\", and a name with dots in quotes"},
-      {"\"a\" = 7", "m.toml:2: \"a\": expected = \"L{layer}.attn.wq\", and a name with dots in quotes"},
-      {"first_layer = 2", "m.toml:2: first_layer: expected 0 or 1, what their first layer is called"},
-  };
-  for (const auto& one : cases) CHECK(says(one.line) == one.says);
+  CHECK(says("\"a.{layer}\" = \"L{layer}.attn.query\"") == "no error");
+  for (const std::vector<std::string>& row : test::refusals("name-mapping")) CHECK(says(row[0]) == row[1]);
   CHECK(test::contains(says("\"a\" ="), "m.toml:2: not valid TOML"));
   CHECK(test::contains(error_of([] { read_name_mapping("/nowhere/m.toml"); }), "/nowhere/m.toml"));
 }

@@ -11,7 +11,6 @@
 #include "addons/sweep/app/sweep_plan.h"
 #include "addons/sweep/app/sweep_writers.h"
 #include "app/cli/options.h"
-#include "app/cli/results.h"
 #include "app/cli/specs.h"
 #include "app/cli/study.h"
 #include "app/cli/terminal.h"
@@ -77,7 +76,9 @@ Exit sweep_command(const SweepOptions& options) {
   const experiments::Study study{.name = "sweep",
                                  .runs = with_exit(Exit::Usage, [&] { return sweep::runs_of(plan); })};
   const RunSpec& first =
-      std::ranges::find_if(study.runs, &std::string::empty, &experiments::StudyRun::refused)->spec;
+      std::ranges::find_if(
+          study.runs, [](const std::string& text) { return text.empty(); }, &experiments::StudyRun::refused)
+          ->spec;
   SweepNote told(study.runs.size());
   sweep::Grid grid;
   StudyWork work{.name = "sweep",

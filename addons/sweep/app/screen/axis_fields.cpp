@@ -309,8 +309,8 @@ void SweepScreen::draw_rest(Ui& ui, Rect rest) {
   Rect row = rest.take_top(space::field_h, 6);
   const float half = (row.w - 8) / 2;
   double steps = base_.train.steps, seeds = plan_.seeds;
-  const bool own_steps = std::none_of(plan_.axes.begin(), plan_.axes.end(),
-                                      [](const Axis& axis) { return axis.key == "train.steps"; });
+  const bool own_steps =
+      std::ranges::none_of(plan_.axes, [](const Axis& axis) { return axis.key == "train.steps"; });
   FieldOptions of_steps{.lo = 10, .hi = 2000, .step = 10, .log = true, .integer = true};
   of_steps.enabled = own_steps;
   if (field(ui, "sweep/steps", row.take_left(half, 8), tr("steps"), steps,
@@ -367,7 +367,7 @@ namespace {
 std::optional<Span> moved_span(const Span& span, const Axis& from, const Axis& to) {
   std::optional<Span> moved;
   for (size_t place = 0; place < to.values.size(); ++place) {
-    const auto old = std::find(from.values.begin(), from.values.end(), to.values[place]);
+    const auto old = std::ranges::find(from.values, to.values[place]);
     if (old == from.values.end() || !span.holds(static_cast<size_t>(old - from.values.begin()))) continue;
     moved = moved ? Span{moved->first, place} : Span{place, place};
   }
@@ -400,7 +400,7 @@ int32_t seeds_in(const Plan& plan, const Brush& brush) {
 
 Plan with_seeds(Plan plan, const Brush& brush, int32_t seeds) {
   const int32_t change = seeds - seeds_in(plan, brush);
-  const auto own = std::find_if(plan.more.begin(), plan.more.end(), [&](const MoreSeeds& region) {
+  const auto own = std::ranges::find_if(plan.more, [&](const MoreSeeds& region) {
     return region.columns == brush.columns() && region.rows == brush.rows();
   });
   if (own == plan.more.end()) {
@@ -466,13 +466,11 @@ Plan with_rest(Plan plan, const RunSpec& run) {
   plan.set.clear();
   plan.steps = run.train.steps;
   for (const Edit& edit : edits_between(base_of(Plan{}), run, 0)) {
-    const bool own = std::any_of(plan.axes.begin(), plan.axes.end(),
-                                 [&](const Axis& axis) { return axis.key == edit.key; });
+    const bool own = std::ranges::any_of(plan.axes, [&](const Axis& axis) { return axis.key == edit.key; });
     if (!own && edit.key != "run.seed" && edit.key != "run.name" && edit.key != "train.steps")
       plan.set.push_back(edit.key + "=" + edit.value);
   }
-  if (std::any_of(plan.axes.begin(), plan.axes.end(),
-                  [](const Axis& axis) { return axis.key == "train.steps"; }))
+  if (std::ranges::any_of(plan.axes, [](const Axis& axis) { return axis.key == "train.steps"; }))
     plan.steps = 0;
   return plan;
 }

@@ -138,8 +138,7 @@ void SweepScreen::draw_region_rows(Ui& ui, Rect rest) {
   for (const Cell& cell : grid_->cells)
     if (brush_->holds(cell.column, cell.row)) cells.push_back(&cell);
   // Cells whose seeds disagree come first, because they call for more seeds.
-  std::stable_sort(cells.begin(), cells.end(),
-                   [](const Cell* a, const Cell* b) { return a->differs() > b->differs(); });
+  std::ranges::stable_sort(cells, [](const Cell* a, const Cell* b) { return a->differs() > b->differs(); });
   const TextStyle mono{Face::Mono, type::tick}, body{Face::Sans, type::body}, small{Face::Sans, type::tick};
   const float seeds_w = std::min(150.f, rest.w / 2);
   const size_t axes = plan_.axes.size();

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 
 #include "engine/core/real_text.h"
@@ -87,10 +86,10 @@ Axis with_kind(const Axis& axis, Axis::Kind kind, const RunSpec& base) {
   if (kind == Axis::Kind::List) return list_axis(axis.key, axis.values, base);
   std::vector<double> values;
   for (const std::string& value : axis.values) values.push_back(number_of(value));
-  std::sort(values.begin(), values.end());
+  std::ranges::sort(values);
   double low = values.front(), high = values.back();
   if (kind == Axis::Kind::Log && low <= 0) {
-    const auto above = std::upper_bound(values.begin(), values.end(), 0.0);
+    const auto above = std::ranges::upper_bound(values, 0.0);
     low = above == values.end() ? 1 : *above;
   }
   if (high <= low) high = kind == Axis::Kind::Log || low > 0 ? 10 * low : low + 1;
@@ -203,11 +202,11 @@ Axis with_value(const Axis& axis, double value, const RunSpec& base) {
   if (axis.kind != Axis::Kind::List || !is_numeric(axis)) return axis;
   const double now = snapped(axis, value);
   const std::vector<double> handles = handles_of(axis);
-  if (std::find(handles.begin(), handles.end(), now) != handles.end()) return axis;
+  if (std::ranges::find(handles, now) != handles.end()) return axis;
   // A new value joins rising or falling values at its place; other values keep the user's own order.
   const bool falls = handles.size() > 1 && handles.front() > handles.back();
-  const auto at = std::find_if(handles.begin(), handles.end(),
-                               [&](double other) { return falls ? other < now : other > now; });
+  const auto at =
+      std::ranges::find_if(handles, [&](double other) { return falls ? other < now : other > now; });
   std::vector<std::string> values = axis.values;
   values.insert(values.begin() + (at - handles.begin()), written(now));
   return list_axis(axis.key, values, base);

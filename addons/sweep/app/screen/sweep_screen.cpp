@@ -223,7 +223,7 @@ void SweepScreen::stop() {
 }
 
 const RunSpec* SweepScreen::spec_at(const Place& place) const {
-  const auto found = std::find_if(runs_.begin(), runs_.end(), [&](const StudyRun& one) {
+  const auto found = std::ranges::find_if(runs_, [&](const StudyRun& one) {
     return one.column == place.column && one.row == place.row && one.refused.empty();
   });
   return found == runs_.end() ? nullptr : &found->spec;
@@ -260,8 +260,8 @@ void SweepScreen::find_open(const LabView& view) {
   if (same && grid_of_) return;
   open_ = std::move(open);
   tiles_.clear();
-  const bool steps_differ = std::any_of(plan_.axes.begin(), plan_.axes.end(),
-                                        [](const Axis& axis) { return axis.key == "train.steps"; });
+  const bool steps_differ =
+      std::ranges::any_of(plan_.axes, [](const Axis& axis) { return axis.key == "train.steps"; });
   for (const StudyRun& one : runs_) {
     const RunSpec& cell = one.spec;
     if (cell.seed != 1) break;  // they are sorted by seed

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string>
 #include <vector>
 
 #include "app/words/words.h"
@@ -100,8 +99,7 @@ std::string cell_sentence(const Cell& cell) {
   for (size_t i = 0; i < cell.runs.size(); ++i)
     if (cell.runs[i]) (cell.runs[i]->verdict == Verdict::Learns ? learn : others).push_back(i + 1);
   if (cell.known == 1) {
-    const RunNumbers& run =
-        **std::find_if(cell.runs.begin(), cell.runs.end(), [](const auto& r) { return r.has_value(); });
+    const RunNumbers& run = **std::ranges::find_if(cell.runs, [](const auto& r) { return r.has_value(); });
     if (cell.verdict == Verdict::Learns)
       return tr("It leaves the plateau at step {step}.", {{"step", cell.since()}});
     if (cell.verdict == Verdict::NotFinite) return tr("Not finite: {what}.", {{"what", run.what()}});

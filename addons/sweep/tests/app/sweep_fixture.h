@@ -1,12 +1,6 @@
 // The sweep fixture is a sweep's trainer that has what a test gives it, and the Sweep screen over it without a window.
 #pragma once
 
-#include <memory>
-#include <sstream>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "addons/sweep/app/screen/sweep_screen.h"
 #include "addons/sweep/app/worker.h"
 #include "app/support/lab_driver.h"

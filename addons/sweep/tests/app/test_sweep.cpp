@@ -1,11 +1,5 @@
 // These tests cover a sweep as values: axes and regions as text and back, plan, cells, known borders, files.
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
-#include <string>
-#include <vector>
 
 #include "addons/sweep/app/cells.h"
 #include "addons/sweep/app/screen/words.h"
@@ -15,6 +9,7 @@
 #include "catch.hpp"
 #include "engine/core/error.h"
 #include "engine/support/helpers.h"
+#include "refusals/refusals.h"
 #include "training/run/run_record.h"
 
 // The tests are inside, because other rooms have plans and rows too.
@@ -127,31 +122,10 @@ TEST_CASE("every setting of a run can be an axis") {
 }
 
 TEST_CASE("a wrong axis is refused in one line that names key, value and what was expected") {
-  struct {
-    const char *text, *part;
-  } const cases[] = {{"train.lrr=1e-3", "[train.lrr] no such setting: did you mean train.lr?"},
-                     {"model.placment=post", "did you mean model.placement?"},
-                     {"model.placement=psot", "did you mean post?"},
-                     {"train.lr", "expected KEY="},
-                     {"=3", "expected KEY="},
-                     {"train.lr=", "has an empty value"},
-                     {"train.lr=1e-3,,2e-3", "has an empty value"},
-                     {"train.lr=fast", "'fast' is not a number"},
-                     {"train.lr=1e-4:1e-2", "expected KEY=1,2,3"},
-                     {"train.lr=1e-4:1e-2:7", "is no spacing of train.lr: expected linN or logN"},
-                     {"train.lr=1e-4:1e-2:log", "is no spacing"},
-                     {"train.lr=1e-4:1e-2:log1", "expected 2 to 100 values"},
-                     {"train.lr=1e-4:1e-2:log1000", "expected 2 to 100 values"},
-                     {"train.lr=0:1e-2:log3", "has no logarithm: expected both ends above zero, or lin3"},
-                     {"train.lr=1e-2:1e-2:log3", "goes from 0.01 to itself"},
-                     {"train.lr=1e-4:1e3:log3", "out of range"},
-                     {"train.warmup=-1,5", "out of range"},
-                     {"run.seed=1,2", "expected --seeds N"},
-                     {"run.name=a,b", "changes nothing"}};
-  for (const auto& [text, part] : cases) {
-    const std::string message = says(text);
-    INFO(text << " gave " << message);
-    CHECK(test::contains(message, part));
+  for (const std::vector<std::string>& row : test::refusals("axis")) {
+    const std::string message = says(row[0]);
+    INFO(row[0] << " gave " << message);
+    CHECK(test::contains(message, row[1]));
     CHECK_FALSE(test::contains(message, "\n"));
   }
 }
@@ -170,8 +144,8 @@ TEST_CASE("a plan has every cell with every seed, seed by seed, and more seeds i
   CHECK(plan.runs() == 2 + 2 + 4 + 2 + 3 + 5);
   const std::vector<StudyRun> jobs = runs_of(plan);
   REQUIRE(static_cast<int64_t>(jobs.size()) == plan.runs());
-  CHECK(std::is_sorted(jobs.begin(), jobs.end(),
-                       [](const StudyRun& a, const StudyRun& b) { return a.spec.seed < b.spec.seed; }));
+  CHECK(std::ranges::is_sorted(
+      jobs, [](const StudyRun& a, const StudyRun& b) { return a.spec.seed < b.spec.seed; }));
   for (const StudyRun& job : jobs) {
     CHECK(job.refused.empty());
     CHECK(get_field(job.spec, "train.lr") == plan.axes[0].values[job.column]);
@@ -241,7 +215,7 @@ TEST_CASE("the sweeps that are ready to start are plans, and their names are tol
     CHECK(plan.axes.size() == 2);
     const std::vector<StudyRun> jobs = runs_of(plan);
     CHECK(jobs.size() == plan.columns() * plan.rows());
-    CHECK(std::all_of(jobs.begin(), jobs.end(), [](const StudyRun& job) { return job.refused.empty(); }));
+    CHECK(std::ranges::all_of(jobs, [](const StudyRun& job) { return job.refused.empty(); }));
   }
   // What the first lesson trains: its runs are found.
   bool found = false;
@@ -347,7 +321,7 @@ TEST_CASE("table, CSV, JSON and picture show every cell") {
 
   const std::string csv = to_csv(grid);
   CHECK(csv.starts_with("train.lr,train.warmup,seed,verdict,steps,since,loss,unigram,beta2,"));
-  CHECK(std::count(csv.begin(), csv.end(), '\n') == 1 + 6);
+  CHECK(std::ranges::count(csv, '\n') == 1 + 6);
   CHECK(test::contains(csv, "\n0.0001,10,2,learns,200,100,1.9,2.9,3.5,0.1,0.1,,1\n"));
   CHECK(test::contains(csv, "\n0.01,0,1,not finite,200,0,,2.9,3.5,0.1,0.1,,\n"));
 

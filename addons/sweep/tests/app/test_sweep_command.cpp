@@ -1,13 +1,5 @@
 // These tests run normscope sweep and normscope study as a user does: files, exit codes, and the commands that it prints, executed.
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cstdlib>
-#include <filesystem>
 #include <nlohmann/json.hpp>
-#include <sstream>
-#include <string>
-#include <vector>
 
 #include "addons.h"
 #include "app/support/program.h"
@@ -83,7 +75,7 @@ TEST_CASE("sweep writes table, JSON, CSV and SVG, and trains nothing twice") {
   CHECK(json["cells"].size() == 6);
   CHECK(json["cells"][4]["runs"].size() == 2);
   const std::string csv = read_all(folder.file("a.csv"));
-  CHECK(std::count(csv.begin(), csv.end(), '\n') == 9);
+  CHECK(std::ranges::count(csv, '\n') == 9);
   CHECK(read_all(folder.file("a.svg")).ends_with("</svg>\n"));
 
   const Outcome second = run_program(kSweepProgram + outputs + " --metric beta2");
@@ -227,14 +219,6 @@ TEST_CASE(
   CHECK(csv("cache.csv") == csv("whole.csv"));
 }
 
-TEST_CASE("sweep: a preset is printed as the command that it stands for") {
-  for (const char* preset : {"warmup", "depth", "placement"}) {
-    const Outcome printed = run_program(std::string("sweep ") + preset + " --print-command command");
-    CHECK(printed.code == 0);
-    CHECK(printed.out.starts_with("normscope sweep --axis "));
-  }
-}
-
 namespace {
 
 const std::string kSmall =
@@ -286,7 +270,7 @@ TEST_CASE("every study counts, trains what is missing, shows what is stored and 
     const std::string file = folder.file("out/" + study.name);
     const std::string json = read_all(file + ".json"), csv = read_all(file + ".csv");
     CHECK(nlohmann::json::parse(json)["complete"] == true);
-    CHECK(std::count(csv.begin(), csv.end(), '\n') == study.runs + 1);
+    CHECK(std::ranges::count(csv, '\n') == study.runs + 1);
     CHECK(read_all(file + ".md").starts_with("# "));
     const Outcome stored = run_program(study.line + " --stored" + place);
     CHECK(stored.code == 0);

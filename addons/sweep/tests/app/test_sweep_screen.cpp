@@ -1,8 +1,6 @@
 // These tests use the Sweep screen by name, window-less: cells, brush, axes, keys, copies and the way to the Lab; every
 // control with help and words.
 
-#include <string>
-
 #include "addons/sweep/app/screen/words.h"
 #include "addons/sweep/tests/app/sweep_fixture.h"
 #include "app/shell/palette.h"
@@ -95,8 +93,7 @@ TEST_CASE("sweep screen: the runs of the Lab that train are told to the trainer 
   auto view = std::make_shared<LabView>(*s.state.session.view);
   view->playing = true;
   s.state.session.view = view;
-  s.driver.key("1");
-  s.driver.frames(1);
+  s.key("1");
   CHECK(s.trainer->shared);
 }
 

@@ -1,11 +1,5 @@
 // These tests cover the thread that trains the sweep on screen, on a model that takes no time: what it publishes,
 // stopped and gone on with, other plans meanwhile; to the same records as the command.
-#include <fmt/format.h>
-
-#include <chrono>
-#include <string>
-#include <thread>
-
 #include "addons/sweep/app/sweep_writers.h"
 #include "addons/sweep/app/worker.h"
 #include "app/support/gate.h"

@@ -34,7 +34,7 @@ bool has_tree(const DependencyTree& tree) { return tree.words.front().head != kN
 void require_tags(const std::vector<DependencyTree>& sentences, const std::string& path) {
   for (size_t i = 0; i < sentences.size(); ++i) {
     const std::vector<TreeWord>& words = sentences[i].words;
-    if (std::any_of(words.begin(), words.end(), [](const TreeWord& word) { return tag_of(word) != "_"; }))
+    if (std::ranges::any_of(words, [](const TreeWord& word) { return tag_of(word) != "_"; }))
       continue;
     throw CommandError(
         Exit::Input,

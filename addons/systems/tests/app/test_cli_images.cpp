@@ -1,6 +1,4 @@
 // These tests run the command line on images: drawn digits, IDX files, what changes on the way, what is refused.
-#include <string>
-
 #include "app/support/refused.h"
 #include "catch.hpp"
 #include "training/support/idx_words.h"
@@ -26,19 +24,6 @@ std::string labels() {
 }
 
 }  // namespace
-
-TEST_CASE("images: train learns drawn digits, says how many it gets right, and takes edits") {
-  const Folder folder;
-  const Outcome outcome = run_program(
-      kTrain + "--set data.digits=48 --steps 4 --validate-every 2 --edit 3:model.norm=rms --save " +
-      folder.file("x.safetensors"));
-  CHECK(outcome.code == 0);
-  CHECK(contains(outcome.out, "accuracy"));
-  CHECK(contains(outcome.out, "an image of "));
-  const Outcome resumed =
-      run_program("train --threads 1 --resume " + folder.file("x.safetensors") + " --steps 6");
-  CHECK(resumed.code == 0);
-}
 
 TEST_CASE("images: train reads IDX files, and names what is wrong with them") {
   const Folder folder;

@@ -1,8 +1,4 @@
 // These tests run the command line on treebanks: train with scores in output, log and table, parse, what is refused.
-#include <algorithm>
-#include <string>
-#include <vector>
-
 #include "addons/systems/training/conllu.h"
 #include "addons/systems/training/made_treebank.h"
 #include "app/support/refused.h"
@@ -75,8 +71,8 @@ TEST_CASE("trees that are not projective are counted once before training, sente
   DependencyTree& crossed = trees.emplace_back();
   for (const int32_t head : {3, 4, 0, 3})
     crossed.words.push_back({.form = "word", .upos = "X", .head = head, .label = head == 0 ? "root" : "dep"});
-  const auto crossing = std::count_if(
-      trees.begin(), trees.end(), [](const DependencyTree& tree) { return !is_projective(heads_of(tree)); });
+  const auto crossing =
+      std::ranges::count_if(trees, [](const DependencyTree& tree) { return !is_projective(heads_of(tree)); });
   REQUIRE(crossing > 0);
   const std::string run = folder.file("run-A.safetensors"),
                     valid = folder.write("valid.conllu", conllu_text(made_treebank(2, 60, 5)));

@@ -1,11 +1,6 @@
 // These tests have systems beside plain transformers in the Lab: a convolutional network and a parser train, are drawn
 // as the chains that they are and changed by hand; a memory is beside the stream. What needs a residual stream is grey
 // there and says why.
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
-
 #include "app/panels/panels.h"
 #include "app/settings/settings.h"
 #include "app/shell/palette.h"
@@ -94,8 +89,7 @@ TEST_CASE("every panel of every system is drawn whole, hovered and clicked") {
         lab.driver.release();
         lab.driver.frames(2);
         REQUIRE_FALSE(lab.ui.registry().find("app/failure"));
-        lab.driver.key("Escape");
-        lab.driver.frames(1);
+        lab.key("Escape");
       }
     }
 }
@@ -158,8 +152,7 @@ TEST_CASE("the chain has the slots of the engine, and a norm moves between them"
   CHECK(placement_now(*lab.run('D').spec) == Placement::Pre);
   CHECK(lab.run('D').step > 3);
   CHECK(lab.view().message == "");
-  lab.driver.key("Ctrl+Z");
-  lab.settle();
+  lab.key("Ctrl+Z");
   CHECK_FALSE(lab.has_run('D'));
 
   lab.state.screens.lab.diagram().selected = 'A';
@@ -203,7 +196,7 @@ TEST_CASE("what is offered of a model without a stream it can have: presets by n
     std::vector<Placement> named;
     for (const shell::PaletteItem& item : shell::palette_items(lab.ui, {}, {}, lab.state.session.view.get()))
       if (item.preset) named.push_back(*item.preset);
-    std::sort(named.begin(), named.end());
+    std::ranges::sort(named);
     return named;
   };
   LabDriver parser(fixture::systems_view("parser"));
@@ -230,8 +223,7 @@ TEST_CASE("the kind of a parser's norms is chosen in the diagram, and off takes 
     lab.driver.frames(2);
     lab.click("diagram/layer1/hidden/after");
     CHECK_FALSE(lab.ui.registry().find("diagram/kind/lock"));
-    lab.driver.click(fmt::format("diagram/kind/{}", kind));
-    lab.settle();
+    lab.click(fmt::format("diagram/kind/{}", kind));
     lab.settle();
     lab.wait_for_d();
     return *lab.run('D').spec;
@@ -364,8 +356,7 @@ TEST_CASE("another architecture takes the place of all runs, and undo brings the
   lab.state.session.asked.emplace_back(ReplaceRuns{.runs = others, .play = false});
   lab.settle();
   CHECK_FALSE(view::has_stream(lab.run('A')));
-  lab.driver.key("Ctrl+Z");
-  lab.settle();
+  lab.key("Ctrl+Z");
   CHECK(view::has_stream(lab.run('A')));
   CHECK(lab.run('A').loss == before);
 }

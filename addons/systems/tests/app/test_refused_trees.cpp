@@ -1,7 +1,4 @@
 // What the reader of CoNLL-U says of tests/refusals/conllu.txt, and where parse is interrupted.
-#include <filesystem>
-#include <string>
-
 #include "addons/systems/training/conllu.h"
 #include "addons/systems/training/idx.h"
 #include "addons/systems/training/made_treebank.h"

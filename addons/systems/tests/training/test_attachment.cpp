@@ -1,11 +1,6 @@
 // These tests hold attachment scores against an independent method: the evaluation of the CoNLL 2018 shared task,
 // written anew from its definition (the script itself is not among the project's sources) and on the text of files.
-#include <map>
-#include <sstream>
-#include <string>
 #include <tuple>
-#include <utility>
-#include <vector>
 
 #include "catch.hpp"
 #include "engine/core/philox.h"

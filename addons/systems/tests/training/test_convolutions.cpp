@@ -1,13 +1,7 @@
 // These tests cover the convolutional network: its loss and its gradients against the same network in double,
 // differences of which are the derivative; and as a run, which learns, names classes and comes back from a file.
-#include <algorithm>
-#include <cmath>
 #include <cstdio>
-#include <map>
-#include <optional>
 #include <random>
-#include <string>
-#include <vector>
 
 #include "catch.hpp"
 #include "addons/systems/engine/convolutions.h"
@@ -108,9 +102,9 @@ struct Engine {
     }
     program.emplace(seal(tape, {.loss = values.loss, .backward = true, .update = kNoOp}));
     const auto source = program->tokens("source");
-    std::copy(images.pixels.begin(), images.pixels.end(), source.begin());
+    std::ranges::copy(images.pixels, source.begin());
     const auto targets = program->tokens("targets");
-    std::copy(images.targets.begin(), images.targets.end(), targets.begin());
+    std::ranges::copy(images.targets, targets.begin());
     program->replay({});
   }
   Store store;

@@ -1,9 +1,5 @@
 // These tests draw digits: the same bytes on every machine, all different, and the task that asks for their class.
-#include <algorithm>
-#include <cmath>
 #include <numeric>
-#include <set>
-#include <vector>
 
 #include "catch.hpp"
 #include "engine/support/helpers.h"
@@ -50,7 +46,7 @@ TEST_CASE("digits: an image depends on seed and number alone, and no two are the
   std::set<uint64_t> different;
   for (size_t i = 0; i < more.size(); ++i) {
     different.insert(hash_of(more.image(i)));
-    CHECK(*std::max_element(more.image(i).begin(), more.image(i).end()) > 120);  // somebody wrote something
+    CHECK(*std::ranges::max_element(more.image(i)) > 120);  // somebody wrote something
   }
   CHECK(different.size() == more.size());
   CHECK(error_of([] { draw_digits(1, 0); }) == "[digits] 0 images: expected 1 to 200000");
@@ -73,7 +69,7 @@ TEST_CASE("digits: a batch holds pixels and classes, and validation goes through
   task->fill(1, 2, Split::Train, 4, 64, next.view());
   CHECK(batch.source == again.source);
   CHECK(batch.source != next.source);
-  CHECK(*std::max_element(batch.source.begin(), batch.source.end()) <= 255);
+  CHECK(*std::ranges::max_element(batch.source) <= 255);
   // 60 images: 55 to train, 5 to validate, in two batches of four.
   const ImageSet set = draw_digits(1, 60);
   CHECK(task->validation_batches(4, 64) == 2);
@@ -98,7 +94,7 @@ TEST_CASE("digits: a batch holds pixels and classes, and validation goes through
 
 TEST_CASE("images: a set of one class is refused", "[images]") {
   ImageSet set = draw_digits(1, 30);
-  std::fill(set.labels.begin(), set.labels.end(), uint8_t{0});
+  std::ranges::fill(set.labels, uint8_t{0});
   CHECK(error_of([&] { ImageTask(set, "x"); }) ==
         "[data x] all images have the label 0: expected two classes at least");
 }

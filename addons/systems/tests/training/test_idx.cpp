@@ -1,12 +1,6 @@
 // These tests read IDX files; a wrong header is refused by name and number before anything is built.
 #include <unistd.h>
 
-#include <cstdint>
-#include <filesystem>
-#include <fstream>
-#include <string>
-#include <vector>
-
 #include "catch.hpp"
 #include "engine/support/helpers.h"
 #include "addons/systems/training/idx.h"

@@ -1,7 +1,5 @@
 // Networks that are not transformers are measured as others are: their critical rate, the sizes of their updates, their
 // norms, and what is left out of them.
-#include <cmath>
-
 #include "catch.hpp"
 #include "training/session/analysis.h"
 #include "training/support/critical_bits.h"

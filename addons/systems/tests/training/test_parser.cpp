@@ -1,11 +1,5 @@
 // These tests cover the parser: its loss and gradients against a double reference, its settings, a short training
 // against baselines that learn nothing, greedy parsing whatever else is parsed, a saved run that goes on.
-#include <algorithm>
-#include <cmath>
-#include <map>
-#include <string>
-#include <vector>
-
 #include "catch.hpp"
 #include "engine/model/record_model.h"
 #include "engine/support/helpers.h"
@@ -130,8 +124,8 @@ TEST_CASE("parser: loss and gradients equal the double reference's, with every k
     std::vector<int32_t> tokens, targets;
     for (int32_t i = 0; i < kB * kT; ++i) tokens.push_back(i * 5 % kV);
     for (int32_t r = 0; r < kB; ++r) targets.push_back(r == 2 ? -1 : r * 3 % kC);
-    std::copy(tokens.begin(), tokens.end(), program.tokens("tokens").begin());
-    std::copy(targets.begin(), targets.end(), program.tokens("targets").begin());
+    std::ranges::copy(tokens, program.tokens("tokens").begin());
+    std::ranges::copy(targets, program.tokens("targets").begin());
     const Reference reference(store, kind, tokens, targets);
     program.replay({});  // at rate 0
     CHECK(program.loss() == Approx(reference.loss()).epsilon(1e-5));
@@ -268,7 +262,7 @@ TEST_CASE("parser: every parse is a tree, whatever the weights, and none depends
   CHECK(parser.parse({&trees[7], 1}).front() == parsed[7]);
   // Logits that are not numbers still end in a tree.
   std::vector<float> broken = before;
-  std::fill(broken.begin(), broken.end(), std::nanf(""));
+  std::ranges::fill(broken, std::nanf(""));
   run->store().write(run->store().find("class.w"), broken);
   CHECK_NOTHROW(parse_conllu(conllu_text(parser.parse({&trees[7], 1})), "broken"));
   // Stopped early, what is left keeps what it had.

@@ -5,15 +5,8 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
-#include <cmath>
-#include <filesystem>
-#include <memory>
 #include <span>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "engine/core/philox.h"
 #include "engine/model/transformer.h"

@@ -1,11 +1,5 @@
 // These tests cover treebanks: what the reader of CoNLL-U refuses and with which line and column, the round trip, the
 // oracle on every tree of the made-up treebank, the features of a state, attachment scores on cases counted by hand.
-#include <algorithm>
-#include <map>
-#include <set>
-#include <string>
-#include <vector>
-
 #include "catch.hpp"
 #include "engine/support/helpers.h"
 #include "addons/systems/training/arc_standard.h"
@@ -70,7 +64,7 @@ std::vector<std::vector<int32_t>> all_trees(int32_t words) {
   std::vector<std::vector<int32_t>> trees;
   std::vector<int32_t> heads(static_cast<size_t>(words), 0);
   const auto is_tree = [&] {
-    if (std::count(heads.begin(), heads.end(), 0) != 1) return false;
+    if (std::ranges::count(heads, 0) != 1) return false;
     for (size_t w = 0; w < heads.size(); ++w) {
       int32_t at = static_cast<int32_t>(w) + 1;
       for (int32_t up = 0; up <= words && at != 0; ++up) at = heads[static_cast<size_t>(at) - 1];
@@ -293,8 +287,7 @@ TEST_CASE("made-up treebank: a function of seed and index, and its attachments n
     by_tags[tags].insert(heads_of(tree));
     CHECK(parse_conllu(conllu_text({&tree, 1}), "made").front() == tree);  // it is a tree
   }
-  const auto ambiguous = std::count_if(by_tags.begin(), by_tags.end(),
-                                       [](const auto& entry) { return entry.second.size() > 1; });
+  const auto ambiguous = std::ranges::count_if(by_tags, [](const auto& entry) { return entry.second.size() > 1; });
   CHECK(ambiguous > 20);
   for (const char* label :
        {"root", "nsubj", "obj", "obl", "nmod", "acl:relcl", "conj", "cc", "advcl", "punct"})
@@ -332,7 +325,7 @@ TEST_CASE("parsing task: rows are the oracle's states; crossing trees are left o
   other.words[3].label = "vocative";
   const ParsingTask unknown(trees, {other}, "t.conllu");
   Batch rows = unknown.draw(1, 1, Split::Validation, 8, kParseFeatures);
-  CHECK(std::count(rows.targets.begin(), rows.targets.end(), -1) == 1);
+  CHECK(std::ranges::count(rows.targets, -1) == 1);
   CHECK(unknown.hash() != task.hash());
 }
 

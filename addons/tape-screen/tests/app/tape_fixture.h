@@ -2,11 +2,6 @@
 // window.
 #pragma once
 
-#include <chrono>
-#include <memory>
-#include <thread>
-#include <vector>
-
 #include "addons/tape-screen/app/tape_screen.h"
 #include "app/shell/app_state.h"
 #include "app/support/live_lab.h"

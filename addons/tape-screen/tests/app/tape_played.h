@@ -1,28 +1,17 @@
 // The played tape is a step of a tiny model as the Tape screen's panels get it, for the tests of the panels.
 #pragma once
 
-#include <algorithm>
-#include <vector>
-
 #include "addons/tape-screen/app/shown.h"
 #include "catch.hpp"
-#include "engine/support/model_fixture.h"
+#include "training/support/played.h"
 
 namespace normscope::test_tape {
 
 using namespace tape_screen;
 
-/// A tiny model and a player of its next step.
-struct Played {
-  explicit Played(const test::TinyOptions& options)
-      : tiny(options),
-        player(
-            tiny.store->clone(), [this](Tape& tape) { return tiny.record(tape).loss; },
-            {.update = update_op(options.optimizer), .clip = options.clip}, tiny.inputs(1)) {
-    tiny.fill(1);
-    for (const char* name : {"tokens", "targets"})
-      std::ranges::copy(tiny.program->tokens(name), player.program().tokens(name).begin());
-  }
+/// A played step with its instructions as the screen shows them.
+struct Played : test::Played {
+  using test::Played::Played;
   size_t find(Phase phase, OpKind op) const {
     const auto& all = player.data().instructions;
     const auto found = std::ranges::find_if(
@@ -34,8 +23,6 @@ struct Played {
     player.seek(instruction + 1);
     return shown_of(player, instruction);
   }
-  test::Tiny tiny;
-  StepPlayer player;
 };
 
 inline std::vector<test::TinyOptions> every_op() {

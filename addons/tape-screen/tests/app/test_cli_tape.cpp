@@ -1,8 +1,5 @@
 // These tests demand that normscope tape prints everything of the tape and of the program, as text and as JSON.
-#include <algorithm>
 #include <nlohmann/json.hpp>
-#include <set>
-#include <string>
 
 #include "app/support/program.h"
 #include "catch.hpp"

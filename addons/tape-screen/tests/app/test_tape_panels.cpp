@@ -1,13 +1,6 @@
 // These tests use the middle and the right panel of the Tape screen in a window: every text has its place at every
 // size, what the mouse on them asks for, and what their menus save. What they show is in test_tape_shown.cpp.
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <memory>
 #include <nlohmann/json.hpp>
-#include <set>
-#include <string>
-#include <vector>
 
 #include "addons/tape-screen/app/instruction_panel.h"
 #include "addons/tape-screen/app/memory_panel.h"
@@ -223,7 +216,7 @@ TEST_CASE("tape panels: a buffer under the hand says what it holds; the flag ask
   facts.shared = stage.map;
   CHECK(stage.memory.hovered(facts) == nullptr);
   const auto& buffers = stage.map->buffers;
-  const auto large = std::ranges::find_if(buffers, [](const Buffer& b) { return b.name == "L02.ffn.1"; });
+  const auto large = std::ranges::find(buffers, "L02.ffn.1", &Buffer::name);
   REQUIRE(large != buffers.end());
   const ui::Rect map = stage.driver.control("tape/memory/map").rect;
   const ui::Vec at = buffer_rect(*stage.map, *large, map.w, map.h).moved(map.x, map.y).centre();

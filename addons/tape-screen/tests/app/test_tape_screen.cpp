@@ -1,7 +1,5 @@
-// These tests use the Tape screen by name, window-less: a step of a real run, the head under every key and the mouse,
-// layers that open, numbers that are the engine's, and every text whole at every size.
-#include <string>
-
+// These tests use the Tape screen by name, window-less, over a step of a real run: the head under the mouse, numbers that
+// are the engine's. Keys, rows and menus: ../stories/tape.txt.
 #include "addons/tape-screen/tests/app/tape_fixture.h"
 #include "app/support/well_formed.h"
 #include "training/measure/step/memory_map.h"
@@ -17,87 +15,11 @@ const Instruction& at_head(TapeDriver& t) { return t.facts().program.instruction
 
 }  // namespace
 
-TEST_CASE("tape screen: a step of the first run by itself, then one of the run that was asked for") {
-  TapeDriver t(false);
-  t.rest();
-  CHECK(t.facts().letter == 'A');
-  t.driver.click("tape/run/B");
-  t.rest();
-  CHECK(t.facts().letter == 'B');
-  CHECK(t.facts().step == 1);
-  CHECK(t.screen().head() == fold_of(t.facts().program));
-  CHECK(t.shown().instruction == t.screen().head());
-  CHECK(t.run('B').step == 0);  // it did not train
-}
-
-TEST_CASE("tape screen: key and tab lead there; without a run it says so") {
-  fixture::LabDriver lab(std::make_shared<const LabView>());
-  lab.driver.key("5");
-  CHECK(lab.state.screens.shown == Screen::Tape);
-  CHECK(lab.ui.registry().find("tape/nothing"));
-  CHECK_FALSE(lab.ui.registry().find("tape/once"));
-  lab.driver.key("1");
-  lab.driver.click("app/tab/tape");
-  CHECK(lab.state.screens.shown == Screen::Tape);
-  lab.driver.frames(2);
-}
-
 TEST_CASE("tape screen: Ctrl+T copies the step as the command prints it") {
   TapeDriver t;
   t.driver.key("Ctrl+T");
   CHECK(t.state.shell.clipboard == to_string(t.facts().fold, t.facts().roof, true));
   CHECK(t.state.notice == "copied: the step as text");
-}
-
-TEST_CASE("tape screen: the head moves by every key") {
-  TapeDriver t;
-  const size_t fold = t.screen().head();
-  t.key("Right");
-  CHECK(t.screen().head() > fold);
-  CHECK(at_head(t).phase == Phase::Backward);
-  CHECK(t.shown().instruction == t.screen().head());
-  t.key("Left");
-  CHECK(t.screen().head() == fold);
-  t.key("O");
-  CHECK(at_head(t).phase == Phase::Backward);
-  CHECK(at_head(t).name == t.facts().program.instructions[fold].name);
-  t.key("Up");
-  CHECK(at_head(t).phase == Phase::Backward);
-  CHECK(at_head(t).name != t.facts().program.instructions[fold].name);
-  t.key("Down");
-  CHECK(at_head(t).name == t.facts().program.instructions[fold].name);
-  t.key("Home");
-  CHECK(t.screen().head() == 0);
-  t.key("End");
-  CHECK(at_head(t).phase == Phase::Update);
-  t.key("F");
-  CHECK(t.screen().head() == fold);
-  t.key("N");  // every number is finite
-  CHECK(t.screen().head() == fold);
-}
-
-TEST_CASE("tape screen: layers open and close by key and hand") {
-  TapeDriver t;
-  const size_t rows = t.screen().rows().size();
-  CHECK_FALSE(t.ui.registry().find("tape/row/L01.ffn.1"));
-  t.driver.click("tape/open/L01");
-  t.rest();
-  CHECK(t.screen().rows().size() > rows);
-  CHECK(t.ui.registry().find("tape/row/L01.ffn.1"));
-  t.driver.click("tape/row/L01.ffn.1", {0.03f, 0.5f});
-  t.rest();
-  CHECK(at_head(t).name == "L01.ffn.1");
-  CHECK(at_head(t).phase == Phase::Forward);
-  t.driver.click("tape/row/L01.ffn.1", {0.97f, 0.5f});
-  t.rest();
-  CHECK(at_head(t).phase == Phase::Backward);
-  t.driver.click("tape/open/L01");
-  t.rest();
-  CHECK(t.screen().rows().size() == rows);
-  CHECK(at_head(t).name == "L01.ffn.1");  // in the closed row
-  t.ui.focus("");
-  t.key("Enter");
-  CHECK(t.screen().rows().size() > rows);
 }
 
 TEST_CASE("tape screen: the head is dragged on the track and on the timeline") {
@@ -132,8 +54,7 @@ TEST_CASE("tape screen: numbers shown are the engine's") {
 
 TEST_CASE("tape screen: Space plays to the end, one instruction after the other") {
   TapeDriver t;
-  t.driver.key("Home");
-  t.rest();
+  t.key("Home");
   t.driver.key("Space");
   CHECK(t.screen().playing());
   size_t before = t.screen().head();
@@ -151,8 +72,7 @@ TEST_CASE("tape screen: Follow takes the newest step, and the head stays") {
   TapeDriver t;
   t.key("Right");
   const size_t head = t.screen().head();
-  t.driver.click("tape/follow");
-  t.rest();
+  t.click("tape/follow");
   t.train(3);
   t.rest();
   CHECK(t.facts().step == 4);
@@ -171,25 +91,6 @@ TEST_CASE("tape screen: a restored session brings its run and its instruction, w
   CHECK(t.facts().letter == 'B');
   CHECK(t.screen().head() == nearest_listed(listed_instructions(t.facts().program), 3));
   CHECK(fixture::setting(t.screen().kept(), "run") == "B");
-}
-
-TEST_CASE("tape screen: in the small window the menu has the speed") {
-  TapeDriver t;
-  t.loop.resize(ui::Vec{1024, 600});
-  t.rest();
-  CHECK_FALSE(t.ui.registry().find("tape/speed"));
-  t.driver.click("tape/fold/menu");
-  t.driver.frames(2);
-  CHECK(t.ui.registry().find("tape/speed"));
-  t.driver.key("Escape");
-}
-
-TEST_CASE("tape screen: the fold is saved as SVG, CSV and JSON") {
-  TapeDriver t;
-  t.driver.click("tape/fold/menu");
-  for (const char* ending : {"svg", "csv", "json"})
-    CHECK(t.ui.registry().find(std::string("tape/fold/menu/") + ending));
-  t.driver.key("Escape");
 }
 
 TEST_CASE("tape screen: the picture of the fold has every op of the step, whatever is closed on the screen") {

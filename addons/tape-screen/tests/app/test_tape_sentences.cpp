@@ -1,9 +1,4 @@
 // The Tape screen says of an embedding how many tokens it looks up, also where their rows are joined.
-#include <algorithm>
-#include <memory>
-#include <string>
-#include <vector>
-
 #include "addons/tape-screen/app/shown.h"
 #include "app/ui/widgets.h"
 #include "catch.hpp"
@@ -26,9 +21,8 @@ TEST_CASE("tape panels: a parser's embedding looks up the features of every stat
   const Run run(spec, make_task(spec.data), *backend);
   const std::unique_ptr<StepPlayer> player = run.play_next();
   const auto& all = player->data().instructions;
-  const auto found = std::find_if(all.begin(), all.end(), [](const Instruction& it) {
-    return it.phase == Phase::Forward && it.op == OpKind::Embedding;
-  });
+  const auto found = std::ranges::find_if(
+      all, [](const Instruction& it) { return it.phase == Phase::Forward && it.op == OpKind::Embedding; });
   REQUIRE(found != all.end());
   const auto at = static_cast<size_t>(found - all.begin());
   player->seek(at + 1);

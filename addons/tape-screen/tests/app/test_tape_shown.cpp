@@ -1,13 +1,5 @@
 // These tests cover what the middle and the right panel of the Tape screen show, without a window: of every op what the
 // player holds, the check is that of the chosen element, the memory's rectangles are the plan.
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
-#include <set>
-#include <string>
-#include <vector>
-
 #include "addons/tape-screen/app/memory_panel.h"
 #include "addons/tape-screen/app/sentences.h"
 #include "addons/tape-screen/tests/app/tape_played.h"

@@ -2,7 +2,6 @@
 // and the check say by themselves; a step that is taken anew, a change of the wiring, times.
 #include "addons/tape-screen/app/step_worker.h"
 
-#include <algorithm>
 #include <atomic>
 
 #include "addons/tape-screen/app/fold_rows.h"
@@ -30,9 +29,8 @@ struct Watched {
 
 size_t instruction_of(const StepFacts& facts, const std::string& name, Phase phase) {
   const auto& all = facts.program.instructions;
-  const auto at = std::find_if(all.begin(), all.end(), [&](const Instruction& i) {
-    return i.name == name && i.phase == phase && i.op != OpKind::Probe;
-  });
+  const auto at = std::ranges::find_if(
+      all, [&](const Instruction& i) { return i.name == name && i.phase == phase && i.op != OpKind::Probe; });
   REQUIRE(at != all.end());
   return static_cast<size_t>(at - all.begin());
 }
@@ -147,7 +145,7 @@ TEST_CASE("tape worker: a change of the wiring names what came and went, and sta
   const ChangeCounts counts = change_counts(facts);
   CHECK(counts.came + counts.went + counts.rewired == static_cast<size_t>(listed));
   const std::vector<FoldRow> rows = fold_rows(facts, {});
-  CHECK(std::any_of(rows.begin(), rows.end(), [](const FoldRow& row) { return row.mark == '+'; }));
+  CHECK(std::ranges::any_of(rows, [](const FoldRow& row) { return row.mark == '+'; }));
   const auto later = watched.take(maker.step_of(0, 2));
   CHECK(later->facts->change.came == facts.change.came);
 }
@@ -211,7 +209,7 @@ TEST_CASE(
   const std::vector<FoldRow> rows = fold_rows(facts, opened);
   REQUIRE(rows.size() > 6);
   CHECK(rows[0].kind == RowKind::Update);
-  const auto layer = std::find_if(rows.begin(), rows.end(), [](const FoldRow& r) { return r.name == "L01"; });
+  const auto layer = std::ranges::find(rows, "L01", &FoldRow::name);
   REQUIRE(layer != rows.end());
   CHECK_FALSE(layer->open);
   const size_t inside = instruction_of(facts, "L01.ffn.1", Phase::Backward);

@@ -1,7 +1,4 @@
 // These tests run normscope average.
-#include <memory>
-#include <string>
-
 #include "app/cli/specs.h"
 #include "app/support/program.h"
 #include "catch.hpp"

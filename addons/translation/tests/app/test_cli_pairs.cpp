@@ -2,10 +2,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstring>
-#include <filesystem>
-#include <string>
 
 #include "addons/translation/training/tokenizer.h"
 #include "app/support/refused.h"

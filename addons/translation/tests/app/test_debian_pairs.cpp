@@ -2,13 +2,6 @@
 // what it leaves out, and what it says where something is missing. Left out where there is no Python 3.
 #include <sys/wait.h>
 
-#include <algorithm>
-#include <cstdlib>
-#include <filesystem>
-#include <set>
-#include <sstream>
-#include <string>
-
 #include "catch.hpp"
 #include "house/system_python.h"
 

@@ -1,9 +1,4 @@
 // These tests hold beam search against all rows of a small random language, and the translator against itself.
-#include <algorithm>
-#include <cmath>
-#include <string>
-#include <vector>
-
 #include "catch.hpp"
 #include "engine/core/philox.h"
 #include "engine/model/record_model.h"
@@ -110,7 +105,7 @@ TEST_CASE("beam: of one is greedy, wider is no worse on the whole", "[beam]") {
       std::vector<int32_t> greedy;
       while (greedy.size() < 6 && (greedy.empty() || greedy.back() != kStop)) {
         const auto p = next_of(static_cast<int32_t>(s), greedy, 6);
-        greedy.push_back(static_cast<int32_t>(std::max_element(p.begin(), p.end()) - p.begin()));
+        greedy.push_back(static_cast<int32_t>(std::ranges::max_element(p) - p.begin()));
       }
       CHECK(found[s].symbols == greedy);
     }

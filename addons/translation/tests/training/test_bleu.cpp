@@ -1,6 +1,4 @@
 // These tests hold BLEU against sacreBLEU's numbers (../fixtures/bleu/make_golden.py).
-#include <algorithm>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "addons/translation/training/bleu.h"

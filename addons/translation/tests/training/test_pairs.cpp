@@ -1,11 +1,5 @@
 // These tests train on sentence pairs: pieces, buckets, epochs. Without SentencePiece there is one clear refusal.
-#include <algorithm>
-#include <cmath>
 #include <cstdio>
-#include <filesystem>
-#include <fstream>
-#include <map>
-#include <set>
 
 #include "addons/translation/training/pairs_task.h"
 #include "addons/translation/training/translator.h"

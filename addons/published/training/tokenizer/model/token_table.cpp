@@ -1,8 +1,6 @@
 // See token_table.h.
 #include "addons/published/training/tokenizer/model/token_table.h"
 
-#include <fmt/format.h>
-
 namespace normscope::tokenizer {
 
 TokenTable TokenTable::read(const InputValue& object) {

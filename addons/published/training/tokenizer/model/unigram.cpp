@@ -21,7 +21,7 @@ class Unigram final : public WordModel {
       const std::string& text = *tokens_.text_of(id);
       if (!text.empty()) tree_.put(text, id);
     }
-    unknown_score_ = *std::min_element(scores_.begin(), scores_.end()) - kUnknownPenalty;
+    unknown_score_ = *std::ranges::min_element(scores_) - kUnknownPenalty;
   }
   void encode(std::string_view word, std::vector<int32_t>& ids) const override;
 

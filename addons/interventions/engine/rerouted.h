@@ -1,0 +1,31 @@
+// Ops whose gradient is another than that of their value: multiplied by the deviation of rows, or without what a batch
+// has in common.
+#pragma once
+
+#include "engine/tape/tape.h"
+
+namespace normscope {
+
+struct AmplifySpec {
+  static constexpr OpKind kOp = OpKind::Amplify;
+  float eps = 1e-5f;
+  friend bool operator==(const AmplifySpec&, const AmplifySpec&) = default;
+};
+
+/// Records x (..,D) with another gradient, multiplied by the standard deviation of the same row of `of` (..,D):
+///   out  =  x,  dx  =  sigma * dout,  sigma = sqrt(var(of) + eps)
+/// `of` has no gradient by it. Before a norm that reads x, `of` = x takes away what the norm divides the gradient by.
+ValueId amplify(Tape&, const std::string& name, ValueId x, ValueId of, float eps);
+
+struct CentreSpec {
+  static constexpr OpKind kOp = OpKind::Centre;
+  bool value = true, gradient = true;
+  friend bool operator==(const CentreSpec&, const CentreSpec&) = default;
+};
+
+/// Records x (B,T,D) less its mean over the batch, at each position and number; the gradient likewise:
+///   out[b,t]  =  x[b,t] - value * mean over c of x[c,t],  dx[b,t]  =  dout[b,t] - gradient * mean over c of dout[c,t]
+/// With both this is the derivative of the forward pass, with one of them it is not.
+ValueId centre(Tape&, const std::string& name, ValueId x, CentreSpec);
+
+}  // namespace normscope
