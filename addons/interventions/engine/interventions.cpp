@@ -10,13 +10,17 @@ namespace {
 
 /// The gradient passes the norm on the stream as if it were not divided by the norm's sigma, but along the skip path
 /// alone: the branch's share is divided as ever. A norm that divides neither is a kind of norm, NormKind::Undivided.
+/// Held, the skip path is divided as before training, whatever sigma has become: by the root of 3/2, which Lemma 2 of
+/// Xiong et al. 2020 has for a branch of half the stream's variance, and which norms of the usual start measure.
+template <ResidualForm kForm>
 class UndividedSkip : public Residual {
  public:
   explicit UndividedSkip(Recorder& recorder) : r_(recorder) {}
   ValueId carry(SublayerValues& s, const Wiring& wiring, ValueId x) override {
-    if (!has_word(wiring, ResidualForm::undivided_skip)) return x;
+    if (!has_word(wiring, kForm)) return x;
     const ValueId sum = add(r_.tape, s.name + ".sum_ahead", x, s.branch);
-    return amplify(r_.tape, s.name + ".undivided_skip", x, sum, r_.config.eps);
+    constexpr float kHeld = kForm == ResidualForm::held_skip ? 1.2247449f : 1;
+    return amplify(r_.tape, s.name + ".undivided_skip", x, sum, {r_.config.eps, kHeld});
   }
 
  private:
@@ -37,7 +41,7 @@ class UndividedTop : public Residual {
   }
   ValueId end(const std::string& prefix, ValueId x) override {
     for (size_t i = 0; i < sums_.size(); ++i)
-      x = amplify(r_.tape, fmt::format("{}undivided_top.{}", prefix, i + 1), x, sums_[i], r_.config.eps);
+      x = amplify(r_.tape, fmt::format("{}undivided_top.{}", prefix, i + 1), x, sums_[i], {r_.config.eps});
     return x;
   }
 
@@ -96,7 +100,10 @@ constexpr ResidualRow centred_row(std::string_view word) {
 }  // namespace
 
 constinit const ResidualRow undivided_skip_residual =
-    undivided_row<ResidualForm::undivided_skip, UndividedSkip>("undivided-skip");
+    undivided_row<ResidualForm::undivided_skip, UndividedSkip<ResidualForm::undivided_skip>>(
+        "undivided-skip");
+constinit const ResidualRow held_skip_residual =
+    undivided_row<ResidualForm::held_skip, UndividedSkip<ResidualForm::held_skip>>("held-skip");
 constinit const ResidualRow undivided_top_residual =
     undivided_row<ResidualForm::undivided_top, UndividedTop>("undivided-top");
 constinit const ResidualRow centred_residual =

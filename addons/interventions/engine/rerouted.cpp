@@ -6,13 +6,13 @@
 
 namespace normscope {
 
-ValueId amplify(Tape& tape, const std::string& name, ValueId x, ValueId of, float eps) {
+ValueId amplify(Tape& tape, const std::string& name, ValueId x, ValueId of, AmplifySpec spec) {
   const Shape shape = tape.shape(x);
   if (tape.shape(of) != shape)
     fail("amplify " + name, "{} has the shape {}: expected {}, as x has", tape.value(of).name,
          to_string(tape.shape(of)), to_string(shape));
   Node node{.op = OpKind::Amplify, .name = name, .in = {x, of}};
-  node.attributes = AmplifySpec{eps};
+  node.attributes = spec;
   return tape.add_node(std::move(node), shape);
 }
 
@@ -20,8 +20,9 @@ OpRules amplify_rules() {
   static constexpr OpRule kRows[] = {
       {.title = "Amplified gradient",
        .formula = R"(y = x)",
-       .shapes = "x, z and y (..,D)",
-       .rule = R"(dx = \sigma \, dy, \quad \sigma = \sqrt{\text{var}(z) + \varepsilon}, \quad dz = 0)",
+       .shapes = "x, z and y (..,D); c above 0",
+       .rule =
+           R"(dx = \frac{\sigma}{c} \, dy, \quad \sigma = \sqrt{\text{var}(z) + \varepsilon}, \quad dz = 0)",
        .reads = {2}}};
   return {kRows};
 }

@@ -1,6 +1,6 @@
 // amplify on CUDA, over rows x, of, out (D); a warp works on a row:
 //   out  =  x
-//   dx   =  sigma * dout,  sigma = sqrt(var(of) + eps)
+//   dx   =  sigma / divisor * dout,  sigma = sqrt(var(of) + eps)
 // `of` takes no gradient; where nothing else writes it, it is zero.
 // centre on CUDA, x and out (B,T,D); a thread works on one number of one position, sums run in the order of the batch:
 //   out[b,t]  =  x[b,t] - u * mean over c of x[c,t]
@@ -22,7 +22,7 @@ struct Rows {
   const float *of, *dout;
   float *dx, *dof;  // null: not written
   uint32_t rows, cols;
-  float eps;
+  float eps, divisor;
   bool add;
 };
 
@@ -37,9 +37,9 @@ __global__ void __launch_bounds__(32 * kWarps) gradient(Rows a) {
     const float v = a.of[row + j] - mean;
     squares += v * v;
   }
-  const float sigma = sqrtf(warp_sum(squares) / static_cast<float>(a.cols) + a.eps);
+  const float factor = sqrtf(warp_sum(squares) / static_cast<float>(a.cols) + a.eps) / a.divisor;
   for (uint32_t j = lane; j < a.cols; j += 32) {
-    if (a.dx) write_to(a.dx + row + j, sigma * a.dout[row + j], a.add);
+    if (a.dx) write_to(a.dx + row + j, factor * a.dout[row + j], a.add);
     if (a.dof) a.dof[row + j] = 0;
   }
 }
@@ -51,10 +51,11 @@ void forward(const Call& c, Context& context) {
 
 void backward(const Call& c, Context& context) {
   const auto rows = static_cast<uint32_t>(c.in[0].shape.rows());
+  const auto& spec = c.attributes.as<AmplifySpec>();
   launch(context, gradient, warp_per_row(rows),
          Rows{c.in[1].p, c.dout.p, c.write[0] == Write::Skip ? nullptr : c.din[0].p,
               c.write[1] == Write::Assign ? c.din[1].p : nullptr, rows,
-              static_cast<uint32_t>(c.in[0].shape.cols()), c.attributes.as<AmplifySpec>().eps,
+              static_cast<uint32_t>(c.in[0].shape.cols()), spec.eps, spec.divisor,
               c.write[0] == Write::Add});
 }
 

@@ -1,6 +1,6 @@
 // amplify on the CPU, over rows x, of, out (D); a chunk is a number of rows:
 //   out  =  x
-//   dx   =  sigma * dout,  sigma = sqrt(var(of) + eps)
+//   dx   =  sigma / divisor * dout,  sigma = sqrt(var(of) + eps)
 // `of` takes no gradient; where nothing else writes it, it is zero.
 // centre on the CPU, x and out (B,T,D); a chunk is a position, and sums run in the order of the batch:
 //   out[b,t]  =  x[b,t] - u * mean over c of x[c,t]
@@ -48,9 +48,10 @@ void amplify_backward_rows(const Call& call, const StepInputs&, int64_t chunk, S
   const DF d;
   each_row(call, chunk, [&](int64_t row, int64_t n) HWY_ATTR {
     if (call.write[0] != Write::Skip) {
-      const VF sigma = hn::Set(d, deviation(call.in[1].p + row, n, call.attributes.as<AmplifySpec>().eps));
+      const auto& spec = call.attributes.as<AmplifySpec>();
+      const VF factor = hn::Set(d, deviation(call.in[1].p + row, n, spec.eps) / spec.divisor);
       each_vector(n, [&](int64_t j, auto lanes) HWY_ATTR {
-        put(lanes, hn::Mul(sigma, lanes.load(call.dout.p + row + j)), call.din[0].p + row + j,
+        put(lanes, hn::Mul(factor, lanes.load(call.dout.p + row + j)), call.din[0].p + row + j,
             call.write[0] == Write::Add);
       });
     }

@@ -21,11 +21,12 @@ Outputs<S> forward(Op<OpKind::Amplify>, const Call<S>& c) {
       const double v = value_of(c.numbers(1)[at(r * D + j)]) - mean;
       squares += v * v / static_cast<double>(D);
     }
-    const double sigma =
-        std::sqrt(squares + static_cast<double>(c.attributes.template as<AmplifySpec>().eps));
+    const auto& spec = c.attributes.template as<AmplifySpec>();
+    const double factor =
+        std::sqrt(squares + static_cast<double>(spec.eps)) / static_cast<double>(spec.divisor);
     for (int64_t j = 0; j < D; ++j) {
       const S x = c.numbers(0)[at(r * D + j)];
-      out[at(r * D + j)] = S(value_of(x)) + S(sigma) * (x - S(value_of(x)));
+      out[at(r * D + j)] = S(value_of(x)) + S(factor) * (x - S(value_of(x)));
     }
   }
   return {out};

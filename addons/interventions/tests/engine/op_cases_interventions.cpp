@@ -7,12 +7,12 @@
 namespace normscope::test {
 namespace {
 
-OpCase amplify_case(Shape shape) {
+OpCase amplify_case(Shape shape, float divisor) {
   Random random(static_cast<uint64_t>(shape.size()));
   OpCase c;
   c.op = OpKind::Amplify;
-  c.name = fmt::format("amplify {}", to_string(shape));
-  c.attributes = AmplifySpec{1e-5f};
+  c.name = fmt::format("amplify {} over {}", to_string(shape), divisor);
+  c.attributes = AmplifySpec{1e-5f, divisor};
   c.in = {random.normal(shape), random.normal(shape, -0.7, 1.8)};
   c.in[0].terms = static_cast<double>(shape.cols());
   c.in[1].zero_gradient = true;
@@ -41,7 +41,7 @@ OpCase centre_case(Shape shape, CentreSpec spec) {
 std::vector<OpCase> intervention_cases() {
   std::vector<OpCase> cases;
   for (const Shape& shape : {Shape{1, 1, 8}, Shape{2, 3, 31}, Shape{3, 67, 64}, Shape{5, 9, 33}})
-    cases.push_back(amplify_case(shape));
+    for (const float divisor : {1.0f, 1.7f}) cases.push_back(amplify_case(shape, divisor));
   for (const CentreSpec spec : {CentreSpec{true, true}, CentreSpec{true, false}, CentreSpec{false, true}})
     for (const Shape& shape : {Shape{1, 3, 5}, Shape{4, 3, 31}, Shape{16, 67, 64}, Shape{33, 1, 7}})
       cases.push_back(centre_case(shape, spec));

@@ -29,8 +29,8 @@ double gradient_of(const Start& start, const char* weight) {
 TEST_CASE("interventions: what changes the way back alone leaves the loss, to the bit", "[interventions]") {
   const Start plain(config_of(Placement::Post));
   const double low = gradient_of(plain, "L01.ffn.w2"), top = gradient_of(plain, "L04.ffn.w2");
-  for (const ResidualForm form :
-       {ResidualForm::undivided_skip, ResidualForm::undivided_top, ResidualForm::centred_backward}) {
+  for (const ResidualForm form : {ResidualForm::undivided_skip, ResidualForm::held_skip,
+                                  ResidualForm::undivided_top, ResidualForm::centred_backward}) {
     INFO("form " << static_cast<int>(form));
     const Start changed(with_word(form));
     CHECK(changed.program->loss() == plain.program->loss());
