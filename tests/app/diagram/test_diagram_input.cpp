@@ -227,3 +227,16 @@ TEST_CASE("a layer is clicked away and back: the loss with and without it, and t
   lab.key("Alt+X");
   CHECK(lab.driver.value("diagram/layer2/ffn/skip") == "out");
 }
+
+TEST_CASE("arrows walk from one stack into the other") {
+  LabDriver lab(fixture::both_view());
+  fresh(lab, 'A', Side::Encoder, 1);
+  lab.ui.focus("diagram/enc/layer2/attn/after");
+  lab.driver.frames(2);
+  lab.key("Right");
+  CHECK(lab.ui.focused() == "diagram/layer2/attn/stream");
+  lab.key("Up");
+  CHECK(lab.ui.focused() == "diagram/layer2/cross/stream");
+  lab.key("Left");
+  CHECK(lab.ui.focused() == "diagram/enc/layer2/attn/after");
+}

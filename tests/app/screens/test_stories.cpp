@@ -101,6 +101,11 @@ std::string settings_between(const RunSpec& from, const RunSpec& to) {
   return text;
 }
 
+/// A screen asks so, and as often as it has to wait for the answer.
+bool asked_by_itself(const Command& command) {
+  return std::holds_alternative<Inquire>(command) || std::holds_alternative<PlayStep>(command);
+}
+
 /// What a command asks for, with what it names.
 std::string told(const Command& command, const LabView& view) {
   std::string text = std::visit([](const auto& c) { return std::string(c.doing()); }, command);
@@ -119,6 +124,21 @@ std::string told(const Command& command, const LabView& view) {
   if (const auto* c = std::get_if<ReplaceRuns>(&command))
     for (const RunSpec& run : c->runs) text += "\n        " + default_name(run);
   return text;
+}
+
+/// Texts that overlap where they are seen: what is scrolled away is not.
+std::vector<std::string> overlaps(const ui::Ui& ui) {
+  std::vector<std::string> faults;
+  std::vector<const ui::TextRecord*> seen;
+  for (const ui::TextRecord& text : ui.texts()) {
+    const ui::Rect part = text.rect.intersect(text.clip);
+    if (part.empty() || part.h < text.rect.h - 0.5f) continue;
+    for (const ui::TextRecord* other : seen)
+      if (other->layer == text.layer && other->rect.intersect(other->clip).inset(1).overlaps(part.inset(1)))
+        faults.push_back(fmt::format("'{}' overlaps '{}'", text.text, other->text));
+    seen.push_back(&text);
+  }
+  return faults;
 }
 
 /// Reads "0.4" and the like; `otherwise` where there is no word.
@@ -153,7 +173,10 @@ class Telling {
       return fixture::page_of(
           lab_->ui, rest.empty() ? ui::Rect{0, 0, size.x, size.y} : lab_->driver.control(rest).rect);
     }
-    if (verb == "print") return test::read_all(rest);
+    if (verb == "print") {  // a configuration from its runs on
+      const std::string text = test::read_all(rest);
+      return text.substr(text.starts_with("# normscope") ? text.find("[run.") : 0);
+    }
     if (verb == "whole") {
       std::string faults;
       for (const std::string& fault : fixture::text_faults(lab_->ui)) faults += "FAULT " + fault + "\n";
@@ -245,17 +268,18 @@ class Telling {
     std::string text = fixture::changes(before_, now);
     before_ = std::move(now);
     for (; commands_ < lab_->log.size(); ++commands_)
-      text += "asks: " + told(lab_->log[commands_], *lab_->state.session.view) + "\n";
+      if (!asked_by_itself(lab_->log[commands_]))
+        text += "asks: " + told(lab_->log[commands_], *lab_->state.session.view) + "\n";
     for (; saved_ < lab_->saved.size(); ++saved_)
       text += "saves: " + lab_->saved[saved_].plots->front().id + "\n";
     if (lab_->ui.focused() != focus_)
       text += "focus: " + ((focus_ = lab_->ui.focused()).empty() ? "none" : focus_) + "\n";
     if (lab_->state.shell.clipboard != clipboard_)
       text += "copied:\n" + (clipboard_ = lab_->state.shell.clipboard) + "\n";
-    for (const std::string& fault : fixture::overlaps(lab_->ui)) text += "FAULT " + fault + "\n";
+    for (const std::string& fault : overlaps(lab_->ui)) text += "FAULT " + fault + "\n";
     for (const std::string& name : lab_->ui.registry().duplicates()) text += "FAULT twice: " + name + "\n";
-    static const std::regex folder("/\\S*/normscope-test-\\d+-\\d+/");
-    return std::regex_replace(text, folder, "FOLDER/");
+    static const std::regex folder("/\\S*/normscope-test-\\d+-\\d+/"), source(NORMSCOPE_SOURCE_DIR);
+    return std::regex_replace(std::regex_replace(text, folder, "FOLDER/"), source, "SOURCE");
   }
 
   std::optional<fixture::Spoken> spoken_;

@@ -6,6 +6,7 @@
 #include "app/ui/keys.h"
 #include "app/view/shortcuts.h"
 #include "catch.hpp"
+#include "training/files/command_text.h"
 
 using namespace normscope;
 using fixture::LabDriver;
@@ -20,6 +21,12 @@ TEST_CASE("every chord of the table can be parsed and stands once") {
       CHECK(seen.insert(std::string(chord)).second);
     }
   CHECK(seen.size() > 15);
+}
+
+TEST_CASE("Ctrl+Shift+C copies the command that makes these runs") {
+  LabDriver lab(fixture::lab_view());
+  lab.driver.key("Ctrl+Shift+C");
+  CHECK(lab.state.shell.clipboard.starts_with(program_word()));
 }
 
 TEST_CASE("the sheet lists every key of the table") {

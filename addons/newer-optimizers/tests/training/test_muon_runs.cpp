@@ -1,4 +1,7 @@
 // Whole runs under Muon.
+#include <algorithm>
+#include <cmath>
+
 #include "catch.hpp"
 #include "training/session/analysis.h"
 #include "training/spec/update_rule.h"

@@ -1,5 +1,8 @@
 // This test runs QK-clip in whole runs.
+#include <fmt/format.h>
 #include <unistd.h>
+
+#include <filesystem>
 
 #include "catch.hpp"
 #include "engine/support/helpers.h"
