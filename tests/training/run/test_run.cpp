@@ -127,13 +127,15 @@ TEST_CASE("the rate of each step is the schedule's", "[run]") {
 TEST_CASE("a rate with a target follows the loss, and a run that is resumed goes on with the same", "[run]") {
   RunSpec spec = small_spec("pre");
   spec.train.schedule.target = 2;
+  spec.train.schedule.peak = 0.03f;
   const auto run = make_run(spec);
   CHECK(run->state() == RunState::WarmingUp);
   steps(*run, 5);
   const auto resumed = Run::resume(run->record(), small_task(spec.data), shared_backend());
   CHECK(resumed->warmup_steps() == run->warmup_steps());
-  steps(*run, 195);
-  steps(*resumed, 195);
+  while (run->warmup_steps() > run->steps_done() && run->steps_done() < 1000) steps(*run, 1);
+  steps(*run, 5);
+  steps(*resumed, run->steps_done() - 5);
   CHECK(first_difference(run->store(), resumed->store()) == "");
 
   const Series rate = run->history()->rate();
@@ -142,7 +144,7 @@ TEST_CASE("a rate with a target follows the loss, and a run that is resumed goes
   CHECK(rate.values[1] == Approx(peak / 100));  // of the first loss, at which the curve begins
   const auto whole = static_cast<size_t>(run->warmup_steps());
   REQUIRE(whole > 2);
-  REQUIRE(whole < 200);
+  REQUIRE(whole < 1000);
   CHECK(run->state() != RunState::WarmingUp);
   for (size_t i = 2; i < rate.values.size(); ++i) {
     INFO(i);
