@@ -54,7 +54,7 @@ rm -rf build/test-cache
 # One CTest run covers all build trees.
 echo 'subdirs("release" "asan" "tsan" "core")' >build/CTestTestfile.cmake
 status=0
-ctest --test-dir build --output-on-failure -j "${TEST_JOBS:-2}" ${left_out[@]+"${left_out[@]}"} || status=$?
+ctest --test-dir build --output-on-failure -j "${TEST_JOBS:-$(($(nproc) + 1))}" ${left_out[@]+"${left_out[@]}"} || status=$?
 reached "everything tested"
 # Every case that could not run here is listed by name, those of files that ran otherwise among them.
 { grep -ah '^SKIPPED: ' build/Testing/Temporary/LastTest.log || true; } | sort | uniq -c
