@@ -76,7 +76,7 @@ for name, (title, settings, cells) in small.items():
 
 text = "| | | no warm-up, usual | small | with a warm-up, usual | small |\n|--|--|--|--|--|--|\n" + "".join(differ)
 text += "\nBoth sizes say the same of these:\n\n| no warm-up | with a warm-up | |\n|--|--|--|\n"
-text += "".join(f"| {none} | {warm} | {', '.join(names)} |\n" for (none, warm), names in sorted(same.items(), key=lambda item: -len(item[1])))
+text += "".join(f"| {none} | {warm} | {', '.join(names)} |\n" for (none, warm), names in sorted(same.items(), key=lambda item: -len(item[1])) if names)
 PAGE.write_text(page[:begin] + text + page[end:])
 for path, rows in lists.items():
     if path == CORE:

@@ -111,13 +111,13 @@ double median_of(const float* x, int64_t n) {
   }
   const float middle = at_place(static_cast<int32_t>(low));
   const float below = at_place(static_cast<int32_t>(low - 1));
-  if (n % 2 == 1 || count_to(below) < n / 2) return static_cast<double>(middle);
+  if (n % 2 == 1 || count_to(below) < n / 2) return static_cast<double>(middle) + 0.0;  // no -0
   VF largest = hn::Set(d, -infinity);
   each_vector(n, [&](int64_t i, auto lanes) HWY_ATTR {
     const VF v = lanes.fill_rest(lanes.load(x + i), largest);
     largest = hn::IfThenElse(hn::Lt(v, hn::Set(d, middle)), hn::Max(largest, v), largest);
   });
-  return (static_cast<double>(middle) + static_cast<double>(max_of(d, largest))) / 2;
+  return (static_cast<double>(middle) + static_cast<double>(max_of(d, largest))) / 2 + 0.0;
 }
 
 constexpr int64_t kUpdateBlock = 4096;  // numbers that float lanes add up, before doubles add the blocks

@@ -17,8 +17,8 @@ bool is_shared(std::string_view key) { return key.starts_with("data.") || key ==
 
 // Whether two schedules give every step after this one the same rate.
 bool same_rates_after(const Schedule& a, const Schedule& b, int32_t step) {
-  if (a.target != b.target) return false;  // the losses to come decide
-  int32_t last = step;                     // beyond it no number of a schedule lies
+  if (a.target > 0 || b.target > 0) return false;  // the losses to come decide
+  int32_t last = step;                             // beyond it no number of a schedule lies
   for (const Schedule* s : {&a, &b}) {
     last = std::max({last, s->warmup, s->reference, s->end});
     for (const int32_t milestone : s->milestones) last = std::max(last, milestone);

@@ -66,6 +66,7 @@ double learning_rate(const Schedule& schedule, std::span<const float> losses, do
   if (losses.empty()) return peak * kStart;
   const double first = static_cast<double>(losses.front()) - target;
   Schedule then = schedule;
+  then.warmup = 0;
   if (first > 0) {
     if (!curve || !curve->is_for(first, directions)) curve.emplace(first, directions);
     then.warmup = steps_of(*curve, target, losses);

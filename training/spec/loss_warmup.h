@@ -15,7 +15,8 @@ namespace normscope {
 /// such curves the one is taken that comes nearest to a half cosine from 0 to `end` and a straight line from `end` to d1;
 /// a square of the difference weighs exp(-directions (d - end)^2 / 2000). `directions` is the largest dual norm of an
 /// update of norm one: for matrices m x n, the sum of min(m, n) where the update has the spectral norm one, and of m n where
-/// its largest element is one.
+/// its largest element is one; the authors' code counts every matrix of the model, embeddings too. Another optimizer is
+/// another curve, also where the warm-up was over.
 class LossWarmup {
  public:
   /// Both are positive.

@@ -341,7 +341,7 @@ void validate(const RunSpec& spec) {
   validate(model);
   check_transfer(model, spec.train.optimizer);
   const Schedule& schedule = spec.train.schedule;
-  if (row_of(schedule.kind).has_end && schedule.end <= schedule.warmup)
+  if (row_of(schedule.kind).has_end && schedule.target <= 0 && schedule.end <= schedule.warmup)
     fail("train.decay_end", "{} lies within the warm-up: expected more than {} steps", schedule.end,
          schedule.warmup);
   check_data_fits(spec);

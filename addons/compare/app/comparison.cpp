@@ -475,11 +475,16 @@ std::string live_key(const LabView& view, char letter) {
 
 namespace {
 
+/// A warm-up that follows the loss may last to the end.
 int32_t warmup_of(const Recording& run) {
-  if (run.spec) return run.spec->train.schedule.warmup;
-  for (const auto& [key, value] : run.settings)
-    if (key == "train.warmup") return static_cast<int32_t>(std::atoi(value.c_str()));
-  return 0;
+  constexpr int32_t kOpen = std::numeric_limits<int32_t>::max();
+  if (run.spec) return run.spec->train.schedule.target > 0 ? kOpen : run.spec->train.schedule.warmup;
+  int32_t steps = 0;
+  for (const auto& [key, value] : run.settings) {
+    if (key == "train.warmup") steps = static_cast<int32_t>(std::atoi(value.c_str()));
+    if (key == "train.warmup_target" && std::atof(value.c_str()) > 0) return kOpen;
+  }
+  return steps;
 }
 
 /// Applies the rule of training/measure/verdict.h to the losses of a log that names no events. Without a

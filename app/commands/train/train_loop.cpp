@@ -82,7 +82,7 @@ void advance(const TrainOptions& options, Machine& machine, std::vector<Job>& jo
   std::vector<float> stats;
   int32_t found = -1;
   if (!run.history()->frame(step, stats, found) || found != step) stats.clear();
-  log.step(job.label(), step, run.last_loss(), learning_rate(run.spec().train.schedule, step),
+  log.step(job.label(), step, run.last_loss(), static_cast<double>(run.history()->rate().values.back()),
            run.history()->layout(), stats, measured ? std::optional(job.validation) : std::nullopt,
            measured ? std::span<const Score>(job.scores) : std::span<const Score>());
   // The log comes first: a run that is killed between the two writes its last steps again, and lacks none.

@@ -36,6 +36,8 @@ TEST_CASE("interventions: what changes the way back alone leaves the loss, to th
     CHECK(changed.program->loss() == plain.program->loss());
     CHECK(gradient_of(changed, "L01.ffn.w2") != low);
   }
+  const Start free(with_word(ResidualForm::undivided_skip)), held(with_word(ResidualForm::held_skip));
+  CHECK(gradient_of(held, "L01.ffn.w2") < 0.8 * gradient_of(free, "L01.ffn.w2"));
   // The product of all sigmas reaches every layer where it stands at the top, and otherwise each layer its own norms'.
   ModelConfig undivided = config_of(Placement::Post);
   for (LayerWiring& layer : undivided.decoder.layers)
