@@ -121,9 +121,9 @@ TEST_CASE("schedule names are read back, others are refused", "[schedule]") {
                     "[schedule] 'sine' is unknown: expected constant, inverse-sqrt, linear, step or cosine");
 }
 
-// The numbers are those of the authors' program (mode linear_and_cos, sigma_F = 0.001), with Simpson's rule in the place of
-// an adaptive one, which finds the same of 500 ends.
-TEST_CASE("a warm-up by the loss begins at a hundredth and ends where the authors' program ends it",
+// The numbers are of a Python program of ours that follows the authors' code (mode linear_and_cos, sigma_F = 0.001) with
+// another quadrature; both find the same of 500 ends, or its neighbour.
+TEST_CASE("a warm-up by the loss begins at a hundredth and ends where another program ends it",
           "[schedule]") {
   for (const auto& [gap, directions, end] : {std::array{2.0, 1e3, 0.42266533},
                                              {3.0, 7e3, 0.27276553},
