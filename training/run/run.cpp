@@ -111,9 +111,10 @@ int64_t Run::Impl::moments_begin() const {
   return begin;
 }
 
-double Run::Impl::rate(int64_t step) const {
-  const Schedule& schedule = spec.train.schedule;
-  if (schedule.target <= 0) return learning_rate(schedule, step);
+const LossWarmup* Run::Impl::loss_warmup() const {
+  if (losses.empty()) return nullptr;
+  const double gap = static_cast<double>(losses.front()) - static_cast<double>(spec.train.schedule.target);
+  if (!(gap > 0)) return nullptr;
   const bool orthogonal = rule_of(spec.train.optimizer).orthogonal;
   double directions = 0;
   for (const ParameterInfo& parameter : network->store.parameters()) {
@@ -121,16 +122,22 @@ double Run::Impl::rate(int64_t step) const {
     if (shape.rank != 2) continue;
     directions += static_cast<double>(orthogonal ? std::min(shape[0], shape[1]) : shape[0] * shape[1]);
   }
-  return learning_rate(schedule, std::span(losses).first(static_cast<size_t>(step) - 1), directions,
-                       loss_warmup);
+  if (!curve || !curve->is_for(gap, directions)) curve.emplace(gap, directions);
+  return &*curve;
+}
+
+double Run::Impl::rate(int64_t step) const {
+  const Schedule& schedule = spec.train.schedule;
+  if (schedule.target <= 0) return learning_rate(schedule, step);
+  return learning_rate(schedule, loss_warmup(), std::span(losses).first(static_cast<size_t>(step) - 1));
 }
 
 int32_t Run::Impl::warmup_steps() const {
   const Schedule& schedule = spec.train.schedule;
   if (schedule.target <= 0) return schedule.warmup;
-  rate(steps + 1);  // finds the curve of a run that was resumed
-  if (!loss_warmup) return losses.empty() ? 1 : 0;
-  const int32_t found = steps_of(*loss_warmup, schedule.target, losses);
+  const LossWarmup* warmup = loss_warmup();
+  if (!warmup) return losses.empty() ? 1 : 0;
+  const int32_t found = steps_of(*warmup, schedule.target, losses);
   return found > 0 ? found : steps + 1;
 }
 

@@ -86,6 +86,8 @@ struct Run::Impl : RunIdentity {
   Program& program_with_batch(int64_t step);  ///< of the batch's shape, filled with it
   BatchShape batch_shape(int64_t step) const;
   StepInputs inputs(int64_t step) const;
+  /// The curve of a schedule with a target; null without a loss yet, or where the first is not above the target.
+  const LossWarmup* loss_warmup() const;
   double rate(int64_t step) const;
   int32_t warmup_steps()
       const;  ///< in which no run counts as stuck; those of a warm-up that goes on are more than `steps`
@@ -161,8 +163,7 @@ struct Run::Impl : RunIdentity {
   bool looks_at_update = false;  ///< of the step that is being made
   Plateau plateau;
   double level = 0;
-  mutable std::optional<LossWarmup>
-      loss_warmup;  ///< of a schedule with a target; kept by what it was made of
+  mutable std::optional<LossWarmup> curve;  ///< see loss_warmup(); kept, as it takes milliseconds to find
   int32_t steps = 0;
 };
 

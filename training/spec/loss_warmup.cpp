@@ -60,18 +60,12 @@ int32_t steps_of(const LossWarmup& warmup, double target, std::span<const float>
   return low == losses.end() ? 0 : static_cast<int32_t>(low - losses.begin()) + 1;
 }
 
-double learning_rate(const Schedule& schedule, std::span<const float> losses, double directions,
-                     std::optional<LossWarmup>& curve) {
+double learning_rate(const Schedule& schedule, const LossWarmup* curve, std::span<const float> losses) {
   const double target = schedule.target, peak = schedule.peak;
   if (losses.empty()) return peak * kStart;
-  const double first = static_cast<double>(losses.front()) - target;
   Schedule then = schedule;
-  then.warmup = 0;
-  if (first > 0) {
-    if (!curve || !curve->is_for(first, directions)) curve.emplace(first, directions);
-    then.warmup = steps_of(*curve, target, losses);
-    if (then.warmup == 0) return peak * curve->share(static_cast<double>(losses.back()) - target);
-  }
+  then.warmup = curve ? steps_of(*curve, target, losses) : 0;
+  if (curve && then.warmup == 0) return peak * curve->share(static_cast<double>(losses.back()) - target);
   return learning_rate(then, static_cast<int64_t>(losses.size()) + 1);
 }
 

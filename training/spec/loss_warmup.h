@@ -2,7 +2,6 @@
 // (arXiv 2602.05813), Algorithm 1, as the authors' code has it.
 #pragma once
 
-#include <optional>
 #include <span>
 
 #include "training/spec/schedule.h"
@@ -35,9 +34,7 @@ class LossWarmup {
 int32_t steps_of(const LossWarmup& warmup, double target, std::span<const float> losses);
 
 /// The rate of the step after these losses, of a schedule with a target: a hundredth of the peak at the first step, then
-/// by the curve, which is found once and kept, and behind the warm-up as after one of so many steps. Where the first loss
-/// is not above the target there is no warm-up.
-double learning_rate(const Schedule& schedule, std::span<const float> losses, double directions,
-                     std::optional<LossWarmup>& curve);
+/// by the curve, and behind the warm-up as after one of so many steps. Without a curve there is no warm-up.
+double learning_rate(const Schedule& schedule, const LossWarmup* curve, std::span<const float> losses);
 
 }  // namespace normscope

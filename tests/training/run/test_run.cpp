@@ -155,6 +155,19 @@ TEST_CASE("a rate with a target follows the loss, and a run that is resumed goes
   }
 }
 
+TEST_CASE("a run whose first loss is below its target has no warm-up, whatever train.warmup says", "[run]") {
+  RunSpec spec = small_spec("pre");
+  spec.train.schedule.target = 100;
+  spec.train.schedule.warmup = 4;
+  const auto run = make_run(spec);
+  steps(*run, 3);
+  const Series rate = run->history()->rate();
+  CHECK(rate.values[0] == Approx(spec.train.schedule.peak / 100));  // no loss is known yet
+  CHECK(rate.values[1] == spec.train.schedule.peak);
+  CHECK(rate.values[2] == spec.train.schedule.peak);
+  CHECK(run->warmup_steps() == 0);
+}
+
 TEST_CASE("live edits act from the next step and replay bitwise", "[run]") {
   const auto live = make_run(small_spec());
   steps(*live, 5);

@@ -144,18 +144,17 @@ TEST_CASE("a rate that follows the loss goes on as after a warm-up of so many st
   Schedule s = schedule_of(Schedule::Kind::LinearDecay, 0);
   s.end = 20;
   s.target = 1;
-  std::optional<LossWarmup> curve;
   const LossWarmup expected(2, 1000);
-  CHECK(learning_rate(s, {}, 1000, curve) == Approx(0.0025).epsilon(1e-12));
+  CHECK(learning_rate(s, nullptr, {}) == Approx(0.0025).epsilon(1e-12));
   std::vector<float> losses{3, 2.5f, 4};
-  CHECK(learning_rate(s, losses, 1000, curve) == Approx(0.25 * expected.share(3)).epsilon(1e-12));
+  CHECK(learning_rate(s, &expected, losses) == Approx(0.25 * expected.share(3)).epsilon(1e-12));
   losses.push_back(
       1.1f);  // nearer to the target than the curve's end: the fourth step was the last of the warm-up
   losses.push_back(4);
   s.warmup = 4;
-  CHECK(learning_rate(s, losses, 1000, curve) == learning_rate(s, 6));
+  CHECK(learning_rate(s, &expected, losses) == learning_rate(s, 6));
   const std::vector<float> below{0.9f, 2};  // begins below its target: there is nothing to wait for
-  const double unread = learning_rate(s, below, 1000, curve);
+  const double unread = learning_rate(s, nullptr, below);
   s.warmup = 0;
   CHECK(unread == learning_rate(s, 3));
 }
