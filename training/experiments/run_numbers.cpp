@@ -190,6 +190,16 @@ bool is_number_of_the_end(std::string_view pattern) {
   return kept_at_end(name);
 }
 
+std::string measured_for(std::string_view number) {
+  if (std::ranges::find(kEndNumbers, number, &EndNumber::name) != kEndNumbers.end())
+    return std::string(number);
+  return is_number_of_the_end(number) ? kLast : "";
+}
+
+double number_at_end(const RunNumbers& run, std::string_view number) {
+  return measured_for(number) == kLast ? largest(run.last, number) : run.score_of(std::string(number));
+}
+
 bool is_number_of_a_step(const std::string& y, bool by_layer) {
   const auto known = [&](std::string name) {
     if (by_layer) {

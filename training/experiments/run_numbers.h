@@ -131,6 +131,10 @@ bool kept_at_end(const std::string& name);
 double largest(const Moment& numbers, std::string_view pattern);
 /// Whether `largest` can find anything in `last`.
 bool is_number_of_the_end(std::string_view pattern);
+/// The name that a study must ask for so that number_at_end knows a number: of measurements.def, or a pattern of
+/// `largest`. Empty for anything else.
+std::string measured_for(std::string_view number);
+double number_at_end(const RunNumbers& run, std::string_view number);
 /// Whether Frames, `start` or `end` can hold the number `name`, or both numbers of "a /
 /// b". With `by_layer`, L* stands in place of the layer's number.
 bool is_number_of_a_step(const std::string& name, bool by_layer);

@@ -404,7 +404,8 @@ void add_optimizer_fields(std::vector<Field>& fields) {
        "by the size of its recent gradients; adamw takes weight decay off the weights instead of adding "
        "it to the gradient. radam holds Adam back while its averages are young, by the paper's rule or "
        "that of its authors' code. muon makes the momentum of each matrix of the layers orthogonal, so that "
-       "no direction is left behind, and treats everything else as adamw does."},
+       "no direction is left behind, and treats everything else as adamw does. adam-less-leading takes the "
+       "strongest direction out of adamw's step of each of these matrices."},
       names_of(kOptimizers)));
   fields.push_back(real<member<&TrainConfig::beta1>>(
       {"train.beta1", "beta 1", "", "Adam: how much of the running mean of the gradient is kept each step.",

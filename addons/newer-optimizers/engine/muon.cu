@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <utility>
 
+#include "addons/newer-optimizers/engine/directions.cuh"
 #include "addons/newer-optimizers/engine/muon.h"
-#include "engine/ops/update/update.cuh"
 
 namespace normscope::cuda {
 namespace update {
@@ -53,18 +53,11 @@ struct MuonPolynomial {
   }
 };
 
-/// Moves weights along the orthogonalised directions; any other parameter moves by AdamW.
-struct Muon : Adam {
-  const float* directions;
-
-  __device__ void operator()(const ParameterCall& p, int64_t i, Squares& s) const {
-    if (p.rows == 0) return Adam::operator()(p, i, s);
-    const float size = kMuonSize * sqrtf(static_cast<float>(p.rows > p.cols ? p.rows : p.cols));
-    move(p, i, p.value[i], step->lr * size * directions[p.at + i], s);
+struct MuonScale {
+  __device__ float operator()(const ParameterCall& p, const StepInputs& step) const {
+    return step.lr * (kMuonSize * sqrtf(static_cast<float>(p.rows > p.cols ? p.rows : p.cols)));
   }
 };
-
-size_t padded_floats(int64_t n) { return (static_cast<size_t>(n) + 15) / 16 * 16; }
 
 /// The three products of an iteration, from x to y.
 struct MuonProducts {
@@ -88,11 +81,11 @@ struct MuonRoom {
 };
 MuonRoom room_of(const Call& c, Context& context) {
   MuonRoom room;
+  room.directions = floats_of_matrices(c);
   for (int32_t i = 0; i < c.update.parameter_count; ++i) {
     const ParameterCall& p = c.update.on_host[i];
     if (!p.is_matrix()) continue;
     const int64_t side = std::min(p.rows, p.cols);
-    room.directions = std::max(room.directions, padded_floats(p.at + p.size));
     room.matrix = std::max(room.matrix, padded_floats(p.size));
     room.square = std::max(room.square, padded_floats(side * side));
     const MuonProducts of = products_of(p, nullptr, nullptr, nullptr, nullptr);
@@ -134,9 +127,7 @@ void muon_forward(const Call& c, Context& context) {
   launch_rule(c, context, direction);
   for (int32_t i = 0; i < c.update.parameter_count; ++i)
     if (c.update.on_host[i].is_matrix()) orthogonalise(c, context, i, room);
-  Muon rule{};
-  rule.directions = c.workspace;
-  launch_rule(c, context, rule);
+  move_along(c, context, MuonScale{});
 }
 
 }  // namespace update

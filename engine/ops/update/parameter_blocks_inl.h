@@ -123,24 +123,31 @@ struct AdamStep {
     return hn::Mul(decay, hn::Set(DF(), p.steps.rate * p.steps.decay));
   }
 
+  HWY_INLINE VF eps_of(const ParameterCall& p) const {
+    return hn::Mul(eps, hn::Set(DF(), adapted ? p.steps.eps : 1.0f));
+  }
+
+  /// Moves the moments of the numbers at `i`, whose weights are `w`, and returns their step at the rate `own_rate`.
+  template <typename Lanes>
+  HWY_INLINE VF step_of(const ParameterCall& p, int64_t i, const Lanes& lanes, VF w, VF own_rate,
+                        VF own_eps) const {
+    const VF g = hn::MulAdd(l2, w, hn::Mul(lanes.load(p.gradient + i), factor));
+    const VF m = hn::MulAdd(beta1_rest, g, hn::Mul(beta1, lanes.load(p.m + i)));
+    const VF v = hn::MulAdd(beta2_rest, hn::Mul(g, g), hn::Mul(beta2, lanes.load(p.v + i)));
+    lanes.store(m, p.m + i);
+    lanes.store(v, p.v + i);
+    return hn::Div(hn::Mul(own_rate, m), hn::MulAdd(hn::Sqrt(v), root, own_eps));
+  }
+
   HWY_INLINE void move(const ParameterCall& p, int64_t begin, int64_t n, double* sums) const {
     const DF d;
-    const float* gradient = p.gradient + begin;
-    float *value = p.value + begin, *first = p.m + begin, *second = p.v + begin;
-    const VF own_rate = hn::Mul(rate, hn::Set(d, p.steps.rate)), own_decay = decay_of(p),
-             own_eps = hn::Mul(eps, hn::Set(d, adapted ? p.steps.eps : 1.0f));
+    const VF own_rate = hn::Mul(rate, hn::Set(d, p.steps.rate)), own_decay = decay_of(p), own_eps = eps_of(p);
     VF updates = hn::Zero(d), weights = hn::Zero(d);
     each_vector(n, [&](int64_t i, auto lanes) HWY_ATTR {
-      const VF w0 = lanes.load(value + i);
-      const VF g = hn::MulAdd(l2, w0, hn::Mul(lanes.load(gradient + i), factor));
-      const VF m = hn::MulAdd(beta1_rest, g, hn::Mul(beta1, lanes.load(first + i)));
-      const VF v = hn::MulAdd(beta2_rest, hn::Mul(g, g), hn::Mul(beta2, lanes.load(second + i)));
-      const VF step_size = hn::Div(hn::Mul(own_rate, m), hn::MulAdd(hn::Sqrt(v), root, own_eps));
-      const VF delta = hn::MulAdd(own_decay, w0, step_size);
+      const VF w0 = lanes.load(p.value + begin + i);
+      const VF delta = hn::MulAdd(own_decay, w0, step_of(p, begin + i, lanes, w0, own_rate, own_eps));
       const VF w = hn::Sub(w0, delta);
-      lanes.store(m, first + i);
-      lanes.store(v, second + i);
-      lanes.store(w, value + i);
+      lanes.store(w, p.value + begin + i);
       // Beyond a partial vector, 0 / (0 + eps) could be 0 / 0.
       const VF counted = lanes.zero_rest(delta);
       updates = hn::MulAdd(counted, counted, updates);

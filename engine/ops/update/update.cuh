@@ -119,13 +119,17 @@ struct Adam : WeightUpdate {
     rate = static_cast<float>(static_cast<double>(step->lr) * static_cast<double>(step->rectification) /
                               static_cast<double>(step->bias_correction1));
   }
-  __device__ void operator()(const ParameterCall& p, int64_t i, Squares& s) const {
-    const float w0 = p.value[i], m0 = p.m[i], g = gradient(p, i, w0);
+  /// Moves an element's moments and returns its step at the run's rate.
+  __device__ float step_of(const ParameterCall& p, int64_t i, float w0) const {
+    const float m0 = p.m[i], g = gradient(p, i, w0);
     const float m = m0 + beta1_rest * (g - m0), v = beta2 * p.v[i] + beta2_rest * (g * g);
     p.m[i] = m;
     p.v[i] = v;
-    const float own_eps = step->adapted ? eps * p.steps.eps : eps;
-    move(p, i, w0, rate * m / (sqrtf(v) * root + own_eps), s);
+    return rate * m / (sqrtf(v) * root + (step->adapted ? eps * p.steps.eps : eps));
+  }
+  __device__ void operator()(const ParameterCall& p, int64_t i, Squares& s) const {
+    const float w0 = p.value[i];
+    move(p, i, w0, step_of(p, i, w0), s);
   }
 };
 
