@@ -74,7 +74,8 @@ experiments::Names numbers_of(const Claim& claim) {
     if (at_steps || line.of == Line::Of::Profile || line.of == Line::Of::Shares || line.y == "own_shares")
       numbers.insert(experiments::kLayers);
     if (line.of == Line::Of::LeftOut) numbers.insert(experiments::kLeftOut);
-    if (line.y == "bleu") numbers.insert(line.y);
+    if (line.of == Line::Of::Runs || line.of == Line::Of::Grid)
+      if (const std::string asked = experiments::measured_for(line.y); !asked.empty()) numbers.insert(asked);
   }
   return numbers;
 }
@@ -527,6 +528,7 @@ std::string unknown_number(const Line& line) {
       return "a number of a layer with L* in the layer's place, as L*.ffn.w2.grad_norm, or two as 'a / b'";
     case Of::Runs:
     case Of::Grid:
+      if (!experiments::measured_for(line.y).empty()) return {};
       return among({"final_loss", "final_excess", "learns", "since", "finite", "validation_loss",
                     "validation_bits", "validation_gap", "accuracy", "uas", "bleu", "own_shares",
                     "late_fall"});

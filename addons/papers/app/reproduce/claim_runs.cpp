@@ -111,8 +111,9 @@ double at_end(const RunNumbers& run, const std::string& y) {
   if (y == "validation_gap") return run.validation - run.loss;
   if (y == "late_fall") return late_fall(run);
   if (y == "accuracy") return run.accuracy;
-  if (y == "uas" || y == "bleu") return run.score_of(y);
-  return sum_of_own(run.start);
+  if (y == "uas") return run.score_of(y);
+  if (y == "own_shares") return sum_of_own(run.start);
+  return experiments::number_at_end(run, y);
 }
 
 [[noreturn]] void refuse_number(const Line& line, const std::string& name) {

@@ -83,12 +83,6 @@ std::vector<Bundle> every_row(Table& part, const std::vector<Bundle>& named) {
   return rows;
 }
 
-/// Whether a number is measured at the end, in the place of a number of the history.
-bool at_the_end(const std::string& number) {
-  return std::ranges::find(experiments::kEndNumbers, number, [](const auto* one) { return one->name; }) !=
-         experiments::kEndNumbers.end();
-}
-
 Plan part_of(Table& table, const std::vector<Bundle>& own, const std::vector<Bundle>& named) {
   Plan part;
   part.name = table.text("name");
@@ -97,7 +91,7 @@ Plan part_of(Table& table, const std::vector<Bundle>& own, const std::vector<Bun
   part.title = table.text("title");
   const std::string metric = table.text("metric", "loss");
   part.measure = table.text("measure", "");
-  if (!part.measure.empty() && !at_the_end(part.measure) && !experiments::is_number_of_the_end(part.measure))
+  if (!part.measure.empty() && experiments::measured_for(part.measure).empty())
     table.refuse("measure",
                  Message("'{}': expected critical_rate, largest_logit or the name of a number by layer, "
                          "such as L*.attn.out.mean_square",
@@ -259,8 +253,7 @@ experiments::Study study_of(const StudyFile& study) {
   experiments::Study runs{.name = "sweep"};
   for (const Plan& part : study.parts) {
     std::ranges::move(runs_of(part), std::back_inserter(runs.runs));
-    if (!part.measure.empty())
-      runs.numbers.insert(at_the_end(part.measure) ? part.measure : experiments::kLast);
+    if (!part.measure.empty()) runs.numbers.insert(experiments::measured_for(part.measure));
   }
   return runs;
 }
@@ -275,11 +268,11 @@ std::vector<Grid> grids_of(const StudyFile& study, const experiments::StudyResul
   for (const Plan& part : study.parts) {
     std::vector<std::optional<RunNumbers>> numbers(next, next + part.runs());
     next += part.runs();
-    for (auto& run : numbers)
-      if (run && at_the_end(part.measure))
-        run->asked = run->score_of(part.measure);
-      else if (run && !part.measure.empty())
-        run->asked = experiments::largest(std::exchange(run->last, {}), part.measure);
+    for (auto& run : numbers) {
+      if (!run || part.measure.empty()) continue;
+      run->asked = experiments::number_at_end(*run, part.measure);
+      run->last = {};
+    }
     const std::vector<StudyRun> runs = runs_of(part);
     grids.push_back(
         grid_of(part, runs, numbers,
