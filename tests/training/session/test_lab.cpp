@@ -35,6 +35,8 @@ class ToldLab {
     if (verb == "field") return of_runs([&](const RunView& run) { return get_field(*run.spec, rest_of); });
     if (verb == "names") return of_runs([](const RunView& run) { return run.name; });
     if (verb == "badges") return of_runs([](const RunView& run) { return std::string(run.badge); });
+    if (verb == "writes")
+      return of_runs([](const RunView& run) { return fmt::format("{} symbols", run.writes.size()); });
     if (verb == "losses")
       return of_runs([](const RunView& run) { return std::isnan(run.loss) ? "none" : "some"; });
     if (verb == "edited")
@@ -97,7 +99,14 @@ class ToldLab {
     });
   }
 
-  static int32_t run_of(const std::string& letter) { return letter == "all" ? -1 : letter[0] - 'A'; }
+  /// Of a letter that no run has, a number that no run has either.
+  int32_t run_of(const std::string& letter) {
+    const auto view = lab_->view();
+    const std::vector<RunView>& runs = view->runs;
+    const auto at = std::ranges::find(runs, letter[0], &RunView::letter);
+    return letter == "all" ? -1
+                           : static_cast<int32_t>(at == runs.end() ? letter[0] - 'A' : at - runs.begin());
+  }
 
   /// "post", or "post,model.d_model=15" with settings.
   static RunSpec spec_of(const std::string& word) {
@@ -158,7 +167,7 @@ class ToldLab {
                verb == "drag") {  // "fork A pre [start] [at 30] [with KEY VALUE]"; a drag trains
       words >> word >> value;
       const int32_t source = run_of(word);
-      const bool there = static_cast<size_t>(source) < rest(*lab_)->runs.size();
+      const bool there = static_cast<size_t>(source) < lab_->view()->runs.size();
       session::ForkRequest fork = request(*lab_->view(), there ? source : 0, value);
       fork.source = source;
       fork.train = verb == "drag";
