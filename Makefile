@@ -24,9 +24,11 @@ SINCE ?= HEAD
 check:
 	@python3 scripts/check.py $(SINCE)
 
-# accept writes what the screens say today into tests/stories, tests/screens and those of the add-ons; read the difference.
+# accept writes what the program answers today into tests/stories, tests/screens, tests/answers and those of the add-ons; read
+# the difference.
 accept:
-	@scripts/build.sh release normscope normscope_app_tests
+	@scripts/build.sh release normscope normscope_training_tests normscope_app_tests
+	@cd build/release/tests && NORMSCOPE_ACCEPT=1 ./normscope_training_tests "[listing]"
 	@cd build/release/tests && NORMSCOPE_ACCEPT=1 ./normscope_app_tests "[listing]"
 
 test:

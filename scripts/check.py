@@ -18,6 +18,7 @@ ELSEWHERE = {  # what no source includes, and the tests that read it
     "scripts/walk_lines.py": {"house.walks"},
     "platforms/packages/release/": {"release.parts"},
     "tests/house/test_check.py": {"house.check"},
+    "tests/answers/": {"training.test_lab"},
     "tests/refusals/": {"app.test_refusals", "app.test_every_command"},
     "tests/release/": {"release.parts"},
     "tests/screens/": {"app.test_plot_specs", "app.test_lesson_words"},

@@ -275,42 +275,10 @@ TEST_CASE(
   CHECK_FALSE(can_be_cut(Curve{.id = "c", .y = "loss"}));
 }
 
-TEST_CASE("exactly one of a unit is in the singular, as it is shown", "[lesson]") {
-  const auto text = [](double value, const char* unit) { return shown(value, {.unit = unit}); };
-  CHECK(text(1, "nats") == "1 nat");
-  CHECK(text(0.999, "nats") == "1 nat");
-  CHECK(text(1.1, "nats") == "1.1 nats");
-  CHECK(text(0, "steps") == "0 steps");
-  CHECK(text(1, "steps") == "1 step");
-  CHECK(text(11, "steps") == "11 steps");
-  CHECK(text(-1, "nats") == "−1 nats");
-  CHECK(text(1, "ms") == "1 ms");
-  CHECK(text(1, "times") == "1 times");  // as much
-  CHECK(text(1, "×") == "1×");
-  CHECK(text(1, "loss") == "1 loss");
-  CHECK(text(1, "") == "1");
-  CHECK(text(INFINITY, "steps") == "never");
+TEST_CASE("ranges of a unit have its singular too", "[lesson]") {
   CHECK(range_text({0.95, 0.9, 1}, {.unit = "nats"}) == "0.9 to 1 nats");
   CHECK(range_text({1, 1, 1}, {.unit = "nats"}) == "1 nat");
   CHECK(range_text({INFINITY, 10, INFINITY}, {.unit = "steps"}) == "10 to never");
-}
-
-TEST_CASE("losses have two decimals, so that they compare, unless they are gone or exploded", "[lesson]") {
-  const auto text = [](double value) { return shown(value, {.loss = true}); };
-  CHECK(text(2.904) == "2.90");
-  CHECK(text(0.9662) == "0.97");
-  CHECK(text(12.344) == "12.34");
-  CHECK(text(0.000668) == "0.00067");
-  CHECK(text(190630) == "190\u2009000");
-  const Lesson& lesson = *fixture::shipped_course().find("warm-up");
-  const auto of = [&](const char* measure) { return shown(2.9, *lesson.measure(measure)); };
-  CHECK(of("end_A") == "2.90");
-  CHECK(of("gap_0") == "2.9 nats");  // a difference of losses is none
-}
-
-TEST_CASE("a large number shows the digits that five seeds determine, on either side of zero", "[lesson]") {
-  CHECK(shown(19448, {.digits = 2}) == "19\u2009000");
-  CHECK(shown(-19448, {.digits = 2}) == "\u221219\u2009000");
 }
 
 TEST_CASE("a line, a root and a logarithm come out as themselves", "[lesson]") {

@@ -1,8 +1,10 @@
 // These tests cover the diagram without window and trainer: rows, alike layers, legal moves, what a drop does.
 
+#include "answers.h"
 #include "app/diagram/diagram_layout.h"
 #include "app/view/diagram_model.h"
 #include "catch.hpp"
+#include "engine/core/error.h"
 #include "engine/model/model_config.h"
 
 using namespace normscope;
@@ -16,92 +18,66 @@ StackWiring stack(Placement placement, int layers = 6) {
   return preset_stack(placement, NormKind::LayerNorm, context);
 }
 
+Slot slot_from(const std::string& name) {
+  const auto at = std::ranges::find_if(kSlots, [&](Slot slot) { return to_string(slot) == name; });
+  if (at == std::end(kSlots)) throw Error("there is no slot " + name);
+  return *at;
+}
+
+/// A stack that the lines of tests/answers/diagram.txt change, and what is said of it.
+struct Dragged {
+  std::string obey(const std::string& line) {
+    std::istringstream words(line);
+    std::string verb, name, sub, slot, to;
+    int layer = 0;
+    words >> verb;
+    if (verb == "stack") {  // "stack post 6"
+      int layers = 6;
+      words >> name >> layers;
+      wiring = stack(placement_from(name), layers);
+      return placement_caption(wiring) +
+             fmt::format("; {} norms, {} inside", count_norms(wiring), count_fixed_norms(wiring));
+    }
+    if (verb == "rows") {  // with a layer open
+      int open = -1;
+      words >> open;
+      for (const DiagramRow& row : diagram_rows(wiring, open))
+        name += fmt::format("{}-{}{} ", row.first, row.last, row.open ? " open" : "");
+      return name;
+    }
+    words >> layer;
+    if (verb == "alike") return fmt::format("{}", fmt::join(alike_layers(wiring, layer), " "));
+    words >> sub >> slot >> to;
+    const SlotId at{layer, sub == "ffn" ? Sub::FeedForward : Sub::Attention, slot_from(slot)};
+    std::string word;
+    const bool alone = words >> word && word == "alone", locked = word == "locked";
+    const std::vector<SlotId> locks = locked ? std::vector<SlotId>{{kFinal}} : std::vector<SlotId>{};
+    const Stack from{wiring, false, Side::Main, locks};
+    if (verb == "try") return legal_move(from, at, slot_from(to)) ? "yes" : "no";
+    const bool moves = verb == "move";
+    const WiringChange change =
+        moves ? move_norm(from, at, slot_from(to), alone) : set_norm(from, at, norm_from(to), alone);
+    if (change.empty()) return change.wiring == wiring ? "nothing" : "another wiring";
+    std::string text = fmt::format("{} ({}); {} from, {} to; {}", change.note, change.count(),
+                                   change.from.size(), change.to.size(), placement_caption(change.wiring));
+    if (moves) text += "; " + drop_text(change, slot_from(to), alone);
+    wiring = change.wiring;
+    for (const Placement known : {Placement::None, Placement::Post, Placement::Pre, Placement::Sandwich})
+      if (same_wiring(wiring, stack(known), false)) text += fmt::format("\nas {}", to_string(known));
+    return text + fmt::format("\n{}: {}; final {}", at.layer,
+                              to_string(wiring.layers[static_cast<size_t>(layer)].*
+                                        (at.sub == Sub::FeedForward ? &LayerWiring::feed_forward
+                                                                    : &LayerWiring::attention)),
+                              short_name(wiring.final));
+  }
+  StackWiring wiring;
+};
+
 }  // namespace
 
-TEST_CASE("equal neighbours of the open layer collapse into one row") {
-  const auto rows = diagram_rows(stack(Placement::Post), 1);
-  REQUIRE(rows.size() == 3);
-  CHECK(rows[0] == DiagramRow{0, 0, false});
-  CHECK(rows[1] == DiagramRow{1, 1, true});
-  CHECK(rows[2] == DiagramRow{2, 5, false});
-  CHECK(diagram_rows(stack(Placement::Post), -1).size() == 1);
-  CHECK(diagram_rows(stack(Placement::Post), 5).size() == 2);
-}
-
-TEST_CASE("an edited layer stands alone") {
-  StackWiring mixed =
-      move_norm(stack(Placement::Post), {3, Sub::Attention, Slot::Stream}, Slot::Before, true).wiring;
-  const auto rows = diagram_rows(mixed, -1);
-  REQUIRE(rows.size() == 3);
-  CHECK(rows[1] == DiagramRow{3, 3, false});
-  CHECK(alike_layers(mixed, 3) == std::vector<int>{3});
-  CHECK(alike_layers(mixed, 0) == std::vector<int>{0, 1, 2, 4, 5});
-}
-
-TEST_CASE("a move takes all norms of all identical layers along") {
-  const StackWiring post = stack(Placement::Post);
-  const WiringChange change = move_norm(post, {1, Sub::Attention, Slot::Stream}, Slot::Before, false);
-  CHECK(change.count() == 12);
-  CHECK(change.note == "12 norms moved, final norm added");
-  CHECK(change.from.size() == 12);
-  CHECK(count_norms(change.wiring) == 12);
-  const StackWiring pre = stack(Placement::Pre);
-  CHECK(same_wiring(change.wiring, pre, false));
-  CHECK(drop_text(change, Slot::Before, false) == "all 12 norms before their branch");
-}
-
-TEST_CASE("the final norm comes where no norm is left on the stream, and goes where norms come back") {
-  const StackWiring post = stack(Placement::Post), pre = stack(Placement::Pre);
-  const SlotId on{1, Sub::Attention, Slot::Stream}, before{1, Sub::Attention, Slot::Before};
-  CHECK(move_norm(post, on, Slot::Before, true).wiring.final == NormKind::None);  // eleven are left
-  const WiringChange back = move_norm(pre, before, Slot::Stream, false);
-  CHECK(back.note == "12 norms moved, final norm removed");
-  CHECK(same_wiring(back.wiring, post, false));
-  const std::vector<SlotId> locked{{kFinal}};
-  CHECK(move_norm({post, false, Side::Main, locked}, on, Slot::Before, false).wiring.final == NormKind::None);
-}
-
-TEST_CASE("alone means alone") {
-  const WiringChange change =
-      move_norm(stack(Placement::Post), {1, Sub::Attention, Slot::Stream}, Slot::After, true);
-  CHECK(change.count() == 1);
-  CHECK(change.note == "1 norm moved");
-  REQUIRE(change.to.size() == 1);
-  CHECK(change.to[0] == SlotId{1, Sub::Attention, Slot::After});
-  CHECK(placement_caption(change.wiring) == "norms mixed");
-}
-
-TEST_CASE("illegal moves change nothing") {
-  const StackWiring sandwich = stack(Placement::Sandwich);
-  CHECK_FALSE(legal_move(sandwich, {0, Sub::Attention, Slot::Before}, Slot::After));   // taken
-  CHECK_FALSE(legal_move(sandwich, {0, Sub::Attention, Slot::Stream}, Slot::Before));  // nothing to move
-  CHECK_FALSE(legal_move(sandwich, {0, Sub::Attention, Slot::Before}, Slot::Before));
-  CHECK_FALSE(legal_move(sandwich, {9, Sub::Attention, Slot::Before}, Slot::Stream));
-  CHECK(legal_move(sandwich, {0, Sub::Attention, Slot::Before}, Slot::Stream));
-  const WiringChange change = move_norm(sandwich, {0, Sub::Attention, Slot::Before}, Slot::After, false);
-  CHECK(change.empty());
-  CHECK(change.wiring == sandwich);
-}
-
-TEST_CASE("filling, emptying and changing the kind of a slot follow the alike ones") {
-  const StackWiring post = stack(Placement::Post);
-  const SlotId after{2, Sub::FeedForward, Slot::After};
-  const WiringChange filled = set_norm(post, after, NormKind::LayerNorm, false);
-  CHECK(filled.note == "12 norms added");
-  CHECK(count_norms(filled.wiring) == 24);
-  CHECK(set_norm(filled.wiring, after, NormKind::None, false).wiring == post);
-  CHECK(set_norm(filled.wiring, after, NormKind::None, false).note == "12 norms removed");
-  const WiringChange rms = set_norm(post, {2, Sub::FeedForward, Slot::Stream}, NormKind::Rms, true);
-  CHECK(rms.note == "1 norm changed");
-  CHECK(norm_at(rms.wiring, {2, Sub::FeedForward, Slot::Stream}) == NormKind::Rms);
-  CHECK(set_norm(post, after, NormKind::None, false).empty());
-}
-
-TEST_CASE("captions name where the norms are") {
-  CHECK(placement_caption(stack(Placement::Post)) == "norm on stream");
-  CHECK(placement_caption(stack(Placement::Pre)) == "norm in branch");
-  CHECK(placement_caption(stack(Placement::Sandwich)) == "before, after");
-  CHECK(placement_caption(stack(Placement::None)) == "no norm");
+TEST_CASE("the diagram's stack changes as told", "[listing]") {
+  Dragged dragged;
+  test::check_answers("diagram", [&](const std::string& line) { return dragged.obey(line); });
 }
 
 TEST_CASE("every move that is legal can be undone by its reverse") {
@@ -154,18 +130,6 @@ TEST_CASE("a deep, mixed stack asks to scroll instead of overlapping") {
   CHECK(rows.size() == 24);
   const diagram::DiagramLayout d = diagram::layout_diagram({0, 0, 436, 400}, rows, false);
   CHECK(d.content_height > 400);
-}
-
-TEST_CASE("a factor of the place makes no layer another kind, and norms inside a function are named") {
-  const StackWiring scaled = stack(Placement::LayerNormScaling);
-  CHECK(alike_layers(scaled, 0).size() == 6);
-  CHECK(diagram_rows(scaled, -1).size() == 1);
-  CHECK(move_norm(scaled, {2, Sub::Attention, Slot::Before}, Slot::Stream, false).count() == 12);
-  const StackWiring hybrid = stack(Placement::HybridNorm);
-  CHECK(count_norms(hybrid) == 0);
-  CHECK(count_fixed_norms(hybrid) == 6 * 4);  // q, k, v, and where the feed-forward begins
-  CHECK(placement_caption(hybrid) == "norms inside");
-  CHECK(diagram_rows(stack(Placement::Mix, 8), -1).size() == 2);
 }
 
 TEST_CASE("a brush changes the layers that it was led over, a copy gives a layer the norms of another") {

@@ -2,6 +2,7 @@
 // with their new point, terms that open the glossary, measurements that outlive the window.
 #include <nlohmann/json.hpp>
 
+#include "answers.h"
 #include "app/course/figures.h"
 #include "app/course/labels.h"
 #include "app/course/language.h"
@@ -11,6 +12,7 @@
 #include "app/support/program.h"
 #include "app/support/small_course.h"
 #include "app/view/glossary.h"
+#include "refusals/refusals.h"
 
 using namespace normscope;
 using namespace course;
@@ -27,14 +29,69 @@ const Course& whole_course() {
   return course;
 }
 
-std::string read_with(const std::string& markdown, double value, bool measured = true) {
-  const Prose prose = parse_prose(markdown, "t.md");
-  std::string out;
-  for (const Inline& piece : read_as(
-           prose.blocks[0].inlines,
-           [&](const std::string&) { return measured ? std::optional(value) : std::nullopt; }, "(later)"))
-    out += piece.text;
-  return out;
+/// Reads "B:train.warmup=30 A:train.lr=0.001".
+Changes changes_in(std::istream& words) {
+  Changes changes;
+  for (std::string word; words >> word;) {
+    const size_t colon = word.find(':'), equal = word.find('=');
+    changes[word.substr(0, colon)][word.substr(colon + 1, equal - colon - 1)] = word.substr(equal + 1);
+  }
+  return changes;
+}
+
+/// What the course makes of a line of tests/answers/course.txt.
+std::string answer_of(const std::string& line) {
+  const auto [verb, rest] = test::verb_and_rest(line);
+  std::istringstream words(rest);
+  std::string first, second;
+  if (verb == "sentence") {  // with the measure's value, or "unmeasured"
+    words >> first >> std::ws;
+    std::getline(words, second);
+    std::string out;
+    const auto value = first == "unmeasured" ? std::nullopt : std::optional(std::stod(first));
+    const Prose prose = parse_prose(second, "t.md");
+    for (const Inline& piece : read_as(
+             prose.blocks[0].inlines, [&](const std::string&) { return value; }, "(later)"))
+      out += piece.text;
+    return out;
+  }
+  if (verb == "prose") return fmt::format("{} words", parse_prose(test::unescaped(rest), "t.md").words());
+  if (verb == "label") {  // of a run, or of it in a curve
+    words >> first >> second;
+    const Lesson& lesson = *fixture::shipped_course().find(first);
+    const size_t slash = second.find('/');
+    return run_label(lesson, second.substr(0, slash), changes_in(words),
+                     slash == second.npos ? nullptr : lesson.curve(second.substr(slash + 1)));
+  }
+  if (verb == "sweep") {
+    words >> first >> second;
+    const Lesson& lesson = *fixture::shipped_course().find(first);
+    const std::vector<double> values = sweep_values(lesson, *lesson.curve(second), 1, changes_in(words), {});
+    return fmt::format("{}", fmt::join(values, " "));
+  }
+  if (verb == "plain") return plain_word(rest);
+  if (verb == "term") {
+    const std::vector<std::string> list{std::istream_iterator<std::string>(words), {}};
+    const TermMatch match = term_at_start(list);
+    return match.term ? fmt::format("{}, {} words", match.term->id, match.words) : "none";
+  }
+  if (verb == "term_of") {
+    const view::Term* term = term_of_text(rest);
+    return term ? std::string(term->id) : "none";
+  }
+  if (verb == "symbol") {
+    const view::Term* term = term_of_formula(rest);
+    return term ? std::string(term->id) : "none";
+  }
+  double value = 0;
+  words >> first >> std::ws;
+  std::getline(words, second);
+  value = std::stod(first);
+  if (verb == "shown") return shown(value, {.unit = second});
+  if (verb == "loss") return shown(value, {.loss = true});
+  if (verb == "digits") return shown(value, {.digits = 2});
+  if (verb == "measure") return shown(value, *fixture::shipped_course().find("warm-up")->measure(second));
+  throw Error("no line begins with " + verb);
 }
 
 /// Lists the terms of a text in their order, without its small print, and whether each labels a list's item.
@@ -60,69 +117,24 @@ std::vector<std::pair<const view::Term*, bool>> terms_in(const Prose& text, cons
 
 }  // namespace
 
-TEST_CASE("a sentence takes the form that its measure has") {
-  const std::string text = "It {if x >= 1000}falls{else if x > 2 and x < 900}sinks{else}stays{end}.";
-  CHECK(read_with(text, 1000) == "It falls.");
-  CHECK(read_with(text, 950) == "It stays.");
-  CHECK(read_with(text, 3) == "It sinks.");
-  CHECK(read_with(text, 2) == "It stays.");
-  CHECK(read_with(text, std::nan("")) == "It stays.");
-  CHECK(read_with(text, INFINITY) == "It falls.");
-  CHECK(read_with(text, 0, false) == "It (later).");
-  CHECK(read_with("{if changed}yours{else}mine{end}", 1) == "yours");
-  CHECK(read_with("{if changed}yours{else}mine{end}", 0) == "mine");
-  CHECK(read_with("{always}now{end} and then", 0, false) == "now and then");
-  CHECK(parse_prose(text, "t.md").words() == 2);
-  for (const auto& [broken, why] : {
-           std::pair{"a\n\n{if x < 1} b", "t.md:3: {if x < 1} is not closed"},
-           std::pair{"a {else} b", "t.md:1: {else} without {if}"},
-           std::pair{"a {end}", "t.md:1: {end} without {if}"},
-           std::pair{"{if x < 1} b {end}", "has no form for the case that it is not so: expected {else}"},
-           std::pair{"{if x < 1} b {else if x < 2} c {end}", "has no form for the case"},
-           std::pair{"{if x < 1} {if y < 1} b {else} {end} {end}", "inside another"},
-           std::pair{"{if x < 1} b {else} c {else} d {end}", "after the last form"},
-           std::pair{"{if x = 1} b {else} c {end}", "expected NAME, one of < <= > >="},
-           std::pair{"{if x < one} b {else} c {end}", "expected NAME, one of < <= > >="},
-           std::pair{"{if x < 1 or y < 1} b {else} c {end}", "expected NAME, one of < <= > >="},
-           std::pair{"{if x} b {else} c {end}", "expected NAME, one of < <= > >="},
-       }) {
-    INFO(broken);
-    CHECK_THROWS_WITH(parse_prose(broken, "t.md"), Catch::Contains(why));
-  }
+TEST_CASE("the course words what it is given as told", "[listing]") {
+  whole_course();
+  test::check_answers("course", answer_of);
 }
 
-TEST_CASE("a run is called after the settings that it has") {
-  const Course& course = whole_course();
-  const Lesson& steps = *course.find("first-steps");
-  CHECK(run_label(steps, "A") == "Post-LN, no warm-up");
-  CHECK(run_label(steps, "B") == "Post-LN, warm-up 200");
-  CHECK(run_label(steps, "C") == "Pre-LN, no warm-up");
-  const Changes later{{"A", {{"train.warmup", "100"}}}};
-  CHECK(run_label(steps, "A", later) == "Post-LN, warm-up 100");
-  CHECK(run_label(steps, "B", later) == "Post-LN, warm-up 200");
-  const Lesson& admin = *course.find("admin");
-  CHECK(run_label(admin, "D") == "Admin");
-  const Changes faster{{"D", {{"train.lr", "0.006"}}}};
-  CHECK(run_label(admin, "D", faster) == "Admin, learning rate 0.006");
-  CHECK(run_label(admin, "A", faster) == "Post-LN, learning rate 0.003");
-  // An optimizer by its name, not as a configuration writes it.
-  CHECK(run_label(*course.find("not-only-adam"), "C") == "Pre-LN, learning rate 0.3, SGD");
-  CHECK(run_label(*course.find("not-only-adam"), "D") == "Post-LN, learning rate 0.003, RAdam");
-  // Before training the warm-up decides nothing.
-  const Lesson& dependency = *course.find("dependency");
-  CHECK(run_label(dependency, "B") == "Post-LN, warm-up 200");
-  CHECK(run_label(dependency, "A", {}, dependency.curve("sum_post")) == "Post-LN");
-  CHECK(run_label(dependency, "A", {}, dependency.curve("step_post")) == "Post-LN, no warm-up");
-  const Lesson& task = *course.find("eighteen-layers");  // the learner chooses the placement of A
-  CHECK(run_label(task, "A") == "Your stack, Post-LN, no warm-up");
-  CHECK(run_label(task, "A", {{"A", {{"model.placement", "pre"}}}}) == "Your stack, Pre-LN, no warm-up");
-  CHECK(run_label(task, "B") == "Post-LN, warm-up 200");
-  // Every name in the course: one letter for one placement, where both stacks have it.
-  for (const Lesson& lesson : course.lessons)
+TEST_CASE("one letter stands for one placement, where both stacks have it") {
+  for (const Lesson& lesson : whole_course().lessons)
     for (const LessonRun& run : lesson.runs)
       if (get_field(run.spec, "model.placement") == "pre" &&
           get_field(run.spec, "model.encoder_placement") == "same")
         CHECK(run.id == "C");
+}
+
+TEST_CASE("a sweep gets the points of earlier runs on its line too") {
+  const Lesson& lesson = *whole_course().find("warm-up");
+  CHECK(sweep_values(lesson, *lesson.curve("by_warmup"), 1, {{"B", {{"train.warmup", "30"}}}},
+                     {{{"B", {{"train.warmup", "40"}}}}}) ==
+        std::vector<double>{0, 10, 25, 30, 40, 50, 100, 200});
 }
 
 TEST_CASE("every sentence of the course has the form that the course's numbers have, and another") {
@@ -145,21 +157,6 @@ TEST_CASE("every sentence of the course has the form that the course's numbers h
         }
   }
   CHECK(forms >= 10);
-}
-
-TEST_CASE("a sweep gets the point of a run that lies on its line, and of no other") {
-  const Course& course = whole_course();
-  const Lesson& lesson = *course.find("warm-up");
-  const Curve& curve = *lesson.curve("by_warmup");
-  using Values = std::vector<double>;
-  CHECK(sweep_values(lesson, curve, 1, {}, {}) == curve.xs);
-  const Changes now{{"B", {{"train.warmup", "30"}}}};
-  CHECK(sweep_values(lesson, curve, 1, now, {}) == Values{0, 10, 25, 30, 50, 100, 200});
-  CHECK(sweep_values(lesson, curve, 1, now, {{{"B", {{"train.warmup", "40"}}}}}) ==
-        Values{0, 10, 25, 30, 40, 50, 100, 200});
-  CHECK(sweep_values(lesson, curve, 1, {{"B", {{"train.warmup", "30"}, {"train.lr", "0.001"}}}}, {}) ==
-        curve.xs);
-  CHECK(sweep_values(lesson, curve, 1, {{"C", {{"train.warmup", "30"}}}}, {}) == curve.xs);
 }
 
 TEST_CASE("the note under a figure's title stands whole, also after a setting was changed") {
@@ -229,27 +226,6 @@ TEST_CASE("before the prediction the axis does not tell which way a curve goes")
     CHECK(above / below > 1 / 2.5);
     CHECK(above / below < 2.5);
   }
-}
-
-TEST_CASE("words of the glossary are found in running text") {
-  const auto term = [](std::initializer_list<std::string> words) {
-    const std::vector<std::string> list(words);
-    const TermMatch match = term_at_start(list);
-    return match.term ? fmt::format("{} {}", match.term->id, match.words) : "";
-  };
-  CHECK(plain_word("(Post-LN),") == "post-ln");
-  CHECK(plain_word("Adam's") == "adam");
-  CHECK(term({"gradient", "of"}) == "gradient 1");
-  CHECK(term({"gradients"}) == "gradient 1");
-  CHECK(term({"learning", "rate", "rises"}) == "learning-rate 2");
-  CHECK(term({"letter", "frequencies"}) == "unigram 2");
-  CHECK(term({"letter", "by"}).empty());
-  CHECK(term({"run"}).empty());
-  for (const char* symbol : {"W_2", "\\|\\cdot\\|", "D", "F", "\\mathrm{Var}", "\\odot", "\\sqrt{N}"}) {
-    INFO(symbol);
-    CHECK(term_of_formula(symbol));
-  }
-  CHECK_FALSE(term_of_formula("x_1"));
 }
 
 TEST_CASE("what is below zero has a minus sign in the course's texts and figures, and no hyphen") {
@@ -328,20 +304,6 @@ TEST_CASE("the terms that each page of a lesson explains", "[listing]") {
       }
     fixture::check_listing(std::string("terms-of-lessons-") + language, text);
   }
-}
-
-TEST_CASE("words that only look like terms are none") {
-  const auto none = [](std::initializer_list<std::string> words) {
-    const std::vector<std::string> list(words);
-    return term_at_start(list).term == nullptr;
-  };
-  CHECK(none({"gains", "weight"}));
-  CHECK(none({"weight"}));
-  CHECK(none({"keys"}));
-  CHECK(term_of_text("variance detached") == view::find_term("detachnorm"));
-  CHECK(term_of_text("no norms") == view::find_term("no-norm"));
-  CHECK(term_of_text("DeepNorm and more") == nullptr);
-  CHECK(term_of_text("") == nullptr);
 }
 
 TEST_CASE("what lesson 0 is about leads to it from wherever it is first used, by mouse and by keyboard") {

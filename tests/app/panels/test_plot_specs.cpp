@@ -1,4 +1,5 @@
 // These tests cover the Lab's plots as values: axes, series, lines, and sentences that follow from numbers.
+#include "answers.h"
 #include "app/panels/panels.h"
 #include "app/panels/plot_specs.h"
 #include "app/plot/plot.h"
@@ -69,33 +70,18 @@ TEST_CASE("what a plot's text does not say: an empty ground, a triangle's cells,
         gradient_by_layer_plot(*view, data, {.step = 1}).series.back().y[0]);
 }
 
-TEST_CASE("a run's short label is what tells it from the others") {
-  const auto labels = [](std::vector<std::string> names) {
+TEST_CASE("a run's short label is what tells it from the others", "[listing]") {
+  test::check_answers("short-labels", [](const std::string& line) {
     LabView view;
-    std::vector<std::string> out;
-    for (std::string& name : names) view.runs.emplace_back().name = std::move(name);
-    for (size_t i = 0; i < view.runs.size(); ++i) out.push_back(short_label(view, i));
-    return out;
-  };
-  using Words = std::vector<std::string>;
-  CHECK(labels({"Post-LN, no warm-up", "Post-LN, warm-up 200", "Pre-LN, no warm-up"}) ==
-        Words{"no warm-up", "warm-up 200", "Pre-LN"});
-  CHECK(labels({"Post-LN, warm-up 50", "Pre-LN, warm-up 50"}) == Words{"Post-LN", "Pre-LN"});  // never twice
-  CHECK(labels({"Post-LN, warm-up 50", "Post-LN, warm-up 50"}) == Words{"", ""});
-  CHECK(labels({"Post-LN, xavier, warm-up 50", "Post-LN, xavier, no warm-up", "Post-LN, normal, warm-up 50",
-                "Pre-LN, normal, no warm-up"}) ==
-        Words{"xavier, warm-up 50", "xavier, no warm-up", "normal, warm-up 50", "Pre-LN"});
-  CHECK(labels({"alone, as it is"}) == Words{"alone"});
+    std::istringstream names(line);
+    for (std::string name; std::getline(names >> std::ws, name, ';');) view.runs.emplace_back().name = name;
+    std::string labels;
+    for (size_t i = 0; i < view.runs.size(); ++i) labels += short_label(view, i) + "; ";
+    return labels;
+  });
   LabView forked = *fixture::lab_view({.fork = true});
   forked.runs[3].fork_note += ", final norm added";
   CHECK(short_label(forked, 3) == "12 norms moved");
-  // Labels that would read alike say all that tells.
-  CHECK(
-      labels({"Post-LN, no warm-up", "Post-LN, warm-up 200", "Pre-LN, no warm-up", "Pre-LN, warm-up 200"}) ==
-      Words{"Post-LN, no warm-up", "Post-LN, warm-up 200", "Pre-LN, no warm-up", "Pre-LN, warm-up 200"});
-  CHECK(labels({"Post-LN, no warm-up", "Pre-LN, learning rate 0.003, no warm-up",
-                "Pre-LN, learning rate 0.001, no warm-up"}) ==
-        Words{"Post-LN", "learning rate 0.003", "learning rate 0.001"});
 }
 
 TEST_CASE("the number at the end of a loss line is the card's") {

@@ -5,6 +5,7 @@
 #include <regex>
 
 #include "addons.h"
+#include "answers.h"
 #include "app/files/small_window.h"
 #include "app/screens/stages.h"
 #include "app/support/both_view.h"
@@ -147,15 +148,6 @@ float number(std::istream& words, float otherwise) {
   return words >> value ? value : otherwise;
 }
 
-/// The first word of a line, and all behind it.
-std::pair<std::string, std::string> words_of(const std::string& line) {
-  std::istringstream words(line);
-  std::string verb, rest;
-  words >> verb >> std::ws;
-  std::getline(words, rest);
-  return {verb, rest};
-}
-
 /// A window while its story is told.
 class Telling {
  public:
@@ -166,7 +158,7 @@ class Telling {
 
   /// Does what a line without '>' says: it tells what the story is about, or asks what is to be seen.
   std::string prepare(const std::string& line) {
-    const auto [verb, rest] = words_of(line);
+    const auto [verb, rest] = test::verb_and_rest(line);
     if (verb == "show") return fixture::controls_with_help(lab_->ui, rest);
     if (verb == "read") {
       const ui::Vec size = lab_->ui.size();
@@ -201,7 +193,7 @@ class Telling {
 
   /// Does something; returns what came of it.
   std::string obey(const std::string& line) {
-    const auto [verb, rest] = words_of(line);
+    const auto [verb, rest] = test::verb_and_rest(line);
     act(verb, rest);
     return happened();
   }
@@ -299,35 +291,20 @@ const Stage& stage_of(const std::vector<Stage>& all, const std::string& name) {
 
 /// The text of a file of stories with what the program answers to it today.
 std::string told_again(const std::string& file, const std::vector<Stage>& stages) {
-  std::istringstream in(file);
-  std::string text;
   std::optional<Telling> telling;
-  int number = 0;
-  for (std::string line; std::getline(in, line);) {
-    ++number;
-    if (line.starts_with("    ")) continue;  // an answer
-    text += line + "\n";
-    if (line.empty() || line[0] == '#') continue;
-    std::string answer;
+  return test::answered(file, [&](const std::string& line) -> std::string {
     try {
       if (line.starts_with("stage "))
         telling.emplace(stage_of(stages, line.substr(6)));
       else if (!telling)
         throw Error("a story begins with 'stage NAME'");
-      else if (line.starts_with("> "))
-        answer = telling->obey(line.substr(2));
       else
-        answer = telling->prepare(line);
+        return line.starts_with("> ") ? telling->obey(line.substr(2)) : telling->prepare(line);
     } catch (const std::exception& error) {
-      answer = fmt::format("FAULT line {}: {}", number, error.what());
+      return "FAULT " + line + ": " + error.what();
     }
-    std::istringstream lines(answer);
-    for (std::string one; std::getline(lines, one);) {
-      one.erase(one.find_last_not_of(' ') + 1);
-      if (!one.empty()) text += "    " + one + "\n";  // an empty line would be one of the story
-    }
-  }
-  return text;
+    return "";
+  });
 }
 
 /// The stories of the core and of the chosen add-ons.
@@ -356,7 +333,7 @@ TEST_CASE("stories: every screen answers as its stories tell", "[listing]") {
     if (only && file.stem() != only) continue;
     INFO(file);
     const std::string text = told_again(test::read_all(file), stages);
-    fixture::check_file(file.string(), text);
+    test::check_file(file.string(), text);
     if (const size_t fault = text.find("\n    FAULT "); fault != text.npos)
       FAIL_CHECK(text.substr(fault + 5, text.find('\n', fault + 5) - fault - 5));
   }

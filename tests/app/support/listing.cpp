@@ -1,18 +1,9 @@
 #include "app/support/listing.h"
 
-#include "catch.hpp"
-#include "folder.h"
-#include "test_paths.h"
+#include "answers.h"
 
 namespace normscope::fixture {
 namespace {
-
-std::vector<std::string> lines_in(const std::string& text) {
-  std::istringstream in(text);
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(in, line);) lines.push_back(line);
-  return lines;
-}
 
 std::string one_line(std::string text) {
   for (size_t at = 0; (at = text.find('\n', at)) != text.npos; at += 3) text.replace(at, 1, " / ");
@@ -70,30 +61,6 @@ std::vector<std::string> texts_of(const ui::Ui& ui, const ui::Rect& part, bool b
   return rows;
 }
 
-/// The lines around what differs, as `diff -u` has them.
-std::string difference(const std::vector<std::string>& a, const std::vector<std::string>& b) {
-  std::string out;
-  size_t shown = 0;
-  for (size_t i = 0, k = 0; (i < a.size() || k < b.size()) && shown < 40;) {
-    if (i < a.size() && k < b.size() && a[i] == b[k]) {
-      ++i, ++k;
-      continue;
-    }
-    // The nearest line from which both go on together.
-    size_t di = a.size() - i, dk = b.size() - k;
-    for (size_t sum = 1; sum < di + dk; ++sum)
-      for (size_t x = 0; x <= sum; ++x)
-        if (i + x < a.size() && k + sum - x < b.size() && a[i + x] == b[k + sum - x]) {
-          di = x, dk = sum - x;
-          break;
-        }
-    out += "line " + std::to_string(i + 1) + (i > 0 ? ", behind\n  " + a[i - 1] : "") + "\n";
-    for (size_t x = 0; x < di; ++x, ++shown) out += "- " + a[i++] + "\n";
-    for (size_t x = 0; x < dk; ++x, ++shown) out += "+ " + b[k++] + "\n";
-  }
-  return out;
-}
-
 }  // namespace
 
 std::vector<std::string> lines_of(const ui::Ui& ui, const std::vector<std::string>& of) {
@@ -145,24 +112,8 @@ std::string changes(const std::vector<std::string>& before, const std::vector<st
   return filled("-", gone) + added + filled("+", texts);
 }
 
-void check_file(const std::string& path, const std::string& text) {
-  if (!NORMSCOPE_EVERY_ADDON) return;  // without an add-on its words are missing
-  const std::string accepted = test::read_all(path);
-  if (accepted == text) return;
-  if (std::getenv("NORMSCOPE_ACCEPT")) {
-    std::filesystem::create_directories(std::filesystem::path(path).parent_path());
-    return test::write_text(path, text);
-  }
-  FAIL_CHECK(path << " has another text (make accept writes it):\n"
-                  << difference(lines_in(accepted), lines_in(text)));
-}
-
-void check_listing(const std::string& name, const std::string& text, std::source_location test) {
-  const std::string file = test.file_name();
-  std::string folder;
-  if (const size_t at = file.find("addons/"); at != file.npos)
-    folder = file.substr(at, file.find('/', at + 7) + 1 - at);
-  check_file(NORMSCOPE_SOURCE_DIR "/" + folder + "tests/screens/" + name + ".txt", text);
+void check_listing(const std::string& name, const std::string& text, std::source_location where) {
+  test::check_file(test::beside(where, "screens/" + name), text);
 }
 
 }  // namespace normscope::fixture

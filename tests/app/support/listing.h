@@ -25,10 +25,8 @@ std::string controls_with_help(const ui::Ui& ui, std::string_view prefix);
 /// What is gone from `before` ("- " with names and texts), and each line that is new in `after` ("+ line").
 std::string changes(const std::vector<std::string>& before, const std::vector<std::string>& after);
 
-/// Fails with a difference where the file has another text; with NORMSCOPE_ACCEPT in the environment it is written.
-void check_file(const std::string& path, const std::string& text);
-/// The same for NAME.txt beside the test that asks.
+/// Compares with NAME.txt beside the test that asks.
 void check_listing(const std::string& name, const std::string& text,
-                   std::source_location test = std::source_location::current());
+                   std::source_location where = std::source_location::current());
 
 }  // namespace normscope::fixture

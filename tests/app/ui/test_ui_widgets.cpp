@@ -1,7 +1,9 @@
 // These tests use widgets by name: mouse, keyboard, dragging, typing, popups, tooltips, focus, fonts.
 #include <imgui.h>
 
+#include "answers.h"
 #include "app/support/gallery.h"
+#include "app/support/listing.h"
 #include "app/ui/keys.h"
 #include "catch.hpp"
 #include "engine/core/error.h"
@@ -10,34 +12,75 @@
 using namespace normscope;
 using ui::Vec;
 
-TEST_CASE("buttons are clicked by name") {
-  gallery::Stage s;
-  CHECK(s.driver.value("transport/play") == "paused");
-  s.driver.click("transport/play");
-  CHECK(s.state.playing);
-  CHECK(s.driver.value("transport/play") == "playing");
-  s.driver.click("transport/step");
-  s.driver.click("transport/step");
-  CHECK(s.state.steps == 2);
-  s.driver.click("transport/undo");  // disabled: nothing happens, and it says so
-  CHECK(!s.driver.control("transport/undo").enabled);
-}
+namespace {
 
-TEST_CASE("a press that leaves the button does nothing") {
-  gallery::Stage s;
-  s.driver.drag_by("transport/step", {200, 0});
-  CHECK(s.state.steps == 0);
-}
-
-TEST_CASE("an unknown name is reported with its neighbours") {
-  gallery::Stage s;
-  try {
-    s.driver.click("transport/fly");
-    FAIL("found a control that is not there");
-  } catch (const Error& e) {
-    CHECK(test::contains(std::string(e.what()), "transport/fly"));
-    CHECK(test::contains(std::string(e.what()), "transport/play"));
+/// The gallery under a hand, line by line in tests/answers/widgets.txt: a script's line, "poke" a control that may be
+/// greyed, "pull" one to the right by px, "focus" one; and what came of it.
+struct Used {
+  std::string obey(const std::string& line) {
+    const auto [verb, rest] = test::verb_and_rest(line);
+    if (verb == "new") {
+      stage = std::make_unique<gallery::Stage>();
+    } else if (verb == "poke") {
+      stage->driver.click(rest);
+    } else if (verb == "pull") {
+      const size_t blank = rest.rfind(' ');
+      stage->driver.drag_by(rest.substr(0, blank), {std::stof(rest.substr(blank)), 0});
+    } else if (verb == "open") {  // a click in the open
+      stage->driver.move_to(Vec{800, 500});
+      stage->driver.press();
+      stage->driver.release();
+    } else if (verb == "focus") {
+      stage->ui.focus(rest);
+    } else {
+      stage->driver.script(line);
+    }
+    stage->driver.frames(2);
+    const std::vector<std::string> now = state();
+    const std::string text = fixture::changes(before, now);
+    before = now;
+    return verb == "new" ? "" : text;
   }
+
+  std::vector<std::string> state() const {
+    const ui::Ui& u = stage->ui;
+    const gallery::State& s = stage->state;
+    std::vector<std::string> lines =
+        fixture::lines_of(u, {"transport/", "settings/optimizer", "settings/depth", "settings/learning",
+                              "diagram/preset", "bar/search"});
+    lines.push_back(
+        fmt::format("has steps {}, depth {}, rate {:.6g}, preset {}, optimizer {}, search '{}'{}{}", s.steps,
+                    s.depth, s.rate, s.preset, s.optimizer, s.search, s.playing ? ", playing" : "",
+                    s.last_change == ui::Change::Done ? ", done" : ""));
+    lines.push_back("focus " + u.focused() + (u.typing() ? ", typing" : ""));
+    return lines;
+  }
+
+  std::unique_ptr<gallery::Stage> stage;
+  std::vector<std::string> before;
+};
+
+}  // namespace
+
+TEST_CASE("widgets answer mouse and keyboard as told", "[listing]") {
+  Used used;
+  test::check_answers("widgets", [&](const std::string& line) { return used.obey(line); });
+}
+
+TEST_CASE("numbers as people write them", "[listing]") {
+  test::check_answers("numbers", [](const std::string& line) {
+    const auto [verb, rest] = test::verb_and_rest(line);
+    std::istringstream words(rest);
+    double value = 0;
+    int digits = 3;
+    if (verb == "minus") return ui::with_minus(rest);
+    const std::string text = rest.substr(0, rest.find(' '));
+    value = std::stod(text);
+    if (verb == "grouped") return ui::grouped(static_cast<long long>(value));
+    if (verb == "power") return ui::power_of_ten(static_cast<int>(value));
+    if (rest.size() > text.size()) digits = std::stoi(rest.substr(text.size()));
+    return ui::number(value, digits);
+  });
 }
 
 TEST_CASE("the keyboard reaches every control") {
@@ -59,125 +102,6 @@ TEST_CASE("the keyboard reaches every control") {
   CHECK(!has("transport/undo"));  // disabled
   s.driver.key("Shift+Tab");
   CHECK(s.ui.focused() == seen[seen.size() - 1]);
-}
-
-TEST_CASE("Enter activates, Space and arrows stay the screen's") {
-  gallery::Stage s;
-  s.ui.focus("transport/step");
-  s.driver.key("Enter");
-  CHECK(s.state.steps == 1);
-  s.driver.key("Space");
-  CHECK(s.state.playing);
-  s.driver.key("Right");
-  CHECK(s.state.steps == 2);
-  // A control that wants the arrows gets them instead.
-  s.ui.focus("settings/depth");
-  s.driver.frames(2);
-  s.driver.key("Right");
-  CHECK(s.state.depth == 7);
-  CHECK(s.state.steps == 2);
-  s.driver.key("Shift+Right");
-  CHECK(s.state.depth == 17);
-  s.driver.key("Down");
-  CHECK(s.state.depth == 16);
-  s.driver.key("Escape");
-  CHECK(s.ui.focused().empty());
-  s.driver.key("Right");
-  CHECK(s.state.steps == 3);
-}
-
-TEST_CASE("a field is dragged") {
-  gallery::Stage s;
-  s.driver.drag_by("settings/depth", {120, 0});
-  CHECK(s.state.depth > 10);
-  CHECK(s.state.depth == std::round(s.state.depth));
-  CHECK(s.state.last_change == ui::Change::Done);
-  s.driver.drag_by("settings/depth", {-2000, 0});
-  CHECK(s.state.depth == 1);
-  s.driver.drag_by("settings/depth", {2000, 0});
-  CHECK(s.state.depth == 24);
-  // On a logarithmic track equal ways are equal factors, in two digits.
-  s.driver.drag_by("settings/learning rate", {-100, 0});
-  CHECK(s.state.rate < 1.1e-3);
-  CHECK(s.state.rate > 1e-4);
-  CHECK(ui::number(s.state.rate, 2) == ui::number(s.state.rate, 6));
-}
-
-TEST_CASE("a field is typed into") {
-  gallery::Stage s;
-  s.driver.click("settings/depth");
-  CHECK(s.ui.typing());
-  s.driver.type("12");
-  s.driver.key("Enter");
-  CHECK(!s.ui.typing());
-  CHECK(s.state.depth == 12);
-  CHECK(s.driver.value("settings/depth") == "12");
-  // Past the soft end of the track, but not below the hard one.
-  s.driver.click("settings/depth");
-  s.driver.type("64");
-  s.driver.key("Enter");
-  CHECK(s.state.depth == 64);
-  s.driver.click("settings/depth");
-  s.driver.type("-3");
-  s.driver.key("Enter");
-  CHECK(s.state.depth == 1);
-  // Escape takes it back, nonsense is refused, Tab commits and moves on.
-  s.driver.click("settings/learning rate");
-  s.driver.type("0.5");
-  s.driver.key("Escape");
-  CHECK(s.state.rate == Approx(3e-3));
-  s.driver.click("settings/learning rate");
-  s.driver.type("fast");
-  s.driver.key("Enter");
-  CHECK(s.state.rate == Approx(3e-3));
-  s.driver.click("settings/learning rate");
-  s.driver.type("1e-3");
-  s.driver.key("Tab");
-  CHECK(s.state.rate == Approx(1e-3));
-  CHECK(s.ui.focused() == "settings/optimizer");
-}
-
-TEST_CASE("a click elsewhere commits what was typed") {
-  gallery::Stage s;
-  s.driver.click("settings/depth");
-  s.driver.type("9");
-  s.driver.click("transport/play");
-  CHECK(s.state.depth == 9);
-}
-
-TEST_CASE("Space and letters go into the text while one types") {
-  gallery::Stage s;
-  s.driver.click("bar/search");
-  s.driver.key("Space");
-  s.driver.type("norm");
-  CHECK(!s.state.playing);
-  s.driver.key("Enter");
-  CHECK(s.state.search == " norm");
-}
-
-TEST_CASE("segments and choices") {
-  gallery::Stage s;
-  s.driver.click("diagram/preset/Pre");
-  CHECK(s.state.preset == 2);
-  CHECK(s.driver.value("diagram/preset") == "Pre");
-  s.ui.focus("diagram/preset");
-  s.driver.frames(2);
-  s.driver.key("Left");
-  CHECK(s.state.preset == 1);
-  s.driver.click("settings/optimizer");
-  s.driver.click("settings/optimizer/SGD");
-  CHECK(s.state.optimizer == 1);
-  s.driver.frames(2);
-  CHECK(s.ui.registry().find("settings/optimizer/SGD") == nullptr);  // the list is closed
-  s.driver.click("settings/optimizer");
-  CHECK(s.ui.popup_open("settings/optimizer"));
-  s.driver.key("Escape");
-  CHECK(!s.ui.popup_open("settings/optimizer"));
-  s.driver.click("settings/optimizer");
-  s.driver.move_to(Vec{800, 500});
-  s.driver.press();
-  s.driver.release();
-  CHECK(!s.ui.popup_open("settings/optimizer"));
 }
 
 TEST_CASE("help appears after a moment of rest") {
@@ -231,13 +155,6 @@ TEST_CASE("a box beside what is asked about never lies on it, wherever that stan
         REQUIRE_FALSE(at.overlaps(asked));
         REQUIRE(ui::Rect{0, 0, window.x, window.y}.contains(at));
       }
-}
-
-TEST_CASE("a control that disappears gives the focus back") {
-  gallery::Stage s;
-  s.ui.focus("nobody");
-  s.driver.frames(1);
-  CHECK(s.ui.focused().empty());
 }
 
 TEST_CASE("scale and theme can change while a control is held") {
@@ -398,27 +315,6 @@ TEST_CASE("missing fonts fall back to the built-in one with one line of notice")
       ui.end_frame();
     });
   CHECK(frame.draw_data()->TotalVtxCount > 1000);
-}
-
-TEST_CASE("numbers as people write them") {
-  CHECK(ui::with_minus("-0.25") == "−0.25");
-  CHECK(ui::with_minus("-0.00") == "0.00");
-  CHECK(ui::with_minus("-inf") == "−inf");
-  CHECK(ui::with_minus("-1e-05") == "−1e-05");
-  CHECK(ui::with_minus("0.5") == "0.5");
-  CHECK(ui::number(0.003, 4) == "0.003");
-  CHECK(ui::number(0) == "0");
-  CHECK(ui::number(16000) == "16\u2009000");
-  CHECK(ui::number(999.6) == "1\u2009000");
-  CHECK(ui::number(1.2) == "1.2");
-  CHECK(ui::number(-0.25) == "−0.25");
-  CHECK(ui::number(3.1e-7, 2) == "3.1×10⁻⁷");
-  CHECK(ui::number(1e-6) == "10⁻⁶");
-  CHECK(ui::number(1.0 / 0.0) == "∞");
-  CHECK(ui::grouped(1234567) == "1\u2009234\u2009567");
-  CHECK(ui::grouped(-1000) == "−1\u2009000");
-  CHECK(ui::power_of_ten(-12) == "10⁻¹²");
-  CHECK(ui::power_of_ten(0) == "1");
 }
 
 TEST_CASE("a narrow field shows its whole value before anything else") {

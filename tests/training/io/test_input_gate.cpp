@@ -8,6 +8,7 @@
 #include <climits>
 #include <nlohmann/json.hpp>
 
+#include "answers.h"
 #include "catch.hpp"
 #include "engine/core/machine.h"
 #include "engine/support/helpers.h"
@@ -186,41 +187,28 @@ TEST_CASE("gate: what cannot be used stays beside, and no older one is lost", "[
   CHECK(stash(folder.file("none")) == folder.file("none"));
 }
 
-TEST_CASE("gate: values of JSON say where they stand, what they are and what was expected", "[gate]") {
-  const auto value = [](const std::string& json) { return InputValue::parse(json, "file", "a"); };
-  const auto says = [&](const std::string& json, const auto& read) {
-    return error_of([&] { read(value(json)); });
-  };
-  const auto whole = [](const InputValue& v) { v.whole(-3, 7); };
-  CHECK(says("7", whole) == "no error");
-  CHECK(says("-3", whole) == "no error");
-  for (const char* wrong :
-       {"8", "-4", "1.5", "7.0", "true", "null", "18446744073709551615", "-9223372036854775808", "1e300"})
-    CHECK(contains(says(wrong, whole), "expected a whole number from -3 to 7"));
-  CHECK(says("8", whole) == "[file] a is 8: expected a whole number from -3 to 7");
-  CHECK(says("[1]", whole) == "[file] a is a list of 1: expected a whole number from -3 to 7");
-  CHECK(says("{}", whole) == "[file] a is an object: expected a whole number from -3 to 7");
-  CHECK(says("\"x\\ny\"", whole) == "[file] a is \"x\\ny\": expected a whole number from -3 to 7");
-  CHECK(says("2", [](const InputValue& v) { v.number(0, 1); }) ==
-        "[file] a is 2: expected a number from 0 to 1");
-  CHECK(says("1e999", whole) == "[file] a is damaged: it holds a number that is too large");
-  CHECK(says("{", whole) == "[file] a is damaged: no JSON at byte 2");
-  CHECK(says("\"\xff\"", whole) == "[file] a is damaged: no JSON at byte 2");
-  CHECK(says(std::string(100'000, '['), whole) == "[file] a is damaged: no JSON at byte 100001");
-  CHECK(says(std::string(100'000, '[') + std::string(100'000, ']'), whole) ==
-        "[file] a is nested too deeply: expected at most 32 levels");
-  CHECK(says("{\"b\":[1,\"x\"]}", [](const InputValue& v) { v.at("b").list(2, 2)[1].flag(); }) ==
-        "[file] a.b[1] is \"x\": expected true or false");
-  CHECK(says("{}", [](const InputValue& v) { v.at("b"); }) == "[file] a.b is missing");
-  CHECK(says("[1,2]", [](const InputValue& v) { v.list(3, 4); }) ==
-        "[file] a is a list of 2: expected a list of 3 to 4");
-  CHECK(says("\"" + std::string(1000, 'x') + "\"", [](const InputValue& v) { v.text(10); }) ==
-        "[file] a has 1000 bytes: expected at most 10");
-  CHECK(says("\"" + std::string(1000, 'x') + "\"", whole).size() < 150);
+TEST_CASE("gate: values of JSON say where they stand, what they are and what was expected",
+          "[gate][listing]") {
   constexpr std::string_view kWords[] = {"no", "yes"};
-  CHECK(value("\"yes\"").choice(kWords) == 1);
-  CHECK(says("\"maybe\"", [&](const InputValue& v) { v.choice(kWords); }) ==
-        "[file] a is \"maybe\": expected one of no, yes");
+  const auto read = [&](const std::string& kind, const std::string& json) -> std::string {
+    const InputValue v = InputValue::parse(json, "file", "a");
+    if (kind == "whole") v.whole(-3, 7);
+    if (kind == "number") v.number(0, 1);
+    if (kind == "list") v.list(3, 4);
+    if (kind == "text") v.text(10);
+    if (kind == "choice") return fmt::format("number {}", v.choice(kWords));
+    if (kind == "member") v.at("b").list(2, 2)[1].flag();
+    return "read";
+  };
+  check_answers("values-of-json", [&](const std::string& line) -> std::string {
+    const auto [kind, json] = verb_and_rest(line);
+    return read(kind, unescaped(json));
+  });
+  const auto says = [&](const std::string& json) { return error_of([&] { read("whole", json); }); };
+  const std::string opened(100'000, '['), closed(100'000, ']');
+  CHECK(says(opened) == "[file] a is damaged: no JSON at byte 100001");
+  CHECK(says(opened + closed) == "[file] a is nested too deeply: expected at most 32 levels");
+  CHECK(says("\"" + std::string(1000, 'x') + "\"").size() < 150);
 }
 
 TEST_CASE("gate: every field of a checkpoint", "[gate]") {

@@ -1,6 +1,7 @@
 // These tests give the plateau recogniser made-up loss curves.
+#include "answers.h"
 #include "catch.hpp"
-
+#include "engine/core/error.h"
 #include "engine/cpu/backend_cpu.h"
 #include "training/data/task.h"
 #include "training/measure/verdict.h"
@@ -31,106 +32,63 @@ std::vector<Seen> follow(Plateau& plateau, const std::function<double(int32_t)>&
 // Falls from ln 29 down to the level within 30 steps, with noise of one batch.
 double cold(int32_t step) { return kLevel + 0.42 * std::exp(-step / 10.0) + 0.03 * std::sin(step * 12.9898); }
 
+/// The loss of a name in tests/answers/plateau.txt at a step; some have a number.
+double loss_of(const std::string& name, double by, int32_t step) {
+  const double noise = std::sin(step * 12.9898);
+  if (name == "cold") return cold(step);
+  if (name == "level") return kLevel + by;
+  if (name == "is") return by;
+  if (name == "nan") return std::numeric_limits<double>::quiet_NaN();
+  if (name == "line") return std::max(0.9, 3.4 - 0.02 * step);
+  if (name == "leaves") return step <= by ? cold(step) : 1.5;
+  if (name == "dips") return step > 60 && step <= 120 ? 2.0 : cold(step);
+  if (name == "easy") return step == by ? 1.5 : kLevel;
+  if (name == "begins") return step == 1 ? kLevel + 1 : kLevel - 0.3;
+  if (name == "falls") return kLevel + by * (400 - std::min(step, 400)) + 0.03 * noise;  // to step 400
+  // A masked language model's: slowly down, the losses of its small batches 0.09 nats apart.
+  if (name == "wavers")
+    return kLevel - std::min(0.12, 0.0008 * step) + 0.13 * noise + 0.02 * std::sin(step * 0.3);
+  throw Error("no loss is called " + name);
+}
+
+std::string name_of(Change change) {
+  return change == Change::Stuck      ? "stuck"
+         : change == Change::Unstuck  ? "unstuck"
+         : change == Change::Returned ? "returned"
+                                      : "left";
+}
+
 }  // namespace
 
-TEST_CASE("a run that stays at the level is called stuck after step 150", "[plateau]") {
+TEST_CASE("the plateau of made-up losses is recognised as told", "[plateau][listing]") {
   Plateau plateau;
-  CHECK(std::isnan(plateau.mean()));
-  CHECK(follow(plateau, cold, 300) == std::vector<Seen>{{151, Change::Stuck}});
-  CHECK(plateau.stuck());
-  CHECK(plateau.learning_since() == 0);
-}
-
-TEST_CASE("the verdict waits for the end of a longer warm-up", "[plateau]") {
-  Plateau plateau;
-  CHECK(follow(plateau, cold, 300, 200) == std::vector<Seen>{{201, Change::Stuck}});
-  Plateau patient;
-  CHECK(follow(patient, cold, 300, 400).empty());
-}
-
-TEST_CASE("passing through the level on the way down is learning from the crossing on", "[plateau]") {
-  Plateau plateau;
-  const auto loss = [](int32_t step) { return std::max(0.9, 3.4 - 0.02 * step); };
-  const auto seen = follow(plateau, loss, 300);
-  // mean of the last 20 at t is 3.4 - 0.02 (t - 9.5) < 2.85 first at t = 38
-  CHECK(seen == std::vector<Seen>{{38, Change::LeftPlateau}});
-  CHECK(plateau.learning_since() == 38);
-  CHECK_FALSE(plateau.stuck());
-}
-
-TEST_CASE("stuck is taken back when it leaves", "[plateau]") {
-  Plateau plateau;
-  const auto loss = [](int32_t step) { return step <= 214 ? cold(step) : 1.5; };
-  const auto seen = follow(plateau, loss, 300);
-  REQUIRE(seen.size() == 2);
-  CHECK(seen[0] == Seen{151, Change::Stuck});
-  CHECK(seen[1].change == Change::Unstuck);
-  CHECK(seen[1].step > 214);
-  CHECK(seen[1].step <= 218);
-  CHECK(plateau.learning_since() == seen[1].step);
-  CHECK_FALSE(plateau.stuck());
-}
-
-TEST_CASE("a run that falls back is stuck again", "[plateau]") {
-  Plateau plateau;
-  const auto loss = [](int32_t step) { return step > 60 && step <= 120 ? 2.0 : cold(step); };
-  const auto seen = follow(plateau, loss, 300);
-  REQUIRE(seen.size() == 3);
-  CHECK(seen[0].change == Change::LeftPlateau);
-  CHECK(seen[1].change == Change::Returned);
-  CHECK(seen[2] == Seen{151, Change::Stuck});
-  CHECK(plateau.learning_since() == 0);
-}
-
-TEST_CASE("a mean that wavers at the line changes its mind once", "[plateau]") {
-  // A masked language model's: slowly down, the losses of its small batches 0.09 nats apart.
-  const auto loss = [](int32_t step) {
-    return kLevel - std::min(0.12, 0.0008 * step) + 0.13 * std::sin(step * 12.9898) +
-           0.02 * std::sin(step * 0.3);
-  };
-  Plateau plateau;
-  const auto seen = follow(plateau, loss, 400);
-  REQUIRE(seen.size() == 1);
-  CHECK(seen[0].change == Change::LeftPlateau);
-  CHECK_FALSE(plateau.stuck());
-  // It does come back from there when it really rises again.
-  const auto back = follow(
-      plateau, [](int32_t) { return kLevel; }, 440, 0, 401);
-  REQUIRE(back.size() == 1);
-  CHECK(back[0].change == Change::Stuck);
-}
-
-TEST_CASE("one easy batch is not learning, nor is a short history", "[plateau]") {
-  Plateau plateau;
-  CHECK(follow(
-            plateau, [](int32_t step) { return step == 40 ? 1.5 : kLevel; }, 100)
-            .empty());
-  Plateau fresh;
-  CHECK(follow(
-            fresh, [](int32_t) { return 1.0; }, 19)
-            .empty());
-  CHECK(follow(
-            fresh, [](int32_t) { return 1.0; }, 20, 0, 20) == std::vector<Seen>{{20, Change::LeftPlateau}});
-}
-
-TEST_CASE("a run whose first losses are all below the line began there, one that fell below it did not",
-          "[plateau]") {
-  Plateau trained, fresh;
-  follow(
-      trained, [](int32_t) { return kLevel - 0.2; }, 20);
-  CHECK(trained.learning_since() == 20);
-  CHECK(trained.began_below(kLevel));
-  follow(
-      fresh, [](int32_t step) { return step == 1 ? kLevel + 1 : kLevel - 0.3; }, 20);
-  CHECK(fresh.learning_since() == 20);
-  CHECK_FALSE(fresh.began_below(kLevel));
-}
-
-TEST_CASE("NaN is not learning", "[plateau]") {
-  Plateau plateau;
-  follow(
-      plateau, [](int32_t) { return std::numeric_limits<double>::quiet_NaN(); }, 200);
-  CHECK(plateau.learning_since() == 0);
+  int32_t last = 0, warmup = 0;
+  test::check_answers("plateau", [&](const std::string& line) -> std::string {
+    std::istringstream words(line);
+    std::string verb, name;
+    words >> verb;
+    if (verb == "new") {  // with a warm-up
+      plateau = Plateau();
+      last = warmup = 0;
+      words >> warmup;
+      return "";
+    }
+    if (verb == "anew") plateau.begin_anew();
+    double by = 0;
+    int32_t to = last;
+    if (verb == "to") words >> to >> name >> by;  // "to 300 falls 0.001"
+    std::string text;
+    for (const Seen& seen : follow(
+             plateau, [&](int32_t step) { return loss_of(name, by, step); }, to, warmup, last + 1))
+      text += fmt::format("{} {}, ", seen.step, name_of(seen.change));
+    last = to;
+    return text + fmt::format("{}, learning since {}{}{}{}", plateau.stuck() ? "stuck" : "not stuck",
+                              plateau.learning_since(), plateau.decided() ? ", decided" : "",
+                              plateau.began_below(kLevel) ? ", began below" : "",
+                              Plateau::at_level(plateau.mean(), kLevel) ? ", at the level" : "");
+  });
+  CHECK(std::isnan(Plateau{}.mean()));
+  CHECK(Plateau::at_level(kLevel + 0.05, kLevel));
 }
 
 TEST_CASE("a restored recogniser goes on as the original", "[plateau]") {
@@ -141,52 +99,6 @@ TEST_CASE("a restored recogniser goes on as the original", "[plateau]") {
   CHECK(second.state() == straight.state());
   CHECK(follow(second, cold, 300, 0, 141) == follow(straight, cold, 300, 0, 141));
   CHECK(second.state() == straight.state());
-}
-
-TEST_CASE("a run on its way down is not stuck, however late; once it stays it is", "[plateau]") {
-  const auto falls = [](double slope) {  // to step 400
-    return [slope](int32_t step) {
-      return kLevel + slope * (400 - std::min(step, 400)) + 0.03 * std::sin(step * 12.9898);
-    };
-  };
-  Plateau slow;  // as plain SGD
-  CHECK(follow(slow, falls(0.0006), 400).empty());
-  Plateau plateau;
-  CHECK(follow(plateau, falls(0.001), 400).empty());
-  const auto seen = follow(plateau, falls(0.001), 600, 0, 401);
-  REQUIRE(seen.size() == 1);
-  CHECK(seen[0].change == Change::Stuck);
-  CHECK(seen[0].step > 430);  // the fall is still among the steps that it remembers
-  // A run that stays above the level is stuck too, but not at it.
-  Plateau above;
-  const auto high = [](int32_t) { return kLevel + 0.3; };
-  CHECK(follow(above, high, 300) == std::vector<Seen>{{151, Change::Stuck}});
-  CHECK_FALSE(Plateau::at_level(above.mean(), kLevel));
-  CHECK(Plateau::at_level(kLevel + 0.05, kLevel));
-}
-
-TEST_CASE("a fork has no verdict before losses of its own say so", "[plateau]") {
-  Plateau stuck;
-  follow(stuck, cold, 200);
-  REQUIRE(stuck.stuck());
-  stuck.begin_anew();
-  CHECK_FALSE(stuck.stuck());
-  CHECK_FALSE(stuck.decided());
-  CHECK(follow(stuck, cold, 500, 0, 201) == std::vector<Seen>{{351, Change::Stuck}});
-
-  const auto low = [](int32_t) { return 1.5; };
-  Plateau learned;
-  follow(learned, low, 100);
-  learned.begin_anew();
-  CHECK(follow(learned, low, 119, 0, 101).empty());
-  CHECK_FALSE(learned.decided());
-  CHECK(follow(learned, low, 300, 0, 120).empty());  // nothing new: it goes on as it was
-  CHECK(learned.learning_since() == 20);
-  Plateau lost;
-  follow(lost, low, 100);
-  lost.begin_anew();
-  CHECK(follow(
-            lost, [](int32_t) { return kLevel; }, 120, 0, 101) == std::vector<Seen>{{120, Change::Returned}});
 }
 
 TEST_CASE("a recogniser that is restored in a fall knows of it", "[plateau]") {

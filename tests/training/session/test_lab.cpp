@@ -2,15 +2,16 @@
 // computes.
 #include "catch.hpp"
 
-#include <unistd.h>
-
 #include <numeric>
 
+#include "answers.h"
 #include "engine/cpu/isa.h"
 #include "engine/support/helpers.h"
+#include "folder.h"
 #include "isa_scope.h"
+#include "skip.h"
 #include "training/run/footprint.h"
-#include "training/session/lab.h"
+#include "training/session/lab_trainer.h"
 #include "training/session/played_step.h"
 #include "training/spec/limits.h"
 #include "training/support/lab_runs.h"
@@ -20,15 +21,193 @@ using namespace normscope::test;
 
 namespace {
 
-struct File {
-  explicit File(const std::string& text)
-      : path((std::filesystem::temp_directory_path() /
-              ("normscope-lab-" + std::to_string(::getpid()) + ".txt"))
-                 .string()) {
-    std::ofstream(path) << text;
+/// A Lab that does what the lines of tests/answers/lab.txt say, and says how it stands.
+class ToldLab {
+ public:
+  std::string obey(const std::string& line) {
+    const auto [verb, rest_of] = verb_and_rest(line);
+    if (verb == "new") {
+      lab_ = std::make_unique<Lab>(quiet());
+      return "";
+    }
+    if (verb == "same") return same();
+    if (verb == "histories") return histories();
+    if (verb == "field") return of_runs([&](const RunView& run) { return get_field(*run.spec, rest_of); });
+    if (verb == "names") return of_runs([](const RunView& run) { return run.name; });
+    if (verb == "badges") return of_runs([](const RunView& run) { return std::string(run.badge); });
+    if (verb == "writes")
+      return of_runs([](const RunView& run) { return fmt::format("{} symbols", run.writes.size()); });
+    if (verb == "losses")
+      return of_runs([](const RunView& run) { return std::isnan(run.loss) ? "none" : "some"; });
+    if (verb == "edited")
+      return of_runs([](const RunView& run) {
+        std::string text;
+        for (const RunEvent& event : run.history->events())
+          if (event.kind == RunEvent::Kind::Edited) text += (text.empty() ? "" : ", ") + event.text;
+        return text;
+      });
+    // Commands that one breath posts are parted by semicolons.
+    std::istringstream all(line);
+    for (std::string one; std::getline(all >> std::ws, one, ';');) post(one);
+    rest(*lab_);
+    return state();
   }
-  ~File() { std::filesystem::remove(path); }
-  std::string path;
+
+ private:
+  const LabView& view() const { return *(view_ = lab_->view()); }
+
+  std::string of_runs(const std::function<std::string(const RunView&)>& of) const {
+    std::string text;
+    for (const RunView& run : view().runs)
+      text += fmt::format("{}{}: {}", text.empty() ? "" : " | ", run.letter, of(run));
+    return text;
+  }
+
+  std::string state() const {
+    const LabView& now = view();
+    std::string text = fmt::format("step {} of {}, {} more then{}{}\n", now.step, now.budget, now.portion,
+                                   now.playing ? ", playing" : "", now.instant ? ", instant" : "");
+    text += of_runs([&](const RunView& run) {
+      std::string one = std::to_string(run.step);
+      if (run.forked_from >= 0)
+        one += fmt::format(" (of {} at {}{})", now.runs[static_cast<size_t>(run.forked_from)].letter,
+                           run.fork_step, run.fork_note.empty() ? "" : ", " + run.fork_note);
+      for (const Edit& edit : run.edits) one += fmt::format(" {}:{}={}", edit.step, edit.key, edit.value);
+      return one;
+    });
+    return text + (now.message.empty() ? "" : "\n" + now.message);
+  }
+
+  /// Each run has the losses that it would have alone, to the bit, from the step on at which it became itself.
+  std::string same() const {
+    for (const RunView& run : view().runs) {
+      const std::vector<float> whole = alone(run.origin ? *run.origin : *run.spec, run.step, run.edits);
+      const std::vector<float> own(whole.begin() + (run.forked_from < 0 ? 0 : run.fork_step), whole.end());
+      INFO(run.letter);
+      CHECK(same_bits(losses(run), own));
+    }
+    return of_runs([](const RunView& run) { return fmt::format("{} losses as alone", losses(run).size()); });
+  }
+
+  /// Numbers each history that was seen, as runs that come back have theirs.
+  std::string histories() {
+    return of_runs([&](const RunView& run) {
+      const auto at = std::ranges::find(seen_, run.history);
+      const auto number = at - seen_.begin() + 1;
+      if (at == seen_.end()) seen_.push_back(run.history);
+      return std::to_string(number);
+    });
+  }
+
+  /// Of a letter that no run has, a number that no run has either.
+  int32_t run_of(const std::string& letter) {
+    const auto view = lab_->view();
+    const std::vector<RunView>& runs = view->runs;
+    const auto at = std::ranges::find(runs, letter[0], &RunView::letter);
+    return letter == "all" ? -1
+                           : static_cast<int32_t>(at == runs.end() ? letter[0] - 'A' : at - runs.begin());
+  }
+
+  /// "post", or "post,model.d_model=15" with settings.
+  static RunSpec spec_of(const std::string& word) {
+    std::istringstream parts(word);
+    std::string preset;
+    std::getline(parts, preset, ',');
+    RunSpec spec = small_spec(preset);
+    for (std::string set; std::getline(parts, set, ',');)
+      set_field(spec, set.substr(0, set.find('=')), set.substr(set.find('=') + 1));
+    return spec;
+  }
+
+  /// Sets what stands behind "with": KEY VALUE.
+  static bool with(const std::string& word, std::istream& words, RunSpec& spec) {
+    std::string key, value;
+    if (word != "with" || !(words >> key >> value)) return false;
+    set_field(spec, key, value);
+    return true;
+  }
+
+  void post(const std::string& line) {
+    std::istringstream words(line);
+    std::string verb, word, key, value;
+    words >> verb;
+    if (verb == "runs" || verb == "train" || verb == "instant") {
+      session::ReplaceRuns runs{{}, {}, verb != "runs"};
+      runs.instant = verb == "instant";
+      while (words >> word)
+        if (word == "as")
+          words >> runs.letters;
+        else
+          runs.runs.push_back(spec_of(word));
+      lab_->post(runs);
+    } else if (verb == "play") {
+      int32_t to = 0;
+      words >> to;
+      lab_->post(to > 0 ? session::Command(session::PlayTo{to}) : session::Command(session::Play{}));
+    } else if (verb == "step") {
+      lab_->post(session::StepOnce{});
+    } else if (verb == "budget") {
+      words >> word;
+      lab_->post(session::SetBudget{std::stoi(word)});
+    } else if (verb == "reset") {
+      lab_->post(session::Reset{static_cast<bool>(words >> word)});
+    } else if (verb == "exchange") {
+      lab_->post(session::ExchangeReset{words >> word && word == "back"});
+    } else if (verb == "session") {
+      lab_->post(session::ExchangeSession{words >> word && word == "back"});
+    } else if (verb == "edit") {
+      words >> word >> key >> value;
+      edited_ = lab_->post(session::EditField{run_of(word), key, value});
+    } else if (verb == "unedit") {
+      lab_->post(session::TakeBack{edited_, edited_});
+    } else if (verb == "text") {
+      words >> word;
+      lab_->post(session::LoadText{word});
+    } else if (verb == "fork" ||
+               verb == "drag") {  // "fork A pre [start] [at 30] [with KEY VALUE]"; a drag trains
+      words >> word >> value;
+      const int32_t source = run_of(word);
+      const bool there = static_cast<size_t>(source) < lab_->view()->runs.size();
+      session::ForkRequest fork = request(*lab_->view(), there ? source : 0, value);
+      fork.source = source;
+      fork.train = verb == "drag";
+      while (words >> word)
+        if (word == "start")
+          fork.from_start = true;
+        else if (word == "at")
+          words >> fork.step;
+        else
+          with(word, words, fork.spec);
+      lab_->post(fork);
+    } else if (verb == "from") {  // "from A 34 [with KEY VALUE]"
+      session::ForkFrom fork;
+      words >> word >> fork.step;
+      fork.run = run_of(word);
+      if (words >> word) {
+        fork.spec = *lab_->view()->runs[static_cast<size_t>(fork.run)].spec;
+        with(word, words, *fork.spec);
+      }
+      lab_->post(fork);
+    } else if (verb == "remove") {
+      lab_->post(session::RemoveFork{});
+    } else if (verb == "restore") {
+      lab_->post(session::RestoreFork{});
+    } else if (verb == "save") {
+      lab_->post(session::SaveSession{folder_.path.string()});
+    } else if (verb == "open") {  // in another Lab
+      rest(*lab_);
+      lab_ = std::make_unique<Lab>(quiet());
+      lab_->post(session::RestoreSession{folder_.path.string(), static_cast<bool>(words >> word)});
+    } else {
+      throw Error("no line begins with " + verb);
+    }
+  }
+
+  const Folder folder_;
+  std::unique_ptr<Lab> lab_;
+  mutable std::shared_ptr<const LabView> view_;
+  std::vector<std::shared_ptr<const History>> seen_;
+  session::Ticket edited_ = 0;
 };
 
 }  // namespace
@@ -79,6 +258,11 @@ TEST_CASE("pause, one step, play to a step and on: the same bits", "[lab]") {
   for (size_t i = 0; i < 3; ++i) CHECK(same_bits(losses(view->runs[i]), alone(three()[i], 60)));
 }
 
+TEST_CASE("the Lab does what it is told", "[lab][listing]") {
+  ToldLab lab;
+  check_answers("lab", [&](const std::string& line) { return lab.obey(line); });
+}
+
 TEST_CASE("what is shown at a step is a function of specification and step", "[lab]") {
   Lab first(quiet()), second(quiet());
   first.post(session::ReplaceRuns{three(), {}, true});
@@ -96,141 +280,6 @@ TEST_CASE("what is shown at a step is a function of specification and step", "[l
     CHECK(a->runs[i].badge == b->runs[i].badge);
     CHECK(a->runs[i].validation_loss == b->runs[i].validation_loss);
   }
-}
-
-TEST_CASE("reset starts over with the present settings; a new seed is another one", "[lab]") {
-  LabOf lab(three());
-  view_after(lab, session::PlayTo{10});
-  lab.post(session::EditField{0, "train.lr", "0.001"});
-  view_after(lab, session::PlayTo{20});
-  CHECK(view_after(lab, session::Reset{false})->step == 0);
-  CHECK(lab.view()->runs[0].edits.empty());
-  lab.post(session::PlayTo{15});
-  RunSpec changed = small_spec("post");
-  set_field(changed, "train.lr", "0.001");
-  auto view = rest(lab);
-  CHECK(same_bits(losses(view->runs[0]), alone(changed, 15)));
-  CHECK(same_bits(losses(view->runs[2]), alone(small_spec("pre"), 15)));
-  lab.post(session::Reset{true});
-  view = view_after(lab, session::PlayTo{15});
-  for (const RunView& run : view->runs) CHECK(run.spec->seed == 2);
-  CHECK(same_bits(losses(view->runs[2]), alone(small_spec("pre", 2), 15)));
-}
-
-TEST_CASE("live edits are events that replay bitwise", "[lab]") {
-  Lab lab(quiet());
-  lab.post(session::ReplaceRuns{three(), {}, true});
-  lab.post(session::EditField{1, "train.lr", "0.002"});
-  view_after(lab, session::EditField{-1, "train.clip", "0.5"});
-  CHECK(view_after(lab, session::SetBudget{90})->step == 60);  // a longer budget waits for play
-  lab.post(session::EditField{0, "train.warmup", "70"});
-  const auto view = view_after(lab, session::Play{});
-  CHECK(view->step == 90);
-  CHECK(view->budget == 90);
-  CHECK(view->runs[1].edits.size() == 2);
-  CHECK(view->runs[0].edits.back() == Edit{61, "train.warmup", "70"});
-  for (size_t i = 0; i < 3; ++i)
-    CHECK(same_bits(losses(view->runs[i]), alone(three()[i], 90, view->runs[i].edits)));
-}
-
-TEST_CASE("a structural edit restarts that run, which catches up", "[lab]") {
-  LabOf lab(three());
-  view_after(lab, session::PlayTo{20});
-  auto view = view_after(lab, session::EditField{0, "model.placement", "sandwich"});
-  CHECK(view->step == 20);
-  CHECK(view->runs[0].step == 20);
-  CHECK(view->runs[0].letter == 'A');
-  CHECK(same_bits(losses(view->runs[0]), alone(small_spec("sandwich"), 20)));
-  CHECK(same_bits(losses(view->runs[1]), alone(three()[1], 20)));
-  CHECK(view->runs[0].writes.size() == 8);
-  view = view_after(lab, session::EditField{-1, "model.d_model", "32"});
-  CHECK(view->step == 0);
-  for (const RunView& run : view->runs) CHECK(run.spec->model.d_model == 32);
-  lab.post(session::EditField{1, "data.name", "reverse"});  // belongs to all
-  view = rest(lab);
-  for (const RunView& run : view->runs) CHECK(run.spec->data.name == "reverse");
-  CHECK(view->entropy_rate >= 0);
-}
-
-TEST_CASE("a fork starts from the present weights and equals its replay", "[lab]") {
-  LabOf lab(three());
-  auto view = view_after(lab, session::PlayTo{20});
-  view = view_after(lab, request(*view, 0, "pre"));
-  REQUIRE(view->runs.size() == 4);
-  CHECK(view->runs[3].letter == 'D');
-  CHECK(view->runs[3].step == 20);
-  CHECK(view->runs[3].forked_from == 0);
-  CHECK(view->runs[3].fork_step == 20);
-  CHECK(view->runs[3].fork_note == "norms moved");
-  CHECK(view->runs[3].name == "Pre-LN, no warm-up");
-  CHECK(std::isnan(view->runs[3].loss));  // it has none of its own yet
-  view = view_after(lab, session::PlayTo{40});
-  const auto replay = alone(small_spec("post"), 40, view->runs[3].edits);
-  CHECK(same_bits(losses(view->runs[3]), std::vector<float>(replay.begin() + 20, replay.end())));
-  CHECK(same_bits(losses(view->runs[0]), alone(small_spec("post"), 40)));
-}
-
-TEST_CASE("a fork from step 0 catches up", "[lab]") {
-  LabOf lab(three());
-  lab.post(session::PlayTo{20});
-  const auto view = view_after(lab, request(*rest(lab), 1, "pre", true));
-  REQUIRE(view->runs.size() == 4);
-  CHECK(view->runs[3].step == 20);
-  CHECK(view->runs[3].fork_step == 0);
-  CHECK(view->runs[3].edits.empty());
-  RunSpec spec = small_spec("post-warmup");
-  set_field(spec, "model.placement", "pre");
-  CHECK(same_bits(losses(view->runs[3]), alone(spec, 20)));
-}
-
-TEST_CASE("another fork replaces D; undo brings the former back, caught up; redo the later", "[lab]") {
-  LabOf lab(three());
-  lab.post(session::PlayTo{10});
-  lab.post(request(*rest(lab), 0, "pre"));
-  lab.post(session::PlayTo{15});
-  lab.post(request(*rest(lab), 0, "sandwich"));
-  auto view = view_after(lab, session::PlayTo{25});
-  CHECK(get_field(*view->runs[3].spec, "model.placement") == "sandwich");
-  const auto later = losses(view->runs[3]);
-  view = view_after(lab, session::RemoveFork{});
-  REQUIRE(view->runs.size() == 4);
-  CHECK(get_field(*view->runs[3].spec, "model.placement") == "pre");
-  CHECK(view->runs[3].step == 25);
-  const auto replay = alone(small_spec("post"), 25, view->runs[3].edits);
-  CHECK(same_bits(losses(view->runs[3]), std::vector<float>(replay.begin() + 10, replay.end())));
-  CHECK(view_after(lab, session::RemoveFork{})->runs.size() == 3);
-  lab.post(session::RemoveFork{});  // nothing left to undo
-  CHECK(rest(lab)->runs.size() == 3);
-  view_after(lab, session::PlayTo{30});
-  lab.post(session::RestoreFork{});
-  lab.post(session::RestoreFork{});
-  lab.post(session::RestoreFork{});  // nothing left to redo
-  view = rest(lab);
-  REQUIRE(view->runs.size() == 4);
-  CHECK(get_field(*view->runs[3].spec, "model.placement") == "sandwich");
-  CHECK(view->runs[3].step == 30);
-  const auto caught_up = losses(view->runs[3]);
-  CHECK(same_bits(
-      std::vector<float>(caught_up.begin(), caught_up.begin() + static_cast<std::ptrdiff_t>(later.size())),
-      later));
-}
-
-TEST_CASE("D can be forked and edited itself, and stays D through a reset", "[lab]") {
-  LabOf lab(three());
-  lab.post(session::PlayTo{5});
-  lab.post(request(*rest(lab), 0, "pre"));
-  auto view = view_after(lab, request(*rest(lab), 3, "sandwich"));
-  REQUIRE(view->runs.size() == 4);
-  CHECK(view->runs[3].forked_from == 0);
-  lab.post(session::EditField{3, "train.lr", "0.001"});
-  lab.post(session::Reset{false});
-  view = view_after(lab, session::PlayTo{6});
-  REQUIRE(view->runs.size() == 4);
-  CHECK(view->runs[3].letter == 'D');
-  RunSpec spec = small_spec("sandwich");
-  set_field(spec, "train.lr", "0.001");
-  CHECK(same_bits(losses(view->runs[3]), alone(spec, 6)));
-  CHECK(view_after(lab, session::ReplaceRuns{three(), {}, false})->runs.size() == 3);
 }
 
 TEST_CASE("a run that is not finite halts alone", "[lab]") {
@@ -253,50 +302,6 @@ TEST_CASE("a run that is not finite halts alone", "[lab]") {
   view = rest(lab);
   CHECK(view->step < 60);
   CHECK_FALSE(view->playing);
-}
-
-TEST_CASE("commands that cannot be are answered and change nothing", "[lab]") {
-  Lab lab(quiet());
-  lab.post(session::Play{});
-  lab.post(session::Reset{true});
-  lab.post(session::RemoveFork{});
-  CHECK(view_after(lab, session::EditField{0, "train.lr", "1"})->runs.empty());
-  lab.post(session::ReplaceRuns{{}, {}, true});
-  CHECK_THAT(rest(lab)->message, Catch::Contains("no runs"));
-  lab.post(session::ReplaceRuns{three(), {}, false});
-  view_after(lab, session::PlayTo{5});
-  const auto refused = [&](const std::string& part) {
-    const auto view = rest(lab);
-    CHECK_THAT(view->message, Catch::Contains(part));
-    CHECK(view->step == 5);
-    CHECK(view->runs.size() == 3);
-  };
-  lab.post(session::EditField{0, "model.d_model", "15"});
-  refused("multiple");
-  lab.post(session::EditField{-1, "train.lr", "fast"});
-  refused("[train.lr] 'fast'");
-  lab.post(session::EditField{7, "train.lr", "1"});
-  refused("there is no run 7");
-  lab.post(session::EditField{0, "train.warmpu", "1"});
-  refused("did you mean");
-  lab.post(session::EditField{0, "data.text", "/nowhere/at/all.txt"});
-  refused("all.txt");
-  lab.post(session::LoadText{"/nowhere/at/all.txt"});
-  refused("all.txt");
-  std::vector<RunSpec> broken = three();
-  broken[1].model.d_model = 15;
-  lab.post(session::ReplaceRuns{broken, {}, true});
-  refused("multiple");
-  session::ForkRequest fork = request(*lab.view(), 0, "pre");
-  fork.source = 9;
-  lab.post(fork);
-  refused("there is no run 9");
-  CHECK(view_after(lab, session::Play{})->step == 60);
-  CHECK(lab.view()->message == "");
-  lab.post(session::Play{});  // the end of a budget is not a wall: as many steps again
-  CHECK(rest(lab)->step == 120);
-  CHECK(lab.view()->budget == 120);
-  CHECK(lab.view()->message == "");
 }
 
 TEST_CASE("all runs together stay within memory; those kept for undo give way first", "[lab]") {
@@ -325,24 +330,84 @@ TEST_CASE("all runs together stay within memory; those kept for undo give way fi
 TEST_CASE("a text of one's own restarts all on it; a bad one leaves all as it is", "[lab]") {
   LabOf lab(three());
   view_after(lab, session::PlayTo{5});
-  {
-    const File empty("");
-    const auto view = view_after(lab, session::LoadText{empty.path});
-    CHECK(view->message != "");
-    CHECK(view->step == 5);
-    CHECK(view->data_name == "built-in sentences");
-  }
+  const Folder folder;
+  const auto before = view_after(lab, session::LoadText{folder.write("empty.txt", "")});
+  CHECK(before->message != "");
+  CHECK(before->step == 5);
+  CHECK(before->data_name == "built-in sentences");
   std::string text;
   for (int i = 0; i < 400; ++i) text += "to be or not to be, that is the question. ";
-  const File good(text);
-  const auto view = view_after(lab, session::LoadText{good.path});
+  const auto view = view_after(lab, session::LoadText{folder.write("good.txt", text)});
   CHECK(view->message == "");
   CHECK(view->step == 0);
-  CHECK(view->data_name == std::filesystem::path(good.path).filename().string());
+  CHECK(view->data_name == "good.txt");
   CHECK(view->unit == "character");
   CHECK(view->entropy_rate == 0);
   CHECK(view_after(lab, session::PlayTo{3})->runs[0].step == 3);
 }
+
+TEST_CASE("a run that stays above the level is not stuck at it, and a fork of it is not stuck at all",
+          "[lab]") {
+  RunSpec spec = small_spec("post");
+  set_field(spec, "train.lr", "0.000001");
+  const auto run = make_run(spec);
+  steps(*run, 170);
+  REQUIRE(run->state() == RunState::Stuck);
+  const auto stuck = [](const Run& of) {
+    std::string text;
+    for (const RunEvent& event : of.history()->events())
+      if (event.kind == RunEvent::Kind::Stuck) text = event.text;
+    return text;
+  };
+  CHECK_THAT(stuck(*run), Catch::Contains("stuck above"));
+  RunSpec moved = run->spec();
+  set_field(moved, "model.placement", "pre");
+  const auto fork = run->fork(moved);
+  CHECK(fork->state() != RunState::Stuck);
+  steps(*fork, 100);
+  CHECK(fork->state() != RunState::Stuck);
+  CHECK(stuck(*fork) == "");
+  steps(*fork, 60);
+  CHECK(fork->state() == RunState::Stuck);
+}
+
+TEST_CASE("what a run wrote is kept with its step", "[lab]") {
+  LabOf lab(three());
+  for (int32_t step : {10, 20}) {
+    view_after(lab, session::PlayTo{step});
+  }
+  const auto view = rest(lab);
+  REQUIRE(view->runs[0].samples);
+  const auto& samples = *view->runs[0].samples;
+  REQUIRE(samples.size() >= 2);
+  CHECK(samples[samples.size() - 2].step == 10);
+  CHECK(samples.back().step == 20);
+  CHECK(samples.back().text == view->runs[0].writes);
+}
+
+#ifdef __linux__
+TEST_CASE("a restored session reads each of its checkpoints once", "[lab]") {
+  const auto read_so_far = [] {
+    std::ifstream io("/proc/self/io");
+    std::string name;
+    uint64_t bytes = 0;
+    io >> name >> bytes;
+    return name == "rchar:" ? bytes : 0;
+  };
+  if (read_so_far() == 0) SKIP_CASE("this system does not tell how much a program reads");
+  const Folder folder;
+  LabOf lab(three());
+  view_after(lab, session::PlayTo{3});
+  view_after(lab, session::SaveSession{folder.path.string()});
+  uint64_t size = 0;
+  for (const auto& file : std::filesystem::directory_iterator(folder.path)) size += file.file_size();
+  LabTrainer trainer({.threads = 1, .sample_text = false});
+  const uint64_t before = read_so_far();
+  trainer.carry_out(session::RestoreSession{folder.path.string(), false});
+  CHECK_FALSE(trainer.empty());
+  CHECK(read_so_far() - before < size * 3 / 2);
+}
+#endif
 
 // These tests play a step of a Lab's run on a copy: the run does not notice, and then takes the same step.
 

@@ -5,7 +5,6 @@
 #include <random>
 
 #include "engine/support/helpers.h"
-#include "folder.h"
 #include "training/session/lab.h"
 #include "training/session/run_cache.h"
 #include "training/spec/small_size.h"
@@ -54,45 +53,6 @@ TEST_CASE("instant runs are whole, with the bits of runs that train alone, and t
   }
 }
 
-TEST_CASE("a change of instant runs trains them anew and is undone at once", "[lab][instant]") {
-  Lab lab(quiet());
-  view_after(lab, instant(three()));
-  const auto first = losses(lab.view()->runs[1]);
-  const session::Ticket ticket = lab.post(session::EditField{1, "train.lr", "0.002"});
-  auto view = rest(lab);
-  CHECK(view->runs[1].spec->train.schedule.peak == 0.002f);
-  CHECK(view->runs[1].edits.empty());
-  CHECK(is_own(view->runs[1]));
-  CHECK(is_own(view->runs[0]));
-  view = view_after(lab, session::TakeBack{ticket, ticket});
-  CHECK(same_bits(losses(view->runs[1]), first));
-  view = view_after(lab, session::EditField{-1, "run.seed", "7"});
-  for (const RunView& run : view->runs) {
-    CHECK(run.spec->seed == 7);
-    CHECK(is_own(run));
-  }
-  view = view_after(lab, session::SetBudget{20});
-  for (const RunView& run : view->runs) CHECK(run.step == 20);
-  CHECK(view->step == 20);
-  CHECK(view_after(lab, session::EditField{0, "train.lr", "-1"})->message.find("train.lr") !=
-        std::string::npos);
-  CHECK(view_after(lab, session::Play{})->message.find("every run is whole") != std::string::npos);
-}
-
-TEST_CASE("a norm that is moved in an instant run makes D whole, from the first step", "[lab][instant]") {
-  Lab lab(quiet());
-  auto view = view_after(lab, instant({small_spec("post")}));
-  view = view_after(lab, request(*view, 0, "pre"));
-  REQUIRE(view->runs.size() == 2);
-  CHECK(view->runs[1].letter == 'D');
-  CHECK(same_bits(losses(view->runs[1]), alone(small_spec("pre"), 30)));
-  view = view_after(lab, session::RemoveFork{});
-  CHECK(view->runs.size() == 1);
-  view = view_after(lab, session::RestoreFork{});
-  CHECK(view->runs.size() == 2);
-  CHECK(is_own(view->runs[1]));
-}
-
 TEST_CASE("what is supposed is trained beside the instant runs, which stay as they are", "[lab][instant]") {
   Lab lab(quiet());
   view_after(lab, instant({small_spec("post")}));
@@ -129,48 +89,6 @@ TEST_CASE("runs ahead are trained when nothing is missing, and no longer once a 
   view = view_after(lab, session::EditField{0, "train.lr", "0.002"});
   CHECK(is_own(view->runs[0]));
   CHECK_FALSE(known(long_one));
-}
-
-TEST_CASE("undo brings back the session from before runs were instant, and redo these", "[lab][instant]") {
-  Lab lab(quiet());
-  view_after(lab, session::ReplaceRuns{three(), {}, true});
-  view_after(lab, instant({small_spec("pre")}));
-  auto view = view_after(lab, session::ExchangeSession{true});
-  CHECK_FALSE(view->instant);
-  CHECK(view->runs.size() == 3);
-  CHECK(view->step == 60);
-  view = view_after(lab, session::ExchangeSession{false});
-  CHECK(view->instant);
-  CHECK(is_own(view->runs[0]));
-}
-
-TEST_CASE("a session of instant runs comes back instant", "[lab][instant]") {
-  const Folder folder;
-  Lab lab(quiet());
-  view_after(lab, instant({small_spec("pre")}));
-  view_after(lab, session::SaveSession{folder.path.string()});
-  Lab later(quiet());
-  auto view = view_after(later, session::RestoreSession{folder.path.string(), true});
-  CHECK(view->instant);
-  CHECK_FALSE(view->playing);
-  CHECK(is_own(view->runs[0]));
-  view = view_after(later, session::EditField{0, "train.lr", "0.002"});
-  CHECK(is_own(view->runs[0]));
-}
-
-TEST_CASE("a session that is saved while an instant run is trained has its newest settings",
-          "[lab][instant]") {
-  const Folder folder;
-  Lab lab(quiet());
-  view_after(lab, instant({small_spec("pre")}, 200));
-  lab.post(session::EditField{0, "train.lr", "0.002"});
-  lab.post(session::SaveSession{folder.path.string()});
-  rest(lab);
-  Lab later(quiet());
-  const auto view = view_after(later, session::RestoreSession{folder.path.string(), true});
-  CHECK(view->runs[0].spec->train.schedule.peak == 0.002f);
-  CHECK(view->runs[0].step == 200);
-  CHECK(is_own(view->runs[0]));
 }
 
 // A thousand movements of nine kinds, faster than runs train: each view is looked at as a window would.

@@ -19,72 +19,14 @@ LabOptions silent() {
 
 std::vector<RunSpec> two() { return {small_spec("post"), small_spec("pre")}; }
 
-std::vector<float> after(const std::vector<float>& values, int32_t step) {
-  return {values.begin() + step, values.end()};
-}
-
 }  // namespace
 
-TEST_CASE("D plays on from an earlier step: it waits there, and play brings it to the others",
-          "[lab][time]") {
+TEST_CASE("D that plays on from an earlier step is validated where the others are", "[lab][time]") {
   LabOf lab(two(), silent());
-  view_after(lab, session::PlayTo{30});
-  lab.post(session::EditField{0, "train.lr", "0.001"});
   view_after(lab, session::PlayTo{50});
-  auto view = view_after(lab, session::ForkFrom{0, 34});
-  REQUIRE(view->message == "");
-  REQUIRE(view->runs.size() == 3);
-  CHECK(view->runs[2].letter == 'D');
-  CHECK(view->runs[2].step == 34);
-  CHECK(view->runs[2].fork_step == 34);
-  CHECK(view->runs[2].forked_from == 0);
-  CHECK(view->runs[2].edits == view->runs[0].edits);
-  CHECK(view->runs[2].badge == "paused");
-  CHECK(view->step == 50);
-  CHECK_FALSE(view->busy);
-  CHECK(losses(view->runs[2]).empty());
-  view = view_after(lab, session::Play{});
-  CHECK(view->step == 60);
-  CHECK(view->runs[2].step == 60);
-  CHECK(same_bits(losses(view->runs[2]), after(losses(view->runs[0]), 34)));  // nothing was changed
+  CHECK(losses(view_after(lab, session::ForkFrom{0, 34})->runs[2]).empty());
+  const auto view = view_after(lab, session::Play{});
   CHECK(view->runs[2].history->validation().steps == std::vector<int32_t>{50, 60});
-
-  // The budget is spent: D alone goes on, with another rate; what the source did later is not a part of it.
-  RunSpec changed = *view->runs[0].spec;
-  set_field(changed, "train.lr", "0.0004");
-  view = view_after(lab, session::ForkFrom{0, 25, changed});
-  REQUIRE(view->message == "");
-  CHECK(view->runs[2].step == 25);
-  CHECK(get_field(*view->runs[2].spec, "train.lr") == get_field(changed, "train.lr"));
-  CHECK(view->runs[2].edits == std::vector<Edit>{{26, "train.lr", get_field(changed, "train.lr")}});
-  view = view_after(lab, session::Play{});
-  CHECK(view->message == "");
-  CHECK(view->runs[2].step == 60);
-  CHECK(same_bits(losses(view->runs[2]), after(alone(small_spec("post"), 60, view->runs[2].edits), 25)));
-
-  // Another wiring from the start, while playing: no waiting.
-  lab.post(session::ReplaceRuns{two(), {}, false});
-  view_after(lab, session::PlayTo{20});
-  changed = *lab.view()->runs[0].spec;
-  set_field(changed, "model.placement", "pre");
-  lab.post(session::ForkFrom{0, 10, changed});
-  view = view_after(lab, session::PlayTo{40});
-  CHECK(view->runs[2].step == 40);
-  CHECK(same_bits(losses(view->runs[2]), after(alone(small_spec("post"), 40, view->runs[2].edits), 10)));
-  // Looked at there and then changed: it still waits.
-  view = view_after(lab, session::ForkFrom{1, 22});
-  session::ForkRequest wider;
-  wider.source = 2;
-  wider.spec = *view->runs[2].spec;
-  set_field(wider.spec, "model.placement", "sandwich");
-  view = view_after(lab, wider);
-  CHECK(view->runs[2].step == 22);
-  CHECK(view->runs[2].forked_from == 1);
-  CHECK(view_after(lab, session::StepOnce{})->runs[2].step == 40);
-  lab.post(session::RemoveFork{});
-  lab.post(session::RemoveFork{});
-  CHECK(view_after(lab, session::RemoveFork{})->runs.size() == 2);
-  CHECK(view_after(lab, session::RestoreFork{})->runs.size() == 3);
 }
 
 TEST_CASE("a change of all runs that one of them refuses costs no stashed run", "[lab][time]") {
@@ -104,18 +46,6 @@ TEST_CASE("a change of all runs that one of them refuses costs no stashed run", 
   CHECK(lab.view()->runs[0].spec->model.d_model == 16);
   change(0, "18");
   CHECK(lab.view()->runs[0].history == history);  // as it was left, not trained again
-}
-
-TEST_CASE("a step that was not trained is refused", "[lab][time]") {
-  LabOf lab(two(), silent());
-  view_after(lab, session::PlayTo{5});
-  for (int32_t step : {-1, 6}) {
-    lab.post(session::ForkFrom{0, step});
-    CHECK_THAT(rest(lab)->message, Catch::Contains("was not trained"));
-  }
-  lab.post(session::ForkFrom{7, 1});
-  CHECK_THAT(rest(lab)->message, Catch::Contains("there is no run 7"));
-  CHECK(lab.view()->runs.size() == 2);
 }
 
 TEST_CASE("seed variability: each card with four more seeds, edits included; no bit of a live run changes",

@@ -160,26 +160,6 @@ TEST_CASE("compare: JSON has every part, round numbers, and null for what is not
   for (const nlohmann::json& setting : json.at("settings")) CHECK(setting.at("values").size() == 3);
 }
 
-TEST_CASE("compare: the page, the tables and the text say the same") {
-  const Comparison all = drawn_comparison();
-  const std::string page = to_markdown(all, {"loss.svg"}), text = to_text(all);
-  CHECK(contains(page, "base \\| one"));
-  CHECK(contains(page, "![](loss.svg)"));
-  for (const std::string& said : {settings_sentence(all), difference_sentence(all), place_sentence(all, 1),
-                                  place_sentence(all, 2), missing_sentence(all)}) {
-    INFO(said);
-    REQUIRE_FALSE(said.empty());
-    CHECK(contains(page, said));
-    CHECK(contains(text, said));
-  }
-  CHECK(contains(text, "3.15 ± 0.07"));
-  CHECK(contains(page, "3.15 ± 0.07"));
-  CHECK(contains(end_csv(all), "base | one,runs.jsonl,2,60,3.15,"));
-  CHECK(contains(settings_csv(all), "maker,trained by,normscope,normscope,PyTorch"));
-  CHECK(contains(map_csv(all, 1), "layer,step,x,log10 of the ratio\n1,1,1,"));
-  CHECK(contains(map_csv(all, 1), "\n2,60,60,"));
-}
-
 TEST_CASE("compare: a figure becomes a file in every format") {
   const test::Folder folder;
   const std::vector<Figure> figures = figures_of(drawn_comparison());

@@ -7,10 +7,12 @@
 
 #include "addons/recorded/training/log_reader.h"
 #include "addons/recorded/training/recorded_run.h"
+#include "answers.h"
 #include "app/support/program.h"
 #include "app/support/refused_inputs.h"
 #include "engine/support/helpers.h"
 #include "folder.h"
+#include "refusals/refusals.h"
 #include "training/files/file_kind.h"
 #include "training/io/input_kinds.h"
 
@@ -53,113 +55,81 @@ std::string long_log(int lines) {
   return text;
 }
 
+/// Line by line in logs.txt a log is written, and read when it is whole.
+class WrittenLog {
+ public:
+  std::string obey(const std::string& line) {
+    const auto [verb, rest] = test::verb_and_rest(line);
+    if (verb == "new") {
+      text_ = mapping_ = "";
+      name_ = rest;
+    } else if (verb == "log") {
+      text_ += rest + "\n";
+    } else if (verb == "bytes") {
+      text_ += test::unescaped(rest);
+    } else if (verb == "steps") {  // "steps 1-9 MORE": lines of a loss of 2, and what stands beside it
+      const size_t space = rest.find(' '), dash = rest.find('-');
+      for (int i = std::stoi(rest); i <= std::stoi(rest.substr(dash + 1)); ++i)
+        text_ += step(i, space == rest.npos ? "" : rest.substr(space + 1));
+    } else if (verb == "mapping") {
+      mapping_ = folder_.write("mapping.toml", rest + "\n");
+    } else if (verb == "names") {
+      std::string text;
+      for (const auto& name : names_in(folder_.write(name_, text_)))
+        text += fmt::format("{}: {}\n", name.theirs, name.stat);
+      return text;
+    } else if (verb == "read") {
+      return told(read_recorded(folder_.write(name_, text_), mapping_));
+    } else {
+      throw Error("no line begins with " + verb);
+    }
+    return "";
+  }
+
+ private:
+  static std::string told(const RecordedFile& file) {
+    std::string text = fmt::format("{} lines, {} broken\n", file.lines, file.broken);
+    for (const Message& fault : file.faults) text += "fault: " + fault + "\n";
+    for (const Recording& run : file.runs) {
+      CHECK(run.read.faults == file.faults);
+      const SeedRecord& seed = run.seeds[0];
+      text += fmt::format(
+          "run '{}' by '{}', placement '{}', {} layers; unigram {}, {} tokens and {} s a step{}\n", run.name,
+          run.maker, run.placement, run.layers, test::digits(seed.number(kUnigram)),
+          test::digits(seed.number(kTokensPerStep)), test::digits(seed.number(kSecondsPerStep)),
+          run.spec ? ", a specification" : "");
+      for (const auto& [key, value] : run.settings) text += fmt::format("{} = {}\n", key, value);
+      const History& history = *seed.history;
+      const auto series = [&](const std::string& name, const Series& of) {
+        if (!of.steps.empty()) text += fmt::format("{}: {}\n", name, test::by_step(of.steps, of.values));
+      };
+      series("loss", history.loss());
+      series("rate", history.rate());
+      series("validation", history.validation());
+      for (const StatInfo& stat : history.layout())
+        series(stat.name, history.series(history.find(stat.name)));
+      for (const std::string& missing : run.missing) text += "missing: " + missing + "\n";
+    }
+    return text;
+  }
+
+  const Folder folder_;
+  std::string name_, text_, mapping_;
+};
+
 }  // namespace
 
-TEST_CASE("a log with a header tells its maker, settings, norms and hidden states") {
-  const Folder folder;
-  std::string text = kHeader;
-  for (int i = 1; i <= 3; ++i)
-    text += step(
-        i,
-        fmt::format(R"(,"seconds":{},"grad_norm":{{"h.0.attn.c_attn.weight[q]":{},"h.1.mlp.c_fc.weight":2}},)"
-                    R"("mean_square":{{"h.1":7}})",
-                    0.5 * i, 0.25 * i));
-  const RecordedFile file = read_recorded(folder.write("run.jsonl", text));
-  CHECK(file.lines == 4);
-  CHECK(file.broken == 0);
-  REQUIRE(file.runs.size() == 1);
-  const Recording& run = file.runs[0];
-  CHECK(run.name == "wide");
-  CHECK(run.maker == "PyTorch 2.4");
-  CHECK(run.placement == "pre");
-  using Settings = std::vector<std::pair<std::string, std::string>>;
-  CHECK(run.settings == Settings{{"width", "512"}, {"heads", "8"}, {"amp", "true"}});
-  CHECK_FALSE(run.spec);
-  CHECK(run.layers == 2);
-  CHECK(run.seeds[0].number(kTokensPerStep) == 4096);
-  CHECK(run.seeds[0].number(kSecondsPerStep) == 0.5);
-  CHECK(run.seeds[0].number(kUnigram) == 3.5);
-  CHECK(run.seeds[0].history->loss().steps == std::vector<int32_t>{1, 2, 3});
-  CHECK(run.seeds[0].history->series(run.seeds[0].history->find("L01.attn.wq.grad_norm")).values ==
-        std::vector<float>{0.25f, 0.5f, 0.75f});
-  CHECK(last(run, "L02.ffn.w1.grad_norm") == 2);
-  CHECK(last(run, "L02.ffn.sum.mean_square") == 7);  // Pre-LN: nothing stands behind the last sum
-  CHECK(says(run.missing, "update norms: not in this log"));
-  CHECK_FALSE(says(run.missing, "gradient sizes"));
-  CHECK_FALSE(says(run.missing, "hidden states"));
+TEST_CASE("logs are read as they are told", "[listing]") {
+  WrittenLog log;
+  test::check_answers("logs", [&](const std::string& line) { return log.obey(line); });
 }
 
-TEST_CASE("a log tells the numbers of an attention and of its heads under the engine's names") {
+TEST_CASE("the name of a run is cut between letters") {
   const Folder folder;
-  const Recording run =
-      read_recorded(
-          folder.write("a.jsonl", step(1, R"(,"attention_entropy":{"L02.attn":2,)"
-                                          R"("L02.attn.head.1":1.5},)"
-                                          R"("largest_logit":{"L02.attn.head.1":9},)"
-                                          R"("first_mass":{"dec.L02.attn.head.2":0.5},)"
-                                          R"("longest":{"L02.ffn":186},"token_share":{"L02.ffn":0.03})")))
-          .runs.at(0);
-  CHECK(last(run, "L02.attn.attention_entropy") == 2);
-  CHECK(last(run, "L02.attn.head.1.entropy") == 1.5f);
-  CHECK(last(run, "L02.attn.head.1.logit") == 9);
-  CHECK(last(run, "dec.L02.attn.head.2.first_mass") == 0.5f);
-  CHECK(last(run, "L02.ffn.longest") == 186);
-  CHECK(last(run, "L02.ffn.token_share") == 0.03f);
-  CHECK(run.seeds[0].history->find("L02.attn.head.1.attention_entropy") < 0);
-  CHECK_FALSE(says(run.missing, "are not known"));
-}
-
-TEST_CASE("where the placement is not said, a layer's output is no state before a norm") {
-  const Folder folder;
-  const Recording run =
-      read_recorded(folder.write("a.jsonl", step(1, R"(,"mean_square":{"h.0":7,"odd":1})"))).runs.at(0);
-  CHECK(run.name == "a");
-  CHECK(run.maker.empty());
-  CHECK(last(run, "L01.ffn.out.mean_square") == 7);
-  CHECK(run.seeds[0].history->find("L01.ffn.sum.mean_square") < 0);
-  CHECK(last(run, "odd.mean_square") == 1);
-  CHECK(says(run.missing, "the log does not say its placement"));
-  CHECK(says(run.missing, "1 of 2 names are not known, the first is \"odd\""));
-}
-
-TEST_CASE("broken lines are counted, named and skipped") {
-  const Folder folder;
-  std::string text = kHeader + step(1);
-  const std::pair<const char*, const char*> broken[] = {
-      {"{\"step\":2,\"loss\"", "is damaged: no JSON at byte 17"},
-      {"[]", "the whole is a list of 0: expected an object with format"},
-      {"{\"loss\":2}", "has no step, no result and no format"},
-      {"{\"step\":-1}", "step is -1: expected a whole number from 0 to 10000000"},
-      {"{\"step\":2.5}", "step is 2.5: expected a whole number from 0 to 10000000"},
-      {"{\"step\":2,\"loss\":\"low\"}", "loss is \"low\": expected a number"},
-      {"{\"step\":2,\"grad_norm\":{\"a\":[]}}", "grad_norm.a is a list of 0: expected a number"},
-      {"{\"step\":2,\"grad_norm\":7}", "grad_norm is 7: expected an object"},
-      {"{\"format\":\"normscope log 9\"}", "format is \"normscope log 9\": expected \"normscope log 2\""},
-      {"\xff", "is damaged: no JSON at byte 1"},
-      {"{\"step\":3}}", "is damaged"},
-  };
-  for (const auto& [line, what] : broken) text += std::string(line) + "\n";
-  text += "\n  \n" + step(2, R"(,"loss2":1,"note":"fine \"so\"","more":[1,{"a":2}])") + step(4);
-  const RecordedFile file = read_recorded(folder.write("a.jsonl", text));
-  CHECK(file.broken == std::ssize(broken));
-  CHECK(file.lines == 2 + std::ssize(broken) + 4);
-  REQUIRE(file.faults.size() == 10);
-  for (size_t i = 0; i < file.faults.size(); ++i)
-    CHECK(contains(file.faults[i], fmt::format("line {}: {}", i + 3, broken[i].second)));
-  CHECK(file.runs.at(0).seeds[0].history->loss().steps == std::vector<int32_t>{1, 2, 4});
-}
-
-TEST_CASE("numbers that are not finite are NaN, as JSON, Python and others write them") {
-  const Folder folder;
-  const RecordedFile file = read_recorded(folder.write(
-      "a.jsonl",
-      "{\"step\": 1, \"loss\": NaN, \"lr\": null, \"grad_norm\": {\"h.0.attn.q.weight\": Infinity}}\r\n"
-      "{\"step\": 2, \"loss\": 1e400}\n{\"step\": 3, \"loss\": 1e300}\n{\"step\": 4, \"loss\": \"nan\"}\n"));
-  CHECK(file.broken == 0);
-  const Series loss = file.runs.at(0).seeds[0].history->loss();
-  REQUIRE(loss.steps == std::vector<int32_t>{1, 2, 3, 4});
-  for (const size_t i : {0, 1, 3}) CHECK(std::isnan(loss.values[i]));
-  CHECK(std::isnan(last(file.runs[0], "L01.attn.wq.grad_norm")));
+  const std::string wide =
+      "{\"format\":\"normscope log 2\",\"name\":\"" + std::string(118, 'x') + "ülang\"}\n";
+  CHECK(read_recorded(folder.write("b.jsonl", wide + step(1))).runs.at(0).name ==
+        std::string(118, 'x') + "ü…");
 }
 
 TEST_CASE("a number is read alike whatever stands beside it, and so is a step") {
@@ -195,33 +165,6 @@ TEST_CASE("a number is read alike whatever stands beside it, and so is a step") 
         REQUIRE(step.stats.size() == 2);
         CHECK(step.stats[1].value == 1);
       }
-}
-
-TEST_CASE("a name that comes late widens what is there, and nothing of before is lost") {
-  const Folder folder;
-  std::string text;
-  for (int i = 1; i <= 40; ++i) {
-    std::string more = R"(,"grad_norm":{"encoder.layers.0.linear1.weight":1)";
-    if (i >= 10) more += R"(,"decoder.layers.0.linear1.weight":2)";
-    more += "}";
-    if (i % 20 == 0) more += R"(,"weight_norm":{"encoder.layers.0.linear1.weight":3},"validation":2.5)";
-    text += step(i, more, 4 - 0.05 * i);
-  }
-  const Recording run = read_recorded(folder.write("a.jsonl", text)).runs.at(0);
-  CHECK(run.seeds[0].history->loss().steps.size() == 40);
-  CHECK(run.seeds[0].history->validation().steps == std::vector<int32_t>{20, 40});
-  // From step 10 on there are two stacks, so the first one has its prefix too.
-  const Series encoder = run.seeds[0].history->series(run.seeds[0].history->find("enc.L01.ffn.w1.grad_norm")),
-               decoder = run.seeds[0].history->series(run.seeds[0].history->find("dec.L01.ffn.w1.grad_norm")),
-               weight =
-                   run.seeds[0].history->series(run.seeds[0].history->find("enc.L01.ffn.w1.weight_norm"));
-  REQUIRE(encoder.values.size() == 40);
-  CHECK(encoder.values.front() == 1);
-  REQUIRE(decoder.values.size() == 40);
-  CHECK(std::isnan(decoder.values[8]));
-  CHECK(decoder.values[9] == 2);
-  CHECK(std::isnan(weight.values[18]));
-  CHECK(weight.values[19] == 3);
 }
 
 TEST_CASE("a run that was set back counts the later line, and says so") {
@@ -300,44 +243,6 @@ TEST_CASE("time of a step: of lines whose clock went on, whatever stands between
   CHECK(per_step({{1, 1}, {2, 3}}, result("500")) == 0.5);
 }
 
-TEST_CASE("what cannot be read of a header costs itself alone, and is said") {
-  const Folder folder;
-  const RecordedFile file = read_recorded(folder.write(
-      "a.jsonl",
-      R"({"format":"normscope log 3","maker":7,"name":"two\nlines","placement":"pre","unigram":"2.5",)"
-      R"("names":{"head.bias":"out.b","head.scale":"out.z","body.{layer}.q":"L{layer}.attn.wq","x":"L{layer}.y"},)"
-      R"("settings":{"clip":Infinity,"betas":[0.9,0.95],"width":64},"tokens_per_step":-4,"data":{"hash":"?"}})"
-      "\n" +
-          step(1, R"(,"grad_norm":{"head.bias":1,"body.0.q":2})")));
-  CHECK(file.broken == 0);
-  REQUIRE(file.faults.size() == 3);
-  CHECK(contains(file.faults[0], "line 1: maker is 7: expected a text"));
-  CHECK(contains(file.faults[1], "line 1: data.hash is \"?\": expected 16 hexadecimal digits"));
-  CHECK(contains(file.faults[2], "line 1: 2 of 4 names left out: \"out.z\" expected a name of ours"));
-  CHECK(file.fault() == file.faults[0]);
-  const Recording& run = file.runs.at(0);
-  CHECK(run.read.faults == file.faults);
-  CHECK(run.name == "two lines");
-  CHECK(run.placement == "pre");
-  CHECK(run.seeds[0].number(kUnigram) == 2.5);
-  CHECK(std::isnan(run.seeds[0].number(kTokensPerStep)));
-  CHECK(run.settings ==
-        std::vector<std::pair<std::string, std::string>>{{"betas", "[0.9,0.95]"}, {"width", "64"}});
-  CHECK(last(run, "out.b.grad_norm") == 1);
-  CHECK(last(run, "L01.attn.wq.grad_norm") == 2);
-  const std::string wide =
-      "{\"format\":\"normscope log 2\",\"name\":\"" + std::string(118, 'x') + "ülang\"}\n";
-  CHECK(read_recorded(folder.write("b.jsonl", wide + step(1))).runs.at(0).name ==
-        std::string(118, 'x') + "ü…");
-}
-
-TEST_CASE("a log without a step that can be read names its first fault") {
-  const Folder folder;
-  const std::string path = folder.write("a.jsonl", kHeader + "{\"step\":1.5}\n{\"step\":2.5}\n");
-  CHECK(contains(error_of([&] { read_recorded(path); }),
-                 "3 lines and none is of a step: expected a log that has begun; line 2: step is 1.5"));
-}
-
 TEST_CASE("a log of ours from before, runs and seeds in turns, still opens") {
   const Folder folder;
   std::string text;
@@ -382,18 +287,6 @@ TEST_CASE("a log of ours from before, runs and seeds in turns, still opens") {
   CHECK(last(last_run, "L01.attn.wq.grad_norm") == 0.1f);
   CHECK(last(last_run, "emb.tokens.grad_norm") == 0.5f);
   CHECK(last(last_run, "L01.ffn.sum.mean_square") == 2);
-}
-
-TEST_CASE("a header may say what its own names are, and a mapping file goes before it") {
-  const Folder folder;
-  const std::string log =
-      folder.write("a.jsonl", R"({"format":"normscope log 2","names":{"net.{layer}.q":"L{layer}.attn.wq"}})"
-                              "\n" +
-                                  step(1, R"(,"grad_norm":{"net.0.q":1,"net.1.q":2})"));
-  CHECK(last(read_recorded(log).runs.at(0), "L02.attn.wq.grad_norm") == 2);
-  const std::string mapping = folder.write("m.toml", "\"net.{layer}.q\" = \"L{layer}.attn.wk\"\n");
-  CHECK(last(read_recorded(log, mapping).runs.at(0), "L02.attn.wk.grad_norm") == 2);
-  CHECK(names_in(log).at(1).stat == "L02.attn.wq.grad_norm");
 }
 
 TEST_CASE("a file that is no log by its name, or that is not there, is refused") {

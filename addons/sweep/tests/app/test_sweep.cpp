@@ -1,10 +1,15 @@
-// These tests cover a sweep as values: axes and regions as text and back, plan, cells, known borders, files.
+// These tests cover a sweep as values: axes and regions as text and back, by hand, as handles on a rail; plans, cells,
+// known borders, sentences and files. What each line of addons/sweep/tests/answers/plans.txt makes stands there.
 #include <nlohmann/json.hpp>
 
 #include "addons/sweep/app/cells.h"
+#include "addons/sweep/app/grid_picture.h"
+#include "addons/sweep/app/screen/edit.h"
 #include "addons/sweep/app/screen/words.h"
 #include "addons/sweep/app/sweep_plan.h"
 #include "addons/sweep/app/sweep_writers.h"
+#include "addons/sweep/app/worker.h"
+#include "answers.h"
 #include "app/words/words.h"
 #include "catch.hpp"
 #include "engine/core/error.h"
@@ -18,11 +23,9 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-Axis axis(std::string_view text) { return axis_from(text, preset_run("post")); }
+RunSpec post() { return preset_run("post"); }
 
-std::string says(std::string_view text) {
-  return test::error_of([&] { axis(text); });
-}
+Axis axis(std::string_view text) { return axis_from(text, post()); }
 
 Plan plan_over(const std::vector<std::string>& axes) {
   Plan plan;
@@ -31,14 +34,14 @@ Plan plan_over(const std::vector<std::string>& axes) {
 }
 
 /// Makes a record of one letter: L learns from step 100 to a loss of 1.9, S is stuck, D diverges, N is not
-/// finite, U is not decided; a blank: none.
+/// finite, U is not decided; a point: none.
 std::optional<RunNumbers> record_of(char letter) {
-  if (letter == ' ') return std::nullopt;
+  if (letter == '.') return std::nullopt;
   RunNumbers record;
   record.level = 2.9;
   record.steps = 200;
   record.loss = letter == 'L' ? 1.9 : letter == 'D' ? 5 : 2.9;
-  record.gradient_first = record.gradient_last = 0.1;
+  record.gradient_first = record.gradient_last = 1;
   record.beta2 = 3.5;
   record.verdict = letter == 'L'   ? Verdict{Verdict::Learns, 100}
                    : letter == 'S' ? Verdict{Verdict::Stuck}
@@ -69,7 +72,183 @@ Grid grid_from(const std::vector<Words>& rows) {
   return grid_of(plan, jobs, records);
 }
 
+Plan small_plan() {
+  Plan plan;
+  plan.axes = {axis("train.lr=1e-3,2e-3,4e-3,8e-3"), axis("train.warmup=0,10,20")};
+  return plan;
+}
+
+RunNumbers record_with(Verdict::Kind kind, int32_t since = 0) {
+  RunNumbers record;
+  record.verdict = {kind, since};
+  record.loss = kind == Verdict::Learns ? 1.9 : 2.9;
+  record.level = 2.9;
+  return record;
+}
+
+/// The grid of a plan in which every run learns.
+Grid full_grid(const Plan& plan) {
+  const std::vector<StudyRun> jobs = runs_of(plan);
+  std::vector<std::optional<RunNumbers>> records;
+  for (size_t i = 0; i < jobs.size(); ++i)
+    records.emplace_back(record_with(Verdict::Learns, static_cast<int32_t>(i) + 1));
+  return grid_of(plan, jobs, records);
+}
+
+/// Cells that learn to 1.9; the letter frequencies of all data but the corpus are 3.4.
+Grid learned_grid(const Plan& plan) {
+  const std::vector<StudyRun> jobs = runs_of(plan);
+  std::vector<std::optional<RunNumbers>> records;
+  for (const StudyRun& job : jobs) {
+    records.push_back(record_of('L'));
+    if (job.spec.data.name != "corpus") records.back()->level = 3.4;
+  }
+  return grid_of(plan, jobs, records);
+}
+
+std::string said(const Axis& axis) {
+  return fmt::format("{}: {}", to_text(axis), fmt::join(axis.values, " "));
+}
+
+std::string said(const Plan& plan) { return fmt::format("{} runs: {}", plan.runs(), command_text(plan)); }
+
+std::string said(const MoreSeeds& more) {
+  return fmt::format("{} in columns {}-{}, rows {}-{}", more.count, more.columns.first, more.columns.last,
+                     more.rows.first, more.rows.last);
+}
+
+/// Two decimals are enough to tell shares apart; none for what is not known.
+std::string digits(double value) { return std::isnan(value) ? "-" : fmt::format("{:.2f}", value + 0.0); }
+
+/// The rows from the top, and what the grid says of them.
+std::string said(const Grid& grid) {
+  std::string text;
+  for (size_t row = grid.plan.rows(); row-- > 0;)
+    for (size_t column = 0; column < grid.plan.columns(); ++column) {
+      const Cell& cell = grid.at(column, row);
+      text +=
+          fmt::format("{}{} ({}), learned {}, since {}{}", column == 0 ? "" : " | ", cell.sign(),
+                      cell.words(), digits(share_learned(grid, cell)), digits(value_of(cell, Metric::Since)),
+                      column + 1 == grid.plan.columns() ? "\n" : "");
+    }
+  text += fmt::format("level {}, best {}, {} known{}{}, unit '{}'\n", digits(grid.level), digits(grid.best),
+                      grid.known, grid.complete ? ", complete" : "",
+                      grid.one_data() ? "" : ", of different data", grid.unit());
+  for (const grid::Segment& s : border_of(grid))
+    text += fmt::format("border {},{} to {},{}\n", s.x0, s.y0, s.x1, s.y1);
+  return text + grid_sentence(grid);
+}
+
+/// What the lines of plans.txt do: to an axis, to a plan, to a region of it, to a grid.
+class Edited {
+ public:
+  std::string obey(const std::string& line) {
+    const auto [verb, rest] = test::verb_and_rest(line);
+    std::istringstream words(rest);
+    if (verb == "axis") {
+      axis_ = axis(rest);
+      CHECK(axis(to_text(axis_)) == axis_);
+      return said(axis_) + "\n" + axis_.title();
+    }
+    if (verb == "typed") return said(with_typed(axis_, rest, post()));
+    if (verb == "as")
+      return said(with_kind(axis_,
+                            rest == "log"   ? Axis::Kind::Log
+                            : rest == "lin" ? Axis::Kind::Linear
+                                            : Axis::Kind::List,
+                            post()));
+    if (verb == "range" || verb == "handle") {
+      double a = 0, b = 0;
+      int32_t count = 0;
+      words >> a >> b >> count;
+      return said(verb == "range" ? with_range(axis_, a, b, count, post())
+                                  : with_handle(axis_, static_cast<size_t>(a), b, post()));
+    }
+    if (verb == "remove") return said(without_handle(axis_, std::stoul(rest), post()));
+    if (verb == "add") return said(with_value(axis_, std::stod(rest), post()));
+    if (verb == "snap") return fmt::format("{:.6g}", snapped(axis_, std::stod(rest)));
+    if (verb == "rail") {
+      const Rail rail = rail_of(axis_);
+      return fmt::format("{} to {}{}, handles at {}; typed {}", rail.low, rail.high, rail.log ? ", log" : "",
+                         fmt::join(handles_of(axis_), " "), typed_text(axis_));
+    }
+    if (verb == "first") return said(first_axis(rest, post()));
+
+    if (verb == "plan") {
+      plan_ = plan_over(rest.empty() ? Words{} : test::split(rest, " | "));
+    } else if (verb == "set") {
+      plan_.set.push_back(rest);
+    } else if (verb == "steps") {
+      plan_.steps = std::stoi(rest);
+    } else if (verb == "seeds") {
+      plan_.seeds = std::stoi(rest);
+    } else if (verb == "more") {
+      const MoreSeeds more = more_seeds_from(rest, plan_);
+      CHECK(more_seeds_from(to_text(more, plan_), plan_) == more);
+      plan_.more.push_back(more);
+      return said(more) + ": " + to_text(more, plan_);
+    } else if (verb == "brush") {  // two corners
+      words >> brush_.column0 >> brush_.row0 >> brush_.column1 >> brush_.row1;
+      const std::optional<Brush> cut = within(brush_, plan_);
+      return fmt::format("{} cells, {} in the grid, {} seeds", brush_.cells(), cut ? cut->cells() : 0,
+                         cut ? seeds_in(plan_, *cut) : 0);
+    } else if (verb == "ask") {
+      return said(plan_ = with_seeds(plan_, brush_, std::stoi(rest)));
+    } else if (verb == "across" || verb == "up") {
+      return said(plan_ = with_axis(plan_, verb == "up" ? 1 : 0, axis(rest)));
+    } else if (verb == "flat") {
+      return said(plan_ = without_second_axis(plan_));
+    } else if (verb == "narrow") {
+      return said(plan_ = narrowed(plan_, brush_));
+    } else if (verb == "runs") {
+      std::string text = fmt::format("{} runs\n", runs_of(plan_).size());
+      for (const StudyRun& job : runs_of(plan_))
+        if (!job.refused.empty())
+          text += fmt::format("{},{} refused: {}\n", job.column, job.row, job.refused);
+      return text;
+    } else if (verb == "copied") {
+      return text_for(rest, plan_, "since");
+    } else if (verb == "window") {
+      grid_.plan = plan_;
+      return loss_window_text(grid_);
+    } else if (verb == "grid" || verb == "learned") {
+      return said(grid_ = verb == "grid" ? grid_from(rows_in(rest)) : learned_grid(plan_));
+    } else if (verb == "colours") {  // of a metric, at values
+      std::string metric, text;
+      words >> metric;
+      for (double value = 0; words >> value;)
+        text += " " + digits(scale_of(grid_, metric_from(metric)).colour(value));
+      return text;
+    } else if (verb == "table") {
+      return to_text(grid_, Metric::Loss);
+    } else if (verb == "csv") {
+      return to_csv(grid_);
+    } else if (verb == "json") {
+      return to_json(grid_).dump(1);
+    } else {
+      throw Error("no line begins with " + verb);
+    }
+    return "";
+  }
+
+ private:
+  static std::vector<Words> rows_in(const std::string& text) {
+    std::vector<Words> rows;
+    for (const std::string& row : test::split(text, " / ")) rows.push_back(test::split(row, " "));
+    return rows;
+  }
+  Axis axis_;
+  Plan plan_;
+  Brush brush_;
+  Grid grid_;
+};
+
 }  // namespace
+
+TEST_CASE("sweep: axes, plans and grids are what was asked for", "[listing]") {
+  Edited edited;
+  test::check_answers("plans", [&](const std::string& line) { return edited.obey(line); });
+}
 
 TEST_CASE(
     "sweep: settings are set in the order of their table, whichever axis has them, and wiring at the end") {
@@ -77,34 +256,6 @@ TEST_CASE(
   CHECK(order_of("model.placement") < order_of("train.lr"));
   CHECK(order_of("train.lr") < order_of("wiring.L01.attn"));
   CHECK(order_of("train.lr") < order_of("wiring.*"));
-}
-
-TEST_CASE("an axis is a list or a range, and its text makes the same axis") {
-  CHECK(axis("train.warmup=0,25,50,100,200").values == Words{"0", "25", "50", "100", "200"});
-  CHECK(axis("train.lr=1e-4:1e-2:log7").values ==
-        Words{"0.0001", "0.00022", "0.00046", "0.001", "0.0022", "0.0046", "0.01"});
-  CHECK(axis("train.lr=3e-4:3e-2:log7").values ==
-        Words{"0.0003", "0.00065", "0.0014", "0.003", "0.0065", "0.014", "0.03"});
-  CHECK(axis("train.beta2=0.9:0.99:lin4").values == Words{"0.9", "0.93", "0.96", "0.99"});
-  CHECK(axis("model.layers=2:10:lin5").values == Words{"2", "4", "6", "8", "10"});
-  CHECK(axis("model.layers=1:3:lin9").values == Words{"1", "2", "3"});  // rounded, each once
-  CHECK(axis("model.layers=1:100:log5").values == Words{"1", "3", "10", "32", "100"});
-  CHECK(axis("train.warmup=200:0:lin3").values == Words{"200", "100", "0"});
-  CHECK(axis("train.lr=1e-3,0.001,2e-3").values == Words{"0.001", "0.002"});
-  CHECK(axis("model.placement=post,pre,admin").values == Words{"post", "pre", "admin"});
-  CHECK(axis("model.placement=all").values.size() == std::size(kPresets));
-  CHECK(axis("wiring.L*.attn=stream=ln,before=ln").values == Words{"stream=ln", "before=ln"});
-  CHECK(axis("train.milestones=100,200;50").values == Words{"100,200", "50"});
-  CHECK(axis("train.bias_correction=on,false").values == Words{"true", "false"});
-  for (const char* text :
-       {"train.warmup=0,25,50", "train.lr=1e-4:1e-2:log7", "train.beta2=0.9:0.99:lin4",
-        "model.layers=1:3:lin9", "model.placement=all", "train.milestones=100,200;50",
-        "train.milestones=100,200;", "wiring.L*.attn=stream=ln q=ln,before=ln", "train.lr=0.03"}) {
-    INFO(text);
-    CHECK(axis(to_text(axis(text))) == axis(text));
-  }
-  CHECK(to_text(axis("train.lr=1e-4:1e-2:log7")) == "train.lr=0.0001:0.01:log7");
-  CHECK(axis("train.warmup=0,25").title() == "warm-up, steps");
 }
 
 TEST_CASE("every setting of a run can be an axis") {
@@ -117,13 +268,15 @@ TEST_CASE("every setting of a run can be an axis") {
     if (field.choices.empty()) continue;
     std::vector<std::string_view> expected = field.choices;
     std::erase(expected, "custom");
-    CHECK(axis(fmt::format("{}=all", field.key)).values == Words(expected.begin(), expected.end()));
+    const Axis all = axis(fmt::format("{}=all", field.key));
+    CHECK(all.values == Words(expected.begin(), expected.end()));
+    CHECK(axis(to_text(all)) == all);
   }
 }
 
 TEST_CASE("a wrong axis is refused in one line that names key, value and what was expected") {
   for (const std::vector<std::string>& row : test::refusals("axis")) {
-    const std::string message = says(row[0]);
+    const std::string message = test::error_of([&] { axis(row[0]); });
     INFO(row[0] << " gave " << message);
     CHECK(test::contains(message, row[1]));
     CHECK_FALSE(test::contains(message, "\n"));
@@ -137,11 +290,6 @@ TEST_CASE("a plan has every cell with every seed, seed by seed, and more seeds i
   plan.set = {"model.d_model=32"};
   plan.more = {more_seeds_from("1@train.lr=0.003:1e-2,train.warmup=50", plan),
                more_seeds_from("2@train.lr=1e-2", plan)};
-  CHECK(plan.more[0] == MoreSeeds{1, {1, 2}, {1, 1}});
-  CHECK(plan.more[1] == MoreSeeds{2, {2, 2}, {0, 1}});
-  CHECK(plan.seeds_of(0, 0) == 2);
-  CHECK(plan.seeds_of(2, 1) == 5);  // both regions
-  CHECK(plan.runs() == 2 + 2 + 4 + 2 + 3 + 5);
   const std::vector<StudyRun> jobs = runs_of(plan);
   REQUIRE(static_cast<int64_t>(jobs.size()) == plan.runs());
   CHECK(std::ranges::is_sorted(
@@ -153,19 +301,6 @@ TEST_CASE("a plan has every cell with every seed, seed by seed, and more seeds i
     CHECK(job.spec.train.steps == 40);
     CHECK(job.spec.model.d_model == 32);
   }
-  for (const MoreSeeds& more : plan.more) CHECK(more_seeds_from(to_text(more, plan), plan) == more);
-  CHECK(to_text(plan.more[0], plan) == "1@train.lr=0.003:0.01,train.warmup=50");
-  for (const char* wrong : {"", "2", "0@train.lr=0.003", "x@train.lr=0.003", "1@train.lr", "1@train.lr=0.5",
-                            "1@model.layers=2", "1@train.lr=0.003:0.5", "1@train.lr=0.003:0.01:0.01"}) {
-    INFO(wrong);
-    CHECK_THROWS_AS(more_seeds_from(wrong, plan), Error);
-  }
-}
-
-TEST_CASE("regions of names go by the place of the names") {
-  const Plan plan = plan_over({"model.placement=post,pre,admin,b2t"});
-  CHECK(more_seeds_from("3@model.placement=b2t:pre", plan) == MoreSeeds{3, {1, 3}, {0, 0}});
-  CHECK(more_seeds_from("3@", plan) == MoreSeeds{3, {0, 3}, {0, 0}});
 }
 
 TEST_CASE("settings are set in their own order, whatever the order of the axes") {
@@ -180,31 +315,6 @@ TEST_CASE("settings are set in their own order, whatever the order of the axes")
       complete(spec);
       CHECK(job.spec == spec);
     }
-}
-
-TEST_CASE("a cell whose values do not go together is refused, and the others are not") {
-  const std::vector<StudyRun> jobs = runs_of(plan_over({"model.heads=2,3,4"}));
-  REQUIRE(jobs.size() == 3);
-  CHECK(jobs[0].refused.empty());
-  CHECK(test::contains(jobs[1].refused, "3"));
-  CHECK(jobs[2].refused.empty());
-  const auto why = [](const Plan& plan) { return test::error_of([&] { runs_of(plan); }); };
-  Plan plan = plan_over({"model.heads=3,5"});
-  CHECK(test::contains(why(plan), "head"));  // none of them can be trained
-  CHECK(test::contains(why(plan_over({"train.momentum=0.5,0.9"})), "no run takes notice of train.momentum"));
-  CHECK(test::contains(why(plan_over({"train.lr=1e-3", "train.lr=2e-3"})), "both axes are train.lr"));
-  CHECK(test::contains(why(Plan{}), "expected one or two"));
-  plan = plan_over({"train.lr=1e-3,1e-2"});
-  plan.set = {"train.lr=3"};
-  CHECK(test::contains(why(plan), "is an axis, expected it once"));
-  plan.set = {"train.momentum=0.5"};
-  CHECK(test::contains(why(plan), "no run takes notice of train.momentum"));
-  plan = plan_over({"train.steps=10,20"});
-  plan.steps = 30;
-  CHECK(test::contains(why(plan), "train.steps is an axis"));
-  plan = plan_over({"train.lr=1e-4:1e-2:lin100", "train.warmup=0:99:lin100"});
-  plan.seeds = 100;
-  CHECK(test::contains(why(plan), "expected at most 100000"));
 }
 
 TEST_CASE("the sweeps that are ready to start are plans, and their names are told") {
@@ -226,43 +336,6 @@ TEST_CASE("the sweeps that are ready to start are plans, and their names are tol
   CHECK_THROWS_WITH(preset_plan("warmpu"), Catch::Contains("warmup"));
 }
 
-TEST_CASE("the sign of a cell is what its seeds do, and its colour the share of the best") {
-  const Grid grid = grid_from({{"LLL", "LLS", "SS", "DN"}, {"NN", "U", " ", "SD"}});
-  const auto sign = [&](size_t column, size_t row) { return std::string(grid.at(column, row).sign()); };
-  CHECK(sign(0, 1) == "learns");
-  CHECK(sign(1, 1) == "disagree");
-  CHECK(sign(2, 1) == "stuck");
-  CHECK(sign(3, 1) == "diverges");
-  CHECK(sign(0, 0) == "not finite");
-  CHECK(sign(1, 0) == "not decided");
-  CHECK(sign(2, 0) == "waiting");
-  CHECK(sign(3, 0) == "disagree");
-  CHECK(grid.at(0, 1).words() == "3 of 3 learn");
-  CHECK(grid.at(1, 0).words() == "not decided");
-  CHECK(grid.level == 2.9);
-  CHECK(grid.best == Approx(1.9));
-  CHECK_FALSE(grid.complete);
-  CHECK(grid.known == 3 + 3 + 2 + 2 + 2 + 1 + 0 + 2);
-  CHECK(share_learned(grid, grid.at(0, 1)) == Approx(1));
-  CHECK(share_learned(grid, grid.at(1, 1)) == Approx(2.0 / 3));
-  CHECK(share_learned(grid, grid.at(2, 1)) == Approx(0).margin(1e-12));
-  CHECK(share_learned(grid, grid.at(3, 0)) < -0.5);
-  CHECK(std::isnan(share_learned(grid, grid.at(0, 0))));
-  const ColourScale loss = scale_of(grid, Metric::Loss);
-  CHECK(loss.colour(1.9) == Approx(1));
-  CHECK(loss.colour(2.4) == Approx(0.5));
-  CHECK(loss.colour(9) == 0);
-  CHECK(std::isnan(loss.colour(kUnknown)));
-  CHECK(value_of(grid.at(0, 1), Metric::Since) == 100);
-  CHECK(std::isnan(value_of(grid.at(2, 1), Metric::Since)));
-  const Grid one = grid_from({{"L"}});
-  CHECK(one.at(0, 0).words() == "since 100");
-  CHECK(scale_of(one, Metric::Gradient).colour(value_of(one.at(0, 0), Metric::Gradient)) == 0);
-  CHECK(grid_from({{"N"}}).at(0, 0).words() == "L03.attn output at step 23");
-  for (const std::string_view name : metric_names()) CHECK(info(metric_from(name)).name == name);
-  CHECK_THROWS_WITH(metric_from("los"), Catch::Contains("loss"));
-}
-
 TEST_CASE("of two seeds that learn the earlier one's step is the median, of three the middle one's") {
   Cell cell;
   for (const int32_t since : {40, 10, 70}) {
@@ -282,62 +355,8 @@ TEST_CASE("a number of zero has the lowest colour of a logarithmic scale, one be
   CHECK(std::isnan(gradient.colour(-1)));
 }
 
-TEST_CASE("where nobody learned anything no cell has learned a share") {
-  const Grid grid = grid_from({{"S", "S"}});
-  CHECK(share_learned(grid, grid.at(0, 0)) == 0);
-  CHECK(scale_of(grid, Metric::Loss).colour(2.9) == 0);
-}
-
-TEST_CASE("the border runs between cells where at least half of the seeds learn and the others") {
-  using Segments = std::vector<grid::Segment>;
-  CHECK(border_of(grid_from({{"L", "S", "S"}})) == Segments{{1, 0, 1, 1}});
-  CHECK(border_of(grid_from({{"L", "L", "L"}})).empty());
-  CHECK(border_of(grid_from({{"L", " ", "S"}})).empty());  // what is not known is on neither side
-  CHECK(border_of(grid_from({{"LS", "SSL"}})) == Segments{{1, 0, 1, 1}});
-  // A staircase: upright pieces, then level ones.
-  CHECK(border_of(grid_from({{"L", "L", "S"}, {"L", "S", "S"}, {"L", "S", "S"}})) ==
-        Segments{{1, 0, 1, 2}, {2, 2, 2, 3}, {1, 2, 2, 2}});
-  // An island has all four sides, each in one piece.
-  CHECK(border_of(grid_from({{"S", "S", "S", "S"}, {"S", "L", "L", "S"}, {"S", "S", "S", "S"}})) ==
-        Segments{{1, 1, 1, 2}, {3, 1, 3, 2}, {1, 1, 3, 1}, {1, 2, 3, 2}});
-}
-
-TEST_CASE("the grid's sentence names how far learning reaches where that is a staircase") {
-  CHECK(
-      grid_sentence(grid_from({{"L", "L"}, {"L", "S"}})) ==
-      "3 of 4 cells learn. The largest learning rate that learns: 0.0001 at warm-up 0, 0.01 at warm-up 10.");
-  CHECK(grid_sentence(grid_from({{"L", "S"}, {"L", "S"}})) == "2 of 4 cells learn.");
-  CHECK(grid_sentence(grid_from({{"S", "L"}, {"L", "S"}})) == "2 of 4 cells learn.");
-}
-
-TEST_CASE("table, CSV, JSON and picture show every cell") {
+TEST_CASE("pictures show every cell") {
   const Grid grid = grid_from({{"LL", "LS"}, {"L", "N"}});
-  const std::string text = to_text(grid, Metric::Loss);
-  INFO(text);
-  for (const char* part : {"final loss", "across: learning rate; up: warm-up, steps", "↘ 1.90 2/2",
-                           "? 2.40 1/2", "× –", "0.0001", "The line of letter frequencies"})
-    CHECK(test::contains(text, part));
-  CHECK(text.find("↘ 1.90 2/2") < text.find("× –"));  // the last row of the second axis is on top
-
-  const std::string csv = to_csv(grid);
-  CHECK(csv.starts_with("train.lr,train.warmup,seed,verdict,steps,since,loss,unigram,beta2,"));
-  CHECK(std::ranges::count(csv, '\n') == 1 + 6);
-  CHECK(test::contains(csv, "\n0.0001,10,2,learns,200,100,1.9,2.9,3.5,0.1,0.1,,1\n"));
-  CHECK(test::contains(csv, "\n0.01,0,1,not finite,200,0,,2.9,3.5,0.1,0.1,,\n"));
-
-  const nlohmann::json json = to_json(grid);
-  CHECK(json["format"] == "normscope sweep 1");
-  CHECK(json["axes"][1]["text"] == "train.warmup=0,10");
-  CHECK(json["complete"] == false);
-  CHECK(json["border"] == nlohmann::json::parse("[[1,0,1,1],[1,1,2,1]]"));  // half of the seeds are enough
-  REQUIRE(json["cells"].size() == 4);
-  CHECK(json["cells"][3]["sign"] == "disagree");
-  CHECK(json["cells"][3]["values"]["train.lr"] == "0.01");
-  CHECK(json["cells"][3]["learns"] == 1);
-  CHECK(json["cells"][1]["loss"].is_null());
-  CHECK(json["cells"][1]["runs"][0]["what"] == "L03.attn output at step 23");
-  CHECK_FALSE(json["cells"][0]["runs"][0].contains("curve"));
-
   for (const Metric metric : {Metric::Loss, Metric::Since, Metric::Gradient, Metric::Ratio, Metric::Beta2}) {
     const std::string svg = to_svg(grid, metric);
     INFO(info(metric).name);
@@ -359,28 +378,8 @@ TEST_CASE("table, CSV, JSON and picture show every cell") {
   CHECK(named.rfind(">stuck<") != named.find(">stuck<"));
 }
 
-namespace {
-
-/// Cells that learn to 1.9; the letter frequencies of all data but the corpus are 3.4.
-Grid learned_grid(const Plan& plan) {
-  const std::vector<StudyRun> jobs = runs_of(plan);
-  std::vector<std::optional<RunNumbers>> records;
-  for (const StudyRun& job : jobs) {
-    records.push_back(record_of('L'));
-    if (job.spec.data.name != "corpus") records.back()->level = 3.4;
-  }
-  return grid_of(plan, jobs, records);
-}
-
-}  // namespace
-
-TEST_CASE("losses of cells that read different data are not compared, and all that shows them says so") {
+TEST_CASE("all that shows losses of cells that read different data says that they do not compare") {
   const Grid grid = learned_grid(plan_over({"data.name=corpus,copy", "train.lr=1e-3,3e-3"}));
-  CHECK_FALSE(grid.one_data());
-  CHECK(grid.unit().empty());
-  CHECK(std::isnan(grid.level));
-  CHECK(std::isnan(grid.best));
-  CHECK(std::isnan(share_learned(grid, grid.at(0, 0))));
   CHECK(std::isnan(scale_of(grid, Metric::Loss).colour(1.9)));
   for (const std::string& shown :
        {to_text(grid, Metric::Loss), to_svg(grid, Metric::Loss), to_svg(grid, Metric::Since)}) {
@@ -391,37 +390,6 @@ TEST_CASE("losses of cells that read different data are not compared, and all th
     for (const char* words : {"best cell", "frequencies", "nan"}) CHECK_FALSE(test::contains(shown, words));
   }
   CHECK_FALSE(test::contains(to_svg(grid, Metric::Loss), "stroke-dasharray"));  // that means not trained yet
-  CHECK(grid_sentence(grid) == "Cells of different data: their losses do not compare. 4 of 4 cells learn.");
-  const nlohmann::json json = to_json(grid);
-  CHECK(json["losses_compare"] == false);
-  CHECK(json["best"].is_null());
-  CHECK(json["unigram"].is_null());
-  CHECK(json["cells"][0]["learned"].is_null());
-  CHECK(json["cells"][0]["runs"][0]["unigram"] == 2.9);
-}
-
-TEST_CASE("cells of one data have one level and a best cell, whatever else differs") {
-  const Grid lengths = learned_grid(plan_over({"model.sequence=16,32"}));
-  CHECK(lengths.one_data());
-  CHECK(lengths.unit() == "letter");
-  CHECK(to_json(lengths)["losses_compare"] == true);
-  CHECK(test::contains(to_text(lengths, Metric::Loss), "best cell: 1.9"));
-  const Grid copies = learned_grid(plan_over({"data.name=copy"}));  // and not what the axis replaces
-  CHECK(copies.one_data());
-  CHECK(copies.unit() == "symbol");
-}
-
-TEST_CASE("a grid says of which steps its losses are the mean") {
-  Grid grid;
-  const auto words = [&](const char* steps, const char* axis) {
-    grid.plan = plan_over({axis});
-    grid.plan.set = {steps};
-    return loss_window_text(grid);
-  };
-  CHECK(words("train.steps=150", "train.lr=1e-3,1e-2") == "the last 25 steps");
-  CHECK(words("train.steps=20", "train.lr=1e-3,1e-2") == "all 20 steps");
-  CHECK(words("train.steps=150", "train.steps=20,150") ==
-        "the last 25 steps, or of all where there are fewer");
 }
 
 TEST_CASE("a first axis that is too long for a line goes down in the table") {
@@ -452,24 +420,129 @@ TEST_CASE("a number that is too long for its cell is drawn with two digits") {
   CHECK(test::contains(drawn("model.placement=post,pre", 17'600), ">1.76e+04<"));
 }
 
-TEST_CASE("what is copied names the whole plan") {
-  Plan plan = plan_over({"train.lr=1e-4:1e-2:log3", "wiring.L*.attn=stream=ln,before=ln"});
-  plan.set = {"model.layers=12"};
-  plan.seeds = 3;
-  plan.steps = 200;
-  plan.more = {more_seeds_from("2@train.lr=0.001:0.01", plan)};
-  CHECK(command_text(plan) ==
-        "normscope sweep --set model.layers=12 --axis train.lr=0.0001:0.01:log3 "
-        "--axis 'wiring.L*.attn=stream=ln,before=ln' --steps 200 --seeds 3 "
-        "--more-seeds '2@train.lr=0.001:0.01,wiring.L*.attn=stream=ln:before=ln'");
-  const std::string slurm = text_for("slurm", plan, "since");
-  for (const std::string& part :
-       {std::string("#!/bin/bash\n"), fmt::format("#SBATCH --array=0-{}\n", plan.runs() - 1),
-        fmt::format("--shard \"$SLURM_ARRAY_TASK_ID\"/{}\n", plan.runs()), std::string("such as --time"),
-        std::string("--metric since"), std::string("--store sweep-results")})
-    CHECK(test::contains(slurm, part));
-  CHECK(text_for("parallel", plan, "").starts_with("seq 0 "));
-  CHECK_THROWS_AS(text_for("pbs", plan, ""), Error);
+TEST_CASE("sweep: every setting that is offered makes an axis to begin with") {
+  const std::vector<std::string> keys = axis_keys();
+  CHECK(std::ranges::find(keys, "train.lr") != keys.end());
+  CHECK(std::ranges::find(keys, "run.seed") == keys.end());
+  for (const std::string& key : keys) {
+    INFO(key);
+    const Axis axis = first_axis(key, post());
+    CHECK_FALSE(axis.values.empty());
+    CHECK(axis_from(to_text(axis), post()) == axis);
+  }
+  CHECK(first_axis("train.lr", post()).values.size() == 5);
+}
+
+TEST_CASE("sweep: a step of a key is never rounded back to where the handle was") {
+  const Axis range = axis("train.lr=3e-4:3e-2:log7"), depth = axis("model.layers=2,4,6");
+  const Rail rail = rail_of(range);
+  for (const double value : {0.0003, 0.002, 0.03}) CHECK(rail.value(rail.share(value)) == Approx(value));
+  for (const Axis& along : {depth, range})
+    for (const double value : handles_of(along))
+      for (const int by : {-1, 1}) {
+        const double next = snapped(along, stepped(along, rail_of(along), value, by));
+        CHECK((next - value) * by > 0);
+      }
+  CHECK(stepped(depth, rail_of(depth), 0, -1) == 0);  // the rail ends
+}
+
+TEST_CASE("sweep: the rest is a run, and what is an axis is set once") {
+  RunSpec pre = preset_run("pre");
+  set_field(pre, "model.layers", "3");
+  set_field(pre, "train.warmup", "40");
+  set_field(pre, "train.steps", "70");
+  const Plan plan = with_rest(small_plan(), pre);
+  CHECK_NOTHROW(runs_of(plan));
+  const RunSpec base = base_of(plan);
+  CHECK(base.model.layers == 3);
+  CHECK(base.train.steps == 70);
+  for (const std::string& assignment : plan.set) CHECK_FALSE(assignment.starts_with("train.warmup="));
+  const Plan deeper = with_axis(plan, 0, axis("model.layers=2,4"));
+  CHECK_NOTHROW(runs_of(deeper));
+  // As a second axis too.
+  const Plan one = without_second_axis(plan);
+  for (const char* second : {"model.layers=2,4", "train.steps=40,80"}) {
+    INFO(second);
+    CHECK_NOTHROW(runs_of(with_axis(one, 1, axis(second))));
+  }
+  CHECK_THROWS_AS(runs_of(with_axis(plan, 1, axis("train.lr=1e-3"))), Error);  // twice the same
+}
+
+TEST_CASE("sweep: what is known stays known when values move, and nothing else is taken for it") {
+  const Plan plan = with_seeds(small_plan(), {1, 1, 1, 1}, 2);
+  const Grid grid = full_grid(plan);
+  const auto since = [](const std::optional<RunNumbers>& record) {
+    return record ? record->verdict.since : -1;
+  };
+  const Plan other = with_axis(plan, 0, axis("train.lr=4e-3,3e-3,2e-3"));
+  const std::vector<StudyRun> jobs = runs_of(other);
+  const auto records = carried(grid, other, jobs);
+  for (size_t i = 0; i < jobs.size(); ++i) {
+    const size_t column = jobs[i].column == 0 ? 2 : 1;
+    const int32_t expected =
+        jobs[i].column == 1 ? -1 : since(grid.at(column, jobs[i].row).runs[jobs[i].spec.seed - 1]);
+    CHECK(since(records[i]) == expected);
+  }
+  Plan longer = plan;
+  longer.steps = 77;
+  for (const auto& record : carried(grid, longer, runs_of(longer))) CHECK_FALSE(record);
+  for (const auto& record : carried(Grid{}, plan, runs_of(plan))) CHECK_FALSE(record);
+}
+
+TEST_CASE("sweep: cells stand side by side, upwards, and a point finds its cell") {
+  CHECK(fitted({100, 50, 700, 600}, 7, 6).pitch_x() == Approx(100));  // all of the room
+  const GridLayout at = fitted({100, 50, 1100, 800}, 7, 6);
+  CHECK(at.pitch_x() == Approx(140));
+  CHECK(at.pitch_y() == Approx(130));
+  CHECK(at.pitch(0, 0).bottom() == Approx(at.area.bottom()));
+  for (size_t row = 0; row < 6; ++row)
+    for (size_t column = 0; column < 7; ++column)
+      CHECK(at.at(at.block(column, row).centre()) == Place{column, row});
+  CHECK_FALSE(at.at({0, 0}));
+  CHECK(at.nearest({-1000, 9000}) == Place{0, 0});
+  CHECK(at.nearest({9000, -1000}) == Place{6, 5});
+  CHECK(at.blocks({1, 1}, {3, 2}).w == Approx(3 * at.pitch_x()));
+  CHECK(at.has_words());
+  CHECK_FALSE(fitted({0, 0, 600, 400}, 28, 4).has_number());
+}
+
+TEST_CASE("sweep: the sentences say what the cells are") {
+  Cell cell;
+  cell.runs = {record_with(Verdict::Stuck), record_with(Verdict::Learns, 107), record_with(Verdict::Stuck)};
+  cell.summarise();
+  CHECK(cell_badge(cell) == "learns in 1 of 3 seeds");
+  CHECK(cell_sentence(cell) == "Luck decides: seed 2 learns from step 107, seeds 1 and 3 do not.");
+  CHECK(grid_sentence(Grid{}).empty());
+  const Plan plan = small_plan();
+  CHECK(grid_sentence(full_grid(plan)) == "12 of 12 cells learn.");
+  CHECK(extent_words(plan) == "12 cells, 12 runs");
+  CHECK(region_sentence(full_grid(plan), {0, 0, 1, 1}) == "One seed cannot tell luck: ask for more.");
+  SweepState state;
+  state.phase = Phase::Training;
+  state.runs = 66;
+  Grid known;
+  known.known = 63;
+  state.grid = std::make_shared<const Grid>(known);
+  state.under_way.resize(2);
+  state.seconds_left = 19.2;
+  CHECK(progress_words(state, true) == "2 running, 1 waiting, 20 s left");
+  CHECK(progress_words(state, false) == "2 running, 1 waiting");
+  state.phase = Phase::Ready;
+  CHECK(progress_words(state, true, 480) == "3 runs to train, about 8 min");
+  CHECK(progress_words(state, false, 480) == "3 runs to train");
+  state.phase = Phase::Paused;
+  CHECK(progress_words(state, false) == "paused, 3 runs left");
+  state.error = "a sweep: no room";
+  CHECK(progress_words(state, false) == "a sweep: no room");
+}
+
+TEST_CASE("sweep: runs of the Lab that train keep a quarter of the cores, and one run always goes on") {
+  for (int32_t cores = 1; cores <= 64; ++cores) {
+    CHECK(runs_beside(cores, false) == cores);
+    const int32_t beside = runs_beside(cores, true);
+    CHECK(beside >= 1);
+    if (cores > 1) CHECK(4 * (cores - beside) >= cores);
+  }
 }
 
 }  // namespace normscope::sweep
