@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "addons/tape-screen/app/shown.h"
-#include "training/measure/step/change.h"
-#include "training/measure/step/fold.h"
+#include "addons/tape-screen/training/change.h"
+#include "addons/tape-screen/training/fold.h"
 #include "training/measure/step/memory_map.h"
 #include "training/run/network.h"
 #include "training/session/played_step.h"

@@ -5,11 +5,11 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "training/measure/listing.h"
-#include "training/measure/step/change.h"
-#include "training/measure/step/fold.h"
+#include "addons/tape-screen/training/change.h"
+#include "addons/tape-screen/training/fold.h"
+#include "addons/tape-screen/training/listing.h"
+#include "addons/tape-screen/training/numeric_check.h"
 #include "training/measure/step/memory_map.h"
-#include "training/measure/step/numeric_check.h"
 #include "training/measure/step/tensor_summary.h"
 
 namespace normscope::tape {

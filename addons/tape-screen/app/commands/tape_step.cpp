@@ -4,15 +4,15 @@
 #include <algorithm>
 
 #include "addons/tape-screen/app/commands/tape.h"
+#include "addons/tape-screen/training/fold.h"
+#include "addons/tape-screen/training/numeric_check.h"
 #include "app/cli/exit_code.h"
 #include "app/cli/specs.h"
 #include "engine/core/machine.h"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/ops/rules.h"
 #include "training/io/text_table.h"
-#include "training/measure/step/fold.h"
 #include "training/measure/step/memory_map.h"
-#include "training/measure/step/numeric_check.h"
 #include "training/measure/step/profile.h"
 #include "training/run/footprint.h"
 #include "training/run/run.h"

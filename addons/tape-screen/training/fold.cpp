@@ -1,4 +1,4 @@
-#include "training/measure/step/fold.h"
+#include "addons/tape-screen/training/fold.h"
 
 #include <fmt/format.h>
 
