@@ -1,6 +1,7 @@
 // A text in a published model's own tokens: what a step reads of it, and what is refused.
 #include "addons/published/training/token_task.h"
 #include "catch.hpp"
+#include "engine/cpu/backend_cpu.h"
 #include "engine/support/helpers.h"
 #include "engine/tape/seal.h"
 #include "folder.h"

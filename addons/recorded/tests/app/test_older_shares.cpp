@@ -22,7 +22,9 @@ struct Measured {
     Tape tape(store);
     record_transformer(tape, config, {.batch = 1, .sequence = config.sequence});
     store.materialize(3);
-    Look look(store, config, passage_batch(config, test::kText));
+    Batch text(1, config.sequence);
+    text.tokens = text.targets = test::kText;
+    Look look(store, config, text);
     numbers = look.measure();
     for (const StatInfo& stat : look.layout()) names.push_back(stat.name);
   }

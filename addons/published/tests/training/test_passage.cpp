@@ -1,5 +1,5 @@
 // A passage: what a model is asked about a text.
-#include "training/measure/passage.h"
+#include "addons/published/training/passage.h"
 
 #include "catch.hpp"
 #include "engine/support/helpers.h"
