@@ -15,7 +15,7 @@
 namespace normscope::tape {
 
 nlohmann::json to_json(const Listing& listing);
-nlohmann::json to_json(const Fold& fold, const Roof& roof);
+nlohmann::json to_json(const Fold& fold, const Roofline& roof);
 nlohmann::json to_json(const MemoryMap& map);
 nlohmann::json to_json(const NumericCheck& check);
 nlohmann::json to_json(const ProgramChange& change);
@@ -23,6 +23,6 @@ nlohmann::json to_json(const TensorSummary& summary);
 
 /// A line an op with its gradient: name, op, layer, shape, bytes, and of both sides instruction, flop, bytes moved,
 /// seconds (0: not measured) and least seconds at the roof; the norm of the result's gradient.
-std::string fold_csv(const Fold& fold, const Roof& roof);
+std::string fold_csv(const Fold& fold, const Roofline& roof);
 
 }  // namespace normscope::tape

@@ -52,7 +52,7 @@ void add_fold(StepLook& looked, const TapeOptions& options, StepReport& report) 
   for (const InstructionProfile& p : profile(program, inputs, kRepeats)) seconds.push_back(p.seconds);
   const MachinePeak machine =
       measure_machine_peak(options.threads > 0 ? options.threads : usable_cores(), 0.1);
-  const Roof roof{1e9 * machine.gflops, 1e9 * machine.bandwidth_gbs};
+  const Roofline roof{1e9 * machine.gflops, 1e9 * machine.bandwidth_gbs};
   Fold folded = fold(program.data(), seconds);
   measure_gradients(folded, *looked.player);
   const double loss = looked.player->program().loss();
