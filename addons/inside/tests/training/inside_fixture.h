@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "addons/inside/training/inside.h"
+#include "addons/published/tests/training/small_model.h"
 #include "addons/published/training/passage.h"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/support/disturb.h"
-#include "training/support/small_model.h"
 
 namespace normscope::test {
 

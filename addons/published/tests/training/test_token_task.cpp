@@ -1,4 +1,5 @@
 // A text in a published model's own tokens: what a step reads of it, and what is refused.
+#include "addons/published/tests/training/small_model.h"
 #include "addons/published/training/token_task.h"
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
@@ -6,7 +7,6 @@
 #include "engine/tape/seal.h"
 #include "folder.h"
 #include "training/measure/look.h"
-#include "training/support/small_model.h"
 
 namespace normscope::test_token_task {
 using namespace test;
