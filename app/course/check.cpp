@@ -130,7 +130,7 @@ std::vector<double> values_of(const Lesson& lesson, const Check& check, const Ne
   return {evaluate(lesson, measure, curves)};
 }
 
-bool LessonReport::passed() const { return std::ranges::all_of(verdicts, &Verdict::holds); }
+bool LessonReport::passed() const { return std::ranges::all_of(outcomes, &CheckOutcome::holds); }
 
 /// Adds the runs whose maps after training are drawn, with the first seed: see keep_runs().
 void add_mapped(const Lesson& lesson, std::vector<StudyRun>& runs) {
@@ -173,7 +173,7 @@ LessonReport check_lesson(const Lesson& lesson, experiments::RunStore& store, Ti
   keep_runs(lesson, store, results, on_step);
   for (const Check& check : lesson.checks) {
     const Measured& measured = results.measures[check.measure];
-    report.verdicts.push_back({&check, lesson.measure(check.measure), measured, holds(check, measured)});
+    report.outcomes.push_back({&check, lesson.measure(check.measure), measured, holds(check, measured)});
   }
   report.stale = staleness(lesson, results);
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -199,7 +199,7 @@ std::string band_text(const Check& check) {
   return check.low ? "at least " + limit_text(*check.low) : "at most " + limit_text(*check.high);
 }
 
-std::string spread_text(const Verdict& v) {
+std::string spread_text(const CheckOutcome& v) {
   const Spread& s = v.measured.spread;
   if (v.measured.values.size() < 2) return "one seed";
   if (v.measure->mean == Mean::Count) return range_text(s, *v.measure);
@@ -216,7 +216,7 @@ std::string table_head() {
 std::string to_text(const LessonReport& report) {
   const Lesson& lesson = *report.lesson;
   std::string out = fmt::format("{} {}: {}\n", lesson.number, lesson.title, lesson.claim);
-  for (const Verdict& v : report.verdicts) {
+  for (const CheckOutcome& v : report.outcomes) {
     out += fmt::format("{} {} {} {}\n", padded("  " + v.check->says, kClaim),
                        padded(shown(v.measured.spread.mean, *v.measure), kMeasured, true),
                        padded("  " + spread_text(v), kSpread), v.holds ? "holds" : "FAILS");
@@ -239,11 +239,11 @@ Json lesson_json(const LessonReport& report) {
                {"checks", Json::array()}};
   for (const Measure& m : lesson.measures)
     json["measures"][m.id] = to_json(m, report.results.measures.at(m.id));
-  for (const Verdict& verdict : report.verdicts)
-    json["checks"].push_back({{"measure", verdict.check->measure},
-                              {"says", verdict.check->says},
-                              {"band", band_text(*verdict.check)},
-                              {"holds", verdict.holds}});
+  for (const CheckOutcome& outcome : report.outcomes)
+    json["checks"].push_back({{"measure", outcome.check->measure},
+                              {"says", outcome.check->says},
+                              {"band", band_text(*outcome.check)},
+                              {"holds", outcome.holds}});
   return json;
 }
 

@@ -42,7 +42,7 @@ struct Results {
 /// The results of these curves, one set for each seed from 1 on; a seed lacks a measure whose curves it lacks.
 Results results_of(const Lesson& lesson, const std::vector<CurveSet>& seeds);
 
-struct Verdict {
+struct CheckOutcome {
   const Check* check = nullptr;
   const Measure* measure = nullptr;
   Measured measured;
@@ -60,7 +60,7 @@ std::vector<double> values_of(const Lesson& lesson, const Check& check, const Ne
 struct LessonReport {
   const Lesson* lesson = nullptr;
   Results results;
-  std::vector<Verdict> verdicts;
+  std::vector<CheckOutcome> outcomes;
   std::string stale;  ///< why measured.json is not of this lesson and engine; empty when it is
   double seconds = 0;
   bool passed() const;
@@ -77,7 +77,7 @@ LessonReport check_lesson(const Lesson& lesson, experiments::RunStore& store, Ti
 /// adds the values of all seeds and the sentence that they contradict.
 std::string table_head();
 std::string to_text(const LessonReport& report);
-std::string spread_text(const Verdict& verdict);
+std::string spread_text(const CheckOutcome& outcome);
 std::string band_text(const Check& check);
 
 /// Writes measured.json of the lesson's folder atomically.

@@ -48,7 +48,7 @@ std::vector<ClaimRow> claim_rows(const Lesson& lesson, const Results& kept) {
     const Measure& m = *lesson.measure(check.measure);
     const auto it = kept.measures.find(m.id);
     if (it == kept.measures.end()) continue;
-    const Verdict v{&check, &m, it->second, holds(check, it->second)};
+    const CheckOutcome v{&check, &m, it->second, holds(check, it->second)};
     std::string excludes;
     for (const Neighbour& n : check.excludes) {
       const std::vector<double> values = values_of(lesson, check, n, kept);

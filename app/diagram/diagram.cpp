@@ -82,7 +82,7 @@ Footer chain_footer(const DiagramState& state, const DiagramInput& input, const 
   if (state.pending) return pending_footer(state);
   const std::string& lead = first_move(model);
   if (chain_placement(model, model.stack()) == Placement::None) return {lead, tr("to put the norms there.")};
-  if (!chain_is_dragged(model)) return {lead, tr("to choose its kind or take all off.")};
+  if (!chain_of(model).dragged) return {lead, tr("to choose its kind or take all off.")};
   return {lead, tr(input.compact ? "to a free slot. Click: its kind"
                                  : "to a free slot: all norms go there. Click: their kind.")};
 }
@@ -233,9 +233,9 @@ void draw_diagram(Ui& ui, DiagramState& state, const DiagramInput& input, const 
   }
   const Stacks stacks = shown_stacks(state, input.view, run);
   if (!has_stream(input.view.runs[static_cast<size_t>(run)])) {
-    draw_chain(ui, state, input, run, stacks, area, commands);
-    return draw_footer(ui, footer,
-                       chain_footer(state, input, input.view.runs[static_cast<size_t>(run)].spec->model));
+    const ModelConfig& model = input.view.runs[static_cast<size_t>(run)].spec->model;
+    chain_of(model).draw(ui, state, input, run, stacks, area, commands);
+    return draw_footer(ui, footer, chain_footer(state, input, model));
   }
   const int32_t memory = input.view.runs[static_cast<size_t>(run)].spec->model.memory;
   const std::vector<StackRows> stack_layouts = stacks_of(state, stacks, input.compact, memory > 0);

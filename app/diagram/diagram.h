@@ -142,9 +142,6 @@ void tell_scales(ui::Ui&, const DiagramState&, const DiagramInput&, const StackL
 // Has the words and signs of the picture say what they mean (diagram_parts.cpp).
 void explain_parts(ui::Ui&, const DiagramInput&, const ModelConfig&, const StackLayout&,
                    const ui::Rect& clip);
-// Draws and handles a model without a residual stream (diagram_chain.cpp).
-void draw_chain(ui::Ui&, DiagramState&, const DiagramInput&, int run, const view::Stacks&,
-                const ui::Rect& area, std::vector<session::Command>&);
 // Draws what handle_diagram() left in `state` (diagram_picture.cpp).
 void paint_diagram(ui::Ui&, const DiagramState&, const DiagramInput&, const DiagramLayout&,
                    const view::Stacks&, int run);

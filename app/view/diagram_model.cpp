@@ -92,7 +92,7 @@ StackWiring& stack_of(ModelConfig& model, Side side) {
 }
 
 int layers_of(const ModelConfig& model, Side side) {
-  if (!is_transformer(model.architecture)) return chain_layers(model);
+  if (!is_transformer(model.architecture)) return chain_of(model).layers(model);
   const bool encoder = side == Side::Encoder && has_both(model);
   return encoder && model.encoder_layers > 0 ? model.encoder_layers : model.layers;
 }

@@ -155,7 +155,7 @@ class CpuExecutable final : public Executable {
       stats_[static_cast<size_t>(program_.clip_stat)] = 1.0;  // until a clip op writes it
     for (const Instruction& i : program_.instructions) {
       const Kernels kernels = kernels_of(i.op);
-      const bool backward = i.phase == Phase::Backward && i.op != OpKind::Probe;
+      const bool backward = i.phase == Phase::Backward && traits_of(i.op).duty != Duty::Probe;
       Call call = bind(program_, i, *this, stats_.data());
       if (i.phase == Phase::Update) {
         call.parameters = parameters_.data();
@@ -185,7 +185,7 @@ class CpuExecutable final : public Executable {
       std::vector<size_t> probes;
       TailFinder finder(lowered_[i].call, lowered_[i].stages);
       for (++i; i < lowered_.size(); ++i) {
-        const bool probe = lowered_[i].call.op == OpKind::Probe;
+        const bool probe = traits_of(lowered_[i].call.op).duty == Duty::Probe;
         if (!(probe ? finder.lets(lowered_[i].call) : finder.takes(lowered_[i].call, lowered_[i].stages)))
           break;
         if (probe)

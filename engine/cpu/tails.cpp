@@ -46,7 +46,7 @@ void TailFinder::collect(const Call& call, std::vector<Range>& reads, std::vecto
   const auto add = [](const Tensor& t, std::vector<Range>& to) {
     if (t) to.push_back({t.p, t.p + t.shape.size()});
   };
-  const bool backward = call.phase == Phase::Backward && call.op != OpKind::Probe;
+  const bool backward = call.phase == Phase::Backward && traits_of(call.op).duty != Duty::Probe;
   for (const Tensor& t : call.in) add(t, reads);
   add(call.dout, reads);
   add(call.out, backward ? reads : writes);

@@ -184,7 +184,7 @@ class CudaExecutable final : public Executable {
       begin[of_gradient] = entries.size();
       for (size_t i = 0; i < calls_.size(); ++i) {
         const Call& call = calls_[i].call;
-        if (call.op != OpKind::Probe || calls_[i].reads_gradient != of_gradient) continue;
+        if (traits_of(call.op).duty != Duty::Probe || calls_[i].reads_gradient != of_gradient) continue;
         const int64_t size = call.in[0].shape.size(), chunks = chunks_of(size);
         entries.push_back({call.in[0].p, size, call.stats, zeros<double>(static_cast<size_t>(2 * chunks)),
                            zeros<uint32_t>(1), call.attributes.as<ProbeSpec>().kind});

@@ -20,7 +20,7 @@ bool part_of(const PlannedLaunch& planned, bool parameters, Call& part) {
 
 Call probe_call(const ProbeTable& table) {
   Call call;
-  call.op = OpKind::Probe;
+  call.op = op_for(Duty::Probe);
   call.probes = table;
   return call;
 }
@@ -32,7 +32,7 @@ class Scheduler {
   std::vector<Step> run(const std::vector<PlannedLaunch>& program) {
     for (const PlannedLaunch& p : program) {
       const Call& call = p.call;
-      if (call.op == OpKind::Probe) continue;
+      if (traits_of(call.op).duty == Duty::Probe) continue;
       if (call.phase == Phase::Backward) {
         backward(p);
       } else if (call.phase == Phase::Update) {
@@ -75,8 +75,8 @@ class Scheduler {
   }
 
   void update(Call call) {
-    if (call.op == OpKind::Clip && after_norm_) return;  // computed there
-    after_norm_ = call.op == OpKind::GradNorm;
+    if (traits_of(call.op).duty == Duty::Clip && after_norm_) return;  // computed there
+    after_norm_ = traits_of(call.op).duty == Duty::GradientNorms;
     main(call);
   }
 
@@ -91,8 +91,8 @@ std::vector<Step> schedule(const std::vector<PlannedLaunch>& program, const Prob
                            const ProbeTable& gradient_probes) {
   std::vector<PlannedLaunch> calls = program;
   for (size_t i = 0; i + 1 < calls.size(); ++i)
-    if (calls[i].call.op == OpKind::GradNorm)
-      calls[i].call.clip_follows = calls[i + 1].call.op == OpKind::Clip;
+    if (traits_of(calls[i].call.op).duty == Duty::GradientNorms)
+      calls[i].call.clip_follows = traits_of(calls[i + 1].call.op).duty == Duty::Clip;
   return Scheduler(value_probes, gradient_probes).run(calls);
 }
 

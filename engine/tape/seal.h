@@ -10,10 +10,10 @@
 namespace normscope {
 
 struct SealOptions {
-  ValueId loss = kNone;          ///< the scalar to differentiate; kNone: forward only
-  bool backward = true;          ///< false: evaluation, no gradients
-  OpKind update = OpKind::Adam;  ///< the op that ends the step; kNoOp: gradients without an update
-  bool clip = false;             ///< global-norm clipping; the bound is StepInputs.clip
+  ValueId loss = kNone;                  ///< the scalar to differentiate; kNone: forward only
+  bool backward = true;                  ///< false: evaluation, no gradients
+  OpKind update = op_for(Duty::Update);  ///< the op that ends the step; kNoOp: gradients without an update
+  bool clip = false;                     ///< global-norm clipping; the bound is StepInputs.clip
   /// Places are used again once no later instruction reads them: of values in a forward program, of
   /// activations' gradients in a program with backward. All such programs of a backend share their memory. The bits
   /// are the same. Until one of them is replayed next, the results of the last instruction and the parameters'

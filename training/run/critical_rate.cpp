@@ -124,7 +124,7 @@ NextRates rates_of_next(const Run& run, const RunSpec& spec) {
 }
 
 /// Goes nearer where the crossing lies beyond the multiples of a step that are tried.
-Bend bend_of(const Run& run, RunSpec spec) {
+Curvature curvature_of(const Run& run, RunSpec spec) {
   constexpr int kTries = 4;
   constexpr double kInside = 1.001;
   spec.train.critical_every = 1;
@@ -146,7 +146,7 @@ NextCurvature next_curvature(const Run& run) {
   plain.train.optimizer = Optimizer::Sgd;
   plain.train.weight_decay = plain.train.clip = 0;
   plain.train.added = {};
-  return {bend_of(run, run.spec()), bend_of(run, plain)};
+  return {curvature_of(run, run.spec()), curvature_of(run, plain)};
 }
 
 }  // namespace normscope

@@ -67,7 +67,7 @@ class CriticalRate {
 };
 
 /// The curvature of the loss along a direction. Both numbers are NaN where no rate that was tried raises the loss.
-struct Bend {
+struct Curvature {
   double critical_rate = std::numeric_limits<double>::quiet_NaN();
   double curvature = std::numeric_limits<double>::quiet_NaN();  ///< 2 over the critical rate
 };
@@ -78,7 +78,7 @@ struct Bend {
 /// Both are exact where the loss is quadratic. QK-clip and unit vectors count as part of an update; along the gradient
 /// there is no clip, decay or momentum.
 struct NextCurvature {
-  Bend update, gradient;
+  Curvature update, gradient;
 };
 /// Made of critical rates, so that no second derivative is computed. Takes its steps on copies of the run.
 NextCurvature next_curvature(const Run& run);

@@ -22,7 +22,7 @@ constexpr int kCrowdedRounds = 5;
 constexpr double kCrowdedGoal = 1.3;
 
 /// What a step is measured beside.
-struct Crowd {
+struct Load {
   std::string what;
   int busy = 0;  ///< processes beside it; 0: one pool thread more than asked for instead
   bool own_session = false;
@@ -36,17 +36,17 @@ bool sessions_have_shares() {
   return enabled == 1;
 }
 
-std::vector<Crowd> crowds_of(int threads) {
-  std::vector<Crowd> crowds = {{"one thread more than cores"}};
+std::vector<Load> loads_of(int threads) {
+  std::vector<Load> loads = {{"one thread more than cores"}};
   for (bool own_session : {false, true})
     for (int busy : {1, 2, 4, 8}) {
       const int cores = usable_cores();
       double fair = std::max(1.0, static_cast<double>(busy + threads) / std::max(cores, threads));
       if (own_session && busy + threads > cores && sessions_have_shares()) fair = std::max(2.0, fair);
-      crowds.push_back(
+      loads.push_back(
           {fmt::format("beside {} busy process{}", busy, busy > 1 ? "es" : ""), busy, own_session, fair});
     }
-  return crowds;
+  return loads;
 }
 
 /// The mean of as many steps as `seconds` have room for, one at least: beside others their times are far
@@ -70,7 +70,7 @@ double median_of(std::vector<double> values) {
 
 Part bench_crowded(const Settings& settings) {
   Part part;
-  const std::vector<Crowd> crowds = crowds_of(settings.threads);
+  const std::vector<Load> loads = loads_of(settings.threads);
   const int rounds = settings.budget < kTrial ? 1 : kCrowdedRounds;
   if (!settings.quiet)
     fmt::print(
@@ -84,7 +84,7 @@ Part bench_crowded(const Settings& settings) {
       continue;
     Stepper own(m, settings.threads), more(m, settings.threads + 1);
     std::vector<double> alone;
-    std::vector<std::vector<double>> ms(crowds.size());
+    std::vector<std::vector<double>> ms(loads.size());
     // What is timed is the mean of steps after as long a time for everybody to settle.
     const auto take = [&](Stepper& stepper) {
       mean_ms(stepper, settings.budget);
@@ -92,29 +92,29 @@ Part bench_crowded(const Settings& settings) {
     };
     for (int round = 0; round < rounds; ++round) {
       alone.push_back(take(own));
-      for (size_t i = 0; i < crowds.size(); ++i) {
+      for (size_t i = 0; i < loads.size(); ++i) {
         std::optional<BusyProcesses> busy;
-        if (crowds[i].busy > 0) busy.emplace(crowds[i].busy, crowds[i].own_session);
-        ms[i].push_back(take(crowds[i].busy > 0 ? own : more));
+        if (loads[i].busy > 0) busy.emplace(loads[i].busy, loads[i].own_session);
+        ms[i].push_back(take(loads[i].busy > 0 ? own : more));
       }
     }
-    for (size_t i = 0; i < crowds.size(); ++i) {
-      const Crowd& crowd = crowds[i];
+    for (size_t i = 0; i < loads.size(); ++i) {
+      const Load& load = loads[i];
       const double median = median_of(ms[i]), quiet = median_of(alone), ratio = median / quiet;
-      const char* group = crowd.own_session ? "other" : "same";
+      const char* group = load.own_session ? "other" : "same";
       part.rows.push_back({{"model", m.name},
-                           {"what", crowd.what},
-                           {"busy", crowd.busy},
+                           {"what", load.what},
+                           {"busy", load.busy},
                            {"group", group},
                            {"alone_ms", quiet},
                            {"ms", median},
                            {"ratio", ratio},
-                           {"fair", crowd.fair},
-                           {"over_fair", ratio / crowd.fair},
+                           {"fair", load.fair},
+                           {"over_fair", ratio / load.fair},
                            {"goal", kCrowdedGoal}});
       if (!settings.quiet)
-        fmt::print("{:9} {:32} {:>5} {:9.2f} {:9.2f} {:6.2f} {:6.2f} {:10.2f}\n", m.name, crowd.what, group,
-                   quiet, median, ratio, crowd.fair, ratio / crowd.fair);
+        fmt::print("{:9} {:32} {:>5} {:9.2f} {:9.2f} {:6.2f} {:6.2f} {:10.2f}\n", m.name, load.what, group,
+                   quiet, median, ratio, load.fair, ratio / load.fair);
     }
   }
   return part;

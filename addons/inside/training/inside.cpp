@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "addons/inside/training/lens.h"
+#include "addons/published/training/passage.h"
 #include "engine/core/error.h"
 #include "training/measure/look.h"
-#include "training/measure/passage.h"
 #include "training/run/evaluate.h"
 
 namespace normscope {

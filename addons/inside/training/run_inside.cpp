@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "addons/published/training/passage.h"
 #include "addons/published/training/token_task.h"
 #include "engine/core/error.h"
-#include "training/measure/passage.h"
 #include "training/run/evaluate.h"
 
 namespace normscope {

@@ -1,12 +1,25 @@
 // The chains of a convolutional network and of a parser.
 #include <fmt/format.h>
 
+#include "addons/systems/app/chain_parts.h"
 #include "addons/systems/engine/convolutions.h"
-#include "app/view/chain.h"
 #include "app/words/words.h"
+#include "engine/ops/elementwise.h"
 
 namespace normscope::view {
 namespace {
+
+ChainPart chain_box(std::string title, std::string note, int layer = 0) {
+  return {.title = std::move(title), .note = std::move(note), .layer = layer};
+}
+ChainPart chain_slot(int layer, const char* name, NormKind norm, Placement placement) {
+  return {.slot = fmt::format("layer{}/{}", layer, name), .norm = norm, .placement = placement};
+}
+
+/// "ReLU"
+const char* activation_name(const ModelConfig& model) {
+  return kActivationLabels[static_cast<size_t>(model.activation)];
+}
 
 std::string picture_size(int64_t height, int64_t width) {
   if (height <= 0 || width <= 0) return "";  // the data decide the size
@@ -84,8 +97,14 @@ std::string convolutional_caption(const ModelConfig& model, Placement placement)
 
 }  // namespace
 
-constinit const Chain convolutional_chain{convolutional_parts, convolutional_layers, convolutional_refusal,
-                                          convolutional_caption};
-constinit const Chain parser_chain{parser_parts, parser_layers, parser_refusal, before_activation, false};
+std::vector<ChainPart> chain_parts(const ModelConfig& model, const StackWiring& stack) {
+  return model.architecture == Architecture::Parser ? parser_parts(model, stack)
+                                                    : convolutional_parts(model, stack);
+}
+
+constinit const Chain convolutional_chain{convolutional_layers, convolutional_refusal, convolutional_caption,
+                                          diagram::draw_chain};
+constinit const Chain parser_chain{parser_layers, parser_refusal, before_activation, diagram::draw_chain,
+                                   false};
 
 }  // namespace normscope::view

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "training/measure/step/numeric_check.h"
+#include "addons/tape-screen/training/numeric_check.h"
 #include "training/measure/step/step_player.h"
 #include "training/measure/step/tensor_summary.h"
 

@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "addons/tape-screen/app/shown.h"
-#include "training/measure/step/change.h"
-#include "training/measure/step/fold.h"
+#include "addons/tape-screen/training/change.h"
+#include "addons/tape-screen/training/fold.h"
 #include "training/measure/step/memory_map.h"
 #include "training/run/network.h"
 #include "training/session/played_step.h"
@@ -34,7 +34,7 @@ struct StepFacts {
   ProgramData program;  ///< the player's program, without its store
   Fold fold;            ///< with the norms of the gradients
   bool timed = false;   ///< the fold has seconds: each instruction alone, the fastest of kPasses
-  Roof roof;
+  Roofline roof;
   double loss = 0;
   std::optional<NotFinite> broken;
   std::string broken_tensor;  ///< its name
@@ -126,7 +126,7 @@ class StepWorker {
   std::unique_ptr<StepProgram> timing_;  ///< on the step's backend
   std::vector<double> seconds_;          ///< by instruction, the least so far
   int passes_left_ = 0;
-  std::optional<Roof> roof_;
+  std::optional<Roofline> roof_;
   std::jthread thread_;
 };
 

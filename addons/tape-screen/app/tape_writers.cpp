@@ -33,7 +33,7 @@ json json_of(const ListedInstruction& i) {
 }
 
 /// Counts and seconds; null where nothing was measured.
-json json_of(const FoldSide& side, const Roof& roof) {
+json json_of(const FoldSide& side, const Roofline& roof) {
   json out = {{"flop", side.cost.flop}, {"bytes", side.cost.bytes}};
   out["instruction"] = side.instruction < 0 ? json(nullptr) : json(side.instruction);
   out["seconds"] = side.seconds > 0 ? json(side.seconds) : json(nullptr);
@@ -49,7 +49,7 @@ json json_of(const std::vector<Difference>& differences) {
   return out;
 }
 
-std::string side_csv(const FoldSide& side, const Roof& roof) {
+std::string side_csv(const FoldSide& side, const Roofline& roof) {
   return fmt::format("{},{:.0f},{:.0f},{:.4g},{:.4g}", side.instruction, side.cost.flop, side.cost.bytes,
                      side.seconds, least_seconds(side.cost, roof));
 }
@@ -94,7 +94,7 @@ json to_json(const Listing& all) {
   return out;
 }
 
-json to_json(const Fold& fold, const Roof& roof) {
+json to_json(const Fold& fold, const Roofline& roof) {
   json out = {{"lines", json::array()}, {"groups", json::array()}, {"update", json::array()}};
   for (const FoldLine& l : fold.lines)
     out["lines"].push_back({{"name", l.name},
@@ -189,7 +189,7 @@ json to_json(const TensorSummary& s) {
   return out;
 }
 
-std::string fold_csv(const Fold& fold, const Roof& roof) {
+std::string fold_csv(const Fold& fold, const Roofline& roof) {
   std::string out =
       "name,op,layer,shape,bytes,forward,forward_flop,forward_bytes,forward_seconds,forward_least_seconds,"
       "backward,backward_flop,backward_bytes,backward_seconds,backward_least_seconds,gradient_norm\n";

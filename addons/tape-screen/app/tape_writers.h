@@ -5,17 +5,17 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "training/measure/listing.h"
-#include "training/measure/step/change.h"
-#include "training/measure/step/fold.h"
+#include "addons/tape-screen/training/change.h"
+#include "addons/tape-screen/training/fold.h"
+#include "addons/tape-screen/training/listing.h"
+#include "addons/tape-screen/training/numeric_check.h"
 #include "training/measure/step/memory_map.h"
-#include "training/measure/step/numeric_check.h"
 #include "training/measure/step/tensor_summary.h"
 
 namespace normscope::tape {
 
 nlohmann::json to_json(const Listing& listing);
-nlohmann::json to_json(const Fold& fold, const Roof& roof);
+nlohmann::json to_json(const Fold& fold, const Roofline& roof);
 nlohmann::json to_json(const MemoryMap& map);
 nlohmann::json to_json(const NumericCheck& check);
 nlohmann::json to_json(const ProgramChange& change);
@@ -23,6 +23,6 @@ nlohmann::json to_json(const TensorSummary& summary);
 
 /// A line an op with its gradient: name, op, layer, shape, bytes, and of both sides instruction, flop, bytes moved,
 /// seconds (0: not measured) and least seconds at the roof; the norm of the result's gradient.
-std::string fold_csv(const Fold& fold, const Roof& roof);
+std::string fold_csv(const Fold& fold, const Roofline& roof);
 
 }  // namespace normscope::tape

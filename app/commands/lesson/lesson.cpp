@@ -83,8 +83,8 @@ bool print_end(const std::vector<LessonReport>& reports, double seconds) {
   size_t held = 0, checks = 0;
   bool passed = true;
   for (const LessonReport& r : reports) {
-    checks += r.verdicts.size();
-    for (const course::Verdict& v : r.verdicts) held += v.holds;
+    checks += r.outcomes.size();
+    for (const course::CheckOutcome& v : r.outcomes) held += v.holds;
     passed = passed && r.passed() && r.stale.empty();
   }
   say("\n{} of {} claims hold; everything in {:.1f} s\n", held, checks, seconds);

@@ -210,7 +210,7 @@ TEST_CASE("one changed tape turns each claim of lessons 0 and 8 down", "[lesson]
       if (one.id == tape) m.second(one.tape);
     experiments::RunStore store(1);
     const LessonReport report = check_lesson(lesson, store, Tier::Fast);
-    for (const course::Verdict& v : report.verdicts)
+    for (const course::CheckOutcome& v : report.outcomes)
       if (contains(v.check->says, m.first)) return !v.holds;
     FAIL("no check says " << m.first);
     return false;

@@ -13,7 +13,6 @@
 #include "engine/support/op_harness.h"
 #include "engine/tape/seal.h"
 #include "engine/tape/store.h"
-#include "training/measure/listing.h"
 #include "training/spec/update_rule.h"
 
 namespace normscope::test {
@@ -223,31 +222,6 @@ TEST_CASE("dropout: threshold and scale of a probability", "[tape]") {
   double kept = 0;
   for (uint8_t k : reference::kept(100000, step, DropoutKind::Residual, site_of("a"))) kept += k;
   CHECK(std::abs(kept / 100000 - 0.7) < 0.01);
-}
-
-TEST_CASE("tape: its listing has names for all that the program holds, and where it lies", "[tape]") {
-  Recording r;
-  FiveNodes f(r.store);
-  r.store.materialize(1);
-  const Program program = seal(f.tape, {.loss = f.loss});
-  const Listing all = list(program.data());
-  REQUIRE(all.nodes.size() == 5);
-  CHECK(all.nodes[0].inputs == std::vector<std::string>{"tokens", "table", "positions"});
-  CHECK(all.nodes[3].inputs == std::vector<std::string>{"sum", "table", "-"});
-  CHECK(all.instructions.size() == program.data().instructions.size());
-  CHECK(all.forward + all.backward + all.update == all.instructions.size());
-  int adds = 0;
-  for (const ListedInstruction& i : all.instructions)
-    for (const ListedOperand& o : i.operands)
-      if (o.write == "add") {
-        ++adds;
-        CHECK(o.place.block == "gradients");
-      }
-  CHECK(adds == 2);  // the table, used twice, and x, read twice
-  const std::string text = to_string(all);
-  for (const char* part : {"embedding", "relu", "linear", "softmax_xent", "(2,3,7)", "store+0", "batch+0",
-                           "positions", "frozen", "  saves ", "stat loss", "on 1 parameters"})
-    CHECK(test::contains(text, part));
 }
 
 }  // namespace normscope::test

@@ -134,7 +134,7 @@ Cost cost_of(const ProgramData& program, const Instruction& instruction) {
   return {flop ? flop(program, instruction) : 0, 4 * floats_moved(program, instruction)};
 }
 
-double least_seconds(const Cost& cost, const Roof& roof) {
+double least_seconds(const Cost& cost, const Roofline& roof) {
   const double arithmetic = roof.flops > 0 ? cost.flop / roof.flops : 0;
   const double memory = roof.bytes > 0 ? cost.bytes / roof.bytes : 0;
   return std::max(arithmetic, memory);

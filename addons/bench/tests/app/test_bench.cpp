@@ -93,7 +93,7 @@ TEST_CASE("bench prints the plan of a named model first, and what a crowded mach
     CHECK(contains(outcome.out, line));
 }
 
-TEST_CASE("bench says of every crowd what a fair share makes of a step, and how far off it is") {
+TEST_CASE("bench says of every load what a fair share makes of a step, and how far off it is") {
   const Outcome outcome = run_program("bench --model lesson --crowded --budget 0.001 --threads 1 --json");
   INFO(outcome.out << outcome.err);
   REQUIRE(outcome.code == 0);

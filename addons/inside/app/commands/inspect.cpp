@@ -14,6 +14,7 @@
 #include "addons/inside/app/commands/inspect.h"
 #include "addons/published/training/family.h"
 #include "addons/published/training/model_folder.h"
+#include "addons/published/training/passage.h"
 #include "addons/published/training/published.h"
 #include "addons/published/training/token_task.h"
 #include "addons/published/training/tokenizer/published_tokenizer.h"
@@ -26,7 +27,6 @@
 #include "training/io/atomic_file.h"
 #include "training/io/number_json.h"
 #include "training/io/text_table.h"
-#include "training/measure/passage.h"
 #include "training/measure/step/memory_map.h"
 #include "training/run/run.h"
 

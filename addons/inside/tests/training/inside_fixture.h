@@ -1,17 +1,43 @@
-// A small model with one text, for the tests of what is inside it.
+// A small model with disturbed weights and one text, for the tests of what is inside it.
 #pragma once
 
 #include <cmath>
+#include <memory>
 #include <vector>
 
 #include "addons/inside/training/inside.h"
-#include "training/support/small_model.h"
+#include "addons/published/tests/training/small_model.h"
+#include "addons/published/training/passage.h"
+#include "engine/cpu/backend_cpu.h"
+#include "engine/support/disturb.h"
 
 namespace normscope::test {
 
-struct InsideModel : SmallModel {
-  using SmallModel::SmallModel;
+struct InsideModel {
+  explicit InsideModel(const ModelConfig& c) : config(c), backend(make_cpu_backend(1)), store(*backend) {
+    Tape tape(store);
+    record_transformer(tape, config, {.batch = 1, .sequence = config.sequence});
+    store.materialize(3);
+    disturb(store);
+    text = Batch(1, static_cast<int32_t>(kText.size()));
+    text.tokens = text.targets = kText;
+    if (config.classes > 0) {
+      text.targets.assign(kText.size(), -1);
+      text.targets[0] = 1;
+    } else {
+      text = passage_batch(config, kText);
+    }
+  }
   Inside inside(const InsideQuestion& asked = {}) { return inside_of(store, config, text, asked); }
+  std::vector<double> parameter(const std::string& name) const {
+    const std::vector<float> values = store.read(store.find(name));
+    return {values.begin(), values.end()};
+  }
+
+  ModelConfig config;
+  std::unique_ptr<Backend> backend;
+  Store store;
+  Batch text;
 };
 
 inline double length(const double* x, size_t n) {

@@ -21,7 +21,7 @@
 namespace normscope::reproduce {
 
 /// A check with what was measured.
-struct CheckResult : course::Verdict {
+struct CheckResult : course::CheckOutcome {
   bool opposite = false;  ///< every seed lies in the opposite band
   Finding finding = Finding::Unknown;
   /// Whether the word for the check is speed, not quality: it compares losses of which some still fell by

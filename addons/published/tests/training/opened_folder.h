@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
+#include "addons/published/training/passage.h"
 #include "addons/published/training/published.h"
 #include "addons/published/training/published_run.h"
 #include "engine/cpu/backend_cpu.h"
 #include "test_paths.h"
 #include "training/measure/look.h"
-#include "training/measure/passage.h"
 #include "training/run/run.h"
 
 namespace normscope::test_opened_folder {

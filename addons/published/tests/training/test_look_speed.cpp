@@ -1,10 +1,10 @@
 // The time of one text through a published folder, hidden from the test command: addons/bench/peers/torch_inspect.py
 // runs it in turn with PyTorch. NORMSCOPE_FOLDER names the folder, NORMSCOPE_BENCH_THREADS the threads.
+#include "addons/published/training/passage.h"
 #include "addons/published/training/published.h"
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
 #include "training/measure/look.h"
-#include "training/measure/passage.h"
 
 namespace normscope::test_look_speed {
 namespace {

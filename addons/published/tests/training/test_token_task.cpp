@@ -1,11 +1,12 @@
 // A text in a published model's own tokens: what a step reads of it, and what is refused.
+#include "addons/published/tests/training/small_model.h"
 #include "addons/published/training/token_task.h"
 #include "catch.hpp"
+#include "engine/cpu/backend_cpu.h"
 #include "engine/support/helpers.h"
 #include "engine/tape/seal.h"
 #include "folder.h"
 #include "training/measure/look.h"
-#include "training/support/small_model.h"
 
 namespace normscope::test_token_task {
 using namespace test;

@@ -6,7 +6,6 @@
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
 #include "training/measure/look.h"
-#include "training/support/small_model.h"
 
 namespace normscope::records {
 namespace {
@@ -16,13 +15,20 @@ constexpr const char* kHead = "{\"format\":\"normscope log 3\"}\n";
 /// An untrained model whose measurements became a line of a log, as a recorder would have written it.
 struct Measured {
   explicit Measured(Placement placement) : backend(make_cpu_backend(1)) {
-    config = test::small_config(placement);
+    config.layers = 3;
     config.d_model = 256;
+    config.heads = 4;
+    config.feed_forward = 40;
+    config.sequence = 11;
+    config.vocabulary = 17;
+    set_placement(config, placement);
     Store store(*backend);
     Tape tape(store);
     record_transformer(tape, config, {.batch = 1, .sequence = config.sequence});
     store.materialize(3);
-    Look look(store, config, passage_batch(config, test::kText));
+    Batch text(1, config.sequence);
+    text.tokens = text.targets = {3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5};
+    Look look(store, config, text);
     numbers = look.measure();
     for (const StatInfo& stat : look.layout()) names.push_back(stat.name);
   }

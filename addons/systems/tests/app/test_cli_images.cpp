@@ -1,7 +1,7 @@
 // These tests run the command line on images: drawn digits, IDX files, what changes on the way, what is refused.
+#include "addons/systems/tests/training/idx_words.h"
 #include "app/support/refused.h"
 #include "catch.hpp"
-#include "training/support/idx_words.h"
 
 namespace normscope::test::cli_images {
 namespace {

@@ -1,6 +1,7 @@
 // These tests have systems beside plain transformers in the Lab: a convolutional network and a parser train, are drawn
 // as the chains that they are and changed by hand; a memory is beside the stream. What needs a residual stream is grey
 // there and says why.
+#include "addons/systems/app/chain_parts.h"
 #include "app/panels/panels.h"
 #include "app/settings/settings.h"
 #include "app/shell/palette.h"
@@ -131,7 +132,7 @@ TEST_CASE("what needs a residual stream is grey and says why") {
 TEST_CASE("the chain has the slots of the engine, and a norm moves between them") {
   const auto slots = [](const RunSpec& spec) {
     std::string names;
-    for (const view::ChainPart& part : view::chain_of(spec.model, spec.model.stack()))
+    for (const view::ChainPart& part : view::chain_parts(spec.model, spec.model.stack()))
       if (!part.slot.empty())
         names += fmt::format("{}{} ", part.slot, part.norm == NormKind::None ? "" : "*");
     return names;

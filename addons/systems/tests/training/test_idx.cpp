@@ -1,10 +1,10 @@
 // These tests read IDX files; a wrong header is refused by name and number before anything is built.
 #include <unistd.h>
 
+#include "addons/systems/tests/training/idx_words.h"
+#include "addons/systems/training/idx.h"
 #include "catch.hpp"
 #include "engine/support/helpers.h"
-#include "addons/systems/training/idx.h"
-#include "training/support/idx_words.h"
 
 namespace normscope::test::idx {
 namespace {

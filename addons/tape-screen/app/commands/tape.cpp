@@ -7,14 +7,14 @@
 #include <CLI/CLI.hpp>
 #include <optional>
 
+#include "addons/tape-screen/training/change.h"
+#include "addons/tape-screen/training/listing.h"
 #include "app/cli/options.h"
 #include "app/cli/specs.h"
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/ops/rules.h"
-#include "training/measure/listing.h"
-#include "training/measure/step/change.h"
 #include "training/run/evaluate.h"
 #include "training/run/network.h"
 

@@ -4,15 +4,15 @@
 #include <algorithm>
 
 #include "addons/tape-screen/app/commands/tape.h"
+#include "addons/tape-screen/training/fold.h"
+#include "addons/tape-screen/training/numeric_check.h"
 #include "app/cli/exit_code.h"
 #include "app/cli/specs.h"
 #include "engine/core/machine.h"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/ops/rules.h"
 #include "training/io/text_table.h"
-#include "training/measure/step/fold.h"
 #include "training/measure/step/memory_map.h"
-#include "training/measure/step/numeric_check.h"
 #include "training/measure/step/profile.h"
 #include "training/run/footprint.h"
 #include "training/run/run.h"
@@ -52,7 +52,7 @@ void add_fold(StepLook& looked, const TapeOptions& options, StepReport& report) 
   for (const InstructionProfile& p : profile(program, inputs, kRepeats)) seconds.push_back(p.seconds);
   const MachinePeak machine =
       measure_machine_peak(options.threads > 0 ? options.threads : usable_cores(), 0.1);
-  const Roof roof{1e9 * machine.gflops, 1e9 * machine.bandwidth_gbs};
+  const Roofline roof{1e9 * machine.gflops, 1e9 * machine.bandwidth_gbs};
   Fold folded = fold(program.data(), seconds);
   measure_gradients(folded, *looked.player);
   const double loss = looked.player->program().loss();

@@ -1,12 +1,12 @@
 // These tests demand that normscope tape prints everything of the tape and of the program, as text and as JSON.
 #include <nlohmann/json.hpp>
 
+#include "addons/tape-screen/training/listing.h"
 #include "app/support/program.h"
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/tape/tape.h"
 #include "test_paths.h"
-#include "training/measure/listing.h"
 #include "training/run/run.h"
 #include "training/spec/spec.h"
 #include "training/support/tiny.h"
@@ -107,7 +107,7 @@ TEST_CASE("tape: one step, with every op beside its gradient, its memory and its
   const json one = tape_json(
       small +
       "--fold --memory --check all --check 'L01.ffn.1/L01.ffn.w1[3,7]' --instruction L02.ffn.stream")["runs"]
-                                                                                                    [0];
+                                                                                                     [0];
   CHECK(one["step"] == 3);
   const json& fold = one["fold"];
   CHECK(fold["lines"].size() == one["nodes"].size());

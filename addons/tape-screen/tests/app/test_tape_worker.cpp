@@ -6,8 +6,8 @@
 
 #include "addons/tape-screen/app/fold_rows.h"
 #include "addons/tape-screen/tests/app/tape_fixture.h"
+#include "addons/tape-screen/training/numeric_check.h"
 #include "engine/cpu/backend_cpu.h"
-#include "training/measure/step/numeric_check.h"
 
 using namespace normscope;
 using namespace normscope::tape_screen;

@@ -1,4 +1,4 @@
-#include "training/measure/step/numeric_check.h"
+#include "addons/tape-screen/training/numeric_check.h"
 
 #include <fmt/format.h>
 

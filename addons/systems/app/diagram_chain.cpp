@@ -1,12 +1,12 @@
-// Draws a convolutional network or a parser in the diagram's place: the boxes of view/chain.h from the
+// Draws a convolutional network or a parser in the diagram's place: the boxes of chain_parts.h from the
 // bottom up, with the engine's slots as controls between them: diagram/layer1/conv/after, diagram/layer3/class/before.
 // All norms of such a model follow one placement, so clicking a slot, or dropping a norm there, asks for its preset.
-// See diagram.h.
 #include <fmt/format.h>
 #include <imgui.h>
 
 #include <algorithm>
 
+#include "addons/systems/app/chain_parts.h"
 #include "app/diagram/diagram.h"
 #include "app/diagram/diagram_sublayer.h"
 #include "app/ui/widgets.h"
@@ -201,7 +201,7 @@ void draw_chain(Ui& ui, DiagramState& state, const DiagramInput& input, int run,
   ui.mark("diagram", area, view::chain_caption(model),
           tr("The model as it is: flow goes up, and what has no residual stream has no branches. "
              "Yellow norms move."));
-  ChainPainter chain{ui, state, input, view, area, commands, view::chain_of(model, stacks.main)};
+  ChainPainter chain{ui, state, input, view, area, commands, view::chain_parts(model, stacks.main)};
   chain.lay_out();
   chain.draw();
   chain.menu();

@@ -1,9 +1,9 @@
 // A passage: what a model is asked about a text.
-#include "training/measure/passage.h"
+#include "addons/published/training/passage.h"
 
+#include "addons/published/tests/training/small_model.h"
 #include "catch.hpp"
 #include "engine/support/helpers.h"
-#include "training/support/small_model.h"
 
 namespace normscope::test {
 

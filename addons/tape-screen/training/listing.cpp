@@ -1,4 +1,4 @@
-#include "training/measure/listing.h"
+#include "addons/tape-screen/training/listing.h"
 
 #include <fmt/format.h>
 

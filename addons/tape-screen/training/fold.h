@@ -67,6 +67,6 @@ void measure_gradients(Fold& fold, StepPlayer& player);
 
 /// Writes a table with a line for each node, layers and sub-layers as headings with their sums, and rates
 /// over the roof where it is known. Unless `open`, it omits the lines within layers.
-std::string to_string(const Fold& fold, const Roof& roof, bool open);
+std::string to_string(const Fold& fold, const Roofline& roof, bool open);
 
 }  // namespace normscope

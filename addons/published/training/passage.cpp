@@ -1,4 +1,4 @@
-#include "training/measure/passage.h"
+#include "addons/published/training/passage.h"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "training/measure/step/fold.h"
+#include "addons/tape-screen/training/fold.h"
 
 #include <fmt/format.h>
 
@@ -131,7 +131,7 @@ namespace {
 using Row = std::vector<std::string>;
 
 /// Writes time, rate and share of the roof.
-void add_side(Row& row, const FoldSide& side, const Roof& roof) {
+void add_side(Row& row, const FoldSide& side, const Roofline& roof) {
   const double least = least_seconds(side.cost, roof);
   row.push_back(side.seconds > 0 ? fmt::format("{:.3f}", 1e3 * side.seconds) : "");
   row.push_back(rate_text(side.cost, side.seconds));
@@ -139,7 +139,7 @@ void add_side(Row& row, const FoldSide& side, const Roof& roof) {
 }
 
 Row line_row(const std::string& name, const std::string& op, const std::string& shape, size_t bytes,
-             const FoldSide& forward, const FoldSide& backward, const Roof& roof) {
+             const FoldSide& forward, const FoldSide& backward, const Roofline& roof) {
   Row row{name, op, shape, bytes > 0 ? size_words(bytes) : ""};
   add_side(row, forward, roof);
   add_side(row, backward, roof);
@@ -148,7 +148,7 @@ Row line_row(const std::string& name, const std::string& op, const std::string& 
 
 }  // namespace
 
-std::string to_string(const Fold& fold, const Roof& roof, bool open) {
+std::string to_string(const Fold& fold, const Roofline& roof, bool open) {
   std::vector<Row> rows{
       {"instruction", "op", "result", "bytes", "down ms", "", "of roof", "up ms", "", "of roof", "gradient"}};
   const FoldSide none;

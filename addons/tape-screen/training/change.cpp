@@ -1,4 +1,4 @@
-#include "training/measure/step/change.h"
+#include "addons/tape-screen/training/change.h"
 
 #include <fmt/format.h>
 
