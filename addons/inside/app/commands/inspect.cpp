@@ -13,6 +13,7 @@
 
 #include "addons/inside/app/commands/inspect.h"
 #include "addons/published/training/family.h"
+#include "addons/published/training/gguf.h"
 #include "addons/published/training/model_folder.h"
 #include "addons/published/training/published.h"
 #include "addons/published/training/token_task.h"
@@ -193,7 +194,8 @@ Exit inspect(const InspectOptions& given) {
   options.model = with_exit(Exit::Input, [&] { return published::require_folder(options.model); });
   check_outputs({{"--svg", options.svg}}, {{"inspect", options.model}});
   const std::unique_ptr<Backend> backend = make_cpu_backend(options.threads);
-  const bool saved = std::filesystem::is_regular_file(options.model);
+  const bool saved =
+      std::filesystem::is_regular_file(options.model) && !published::is_gguf_file(options.model);
   return saved ? inspect_saved(options, *backend) : inspect_published(options, *backend);
 }
 
@@ -203,12 +205,13 @@ void add_inspect(CLI::App& app, Command& command) {
   const auto [sub, options] = add_command(
       app, command, "inspect",
       "Open a published model or a saved run: what it is, and what its layers do with a text", inspect);
-  sub.add_option("model", options.model, "a published model (config.json and safetensors), or a saved run")
+  sub.add_option("model", options.model,
+                 "a published model (a folder with config.json, or a GGUF file), or a saved run")
       ->type_name("DIR|FILE")
       ->required();
   sub.add_option("--ids", options.ids, "the text as numbers of its tokens: \"5 17 3\"")->type_name("IDS");
   sub.add_option("--text", options.text,
-                 "the text itself, which the model's tokenizer.json cuts into tokens, or the run's data")
+                 "the text itself, which the model's tokenizer cuts into tokens, or the run's data")
       ->type_name("TEXT")
       ->excludes("--ids");
   sub.add_flag("--leave-out", options.leave_out, "also the loss without each sub-layer and each layer");

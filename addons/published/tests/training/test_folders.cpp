@@ -173,7 +173,7 @@ TEST_CASE("published: floats of 16 bits are the floats that they stand for", "[p
 
 TEST_CASE("published: a file of a family says what it cannot say", "[published]") {
   const auto error = [](const char* text) { return error_of([&] { published::parse_family(text, "x"); }); };
-  CHECK(published::families().size() == published::family_files().size());
+  CHECK(published::families().size() + 1 == published::family_files().size());  // gguf.toml is of all
   CHECK(contains(error("[settings]\n\"model.nothing\" = 1"), "x.toml: [family] model.nothing is no setting"));
   CHECK(contains(error("[settings]\n\"model.layers\" = { keys = \"n\" }"), "keys is unknown"));
   CHECK(contains(error("[settings]\n\"model.layers\" = { take = \"luck\" }"), "there is no function luck"));
