@@ -67,9 +67,21 @@ const Row& row_of(const PublishedModel& model, const std::string& name) {
   return at->second;
 }
 
-/// The head is tied to the token table unless the files have another matrix for it.
+bool has(const PublishedModel& model, const char* ours) {
+  const auto row = model.family->rows.find(ours);
+  return row != model.family->rows.end() && !names_in_file(model, row->second, 0).empty();
+}
+
+/// The head is tied to the token table unless the files have another matrix for it; and where they have none.
 void settle_head(PublishedModel& model) {
   ModelConfig& config = model.spec.model;
+  model.headless =
+      (config.masked_head && !has(model, "head.w")) || (!config.tied_output && !has(model, "out.w"));
+  if (model.headless) {
+    config.masked_head = false;
+    config.tied_output = true;
+    return;
+  }
   const auto head = model.family->rows.find("out.w"), table = model.family->rows.find("emb.tokens");
   if (!config.tied_output || head == model.family->rows.end()) return;
   const std::vector<std::string> heads = names_in_file(model, head->second, 0),

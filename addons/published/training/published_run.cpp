@@ -49,8 +49,9 @@ RunSpec run_of(const std::string& folder, std::string_view passage) {
   const std::string text = passage_for(symbols, passage);
   const size_t tokens = symbols.encode(text).size();
   if (tokens < 2) fail("text", "{} tokens: expected a text of at least 2 tokens of {}", tokens, place);
-  RunSpec run = open(place, kFewest).spec;
-  run.name = title_of(place);
+  const PublishedModel model = open(place, kFewest);
+  RunSpec run = model.spec;
+  run.name = title_of(place) + (model.headless ? ", no head" : "");
   run.data.name = "passage";
   run.data.added.of<PassageData>().text = text;
   run.data.tokenizer_path = place;

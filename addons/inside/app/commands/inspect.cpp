@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -88,13 +89,16 @@ int64_t parameters_of(const Store& store) {
   return count;
 }
 
-/// Measures, and says all of it.
+/// Measures, and says all of it; of a text that asks for nothing what needs no head.
 Exit show_inside(const InspectOptions& options, Store& store, const ModelConfig& model, const Batch& text,
                  Inspection shown) {
+  const bool asks = std::ranges::any_of(text.targets, [](int32_t target) { return target >= 0; });
   shown.inside = inside_of(store, model, text,
-                           {.gradients = !options.no_gradients,
+                           {.gradients = asks && !options.no_gradients,
                             .attention = !options.no_attention,
-                            .left_out = options.leave_out});
+                            .guesses = asks ? InsideQuestion().guesses : 0,
+                            .left_out = asks && options.leave_out});
+  if (!asks) shown.inside.loss = std::numeric_limits<double>::quiet_NaN();
   if (options.json)
     say("{}\n", to_lines(json_of(shown)));
   else
@@ -115,7 +119,7 @@ std::optional<PublishedTokenizer> tokenizer_of(const std::string& folder) {
   }
 }
 
-Exit inspect_published(const InspectOptions& options, Backend& backend) {
+Exit inspect_published(InspectOptions options, Backend& backend) {
   std::optional<PublishedTokenizer> tokenizer;
   const std::vector<int32_t> ids = passage_of(options, [&] {
     tokenizer = PublishedTokenizer::load(options.model);
@@ -126,7 +130,11 @@ Exit inspect_published(const InspectOptions& options, Backend& backend) {
       Exit::Input, [&] { return published::open(options.model, static_cast<int32_t>(ids.size())); });
   const std::vector<int32_t> types =
       tokenizer ? tokenizer->types(ids, model.spec.model.token_types) : std::vector<int32_t>();
-  const Batch text = with_exit(Exit::Usage, [&] { return passage_batch(model.spec.model, ids, types); });
+  Batch text = with_exit(Exit::Usage, [&] { return passage_batch(model.spec.model, ids, types); });
+  if (model.headless) {
+    std::ranges::fill(text.targets, -1);
+    options.no_gradients = true;
+  }
   Store store(backend);
   published::declare(model, store);
   const int64_t in_files = model.weights.bytes(), parameters = parameters_of(store),

@@ -157,6 +157,39 @@ TEST_CASE("published: a head beside a tied table counts where it is another matr
   CHECK(published::open(tied.folder.path.string(), 8).spec.model.tied_output);
 }
 
+TEST_CASE("published: files without a head are the stack alone", "[published]") {
+  constexpr struct {
+    const char *name, *prefix, *head;
+  } kCases[] = {
+      {"bert", "bert.", "cls."}, {"roberta", "roberta.", "lm_head."}, {"llama", "model.", "lm_head."}};
+  for (const auto& [name, prefix, head] : kCases) {
+    INFO(name);
+    const Copied copied(name);
+    const auto before = published::open(copied.folder.path.string(), 8);
+    CHECK_FALSE(before.headless);
+    SafetensorsWriter bare;
+    const std::vector<float> classes(1);
+    bare.add(before.spec.model.masked_head ? "classifier.weight" : "score.weight", {1}, classes);
+    std::vector<std::vector<float>> kept;
+    kept.reserve(before.weights.names().size());
+    for (const std::string& tensor : before.weights.names()) {
+      const published::WeightTensor& found = before.weights.tensor(tensor);
+      if (!found.type->read || tensor.starts_with(head)) continue;
+      std::vector<float> room;
+      const auto numbers = found.numbers(0, found.size(), room);
+      kept.emplace_back(numbers.begin(), numbers.end());
+      bare.add(replaced(tensor, prefix, ""), found.shape, kept.back());
+    }
+    bare.write(copied.folder.file("model.safetensors"));
+    CHECK(copied.refused() == "no error");
+    const auto model = published::open(copied.folder.path.string(), 8);
+    CHECK(model.headless);
+    CHECK(model.spec.model.tied_output);
+    CHECK_FALSE(model.spec.model.masked_head);
+    CHECK(published::run_of(copied.folder.path.string(), "5 17 3").name.ends_with(", no head"));
+  }
+}
+
 TEST_CASE("published: floats of 16 bits are the floats that they stand for", "[published]") {
   CHECK(F16{0x3c00}.to_float() == 1.0f);
   CHECK(F16{0xc000}.to_float() == -2.0f);
