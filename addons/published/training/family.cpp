@@ -188,7 +188,7 @@ std::string type_of_class(const InputValue& config) {
     const std::string name = small_letters(value.text(kLongestType));
     for (const auto& [type, family] : families()) {
       std::string plain = type.substr(0, type.find("_text"));
-      replace_each(plain, "_", "");
+      std::erase_if(plain, [](char c) { return c == '_' || c == '-'; });
       const std::string rest = name.starts_with(plain) ? name.substr(plain.size()) : "none";
       if (rest.starts_with("for") || rest == "lmheadmodel" || rest == "model") return type;
     }

@@ -157,6 +157,22 @@ TEST_CASE("published: a head beside a tied table counts where it is another matr
   CHECK(published::open(tied.folder.path.string(), 8).spec.model.tied_output);
 }
 
+TEST_CASE("published: what is RoBERTa by another name is that model", "[published]") {
+  const Copied copied("roberta");
+  const RunSpec before = published::open(copied.folder.path.string(), 8).spec;
+  const auto same = [&](const char* from, const std::string& to, const char* type) {
+    copied.change("config.json", from, to);
+    const auto model = published::open(copied.folder.path.string(), 8);
+    CHECK(model.family->type == type);
+    CHECK(model.spec == before);
+    CHECK(copied.refused() == "no error");
+  };
+  same("\"roberta\"", "\"camembert\"", "camembert");
+  same("\"camembert\"", "\"xlm-roberta\"", "xlm-roberta");
+  copied.change("config.json", "RobertaForMaskedLM", "XLMRobertaForMaskedLM");
+  same("\"model_type\"", "\"was\"", "xlm-roberta");
+}
+
 TEST_CASE("published: files without a head are the stack alone", "[published]") {
   constexpr struct {
     const char *name, *prefix, *head;
