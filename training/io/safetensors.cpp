@@ -218,12 +218,7 @@ SafetensorsFile SafetensorsFile::map(const std::string& path) {
   const auto pages = in.map();
   file.data_ = pages->subspan(in.size() - file.data_size_);
   file.held_ = pages;
-  file.mapped_ = true;
   return file;
-}
-
-void SafetensorsFile::forget(std::string_view name) const {
-  if (mapped_) InputFile::forget(bytes(name));
 }
 
 SafetensorsFile SafetensorsFile::parse(std::span<const uint8_t> bytes, const std::string& name) {

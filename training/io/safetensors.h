@@ -74,8 +74,6 @@ class SafetensorsFile {
   const TensorShape& shape(std::string_view name) const;
   TensorType type(std::string_view name) const;
   std::span<const uint8_t> bytes(std::string_view name) const;
-  // Lets a tensor of a mapped file take no memory until it is read again.
-  void forget(std::string_view name) const;
   void require_shape(std::string_view name, const TensorShape& expected) const;  // Error names both shapes
 
   // These read the elements, row-major. They throw Error if the stored type does not allow it:
@@ -106,7 +104,6 @@ class SafetensorsFile {
   size_t data_size_ = 0;                              // in the file
   std::shared_ptr<const void> held_;  // where the data are: memory of our own, or pages of the file
   std::span<const uint8_t> data_;
-  bool mapped_ = false;
 };
 
 // Collects references to tensors, then writes them. It copies nothing: the data must live until

@@ -37,9 +37,9 @@ std::string place_of_weights(const std::string& path) {
 
 // A folder that no format knows goes to the first, which says what is missing there.
 const ModelFormat* format_of_weights(const std::string& path) {
+  if (const ModelFormat* format = format_of_model(path)) return format;
   std::error_code none;
   if (!std::filesystem::is_directory(path, none)) return nullptr;
-  if (const ModelFormat* format = format_of_model(path)) return format;
   if (!std::empty(kFormats)) return *kFormats.begin();
   fail("train.init_from", "{} is a folder: expected the file of a saved run", path);
 }

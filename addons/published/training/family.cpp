@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "engine/core/error.h"
 #include "training/io/text.h"
 #include "training/io/toml.h"
@@ -28,10 +30,11 @@ std::vector<std::string> texts_of(const toml::node& node, std::string_view key) 
   return texts;
 }
 
-Setting setting_of(const toml::node& node, std::string_view key) {
+/// What is not said is as it was.
+Setting setting_of(const toml::node& node, std::string_view key, Setting setting = {}) {
   const toml::table* table = node.as_table();
   if (!table) return {.keys = {}, .absent = text_of(node, key), .null = {}};
-  Setting setting;
+  if (table->contains("values")) setting.values.clear();
   for (const auto& [name, value] : *table) {
     if (name == "key")
       setting.keys = texts_of(value, key);
@@ -98,6 +101,8 @@ void read_entry(Family& family, std::string_view key, const toml::node& node) {
     family.prefix = text_of(node, key);
   } else if (key == "by_head") {
     family.by_head = text_of(node, key) == "true";
+  } else if (key == "neighbours") {
+    family.neighbours = expanded(text_of(node, key));
   } else if (key == "passed") {
     family.passed = texts_of(node, key);
   } else if (key == "must") {
@@ -114,23 +119,60 @@ void read_entry(Family& family, std::string_view key, const toml::node& node) {
   } else if (key == "first_row") {
     for (const auto& [name, value] : table_of(node, key))
       family.first_row[std::string(name.str())] = value.value_or(int64_t{0});
-  } else if (key != "like") {
+  } else if (key != "like" && key != "gguf") {
     fail("family", "{} is unknown", key);
   }
 }
 
+/// The file that says of all families how GGUF has them.
+constexpr std::string_view kGguf = "gguf";
+
 std::map<std::string, Family> read_all() {
   std::map<std::string, Family> all;
   // A file may refer to one that comes later: it is read once that one is there.
-  for (size_t before = 0; all.size() < family_files().size(); before = all.size()) {
+  for (size_t before = 0; all.size() + 1 < family_files().size(); before = all.size()) {
     for (const FamilyFile& file : family_files()) {
       const std::string type(file.type);
-      if (all.contains(type)) continue;
+      if (all.contains(type) || type == kGguf) continue;
       const toml::table table = parse_toml(file.text, type + ".toml");
       if (const auto like = table["like"].value<std::string>(); like && !all.contains(*like)) continue;
       all.emplace(type, parse_family(file.text, type, all));
     }
     if (all.size() == before) fail("family", "files refer to files that are not there, or to each other");
+  }
+  return all;
+}
+
+/// Puts the names of GGUF in the place of the family's own: of its settings the keys, and all of its tensors. What the
+/// family's file says of it comes last.
+Family as_gguf(Family family, const toml::table& shared, const toml::table& own) {
+  family.prefix.clear();
+  family.by_head = false;
+  family.rows.clear();
+  family.first_row.clear();
+  for (const toml::table* table : {&shared, &own})
+    for (const auto& [key, node] : *table) {
+      if (key == "architecture") continue;
+      if (key != "settings") {
+        read_entry(family, key.str(), node);
+        continue;
+      }
+      for (const auto& [name, value] : table_of(node, key.str()))
+        if (const auto at = family.settings.find(std::string(name.str())); at != family.settings.end())
+          at->second = setting_of(value, name.str(), at->second);
+    }
+  return family;
+}
+
+std::map<std::string, Family> read_gguf() {
+  const auto shared = std::ranges::find(family_files(), kGguf, &FamilyFile::type);
+  std::map<std::string, Family> all;
+  for (const FamilyFile& file : family_files()) {
+    const toml::table table = parse_toml(file.text, std::string(file.type) + ".toml");
+    const toml::table* own = table[kGguf].as_table();
+    if (const auto name = own ? (*own)["architecture"].value<std::string>() : std::nullopt)
+      all.emplace(
+          *name, as_gguf(families().at(std::string(file.type)), parse_toml(shared->text, "gguf.toml"), *own));
   }
   return all;
 }
@@ -146,7 +188,7 @@ std::string type_of_class(const InputValue& config) {
     const std::string name = small_letters(value.text(kLongestType));
     for (const auto& [type, family] : families()) {
       std::string plain = type.substr(0, type.find("_text"));
-      replace_each(plain, "_", "");
+      std::erase_if(plain, [](char c) { return c == '_' || c == '-'; });
       const std::string rest = name.starts_with(plain) ? name.substr(plain.size()) : "none";
       if (rest.starts_with("for") || rest == "lmheadmodel" || rest == "model") return type;
     }
@@ -179,13 +221,21 @@ const std::map<std::string, Family>& families() {
   return all;
 }
 
+const std::map<std::string, Family>& gguf_families() {
+  static const std::map<std::string, Family> all = read_gguf();
+  return all;
+}
+
 const Family& family_of(const InputValue& config) {
-  const auto type = config.find("model_type");
-  const auto at = families().find(type ? type->text(kLongestType) : type_of_class(config));
-  if (at != families().end()) return at->second;
+  const auto architecture = config.find("general.architecture"), type = config.find("model_type");
+  const auto& all = architecture ? gguf_families() : families();
+  const auto at = all.find(architecture ? architecture->text(kLongestType)
+                           : type       ? type->text(kLongestType)
+                                        : type_of_class(config));
+  if (at != all.end()) return at->second;
   std::vector<std::string> known;
-  for (const auto& [name, family] : families()) known.push_back(name);
-  config.at("model_type").refuse(one_of(known));
+  for (const auto& [name, family] : all) known.push_back(name);
+  config.at(architecture ? "general.architecture" : "model_type").refuse(one_of(known));
 }
 
 }  // namespace normscope::published

@@ -39,6 +39,8 @@ struct Row {
 struct Family {
   std::string type, title, prefix;
   bool by_head = false;
+  std::vector<std::string>
+      neighbours;  ///< our matrices of which the two numbers that rotary positions turn lie together
   std::vector<std::string> passed;
   std::map<std::string, std::string> must;
   std::map<std::string, Setting> settings;
@@ -54,11 +56,13 @@ std::span<const FamilyFile> family_files();
 
 /// All, by their type. Throws Error for a file that is wrong.
 const std::map<std::string, Family>& families();
+/// The same models as GGUF files have them, by their architecture there.
+const std::map<std::string, Family>& gguf_families();
 /// Reads one file; `like` has what it may refer to.
 Family parse_family(std::string_view text, const std::string& type,
                     const std::map<std::string, Family>& like = families());
 
-/// The family of a config.json. Throws Error naming those there are.
+/// The family of a config.json, or of what a GGUF file says in its place. Throws Error naming those there are.
 const Family& family_of(const InputValue& config);
 
 /// The value of a key such as "rope_parameters.rope_theta".

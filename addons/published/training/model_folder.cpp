@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "addons/published/training/gguf.h"
+#include "addons/published/training/input_kinds.h"
 #include "engine/core/error.h"
 #include "training/io/input_file.h"
 #include "training/io/safetensors.h"
@@ -46,6 +48,19 @@ fs::path snapshot_in(const fs::path& models) {
   return snapshot.empty() || snapshot != snapshot.filename() ? fs::path() : models / "snapshots" / snapshot;
 }
 
+/// The GGUF file of a folder that has one and no config.json; else the folder.
+fs::path model_in(const fs::path& folder) {
+  if (!is_folder(folder) || is_file(folder / kConfig)) return folder;
+  fs::path found;
+  std::error_code none;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, none)) {
+    if (entry.path().extension() != ".gguf") continue;
+    if (!found.empty()) return folder;
+    found = entry.path();
+  }
+  return found.empty() ? folder : found;
+}
+
 /// Tells a run of ours from a published file of the same name.
 bool is_saved_run(const fs::path& file) try {
   return SafetensorsFile::load_header(file.string()).metadata("format").starts_with("normscope");
@@ -72,16 +87,28 @@ std::string folder_of(const std::string& path) {
     replace_each(name, "/", "--");
     models = cache() / (std::string(kModels) + name);
   }
-  if (!models.filename().string().starts_with(kModels) || !is_folder(models)) return path;
+  if (!models.filename().string().starts_with(kModels) || !is_folder(models)) return model_in(path).string();
   const fs::path snapshot = snapshot_in(models);
-  return is_folder(snapshot) ? snapshot.string() : path;
+  return is_folder(snapshot) ? model_in(snapshot).string() : path;
 }
 
 std::string title_of(const std::string& folder) {
   const fs::path at(folder), models = at.parent_path().parent_path();
   const std::string name = models.filename().string();
+  if (is_gguf_file(folder)) return at.stem().string();
   if (at.parent_path().filename() != "snapshots" || !name.starts_with(kModels)) return at.filename().string();
   return name.substr(name.rfind("--") + 2);
+}
+
+std::string config_path(const std::string& folder) {
+  return is_gguf_file(folder) ? folder : (fs::path(folder) / kConfig).string();
+}
+
+std::optional<InputValue> config_of(const std::string& folder) {
+  if (is_gguf_file(folder)) return GgufFile::map(folder).config();
+  const std::string path = config_path(folder);
+  const auto json = read_input_file_if_there(path, input::kPublishedConfig);
+  return json ? std::optional(InputValue::parse(*json, {"published {}", path})) : std::nullopt;
 }
 
 Message why_none(const std::string& path) {

@@ -1,7 +1,6 @@
 #include "addons/published/training/published.h"
 
 #include <algorithm>
-#include <cstring>
 #include <filesystem>
 #include <optional>
 #include <set>
@@ -11,7 +10,6 @@
 #include "addons/published/training/input_kinds.h"
 #include "addons/published/training/model_folder.h"
 #include "engine/core/error.h"
-#include "engine/core/half.h"
 #include "engine/model/transformer.h"
 #include "engine/tape/backend.h"
 
@@ -69,9 +67,21 @@ const Row& row_of(const PublishedModel& model, const std::string& name) {
   return at->second;
 }
 
-/// The head is tied to the token table unless the files have another matrix for it.
+bool has(const PublishedModel& model, const char* ours) {
+  const auto row = model.family->rows.find(ours);
+  return row != model.family->rows.end() && !names_in_file(model, row->second, 0).empty();
+}
+
+/// The head is tied to the token table unless the files have another matrix for it; and where they have none.
 void settle_head(PublishedModel& model) {
   ModelConfig& config = model.spec.model;
+  model.headless =
+      (config.masked_head && !has(model, "head.w")) || (!config.tied_output && !has(model, "out.w"));
+  if (model.headless) {
+    config.masked_head = false;
+    config.tied_output = true;
+    return;
+  }
   const auto head = model.family->rows.find("out.w"), table = model.family->rows.find("emb.tokens");
   if (!config.tied_output || head == model.family->rows.end()) return;
   const std::vector<std::string> heads = names_in_file(model, head->second, 0),
@@ -80,46 +90,25 @@ void settle_head(PublishedModel& model) {
     config.tied_output = false;
 }
 
-template <typename From>
-float number(const uint8_t* at) {
-  From value;
-  std::memcpy(&value, at, sizeof value);  // the data need not be aligned
-  if constexpr (requires { value.to_float(); })
-    return value.to_float();
-  else
-    return static_cast<float>(value);
-}
-
-/// Takes the rows of one of our parameters out of theirs.
-template <typename From>
-void gather(const Place& place, std::span<const uint8_t> theirs, int64_t first_row, std::span<float> ours) {
+/// Takes the rows of one of our parameters out of theirs, by stretches that lie together in the file.
+void gather(const Place& place, const WeightTensor& theirs, int64_t first_row, std::span<float> ours) {
   const size_t columns = place.column.size(), rows = ours.size() / columns;
-  const auto take = [&](size_t r, size_t c) {
-    const int64_t at = place.first + (first_row + static_cast<int64_t>(r)) * place.row_step + place.column[c];
-    ours[r * columns + c] = number<From>(theirs.data() + static_cast<size_t>(at) * sizeof(From));
-  };
-  if (place.row_step == 1) {  // what lies beside each other in the file is read together
-    for (size_t c = 0; c < columns; ++c)
-      for (size_t r = 0; r < rows; ++r) take(r, c);
-  } else {
-    for (size_t r = 0; r < rows; ++r)
-      for (size_t c = 0; c < columns; ++c) take(r, c);
+  const auto before = static_cast<size_t>(place.first + first_row * place.row_step);
+  std::vector<float> room;
+  if (place.row_step == 1) {
+    for (size_t c = 0; c < columns; ++c) {
+      const auto column = theirs.numbers(before + static_cast<size_t>(place.column[c]), rows, room);
+      for (size_t r = 0; r < rows; ++r) ours[r * columns + c] = column[r];
+    }
+    return;
   }
-}
-
-using Gather = void (*)(const Place&, std::span<const uint8_t>, int64_t, std::span<float>);
-Gather gather_of(TensorType type) {
-  switch (type) {
-    case TensorType::F32:
-      return gather<float>;
-    case TensorType::F64:
-      return gather<double>;
-    case TensorType::F16:
-      return gather<F16>;
-    case TensorType::BF16:
-      return gather<BF16>;
-    default:
-      return nullptr;
+  const auto [low, high] = std::ranges::minmax(place.column);
+  for (size_t r = 0; r < rows; ++r) {
+    const auto row =
+        theirs.numbers(before + r * static_cast<size_t>(place.row_step) + static_cast<size_t>(low),
+                       static_cast<size_t>(high - low + 1), room);
+    for (size_t c = 0; c < columns; ++c)
+      ours[r * columns + c] = row[static_cast<size_t>(place.column[c] - low)];
   }
 }
 
@@ -158,6 +147,13 @@ Theirs theirs_of(const PublishedModel& model, const Row& row, const std::string&
   return {row.linear ? TensorShape{all, rows} : TensorShape{rows + skipped, all}, skipped};
 }
 
+/// Where number c of heads lies that keep the two numbers beside each other that rotary positions turn; ours are half a
+/// head apart.
+int64_t beside_its_partner(int64_t c, int64_t head) {
+  const int64_t i = c % head, half = head / 2;
+  return c - i + i % half * 2 + i / half;
+}
+
 /// The place of a parameter in a tensor, whose shape fits.
 Place place_in(const PublishedModel& model, const Row& row, const std::string& tensor,
                const ParameterInfo& parameter, const Theirs& theirs) {
@@ -166,6 +162,12 @@ Place place_in(const PublishedModel& model, const Row& row, const std::string& t
       .tensor = tensor, .first = theirs.skipped * all, .row_step = row.linear ? 1 : all, .column = {}};
   const int64_t step = row.linear && parameter.shape.rank != 1 ? rows : 1;
   const int64_t width = model.family->by_head && row.parts > 1 ? head_width(model.spec.model) : columns;
+  if (std::ranges::find(model.family->neighbours, pattern_of(parameter).name) !=
+      model.family->neighbours.end()) {
+    for (int64_t c = 0; c < columns; ++c)
+      place.column.push_back(step * beside_its_partner(c, head_width(model.spec.model)));
+    return place;
+  }
   for (int64_t c = 0; c < columns; ++c)  // a head's parts are neighbours, or all heads of a part are
     place.column.push_back(step * ((c / width * row.parts + row.part) * width + c % width));
   return place;
@@ -180,34 +182,35 @@ std::optional<Place> fitting_place(const PublishedModel& model, const ParameterI
   const std::vector<std::string> names = names_in_file(model, row->second, pattern.layer);
   if (names.empty()) return std::nullopt;
   const Theirs theirs = theirs_of(model, row->second, pattern.name, parameter);
-  TensorShape shape = model.weights.file(names[0]).shape(names[0]);
+  TensorShape shape = model.weights.tensor(names[0]).shape;
   if (pattern.name.ends_with(".positions") && !shape.empty()) shape[0] = std::min(shape[0], theirs.shape[0]);
   if (shape != theirs.shape) return std::nullopt;
   return place_in(model, row->second, names[0], parameter, theirs);
 }
 
-/// How the tensor of a place is read. Throws Error for a type that holds no floats.
-Gather converter_of(const PublishedModel& model, const Place& place) {
-  const SafetensorsFile& file = model.weights.file(place.tensor);
-  if (const Gather take = gather_of(file.type(place.tensor))) return take;
-  fail({"safetensors {}", file.path()}, "tensor {}: dtype {}, expected F32, F64, F16 or BF16",
-       shown_text(place.tensor), name_of(file.type(place.tensor)));
+/// The tensor of a place. Throws Error for a type that holds no floats.
+const WeightTensor& floats_of(const PublishedModel& model, const Place& place) {
+  const WeightTensor& theirs = model.weights.tensor(place.tensor);
+  if (theirs.type->read) return theirs;
+  fail({"safetensors {}", theirs.file}, "tensor {}: dtype {}, expected F32, F64, F16 or BF16",
+       shown_text(place.tensor), theirs.type->name);
 }
 
-/// Fills a parameter of the Store from its place, part by part.
+/// Fills a parameter of the Store from its place, part by part, each of whole blocks.
 void convert(const PublishedModel& model, const Place& place, const ParameterInfo& parameter, Store& store) {
-  const std::span<const uint8_t> theirs = model.weights.file(place.tensor).bytes(place.tensor);
-  const Gather take = converter_of(model, place);
-  const int64_t columns = parameter.shape.cols(), rows = parameter.shape.rows();
-  const int64_t at_once = std::clamp<int64_t>(static_cast<int64_t>(kAtOnce) / columns, 1, rows);
+  const WeightTensor& theirs = floats_of(model, place);
+  const int64_t columns = parameter.shape.cols(), rows = parameter.shape.rows(),
+                block = static_cast<int64_t>(theirs.type->numbers);
+  const int64_t at_once =
+      std::min(rows, std::max(block, static_cast<int64_t>(kAtOnce) / columns / block * block));
   std::vector<float> part;
   for (int64_t row = 0; row < rows; row += at_once) {
     part.resize(static_cast<size_t>(std::min(at_once, rows - row) * columns));
-    take(place, theirs, row, part);
+    gather(place, theirs, row, part);
     store.backend().upload(store.block(Store::Block::Value),
                            parameter.offset + static_cast<size_t>(row * columns), part);
   }
-  model.weights.file(place.tensor).forget(place.tensor);
+  InputFile::forget(theirs.bytes);
 }
 
 }  // namespace
@@ -215,11 +218,9 @@ void convert(const PublishedModel& model, const Place& place, const ParameterInf
 PublishedModel open(const std::string& at, int32_t positions) {
   const std::string folder = require_folder(at);
   PublishedModel model{.folder = folder, .family = nullptr, .spec = {}, .weights = {}};
-  const std::string path = (std::filesystem::path(folder) / "config.json").string();
-  const Message named("published {}", path);
-  const InputValue config = InputValue::parse(read_input_file(path, input::kPublishedConfig), named);
+  const InputValue config = *config_of(folder);
   model.family = &family_of(config);
-  model.spec = spec_of(*model.family, config, named, positions);
+  model.spec = spec_of(*model.family, config, Message("published {}", config_path(folder)), positions);
   model.weights = Weights::open(folder);
   settle_head(model);
   validate(model.spec.model);
@@ -234,7 +235,9 @@ Place place_of(const PublishedModel& model, const ParameterInfo& parameter) {
     fail(where(model), "tensor {} is missing: expected it for {}",
          shown_text(in_layer(row.theirs[0], pattern.layer)), parameter.name);
   const Theirs theirs = theirs_of(model, row, pattern.name, parameter);
-  model.weights.file(names[0]).require_shape(names[0], theirs.shape);
+  if (const WeightTensor& found = model.weights.tensor(names[0]); found.shape != theirs.shape)
+    fail({"safetensors {}", found.file}, "tensor {}: shape {} in the file, expected {}", shown_text(names[0]),
+         shape_text(found.shape), shape_text(theirs.shape));
   return place_in(model, row, names[0], parameter, theirs);
 }
 
@@ -259,7 +262,7 @@ void load(const PublishedModel& model, Store& store) {
     places.back() = place_of(model, parameter);
     const Pattern pattern = pattern_of(parameter);
     read_by(model, row_of(model, pattern.name), pattern.layer, read);
-    converter_of(model, places.back());
+    floats_of(model, places.back());
   }
   if (const auto head = model.family->rows.find("out.w"); head != model.family->rows.end())
     read_by(model, head->second, 0, read);  // of a tied model it has been compared with the table
@@ -275,7 +278,7 @@ int32_t fill(const PublishedModel& model, Store& store) {
     if (!parameter.trainable) continue;
     std::optional<Place> place = fitting_place(model, parameter);
     if (!place) continue;
-    converter_of(model, *place);
+    floats_of(model, *place);
     found.emplace_back(std::move(*place), &parameter);
   }
   for (const auto& [place, parameter] : found) convert(model, place, *parameter, store);

@@ -31,6 +31,7 @@ struct PublishedModel {
   const Family* family = nullptr;
   RunSpec spec;  ///< of the model; what a run has beside it are defaults
   Weights weights;
+  bool headless = false;  ///< an encoder or a decoder alone: the token table is its head, which says nothing
 };
 
 /// The shortest text there is: whoever opens for it learns how many positions the model's table has.

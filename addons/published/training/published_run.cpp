@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "addons/published/training/gguf.h"
 #include "addons/published/training/model_folder.h"
 #include "addons/published/training/published.h"
 #include "addons/published/training/token_task.h"
@@ -31,6 +32,7 @@ std::string passage_for(const TextTokens& symbols, std::string_view passage) {
 
 bool is_published(const std::string& path) {
   const std::string folder = folder_of(path);
+  if (is_gguf_file(folder)) return true;
   std::error_code none;
   if (!fs::is_regular_file(fs::path(folder) / "config.json", none)) return false;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, none)) {
@@ -47,8 +49,9 @@ RunSpec run_of(const std::string& folder, std::string_view passage) {
   const std::string text = passage_for(symbols, passage);
   const size_t tokens = symbols.encode(text).size();
   if (tokens < 2) fail("text", "{} tokens: expected a text of at least 2 tokens of {}", tokens, place);
-  RunSpec run = open(place, kFewest).spec;
-  run.name = title_of(place);
+  const PublishedModel model = open(place, kFewest);
+  RunSpec run = model.spec;
+  run.name = title_of(place) + (model.headless ? ", no head" : "");
   run.data.name = "passage";
   run.data.added.of<PassageData>().text = text;
   run.data.tokenizer_path = place;

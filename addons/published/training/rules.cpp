@@ -45,6 +45,13 @@ std::string inverse_root(const RuleInput& in) {
   return real_text(1 / std::sqrt(value));
 }
 
+/// The largest Gemma 2 and Gemma 3 alone have heads of 128 numbers, and the scale that those of their width would have.
+std::string gemma_scale(const RuleInput& in) {
+  const ModelConfig& model = in.spec.model;
+  const std::string even = std::to_string(model.d_model / std::max(model.heads, 1));
+  return inverse_root({in.config, in.spec, in.value, in.text == "128" ? even : in.text});
+}
+
 /// Takes off the two rows of positions that are not there for words.
 std::string less_two(const RuleInput& in) {
   int64_t value = 0;
@@ -110,12 +117,17 @@ std::string late_windows(const RuleInput& in) {
   return std::string(first, 'f') + std::string(layers - first, 'w');
 }
 
-constexpr std::pair<std::string_view, Rule> kRules[] = {
-    {"activation", activation},     {"biases_beside_mlp_bias", biases_beside_mlp_bias},
-    {"inverse_root", inverse_root}, {"late_windows", late_windows},
-    {"less_two", less_two},         {"or_four_widths", or_four_widths},
-    {"turns_kept", turns_kept},     {"unless_the_width", unless_the_width},
-    {"whole_pairs", whole_pairs},   {"windows", windows}};
+constexpr std::pair<std::string_view, Rule> kRules[] = {{"activation", activation},
+                                                        {"biases_beside_mlp_bias", biases_beside_mlp_bias},
+                                                        {"gemma_scale", gemma_scale},
+                                                        {"inverse_root", inverse_root},
+                                                        {"late_windows", late_windows},
+                                                        {"less_two", less_two},
+                                                        {"or_four_widths", or_four_widths},
+                                                        {"turns_kept", turns_kept},
+                                                        {"unless_the_width", unless_the_width},
+                                                        {"whole_pairs", whole_pairs},
+                                                        {"windows", windows}};
 
 /// The text of a setting; nothing: our own default.
 std::optional<std::string> value_of(const Setting& setting, const InputValue& config, const RunSpec& spec) {
@@ -181,6 +193,7 @@ Rule rule_named(std::string_view name) {
 }
 
 std::optional<InputValue> found(const InputValue& config, std::string_view key) {
+  if (auto whole = config.find(key)) return whole;  // as the keys of GGUF are
   const size_t dot = key.find('.');
   auto value = config.find(key.substr(0, dot));
   if (dot == key.npos || !value || value->is_null()) return value;

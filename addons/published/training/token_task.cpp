@@ -2,16 +2,14 @@
 #include "addons/published/training/token_task.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <set>
 #include <utility>
 
-#include "addons/published/training/input_kinds.h"
+#include "addons/published/training/model_folder.h"
 #include "engine/core/error.h"
 #include "training/data/batch_draws.h"
 #include "training/data/masked_task.h"
 #include "training/data/task_kind.h"
-#include "training/io/input_value.h"
 
 namespace normscope {
 namespace {
@@ -20,10 +18,8 @@ constexpr int32_t kMostSymbols = 1 << 24;
 
 /// What config.json says, which may be more than the tokenizer has; 0 where it says nothing.
 int32_t vocabulary_of(const std::string& folder) {
-  const std::string path = (std::filesystem::path(folder) / "config.json").string();
-  const auto json = read_input_file_if_there(path, input::kPublishedConfig);
-  if (!json) return 0;
-  const auto size = InputValue::parse(*json, {"published {}", path}).find("vocab_size");
+  const auto config = published::config_of(folder);
+  const auto size = config ? config->find("vocab_size") : std::nullopt;
   return size ? size->whole(1, kMostSymbols) : 0;
 }
 

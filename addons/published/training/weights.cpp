@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "addons/published/training/gguf.h"
 #include "addons/published/training/input_kinds.h"
 #include "engine/core/error.h"
 #include "training/io/input_value.h"
@@ -49,15 +50,25 @@ std::map<std::string, std::string> shards_of(std::string_view json, const Messag
   return files;
 }
 
-Weights Weights::open(const std::string& folder) {
+void Weights::add(const SafetensorsFile& shard, const std::string& name) {
+  tensors_[name] = {shard.path(), &number_type(shard.type(name)), shard.shape(name), shard.bytes(name)};
+}
+
+Weights Weights::open(const std::string& place) {
   Weights weights;
-  const fs::path root(folder);
-  if (there(root / kOneFile)) {
-    weights.shards_.push_back(SafetensorsFile::map((root / kOneFile).string()));
-    for (std::string& name : weights.shards_[0].names()) weights.place_.emplace(std::move(name), 0);
+  const fs::path root(place);
+  if (is_gguf_file(place)) {
+    const GgufFile file = GgufFile::map(place);
+    weights.tensors_ = file.tensors();
+    weights.gguf_ = file.pages();
     return weights;
   }
-  if (!there(root / kIndex)) refuse_others(folder);
+  if (there(root / kOneFile)) {
+    weights.shards_.push_back(SafetensorsFile::map((root / kOneFile).string()));
+    for (const std::string& name : weights.shards_[0].names()) weights.add(weights.shards_[0], name);
+    return weights;
+  }
+  if (!there(root / kIndex)) refuse_others(place);
   const std::string index_path = (root / kIndex).string();
   const std::map<std::string, std::string> index =
       shards_of(read_input_file(index_path, input::kPublishedIndex), {"published {}", index_path});
@@ -68,7 +79,7 @@ Weights Weights::open(const std::string& folder) {
     if (!weights.shards_[at->second].contains(name))
       fail({"published {}", (root / kIndex).string()},
            "tensor {} is said to be in {}, which has none of that name", shown_text(name), file);
-    weights.place_.emplace(name, at->second);
+    weights.add(weights.shards_[at->second], name);
   }
   for (const SafetensorsFile& shard : weights.shards_)
     for (const std::string& name : shard.names())
@@ -78,28 +89,27 @@ Weights Weights::open(const std::string& folder) {
   return weights;
 }
 
-const SafetensorsFile& Weights::file(std::string_view name) const {
-  const auto at = place_.find(name);
-  if (at == place_.end()) fail("published", "there is no tensor {}", shown_text(name));
-  return shards_[at->second];
+const WeightTensor& Weights::tensor(std::string_view name) const {
+  const auto at = tensors_.find(name);
+  if (at == tensors_.end()) fail("published", "there is no tensor {}", shown_text(name));
+  return at->second;
 }
 
 std::vector<std::string> Weights::names() const {
   std::vector<std::string> names;
-  for (const auto& [name, shard] : place_) names.push_back(name);
+  for (const auto& [name, tensor] : tensors_) names.push_back(name);
   return names;
 }
 
 int64_t Weights::bytes() const {
   int64_t bytes = 0;
-  for (const auto& [name, shard] : place_) bytes += static_cast<int64_t>(shards_[shard].bytes(name).size());
+  for (const auto& [name, tensor] : tensors_) bytes += static_cast<int64_t>(tensor.bytes.size());
   return bytes;
 }
 
 bool Weights::same(std::string_view one, std::string_view other) const {
-  const SafetensorsFile &a = file(one), &b = file(other);
-  return a.type(one) == b.type(other) && a.shape(one) == b.shape(other) &&
-         std::ranges::equal(a.bytes(one), b.bytes(other));
+  const WeightTensor &a = tensor(one), &b = tensor(other);
+  return a.type->name == b.type->name && a.shape == b.shape && std::ranges::equal(a.bytes, b.bytes);
 }
 
 }  // namespace normscope::published

@@ -1,5 +1,5 @@
-// The tensors of a published folder: one file, or the shards that an index names. They are mapped, not
-// read: nothing of them takes memory of our own until it is converted.
+// The tensors of a published model: of a folder with one file, or the shards that an index names, or of a GGUF file. They
+// are mapped, not read: nothing of them takes memory of our own until it is converted.
 //
 // Promises: every shard is there, its header is sound, and the index agrees with it, or there is one line that says what
 // is wrong. A checkpoint in another format (pickled Python objects above all, which run code when read) is not opened.
@@ -7,10 +7,12 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "addons/published/training/weight_tensor.h"
 #include "engine/core/message.h"
 #include "training/io/safetensors.h"
 
@@ -21,19 +23,21 @@ std::map<std::string, std::string> shards_of(std::string_view json, const Messag
 
 class Weights {
  public:
-  /// Maps the files of a folder. Throws Error.
-  static Weights open(const std::string& folder);
-  bool contains(std::string_view name) const { return place_.find(name) != place_.end(); }
-  /// The shard that holds a tensor. Throws Error if none does.
-  const SafetensorsFile& file(std::string_view name) const;
-  std::vector<std::string> names() const;  ///< sorted
-  int64_t bytes() const;                   ///< of all tensors
+  /// Maps the files of a folder, or a GGUF file. Throws Error.
+  static Weights open(const std::string& place);
+  bool contains(std::string_view name) const { return tensors_.find(name) != tensors_.end(); }
+  const WeightTensor& tensor(std::string_view name) const;  ///< throws Error if there is none
+  std::vector<std::string> names() const;                   ///< sorted
+  int64_t bytes() const;                                    ///< of all tensors
   /// Whether two tensors are of the same type, shape and numbers.
   bool same(std::string_view one, std::string_view other) const;
 
  private:
+  void add(const SafetensorsFile& shard, const std::string& name);
+
+  std::map<std::string, WeightTensor, std::less<>> tensors_;
   std::vector<SafetensorsFile> shards_;
-  std::map<std::string, size_t, std::less<>> place_;  ///< which shard has a tensor
+  std::shared_ptr<const void> gguf_;  ///< whose pages they lie in
 };
 
 }  // namespace normscope::published

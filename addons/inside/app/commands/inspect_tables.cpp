@@ -187,8 +187,13 @@ void print_gradients(const Inspection& of) {
 void print_inside(const Inspection& of) {
   const Inside& in = of.inside;
   const auto asked = std::ranges::count_if(in.targets, [](int32_t target) { return target >= 0; });
-  say("\nloss {:.4f} over {} {}s, perplexity {:.4g}\n", in.loss, asked, of.unit, std::exp(in.loss));
-  print_tokens(of);
+  if (asked > 0) {
+    say("\nloss {:.4f} over {} {}s, perplexity {:.4g}\n", in.loss, asked, of.unit, std::exp(in.loss));
+    print_tokens(of);
+  } else {
+    say("\nthe files have no head that says {}s: no loss, no gradients, and nothing that a layer would say\n",
+        of.unit);
+  }
   print_stream(of);
   print_shares(of);
   if (!in.attention.empty()) print_attention(of);

@@ -6,6 +6,7 @@
 #include "app/support/program.h"
 #include "catch.hpp"
 #include "test_paths.h"
+#include "training/io/safetensors.h"
 
 using namespace normscope;
 using namespace normscope::test;
@@ -67,6 +68,35 @@ TEST_CASE("inspect: every family is opened and measured") {
     for (const auto& gradient : all["gradients"]) CHECK(gradient["norm"].get<double>() >= 0);
   }
   CHECK(families >= 19);
+}
+
+TEST_CASE("inspect: of files without a head it says what needs none") {
+  const Folder folder;
+  std::filesystem::copy_file(kModels + "bert/config.json", folder.file("config.json"));
+  const SafetensorsFile whole = SafetensorsFile::load(kModels + "bert/model.safetensors");
+  SafetensorsWriter bare;
+  std::map<std::string, std::vector<float>> kept;
+  for (const std::string& name : whole.names())
+    if (!name.starts_with("cls.")) bare.add(name, whole.shape(name), kept[name] = whole.floats(name));
+  bare.write(folder.file("model.safetensors"));
+  const std::string text = " --ids '5 17 3 5 9' --leave-out";
+  const auto all = inspected(folder.path.string() + text), before = inspected(kModels + "bert" + text);
+  CHECK(all["loss"].is_null());
+  for (const char* key : {"lens", "gradients", "left_out"}) CHECK_FALSE(all.contains(key));
+  CHECK(all["sublayers"][3]["norms"] == before["sublayers"][3]["norms"]);
+  CHECK(all["attention"] == before["attention"]);
+  const Outcome tables = run_program("inspect " + folder.path.string() + text);
+  CHECK(tables.code == 0);
+  CHECK(contains(tables.out, "the files have no head that says tokens: no loss, no gradients"));
+  CHECK_FALSE(contains(tables.out, "perplexity"));
+}
+
+TEST_CASE("inspect: a GGUF file that is damaged ends with exit code 3") {
+  const Folder folder;
+  const Outcome outcome = run_program("inspect " + folder.write("a.gguf", "GGUF\3") + " --ids '5 17'");
+  CHECK(outcome.code == 3);
+  CHECK(contains(outcome.err, "a.gguf] is truncated or damaged: "));
+  CHECK(std::ranges::count(outcome.err, '\n') == 1);
 }
 
 TEST_CASE("inspect: JSON has everything, and what is not asked for is not there") {

@@ -4,3 +4,4 @@ file(GLOB indexes CONFIGURE_DEPENDS "${CMAKE_CURRENT_LIST_DIR}/../fixtures/trans
 normscope_fuzz_target(published_index 2000 ${indexes})
 normscope_fuzz_target(published_tokenizer 2000)
 normscope_fuzz_target(published_older 2000)
+normscope_fuzz_target(published_gguf 2000)

@@ -80,9 +80,7 @@ struct Opened {
       if (!parameter.trainable) continue;
       const published::Place place = published::place_of(model, parameter);
       Numbers& theirs = all[place.tensor];
-      if (theirs.empty())
-        theirs.resize(model.weights.file(place.tensor).bytes(place.tensor).size() /
-                      bytes_of(model.weights.file(place.tensor).type(place.tensor)));
+      if (theirs.empty()) theirs.resize(model.weights.tensor(place.tensor).size());
       const std::vector<float> ours = program.read(parameter.name, true);
       const size_t columns = place.column.size();
       for (size_t i = 0; i < ours.size(); ++i)

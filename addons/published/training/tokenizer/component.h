@@ -108,5 +108,7 @@ std::optional<std::string> from_byte_alphabet(std::string_view text);
 /// Writes the tokenizer.json that says what these files of a folder say, with tokenizer_config.json
 /// where there is one: vocab.txt (BERT), or vocab.json with merges.txt (GPT-2, RoBERTa, OPT). Throws Error.
 std::string from_older_files(const std::string& folder);
+/// The same of the keys of a GGUF file, "tokenizer.ggml.tokens" and others.
+std::string from_gguf(const InputValue& keys);
 
 }  // namespace normscope::tokenizer

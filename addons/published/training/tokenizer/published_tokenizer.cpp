@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <unordered_map>
 
+#include "addons/published/training/gguf.h"
 #include "addons/published/training/input_kinds.h"
 #include "addons/published/training/tokenizer/added_tokens.h"
 #include "addons/published/training/tokenizer/component.h"
@@ -31,6 +32,7 @@ struct PublishedTokenizer::Parts {
 };
 
 bool has_tokenizer(const std::string& folder) {
+  if (published::is_gguf_file(folder)) return !published::GgufFile::map(folder).tokenizer().empty();
   for (const char* name : {"tokenizer.json", "vocab.json", "vocab.txt"}) {
     std::error_code none;
     if (std::filesystem::exists(std::filesystem::path(folder) / name, none)) return true;
@@ -59,6 +61,7 @@ PublishedTokenizer PublishedTokenizer::parse(std::string_view json, const std::s
 PublishedTokenizer PublishedTokenizer::load(const std::string& path) {
   namespace fs = std::filesystem;
   std::error_code error;
+  if (published::is_gguf_file(path)) return parse(published::GgufFile::map(path).tokenizer(), path);
   if (!fs::is_directory(path, error)) return parse(read_input_file(path, input::kTokenizerJson), path);
   const std::string file = (fs::path(path) / "tokenizer.json").string();
   if (const auto json = read_input_file_if_there(file, input::kTokenizerJson)) return parse(*json, file);

@@ -2,7 +2,7 @@
 // gives, and the text that this makes of numbers.
 //
 // It reads tokenizer.json, in which a tokenizer is put together of components (normalizer, pre-tokenizer, model,
-// post-processor, decoder, added tokens), or the older vocab.json with merges.txt, and vocab.txt. A component, an option
+// post-processor, decoder, added tokens), or the older vocab.json with merges.txt, and vocab.txt, or a GGUF file. A component, an option
 // or a regular expression that is not known is refused by name. What cuts and pads batches is left to the caller.
 #pragma once
 
@@ -23,7 +23,7 @@ bool has_tokenizer(const std::string& folder);
 
 class PublishedTokenizer {
  public:
-  /// Reads a folder with tokenizer.json or the older files, or a tokenizer.json itself. Throws Error.
+  /// Reads a folder with tokenizer.json or the older files, a GGUF file, or a tokenizer.json itself. Throws Error.
   static PublishedTokenizer load(const std::string& path);
   /// Reads a tokenizer.json from memory; `name` stands for the file in errors.
   static PublishedTokenizer parse(std::string_view json, const std::string& name);

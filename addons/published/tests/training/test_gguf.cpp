@@ -1,0 +1,522 @@
+// GGUF files: every type of blocks by hand, the models of the fixtures as such files, their tokenizers, and what is refused.
+#include "addons/published/training/gguf.h"
+
+#include <nlohmann/json.hpp>
+
+#include "addons/published/tests/training/gguf_writer.h"
+#include "addons/published/tests/training/opened_folder.h"
+#include "addons/published/training/family.h"
+#include "addons/published/training/model_folder.h"
+#include "addons/published/training/tokenizer/published_tokenizer.h"
+#include "addons/published/training/tokenizer/unicode.h"
+#include "catch.hpp"
+#include "engine/support/helpers.h"
+#include "folder.h"
+#include "skip.h"
+#include "training/io/text.h"
+#include "training/run/model_formats.h"
+#include "training/spec/spec_text.h"
+
+namespace normscope::test_gguf {
+using namespace test;
+using published::GgufFile, test_opened_folder::kFolder, test_opened_folder::Opened;
+using Json = nlohmann::json;
+using Numbers = std::vector<float>;
+namespace {
+namespace fs = std::filesystem;
+
+constexpr uint16_t kOne = 0x3c00, kHalf = 0x3800, kMinusTwo = 0xc000;  // as F16
+
+GgufFile parse(const std::string& bytes) {
+  return GgufFile::parse({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}, "t.gguf");
+}
+
+/// The numbers of a tensor of one block, or so many.
+Numbers numbers_of(uint32_t type, uint64_t count, const std::string& block) {
+  const std::string bytes = GgufWriter().tensor("t", {count}, type, block).bytes();
+  const GgufFile file = parse(bytes);
+  std::vector<float> room;
+  const auto read = file.tensors().at("t").numbers(0, count, room);
+  return {read.begin(), read.end()};
+}
+
+template <typename Number>
+Numbers made(int count, Number number) {
+  Numbers all;
+  for (int i = 0; i < count; ++i) all.push_back(static_cast<float>(number(i)));
+  return all;
+}
+
+/// Scales and minima of six bits as the long blocks have them: of block j of eight 7 j + 3 and 60 - 8 j.
+int scale(int j) { return 7 * j + 3; }
+int minimum(int j) { return 60 - 8 * j; }
+std::string packed_scales() {
+  std::string bytes(12, '\0');
+  for (int j = 0; j < 4; ++j) {
+    const auto put = [&](int at, int value) { bytes[static_cast<size_t>(at)] = static_cast<char>(value); };
+    put(j, scale(j) | scale(j + 4) >> 4 << 6);
+    put(j + 4, minimum(j) | minimum(j + 4) >> 4 << 6);
+    put(j + 8, (scale(j + 4) & 15) | (minimum(j + 4) & 15) << 4);
+  }
+  return bytes;
+}
+
+}  // namespace
+
+TEST_CASE("gguf: every type of numbers is read as by hand", "[published]") {
+  std::string block;
+  for (const float number : {1.5f, -2.0f}) put(block, number);
+  CHECK(numbers_of(0, 2, block) == Numbers{1.5f, -2});
+  block.clear();
+  for (const uint16_t number : {kHalf, kMinusTwo}) put(block, number);
+  CHECK(numbers_of(1, 2, block) == Numbers{0.5f, -2});
+  CHECK(numbers_of(30, 2, std::string("\x80\x3f\xf7\xc2", 4)) == Numbers{1, -123.5f});
+
+  std::string nibbles;  // i beside 15 - i
+  for (int i = 0; i < 16; ++i) nibbles += static_cast<char>(i | (15 - i) << 4);
+  const auto nibble = [](int i) { return i < 16 ? i : 31 - i; };
+  const std::string half_scale("\x00\x38", 2), one("\x00\x3c", 2), fifth("\x0f\x00\xf0\x00", 4);
+  const auto with_fifth = [&](int i) { return nibble(i) + (i < 4 || (i >= 20 && i < 24) ? 16 : 0); };
+  CHECK(numbers_of(2, 32, half_scale + nibbles) == made(32, [&](int i) { return 0.5 * (nibble(i) - 8); }));
+  CHECK(numbers_of(3, 32, half_scale + one + nibbles) ==
+        made(32, [&](int i) { return 0.5 * nibble(i) + 1; }));
+  CHECK(numbers_of(6, 32, half_scale + fifth + nibbles) ==
+        made(32, [&](int i) { return 0.5 * (with_fifth(i) - 16); }));
+  CHECK(numbers_of(7, 32, half_scale + one + fifth + nibbles) ==
+        made(32, [&](int i) { return 0.5 * with_fifth(i) + 1; }));
+  block = half_scale;
+  for (int i = 0; i < 32; ++i) block += static_cast<char>(8 * i - 128);
+  CHECK(numbers_of(8, 32, block) == made(32, [](int i) { return 0.5 * (8 * i - 128); }));
+  // Of a stretch from the middle of one block into the next, the numbers asked for.
+  const std::string two = GgufWriter().tensor("t", {32, 2}, 8, block + block).bytes();
+  const GgufFile file = parse(two);
+  std::vector<float> room;
+  const auto stretch = file.tensors().at("t").numbers(30, 4, room);
+  CHECK(Numbers(stretch.begin(), stretch.end()) == Numbers{56, 60, -64, -60});
+  CHECK(file.tensors().at("t").shape == TensorShape{2, 32});
+}
+
+TEST_CASE("gguf: every type of blocks of 256 is read as by hand", "[published]") {
+  const std::string factors("\x00\x3c\x00\x38", 4), scales = packed_scales();  // 1 and 0.5
+  std::string low, last;
+  for (int i = 0; i < 128; ++i) low += static_cast<char>(i % 16 | (15 - i % 16) << 4);
+  for (int i = 0; i < 32; ++i) last += static_cast<char>(i);
+  const auto value = [](int i) { return i / 32 % 2 == 0 ? i % 16 : 15 - i % 16; };
+  CHECK(numbers_of(12, 256, factors + scales + low) ==
+        made(256, [&](int i) { return scale(i / 32) * value(i) - 0.5 * minimum(i / 32); }));
+  CHECK(numbers_of(13, 256, factors + scales + last + low) == made(256, [&](int i) {
+          const int with_last = value(i) + ((i % 32) >> (i / 32) & 1) * 16;
+          return scale(i / 32) * with_last - 0.5 * minimum(i / 32);
+        }));
+  std::string high, small;
+  for (int i = 0; i < 64; ++i) high += static_cast<char>(0b11100100);  // 0, 1, 2, 3 for the four parts
+  for (int i = 0; i < 16; ++i) small += static_cast<char>(i - 8);
+  CHECK(numbers_of(14, 256, low + high + small + std::string("\x00\x38", 2)) == made(256, [](int i) {
+          const int part = i / 32 % 4, four = part < 2 ? i % 16 : 15 - i % 16;
+          return 0.5 * (i / 16 - 8) * (four + 16 * part - 32);
+        }));
+}
+
+namespace {
+
+using Names = std::vector<std::pair<std::string, std::string>>;
+/// What the converter of llama.cpp calls the parts of names.
+const Names kOfAll = {{"model.embed_tokens.", "token_embd."}, {"model.layers.", "blk."},
+                      {"model.norm.", "output_norm."},        {"lm_head.", "output."},
+                      {"self_attn.q_norm", "attn_q_norm"},    {"self_attn.k_norm", "attn_k_norm"},
+                      {"self_attn.q_proj", "attn_q"},         {"self_attn.k_proj", "attn_k"},
+                      {"self_attn.v_proj", "attn_v"},         {"self_attn.o_proj", "attn_output"},
+                      {"mlp.gate_proj", "ffn_gate"},          {"mlp.up_proj", "ffn_up"},
+                      {"mlp.down_proj", "ffn_down"},          {"input_layernorm", "attn_norm"}},
+            kPre = {{"post_attention_layernorm", "ffn_norm"}},
+            kSandwich = {{"pre_feedforward_layernorm", "ffn_norm"},
+                         {"post_attention_layernorm", "post_attention_norm"},
+                         {"post_feedforward_layernorm", "post_ffw_norm"}},
+            kGpt2 = {{"wte.", "token_embd."},     {"wpe.", "position_embd."},     {"ln_f.", "output_norm."},
+                     {"attn.c_attn", "attn_qkv"}, {"attn.c_proj", "attn_output"}, {"mlp.c_fc", "ffn_up"},
+                     {"mlp.c_proj", "ffn_down"},  {"ln_1", "attn_norm"},          {"ln_2", "ffn_norm"}};
+
+/// Keys of config.json and what they are called behind the architecture.
+const Names kKeys = {{"num_hidden_layers", "block_count"},
+                     {"n_layer", "block_count"},
+                     {"hidden_size", "embedding_length"},
+                     {"n_embd", "embedding_length"},
+                     {"num_attention_heads", "attention.head_count"},
+                     {"n_head", "attention.head_count"},
+                     {"num_key_value_heads", "attention.head_count_kv"},
+                     {"head_dim", "attention.key_length"},
+                     {"intermediate_size", "feed_forward_length"},
+                     {"max_position_embeddings", "context_length"},
+                     {"n_positions", "context_length"},
+                     {"sliding_window", "attention.sliding_window"},
+                     {"sliding_window_pattern", "attention.sliding_window_pattern"}};
+const Names kBert = {{"gamma", "weight"},
+                     {"beta", "bias"},
+                     {"bert.embeddings.word_embeddings", "token_embd"},
+                     {"bert.embeddings.position_embeddings", "position_embd"},
+                     {"bert.embeddings.token_type_embeddings", "token_types"},
+                     {"bert.embeddings.LayerNorm", "token_embd_norm"},
+                     {"bert.encoder.layer.", "blk."},
+                     {"attention.self.query", "attn_q"},
+                     {"attention.self.key", "attn_k"},
+                     {"attention.self.value", "attn_v"},
+                     {"attention.output.LayerNorm", "attn_output_norm"},
+                     {"attention.output.dense", "attn_output"},
+                     {"intermediate.dense", "ffn_up"},
+                     {"output.LayerNorm", "layer_output_norm"},
+                     {"output.dense", "ffn_down"}};
+const Names kReals = {{"rms_norm_eps", "attention.layer_norm_rms_epsilon"},
+                      {"layer_norm_epsilon", "attention.layer_norm_epsilon"},
+                      {"layer_norm_eps", "attention.layer_norm_epsilon"},
+                      {"rope_theta", "rope.freq_base"},
+                      {"attn_logit_softcapping", "attn_logit_softcapping"},
+                      {"final_logit_softcapping", "final_logit_softcapping"}};
+
+struct Converted {
+  const char *folder, *architecture;
+  Names names;
+  bool interleaved = false, transposed = false, one_more = false;
+};
+
+/// Rows of heads of which the halves are put beside each other, one by one.
+Numbers interleaved(const Numbers& rows, size_t columns, size_t heads) {
+  Numbers all;
+  const size_t head = rows.size() / columns / heads;
+  for (size_t h = 0; h < heads; ++h)
+    for (size_t i = 0; i < head; ++i) {
+      const auto row =
+          rows.begin() + static_cast<std::ptrdiff_t>((h * head + i % 2 * (head / 2) + i / 2) * columns);
+      all.insert(all.end(), row, row + static_cast<std::ptrdiff_t>(columns));
+    }
+  return all;
+}
+
+/// A folder of the fixtures as the converter of llama.cpp writes it.
+GgufWriter converted(const Converted& how) {
+  const fs::path folder = kFolder / how.folder;
+  const Json config = Json::parse(read_all(folder / "config.json"));
+  GgufWriter file;
+  const std::string prefix = std::string(how.architecture) + ".";
+  file.key("general.architecture", std::string(how.architecture));
+  for (const auto& [theirs, key] : kKeys)
+    if (config.contains(theirs) && config[theirs].is_number_integer())
+      file.key(prefix + key, config[theirs].get<uint32_t>());
+  for (const auto& [theirs, key] : kReals)
+    if (config.contains(theirs) && !(config[theirs].is_null()))
+      file.key(prefix + key, config[theirs].get<float>());
+  if (config.contains("rope_parameters"))
+    file.key(prefix + "rope.freq_base", config["rope_parameters"]["rope_theta"].get<float>());
+  const published::Weights weights = published::Weights::open(folder.string());
+  for (const std::string& tensor : weights.names()) {
+    std::string name = tensor;
+    if (name.starts_with("h.")) name = "blk" + name.substr(1);
+    for (const Names* names : {&how.names, &kOfAll})
+      for (const auto& [theirs, ours] : *names) replace_each(name, theirs, ours);
+    if (name.find(".attn.") != name.npos || name.find("rotary_emb") != name.npos ||
+        name.starts_with("cls.") || name.find("pooler") != name.npos)
+      continue;  // masks, angles, heads
+    const published::WeightTensor& found = weights.tensor(tensor);
+    Numbers room;
+    const auto read = found.numbers(0, found.size(), room);
+    Numbers numbers(read.begin(), read.end());
+    std::vector<uint64_t> shape(found.shape.rbegin(), found.shape.rend());
+    const bool query = name.find("attn_q.") != name.npos, key = name.find("attn_k.") != name.npos;
+    if (how.interleaved && (query || key))
+      numbers = interleaved(numbers, shape.size() > 1 ? shape[0] : 1,
+                            config[query ? "num_attention_heads" : "num_key_value_heads"].get<size_t>());
+    if (how.transposed && shape.size() == 2 && name.starts_with("blk.")) {
+      Numbers turned;
+      for (size_t c = 0; c < shape[0]; ++c)
+        for (size_t r = 0; r < shape[1]; ++r) turned.push_back(numbers[r * shape[0] + c]);
+      numbers = turned;
+      std::swap(shape[0], shape[1]);
+    }
+    if (how.one_more && name.find("norm") != name.npos)
+      for (float& number : numbers) number += 1;
+    file.tensor(name, shape, 0,
+                {reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(float)});
+  }
+  return file;
+}
+
+const Converted kConverted[] = {{"llama", "llama", kPre, true},
+                                {"smollm", "llama", kPre, true},
+                                {"qwen2", "qwen2", kPre},
+                                {"qwen3", "qwen3", kPre},
+                                {"gemma2", "gemma2", kSandwich, false, false, true},
+                                {"gemma3", "gemma3", kSandwich, false, false, true},
+                                {"gpt2", "gpt2", kGpt2, false, true},
+                                {"bert", "bert", kBert}};
+
+/// The parameters of a model, by their names.
+std::map<std::string, Numbers> parameters_of(const published::PublishedModel& model) {
+  const auto backend = make_cpu_backend(1);
+  Store store(*backend);
+  published::declare(model, store);
+  published::load(model, store);
+  std::map<std::string, Numbers> all;
+  for (const ParameterInfo& parameter : store.parameters())
+    all[parameter.name] = store.read(store.find(parameter.name));
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("gguf: a file is the model of the folder that it was made of", "[published]") {
+  for (const Converted& how : kConverted) {
+    INFO(how.folder);
+    const Folder folder;
+    const std::string path = folder.write("a.gguf", converted(how).bytes());
+    const published::PublishedModel file = published::open(path, 8),
+                                    before = published::open((kFolder / how.folder).string(), 8);
+    RunSpec expected = before.spec;
+    if (how.one_more) {
+      constexpr const char* kScale = "model.attention_scale";  // of which the file says nothing
+      set_field(expected, "model.gain_offset", "false");
+      set_field(expected, kScale,
+                real_text(1 / std::sqrt(static_cast<float>(head_width(before.spec.model)))));
+      CHECK(get_field(file.spec, kScale) == get_field(expected, kScale));
+    }
+    CHECK(file.headless == before.spec.model.masked_head);
+    if (file.headless) set_field(expected, "model.masked_head", "false");
+    CHECK(file.spec == expected);
+    const auto ours = parameters_of(file);
+    auto theirs = parameters_of(before);
+    if (file.headless)
+      std::erase_if(theirs,
+                    [](const auto& row) { return row.first.starts_with("head.") || row.first == "out.b"; });
+    CHECK(ours.size() == theirs.size());
+    for (const auto& [name, numbers] : theirs) {
+      INFO(name);
+      Numbers stored = numbers;
+      if (how.one_more && name.ends_with(".gain"))
+        for (float& number : stored) number += 1;
+      CHECK(same_bits(ours.at(name), stored));
+    }
+  }
+}
+
+TEST_CASE("gguf: a file stands wherever a folder does", "[published]") {
+  const Folder folder;
+  const std::string path = folder.write("small.gguf", converted(kConverted[1]).bytes());
+  CHECK(published::is_published(path));
+  CHECK(published::folder_of(folder.path.string()) == path);
+  CHECK(published::title_of(path) == "small");
+  CHECK(look_at_model(path)->opens);
+  CHECK(format_of_weights(path) == format_of_model((kFolder / "smollm").string()));
+  Opened from_folder("smollm"), from_file(path.c_str());
+  CHECK(from_file.spec.train.init_from == path);
+  const auto a = from_folder.run(), b = from_file.run();
+  a->step();
+  b->step();
+  CHECK(a->losses() == b->losses());
+  folder.write("other.gguf", "GGUF");
+  CHECK(contains(error_of([&] { published::open(folder.path.string(), 8); }), "there is no config.json"));
+}
+
+TEST_CASE("gguf: the factors of Llama 3's rotary rates are its settings", "[published]") {
+  GgufWriter file = converted({"llama3", "llama", kPre, true});
+  Numbers factors;
+  for (int i = 0; i < 6; ++i) {
+    const double rate = std::pow(10000.0, -i / 6.0),
+                 kept = std::clamp((8192 * rate / (2 * 3.141592653589793) - 1) / 3, 0.0, 1.0);
+    factors.push_back(static_cast<float>(1 / (kept + (1 - kept) / 32)));
+  }
+  const auto open = [&] {
+    const Folder folder;
+    GgufWriter whole = file;
+    whole.tensor("rope_freqs.weight", {6}, 0, {reinterpret_cast<const char*>(factors.data()), 24});
+    return published::open(folder.write("a.gguf", whole.bytes()), 8).spec;
+  };
+  CHECK(get_field(open(), "model.rotary_scaling") == "llama3");
+  CHECK(get_field(open(), "model.rotary_factor") == "32");
+  CHECK(get_field(open(), "model.rotary_trained") == "8192");
+  factors[5] = 31;
+  CHECK(contains(error_of(open), "tensor rope_freqs.weight: number "));
+}
+
+namespace {
+
+const fs::path kTokenizers = NORMSCOPE_SOURCE_DIR "/addons/published/tests/fixtures/tokenizers";
+
+/// The keys of a tokenizer of the fixtures as the converter of llama.cpp writes them.
+GgufWriter words_of(const std::string& kind, const std::string& model, const std::string& pre) {
+  const Json json = Json::parse(read_all(kTokenizers / kind / "tokenizer.json"));
+  std::vector<std::string> tokens, merges;
+  std::vector<int32_t> kinds;
+  const auto put = [&](const std::string& text, size_t id, int32_t of) {
+    tokens.resize(std::max(tokens.size(), id + 1));
+    kinds.resize(tokens.size(), 1);
+    tokens[id] = text;
+    kinds[id] = of;
+  };
+  for (const auto& [token, id] : json["model"]["vocab"].items()) {
+    const bool bare = model != "bert" || (token.starts_with("[") && token.ends_with("]"));
+    put(bare ? token : token.starts_with("##") ? token.substr(2) : "\u2581" + token, id, 1);
+  }
+  for (const Json& added : json["added_tokens"])
+    if (model != "bert") put(added["content"], added["id"], added["special"] ? 3 : 4);
+  std::vector<float> scores(tokens.size(), 0);
+  for (const Json& merge : json["model"].value("merges", Json::array())) {
+    merges.push_back(merge.is_string() ? merge.get<std::string>()
+                                       : merge[0].get<std::string>() + " " + merge[1].get<std::string>());
+    const std::string made = replaced(merges.back(), " ", "");
+    if (model == "llama") scores[json["model"]["vocab"][made]] = -static_cast<float>(merges.size());
+  }
+  GgufWriter file;
+  file.key("tokenizer.ggml.model", model).key("tokenizer.ggml.pre", pre).key("tokenizer.ggml.tokens", tokens);
+  file.key("tokenizer.ggml.token_type", kinds).key("tokenizer.ggml.merges", merges);
+  if (model == "llama") file.key("tokenizer.ggml.scores", scores);
+  return file;
+}
+
+}  // namespace
+
+TEST_CASE("gguf: a file's tokens are those of the tokenizer.json that it was made of", "[published]") {
+  using tokenizer::PublishedTokenizer;
+  if (!tokenizer::unicode_unavailable().empty()) SKIP_CASE(tokenizer::unicode_unavailable());
+  const struct {
+    const char *kind, *model, *pre, *begins;
+    bool prefix = true;
+  } kinds[] = {{"gpt2", "gpt2", "gpt-2", ""},
+               {"smollm", "gpt2", "smollm", ""},
+               {"llama3", "gpt2", "llama-bpe", "<|begin_of_text|>"},
+               {"qwen2", "gpt2", "qwen2", ""},
+               {"olmo2", "gpt2", "dbrx", ""},
+               {"bert-uncased", "bert", "", ""},
+               {"llama2", "llama", "default", "<s>"},
+               {"gemma", "llama", "default", "<bos>", false}};
+  const auto texts = Json::parse(read_all(kTokenizers / "strings.json")).get<std::vector<std::string>>();
+  for (const auto& [kind, model, pre, begins, prefix] : kinds) {
+    INFO(kind);
+    const PublishedTokenizer before = PublishedTokenizer::load((kTokenizers / kind).string());
+    GgufWriter file = words_of(kind, model, pre);
+    if (*begins) file.key("tokenizer.ggml.bos_token_id", static_cast<uint32_t>(*before.id_of(begins)));
+    if (!prefix) file.key("tokenizer.ggml.add_space_prefix", false);
+    if (const auto unknown = before.id_of("<unk>"))
+      file.key("tokenizer.ggml.unknown_token_id", static_cast<uint32_t>(*unknown));
+    const Folder folder;
+    const PublishedTokenizer ours = PublishedTokenizer::load(folder.write("a.gguf", file.bytes()));
+    size_t wrong = 0;
+    for (const std::string& text : texts) {
+      const auto ids = before.encode(text);
+      if (ours.encode(text) != ids || ours.decode(ids) != before.decode(ids)) {
+        if (wrong++ < 3)
+          UNSCOPED_INFO(Json(text).dump()
+                        << " " << Json(ours.encode(text)).dump() << " " << Json(ids).dump());
+      }
+    }
+    CHECK(wrong == 0);
+  }
+}
+
+TEST_CASE("gguf: what is damaged, foreign or unknown is refused in one line", "[published]") {
+  const std::string whole = converted(kConverted[1]).bytes();
+  const Folder folder;
+  const auto refused = [&](const std::string& bytes) {
+    const std::string path = folder.write("a.gguf", bytes);
+    std::string line = error_of([&] {
+      published::open(path, 8);
+      tokenizer::has_tokenizer(path);
+    });
+    CHECK_FALSE(contains(line, "\n"));
+    replace_each(line, folder.path.string(), "DIR");
+    return line;
+  };
+  CHECK(refused(whole) == "no error");
+  for (size_t length = 4; length < whole.size(); length = length * 5 / 4 + 1)
+    CHECK(contains(refused(whole.substr(0, length)), "[gguf DIR/a.gguf] "));
+  CHECK(error_of([] { parse("GGML" + std::string(100, 'x')); }) ==
+        "[gguf t.gguf] is no GGUF file: expected one that begins with GGUF");
+  GgufWriter old;
+  old.version = 0x03000000;
+  CHECK(contains(refused(old.bytes()), "version 50331648: expected 2 or 3"));
+  const auto with = [](auto change) {
+    GgufWriter file;
+    change(file);
+    return file.bytes();
+  };
+  const auto tensor = [&](const std::vector<uint64_t>& shape, uint32_t type) {
+    return with([&](GgufWriter& file) { file.tensor("t", shape, type, "12345678"); });
+  };
+  const struct {
+    std::string bytes;
+    const char* says;
+  } rows[] = {
+      {with([](GgufWriter& f) { f.tensors = uint64_t{1} << 60; }), "items from byte"},
+      {with([](GgufWriter& f) { f.keys = uint64_t{1} << 60; }), "items from byte"},
+      {with([](GgufWriter& f) { put<uint64_t>(f.head, ~uint64_t{0}), f.keys = 1; }),
+       "bytes, and 184467440737"},
+      {with([](GgufWriter& f) { put_text(f.head, "k"), put<uint32_t>(f.head, 13), f.keys = 1; }),
+       "key \"k\": type 13 of a value: expected 0 to 12"},
+      {with([](GgufWriter& f) {
+         put_text(f.head, "k"), put<uint32_t>(f.head, 9), put<uint32_t>(f.head, 9), f.keys = 1;
+       }),
+       "key \"k\": a list of lists"},
+      {with([](GgufWriter& f) {
+         put_text(f.head, "k"), put<uint32_t>(f.head, 9), put<uint32_t>(f.head, 4);
+         put<uint64_t>(f.head, 4'000'001), f.head.append(4'000'001, 'x'), f.keys = 1;
+       }),
+       "4000001 items from byte"},
+      {with([](GgufWriter& f) { f.key("k", true).key("k", true); }), "key \"k\": named twice"},
+      {with([](GgufWriter& f) { f.tensor("t", {1}, 0, "1234").tensor("t", {1}, 0, "1234"); }),
+       "tensor \"t\": named twice"},
+      {with([](GgufWriter& f) { f.key("general.alignment", uint32_t{3}); }), "general.alignment is 3"},
+      {with([](GgufWriter& f) { f.key("general.alignment", true); }),
+       "general.alignment: expected a whole number"},
+      {with([](GgufWriter& f) { f.key("split.count", uint32_t{2}); }), "is one of 2 parts"},
+      {tensor({2}, 10), "tensor \"t\": type 10: expected F32, F16, Q4_0"},
+      {tensor({16}, 2), "rows of 16 numbers: expected a multiple of the 32 in a block of Q4_0"},
+      {tensor({}, 0), "0 dimensions: expected 1 to 4"},
+      {tensor({2, 0}, 0), "dimension 1 is 0"},
+      {tensor({uint64_t{1} << 32, uint64_t{1} << 32}, 0), "dimension 1 is 4294967296"},
+      {tensor({3}, 0), "tensor \"t\": 12 bytes from byte 0 of the data on, beyond the file's end"},
+      {GgufWriter().bytes(), "general.architecture is null: expected"},
+      {with([](GgufWriter& f) { f.key("general.architecture", std::string("mamba")); }),
+       "general.architecture is \"mamba\": expected bert, gemma2, gemma3, gpt2, llama"},
+      {with([](GgufWriter& f) {
+         f.key("general.architecture", std::string("llama")).key("llama.expert_count", uint32_t{8});
+       }),
+       "expert_count is 8: expected 0, the only one"},
+      {with([](GgufWriter& f) {
+         f.key("general.architecture", std::string("llama")).key("llama.block_count", std::string("x"));
+       }),
+       "block_count: [model.layers]"}};
+  for (const auto& [bytes, says] : rows) {
+    const std::string line = refused(bytes);
+    INFO(says << ": " << line);
+    CHECK(contains(line, says));
+  }
+  // The tokens, which are read where a text is.
+  using Texts = std::vector<std::string>;
+  const auto words = [&](auto change) {
+    GgufWriter file;
+    file.key("tokenizer.ggml.tokens", Texts{"a", "b"});
+    change(file);
+    const std::string path = folder.write("a.gguf", file.bytes());
+    return error_of([&] { tokenizer::PublishedTokenizer::load(path); });
+  };
+  CHECK(contains(words([](GgufWriter&) {}), "tokenizer.ggml.model is missing"));
+  CHECK(contains(words([](GgufWriter& f) { f.key("tokenizer.ggml.model", std::string("t5")); }),
+                 "tokenizer.ggml.model is \"t5\": expected one of gpt2, llama, bert"));
+  CHECK(contains(
+      words([](GgufWriter& f) {
+        f.key("tokenizer.ggml.model", std::string("gpt2")).key("tokenizer.ggml.pre", std::string("x"));
+      }),
+      "tokenizer.ggml.pre is \"x\": expected one of gpt-2"));
+  CHECK(
+      contains(words([](GgufWriter& f) {
+                 f.key("tokenizer.ggml.model", std::string("llama")).key("tokenizer.ggml.scores", Numbers{0});
+               }),
+               "tokenizer.ggml.scores is a list of 1: expected a list of 2"));
+  CHECK(contains(words([](GgufWriter& f) {
+                   f.key("tokenizer.ggml.model", std::string("llama"))
+                       .key("tokenizer.ggml.scores", Numbers{0, 0})
+                       .key("tokenizer.ggml.bos_token_id", uint32_t{2});
+                 }),
+                 "tokenizer.ggml.bos_token_id is 2: expected a whole number from 0 to 1"));
+  CHECK(contains(words([](GgufWriter& f) { f.key("tokenizer.ggml.model", std::string("bert")); }),
+                 "expected a list with [CLS]"));
+}
+
+}  // namespace normscope::test_gguf

@@ -1,0 +1,253 @@
+// See gguf.h.
+#include "addons/published/training/gguf.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <numbers>
+
+#include "addons/published/training/input_kinds.h"
+#include "addons/published/training/tokenizer/component.h"
+#include "addons/published/training/tokenizer/unicode.h"
+#include "engine/core/error.h"
+
+namespace normscope::published {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::string_view kMagic = "GGUF", kArchitecture = "general.architecture",
+                           kTokens = "tokenizer.ggml.tokens";
+constexpr uint32_t kMostRank = 4, kMostAlignment = 1 << 16;
+constexpr uint64_t kMostItems = 4'000'000;  // of a list: as many merges as a tokenizer may have
+enum ValueType : uint32_t { kText = 8, kList = 9 };
+
+/// What Llama 3 makes of rotary rates, as the tensor has it: a divisor for each pair of a head's numbers. Only the
+/// factor differs between the published models.
+constexpr const char* kRotaryFactors = "rope_freqs.weight";
+constexpr int kTrained = 8192, kLow = 1, kHigh = 4;
+
+void add_llama3(Json& config, const WeightTensor& tensor, const Message& where) {
+  std::vector<float> room;
+  const std::span<const float> given = tensor.numbers(0, tensor.size(), room);
+  const Json stated = config.value("rope.freq_base", Json(10000));
+  const double base = stated.is_number() ? stated.get<double>() : 0,
+               factor = given.empty() ? 0 : given.back();
+  for (size_t i = 0; i < given.size(); ++i) {
+    const double rate = std::pow(base, -static_cast<double>(i) / static_cast<double>(given.size()));
+    const double kept =
+        std::clamp((kTrained * rate / (2 * std::numbers::pi) - kLow) / (kHigh - kLow), 0.0, 1.0);
+    if (const double expected = 1 / (kept + (1 - kept) / factor);
+        !(std::abs(given[i] - expected) < 1e-4 * expected))
+      fail(where, "tensor {}: number {} is {}: expected {}, as Llama 3 has it", kRotaryFactors, i, given[i],
+           expected);
+  }
+  config["rope.scaling.type"] = "llama3";
+  config["rope.scaling.factor"] = factor;
+  config["rope.scaling.original_context_length"] = kTrained;
+  config["rope.scaling.low_freq_factor"] = kLow;
+  config["rope.scaling.high_freq_factor"] = kHigh;
+}
+
+}  // namespace
+
+/// Reads from the file's first byte on.
+struct GgufFile::Reader {
+  std::span<const uint8_t> all;
+  Message where;
+  size_t at = 0;
+
+  std::span<const uint8_t> bytes(uint64_t count) {
+    if (count > all.size() - at)
+      fail(where, "is truncated or damaged: {} bytes, and {} are expected from byte {} on", all.size(), count,
+           at);
+    at += count;
+    return all.subspan(at - count, count);
+  }
+  template <typename T>
+  T number() {
+    T value;
+    std::memcpy(&value, bytes(sizeof value).data(), sizeof value);
+    return value;
+  }
+  std::string text() {
+    const auto found = bytes(number<uint64_t>());
+    return tokenizer::well_formed({reinterpret_cast<const char*>(found.data()), found.size()});
+  }
+  /// A number of things that follow, each of at least so many bytes.
+  uint64_t count(uint64_t least, uint64_t most = std::numeric_limits<uint64_t>::max()) {
+    const auto value = number<uint64_t>();
+    if (value > (all.size() - at) / least || value > most)
+      fail(where, "is truncated or damaged: {} items from byte {} on, in a file of {} bytes", value, at,
+           all.size());
+    return value;
+  }
+
+  Json value(uint32_t type, const std::string& key) {
+    switch (type) {
+      case 0:
+        return number<uint8_t>();
+      case 1:
+        return number<int8_t>();
+      case 2:
+        return number<uint16_t>();
+      case 3:
+        return number<int16_t>();
+      case 4:
+        return number<uint32_t>();
+      case 5:
+        return number<int32_t>();
+      case 6:
+        return number<float>();
+      case 7:
+        return number<uint8_t>() != 0;
+      case kText:
+        return text();
+      case 10:
+        return number<uint64_t>();
+      case 11:
+        return number<int64_t>();
+      case 12:
+        return number<double>();
+      case kList:
+        return list(key);
+      default:
+        fail(where, "key {}: type {} of a value: expected 0 to 12", shown_text(key), type);
+    }
+  }
+  Json list(const std::string& key) {
+    const auto type = number<uint32_t>();
+    if (type == kList) fail(where, "key {}: a list of lists: expected a list", shown_text(key));
+    const uint64_t items = count(1, kMostItems);
+    Json values = Json::array();
+    for (uint64_t i = 0; i < items; ++i) values.push_back(value(type, key));
+    return values;
+  }
+
+  Json metadata(uint64_t keys) {
+    Json values = Json::object();
+    for (uint64_t i = 0; i < keys; ++i) {
+      std::string key = text();
+      if (values.contains(key)) fail(where, "key {}: named twice", shown_text(key));
+      Json read = value(number<uint32_t>(), key);
+      values[std::move(key)] = std::move(read);
+    }
+    return values;
+  }
+
+  /// A tensor, whose place among the data is still to be added.
+  struct Named {
+    std::string name;
+    WeightTensor tensor;
+    uint64_t offset, size;
+  };
+  Named tensor() {
+    Named read{.name = text(), .tensor = {}, .offset = 0, .size = 1};
+    const auto refuse = [&](const Message& what) {
+      fail(where, "tensor {}: {}", shown_text(read.name), what);
+    };
+    const auto rank = number<uint32_t>();
+    if (rank < 1 || rank > kMostRank) refuse({"{} dimensions: expected 1 to {}", rank, kMostRank});
+    for (uint32_t i = 0; i < rank; ++i) {
+      const auto length = number<uint64_t>();
+      if (length < 1 || length > (uint64_t{1} << 40) / read.size)
+        refuse({"dimension {} is {}: expected fewer numbers", i, length});
+      read.size *= length;
+      read.tensor.shape.insert(read.tensor.shape.begin(), static_cast<int64_t>(length));
+    }
+    const auto type = number<uint32_t>();
+    read.tensor.type = gguf_type(type);
+    if (!read.tensor.type) refuse({"type {}: expected {}", type, gguf_types()});
+    if (const auto row = static_cast<size_t>(read.tensor.shape.back()); row % read.tensor.type->numbers != 0)
+      refuse({"rows of {} numbers: expected a multiple of the {} in a block of {}", row,
+              read.tensor.type->numbers, read.tensor.type->name});
+    read.offset = number<uint64_t>();
+    return read;
+  }
+
+  void read(GgufFile& file) {
+    if (all.size() < 8 || std::memcmp(bytes(4).data(), kMagic.data(), 4) != 0)
+      fail(where, "is no GGUF file: expected one that begins with {}", kMagic);
+    if (const auto version = number<uint32_t>(); version != 2 && version != 3)
+      fail(where, "version {}: expected 2 or 3, with the lowest byte of a number first", version);
+    const uint64_t tensors = count(1), keys = count(1);
+    auto metadata = std::make_shared<const Json>(this->metadata(keys));
+    const auto whole = [&](const char* key, uint64_t otherwise) {
+      const auto found = metadata->find(key);
+      if (found == metadata->end()) return otherwise;
+      if (!found->is_number_unsigned()) fail(where, "key {}: expected a whole number", key);
+      return found->get<uint64_t>();
+    };
+    if (const uint64_t parts = whole("split.count", 1); parts > 1)
+      fail(where, "is one of {} parts: expected one file, which llama-gguf-split --merge writes", parts);
+    const uint64_t alignment = whole("general.alignment", 32);
+    if (!std::has_single_bit(alignment) || alignment > kMostAlignment)
+      fail(where, "general.alignment is {}: expected a power of 2, at most {}", alignment, kMostAlignment);
+    std::vector<Named> found;
+    for (uint64_t i = 0; i < tensors; ++i) found.push_back(tensor());
+    const uint64_t begin = (at + alignment - 1) / alignment * alignment;
+    for (Named& named : found) {
+      const uint64_t size = named.size / named.tensor.type->numbers * named.tensor.type->bytes;
+      if (begin > all.size() || named.offset > all.size() - begin || size > all.size() - begin - named.offset)
+        fail(where,
+             "tensor {}: {} bytes from byte {} of the data on, beyond the file's end (is it truncated?)",
+             shown_text(named.name), size, named.offset);
+      named.tensor.file = file.path_;
+      named.tensor.bytes = all.subspan(begin + named.offset, size);
+      if (!file.tensors_.emplace(named.name, std::move(named.tensor)).second)
+        fail(where, "tensor {}: named twice", shown_text(named.name));
+    }
+    file.metadata_ = std::move(metadata);
+  }
+};
+
+bool is_gguf_file(const std::string& path) {
+  std::error_code none;
+  if (!std::filesystem::is_regular_file(path, none)) return false;
+  InputFile file(path, input::kGguf);
+  std::string head(kMagic.size(), '\0');
+  head.resize(file.read_some(head.data(), head.size()));
+  return head == kMagic;
+}
+
+GgufFile GgufFile::parse(std::span<const uint8_t> bytes, const std::string& name) {
+  GgufFile file;
+  file.path_ = name;
+  Reader{.all = bytes, .where = file.where()}.read(file);
+  return file;
+}
+
+GgufFile GgufFile::map(const std::string& path) {
+  const auto pages = InputFile(path, input::kGguf).map();
+  GgufFile file = parse(*pages, path);
+  file.pages_ = pages;
+  return file;
+}
+
+InputValue GgufFile::config() const {
+  Json config = Json::object();
+  config[kArchitecture] = metadata_->value(kArchitecture, Json());
+  if (const Json& name = config[kArchitecture]; name.is_string())
+    for (const auto& [key, value] : metadata_->items())
+      if (const std::string prefix = name.get<std::string>() + "."; key.starts_with(prefix))
+        config[key.substr(prefix.size())] = value;
+  if (const auto table = tensors_.find("token_embd.weight"); table != tensors_.end())
+    config["vocab_size"] = table->second.shape[0];
+  if (const auto factors = tensors_.find(kRotaryFactors); factors != tensors_.end())
+    add_llama3(config, factors->second, where());
+  return InputValue::parse(config.dump(), where());
+}
+
+std::string GgufFile::tokenizer() const {
+  if (!metadata_->contains(kTokens)) return {};
+  Json words = Json::object();
+  for (const auto& [key, value] : metadata_->items())
+    if (key.starts_with("tokenizer.ggml.")) words[key] = value;
+  return tokenizer::from_gguf(InputValue::parse(words.dump(), {"tokenizer {}", path_}));
+}
+
+}  // namespace normscope::published

@@ -1,0 +1,56 @@
+// GGUF, the file in which llama.cpp and its kin keep a model: metadata, which say what config.json and a tokenizer say of
+// a folder, then tensors.
+//
+//   "GGUF", version 2 or 3, number of tensors, number of keys
+//   KEY, type, value     for each key; a list has the type of its items and their number before them
+//   NAME, dimensions from the last on, type, offset     for each tensor
+//   from the next multiple of general.alignment: the data
+//
+// Promises: a file that is truncated, foreign or inconsistent is refused in one line; nothing that it can contain makes
+// the reader crash, read outside of it, or take memory out of proportion to it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "addons/published/training/weight_tensor.h"
+#include "training/io/input_value.h"
+
+namespace normscope::published {
+
+using WeightTensors = std::map<std::string, WeightTensor, std::less<>>;
+
+/// Whether a regular file begins as GGUF does.
+bool is_gguf_file(const std::string& path);
+
+class GgufFile {
+ public:
+  /// Lets the system bring the data when they are asked for. Throws Error.
+  static GgufFile map(const std::string& path);
+  /// Reads the same from memory, which must last; `name` stands for the path.
+  static GgufFile parse(std::span<const uint8_t> bytes, const std::string& name);
+
+  /// What stands in the place of a config.json: "general.architecture", and the keys of that architecture without
+  /// its name, so "block_count"; "vocab_size" is always there. Rotary factors are told by the settings of Llama 3.
+  InputValue config() const;
+  /// A tokenizer.json that says the same; empty where the file has no tokens. Throws Error.
+  std::string tokenizer() const;
+  const WeightTensors& tensors() const { return tensors_; }
+  const std::shared_ptr<const void>& pages() const { return pages_; }
+
+ private:
+  struct Reader;
+  Message where() const { return {"gguf {}", path_}; }
+
+  std::string path_;
+  std::shared_ptr<const nlohmann::json> metadata_;
+  WeightTensors tensors_;
+  std::shared_ptr<const void> pages_;
+};
+
+}  // namespace normscope::published
