@@ -2,9 +2,8 @@
 """Puts the verdicts at Instant's small size beside those at the usual one: small_verdicts.py USUAL.json... SMALL.json
 writes the tables of docs/instant.md, and the rows of small_verdicts.def on which the sizes disagree, each into the folder
 that has the placement. It reads what studies write; of a row that stands in several at the usual size the last one counts,
-so that more seeds can follow where three disagree, or disagree with the small size (--only NAMES --seeds 5), and what stands
-in the tables of rows that SMALL.json does not have stays:
-  normscope zoo --only placements,norms --depth 6 --seeds 3 --json USUAL.json
+so that rows can be measured anew (--only NAMES), and what stands in the tables of rows that SMALL.json does not have stays:
+  normscope zoo --only placements,norms --depth 6 --seeds 5 --json USUAL.json
   normscope zoo --only placements,norms --depth 6 --seeds 5 --steps 200 --warmup 133 --set model.d_model=32 \\
     --set model.feed_forward=64 --set model.heads=2 --set model.sequence=16 --set train.batch=8 --set train.lr=0.005 \\
     --json SMALL.json"""
