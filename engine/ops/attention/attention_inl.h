@@ -441,8 +441,10 @@ inline void multiply(const Band& band, int64_t m, int64_t n, int64_t k, Operand 
         }
         const int64_t inner = larger(0, last - first);
         if (band.windowed && more && inner == 0) continue;
-        run_tile(rows, cols, inner, {a.p + i * a.row + first * a.col, a.row, a.col}, from + (first - k0) * sb,
-                 sb, c + i * ldc + j, ldc, nullptr, more);
+        const bool half = band.kind == Band::ColumnsUpToRow && shift + i + rows <= j + kLanes;
+        run_tile(rows, half ? smaller(cols, kLanes) : cols, inner,
+                 {a.p + i * a.row + first * a.col, a.row, a.col}, from + (first - k0) * sb, sb,
+                 c + i * ldc + j, ldc, nullptr, more);
       }
     }
   }
