@@ -245,6 +245,7 @@ const Converted kConverted[] = {{"llama", "llama", kPre, true},
                                 {"qwen3", "qwen3", kPre},
                                 {"gemma2", "gemma2", kSandwich, false, false, true},
                                 {"gemma3", "gemma3", kSandwich, false, false, true},
+                                {"olmo2", "olmo2", kSandwich},
                                 {"gpt2", "gpt2", kGpt2, false, true},
                                 {"bert", "bert", kBert}};
 
