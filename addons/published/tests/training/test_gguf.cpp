@@ -495,7 +495,9 @@ TEST_CASE("gguf: what is damaged, foreign or unknown is refused in one line", "[
     file.key("tokenizer.ggml.tokens", Texts{"a", "b"});
     change(file);
     const std::string path = folder.write("a.gguf", file.bytes());
-    return error_of([&] { tokenizer::PublishedTokenizer::load(path); });
+    std::string line = error_of([&] { tokenizer::PublishedTokenizer::load(path); });
+    UNSCOPED_INFO(line);
+    return line;
   };
   CHECK(contains(words([](GgufWriter&) {}), "tokenizer.ggml.model is missing"));
   CHECK(contains(words([](GgufWriter& f) { f.key("tokenizer.ggml.model", std::string("t5")); }),
@@ -505,11 +507,12 @@ TEST_CASE("gguf: what is damaged, foreign or unknown is refused in one line", "[
         f.key("tokenizer.ggml.model", std::string("gpt2")).key("tokenizer.ggml.pre", std::string("x"));
       }),
       "tokenizer.ggml.pre is \"x\": expected one of gpt-2"));
-  CHECK(
-      contains(words([](GgufWriter& f) {
-                 f.key("tokenizer.ggml.model", std::string("llama")).key("tokenizer.ggml.scores", Numbers{0});
-               }),
-               "tokenizer.ggml.scores is a list of 1: expected a list of 2"));
+  CHECK(contains(words([](GgufWriter& f) {
+                   f.key("tokenizer.ggml.model", std::string("llama"))
+                       .key("tokenizer.ggml.scores", Numbers{0})
+                       .key("tokenizer.ggml.bos_token_id", uint32_t{0});
+                 }),
+                 "tokenizer.ggml.scores is a list of 1: expected a list of 2"));
   CHECK(contains(words([](GgufWriter& f) {
                    f.key("tokenizer.ggml.model", std::string("llama"))
                        .key("tokenizer.ggml.scores", Numbers{0, 0})
