@@ -187,7 +187,7 @@ json json_of(const Inspection& of) {
   all["sublayers"] = sublayers_of(in);
   all["dominant"] = dominant_json(in);
   if (!in.attention.empty()) all["attention"] = attention_of(of);
-  all["lens"] = lens_of(of);
+  if (!in.lens.empty()) all["lens"] = lens_of(of);
   for (const Inside::LeftOut& l : in.left_out)
     all["left_out"].push_back({{"name", l.name},
                                {"layer", l.layer},

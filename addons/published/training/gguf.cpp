@@ -170,7 +170,7 @@ struct GgufFile::Reader {
   }
 
   void read(GgufFile& file) {
-    if (all.size() < 8 || std::memcmp(bytes(4).data(), kMagic.data(), 4) != 0)
+    if (all.size() < kMagic.size() || std::memcmp(bytes(4).data(), kMagic.data(), 4) != 0)
       fail(where, "is no GGUF file: expected one that begins with {}", kMagic);
     if (const auto version = number<uint32_t>(); version != 2 && version != 3)
       fail(where, "version {}: expected 2 or 3, with the lowest byte of a number first", version);
