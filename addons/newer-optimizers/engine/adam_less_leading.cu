@@ -47,7 +47,8 @@ __global__ void __launch_bounds__(kThreads) leave_out(UpdateTable table, float* 
       squares += static_cast<double>(v[j]) * static_cast<double>(v[j]);
     }
     const float length = static_cast<float>(sqrt(block_sum(squares)));
-    for (int64_t j = threadIdx.x; j < cols; j += kThreads) v[j] = v[j] / (length + kLeadingEps);
+    for (int64_t j = threadIdx.x; j < cols; j += kThreads)
+      v[j] = length > kLeadingLeast ? v[j] / length : 0.0f;
     __syncthreads();
   }
   times(u, v, y, rows, cols);

@@ -10,8 +10,8 @@ namespace normscope {
 /// Passes there and back that find the leading direction. A second direction three quarters as strong keeps
 /// (3/4)^24, a thousandth, of its part.
 inline constexpr int kLeadingPasses = 12;
-/// Keeps a direction of nothing at zero.
-inline constexpr float kLeadingEps = 1e-30f;
+/// The length of u'v below which there is no direction: a step of nothing keeps zeros.
+inline constexpr float kLeadingLeast = 1e-17f;
 
 /// Where the passes begin: numbers spread evenly over [-1, 1), of which no matrix of a model is a multiple.
 NORMSCOPE_HD inline float leading_start(int64_t i) {

@@ -19,7 +19,8 @@ void add_times(float a, const float* x, float* y, int64_t n) {
   });
 }
 
-/// Leaves the leading right singular direction of u (rows,cols) in v, with a length of one, by the power method on u'u.
+/// Leaves the leading right singular direction of u (rows,cols) in v, with a length of one, by the power method on u'u;
+/// zeros where u is so small that squares of u'u are lost.
 void leading_direction(const float* u, int64_t rows, int64_t cols, float* v, float* next) {
   for (int64_t j = 0; j < cols; ++j) v[j] = leading_start(j);
   for (int pass = 0; pass < kLeadingPasses; ++pass) {
@@ -27,7 +28,8 @@ void leading_direction(const float* u, int64_t rows, int64_t cols, float* v, flo
     for (int64_t i = 0; i < rows; ++i)
       add_times(static_cast<float>(sum_of_products(u + i * cols, v, cols)), u + i * cols, next, cols);
     const double length = __builtin_sqrt(sum_of_products(next, next, cols));
-    for (int64_t j = 0; j < cols; ++j) v[j] = next[j] / (static_cast<float>(length) + kLeadingEps);
+    for (int64_t j = 0; j < cols; ++j)
+      v[j] = length > kLeadingLeast ? next[j] / static_cast<float>(length) : 0.0f;
   }
 }
 

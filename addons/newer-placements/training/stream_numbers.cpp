@@ -40,7 +40,7 @@ double mixing_of(Run& run) {
       all += size;
       if (i / n % n != i % n) beside += size;
     }
-    return beside / all;
+    return all > 0 ? beside / all : 0;
   });
 }
 
@@ -55,7 +55,7 @@ double share_of(Run& run) {
       squares[i / width % n] += static_cast<double>(states[i]) * static_cast<double>(states[i]);
     double all = 0;
     for (const double square : squares) all += square;
-    return *std::ranges::max_element(squares) / all;
+    return all > 0 ? *std::ranges::max_element(squares) / all : 0;
   });
 }
 

@@ -23,10 +23,10 @@ namespace {
 
 constexpr int32_t kBalanceSequences = 4;
 
-/// The mean over sub-layers, heads and queries of validation sequences. A query that sees a single key is left out: its
-/// probability is 1, whatever the logit.
+/// The mean over sub-layers, heads and queries of validation sequences of a decoder. The first query is left out: it sees
+/// a single key, whose probability is 1, whatever the logit.
 double balance_of(Run& run) {
-  if (!is_transformer(run.spec().model.architecture)) return kUnknown;
+  if (run.spec().model.architecture != Architecture::Decoder) return kUnknown;
   Look look(run.store(), run.spec().model, validation_batch(run.task(), run.spec(), kBalanceSequences));
   look.replay();
   double sum = 0, rows = 0;
@@ -35,8 +35,8 @@ double balance_of(Run& run) {
     const std::vector<float> all = look.read(s.probabilities);
     const auto keys = static_cast<size_t>(look.shape(s.probabilities)[3]);
     for (size_t at = 0; at < all.size(); at += keys) {
+      if (at / keys % keys == 0) continue;
       const std::span row = std::span(all).subspan(at, keys);
-      if (std::ranges::count_if(row, [](float p) { return p > 0; }) < 2) continue;
       sum += balanced_mass({row.begin(), row.end()});
       rows += 1;
     }

@@ -60,6 +60,7 @@ struct GgufFile::Reader {
   std::span<const uint8_t> all;
   Message where;
   size_t at = 0;
+  uint64_t listed = 0;  ///< items of all lists so far
 
   std::span<const uint8_t> bytes(uint64_t count) {
     if (count > all.size() - at)
@@ -122,7 +123,8 @@ struct GgufFile::Reader {
   Json list(const std::string& key) {
     const auto type = number<uint32_t>();
     if (type == kList) fail(where, "key {}: a list of lists: expected a list", shown_text(key));
-    const uint64_t items = count(1, kMostItems);
+    const uint64_t items = count(1, kMostItems - listed);
+    listed += items;
     Json values = Json::array();
     for (uint64_t i = 0; i < items; ++i) values.push_back(value(type, key));
     return values;
@@ -230,11 +232,11 @@ GgufFile GgufFile::map(const std::string& path) {
 
 InputValue GgufFile::config() const {
   Json config = Json::object();
-  config[kArchitecture] = metadata_->value(kArchitecture, Json());
-  if (const Json& name = config[kArchitecture]; name.is_string())
-    for (const auto& [key, value] : metadata_->items())
-      if (const std::string prefix = name.get<std::string>() + "."; key.starts_with(prefix))
-        config[key.substr(prefix.size())] = value;
+  const Json name = metadata_->value(kArchitecture, Json());
+  const std::string prefix = name.is_string() ? name.get<std::string>() + "." : "";
+  for (const auto& [key, value] : metadata_->items())
+    if (!prefix.empty() && key.starts_with(prefix)) config[key.substr(prefix.size())] = value;
+  config[kArchitecture] = name;
   if (const auto table = tensors_.find("token_embd.weight"); table != tensors_.end())
     config["vocab_size"] = table->second.shape[0];
   if (const auto factors = tensors_.find(kRotaryFactors); factors != tensors_.end())

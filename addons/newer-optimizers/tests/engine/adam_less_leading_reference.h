@@ -23,8 +23,8 @@ inline Values less_leading(Values u, int64_t rows, int64_t cols) {
       v[at(j)] = 0;
       for (int64_t i = 0; i < rows; ++i) v[at(j)] += u[at(i * cols + j)] * y[at(i)];
     }
-    const double length = norm(v) + 1e-30;
-    for (double& e : v) e /= length;
+    const double length = norm(v);
+    for (double& e : v) e = length > 1e-17 ? e / length : 0.0;
   }
   times();
   for (int64_t i = 0; i < rows; ++i)

@@ -128,6 +128,7 @@ Json merges_of(const Words& words) {
     size_t left_letters, right_letters, left, right;
   };
   std::vector<Merge> merges;
+  size_t written = 0;  // bytes of the list of pairs, which can grow as the square of a token's length
   const std::vector<InputValue> scores = words.at("scores").list(words.tokens.size(), words.tokens.size());
   for (size_t i = 0; i < words.tokens.size(); ++i) {
     if (words.kinds[i] != kNormal) continue;
@@ -138,6 +139,8 @@ Json merges_of(const Words& words) {
     for (size_t c = 0; c + 1 < cuts.size(); ++c) {
       const auto left = ids.find(text.substr(0, cuts[c])), right = ids.find(text.substr(cuts[c]));
       if (left == ids.end() || right == ids.end()) continue;
+      if (written += text.size(); written > input::kTokenizerJson.limit)
+        words.at("tokens").refuse("tokens that fewer pairs make");
       merges.push_back({scores[i].number(-1e9, 1e9), c, cuts.size() - c, left->second, right->second});
     }
     std::sort(merges.begin() + static_cast<std::ptrdiff_t>(first), merges.end(),
