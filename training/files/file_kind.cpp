@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "engine/core/boundary.h"
 #include "engine/core/error.h"
 #include "training/data/text_source.h"
 #include "training/io/input_kinds.h"
