@@ -244,8 +244,10 @@ InputValue GgufFile::config() const {
   return InputValue::parse(config.dump(), where());
 }
 
+bool GgufFile::has_tokens() const { return metadata_->contains(kTokens); }
+
 std::string GgufFile::tokenizer() const {
-  if (!metadata_->contains(kTokens)) return {};
+  if (!has_tokens()) return {};
   Json words = Json::object();
   for (const auto& [key, value] : metadata_->items())
     if (key.starts_with("tokenizer.ggml.")) words[key] = value;

@@ -38,6 +38,7 @@ class GgufFile {
   /// What stands in the place of a config.json: "general.architecture", and the keys of that architecture without
   /// its name, so "block_count"; "vocab_size" is always there. Rotary factors are told by the settings of Llama 3.
   InputValue config() const;
+  bool has_tokens() const;
   /// A tokenizer.json that says the same; empty where the file has no tokens. Throws Error.
   std::string tokenizer() const;
   const WeightTensors& tensors() const { return tensors_; }

@@ -32,7 +32,7 @@ struct PublishedTokenizer::Parts {
 };
 
 bool has_tokenizer(const std::string& folder) {
-  if (published::is_gguf_file(folder)) return !published::GgufFile::map(folder).tokenizer().empty();
+  if (published::is_gguf_file(folder)) return published::GgufFile::map(folder).has_tokens();
   for (const char* name : {"tokenizer.json", "vocab.json", "vocab.txt"}) {
     std::error_code none;
     if (std::filesystem::exists(std::filesystem::path(folder) / name, none)) return true;
