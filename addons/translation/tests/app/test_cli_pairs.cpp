@@ -56,6 +56,11 @@ std::string tensor_bytes(const std::string& path) {
 
 }  // namespace
 
+TEST_CASE("pairs: the program has the SentencePiece that it says it was built with", "[cli]") {
+  const Outcome outcome = run_program("--version");
+  CHECK(contains(outcome.out, "SentencePiece: yes") == tokenizer_unavailable().empty());
+}
+
 TEST_CASE("pairs: train, stop, go on, average, translate, score") {
   if (!tokenizer_unavailable().empty()) SKIP_CASE(tokenizer_unavailable());
   const Folder folder;
