@@ -33,6 +33,14 @@ diagram::DiagramInput diagram_input(const LabView& view, view::LabData& data, in
   return {view, data, step, compact, layer};
 }
 
+/// Whether a run of these settings, which trains for as long as all do, is the one that was asked for.
+bool answers(const RunSpec& spec, const session::Suppose& asked) {
+  if (asked.specs.size() != 1) return false;
+  RunSpec wanted = asked.specs.front();
+  wanted.train.steps = spec.train.steps;
+  return wanted == spec;
+}
+
 }  // namespace
 
 Desk LabScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool clock) {
@@ -46,6 +54,10 @@ Desk LabScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool clock) 
   const bool pinned = transport_.pinned_step.has_value();
   const LabView then = pinned ? view::view_at(data_, view, plot_.step) : LabView{};
   Frame f{ui, view, pinned ? then : view, commands, layout_ = layout_for(ui.size()), clock};
+  const std::optional<LabView> held = with_held(view);
+  const LabView held_then = held && pinned ? view::view_at(data_, *held, plot_.step) : LabView{};
+  Frame measured{ui,   held ? *held : view, !held ? f.shown : pinned ? held_then : *held, commands, f.size,
+                 clock};
   plot_.compact = f.compact();
   pending_.settle(view);
   // What the user was over in the last frame lights up everywhere in this one.
@@ -63,14 +75,14 @@ Desk LabScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool clock) 
     rest.h -= 1;
   }
   const Rect cards = rest.take_top(bars.cards, bars.gap);
-  CardOptions card_options{f.size, !f.compact() || bars.cards > 60, {}};
+  CardOptions card_options{f.size, !f.compact() || bars.cards > 60, {}, held_ && diagram_.dragging};
   for (const RunView& run : view.runs)
     if (pending_.building(run.letter)) card_options.building += run.letter;
   if (view.runs.empty() && without_runs_)
     draw_start(f, joined(cards, rest));
   else
-    draw_run_cards(ui, diagram_, f.shown, cards, card_options);
-  if (!view.runs.empty()) draw_panels(f, rest, bars.gap);
+    draw_run_cards(ui, diagram_, measured.shown, cards, card_options);
+  if (!view.runs.empty()) draw_panels(f, measured, rest, bars.gap);
   transport_.fork_source = diagram::shown_run(diagram_, view);
   draw_transport(ui, transport_, view, transport, f.size, clock, commands);
   if (!commands.empty() &&
@@ -115,12 +127,38 @@ void LabScreen::suppose(const Frame& f) {
   f.commands.emplace_back(std::move(asked));
 }
 
+// As it would be if the norm that is held were dropped where it is, so that all cards and plots answer the hand. Between
+// two slots, and until the next one's run is trained, the one before it stays, pale. No answer to an earlier question is
+// left. Nothing where the Lab's own view says all this.
+std::optional<LabView> LabScreen::with_held(const LabView& view) {
+  if (!diagram_.dragging && !diagram_.pending) held_.reset();
+  const bool one = view.supposed.size() == 1;
+  const bool answered = one && answers(*view.supposed.front().spec, supposed_);
+  const bool trained = diagram_.dragging && answered && view.supposed.front().seen;
+  if (trained) {
+    held_ = *view.supposed.front().seen;
+    held_->name = diagram::fork_title(diagram_, view);
+    if (diagram_.preview) held_->fork_note = diagram_.preview->note;
+  }
+  if (!held_ && one == answered) return {};
+  LabView all = view;
+  all.supposed.clear();
+  if (!held_) return all;
+  held_->stale = !trained;
+  const int fork = view::find_run(view, held_->letter);
+  if (fork < 0)
+    all.runs.push_back(*held_);
+  else
+    all.runs[static_cast<size_t>(fork)] = *held_;
+  return all;
+}
+
 // Draws what stands between the run cards and the timeline.
-void LabScreen::draw_panels(Frame& f, Rect rest, float gap) {
+void LabScreen::draw_panels(Frame& f, Frame& measured, Rect rest, float gap) {
   const float width = rest.w;
   if (f.compact()) {
     draw_left(f, rest.take_left(330, gap));
-    draw_compact(f, rest);
+    draw_compact(measured, rest);
   } else {
     constexpr float kLeast = 420, kMost = 520, kTime = 480, kDepth = 402;
     const SplitRange left{std::round(limited(0.294f * width, kLeast, kMost)), kLeast,
@@ -129,8 +167,8 @@ void LabScreen::draw_panels(Frame& f, Rect rest, float gap) {
     const SplitRange middle{std::round(std::max(0.391f * width, kTime)), kTime, rest.w - gap - kDepth};
     const Rect time = rest.take_left(split(f.ui, splits_, Gap::Time, rest, middle), gap);
     if (few_) draw_more(f, rest.take_bottom(40, gap));
-    draw_column(f, time, panels::PanelColumn::Time);
-    draw_column(f, rest, panels::PanelColumn::Depth);
+    draw_column(measured, time, panels::PanelColumn::Time);
+    draw_column(measured, rest, panels::PanelColumn::Depth);
   }
 }
 

@@ -56,7 +56,8 @@ class LabScreen {
   void stay_at_measured(const LabView&);
   void suppose(const Frame&);
   void remember_diagram(const ui::Registry&);
-  void draw_panels(Frame&, ui::Rect, float gap);
+  std::optional<LabView> with_held(const LabView& view);
+  void draw_panels(Frame&, Frame& measured, ui::Rect, float gap);
   void draw_left(Frame&, ui::Rect);
   void draw_architecture(Frame&, const ui::Rect&, bool switched);
   void draw_settings_panel(Frame&, const ui::Rect&, bool switched);
@@ -109,8 +110,9 @@ class LabScreen {
   std::map<std::string, panels::Metric> metrics_;  // as chosen, by the panel's id
   std::optional<int> hover_layer_;                 // set in this frame, shown in the next
   std::optional<double> hover_step_;
-  float over_time_pad_ = 0;    // room that the labels right of the plots over time needed in the last frame
-  session::Suppose supposed_;  // that the Lab trains beside its instant runs
+  float over_time_pad_ = 0;      // room that the labels right of the plots over time needed in the last frame
+  session::Suppose supposed_;    // that the Lab trains beside its instant runs
+  std::optional<RunView> held_;  // the newest of these while a norm is held, and until it is run D
   std::vector<session::EditField> edited_;   // the newest change of a setting
   int measured_step_ = -1;                   // the last step seen at which the whole batch was measured
   int left_tab_ = 0;                         // medium, compact: diagram or settings

@@ -207,9 +207,18 @@ struct Card {
     if (run.state == RunState::WarmingUp) view::tell_term(ui, where(run), place, "warm-up");
   }
 
+  void drop_here(const Rect& card) {
+    p.fill(card, t.accent_soft, radius::panel);
+    p.dashed_outline(card, t.dark ? t.accent : t.ink, 1.6f, {4, 3}, radius::panel);
+  }
+
   void live(const Rect& card, const RunView& run, const SizeNote& note, bool selected) {
-    p.fill(card, t.panel, radius::panel);
-    p.outline(card, selected ? t.ink : t.border, selected ? line::selected : line::border, radius::panel);
+    if (options.held && run.letter == 'D') {
+      drop_here(card);
+    } else {
+      p.fill(card, t.panel, radius::panel);
+      p.outline(card, selected ? t.ink : t.border, selected ? line::selected : line::border, radius::panel);
+    }
     head(card, run);
     if (!options.writes) return;
     const float pad = compact() ? 10 : space::pad;
@@ -289,8 +298,7 @@ struct Card {
 
   // Run D's card while something is held: it says that a drop replaces the run.
   void replacing(const Rect& card, const diagram::DiagramState& state) {
-    p.fill(card, t.accent_soft, radius::panel);
-    p.dashed_outline(card, t.dark ? t.accent : t.ink, 1.6f, {4, 3}, radius::panel);
+    drop_here(card);
     const float pad = compact() ? 10 : space::pad, size = compact() ? 26 : 30;
     tile(ui, {card.x + pad, card.y + (compact() ? 10 : space::pad), size, size}, 3);
     const Rect text{card.x + pad + size + 10, card.y + (compact() ? 8 : 12), card.w - pad * 2 - size - 10,
@@ -343,7 +351,7 @@ void draw_run_cards(Ui& ui, diagram::DiagramState& state, const LabView& view, c
       state.selected = run.letter;
       state.pending.reset();
     }
-    if (run.letter == 'D' && state.dragging)
+    if (run.letter == 'D' && state.dragging && !options.held)
       card.replacing(place, state);
     else
       card.live(place, run, note, static_cast<int>(i) == shown);

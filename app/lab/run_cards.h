@@ -14,6 +14,7 @@ struct CardOptions {
   ui::Size size = ui::Size::Full;
   bool writes = true;    // show the line of sampled text (compact windows below 640 have no room)
   std::string building;  // letters of the runs that are being built for a setting
+  bool held = false;     // run D is what the norm that is held would give
 };
 
 /// The part of a written line that stands in `room` characters. It cuts between characters

@@ -85,10 +85,11 @@ struct LabView {
   bool playing = false;
   bool busy = false;     ///< building a run or catching up
   bool instant = false;  ///< see session::ReplaceRuns::instant
-  /// See session::Suppose; `run` is null until it is trained.
+  /// See session::Suppose; `run` is null until it is trained, `seen` where it is not the only one.
   struct Supposition {
     std::shared_ptr<const RunSpec> spec;
     std::shared_ptr<const RunRecord> run;
+    std::shared_ptr<const RunView> seen;
   };
   std::vector<Supposition> supposed;
   int32_t step = 0;             ///< of the lockstep

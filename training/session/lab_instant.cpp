@@ -47,7 +47,7 @@ void LabTrainer::suppose(const session::Suppose& asked) {
   };
   if (now_.instant) {
     for (const RunSpec& spec : asked.specs)
-      supposed.push_back({std::make_shared<const RunSpec>(checked(spec)), nullptr});
+      supposed.push_back({std::make_shared<const RunSpec>(checked(spec)), nullptr, nullptr});
     for (const RunSpec& spec : asked.ahead) ahead.push_back(checked(spec));
   }
   supposed_ = std::move(supposed);
@@ -99,8 +99,24 @@ void LabTrainer::take_whole() {
   for (LabEntry* entry : now_.entries())
     if (take_whole(*entry)) cards.push_back({card_key(*entry), entry->run.get()});
   reruns_.unknown(cards);
-  for (LabView::Supposition& one : supposed_)
-    if (!one.run) one.run = whole_->find(whole_of(*one.spec, false));
+  for (LabView::Supposition& one : supposed_) {
+    const bool question = supposed_.size() == 1;
+    if (question ? one.seen != nullptr : one.run != nullptr) continue;
+    const WholeRuns::Wanted wanted = whole_of(*one.spec, false);
+    one.run = whole_->find(wanted);
+    if (!question || !one.run || !one.run->whole()) continue;
+    LabEntry entry = entry_of(*one.run, wanted);
+    entry.letter = 'D';
+    one.seen = std::make_shared<const RunView>(view_of(entry));
+  }
+}
+
+LabEntry LabTrainer::entry_of(const RunRecord& record, const WholeRuns::Wanted& wanted) const {
+  LabEntry made;
+  made.run = Run::resume(record, wanted.task, *backend_);
+  made.run->set_name(wanted.spec.name);
+  made.from_start = true;
+  return made;
 }
 
 /// Whether the entry is the run that it is wanted to be.
@@ -112,12 +128,9 @@ bool LabTrainer::take_whole(LabEntry& entry) {
     if (Message why = whole_->failure(wanted); !why.empty()) message = std::move(why);
     return false;
   }
-  LabEntry made;  // nothing of the former run stays but its place
+  LabEntry made = entry_of(*record, wanted);  // nothing of the former run stays but its place
   static_cast<SessionRun&>(made) = entry;
-  made.run = Run::resume(*record, wanted.task, *backend_);
-  made.run->set_name(wanted.spec.name);
   made.born = entry.born;
-  made.from_start = true;
   made.unscored = true;
   made.fork_step = 0;
   entry = std::move(made);

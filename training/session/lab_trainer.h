@@ -150,6 +150,7 @@ class LabTrainer {
   void want_anew(const std::vector<RunSpec>& ahead = {});
   void take_whole();
   bool take_whole(LabEntry& entry);
+  LabEntry entry_of(const RunRecord& record, const WholeRuns::Wanted& wanted) const;
   WholeRuns::Wanted whole_of(RunSpec spec, bool measured = true);
   void require_played(const LabEntry& played);
   bool replays() const { return replayed_ >= 0; }

@@ -1,4 +1,6 @@
 // These tests use the Lab screen while runs are instant: what a user moves is answered by whole runs.
+#include <string>
+
 #include "app/support/live_lab.h"
 #include "catch.hpp"
 #include "training/session/run_cache.h"
@@ -76,22 +78,41 @@ TEST_CASE("a number that is held at rest asks for nothing more, whatever its val
   }
 }
 
-TEST_CASE(
-    "a norm held over a slot is a question, which the loss plot answers, and run D once it is dropped") {
+TEST_CASE("a norm held over a slot is answered by every plot and card, and run D once it is dropped") {
   Instant lab;
+  const auto answers = [&] {
+    std::string values;
+    for (const ui::Control& c : lab.ui.registry().all())
+      if (c.name.starts_with("plot/") || (c.name.starts_with("run/") && c.name.size() == 5))
+        values += c.name + ": " + c.value + "\n";
+    return values;
+  };
   lab.driver.script("grab diagram/layer2/attn/stream diagram/layer2/attn/before");
   lab.settle();
   REQUIRE(lab.view().supposed.size() == 1);
   REQUIRE(lab.view().supposed.front().run);
   const std::vector<float> told = lab.view().supposed.front().run->losses;
-  CHECK(lab.says("this?"));
   CHECK_FALSE(lab.has_run('D'));
+  const auto held = answers();
+  CHECK(test::contains(held, "run/D: Fork of A"));
   lab.driver.script("drop");
   lab.settle();
   REQUIRE(lab.has_run('D'));
   CHECK(lab.losses('D') == told);
   CHECK(lab.view().supposed.empty());
-  CHECK_FALSE(lab.says("this?"));
+  CHECK(answers() == held);
+}
+
+TEST_CASE("a norm that is held and not dropped leaves nothing behind") {
+  Instant lab;
+  lab.driver.script("grab diagram/layer2/attn/stream diagram/layer2/attn/before");
+  lab.settle();
+  CHECK(lab.has("plot/dependency/D"));
+  lab.key("Escape");
+  lab.driver.script("drop");
+  lab.settle();
+  CHECK_FALSE(lab.has_run('D'));
+  CHECK_FALSE(lab.has("plot/dependency/D"));
 }
 
 TEST_CASE("a preset under the mouse is a question too") {

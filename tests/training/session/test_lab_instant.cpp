@@ -159,6 +159,7 @@ TEST_CASE("no answer is ever shown under other settings than its own", "[lab][in
       if (!question.run) continue;
       ++questions;
       REQUIRE(same_bits(question.run->losses, expected_of(*question.spec)));
+      if (question.seen) REQUIRE(same_bits(losses(*question.seen), expected_of(*question.spec)));
     }
   }
   CHECK(fresh > 100);
