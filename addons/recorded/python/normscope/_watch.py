@@ -55,13 +55,13 @@ class Recording:
 
     def __init__(self, model: torch.nn.Module, optimizer: Any, path: str, *, every: int, stream_every: int,
                  update_every: int, first: int, name: str, placement: Optional[str], data: Any, show: bool,
-                 settings: dict[str, Any]) -> None:
+                 tensorboard: Optional[str], settings: dict[str, Any]) -> None:
         self.plain, self.model = getattr(model, "_orig_mod", model), weakref.ref(model)
         for other in [*WATCHING]:
             if other.plain is self.plain or other.log.is_at(path):
                 say(f"{other.log.path}: this recording has ended, as watch() was called again for its model or file")
                 other.close()
-        self.log = Log(path, rank(), show, first=first)
+        self.log = Log(path, rank(), show, first=first, tensorboard=tensorboard)
         self.every, self.stream_every, self.update_every, self.count = every, stream_every, update_every, first
         self.about = {"maker": "PyTorch " + torch.__version__, "name": name, "placement": placement, "data": data,
                       "settings": {k: str(v) for k, v in settings.items()}}

@@ -9,7 +9,7 @@ import math
 import os
 import subprocess
 import sys
-from typing import IO, Any, Callable, Optional
+from typing import IO, Any, Callable, Iterator, Optional
 
 from ._program import environment, find, nowhere
 
@@ -53,14 +53,19 @@ def guarded(work: Callable[..., Any]) -> Callable[..., Any]:
 class Log:
     """A log that is open until something fails; of several processes the first one writes."""
 
-    def __init__(self, path: str, rank: int, show: bool, together: bool = False, first: int = 0) -> None:
+    def __init__(self, path: str, rank: int, show: bool, together: bool = False, first: int = 0,
+                 tensorboard: Optional[str] = None) -> None:
         """`together`: the other processes measure too, as numbers are computed by all. After `first` updates a log goes
-        on; otherwise one that is there is kept, under another name."""
+        on; otherwise one that is there is kept, under another name. `tensorboard` is a folder that gets each line's
+        numbers too."""
         self.path, self.show, self.together = path, show, together
         self.file: Optional[IO[str]] = None
+        self.board: Any = None
         self.seconds = 0.0  # that a log which goes on has recorded
         if rank != 0:
             return
+        if tensorboard is not None:
+            self.board = board(tensorboard)
         if first:
             self.seconds = last_seconds(path)
         elif os.path.isfile(path) and os.path.getsize(path) > 0:
@@ -81,7 +86,11 @@ class Log:
     def write(self, line: dict[str, Any], shows: bool = False) -> None:
         if self.file is None:
             return
-        self.file.write(json.dumps(plain(line)) + "\n")
+        line = plain(line)
+        self.file.write(json.dumps(line) + "\n")
+        if self.board is not None and "step" in line:
+            for name, value in scalars(line):
+                self.board.add_scalar(name, value, line["step"])
         if self.show and shows:  # the window wants a log with a step in it
             self.show = False
             show(self.path)
@@ -90,9 +99,32 @@ class Log:
         file, self.file, self.together = self.file, None, False
         if why is not None:
             say(f"{self.path}: nothing more is recorded: {why!r}")
-        if file is not None:
+        for open_file in (file, self.board):
             with contextlib.suppress(Exception):
-                file.close()
+                if open_file is not None:
+                    open_file.close()
+
+
+def board(folder: str) -> Any:
+    """What writes TensorBoard's files, of PyTorch with the package tensorboard, or of tensorboardX."""
+    try:
+        from torch.utils.tensorboard import SummaryWriter
+    except ImportError:
+        try:
+            from tensorboardX import SummaryWriter
+        except ImportError:
+            say(f"{folder}: nothing is written for TensorBoard, as neither tensorboard nor tensorboardX is installed")
+            return None
+    return SummaryWriter(folder)
+
+
+def scalars(line: dict[str, Any]) -> Iterator[tuple[str, float]]:
+    """A line's numbers under TensorBoard's names: "loss", "grad_norm/layers.3.attn.wq"."""
+    for key, value in line.items():
+        if isinstance(value, dict):
+            yield from ((f"{key}/{name}", v) for name, v in value.items() if isinstance(v, (int, float)))
+        elif key not in ("step", "seed") and isinstance(value, (int, float)):
+            yield key, value
 
 
 def last_seconds(path: str) -> float:

@@ -130,6 +130,20 @@ class Own(Case):
         other, _ = self.train(steps=1, given=False, clip=0.01)  # norms are those before clipping
         self.near(other, plain, 1e-6)
 
+    def test_tensorboard_gets_the_numbers_of_the_log(self) -> None:
+        try:
+            from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+        except ImportError:
+            self.skipTest("tensorboard is not installed")
+        board = str(pathlib.Path(self.path).with_suffix(""))
+        lines, _ = self.train(tensorboard=board)
+        there = EventAccumulator(board)
+        there.Reload()
+        for name, values in (("loss", [x["loss"] for x in lines[1:]]),
+                             ("grad_norm/stack.0.up.weight", [x["grad_norm"]["stack.0.up.weight"] for x in lines[1:]])):
+            self.assertEqual([(e.step, e.value) for e in there.Scalars(name)],
+                             [(i, float(torch.tensor(v))) for i, v in enumerate(values, 1)])
+
     def test_every_and_stream_every(self) -> None:
         lines, _ = self.train(steps=8, every=2, stream_every=2)
         self.assertEqual([x["step"] for x in lines[1:]], [2, 4, 6, 8])
