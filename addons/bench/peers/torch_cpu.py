@@ -5,7 +5,7 @@ an encoder-decoder, and the other systems, each in a file of its own (torch_encd
 Every step reads back the loss and the gradient norm of each parameter, as the Lab does. Each row is one JSON line with
 the keys of `normscope bench --json`:
 
-    torch_cpu.py [lesson] [deep] [wide] [base] [encdec] [memory] [convnet] [parser] [--threads 2] [--modes eager,compiled] [--seconds 2] [--turns]
+    torch_cpu.py [lesson] [deep] [wide] [base] [encdec] [memory] [convnet] [parser] [--threads 2] [--modes eager,compiled,chunked] [--seconds 2] [--turns]
 
 --products FILE, a `normscope bench --gemm --json`, adds the sgemm inside PyTorch at the products of that file. --ops
 adds the rows of torch_ops.py.
@@ -22,7 +22,7 @@ import torch_encdec
 import torch_memory
 import torch_ops
 import torch_parser
-from torch_decoder import Decoder
+from torch_decoder import CHUNKED, Decoder
 from twin import SIZES, Peer, add_arguments, flop, measure
 
 
@@ -49,7 +49,11 @@ def prepare(name, mode):
     model, batch, tokens, work = model_of(name)
     parameters = list(model.parameters())
     adam = torch.optim.Adam(parameters, lr=1e-4, betas=(0.9, 0.98), eps=1e-9, fused=True)
-    loss_of = model if mode == "eager" else torch.compile(model)
+    if mode == "chunked":
+        if not CHUNKED or not hasattr(model, "chunked"):
+            raise NotImplementedError("this PyTorch, or this model, has no linear layer with its cross-entropy in chunks")
+        model.chunked = True
+    loss_of = torch.compile(model) if mode == "compiled" else model
 
     def step():
         adam.zero_grad(set_to_none=True)

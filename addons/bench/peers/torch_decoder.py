@@ -8,6 +8,17 @@ from torch import nn
 from torch.nn import functional as F
 
 
+CHUNKED = hasattr(nn, "LinearCrossEntropyOptions")  # from PyTorch 2.14 on
+
+
+def loss_of(states, weight, targets, chunked):
+    """The head and its loss; `chunked`: in pieces, without all logits at once."""
+    states, targets = states.flatten(0, 1), targets.flatten()
+    if chunked:
+        return F.linear_cross_entropy(states, weight, targets, options=nn.LinearCrossEntropyOptions())
+    return F.cross_entropy(F.linear(states, weight), targets)
+
+
 class Layer(nn.Module):
     def __init__(self, d, heads, f):
         super().__init__()
@@ -31,10 +42,10 @@ class Decoder(nn.Module):
         nn.init.normal_(self.tokens.weight, std=d**-0.5)
         self.layers = nn.ModuleList(Layer(d, heads, f) for _ in range(layers))
         self.final, self.out = nn.LayerNorm(d), nn.Linear(d, v, bias=False)
-        self.root = math.sqrt(d)
+        self.root, self.chunked = math.sqrt(d), False
 
     def forward(self, x, y):
         h = self.root * self.tokens(x) + self.positions
         for layer in self.layers:
             h = layer(h)
-        return F.cross_entropy(self.out(self.final(h)).flatten(0, 1), y.flatten())
+        return loss_of(self.final(h), self.out.weight, y, self.chunked)

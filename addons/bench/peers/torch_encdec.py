@@ -8,6 +8,7 @@ import math
 import torch
 from torch import nn
 from torch.nn import functional as F
+from torch_decoder import loss_of
 from twin import ENCDEC, encdec_flop as flop
 
 L, D, H, FF, T, B, V = ENCDEC
@@ -58,6 +59,7 @@ class EncoderDecoder(nn.Module):
         self.encoder = nn.ModuleList(Layer(False) for _ in range(L))
         self.decoder = nn.ModuleList(Layer(True) for _ in range(L))
         self.finals = nn.ModuleList(nn.LayerNorm(D) for _ in range(2))
+        self.chunked = False
 
     def embed(self, x):
         return math.sqrt(D) * F.embedding(x, self.tokens) + self.positions
@@ -70,7 +72,7 @@ class EncoderDecoder(nn.Module):
         x = self.embed(tokens)
         for layer in self.decoder:
             x = layer(x, memory)
-        return F.cross_entropy((self.finals[1](x) @ self.tokens.T).flatten(0, 1), targets.flatten())
+        return loss_of(self.finals[1](x), self.tokens, targets, self.chunked)
 
 
 def batch():

@@ -17,7 +17,8 @@ import sys
 
 TRANSFORMERS = ["lesson", "deep", "wide", "base"]
 PEERS = {  # the script, and the models of each mode
-    "torch": ("torch_cpu.py", dict.fromkeys(["eager", "compiled"], [*TRANSFORMERS, "encdec", "memory", "convnet", "parser"])),
+    "torch": ("torch_cpu.py", dict.fromkeys(["eager", "compiled"], [*TRANSFORMERS, "encdec", "memory", "convnet", "parser"]) |
+              {"chunked": ["base", "encdec"]}),
     "tensorflow": ("tensorflow_cpu.py", dict.fromkeys(["graph", "XLA"], TRANSFORMERS)),
     "jax": ("jax_cpu.py", {"jitted": [*TRANSFORMERS, "encdec"]}),
 }
