@@ -1,0 +1,441 @@
+#include "addons/published/training/torch_file.h"
+
+#include <bit>
+#include <cstring>
+#include <deque>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "engine/core/error.h"
+#include "training/io/input_value.h"
+
+namespace normscope::published {
+namespace {
+
+using Bytes = std::span<const uint8_t>;
+
+constexpr size_t kMostItems = 1'000'000, kMostDimensions = 8;
+constexpr int64_t kMostNumbers = int64_t{1} << 40;
+
+struct StorageType {
+  std::string_view name;
+  TensorType type;
+  size_t bytes;
+};
+constexpr StorageType kStorages[] = {
+    {"FloatStorage", TensorType::F32, 4}, {"DoubleStorage", TensorType::F64, 8},
+    {"HalfStorage", TensorType::F16, 2},  {"BFloat16Storage", TensorType::BF16, 2},
+    {"LongStorage", TensorType::I64, 8},  {"IntStorage", TensorType::I32, 4},
+    {"ShortStorage", TensorType::I16, 2}, {"CharStorage", TensorType::I8, 1},
+    {"ByteStorage", TensorType::U8, 1},   {"BoolStorage", TensorType::BOOL, 1}};
+
+/// Reads little-endian numbers and stretches, never past the end.
+class Cursor {
+ public:
+  Cursor(Bytes bytes, const Message& where) : bytes_(bytes), where_(where) {}
+
+  Bytes take(size_t count) {
+    if (count > bytes_.size()) fail(where_, "is truncated");
+    const Bytes taken = bytes_.first(count);
+    bytes_ = bytes_.subspan(count);
+    return taken;
+  }
+  template <typename T>
+  T number() {
+    static_assert(std::endian::native == std::endian::little);
+    T value;
+    std::memcpy(&value, take(sizeof value).data(), sizeof value);
+    return value;
+  }
+  std::string_view text(size_t count) {
+    const Bytes taken = take(count);
+    return {reinterpret_cast<const char*>(taken.data()), taken.size()};
+  }
+  std::string_view line() {
+    size_t length = 0;
+    while (length < bytes_.size() && bytes_[length] != '\n') ++length;
+    const std::string_view line = text(length);
+    take(1);
+    return line;
+  }
+
+ private:
+  Bytes bytes_;
+  const Message& where_;
+};
+
+// ---- zip: entries one after another, and at the end a list of them
+
+using Entries = std::map<std::string, Bytes, std::less<>>;
+
+Bytes part(Bytes whole, uint64_t from, uint64_t count, const Message& where) {
+  if (from > whole.size() || count > whole.size() - from) fail(where, "is truncated");
+  return whole.subspan(from, count);
+}
+
+struct Directory {
+  uint64_t entries = 0, at = 0;
+};
+
+Directory directory_of(Bytes file, const Message& where) {
+  constexpr size_t kEnd = 22, kLocator = 20;
+  constexpr uint32_t kEndMark = 0x06054b50, kLocatorMark = 0x07064b50;
+  for (size_t back = kEnd; back <= file.size() && back <= kEnd + 65535; ++back) {
+    Cursor end(file.last(back), where);
+    if (end.number<uint32_t>() != kEndMark) continue;
+    end.take(6);
+    Directory found{end.number<uint16_t>(), 0};
+    end.take(4);
+    found.at = end.number<uint32_t>();
+    if (found.at != UINT32_MAX && found.entries != UINT16_MAX) return found;
+    Cursor locator(part(file, file.size() - back - kLocator, kLocator, where), where);  // larger than 4 GB
+    if (locator.number<uint32_t>() != kLocatorMark) return found;
+    locator.take(4);
+    Cursor large(part(file, locator.number<uint64_t>(), 56, where), where);
+    large.take(32);
+    found.entries = large.number<uint64_t>();
+    large.take(8);
+    found.at = large.number<uint64_t>();
+    return found;
+  }
+  fail(
+      where,
+      "is no zip archive, as PyTorch writes since version 1.6: expected torch.save(torch.load(FILE), FILE) by a later one");
+}
+
+/// The sizes and the place of an entry above 4 GB stand in an extra field.
+void read_large(Cursor extra, size_t count, uint64_t& size, uint64_t& packed, uint64_t& at) {
+  for (; count >= 4;) {
+    const auto id = extra.number<uint16_t>(), length = extra.number<uint16_t>();
+    count -= 4 + std::min<size_t>(length, count - 4);
+    if (id != 1) {
+      extra.take(length);
+      continue;
+    }
+    for (uint64_t* number : {&size, &packed, &at})
+      if (*number == UINT32_MAX) *number = extra.number<uint64_t>();
+    return;
+  }
+}
+
+Entries entries_of(Bytes file, const Message& where) {
+  const Directory directory = directory_of(file, where);
+  if (directory.entries > kMostItems) fail(where, "has more than {} entries", kMostItems);
+  Entries entries;
+  Cursor list(part(file, directory.at, file.size() - std::min<uint64_t>(directory.at, file.size()), where),
+              where);
+  for (uint64_t i = 0; i < directory.entries; ++i) {
+    if (list.number<uint32_t>() != 0x02014b50) fail(where, "has a broken list of entries");
+    list.take(6);
+    const auto method = list.number<uint16_t>();
+    list.take(8);
+    uint64_t packed = list.number<uint32_t>(), size = list.number<uint32_t>();
+    const auto name_length = list.number<uint16_t>(), extra_length = list.number<uint16_t>(),
+               note_length = list.number<uint16_t>();
+    list.take(8);
+    uint64_t at = list.number<uint32_t>();
+    const std::string name(list.text(name_length));
+    read_large(Cursor(list.take(extra_length), where), extra_length, size, packed, at);
+    list.take(note_length);
+    if (method != 0 || packed != size)
+      fail(where, "{} is compressed, as PyTorch does not write it", shown_text(name));
+    Cursor local(part(file, at, 30, where), where);
+    local.take(26);
+    const auto own_name = local.number<uint16_t>(), own_extra = local.number<uint16_t>();
+    entries[name.substr(name.find('/') + 1)] = part(file, at + 30 + own_name + own_extra, size, where);
+  }
+  return entries;
+}
+
+// ---- pickle: a stack of values
+
+struct Value {
+  enum class Kind : uint8_t {
+    None,
+    Number,
+    Text,
+    List,
+    Dict,
+    Global,
+    Storage,
+    Tensor,
+    Mark
+  } kind = Kind::None;
+  int64_t number = 0;
+  std::string text;  // of a Global "module name"; of a Storage the key of its entry
+  std::vector<Value*>
+      items;  // of a Dict key and value in turn; of a Tensor its storage, offset, sizes and strides
+};
+
+class Pickle {
+ public:
+  Pickle(Bytes bytes, const Message& where) : in_(bytes, where), where_(where) {}
+
+  /// The value that the pickle ends with.
+  const Value& run() {
+    for (;;) {
+      const auto code = in_.number<uint8_t>();
+      if (code == '.') return *pop();
+      step(code);
+    }
+  }
+
+ private:
+  using Kind = Value::Kind;
+
+  Value* make(Kind kind) {
+    if (all_.size() == kMostItems) fail(where_, "has more than {} values", kMostItems);
+    all_.emplace_back().kind = kind;
+    return &all_.back();
+  }
+  Value* push(Value* value) {
+    stack_.push_back(value);
+    return value;
+  }
+  void push_number(int64_t number) { push(make(Kind::Number))->number = number; }
+  void push_text(std::string_view text) { push(make(Kind::Text))->text = text; }
+  Value* pop() {
+    if (stack_.empty()) fail(where_, "is a broken pickle");
+    Value* value = stack_.back();
+    stack_.pop_back();
+    return value;
+  }
+  Value* top() {
+    if (stack_.empty()) fail(where_, "is a broken pickle");
+    return stack_.back();
+  }
+  std::vector<Value*> to_mark() {
+    size_t mark = stack_.size();
+    while (mark > 0 && stack_[mark - 1]->kind != Kind::Mark) --mark;
+    if (mark == 0) fail(where_, "is a broken pickle");
+    const std::vector<Value*> items(stack_.begin() + static_cast<std::ptrdiff_t>(mark), stack_.end());
+    stack_.resize(mark - 1);
+    return items;
+  }
+  void push_tuple(size_t count) {
+    Value* tuple = make(Kind::List);
+    for (size_t i = 0; i < count; ++i) tuple->items.insert(tuple->items.begin(), pop());
+    push(tuple);
+  }
+  void add_items(Value* to, const std::vector<Value*>& items) {
+    to->items.insert(to->items.end(), items.begin(), items.end());
+  }
+  void memorize(uint32_t at) { memo_[at] = top(); }
+  void recall(uint32_t at) {
+    const auto known = memo_.find(at);
+    if (known == memo_.end()) fail(where_, "is a broken pickle");
+    push(known->second);
+  }
+
+  [[noreturn]] void refuse(const Value& what) const {
+    fail(where_, "asks for {}, which makes no tensor: nothing of it is run", shown_text(what.text));
+  }
+
+  void step(uint8_t code);
+  void load_storage();
+  void call();
+
+  Cursor in_;
+  const Message& where_;
+  std::deque<Value> all_;
+  std::vector<Value*> stack_;
+  std::map<uint32_t, Value*> memo_;
+};
+
+void Pickle::step(uint8_t code) {
+  switch (code) {
+    case 0x80:  // PROTO
+      in_.take(1);
+      return;
+    case 0x95:  // FRAME
+      in_.take(8);
+      return;
+    case '(':
+      push(make(Kind::Mark));
+      return;
+    case 'N':
+      push(make(Kind::None));
+      return;
+    case 0x88:  // NEWTRUE
+    case 0x89:
+      return push_number(code == 0x88);
+    case 'K':
+      return push_number(in_.number<uint8_t>());
+    case 'M':
+      return push_number(in_.number<uint16_t>());
+    case 'J':
+      return push_number(in_.number<int32_t>());
+    case 0x8a: {  // LONG1
+      const auto bytes = in_.number<uint8_t>();
+      if (bytes > 8) fail(where_, "has a number of more than 64 bits");
+      uint64_t number = 0;
+      for (size_t i = 0; i < bytes; ++i) number |= uint64_t{in_.number<uint8_t>()} << (8 * i);
+      return push_number(static_cast<int64_t>(number));
+    }
+    case 'G':  // BINFLOAT: of no tensor
+      in_.take(8);
+      return push_number(0);
+    case 'X':
+      return push_text(in_.text(in_.number<uint32_t>()));
+    case 0x8c:  // SHORT_BINUNICODE
+      return push_text(in_.text(in_.number<uint8_t>()));
+    case 'c': {
+      const std::string_view module = in_.line();
+      push(make(Kind::Global))->text = std::string(module) + "." + std::string(in_.line());
+      return;
+    }
+    case 0x93: {  // STACK_GLOBAL
+      const std::string name = pop()->text;
+      push(make(Kind::Global))->text = pop()->text + "." + name;
+      return;
+    }
+    case ')':
+    case ']':
+      push(make(Kind::List));
+      return;
+    case '}':
+      push(make(Kind::Dict));
+      return;
+    case 't': {
+      Value* tuple = make(Kind::List);
+      tuple->items = to_mark();
+      push(tuple);
+      return;
+    }
+    case 0x85:  // TUPLE1 to TUPLE3
+    case 0x86:
+    case 0x87:
+      return push_tuple(code - 0x84u);
+    case 'a': {
+      Value* item = pop();
+      return add_items(top(), {item});
+    }
+    case 's': {
+      Value *value = pop(), *key = pop();
+      return add_items(top(), {key, value});
+    }
+    case 'e':
+    case 'u': {
+      const std::vector<Value*> items = to_mark();
+      return add_items(top(), items);
+    }
+    case 'b':  // BUILD: attributes, such as a state_dict's _metadata
+      pop();
+      return;
+    case 'q':
+      return memorize(in_.number<uint8_t>());
+    case 'r':
+      return memorize(in_.number<uint32_t>());
+    case 0x94:  // MEMOIZE
+      return memorize(static_cast<uint32_t>(memo_.size()));
+    case 'h':
+      return recall(in_.number<uint8_t>());
+    case 'j':
+      return recall(in_.number<uint32_t>());
+    case 'Q':
+      return load_storage();
+    case 0x81:  // NEWOBJ
+      pop();
+      refuse(*pop());
+    case 'R':
+      return call();
+    default:
+      fail(where_, "asks for instruction {} of pickle, which no tensor needs", code);
+  }
+}
+
+/// ("storage", torch.FloatStorage, key, device, numbers)
+void Pickle::load_storage() {
+  const Value* id = pop();
+  if (id->items.size() < 3 || id->items[0]->text != "storage") fail(where_, "is a broken pickle");
+  Value* storage = make(Kind::Storage);
+  storage->text = id->items[2]->text;
+  storage->items = {id->items[1]};
+  push(storage);
+}
+
+void Pickle::call() {
+  const Value *arguments = pop(), *what = pop();
+  const auto least = [&](size_t count) {
+    if (arguments->items.size() < count) fail(where_, "is a broken pickle");
+  };
+  if (what->text == "collections.OrderedDict") {
+    push(make(Kind::Dict));
+  } else if (what->text == "torch._utils._rebuild_parameter") {
+    least(1);
+    push(arguments->items[0]);
+  } else if (what->text == "torch._utils._rebuild_tensor_v2") {
+    least(4);
+    Value* tensor = make(Kind::Tensor);
+    tensor->items = arguments->items;
+    push(tensor);
+  } else {
+    refuse(*what);
+  }
+}
+
+// ---- tensors
+
+WeightTensor tensor_of(const Value& value, const Entries& entries, const std::string& name,
+                       const Message& where) {
+  const Value &storage = *value.items[0], &sizes = *value.items[2], &strides = *value.items[3];
+  const std::string_view kind = storage.items.empty() ? "" : std::string_view(storage.items[0]->text);
+  const StorageType* type = nullptr;
+  for (const StorageType& known : kStorages)
+    if (kind == "torch." + std::string(known.name)) type = &known;
+  if (!type)
+    fail(where, "{} is of {}: expected a storage of numbers", shown_text(name),
+         shown_text(std::string(kind)));
+  const auto entry = entries.find("data/" + storage.text);
+  if (entry == entries.end())
+    fail(where, "{} lacks its numbers, data/{}", shown_text(name), shown_text(storage.text));
+  if (sizes.items.size() > kMostDimensions || sizes.items.size() != strides.items.size())
+    fail(where, "{} has {} dimensions: expected at most {}", shown_text(name), sizes.items.size(),
+         kMostDimensions);
+  WeightTensor tensor;
+  int64_t count = 1;
+  for (size_t i = sizes.items.size(); i-- > 0;) {
+    const int64_t size = sizes.items[i]->number;
+    if (size < 0 || (size > 0 && count > kMostNumbers / size))
+      fail(where, "{} is too large", shown_text(name));
+    if (size > 1 && strides.items[i]->number != count)
+      fail(where, "{} does not lie row by row: expected a contiguous tensor", shown_text(name));
+    count *= size;
+    tensor.shape.insert(tensor.shape.begin(), size);
+  }
+  const int64_t first = value.items[1]->number;
+  if (first < 0 || first > kMostNumbers) fail(where, "{} begins outside of its numbers", shown_text(name));
+  tensor.type = &number_type(type->type);
+  tensor.bytes = part(entry->second, static_cast<uint64_t>(first) * type->bytes,
+                      static_cast<uint64_t>(count) * type->bytes, where);
+  return tensor;
+}
+
+}  // namespace
+
+WeightTensors tensors_of_torch(Bytes bytes, const std::string& name) {
+  const Message where("torch {}", name);
+  const Entries entries = entries_of(bytes, where);
+  const auto program = entries.find("data.pkl");
+  if (program == entries.end()) fail(where, "has no data.pkl, as torch.save writes it");
+  const auto order = entries.find("byteorder");
+  if (order != entries.end() && !order->second.empty() && order->second[0] == 'b')
+    fail(where, "is of a big-endian machine");
+  Pickle pickle(program->second, where);
+  const Value& all = pickle.run();
+  if (all.kind != Value::Kind::Dict) fail(where, "holds no names with tensors");
+  WeightTensors tensors;
+  for (size_t i = 0; i + 1 < all.items.size(); i += 2) {
+    const Value &key = *all.items[i], &value = *all.items[i + 1];
+    if (value.kind != Value::Kind::Tensor || key.kind != Value::Kind::Text) continue;
+    WeightTensor tensor = tensor_of(value, entries, key.text, where);
+    tensor.file = name;
+    tensors[key.text] = std::move(tensor);
+  }
+  if (tensors.empty()) fail(where, "holds no tensors under their names");
+  return tensors;
+}
+
+}  // namespace normscope::published
