@@ -99,13 +99,13 @@ FileLook look_at_file(const std::string& path) {
         Message("A saved run: what it measured is compared. To train it on, in a terminal: normscope train "
                 "--resume {}",
                 path)};
-  if (!is_text(head, whole))
-    return unusable({"{} is neither UTF-8 text nor runs saved as .toml.", name_of(path)});
-  const std::string_view line = first_line(head);
 #define FILE_LOOK(look) \
   if (const auto known = look(head)) return *known;
 #include "training/files/file_looks.def"
 #undef FILE_LOOK
+  if (!is_text(head, whole))
+    return unusable({"{} is neither UTF-8 text nor runs saved as .toml.", name_of(path)});
+  const std::string_view line = first_line(head);
   if (!line.empty() && (is_object(std::string(line)) || is_object(head)))
     return {FileKind::Numbers, "JSON: data of a program, not a text."};
   if (path.ends_with(".toml") || is_config(head, whole))

@@ -30,7 +30,7 @@ struct FileLook {
 };
 FileLook look_at(const std::string& path) noexcept;
 
-// Each says what a text file is, by its beginning; nothing: it knows no such file.
+// Each says what a file is, by its beginning; nothing: it knows no such file.
 #define FILE_LOOK(look) std::optional<FileLook> look(std::string_view head);
 #include "training/files/file_looks.def"
 #undef FILE_LOOK

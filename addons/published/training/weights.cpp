@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "addons/published/training/gguf.h"
 #include "addons/published/training/input_kinds.h"
+#include "addons/published/training/torch_file.h"
 #include "engine/core/error.h"
 #include "training/io/input_value.h"
 
@@ -14,24 +16,13 @@ namespace fs = std::filesystem;
 
 constexpr const char* kOneFile = "model.safetensors";
 constexpr const char* kIndex = "model.safetensors.index.json";
+constexpr const char* kTorchFile = "pytorch_model.bin";
+constexpr const char* kTorchIndex = "pytorch_model.bin.index.json";
 constexpr size_t kMostTensors = 100'000, kLongestName = 500;
 
 bool there(const fs::path& path) {
   std::error_code error;
   return fs::exists(path, error);
-}
-
-/// Names what is there in place of safetensors.
-[[noreturn]] void refuse_others(const std::string& folder) {
-  const Message where("published {}", folder);
-  for (const char* pickled : {"pytorch_model.bin", "pytorch_model.bin.index.json"})
-    if (there(fs::path(folder) / pickled))
-      fail(
-          where,
-          "{} holds Python objects, which run code when they are read: expected {}, which "
-          "AutoModelForCausalLM.from_pretrained(FOLDER).save_pretrained(OTHER) of the library transformers writes",
-          pickled, kOneFile);
-  fail(where, "there is neither {} nor {}: expected the folder of a published model", kOneFile, kIndex);
 }
 
 }  // namespace
@@ -60,7 +51,7 @@ Weights Weights::open(const std::string& place) {
   if (is_gguf_file(place)) {
     const GgufFile file = GgufFile::map(place);
     weights.tensors_ = file.tensors();
-    weights.gguf_ = file.pages();
+    weights.pages_ = file.pages();
     return weights;
   }
   if (there(root / kOneFile)) {
@@ -68,7 +59,7 @@ Weights Weights::open(const std::string& place) {
     for (const std::string& name : weights.shards_[0].names()) weights.add(weights.shards_[0], name);
     return weights;
   }
-  if (!there(root / kIndex)) refuse_others(place);
+  if (!there(root / kIndex)) return of_torch(root);
   const std::string index_path = (root / kIndex).string();
   const std::map<std::string, std::string> index =
       shards_of(read_input_file(index_path, input::kPublishedIndex), {"published {}", index_path});
@@ -86,6 +77,31 @@ Weights Weights::open(const std::string& place) {
       if (!weights.contains(name))
         fail({"published {}", (root / kIndex).string()}, "it does not name tensor {} of {}", shown_text(name),
              shard.path());
+  return weights;
+}
+
+Weights Weights::of_torch(const std::filesystem::path& root) {
+  std::set<std::string> files;
+  if (there(root / kTorchFile)) {
+    files.insert(kTorchFile);
+  } else if (there(root / kTorchIndex)) {
+    const std::string index = (root / kTorchIndex).string();
+    for (const auto& [name, file] :
+         shards_of(read_input_file(index, input::kPublishedIndex), {"published {}", index}))
+      files.insert(file);
+  } else {
+    fail({"published {}", root.string()},
+         "there is none of {}, {} and {}: expected the folder of a published model", kOneFile, kIndex,
+         kTorchFile);
+  }
+  Weights weights;
+  auto pages = std::make_shared<std::vector<std::shared_ptr<const std::span<const uint8_t>>>>();
+  for (const std::string& file : files) {
+    const std::string path = (root / file).string();
+    pages->push_back(InputFile(path, input::kTorch).map());
+    weights.tensors_.merge(tensors_of_torch(*pages->back(), path));
+  }
+  weights.pages_ = pages;
   return weights;
 }
 

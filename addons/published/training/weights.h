@@ -1,11 +1,13 @@
-// The tensors of a published model: of a folder with one file, or the shards that an index names, or of a GGUF file. They
-// are mapped, not read: nothing of them takes memory of our own until it is converted.
+// The tensors of a published model: of a folder with one file, or the shards that an index names, in safetensors or else
+// pytorch_model.bin, or of a GGUF file. They are mapped, not read: nothing of them takes memory of our own until it is
+// converted.
 //
 // Promises: every shard is there, its header is sound, and the index agrees with it, or there is one line that says what
 // is wrong. A checkpoint in another format (pickled Python objects above all, which run code when read) is not opened.
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <string>
@@ -33,11 +35,12 @@ class Weights {
   bool same(std::string_view one, std::string_view other) const;
 
  private:
+  static Weights of_torch(const std::filesystem::path& root);
   void add(const SafetensorsFile& shard, const std::string& name);
 
   std::map<std::string, WeightTensor, std::less<>> tensors_;
   std::vector<SafetensorsFile> shards_;
-  std::shared_ptr<const void> gguf_;  ///< whose pages they lie in
+  std::shared_ptr<const void> pages_;  ///< in which those of a GGUF file or of PyTorch's files lie
 };
 
 }  // namespace normscope::published

@@ -98,6 +98,8 @@ struct Number {
 
 class Numbers {
  public:
+  explicit Numbers(const std::string& path) : where_("events {}", path) {}
+
   void add(int64_t step, const std::string& tag, double value) {
     if (step < 0 || step > kMostSteps) return;
     auto at = places_.find(tag);
@@ -107,7 +109,7 @@ class Numbers {
       tags_.push_back(&at->first);
     }
     if (all_.size() == kMostNumbers)
-      fail("", "has more than {} numbers: write fewer of its steps or names", kMostNumbers);
+      fail(where_, "has more than {} numbers: write fewer of its steps or names", kMostNumbers);
     all_.push_back({static_cast<int32_t>(step), at->second, static_cast<float>(value)});
   }
   void time(int64_t step, double seconds) {
@@ -117,7 +119,7 @@ class Numbers {
   }
 
   void give(const std::function<void(const LogStep&)>& add) {
-    if (all_.empty()) fail("", "has no scalar");
+    if (all_.empty()) fail(where_, "has no scalar: expected losses or norms by step");
     std::ranges::stable_sort(all_, {}, &Number::step);
     const std::vector<ScalarName> names = names_that_count();
     LogStep step;
@@ -147,6 +149,7 @@ class Numbers {
     return names;
   }
 
+  Message where_;
   std::map<std::string, int32_t> places_;
   std::vector<const std::string*> tags_;
   std::vector<Number> all_;
@@ -289,8 +292,9 @@ bool is_event_file(std::string_view head) {
                                       little<uint64_t>(head.substr(0, 8)) < 64);
 }
 
-void read_events(std::string_view file, LinesRead& read, const std::function<void(const LogStep&)>& add) {
-  Numbers numbers;
+void read_events(std::string_view file, const std::string& path, LinesRead& read,
+                 const std::function<void(const LogStep&)>& add) {
+  Numbers numbers(path);
   if (file.starts_with(kWandb))
     read_wandb(file, read, numbers);
   else

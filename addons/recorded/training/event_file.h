@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <string_view>
 
 #include "addons/recorded/training/log_line.h"
@@ -17,7 +18,8 @@ namespace normscope::records {
 
 bool is_event_file(std::string_view head);
 
-/// Calls `add` with each step. Throws Error where there is none, or more than can be held.
-void read_events(std::string_view file, LinesRead& read, const std::function<void(const LogStep&)>& add);
+/// Calls `add` with each step; `path` is for errors. Throws Error where there is none, or more than can be held.
+void read_events(std::string_view file, const std::string& path, LinesRead& read,
+                 const std::function<void(const LogStep&)>& add);
 
 }  // namespace normscope::records

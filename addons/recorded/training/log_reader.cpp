@@ -11,6 +11,7 @@
 #include <optional>
 #include <thread>
 
+#include "addons/recorded/training/event_file.h"
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
 #include "training/files/file_kind.h"
@@ -65,6 +66,13 @@ void LogReader::take(std::string_view bytes) {
 void LogReader::finish() {
   if (!waiting_.empty()) line(waiting_);
   waiting_.clear();
+}
+
+void LogReader::take_events(std::string_view file) {
+  read_events(file, path_, read_, [this](const LogStep& step) {
+    run_of("", 0).add(step);
+    ++steps_;
+  });
 }
 
 void LogReader::line(std::string_view text) {
@@ -154,7 +162,18 @@ Message LogReader::fault() const {
                               : Message("{}: {}; {}", path_, none, read_.faults.front());
 }
 
+bool is_events(InputFile& in) {
+  char head[64];
+  const size_t got = in.read_some(head, sizeof head);
+  in.go_to(0);
+  return is_event_file({head, got});
+}
+
 void read_log(InputFile& in, LogReader& reader) {
+  if (is_events(in)) {
+    const auto bytes = in.map();
+    return reader.take_events({reinterpret_cast<const char*>(bytes->data()), bytes->size()});
+  }
   std::string part(kPart, '\0');
   // A file that does not begin as a log may be of any length and without any line.
   for (size_t got = 1; got > 0 && !reader.hopeless();) {
@@ -251,9 +270,11 @@ struct FollowedFile::Reading {
     FollowedNow next;
     bool news = false;
     try {
-      if (read ? saved : is_saved_run(path)) {  // a saved run does not grow
-        saved = true;
-        news = !read;
+      if (read ? whole : is_read_whole(path)) {
+        whole = true;
+        const uint64_t now = std::filesystem::file_size(path);
+        news = !read || now != bytes;
+        bytes = now;
         if (news) next.file = read_recorded(path);
       } else {
         news = log.poll(&stopped) || !read || failed;
@@ -288,8 +309,9 @@ struct FollowedFile::Reading {
 
   const std::string path;
   LogFollower log;  // used by the reading thread only
-  // Used by the reading thread only: it was read once; it is a saved run; the newest look failed.
-  bool read = false, saved = false, failed = false;
+  // Used by the reading thread only: it was read once; it is read whole; the newest look failed.
+  bool read = false, whole = false, failed = false;
+  uint64_t bytes = 0;  // of a file that is read whole, when it was read
   std::mutex mutex;
   std::condition_variable changed;
   std::atomic<bool> stopped{false};  // the reader of a long log checks it between two parts
@@ -363,7 +385,7 @@ bool is_log(std::string_view head) {
 }  // namespace records
 
 std::optional<FileLook> look_at_log(std::string_view head) {
-  if (!records::is_log(head)) return std::nullopt;
+  if (!records::is_log(head) && !records::is_event_file(head)) return std::nullopt;
   return FileLook{FileKind::Recorded, "A training log: its runs are compared with those that are shown."};
 }
 

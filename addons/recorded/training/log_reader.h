@@ -32,6 +32,7 @@ inline constexpr size_t kLeastRunBudget = size_t{64} << 10;
 inline constexpr const char* kReplaced = "the run before: another one took its place in this file";
 
 class LogReader;
+bool is_events(InputFile& in);
 /// Reads the whole of an open file. Throws Error when it is not a log, or has no step.
 void read_log(InputFile& in, LogReader& reader);
 
@@ -46,6 +47,8 @@ class LogReader {
   void take(std::string_view bytes);
   /// Reads the waiting bytes as a line, because the file ends there.
   void finish();
+  /// Reads a whole file of another tracker (event_file.h). Throws Error.
+  void take_events(std::string_view file);
 
   /// What is known so far. take() extends its histories, or replaces them by wider ones.
   RecordedFile file() const;

@@ -60,9 +60,9 @@ Message LinesRead::fault() const {
   return Message("{} of {} lines cannot be read and are left out; {}", broken, lines, first);
 }
 
-bool is_saved_run(const std::string& path) {
+bool is_read_whole(const std::string& path) {
   InputFile in(path, input::kLog);
-  return path.ends_with(".safetensors") || is_safetensors(in);
+  return path.ends_with(".safetensors") || is_safetensors(in) || is_events(in);
 }
 
 RecordedFile read_recorded(const std::string& path, const std::string& mapping) {

@@ -4,6 +4,7 @@
 #include "addons/published/training/model_folder.h"
 #include "addons/published/training/published.h"
 #include "addons/published/training/published_run.h"
+#include "addons/published/training/torch_file.h"
 #include "catch.hpp"
 #include "engine/core/half.h"
 #include "engine/cpu/backend_cpu.h"
@@ -124,10 +125,37 @@ TEST_CASE("published: weights that are not there, of another shape, too many or 
   copied.folder.write("model.safetensors", whole.substr(0, whole.size() - 4));
   CHECK(contains(copied.refused(), "[safetensors DIR/model.safetensors]"));
   fs::remove(copied.folder.path / "model.safetensors");
-  CHECK(contains(copied.refused(), "there is neither model.safetensors nor model.safetensors.index.json"));
-  copied.folder.write("pytorch_model.bin", "PK");
   CHECK(contains(copied.refused(),
-                 "pytorch_model.bin holds Python objects, which run code when they are read"));
+                 "there is none of model.safetensors, model.safetensors.index.json and pytorch_model.bin"));
+  const std::string torch = NORMSCOPE_SOURCE_DIR "/addons/published/tests/fixtures/torch/";
+  copied.folder.write("pytorch_model.bin", test::read_all(torch + "evil.bin"));
+  CHECK(contains(copied.refused(), "asks for \"posix.system\", which makes no tensor: nothing of it is run"));
+}
+
+TEST_CASE("published: PyTorch's own file has the numbers that it has as safetensors", "[published]") {
+  const std::string folder = NORMSCOPE_SOURCE_DIR "/addons/published/tests/fixtures/torch/";
+  const published::Weights weights = published::Weights::open(folder);
+  const SafetensorsFile twin = SafetensorsFile::map(folder + "twin.safetensors");
+  CHECK(weights.names() == twin.names());
+  for (const std::string& name : twin.names()) {
+    INFO(name);
+    CHECK(weights.tensor(name).shape == twin.shape(name));
+    CHECK(std::ranges::equal(weights.tensor(name).bytes, twin.bytes(name)));
+  }
+  const std::string whole = test::read_all(folder + "pytorch_model.bin");
+  const auto read = [](const std::string& bytes) {
+    published::tensors_of_torch({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}, "cut.bin");
+  };
+  for (size_t length = 0; length < whole.size(); length += 7)
+    CHECK_THROWS_AS(read(whole.substr(0, length)), Error);
+  for (size_t at = 0; at < whole.size(); ++at) {  // wrong bytes are refused, or are other numbers
+    std::string other = whole;
+    other[at] = static_cast<char>(other[at] ^ 0x41);
+    try {
+      read(other);
+    } catch (const Error&) {
+    }
+  }
 }
 
 TEST_CASE("published: an index and its shards agree", "[published]") {
