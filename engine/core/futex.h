@@ -20,7 +20,7 @@
 #include <cmath>
 #endif
 #ifdef _WIN32
-#include "engine/windows/system.h"
+#include "platforms/windows/system.h"
 #endif
 
 namespace normscope {

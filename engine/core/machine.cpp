@@ -11,7 +11,7 @@
 #include <sys/syscall.h>
 #endif
 #ifdef _WIN32
-#include "engine/windows/system.h"
+#include "platforms/windows/system.h"
 #endif
 
 #include <algorithm>

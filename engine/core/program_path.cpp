@@ -1,7 +1,7 @@
 #include "engine/core/program_path.h"
 
 #ifdef _WIN32
-#include "engine/windows/system.h"
+#include "platforms/windows/system.h"
 #else
 #include <filesystem>
 #include <system_error>

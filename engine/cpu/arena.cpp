@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #endif
 #ifdef _WIN32
-#include "engine/windows/system.h"
+#include "platforms/windows/system.h"
 #endif
 
 namespace normscope::cpu {

@@ -1,4 +1,4 @@
-// POSIX's <sys/mman.h>, as far as the sources use it: a file's bytes, to be read. See engine/windows/README.md.
+// POSIX's <sys/mman.h>, as far as the sources use it: a file's bytes, to be read. See platforms/windows/README.md.
 #pragma once
 
 #include <cstddef>

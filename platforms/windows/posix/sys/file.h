@@ -1,4 +1,4 @@
-// POSIX's <sys/file.h>, as far as the sources use it. See engine/windows/README.md.
+// POSIX's <sys/file.h>, as far as the sources use it. See platforms/windows/README.md.
 #pragma once
 
 enum : int { LOCK_SH = 1, LOCK_EX = 2, LOCK_NB = 4 };

@@ -1,4 +1,4 @@
-// Files for the sources, which ask for them as POSIX does (engine/windows/posix).
+// Files for the sources, which ask for them as POSIX does (platforms/windows/posix).
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/mman.h>
@@ -15,7 +15,7 @@
 #include <random>
 #include <string>
 
-#include "engine/windows/wide.h"
+#include "platforms/windows/wide.h"
 
 namespace normscope::windows {
 namespace {

@@ -1,4 +1,4 @@
-#include "engine/windows/system.h"
+#include "platforms/windows/system.h"
 
 #include <cpuid.h>
 #include <dlfcn.h>
@@ -10,7 +10,7 @@
 #include <cstring>
 #include <vector>
 
-#include "engine/windows/wide.h"
+#include "platforms/windows/wide.h"
 
 namespace normscope::windows {
 namespace {

@@ -1,5 +1,5 @@
 // What the sources use of POSIX's <locale.h> beyond what mingw-w64 has: the locale "C", which the program never leaves. See
-// engine/windows/README.md.
+// platforms/windows/README.md.
 #pragma once
 
 #include_next <locale.h>

@@ -1,4 +1,4 @@
-// What the sources use of POSIX's <unistd.h> beyond what mingw-w64 has. See engine/windows/README.md.
+// What the sources use of POSIX's <unistd.h> beyond what mingw-w64 has. See platforms/windows/README.md.
 #pragma once
 
 #include_next <unistd.h>

@@ -1,5 +1,5 @@
 // What the sources use of POSIX's <sys/stat.h>: a file's identity, which the C library leaves out, and two kinds of file
-// that there are not. See engine/windows/README.md.
+// that there are not. See platforms/windows/README.md.
 #pragma once
 
 #include_next <sys/stat.h>

@@ -1,4 +1,4 @@
-#include "engine/windows/wide.h"
+#include "platforms/windows/wide.h"
 
 #include <windows.h>
 

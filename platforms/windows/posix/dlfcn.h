@@ -1,4 +1,4 @@
-// POSIX's <dlfcn.h>, as far as the sources use it. See engine/windows/README.md.
+// POSIX's <dlfcn.h>, as far as the sources use it. See platforms/windows/README.md.
 #pragma once
 
 enum : int { RTLD_LAZY = 1, RTLD_NOW = 2, RTLD_LOCAL = 0 };
