@@ -6,7 +6,7 @@
 #include <cstring>
 #include <map>
 
-#include "engine/core/memory_error.h"
+#include "engine/core/error.h"
 
 #ifdef __linux__
 #include <sys/mman.h>

@@ -1,5 +1,5 @@
 // Each records one node and saves nothing: a backward pass reads what the forward pass read.
-#include "engine/ops/elementwise.h"
+#include "engine/ops/ops.h"
 
 #include <cmath>
 

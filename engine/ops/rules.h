@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-#include "engine/core/message.h"
+#include "engine/core/error.h"
 #include "engine/tape/program.h"
 
 namespace normscope {

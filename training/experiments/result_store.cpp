@@ -13,15 +13,15 @@
 #include "engine/core/error.h"
 #include "engine/cpu/isa.h"
 #include "engine/tape/store.h"
-#include "training/data/task_kind.h"
+#include "training/data/task.h"
 #include "training/data/text_source.h"
 #include "training/files/places.h"
-#include "training/io/atomic_file.h"
-#include "training/io/input_kinds.h"
+#include "training/io/input_file.h"
+#include "training/io/output_file.h"
 #include "training/io/safetensors.h"
 #include "training/run/run.h"
 #include "training/run/run_record.h"
-#include "training/spec/unused_settings.h"
+#include "training/spec/spec.h"
 
 namespace normscope::experiments {
 namespace {

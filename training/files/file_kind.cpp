@@ -12,7 +12,7 @@
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
 #include "training/data/text_source.h"
-#include "training/io/input_kinds.h"
+#include "training/io/input_file.h"
 #include "training/io/safetensors.h"
 #include "training/io/toml.h"
 #include "training/run/model_formats.h"
@@ -104,7 +104,7 @@ FileLook look_at_file(const std::string& path) {
   const std::string_view line = first_line(head);
 #define FILE_LOOK(look) \
   if (const auto known = look(head)) return *known;
-#include "training/files/file_looks.def"
+#include "chosen/file_looks.def"
 #undef FILE_LOOK
   if (!line.empty() && (is_object(std::string(line)) || is_object(head)))
     return {FileKind::Numbers, "JSON: data of a program, not a text."};

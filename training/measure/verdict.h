@@ -26,7 +26,7 @@
 #include <string>
 #include <string_view>
 
-#include "engine/core/message.h"
+#include "engine/core/error.h"
 #include "training/measure/history.h"
 
 namespace normscope {

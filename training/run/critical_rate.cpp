@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/model/record_model.h"
+#include "engine/model/transformer.h"
 #include "engine/tape/backend.h"
 #include "engine/tape/seal.h"
 #include "training/measure/look.h"

@@ -8,8 +8,8 @@
 #include "engine/tape/seal.h"
 #include "training/io/safetensors.h"
 #include "training/run/evaluate.h"
-#include "training/run/keyframes.h"
 #include "training/run/model_formats.h"
+#include "training/run/run_record.h"
 
 namespace normscope {
 namespace {

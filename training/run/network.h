@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/model/record_model.h"
+#include "engine/model/transformer.h"
 #include "engine/tape/program.h"
 #include "engine/tape/store.h"
 #include "training/measure/look.h"

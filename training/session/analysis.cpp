@@ -8,11 +8,10 @@
 #include <span>
 
 #include "engine/core/error.h"
-#include "engine/ops/attention/attention.h"
-#include "engine/ops/layer_norm/layer_norm.h"
+#include "engine/ops/ops.h"
 #include "engine/ops/rules.h"
 #include "training/measure/look.h"
-#include "training/measure/norm_curve.h"
+#include "training/measure/step_metrics.h"
 #include "training/run/evaluate.h"
 
 namespace normscope {

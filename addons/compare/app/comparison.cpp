@@ -15,9 +15,7 @@
 #include "app/view/lab_data.h"
 #include "app/words/words.h"
 #include "engine/core/error.h"
-#include "training/io/nearest.h"
 #include "training/io/text.h"
-#include "training/io/text_table.h"
 #include "training/measure/verdict.h"
 #include "training/spec/spec_text.h"
 

@@ -20,7 +20,7 @@
 
 #include "addons/recorded/training/recorded_run.h"
 #include "app/panels/metrics.h"
-#include "training/data/data_identity.h"
+#include "training/data/task.h"
 #include "training/measure/history.h"
 #include "training/session/lab.h"
 #include "training/spec/spec.h"

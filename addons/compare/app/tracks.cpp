@@ -9,7 +9,7 @@
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
 #include "engine/core/error.h"
-#include "training/spec/loss_window.h"
+#include "training/spec/spec.h"
 
 namespace normscope::compare {
 namespace {

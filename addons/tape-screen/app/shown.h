@@ -13,7 +13,6 @@
 
 #include "addons/tape-screen/training/numeric_check.h"
 #include "training/measure/step/step_player.h"
-#include "training/measure/step/tensor_summary.h"
 
 namespace normscope::tape_screen {
 

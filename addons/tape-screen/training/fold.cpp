@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "engine/core/error.h"
-#include "training/io/text_table.h"
+#include "training/io/text.h"
 #include "training/measure/step/memory_map.h"
 
 namespace normscope {

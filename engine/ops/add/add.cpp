@@ -1,5 +1,5 @@
 // add checks its inputs and records one node. It saves nothing; the gradients of learned scales read x and f.
-#include "engine/ops/add/add.h"
+#include "engine/ops/ops.h"
 
 #include "engine/core/error.h"
 #include "engine/ops/rules.h"

@@ -7,7 +7,7 @@
 //   dskip    =  sum of dout * x
 //   dbranch  =  sum of dout * f
 #include "engine/cuda/device.cuh"
-#include "engine/ops/add/add.h"
+#include "engine/ops/ops.h"
 
 namespace normscope::cuda {
 namespace add {

@@ -1,5 +1,5 @@
 // affine checks its inputs and records one node. It saves nothing; the gradient of the gain reads x.
-#include "engine/ops/affine/affine.h"
+#include "engine/ops/ops.h"
 
 #include "engine/core/error.h"
 #include "engine/ops/rules.h"

@@ -6,7 +6,7 @@
 //   dgain   =  sum of c * dout * x
 //   dshift  =  sum of dout
 #include "engine/cuda/device.cuh"
-#include "engine/ops/affine/affine.h"
+#include "engine/ops/ops.h"
 
 namespace normscope::cuda {
 namespace affine {

@@ -1,5 +1,5 @@
 // attention checks its inputs and records one node. It saves the probabilities, which backward and users read.
-#include "engine/ops/attention/attention.h"
+#include "engine/ops/ops.h"
 
 #include <algorithm>
 

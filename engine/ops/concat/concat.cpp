@@ -1,5 +1,5 @@
 // concat and append check their inputs and record one node. They save nothing.
-#include "engine/ops/concat/concat.h"
+#include "engine/ops/ops.h"
 
 #include "engine/core/error.h"
 #include "engine/ops/rules.h"

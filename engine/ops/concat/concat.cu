@@ -5,7 +5,7 @@
 // Where parts are appended, each position is such a row n and its parts are t. A thread works on one element of the
 // output.
 #include "engine/cuda/device.cuh"
-#include "engine/ops/concat/concat.h"
+#include "engine/ops/ops.h"
 
 namespace normscope::cuda {
 namespace concat {

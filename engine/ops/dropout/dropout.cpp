@@ -1,5 +1,5 @@
 // dropout records one node. It saves no tensor: a backend keeps the mask or draws it again from the site.
-#include "engine/ops/dropout/dropout.h"
+#include "engine/ops/ops.h"
 
 #include "engine/core/philox.h"
 #include "engine/ops/rules.h"

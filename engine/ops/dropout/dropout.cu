@@ -3,7 +3,7 @@
 //   dx   =  dout * keep * scale             // keep is drawn again
 // A thread takes the four elements that one Philox block serves, so the masks are the CPU's bit for bit.
 #include "engine/cuda/device.cuh"
-#include "engine/ops/dropout/dropout.h"
+#include "engine/ops/ops.h"
 
 namespace normscope::cuda {
 namespace dropout {

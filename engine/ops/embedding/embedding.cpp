@@ -1,5 +1,5 @@
 // embedding checks its inputs and records one node. It saves nothing.
-#include "engine/ops/embedding/embedding.h"
+#include "engine/ops/ops.h"
 
 #include "engine/core/error.h"
 #include "engine/ops/rules.h"

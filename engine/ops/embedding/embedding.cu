@@ -4,7 +4,7 @@
 //   dpositions[t]  =  sum over b of dout[b,t]
 // A block gathers the rows of one v, in the order of the rows, so there are no atomics and always the same bits.
 #include "engine/cuda/device.cuh"
-#include "engine/ops/embedding/embedding.h"
+#include "engine/ops/ops.h"
 
 namespace normscope::cuda {
 namespace embedding {

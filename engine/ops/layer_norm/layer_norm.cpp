@@ -1,6 +1,6 @@
 // layer_norm checks its inputs and records one node. It saves mean and 1/sigma of every row, for DyT and Derf 0 and their
 // factor.
-#include "engine/ops/layer_norm/layer_norm.h"
+#include "engine/ops/ops.h"
 
 #include "engine/core/error.h"
 #include "engine/ops/rules.h"

@@ -19,7 +19,7 @@
 //   dalpha  =  sum over all numbers of c * x
 //   dshift  =  sum over all numbers of c
 #include "engine/cuda/device.cuh"
-#include "engine/ops/layer_norm/layer_norm.h"
+#include "engine/ops/ops.h"
 
 namespace normscope::cuda {
 namespace layer_norm {

@@ -1,5 +1,5 @@
 // linear checks its inputs and records one node. It saves nothing; its backward pass reads x and W.
-#include "engine/ops/linear/linear.h"
+#include "engine/ops/ops.h"
 
 #include <cmath>
 

@@ -4,7 +4,7 @@
 //   dW   =  x^T dout            // transposed: dout^T x
 //   db   =  sum over rows of dout
 #include "engine/cuda/device.cuh"
-#include "engine/ops/linear/linear.h"
+#include "engine/ops/ops.h"
 
 namespace normscope::cuda {
 namespace linear {

@@ -1,5 +1,5 @@
 // mean_pool checks its inputs and records one node. It saves nothing.
-#include "engine/ops/mean_pool/mean_pool.h"
+#include "engine/ops/ops.h"
 
 #include "engine/core/error.h"
 #include "engine/ops/rules.h"

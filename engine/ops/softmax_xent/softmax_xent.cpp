@@ -1,5 +1,5 @@
 // softmax_xent checks its inputs and records one node. It saves log-sum-exp and the normalised weight of every row.
-#include "engine/ops/softmax_xent/softmax_xent.h"
+#include "engine/ops/ops.h"
 
 #include "engine/core/error.h"
 #include "engine/ops/rules.h"

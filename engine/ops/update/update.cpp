@@ -1,5 +1,5 @@
 // The ops of the update are placed by seal and recorded by no function of their own: this file says what they compute.
-#include "engine/ops/update/update.h"
+#include "engine/ops/ops.h"
 
 #include <cmath>
 

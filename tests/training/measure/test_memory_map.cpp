@@ -1,6 +1,6 @@
 // These tests cover memory as address by time, and the arithmetic of an instruction.
 #include "catch.hpp"
-#include "engine/ops/attention/attention.h"
+#include "engine/ops/ops.h"
 #include "engine/ops/rules.h"
 #include "engine/support/five_nodes.h"
 #include "engine/support/helpers.h"

@@ -6,7 +6,7 @@
 
 #include "engine/ops/rules.h"
 #include "engine/tape/store.h"
-#include "training/io/text_table.h"
+#include "training/io/text.h"
 
 namespace normscope {
 namespace {

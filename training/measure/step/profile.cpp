@@ -7,7 +7,6 @@
 #include <map>
 #include <thread>
 
-#include "engine/cpu/fma_peak.h"
 #include "engine/cpu/isa.h"
 #include "engine/cpu/pool.h"
 #include "engine/ops/rules.h"

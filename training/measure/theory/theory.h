@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/core/message.h"
+#include "engine/core/error.h"
 #include "engine/model/model_config.h"
 
 namespace normscope {

@@ -13,7 +13,7 @@
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
 #include "engine/cpu/backend_cpu.h"
-#include "training/io/number_json.h"
+#include "training/io/codec.h"
 #include "training/run/critical_rate.h"
 #include "training/session/analysis.h"
 

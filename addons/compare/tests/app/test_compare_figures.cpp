@@ -15,8 +15,8 @@
 #include "app/view/lab_data.h"
 #include "catch.hpp"
 #include "engine/support/helpers.h"
-#include "training/data/data_identity.h"
-#include "training/spec/loss_window.h"
+#include "training/data/task.h"
+#include "training/spec/spec.h"
 
 namespace normscope::compare {
 

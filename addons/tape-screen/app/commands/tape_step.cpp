@@ -11,7 +11,7 @@
 #include "engine/core/machine.h"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/ops/rules.h"
-#include "training/io/text_table.h"
+#include "training/io/text.h"
 #include "training/measure/step/memory_map.h"
 #include "training/measure/step/profile.h"
 #include "training/run/footprint.h"

@@ -1,5 +1,5 @@
-// Temporary file, flush, rename. See atomic_file.h.
-#include "training/io/atomic_file.h"
+// Temporary file, flush, rename. See output_file.h.
+#include "training/io/output_file.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -9,12 +9,15 @@
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
+#include <charconv>
+#include <cstdio>
 #include <cstring>
 #include <ctime>
 #include <filesystem>
 #include <mutex>
 #include <random>
 #include <set>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -169,6 +172,130 @@ void write_file(const std::string& path, std::string_view bytes, std::string wha
   AtomicFile file(path, std::move(what), access);
   file.write(bytes.data(), bytes.size());
   file.commit();
+}
+namespace {
+
+namespace fs = std::filesystem;
+
+// The number of an open stream that a path names; -1: none. A file behind the stream would be written
+// from its beginning if it were opened anew.
+int stream_of(const std::string& path) {
+  if (path == "/dev/stdout") return STDOUT_FILENO;
+  if (path == "/dev/stderr") return STDERR_FILENO;
+  for (const std::string_view folder : {"/dev/fd/", "/proc/self/fd/"}) {
+    if (!path.starts_with(folder)) continue;
+    int number = -1;
+    const char* end = path.data() + path.size();
+    const auto [at, error] = std::from_chars(path.data() + folder.size(), end, number);
+    if (error == std::errc{} && at == end) return number;
+  }
+  return -1;
+}
+
+}  // namespace
+
+OutputPath output_path(const std::string& path, const Message& where) {
+  if (path.empty()) fail(where, "cannot be written: the path is empty");
+  const std::string lexical = fs::path(path).lexically_normal().generic_string();
+  if (const int stream = stream_of(lexical); stream >= 0) return {lexical, false, true, stream};
+  std::error_code error;
+  const bool is_link = fs::is_symlink(fs::symlink_status(path, error));
+  const fs::file_status status = fs::status(path, error);  // ELOOP and the like
+  if (status.type() == fs::file_type::none) fail(where, "cannot be written: {}", error.message());
+  if (is_link && !fs::exists(status))
+    fail(where, "cannot be written: a link to {}, which is not there",
+         fs::read_symlink(path, error).string());
+  if (fs::is_directory(status) || path.back() == '/')
+    fail(where, "cannot be written: not a regular file but a folder");
+  const fs::path resolved = fs::weakly_canonical(path, error);
+  OutputPath output{error ? path : resolved.string(), fs::is_regular_file(status), false, -1};
+  output.direct = fs::exists(status) && !output.exists;
+  if (fs::exists(status) && access(output.target.c_str(), W_OK) != 0)
+    fail(where, "cannot be written: {}", std::strerror(errno));
+  return output;
+}
+
+int open_direct(const OutputPath& path, const Message& where) {
+  std::fflush(path.stream == STDERR_FILENO ? stderr : stdout);  // earlier output comes first
+  const int file = path.stream >= 0 ? fcntl(path.stream, F_DUPFD_CLOEXEC, 3)
+                                    : open(path.target.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC);
+  if (file < 0) fail(where, "cannot be written: {}", std::strerror(errno));
+  return file;
+}
+
+bool same_file(const std::string& a, const std::string& b) {
+  std::error_code error;
+  const fs::file_status at = fs::status(a, error), bt = fs::status(b, error);
+  if (fs::exists(at) && fs::exists(bt)) return fs::is_regular_file(at) && fs::equivalent(a, b, error);
+  if (fs::exists(at) || fs::exists(bt)) return false;
+  return fs::weakly_canonical(a, error) == fs::weakly_canonical(b, error);
+}
+
+void make_folder(const std::string& folder, Access access, const Message& where) {
+  if (folder.empty()) return;
+  std::error_code error;
+  if (fs::is_directory(folder, error)) return;
+  const fs::path above = fs::path(folder).parent_path();
+  if (above != folder) make_folder(above.string(), access, where);
+  if (mkdir(folder.c_str(), access == Access::Own ? 0700 : 0777) == 0 || errno == EEXIST) return;
+  fail(where, "{} cannot be made: {}", folder, std::strerror(errno));
+}
+namespace {
+
+bool write_all(int file, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = write(file, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    text.remove_prefix(static_cast<size_t>(written));
+  }
+  return true;
+}
+
+// Finds half a line that a killed process left; it is ended, so that the next line stands alone.
+bool ends_within_a_line(int file) {
+  char last = '\n';
+  const off_t size = lseek(file, 0, SEEK_END);
+  return size > 0 && pread(file, &last, 1, size - 1) == 1 && last != '\n';
+}
+
+}  // namespace
+
+LineFile::LineFile(const std::string& path, std::string what, bool go_on) : where_("{} {}", what, path) {
+  const OutputPath output = output_path(path, where_);
+  if (output.direct) {
+    file_ = open_direct(output, where_);
+    return;
+  }
+  const int flags = O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC | (go_on ? 0 : O_TRUNC);
+  file_ = open(output.target.c_str(), flags, 0666);
+  if (file_ < 0) fail(where_, "cannot be written: {}", std::strerror(errno));
+  if (go_on && ends_within_a_line(file_)) line("");
+}
+
+LineFile::~LineFile() {
+  if (file_ >= 0) close(file_);
+}
+
+LineFile::LineFile(LineFile&& other) noexcept
+    : where_(std::move(other.where_)),
+      error_(std::move(other.error_)),
+      file_(std::exchange(other.file_, -1)) {}
+
+LineFile& LineFile::operator=(LineFile&& other) noexcept {
+  std::swap(where_, other.where_);
+  std::swap(error_, other.error_);
+  std::swap(file_, other.file_);
+  return *this;
+}
+
+void LineFile::line(std::string_view text) {
+  if (file_ < 0 || !error_.empty()) return;
+  struct stat before {};
+  const bool regular = fstat(file_, &before) == 0 && S_ISREG(before.st_mode);
+  if (write_all(file_, std::string(text) + '\n')) return;
+  error_ = Message("[{}] {}", where_, Message("cannot be written: {}", std::strerror(errno)));
+  if (regular && ftruncate(file_, before.st_size) != 0) return;  // half a line stays
 }
 
 }  // namespace normscope

@@ -1,4 +1,4 @@
-#include "engine/core/message.h"
+#include "engine/core/error.h"
 
 #include <algorithm>
 
