@@ -43,7 +43,7 @@ constexpr Room kRooms[] = {
      "engine/core engine/tape engine/ops engine/cpu engine/model training/io training/data training/spec training/measure"},
     {"training/files", "engine/core engine/model training/io training/data training/spec training/run"},
     {"training/session",
-     "engine/core engine/tape engine/ops engine/cpu training/io training/data training/spec training/measure training/run training/files"},
+     "engine/core engine/tape engine/cpu training/io training/data training/spec training/measure training/run training/files"},
     {"training/experiments",
      "engine/core engine/tape engine/cpu engine/model training/io training/data training/spec training/measure training/run training/session training/files"},
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "addons/bench/training/measurements.h"
 #include "app/cli/options.h"
 #include "app/cli/specs.h"
 #include "app/cli/terminal.h"
