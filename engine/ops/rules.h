@@ -1,6 +1,6 @@
 // What every op computes and how it hands a gradient on, in words and formulas: each op says it in its own file
 // (NAME_rules in ops/*/NAME.cpp), and they are collected here. Called by normscope tape (--rules prints docs/ops.md),
-// by what shows an instruction, and by measure/step (step_player, memory_map), which asks what backward reads.
+// by what shows an instruction, and by measure/step, which asks what backward reads.
 #pragma once
 
 #include <array>

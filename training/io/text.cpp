@@ -103,4 +103,15 @@ std::string fixed(double value, int digits) {
   return std::isfinite(value) ? fmt::format("{:.{}f}", value, digits) : "–";
 }
 
+std::string size_words(size_t bytes) {
+  auto size = static_cast<double>(bytes);
+  const char* unit = "B";
+  for (const char* const larger : {"KiB", "MiB", "GiB"}) {
+    if (size < 1000) break;
+    size /= 1024;
+    unit = larger;
+  }
+  return size < 999.5 ? fmt::format("{:.3g} {}", size, unit) : fmt::format("{:.0f} {}", size, unit);
+}
+
 }  // namespace normscope

@@ -105,4 +105,6 @@ std::string_view likely(std::string_view word, std::span<const std::string_view>
 /// name is likely.
 Message expected(std::string_view word, std::span<const std::string_view> names);
 
+std::string size_words(size_t bytes);  ///< three digits: "256 KiB", "1.5 MiB", "2.25 GiB"
+
 }  // namespace normscope

@@ -11,8 +11,8 @@
 #include "engine/ops/rules.h"
 #include "engine/tape/seal.h"
 #include "engine/tape/store.h"
+#include "training/io/text.h"
 #include "training/measure/look.h"
-#include "training/measure/step/memory_map.h"
 
 namespace normscope {
 namespace {

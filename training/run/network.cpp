@@ -122,13 +122,6 @@ Program training_program(Store& store, const RunSpec& spec, const BatchShape& sh
                      .keep_probabilities = false});
 }
 
-StepProgram::StepProgram(const RunSpec& spec, const BatchShape& shape, bool reuse_gradients, Backend& backend)
-    : store_(backend) {
-  RunSpec step = spec;
-  step.train.reuse_gradients = reuse_gradients;
-  program_.emplace(training_program(store_, step, shape));
-}
-
 Program& Network::program_for(const BatchShape& wanted, const RunSpec& spec) {
   if (wanted == shape) return *program;
   auto found = others.find(wanted);

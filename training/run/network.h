@@ -32,23 +32,6 @@ RecordOptions step_options(const RunSpec& spec, const BatchShape& shape);
 Program training_program(Store& store, const RunSpec& spec, const BatchShape& shape,
                          ModelValues* values = nullptr);
 
-/// The step's program of a specification, on a store of its own. It shows memory plan, times and
-/// what becomes of them when the wiring changes. Called by the Tape screen's worker.
-class StepProgram {
- public:
-  /// Completed for its data. Throws Error as recording and sealing do.
-  StepProgram(const RunSpec& spec, const BatchShape& shape, bool reuse_gradients, Backend& backend);
-  StepProgram(const StepProgram&) = delete;
-  StepProgram& operator=(const StepProgram&) = delete;
-
-  Program& program() { return *program_; }
-  const ProgramData& data() const { return program_->data(); }
-
- private:
-  Store store_;
-  std::optional<Program> program_;
-};
-
 struct Network {
   explicit Network(Backend& backend) : store(backend) {}
   Network(const Network&) = delete;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "addons/tape-screen/training/numeric_check.h"
+#include "addons/tape-screen/training/tensor_summary.h"
 #include "training/measure/step/step_player.h"
 
 namespace normscope::tape_screen {

@@ -133,12 +133,6 @@ Cost cost_of(const ProgramData& program, const Instruction& instruction) {
   return {flop ? flop(program, instruction) : 0, 4 * floats_moved(program, instruction)};
 }
 
-double least_seconds(const Cost& cost, const Roofline& roof) {
-  const double arithmetic = roof.flops > 0 ? cost.flop / roof.flops : 0;
-  const double memory = roof.bytes > 0 ? cost.bytes / roof.bytes : 0;
-  return std::max(arithmetic, memory);
-}
-
 std::string rate_text(const Cost& cost, double seconds) {
   if (seconds <= 0 || (cost.flop <= 0 && cost.bytes <= 0)) return "";
   if (cost.flop > 0) return fmt::format("{:.0f} GFLOP/s", 1e-9 * cost.flop / seconds);

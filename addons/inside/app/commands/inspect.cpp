@@ -29,7 +29,6 @@
 #include "training/io/codec.h"
 #include "training/io/output_file.h"
 #include "training/io/text.h"
-#include "training/measure/step/memory_map.h"
 #include "training/run/run.h"
 
 namespace normscope::commands {

@@ -50,6 +50,4 @@ MemoryMap memory_map(const ProgramData& program);
 /// Writes a line for each buffer, then the segments and totals.
 std::string to_string(const MemoryMap& map);
 
-std::string size_words(size_t bytes);  ///< three digits: "256 KiB", "1.5 MiB", "2.25 GiB"
-
 }  // namespace normscope

@@ -1,4 +1,4 @@
-#include "training/measure/step/memory_map.h"
+#include "addons/tape-screen/training/memory_map.h"
 
 #include <fmt/format.h>
 
@@ -201,17 +201,6 @@ const char* to_string(BufferKind kind) {
   constexpr const char* kNames[] = {"weight",     "moments", "batch",   "workspace",
                                     "activation", "saved",   "gradient"};
   return kNames[static_cast<int>(kind)];
-}
-
-std::string size_words(size_t bytes) {
-  auto size = static_cast<double>(bytes);
-  const char* unit = "B";
-  for (const char* const larger : {"KiB", "MiB", "GiB"}) {
-    if (size < 1000) break;
-    size /= 1024;
-    unit = larger;
-  }
-  return size < 999.5 ? fmt::format("{:.3g} {}", size, unit) : fmt::format("{:.0f} {}", size, unit);
 }
 
 MemoryMap memory_map(const ProgramData& program) { return Builder(program).build(); }
