@@ -261,14 +261,6 @@ std::string data_name(const DataSpec& spec);
 /// The name of data that the program makes itself, which the name identifies; else empty.
 std::string made_up_name(const DataSpec& spec);
 
-enum class SameData : uint8_t { Same, Other, Unknown };
-/// Compares the hashes where both have one, else the names; data with different numbers of symbols are
-/// never the same.
-SameData same_data(const DataIdentity& a, const DataIdentity& b);
-
-/// Says "built-in sentences, 29 symbols"; empty where nothing is known.
-std::string to_words(const DataIdentity& data);
-
 /// What a symbol of the data is ("letter", "piece", "class"), as Task::unit() of its task, but without
 /// reading the data. It serves words around results that were stored long ago.
 std::string unit_of(const DataSpec& spec);

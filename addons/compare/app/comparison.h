@@ -27,6 +27,8 @@
 
 namespace normscope::compare {
 
+enum class SameData : uint8_t { Same, Other, Unknown };
+
 inline constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 inline constexpr size_t kLeast = 2, kMost = 8;  ///< runs of a comparison
 inline constexpr int32_t kSmooth = 9;           ///< steps in the centred mean of the drawn difference
