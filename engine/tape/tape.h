@@ -1,6 +1,6 @@
 // Phase one: recording. A `Tape` is plain data: values (name, shape, role) and nodes (op, inputs, output, saved) in
 // the order of recording. That order is topological because a node can only name existing values. Nothing is computed
-// here. The functions that record nodes are in ops/*/*.h; tape/seal.h turns a Tape into a Program.
+// here. The functions that record nodes are in ops/ops.h; tape/seal.h turns a Tape into a Program.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,7 @@ struct Node {
   std::vector<ValueId> in = {};  ///< positional; an absent optional input is kNone
   ValueId out = kNone;
   std::vector<ValueId> saved = {};
-  Attributes attributes = {};  ///< its op's: ops/*/NAME.h
+  Attributes attributes = {};  ///< its op's: ops/ops.h
   uint32_t site = 0;           ///< for its random numbers: site_of(name); 0: it draws none
 };
 
