@@ -121,7 +121,6 @@ InputValue parse_result(const std::string& text, const std::string& name) {
   return json;
 }
 
-/// The files of one result.
 struct ResultFiles {
   bool done = false, state = false;  ///< which are there
   uint64_t size = 0;

@@ -1,4 +1,3 @@
-// See critical_rate.h.
 #include "training/run/critical_rate.h"
 
 #include <algorithm>

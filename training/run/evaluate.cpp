@@ -1,4 +1,3 @@
-// See evaluate.h.
 #include "training/run/evaluate.h"
 
 #include <algorithm>

@@ -1,4 +1,3 @@
-// See network.h.
 #include "training/run/network.h"
 
 #include <algorithm>

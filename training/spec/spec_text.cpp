@@ -1,4 +1,3 @@
-// See spec_text.h.
 #include "training/spec/spec_text.h"
 
 #include <algorithm>
