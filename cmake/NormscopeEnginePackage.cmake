@@ -35,7 +35,7 @@ endforeach()
 install(DIRECTORY "${CMAKE_BINARY_DIR}/generated/chosen" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/normscope" ${component}
   REGEX "/(oracle|op_cases)\\.def$" EXCLUDE)
 list(FILTER headers EXCLUDE REGEX
-  "(_inl|_impl|_passes|input_value|number_json|toml|toml_table|codec|codec_rules|kept_spec|session_file|lab_trainer)\\.h$|/cpu/(export|tails|vector_math)\\.h$|/cuda/")
+  "(_inl|_impl|input_value|toml|codec|kept_spec|session_file|lab_trainer)\\.h$|/cpu/(tails|vector_math)\\.h$|/cuda/")
 list(APPEND headers engine/cuda/loader.h)
 foreach(header IN LISTS headers)
   get_filename_component(folder "${header}" DIRECTORY)

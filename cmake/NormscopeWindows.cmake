@@ -17,8 +17,8 @@ enable_language(C RC)  # md4c, utf8proc and GLFW; icon and manifest
 add_compile_options(-Wa,-muse-unaligned-vector-move)
 # What windows.h would define beyond need, the system that is asked for (Windows 10), files beyond 2 GB.
 add_compile_definitions(NOMINMAX WIN32_LEAN_AND_MEAN UNICODE _UNICODE _WIN32_WINNT=0x0A00 _FILE_OFFSET_BITS=64 _USE_MATH_DEFINES)
-# What POSIX has and the sources use: engine/windows/README.md.
-include_directories($<$<COMPILE_LANGUAGE:CXX>:${CMAKE_SOURCE_DIR}/engine/windows/posix>)
+# What POSIX has and the sources use: platforms/windows/README.md.
+include_directories($<$<COMPILE_LANGUAGE:CXX>:${CMAKE_SOURCE_DIR}/platforms/windows/posix>)
 # The program brings everything along; a stack is as large as on Linux; files are the same wherever they were linked.
 add_link_options(-static -Wl,--stack,8388608 -Wl,--no-insert-timestamp)
 link_libraries(synchronization)  # WaitOnAddress
@@ -71,7 +71,7 @@ endfunction()
 # normscope_windows_program(): makes of the program what a folder for Windows has: see app/windows/launcher.cpp.
 function(normscope_windows_program)
   normscope_windows_resources(normscope)
-  add_executable(normscope_launcher WIN32 "${CMAKE_SOURCE_DIR}/app/windows/launcher.cpp" "${CMAKE_SOURCE_DIR}/engine/windows/wide.cpp")
+  add_executable(normscope_launcher WIN32 "${CMAKE_SOURCE_DIR}/app/windows/launcher.cpp" "${CMAKE_SOURCE_DIR}/platforms/windows/wide.cpp")
   target_include_directories(normscope_launcher PRIVATE "${CMAKE_SOURCE_DIR}")
   target_link_libraries(normscope_launcher PRIVATE normscope_options)
   target_link_options(normscope_launcher PRIVATE -municode)

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "engine/core/memory_error.h"
+#include "engine/core/error.h"
 
 namespace normscope::cli {
 

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "engine/core/error.h"
-#include "training/io/atomic_file.h"
 #include "training/io/input_value.h"
+#include "training/io/output_file.h"
 
 namespace normscope::cli {
 

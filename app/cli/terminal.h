@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "app/cli/exit_code.h"
-#include "training/io/atomic_file.h"
+#include "training/io/output_file.h"
 
 namespace normscope::cli {
 

@@ -12,10 +12,10 @@
 
 #include "app/cli/build_facts.h"
 #include "app/cli/terminal.h"
-#include "engine/core/memory_error.h"
+#include "engine/core/error.h"
 #include "engine/cpu/isa.h"
 #include "training/files/placement_file.h"
-#include "training/io/nearest.h"
+#include "training/io/text.h"
 
 namespace normscope::commands {
 using namespace cli;

@@ -14,7 +14,7 @@
 #include "app/shell/parts/linked.h"
 #include "engine/core/real_text.h"
 #include "training/session/session_file.h"
-#include "training/spec/limits.h"
+#include "training/spec/spec.h"
 
 namespace normscope::commands {
 using namespace cli;

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "training/measure/verdict.h"
-#include "training/spec/architecture_runs.h"
-#include "training/spec/loss_window.h"
+#include "training/spec/spec.h"
+#include "training/spec/spec_fields.h"
 
 namespace normscope::commands {
 namespace {

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "training/data/data_identity.h"
 #include "training/data/task.h"
 #include "training/experiments/table.h"
 #include "training/measure/history.h"

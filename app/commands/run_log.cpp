@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "app/cli/exit_code.h"
-#include "training/io/input_kinds.h"
+#include "training/io/input_file.h"
 #include "training/measure/log_fields.h"
 
 namespace normscope::commands {

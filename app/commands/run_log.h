@@ -10,8 +10,8 @@
 
 #include "app/commands/report.h"
 #include "engine/tape/program.h"
-#include "training/data/data_identity.h"
-#include "training/io/line_file.h"
+#include "training/data/task.h"
+#include "training/io/output_file.h"
 
 namespace normscope::commands {
 

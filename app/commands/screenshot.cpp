@@ -13,7 +13,7 @@
 #include "app/commands/commands.h"
 #include "app/commands/lesson/named.h"
 #include "app/commands/picture.h"
-#include "training/io/input_kinds.h"
+#include "training/io/input_file.h"
 
 namespace normscope::commands {
 using namespace cli;

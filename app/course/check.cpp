@@ -17,8 +17,8 @@
 #include "app/ui/widgets.h"
 #include "training/experiments/study.h"
 #include "training/experiments/table.h"
-#include "training/io/number_json.h"
-#include "training/io/text_table.h"
+#include "training/io/codec.h"
+#include "training/io/text.h"
 
 namespace normscope::course {
 

@@ -11,7 +11,7 @@
 #include "app/course/measures.h"
 #include "app/course/reading/exercise_tables.h"
 #include "app/ui/widgets.h"
-#include "training/spec/loss_window.h"
+#include "training/spec/spec.h"
 
 namespace normscope::course {
 namespace {

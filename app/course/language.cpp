@@ -14,8 +14,8 @@
 #include "app/course/reader.h"
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
-#include "training/io/input_kinds.h"
-#include "training/io/toml_table.h"
+#include "training/io/input_file.h"
+#include "training/io/toml.h"
 
 namespace normscope::course {
 namespace {

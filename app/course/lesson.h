@@ -18,7 +18,7 @@
 #include "app/course/exercises.h"
 #include "app/course/prose.h"
 #include "app/words/words.h"
-#include "engine/core/message.h"
+#include "engine/core/error.h"
 #include "training/measure/small_tape.h"
 #include "training/spec/spec.h"
 

@@ -12,7 +12,7 @@
 #include "app/plot/plot_axis.h"
 #include "app/ui/widgets.h"
 #include "training/measure/verdict.h"
-#include "training/spec/loss_window.h"
+#include "training/spec/spec.h"
 
 namespace normscope::course {
 

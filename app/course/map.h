@@ -13,7 +13,7 @@
 #include "app/course/figures.h"
 #include "app/grid/border.h"
 #include "app/plot/plot_spec.h"
-#include "engine/core/message.h"
+#include "engine/core/error.h"
 #include "training/experiments/run_store.h"
 
 namespace normscope::course {

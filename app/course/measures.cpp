@@ -10,11 +10,11 @@
 #include "app/course/check.h"
 #include "app/course/reading/measure_tables.h"
 #include "app/ui/widgets.h"
-#include "training/io/atomic_file.h"
-#include "training/io/input_kinds.h"
+#include "training/io/codec.h"
+#include "training/io/input_file.h"
 #include "training/io/input_value.h"
+#include "training/io/output_file.h"
 #include "training/measure/initial_analysis.h"
-#include "training/spec/codec.h"
 
 namespace normscope::course {
 namespace {

@@ -26,8 +26,8 @@
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
 #include "training/files/places.h"
-#include "training/io/input_kinds.h"
-#include "training/spec/limits.h"
+#include "training/io/input_file.h"
+#include "training/spec/spec.h"
 
 namespace normscope::course {
 namespace {

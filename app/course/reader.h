@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "app/course/lesson.h"
-#include "engine/core/message.h"
+#include "engine/core/error.h"
 #include "training/io/input_file.h"
-#include "training/io/toml_table.h"
+#include "training/io/toml.h"
 
 namespace normscope::course {
 

@@ -13,8 +13,8 @@
 #include "app/course/summary.h"
 #include "app/course/tapes.h"
 #include "engine/core/error.h"
-#include "training/io/atomic_file.h"
-#include "training/io/input_kinds.h"
+#include "training/io/input_file.h"
+#include "training/io/output_file.h"
 
 namespace normscope::course {
 namespace {

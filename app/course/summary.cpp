@@ -10,7 +10,7 @@
 #include "app/course/language.h"
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
-#include "training/io/input_kinds.h"
+#include "training/io/input_file.h"
 
 namespace normscope::course {
 

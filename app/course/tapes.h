@@ -12,7 +12,7 @@
 #include "app/course/curves.h"
 #include "app/course/exercises.h"
 #include "app/course/lesson.h"
-#include "training/io/toml_table.h"
+#include "training/io/toml.h"
 #include "training/measure/small_tape.h"
 
 namespace normscope::course {

@@ -1,7 +1,7 @@
 // PNG files of an Image, by stb_image_write.
 #include "app/headless/raster.h"
 #include "engine/core/error.h"
-#include "training/io/atomic_file.h"
+#include "training/io/output_file.h"
 
 #define STB_IMAGE_WRITE_STATIC
 #define STB_IMAGE_WRITE_IMPLEMENTATION

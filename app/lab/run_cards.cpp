@@ -10,9 +10,9 @@
 #include "app/view/glossary.h"
 #include "app/view/wiring_glyph.h"
 #include "app/words/words.h"
-#include "training/io/text_table.h"
-#include "training/spec/loss_window.h"
+#include "training/io/text.h"
 #include "training/spec/small_size.h"
+#include "training/spec/spec.h"
 
 namespace normscope::lab {
 namespace {

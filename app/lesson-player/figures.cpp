@@ -9,7 +9,7 @@
 #include "app/lesson-player/slider.h"
 #include "app/ui/numbers.h"
 #include "app/ui/widgets.h"
-#include "training/spec/loss_window.h"
+#include "training/spec/spec.h"
 
 namespace normscope::lessons {
 

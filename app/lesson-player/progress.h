@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "app/course/exercises.h"
-#include "engine/core/message.h"
+#include "engine/core/error.h"
 
 namespace normscope::lessons {
 

@@ -9,8 +9,8 @@
 #include <string>
 
 #include "app/course/curves.h"
-#include "engine/core/message.h"
-#include "training/files/newest_job.h"
+#include "engine/core/error.h"
+#include "training/files/background.h"
 
 namespace normscope::lessons {
 

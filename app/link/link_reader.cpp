@@ -12,7 +12,7 @@
 #include "training/data/text_source.h"
 #include "training/files/command_text.h"
 #include "training/io/input_value.h"
-#include "training/spec/limits.h"
+#include "training/spec/spec.h"
 #include "training/spec/spec_text.h"
 
 namespace normscope::link {

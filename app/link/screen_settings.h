@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "app/view/app_screen.h"
-#include "engine/core/message.h"
+#include "engine/core/error.h"
 
 namespace normscope::link {
 

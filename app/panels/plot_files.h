@@ -7,7 +7,7 @@
 
 #include "app/plot/plot.h"
 #include "app/view/commands.h"
-#include "engine/core/message.h"
+#include "engine/core/error.h"
 
 namespace normscope::panels {
 

@@ -9,7 +9,7 @@
 #include "app/ui/widgets.h"
 #include "app/view/glossary.h"
 #include "app/words/words.h"
-#include "training/data/data_identity.h"
+#include "training/data/task.h"
 #include "training/io/text.h"
 #include "training/measure/verdict.h"
 

@@ -186,7 +186,7 @@ bool add_gradient_theory(PlotSpec& plot, const LabView& view, view::LabData& dat
     const std::vector<theory::Line> lines = theory::lines(run.spec->model, question);
     const std::vector<float> start = data.by_layer(run, path, 1);
     if (!lines.empty() && start.size() != lines.front().low.size()) continue;
-    const std::string_view name = lines.empty() ? "" : lines.front().equation->name;
+    const std::string_view name = lines.empty() ? "" : lines.front().equation;
     if (name == "decoder profile") {
       if (view::usable(start.back()))
         add_prediction(all, run, lines.front().low, start.back(),

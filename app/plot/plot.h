@@ -8,7 +8,7 @@
 
 #include "app/plot/plot_spec.h"
 #include "app/ui/ui.h"
-#include "training/io/text_table.h"
+#include "training/io/text.h"
 
 namespace normscope::plot {
 

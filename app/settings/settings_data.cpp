@@ -7,7 +7,7 @@
 #include "app/settings/settings_rows.h"
 #include "app/words/words.h"
 #include "engine/core/error.h"
-#include "training/data/task_kind.h"
+#include "training/data/task.h"
 #include "training/files/places.h"
 
 namespace normscope::settings {

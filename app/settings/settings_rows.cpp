@@ -12,7 +12,7 @@
 #include "app/words/words.h"
 #include "engine/core/error.h"
 #include "engine/core/machine.h"
-#include "training/spec/unused_settings.h"
+#include "training/spec/spec.h"
 
 namespace normscope::settings {
 

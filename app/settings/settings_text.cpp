@@ -10,7 +10,7 @@
 #include "app/words/words.h"
 #include "engine/core/error.h"
 #include "training/files/places.h"
-#include "training/spec/unused_settings.h"
+#include "training/spec/spec.h"
 #include "training/spec/update_rule.h"
 
 namespace normscope::settings {

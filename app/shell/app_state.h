@@ -15,7 +15,7 @@
 #include "app/shell/shell.h"
 #include "app/shell/window_part.h"
 #include "app/ui/ui.h"
-#include "engine/core/message.h"
+#include "engine/core/error.h"
 #include "training/spec/backend_choice.h"
 
 namespace normscope::shell {

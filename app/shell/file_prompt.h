@@ -12,7 +12,7 @@
 #include <string>
 
 #include "app/ui/ui.h"
-#include "engine/core/message.h"
+#include "engine/core/error.h"
 #include "training/files/background.h"
 #include "training/files/file_kind.h"
 

@@ -6,7 +6,7 @@
 #include "engine/core/error.h"
 #include "training/data/text_source.h"
 #include "training/files/placement_file.h"
-#include "training/io/atomic_file.h"
+#include "training/io/output_file.h"
 #include "training/session/session_file.h"
 
 namespace normscope::shell {

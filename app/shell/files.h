@@ -12,7 +12,7 @@
 #include "app/lab/lab_screen.h"
 #include "app/shell/file_prompt.h"
 #include "app/shell/parts/shown_session.h"
-#include "engine/core/message.h"
+#include "engine/core/error.h"
 
 namespace normscope::shell {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "app/ui/ui.h"
-#include "engine/core/message.h"
+#include "engine/core/error.h"
 
 namespace normscope::shell {
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "engine/core/message.h"
+#include "engine/core/error.h"
 
 namespace normscope::shell {
 

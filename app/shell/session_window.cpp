@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "engine/core/error.h"
+#include "training/io/codec.h"
 #include "training/io/input_value.h"
-#include "training/spec/codec.h"
-#include "training/spec/limits.h"
+#include "training/spec/spec.h"
 
 namespace normscope::shell {
 

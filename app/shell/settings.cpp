@@ -16,9 +16,9 @@
 
 #include "engine/core/error.h"
 #include "training/files/config_file.h"
-#include "training/io/atomic_file.h"
-#include "training/io/input_kinds.h"
+#include "training/io/input_file.h"
 #include "training/io/input_value.h"
+#include "training/io/output_file.h"
 #include "training/io/toml.h"
 
 namespace normscope::shell {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "app/lab/split.h"
-#include "engine/core/message.h"
+#include "engine/core/error.h"
 #include "training/spec/backend_choice.h"
 
 namespace normscope::shell {

@@ -8,7 +8,7 @@
 
 #include "app/shell/palette.h"
 #include "app/view/commands.h"
-#include "engine/core/message.h"
+#include "engine/core/error.h"
 
 namespace normscope::shell {
 

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "engine/core/program_path.h"
+#include "engine/core/machine.h"
 
 namespace normscope::ui {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/core/message.h"
+#include "engine/core/error.h"
 
 struct ImFont;
 

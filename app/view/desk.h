@@ -9,7 +9,7 @@
 
 #include "app/view/commands.h"
 #include "app/view/screen.h"
-#include "engine/core/message.h"
+#include "engine/core/error.h"
 
 namespace normscope {
 

@@ -7,7 +7,7 @@
 #include "app/words/words.h"
 #include "engine/model/residual.h"
 #include "training/measure/verdict.h"
-#include "training/spec/loss_window.h"
+#include "training/spec/spec.h"
 
 namespace normscope::view {
 namespace {

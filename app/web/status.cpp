@@ -8,7 +8,7 @@
 #include "app/lesson-player/player.h"
 #include "app/view/screen.h"
 #include "app/web/page.h"
-#include "training/io/number_json.h"
+#include "training/io/codec.h"
 
 namespace normscope::web {
 

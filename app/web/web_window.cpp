@@ -20,7 +20,7 @@
 #include "app/window/window_session.h"
 #include "app/words/words.h"
 #include "engine/core/boundary.h"
-#include "training/io/atomic_file.h"
+#include "training/io/output_file.h"
 
 namespace normscope::window {
 namespace {

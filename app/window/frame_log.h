@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "training/io/line_file.h"
+#include "training/io/output_file.h"
 
 namespace normscope::window {
 

@@ -9,7 +9,7 @@
 
 #include "app/shell/app_state.h"
 #include "app/shell/settings.h"
-#include "engine/core/message.h"
+#include "engine/core/error.h"
 
 namespace normscope::window {
 

@@ -12,7 +12,7 @@
 #include "app/window/gl_window.h"
 #include "app/window/main_window.h"
 #include "app/window/window_memory.h"
-#include "engine/core/message.h"
+#include "engine/core/error.h"
 
 namespace normscope {
 namespace headless {

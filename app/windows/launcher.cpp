@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/windows/wide.h"
+#include "platforms/windows/wide.h"
 #include "training/files/windows_quoted.h"
 
 namespace {

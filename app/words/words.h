@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/core/message.h"
+#include "engine/core/error.h"
 
 namespace normscope::words {
 

@@ -2,7 +2,7 @@
 
 #include <new>
 
-#include "engine/core/memory_error.h"
+#include "engine/core/error.h"
 
 namespace normscope {
 

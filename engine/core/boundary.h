@@ -11,7 +11,7 @@
 #include <thread>
 #include <utility>
 
-#include "engine/core/message.h"
+#include "engine/core/error.h"
 
 namespace normscope {
 

@@ -3,13 +3,55 @@
 //   [linear L03.ffn.w1] input (1024,128) does not match weight (512,256): expected input.cols == weight.rows
 #pragma once
 
-#include <stdexcept>
-#include <string_view>
-#include <utility>
+#include <fmt/format.h>
 
-#include "engine/core/message.h"
+#include <concepts>
+#include <initializer_list>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
 
 namespace normscope {
+
+// A message is an English sentence that remembers how it was put together: its format, and what stands in its places.
+// It is read as any text is; a window says it in another language by the format (app/words/words.h).
+
+struct Message : std::string {
+  Message() = default;
+  /// A name, a number or a phrase that nothing was filled into: "a UTF-8 text file".
+  template <typename Text>
+  requires(std::convertible_to<Text, std::string_view> &&
+           !std::derived_from<std::remove_cvref_t<Text>, Message>) Message(Text&& text)
+      : std::string(std::string_view(text)) {}
+  /// The format is a literal, as it outlives the message. A message in a place stays one.
+  template <typename First, typename... Rest>
+  Message(fmt::format_string<First, Rest...> form, First&& first, Rest&&... rest)
+      : Message(fmt::string_view(form), {as_message(first), as_message(rest)...},
+                fmt::make_format_args(first, rest...)) {}
+
+  std::string_view format{};      ///< "{} is out of range: expected {} to {}"; empty: a text alone
+  std::vector<Message> places{};  ///< of the format, in its order
+
+ private:
+  Message(fmt::string_view form, std::initializer_list<const Message*> given, const fmt::format_args& all);
+
+  template <typename T>
+  static const Message* as_message(const T& value) {
+    if constexpr (std::derived_from<T, Message>)
+      return &value;
+    else
+      return nullptr;
+  }
+};
+
+/// The message without the "[where] " that `fail` puts before it, and that place: empty where there is none.
+const Message& without_where(const Message& message);
+const Message& where_of(const Message& message);
+/// The message with blanks for what ends a line, and with texts of at most so many bytes; "..." shows a cut.
+Message on_one_line(Message message, size_t most);
 
 struct Error : std::runtime_error {
   explicit Error(Message said) : std::runtime_error(said), message(std::move(said)) {}
@@ -35,5 +77,10 @@ template <typename First, typename... Rest>
                        Rest&&... rest) {
   fail(where, Message(format, std::forward<First>(first), std::forward<Rest>(rest)...));
 }
+
+/// Says that memory could not be had, before anything was done with it.
+struct MemoryError : Error {
+  using Error::Error;
+};
 
 }  // namespace normscope

@@ -11,14 +11,16 @@
 #include <sys/syscall.h>
 #endif
 #ifdef _WIN32
-#include "engine/windows/system.h"
+#include "platforms/windows/system.h"
 #endif
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <optional>
 #include <set>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -194,6 +196,15 @@ void take_short_slices() noexcept {
   SchedulingAttributes attributes;
   attributes.nice = getpriority(PRIO_PROCESS, 0);       // keeps this thread's priority
   (void)syscall(SYS_sched_setattr, 0, &attributes, 0);  // a refusal does no harm
+#endif
+}
+
+std::string program_path() {
+#ifdef _WIN32
+  return windows::program_path();
+#else
+  std::error_code none;
+  return std::filesystem::read_symlink("/proc/self/exe", none).string();
 #endif
 }
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "engine/core/message.h"
+#include "engine/core/error.h"
 
 namespace normscope {
 
@@ -40,5 +40,8 @@ void require_bytes(const Message& where, int64_t bytes, int64_t held = 0, int64_
 /// than before, as a higher priority would give it, and threads that it starts do not inherit the setting. Before
 /// Linux 6.12 and on other systems nothing happens.
 void take_short_slices() noexcept;
+
+/// The file of the running program; empty where the system does not say, as in a bare chroot.
+std::string program_path();
 
 }  // namespace normscope

@@ -6,13 +6,13 @@
 #include <cstring>
 #include <map>
 
-#include "engine/core/memory_error.h"
+#include "engine/core/error.h"
 
 #ifdef __linux__
 #include <sys/mman.h>
 #endif
 #ifdef _WIN32
-#include "engine/windows/system.h"
+#include "platforms/windows/system.h"
 #endif
 
 namespace normscope::cpu {

@@ -1,4 +1,4 @@
-#include "engine/cpu/fma_peak.h"
+#include "engine/cpu/isa.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/cpu/fma_peak.cpp"

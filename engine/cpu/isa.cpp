@@ -13,7 +13,7 @@
 #include <unistd.h>
 #endif
 #ifdef _WIN32
-#include "engine/windows/system.h"
+#include "platforms/windows/system.h"
 #endif
 
 namespace normscope::cpu {

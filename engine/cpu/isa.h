@@ -38,4 +38,11 @@ int64_t l2_bytes();
 /// Has products planned from now on as for another machine, which tests do; 0: for this one.
 void use_l2_bytes(int64_t bytes);
 
+// The FMA peak is the arithmetic throughput of the chosen instruction set: chains of fused multiply-adds in
+// registers, no loads. The benchmark uses it as the roofline of every kernel.
+
+/// Runs `rounds` rounds of independent FMAs and returns the floating-point operations done (an FMA counts
+/// two). `sink` takes a number that depends on all of them.
+int64_t spin_fma(int64_t rounds, float* sink);
+
 }  // namespace normscope::cpu

@@ -8,6 +8,33 @@
 #include "hwy/contrib/math/math-inl.h"
 #include "hwy/highway.h"
 
+// Where a kernel file meets the registry: the plan functions of the chosen instruction set are picked when a Program is
+// lowered. The stages that a plan returns point straight into that set's code, so replay dispatches nothing.
+// NORMSCOPE_KERNELS(name), behind HWY_AFTER_NAMESPACE, defines name##_kernels() from `Stages name##_forward(const Call&)` and
+// `name##_backward` of each instruction set's namespace; NORMSCOPE_FORWARD_KERNELS(name) is for an op without a backward.
+#undef NORMSCOPE_PLAN
+#undef NORMSCOPE_KERNELS
+#undef NORMSCOPE_FORWARD_KERNELS
+#if HWY_ONCE
+#define NORMSCOPE_PLAN(plan) \
+  HWY_EXPORT(plan);          \
+  static Stages chosen_##plan(const Call& call) { return HWY_DYNAMIC_DISPATCH(plan)(call); }
+#define NORMSCOPE_KERNELS(name)                                                              \
+  namespace normscope::cpu {                                                                 \
+  NORMSCOPE_PLAN(name##_forward)                                                             \
+  NORMSCOPE_PLAN(name##_backward)                                                            \
+  Kernels name##_kernels() { return {&chosen_##name##_forward, &chosen_##name##_backward}; } \
+  }
+#define NORMSCOPE_FORWARD_KERNELS(name)                                    \
+  namespace normscope::cpu {                                               \
+  NORMSCOPE_PLAN(name##_forward)                                           \
+  Kernels name##_kernels() { return {&chosen_##name##_forward, nullptr}; } \
+  }
+#else
+#define NORMSCOPE_KERNELS(name)
+#define NORMSCOPE_FORWARD_KERNELS(name)
+#endif
+
 #if defined(NORMSCOPE_CPU_SIMD_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef NORMSCOPE_CPU_SIMD_INL_H_
 #undef NORMSCOPE_CPU_SIMD_INL_H_

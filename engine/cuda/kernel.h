@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "engine/ops/probe/probe.h"
+#include "engine/ops/ops.h"
 #include "engine/tape/call.h"
 
 namespace normscope::cuda {
@@ -37,7 +37,7 @@ struct ProbeEntry {
   ProbeKind kind = ProbeKind::Mean;
   const int32_t* lengths = nullptr;  ///< for rows (B,T,width): later positions do not count; null: all do
   int32_t batch = 0, positions = 0, width = 0;
-  int32_t part = 0, parts = 1;  ///< of every position (ops/probe/probe.h)
+  int32_t part = 0, parts = 1;  ///< of every position (ops/ops.h)
 };
 struct ProbeTable {
   const ProbeEntry* entries = nullptr;  ///< in device memory

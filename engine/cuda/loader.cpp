@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "engine/core/error.h"
-#include "engine/core/program_path.h"
+#include "engine/core/machine.h"
 #include "engine/cuda/backend_cuda.h"
 #include "engine/cuda/loader.h"
 
@@ -27,7 +27,8 @@ constexpr bool kBuilt = false;
 #ifdef __EMSCRIPTEN__
 constexpr const char* kWithout = "the program in a browser has no CUDA";
 #else
-constexpr const char* kWithout = "this program was built without CUDA (docs/cuda.md says how to build it with CUDA)";
+constexpr const char* kWithout =
+    "this program was built without CUDA (docs/cuda.md says how to build it with CUDA)";
 #endif
 
 constexpr const char* kLibrary = "libnormscope_cuda.so";

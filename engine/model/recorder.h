@@ -10,12 +10,7 @@
 #include "engine/model/part.h"
 #include "engine/model/residual.h"
 #include "engine/model/transformer.h"
-#include "engine/ops/add/add.h"
-#include "engine/ops/affine/affine.h"
-#include "engine/ops/dropout/dropout.h"
-#include "engine/ops/elementwise.h"
-#include "engine/ops/layer_norm/layer_norm.h"
-#include "engine/ops/linear/linear.h"
+#include "engine/ops/ops.h"
 
 namespace normscope {
 

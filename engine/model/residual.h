@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "engine/model/transformer.h"
-#include "engine/ops/add/add.h"
+#include "engine/ops/ops.h"
 
 namespace normscope {
 

@@ -9,12 +9,7 @@
 #include "engine/core/philox.h"
 #include "engine/model/part.h"
 #include "engine/model/recorder.h"
-#include "engine/ops/attention/attention.h"
-#include "engine/ops/elementwise.h"
-#include "engine/ops/embedding/embedding.h"
-#include "engine/ops/mean_pool/mean_pool.h"
-#include "engine/ops/probe/probe.h"
-#include "engine/ops/softmax_xent/softmax_xent.h"
+#include "engine/ops/ops.h"
 
 namespace normscope {
 namespace {

@@ -118,4 +118,10 @@ std::vector<double> profile_admin(Store& store, const ModelConfig& config, const
 /// The wiring of a sub-layer by its name: "L03.attn", "enc.L03.ffn", "dec.L01.cross".
 const Wiring& wiring_of(const ModelConfig& config, const SublayerValues& sublayer);
 
+// Records any model of a ModelConfig: code that trains, validates or measures a run need not know its architecture.
+
+inline ModelValues record_model(Tape& tape, const ModelConfig& config, const RecordOptions& options) {
+  return row_of(config.architecture).record(tape, config, options);
+}
+
 }  // namespace normscope

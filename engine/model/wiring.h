@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/ops/layer_norm/layer_norm.h"
+#include "engine/ops/ops.h"
 
 namespace normscope {
 

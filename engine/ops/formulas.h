@@ -1,7 +1,7 @@
 // Every op that looks at one number, or one pair of numbers, at a time: its value, and its slope by each of them. The
 // chain rule stands once, in what runs them: dx = dout slope(x).
 //
-// V is a vector of the CPU (cpu/elementwise_inl.h), a float of a GPU (cuda/elementwise.cuh) or a number that remembers
+// V is a vector of the CPU (elementwise_cpu.cpp), a float of a GPU (elementwise.cu) or a number that remembers
 // how it was computed (tests/reference/op_rows.h). Each of these includes this file in its own namespace, where exp,
 // tanh, erf, fma(a, b, c) = a b + c and nfma(a, b, c) = c - a b are V's own, and begins the functions with its own
 // FORMULA: so there is no include guard. An op with constants has them as Spec.

@@ -1,6 +1,6 @@
 // What every op computes and how it hands a gradient on, in words and formulas: each op says it in its own file
-// (NAME_rules in ops/*/NAME.cpp), and they are collected here. Called by normscope tape (--rules prints docs/ops.md),
-// by what shows an instruction, and by measure/step (step_player, memory_map), which asks what backward reads.
+// (NAME_rules in ops/ops.cpp), and they are collected here. Called by normscope tape (--rules prints docs/ops.md),
+// by what shows an instruction, and by measure/step, which asks what backward reads.
 #pragma once
 
 #include <array>
@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-#include "engine/core/message.h"
+#include "engine/core/error.h"
 #include "engine/tape/program.h"
 
 namespace normscope {
@@ -64,7 +64,7 @@ double product_flop(const ProgramData&, const Instruction&, int64_t inner);
 /// What OpRules::too_large says of so many heads of so many sequences.
 Message too_many_heads(std::span<const ValueInfo>, const Node&, int32_t heads);
 
-// Defined in ops/*/*.cpp and by add-ons.
+// Defined in ops/ops.cpp and by add-ons.
 #define OP(Kind, name, ...) OpRules name##_rules();
 #include "engine/ops/ops.def"
 

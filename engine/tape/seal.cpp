@@ -1,4 +1,4 @@
-#include "engine/tape/seal_passes.h"
+#include "engine/tape/seal.h"
 
 #include <algorithm>
 #include <map>

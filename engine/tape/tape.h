@@ -1,6 +1,6 @@
 // Phase one: recording. A `Tape` is plain data: values (name, shape, role) and nodes (op, inputs, output, saved) in
 // the order of recording. That order is topological because a node can only name existing values. Nothing is computed
-// here. The functions that record nodes are in ops/*/*.h; tape/seal.h turns a Tape into a Program.
+// here. The functions that record nodes are in ops/ops.h; tape/seal.h turns a Tape into a Program.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,6 @@
 
 #include "engine/core/shape.h"
 #include "engine/ops/registry.h"
-#include "engine/tape/attributes.h"
 #include "engine/tape/step_inputs.h"
 
 namespace normscope {
@@ -40,14 +39,14 @@ struct Node {
   std::vector<ValueId> in = {};  ///< positional; an absent optional input is kNone
   ValueId out = kNone;
   std::vector<ValueId> saved = {};
-  Attributes attributes = {};  ///< its op's: ops/*/NAME.h
+  Attributes attributes = {};  ///< its op's: ops/ops.h
   uint32_t site = 0;           ///< for its random numbers: site_of(name); 0: it draws none
 };
 
 /// Asks for a measurement: its number appears in the stats block after every replay.
 struct ProbeRequest {
   std::string name;            ///< "L03.attn.out.mean_square"
-  Attributes attributes = {};  ///< what is measured: ops/probe/probe.h; none: the mean
+  Attributes attributes = {};  ///< what is measured: ops/ops.h; none: the mean
   ValueId value = kNone;
   bool of_gradient = false;
   int32_t layer = 0;

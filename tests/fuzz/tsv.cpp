@@ -1,5 +1,5 @@
 // Pairs of sentences and labelled texts, and the lines of a text to translate.
-#include "training/data/tsv.h"
+#include "training/data/text_source.h"
 
 #include "fuzz.h"
 

@@ -9,7 +9,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 import check
 
-ELSEWHERE = ("app/web/", "app/windows/", "engine/windows/posix/")  # compiled for other systems
+ELSEWHERE = ("app/web/", "app/windows/", "platforms/windows/posix/")  # compiled for other systems
 ALONE = ["app/main.cpp"]
 
 
@@ -24,7 +24,7 @@ class Check(unittest.TestCase):
     def test_every_source_has_tests(self):
         files = sorted(path.relative_to(ROOT).as_posix() for floor in (*check.FLOORS, "addons") for path in (ROOT / floor).rglob("*")
                        if path.suffix in (".h", ".cpp", ".def", ".cu", ".cuh"))
-        self.assertGreater(len(files), 1000)
+        self.assertGreater(len(files), 700)
         self.assertEqual([path for path in files if not path.startswith(ELSEWHERE) and not self.found(path)], ALONE)
 
     def test_what_no_source_includes_has_tests(self):

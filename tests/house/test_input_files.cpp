@@ -22,7 +22,7 @@
 #include "test_paths.h"
 #include "training/experiments/run_numbers.h"
 #include "training/files/config_file.h"
-#include "training/io/input_kinds.h"
+#include "training/io/input_file.h"
 #include "training/io/toml.h"
 
 using namespace normscope;
@@ -296,7 +296,7 @@ TEST_CASE("files: nothing but the gate opens a file to read", "[gate]") {
   const std::vector<std::string> own = {"training/io/input_file.cpp", "engine/core/machine.cpp",
                                         "engine/cpu/isa.cpp", "addons/bench/app/crowded.cpp",
                                         // the lock of a temporary file of its own, nothing of its content
-                                        "training/io/atomic_file.cpp"};
+                                        "training/io/output_file.cpp"};
   const auto opens = [](std::string_view line) {
     for (const char* word : {"ifstream", "std::fstream", "std::filebuf", "O_RDONLY"})
       if (contains(line, word)) return true;

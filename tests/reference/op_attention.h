@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "engine/ops/attention/attention.h"
+#include "engine/ops/ops.h"
 #include "reference/op_call.h"
 
 namespace normscope::reference {

@@ -1,7 +1,7 @@
 // The reference's norms, in plain loops: see reference.h.
 #pragma once
 
-#include "engine/ops/layer_norm/layer_norm.h"
+#include "engine/ops/ops.h"
 #include "reference/op_call.h"
 
 namespace normscope::reference {

@@ -3,13 +3,7 @@
 
 #include <algorithm>
 
-#include "engine/ops/add/add.h"
-#include "engine/ops/affine/affine.h"
-#include "engine/ops/concat/concat.h"
-#include "engine/ops/dropout/dropout.h"
-#include "engine/ops/elementwise.h"
-#include "engine/ops/embedding/embedding.h"
-#include "engine/ops/linear/linear.h"
+#include "engine/ops/ops.h"
 #include "reference/op_call.h"
 
 namespace normscope::reference {

@@ -8,7 +8,7 @@
 
 #include "engine/core/error.h"
 #include "engine/core/machine.h"
-#include "engine/model/record_model.h"
+#include "engine/model/transformer.h"
 #include "engine/tape/seal.h"
 #include "engine/tape/store.h"
 #include "training/io/safetensors.h"
@@ -163,7 +163,8 @@ class Verifier {
   double relative(const std::string& tensor, const std::vector<float>& ours) const {
     const std::vector<double> expected = file_.doubles(tensor);
     const double apart = distance(ours, expected);
-    return apart == 0 ? 0 : apart / norm(expected);  // a branch that has not come in yet is zero on both sides
+    return apart == 0 ? 0
+                      : apart / norm(expected);  // a branch that has not come in yet is zero on both sides
   }
 
   void replay(Program& program, int32_t step) const {

@@ -5,13 +5,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <mutex>
+#include <vector>
 
 #include "engine/core/error.h"
 #include "training/data/batch_draws.h"
+#include "training/data/byte_tasks.h"
 #include "training/data/corpus.h"
-#include "training/data/masked_task.h"
-#include "training/data/task_kind.h"
 
 namespace normscope {
 namespace {
@@ -247,5 +248,83 @@ double unigram_cross_entropy(const Task& task, uint64_t seed, uint64_t first_ste
   if (count == 0) fail("data", "no targets between the steps {} and {}", first_step, last_step);
   return sum / static_cast<double>(count);
 }
+
+// See task.h. The rows of texts are beside make_task.
+
+std::span<const TaskKind* const> task_kinds() {
+  static constexpr const TaskKind* kKinds[] = {
+#define TASK(kind) &kind,
+#include "training/data/tasks.def"
+#undef TASK
+  };
+  return kKinds;
+}
+
+const TaskKind* find_kind(std::string_view name) {
+  const auto kinds = task_kinds();
+  const auto found = std::ranges::find(kinds, name, [](const TaskKind* kind) { return kind->name; });
+  return found == kinds.end() ? nullptr : *found;
+}
+
+const TaskKind& kind_of(const DataSpec& data) {
+  for (const TaskKind* kind : task_kinds())
+    if (kind->also && kind->also(data)) return *kind;
+  if (const TaskKind* kind = find_kind(data.name)) return *kind;
+  std::vector<std::string_view> names;
+  for (const TaskKind* kind : task_kinds()) names.push_back(kind->name);
+  fail("data", "unknown task \"{}\": expected one of {}", data.name, fmt::join(names, ", "));
+}
+
+bool learns(std::string_view architecture, const TaskKind& kind) {
+  std::string_view rest = kind.learners;
+  while (!rest.empty()) {
+    const size_t end = std::min(rest.find(' '), rest.size());
+    if (rest.substr(0, end) == architecture) return true;
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return false;
+}
+
+std::string path_of(const DataSpec& data) {
+  const TaskKind* const kind = find_kind(data.name);
+  return kind && kind->path ? kind->path(data) : "";
+}
+
+std::shared_ptr<const Task> make_task(const DataSpec& data) {
+  if (data.context < 1) fail("data", "context {}: expected at least 1", data.context);
+  return kind_of(data).make(data);
+}
+
+bool is_labelled(std::string_view name) {
+  const TaskKind* const kind = find_kind(name);
+  return kind && kind->labelled;
+}
+
+std::string made_up_name(const DataSpec& data) {
+  if (!path_of(data).empty()) return "";
+  const TaskKind* const kind = find_kind(data.name);
+  return kind && !kind->made_up.empty() ? std::string(kind->made_up) : data.name;
+}
+
+std::string data_name(const DataSpec& data) {
+  const std::string path = path_of(data);
+  return path.empty() ? made_up_name(data) : std::filesystem::path(path).filename().string();
+}
+
+DataIdentity identity_of(const DataSpec& spec, const Task& task) {
+  return {data_name(spec), fmt::format("{:016x}", task.hash()), task.vocabulary(), task.unit()};
+}
+
+std::string unit_of(const DataSpec& spec) {
+  const TaskKind& kind = kind_of(spec);
+  return std::string(spec.form == TaskForm::Masked && !kind.masked_unit.empty() ? kind.masked_unit
+                                                                                : kind.unit);
+}
+
+std::string frequencies_of(const std::string& unit) {
+  return (unit.empty() ? "symbol" : unit) + " frequencies";
+}
+
+Message nats_per(const std::string& unit) { return {"nats per {}", unit.empty() ? "symbol" : unit}; }
 
 }  // namespace normscope

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/core/error.h"
 #include "engine/model/added_settings.h"
 #include "training/data/text_source.h"
 
@@ -78,7 +79,7 @@ struct DataSpec {
 };
 
 /// Whether each row of that data has a class: labels of a file, and the made-up sets of
-/// labels_task.h.
+/// byte_tasks.h.
 bool is_labelled(std::string_view name);
 
 class Store;
@@ -196,5 +197,78 @@ std::shared_ptr<const Task> make_text_task(TextSource source, int32_t context, b
 /// knows nothing else, and each target counts as in the loss: 1 - s for itself and s / V for every symbol.
 double unigram_cross_entropy(const Task& task, uint64_t seed, uint64_t first_step, uint64_t last_step,
                              int32_t B, int32_t T, double smoothing = 0);
+
+// A row of tasks.def: what is to be known of the data of one data.name before they are read. A new kind of
+// data is one constant beside its Task, and a row. Called by the specification, by the settings and by links.
+
+struct TaskKind {
+  std::string_view name;  ///< of data.name
+  std::shared_ptr<const Task> (*make)(const DataSpec&) = nullptr;
+  /// The architectures that learn it, as model.architecture names them, with a blank between: "encoder decoder".
+  std::string_view learners;
+  std::string_view unit;              ///< "letter", as Task::unit()
+  std::string_view masked_unit = {};  ///< the same for an encoder that fills in; empty: no other
+  /// What data that the program makes itself are called; empty: they are read from a file alone.
+  std::string_view made_up = {};
+  std::string_view file = {};  ///< the field that names the file, "data.text"; empty: there is none
+  const std::string& (*path)(const DataSpec&) = nullptr;  ///< the value of that field
+  bool seeded = false;                                    ///< data.seed decides which data are made up
+  bool labelled = false;                                  ///< each row of text has a class
+  bool takes_tokenizer = false;                           ///< data.tokenizer says how its text is cut
+  bool learns_tokenizer = false;                          ///< and is learned where it names no file
+  bool takes_validation = false;                          ///< data.valid is read, with data from a file
+  bool by_content = false;                   ///< results count by the hash of its files, wherever these lie
+  bool goes_on = false;                      ///< data.consecutive may be set
+  std::string_view flag_help = {};           ///< of normscope train --NAME FILE; empty: there is no such flag
+  std::string_view preset = "pre";           ///< the run that --NAME trains where nothing else is said
+  void (*check)(const DataSpec&) = nullptr;  ///< throws Error where the settings do not suffice
+  /// Whether this kind makes the task of data of another name: of a text in the tokens of a published model.
+  bool (*also)(const DataSpec&) = nullptr;
+};
+
+#define TASK(kind) extern const TaskKind kind;
+#include "training/data/tasks.def"
+#undef TASK
+
+/// All kinds, in the order of tasks.def.
+std::span<const TaskKind* const> task_kinds();
+/// nullptr where there is none of that name.
+const TaskKind* find_kind(std::string_view name);
+/// The kind that makes the task of these data. Throws Error for an unknown name.
+const TaskKind& kind_of(const DataSpec& data);
+/// Whether an architecture learns such data.
+bool learns(std::string_view architecture, const TaskKind& kind);
+/// The file that the data are read from; empty for data that the program makes.
+std::string path_of(const DataSpec& data);
+
+// Says which data a run reads, as far as that is known. A view, a log and a saved run carry it, so
+// that losses on other data are never compared silently.
+
+struct DataIdentity {
+  std::string name;     ///< "built-in sentences", "corpus.txt"; empty: unknown
+  std::string hash;     ///< Task::hash() in 16 hexadecimal digits; empty: unknown
+  int32_t symbols = 0;  ///< size of the vocabulary; 0: unknown
+  std::string unit;     ///< what a symbol is, "letter"; empty: unknown
+  /// Whether nothing could tell it from other data.
+  bool unknown() const { return name.empty() && hash.empty(); }
+  bool operator==(const DataIdentity&) const = default;
+};
+
+DataIdentity identity_of(const DataSpec& spec, const Task& task);
+
+/// "built-in sentences", or the name of the file.
+std::string data_name(const DataSpec& spec);
+/// The name of data that the program makes itself, which the name identifies; else empty.
+std::string made_up_name(const DataSpec& spec);
+
+/// What a symbol of the data is ("letter", "piece", "class"), as Task::unit() of its task, but without
+/// reading the data. It serves words around results that were stored long ago.
+std::string unit_of(const DataSpec& spec);
+
+/// The name of the unigram entropy's line, "letter frequencies", for every plot and table. The
+/// data say what a symbol is; "symbol" stands where that is unknown.
+std::string frequencies_of(const std::string& unit);
+/// The unit of a loss: "nats per letter".
+Message nats_per(const std::string& unit);
 
 }  // namespace normscope

@@ -13,15 +13,15 @@
 #include "engine/core/error.h"
 #include "engine/cpu/isa.h"
 #include "engine/tape/store.h"
-#include "training/data/task_kind.h"
+#include "training/data/task.h"
 #include "training/data/text_source.h"
 #include "training/files/places.h"
-#include "training/io/atomic_file.h"
-#include "training/io/input_kinds.h"
+#include "training/io/input_file.h"
+#include "training/io/output_file.h"
 #include "training/io/safetensors.h"
 #include "training/run/run.h"
 #include "training/run/run_record.h"
-#include "training/spec/unused_settings.h"
+#include "training/spec/spec.h"
 
 namespace normscope::experiments {
 namespace {
@@ -121,7 +121,6 @@ InputValue parse_result(const std::string& text, const std::string& name) {
   return json;
 }
 
-/// The files of one result.
 struct ResultFiles {
   bool done = false, state = false;  ///< which are there
   uint64_t size = 0;

@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/core/message.h"
+#include "engine/core/error.h"
 #include "engine/tape/backend.h"
 #include "training/io/input_value.h"
 #include "training/spec/spec.h"
@@ -41,7 +41,7 @@ struct StudyRun {
 
 /// All that decides the run's bits, a line each: specification and edits (RunIdentity::key), hash of the data,
 /// numbers_of(), and a hash of `start`, the key of the run that it starts from, if any. A setting that the run does not
-/// read (spec/unused_settings.h) has its default there, and so has the name of a file of sentence pairs, whose hash
+/// read (spec/spec.h) has its default there, and so has the name of a file of sentence pairs, whose hash
 /// counts.
 std::string key_of(const StudyRun& run, uint64_t data_hash, Backend& backend, const std::string& start = {});
 

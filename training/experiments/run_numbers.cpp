@@ -14,11 +14,11 @@
 #include "engine/model/residual.h"
 #include "engine/model/transformer.h"
 #include "training/experiments/probes.h"
+#include "training/io/codec.h"
 #include "training/measure/history.h"
 #include "training/measure/look.h"
 #include "training/session/analysis.h"
-#include "training/spec/codec.h"
-#include "training/spec/limits.h"
+#include "training/spec/spec.h"
 
 namespace normscope::experiments {
 namespace {

@@ -18,7 +18,7 @@
 #include "training/io/input_value.h"
 #include "training/measure/verdict.h"
 #include "training/run/run.h"
-#include "training/spec/loss_window.h"
+#include "training/spec/spec.h"
 
 namespace normscope::experiments {
 

@@ -1,5 +1,5 @@
 // Finds or trains the runs of lessons. It never trains a run again that is among the finished ones in
-// memory (session/run_cache.h, shared with the Lab) or in the store on disk. The runner of experiments trains and
+// memory (run/run_record.h, shared with the Lab) or in the store on disk. The runner of experiments trains and
 // measures any other run, and both keep it. RunStore works out once what a lesson wants to know beside the history
 // (shares of branches, what the model writes). Any number of threads may ask at once, each through its own RunStore
 // (`beside`), which shares all results and has a backend of its own.
@@ -20,7 +20,7 @@
 #include "training/data/task.h"
 #include "training/experiments/study.h"
 #include "training/measure/history.h"
-#include "training/session/run_cache.h"
+#include "training/run/run_record.h"
 
 namespace normscope::experiments {
 

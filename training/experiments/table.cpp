@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "training/io/number_json.h"
-#include "training/io/text_table.h"
+#include "training/io/codec.h"
+#include "training/io/text.h"
 
 namespace normscope::experiments {
 namespace {

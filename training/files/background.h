@@ -1,17 +1,127 @@
-// Puts one request at a time to another thread; only the newest request counts, and an older answer is
-// dropped. It is meant for reading from disk and other slow work: the thread that draws never waits for it.
+// Does one job at a time on a thread of its own, always the newest, and shows its progress as a state:
+// the thread that draws reads a shared immutable copy each frame and never waits. Used by what measures a lesson and
+// by what trains a sweep.
 #pragma once
 
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <functional>
 #include <future>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <thread>
 #include <utility>
 
+#include "engine/core/boundary.h"
+
 namespace normscope {
+
+template <typename Job, typename State>
+class NewestJob {
+ public:
+  /// Called on the thread and throws nothing. publish() calls `on_change` (a window wakes its event loop
+  /// there) and passes on what it throws. Throws Error where there is no thread.
+  NewestJob(std::string_view purpose, std::function<void(const Job&)> work, std::function<void()> on_change)
+      : work_(std::move(work)),
+        on_change_(std::move(on_change)),
+        thread_(start_thread(purpose, [this] { loop(); })) {}
+  ~NewestJob() {
+    {
+      const std::lock_guard lock(mutex_);
+      quit_ = true;
+      next_.reset();
+      stopping_ = true;
+    }
+    wake_.notify_one();
+    thread_.join();
+  }
+
+  /// Replaces a waiting job and the job under way, which has to stop and publishes nothing more. Meanwhile
+  /// the state shown is the former one as changed by `begin`.
+  template <typename Begin>
+  void start(Job job, Begin&& begin) {
+    {
+      const std::lock_guard lock(mutex_);
+      auto state = std::make_shared<State>(*state_);
+      begin(*state);
+      state_ = std::move(state);
+      next_ = std::move(job);
+      stopping_ = true;
+      superseded_ = busy_;
+    }
+    wake_.notify_one();
+  }
+
+  /// Asks the job under way to stop; the job itself says how it ended. A waiting job is never begun. In that
+  /// case, and where there is no job, `end(state, waiting)` makes the state that is shown; `waiting` is that job or
+  /// nullptr.
+  template <typename End>
+  void stop(End&& end) {
+    const std::lock_guard lock(mutex_);
+    if (next_ || !busy_ || superseded_) {  // a replaced job says nothing more
+      auto state = std::make_shared<State>(*state_);
+      end(*state, next_ ? &*next_ : nullptr);
+      state_ = std::move(state);
+    }
+    next_.reset();
+    stopping_ = true;
+  }
+
+  std::shared_ptr<const State> state() const {
+    const std::lock_guard lock(mutex_);
+    return state_;
+  }
+  void wait() {  ///< until nothing is under way
+    std::unique_lock lock(mutex_);
+    idle_.wait(lock, [this] { return !busy_ && !next_; });
+  }
+
+  // For the work.
+  bool stopping() const { return stopping_; }
+  void publish(const State& state) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (superseded_) return;
+      state_ = std::make_shared<const State>(state);
+    }
+    if (on_change_) on_change_();
+  }
+
+ private:
+  void loop() {
+    for (;;) {
+      std::optional<Job> job;
+      {
+        std::unique_lock lock(mutex_);
+        busy_ = superseded_ = false;
+        idle_.notify_all();
+        wake_.wait(lock, [this] { return quit_ || next_; });
+        if (quit_) return;
+        job = std::exchange(next_, std::nullopt);
+        busy_ = true;
+        stopping_ = false;
+      }
+      work_(*job);
+    }
+  }
+
+  std::function<void(const Job&)> work_;
+  std::function<void()> on_change_;
+  mutable std::mutex mutex_;
+  std::condition_variable wake_, idle_;
+  std::shared_ptr<const State> state_ = std::make_shared<const State>();
+  std::optional<Job> next_;
+  bool busy_ = false, superseded_ = false, quit_ = false;
+  std::atomic<bool> stopping_{false};
+  std::jthread thread_;
+};
+
+// Puts one request at a time to another thread; only the newest request counts, and an older answer is
+// dropped. It is meant for reading from disk and other slow work: the thread that draws never waits for it.
 
 template <typename Answer>
 class Background {

@@ -12,9 +12,9 @@
 #include <sstream>
 
 #include "engine/core/error.h"
-#include "engine/core/program_path.h"
+#include "engine/core/machine.h"
 #include "training/files/windows_quoted.h"
-#include "training/spec/unused_settings.h"
+#include "training/spec/spec.h"
 
 namespace normscope {
 namespace {

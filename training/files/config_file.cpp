@@ -9,11 +9,11 @@
 
 #include "engine/core/error.h"
 #include "training/files/placement_file.h"
-#include "training/io/atomic_file.h"
-#include "training/io/input_kinds.h"
+#include "training/io/input_file.h"
+#include "training/io/output_file.h"
 #include "training/io/toml.h"
 #include "training/run/model_formats.h"
-#include "training/spec/limits.h"
+#include "training/spec/spec.h"
 
 namespace normscope {
 namespace {

@@ -12,7 +12,7 @@
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
 #include "training/data/text_source.h"
-#include "training/io/input_kinds.h"
+#include "training/io/input_file.h"
 #include "training/io/safetensors.h"
 #include "training/io/toml.h"
 #include "training/run/model_formats.h"
@@ -101,7 +101,7 @@ FileLook look_at_file(const std::string& path) {
                 path)};
 #define FILE_LOOK(look) \
   if (const auto known = look(head)) return *known;
-#include "training/files/file_looks.def"
+#include "chosen/file_looks.def"
 #undef FILE_LOOK
   if (!is_text(head, whole))
     return unusable({"{} is neither UTF-8 text nor runs saved as .toml.", name_of(path)});

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/core/message.h"
+#include "engine/core/error.h"
 #include "training/files/config_file.h"
 
 namespace normscope {
@@ -32,7 +32,7 @@ FileLook look_at(const std::string& path) noexcept;
 
 // Each says what a file is, by its beginning; nothing: it knows no such file.
 #define FILE_LOOK(look) std::optional<FileLook> look(std::string_view head);
-#include "training/files/file_looks.def"
+#include "chosen/file_looks.def"
 #undef FILE_LOOK
 
 // Looks at a file and reads the runs of a configuration or of a model.

@@ -19,7 +19,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/core/message.h"
+#include "engine/core/error.h"
 #include "engine/model/wiring.h"
 
 namespace normscope {

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "engine/core/program_path.h"
+#include "engine/core/machine.h"
 
 namespace normscope {
 namespace {

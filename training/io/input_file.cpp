@@ -1,4 +1,3 @@
-// See input_file.h.
 #include "training/io/input_file.h"
 
 #include <fcntl.h>

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/core/message.h"
+#include "engine/core/error.h"
 
 namespace normscope {
 
@@ -81,3 +81,24 @@ std::vector<std::string> files_in(const std::string& folder, size_t most, std::s
 std::string stash(const std::string& path);
 
 }  // namespace normscope
+
+namespace normscope::input {
+
+// The files that the app reads beside the kinds in training/io/input_file.h, with their limits: docs/files.md
+// lists the same, and a test compares the two.
+
+inline constexpr InputKind kConfig{"", "a configuration in TOML", 1'000'000};
+inline constexpr InputKind kPlacement{"", "a placement in TOML", 1'000'000};
+inline constexpr InputKind kSettings{"", "settings in TOML", 1'000'000};
+inline constexpr InputKind kDesktop{"", "settings of the desktop", 1'000'000};
+inline constexpr InputKind kScript{"", "a script of hand movements", 1'000'000};
+inline constexpr InputKind kLesson{"", "a lesson in TOML", 1'000'000};
+inline constexpr InputKind kProse{"", "a text in Markdown", 1'000'000};
+inline constexpr InputKind kMeasured{"", "a measured.json", 16'000'000};
+inline constexpr InputKind kProgress{"", "a lessons.json", 16'000'000};
+inline constexpr InputKind kResult{"", "a stored result", 16'000'000};
+inline constexpr InputKind kLog{"", "a training log", uint64_t{1} << 40};
+inline constexpr InputKind kAny{"", "a regular file", uint64_t{1} << 40};  // its kind is still to be found
+inline constexpr InputKind kPage{"", "a page in Markdown", 16'000'000};
+
+}  // namespace normscope::input

@@ -1,4 +1,3 @@
-// See input_value.h.
 #include "training/io/input_value.h"
 
 #include <fmt/ranges.h>

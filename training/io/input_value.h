@@ -18,7 +18,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "engine/core/message.h"
+#include "engine/core/error.h"
 
 namespace normscope {
 

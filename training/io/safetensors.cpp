@@ -12,11 +12,10 @@
 #include <utility>
 
 #include "engine/core/error.h"
-#include "engine/core/half.h"
 #include "engine/core/machine.h"
-#include "training/io/atomic_file.h"
 #include "training/io/input_file.h"
 #include "training/io/input_value.h"
+#include "training/io/output_file.h"
 #include "training/io/text.h"
 
 namespace normscope {

@@ -7,11 +7,13 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "engine/core/message.h"
+#include "engine/core/error.h"
 
 namespace normscope {
 
@@ -69,5 +71,40 @@ inline void replace_each(std::string& text, std::string_view from, std::string_v
   for (size_t at = 0; (at = text.find(from, at)) != text.npos; at += to.size())
     text.replace(at, from.size(), to);
 }
+
+// Text tables are for terminals: cells in columns that line up. Called by the commands and by what writes tables.
+
+/// The width of a UTF-8 text without wide characters.
+size_t terminal_columns(std::string_view text);
+
+/// Writes a line for each row, its cells two blanks apart. `alignment` has a letter for each column, as
+/// in LaTeX: l or r. A row of one cell is a heading, which widens no column. No row has more cells than `alignment`
+/// letters.
+std::string text_table(const std::vector<std::vector<std::string>>& rows, std::string_view alignment);
+
+/// Writes a text as a field of CSV, in quotes where necessary.
+std::string csv_field(std::string_view text);
+
+/// Writes a text as a cell of a Markdown table.
+std::string markdown_cell(std::string text);
+
+/// Writes a number as "1.234", and "–" where it is not finite.
+std::string fixed(double value, int digits = 3);
+
+// Guesses what a person may have meant: the name nearest to an unknown word.
+
+/// The first name with the fewest letters to change, add or leave out (Levenshtein), in any case of
+/// letters; empty where there are no names.
+std::string_view nearest(std::string_view word, std::span<const std::string_view> names);
+
+/// The same, but empty where more than a third of the word would have to change: such a guess only
+/// confuses.
+std::string_view likely(std::string_view word, std::span<const std::string_view> names);
+
+/// Says "did you mean post? expected post, pre" after "'psot' is unknown: "; without the question where no
+/// name is likely.
+Message expected(std::string_view word, std::span<const std::string_view> names);
+
+std::string size_words(size_t bytes);  ///< three digits: "256 KiB", "1.5 MiB", "2.25 GiB"
 
 }  // namespace normscope

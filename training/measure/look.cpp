@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "engine/model/record_model.h"
+#include "engine/model/transformer.h"
 #include "engine/tape/seal.h"
 
 namespace normscope {

@@ -7,10 +7,7 @@
 
 #include "engine/core/error.h"
 #include "engine/cpu/backend_cpu.h"
-#include "engine/ops/add/add.h"
-#include "engine/ops/elementwise.h"
-#include "engine/ops/linear/linear.h"
-#include "engine/ops/softmax_xent/softmax_xent.h"
+#include "engine/ops/ops.h"
 #include "engine/tape/seal.h"
 #include "engine/tape/store.h"
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/ops/layer_norm/layer_norm.h"
+#include "engine/ops/ops.h"
 
 namespace normscope {
 

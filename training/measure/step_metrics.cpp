@@ -13,11 +13,8 @@
 #include "engine/core/error.h"
 #include "engine/cpu/measure_rows.h"
 #include "engine/model/residual.h"
-#include "engine/ops/add/add.h"
-#include "engine/ops/attention/attention.h"
-#include "engine/ops/layer_norm/layer_norm.h"
+#include "engine/ops/ops.h"
 #include "engine/ops/rules.h"
-#include "training/measure/norm_curve.h"
 
 namespace normscope {
 

@@ -3,17 +3,41 @@
 // a whole batch on request. Of a padded sequence only the unpadded positions count.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
+#include <numbers>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "engine/cpu/measure_rows.h"
 #include "engine/model/transformer.h"
+#include "engine/ops/ops.h"
 #include "engine/tape/program.h"
 #include "training/measure/spectrum.h"
 
 namespace normscope {
+
+// What a norm does to one number beside its statistics: the curve of DyT and Derf, and AdaNorm's factor.
+
+/// What a kind without statistics makes of u = alpha x + shift: tanh u (DyT), erf u (Derf).
+template <class S>
+S norm_curve(NormKind kind, S u) {
+  return has_shift(kind) ? std::erf(u) : std::tanh(u);
+}
+
+/// Its derivative by u.
+inline double norm_curve_slope(NormKind kind, double u) {
+  if (has_shift(kind)) return 2 / std::sqrt(std::numbers::pi) * std::exp(-u * u);
+  const double t = std::tanh(u);
+  return 1 - t * t;
+}
+
+/// What a kind multiplies y = z / sigma by beside a gain, held constant in the backward pass: AdaNorm's C (1 - k y).
+template <class S>
+S held_factor(S scale, S slope, S z, S inverse_sigma) {
+  return scale * (1 - slope * z * inverse_sigma);
+}
 
 /// A matrix (from, to) that all positions share, or one after the other for each.
 struct StreamWeights {

@@ -1,4 +1,3 @@
-// See update_metrics.h.
 #include "training/measure/update_metrics.h"
 
 #include <algorithm>

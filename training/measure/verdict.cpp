@@ -1,7 +1,6 @@
 #include "training/measure/verdict.h"
 
 #include <algorithm>
-#include <charconv>
 
 namespace normscope {
 
@@ -89,17 +88,6 @@ Message to_string(const Verdict& verdict) {
   if (verdict.kind == Verdict::Learns) return Message("learns since step {}", verdict.since);
   if (verdict.kind == Verdict::NotFinite) return Message("not finite at step {}", verdict.since);
   return word_of(verdict.kind);
-}
-
-std::optional<Verdict> verdict_from(std::string_view text) {
-  for (size_t kind = 0; kind < static_cast<size_t>(Verdict::Failed); ++kind) {
-    if (!text.starts_with(kVerdictWords[kind])) continue;
-    Verdict verdict{static_cast<Verdict::Kind>(kind)};
-    const std::string_view last = text.substr(text.rfind(' ') + 1);
-    std::from_chars(last.data(), last.data() + last.size(), verdict.since);
-    return verdict;
-  }
-  return std::nullopt;
 }
 
 }  // namespace normscope

@@ -26,7 +26,7 @@
 #include <string>
 #include <string_view>
 
-#include "engine/core/message.h"
+#include "engine/core/error.h"
 #include "training/measure/history.h"
 
 namespace normscope {
@@ -120,7 +120,5 @@ bool began_below(std::span<const RunEvent> events, int32_t step = std::numeric_l
 
 /// "learns since step 46", "stuck", "not finite at step 23", "not decided".
 Message to_string(const Verdict& verdict);
-/// Reads such a text; nothing for any other.
-std::optional<Verdict> verdict_from(std::string_view text);
 
 }  // namespace normscope

@@ -5,16 +5,16 @@
 #include <map>
 
 #include "engine/core/error.h"
+#include "training/io/codec.h"
 #include "training/io/input_value.h"
 #include "training/run/segment_memory.h"
-#include "training/spec/codec.h"
 #include "training/spec/kept_spec.h"
-#include "training/spec/limits.h"
+#include "training/spec/spec.h"
 
 namespace normscope {
 namespace {
 
-// Rules of what a checkpoint has as JSON beside its tensors, see training/spec/codec.h.
+// Rules of what a checkpoint has as JSON beside its tensors, see training/io/codec.h.
 
 constexpr codec::Text kStatName{200};
 constexpr codec::List kStatNames{0, 1'000'000, kStatName};

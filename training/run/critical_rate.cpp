@@ -1,10 +1,9 @@
-// See critical_rate.h.
 #include "training/run/critical_rate.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "engine/model/record_model.h"
+#include "engine/model/transformer.h"
 #include "engine/tape/backend.h"
 #include "engine/tape/seal.h"
 #include "training/measure/look.h"

@@ -1,4 +1,3 @@
-// See evaluate.h.
 #include "training/run/evaluate.h"
 
 #include <algorithm>
@@ -6,7 +5,7 @@
 #include <utility>
 
 #include "engine/core/philox.h"
-#include "engine/model/record_model.h"
+#include "engine/model/transformer.h"
 #include "engine/tape/seal.h"
 #include "training/measure/look.h"
 #include "training/run/segment_memory.h"

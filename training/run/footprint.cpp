@@ -7,12 +7,12 @@
 
 #include "engine/cpu/arena.h"
 #include "engine/cpu/kernel.h"
-#include "engine/model/record_model.h"
+#include "engine/model/transformer.h"
 #include "engine/ops/rules.h"
-#include "engine/tape/seal_passes.h"
+#include "engine/tape/seal.h"
 #include "engine/tape/store.h"
+#include "training/io/text.h"
 #include "training/measure/look.h"
-#include "training/measure/step/memory_map.h"
 
 namespace normscope {
 namespace {

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::initializer_list<const ModelFormat*> kFormats = {
 #define MODEL_FORMAT(format) &format,
-#include "training/run/model_formats.def"
+#include "chosen/model_formats.def"
 #undef MODEL_FORMAT
 };
 

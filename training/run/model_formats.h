@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "engine/core/message.h"
+#include "engine/core/error.h"
 #include "engine/tape/store.h"
 #include "training/spec/spec.h"
 
@@ -30,7 +30,7 @@ struct ModelFormat {
 };
 
 #define MODEL_FORMAT(format) extern const ModelFormat format;
-#include "training/run/model_formats.def"
+#include "chosen/model_formats.def"
 #undef MODEL_FORMAT
 
 /// The format whose model opens at this path; null: none.

@@ -1,4 +1,3 @@
-// See network.h.
 #include "training/run/network.h"
 
 #include <algorithm>
@@ -8,8 +7,8 @@
 #include "engine/tape/seal.h"
 #include "training/io/safetensors.h"
 #include "training/run/evaluate.h"
-#include "training/run/keyframes.h"
 #include "training/run/model_formats.h"
+#include "training/run/run_record.h"
 
 namespace normscope {
 namespace {
@@ -120,13 +119,6 @@ Program training_program(Store& store, const RunSpec& spec, const BatchShape& sh
                      .clip = true,
                      .reuse_bytes = spec.train.reuse_gradients,
                      .keep_probabilities = false});
-}
-
-StepProgram::StepProgram(const RunSpec& spec, const BatchShape& shape, bool reuse_gradients, Backend& backend)
-    : store_(backend) {
-  RunSpec step = spec;
-  step.train.reuse_gradients = reuse_gradients;
-  program_.emplace(training_program(store_, step, shape));
 }
 
 Program& Network::program_for(const BatchShape& wanted, const RunSpec& spec) {

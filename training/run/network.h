@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/model/record_model.h"
+#include "engine/model/transformer.h"
 #include "engine/tape/program.h"
 #include "engine/tape/store.h"
 #include "training/measure/look.h"
@@ -31,23 +31,6 @@ RecordOptions step_options(const RunSpec& spec, const BatchShape& shape);
 /// update. It gives a Store without weights the seed's, and writes what was recorded to `values` too.
 Program training_program(Store& store, const RunSpec& spec, const BatchShape& shape,
                          ModelValues* values = nullptr);
-
-/// The step's program of a specification, on a store of its own. It shows memory plan, times and
-/// what becomes of them when the wiring changes. Called by the Tape screen's worker.
-class StepProgram {
- public:
-  /// Completed for its data. Throws Error as recording and sealing do.
-  StepProgram(const RunSpec& spec, const BatchShape& shape, bool reuse_gradients, Backend& backend);
-  StepProgram(const StepProgram&) = delete;
-  StepProgram& operator=(const StepProgram&) = delete;
-
-  Program& program() { return *program_; }
-  const ProgramData& data() const { return program_->data(); }
-
- private:
-  Store store_;
-  std::optional<Program> program_;
-};
 
 struct Network {
   explicit Network(Backend& backend) : store(backend) {}

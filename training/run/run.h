@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/core/message.h"
+#include "engine/core/error.h"
 #include "engine/tape/program.h"
 #include "engine/tape/store.h"
 #include "training/measure/history.h"

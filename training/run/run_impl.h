@@ -10,15 +10,15 @@
 #include <string>
 #include <vector>
 
-#include "engine/core/message.h"
+#include "engine/core/error.h"
 #include "training/measure/verdict.h"
 #include "training/run/critical_rate.h"
 #include "training/run/evaluate.h"
-#include "training/run/keyframes.h"
 #include "training/run/network.h"
 #include "training/run/run.h"
+#include "training/run/run_record.h"
 #include "training/run/segment_memory.h"
-#include "training/spec/loss_warmup.h"
+#include "training/spec/schedule.h"
 
 namespace normscope {
 

@@ -10,13 +10,13 @@
 
 #include "engine/core/error.h"
 #include "engine/core/machine.h"
-#include "engine/model/record_model.h"
+#include "engine/model/transformer.h"
 #include "engine/tape/backend.h"
 #include "training/measure/look.h"
 #include "training/measure/step/step_player.h"
 #include "training/run/checkpoint.h"
 #include "training/run/run_impl.h"
-#include "training/spec/limits.h"
+#include "training/spec/spec.h"
 #include "training/spec/update_rule.h"
 
 namespace normscope {

@@ -1,21 +1,72 @@
-// What a run leaves behind, wherever it lies: in memory after its end (session/run_cache.h), in a
+// What a run leaves behind, wherever it lies: in memory after its end (RunCache), in a
 // checkpoint (checkpoint.h), in a study. Run::record() makes one, and Run::resume() goes on from it.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "engine/tape/backend.h"
 #include "engine/tape/store.h"
-#include "training/data/data_identity.h"
+#include "training/data/task.h"
 #include "training/measure/history.h"
-#include "training/run/keyframes.h"
+#include "training/measure/verdict.h"
+#include "training/run/segment_memory.h"
 #include "training/spec/spec.h"
 
 namespace normscope {
+
+// Keeps weights and optimizer state of a run at some of its steps, dense near the present and sparser
+// with age, so that replaying few steps reaches any step. Owned by a Run; used by the trainer's thread only.
+
+/// What a parameter is while it is trained: its value and Adam's moments.
+inline constexpr std::array kTrainedBlocks{Store::Block::Value, Store::Block::M, Store::Block::V};
+
+struct Keyframe {
+  int32_t step = 0;
+  size_t edits = 0;  ///< number of the run's edits that were in force
+  std::array<std::vector<float>, kTrainedBlocks.size()> blocks;  ///< of the Store: kTrainedBlocks
+  Plateau::State plateau;
+  MemoryState memory;  ///< what a decoder remembers of the segment of `step`
+  size_t bytes() const {
+    return sizeof(Keyframe) + blocks.size() * blocks[0].size() * sizeof(float) + memory.bytes();
+  }
+};
+
+/// Copies the present state. Throws DeviceError where the device was lost.
+std::shared_ptr<const Keyframe> take_keyframe(int32_t step, size_t edits, const Store& store,
+                                              const Plateau::State& plateau, const MemoryState& memory);
+
+/// The bytes of one run's keyframes, unless it has to share (see LabTrainer::share_bytes).
+inline constexpr size_t kKeyframeBudget = size_t{36} << 20;
+
+class Keyframes {
+ public:
+  /// Takes a keyframe when it is time and one of this size fits.
+  void after_step(int32_t step, size_t edits, const Store& store, const Plateau::State& plateau,
+                  const MemoryState& memory = {});
+  void set_budget(size_t bytes);
+  /// The newest keyframe at or before a step; nullptr when there is none.
+  const Keyframe* before(int32_t step) const;
+  std::vector<int32_t> steps() const;
+  size_t bytes() const;
+
+ private:
+  void drop_one();
+
+  size_t budget_ = kKeyframeBudget;
+  std::vector<std::shared_ptr<const Keyframe>> frames_;  ///< by step; a keyframe here never changes
+};
+
+/// Writes a keyframe's numbers into a Store of the same layout. Throws Error for another layout.
+void restore(const Keyframe& frame, Store& store);
 
 /// What decides a run's bits.
 struct RunIdentity {
@@ -49,5 +100,33 @@ struct RunRecord : RunIdentity {
 
 /// The bytes of a history's frames in a checkpoint.
 inline constexpr size_t kSavedFrameBytes = size_t{3} << 20;
+
+// The one store of finished runs in memory. A run is specification + seed + events, so the same run is
+// never trained twice: the Lab's cards, its reruns with other seeds ("Is it luck?") and the lessons share one
+// RunCache. What outlives the process is kept under a key of the engine's numbers too:
+// experiments/result_store.h. Any thread may use it; its contents are immutable.
+
+class RunCache {
+ public:
+  static constexpr size_t kBudget = size_t{256} << 20;
+
+  explicit RunCache(size_t budget_bytes = kBudget) : budget_(budget_bytes) {}
+
+  /// Keeps a run under the key of its origin and edits; a known run stays unless the new one knows more. The
+  /// oldest runs are dropped when the budget is exceeded. Returns what is kept.
+  std::shared_ptr<const RunRecord> put(RunRecord run);
+  /// Returns nullptr when the run is not there. The budget (train.steps) and the seed are part of the key.
+  std::shared_ptr<const RunRecord> find(const std::string& key) const;
+  /// The most bytes that a run kept with weights may have.
+  size_t largest() const { return budget_ / 4; }
+  size_t count() const;
+
+ private:
+  using Entry = std::pair<std::string, std::shared_ptr<const RunRecord>>;
+
+  size_t budget_;
+  mutable std::mutex mutex_;
+  std::deque<Entry> runs_;  ///< the oldest first
+};
 
 }  // namespace normscope

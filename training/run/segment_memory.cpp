@@ -1,4 +1,3 @@
-// See segment_memory.h.
 #include "training/run/segment_memory.h"
 
 #include <algorithm>

@@ -4,6 +4,7 @@
 // steps, step 0 the state before the first.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -12,13 +13,36 @@
 #include <variant>
 #include <vector>
 
-#include "engine/core/message.h"
+#include "engine/core/error.h"
 #include "training/spec/backend_choice.h"
 #include "training/spec/spec.h"
 
 namespace normscope {
-class Inquiry;
+
 class Run;
+
+// An `Inquiry` measures something of a run beside its training, part by part, so that what is quick is shown first
+// and a newer one can come before what takes long. session::Inquire begins one; the Lab carries it on between two
+// steps.
+
+/// What an inquiry has found so far. Whoever asked for it knows what it is.
+struct InquiryResult {
+  virtual ~InquiryResult() = default;
+};
+
+/// It changes no bit of its run, which has to stay as it is meanwhile.
+class Inquiry {
+ public:
+  virtual ~Inquiry() = default;
+  virtual bool next() = 0;  ///< measures one part; false where there is none left
+  virtual size_t done() const = 0;
+  virtual size_t parts() const = 0;
+  /// Holds after parts that complete something.
+  virtual bool worth_showing() const = 0;
+  /// Whether what is still to be measured can be: the run has not moved on.
+  virtual bool holds() const = 0;
+  virtual std::shared_ptr<const InquiryResult> result() const = 0;
+};
 }  // namespace normscope
 
 namespace normscope::session {
@@ -201,7 +225,7 @@ using AnyCommand = std::variant<Play, PlayTo, Pause, StepOnce, Reset, ExchangeRe
                                 SetBackend, EditField, LoadText, SetSpec, ForkRequest, ForkFrom, RemoveFork,
                                 RestoreFork, CheckSeeds, MeasureBatch, Ablate, Inquire, PlayStep, Suppose,
                                 ReplaceRuns, TakeBack, SaveSession, RestoreSession, ExchangeSession>;
-/// Any one of these. command.cpp defines its copies: defined in every file that grows a list of
+/// Any one of these. lab_commands.cpp defines its copies: defined in every file that grows a list of
 /// commands, they cost seconds of compiling.
 struct Command : AnyCommand {
   using AnyCommand::AnyCommand;

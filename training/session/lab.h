@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/core/message.h"
-#include "training/data/data_identity.h"
+#include "engine/core/error.h"
+#include "training/data/task.h"
 #include "training/measure/theory/theory.h"
 #include "training/run/run.h"
 #include "training/session/command.h"
@@ -34,7 +34,7 @@ struct RunSpread {
 };
 
 struct Ablation;       // session/analysis.h
-struct InquiryResult;  // session/inquiry.h
+struct InquiryResult;  // session/command.h
 struct PlayedStep;     // session/played_step.h
 
 /// What a model wrote at one of its steps.

@@ -12,13 +12,12 @@
 #include "engine/core/error.h"
 #include "engine/core/machine.h"
 #include "engine/cpu/backend_cpu.h"
-#include "training/data/data_identity.h"
+#include "training/data/task.h"
 #include "training/measure/verdict.h"
 #include "training/run/footprint.h"
-#include "training/run/keyframes.h"
 #include "training/run/run_record.h"
 #include "training/session/played_step.h"
-#include "training/spec/loss_window.h"
+#include "training/spec/spec.h"
 #include "training/spec/spec_text.h"
 
 namespace normscope {

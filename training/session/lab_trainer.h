@@ -11,14 +11,12 @@
 #include <utility>
 #include <vector>
 
-#include "engine/core/message.h"
+#include "engine/core/error.h"
+#include "training/run/run_record.h"
 #include "training/session/command.h"
-#include "training/session/inquiry.h"
 #include "training/session/lab.h"
 #include "training/session/reruns.h"
-#include "training/session/run_cache.h"
 #include "training/session/session_file.h"
-#include "training/session/whole_runs.h"
 #include "training/spec/backend_choice.h"
 
 namespace normscope {
@@ -143,7 +141,7 @@ class LabTrainer {
   LabEntry* looking() const;  ///< whose look has the least; nullptr: all are whole
   void look_some(LabEntry& seen);
   void play_step(int32_t run, session::Ticket ticket);
-  // Of instant runs, see lab_instant.cpp.
+  // Of instant runs, see lab_edits.cpp.
   void suppose(const session::Suppose& asked);
   void want(LabEntry& entry, RunSpec spec);
   void want_edited(const std::vector<LabEntry*>& entries, const std::string& key, const std::string& value);

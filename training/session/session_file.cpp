@@ -6,15 +6,15 @@
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
 #include "engine/core/machine.h"
-#include "training/io/atomic_file.h"
+#include "training/io/codec.h"
 #include "training/io/input_file.h"
 #include "training/io/input_value.h"
+#include "training/io/output_file.h"
 #include "training/io/toml.h"
 #include "training/run/checkpoint.h"
 #include "training/session/lab_trainer.h"
-#include "training/spec/codec.h"
-#include "training/spec/limits.h"
 #include "training/spec/small_size.h"
+#include "training/spec/spec.h"
 
 namespace normscope {
 namespace {

@@ -1,13 +1,12 @@
-// Rules of kept specifications and edits, see training/spec/codec.h: checkpoints hold them.
+// Rules of kept specifications and edits, see training/io/codec.h: checkpoints hold them.
 #pragma once
 
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "training/io/codec.h"
 #include "training/io/input_value.h"
-#include "training/spec/codec.h"
-#include "training/spec/limits.h"
 #include "training/spec/spec.h"
 
 namespace normscope {

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/core/message.h"
+#include "engine/core/error.h"
 #include "training/spec/spec.h"
 
 namespace normscope {

@@ -6,11 +6,9 @@
 
 #include "engine/core/error.h"
 #include "engine/model/residual.h"
-#include "training/data/task_kind.h"
+#include "training/data/task.h"
 #include "training/io/input_value.h"
-#include "training/io/nearest.h"
-#include "training/spec/architecture_runs.h"
-#include "training/spec/limits.h"
+#include "training/io/text.h"
 #include "training/spec/spec_fields.h"
 #include "training/spec/spec_text.h"
 
@@ -380,6 +378,17 @@ int64_t estimated_bytes(const RunSpec& spec) {
   model.vocabulary = std::max(model.vocabulary, 2);  // unknown before the data is
   const int64_t bytes = estimated_bytes(model, spec.train.batch);
   return spec.train.reuse_gradients ? bytes / 2 : bytes;
+}
+
+int32_t loss_window(int32_t step, const std::vector<Edit>& edits) {
+  int32_t first = 1;
+  for (const Edit& edit : edits) {
+    // A log may name a key that this program does not have: such an edit shortens nothing.
+    const Field* field = find_field(edit.key);
+    const bool network = edit.key.starts_with("wiring.") || (field && !field->live);
+    if (network && edit.step <= step) first = std::max(first, edit.step);
+  }
+  return std::clamp(step - first + 1, 1, kLossWindow);
 }
 
 }  // namespace normscope

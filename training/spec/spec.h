@@ -3,12 +3,14 @@
 // the session file all use this table.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "engine/core/error.h"
 #include "engine/model/model_config.h"
 #include "training/data/task.h"
 #include "training/spec/schedule.h"
@@ -147,5 +149,39 @@ std::vector<std::string> preset_names();
 /// These presets, and the placements that were added.
 std::vector<std::string> offered_presets();
 RunSpec preset_run(std::string_view name);
+
+// The upper limits of a run, wherever its numbers come from; docs/files.md says the same.
+
+/// The longest budget, and the last step that a run can have.
+inline constexpr int32_t kMostSteps = 10'000'000;
+/// The last step that an edit or a milestone may name; `kMostEdits` is how many edits a run may have.
+inline constexpr int32_t kLastEdit = 100'000'000;
+inline constexpr size_t kMostEdits = 100'000;
+/// The most bytes in the value of a field: a path, a name, a list of steps.
+inline constexpr size_t kLongestText = 4096;
+
+/// Roughly the bytes that training takes: see require_bytes in core/machine.h.
+int64_t estimated_bytes(const RunSpec& spec);
+
+// The loss window is behind every number that is called a run's loss at a step. It is one definition for cards,
+// plots, tables, logs and stored results, so that one run has one loss at one step everywhere.
+//
+// The verdict's own mean of 20 (measure/verdict.h) decides when a run learns and is shown nowhere.
+
+/// The number of losses in the mean. Stored results are such means: another number requires another
+/// name of their measurement.
+inline constexpr int32_t kLossWindow = 25;
+
+/// The number of losses, up to the loss of `step`, in the mean that is the run's loss at that step:
+/// kLossWindow, or fewer where the run began or its network was last changed more recently. Losses before such a
+/// change are another network's.
+int32_t loss_window(int32_t step, const std::vector<Edit>& edits);
+
+// Unused settings are settings that a run does not read: a momentum under Adam, an encoder's depth in a decoder. Used
+// by the command line, which refuses them, and by the code that writes a command line for a run.
+
+/// Why this run does not read the field, as "train.optimizer is adam: expected momentum". It is
+/// empty where the run does, and for wiring.*. An edit or another data set may make the run read it later.
+Message unused_reason(const RunSpec& spec, std::string_view key);
 
 }  // namespace normscope

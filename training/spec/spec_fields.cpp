@@ -2,8 +2,8 @@
 // trained.
 #include "training/spec/spec_fields.h"
 
-#include "training/data/task_kind.h"
-#include "training/spec/limits.h"
+#include "training/data/task.h"
+#include "training/spec/spec.h"
 #include "training/spec/update_rule.h"
 
 namespace normscope {

@@ -3,9 +3,9 @@
 #include <iterator>
 
 #include "engine/core/error.h"
-#include "training/io/nearest.h"
-#include "training/spec/architecture_runs.h"
+#include "training/io/text.h"
 #include "training/spec/spec.h"
+#include "training/spec/spec_fields.h"
 #include "training/spec/spec_text.h"
 
 namespace normscope {

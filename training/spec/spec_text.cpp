@@ -1,4 +1,3 @@
-// See spec_text.h.
 #include "training/spec/spec_text.h"
 
 #include <algorithm>
@@ -7,8 +6,7 @@
 #include <type_traits>
 
 #include "engine/core/real_text.h"
-#include "training/io/nearest.h"
-#include "training/spec/limits.h"
+#include "training/io/text.h"
 #include "training/spec/spec.h"
 
 namespace normscope {

@@ -1,11 +1,11 @@
-// See unused_settings.h: one row for each field that some runs do not read.
-#include "training/spec/unused_settings.h"
+// See spec.h: one row for each field that some runs do not read.
+#include "training/spec/spec.h"
 
 #include <algorithm>
 
 #include "engine/model/residual.h"
-#include "training/data/task_kind.h"
-#include "training/spec/architecture_runs.h"
+#include "training/data/task.h"
+#include "training/spec/spec_fields.h"
 #include "training/spec/spec_text.h"
 #include "training/spec/update_rule.h"
 

@@ -1,4 +1,3 @@
-// See update_rule.h.
 #include "training/spec/update_rule.h"
 
 #include <algorithm>

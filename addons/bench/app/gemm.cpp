@@ -17,7 +17,7 @@
 #include "engine/cpu/denormals.h"
 #include "engine/cpu/kernel.h"
 #include "engine/cpu/pool.h"
-#include "engine/ops/linear/linear.h"
+#include "engine/ops/ops.h"
 #include "training/measure/step/profile.h"
 
 namespace normscope::bench {

@@ -9,7 +9,7 @@
 #include "engine/core/error.h"
 #include "engine/core/philox.h"
 #include "engine/cpu/backend_cpu.h"
-#include "engine/model/record_model.h"
+#include "engine/model/transformer.h"
 #include "training/measure/look.h"
 #include "training/spec/update_rule.h"
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -15,9 +16,7 @@
 #include "app/view/lab_data.h"
 #include "app/words/words.h"
 #include "engine/core/error.h"
-#include "training/io/nearest.h"
 #include "training/io/text.h"
-#include "training/io/text_table.h"
 #include "training/measure/verdict.h"
 #include "training/spec/spec_text.h"
 
@@ -503,6 +502,18 @@ std::vector<RunEvent> events_from(const Series& loss, double level, int32_t warm
       events.push_back({step, *kind, {}});
   }
   return events;
+}
+
+/// Reads what to_string(Verdict) writes; nothing for any other text.
+std::optional<Verdict> verdict_from(std::string_view text) {
+  for (size_t kind = 0; kind < static_cast<size_t>(Verdict::Failed); ++kind) {
+    if (!text.starts_with(kVerdictWords[kind])) continue;
+    Verdict verdict{static_cast<Verdict::Kind>(kind)};
+    const std::string_view last = text.substr(text.rfind(' ') + 1);
+    std::from_chars(last.data(), last.data() + last.size(), verdict.since);
+    return verdict;
+  }
+  return std::nullopt;
 }
 
 /// Asks the run's own events, else its file's word, else its losses. A word of a file's own, "ignores the source", stays

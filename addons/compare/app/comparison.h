@@ -20,12 +20,14 @@
 
 #include "addons/recorded/training/recorded_run.h"
 #include "app/panels/metrics.h"
-#include "training/data/data_identity.h"
+#include "training/data/task.h"
 #include "training/measure/history.h"
 #include "training/session/lab.h"
 #include "training/spec/spec.h"
 
 namespace normscope::compare {
+
+enum class SameData : uint8_t { Same, Other, Unknown };
 
 inline constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 inline constexpr size_t kLeast = 2, kMost = 8;  ///< runs of a comparison

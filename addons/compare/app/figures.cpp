@@ -17,8 +17,8 @@
 #include "app/ui/svg.h"
 #include "app/view/glossary.h"
 #include "app/words/words.h"
-#include "training/io/atomic_file.h"
-#include "training/io/text_table.h"
+#include "training/io/output_file.h"
+#include "training/io/text.h"
 
 namespace normscope::compare {
 namespace {

@@ -9,7 +9,7 @@
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
 #include "engine/core/error.h"
-#include "training/spec/loss_window.h"
+#include "training/spec/spec.h"
 
 namespace normscope::compare {
 namespace {
@@ -168,6 +168,19 @@ bool same_batches(const Recording& a, const Recording& b) {
   return a.spec && b.spec && a.maker == b.maker && a.spec->data == b.spec->data &&
          data_of(a, b) != SameData::Other && a.spec->train.batch == b.spec->train.batch &&
          a.spec->model.sequence == b.spec->model.sequence;
+}
+
+SameData same_data(const DataIdentity& a, const DataIdentity& b) {
+  if (a.symbols > 0 && b.symbols > 0 && a.symbols != b.symbols) return SameData::Other;
+  if (!a.hash.empty() && !b.hash.empty()) return a.hash == b.hash ? SameData::Same : SameData::Other;
+  if (!a.name.empty() && !b.name.empty()) return a.name == b.name ? SameData::Same : SameData::Other;
+  return SameData::Unknown;
+}
+
+std::string to_words(const DataIdentity& data) {
+  std::string text = data.name.empty() ? data.hash : data.name;
+  if (data.symbols > 0) text += fmt::format("{}{} symbols", text.empty() ? "" : ", ", data.symbols);
+  return text;
 }
 
 SameData data_of(const Recording& a, const Recording& b) {

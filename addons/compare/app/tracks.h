@@ -61,6 +61,12 @@ std::optional<double> ratio_to_range(const Ruler& ruler, double value, const std
                                      double x);
 /// Whether the same program trained both on the same data with batches of the same shape.
 bool same_batches(const Recording& a, const Recording& b);
+/// Compares the hashes where both have one, else the names; data with different numbers of symbols are
+/// never the same.
+SameData same_data(const DataIdentity& a, const DataIdentity& b);
+
+/// Says "built-in sentences, 29 symbols"; empty where nothing is known.
+std::string to_words(const DataIdentity& data);
 /// Whether two runs read the same data: as they say, else by their specifications where those decide
 /// it.
 SameData data_of(const Recording& a, const Recording& b);

@@ -12,8 +12,7 @@
 #include "engine/core/error.h"
 #include "engine/model/wiring.h"
 #include "training/io/text.h"
-#include "training/io/text_table.h"
-#include "training/spec/loss_window.h"
+#include "training/spec/spec.h"
 
 namespace normscope::compare {
 

@@ -10,7 +10,7 @@
 #include "addons/compare/app/words.h"
 #include "app/plot/plot.h"
 #include "training/experiments/table.h"
-#include "training/io/text_table.h"
+#include "training/io/text.h"
 
 namespace normscope::compare {
 namespace {

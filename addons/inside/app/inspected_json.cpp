@@ -7,7 +7,7 @@
 #include <string>
 
 #include "addons/inside/app/inspected.h"
-#include "training/io/number_json.h"
+#include "training/io/codec.h"
 
 namespace normscope::inside {
 namespace {

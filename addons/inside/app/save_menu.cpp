@@ -6,7 +6,7 @@
 #include "addons/inside/app/inspected.h"
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
-#include "training/io/number_json.h"
+#include "training/io/codec.h"
 
 namespace normscope::inside {
 

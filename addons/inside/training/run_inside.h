@@ -11,7 +11,7 @@
 #include "addons/inside/training/inside.h"
 #include "training/run/run.h"
 #include "training/session/analysis.h"
-#include "training/session/inquiry.h"
+#include "training/session/command.h"
 #include "training/session/lab.h"
 
 namespace normscope {

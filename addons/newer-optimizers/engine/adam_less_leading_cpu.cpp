@@ -5,7 +5,6 @@
 // After foreach_target.h: these are compiled once per target.
 #include "addons/newer-optimizers/engine/adam_less_leading.h"
 #include "addons/newer-optimizers/engine/directions_inl.h"
-#include "engine/cpu/export.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace normscope::cpu::HWY_NAMESPACE {
@@ -59,8 +58,4 @@ Stages adam_less_leading_forward(const Call& call) {
 }  // namespace normscope::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-namespace normscope::cpu {
 NORMSCOPE_FORWARD_KERNELS(adam_less_leading)
-}  // namespace normscope::cpu
-#endif

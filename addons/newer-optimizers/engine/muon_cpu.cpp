@@ -5,7 +5,6 @@
 // After foreach_target.h: these are compiled once per target.
 #include "addons/newer-optimizers/engine/directions_inl.h"
 #include "addons/newer-optimizers/engine/muon.h"
-#include "engine/cpu/export.h"
 #include "engine/cpu/gemm_inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -90,8 +89,4 @@ Stages muon_forward(const Call& call) { return direction_stages(call, 4, orthogo
 }  // namespace normscope::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-namespace normscope::cpu {
 NORMSCOPE_FORWARD_KERNELS(muon)
-}  // namespace normscope::cpu
-#endif

@@ -1,7 +1,7 @@
 // QK-clip: what measures each head's largest logit, and what scales its matrices behind the optimizer.
 #pragma once
 
-#include "engine/ops/attention/attention.h"
+#include "engine/ops/ops.h"
 
 namespace normscope {
 

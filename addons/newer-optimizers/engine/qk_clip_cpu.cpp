@@ -5,7 +5,6 @@
 #include "hwy/foreach_target.h"
 // After foreach_target.h: these are compiled once per target.
 #include "addons/newer-optimizers/engine/qk_clip.h"
-#include "engine/cpu/export.h"
 #include "engine/cpu/simd_inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -92,9 +91,5 @@ Stages qk_clip_forward(const Call& call) {
 }  // namespace normscope::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-namespace normscope::cpu {
 NORMSCOPE_FORWARD_KERNELS(largest_logit)
 NORMSCOPE_FORWARD_KERNELS(qk_clip)
-}  // namespace normscope::cpu
-#endif

@@ -3,8 +3,7 @@
 #include "engine/core/error.h"
 #include "engine/model/recorder.h"
 #include "engine/model/residual.h"
-#include "engine/ops/affine/affine.h"
-#include "engine/ops/elementwise.h"
+#include "engine/ops/ops.h"
 
 namespace normscope {
 namespace {

@@ -8,7 +8,7 @@
 #include "addons/newer-placements/engine/ramp.h"
 #include "engine/model/recorder.h"
 #include "engine/model/residual.h"
-#include "engine/ops/affine/affine.h"
+#include "engine/ops/ops.h"
 
 namespace normscope {
 namespace {

@@ -4,7 +4,6 @@
 #include "hwy/foreach_target.h"
 // After foreach_target.h: these are compiled once per target.
 #include "addons/newer-placements/engine/ramp.h"
-#include "engine/cpu/export.h"
 #include "engine/cpu/simd_inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -24,8 +23,4 @@ Stages ramp_forward(const Call&) { return one_stage(ramp_up, 1); }
 }  // namespace normscope::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-namespace normscope::cpu {
 NORMSCOPE_FORWARD_KERNELS(ramp)
-}  // namespace normscope::cpu
-#endif

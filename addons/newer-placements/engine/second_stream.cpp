@@ -4,8 +4,7 @@
 #include "engine/core/error.h"
 #include "engine/model/recorder.h"
 #include "engine/model/residual.h"
-#include "engine/ops/add/add.h"
-#include "engine/ops/probe/probe.h"
+#include "engine/ops/ops.h"
 
 namespace normscope {
 namespace {

@@ -14,7 +14,6 @@
 #include "hwy/foreach_target.h"
 // After foreach_target.h: these are compiled once per target.
 #include "addons/newer-placements/engine/softmax.h"
-#include "engine/cpu/export.h"
 #include "engine/cpu/simd_inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -161,8 +160,4 @@ Stages softmax_backward(const Call& call) {
 }  // namespace normscope::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-namespace normscope::cpu {
 NORMSCOPE_KERNELS(softmax)
-}  // namespace normscope::cpu
-#endif

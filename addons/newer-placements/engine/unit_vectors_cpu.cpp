@@ -5,7 +5,6 @@
 #include "hwy/foreach_target.h"
 // After foreach_target.h: these are compiled once per target.
 #include "addons/newer-placements/engine/unit_vectors.h"
-#include "engine/cpu/export.h"
 #include "engine/cpu/simd_inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -61,8 +60,4 @@ Stages unit_vectors_forward(const Call& call) {
 }  // namespace normscope::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-namespace normscope::cpu {
 NORMSCOPE_FORWARD_KERNELS(unit_vectors)
-}  // namespace normscope::cpu
-#endif

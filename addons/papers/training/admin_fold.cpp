@@ -7,9 +7,9 @@
 
 #include "engine/core/error.h"
 #include "engine/model/transformer.h"
+#include "training/io/codec.h"
 #include "training/io/safetensors.h"
 #include "training/run/run.h"
-#include "training/spec/codec.h"
 #include "training/spec/kept_spec.h"
 
 namespace normscope {

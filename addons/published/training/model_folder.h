@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "engine/core/message.h"
+#include "engine/core/error.h"
 #include "training/io/input_value.h"
 
 namespace normscope::published {

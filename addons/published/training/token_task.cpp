@@ -8,8 +8,8 @@
 #include "addons/published/training/model_folder.h"
 #include "engine/core/error.h"
 #include "training/data/batch_draws.h"
-#include "training/data/masked_task.h"
-#include "training/data/task_kind.h"
+#include "training/data/byte_tasks.h"
+#include "training/data/task.h"
 
 namespace normscope {
 namespace {

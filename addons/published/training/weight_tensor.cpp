@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "engine/core/half.h"
+#include "training/io/safetensors.h"
 #include "training/io/text.h"
 
 namespace normscope::published {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/core/message.h"
+#include "engine/core/error.h"
 #include "training/io/safetensors.h"
 
 namespace normscope::published {

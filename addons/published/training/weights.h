@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "addons/published/training/weight_tensor.h"
-#include "engine/core/message.h"
+#include "engine/core/error.h"
 #include "training/io/safetensors.h"
 
 namespace normscope::published {

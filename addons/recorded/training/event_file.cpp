@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "engine/core/error.h"
-#include "training/spec/limits.h"
+#include "training/spec/spec.h"
 
 namespace normscope::records {
 namespace {

@@ -13,7 +13,7 @@
 #include "engine/core/error.h"
 #include "engine/core/real_text.h"
 #include "training/io/text.h"
-#include "training/spec/limits.h"
+#include "training/spec/spec.h"
 
 namespace normscope::records {
 namespace {

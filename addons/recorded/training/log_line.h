@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
-#include "engine/core/message.h"
-#include "training/data/data_identity.h"
+#include "engine/core/error.h"
+#include "training/data/task.h"
 #include "training/io/input_value.h"
 #include "training/measure/log_fields.h"
 #include "training/spec/spec.h"

@@ -16,7 +16,6 @@
 #include "engine/core/error.h"
 #include "training/files/file_kind.h"
 #include "training/io/input_file.h"
-#include "training/io/input_kinds.h"
 
 namespace normscope::records {
 namespace {

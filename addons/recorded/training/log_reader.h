@@ -17,7 +17,7 @@
 #include "addons/recorded/training/recorded_run.h"
 #include "addons/recorded/training/run_builder.h"
 #include "addons/recorded/training/tensor_names.h"
-#include "engine/core/message.h"
+#include "engine/core/error.h"
 
 namespace normscope {
 class InputFile;

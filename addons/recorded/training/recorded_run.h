@@ -16,8 +16,8 @@
 #include <utility>
 #include <vector>
 
-#include "engine/core/message.h"
-#include "training/data/data_identity.h"
+#include "engine/core/error.h"
+#include "training/data/task.h"
 #include "training/measure/history.h"
 #include "training/run/run_record.h"
 #include "training/spec/spec.h"

@@ -11,7 +11,7 @@
 
 #include "engine/core/error.h"
 #include "engine/model/wiring.h"
-#include "training/data/data_identity.h"
+#include "training/data/task.h"
 
 namespace normscope::records {
 namespace {

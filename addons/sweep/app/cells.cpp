@@ -9,10 +9,8 @@
 
 #include "app/words/words.h"
 #include "engine/core/error.h"
-#include "training/data/data_identity.h"
 #include "training/data/task.h"
-#include "training/io/nearest.h"
-#include "training/io/text_table.h"
+#include "training/io/text.h"
 #include "training/measure/theory/theory.h"
 
 namespace normscope::sweep {

@@ -11,7 +11,7 @@
 
 #include "addons/sweep/app/sweep_plan.h"
 #include "app/grid/border.h"
-#include "engine/core/message.h"
+#include "engine/core/error.h"
 #include "training/experiments/run_numbers.h"
 #include "training/measure/theory/trainability.h"
 

@@ -10,8 +10,8 @@
 #include "app/ui/svg.h"
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
-#include "training/data/data_identity.h"
-#include "training/io/text_table.h"
+#include "training/data/task.h"
+#include "training/io/text.h"
 
 namespace normscope::sweep {
 

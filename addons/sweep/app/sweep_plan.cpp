@@ -10,9 +10,8 @@
 #include "engine/core/error.h"
 #include "training/files/command_text.h"
 #include "training/io/input_value.h"
-#include "training/io/nearest.h"
 #include "training/io/text.h"
-#include "training/spec/unused_settings.h"
+#include "training/spec/spec.h"
 
 namespace normscope::sweep {
 namespace {

@@ -6,10 +6,10 @@
 #include <cmath>
 
 #include "app/words/words.h"
-#include "training/data/data_identity.h"
+#include "training/data/task.h"
 #include "training/experiments/table.h"
-#include "training/io/number_json.h"
-#include "training/io/text_table.h"
+#include "training/io/codec.h"
+#include "training/io/text.h"
 
 namespace normscope::sweep {
 namespace {

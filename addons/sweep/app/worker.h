@@ -15,10 +15,10 @@
 
 #include "addons/sweep/app/cells.h"
 #include "addons/sweep/app/sweep_plan.h"
-#include "engine/core/message.h"
+#include "engine/core/error.h"
 #include "training/experiments/result_store.h"
 #include "training/experiments/study.h"
-#include "training/files/newest_job.h"
+#include "training/files/background.h"
 
 namespace normscope::sweep {
 

@@ -4,7 +4,7 @@
 #include "addons/systems/app/chain_parts.h"
 #include "addons/systems/engine/convolutions.h"
 #include "app/words/words.h"
-#include "engine/ops/elementwise.h"
+#include "engine/ops/ops.h"
 
 namespace normscope::view {
 namespace {

@@ -11,7 +11,6 @@
 #include "hwy/foreach_target.h"
 // After foreach_target.h: these are compiled once per target.
 #include "addons/systems/engine/conv2d.h"
-#include "engine/cpu/export.h"
 #include "engine/cpu/gemm_inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -246,8 +245,4 @@ Stages conv2d_backward(const Call& call) {
 }  // namespace normscope::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-namespace normscope::cpu {
 NORMSCOPE_KERNELS(conv2d)
-}  // namespace normscope::cpu
-#endif

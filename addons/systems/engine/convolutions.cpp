@@ -10,11 +10,7 @@
 #include "addons/systems/engine/max_pool.h"
 #include "engine/core/error.h"
 #include "engine/model/recorder.h"
-#include "engine/ops/embedding/embedding.h"
-#include "engine/ops/layer_norm/layer_norm.h"
-#include "engine/ops/linear/linear.h"
-#include "engine/ops/probe/probe.h"
-#include "engine/ops/softmax_xent/softmax_xent.h"
+#include "engine/ops/ops.h"
 
 namespace normscope {
 namespace {

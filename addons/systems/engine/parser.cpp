@@ -8,10 +8,7 @@
 
 #include "engine/core/error.h"
 #include "engine/model/recorder.h"
-#include "engine/ops/embedding/embedding.h"
-#include "engine/ops/linear/linear.h"
-#include "engine/ops/probe/probe.h"
-#include "engine/ops/softmax_xent/softmax_xent.h"
+#include "engine/ops/ops.h"
 
 namespace normscope {
 namespace {

@@ -111,8 +111,4 @@ Stages relative_attention_backward(const Call& call) {
 }  // namespace normscope::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-namespace normscope::cpu {
 NORMSCOPE_KERNELS(relative_attention)
-}  // namespace normscope::cpu
-#endif

@@ -3,7 +3,7 @@
 #include "addons/systems/engine/relative_attention.h"
 #include "engine/core/error.h"
 #include "engine/model/recorder.h"
-#include "engine/ops/concat/concat.h"
+#include "engine/ops/ops.h"
 
 namespace normscope {
 namespace {

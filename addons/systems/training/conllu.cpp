@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "engine/core/error.h"
-#include "training/data/tsv.h"
+#include "training/data/text_source.h"
 #include "training/io/input_file.h"
 
 namespace normscope {

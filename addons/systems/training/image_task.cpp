@@ -11,7 +11,7 @@
 #include "addons/systems/training/idx.h"
 #include "engine/core/error.h"
 #include "training/data/batch_draws.h"
-#include "training/data/task_kind.h"
+#include "training/data/task.h"
 
 namespace normscope {
 namespace {

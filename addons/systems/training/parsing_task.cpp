@@ -9,7 +9,7 @@
 #include "addons/systems/training/made_treebank.h"
 #include "engine/core/error.h"
 #include "training/data/batch_draws.h"
-#include "training/data/task_kind.h"
+#include "training/data/task.h"
 
 namespace normscope {
 ParsingTask::ParsingTask(std::vector<DependencyTree> train, std::vector<DependencyTree> valid,

@@ -5,7 +5,6 @@
 #include "addons/systems/engine/convolutions.h"
 #include "addons/systems/training/image_task.h"
 #include "addons/systems/training/parse_features.h"
-#include "training/spec/architecture_runs.h"
 #include "training/spec/spec_fields.h"
 
 namespace normscope {

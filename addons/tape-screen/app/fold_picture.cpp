@@ -7,10 +7,10 @@
 #include <cmath>
 #include <numbers>
 
+#include "addons/tape-screen/training/memory_map.h"
 #include "app/ui/svg.h"
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
-#include "training/measure/step/memory_map.h"
 
 namespace normscope::tape_screen {
 

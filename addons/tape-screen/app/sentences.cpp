@@ -7,7 +7,7 @@
 
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
-#include "engine/ops/layer_norm/layer_norm.h"
+#include "engine/ops/ops.h"
 
 namespace normscope::tape_screen {
 namespace {

@@ -11,7 +11,7 @@
 #include "addons/tape-screen/app/sentences.h"
 #include "app/words/words.h"
 #include "engine/core/error.h"
-#include "engine/ops/layer_norm/layer_norm.h"
+#include "engine/ops/ops.h"
 #include "engine/ops/rules.h"
 
 namespace normscope::tape_screen {

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "addons/tape-screen/training/numeric_check.h"
+#include "addons/tape-screen/training/tensor_summary.h"
 #include "training/measure/step/step_player.h"
-#include "training/measure/step/tensor_summary.h"
 
 namespace normscope::tape_screen {
 

@@ -37,6 +37,13 @@ void copy_inputs(StepPlayer& from, Program& to) {
 
 }  // namespace
 
+StepProgram::StepProgram(const RunSpec& spec, const BatchShape& shape, bool reuse_gradients, Backend& backend)
+    : store_(backend) {
+  RunSpec step = spec;
+  step.train.reuse_gradients = reuse_gradients;
+  program_.emplace(training_program(store_, step, shape));
+}
+
 StepWorker::StepWorker(std::function<void()> on_change, bool times)
     : on_change_(std::move(on_change)), times_(times), thread_(start_thread("tape", [this] { loop(); })) {}
 

@@ -19,7 +19,7 @@
 #include "addons/tape-screen/app/shown.h"
 #include "addons/tape-screen/training/change.h"
 #include "addons/tape-screen/training/fold.h"
-#include "training/measure/step/memory_map.h"
+#include "addons/tape-screen/training/memory_map.h"
 #include "training/run/network.h"
 #include "training/session/played_step.h"
 
@@ -51,6 +51,23 @@ struct TapeState {
   std::shared_ptr<const InstructionView> shown;  ///< the instruction asked for last, or an earlier one
   std::shared_ptr<const ElementCheck> checked;
   std::string error;  ///< why the last request failed, one line
+};
+
+/// The step's program of a specification, on a store of its own. It shows memory plan, times and what becomes of
+/// them when the wiring changes.
+class StepProgram {
+ public:
+  /// Completed for its data. Throws Error as recording and sealing do.
+  StepProgram(const RunSpec& spec, const BatchShape& shape, bool reuse_gradients, Backend& backend);
+  StepProgram(const StepProgram&) = delete;
+  StepProgram& operator=(const StepProgram&) = delete;
+
+  Program& program() { return *program_; }
+  const ProgramData& data() const { return program_->data(); }
+
+ private:
+  Store store_;
+  std::optional<Program> program_;
 };
 
 class StepWorker {

@@ -8,9 +8,10 @@
 #include "addons/tape-screen/training/change.h"
 #include "addons/tape-screen/training/fold.h"
 #include "addons/tape-screen/training/listing.h"
+#include "addons/tape-screen/training/memory_map.h"
 #include "addons/tape-screen/training/numeric_check.h"
-#include "training/measure/step/memory_map.h"
-#include "training/measure/step/tensor_summary.h"
+#include "addons/tape-screen/training/tensor_summary.h"
+#include "training/measure/step/step_player.h"
 
 namespace normscope::tape {
 

@@ -6,7 +6,7 @@
 #include <map>
 #include <tuple>
 
-#include "training/io/text_table.h"
+#include "training/io/text.h"
 
 namespace normscope {
 namespace {

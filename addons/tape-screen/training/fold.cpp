@@ -5,11 +5,19 @@
 #include <algorithm>
 #include <string_view>
 
+#include "addons/tape-screen/training/memory_map.h"
+#include "addons/tape-screen/training/tensor_summary.h"
 #include "engine/core/error.h"
-#include "training/io/text_table.h"
-#include "training/measure/step/memory_map.h"
+#include "training/io/text.h"
 
 namespace normscope {
+
+double least_seconds(const Cost& cost, const Roofline& roof) {
+  const double arithmetic = roof.flops > 0 ? cost.flop / roof.flops : 0;
+  const double memory = roof.bytes > 0 ? cost.bytes / roof.bytes : 0;
+  return std::max(arithmetic, memory);
+}
+
 namespace {
 
 /// `GroupNames`: "enc.L06.ffn.stream" -> "enc.L06" and "enc.L06.ffn"; outside the layers both are empty.
@@ -122,7 +130,7 @@ void measure_gradients(Fold& fold, StepPlayer& player) {
   for (FoldLine& line : fold.lines) {
     const ValueId out = player.data().nodes[static_cast<size_t>(line.node)].out;
     if (player.data().plan.gradient_offset[static_cast<size_t>(out)] != kNoOffset)
-      line.gradient = player.summary({out, true}).norm;
+      line.gradient = summarise(player.read({out, true})).norm;
   }
 }
 

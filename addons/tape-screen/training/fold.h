@@ -14,6 +14,14 @@
 
 namespace normscope {
 
+/// What the machine can do per second: fused multiply-adds in registers, and main memory. 0: not measured.
+struct Roofline {
+  double flops = 0, bytes = 0;
+};
+/// The longer of the times that arithmetic and bytes take at the roof. Caches move tensors faster
+/// than main memory: an instruction on cached tensors can take less.
+double least_seconds(const Cost& cost, const Roofline& roof);
+
 /// What one direction of a line, or of several, takes.
 struct FoldSide {
   int32_t instruction = -1;  ///< index in the program; -1: none, or a sum

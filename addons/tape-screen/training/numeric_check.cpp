@@ -15,9 +15,8 @@
 #include "engine/cpu/arena.h"
 #include "engine/cpu/denormals.h"
 #include "engine/cpu/kernel.h"
-#include "engine/ops/layer_norm/layer_norm.h"
+#include "engine/ops/ops.h"
 #include "training/io/text.h"
-#include "training/io/text_table.h"
 
 namespace normscope {
 namespace {

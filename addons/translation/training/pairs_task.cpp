@@ -6,7 +6,7 @@
 
 #include "engine/core/error.h"
 #include "training/data/batch_draws.h"
-#include "training/data/task_kind.h"
+#include "training/data/task.h"
 
 namespace normscope {
 namespace {

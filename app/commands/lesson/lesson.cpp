@@ -27,7 +27,7 @@
 #include "app/link/link.h"
 #include "app/words/words.h"
 #include "training/files/command_text.h"
-#include "training/io/atomic_file.h"
+#include "training/io/output_file.h"
 
 namespace normscope::commands {
 using namespace cli;

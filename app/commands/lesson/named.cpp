@@ -9,7 +9,7 @@
 #include "app/cli/exit_code.h"
 #include "app/cli/terminal.h"
 #include "app/course/language.h"
-#include "training/io/nearest.h"
+#include "training/io/text.h"
 
 namespace normscope::commands {
 

@@ -9,8 +9,7 @@
 #include <optional>
 
 #include "app/commands/commands.h"
-#include "training/data/data_identity.h"
-#include "training/data/task_kind.h"
+#include "training/data/task.h"
 #include "training/run/evaluate.h"
 #include "training/spec/spec.h"
 

@@ -7,9 +7,9 @@
 
 #include "app/cli/specs.h"
 #include "app/commands/train/train.h"
-#include "training/data/task_kind.h"
+#include "training/data/task.h"
 #include "training/files/places.h"
-#include "training/io/output_path.h"
+#include "training/io/output_file.h"
 
 namespace normscope::commands {
 using namespace cli;

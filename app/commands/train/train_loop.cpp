@@ -9,7 +9,7 @@
 #include <set>
 
 #include "app/commands/train/train.h"
-#include "training/spec/loss_window.h"
+#include "training/spec/spec.h"
 
 namespace normscope::commands {
 using namespace cli;

@@ -3,7 +3,7 @@
 
 #include "app/commands/train/train.h"
 #include "engine/core/machine.h"
-#include "training/measure/step/memory_map.h"
+#include "training/io/text.h"
 #include "training/measure/step/profile.h"
 #include "training/run/footprint.h"
 

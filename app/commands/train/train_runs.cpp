@@ -6,12 +6,12 @@
 
 #include "app/cli/specs.h"
 #include "app/commands/train/train.h"
-#include "training/data/task_kind.h"
+#include "training/data/task.h"
 #include "training/files/command_text.h"
 #include "training/io/safetensors.h"
 #include "training/run/checkpoint.h"
 #include "training/run/model_formats.h"
-#include "training/spec/unused_settings.h"
+#include "training/spec/spec.h"
 
 namespace normscope::commands {
 using namespace cli;

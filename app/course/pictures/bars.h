@@ -11,7 +11,7 @@
 
 #include "app/course/lesson.h"
 #include "app/ui/paint.h"
-#include "engine/core/message.h"
+#include "engine/core/error.h"
 
 namespace normscope::course {
 

@@ -10,7 +10,7 @@
 
 #include "app/course/figures.h"
 #include "app/ui/paint.h"
-#include "engine/core/message.h"
+#include "engine/core/error.h"
 
 namespace normscope::course {
 

@@ -8,7 +8,7 @@
 
 #include "app/course/lesson.h"
 #include "app/view/diagram_model.h"
-#include "training/io/toml_table.h"
+#include "training/io/toml.h"
 
 namespace normscope::course {
 

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "app/course/lesson.h"
-#include "engine/core/message.h"
-#include "training/io/toml_table.h"
-#include "training/spec/codec.h"
+#include "engine/core/error.h"
+#include "training/io/codec.h"
+#include "training/io/toml.h"
 
 namespace normscope::course {
 
@@ -45,7 +45,7 @@ void set_bounds(Lesson& lesson);
 /// such values is unknown. Throws Error.
 void check_measures(const Lesson& lesson, const Table& root);
 
-// ---- how measurements are kept (training/spec/codec.h), in measured.json and of the learner's own
+// ---- how measurements are kept (training/io/codec.h), in measured.json and of the learner's own
 
 inline constexpr size_t kMostOfCurve = 100'000;  ///< points
 inline constexpr size_t kMostOfLesson = 1000;    ///< measures, curves, runs

@@ -13,7 +13,7 @@
 #include "app/view/glossary.h"
 #include "engine/core/error.h"
 #include "training/files/config_file.h"
-#include "training/io/output_path.h"
+#include "training/io/output_file.h"
 
 namespace normscope::lessons {
 

@@ -4,7 +4,7 @@
 #include "app/shell/files.h"
 #include "app/shell/parts/screens.h"
 #include "app/ui/ui.h"
-#include "engine/core/message.h"
+#include "engine/core/error.h"
 
 namespace normscope::shell {
 

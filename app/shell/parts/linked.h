@@ -9,7 +9,7 @@
 #include "app/shell/parts/appearance.h"
 #include "app/shell/parts/screens.h"
 #include "app/shell/parts/shown_session.h"
-#include "engine/core/message.h"
+#include "engine/core/error.h"
 
 namespace normscope::shell {
 

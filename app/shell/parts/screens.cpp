@@ -7,7 +7,7 @@
 #include "app/words/words.h"
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
-#include "training/io/atomic_file.h"
+#include "training/io/output_file.h"
 
 namespace normscope::shell {
 

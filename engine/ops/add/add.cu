@@ -1,13 +1,6 @@
-// add on CUDA, over x, f, out (..,D). Each of the scales skip and branch is a constant, a learned scalar or a learned
-// vector (D):
-//   out      =  skip * x + branch * f
-// Backward, with sums over all numbers for a learned scalar and over the rows for a learned vector:
-//   dx       =  skip * dout
-//   df       =  branch * dout
-//   dskip    =  sum of dout * x
-//   dbranch  =  sum of dout * f
+// add on CUDA, by the formulas of add_cpu.cpp.
 #include "engine/cuda/device.cuh"
-#include "engine/ops/add/add.h"
+#include "engine/ops/ops.h"
 
 namespace normscope::cuda {
 namespace add {

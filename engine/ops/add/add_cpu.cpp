@@ -10,9 +10,8 @@
 #define HWY_TARGET_INCLUDE "engine/ops/add/add_cpu.cpp"
 #include "hwy/foreach_target.h"
 // After foreach_target.h: these are compiled once per target.
-#include "engine/cpu/export.h"
 #include "engine/cpu/simd_inl.h"
-#include "engine/ops/add/add.h"
+#include "engine/ops/ops.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace normscope::cpu::HWY_NAMESPACE {
@@ -156,8 +155,4 @@ Stages add_backward(const Call& call) {
 }  // namespace normscope::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-namespace normscope::cpu {
 NORMSCOPE_KERNELS(add)
-}  // namespace normscope::cpu
-#endif

@@ -1,12 +1,6 @@
-// affine on CUDA, over rows x, out (D). gain and shift have one number for each of as many equal parts of a row (one
-// part: the whole row), or are absent, which stands for 1 and 0; c is a constant:
-//   out     =  c * gain * x + shift
-// Backward, with sums over the rows and the numbers of a part:
-//   dx      =  c * gain * dout, or dout where the gradient is kept
-//   dgain   =  sum of c * dout * x
-//   dshift  =  sum of dout
+// affine on CUDA, by the formulas of affine_cpu.cpp.
 #include "engine/cuda/device.cuh"
-#include "engine/ops/affine/affine.h"
+#include "engine/ops/ops.h"
 
 namespace normscope::cuda {
 namespace affine {

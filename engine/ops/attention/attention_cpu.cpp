@@ -4,8 +4,8 @@
 #define HWY_TARGET_INCLUDE "engine/ops/attention/attention_cpu.cpp"
 #include "hwy/foreach_target.h"
 // After foreach_target.h: these are compiled once per target.
-#include "engine/ops/attention/attention.h"
 #include "engine/ops/attention/attention_inl.h"
+#include "engine/ops/ops.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace normscope::cpu::HWY_NAMESPACE {
@@ -71,6 +71,7 @@ namespace normscope::cpu {
 void check_key_count(int64_t keys, int64_t most) {
   if (keys > most) fail("attention", "{} keys: expected at most {}", keys, most);
 }
-NORMSCOPE_KERNELS(attention)
 }  // namespace normscope::cpu
 #endif
+
+NORMSCOPE_KERNELS(attention)

@@ -25,7 +25,6 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "engine/cpu/export.h"
 #include "engine/cpu/gemm_inl.h"
 #include "engine/cpu/philox_inl.h"
 

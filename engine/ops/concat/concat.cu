@@ -1,11 +1,6 @@
-// concat on CUDA, a (B,Ta,D), b (B,Tb,D), out (B,Ta+Tb,D):
-//   out[n,t]  =  a[n,t] for t < Ta, else b[n,t-Ta]
-//   da[n,t]   =  dout[n,t]
-//   db[n,t]   =  dout[n,Ta+t]
-// Where parts are appended, each position is such a row n and its parts are t. A thread works on one element of the
-// output.
+// concat on CUDA, by the formulas of concat_cpu.cpp. A thread works on one element of the output.
 #include "engine/cuda/device.cuh"
-#include "engine/ops/concat/concat.h"
+#include "engine/ops/ops.h"
 
 namespace normscope::cuda {
 namespace concat {

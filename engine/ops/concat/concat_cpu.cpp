@@ -7,9 +7,8 @@
 #define HWY_TARGET_INCLUDE "engine/ops/concat/concat_cpu.cpp"
 #include "hwy/foreach_target.h"
 // After foreach_target.h: these are compiled once per target.
-#include "engine/cpu/export.h"
 #include "engine/cpu/simd_inl.h"
-#include "engine/ops/concat/concat.h"
+#include "engine/ops/ops.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace normscope::cpu::HWY_NAMESPACE {
@@ -73,8 +72,4 @@ Stages concat_backward(const Call& call) { return one_stage(backward, chunk_cut(
 }  // namespace normscope::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-namespace normscope::cpu {
 NORMSCOPE_KERNELS(concat)
-}  // namespace normscope::cpu
-#endif

@@ -1,9 +1,7 @@
-// dropout on CUDA. keep is 1 where the Philox word of (element, site, step) is at least the threshold, else 0:
-//   out  =  x * keep * scale
-//   dx   =  dout * keep * scale             // keep is drawn again
-// A thread takes the four elements that one Philox block serves, so the masks are the CPU's bit for bit.
+// dropout on CUDA, by the formulas of dropout_cpu.cpp; backward, keep is drawn again. A thread takes the four elements
+// that one Philox block serves, so the masks are the CPU's bit for bit.
 #include "engine/cuda/device.cuh"
-#include "engine/ops/dropout/dropout.h"
+#include "engine/ops/ops.h"
 
 namespace normscope::cuda {
 namespace dropout {

@@ -6,9 +6,8 @@
 #define HWY_TARGET_INCLUDE "engine/ops/dropout/dropout_cpu.cpp"
 #include "hwy/foreach_target.h"
 // After foreach_target.h: these are compiled once per target.
-#include "engine/cpu/export.h"
 #include "engine/cpu/philox_inl.h"
-#include "engine/ops/dropout/dropout.h"
+#include "engine/ops/ops.h"
 #include "hwy/cache_control.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -73,8 +72,4 @@ Stages dropout_backward(const Call& call) { return dropout<true>(call); }
 }  // namespace normscope::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-namespace normscope::cpu {
 NORMSCOPE_KERNELS(dropout)
-}  // namespace normscope::cpu
-#endif

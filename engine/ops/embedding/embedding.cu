@@ -1,10 +1,7 @@
-// embedding on CUDA, tokens (B,T), table (V,D), positions (>=T,D); out has a row (D) a token, whatever its shape:
-//   out[b,t]       =  scale * table[tokens[b,t]] + positions[t]
-//   dtable[v]      =  scale * sum of dout over the rows whose token is v
-//   dpositions[t]  =  sum over b of dout[b,t]
-// A block gathers the rows of one v, in the order of the rows, so there are no atomics and always the same bits.
+// embedding on CUDA, by the formulas of embedding_cpu.cpp. A block gathers the rows of one v, in the order of the rows,
+// so there are no atomics and always the same bits.
 #include "engine/cuda/device.cuh"
-#include "engine/ops/embedding/embedding.h"
+#include "engine/ops/ops.h"
 
 namespace normscope::cuda {
 namespace embedding {

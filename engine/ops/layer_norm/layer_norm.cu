@@ -1,25 +1,7 @@
-// layer_norm on CUDA, one warp a row. Rows x, y, c, out and dout have D numbers, as gain and bias have:
-//   y    =  (x - mean) r                 // Rms: mean = 0
-//   r    =  1 / sqrt(variance + eps)     // the variance takes a second pass over the row
-//   out  =  gain * y + bias              // as far as the kind has them; AdaNorm: C (1 - k y) * y
-// where the gain is what is stored, plus the gain offset.
-// Backward, with c = gain * dout (kinds without a gain: c = dout; AdaNorm: c = C (1 - k y) * dout):
-//   dx     =  c r
-//           - mean(c) r                  // the path through the mean: not for Rms, nor where the mean is detached
-//           - y * mean(c * y) r          // the path through sigma: not where sigma is detached
-//                                        // Undivided: r = 1 in dx
-//   dgain  =  sum over rows of dout * y
-//   dbias  =  sum over rows of dout
-// DyT, with u = alpha x, t = tanh(u) and slope 1 - t^2, or Derf, with u = alpha x + shift, t = erf(u) and slope
-// 2 / sqrt(pi) exp(-u^2); c = gain * slope * dout:
-//   out     =  gain * t + bias
-//   dx      =  alpha c
-//   dgain   =  sum over rows of dout * t
-//   dbias   =  sum over rows of dout
-//   dalpha  =  sum over all numbers of c * x
-//   dshift  =  sum over all numbers of c
+// layer_norm on CUDA, one warp a row, by the formulas of layer_norm_cpu.cpp with r = 1 / sigma, of which the variance
+// takes a second pass over the row. Undivided: r = 1 in dx.
 #include "engine/cuda/device.cuh"
-#include "engine/ops/layer_norm/layer_norm.h"
+#include "engine/ops/ops.h"
 
 namespace normscope::cuda {
 namespace layer_norm {

@@ -26,9 +26,8 @@
 #define HWY_TARGET_INCLUDE "engine/ops/layer_norm/layer_norm_cpu.cpp"
 #include "hwy/foreach_target.h"
 // After foreach_target.h: these are compiled once per target.
-#include "engine/cpu/export.h"
 #include "engine/cpu/simd_inl.h"
-#include "engine/ops/layer_norm/layer_norm.h"
+#include "engine/ops/ops.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace normscope::cpu::HWY_NAMESPACE {
@@ -330,8 +329,4 @@ Stages layer_norm_backward(const Call& call) {
 }  // namespace normscope::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-namespace normscope::cpu {
 NORMSCOPE_KERNELS(layer_norm)
-}  // namespace normscope::cpu
-#endif

@@ -1,10 +1,6 @@
-// linear on CUDA, x (R,K), b (N), out (R,N), and W (K,N), or (N,K) where it is transposed:
-//   out  =  x W + b             // transposed: x W^T + b
-//   dx   =  dout W^T            // transposed: dout W
-//   dW   =  x^T dout            // transposed: dout^T x
-//   db   =  sum over rows of dout
+// linear on CUDA, by the formulas of linear_cpu.cpp.
 #include "engine/cuda/device.cuh"
-#include "engine/ops/linear/linear.h"
+#include "engine/ops/ops.h"
 
 namespace normscope::cuda {
 namespace linear {

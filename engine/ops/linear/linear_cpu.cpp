@@ -7,9 +7,8 @@
 #define HWY_TARGET_INCLUDE "engine/ops/linear/linear_cpu.cpp"
 #include "hwy/foreach_target.h"
 // After foreach_target.h: these are compiled once per target.
-#include "engine/cpu/export.h"
 #include "engine/cpu/gemm_inl.h"
-#include "engine/ops/linear/linear.h"
+#include "engine/ops/ops.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace normscope::cpu::HWY_NAMESPACE {
@@ -130,8 +129,4 @@ Stages linear_backward(const Call& call) {
 }  // namespace normscope::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-namespace normscope::cpu {
 NORMSCOPE_KERNELS(linear)
-}  // namespace normscope::cpu
-#endif

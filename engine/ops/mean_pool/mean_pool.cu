@@ -1,7 +1,5 @@
-// mean_pool on CUDA, x and out (B,T,D), of which the first n_b positions of row b count:
-//   out[b,t]  =  1/n_b * sum over s < n_b of x[b,s]              // the same for every t
-//   dx[b,s]   =  1/n_b * sum over t of dout[b,t] for s < n_b, else 0
-// A block works on a row of the batch, a thread on a column at a time: sums run in the order of positions.
+// mean_pool on CUDA, by the formulas of mean_pool_cpu.cpp. A block works on a row of the batch, a thread on a column at
+// a time: sums run in the order of positions.
 #include "engine/cuda/device.cuh"
 
 namespace normscope::cuda {

@@ -6,7 +6,6 @@
 #define HWY_TARGET_INCLUDE "engine/ops/mean_pool/mean_pool_cpu.cpp"
 #include "hwy/foreach_target.h"
 // After foreach_target.h: these are compiled once per target.
-#include "engine/cpu/export.h"
 #include "engine/cpu/simd_inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -64,8 +63,4 @@ Stages mean_pool_backward(const Call& call) {
 }  // namespace normscope::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-namespace normscope::cpu {
 NORMSCOPE_KERNELS(mean_pool)
-}  // namespace normscope::cpu
-#endif

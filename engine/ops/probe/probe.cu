@@ -5,7 +5,7 @@
 // One launch serves all probes of a step, a row of blocks each. The sums are in double, in which squares of floats are
 // exact, so that one pass suffices.
 #include "engine/cuda/device.cuh"
-#include "engine/ops/probe/probe.h"
+#include "engine/ops/ops.h"
 
 namespace normscope::cuda {
 namespace probe {

@@ -7,9 +7,8 @@
 #define HWY_TARGET_INCLUDE "engine/ops/probe/probe_cpu.cpp"
 #include "hwy/foreach_target.h"
 // After foreach_target.h: these are compiled once per target.
-#include "engine/cpu/export.h"
 #include "engine/cpu/simd_inl.h"
-#include "engine/ops/probe/probe.h"
+#include "engine/ops/ops.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace normscope::cpu::HWY_NAMESPACE {
@@ -103,8 +102,4 @@ Stages probe_forward(const Call& call) {
 }  // namespace normscope::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-namespace normscope::cpu {
 NORMSCOPE_FORWARD_KERNELS(probe)
-}  // namespace normscope::cpu
-#endif

@@ -1,12 +1,5 @@
-// softmax_xent on CUDA, one warp a row x (V) of the logits, or one block where rows are long; e is the label smoothing:
-//   lse_r     =  log(sum over v of exp(x_v))
-//   CE_r      =  (1 - e) (lse_r - x_target) + e (lse_r - mean(x))
-//   w_r       =  weight of row r / sum of the weights of the rows with a target
-//   loss      =  sum over the rows with a target of w_r CE_r
-// Backward, 0 in a row without a target:
-//   dlogit_v  =  dloss w_r exp(x_v - lse_r)                     // the softmax
-//              - dloss w_r ((1 - e) [v = target] + e / V)       // the distribution that is wanted
-// A target outside [0,V) counts as none. With no row left the loss is 0.
+// softmax_xent on CUDA, by the formulas of softmax_xent_cpu.cpp: one warp a row x (V) of the logits, or one block where
+// rows are long.
 #include "engine/cuda/device.cuh"
 
 namespace normscope::cuda {

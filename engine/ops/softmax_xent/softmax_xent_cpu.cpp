@@ -10,7 +10,6 @@
 #define HWY_TARGET_INCLUDE "engine/ops/softmax_xent/softmax_xent_cpu.cpp"
 #include "hwy/foreach_target.h"
 // After foreach_target.h: these are compiled once per target.
-#include "engine/cpu/export.h"
 #include "engine/cpu/simd_inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -131,8 +130,4 @@ Stages softmax_xent_backward(const Call& call) {
 }  // namespace normscope::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-namespace normscope::cpu {
 NORMSCOPE_KERNELS(softmax_xent)
-}  // namespace normscope::cpu
-#endif

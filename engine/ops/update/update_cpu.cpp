@@ -5,7 +5,6 @@
 #define HWY_TARGET_INCLUDE "engine/ops/update/update_cpu.cpp"
 #include "hwy/foreach_target.h"
 // After foreach_target.h: these are compiled once per target.
-#include "engine/cpu/export.h"
 #include "engine/ops/update/parameter_blocks_inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -95,10 +94,11 @@ Stages plan_clip(const Call&) { return one_stage(clip, 1); }
 
 }  // namespace
 
-NORMSCOPE_FORWARD_KERNELS(grad_norm)
 Kernels clip_kernels() { return {&plan_clip, nullptr}; }
-NORMSCOPE_FORWARD_KERNELS(adam)
-NORMSCOPE_FORWARD_KERNELS(sgd)
 
 }  // namespace normscope::cpu
 #endif
+
+NORMSCOPE_FORWARD_KERNELS(grad_norm)
+NORMSCOPE_FORWARD_KERNELS(adam)
+NORMSCOPE_FORWARD_KERNELS(sgd)

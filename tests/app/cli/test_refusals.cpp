@@ -6,7 +6,6 @@
 #include "app/support/refused_inputs.h"
 #include "catch.hpp"
 #include "training/data/text_source.h"
-#include "training/data/tsv.h"
 #include "training/files/config_file.h"
 #include "training/files/placement_file.h"
 #include "training/io/safetensors.h"

@@ -8,7 +8,7 @@
 #include "catch.hpp"
 #include "engine/support/helpers.h"
 #include "training/files/config_file.h"
-#include "training/io/atomic_file.h"
+#include "training/io/output_file.h"
 
 namespace normscope::test_german_errors {
 namespace {

@@ -18,8 +18,8 @@
 #include "engine/cpu/backend_cpu.h"
 #include "training/experiments/result_store.h"
 #include "training/files/config_file.h"
-#include "training/run/keyframes.h"
 #include "training/run/run.h"
+#include "training/run/run_record.h"
 #include "training/session/session_file.h"
 
 using namespace normscope;

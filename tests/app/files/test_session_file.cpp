@@ -3,7 +3,7 @@
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
 #include "training/session/lab_trainer.h"
-#include "training/spec/limits.h"
+#include "training/spec/spec.h"
 #include "training/support/lab_runs.h"
 
 using namespace normscope;

@@ -3,7 +3,7 @@
 
 #include "app/support/live_lab.h"
 #include "catch.hpp"
-#include "training/session/run_cache.h"
+#include "training/run/run_record.h"
 #include "training/spec/small_size.h"
 
 using namespace normscope;

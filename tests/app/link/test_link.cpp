@@ -7,7 +7,7 @@
 #include "catch.hpp"
 #include "engine/core/error.h"
 #include "engine/support/helpers.h"
-#include "training/spec/unused_settings.h"
+#include "training/spec/spec.h"
 
 namespace normscope::fixture {
 

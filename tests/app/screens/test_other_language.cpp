@@ -16,9 +16,8 @@
 #include "catch.hpp"
 #include "engine/core/error.h"
 #include "test_paths.h"
-#include "training/data/data_identity.h"
+#include "training/data/task.h"
 #include "training/spec/spec.h"
-#include "training/spec/unused_settings.h"
 #include "training/spec/update_rule.h"
 
 namespace normscope::test_other_language {

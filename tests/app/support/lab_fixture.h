@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "app/plot/plot_spec.h"
-#include "training/data/data_identity.h"
+#include "training/data/task.h"
 #include "training/session/lab.h"
-#include "training/spec/loss_window.h"
+#include "training/spec/spec.h"
 
 namespace normscope::fixture {
 

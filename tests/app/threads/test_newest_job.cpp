@@ -1,6 +1,6 @@
 // These tests cover the thread that has one job at a time: what is stopped before it was begun is never begun and does
 // not look as if it were under way, in the worker of lessons too.
-#include "training/files/newest_job.h"
+#include "training/files/background.h"
 
 #include "app/lesson-player/worker.h"
 #include "app/support/gate.h"

@@ -10,7 +10,7 @@
 #include "app/support/program.h"
 #include "app/view/diagram_model.h"
 #include "catch.hpp"
-#include "training/data/data_identity.h"
+#include "training/data/task.h"
 
 using namespace normscope;
 using fixture::LabDriver;

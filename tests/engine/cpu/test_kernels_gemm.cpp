@@ -2,7 +2,7 @@
 // rows, panels packed once or per chunk, several chunks in both directions), against double sums, on every instruction
 // set and bitwise the same on one and three threads. Small and odd sizes stand in op_cases_matrix.cpp.
 #include "catch.hpp"
-#include "engine/ops/attention/attention.h"
+#include "engine/ops/ops.h"
 #include "engine/support/linear_products.h"
 #include "engine/support/op_harness.h"
 

@@ -3,9 +3,7 @@
 #include "catch.hpp"
 #include "engine/cpu/kernel.h"
 #include "engine/cpu/tails.h"
-#include "engine/ops/dropout/dropout.h"
-#include "engine/ops/layer_norm/layer_norm.h"
-#include "engine/ops/linear/linear.h"
+#include "engine/ops/ops.h"
 
 namespace normscope::test {
 namespace {

@@ -1,4 +1,4 @@
-// These tests hold the transfer to other sizes (engine/model/init_rule.h): its numbers, a model against the double
+// These tests hold the transfer to other sizes (engine/model/model_config.h): its numbers, a model against the double
 // reference with them, and what it is for: a step that moves the states of a wide or deep model as far as the base's.
 
 #include "catch.hpp"

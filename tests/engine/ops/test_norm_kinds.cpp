@@ -8,9 +8,7 @@
 // neighbours'.
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
-#include "engine/ops/layer_norm/layer_norm.h"
-#include "engine/ops/linear/linear.h"
-#include "engine/ops/softmax_xent/softmax_xent.h"
+#include "engine/ops/ops.h"
 #include "engine/tape/seal.h"
 #include "engine/tape/store.h"
 

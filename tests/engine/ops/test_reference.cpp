@@ -2,9 +2,7 @@
 // confirm; its forward has the same values on numbers that remember as on plain ones; and every op has a case.
 // test_op_cases.cpp compares the kernels with it.
 #include "catch.hpp"
-#include "engine/ops/affine/affine.h"
-#include "engine/ops/attention/attention.h"
-#include "engine/ops/layer_norm/layer_norm.h"
+#include "engine/ops/ops.h"
 #include "engine/support/op_harness.h"
 
 namespace normscope::test {

@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "catch.hpp"
-#include "engine/ops/probe/probe.h"
+#include "engine/ops/ops.h"
 #include "engine/support/op_cases.h"
 #include "engine/support/op_harness.h"
 #include "reference/update.h"

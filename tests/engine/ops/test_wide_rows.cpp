@@ -2,7 +2,7 @@
 #include "catch.hpp"
 #include "engine/core/philox.h"
 #include "engine/cpu/backend_cpu.h"
-#include "engine/ops/softmax_xent/softmax_xent.h"
+#include "engine/ops/ops.h"
 #include "engine/tape/seal.h"
 #include "engine/tape/store.h"
 

@@ -2,11 +2,7 @@
 // twice, a frozen parameter. embedding -> relu -> add (residual) -> linear (tied) -> softmax_xent.
 #pragma once
 
-#include "engine/ops/add/add.h"
-#include "engine/ops/elementwise.h"
-#include "engine/ops/embedding/embedding.h"
-#include "engine/ops/linear/linear.h"
-#include "engine/ops/softmax_xent/softmax_xent.h"
+#include "engine/ops/ops.h"
 #include "engine/tape/store.h"
 
 namespace normscope::test {

@@ -5,7 +5,7 @@
 #include "catch.hpp"
 #include "engine/core/philox.h"
 #include "engine/cpu/isa.h"
-#include "engine/ops/linear/linear.h"
+#include "engine/ops/ops.h"
 #include "engine/support/op_harness.h"
 
 namespace normscope::test {

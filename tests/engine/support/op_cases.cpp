@@ -5,11 +5,7 @@
 
 #include <tuple>
 
-#include "engine/ops/add/add.h"
-#include "engine/ops/affine/affine.h"
-#include "engine/ops/dropout/dropout.h"
-#include "engine/ops/elementwise.h"
-#include "engine/ops/embedding/embedding.h"
+#include "engine/ops/ops.h"
 #include "training/spec/update_rule.h"
 
 namespace normscope::test {

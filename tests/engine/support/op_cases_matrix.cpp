@@ -6,9 +6,7 @@
 #include <array>
 #include <utility>
 
-#include "engine/ops/attention/attention.h"
-#include "engine/ops/concat/concat.h"
-#include "engine/ops/linear/linear.h"
+#include "engine/ops/ops.h"
 #include "engine/support/op_cases.h"
 #include "training/spec/update_rule.h"
 

@@ -2,13 +2,11 @@
 #include "catch.hpp"
 #include "engine/core/philox.h"
 #include "engine/model/transformer.h"
-#include "engine/ops/dropout/dropout.h"
-#include "engine/ops/probe/probe.h"
+#include "engine/ops/ops.h"
 #include "engine/support/five_nodes.h"
 #include "engine/support/helpers.h"
 #include "engine/support/wrapped_backend.h"
 #include "engine/tape/seal.h"
-#include "engine/tape/seal_passes.h"
 
 namespace normscope::test {
 namespace {

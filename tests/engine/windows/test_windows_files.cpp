@@ -1,4 +1,4 @@
-// Files as engine/windows has them for the sources: what POSIX promises and the C library of Windows does not.
+// Files as platforms/windows has them for the sources: what POSIX promises and the C library of Windows does not.
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/mman.h>
@@ -11,7 +11,7 @@
 
 #include "catch.hpp"
 #include "engine/core/program_path.h"
-#include "engine/windows/wide.h"
+#include "platforms/windows/wide.h"
 #include "folder.h"
 #include "skip.h"
 

@@ -11,8 +11,7 @@
 #include "engine/core/error.h"
 #include "engine/support/helpers.h"
 #include "folder.h"
-#include "training/io/atomic_file.h"
-#include "training/io/line_file.h"
+#include "training/io/output_file.h"
 
 using namespace normscope;
 namespace fs = std::filesystem;

@@ -7,8 +7,8 @@
 #include "engine/support/helpers.h"
 #include "folder.h"
 #include "test_paths.h"
-#include "training/io/atomic_file.h"
 #include "training/io/input_file.h"
+#include "training/io/output_file.h"
 #include "training/io/safetensors.h"
 #include "training/support/tensor_bytes.h"
 

@@ -38,7 +38,7 @@ namespace {
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
-Table small() {
+experiments::Table small() {
   return {{{"run", "run"},
            {"loss", "loss", Kind::Number},
            {"", "of", Kind::Number},
@@ -72,7 +72,7 @@ TEST_CASE("a table is text, Markdown, CSV and JSON") {
 }
 
 TEST_CASE("a table whose columns have no title has no head, and a number is as short as it reads back") {
-  const Table table{std::vector<Column>(2), {{"a", "b"}, {"", "c"}}};
+  const experiments::Table table{std::vector<Column>(2), {{"a", "b"}, {"", "c"}}};
   CHECK(to_text(table) == "a  b\n   c\n");
   CHECK(to_csv({{{"x", "", Kind::Data}, {"n", "", Kind::Data}}, {{Cell(0.1), 3}, {Cell(1e-7), -1}}}) ==
         "x,n\n0.1,3\n1e-07,-1\n");

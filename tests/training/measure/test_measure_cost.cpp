@@ -8,7 +8,7 @@
 #include "engine/cpu/backend_cpu.h"
 #include "engine/model/residual.h"
 #include "engine/model/transformer.h"
-#include "engine/ops/probe/probe.h"
+#include "engine/ops/ops.h"
 #include "engine/support/named_placements.h"
 #include "engine/tape/seal.h"
 #include "training/measure/initial_analysis.h"

@@ -1,8 +1,10 @@
-// These tests play one step, an instruction at a time, on a copy, and its tensors.
+// These tests play one step, an instruction at a time, on a copy, and hold what an instruction reads and costs.
 #include "catch.hpp"
+#include "engine/ops/ops.h"
 #include "engine/ops/rules.h"
 #include "engine/support/helpers.h"
 #include "engine/support/model_fixture.h"
+#include "training/measure/step/profile.h"
 #include "training/support/played.h"
 #include "training/support/small_runs.h"
 
@@ -76,7 +78,8 @@ TEST_CASE("step player: a tensor is there once its instruction was executed", "[
   for (const TensorId t : p.player.reads(i)) CHECK(p.player.is_there(t));
   p.player.seek(i + 1);
   CHECK(p.player.is_there(out));
-  CHECK(p.player.summary(out).deviation > 0);
+  const std::vector<float> numbers = p.player.read(out);
+  CHECK(std::ranges::min(numbers) < std::ranges::max(numbers));
   const size_t up = index_of(program, Phase::Backward, "L01.ffn.1");
   p.player.seek(up);
   CHECK(p.player.is_there({out.value, true}));  // its gradient arrives before its backward instruction
@@ -102,53 +105,13 @@ TEST_CASE("step player: the first number that is not finite is found where it ca
   CHECK(player.data().instructions[found->instruction].name == "L02.ffn.1");
   CHECK(player.name(found->tensor) == "L02.ffn.1");
   CHECK(player.position() == found->instruction + 1);
-  CHECK(player.summary(found->tensor).first_not_finite == found->element);
+  const std::vector<float> numbers = player.read(found->tensor);
+  const auto first = std::ranges::find_if_not(numbers, [](float v) { return std::isfinite(v); });
+  CHECK(first - numbers.begin() == found->element);
 
   Played fine({.layers = 1});
   CHECK_FALSE(fine.player.seek_not_finite());
   CHECK(fine.player.position() == fine.player.size());
-}
-
-TEST_CASE("tensor summary: moments, extremes, histogram and what is not finite", "[tape]") {
-  const float nan = std::numeric_limits<float>::quiet_NaN();
-  const TensorSummary s = summarise(std::vector<float>{3, -1, nan, 2, 4});
-  CHECK(s.count == 5);
-  CHECK(s.not_finite == 1);
-  CHECK(s.first_not_finite == 2);
-  CHECK(s.mean == 2);
-  CHECK(s.deviation == Approx(std::sqrt(14.0 / 4)));
-  CHECK(s.norm == Approx(std::sqrt(30.0)));
-  CHECK(s.low == -1);
-  CHECK(s.high == 4);
-  CHECK(s.limit == 4);
-  CHECK(s.histogram.front() == 1);
-  CHECK(s.histogram.back() == 1);  // the largest belongs to the last part
-  uint32_t sum = 0;
-  for (const uint32_t n : s.histogram) sum += n;
-  CHECK(sum == 4);
-  CHECK(summarise(std::vector<float>(7, 2.5f)).histogram[0] == 7);
-  CHECK(summarise(std::vector<float>{nan}).norm == 0);
-  CHECK(summarise({}).first_not_finite == -1);
-
-  std::vector<float> many(1000, 0.5f);
-  many[17] = 100;
-  CHECK(summarise(many).limit == 0.5);  // one of a thousand does not set the colours
-}
-
-TEST_CASE("heat map: a picture of more than its pixels keeps extremes", "[tape]") {
-  std::vector<float> values(40 * 30, 0.1f);
-  values[17 * 30 + 4] = -9;
-  values[39 * 30 + 29] = std::numeric_limits<float>::quiet_NaN();
-  const HeatMap map = heat_map(values, 30, 10, 6);
-  REQUIRE(map.rows == 10);
-  REQUIRE(map.columns == 6);
-  CHECK(map.cells[4 * 6 + 0] == -9);  // rows 16 to 19, columns 0 to 4
-  CHECK(std::isnan(map.cells.back()));
-  CHECK(std::ranges::count(map.cells, 0.1f) == 58);
-  const HeatMap whole = heat_map(values, 30, 100, 100);
-  CHECK(whole.rows == 40);
-  CHECK(same_bits(whole.cells, values));
-  CHECK(heat_map({}, 30, 4, 4).cells.empty());
 }
 
 TEST_CASE("step player: a backward instruction reads what its op's row of the rules says", "[tape]") {
@@ -192,6 +155,87 @@ TEST_CASE("step player: a run's next step, played on a copy, is the step that it
     const int32_t id = run.store().find(p.name);
     CHECK(same_bits(run.store().read(id), alone.store().read(id)));
     CHECK(same_bits(run.store().read(id), player->program().read(p.name)));
+  }
+}
+
+TEST_CASE(
+    "cost: attention within a window costs as many keys as it has, and a cap costs a product more backward",
+    "[tape]") {
+  const Tiny tiny({.layers = 1});
+  const ProgramData& program = tiny.program->data();
+  size_t found = 0;
+  for (const Instruction& it : program.instructions) {
+    if (it.op != OpKind::Attention) continue;
+    const int64_t keys = program.values[static_cast<size_t>(it.in[1])].shape[1];
+    REQUIRE(keys > 3);
+    const auto flop = [&](int32_t window, float cap) {
+      Instruction other = it;
+      auto spec = it.attributes.as<AttentionSpec>();
+      spec.window = window;
+      spec.cap = cap;
+      other.attributes = spec;
+      return cost_of(program, other).flop;
+    };
+    const double all = cost_of(program, it).flop;
+    CHECK(flop(3, 0) * static_cast<double>(keys) == Approx(3 * all));
+    CHECK(flop(static_cast<int32_t>(keys) + 1, 0) == all);
+    CHECK(flop(0, 20) == Approx(it.phase == Phase::Backward ? 1.25 * all : all));
+    ++found;
+  }
+  CHECK(found == 2);
+}
+
+TEST_CASE("rules: what a backward instruction is said not to read may hold anything", "[tape]") {
+  for (const NormKind norm :
+       {NormKind::LayerNorm, NormKind::Rms, NormKind::DyT, NormKind::Derf, NormKind::DetachMean}) {
+    INFO(to_string(norm));
+    Tiny tiny({.placement = Placement::Post, .norm = norm, .layers = 1});
+    tiny.fill(1);
+    const ProgramData& program = tiny.program->data();
+    Executable& run = tiny.program->executable();
+    const StepInputs inputs = tiny.inputs(1);
+    for (size_t i = 0; i < program.instructions.size(); ++i) {
+      const Instruction& it = program.instructions[i];
+      if (it.phase != Phase::Backward || it.op == OpKind::Probe) continue;
+      INFO(it.name);
+      run.run(0, i, inputs);
+      std::vector<std::vector<float>> expected;
+      const auto gradients = [&] {
+        std::vector<std::vector<float>> all;
+        for (size_t k = 0; k < it.in.size(); ++k)
+          if (it.write[k] != Write::Skip) {
+            all.emplace_back(static_cast<size_t>(program.values[static_cast<size_t>(it.in[k])].shape.size()));
+            run.read(run.gradient(it.in[k]), all.back());
+          }
+        return all;
+      };
+      run.run(i, i + 1, inputs);
+      expected = gradients();
+      run.run(0, i, inputs);
+      const BackwardReads reads = backward_reads(it);
+      std::map<ValueId, std::vector<float>> kept;  // weights are not written again by a run
+      const auto poison = [&](ValueId v) {
+        if (v == kNone || run.value(v) == nullptr) return;
+        const ValueInfo& info = program.values[static_cast<size_t>(v)];
+        if (info.dtype == DType::I32) return;
+        const auto size = static_cast<size_t>(info.shape.size());
+        kept[v].resize(size);
+        run.read(run.value(v), kept[v]);
+        run.write(run.value(v), std::vector<float>(size, std::numeric_limits<float>::quiet_NaN()));
+      };
+      poison(it.out);
+      for (size_t k = 0; k < it.in.size(); ++k) {
+        const bool twice = std::ranges::count(it.in, it.in[k]) > 1;
+        if (!reads.inputs[k] && !twice) poison(it.in[k]);
+      }
+      if (!reads.saved)
+        for (ValueId v : it.saved) poison(v);
+      run.run(i, i + 1, inputs);
+      const auto got = gradients();
+      REQUIRE(got.size() == expected.size());
+      for (size_t k = 0; k < got.size(); ++k) CHECK(same_bits(got[k], expected[k]));
+      for (const auto& [v, values] : kept) run.write(run.value(v), values);
+    }
   }
 }
 

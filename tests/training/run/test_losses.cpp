@@ -1,12 +1,7 @@
 // Any scalar can be the loss: a sum of two, a mean of two, a square that a probe measures beside it.
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
-#include "engine/ops/add/add.h"
-#include "engine/ops/affine/affine.h"
-#include "engine/ops/embedding/embedding.h"
-#include "engine/ops/linear/linear.h"
-#include "engine/ops/probe/probe.h"
-#include "engine/ops/softmax_xent/softmax_xent.h"
+#include "engine/ops/ops.h"
 #include "engine/support/helpers.h"
 #include "engine/tape/seal.h"
 #include "engine/tape/store.h"

@@ -6,9 +6,7 @@
 #include <tuple>
 
 #include "engine/core/error.h"
-#include "engine/ops/elementwise.h"
-#include "engine/ops/layer_norm/layer_norm.h"
-#include "engine/ops/linear/linear.h"
+#include "engine/ops/ops.h"
 #include "engine/support/helpers.h"
 #include "engine/support/placement_start.h"
 #include "folder.h"

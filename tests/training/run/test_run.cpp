@@ -8,7 +8,7 @@
 #include "engine/cpu/backend_cpu.h"
 #include "engine/model/transformer.h"
 #include "engine/tape/seal.h"
-#include "training/run/keyframes.h"
+#include "training/run/run_record.h"
 #include "training/support/small_runs.h"
 
 using namespace normscope;

@@ -13,7 +13,7 @@
 #include "training/run/footprint.h"
 #include "training/session/lab_trainer.h"
 #include "training/session/played_step.h"
-#include "training/spec/limits.h"
+#include "training/spec/spec.h"
 #include "training/support/lab_runs.h"
 
 using namespace normscope;

@@ -5,8 +5,8 @@
 #include <random>
 
 #include "engine/support/helpers.h"
+#include "training/run/run_record.h"
 #include "training/session/lab.h"
-#include "training/session/run_cache.h"
 #include "training/spec/small_size.h"
 #include "training/support/lab_runs.h"
 

@@ -2,7 +2,7 @@
 // together keep.
 #include "catch.hpp"
 
-#include "training/run/keyframes.h"
+#include "training/run/run_record.h"
 #include "training/session/lab_trainer.h"
 #include "training/support/lab_runs.h"
 

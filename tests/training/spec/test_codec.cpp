@@ -2,7 +2,7 @@
 // coding of numbers that are not finite that files of any version hold.
 #include "catch.hpp"
 #include "engine/support/helpers.h"
-#include "training/spec/codec.h"
+#include "training/io/codec.h"
 
 using namespace normscope;
 using codec::Json;

@@ -1,7 +1,7 @@
 // These tests hold learning rate schedules against their closed forms.
 #include "catch.hpp"
 
-#include "training/spec/loss_warmup.h"
+#include "training/spec/schedule.h"
 
 using namespace normscope;
 

@@ -2,7 +2,7 @@
 // and changes none; and what clipping, smoothing and dropout do to a whole run.
 #include "catch.hpp"
 #include "engine/support/helpers.h"
-#include "training/spec/unused_settings.h"
+#include "training/spec/spec.h"
 #include "training/support/small_runs.h"
 
 namespace normscope::test {

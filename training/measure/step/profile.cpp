@@ -7,7 +7,6 @@
 #include <map>
 #include <thread>
 
-#include "engine/cpu/fma_peak.h"
 #include "engine/cpu/isa.h"
 #include "engine/cpu/pool.h"
 #include "engine/ops/rules.h"
@@ -132,12 +131,6 @@ double floats_moved(const ProgramData& program, const Instruction& i) {
 Cost cost_of(const ProgramData& program, const Instruction& instruction) {
   const auto flop = rules_of(instruction.op).flop;
   return {flop ? flop(program, instruction) : 0, 4 * floats_moved(program, instruction)};
-}
-
-double least_seconds(const Cost& cost, const Roofline& roof) {
-  const double arithmetic = roof.flops > 0 ? cost.flop / roof.flops : 0;
-  const double memory = roof.bytes > 0 ? cost.bytes / roof.bytes : 0;
-  return std::max(arithmetic, memory);
 }
 
 std::string rate_text(const Cost& cost, double seconds) {

@@ -22,14 +22,6 @@ struct Cost {
 };
 Cost cost_of(const ProgramData& program, const Instruction& instruction);
 
-/// What the machine can do per second: fused multiply-adds in registers, and main memory. 0: not measured.
-struct Roofline {
-  double flops = 0, bytes = 0;
-};
-/// The longer of the times that arithmetic and bytes take at the roof. Caches move tensors faster
-/// than main memory: an instruction on cached tensors can take less.
-double least_seconds(const Cost& cost, const Roofline& roof);
-
 /// Says the rate of the arithmetic, or of the bytes where there is none: "312 GFLOP/s" or "41 GB/s".
 std::string rate_text(const Cost& cost, double seconds);
 

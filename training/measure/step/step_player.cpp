@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "engine/core/error.h"
-#include "engine/ops/probe/probe.h"
+#include "engine/ops/ops.h"
 #include "engine/ops/rules.h"
 
 namespace normscope {

@@ -7,13 +7,13 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "engine/tape/program.h"
 #include "engine/tape/seal.h"
 #include "engine/tape/store.h"
-#include "training/measure/step/tensor_summary.h"
 
 namespace normscope {
 
@@ -64,7 +64,6 @@ class StepPlayer {
   /// These copy. They throw Error for a tensor without memory, or of the other type.
   std::vector<float> read(TensorId tensor) const;
   std::vector<int32_t> read_integers(ValueId value) const;
-  TensorSummary summary(TensorId tensor) const { return summarise(read(tensor)); }
 
   /// Plays from the beginning and stops behind the first instruction that writes a number which is
   /// not finite; it plays to the end when there is none.

@@ -1,8 +1,7 @@
 // Theory is what the papers predict for a freshly initialised model, as plain functions and as curves that a plot can
-// lay over its data. Every function is one named equation; kEquations names its source in words that a plot may
-// print. Symbols: D width, r = F/D feed-forward width over D, n tokens of a sequence, v_i variance of branch i, q
-// mean square of a state. Called by the plots, lessons and tests; measure/step_metrics.h and
-// measure/initial_analysis.h measure the same quantities.
+// lay over its data. Every function is one named equation. Symbols: D width, r = F/D feed-forward width over D, n
+// tokens of a sequence, v_i variance of branch i, q mean square of a state. Called by the plots, lessons and tests;
+// measure/step_metrics.h and measure/initial_analysis.h measure the same quantities.
 #pragma once
 
 #include <array>
@@ -14,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/core/message.h"
+#include "engine/core/error.h"
 #include "engine/model/model_config.h"
 
 namespace normscope {
@@ -23,58 +22,26 @@ class Task;
 
 namespace normscope::theory {
 
-struct Equation {
-  const char* name;     ///< "Lemma 2, Pre-LN"
-  const char* formula;  ///< "1 + l g <= q_l <= 1 + l (1 + g)"
-  const char* source;   ///< "Xiong et al. 2020"
-};
-/// Lists all equations of this file.
-std::span<const Equation> equations();
-const Equation& equation(std::string_view name);  ///< throws Error for an unknown name
-
 struct Bounds {
   double low = 0, high = 0;
 };
 
-/// "feed-forward gain": the variance of W2 relu(W1 x) over the variance of x under Xavier, 1/2 for F = D and 0.32 for
-/// F = 4D:
+/// "feed-forward gain" (He et al. 2015 under Xavier's variance): the variance of W2 relu(W1 x) over the variance of x,
+/// 1/2 for F = D and 0.32 for F = 4D:
 ///   g(r) = 2r / (1 + r)^2
 double feed_forward_gain(double r);
-/// "Lemma 2, Post-LN": the mean square of x + FFN(x) before the norm on the stream, 1 + g
-/// (3/2 for F = D).
+/// "Lemma 2, Post-LN" (Xiong et al. 2020 for F = D; ours for another F): the mean square of x + FFN(x) before the
+/// norm on the stream, 1 + g (3/2 for F = D).
 double post_residual_square(double r);
-/// "Lemma 2, Pre-LN": bounds of the mean square of the stream after `layers` whole layers: 1 + l/2
-/// to 1 + 3l/2 for F = D.
+/// "Lemma 2, Pre-LN" (Xiong et al. 2020 for F = D and q0 = 1; ours beyond): bounds of the mean square of the stream
+/// after `layers` whole layers: 1 + l/2 to 1 + 3l/2 for F = D.
 Bounds pre_stream_square(int32_t layers, double r, double q0 = 1);
-/// "correlation map": the cosine of relu(Wx) and relu(Wy) for x, y of cosine c, over the cosine for equal
-/// vectors.
+/// "correlation map" (Cho and Saul 2009): the cosine of relu(Wx) and relu(Wy) for x, y of cosine c, over the cosine
+/// for equal vectors.
 double relu_correlation(double c);
 
-/// "mean field": the numbers that a recursion gives within the bounds of Lemma 2, for uniform
-/// attention over n tokens that are uncorrelated at first. One entry for each layer.
-struct MeanField {
-  double square = 0;  ///< Pre-LN: q after the layer; Post-LN: q of the attention's residual sum
-  double cosine = 0;  ///< between tokens after the layer
-};
-std::vector<MeanField> post_mean_field(int32_t layers, int32_t n, double r);
-std::vector<MeanField> pre_mean_field(int32_t layers, int32_t n, double r, double q0 = 1);
-
-/// "dependency": beta2[i-1][j] for branch variances v[0..N-1] and an embedding of variance v0, with uncorrelated
-/// branches. omega: skip scale of each sub-layer, empty for 1. Post: a norm after every sum (v0 counts as 1). Rows
-/// sum to one.
-std::vector<std::vector<double>> dependency_pre(double v0, std::span<const double> v);
-std::vector<std::vector<double>> dependency_post(std::span<const double> v,
-                                                 std::span<const double> omega = {});
-/// "own share": `own_share` is computed from the variances that live measurements record:
-///   beta2_ii = v_i / (skip variance + v_i)
-double own_share(double branch_variance, double input_variance);
-/// "sum of own shares, Post-LN" and "sum of own shares, Pre-LN", for equal variances:
-///   N v / (1 + v)
-///   sum_i v / (1 + i v)
-double own_shares_post(int32_t sublayers, double v);
-double own_shares_pre(int32_t sublayers, double v);
-
-/// "last layer": the norm of dL/dW2 of the last layer, averaged over n tokens:
+/// "last layer" (ours; its order in D and L is bounded by Xiong et al. 2020, Theorem 1): the norm of dL/dW2 of the
+/// last layer, averaged over n tokens:
 ///   sqrt( D r/(1+r) g^2 (1 + (n-1) a) / (n q) )
 /// q is the mean square of the last norm's input, g^2 the mean square of a token's loss gradient at the output. a is the mean
 /// over pairs of tokens of kappa(c) eta, with c the cosine of their states and eta the cosine of their gradients.
@@ -189,11 +156,12 @@ struct Question {
 /// at initialisation lies within a factor `within` of it (of the band's nearer edge): docs/theory.md sums up
 /// the measurements.
 struct Line {
-  const Equation* equation = nullptr;
+  const char* equation = "";  ///< "Lemma 2, Pre-LN"
   std::vector<double> x, low, high;
   double within = 1;
 };
-/// "decoder profile" from measured variances: the product of (1 + v_k)^(-1/2) over the layers k above l.
+/// "decoder profile" (ours; the mechanism is Liu et al. 2020, appendix A.3) from measured variances: the product of
+/// (1 + v_k)^(-1/2) over the layers k above l.
 std::vector<double> decoder_gradient_profile(std::span<const double> cross_variance);
 /// The mean square of x_0 at initialisation. The token table has unit variance and positions add
 /// theirs; it is one behind a norm on the embedding and for a Gaussian input.

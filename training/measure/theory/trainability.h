@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/core/message.h"
+#include "engine/core/error.h"
 #include "engine/model/model_config.h"
 
 namespace normscope::theory {

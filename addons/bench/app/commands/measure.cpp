@@ -8,12 +8,13 @@
 #include <string>
 #include <vector>
 
+#include "addons/bench/training/measurements.h"
 #include "app/cli/options.h"
 #include "app/cli/specs.h"
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
 #include "engine/cpu/backend_cpu.h"
-#include "training/io/number_json.h"
+#include "training/io/codec.h"
 #include "training/run/critical_rate.h"
 #include "training/session/analysis.h"
 

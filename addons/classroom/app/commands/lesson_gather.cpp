@@ -9,8 +9,8 @@
 #include "app/commands/commands.h"
 #include "app/commands/lesson/named.h"
 #include "app/words/words.h"
-#include "training/io/atomic_file.h"
-#include "training/io/input_kinds.h"
+#include "training/io/input_file.h"
+#include "training/io/output_file.h"
 
 namespace normscope::commands {
 using namespace cli;

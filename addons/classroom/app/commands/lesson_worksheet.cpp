@@ -13,7 +13,7 @@
 #include "app/course/check.h"
 #include "app/course/report.h"
 #include "app/words/words.h"
-#include "training/io/atomic_file.h"
+#include "training/io/output_file.h"
 
 namespace normscope::commands {
 using namespace cli;

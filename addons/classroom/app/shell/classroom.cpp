@@ -1,7 +1,7 @@
 #include "addons/classroom/app/shell/classroom.h"
 
+#include "training/io/codec.h"
 #include "training/io/input_value.h"
-#include "training/spec/codec.h"
 
 namespace normscope::shell {
 

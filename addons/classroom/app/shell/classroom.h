@@ -4,7 +4,7 @@
 #include "addons/classroom/app/shell/presentation.h"
 #include "addons/classroom/app/shell/teacher.h"
 #include "app/shell/window_part.h"
-#include "engine/core/message.h"
+#include "engine/core/error.h"
 
 namespace normscope::shell::classroom {
 

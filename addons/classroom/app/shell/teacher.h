@@ -14,7 +14,7 @@
 #include "app/ui/ui.h"
 #include "app/view/screen.h"
 #include "app/words/words.h"
-#include "engine/core/message.h"
+#include "engine/core/error.h"
 
 namespace normscope::shell::classroom {
 

@@ -28,8 +28,8 @@
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
 #include "app/commands/report.h"
-#include "training/data/data_identity.h"
-#include "training/io/atomic_file.h"
+#include "training/data/task.h"
+#include "training/io/output_file.h"
 
 namespace normscope::commands {
 using namespace cli;

@@ -12,9 +12,9 @@
 #include "app/commands/run_log.h"
 #include "engine/core/machine.h"
 #include "engine/cpu/backend_cpu.h"
-#include "training/data/data_identity.h"
+#include "training/data/task.h"
 #include "training/session/lab.h"
-#include "training/spec/limits.h"
+#include "training/spec/spec.h"
 
 namespace normscope::commands {
 using namespace cli;

@@ -12,7 +12,7 @@
 #include "app/cli/study.h"
 #include "app/commands/report.h"
 #include "training/files/config_file.h"
-#include "training/session/run_cache.h"
+#include "training/run/run_record.h"
 
 namespace normscope::commands {
 

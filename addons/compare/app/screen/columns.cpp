@@ -13,7 +13,7 @@
 #include "addons/compare/app/words.h"
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
-#include "training/io/text_table.h"
+#include "training/io/text.h"
 
 namespace normscope::compare_screen {
 

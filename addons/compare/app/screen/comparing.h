@@ -11,7 +11,7 @@
 #include "addons/compare/app/comparison.h"
 #include "addons/compare/app/figures.h"
 #include "app/plot/plot_spec.h"
-#include "engine/core/message.h"
+#include "engine/core/error.h"
 #include "training/files/background.h"
 
 namespace normscope::compare_screen {

@@ -11,7 +11,7 @@
 #include "app/view/wiring_glyph.h"
 #include "app/words/words.h"
 #include "engine/core/boundary.h"
-#include "training/io/text_table.h"
+#include "training/io/text.h"
 
 namespace normscope::compare_screen {
 

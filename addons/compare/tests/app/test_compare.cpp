@@ -11,7 +11,7 @@
 #include "answers.h"
 #include "app/plot/plot.h"
 #include "training/files/placement_file.h"
-#include "training/spec/loss_window.h"
+#include "training/spec/spec.h"
 
 namespace normscope::compare {
 using compared::history, compared::ours;

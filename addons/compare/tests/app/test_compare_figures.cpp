@@ -3,6 +3,7 @@
 
 #include "addons/compare/app/comparison.h"
 #include "addons/compare/app/figures.h"
+#include "addons/compare/app/tracks.h"
 #include "addons/compare/app/writers.h"
 #include "addons/compare/tests/app/compared_runs.h"
 #include "app/commands/report.h"
@@ -15,8 +16,8 @@
 #include "app/view/lab_data.h"
 #include "catch.hpp"
 #include "engine/support/helpers.h"
-#include "training/data/data_identity.h"
-#include "training/spec/loss_window.h"
+#include "training/data/task.h"
+#include "training/spec/spec.h"
 
 namespace normscope::compare {
 
@@ -234,6 +235,7 @@ TEST_CASE("loss window: just after a fork the number is of its own losses alone"
 }
 
 TEST_CASE("data identity: by the hash, else by the name, and never with another number of symbols") {
+  using compare::SameData, compare::same_data;
   const DataIdentity ours{"corpus.txt", "00000000000000aa", 29, "letter"};
   CHECK(same_data(ours, ours) == SameData::Same);
   CHECK(same_data(ours, {"renamed.txt", "00000000000000aa", 29, ""}) == SameData::Same);
@@ -243,7 +245,7 @@ TEST_CASE("data identity: by the hash, else by the name, and never with another 
   CHECK(same_data(ours, {"corpus.txt", "", 138, ""}) == SameData::Other);
   CHECK(same_data(ours, {}) == SameData::Unknown);
   CHECK(same_data({}, {}) == SameData::Unknown);
-  CHECK(to_words(ours) == "corpus.txt, 29 symbols");
+  CHECK(compare::to_words(ours) == "corpus.txt, 29 symbols");
   const DataIdentity built_in = identity_of({}, *make_task({}));
   CHECK(built_in.name == "built-in sentences");
   CHECK(built_in.hash.size() == 16);

@@ -13,7 +13,7 @@
 #include "addons/inside/app/commands/inspect.h"
 #include "app/cli/terminal.h"
 #include "engine/cpu/measure_rows.h"
-#include "training/io/text_table.h"
+#include "training/io/text.h"
 
 namespace normscope::commands {
 using namespace cli;

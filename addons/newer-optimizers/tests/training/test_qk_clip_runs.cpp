@@ -7,7 +7,7 @@
 #include "catch.hpp"
 #include "engine/support/helpers.h"
 #include "engine/support/named_placements.h"
-#include "training/spec/unused_settings.h"
+#include "training/spec/spec.h"
 #include "training/support/small_runs.h"
 
 namespace normscope::test {

@@ -1,7 +1,7 @@
 // Runs whose matrices are of unit vectors: see ../../engine/sphere.cpp.
 #include "catch.hpp"
 #include "engine/support/helpers.h"
-#include "training/spec/unused_settings.h"
+#include "training/spec/spec.h"
 #include "training/support/small_runs.h"
 
 namespace normscope::test {

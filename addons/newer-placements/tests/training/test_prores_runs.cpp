@@ -1,6 +1,6 @@
 // Runs whose branches come in over the first steps: see ../../engine/prores.cpp.
 #include "catch.hpp"
-#include "training/spec/unused_settings.h"
+#include "training/spec/spec.h"
 #include "training/support/small_runs.h"
 
 namespace normscope::test_prores {

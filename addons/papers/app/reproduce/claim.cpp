@@ -21,7 +21,7 @@
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
 #include "training/files/places.h"
-#include "training/io/toml_table.h"
+#include "training/io/toml.h"
 
 namespace normscope::reproduce {
 namespace {

@@ -21,8 +21,8 @@
 #include "engine/model/model_config.h"
 #include "training/data/task.h"
 #include "training/experiments/run_store.h"
+#include "training/io/codec.h"
 #include "training/measure/history.h"
-#include "training/spec/codec.h"
 
 namespace normscope::reproduce {
 namespace {

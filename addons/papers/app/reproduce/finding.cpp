@@ -13,9 +13,9 @@
 #include <numeric>
 
 #include "addons/translation/training/pairs_task.h"
-#include "training/io/input_kinds.h"
+#include "training/io/codec.h"
+#include "training/io/input_file.h"
 #include "training/io/input_value.h"
-#include "training/spec/codec.h"
 
 namespace normscope::reproduce {
 namespace {

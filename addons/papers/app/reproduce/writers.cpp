@@ -14,7 +14,7 @@
 #include "app/ui/svg.h"
 #include "app/words/words.h"
 #include "training/experiments/table.h"
-#include "training/io/number_json.h"
+#include "training/io/codec.h"
 #include "training/io/text.h"
 
 namespace normscope::reproduce {

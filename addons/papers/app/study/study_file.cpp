@@ -14,9 +14,8 @@
 #include "engine/core/error.h"
 #include "training/experiments/table.h"
 #include "training/files/places.h"
-#include "training/io/nearest.h"
-#include "training/io/text_table.h"
-#include "training/io/toml_table.h"
+#include "training/io/text.h"
+#include "training/io/toml.h"
 
 namespace normscope::sweep {
 namespace {

@@ -19,7 +19,7 @@
 #include "engine/support/helpers.h"
 #include "test_paths.h"
 #include "training/io/input_value.h"
-#include "training/spec/loss_window.h"
+#include "training/spec/spec.h"
 
 namespace normscope::test_reproduce {
 namespace {

@@ -6,12 +6,12 @@
 #include "addons/published/training/published_run.h"
 #include "addons/published/training/torch_file.h"
 #include "catch.hpp"
-#include "engine/core/half.h"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/support/helpers.h"
 #include "folder.h"
 #include "refusals/refusals.h"
 #include "test_paths.h"
+#include "training/io/safetensors.h"
 
 namespace normscope::test {
 namespace {

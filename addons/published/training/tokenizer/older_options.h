@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/core/message.h"
+#include "engine/core/error.h"
 #include "training/io/input_value.h"
 
 namespace normscope::tokenizer {

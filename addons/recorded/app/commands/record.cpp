@@ -9,7 +9,7 @@
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
 #include "training/io/input_value.h"
-#include "training/io/text_table.h"
+#include "training/io/text.h"
 
 namespace normscope::commands {
 using namespace cli;

@@ -14,7 +14,7 @@
 #include "folder.h"
 #include "refusals/refusals.h"
 #include "training/files/file_kind.h"
-#include "training/io/input_kinds.h"
+#include "training/io/input_file.h"
 
 namespace normscope::records {
 using test::contains, test::error_of, test::Folder;

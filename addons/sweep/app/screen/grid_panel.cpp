@@ -16,8 +16,8 @@
 #include "addons/sweep/app/sweep_writers.h"
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
-#include "training/data/data_identity.h"
-#include "training/io/text_table.h"
+#include "training/data/task.h"
+#include "training/io/text.h"
 
 namespace normscope::sweep {
 

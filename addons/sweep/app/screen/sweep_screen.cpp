@@ -13,7 +13,7 @@
 #include "app/words/words.h"
 #include "engine/core/error.h"
 #include "training/experiments/study.h"
-#include "training/spec/limits.h"
+#include "training/spec/spec.h"
 
 namespace normscope::sweep {
 namespace {

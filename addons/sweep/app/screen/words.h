@@ -6,7 +6,7 @@
 #include "addons/sweep/app/cells.h"
 #include "addons/sweep/app/screen/edit.h"
 #include "addons/sweep/app/worker.h"
-#include "engine/core/message.h"
+#include "engine/core/error.h"
 
 namespace normscope::sweep {
 

@@ -3,14 +3,14 @@
 #include <cstdio>
 #include <random>
 
-#include "catch.hpp"
 #include "addons/systems/engine/convolutions.h"
-#include "engine/model/record_model.h"
+#include "catch.hpp"
+#include "engine/model/transformer.h"
 #include "engine/support/helpers.h"
 #include "engine/tape/program.h"
 #include "engine/tape/seal.h"
 #include "reference/ops.h"
-#include "training/spec/unused_settings.h"
+#include "training/spec/spec.h"
 #include "training/support/small_runs.h"
 
 namespace normscope::test::convolutions {

@@ -8,15 +8,15 @@
 #include <array>
 #include <span>
 
+#include "addons/systems/engine/relative_attention.h"
 #include "engine/core/philox.h"
 #include "engine/model/transformer.h"
-#include "addons/systems/engine/relative_attention.h"
 #include "engine/support/allocation_count.h"
 #include "engine/support/named_placements.h"
 #include "engine/tape/seal.h"
 #include "training/io/safetensors.h"
 #include "training/measure/history.h"
-#include "training/run/keyframes.h"
+#include "training/run/run_record.h"
 #include "training/run/segment_memory.h"
 #include "training/support/small_runs.h"
 

@@ -5,14 +5,15 @@
 
 #include "addons/tape-screen/app/commands/tape.h"
 #include "addons/tape-screen/training/fold.h"
+#include "addons/tape-screen/training/memory_map.h"
 #include "addons/tape-screen/training/numeric_check.h"
+#include "addons/tape-screen/training/tensor_summary.h"
 #include "app/cli/exit_code.h"
 #include "app/cli/specs.h"
 #include "engine/core/machine.h"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/ops/rules.h"
-#include "training/io/text_table.h"
-#include "training/measure/step/memory_map.h"
+#include "training/io/text.h"
 #include "training/measure/step/profile.h"
 #include "training/run/footprint.h"
 #include "training/run/run.h"
@@ -101,7 +102,7 @@ void add_tensor(const StepPlayer& player, TensorId tensor, const char* use,
                 std::vector<std::vector<std::string>>& rows, json& list) {
   const ValueInfo& info = player.data().values[static_cast<size_t>(tensor.value)];
   if (info.dtype != DType::F32 || !player.is_there(tensor)) return;
-  const TensorSummary s = player.summary(tensor);
+  const TensorSummary s = summarise(player.read(tensor));
   rows.push_back({use, player.name(tensor), to_string(info.shape), number(s.mean), number(s.deviation),
                   number(s.low), number(s.high), number(s.norm),
                   s.first_not_finite < 0 ? "" : fmt::format("not finite at {}", s.first_not_finite)});

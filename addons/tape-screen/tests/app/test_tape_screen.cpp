@@ -1,8 +1,9 @@
 // These tests use the Tape screen by name, window-less, over a step of a real run: the head under the mouse, numbers that
 // are the engine's. Keys, rows and menus: ../stories/tape.txt.
 #include "addons/tape-screen/tests/app/tape_fixture.h"
+#include "addons/tape-screen/training/memory_map.h"
+#include "addons/tape-screen/training/tensor_summary.h"
 #include "app/support/well_formed.h"
-#include "training/measure/step/memory_map.h"
 
 using namespace normscope;
 using namespace normscope::tape_screen;
@@ -47,7 +48,8 @@ TEST_CASE("tape screen: numbers shown are the engine's") {
   REQUIRE_FALSE(shown.writes.empty());
   StepPlayer& player = *view->played->player;  // the worker rests
   REQUIRE(player.position() == shown.instruction + 1);
-  for (const ShownTensor& tensor : shown.writes) CHECK(tensor.summary.norm == player.summary(tensor.id).norm);
+  for (const ShownTensor& tensor : shown.writes)
+    CHECK(tensor.summary.norm == summarise(player.read(tensor.id)).norm);
   REQUIRE(t.screen().state()->checked);
   CHECK(t.screen().state()->checked->node == shown.node);
 }

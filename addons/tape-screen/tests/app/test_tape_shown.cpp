@@ -21,7 +21,7 @@ void check_tensor(const StepPlayer& player, const ShownTensor& t) {
   CHECK(t.there == player.is_there(t.id));
   CHECK_FALSE(t.sign.empty());
   if (!t.there || t.integers) return;
-  const TensorSummary s = player.summary(t.id);
+  const TensorSummary s = summarise(player.read(t.id));
   CHECK(std::tie(t.summary.mean, t.summary.deviation, t.summary.norm, t.summary.low, t.summary.high) ==
         std::tie(s.mean, s.deviation, s.norm, s.low, s.high));
   CHECK(t.summary.histogram == s.histogram);
@@ -75,7 +75,8 @@ TEST_CASE("tape shown: the sentence of a norm's gradient is the quotient of the 
     const Instruction& it = program.instructions[i];
     if (it.phase != Phase::Backward || it.op != OpKind::LayerNorm || it.write[0] != Write::Assign) continue;
     const InstructionView shown = p.show(i);
-    const double factor = p.player.summary({it.in[0], true}).norm / p.player.summary({it.out, true}).norm;
+    const double factor =
+        summarise(p.player.read({it.in[0], true})).norm / summarise(p.player.read({it.out, true})).norm;
     INFO(shown.name << " " << factor << ": " << shown.sentence);
     if (std::abs(factor - 1) < 0.02)
       CHECK(contains(shown.sentence, "as large a gradient as"));

@@ -7,6 +7,7 @@
 #include "addons/tape-screen/app/fold_rows.h"
 #include "addons/tape-screen/tests/app/tape_fixture.h"
 #include "addons/tape-screen/training/numeric_check.h"
+#include "addons/tape-screen/training/tensor_summary.h"
 #include "engine/cpu/backend_cpu.h"
 
 using namespace normscope;
@@ -79,8 +80,8 @@ TEST_CASE("tape worker: values after an instruction are the StepPlayer's, whatev
     for (const ShownTensor& tensor : shown->writes) {
       INFO(tensor.name);
       REQUIRE(tensor.there);
-      CHECK(tensor.summary.norm == again->player->summary(tensor.id).norm);
-      CHECK(tensor.summary.mean == again->player->summary(tensor.id).mean);
+      CHECK(tensor.summary.norm == summarise(again->player->read(tensor.id)).norm);
+      CHECK(tensor.summary.mean == summarise(again->player->read(tensor.id)).mean);
     }
   }
   watched.worker.show(99'999'999);

@@ -2,7 +2,7 @@
 #include "addons/tape-screen/training/change.h"
 #include "addons/tape-screen/training/fold.h"
 #include "catch.hpp"
-#include "engine/ops/attention/attention.h"
+#include "engine/ops/ops.h"
 #include "engine/ops/rules.h"
 #include "engine/support/five_nodes.h"
 #include "engine/support/helpers.h"

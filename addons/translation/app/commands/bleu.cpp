@@ -2,10 +2,10 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
+#include "addons/translation/training/bleu.h"
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
-#include "training/data/tsv.h"
-#include "addons/translation/training/bleu.h"
+#include "training/data/text_source.h"
 
 namespace normscope::commands {
 using namespace cli;

@@ -13,7 +13,7 @@
 #include "training/measure/look.h"
 #include "training/measure/step_metrics.h"
 #include "training/run/evaluate.h"
-#include "training/spec/unused_settings.h"
+#include "training/spec/spec.h"
 #include "training/support/small_runs.h"
 
 namespace normscope::test {

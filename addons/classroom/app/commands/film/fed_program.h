@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "training/io/atomic_file.h"
+#include "training/io/output_file.h"
 
 namespace normscope::cli {
 

@@ -24,7 +24,7 @@
 #include "app/headless/raster.h"
 #include "app/shell/app_state.h"
 #include "training/files/file_kind.h"
-#include "training/io/output_path.h"
+#include "training/io/output_file.h"
 #include "training/session/lab.h"
 
 namespace normscope::commands {

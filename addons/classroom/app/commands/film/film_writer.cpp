@@ -10,7 +10,7 @@
 #include "app/cli/exit_code.h"
 #include "app/cli/terminal.h"
 #include "training/files/command_text.h"
-#include "training/io/atomic_file.h"
+#include "training/io/output_file.h"
 #include "training/io/text.h"
 
 namespace normscope::commands {

@@ -1,0 +1,117 @@
+#include "training/io/text.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+namespace normscope {
+namespace {
+
+bool same_letter(char a, char b) {
+  return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
+}
+
+size_t distance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t above = row[j];
+      row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + !same_letter(a[i - 1], b[j - 1])});
+      diagonal = above;
+    }
+  }
+  return row[b.size()];
+}
+
+// Finds the nearest name and its distance.
+std::pair<std::string_view, size_t> search(std::string_view word, std::span<const std::string_view> names) {
+  std::string_view best;
+  size_t least = std::string_view::npos;
+  for (const std::string_view name : names) {
+    const size_t longer = std::max(name.size(), word.size()), shorter = std::min(name.size(), word.size());
+    if (longer - shorter >= least) continue;  // it is no nearer
+    const size_t apart = distance(name, word);
+    if (apart >= least) continue;
+    least = apart;
+    best = name;
+  }
+  return {best, least};
+}
+
+}  // namespace
+
+std::string_view nearest(std::string_view word, std::span<const std::string_view> names) {
+  return search(word, names).first;
+}
+
+std::string_view likely(std::string_view word, std::span<const std::string_view> names) {
+  const auto [name, apart] = search(word, names);
+  return 3 * apart <= word.size() + 2 ? name : std::string_view{};
+}
+
+Message expected(std::string_view word, std::span<const std::string_view> names) {
+  const std::string_view meant = likely(word, names);
+  return meant.empty() ? Message("expected {}", fmt::join(names, ", "))
+                       : Message("did you mean {}? expected {}", meant, fmt::join(names, ", "));
+}
+
+size_t terminal_columns(std::string_view text) {
+  return static_cast<size_t>(
+      std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+}
+
+std::string text_table(const std::vector<std::vector<std::string>>& rows, std::string_view alignment) {
+  std::vector<size_t> widths(alignment.size(), 0);
+  for (const auto& row : rows) {
+    if (row.size() == 1) continue;
+    for (size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], terminal_columns(row[c]));
+  }
+  std::string out;
+  for (const auto& row : rows) {
+    std::string line;
+    for (size_t c = 0; c < row.size(); ++c) {
+      const std::string space(widths[c] - std::min(widths[c], terminal_columns(row[c])), ' ');
+      line += (c ? "  " : "") + (alignment[c] == 'l' ? row[c] + space : space + row[c]);
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    out += line + "\n";
+  }
+  return out;
+}
+
+std::string csv_field(std::string_view text) {
+  if (text.find_first_of(",\"\n") == std::string_view::npos) return std::string(text);
+  std::string out = "\"";
+  for (char c : text) out += c == '"' ? "\"\"" : std::string(1, c);
+  return out + '"';
+}
+
+std::string markdown_cell(std::string text) {
+  for (size_t bar = text.find('|'); bar != text.npos; bar = text.find('|', bar + 2)) text.insert(bar, "\\");
+  return text;
+}
+
+std::string fixed(double value, int digits) {
+  return std::isfinite(value) ? fmt::format("{:.{}f}", value, digits) : "–";
+}
+
+std::string size_words(size_t bytes) {
+  auto size = static_cast<double>(bytes);
+  const char* unit = "B";
+  for (const char* const larger : {"KiB", "MiB", "GiB"}) {
+    if (size < 1000) break;
+    size /= 1024;
+    unit = larger;
+  }
+  return size < 999.5 ? fmt::format("{:.3g} {}", size, unit) : fmt::format("{:.0f} {}", size, unit);
+}
+
+}  // namespace normscope
