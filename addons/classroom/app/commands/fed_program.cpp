@@ -1,4 +1,4 @@
-#include "addons/classroom/app/commands/film/fed_program.h"
+#include "addons/classroom/app/commands/fed_program.h"
 
 #include <fcntl.h>
 #include <signal.h>

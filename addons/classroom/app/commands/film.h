@@ -1,5 +1,4 @@
-// The film writer receives the frames of a film: through ffmpeg into an MP4 or a GIF, or as numbered PNGs. film.cpp
-// calls it.
+// The film writer receives the frames of a film: through ffmpeg into an MP4 or a GIF, or as numbered PNGs.
 #pragma once
 
 #include <cstdint>
