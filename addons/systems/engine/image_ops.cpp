@@ -1,5 +1,5 @@
 // conv2d checks its inputs and records one node. It saves nothing; its backward pass reads x and W.
-#include "addons/systems/engine/conv2d.h"
+#include "addons/systems/engine/image_ops.h"
 
 #include "engine/core/error.h"
 #include "engine/ops/rules.h"
@@ -46,6 +46,36 @@ OpRules conv2d_rules() {
             if (input_shape(values, n, 0)[0] * window.windows() * window.patch() <= kMostNumbers) return "";
             return Message("the windows of {} read more than 2^31 numbers: expected a smaller batch", n.name);
           }};
+}
+
+// max_pool checks its inputs and records one node. It saves nothing; its backward pass finds the largest of x again.
+
+ValueId max_pool(Tape& tape, const std::string& name, ValueId x, const ImageWindow& window) {
+  const Shape& in = tape.shape(x);
+  const std::string where = "max_pool " + name;
+  if (!window.fits() || window.padding != 0)
+    fail(where,
+         "a window of {} with stride {} and padding {} on images of {} x {}: expected one that fits, without "
+         "padding",
+         window.size, window.stride, window.padding, window.height, window.width);
+  if (in.rank < 2 || in.size() != in[0] * window.numbers())
+    fail(where, "x {} must have {} x {} x {} numbers an image", to_string(in), window.height, window.width,
+         window.channels);
+  Node node{.op = OpKind::MaxPool, .name = name, .in = {x}};
+  node.attributes = MaxPoolSpec{window};
+  return tape.add_node(std::move(node), {in[0], window.windows() * window.channels});
+}
+
+OpRules max_pool_rules() {
+  static constexpr OpRule kRows[] = {
+      {.title = "Largest under a window",
+       .formula = R"(y_{r,c} = \max_{p} x_{p,c} \text{ under window } r)",
+       .shapes =
+           "x (B,..) of H W C numbers an image, y (B,..) of C numbers a window; window and stride constant",
+       .rule =
+           R"(dx_{p,c} = \sum dy_{r,c} \text{ over the windows where it is the largest, of equal ones the first})",
+       .reads = {1}}};
+  return {kRows};
 }
 
 }  // namespace normscope
