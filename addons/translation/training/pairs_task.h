@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
+#include "addons/translation/training/tokenizer.h"
 #include "training/data/task.h"
 #include "training/data/tsv.h"
-#include "addons/translation/training/tokenizer.h"
 
 namespace normscope {
 
