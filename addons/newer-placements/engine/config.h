@@ -35,4 +35,15 @@ std::string to_string(const Streams& streams);
 Streams streams_from(std::string_view text);  ///< throws Error naming what is wrong
 Streams streams_of(const StackWiring& stack);
 
+/// Progressive residual warm-up: `config.of<ProResConfig>()`.
+struct ProResConfig {
+  int32_t steps = 10;  ///< T: the branches of layer l have come in whole after T l steps
+  bool operator==(const ProResConfig&) const = default;
+};
+
+struct GatedNormConfig {
+  int32_t rank = 16;  ///< numbers that a norm's gate sees a state as
+  bool operator==(const GatedNormConfig&) const = default;
+};
+
 }  // namespace normscope
