@@ -1,8 +1,10 @@
-// A vocabulary of a published checkpoint: texts and their numbers, in which there may be gaps.
+// What numbers a word: "model" of tokenizer.json. Byte-pair encoding merges pairs in the order of their
+// ranks, Unigram takes the most probable way to cut, WordPiece the longest pieces from the left.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,6 +14,8 @@
 #include "training/io/input_value.h"
 
 namespace normscope::tokenizer {
+
+// A vocabulary of a published checkpoint: texts and their numbers, in which there may be gaps.
 
 /// How many numbers a vocabulary may have.
 inline constexpr int32_t kMostTokens = 2'000'000;
@@ -52,5 +56,22 @@ class ByteTree {
   std::unordered_map<uint64_t, int32_t> steps_;
   std::vector<int32_t> values_{kNone};
 };
+
+class WordModel {
+ public:
+  virtual ~WordModel() = default;
+  /// Appends the numbers of a word, which is not empty. Throws Error for a word that the model has none for.
+  virtual void encode(std::string_view word, std::vector<int32_t>& ids) const = 0;
+  const TokenTable& tokens() const { return tokens_; }
+
+ protected:
+  explicit WordModel(TokenTable tokens) : tokens_(std::move(tokens)) {}
+  /// Appends <0x00> to <0xFF> for each byte, or nothing where one of them is not a token.
+  bool byte_tokens(std::string_view bytes, std::vector<int32_t>& ids) const;
+  TokenTable tokens_;
+};
+
+/// Throws Error for a model that is not known, or whose numbers do not fit together.
+std::unique_ptr<const WordModel> read_model(const InputValue& value);
 
 }  // namespace normscope::tokenizer
