@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "addons/papers/app/study/study_file.h"
+#include "addons/papers/app/study_file.h"
 
 namespace normscope::zoo {
 

@@ -1,4 +1,4 @@
-#include "addons/papers/app/zoo/zoo.h"
+#include "addons/papers/app/zoo.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

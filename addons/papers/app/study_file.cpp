@@ -1,4 +1,4 @@
-#include "addons/papers/app/study/study_file.h"
+#include "addons/papers/app/study_file.h"
 
 #include <fmt/format.h>
 
