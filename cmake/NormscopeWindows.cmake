@@ -50,7 +50,7 @@ add_library(normscope_gl INTERFACE)  # functions are asked for by name; the head
 function(normscope_windows_sources variable)
   set(sources ${${variable}})
   list(FILTER sources EXCLUDE REGEX
-    "/app/(busy_processes|commands/film/fed_program|cli/interrupts|window/desktop|windows/launcher)\\.cpp$")
+    "/app/(busy_processes|commands/fed_program|cli/interrupts|window/desktop|windows/launcher)\\.cpp$")
   set(${variable} "${sources}" PARENT_SCOPE)
 endfunction()
 

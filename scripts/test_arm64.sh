@@ -31,7 +31,7 @@ part() {
 emulated() { qemu-aarch64 -L build/arm64-sysroot "$@"; }
 
 kernels=build/arm64/engine/CMakeFiles/normscope_engine.dir
-part "tiles of products stay in registers" python3 tests/arm64/tiles.py "$kernels"/ops/{linear/linear,attention/attention}_cpu.cpp.o "$kernels"/__/addons/systems/engine/conv2d_cpu.cpp.o
+part "tiles of products stay in registers" python3 tests/arm64/tiles.py "$kernels"/ops/{linear/linear,attention/attention}_cpu.cpp.o "$kernels"/__/addons/systems/engine/image_ops_cpu.cpp.o
 
 part "the engine's tests, fixtures among them" ctest --test-dir build/arm64 -L '^engine$' -j "${TEST_JOBS:-$(nproc)}" \
   --output-on-failure

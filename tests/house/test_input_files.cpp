@@ -294,7 +294,7 @@ TEST_CASE("files: the limits that are stated are those that hold", "[gate]") {
 TEST_CASE("files: nothing but the gate opens a file to read", "[gate]") {
   // What the system provides under /proc and /sys is not a file that somebody gives.
   const std::vector<std::string> own = {"training/io/input_file.cpp", "engine/core/machine.cpp",
-                                        "engine/cpu/isa.cpp", "addons/bench/app/crowded.cpp",
+                                        "engine/cpu/isa.cpp", "addons/bench/app/scaling.cpp",
                                         // the lock of a temporary file of its own, nothing of its content
                                         "training/io/output_file.cpp"};
   const auto opens = [](std::string_view line) {

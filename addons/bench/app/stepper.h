@@ -1,14 +1,16 @@
-// One of the benchmark's models, ready to step on a backend of its own. It needs the engine alone. Called
-// by bench/steps.cpp, bench/sweep.cpp, bench/scaling.cpp and bench/device_steps.cpp.
+// One of the benchmark's models, ready to step on a backend of its own, or timed on a CUDA device. It needs the
+// engine alone.
 #pragma once
 
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "engine/model/transformer.h"
+#include "engine/tape/backend.h"
 #include "engine/tape/program.h"
 #include "engine/tape/seal.h"
 #include "engine/tape/store.h"
@@ -60,5 +62,13 @@ struct Stepper {
  private:
   void fill(const BatchShape& shape);
 };
+
+/// The listed models that addons/bench/peers/torch_cuda.py has too: no memory, no other systems.
+std::vector<std::string> device_models();
+
+/// One row of normscope bench --backend cuda and of normscope_cuda_bench (cuda/), with the keys of
+/// addons/bench/peers/torch_cuda.py: the median of many steps with all probes on and all norms read back.
+nlohmann::json measure_on_device(Backend& backend, const std::string& model, double seconds, bool tf32,
+                                 bool graph);
 
 }  // namespace normscope::bench

@@ -5,7 +5,7 @@
 
 #include <cstdlib>
 
-#include "addons/bench/app/device_steps.h"
+#include "addons/bench/app/stepper.h"
 #include "engine/core/error.h"
 #include "engine/cuda/loader.h"
 

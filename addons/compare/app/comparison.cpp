@@ -12,7 +12,7 @@
 #include <numeric>
 
 #include "addons/compare/app/tracks.h"
-#include "addons/compare/app/words.h"
+#include "addons/compare/app/writers.h"
 #include "app/view/lab_data.h"
 #include "app/words/words.h"
 #include "engine/core/error.h"

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "addons/compare/app/tracks.h"
-#include "addons/compare/app/words.h"
 #include "addons/compare/app/writers.h"
 #include "app/panels/plot_files.h"
 #include "app/ui/numbers.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "addons/compare/app/words.h"
+#include "addons/compare/app/writers.h"
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
 #include "engine/core/error.h"

@@ -1,16 +1,24 @@
-// Writes a comparison for the terminal, as Markdown and as CSV. See writers.h.
+// Writes a comparison for the terminal, as Markdown and as CSV.
 #include "addons/compare/app/writers.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <iterator>
 
-#include "addons/compare/app/words.h"
+#include "addons/compare/app/tracks.h"
+#include "addons/recorded/training/log_reader.h"
 #include "app/plot/plot.h"
+#include "app/ui/widgets.h"
+#include "app/words/words.h"
+#include "engine/core/error.h"
+#include "engine/model/wiring.h"
 #include "training/experiments/table.h"
 #include "training/io/text.h"
+#include "training/io/text_table.h"
+#include "training/spec/loss_window.h"
 
 namespace normscope::compare {
 namespace {
@@ -309,6 +317,323 @@ Json to_json(const Comparison& all) {
   }
   for (const EndRow& row : all.rows) json["end"].push_back(row_json(all, row));
   return json;
+}
+
+std::string signed_decimals(double value, int digits) {
+  if (!std::isfinite(value)) return "–";
+  return (value < 0 ? "−" : "+") + ui::decimals(std::fabs(value), digits);
+}
+
+std::string times(double factor) {
+  if (!std::isfinite(factor) || factor <= 0) return tr("infinitely many times");
+  const double unit = std::pow(10.0, std::floor(std::log10(factor)) - 1);  // two digits
+  return ui::number(std::round(factor / unit) * unit, 2) + "×";
+}
+
+std::string ratio_words(double ratio) {
+  if (ratio < 2 && ratio > 0.5) return tr("within 2×");
+  return tr(ratio < 1 ? "{times} smaller" : "{times} larger",
+            {{"times", times(ratio < 1 ? 1 / ratio : ratio)}});
+}
+
+std::string held_against(double ratio, const std::string& other) {
+  if (ratio <= 0) return tr("zero, unlike {other}", {{"other", other}});
+  if (!std::isfinite(ratio)) return tr("not zero, unlike {other}", {{"other", other}});
+  return tr(ratio < 1 ? "{times} smaller than {other}" : "{times} larger than {other}",
+            {{"times", times(ratio < 1 ? 1 / ratio : ratio)}, {"other", other}});
+}
+
+std::string layer_words(const std::string& stack, int32_t layer) {
+  return tr(stack.empty()        ? "layer {layer}"
+            : stack == "encoder" ? "encoder layer {layer}"
+                                 : "decoder layer {layer}",
+            {{"layer", layer}});
+}
+
+std::string owned_by(char letter) { return tr("{run}'s", {{"run", letter}}); }
+
+std::string tensor_words(const FirstPlace& place) {
+  return fmt::format("{}, {}", layer_words(place.stack, place.layer), place.matrix);
+}
+
+std::string metric_words(const Choice& choice) {
+  const panels::MetricInfo& metric = panels::info(choice.metric);
+  const std::string what = choice.metric == panels::Metric::Gradient ? tr("gradient size") : metric.name;
+  return metric.of_matrix ? tr("{metric} of {matrix}",
+                               {{"metric", what}, {"matrix", view::kMatrices[choice.matrix].label}})
+                          : what;
+}
+
+size_t measuring_seeds(const Recording& run) {
+  return static_cast<size_t>(std::ranges::count_if(
+      run.seeds, [](const SeedRecord& seed) { return !seed.history->layout().empty(); }));
+}
+
+std::string seeds_of_baseline(const Comparison& all) {
+  const size_t seeds = measuring_seeds(all.runs[all.baseline()]);
+  const char letter = all.letter(all.baseline());
+  return seeds <= 1 ? tr("of {run}", {{"run", letter}})
+                    : tr("of {run}'s {seeds} seeds", {{"run", letter}, {"seeds", seeds}});
+}
+
+std::string seed_words(const SeedRecord& seed) {
+  return seed.origin.seed ? tr("seed {seed}", {{"seed", seed.origin.seed}}) : "";
+}
+
+std::string loss_words(const EndRow& row) {
+  const std::string loss = fixed(row.loss, 2);
+  return words::with_decimal(
+      std::isfinite(row.deviation)
+          ? fmt::format("{} ± {}", loss, fixed(row.deviation, row.deviation < 0.01 ? 3 : 2))
+          : loss);
+}
+
+std::string update_words(const EndRow& row) {
+  return std::isfinite(row.update_ratio) ? ui::number(row.update_ratio, 2) : "–";
+}
+
+std::string leaves_words(const EndRow& row) {
+  if (!row.leaves) return "–";
+  return *row.leaves > 0 ? std::to_string(*row.leaves) : tr("not yet");
+}
+
+std::string value_words(const Comparison& all, const Setting& setting, size_t run) {
+  // A setting under somebody else's name is not among ours.
+  if (!setting.values[run])
+    return all.runs[run].spec ? "–" : tr("not in {where}", {{"where", where_missing(all.runs[run])}});
+  const std::string& value = *setting.values[run];
+  if (setting.key != "model.placement") {
+    const Field* field = find_field(setting.key);
+    return field && field->type == FieldType::Real ? words::with_decimal(value) : value;
+  }
+  try {
+    return words::spoken(label(placement_from(value)));
+  } catch (const Error&) {  // a log may contain any value
+    return value;
+  }
+}
+
+std::string data_words(const Comparison& all, size_t run) {
+  const Recording &mine = all.runs[run], &base = all.runs[all.baseline()];
+  if (run == all.baseline()) return "";
+  switch (data_of(mine, base)) {
+    case SameData::Same:
+      return "";
+    case SameData::Other:
+      return mine.data.unknown() ? tr("other data")
+                                 : tr("other data: {data}", {{"data", words::spoken(to_words(mine.data))}});
+    case SameData::Unknown:
+      break;
+  }
+  if (mine.data.unknown()) return tr("data: not in {where}", {{"where", where_missing(mine)}});
+  return tr("data: {data}, and {run} does not say its own",
+            {{"data", words::spoken(to_words(mine.data))}, {"run", all.letter(all.baseline())}});
+}
+
+std::string window_words(const Comparison& all) {
+  size_t least = all.runs.front().seeds.size(), most = least;
+  for (const Recording& run : all.runs) {
+    least = std::min(least, run.seeds.size());
+    most = std::max(most, run.seeds.size());
+  }
+  const std::string seeds = least == most ? tr("{count} seed each | {count} seeds each", {{"count", most}})
+                                          : tr("{least} to {most} seeds", {{"least", least}, {"most", most}});
+  return tr("mean of up to the last {steps} steps, {seeds}", {{"steps", kLossWindow}, {"seeds", seeds}});
+}
+
+std::string against_words(const Difference& difference) {
+  const std::string when = difference.when();
+  return when.empty() ? difference.words() : fmt::format("{}; {}", when, difference.words());
+}
+
+std::vector<std::vector<std::string>> end_table(const Comparison& all) {
+  const char base = all.letter(all.baseline());
+  std::vector<std::vector<std::string>> table = {
+      {"run", "name", "seeds", "steps", "loss", fmt::format("minus {}", base),
+       fmt::format("against {}'s seeds", base), "verdict", "leaves plateau", "update ÷ weight", "tokens/s"}};
+  for (const EndRow& row : all.rows) {
+    const Recording& run = all.runs[row.run];
+    const Difference& difference = all.differences[row.run];
+    const bool baseline = row.run == all.baseline();
+    table.push_back(
+        {std::string(1, all.letter(row.run)), run.name, std::to_string(run.seeds.size()),
+         std::to_string(row.last_step), loss_words(row), baseline ? "–" : signed_decimals(difference.end),
+         baseline ? "baseline" : against_words(difference), row.verdict.empty() ? "–" : row.verdict,
+         leaves_words(row), update_words(row), fixed(row.tokens_per_second, 0)});
+  }
+  return table;
+}
+
+std::vector<std::vector<std::string>> settings_table(const Comparison& all, const std::string& mark) {
+  std::vector<std::vector<std::string>> table(1, {tr("setting")});
+  for (size_t run = 0; run < all.runs.size(); ++run)
+    table.front().push_back(run == all.baseline() ? tr("{run} (baseline)", {{"run", all.letter(run)}})
+                                                  : std::string(1, all.letter(run)));
+  for (const Setting& setting : all.settings) {
+    table.push_back({setting.label});
+    for (size_t run = 0; run < all.runs.size(); ++run)
+      table.back().push_back((setting.differs(run, all.baseline()) ? mark : "") +
+                             value_words(all, setting, run));
+  }
+  return table;
+}
+
+bool was_replaced(const Recording& run) {
+  return std::ranges::find(run.missing, records::kReplaced) != run.missing.end();
+}
+
+std::string unread_sentence(const Comparison& all) {
+  std::string text;
+  for (size_t run = 0; run < all.runs.size(); ++run) {
+    const records::LinesRead& read = all.runs[run].read;
+    if (read.fault().empty()) continue;
+    text += (text.empty() ? "" : " ") +
+            tr(read.broken > 0
+                   ? "{run}: {count} of {lines} lines of its log cannot be read and is left out; {why}. | "
+                     "{run}: {count} of {lines} lines of its log cannot be read and are left out; {why}."
+                   : "{run}: its log is read in part; {why}.",
+               {{"run", all.letter(run)},
+                {"count", read.broken},
+                {"lines", read.lines},
+                {"why", read.faults.empty() ? "" : words::spoken(read.faults.front())}});
+  }
+  return text;
+}
+
+std::vector<std::string> together(const Comparison& all,
+                                  const std::vector<std::pair<size_t, std::string>>& by_run) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> parts;
+  for (const auto& [run, text] : by_run) {
+    if (text.empty()) continue;
+    auto at = std::ranges::find_if(parts, [&](const auto& part) { return part.first == text; });
+    if (at == parts.end()) at = parts.insert(at, {text, {}});
+    at->second.emplace_back(1, all.letter(run));
+  }
+  std::vector<std::string> sentences;
+  for (auto& [text, letters] : parts) {
+    std::ranges::sort(letters);
+    sentences.push_back(fmt::format("{}: {}", in_words(letters, tr("and")), text));
+  }
+  return sentences;
+}
+
+std::string missing_sentence(const Comparison& all) {
+  std::string text = unread_sentence(all);
+  std::vector<std::pair<size_t, std::string>> lacking;
+  for (const EndRow& row : all.rows)
+    if (!row.missing.empty())
+      lacking.emplace_back(row.run,
+                           tr("not in {where}: {what}.", {{"where", where_missing(all.runs[row.run])},
+                                                          {"what", in_words(row.missing, tr("and"))}}));
+  for (const std::string& sentence : together(all, lacking)) text += (text.empty() ? "" : " ") + sentence;
+  for (size_t run = 0; run < all.runs.size(); ++run)
+    if (was_replaced(all.runs[run]))
+      text +=
+          (text.empty() ? "" : " ") +
+          tr("{run}: another run took the place of the one before in this file.", {{"run", all.letter(run)}});
+  return text;
+}
+
+namespace {
+
+/// Counts norms that left their slot, came into one, or became another kind in it.
+struct Norms {
+  int32_t moved = 0, added = 0, removed = 0, changed = 0;
+
+  void compare(const Wiring& before, const Wiring& after) {
+    const auto was = norms_of(before), is = norms_of(after);
+    int32_t lost = 0, gained = 0;
+    for (size_t i = 0; i < was.size(); ++i) {
+      lost += was[i] != NormKind::None && is[i] == NormKind::None;
+      gained += was[i] == NormKind::None && is[i] != NormKind::None;
+      changed += was[i] != NormKind::None && is[i] != NormKind::None && was[i] != is[i];
+    }
+    const int32_t both = std::min(lost, gained);
+    moved += both;
+    added += gained - both;
+    removed += lost - both;
+  }
+  void compare(const StackWiring& before, const StackWiring& after, bool cross) {
+    for (size_t i = 0; i < std::min(before.layers.size(), after.layers.size()); ++i) {
+      compare(before.layers[i].attention, after.layers[i].attention);
+      if (cross) compare(before.layers[i].cross, after.layers[i].cross);
+      compare(before.layers[i].feed_forward, after.layers[i].feed_forward);
+    }
+  }
+  std::vector<std::string> words() const {
+    std::vector<std::string> all;
+    const auto add = [&](int32_t count, const std::string& text) {
+      if (count > 0) all.push_back(text);
+    };
+    add(moved, tr("{count} norm moved | {count} norms moved", {{"count", moved}}));
+    add(added, tr("{count} norm added | {count} norms added", {{"count", added}}));
+    add(removed, tr("{count} norm removed | {count} norms removed", {{"count", removed}}));
+    add(changed, tr("{count} norm changed | {count} norms changed", {{"count", changed}}));
+    return all;
+  }
+};
+
+bool is_wiring(const std::string& key) {
+  return key.starts_with("wiring.") || key == "model.placement" || key == "model.encoder_placement";
+}
+
+std::string setting_words(const Edit& edit) {
+  const Field* field = find_field(edit.key);
+  return fmt::format("{} {}", field ? words::spoken(field->label) : edit.key, edit.value);
+}
+
+/// Compares the networks before and after for the norms, where both are known, and names other keys.
+std::vector<std::string> step_words(const std::vector<Edit>& edits, const std::optional<RunSpec>& before,
+                                    const std::optional<RunSpec>& after) {
+  std::vector<std::string> words;
+  bool wired = false;
+  for (const Edit& edit : edits)
+    if (is_wiring(edit.key))
+      wired = true;
+    else if (!edit.key.starts_with("run."))  // a fork has a name of its own, which its card says
+      words.push_back(setting_words(edit));
+  if (!wired) return words;
+  Norms norms;
+  if (before && after) {
+    const bool both = before->model.architecture == Architecture::EncoderDecoder;
+    norms.compare(before->model.stack(), after->model.stack(), both);
+    if (both) norms.compare(before->model.encoder, after->model.encoder, false);
+  }
+  std::vector<std::string> moved = norms.words();
+  if (moved.empty()) moved.push_back(tr("wiring changed"));
+  words.insert(words.begin(), moved.begin(), moved.end());
+  return words;
+}
+
+std::optional<RunSpec> edited(std::optional<RunSpec> spec, const std::vector<Edit>& edits) {
+  try {
+    for (const Edit& edit : edits)
+      if (spec) set_field(*spec, edit.key, edit.value);
+  } catch (const Error&) {  // a log may contain any value
+    spec.reset();
+  }
+  return spec;
+}
+
+}  // namespace
+
+std::string edits_words(const Recording& run) {
+  std::string text;
+  std::optional<RunSpec> spec = run.origin;
+  for (size_t i = 0; i < run.edits.size();) {
+    const int32_t step = run.edits[i].step;
+    std::vector<Edit> together;
+    for (; i < run.edits.size() && run.edits[i].step == step; ++i) together.push_back(run.edits[i]);
+    std::optional<RunSpec> after = edited(spec, together);
+    const std::vector<std::string> words = step_words(together, spec, after);
+    // An edit of step 301 is shown at step 300, which the run had done by then and where the timeline has it.
+    if (!words.empty())
+      text += (text.empty() ? "" : "; ") +
+              tr("{edits} at {step}",
+                 {{"edits", fmt::format("{}", fmt::join(words, ", "))}, {"step", std::max(step - 1, 0)}});
+    spec = std::move(after);
+  }
+  return text.empty() ? tr("none") : text;
 }
 
 }  // namespace normscope::compare

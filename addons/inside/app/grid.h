@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "addons/inside/training/run_inside.h"
+#include "addons/inside/training/inside.h"
 #include "app/ui/ui.h"
 
 namespace normscope::inside {

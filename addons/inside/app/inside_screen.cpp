@@ -4,11 +4,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <limits>
 
+#include "addons/inside/app/grid.h"
+#include "addons/inside/app/inspected.h"
+#include "addons/published/training/token_task.h"
 #include "app/link/screen_settings.h"
+#include "app/ui/numbers.h"
 #include "app/ui/widgets.h"
 #include "app/view/lab_data.h"
 #include "app/words/words.h"
+#include "training/io/number_json.h"
 
 namespace normscope::inside {
 
@@ -274,6 +281,318 @@ Desk InsideScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool cloc
   lab::transport_keys(ui, transport, view, desk_.commands);
   ask(ui, view, lab::cursor_step(transport, view));
   return std::exchange(desk_, {});
+}
+
+// The head of the Inside screen: which models are shown, the text, and its tokens, each as dark as it surprised the
+// model.
+
+namespace {
+
+constexpr float kLine = 21, kRow = 30;
+constexpr float kMostLines = 3;
+constexpr float kMostLoss = 12;  ///< nats: as dark as a token gets
+
+/// The places of the tokens in lines of that width, from (0, 0).
+std::vector<Rect> boxes_of(const Painter& p, const RunInside& inside, float room) {
+  std::vector<Rect> boxes;
+  float x = 0, y = 0;
+  for (const int32_t token : inside.found.tokens) {
+    const float width = std::max(p.text_width(kBody, word_of(inside, token)) + 8, 14.f);
+    if (x + width > room && x > 0) {
+      x = 0;
+      y += kLine;
+    }
+    boxes.push_back({x, y, width, kLine - 3});
+    x += width + 2;
+  }
+  return boxes;
+}
+
+}  // namespace
+
+const RunInside* InsideScreen::first_read() const {
+  for (const Side& side : sides_)
+    if (side.inside) return side.inside;
+  return nullptr;
+}
+
+float InsideScreen::head_height(Ui& ui, float width) const {
+  const RunInside* seen = first_read();
+  const float lines = seen ? boxes_of(ui.paint(), *seen, width - 2 * space::pad).back().bottom() : kLine;
+  return 8 + kRow + 8 + std::clamp(lines, kLine, kMostLines * kLine) + 8;
+}
+
+void InsideScreen::draw_head(Ui& ui, Rect rest, const LabView& view) {
+  panel(ui, rest, {});
+  rest = rest.inset(space::pad, 8);
+  Rect row = rest.take_top(kRow, 8);
+  for (const RunView& run : view.runs) {
+    const Rect place = row.take_left(28, 6);
+    if (tile_button(
+            ui, fmt::format("inside/run/{}", run.letter), {place.x, place.y + 2, 26, 26}, run.letter - 'A',
+            letters_.find(run.letter) != letters_.npos,
+            tr("{run}: shown here or not. Two models at most stand side by side, on the same text and "
+               "the same scale.",
+               {{"run", words::spoken(run.name)}})))
+      toggle(run.letter, view, ui.time());
+  }
+  row.take_left(6);
+  draw_save_menu(ui, centred(row.take_right(28, 8).centre(), 26, 26));
+  const std::string labels[] = {"length", "gradient", "says"};
+  const std::string helps[] = {
+      tr("How long the state of each token is behind each sub-layer: |x|. A token whose state is "
+         "far longer than the others' has a massive activation."),
+      tr("How strongly the loss depends on the state of each token behind each sub-layer: the "
+         "length of its gradient. Where a column fades on the way down, little of what that token "
+         "learns reaches the layers below."),
+      tr("What the model would say next if its output layer read the state there, and how sure it "
+         "would be: the logit lens. It is taken behind whole layers, so a cell is as high as its "
+         "layer.")};
+  const Rect shows = row.take_right(segmented_width(ui, labels), 10);
+  segmented(ui, "inside/shows", shows, labels, shows_, tr("What the cells of the map show."), helps);
+  const std::string leave = tr("Leave each part out");
+  ButtonOptions options;
+  options.selected = left_out_;
+  options.style = {Face::Sans, type::title};
+  const Rect leave_at = row.take_right(ui.paint().text_width(options.style, leave) + 26, 10);
+  if (button(ui, "inside/leave_out", leave_at, leave,
+             tr("Measures the loss with each sub-layer left out, one after the other: what the model "
+                "would lose without it. A forward pass for each."),
+             options))
+    left_out_ = !left_out_;
+  const bool passage = !view.runs.empty() && view.runs[0].spec->data.name == "passage";
+  if (passage) {
+    const std::string learn = tr("Learn this text");
+    ButtonOptions primary;
+    primary.enabled = !text_.empty() && text_ != passage_of(view.runs[0].spec->data);
+    if (button(ui, "inside/learn", row.take_right(ui.paint().text_width(primary.style, learn) + 28, 10),
+               learn,
+               tr("All models start again from their opened weights and learn this text; Space trains. "
+                  "Their own text changes to this one."),
+               primary))
+      desk_.commands.emplace_back(session::EditField{-1, "data.passage", text_});
+  }
+  text_field(ui, "inside/text", row, tr("Type or paste a text"), text_,
+             tr("The model reads this text and everything below answers at once. Empty: the text that "
+                "the run itself is measured on."));
+  if (const RunInside* seen = first_read()) draw_tokens(ui, rest, *seen);
+}
+
+/// Writes the text as the model has it: a box for each token.
+void InsideScreen::draw_tokens(Ui& ui, const Rect& rect, const RunInside& inside) {
+  const Inside& found = inside.found;
+  const Theme& t = ui.theme();
+  Painter& p = ui.paint();
+  HitOptions options;
+  options.arrows = true;
+  options.tooltip = false;
+  const Selection at = selection_in(inside);
+  const Hit hit =
+      ui.hit("inside/token", rect, word_of(inside, found.tokens[static_cast<size_t>(at.token)]),
+             tr("The text as the model has it, a box for each token; the darker side of the scale was "
+                "expected less. Click a token to choose it."),
+             options);
+  p.push_clip(rect);
+  const std::vector<Rect> boxes = boxes_of(p, inside, rect.w);
+  for (size_t i = 0; i < found.tokens.size(); ++i) {
+    const std::string word = word_of(inside, found.tokens[i]);
+    const Rect box = boxes[i].moved(rect.x, rect.y);
+    if (box.bottom() > rect.bottom() + 1) break;
+    // A token is judged where it was predicted: by the decoder's token before it, by an encoder where it stands.
+    const bool ahead = !found.targets.empty() && found.targets != found.tokens;
+    const float loss = !ahead ? found.token_loss.empty() ? NAN : found.token_loss[i]
+                       : i == 0 || found.token_loss.empty() ? NAN
+                                                            : found.token_loss[i - 1];
+    const Colour fill = std::isfinite(loss) ? heat_colour(t, std::min(loss / kMostLoss, 1.f)) : t.sunk;
+    p.fill(box, fill, 3);
+    p.text_in(box, kBody, ink_on(fill), word, Align::Centre);
+    if (static_cast<int>(i) == at.token) p.outline(box, t.ink, 2, 3);
+    if (!box.contains(ui.mouse()) || !hit.hovered) continue;
+    ui.tooltip(std::isfinite(loss) ? tr("“{token}” cost {loss} nats: the model gave it {share} %.",
+                                        {{"token", word},
+                                         {"loss", number(static_cast<double>(loss), 3)},
+                                         {"share", number(100 * std::exp(-static_cast<double>(loss)), 2)}})
+                                   : tr("“{token}”: nothing stands before it, so the model was not asked.",
+                                        {{"token", word}}));
+    if (hit.pressed) selected_ = {at.row, static_cast<int>(i)};
+  }
+  p.pop_clip();
+  if (hit.arrow_x != 0)
+    selected_ = {at.row, std::clamp(at.token + hit.arrow_x, 0, static_cast<int>(found.tokens.size()) - 1)};
+}
+
+// What belongs to each sub-layer, beside its row of the map: the share of the stream that it added, how far it turned
+// the stream, what its gradient is, and what the model loses without it.
+
+namespace {
+
+constexpr float kColumn = 104, kGap = 12, kNumber = 58;
+
+/// One number for each sub-layer.
+struct Column {
+  const char *id, *title, *help;
+  std::function<double(const Inside::Sublayer&)> value;
+};
+
+/// The norm of the gradients of a sub-layer's matrices together.
+double gradient_of(const Inside& found, const std::string& sublayer) {
+  double square = 0;
+  for (const Inside::Gradient& gradient : found.gradients)
+    if (gradient.name.starts_with(sublayer + ".")) square += gradient.norm * gradient.norm;
+  return std::sqrt(square);
+}
+
+double without(const Inside& found, const std::string& sublayer) {
+  for (const Inside::LeftOut& left : found.left_out)
+    if (left.name == sublayer) return left.loss - found.loss;
+  return std::numeric_limits<double>::quiet_NaN();
+}
+
+/// As many as there is room for, the ones that say most first.
+std::vector<Column> columns_of(const GridInput& given) {
+  const Inside& found = given.inside.found;
+  const bool dominated = dominant_of(found).has_value();
+  std::vector<Column> columns{
+      {dominated ? "share_median" : "share", dominated ? "own share, median" : "own share",
+       dominated ? "β² of the sub-layer's own branch, by token: which share of the variance of a token's "
+                   "state the branch has added to it, the median over the tokens. One token dominates here: "
+                   "over all tokens together β² says what this one does."
+                 : "β² of the sub-layer's own branch: which share of the variance of the stream behind it "
+                   "the branch itself has added (Liu et al. 2020). Hover a row for the others below.",
+       [=](const Inside::Sublayer& s) { return own_share(s, dominated); }}};
+  if (!found.left_out.empty())
+    columns.push_back({"without", "loss without it",
+                       "How many nats the loss rises when the sub-layer is left out. Next to nothing in the "
+                       "upper layers of a deep Pre-LN model: its depth is diluted (Su 2022).",
+                       [&](const Inside::Sublayer& s) { return without(found, s.name); }});
+  if (!found.gradients.empty())
+    columns.push_back(
+        {"gradient", "gradient",
+         "The size ‖g‖ of the loss's gradient for all matrices of the sub-layer together, on this "
+         "text.",
+         [&](const Inside::Sublayer& s) { return gradient_of(found, s.name); }});
+  columns.push_back({"turn", "turn",
+                     "1 minus the cosine between the stream before and behind the sub-layer, a mean over the "
+                     "tokens. 0: the sub-layer changed nothing about the direction.",
+                     [](const Inside::Sublayer& s) { return 1 - s.layer_cosine; }});
+  columns.resize(std::min(columns.size(), static_cast<size_t>(given.columns)));
+  return columns;
+}
+
+}  // namespace
+
+float columns_width(const GridInput& given) {
+  return static_cast<float>(columns_of(given).size()) * (kColumn + kGap) - kGap;
+}
+
+void draw_columns(Ui& ui, const Rect& rest, const Rect& cells, const GridInput& given) {
+  const Inside& found = given.inside.found;
+  const Theme& t = ui.theme();
+  Painter& p = ui.paint();
+  const float height = cells.h / static_cast<float>(rows_of(found));
+  Rect room = rest;
+  for (const Column& column : columns_of(given)) {
+    const Rect place = room.take_left(kColumn, kGap);
+    const std::string title = tr(column.title);
+    const Rect head{place.x, place.y - kHeadOfGrid, place.w, kHeadOfGrid};
+    ui.mark(fmt::format("inside/column/{}/{}", column.id, given.letter),
+            {head.x, head.y, place.w, place.h + kHeadOfGrid}, title, tr(column.help));
+    p.text_in(head, kTick, t.ink2, title);
+    double most = 0;
+    for (const Inside::Sublayer& s : found.sublayers)
+      if (std::isfinite(column.value(s))) most = std::max(most, std::fabs(column.value(s)));
+    for (size_t i = 0; i < found.sublayers.size(); ++i) {
+      const Inside::Sublayer& s = found.sublayers[i];
+      const double value = column.value(s);
+      const Rect line{place.x, cells.bottom() - height * static_cast<float>(i + 2), place.w, height};
+      if (!std::isfinite(value)) continue;
+      const bool chosen = given.selected.row == static_cast<int>(i) + 1, worded = height >= 11;
+      const float room_of = worded ? place.w - kNumber : place.w;
+      const auto length = static_cast<float>(most > 0 ? std::fabs(value) / most : 0) * room_of;
+      const Colour colour = value < 0 ? t.signed_low : t.depth[2];
+      p.fill({line.x, line.y + std::max(0.5f, height * 0.18f), std::max(length, 1.f),
+              std::max(1.f, height * 0.64f)},
+             colour.alpha(chosen ? 1.f : 0.75f));
+      if (worded)
+        p.text_in({line.x + room_of, line.y, kNumber, line.h}, {chosen ? Face::Bold : Face::Mono, type::tick},
+                  chosen ? t.ink : t.ink3, with_minus(number(value, 2)), Align::Right);
+    }
+  }
+}
+
+// What stands under the text of Inside: which token the model foresaw worst, and where its stream was turned most.
+
+std::string sentence_of(const RunInside& inside) {
+  const Inside& found = inside.found;
+  std::string text;
+  const auto less = [](float a, float b) { return !std::isfinite(a) || (std::isfinite(b) && a < b); };
+  const auto worst = std::ranges::max_element(found.token_loss, less);
+  // A decoder's loss stands at the token before the one that it foresaw.
+  const bool ahead = !found.targets.empty() && found.targets != found.tokens;
+  const auto token = static_cast<size_t>(worst - found.token_loss.begin()) + (ahead ? 1 : 0);
+  if (worst != found.token_loss.end() && std::isfinite(*worst) && token < found.tokens.size())
+    text = tr("The model foresaw “{token}” worst: {loss} nats.",
+              {{"token", word_of(inside, found.tokens[token])},
+               {"loss", ui::number(static_cast<double>(*worst), 3)}});
+  const auto turned = std::ranges::min_element(
+      found.sublayers, [](const auto& a, const auto& b) { return a.layer_cosine < b.layer_cosine; });
+  if (turned != found.sublayers.end() && std::isfinite(turned->layer_cosine))
+    text += (text.empty() ? "" : " ") + tr("{row} turned its stream most.", {{"row", turned->name}});
+  return text;
+}
+
+// The menu of the Inside screen saves what stands there: the picture of the stream, or every number, a file for each
+// model.
+
+namespace {
+
+constexpr const char* kMenu = "inside/save";
+
+/// What normscope inspect says of the same model and text.
+Inspection inspected_of(const RunView& run, const RunInside& inside) {
+  Inspection all;
+  all.name = run.name;
+  all.decoder = run.spec->model.architecture == Architecture::Decoder;
+  all.about = {{"run", run.name}, {"step", inside.step}};
+  add_settings(all.about, *run.spec);
+  if (run.spec->data.name == "passage") all.unit = "token";
+  all.text_of = [&inside](int32_t token) {
+    const auto at = inside.words.find(token);
+    return at == inside.words.end() ? std::string() : at->second;
+  };
+  all.inside = inside.found;
+  return all;
+}
+
+}  // namespace
+
+void InsideScreen::save(const std::string& ending) {
+  for (const Side& side : sides_) {
+    if (!side.inside) continue;
+    const Inspection all = inspected_of(*side.run, *side.inside);
+    std::string text = ending == "svg" ? norms_svg(all) : to_lines(json_of(all)) + "\n";
+    desk_.files.push_back(
+        {fmt::format("inside-{}-{}.{}", side.run->letter, side.inside->step, ending), std::move(text)});
+  }
+}
+
+void InsideScreen::draw_save_menu(Ui& ui, const Rect& place) {
+  const std::vector<FileRow> rows{
+      {"svg", tr("Save the map as SVG"),
+       tr("The length of each token's state after each layer, the picture that normscope inspect "
+          "--svg draws.")},
+      {"json", tr("Save all numbers as JSON"),
+       tr("All that is measured here, as normscope inspect --json writes it: stream, shares, "
+          "attention, gradients, the logit lens.")}};
+  FileMenuOptions options;
+  options.enabled = first_read() != nullptr;
+  options.shortcut = "Ctrl+E";
+  const std::string chosen =
+      file_menu(ui, kMenu, place,
+                tr("Save what stands here as a picture or as numbers (Ctrl+E): a file for each model, into "
+                   "the pictures folder."),
+                rows, options);
+  if (!chosen.empty()) save(chosen);
 }
 
 }  // namespace normscope::inside

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "addons/inside/app/grid.h"
-#include "addons/inside/training/run_inside.h"
+#include "addons/inside/training/inside.h"
 #include "app/lab/transport.h"
 #include "app/ui/ui.h"
 #include "app/view/app_screen.h"
@@ -66,7 +66,6 @@ class InsideScreen : public AppScreen {
     bool older = false;                 ///< another look is wanted than this one, and is not there yet
   };
 
-  // inside_screen.cpp
   void take(const LabView& view, double now);
   void find_sides(const LabView& view, double now);
   void ask(ui::Ui& ui, const LabView& view, int cursor);
@@ -77,12 +76,10 @@ class InsideScreen : public AppScreen {
   void draw_state(ui::Ui& ui, ui::Rect rest, const Side& side);
   const Side& detailed_side() const;
   Selection selection_in(const RunInside& inside) const;
-  // head_panel.cpp
   const RunInside* first_read() const;  ///< whose tokens are shown; null: none was read yet
   float head_height(ui::Ui& ui, float width) const;
   void draw_head(ui::Ui& ui, ui::Rect rest, const LabView& view);
   void draw_tokens(ui::Ui& ui, const ui::Rect& rect, const RunInside& inside);
-  // save_menu.cpp
   void draw_save_menu(ui::Ui& ui, const ui::Rect& place);
   void save(const std::string& ending);
   // detail_panels.cpp

@@ -8,9 +8,11 @@
 #include <span>
 #include <utility>
 
-#include "addons/inside/training/lens.h"
 #include "addons/published/training/passage.h"
+#include "addons/published/training/token_task.h"
 #include "engine/core/error.h"
+#include "engine/model/transformer.h"
+#include "engine/tape/seal.h"
 #include "training/measure/look.h"
 #include "training/run/evaluate.h"
 
@@ -228,5 +230,134 @@ Inside inside_of(Store& store, const ModelConfig& model, const Batch& text, cons
   }
   return work.found();
 }
+
+namespace {
+
+const ValueInfo& info(const Program& program, ValueId value) {
+  return program.data().values[static_cast<size_t>(value)];
+}
+
+std::vector<float> numbers_of(const Program& program, ValueId value) {
+  std::vector<float> numbers(static_cast<size_t>(info(program, value).shape.size()));
+  program.read_front(value, numbers);
+  return numbers;
+}
+
+/// The places of the largest numbers of a row, the largest first; of equal ones the first comes first.
+std::vector<int32_t> largest(std::span<const float> row, size_t count) {
+  std::vector<int32_t> best;
+  const auto before = [&](float number, int32_t other) { return number > row[static_cast<size_t>(other)]; };
+  for (size_t v = 0; v < row.size(); ++v) {
+    if (best.size() == count && !before(row[v], best.back())) continue;
+    if (best.size() == count) best.pop_back();
+    best.insert(std::upper_bound(best.begin(), best.end(), row[v], before), static_cast<int32_t>(v));
+  }
+  return best;
+}
+
+}  // namespace
+
+Said::Said(const Program& program, ValueId logits, ValueId loss)
+    : width_(static_cast<size_t>(info(program, logits).shape.cols())),
+      logits_(numbers_of(program, logits)),
+      log_sums_(numbers_of(program,
+                           program.data().nodes[static_cast<size_t>(info(program, loss).node)].saved[0])) {}
+
+std::vector<float> Said::losses(std::span<const int32_t> targets) const {
+  std::vector<float> losses;
+  for (size_t t = 0; t < targets.size(); ++t) {
+    const bool asked = targets[t] >= 0 && static_cast<size_t>(targets[t]) < width_;
+    losses.push_back(asked ? log_sum(t) - row(t)[static_cast<size_t>(targets[t])]
+                           : std::numeric_limits<float>::quiet_NaN());
+  }
+  return losses;
+}
+
+Inside::Lens lens_of(Store& store, const ModelConfig& model, const Batch& text, const LayerState& layer,
+                     int32_t guesses) {
+  Tape tape(store);
+  const ModelValues end = record_end(tape, model, record_options(shape_of(text), false));
+  Program program =
+      seal(tape, {.loss = end.loss, .backward = false, .reuse_bytes = true, .keep_probabilities = false});
+  put(text, program);
+  std::ranges::copy(layer.state, program.floats("state").begin());
+  if (!layer.second.empty()) std::ranges::copy(layer.second, program.floats("state.second").begin());
+  program.replay({});
+  const Said said(program, end.logits, end.loss);
+  Inside::Lens lens;
+  lens.name = layer.name;
+  lens.layer = layer.layer;
+  lens.loss = program.loss();
+  for (const float loss : said.losses(text.targets)) lens.right.push_back(std::exp(-loss));
+  for (size_t t = 0; t < text.tokens.size(); ++t)
+    for (const int32_t token : largest(said.row(t), static_cast<size_t>(guesses)))
+      lens.guesses.push_back({token, std::exp(said.row(t)[static_cast<size_t>(token)] - said.log_sum(t))});
+  return lens;
+}
+
+namespace {
+
+/// The text in the symbols of the run's data.
+std::vector<int32_t> tokens_of(const Run& run, const std::string& text) {
+  const RunSpec& spec = run.spec();
+  if (!text.empty()) return run.task().encode(text);
+  if (spec.data.name == "passage") return run.task().encode(passage_of(spec.data));
+  return measured_row(run.task(), spec.model.sequence).tokens;
+}
+
+}  // namespace
+
+InsideLook::InsideLook(Run& run, std::unique_ptr<Run> then, const std::string& text, bool left_out,
+                       std::optional<int32_t> spectra_of)
+    : then_(std::move(then)), run_(&run), spectra_of_(spectra_of) {
+  const RunSpec& spec = run.spec();
+  require_language(spec.model);
+  std::vector<int32_t> tokens = tokens_of(run, text);
+  const size_t most = std::min(kMostInside, static_cast<size_t>(spec.model.sequence));
+  if (text.empty() && tokens.size() > most) tokens.resize(most);
+  if (tokens.size() < 2 || tokens.size() > most)
+    fail("text", "{} tokens: expected 2 to {}, which this model reads at once", tokens.size(), most);
+  found_.step = run.steps_done();
+  found_.text = text;
+  found_.left_out = left_out;
+  std::vector<int32_t> types = run.task().types(tokens);
+  work_.emplace(run.store(), spec.model, passage_batch(spec.model, std::move(tokens), std::move(types)),
+                InsideQuestion{.guesses = 3, .left_out = left_out});
+}
+
+/// The spectra come before what is left out: they take a single step.
+bool InsideLook::next() {
+  if (!work_->quick_done() || !spectra_of_ || found_.spectra_of) return work_->next();
+  found_.spectra = next_spectra(*run_, spectra_of_);
+  found_.spectra_of = spectra_of_;
+  return true;
+}
+
+bool InsideLook::worth_showing() const {
+  return done() == parts() || work_->done() == 1 || (work_->quick_done() && work_->found().left_out.empty());
+}
+
+std::shared_ptr<const RunInside> InsideLook::found() const {
+  auto inside = std::make_shared<RunInside>(found_);
+  inside->found = work_->found();
+  inside->whole = done() == parts();
+  const auto word = [&](int32_t token) { inside->words.try_emplace(token, run_->task().label(token)); };
+  std::ranges::for_each(inside->found.tokens, word);
+  for (const Inside::Lens& lens : inside->found.lens)
+    for (const Inside::Guess& guess : lens.guesses) word(guess.token);
+  return inside;
+}
+
+session::Inquire look_command(const InsideRequest& asked) {
+  return {.run = asked.run,
+          .step = asked.step,
+          .copies = asked.spectra_of ? 1 : 0,
+          .begin = [asked](Run& run, std::unique_ptr<Run> then) -> std::unique_ptr<Inquiry> {
+            return std::make_unique<InsideLook>(run, std::move(then), asked.text, asked.left_out,
+                                                asked.spectra_of);
+          }};
+}
+
+const RunInside* inside_of(const RunView& run) { return dynamic_cast<const RunInside*>(run.inquiry.get()); }
 
 }  // namespace normscope

@@ -3,8 +3,7 @@
 // Where the last feed-forward network has it, the table of symbols and the output have it too, and the logits a scale.
 #include <algorithm>
 
-#include "addons/newer-placements/engine/repeat_heads.h"
-#include "addons/newer-placements/engine/unit_vectors.h"
+#include "addons/newer-placements/engine/ops.h"
 #include "engine/core/error.h"
 #include "engine/model/recorder.h"
 

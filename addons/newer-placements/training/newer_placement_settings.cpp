@@ -1,6 +1,6 @@
 // The settings of ProRes and of GatedNorm.
-#include "addons/newer-placements/engine/gate.h"
-#include "addons/newer-placements/engine/prores.h"
+#include "addons/newer-placements/engine/config.h"
+#include "engine/model/residual.h"
 #include "training/spec/spec_fields.h"
 
 namespace normscope {

@@ -1,6 +1,10 @@
 // Rotary position embedding: pairs of numbers of each head are turned by an angle that grows with the position.
 #pragma once
 
+#include <cstdint>
+#include <string_view>
+
+#include "engine/core/initial_values.h"
 #include "engine/tape/tape.h"
 
 namespace normscope {
@@ -26,5 +30,38 @@ struct RotarySpec {
 /// transpose, which for a factor other than 1 is not the inverse. It has no gradient. Throws Error for other shapes,
 /// and for a table that is trained or computed.
 ValueId rotary(Tape&, const std::string& name, ValueId x, ValueId table, RotarySpec spec);
+
+// Rotary positions (Su et al. 2021) as data: which numbers of a head turn, how fast, and the published ways of
+// stretching them over more positions than a model was trained on: `config.of<RotaryConfig>()`.
+
+inline constexpr std::string_view kRotaryPairings[] = {"halves", "neighbours"};
+
+/// How the rates change with the factor s; P are the positions of the training:
+/// Linear: every rate is divided by s (Chen et al. 2023, position interpolation).
+/// Llama3: only slow pairs, fewer than `low` turns in P positions, are divided by s; beyond `high` turns none are, and
+/// between them both are mixed evenly (Llama 3.1's published code).
+/// Yarn: the same with `low` and `high` as places of pairs, and queries and keys are multiplied by 0.1 ln s + 1 (Peng
+/// et al. 2023).
+enum class RotaryScaling : uint8_t { None, Linear, Llama3, Yarn };
+inline constexpr std::string_view kRotaryScalings[] = {"none", "linear", "llama3", "yarn"};
+
+struct RotaryConfig {
+  float base = 10000;
+  /// The base in layers whose attention has a window, without any scaling (Gemma 3); 0: as in the others.
+  float local_base = 0;
+  float share = 1;  ///< of a head's numbers that turn, from the first on
+  RotaryPairing pairing = RotaryPairing::Halves;
+  RotaryScaling scaling = RotaryScaling::None;
+  float factor = 1;         ///< s
+  int32_t trained = 0;      ///< P; 0: the model's own positions
+  float low = 1, high = 4;  ///< turns in P positions; Yarn's are usually 1 and 32
+  bool operator==(const RotaryConfig&) const = default;
+};
+
+/// The numbers of a head that turn: an even number, at most the head's width.
+int32_t rotary_numbers(const RotaryConfig& config, int32_t head_width);
+
+/// The start of the table (positions, numbers) of the op: Init::Kind::Turns.
+Init rotary_table(const RotaryConfig& config, int32_t head_width, int32_t positions, bool local);
 
 }  // namespace normscope

@@ -1,4 +1,3 @@
-// See gguf.h.
 #include "addons/published/training/gguf.h"
 
 #include <algorithm>

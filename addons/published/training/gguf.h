@@ -18,7 +18,7 @@
 #include <string>
 #include <string_view>
 
-#include "addons/published/training/weight_tensor.h"
+#include "addons/published/training/weights.h"
 #include "training/io/input_value.h"
 
 namespace normscope::published {

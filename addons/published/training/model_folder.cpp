@@ -1,4 +1,3 @@
-// See model_folder.h.
 #include "addons/published/training/model_folder.h"
 
 #include <cstdlib>

@@ -1,5 +1,5 @@
 // The settings of rotary positions, and the transformer of 2026, which has them.
-#include "addons/published/engine/rotary_positions.h"
+#include "addons/published/engine/rotary.h"
 #include "training/spec/spec_fields.h"
 
 namespace normscope {

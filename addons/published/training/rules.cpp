@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "addons/published/engine/rotary_positions.h"
+#include "addons/published/engine/rotary.h"
 #include "addons/published/training/family.h"
 #include "engine/core/error.h"
 #include "training/io/text.h"

@@ -1,4 +1,3 @@
-// See token_task.h.
 #include "addons/published/training/token_task.h"
 
 #include <algorithm>

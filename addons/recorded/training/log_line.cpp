@@ -1,4 +1,3 @@
-// See log_line.h.
 #include "addons/recorded/training/log_line.h"
 
 #include <fmt/format.h>

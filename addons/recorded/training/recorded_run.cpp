@@ -1,4 +1,3 @@
-// See recorded_run.h.
 #include "addons/recorded/training/recorded_run.h"
 
 #include <algorithm>

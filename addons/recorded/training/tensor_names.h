@@ -3,7 +3,7 @@
 //
 // Promises: the rules are a table (tensor_names.cpp) over the names of PyTorch's own modules, of the usual families
 // of Hugging Face and of Flax. A mapping precedes them; our own names stay as they are; a name that
-// no rule knows is said to be unknown and never guessed. Called by run_builder.cpp and `normscope record`.
+// no rule knows is said to be unknown and never guessed. Called by log_reader.cpp and `normscope record`.
 #pragma once
 
 #include <cstdint>

@@ -6,8 +6,7 @@
 #include <cmath>
 #include <string>
 
-#include "addons/systems/engine/conv2d.h"
-#include "addons/systems/engine/max_pool.h"
+#include "addons/systems/engine/image_ops.h"
 #include "engine/core/error.h"
 #include "engine/model/recorder.h"
 #include "engine/ops/ops.h"

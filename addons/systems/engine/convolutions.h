@@ -11,7 +11,7 @@
 // norms L01.conv.{before,stream}.{gain,bias}, L03.class.before.{gain,bias}, class.{w,b}.
 #pragma once
 
-#include "addons/systems/engine/image_window.h"
+#include "addons/systems/engine/image_ops.h"
 #include "engine/model/model_config.h"
 #include "engine/model/transformer.h"
 

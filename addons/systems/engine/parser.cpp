@@ -1,4 +1,3 @@
-// See parser.h.
 #include "addons/systems/engine/parser.h"
 
 #include <fmt/format.h>

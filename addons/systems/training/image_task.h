@@ -5,12 +5,69 @@
 // are drawn at random from the others. Called by make_task.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
-#include "addons/systems/training/image_set.h"
 #include "training/data/task.h"
+#include "training/io/input_file.h"
 
 namespace normscope {
+
+// Grey images with a class each, in memory. The IDX reader and the drawn digits give it to the task.
+
+/// In `pixels` 0 is paper and 255 ink; image after image, row by row.
+struct ImageSet {
+  int32_t height = 0, width = 0;
+  std::vector<uint8_t> pixels;
+  std::vector<uint8_t> labels;  ///< one for each image, from 0
+
+  size_t size() const { return labels.size(); }
+  size_t pixels_of_image() const { return static_cast<size_t>(height) * static_cast<size_t>(width); }
+  std::span<const uint8_t> image(size_t i) const {
+    return std::span(pixels).subspan(i * pixels_of_image(), pixels_of_image());
+  }
+};
+
+// The IDX reader reads files such as MNIST's: images and their labels in two files of unsigned bytes.
+//
+// Format (LeCun, yann.lecun.com/exdb/mnist): big-endian 32-bit words magic, count and, for images, rows and columns;
+// magic 2051 for images, 2049 for labels; then the bytes. Every number is checked against the bytes that there are
+// before anything is built. Called by make_idx_task.
+
+namespace input {
+inline constexpr InputKind kIdx{"idx", "an IDX file, such as train-images-idx3-ubyte", 2'000'000'000};
+}
+
+inline constexpr uint32_t kMostImages = 10'000'000;
+inline constexpr uint32_t kLongestSide = 1024;  ///< pixels
+
+/// Throws Error as "[idx PATH] ..." for a file that is compressed, of another kind or cut off, for no
+/// images or too many, and where the two files do not have the same number.
+ImageSet read_idx(const std::string& images_path, const std::string& labels_path);
+
+/// Reads the same from memory; the names begin the messages.
+ImageSet parse_idx(std::string_view images, const std::string& images_name, std::string_view labels,
+                   const std::string& labels_name);
+
+// The program makes up digits that look drawn by hand: the images that the data set "digits" learns from.
+//
+// Each digit has one to three skeletons of curves, drawn for this program. An image is a skeleton bent, turned,
+// slanted, stretched and shifted at random, traced by a pen of random width and darkness, with random noise on the
+// paper. All arithmetic is in whole numbers, so that image i of a seed is the same bytes on every machine. Called by
+// make_digits_task.
+
+inline constexpr int32_t kDigitSide = 28;        ///< pixels
+inline constexpr int32_t kMostDigits = 200'000;  ///< most images of a data set: 157 MB
+
+/// Draws image `index` of a seed, 28 x 28, into `to`; it shows digit index % 10.
+void draw_digit(uint64_t seed, uint32_t index, std::span<uint8_t> to);
+
+/// Draws images 0 to count - 1. Throws Error unless 1 <= count <= kMostDigits.
+ImageSet draw_digits(uint64_t seed, int32_t count);
 
 /// What a run learns from with data.name "digits" or "idx".
 struct ImageData {

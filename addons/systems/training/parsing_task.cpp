@@ -1,4 +1,3 @@
-// See parsing_task.h.
 #include "addons/systems/training/parsing_task.h"
 
 #include <fmt/format.h>
@@ -6,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "addons/systems/training/made_treebank.h"
+#include "addons/systems/training/conllu.h"
 #include "engine/core/error.h"
 #include "training/data/batch_draws.h"
 #include "training/data/task.h"

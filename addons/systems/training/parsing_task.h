@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "addons/systems/training/arc_standard.h"
 #include "training/data/task.h"
-#include "addons/systems/training/parse_features.h"
 
 namespace normscope {
 

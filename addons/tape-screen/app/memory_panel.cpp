@@ -1,18 +1,49 @@
-// Draws the picture of the memory plan, and answers the mouse on it. See memory_panel.h.
-#include "addons/tape-screen/app/memory_panel.h"
+// The picture of the memory plan, its answers to the mouse, and its files.
+#include "addons/tape-screen/app/panels.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
 
-#include "addons/tape-screen/app/panel_frame.h"
 #include "addons/tape-screen/app/step_worker.h"
+#include "addons/tape-screen/app/tape_writers.h"
+#include "app/plot/plot.h"
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
 
 namespace normscope::tape_screen {
 
 using namespace ui;
+
+struct MemoryPanel::Frame {
+  ui::Ui& ui;
+  const MemoryInput& given;
+  const MemoryMap& map;
+  ui::Rect plot{};
+  MemoryRequest asked{};
+
+  float x_of(int32_t instruction) const {
+    return plot.x + plot.w * (static_cast<float>(instruction) + 0.5f) /
+                        static_cast<float>(std::max(map.instructions, 1));
+  }
+  int32_t instruction_at(float x) const {
+    const auto i = static_cast<int32_t>(
+        std::floor((x - plot.x) / std::max(plot.w, 1.f) * static_cast<float>(map.instructions)));
+    return std::clamp(i, 0, std::max(map.instructions - 1, 0));
+  }
+  ui::Rect rect_of(const Buffer& b) const {
+    return buffer_rect(map, b, plot.w, plot.h).moved(plot.x, plot.y);
+  }
+};
 
 namespace {
 
@@ -305,6 +336,257 @@ void MemoryPanel::draw_flag(Frame& f, const Rect& row) {
   if (hit.dragging) head = f.instruction_at(ui.mouse().x);
   head = std::clamp(head + hit.arrow_x, 0, std::max(f.map.instructions - 1, 0));
   if (head != f.given.head) f.asked.head = head;
+}
+
+// Beside the memory's picture: names of segments and layers. Below it: the plan against every tensor in its own place.
+
+namespace {
+
+constexpr float kNamePitch = 16;
+
+const std::string& segment_words(const MemorySegment& segment) { return tr(segment.name); }
+
+/// Moves labels down until none overlaps, and back up where the last has left the room.
+void spread(std::vector<float>& y, float low, float high, float pitch) {
+  for (size_t i = 0; i < y.size(); ++i) y[i] = std::max(y[i], i > 0 ? y[i - 1] + pitch : low);
+  for (size_t i = y.size(); i-- > 0;) y[i] = std::min(y[i], i + 1 < y.size() ? y[i + 1] - pitch : high);
+}
+
+}  // namespace
+
+/// Names segments and layers at the right, each at the middle of what it has.
+void MemoryPanel::draw_names(Frame& f, const Rect& names) {
+  struct Name {
+    float y = 0;
+    std::string text;
+    int layer = 0;
+  };
+  std::vector<Name> all;
+  const double down = static_cast<double>(f.plot.h) / static_cast<double>(std::max<size_t>(f.map.planned, 1));
+  const auto place = [&](double address) { return f.plot.y + static_cast<float>(down * address); };
+  for (const MemorySegment& s : f.map.segments)
+    if (s.name != "activations" && down * static_cast<double>(s.bytes) >= 5)
+      all.push_back(
+          {place(static_cast<double>(s.address) + static_cast<double>(s.bytes) / 2), segment_words(s), 0});
+  std::vector<std::pair<double, double>> layers(static_cast<size_t>(std::max(1, f.given.layers)) + 1);
+  for (const Buffer& b : f.map.buffers) {
+    const bool activation = b.kind == BufferKind::Activation || b.kind == BufferKind::Saved;
+    if (!activation || b.layer <= 0 || b.layer > f.given.layers) continue;
+    auto& [sum, weight] = layers[static_cast<size_t>(b.layer)];
+    sum += (static_cast<double>(b.address) + static_cast<double>(b.bytes) / 2) * static_cast<double>(b.bytes);
+    weight += static_cast<double>(b.bytes);
+  }
+  const auto room = static_cast<size_t>(std::max(0.f, names.h / kNamePitch - static_cast<float>(all.size())));
+  const size_t every = room == 0 ? 0 : (layers.size() - 1 + room - 1) / room;
+  for (size_t l = 1; l < layers.size() && every > 0; l += every)
+    if (layers[l].second > 0)
+      all.push_back({place(layers[l].first / layers[l].second), tr("layer {layer}", {{"layer", l}}),
+                     static_cast<int>(l)});
+  std::ranges::sort(all, {}, &Name::y);
+  if (static_cast<float>(all.size()) * kNamePitch > names.h) return;
+  std::vector<float> y;
+  for (const Name& name : all) y.push_back(name.y);
+  spread(y, names.y + kNamePitch / 2, names.bottom() - kNamePitch / 2, kNamePitch);
+  Painter& p = f.ui.paint();
+  for (size_t i = 0; i < all.size(); ++i) {
+    Rect line{names.x, y[i] - 7, names.w, 14};
+    if (all[i].layer > 0)
+      depth_square(f.ui, {line.x, line.y + 3, 8, 8}, all[i].layer - 1, std::max(1, f.given.layers));
+    line.take_left(12);
+    p.text_in(line, kTickWords, f.ui.theme().ink2, fitting(p, kTickWords, line.w, {all[i].text}));
+  }
+}
+
+/// Compares the plan with every tensor in its own place, to one scale.
+void MemoryPanel::draw_bars(Frame& f, Rect rest) {
+  Ui& ui = f.ui;
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  const MemoryMap& map = f.map;
+  const std::string most = most_sentence(map);
+  ui.mark("tape/memory/bars", rest,
+          tr("as planned {planned}, every tensor in its own place {apart}. {most}",
+             {{"planned", words::with_decimal(size_words(map.planned))},
+              {"apart", words::with_decimal(size_words(map.apart))},
+              {"most", most}}),
+          tr("The plan compared with a place of its own for every tensor, to one scale."));
+  const double whole = static_cast<double>(std::max<size_t>({map.planned, map.apart, 1}));
+  p.hairline({rest.x, rest.y}, {rest.right(), rest.y}, t.border);
+  rest.take_top(5);
+  for (const bool apart : {false, true}) {
+    Rect head = rest.take_top(17);
+    p.text_in(head, kBodyMono, t.ink, words::with_decimal(size_words(apart ? map.apart : map.planned)),
+              Align::Right);
+    p.text_in(head, kBodyWords, t.ink2, apart ? tr("every tensor in its own place") : tr("as planned"));
+    const Rect bar = rest.take_top(18, 8);
+    float x = bar.x;
+    for (const MemorySegment& s : map.segments) {
+      const size_t bytes = apart ? s.apart : s.bytes;
+      const float wide = bar.w * static_cast<float>(static_cast<double>(bytes) / whole);
+      const Colour fill = s.name == "weights"       ? t.ink3
+                          : s.name == "activations" ? depth_colour(t, 0, 2)
+                          : s.name == "gradients"   ? mix(depth_colour(t, 0, 2), t.panel, 0.6f)
+                                                    : t.trough;
+      p.fill({x, bar.y, std::max(0.f, wide - 1), bar.h}, fill);
+      const std::string named =
+          fmt::format("{} {}", segment_words(s), number(static_cast<double>(bytes) / (1024 * 1024), 3));
+      p.text_in({x + 5, bar.y, std::max(0.f, wide - 10), bar.h}, kTickWords, ink_on(fill),
+                fitting(p, kTickWords, wide - 12, {named, segment_words(s)}));
+      x += wide;
+    }
+  }
+  if (rest.h >= 17) p.text_in(rest.take_top(18), kBodyWords, t.ink2, fitting(p, kBodyWords, rest.w, {most}));
+}
+
+// The rectangles of the memory's picture, and its buffers as files.
+
+namespace {
+
+constexpr int kMapRows = 240, kMapColumns = 600;  // of the plot at most
+
+std::string listed(const std::vector<int32_t>& instructions) {
+  std::string text;
+  for (const int32_t i : instructions) text += (text.empty() ? "" : " ") + std::to_string(i);
+  return text;
+}
+
+}  // namespace
+
+std::string plan_sentence(const MemoryMap& map) {
+  if (map.apart == map.planned)
+    return tr("{planned}.", {{"planned", words::with_decimal(size_words(map.planned))}});
+  return tr("{planned}; every tensor in its own place would take {apart}.",
+            {{"planned", words::with_decimal(size_words(map.planned))},
+             {"apart", words::with_decimal(size_words(map.apart))}});
+}
+
+std::string most_sentence(const MemoryMap& map) {
+  return tr("Most is alive at instruction {instruction}: {size}.",
+            {{"instruction", map.most_at}, {"size", words::with_decimal(size_words(map.most))}});
+}
+
+double address_step(double whole) {
+  const double raw = whole / 4;
+  const double decade = std::pow(10, std::floor(std::log10(std::max(raw, 1e-9))));
+  for (const double m : {1.0, 2.0, 5.0})
+    if (m * decade >= raw) return m * decade;
+  return 10 * decade;
+}
+
+ui::Rect buffer_rect(const MemoryMap& map, const Buffer& buffer, float width, float height) {
+  const float across = width / static_cast<float>(std::max(map.instructions, 1));
+  const double down = static_cast<double>(height) / static_cast<double>(std::max<size_t>(map.planned, 1));
+  return {across * static_cast<float>(buffer.first),
+          static_cast<float>(down * static_cast<double>(buffer.address)),
+          across * static_cast<float>(buffer.last - buffer.first + 1),
+          static_cast<float>(down * static_cast<double>(buffer.bytes))};
+}
+
+std::vector<MemoryBox> memory_boxes(const MemoryMap& map, float width, float height, float pixel) {
+  // Buffers thinner than a pixel that lie in the same one, over the same pixels across, share a `Place`.
+  using Place = std::tuple<int64_t, int64_t, int64_t, int32_t, BufferKind>;
+  std::map<Place, size_t> thin;
+  std::vector<MemoryBox> boxes;
+  const auto pixel_of = [&](float v) { return static_cast<int64_t>(std::floor(v / pixel)); };
+  for (size_t i = 0; i < map.buffers.size(); ++i) {
+    const Buffer& b = map.buffers[i];
+    const ui::Rect r = buffer_rect(map, b, width, height);
+    MemoryBox box{r, b.layer, b.kind, static_cast<int32_t>(i), 1};
+    if (r.h >= pixel) {
+      boxes.push_back(box);
+      continue;
+    }
+    const Place place{pixel_of(r.y), pixel_of(r.x), pixel_of(r.right()), b.layer, b.kind};
+    const auto [at, is_new] = thin.try_emplace(place, boxes.size());
+    if (is_new) {
+      boxes.push_back(box);
+      continue;
+    }
+    MemoryBox& same = boxes[at->second];
+    const float right = std::max(same.rect.right(), r.right()),
+                bottom = std::max(same.rect.bottom(), r.bottom());
+    same.rect.x = std::min(same.rect.x, r.x);
+    same.rect.y = std::min(same.rect.y, r.y);
+    same.rect.w = right - same.rect.x;
+    same.rect.h = bottom - same.rect.y;
+    same.buffer = -1;
+    ++same.count;
+  }
+  return boxes;
+}
+
+plot::PlotSpec memory_plot(const MemoryMap& map) {
+  plot::PlotSpec plot;
+  plot.id = "tape-memory";
+  plot.title = tr("Memory");
+  plot.note = tr("address down, instructions across");
+  plot.sentence = plan_sentence(map) + " " + most_sentence(map);
+  plot.x.hi = std::max(1, map.instructions);
+  plot.x.label = tr("instruction");
+  plot.x.integer = true;
+  plot.y.lo = 0;
+  plot.y.hi = std::max(1e-6, static_cast<double>(map.planned) / (1024 * 1024));
+  plot.y.label = tr("address, from the top");
+  plot.y.unit = "MiB";
+  const double step = address_step(plot.y.hi);
+  for (double at = 0; at <= plot.y.hi; at += step) plot.y.ticks.push_back({plot.y.hi - at, ui::number(at)});
+  plot.y.max_ticks = static_cast<int>(plot.y.ticks.size());
+  plot::HeatMap heat;
+  heat.rows = kMapRows;
+  heat.columns = std::clamp(map.instructions, 1, kMapColumns);
+  heat.stretched = true;
+  heat.label = tr("colour: layer; 0 is for weights, moments, batch and all that is outside of the layers");
+  std::vector<float> cells(static_cast<size_t>(heat.rows) * static_cast<size_t>(heat.columns),
+                           std::numeric_limits<float>::quiet_NaN());
+  int32_t layers = 1;
+  for (const Buffer& b : map.buffers) {
+    layers = std::max(layers, b.layer);
+    const ui::Rect r = buffer_rect(map, b, static_cast<float>(heat.columns), static_cast<float>(heat.rows));
+    const int top = static_cast<int>(r.y), left = static_cast<int>(r.x);
+    const int bottom = std::min(heat.rows, std::max(top + 1, static_cast<int>(std::lround(r.bottom()))));
+    const int right = std::min(heat.columns, std::max(left + 1, static_cast<int>(std::lround(r.right()))));
+    for (int row = top; row < bottom; ++row)
+      for (int column = left; column < right; ++column)
+        cells[static_cast<size_t>(row) * static_cast<size_t>(heat.columns) + static_cast<size_t>(column)] =
+            static_cast<float>(b.layer);
+  }
+  heat.full = static_cast<float>(layers);
+  heat.cells = plot::Column::of(std::move(cells));
+  plot.heat = std::move(heat);
+  return plot;
+}
+
+std::string memory_csv(const MemoryMap& map) {
+  std::string text = "address,bytes,first,last,kind,layer,name,writers,readers\n";
+  for (const Buffer& b : map.buffers)
+    text +=
+        fmt::format("{},{},{},{},{},{},{},{},{}\n", b.address, b.bytes, b.first, b.last, to_string(b.kind),
+                    b.layer, plot::csv_field(b.name), listed(b.writers), listed(b.readers));
+  return text;
+}
+
+std::string memory_json(const MemoryMap& map) { return tape::to_json(map).dump(1); }
+
+void MemoryPanel::save(Frame& f, const std::string& ending) {
+  if (ending == "csv") f.asked.file = {"tape-memory.csv", memory_csv(f.map)};
+  if (ending == "json") f.asked.file = {"tape-memory.json", memory_json(f.map)};
+  if (ending == "svg" || ending == "png")
+    saves_.push_back({std::make_shared<const std::vector<plot::PlotSpec>>(1, memory_plot(f.map)),
+                      {},
+                      ending == "svg" ? view::PlotFormat::Svg : view::PlotFormat::Png});
+}
+
+std::string save_menu(ui::Ui& ui, const std::string& name, const ui::Rect& panel, std::string_view what) {
+  const std::vector<ui::FileRow> rows{
+      {"svg", tr("Save as SVG"),
+       tr("Saves {what} in the pictures folder, as a drawing that is sharp at any size.", {{"what", what}})},
+      {"png", tr("Save as PNG"), tr("Saves {what} in the pictures folder, as a picture.", {{"what", what}})},
+      {"csv", tr("Save as CSV"),
+       tr("Saves {what} in the pictures folder, as a table of all numbers.", {{"what", what}})},
+      {"json", tr("Save as JSON"),
+       tr("Saves {what} in the pictures folder, with all that is known.", {{"what", what}})}};
+  return ui::file_menu(ui, name + "/menu", {panel.right() - 36, panel.y + 6, 24, 24},
+                       tr("Save {what} as SVG, PNG, CSV or JSON.", {{"what", what}}), rows);
 }
 
 }  // namespace normscope::tape_screen

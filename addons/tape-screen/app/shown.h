@@ -101,4 +101,12 @@ struct ElementCheck {
 std::optional<ElementCheck> checked_of(StepPlayer& player, const InstructionView& shown,
                                        std::optional<Element> asked, const std::function<bool()>& stop = {});
 
+/// Describes `shown` from its tensors as they are at the player's position.
+std::string sentence_of(StepPlayer& player, const InstructionView& shown);
+/// Adds what else they show: gradients of parameters, rows that are nearly one vector. It may be empty.
+std::string note_of(StepPlayer& player, const InstructionView& shown);
+
+/// Turns "L06.ffn.sum" or "enc.L06.ffn.sum" into "ffn.sum" where the name is of that layer.
+std::string short_name(const std::string& name, int32_t layer);
+
 }  // namespace normscope::tape_screen

@@ -16,10 +16,8 @@
 #include <string>
 #include <vector>
 
-#include "addons/tape-screen/app/fold_picture.h"
 #include "addons/tape-screen/app/fold_rows.h"
-#include "addons/tape-screen/app/instruction_panel.h"
-#include "addons/tape-screen/app/memory_panel.h"
+#include "addons/tape-screen/app/panels.h"
 #include "addons/tape-screen/app/step_worker.h"
 #include "app/ui/ui.h"
 #include "app/view/app_screen.h"
@@ -93,11 +91,9 @@ class TapeScreen : public AppScreen {
   void draw_head(ui::Ui& ui, const FoldPicture& fit);
   void draw_foot(ui::Ui& ui, ui::Rect foot, bool clock);
   void draw_finite(ui::Ui& ui, const ui::Rect& line);
-  // fold_menu.cpp
   void draw_menu(ui::Ui& ui, const ui::Rect& place);
   void draw_changes(ui::Ui& ui, const ui::Rect& place);
   void save(const std::string& ending);
-  // bottom_bar.cpp
   void draw_bar(ui::Ui& ui, const ui::Rect& bar, bool clock);
   void draw_timeline(ui::Ui& ui, const ui::Rect& rect);
   void draw_timeline_labels(ui::Ui& ui, const ui::Rect& track);

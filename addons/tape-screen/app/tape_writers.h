@@ -1,5 +1,5 @@
 // The tape writers write the tape as JSON (docs/log-format.md, "The tape") and the fold of a step as a table. normscope
-// tape and the Tape screen call them; app/tape_screen/fold_picture.h draws the fold.
+// tape and the Tape screen call them; FoldPicture draws the fold.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -9,8 +9,6 @@
 #include <vector>
 
 #include "addons/bench/app/bench.h"
-#include "addons/bench/app/device_steps.h"
-#include "addons/bench/app/sgemm_anchor.h"
 #include "addons/bench/app/stepper.h"
 #include "app/cli/build_facts.h"
 #include "app/cli/machine.h"

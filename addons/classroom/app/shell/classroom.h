@@ -1,12 +1,22 @@
 // The classroom is the add-on's part of a window: teacher mode and presentation mode.
 #pragma once
 
-#include "addons/classroom/app/shell/presentation.h"
+#include <optional>
+
 #include "addons/classroom/app/shell/teacher.h"
 #include "app/shell/window_part.h"
 #include "engine/core/error.h"
+#include "app/ui/ui.h"
+#include "engine/core/message.h"
 
 namespace normscope::shell::classroom {
+
+struct Presentation {
+  bool on = false;
+  std::optional<double> since;  // UI time of its first frame
+  ui::Vec click{};              // the last click while it was on
+  std::optional<double> clicked;
+};
 
 class Classroom final : public WindowPart {
  public:

@@ -8,7 +8,6 @@
 #include <string>
 #include <string_view>
 
-#include "addons/classroom/app/shell/lesson_code.h"
 #include "app/shell/parts/shown_session.h"
 #include "app/ui/policy/control_policy.h"
 #include "app/ui/ui.h"
@@ -17,6 +16,22 @@
 #include "engine/core/error.h"
 
 namespace normscope::shell::classroom {
+
+// The lesson code ends a teacher's lesson. It is kept as SHA-256 (FIPS 180-4) of salt and code. It keeps honest
+// students honest and is no security: anyone who can edit the session's file needs no code.
+
+inline constexpr size_t kLongestCode = 100;
+
+struct CodeHash {
+  std::string salt, hash;  // hexadecimal, 32 and 64 digits; both empty: no code was set
+  friend bool operator==(const CodeHash&, const CodeHash&) = default;
+};
+
+// In 64 hexadecimal digits.
+std::string sha256(std::string_view text);
+// Makes a new salt each time.
+CodeHash hash_of(std::string_view code);
+bool is_code(const CodeHash&, std::string_view code);
 
 /// Whose rules hold: nothing of teacher mode and presentation mode is ever held.
 inline const ui::PolicyOwner kTeacher{{"teacher", "presentation"},
@@ -67,11 +82,5 @@ void begin_lesson(ui::Ui&, Teaching&, ShownSession&);
 // Ends the lesson if the code is right, and otherwise says that it is wrong. After three wrong codes
 // each further one has to wait.
 bool try_to_leave(Teaching&, std::string_view code, double now);
-
-// Puts a control or a group into words: "learning rate", "settings, all 23".
-std::string held_title(const ui::Ui&, std::string_view name);
-// Draws the panel alone (teacher_panel.cpp); true: begin. It is folded on every screen but the one
-// it was opened on.
-bool draw_preparation(ui::Ui&, Teaching&, Screen shown);
 
 }  // namespace normscope::shell::classroom

@@ -1,6 +1,6 @@
 // No program is fed on Windows: the fed programs write to a file by its number (FedProgram::kMade), which Windows
 // does not have.
-#include "addons/classroom/app/commands/film/fed_program.h"
+#include "addons/classroom/app/commands/fed_program.h"
 
 #include "engine/core/error.h"
 

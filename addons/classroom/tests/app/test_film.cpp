@@ -1,7 +1,7 @@
 // These tests film a session frame by frame. The last frame is the screenshot of its last step; what goes to ffmpeg is
 // read by a stand-in, and by ffmpeg itself where it is installed.
 
-#include "addons/classroom/app/commands/film/film_writer.h"
+#include "addons/classroom/app/commands/film.h"
 #include "app/support/refused.h"
 #include "catch.hpp"
 #include "skip.h"

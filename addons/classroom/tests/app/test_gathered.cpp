@@ -1,7 +1,7 @@
 // A class's predictions: the line that a student copies, and the sheet that a teacher makes of all.
 #include <imgui.h>
 
-#include "addons/classroom/app/gathered.h"
+#include "addons/classroom/app/commands/gathered.h"
 #include "app/course/reader.h"
 #include "app/support/player_driver.h"
 #include "app/support/program.h"

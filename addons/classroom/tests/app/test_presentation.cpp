@@ -1,6 +1,6 @@
 // These tests cover presentation mode: larger and back, no bar, a ring around the mouse, a ring that grows on a click,
 // a hint of two seconds; the tabs by their keys.
-#include "addons/classroom/app/shell/presentation.h"
+#include "addons/classroom/app/shell/classroom.h"
 #include "addons/classroom/tests/app/classroom_of.h"
 
 #include "app/support/lab_driver.h"

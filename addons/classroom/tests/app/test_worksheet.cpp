@@ -1,6 +1,5 @@
 // These tests make worksheets: every lesson is a page of its own that does not tell the student what was measured.
-#include "addons/classroom/app/worksheet/mathml.h"
-#include "addons/classroom/app/worksheet/worksheet.h"
+#include "addons/classroom/app/commands/worksheet.h"
 #include "app/course/reader.h"
 #include "app/support/program.h"
 #include "app/support/shipped_course.h"

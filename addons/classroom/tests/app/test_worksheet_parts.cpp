@@ -1,5 +1,5 @@
 // These tests look at parts of a lesson on paper: pictures, gaps, tapes, maps, and another language.
-#include "addons/classroom/app/worksheet/worksheet.h"
+#include "addons/classroom/app/commands/worksheet.h"
 #include "app/course/pictures/bars.h"
 #include "app/course/reader.h"
 #include "app/support/exercise_lesson.h"

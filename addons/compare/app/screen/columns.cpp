@@ -10,7 +10,7 @@
 #include <limits>
 
 #include "addons/compare/app/screen/compare_screen.h"
-#include "addons/compare/app/words.h"
+#include "addons/compare/app/writers.h"
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
 #include "training/io/text.h"

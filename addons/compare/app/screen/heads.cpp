@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "addons/compare/app/screen/compare_screen.h"
-#include "addons/compare/app/words.h"
+#include "addons/compare/app/writers.h"
 #include "app/ui/widgets.h"
 #include "app/view/wiring_glyph.h"
 #include "app/words/words.h"

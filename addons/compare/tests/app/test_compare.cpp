@@ -4,7 +4,6 @@
 
 #include "addons/compare/app/comparison.h"
 #include "addons/compare/app/figures.h"
-#include "addons/compare/app/words.h"
 #include "addons/compare/app/writers.h"
 #include "addons/compare/tests/app/compared_runs.h"
 #include "addons/recorded/training/recorded_run.h"

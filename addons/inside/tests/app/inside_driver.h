@@ -2,8 +2,8 @@
 #pragma once
 
 #include "addons/inside/app/inside_screen.h"
-#include "addons/inside/training/run_inside.h"
-#include "addons/published/training/published_run.h"
+#include "addons/inside/training/inside.h"
+#include "addons/published/training/published.h"
 #include "app/shell/app_state.h"
 #include "app/support/live_lab.h"
 #include "app/support/made_screen.h"

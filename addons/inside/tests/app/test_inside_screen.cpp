@@ -5,7 +5,7 @@
 #include "addons/inside/app/inside_screen.h"
 #include "addons/inside/tests/app/inside_driver.h"
 #include "addons/published/tests/massive.h"
-#include "addons/published/training/published_run.h"
+#include "addons/published/training/published.h"
 #include "addons/published/training/token_task.h"
 #include "app/shell/files.h"
 #include "app/support/well_formed.h"

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "addons/inside/training/run_inside.h"
+#include "addons/inside/training/inside.h"
 
 namespace normscope::test {
 

@@ -1,6 +1,6 @@
 // A look inside is taken part by part: what is quick is there first, a newer look comes before what takes long, and what
 // trains goes on from the same bits.
-#include "addons/inside/training/run_inside.h"
+#include "addons/inside/training/inside.h"
 #include "catch.hpp"
 #include "training/session/lab.h"
 #include "training/support/lab_runs.h"

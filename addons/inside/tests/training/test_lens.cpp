@@ -1,6 +1,6 @@
 // The logit lens: what comes after the last layer gives the model's own logits from the last layer's state, for every
 // placement and every published family; and from an earlier state what plain double-precision arithmetic gives.
-#include "addons/inside/training/lens.h"
+#include "addons/inside/training/inside.h"
 
 #include "addons/inside/tests/training/inside_fixture.h"
 #include "addons/published/training/published.h"

@@ -1,7 +1,7 @@
 // Adam less its leading direction, in double.
 #pragma once
 
-#include "addons/newer-optimizers/engine/adam_less_leading.h"
+#include "addons/newer-optimizers/engine/matrix_updates.h"
 #include "reference/update.h"
 
 namespace normscope::reference {

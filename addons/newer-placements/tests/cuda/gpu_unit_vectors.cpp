@@ -1,5 +1,5 @@
 // Unit vectors on the device.
-#include "addons/newer-placements/engine/unit_vectors.h"
+#include "addons/newer-placements/engine/ops.h"
 #include "cuda/device.h"
 #include "cuda/device_case.h"
 #include "engine/cuda/kernel.h"

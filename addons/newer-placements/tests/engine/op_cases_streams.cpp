@@ -4,9 +4,7 @@
 
 #include <array>
 
-#include "addons/newer-placements/engine/mix.h"
-#include "addons/newer-placements/engine/repeat_heads.h"
-#include "addons/newer-placements/engine/softmax.h"
+#include "addons/newer-placements/engine/ops.h"
 #include "engine/support/op_cases.h"
 
 namespace normscope::test {

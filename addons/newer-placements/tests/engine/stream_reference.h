@@ -3,9 +3,7 @@
 
 #include <algorithm>
 
-#include "addons/newer-placements/engine/mix.h"
-#include "addons/newer-placements/engine/repeat_heads.h"
-#include "addons/newer-placements/engine/softmax.h"
+#include "addons/newer-placements/engine/ops.h"
 #include "reference/op_attention.h"
 
 namespace normscope::reference {

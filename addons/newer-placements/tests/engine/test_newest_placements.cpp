@@ -1,7 +1,7 @@
 // These tests hold the placements of 2026: the kernel that lets ProRes's branches in, when it does so, what a word asks
 // for. Their formulas, and that no other placement has the same: test_model_reference.cpp.
-#include "addons/newer-placements/engine/prores.h"
-#include "addons/newer-placements/engine/ramp.h"
+#include "addons/newer-placements/engine/config.h"
+#include "addons/newer-placements/engine/ops.h"
 #include "catch.hpp"
 #include "engine/model/residual.h"
 #include "engine/support/helpers.h"

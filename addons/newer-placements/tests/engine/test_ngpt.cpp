@@ -1,7 +1,7 @@
 // These tests hold nGPT (Loshchilov et al. 2024, arXiv 2410.01131): the kernel that keeps vectors at length one, a whole
 // decoder against the paper's own coordinates, in which states have length one too, and the steps of its scales.
 // Gradients: test_model_reference.cpp.
-#include "addons/newer-placements/engine/unit_vectors.h"
+#include "addons/newer-placements/engine/ops.h"
 #include "catch.hpp"
 #include "engine/support/helpers.h"
 #include "engine/support/model_fixture.h"

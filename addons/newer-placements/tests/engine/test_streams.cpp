@@ -1,9 +1,7 @@
 // These tests cover several residual streams: their text, that every filling starts as the single stream that it is
 // made of, what is refused. That they compute what their papers say: test_placement_fixtures.
-#include "addons/newer-placements/engine/mix.h"
-#include "addons/newer-placements/engine/repeat_heads.h"
-#include "addons/newer-placements/engine/softmax.h"
-#include "addons/newer-placements/engine/streams.h"
+#include "addons/newer-placements/engine/config.h"
+#include "addons/newer-placements/engine/ops.h"
 #include "catch.hpp"
 #include "engine/model/residual.h"
 #include "engine/model/wiring.h"

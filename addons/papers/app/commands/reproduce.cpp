@@ -13,7 +13,6 @@
 #include "addons/papers/app/reproduce/claim.h"
 #include "addons/papers/app/reproduce/claim_runs.h"
 #include "addons/papers/app/reproduce/finding.h"
-#include "addons/papers/app/reproduce/writers.h"
 #include "addons/translation/training/tokenizer.h"
 #include "app/cli/machine.h"
 #include "app/cli/results.h"

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "addons/papers/app/study/study_file.h"
-#include "addons/papers/app/zoo/zoo.h"
+#include "addons/papers/app/study_file.h"
+#include "addons/papers/app/zoo.h"
 #include "app/cli/options.h"
 #include "app/cli/specs.h"
 #include "app/cli/study.h"

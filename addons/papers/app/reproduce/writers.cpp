@@ -1,4 +1,4 @@
-#include "addons/papers/app/reproduce/writers.h"
+#include "addons/papers/app/reproduce/finding.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

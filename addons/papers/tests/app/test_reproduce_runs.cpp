@@ -4,7 +4,7 @@
 
 #include "addons/papers/app/reproduce/claim.h"
 #include "addons/papers/app/reproduce/claim_runs.h"
-#include "addons/papers/app/reproduce/writers.h"
+#include "addons/papers/app/reproduce/finding.h"
 #include "addons/papers/tests/app/reproduce_fixture.h"
 #include "addons/translation/training/tokenizer.h"
 #include "app/support/program.h"

@@ -1,7 +1,7 @@
 // These tests cover studies as files: what comes with the program, a grid for each part, the page, the command.
 #include <nlohmann/json.hpp>
 
-#include "addons/papers/app/study/study_file.h"
+#include "addons/papers/app/study_file.h"
 #include "app/support/program.h"
 #include "catch.hpp"
 #include "test_paths.h"

@@ -2,7 +2,7 @@
 // second; its command; its links; and the rows that a user enters from a lesson.
 #include <nlohmann/json.hpp>
 
-#include "addons/papers/app/zoo/zoo.h"
+#include "addons/papers/app/zoo.h"
 #include "addons/sweep/app/cells.h"
 #include "addons/sweep/app/sweep_plan.h"
 #include "addons/sweep/app/sweep_writers.h"

@@ -1,6 +1,6 @@
 // These tests hold whole decoders with rotary positions against the double reference model, each way of turning beside
 // learned positions.
-#include "addons/published/engine/rotary_positions.h"
+#include "addons/published/engine/rotary.h"
 #include "engine/support/helpers.h"
 #include "engine/support/model_check.h"
 

@@ -10,7 +10,6 @@
 
 #include "addons/published/training/passage.h"
 #include "addons/published/training/published.h"
-#include "addons/published/training/published_run.h"
 #include "engine/cpu/backend_cpu.h"
 #include "test_paths.h"
 #include "training/measure/look.h"

@@ -1,9 +1,9 @@
 // These tests are of what is refused of a tokenizer.json, of older files, and of bytes that are no UTF-8.
 #include <nlohmann/json.hpp>
 
+#include "addons/published/training/tokenizer/component.h"
 #include "addons/published/training/tokenizer/published_tokenizer.h"
 #include "addons/published/training/tokenizer/unicode.h"
-#include "addons/published/training/tokenizer/word_rule.h"
 #include "catch.hpp"
 #include "engine/support/helpers.h"
 #include "folder.h"

@@ -4,7 +4,6 @@
 
 #include "addons/published/tests/training/opened_folder.h"
 #include "addons/published/training/published.h"
-#include "addons/published/training/published_run.h"
 #include "addons/published/training/token_task.h"
 #include "catch.hpp"
 #include "engine/support/helpers.h"

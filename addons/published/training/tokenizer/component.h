@@ -15,8 +15,8 @@
 
 namespace normscope::tokenizer {
 
-/// How many components a sequence may have, `kMostWord` how long a text of a component, in bytes.
-inline constexpr size_t kMostParts = 32, kMostWord = 1000;
+/// How many components a sequence may have, how long a text of a component, in bytes, and how many tokens are added.
+inline constexpr size_t kMostParts = 32, kMostWord = 1000, kMostAdded = 200'000;
 
 template <typename Made>
 struct ComponentReader {
@@ -46,24 +46,6 @@ Normalizer read_normalizer(const InputValue& value);
 
 /// A component Replace, which normalizers and decoders have.
 Normalizer read_replacement(const InputValue& value);
-
-/// SentencePiece's table of replacements (precompiled_charsmap): a double-array trie over the bytes of
-/// what is replaced, and the texts that replace it. A file's table is checked where it is read; a walk over it stays
-/// inside.
-class Charsmap {
- public:
-  /// Throws Error where `value` is not a table in base64.
-  explicit Charsmap(const InputValue& value);
-  /// Looks up each grapheme of at most five bytes as a whole, everything else character by character.
-  std::string replaced(std::string_view text) const;
-
- private:
-  /// What replaces the shortest beginning of `part` that the table knows.
-  std::optional<std::string_view> find(std::string_view part) const;
-
-  std::vector<uint32_t> units_;
-  std::string texts_;  // each ends with a zero byte
-};
 
 /// A part of a text: words to come, or a token that was found in it.
 struct Piece {
@@ -110,5 +92,27 @@ std::optional<std::string> from_byte_alphabet(std::string_view text);
 std::string from_older_files(const std::string& folder);
 /// The same of the keys of a GGUF file, "tokenizer.ggml.tokens" and others.
 std::string from_gguf(const InputValue& keys);
+
+// How the published byte-level vocabularies cut a text into words. Files state it as a regular expression; there is no
+// engine for these: the published ones are known by their exact text, and each is a rule of the same scanner.
+
+struct WordRule {
+  bool any_case;        ///< 's, 't, 're, 've, 'm, 'll and 'd in capitals too
+  bool any_before;      ///< what a word may begin with: any one character but a line's end, or a blank alone
+  size_t most_numbers;  ///< characters of one number; 0: as many as come, and a blank before them
+  bool lines_end;       ///< ends of lines join what is before them
+};
+
+/// The rule that the pre-tokenizer ByteLevel has by itself.
+inline constexpr WordRule kGpt2Words{false, false, 0, false};
+inline constexpr WordRule kLlama3Words{true, true, 3, true}, kQwen2Words{true, true, 1, true};
+
+/// Nothing for an expression that is none of the published ones.
+const WordRule* word_rule(std::string_view expression);
+/// The first of those that are this rule.
+std::string_view expression_of(const WordRule& rule);
+
+/// Where the word that begins at `at` ends; every character belongs to a word.
+size_t word_end(std::string_view text, size_t at, const WordRule& rule);
 
 }  // namespace normscope::tokenizer

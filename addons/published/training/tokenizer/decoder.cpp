@@ -1,12 +1,13 @@
-// See component.h.
-#include "addons/published/training/tokenizer/component.h"
-
+#include <array>
 #include <charconv>
+#include <cstdint>
 #include <optional>
 #include <string_view>
 #include <utility>
 
+#include "addons/published/training/tokenizer/component.h"
 #include "addons/published/training/tokenizer/unicode.h"
+#include "addons/published/training/tokenizer/word_model.h"
 #include "training/io/text.h"
 
 namespace normscope::tokenizer {
@@ -141,6 +142,115 @@ Decoder read_decoder(const InputValue& value) {
                                                     {"Metaspace", read_metaspace_texts}};
   if (value.is_null()) return [](Tokens& tokens) { join(tokens, " "); };
   return read_component(value, kDecoders);
+}
+
+namespace {
+
+int32_t read_id(const InputValue& value) { return value.whole(0, kMostTokens - 1); }
+
+std::vector<int32_t> read_special(const InputValue& tokens, const std::string& name) {
+  const auto found = tokens.find(name);
+  if (!found) tokens.refuse({"an object with {}", shown_text(name)});
+  std::vector<int32_t> ids;
+  for (const InputValue& id : found->at("ids").list(1, kMostParts)) ids.push_back(read_id(id));
+  return ids;
+}
+
+Surroundings read_template(const InputValue& value) {
+  Surroundings made;
+  const InputValue single = value.at("single");
+  int texts = 0;
+  for (const InputValue& part : single.list(1, kMostParts)) {
+    if (const auto special = part.find("SpecialToken")) {
+      const auto ids = read_special(value.at("special_tokens"), special->at("id").text(kMostWord));
+      auto& to = texts == 0 ? made.before : made.behind;
+      to.insert(to.end(), ids.begin(), ids.end());
+      continue;
+    }
+    const InputValue sequence = part.at("Sequence").at("id");
+    if (!sequence.is("A")) sequence.refuse("\"A\", as there is one text");
+    ++texts;
+  }
+  if (texts != 1) single.refuse("the text in it once");
+  return made;
+}
+
+/// Reads BertProcessing and RobertaProcessing, which for one text are the same.
+Surroundings read_pair_of_tokens(const InputValue& value) {
+  const auto id = [&](const char* key) { return read_id(value.at(key).list(2, 2)[1]); };
+  return {{id("cls")}, {id("sep")}};
+}
+
+Surroundings read_nothing_around(const InputValue&) { return {}; }
+
+// Each one puts its own around what those before it made.
+Surroundings read_around_sequence(const InputValue& value) {
+  Surroundings made;
+  for (const InputValue& part : value.at("processors").list(0, kMostParts)) {
+    const Surroundings next = read_surroundings(part);
+    made.before.insert(made.before.begin(), next.before.begin(), next.before.end());
+    made.behind.insert(made.behind.end(), next.behind.begin(), next.behind.end());
+  }
+  return made;
+}
+
+}  // namespace
+
+Surroundings read_surroundings(const InputValue& value) {
+  constexpr ComponentReader<Surroundings> kProcessors[] = {{"Sequence", read_around_sequence},
+                                                           {"TemplateProcessing", read_template},
+                                                           {"BertProcessing", read_pair_of_tokens},
+                                                           {"RobertaProcessing", read_pair_of_tokens},
+                                                           {"ByteLevel", read_nothing_around}};
+  if (value.is_null()) return {};
+  return read_component(value, kProcessors);
+}
+
+namespace {
+
+constexpr char32_t kFirstOfOthers = 0x100;
+
+constexpr bool can_be_seen(unsigned byte) {
+  return (byte >= '!' && byte <= '~') || (byte >= 0xa1 && byte <= 0xac) || byte >= 0xae;
+}
+
+struct ByteAlphabet {
+  std::array<char32_t, 256> character{};
+  std::array<uint8_t, 2 * kFirstOfOthers> byte{};
+  std::array<bool, 2 * kFirstOfOthers> stands{};
+};
+
+constexpr ByteAlphabet make_byte_alphabet() {
+  ByteAlphabet made;
+  char32_t next = kFirstOfOthers;
+  for (unsigned byte = 0; byte < 256; ++byte) {
+    const char32_t c = can_be_seen(byte) ? byte : next++;
+    made.character[byte] = c;
+    made.byte[c] = static_cast<uint8_t>(byte);
+    made.stands[c] = true;
+  }
+  return made;
+}
+
+constexpr ByteAlphabet kByteAlphabet = make_byte_alphabet();
+
+}  // namespace
+
+std::string in_byte_alphabet(std::string_view bytes) {
+  std::string text;
+  text.reserve(bytes.size() * 2);
+  for (char byte : bytes) put_character(text, kByteAlphabet.character[static_cast<uint8_t>(byte)]);
+  return text;
+}
+
+std::optional<std::string> from_byte_alphabet(std::string_view text) {
+  std::string bytes;
+  for (size_t at = 0; at < text.size();) {
+    const char32_t c = take_character(text, at);
+    if (c >= kByteAlphabet.stands.size() || !kByteAlphabet.stands[c]) return std::nullopt;
+    bytes += static_cast<char>(kByteAlphabet.byte[c]);
+  }
+  return bytes;
 }
 
 }  // namespace normscope::tokenizer

@@ -11,9 +11,8 @@
 
 #include "addons/published/training/input_kinds.h"
 #include "addons/published/training/tokenizer/component.h"
-#include "addons/published/training/tokenizer/model/token_table.h"
 #include "addons/published/training/tokenizer/unicode.h"
-#include "addons/published/training/tokenizer/word_rule.h"
+#include "addons/published/training/tokenizer/word_model.h"
 
 namespace normscope::tokenizer {
 namespace {
@@ -21,7 +20,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr const char* kMark = "\u2581";  // what SentencePiece writes for a blank
-enum Kind : int32_t { kNormal = 1, kUnknown = 2, kControl = 3, kUserDefined = 4 };
+enum TokenKind : int32_t { kNormal = 1, kUnknown = 2, kControl = 3, kUserDefined = 4 };
 
 class Words {
  public:

@@ -1,4 +1,3 @@
-// See unicode.h.
 #include "addons/published/training/tokenizer/unicode.h"
 
 #include <cstdlib>

@@ -2,7 +2,6 @@
 // through the stream.
 #include "addons/recorded/training/log_reader.h"
 #include "addons/recorded/training/recorded_run.h"
-#include "addons/recorded/training/run_builder.h"
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
 #include "training/measure/look.h"

@@ -115,30 +115,22 @@ void SweepScreen::draw_profiles(Ui& ui, const GridLayout& at, const Rect& above,
   draw_scale_words(ui, at, top);
   p.hairline({top.x, top.bottom()}, {top.right(), top.bottom()}, t.grid);
   p.hairline({side.x, side.y}, {side.x, side.bottom()}, t.grid);
-  for (const bool now : {false, true}) {
-    for (size_t row = 0; row < plan_.rows(); ++row) {
-      if ((lit && lit->row == row) != now) continue;
-      std::vector<std::optional<Vec>> points;
-      for (size_t column = 0; column < plan_.columns(); ++column) {
-        const float s = share(column, row);
-        points.push_back(std::isfinite(s)
-                             ? std::optional(Vec{at.pitch(column, row).centre().x, top.y + (1 - s) * top.h})
-                             : std::nullopt);
+  for (const bool now : {false, true})  // the dark ones last
+    for (const bool rows : {true, false}) {
+      const size_t lines = rows ? plan_.rows() : plan_.columns(),
+                   length = rows ? plan_.columns() : plan_.rows();
+      for (size_t line = 0; line < lines; ++line) {
+        if ((lit && (rows ? lit->row : lit->column) == line) != now) continue;
+        std::vector<std::optional<Vec>> points(length);
+        for (size_t i = 0; i < length; ++i) {
+          const size_t column = rows ? i : line, row = rows ? line : i;
+          const Vec middle = at.pitch(column, row).centre();
+          if (const float s = share(column, row); std::isfinite(s))
+            points[i] = rows ? Vec{middle.x, top.y + (1 - s) * top.h} : Vec{side.x + s * side.w, middle.y};
+        }
+        draw_profile(p, points, now ? t.ink : t.slot.alpha(0.55f), now);
       }
-      draw_profile(p, points, now ? t.ink : t.slot.alpha(0.55f), now);
     }
-    for (size_t column = 0; column < plan_.columns(); ++column) {
-      if ((lit && lit->column == column) != now) continue;
-      std::vector<std::optional<Vec>> points;
-      for (size_t row = 0; row < plan_.rows(); ++row) {
-        const float s = share(column, row);
-        points.push_back(std::isfinite(s)
-                             ? std::optional(Vec{side.x + s * side.w, at.pitch(column, row).centre().y})
-                             : std::nullopt);
-      }
-      draw_profile(p, points, now ? t.ink : t.slot.alpha(0.55f), now);
-    }
-  }
 }
 
 namespace {

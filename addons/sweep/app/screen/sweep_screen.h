@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -105,9 +106,16 @@ class SweepScreen : public AppScreen {
   const RunSpec* spec_at(const Place& place) const;  ///< of a cell that can be trained, else null
   std::optional<Place> shown_cell() const;
   void find_open(const LabView& view);
-  // axes_panel.cpp, axis_fields.cpp
+  double seconds_before(const LabView& view) const;
+  void draw_bar(ui::Ui& ui, const ui::Rect& bar, bool clock);
+  void draw_status(ui::Ui& ui, const ui::Rect& words, bool clock);
+  void draw_runs(ui::Ui& ui, const ui::Rect& rect);
+  void draw_elsewhere(ui::Ui& ui, const ui::Rect& rect);
+  void save(const std::string& ending);
+  // axis_fields.cpp
   void draw_axes(ui::Ui& ui, const ui::Rect& rect);
   void draw_presets(ui::Ui& ui, ui::Rect& rest);
+  void attempt(const std::function<void()>& change);
   void draw_axis(ui::Ui& ui, ui::Rect& rest, size_t which);
   void draw_setting(ui::Ui& ui, const ui::Rect& rect, size_t which);
   void draw_rail(ui::Ui& ui, const ui::Rect& rect, size_t which);
@@ -117,10 +125,7 @@ class SweepScreen : public AppScreen {
   void draw_typed(ui::Ui& ui, const ui::Rect& row, size_t which);
   void draw_rest(ui::Ui& ui, ui::Rect rest);
   void draw_rest_of_runs(ui::Ui& ui, const ui::Rect& row);
-  // elsewhere_panel.cpp
-  void draw_elsewhere(ui::Ui& ui, const ui::Rect& rect);
-  void save(const std::string& ending);
-  // grid_panel.cpp, grid_hand.cpp, profiles.cpp, line_plot.cpp
+  // grid_panel.cpp
   void draw_grid_panel(ui::Ui& ui, const ui::Rect& rect);
   GridPicture picture() const;
   void point_at(const ui::Ui& ui, std::optional<Place> place, bool pressed);
@@ -139,11 +144,6 @@ class SweepScreen : public AppScreen {
   plot::PlotSpec curves_of(const Cell& cell);
   void draw_region(ui::Ui& ui, const ui::Rect& rect);
   void draw_region_rows(ui::Ui& ui, ui::Rect rest);
-  // bottom_bar.cpp
-  double seconds_before(const LabView& view) const;
-  void draw_bar(ui::Ui& ui, const ui::Rect& bar, bool clock);
-  void draw_status(ui::Ui& ui, const ui::Rect& words, bool clock);
-  void draw_runs(ui::Ui& ui, const ui::Rect& rect);
 
   std::unique_ptr<SweepTrainer> trainer_;
   Plan plan_;

@@ -17,6 +17,7 @@
 #include "app/commands/commands.h"
 #include "engine/cpu/backend_cpu.h"
 #include "training/io/output_file.h"
+#include "training/io/atomic_file.h"
 #include "training/run/run.h"
 
 namespace normscope::commands {

@@ -1,7 +1,6 @@
 // What the reader of CoNLL-U says of tests/refusals/conllu.txt, and where parse is interrupted.
 #include "addons/systems/training/conllu.h"
-#include "addons/systems/training/idx.h"
-#include "addons/systems/training/made_treebank.h"
+#include "addons/systems/training/image_task.h"
 #include "app/support/refused_inputs.h"
 #include "catch.hpp"
 #include "test_paths.h"

@@ -5,8 +5,7 @@
 #include <cmath>
 #include <utility>
 
-#include "addons/systems/engine/conv2d.h"
-#include "addons/systems/engine/max_pool.h"
+#include "addons/systems/engine/image_ops.h"
 #include "addons/systems/engine/relative_attention.h"
 #include "engine/support/op_cases.h"
 #include "training/spec/update_rule.h"

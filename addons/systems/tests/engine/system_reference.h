@@ -3,8 +3,7 @@
 
 #include <algorithm>
 
-#include "addons/systems/engine/conv2d.h"
-#include "addons/systems/engine/max_pool.h"
+#include "addons/systems/engine/image_ops.h"
 #include "addons/systems/engine/relative_attention.h"
 #include "reference/op_attention.h"
 

@@ -1,5 +1,5 @@
 // Images and their labels in IDX files: either file, beside a good one.
-#include "addons/systems/training/idx.h"
+#include "addons/systems/training/image_task.h"
 
 #include <string>
 

@@ -2,11 +2,10 @@
 // written anew from its definition (the script itself is not among the project's sources) and on the text of files.
 #include <tuple>
 
+#include "addons/systems/training/conllu.h"
+#include "addons/systems/training/dependency_parser.h"
 #include "catch.hpp"
 #include "engine/core/philox.h"
-#include "addons/systems/training/attachment.h"
-#include "addons/systems/training/conllu.h"
-#include "addons/systems/training/made_treebank.h"
 
 namespace normscope::test::attachment_tests {
 namespace {

@@ -1,10 +1,9 @@
 // These tests draw digits: the same bytes on every machine, all different, and the task that asks for their class.
 #include <numeric>
 
+#include "addons/systems/training/image_task.h"
 #include "catch.hpp"
 #include "engine/support/helpers.h"
-#include "addons/systems/training/digits.h"
-#include "addons/systems/training/image_task.h"
 
 namespace normscope::test::digits {
 namespace {

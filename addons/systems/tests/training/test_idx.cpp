@@ -2,7 +2,7 @@
 #include <unistd.h>
 
 #include "addons/systems/tests/training/idx_words.h"
-#include "addons/systems/training/idx.h"
+#include "addons/systems/training/image_task.h"
 #include "catch.hpp"
 #include "engine/support/helpers.h"
 

@@ -3,6 +3,7 @@
 #include "addons/systems/training/attachment.h"
 #include "addons/systems/training/dependency_parser.h"
 #include "addons/systems/training/made_treebank.h"
+#include "addons/systems/training/conllu.h"
 #include "addons/systems/training/parsing_task.h"
 #include "catch.hpp"
 #include "engine/model/transformer.h"
@@ -10,6 +11,7 @@
 #include "engine/tape/seal.h"
 #include "reference/var.h"
 #include "training/spec/spec.h"
+#include "training/spec/unused_settings.h"
 #include "training/support/small_runs.h"
 
 namespace normscope::test::parser_tests {

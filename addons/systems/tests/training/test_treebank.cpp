@@ -1,13 +1,11 @@
 // These tests cover treebanks: what the reader of CoNLL-U refuses and with which line and column, the round trip, the
 // oracle on every tree of the made-up treebank, the features of a state, attachment scores on cases counted by hand.
+#include "addons/systems/training/arc_standard.h"
+#include "addons/systems/training/conllu.h"
+#include "addons/systems/training/dependency_parser.h"
+#include "addons/systems/training/parsing_task.h"
 #include "catch.hpp"
 #include "engine/support/helpers.h"
-#include "addons/systems/training/arc_standard.h"
-#include "addons/systems/training/attachment.h"
-#include "addons/systems/training/conllu.h"
-#include "addons/systems/training/made_treebank.h"
-#include "addons/systems/training/parse_features.h"
-#include "addons/systems/training/parsing_task.h"
 
 namespace normscope::test::treebank_tests {
 namespace {
@@ -287,7 +285,8 @@ TEST_CASE("made-up treebank: a function of seed and index, and its attachments n
     by_tags[tags].insert(heads_of(tree));
     CHECK(parse_conllu(conllu_text({&tree, 1}), "made").front() == tree);  // it is a tree
   }
-  const auto ambiguous = std::ranges::count_if(by_tags, [](const auto& entry) { return entry.second.size() > 1; });
+  const auto ambiguous =
+      std::ranges::count_if(by_tags, [](const auto& entry) { return entry.second.size() > 1; });
   CHECK(ambiguous > 20);
   for (const char* label :
        {"root", "nsubj", "obj", "obl", "nmod", "acl:relcl", "conj", "cc", "advcl", "punct"})

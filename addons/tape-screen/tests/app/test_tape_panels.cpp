@@ -2,8 +2,7 @@
 // size, what the mouse on them asks for, and what their menus save. What they show is in test_tape_shown.cpp.
 #include <nlohmann/json.hpp>
 
-#include "addons/tape-screen/app/instruction_panel.h"
-#include "addons/tape-screen/app/memory_panel.h"
+#include "addons/tape-screen/app/panels.h"
 #include "addons/tape-screen/app/step_worker.h"
 #include "addons/tape-screen/tests/app/tape_played.h"
 #include "app/headless/frame.h"

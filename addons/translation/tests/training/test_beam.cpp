@@ -4,6 +4,7 @@
 #include "catch.hpp"
 #include "engine/core/philox.h"
 #include "engine/model/transformer.h"
+#include "engine/model/record_model.h"
 #include "engine/tape/seal.h"
 #include "training/support/small_runs.h"
 

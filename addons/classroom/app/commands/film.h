@@ -1,0 +1,45 @@
+// The film writer receives the frames of a film: through ffmpeg into an MP4 or a GIF, or as numbered PNGs.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "app/headless/raster.h"
+
+namespace normscope::commands {
+
+enum class FilmKind : uint8_t { Mp4, Gif, Frames };
+
+struct FilmForm {
+  std::string path;  ///< as --out has it
+  FilmKind kind = FilmKind::Frames;
+  int width = 1600, height = 1000;  ///< pixels of every frame
+  int fps = 25;
+  int64_t frames = 1;
+};
+
+/// Throws CommandError(usage) for a name that ends in none of .mp4, .gif and .png, and
+/// CommandError(internal) where ffmpeg is needed and not on PATH.
+FilmKind film_kind(const std::string& path);
+/// The file of a frame, counted from 1, of a film of PNGs: x.png becomes x-0001.png; a single frame is
+/// x.png itself.
+std::string frame_path(const FilmForm& form, int64_t frame);
+
+/// Said where a film of PNGs is interrupted.
+inline constexpr const char* kFramesInterrupted =
+    "interrupted; the frames that were drawn are there, each whole";
+
+class FilmWriter {
+ public:
+  virtual ~FilmWriter() = default;
+  /// False when it was interrupted. Throws Error.
+  virtual bool add(const headless::Image& frame) = 0;
+  /// Runs after the last frame; only then is the file there, whole. It returns false when it was interrupted.
+  /// Throws Error.
+  virtual bool close() = 0;
+};
+/// Throws Error.
+std::unique_ptr<FilmWriter> make_film_writer(const FilmForm& form);
+
+}  // namespace normscope::commands

@@ -1,0 +1,377 @@
+#include "addons/classroom/app/commands/worksheet.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "app/cli/specs.h"
+#include "app/cli/terminal.h"
+#include "app/commands/commands.h"
+#include "app/commands/lesson/named.h"
+#include "app/course/check.h"
+#include "app/course/map.h"
+#include "app/course/report.h"
+#include "app/ui/svg.h"
+#include "app/ui/widgets.h"
+#include "app/words/words.h"
+#include "engine/core/error.h"
+#include "training/files/command_text.h"
+#include "training/files/config_file.h"
+#include "training/io/atomic_file.h"
+
+namespace normscope::course {
+namespace {
+
+using ui::svg_escaped;
+
+// Widths follow the size of the paper, so that A4 and Letter both hold a page.
+constexpr const char* kStyle = R"(@page{margin:18mm}
+*{box-sizing:border-box}
+body{font:11pt/1.45 Georgia,'DejaVu Serif',serif;color:#000;background:#fff;max-width:178mm;margin:8mm auto;padding:0 4mm}
+h1{font-size:18pt;margin:0 0 2mm}
+h2{font-size:14pt;border-bottom:.4pt solid #000;margin:8mm 0 3mm}
+h3{font-size:11pt;margin:4mm 0 1mm}
+h1,h2,h3{font-family:Helvetica,Arial,sans-serif;break-after:avoid}
+p{margin:0 0 2.5mm}
+.person{display:flex;gap:8mm;margin:0 0 5mm}
+.person span{flex:1;border-bottom:.4pt solid #000;padding-bottom:1mm}
+.blank{display:inline-block;min-width:22mm;height:1em;border-bottom:.4pt solid #000}
+.long{min-width:95%;margin-top:4mm}
+.line{height:8mm;border-bottom:.4pt solid #777;break-before:avoid}
+.box{display:inline-block;width:3mm;height:3mm;border:.6pt solid #000;margin:0 1mm 0 0}
+.form{border:.4pt dotted #777;padding:0 1mm}
+.tile{border:.6pt solid #000;padding:0 1.2mm;font-family:Helvetica,Arial,sans-serif;font-size:9pt}
+.answer{font-weight:bold;border-bottom:.4pt dotted #000}
+.display{display:flex;align-items:center;gap:6mm;margin:2mm 0 4mm 6mm}
+.small{font-size:9pt}
+table{border-collapse:collapse;width:100%;margin:2mm 0 4mm}
+th,td{border:.4pt solid #000;padding:1.2mm 2mm;text-align:left;vertical-align:top}
+th{font-family:Helvetica,Arial,sans-serif;font-size:9pt}
+td.fill{width:22%;height:8mm}
+pre{font:8.5pt/1.4 'DejaVu Sans Mono',monospace;white-space:pre-wrap;overflow-wrap:anywhere;border:.4pt solid #777;padding:2mm}
+figure{margin:3mm 0 5mm}
+figure svg{width:100%;height:auto;max-height:76mm}
+figcaption{font-size:9pt}
+table,figure,pre,.display,.ask{break-inside:avoid}
+@media print{body{max-width:none;margin:0;padding:0}section.page{break-before:page}section.page h2{margin-top:0}}
+)";
+
+/// Keeps the lines of a text apart.
+std::string escaped_lines(const std::string& text) {
+  std::string out, line;
+  for (std::istringstream lines(text); std::getline(lines, line);) out += svg_escaped(line) + "\n";
+  return out;
+}
+
+std::string row(const std::vector<std::string>& cells, const char* kind = "td") {
+  std::string out;
+  for (const std::string& cell : cells) out += element(kind, cell, cell.empty() ? "fill" : "");
+  return element("tr", out) + "\n";
+}
+
+std::string head_of(const Sheet& sheet) {
+  const Lesson& lesson = sheet.lesson;
+  std::string out = element("h1", fmt::format("{}. {}", lesson.number, svg_escaped(lesson.title))) + "\n";
+  if (sheet.answers)
+    out += element("p", element("b", lesson.words->tr("Teacher's copy, with answers"))) + "\n";
+  else
+    out +=
+        element("div", element("span", lesson.words->tr("Name")) + element("span", lesson.words->tr("Date")),
+                "person") +
+        "\n";
+  return out + element("p", element("b", svg_escaped(lesson.question))) + "\n" +
+         element("p", lesson.words->tr("About {minutes} minutes.", {{"minutes", lesson.minutes}}), "small") +
+         "\n";
+}
+
+std::string cards(const Sheet& sheet, const Prediction& asked) {
+  const Words& words = *sheet.lesson.words;
+  std::string out = row(
+      {svg_escaped(words.tr("place (1: {first}, {cards}: {last})",
+                            {{"first", asked.first}, {"cards", asked.cards.size()}, {"last", asked.last}})),
+       words.tr("what")},
+      "th");
+  std::vector<std::string> order;  // the measures, from the smallest
+  for (const Prediction::Card& card : asked.cards) order.push_back(card.measure);
+  if (sheet.answers)
+    std::ranges::stable_sort(order, [&](const std::string& a, const std::string& b) {
+      const Spread *left = sheet.spread(a), *right = sheet.spread(b);
+      return left && right && left->mean < right->mean;
+    });
+  for (const Prediction::Card& card : asked.cards) {
+    const auto place = std::ranges::find(order, card.measure) - order.begin() + 1;
+    const std::string measured =
+        sheet.answers ? fmt::format("{} ({})", sheet.answer(std::to_string(place)), sheet.mean(card.measure))
+                      : "";
+    out += row({measured, svg_escaped(card.text)});
+  }
+  return element("table", "\n" + out);
+}
+
+std::string value_asked(const Sheet& sheet, const Prediction& asked) {
+  const Words& words = *sheet.lesson.words;
+  std::string out;
+  for (const double value : asked.values) out += fmt::format("{} {} ", kBox, ui::number(value, 3));
+  if (asked.values.empty())
+    out =
+        words.tr("{blank} (from {low} to {high}) ",
+                 {{"blank", kBlank}, {"low", ui::number(asked.low, 3)}, {"high", ui::number(asked.high, 3)}});
+  out = element("p", out + svg_escaped(asked.unit));
+  return sheet.answers
+             ? out + element("p", words.tr("Measured: {value}", {{"value", sheet.mean(asked.measure)}}))
+             : out;
+}
+
+std::string prediction(const Sheet& sheet) {
+  const Prediction& asked = sheet.lesson.prediction;
+  std::string out = element("p", element("b", svg_escaped(asked.ask)), "ask") + "\n";
+  if (asked.kind == Prediction::Kind::Order) out += cards(sheet, asked);
+  if (asked.kind == Prediction::Kind::Value) out += value_asked(sheet, asked);
+  out += figures_html(sheet, StepKind::Predict);
+  const Words& words = *sheet.lesson.words;
+  return out + element("p", words.tr("Why do you think so?")) + "\n" + lines_to_write(2);
+}
+
+/// What the checks, the prediction and the text refer to, in the lesson's order.
+std::vector<const Measure*> measured_here(const Lesson& lesson) {
+  std::set<std::string> named{lesson.prediction.measure};
+  for (const Check& check : lesson.checks) named.insert(check.measure);
+  for (const Prediction::Card& card : lesson.prediction.cards) named.insert(card.measure);
+  for (const Step& step : lesson.steps)
+    for (const Block& block : step.text.blocks)
+      for (const Inline& piece : block.inlines)
+        if (piece.kind == Inline::Kind::Value || piece.kind == Inline::Kind::Band) named.insert(piece.text);
+  std::vector<const Measure*> measures;
+  for (const Measure& measure : lesson.measures)
+    if (named.contains(measure.id)) measures.push_back(&measure);
+  return measures;
+}
+
+std::string measurements(const Sheet& sheet) {
+  // The command measures five seeds; an earlier measurement may have fewer.
+  const int32_t seeds = sheet.kept ? sheet.kept->seeds : 0;
+  const Words& words = *sheet.lesson.words;
+  const std::string mean = words.tr("one seed | {count} seeds: mean", {{"count", seeds}});
+  const std::string measured = words.tr("what is measured");
+  std::string rows = sheet.answers ? row({measured, mean, words.tr("range")}, "th")
+                                   : row({measured, words.tr("I expect"), words.tr("I measured")}, "th");
+  for (const Measure* measure : measured_here(sheet.lesson)) {
+    const std::string unit = measure->unit.empty() ? "" : fmt::format(" [{}]", measure->unit);
+    const std::string what = svg_escaped(measure->label + unit);
+    rows +=
+        sheet.answers ? row({what, sheet.mean(measure->id), sheet.range(measure->id)}) : row({what, "", ""});
+  }
+  return element("table", "\n" + rows) + "\n";
+}
+
+/// Whether runs are trained, and not only looked at fresh.
+bool trains(const Lesson& lesson) { return std::ranges::any_of(lesson.curves, is_trained); }
+
+/// Measures this very lesson, wherever it is.
+std::string check_command(const Lesson& lesson, const std::string& folder) {
+  const std::string where = folder.empty() ? "" : " --lessons " + shell_quoted(folder);
+  return fmt::format("normscope lesson check {} --full{}", shell_quoted(lesson.id), where);
+}
+
+std::string listed(const std::vector<double>& values) {
+  std::string out;
+  for (const double x : values) out += (out.empty() ? "" : words::say("format.between")) + ui::number(x, 3);
+  return out;
+}
+
+std::string to_do_again(const Lesson& lesson, const std::string& folder) {
+  std::string commands = check_command(lesson, folder) + "\n";
+  std::vector<ConfigRun> runs;
+  for (const LessonRun& run : lesson.runs) runs.push_back({run.id[0], run.spec, run.edits});
+  if (trains(lesson)) commands += command_of(runs, "normscope train") + "\n";
+  std::string out = "<ul>\n";
+  for (const LessonRun* run : std::as_const(lesson).all_runs())
+    out += element("li", svg_escaped(settings_of(lesson, *run)), "small");
+  std::set<std::string> said;
+  for (const Curve& curve : lesson.curves) {
+    if (!is_swept(curve) || curve.values.size() == 1) continue;  // the cells are those of their border
+    std::string sweep =
+        lesson.words->tr("{run} again with {setting} = {values}",
+                         {{"run", curve.run}, {"setting", curve.field}, {"values", listed(curve.xs)}});
+    if (!curve.other.empty())
+      sweep += lesson.words->tr(", each with {setting} = {values}",
+                                {{"setting", curve.other}, {"values", listed(curve.values)}});
+    if (said.insert(sweep).second) out += element("li", svg_escaped(sweep), "small");
+  }
+  return out + "</ul>\n" + element("pre", escaped_lines(commands)) + "\n";
+}
+
+std::string exercises(const Sheet& sheet) {
+  const Lesson& lesson = sheet.lesson;
+  std::string out;
+  for (const Knob& knob : lesson.knobs)
+    out += element("p", lesson.words->tr("{knob} ({low} to {high}): {blank} It gives {result}",
+                                         {{"knob", svg_escaped(knob.label)},
+                                          {"low", svg_escaped(shown_value(knob, knob.low))},
+                                          {"high", svg_escaped(shown_value(knob, knob.high))},
+                                          {"blank", kBlank},
+                                          {"result", kBlank}})) +
+           "\n";
+  if (!lesson.puzzle) return out;
+  out += element("p", element("b", svg_escaped(lesson.puzzle->text)), "ask") + lines_to_write(2);
+  return out;
+}
+
+/// For a run of one's own: what may be changed, and a table for what was tried.
+std::string challenge(const Sheet& sheet) {
+  if (!sheet.lesson.challenge) return "";
+  const Words& words = *sheet.lesson.words;
+  const Challenge& task = *sheet.lesson.challenge;
+  const Measure& measure = *sheet.lesson.measure(task.measure);
+  std::string out =
+      element("h3", words.tr("Challenge")) + "\n" +
+      element("p",
+              svg_escaped(words.tr(
+                  "{text} Below {line} after {steps} steps.",
+                  {{"text", task.text}, {"line", shown(task.line, measure, words)}, {"steps", task.budget}})),
+              "ask") +
+      "\n" +
+      element("p",
+              svg_escaped(words.tr("About {minutes} minutes.", {{"minutes", task.minutes}}) + " " +
+                          score_rule(task, words)),
+              "small") +
+      "\n";
+  std::vector<std::string> head, empty;
+  for (const Challenge::Choice& choice : task.choices) {
+    std::string values;
+    for (const Challenge::Choice::Value& value : choice.values)
+      values += (values.empty() ? "" : ", ") + value.text;
+    head.push_back(svg_escaped(fmt::format("{} ({})", choice.label, values)));
+  }
+  head.push_back(
+      svg_escaped(words.tr("came to") + (measure.unit.empty() ? "" : fmt::format(" [{}]", measure.unit))));
+  empty.resize(head.size());
+  return out + element("table", "\n" + row(head, "th") + row(empty) + row(empty) + row(empty)) + "\n";
+}
+
+/// Lists the sentences of the end, with the words to choose from.
+std::string says(const Sheet& sheet) {
+  if (sheet.lesson.says.empty()) return "";
+  const Lesson& lesson = sheet.lesson;
+  std::string out = element("h3", lesson.words->tr("What you should now be able to say")) + "\n";
+  for (const Say& say : sheet.lesson.says) {
+    const size_t gap = say.text.find(kGap);
+    std::string words;
+    for (const std::string& word : offered(say)) words += fmt::format(" {} {}", kBox, svg_escaped(word));
+    out += element("p",
+                   svg_escaped(say.text.substr(0, gap)) + sheet.answer(say.word) +
+                       svg_escaped(say.text.substr(gap + kGap.size())),
+                   "ask") +
+           element("p", words, "small") + "\n";
+  }
+  return out;
+}
+
+std::string claims(const Sheet& sheet) {
+  const Lesson& lesson = sheet.lesson;
+  std::string rows = row({lesson.words->tr("claim"), lesson.words->tr("measured"),
+                          lesson.words->tr("range of seeds"), lesson.words->tr("must lie in"),
+                          lesson.words->tr("excludes (value then)"), lesson.words->tr("verdict")},
+                         "th");
+  for (const ClaimRow& claim : claim_rows(lesson, *sheet.kept))
+    rows += row({svg_escaped(claim.says) + "<br/>" + element("span", svg_escaped(claim.what), "small"),
+                 svg_escaped(claim.value), svg_escaped(claim.range), svg_escaped(claim.band),
+                 svg_escaped(claim.excludes),
+                 claim.holds ? lesson.words->tr("holds") : lesson.words->tr("fails")});
+  return element("h2", lesson.words->tr("Claim")) + element("p", svg_escaped(lesson.claim)) +
+         element("table", "\n" + rows) + "\n";
+}
+
+std::string step_html(const Sheet& sheet, StepKind step, const std::string& after, bool new_page = true) {
+  return element("section",
+                 "\n" + element("h2", sheet.lesson.words->tr(title_of(step))) + "\n" +
+                     prose_html(sheet, step) + after,
+                 new_page ? "page" : "") +
+         "\n";
+}
+
+}  // namespace
+
+std::string worksheet(const Lesson& lesson, const std::optional<Results>& kept, bool answers,
+                      const std::string& folder) {
+  if (answers && !kept)
+    throw Error("{}: nothing was measured yet: {} --write does it", lesson.folder,
+                check_command(lesson, folder));
+  const Sheet sheet{lesson, kept ? &*kept : nullptr, answers};
+  std::string body = head_of(sheet);
+  body += step_html(sheet, StepKind::Predict, prediction(sheet), false);
+  body += step_html(sheet, StepKind::Run,
+                    element("h3", lesson.words->tr("In a terminal")) + "\n" + to_do_again(lesson, folder) +
+                        measurements(sheet));
+  body += step_html(sheet, StepKind::Compare, figures_html(sheet, StepKind::Compare) + challenge(sheet));
+  body += step_html(sheet, StepKind::Explain,
+                    figures_html(sheet, StepKind::Explain) + exercises(sheet) + says(sheet));
+  if (answers) body += claims(sheet);
+  std::string sources;
+  for (const std::string& source : lesson.sources) sources += element("li", svg_escaped(source), "small");
+  body += element("h3", lesson.words->tr("Sources")) + "\n" + element("ul", sources);
+  return fmt::format(
+      "<!doctype html>\n<html lang=\"{}\"><head><meta charset=\"utf-8\"/><title>{}. {}</title>\n"
+      "<style>{}</style></head>\n<body>\n{}</body></html>\n",
+      lesson.language.empty() ? "en" : lesson.language, lesson.number, svg_escaped(lesson.title), kStyle,
+      body);
+}
+
+}  // namespace normscope::course
+
+namespace normscope::commands {
+
+using namespace cli;
+namespace {
+
+using namespace course;
+
+constexpr const char* kSheets = "out/worksheets";
+
+struct WorksheetOptions {
+  std::string id;      ///< of the lesson
+  std::string folder;  ///< of the lessons; empty: the course's
+  std::string language{};
+  std::string out;  ///< empty: in kSheets
+  bool answers = false;
+};
+
+Exit lesson_worksheet(const WorksheetOptions& options) {
+  const Course course = course_of(options.folder, options.language, course_language());
+  words::use(course.words->name());  // its numbers are written as its texts
+  const Lesson& lesson = lesson_of(course, options.id);
+  const std::string path =
+      options.out.empty() ? fmt::format("{}/{}{}.html", kSheets, lesson.id, options.answers ? "-answers" : "")
+                          : options.out;
+  std::vector<NamedFile> inputs;
+  for (const std::string& file : lesson_files(course)) inputs.push_back({"a lesson", file});
+  refuse_clashes({{"--out", path}}, inputs);
+  const std::string page = with_exit(
+      Exit::Input, [&] { return worksheet(lesson, load_results(lesson), options.answers, options.folder); });
+  if (options.out.empty()) make_folder(kSheets, Access::Shared, "worksheet");
+  write_file(path, page, "worksheet");
+  say("wrote {}\n", path);
+  return Exit::Ok;
+}
+
+}  // namespace
+
+void add_lesson_worksheet(CLI::App& group, Command& command) {
+  const auto [sheet, options] = add_command(
+      group, command, "worksheet", "A lesson as a page to print and fill in, as HTML", lesson_worksheet);
+  sheet.add_option("lesson", options.id, "its name or number")->type_name("LESSON")->required();
+  sheet.add_option("--lessons", options.folder, "another folder of lessons")->type_name("DIR");
+  add_language(sheet, options.language);
+  sheet.add_option("--out", options.out, "the file to write")
+      ->type_name("FILE")
+      ->default_str(fmt::format("{}/LESSON.html", kSheets));
+  sheet.add_flag("--answers", options.answers,
+                 "the teacher's copy: with the measured values, the claim and its checks");
+}
+
+}  // namespace normscope::commands

@@ -1,0 +1,34 @@
+// The numbers of Muon, and of Adam less its leading direction, for both machines.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/core/philox.h"
+
+namespace normscope {
+
+/// Coefficients and number of the iterations of Newton and Schulz (Jordan et al. 2024),
+/// `kMuonEps` what is added to the norm before it, and `kMuonSize` the root of the mean square that an update has at a
+/// rate of one, as Adam's updates usually have it (Liu et al. 2025, arXiv 2502.16982).
+inline constexpr float kMuonA = 3.4445f, kMuonB = -4.7750f, kMuonC = 2.0315f, kMuonEps = 1e-7f,
+                       kMuonSize = 0.2f;
+inline constexpr int kMuonIterations = 5;
+
+/// Makes an orthogonal matrix of that shape, whose mean square is 1 / max(rows, cols), one of mean square
+/// kMuonSize^2.
+inline float muon_scale_of(int64_t rows, int64_t cols) {
+  return kMuonSize * __builtin_sqrtf(static_cast<float>(rows > cols ? rows : cols));
+}
+
+/// Passes there and back that find the leading direction. A second direction three quarters as strong keeps
+/// (3/4)^24, a thousandth, of its part.
+inline constexpr int kLeadingPasses = 12;
+/// The length of u'v below which there is no direction: a step of nothing keeps zeros.
+inline constexpr float kLeadingLeast = 1e-17f;
+
+/// Where the passes begin: numbers spread evenly over [-1, 1), of which no matrix of a model is a multiple.
+NORMSCOPE_HD inline float leading_start(int64_t i) {
+  return static_cast<float>(static_cast<uint32_t>(i + 1) * 0x9E3779B9u >> 8) * 0x1p-23f - 1.0f;
+}
+
+}  // namespace normscope

@@ -1,0 +1,347 @@
+#include "addons/papers/app/study_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <iterator>
+#include <set>
+#include <utility>
+
+#include "addons/papers/app/input_kinds.h"
+#include "app/words/words.h"
+#include "engine/core/error.h"
+#include "training/experiments/table.h"
+#include "training/files/places.h"
+#include "training/io/text.h"
+#include "training/io/toml.h"
+
+namespace normscope::sweep {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kMostStudies = 1000;
+constexpr std::string_view kNumbers[] = {"beta2", "verdict", "loss", "score", "gradient"};
+
+bool is_name(const std::string& name) {
+  return !name.empty() && name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-.") == name.npos;
+}
+
+std::vector<Bundle> rows_of(Table& part) {
+  std::vector<Bundle> rows;
+  for (Table& table : part.tables("row")) {
+    rows.push_back({table.text("name"), table.text("title"), table.text("source"), table.texts("set")});
+    if (!is_name(rows.back().name))
+      table.refuse("name",
+                   Message("'{}': expected small letters, digits, hyphens and points", rows.back().name));
+    table.done();
+  }
+  return rows;
+}
+
+/// A title or source of a value of a setting; "" where there is none.
+std::string said(std::string_view key, std::string_view value, const char* what) {
+  const std::string setting(key.substr(key.find('.') + 1));
+  const std::string* text =
+      words::of_window().find(setting == "norm" ? fmt::format("norms.{}.{}", value, what)
+                                                : fmt::format("zoo.{}.{}.{}", setting, value, what));
+  return text ? *text : "";
+}
+
+/// Rows for every value of a setting that no row of the study names, so that none is forgotten: on each placement of
+/// `on`, or else alone.
+std::vector<Bundle> every_row(Table& part, const std::vector<Bundle>& named) {
+  const std::string key = part.text("every", ""), prefix = part.text("prefix", "");
+  const std::vector<std::string> on = part.texts("on"), without = part.texts("without");
+  const Field* field = key.empty() ? nullptr : find_field(key);
+  if (!key.empty() && (!field || field->choices.empty()))
+    part.refuse("every", Message("'{}': expected a setting with choices, such as model.norm", key));
+  std::vector<Bundle> rows;
+  for (const std::string_view choice : field ? field->choices : decltype(field->choices){}) {
+    const std::string value(choice), set = key + "=" + value, title = said(key, value, "title");
+    const std::string alone = prefix.empty() ? value : prefix + "-" + value;
+    const bool known = std::ranges::any_of(named, [&](const Bundle& row) {
+      return on.empty() ? row.name == alone : std::ranges::find(row.set, set) != row.set.end();
+    });
+    const bool plain = !on.empty() && (value == get_field(preset_run("post"), key) || value == "none");
+    if (known || plain || value == "custom" || std::ranges::find(without, value) != without.end()) continue;
+    for (const std::string& placement : on)
+      rows.push_back({placement + "-" + value,
+                      fmt::format("{}, {}", label(placement_from(placement)), title.empty() ? value : title),
+                      said(key, value, "source"),
+                      {"model.placement=" + placement, set}});
+    const bool placed = key == "model.placement";
+    if (on.empty())
+      rows.push_back({alone,
+                      placed ? label(placement_from(value)) : title,
+                      placed ? row_of(placement_from(value)).source : said(key, value, "source"),
+                      {set}});
+  }
+  return rows;
+}
+
+Plan part_of(Table& table, const std::vector<Bundle>& own, const std::vector<Bundle>& named) {
+  Plan part;
+  part.name = table.text("name");
+  if (!is_name(part.name))
+    table.refuse("name", Message("'{}': expected small letters, digits and hyphens", part.name));
+  part.title = table.text("title");
+  const std::string metric = table.text("metric", "loss");
+  part.measure = table.text("measure", "");
+  if (!part.measure.empty() && experiments::measured_for(part.measure).empty())
+    table.refuse("measure",
+                 Message("'{}': expected critical_rate, largest_logit or the name of a number by layer, "
+                         "such as L*.attn.out.mean_square",
+                         part.measure));
+  part.score = table.text("score", "");
+  part.numbers = table.texts("numbers");
+  for (const std::string& number : part.numbers)
+    if (std::ranges::find(kNumbers, number) == std::end(kNumbers))
+      table.refuse("numbers", Message("'{}' is unknown: expected {}", number, fmt::join(kNumbers, ", ")));
+  part.bundles = every_row(table, named);
+  part.bundles.insert(part.bundles.end(), own.begin(), own.end());
+  const std::vector<std::string> axes = table.texts("axes");
+  if (!part.bundles.empty() && axes.size() != 1)
+    table.refuse("axes", "expected one beside the rows, which stand on the second");
+  part.set = table.texts("set");
+  part.preset = table.text("preset", "post");
+  part.seeds = table.whole("seeds", 1, 1000);
+  part.steps = table.whole("steps", 0, 1'000'000, 0);
+  try {
+    part.metric = metric_from(metric);
+    part = plan_from(std::move(part), axes);
+    part.take_bundles();
+    runs_of(part);
+  } catch (const Error& error) {
+    table.refuse("", error.message);
+  }
+  table.done();
+  return part;
+}
+
+/// What a table of numbers says of a cell.
+std::string number_text(const Cell& cell, std::string_view number, bool page) {
+  if (number == "loss") return loss_text(cell);
+  if (number == "score") return score_text(cell);
+  if (number == "gradient") return power(cell.gradient);
+  const std::string verdict = verdict_text(cell);
+  if (!page || cell.count(Verdict::Learns) == 0) return verdict;
+  constexpr std::string_view kLearns = "learns ";  // the page says so once
+  return "**" + (verdict.starts_with(kLearns) ? verdict.substr(kLearns.size()) : verdict) + "**";
+}
+
+/// The mean over the cells of a row; they differ in training, and this is measured before it.
+double beta2_of(const Grid& grid, size_t row) {
+  double sum = 0;
+  int32_t count = 0;
+  for (size_t column = 0; column < grid.plan.columns(); ++column)
+    if (const double beta2 = grid.at(column, row).beta2; std::isfinite(beta2)) {
+      sum += beta2;
+      ++count;
+    }
+  return count > 0 ? sum / count : kUnknown;
+}
+
+/// A line for each row that has a run, its numbers side by side, value after value of the first axis.
+experiments::Table numbers_table(const Grid& grid, bool page) {
+  using experiments::Kind;
+  const Plan& part = grid.plan;
+  const Axis& across = part.axes[0];
+  experiments::Table table{{{"", ""}}};
+  const bool titled = page && !part.bundles.empty();
+  if (titled) table.columns.push_back({"", ""});
+  for (const std::string& number : part.numbers)
+    if (number == "beta2") table.columns.push_back({"", "Σβ²", Kind::Number});
+  for (size_t column = 0; column < part.columns(); ++column)
+    for (const std::string& number : part.numbers)
+      if (number == "verdict")
+        table.columns.push_back({"", fmt::format("{} {}", across.label(), across.said(column))});
+      else if (number != "beta2")
+        table.columns.push_back({"", number == "score" ? part.score : number, Kind::Number});
+  for (size_t row = 0; row < part.rows(); ++row) {
+    int32_t known = 0;
+    for (size_t column = 0; column < part.columns(); ++column) known += grid.at(column, row).known;
+    if (known == 0) continue;
+    const std::string name = part.axes.size() > 1 ? part.axes[1].values[row] : "";
+    experiments::TableRow cells{page ? "`" + name + "`" : name};
+    if (titled) cells.emplace_back(part.bundles[row].title);
+    for (const std::string& number : part.numbers)
+      if (number == "beta2") cells.emplace_back(fixed(beta2_of(grid, row), 2));
+    for (size_t column = 0; column < part.columns(); ++column)
+      for (const std::string& number : part.numbers)
+        if (number != "beta2") cells.emplace_back(number_text(grid.at(column, row), number, page));
+    table.rows.push_back(std::move(cells));
+  }
+  return table;
+}
+
+/// Rows of one source stand together, in the order in which the file first names it.
+std::string sources_of_rows(const StudyFile& study) {
+  std::vector<std::pair<std::string, std::string>> sources;
+  std::set<std::string> named;  // a row may stand in a part for each depth
+  for (const Plan& part : study.parts)
+    for (const Bundle& row : part.bundles) {
+      if (!named.insert(row.name).second) continue;
+      const auto at = std::ranges::find(sources, row.source, [](const auto& one) { return one.first; });
+      if (at == sources.end())
+        sources.emplace_back(row.source, "`" + row.name + "`");
+      else
+        at->second += " `" + row.name + "`";
+    }
+  if (sources.empty()) return "";
+  std::string out = fmt::format(
+      "\n## What each row is\n\n`studies/{}.toml` says what each row sets.\n\n| source | rows |\n|--|--|\n",
+      study.name);
+  for (const auto& [source, rows] : sources) out += fmt::format("| {} | {} |\n", source, rows);
+  return out;
+}
+
+}  // namespace
+
+std::string studies_folder() { return shipped_folder("studies", "NORMSCOPE_STUDIES"); }
+
+std::vector<std::string> study_names(const std::string& folder) {
+  std::vector<std::string> names;
+  std::string error;
+  for (const std::string& path : files_in(folder, kMostStudies, error))
+    if (fs::path(path).extension() == ".toml") names.push_back(fs::path(path).stem().string());
+  std::ranges::sort(names);
+  return names;
+}
+
+StudyFile parse_study(std::string_view text, const std::string& file) {
+  const toml::table root = parse_toml(text, file);
+  Table table(root, file, "");
+  StudyFile study;
+  study.file = file;
+  study.name = fs::path(file).stem().string();
+  study.title = table.text("title");
+  study.question = table.text("question");
+  study.sources = table.texts("sources");
+  study.found = table.texts("found");
+  std::vector<Table> parts = table.tables("part");
+  std::vector<std::vector<Bundle>> rows;
+  std::vector<Bundle> named;
+  for (Table& part : parts) {
+    rows.push_back(rows_of(part));
+    named.insert(named.end(), rows.back().begin(), rows.back().end());
+  }
+  for (size_t i = 0; i < parts.size(); ++i) study.parts.push_back(part_of(parts[i], rows[i], named));
+  table.done();
+  if (study.parts.empty()) table.refuse("part", "is missing: expected one grid at least, [[part]]");
+  return study;
+}
+
+StudyFile read_study(const std::string& folder, std::string_view name) {
+  const std::vector<std::string> names = study_names(folder);
+  if (std::ranges::find(names, name) == names.end())
+    fail("study", "{} is no study: {}", shown_text(name),
+         expected(name, std::vector<std::string_view>(names.begin(), names.end())));
+  const std::string path = (fs::path(folder) / (std::string(name) + ".toml")).string();
+  return parse_study(read_input_file(path, input::kStudy), path);
+}
+
+StudyFile quick(StudyFile study) {
+  for (Plan& part : study.parts) part.seeds = 1;
+  return study;
+}
+
+experiments::Study study_of(const StudyFile& study) {
+  experiments::Study runs{.name = "sweep"};
+  for (const Plan& part : study.parts) {
+    std::ranges::move(runs_of(part), std::back_inserter(runs.runs));
+    if (!part.measure.empty()) runs.numbers.insert(experiments::measured_for(part.measure));
+  }
+  return runs;
+}
+
+std::string picture_name(const StudyFile& study, const Plan& part, Metric metric) {
+  return fmt::format("{}-{}{}.svg", study.name, part.name, metric == Metric::Measured ? "-measured" : "");
+}
+
+std::vector<Grid> grids_of(const StudyFile& study, const experiments::StudyResults& results) {
+  std::vector<Grid> grids;
+  auto next = results.runs.begin();
+  for (const Plan& part : study.parts) {
+    std::vector<std::optional<RunNumbers>> numbers(next, next + part.runs());
+    next += part.runs();
+    for (auto& run : numbers) {
+      if (!run || part.measure.empty()) continue;
+      run->asked = experiments::number_at_end(*run, part.measure);
+      run->last = {};
+    }
+    const std::vector<StudyRun> runs = runs_of(part);
+    grids.push_back(
+        grid_of(part, runs, numbers,
+                is_predicted(part.metric) ? predictions_of(part, runs) : std::vector<theory::AtStart>{}));
+  }
+  return grids;
+}
+
+std::string to_text(const StudyFile& study, const std::vector<Grid>& grids) {
+  std::string out = fmt::format("{}\n{}\n", study.title, study.question);
+  for (const Grid& grid : grids)
+    if (!grid.plan.numbers.empty())
+      out += fmt::format("\n{}\n{}\n\n{}\n{}", grid.plan.title, setting_text(grid),
+                         experiments::to_text(numbers_table(grid, false)), level_text(grid));
+    else
+      for (const Metric metric : grid.plan.metrics())
+        out += fmt::format("\n{}\n{}", grid.plan.title, to_text(grid, metric));
+  return out;
+}
+
+nlohmann::json to_json(const StudyFile& study, const std::vector<Grid>& grids) {
+  nlohmann::json parts = nlohmann::json::array();
+  bool complete = true;
+  for (const Grid& grid : grids) {
+    complete = complete && grid.complete;
+    parts.push_back({{"name", grid.plan.name}, {"title", grid.plan.title}, {"sweep", to_json(grid)}});
+    for (const Bundle& row : grid.plan.bundles)
+      parts.back()["rows"].push_back(
+          {{"name", row.name}, {"title", row.title}, {"source", row.source}, {"set", row.set}});
+  }
+  return {{"format", "normscope study 1"},
+          {"study", study.name},
+          {"title", study.title},
+          {"complete", complete},
+          {"parts", parts}};
+}
+
+std::string to_csv(const std::vector<Grid>& grids) {
+  std::vector<std::pair<std::string, const Grid*>> parts;
+  for (const Grid& grid : grids) parts.emplace_back(grid.plan.name, &grid);
+  return to_csv(parts);
+}
+
+std::string to_markdown(const StudyFile& study, const std::vector<Grid>& grids, bool with_pictures,
+                        const std::string& command) {
+  std::string out = fmt::format("# {}\n\n{}\n\nMade by `{}`", study.title, study.question, command);
+  if (with_pictures)
+    out += fmt::format(
+        ", whose numbers stand in the pictures and, seed by seed, in `{}.json` beside this page", study.name);
+  out += ".\n";
+  if (std::ranges::any_of(study.parts, [](const Plan& part) { return !part.numbers.empty(); }))
+    out += "\nIn bold: from which step on it learns, and of how many seeds where not of all.\n";
+  if (!study.found.empty()) out += "\n## What the full run has shown\n\n";
+  for (const std::string& sentence : study.found) out += fmt::format("- {}\n", sentence);
+  for (const Grid& grid : grids) {
+    const Plan& part = grid.plan;
+    out += fmt::format("\n## {}\n\n{}.\n", part.title, setting_text(grid));
+    if (!part.numbers.empty())
+      out += fmt::format("\n{}\n{}", experiments::to_markdown(numbers_table(grid, true)), level_text(grid));
+    for (const Metric metric : part.metrics()) {
+      if (metric == Metric::Measured) out += fmt::format("\n{}.\n", title_of(grid, metric));
+      if (!with_pictures && !part.numbers.empty()) continue;
+      out += with_pictures ? picture_text(grid, metric, picture_name(study, part, metric))
+                           : section_text(grid, metric, "");
+    }
+  }
+  out += sources_of_rows(study);
+  if (!study.sources.empty()) out += "\n## Sources\n\n";
+  for (const std::string& source : study.sources) out += fmt::format("- {}\n", source);
+  return out;
+}
+
+}  // namespace normscope::sweep
