@@ -7,7 +7,6 @@
 #include <thread>
 
 #include "app/cli/exit_code.h"
-#include "app/commands/stand.h"
 #include "app/headless/raster.h"
 #include "app/lesson-player/player.h"
 #include "app/shell/app_state.h"

@@ -16,7 +16,7 @@
 #include "app/lesson-player/worker.h"
 #include "app/ui/ui.h"
 #include "app/view/answer.h"
-#include "app/view/desk.h"
+#include "app/view/screen.h"
 
 namespace normscope::lessons {
 
@@ -75,7 +75,7 @@ struct LessonContext {
   std::optional<course::Changes> predicted_for;  ///< the changes of a prediction committed in this sitting
   std::map<std::string, double> knobs;           ///< by id; absent: as the run says
   std::map<std::string, std::string> chosen;     ///< of the challenge, by field; absent: as the run says
-  Desk desk;                                     ///< of this frame
+  ScreenRequests requests;                       ///< of this frame
   Turn turn;
 
   const std::string& tr(std::string_view english) const { return course.words->tr(english); }

@@ -4,9 +4,8 @@
 #include <limits>
 #include <vector>
 
-#include "app/course/reading/exercise_tables.h"
+#include "app/course/tables.h"
 #include "app/diagram/diagram.h"
-#include "app/diagram/diagram_scales.h"
 #include "app/ui/widgets.h"
 #include "app/view/wiring_glyph.h"
 #include "engine/model/residual.h"

@@ -5,8 +5,7 @@
 #include <functional>
 
 #include "app/course/check.h"
-#include "app/course/reading/exercise_tables.h"
-#include "app/course/reading/measure_tables.h"
+#include "app/course/tables.h"
 #include "app/course/tapes.h"
 #include "engine/core/error.h"
 #include "training/io/atomic_file.h"

@@ -5,7 +5,7 @@
 
 #include "app/course/language.h"
 #include "app/course/map.h"
-#include "app/course/reading/exercise_tables.h"
+#include "app/course/tables.h"
 #include "app/lesson-player/saved_curves.h"
 #include "engine/core/boundary.h"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "app/plot/plot.h"
-#include "app/view/commands.h"
+#include "app/view/screen.h"
 #include "engine/core/message.h"
 
 namespace normscope::panels {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "app/shell/parts/screens.h"
-#include "app/shell/parts/shown_session.h"
+#include "app/shell/shown_session.h"
 #include "app/shell/window_part.h"
 
 namespace normscope::shell {

@@ -8,7 +8,6 @@
 #include <memory>
 
 #include "app/shell/app_state.h"
-#include "app/window/frame_log.h"
 #include "app/window/gl_window.h"
 #include "app/window/main_window.h"
 #include "app/window/window_memory.h"

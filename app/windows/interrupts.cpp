@@ -1,6 +1,6 @@
 // Interruptions by events of the console: Ctrl+C and Ctrl+Break are SIGINT of other systems, and a
 // console that closes, a log-off and a shutdown are SIGHUP.
-#include "app/cli/interrupts.h"
+#include "app/cli/terminal.h"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -14,7 +14,7 @@
 #include "addons/compare/app/writers.h"
 #include "app/panels/plot_files.h"
 #include "app/ui/numbers.h"
-#include "app/ui/svg.h"
+#include "app/ui/paint.h"
 #include "app/view/glossary.h"
 #include "app/words/words.h"
 #include "training/io/atomic_file.h"

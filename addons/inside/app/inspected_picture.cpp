@@ -9,7 +9,7 @@
 
 #include "addons/inside/app/inspected.h"
 #include "app/ui/numbers.h"
-#include "app/ui/svg.h"
+#include "app/ui/paint.h"
 
 namespace normscope::inside {
 

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "app/ui/svg.h"
+#include "app/ui/paint.h"
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
 #include "training/measure/step/memory_map.h"

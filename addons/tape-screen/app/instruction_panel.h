@@ -16,7 +16,7 @@
 #include "app/plot/plot.h"
 #include "app/tex/tex.h"
 #include "app/ui/ui.h"
-#include "app/view/commands.h"
+#include "app/view/screen.h"
 
 namespace normscope::tape_screen {
 

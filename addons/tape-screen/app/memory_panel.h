@@ -16,7 +16,7 @@
 #include "addons/tape-screen/app/shown.h"
 #include "app/plot/plot.h"
 #include "app/ui/ui.h"
-#include "app/view/commands.h"
+#include "app/view/screen.h"
 #include "training/measure/step/memory_map.h"
 
 namespace normscope::tape_screen {

@@ -8,7 +8,7 @@
 #include "app/link/link.h"
 #include "app/shell/parts/appearance.h"
 #include "app/shell/parts/screens.h"
-#include "app/shell/parts/shown_session.h"
+#include "app/shell/shown_session.h"
 #include "engine/core/message.h"
 
 namespace normscope::shell {

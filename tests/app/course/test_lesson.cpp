@@ -6,7 +6,7 @@
 #include "app/course/figures.h"
 #include "app/course/map.h"
 #include "app/course/reader.h"
-#include "app/course/reading/measure_tables.h"
+#include "app/course/tables.h"
 #include "app/course/report.h"
 #include "app/support/shipped_course.h"
 #include "app/ui/numbers.h"

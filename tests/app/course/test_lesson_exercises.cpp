@@ -3,7 +3,7 @@
 
 #include "app/course/lesson.h"
 #include "app/course/reader.h"
-#include "app/course/reading/exercise_tables.h"
+#include "app/course/tables.h"
 #include "app/lesson-player/progress.h"
 #include "app/lesson-player/worker.h"
 #include "app/support/exercise_lesson.h"

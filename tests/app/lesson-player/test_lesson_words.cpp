@@ -3,10 +3,10 @@
 #include <nlohmann/json.hpp>
 
 #include "answers.h"
+#include "app/course/curves.h"
 #include "app/course/figures.h"
-#include "app/course/labels.h"
 #include "app/course/language.h"
-#include "app/course/terms.h"
+#include "app/lesson-player/flow.h"
 #include "app/support/listing.h"
 #include "app/support/player_driver.h"
 #include "app/support/program.h"

@@ -4,10 +4,10 @@
 #include <vector>
 
 #include "addons/classroom/app/gathered.h"
-#include "app/cli/specs.h"
+#include "app/cli/options.h"
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
-#include "app/commands/lesson/named.h"
+#include "app/commands/lesson.h"
 #include "app/words/words.h"
 #include "training/io/atomic_file.h"
 #include "training/io/input_kinds.h"

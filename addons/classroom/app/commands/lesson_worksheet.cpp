@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "addons/classroom/app/worksheet/worksheet.h"
-#include "app/cli/specs.h"
+#include "app/cli/options.h"
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
-#include "app/commands/lesson/named.h"
+#include "app/commands/lesson.h"
 #include "app/course/check.h"
 #include "app/course/report.h"
 #include "app/words/words.h"

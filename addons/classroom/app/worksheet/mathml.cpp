@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "app/ui/svg.h"
+#include "app/ui/paint.h"
 
 namespace normscope::course {
 namespace {

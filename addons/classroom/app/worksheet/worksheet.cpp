@@ -10,7 +10,7 @@
 #include "addons/classroom/app/worksheet/sheet.h"
 #include "app/course/map.h"
 #include "app/course/report.h"
-#include "app/ui/svg.h"
+#include "app/ui/paint.h"
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
 #include "engine/core/error.h"

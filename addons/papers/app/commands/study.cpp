@@ -13,7 +13,6 @@
 #include "addons/papers/app/study/study_file.h"
 #include "addons/papers/app/zoo/zoo.h"
 #include "app/cli/options.h"
-#include "app/cli/specs.h"
 #include "app/cli/study.h"
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"

@@ -8,16 +8,15 @@
 #include <string>
 #include <vector>
 
+#include "addons/systems/training/attachment.h"
+#include "addons/systems/training/dependency_parser.h"
+#include "addons/systems/training/parsing_task.h"
 #include "app/cli/options.h"
-#include "app/cli/specs.h"
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
 #include "engine/cpu/backend_cpu.h"
-#include "addons/systems/training/attachment.h"
-#include "addons/systems/training/parsing_task.h"
 #include "training/io/atomic_file.h"
 #include "training/run/run.h"
-#include "addons/systems/training/dependency_parser.h"
 
 namespace normscope::commands {
 using namespace cli;
@@ -34,8 +33,7 @@ bool has_tree(const DependencyTree& tree) { return tree.words.front().head != kN
 void require_tags(const std::vector<DependencyTree>& sentences, const std::string& path) {
   for (size_t i = 0; i < sentences.size(); ++i) {
     const std::vector<TreeWord>& words = sentences[i].words;
-    if (std::ranges::any_of(words, [](const TreeWord& word) { return tag_of(word) != "_"; }))
-      continue;
+    if (std::ranges::any_of(words, [](const TreeWord& word) { return tag_of(word) != "_"; })) continue;
     throw CommandError(
         Exit::Input,
         fmt::format("{}: sentence {} of {}, which begins with '{}', has no tags: expected UPOS or "

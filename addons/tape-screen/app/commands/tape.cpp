@@ -10,7 +10,6 @@
 #include "addons/tape-screen/training/change.h"
 #include "addons/tape-screen/training/listing.h"
 #include "app/cli/options.h"
-#include "app/cli/specs.h"
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
 #include "engine/cpu/backend_cpu.h"

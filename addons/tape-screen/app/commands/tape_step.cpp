@@ -7,7 +7,7 @@
 #include "addons/tape-screen/training/fold.h"
 #include "addons/tape-screen/training/numeric_check.h"
 #include "app/cli/exit_code.h"
-#include "app/cli/specs.h"
+#include "app/cli/options.h"
 #include "engine/core/machine.h"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/ops/rules.h"

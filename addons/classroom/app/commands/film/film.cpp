@@ -15,12 +15,10 @@
 
 #include "addons/classroom/app/commands/film/film_writer.h"
 #include "app/cli/options.h"
-#include "app/cli/specs.h"
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
-#include "app/commands/lesson/named.h"
+#include "app/commands/lesson.h"
 #include "app/commands/picture.h"
-#include "app/commands/stand.h"
 #include "app/headless/raster.h"
 #include "app/shell/app_state.h"
 #include "training/files/file_kind.h"

@@ -1,4 +1,4 @@
-#include "app/shell/undo.h"
+#include "app/shell/shown_session.h"
 
 #include <algorithm>
 #include <utility>
