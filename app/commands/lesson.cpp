@@ -352,7 +352,7 @@ void check_language(const std::string& language, const std::string& folder) {
 Course course_of(const std::string& folder, const std::string& language, const std::string& wish) {
   check_language(language, folder);
   Course course = read_course(folder_or(folder), language.empty() ? wish : language);
-  for (const Broken& broken : course.broken) complain(broken.error);
+  for (const LessonError& broken : course.broken) complain(broken.error);
   return course;
 }
 

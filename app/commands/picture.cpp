@@ -201,7 +201,7 @@ class Stage {
   Lab& lab_;
   PictureOptions options_;
   std::string path_;
-  std::optional<Stand> stand_;  // what a "fresh" line replaces
+  std::optional<OffscreenSession> stand_;  // what a "fresh" line replaces
   int line_ = 0;
   bool shot_ = false;
 };

@@ -46,14 +46,12 @@ bool watch(Lab& lab, cli::Progress& progress);
 /// pixels. It prints which files it wrote. Throws CommandError(usage) for a script that cannot be played.
 void draw_lab(Lab& lab, const PictureOptions& options, const std::string& path);
 
-// A stand is a window-less window on a session, whose frames become pictures. picture.cpp calls it.
-
 inline constexpr int kSettle = 4;  ///< frames until sizes and textures have come to rest
 
-/// Shows the session alone: nothing remembered, nothing that moves, no clock. There can be one at a time,
+/// A session without a window, whose frames become pictures. It shows the session alone: nothing remembered, nothing that moves, no clock. There can be one at a time,
 /// because ImGui has one context.
-struct Stand {
-  Stand(Lab& lab, const PictureOptions& options)
+struct OffscreenSession {
+  OffscreenSession(Lab& lab, const PictureOptions& options)
       : loop({static_cast<float>(options.width), static_cast<float>(options.height)}),
         ui(ui::load_fonts()),
         driver(loop, ui, [this] { shell::draw_app(state, ui); }) {

@@ -36,13 +36,13 @@ std::string course_language();
 /// The language that a command line names, for whatever command comes.
 void wish_language(const std::string& language);
 
-struct Broken {
+struct LessonError {
   std::string folder;
   Message error;
 };
 struct Course {
   std::vector<Lesson> lessons;  ///< by number
-  std::vector<Broken> broken;
+  std::vector<LessonError> broken;
   const Words* words = &words::language("en");  ///< the player's own words
   std::optional<Prose> why;                     ///< the last page, if the folder has one: see take_why()
   const Lesson* find(std::string_view id_or_number) const;

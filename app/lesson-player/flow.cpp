@@ -35,7 +35,7 @@ struct Token {
 
 class Column {
  public:
-  Column(Ui& ui, const Rect& rect, const FlowContext& context, bool draw, Dragged* dragged)
+  Column(Ui& ui, const Rect& rect, const FlowContext& context, bool draw, KnobDrag* dragged)
       : ui_(ui), rect_(rect), context_(context), draw_(draw), dragged_(dragged), y_(rect.y) {
     if (context.used) used_ = *context.used;
   }
@@ -349,7 +349,7 @@ class Column {
   Rect rect_;
   const FlowContext& context_;
   bool draw_;
-  Dragged* dragged_;
+  KnobDrag* dragged_;
   float y_;
   int rings_ = 0;
   std::set<const view::Term*> used_;
@@ -359,7 +359,7 @@ class Column {
 }  // namespace
 
 float flow(Ui& ui, const Rect& rect, const Prose& prose, const FlowContext& context, bool draw,
-           Dragged* dragged) {
+           KnobDrag* dragged) {
   return Column(ui, rect, context, draw, dragged).blocks(prose);
 }
 

@@ -49,7 +49,7 @@ float even_width(const ui::Painter& p, float width, const ui::TextStyle& style, 
                  float line);
 
 /// What the mouse did to a number in the text.
-struct Dragged {
+struct KnobDrag {
   std::string knob;
   double steps = 0;  ///< steps of the knob; up is positive
 };
@@ -57,7 +57,7 @@ struct Dragged {
 /// Draws (or only measures) the blocks from the top of `rect`, and returns the height. `dragged` receives what
 /// was moved.
 float flow(ui::Ui& ui, const ui::Rect& rect, const course::Prose& prose, const FlowContext& context,
-           bool draw, Dragged* dragged);
+           bool draw, KnobDrag* dragged);
 
 // The terms are the words and symbols of the text that the glossary explains. The text column marks the first
 // occurrence of each on a page; the glossary underlines the mark, shows the entry on hover and opens it on a click.

@@ -23,10 +23,10 @@ constexpr float handle_radius = 6.5f;   // the 13 px disc
 constexpr float box_at_least = 2;       // px a side: a smaller box was a click
 
 // The range that a user asks for along an axis; empty where it asks for none.
-using Asked = std::optional<std::pair<double, double>>;
+using AskedRange = std::optional<std::pair<double, double>>;
 
 // Zooms about the mouse, which stays where it is: along x, or along y with Shift.
-void wheel(ui::Ui& ui, const PlotMap& map, Asked& x, Asked& y) {
+void wheel(ui::Ui& ui, const PlotMap& map, AskedRange& x, AskedRange& y) {
   const float turns = ImGui::GetIO().MouseWheel;
   if (turns == 0) return;
   // A notch out undoes a notch in: each changes the area by a tenth at each end.
@@ -42,7 +42,7 @@ void wheel(ui::Ui& ui, const PlotMap& map, Asked& x, Asked& y) {
 }
 
 // Takes what is under the mouse along with a drag.
-void pan(ui::Ui& ui, const PlotMap& map, Asked& x, Asked& y) {
+void pan(ui::Ui& ui, const PlotMap& map, AskedRange& x, AskedRange& y) {
   const ImVec2 d = ImGui::GetIO().MouseDelta;
   const float dx = d.x / ui.scale(), dy = d.y / ui.scale();
   const ui::Rect& area = map.area;
@@ -51,7 +51,7 @@ void pan(ui::Ui& ui, const PlotMap& map, Asked& x, Asked& y) {
 }
 
 // Drawn with the right button; what lies in it fills the plot when the button is released.
-void box(ui::Ui& ui, const PlotMap& map, Asked& x, Asked& y) {
+void box(ui::Ui& ui, const PlotMap& map, AskedRange& x, AskedRange& y) {
   const ImVec2 pressed = ImGui::GetIO().MouseClickedPos[ImGuiMouseButton_Right];
   const ui::Rect& area = map.area;
   auto inside = [&](ui::Vec v) {
@@ -90,7 +90,7 @@ void steer(ui::Ui& ui, std::string_view name, const PlotSpec& plot, const ui::Re
   hit.hovered = ImGui::IsItemHovered();
   hit.x = map.x.inverse(m.x);
   hit.y = map.y.inverse(m.y);
-  Asked x, y;
+  AskedRange x, y;
   if (hit.hovered) {
     ImGui::SetItemKeyOwner(ImGuiKey_MouseWheelY);  // no list behind it scrolls
     wheel(ui, map, x, y);
@@ -105,7 +105,7 @@ void steer(ui::Ui& ui, std::string_view name, const PlotSpec& plot, const ui::Re
       box(ui, map, x, y);
     }
   }
-  auto take = [&](auto& range, Direction direction, const Asked& asked) {
+  auto take = [&](auto& range, Direction direction, const AskedRange& asked) {
     if (!asked) return;
     const auto allowed = allowed_range(plot, direction, *asked);
     hit.view_changed |= allowed != range;

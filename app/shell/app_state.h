@@ -46,7 +46,7 @@ struct AppState {
   Files files;
   Shell shell;
   WindowParts parts = make_window_parts();
-  KeptWindow window;
+  SavedWindow window;
   About about;
   TestSwitches switches;
   Message notice;  // what the app itself has to say: saved, opened, refused

@@ -25,7 +25,7 @@ namespace {
 /// The course, whole: what cannot be read fails here with its reason, and not where it is missed.
 const Course& whole_course() {
   const Course& course = fixture::shipped_course();
-  for (const Broken& broken : course.broken) FAIL(broken.error);
+  for (const LessonError& broken : course.broken) FAIL(broken.error);
   return course;
 }
 

@@ -105,7 +105,7 @@ std::optional<Steps> train(Lab& lab, const std::vector<ConfigRun>& runs, const F
 
 /// The screen as a picture. An interrupt while it is drawn ends the program at once where frames are
 /// files, because only whole files are left; a film that goes through ffmpeg is removed first.
-headless::Image drawn(Stand& stand, const FilmForm& form) {
+headless::Image drawn(OffscreenSession& stand, const FilmForm& form) {
   std::optional<EndsAtOnce> at_once;
   if (form.kind == FilmKind::Frames) at_once.emplace(kFramesInterrupted);
   return stand.picture();
@@ -113,7 +113,7 @@ headless::Image drawn(Stand& stand, const FilmForm& form) {
 
 /// Writes every frame; returns false after an interrupt.
 bool draw_frames(Lab& lab, const PictureOptions& picture, const Steps& steps, const FilmForm& form) {
-  Stand stand(lab, picture);
+  OffscreenSession stand(lab, picture);
   stand.state.screens.shown = picture.screen;
   stand.driver.frames(kSettle);  // a restored session brings its own cursor: not after this
   const std::unique_ptr<FilmWriter> writer = make_film_writer(form);
