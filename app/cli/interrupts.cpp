@@ -1,4 +1,4 @@
-// Interruptions by signals of POSIX; app/windows/interrupts.cpp has them by Windows' own way.
+// Interruptions by signals of POSIX; platforms/windows/interrupts.cpp has them by Windows' own way.
 #include "app/cli/terminal.h"
 
 #include <fcntl.h>

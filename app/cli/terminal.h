@@ -130,7 +130,7 @@ class Progress {
 };
 
 // What the guards need of a system that is told to end a program: interrupts.cpp has it by signals of POSIX,
-// app/windows/interrupts.cpp by events of the console. What both print is in terminal.cpp.
+// platforms/windows/interrupts.cpp by events of the console. What both print is in terminal.cpp.
 
 /// What an interruption does: the system's own, set the flag, or end the program at once with a line.
 enum Answer { kDefault, kFlag, kEnd };

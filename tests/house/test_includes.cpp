@@ -70,11 +70,11 @@ constexpr Room kRooms[] = {
      "engine/core engine/cpu engine/model training/io training/data training/spec training/session training/files training/experiments app/words app/ui app/view app/settings app/panels app/lab app/link app/lesson-player"},
     {"app/window",
      "engine/core engine/cuda training/io training/spec training/session training/files app/ui app/headless app/link app/shell"},
-    {"app/web",
+    {"platforms/web",
      "engine/core engine/cpu training/io training/files training/experiments app/words app/view app/link app/lesson-player app/shell app/window"},
     {"app/cli",
      "engine/core engine/cpu training/io training/data training/spec training/files training/experiments app/link"},
-    {"app/windows", "engine/windows training/files app/window app/cli"},
+    {"platforms/windows", "engine/windows training/files app/window app/cli"},
     {"app/commands",
      "engine/core engine/tape engine/cpu training/io training/data training/spec training/measure training/run training/session training/files training/experiments app/words app/headless app/link app/course app/lesson-player app/shell app/window app/cli"},
     {"app", "app/commands"},
@@ -105,7 +105,7 @@ bool is_source(const fs::path& path) {
 
 std::vector<Include> includes_of(const fs::path& root) {
   std::vector<Include> all;
-  for (const char* top : {"engine", "training", "app", "addons"})
+  for (const char* top : {"engine", "training", "app", "addons", "platforms"})
     for (const auto& entry : fs::recursive_directory_iterator(root / top)) {
       if (!entry.is_regular_file() || !is_source(entry.path())) continue;
       const std::string file = fs::relative(entry.path(), root).generic_string();

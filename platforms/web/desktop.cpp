@@ -3,7 +3,7 @@
 
 #include <emscripten.h>
 
-#include "app/web/page.h"
+#include "platforms/web/page.h"
 
 namespace normscope::window {
 namespace {

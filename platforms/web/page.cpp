@@ -1,4 +1,4 @@
-#include "app/web/page.h"
+#include "platforms/web/page.h"
 
 #include <emscripten.h>
 #include <emscripten/threading.h>
