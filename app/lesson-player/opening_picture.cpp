@@ -1,4 +1,4 @@
-#include "app/lesson-player/opening_picture.h"
+#include "app/lesson-player/lesson_context.h"
 
 #include <algorithm>
 #include <limits>

@@ -185,6 +185,7 @@ void apply_style(const Theme& t, float scale) {
   s.WindowBorderSize = 0;
   s.PopupRounding = radius::panel * scale;
   s.PopupBorderSize = std::max(1.f, std::round(scale));
+  s.FrameRounding = radius::field * scale;
   s.HoverDelayNormal = 0.45f;
   s.CircleTessellationMaxError = 0.2f;  // curves stay within a quarter of a pixel of the true arc at any scale
   ImVec4* c = s.Colors;
@@ -194,7 +195,7 @@ void apply_style(const Theme& t, float scale) {
   c[ImGuiCol_Border] = vec(t.border);
   c[ImGuiCol_BorderShadow] = {};
   c[ImGuiCol_TextSelectedBg] = vec(t.accent.alpha(t.dark ? 0.35f : 0.6f));
-  c[ImGuiCol_InputTextCursor] = vec(t.ink);
+  c[ImGuiCol_InputTextCursor] = c[ImGuiCol_NavCursor] = vec(t.ink);
   ImGui::GetStyle() = s;
 }
 

@@ -1,7 +1,7 @@
 #include "app/shell/parts/screens.h"
 
 #include "app/lesson-player/player.h"
-#include "app/lesson-player/saved_curves.h"
+#include "app/lesson-player/worker.h"
 #include "app/shell/settings.h"
 #include "app/shell/shown_session.h"
 #include "app/words/words.h"
