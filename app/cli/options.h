@@ -121,7 +121,6 @@ struct NamedFile {
   std::string option, path;
 };
 
-/// The files that a run reads.
 std::vector<NamedFile> files_of(const RunSpec& spec);
 
 /// Throws CommandError(usage) for an output that the same command reads, or that two outputs share, so

@@ -103,7 +103,6 @@ void save(ui::Ui&, Files&, const LabView&, Message& notice);
 void save_as(ui::Ui&, Files&, const LabView&);
 // Asks for the name of a placement that is to have the wiring of the diagram.
 void save_placement(ui::Ui&, Files&, const diagram::DiagramState&, const LabView&);
-// Opens the prompt.
 void ask_open(ui::Ui&, FilePrompt&);
 // Draws the prompt and carries out what was chosen in it.
 void draw_files(ui::Ui&, Files&, const ShownSession&, Message& notice);

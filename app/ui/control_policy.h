@@ -32,7 +32,6 @@ inline constexpr size_t kMostRules = 500, kLongestRule = 200;
 class ControlPolicy {
  public:
   explicit ControlPolicy(const PolicyOwner* owner = nullptr) : owner_(owner) {}
-  /// Whether it is a control of the owner.
   bool owns(std::string_view control) const;
   const std::string& locked_help() const;
   /// Sets a rule, or removes it when there is no value. It ignores a name that is empty, too long or never held,
