@@ -46,11 +46,15 @@ target_compile_definitions(glfw PRIVATE _GLFW_WIN32)
 target_link_libraries(glfw PUBLIC gdi32)
 add_library(normscope_gl INTERFACE)  # functions are asked for by name; the header is mingw-w64's
 
-# normscope_windows_sources(VARIABLE): lists the sources without what app/windows, or windows/ of an add-on, does in Windows' own way.
+# normscope_windows_sources(VARIABLE): puts what platforms/windows, or windows/ of an add-on, does in Windows' own way in
+# the place of what does it elsewhere.
 function(normscope_windows_sources variable)
   set(sources ${${variable}})
   list(FILTER sources EXCLUDE REGEX
-    "/app/(busy_processes|commands/fed_program|cli/interrupts|window/desktop|windows/launcher)\\.cpp$")
+    "/app/(busy_processes|commands/fed_program|cli/interrupts|window/desktop)\\.cpp$")
+  foreach(file desktop interrupts)
+    list(APPEND sources "${CMAKE_SOURCE_DIR}/platforms/windows/${file}.cpp")
+  endforeach()
   set(${variable} "${sources}" PARENT_SCOPE)
 endfunction()
 
@@ -63,15 +67,15 @@ endforeach()
 find_program(NORMSCOPE_PYTHON python3 REQUIRED)
 execute_process(COMMAND "${NORMSCOPE_PYTHON}" "${CMAKE_SOURCE_DIR}/platforms/windows/windows_icon.py" "${NORMSCOPE_WINDOWS_ICON}" ${pictures}
   COMMAND_ERROR_IS_FATAL ANY)
-configure_file("${CMAKE_SOURCE_DIR}/app/windows/normscope.rc.in" "${CMAKE_BINARY_DIR}/normscope.rc" @ONLY)
+configure_file("${CMAKE_SOURCE_DIR}/platforms/windows/normscope.rc.in" "${CMAKE_BINARY_DIR}/normscope.rc" @ONLY)
 function(normscope_windows_resources target)
   target_sources(${target} PRIVATE "${CMAKE_BINARY_DIR}/normscope.rc")
 endfunction()
 
-# normscope_windows_program(): makes of the program what a folder for Windows has: see app/windows/launcher.cpp.
+# normscope_windows_program(): makes of the program what a folder for Windows has: see platforms/windows/launcher.cpp.
 function(normscope_windows_program)
   normscope_windows_resources(normscope)
-  add_executable(normscope_launcher WIN32 "${CMAKE_SOURCE_DIR}/app/windows/launcher.cpp" "${CMAKE_SOURCE_DIR}/platforms/windows/wide.cpp")
+  add_executable(normscope_launcher WIN32 "${CMAKE_SOURCE_DIR}/platforms/windows/launcher.cpp" "${CMAKE_SOURCE_DIR}/platforms/windows/posix/wide.cpp")
   target_include_directories(normscope_launcher PRIVATE "${CMAKE_SOURCE_DIR}")
   target_link_libraries(normscope_launcher PRIVATE normscope_options)
   target_link_options(normscope_launcher PRIVATE -municode)

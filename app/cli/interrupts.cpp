@@ -1,5 +1,5 @@
-// Interruptions by signals of POSIX; app/windows/interrupts.cpp has them by Windows' own way.
-#include "app/cli/interrupts.h"
+// Interruptions by signals of POSIX; platforms/windows/interrupts.cpp has them by Windows' own way.
+#include "app/cli/terminal.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "app/cli/options.h"
-#include "app/cli/specs.h"
 #include "app/cli/terminal.h"
 #include "training/experiments/study.h"
 

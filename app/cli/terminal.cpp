@@ -8,7 +8,6 @@
 #include <cstdio>
 #include <cstring>
 
-#include "app/cli/interrupts.h"
 #include "training/data/text_source.h"
 
 namespace normscope::cli {

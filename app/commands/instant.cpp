@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "app/cli/options.h"
-#include "app/cli/specs.h"
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
 #include "app/commands/report.h"

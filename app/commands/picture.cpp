@@ -7,7 +7,6 @@
 #include <thread>
 
 #include "app/cli/exit_code.h"
-#include "app/commands/stand.h"
 #include "app/headless/raster.h"
 #include "app/lesson-player/player.h"
 #include "app/shell/app_state.h"
@@ -202,7 +201,7 @@ class Stage {
   Lab& lab_;
   PictureOptions options_;
   std::string path_;
-  std::optional<Stand> stand_;  // what a "fresh" line replaces
+  std::optional<OffscreenSession> stand_;  // what a "fresh" line replaces
   int line_ = 0;
   bool shot_ = false;
 };

@@ -6,7 +6,11 @@
 #include <vector>
 
 #include "app/cli/terminal.h"
+#include "app/headless/frame.h"
+#include "app/headless/raster.h"
+#include "app/headless/ui_driver.h"
 #include "app/link/link.h"
+#include "app/shell/app_state.h"
 #include "training/files/config_file.h"
 #include "training/session/lab.h"
 
@@ -41,5 +45,39 @@ bool watch(Lab& lab, cli::Progress& progress);
 /// beside it: x.png becomes x-NAME.png. Figures of the clock are printed as –, so that the same session gives the same
 /// pixels. It prints which files it wrote. Throws CommandError(usage) for a script that cannot be played.
 void draw_lab(Lab& lab, const PictureOptions& options, const std::string& path);
+
+inline constexpr int kSettle = 4;  ///< frames until sizes and textures have come to rest
+
+/// A session without a window, whose frames become pictures. It shows the session alone: nothing remembered, nothing that moves, no clock. There can be one at a time,
+/// because ImGui has one context.
+struct OffscreenSession {
+  OffscreenSession(Lab& lab, const PictureOptions& options)
+      : loop({static_cast<float>(options.width), static_cast<float>(options.height)}),
+        ui(ui::load_fonts()),
+        driver(loop, ui, [this] { shell::draw_app(state, ui); }) {
+    state.session.lab = &lab;
+    state.look.dark = options.dark;
+    state.look.scale = static_cast<float>(options.scale);
+    state.look.reduced_motion = true;
+    state.screens.lessons.remembers = false;
+    state.screens.lessons.language = options.language;
+    shell::speak(state.screens.lessons);
+    state.switches.clock = false;
+  }
+
+  /// The frame that was drawn last. It says once when the scale does not fit the window.
+  headless::Image picture() {
+    const std::string note = shell::scale_note(state.look, ui);
+    if (!note.empty() && note != said) cli::complain(fmt::format("--scale {:g}: {}", state.look.scale, note));
+    said = note;
+    return headless::rasterise(*loop.draw_data(), ui::theme(state.look.dark).bg.packed());
+  }
+
+  shell::AppState state;
+  headless::Frame loop;
+  ui::Ui ui;
+  headless::UiDriver driver;
+  std::string said;  ///< what was last said of the scale
+};
 
 }  // namespace normscope::commands

@@ -22,7 +22,7 @@ std::string text(const std::string& value) {
 }
 
 template <typename Real>
-void put(std::string& out, Real value) {
+void put_number(std::string& out, Real value) {
   if (std::isfinite(value))
     fmt::format_to(std::back_inserter(out), "{}", value);
   else
@@ -33,7 +33,7 @@ void put(std::string& out, Real value) {
 void put_scores(std::string& out, std::span<const Score> scores) {
   for (const Score& score : scores) {
     out += fmt::format(",\"{}\":", score.key);
-    put(out, static_cast<float>(score.value));
+    put_number(out, static_cast<float>(score.value));
   }
 }
 
@@ -56,7 +56,7 @@ void put_critical(std::string& out, std::span<const StatInfo> layout, std::span<
   for (size_t i = 0; i < layout.size() && i < stats.size(); ++i)
     if (layout[i].name == kCriticalStat && std::isfinite(stats[i])) {
       out += ",\"critical_rate\":";
-      put(out, stats[i]);
+      put_number(out, stats[i]);
     }
 }
 
@@ -89,7 +89,7 @@ void put_stats(std::string& out, const char* field, std::string_view suffix, boo
     if (!first) out += ',';
     first = false;
     fmt::format_to(std::back_inserter(out), "\"{}\":", subject);
-    put(out, stats[i]);
+    put_number(out, stats[i]);
   }
   out += '}';
 }
@@ -132,12 +132,12 @@ void RunLog::step(const RunLabel& run, int32_t step, double loss, double rate,
   if (!file_) return;
   std::string out =
       fmt::format("{{\"run\":\"{}\",\"seed\":{},\"step\":{},\"loss\":", run.letter, run.seed, step);
-  put(out, static_cast<float>(loss));
+  put_number(out, static_cast<float>(loss));
   out += ",\"lr\":";
-  put(out, static_cast<float>(rate));
+  put_number(out, static_cast<float>(rate));
   if (validation) {
     out += ",\"validation\":";
-    put(out, static_cast<float>(*validation));
+    put_number(out, static_cast<float>(*validation));
   }
   put_scores(out, scores);
   put_critical(out, layout, stats);
@@ -154,14 +154,14 @@ void RunLog::result(const RunResult& r) {
       "{{\"run\":\"{}\",\"seed\":{},\"name\":{},\"state\":{},\"result\":{{\"step\":{},"
       "\"verdict\":{},\"window\":{},\"loss\":",
       r.label.letter, r.label.seed, text(r.name), text(r.state), r.step, text(r.verdict), r.window);
-  put(out, r.loss);
+  put_number(out, r.loss);
   out += ",\"unigram\":";
-  put(out, r.unigram);
+  put_number(out, r.unigram);
   out += ",\"validation\":";
-  put(out, r.validation);
+  put_number(out, r.validation);
   put_scores(out, r.scores);
   out += ",\"ms_per_step\":";
-  put(out, r.milliseconds);
+  put_number(out, r.milliseconds);
   out += "},\"spec\":{";
   bool first = true;
   for (const auto& [key, value] : field_values(r.spec)) {

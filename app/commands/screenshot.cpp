@@ -9,9 +9,8 @@
 #include <vector>
 
 #include "app/cli/options.h"
-#include "app/cli/specs.h"
 #include "app/commands/commands.h"
-#include "app/commands/lesson/named.h"
+#include "app/commands/lesson.h"
 #include "app/commands/picture.h"
 #include "training/io/input_file.h"
 

@@ -12,11 +12,11 @@
 #include <vector>
 
 #include "app/cli/machine.h"
+#include "app/cli/options.h"
 #include "app/cli/results.h"
-#include "app/cli/specs.h"
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
-#include "app/commands/lesson/named.h"
+#include "app/commands/lesson.h"
 #include "app/course/reader.h"
 #include "app/window/main_window.h"
 #include "training/files/file_kind.h"

@@ -33,6 +33,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/course/lesson.h"
@@ -87,5 +88,17 @@ CurveData measure_curve(const Lesson& lesson, const Curve& curve, uint64_t seed,
 
 /// The part that training has reached of a curve that grows(); it is empty for other curves.
 CurveData partial_curve(const Curve& curve, const ModelConfig& model, const History& history, double level);
+
+// The labels are what the runs of a lesson are called. A typed name states only what no setting can change; the
+// settings in which the runs differ, and those that the learner changed, are read from the specifications that are
+// trained. So a label always belongs to the run that is shown.
+
+/// "Post-LN, warm-up 200". For a curve that is measured without training it names only settings that
+/// affect the curve: "Post-LN".
+std::string run_label(const Lesson& lesson, const std::string& run, const Changes& changes = {},
+                      const Curve* curve = nullptr);
+/// The words of a setting that a label adds by itself and that `text` says too: "warm-up";
+/// empty: none.
+std::string setting_said(const Lesson& lesson, std::string_view text);
 
 }  // namespace normscope::course

@@ -1,5 +1,5 @@
 // What a learner does in a lesson beside predicting: a challenge, sentences to complete, and the thoughts behind wrong
-// predictions. reading/exercise_tables.h reads them.
+// predictions. tables.h reads them.
 #pragma once
 
 #include <string>

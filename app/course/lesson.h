@@ -32,7 +32,7 @@ const char* to_string(Mean mean);
 /// A run of the lesson: the default model with some fields set.
 struct LessonRun {
   std::string id;    ///< "A", the letter that the player shows; a run for comparison has a name: "sgd"
-  std::string name;  ///< "Post-LN": what no setting can change; shown with settings, see labels.h
+  std::string name;  ///< "Post-LN": what no setting can change; shown with settings, see run_label()
   RunSpec spec;
   std::vector<Edit> edits;
 };
@@ -230,11 +230,7 @@ struct Puzzle {
 /// A run in the picture that the lesson opens with: its small diagram, and the place lit in it.
 struct OpeningRun {
   std::string run;   ///< "A"
-  std::string slot;  ///< as the diagram calls it: "layer1/ffn/stream"; see reading/exercise_tables.h
-};
-
-struct Source {
-  std::string text;  ///< "Xiong et al. 2020, Theorem 1"
+  std::string slot;  ///< as the diagram calls it: "layer1/ffn/stream"; see tables.h
 };
 
 struct Lesson {
@@ -258,7 +254,6 @@ struct Lesson {
   std::vector<OpeningRun> opening;
   std::string language{};                       ///< language of its texts, "de"; empty: English
   const Words* words = &words::language("en");  ///< the words around its texts, in the same language
-  std::string own{};                            ///< a run whose wiring the learner may keep
   std::optional<Challenge> challenge;
   std::vector<Say> says;           ///< none, or three
   std::vector<Thought> thoughts;   ///< that may have led to a wrong prediction

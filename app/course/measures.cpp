@@ -8,7 +8,7 @@
 #include <limits>
 
 #include "app/course/check.h"
-#include "app/course/reading/measure_tables.h"
+#include "app/course/tables.h"
 #include "app/ui/widgets.h"
 #include "training/io/codec.h"
 #include "training/io/input_file.h"

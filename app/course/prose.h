@@ -7,7 +7,7 @@
 //   {drag NAME}      the number of a knob, to be dragged; it acts on the run
 //   {text A}         what the model of run A writes, on a line of its own
 //   {name A}         what run A is called, with the settings that tell it from the others
-//   {lesson ID}      a ring with the number of a lesson, which opens it (only in so-why.md, see summary.h)
+//   {lesson ID}      a ring with the number of a lesson, which opens it (only in so-why.md, see reader.h)
 //   {if NAME < 3} ... {else if OTHER >= 1 and NAME > 5} ... {else} ... {end}
 //                    a sentence in several forms: the first whose measures are so is shown
 //   {if changed} ... with a setting of the learner's own

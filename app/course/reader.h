@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "app/course/lesson.h"
@@ -35,15 +36,15 @@ std::string course_language();
 /// The language that a command line names, for whatever command comes.
 void wish_language(const std::string& language);
 
-struct Broken {
+struct LessonError {
   std::string folder;
   Message error;
 };
 struct Course {
   std::vector<Lesson> lessons;  ///< by number
-  std::vector<Broken> broken;
+  std::vector<LessonError> broken;
   const Words* words = &words::language("en");  ///< the player's own words
-  std::optional<Prose> why;                     ///< the last page, if the folder has one: see summary.h
+  std::optional<Prose> why;                     ///< the last page, if the folder has one: see take_why()
   const Lesson* find(std::string_view id_or_number) const;
 };
 /// Reads every sub-folder named NN-name. A folder that cannot be read gives an empty course with one
@@ -57,5 +58,20 @@ inline constexpr int32_t kClaimWords = 25, kStepWords = 130;  ///< at most
 
 /// Checks what no single table of a lesson can see. Throws Error with the table's file.
 void check_references(const Lesson& lesson, const Table& root);
+
+// The summary is the last page of a course, so-why.md beside the lessons (in another language LANGUAGE/so-why.md): what the
+// lessons have measured, put together. Of the marks of prose.h it has two: {lesson ID}, and {band ID.MEASURE}, the range
+// of five seeds that the lesson ID keeps of one of its measures.
+
+/// Reads the page of a folder, in English where there is none in the language. What it says about lessons that
+/// the folder lacks is left out; a faulty page is an entry in `broken`, and left out as a whole.
+void take_why(Course& course, const std::string& folder, const std::string& language);
+
+/// Finds "dependency.times": the lesson, and the measure in it. Both are null where it is not there.
+std::pair<const Lesson*, const Measure*> measure_named(const Course& course, const std::string& name);
+
+/// The last pages for readers without the program, by the names of their files: so-why.md, and
+/// so-why.de.md. Ranges stand in place of their marks, and rings are links to ID.html.
+std::vector<std::pair<std::string, std::string>> why_pages(const Course& course);
 
 }  // namespace normscope::course

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/course/check.h"
+#include "app/course/figures.h"
 #include "app/course/reader.h"
 #include "app/plot/plot.h"
 #include "app/ui/theme.h"
@@ -41,5 +42,14 @@ plot::PlotSpec kept_plot(const Lesson& lesson, const Figure& figure, const Resul
 /// The figure as a file, also where it is a picture and no plot.
 std::string kept_svg(const Lesson& lesson, const Figure& figure, const Results& kept, const ui::Theme& theme,
                      plot::ExportSize size);
+
+// A still is a figure as a file, whatever kind it is: a plot, or a picture of this room as it stands when no user moves it.
+
+/// Whether a figure is drawn by a painter of this room, and not as a plot or a table.
+bool is_picture(const Figure& figure);
+
+/// Draws such a figure with what may be seen of it.
+std::string picture_svg(const Lesson& lesson, const Figure& figure, const FigureData& data,
+                        const ui::Theme& theme, plot::ExportSize size);
 
 }  // namespace normscope::course

@@ -17,8 +17,8 @@
 
 #include "app/diagram/diagram_layout.h"
 #include "app/ui/ui.h"
-#include "app/view/commands.h"
 #include "app/view/lab_data.h"
+#include "app/view/screen.h"
 
 namespace normscope::diagram {
 
@@ -116,7 +116,7 @@ void commit_change(DiagramState&, const DiagramInput&, const ModelConfig* model,
 // Registers every slot and row, moves tokens, and leaves in `state` what to draw.
 void handle_diagram(ui::Ui&, DiagramState&, const DiagramInput&, const DiagramLayout&, const view::Stacks&,
                     const ui::Rect& clip, std::vector<session::Command>&);
-// What was chosen in kind_menu() (diagram_menu.cpp), the list of kinds while it is open.
+// What was chosen in kind_menu() the list of kinds while it is open.
 struct KindChoice {
   std::optional<NormKind> kind, hovered;
   bool epsilon = false;  // a value was settled
@@ -125,7 +125,7 @@ struct KindChoice {
 // The epsilon of the norm, to be changed where it has one; null: it is not offered.
 KindChoice kind_menu(ui::Ui&, const ui::Rect& anchor, NormKind now, bool locked, bool may_lock = true,
                      double* epsilon = nullptr);
-// These functions (diagram_leave_out.cpp) handle layers and sub-layers clicked away. Names are as in
+// Layers and sub-layers that are clicked away. Names are as in
 // training/session/analysis.h.
 std::string place_name(const ModelConfig&, view::Side, int layer, std::optional<view::Sub> sub = {});
 bool is_left_out(const DiagramState&, const std::string& name);
@@ -136,13 +136,32 @@ struct LeftOutWords {
   std::string lead, text;
 };
 LeftOutWords left_out_words(const DiagramState&, const RunView&, bool compact);
-// Has the pills of an open layer say what they are (diagram_scales.cpp).
+// The scales of a sub-layer in words: the text and the help of its pills. Empty where it has no such scale.
+struct ScaleWords {
+  std::string text, help;  // "α 0.034"
+};
+// A sub-layer's learned scales as far as they are known: of a fork that is being built, only how they
+// start.
+struct ScalesNow {
+  std::optional<float> skip, branch, factor;
+  int step = -1;  // the step of the values; -1: now
+};
+// The scales at a step: at the newest step as they are, at an earlier one as its frame in the
+// history has them.
+ScalesNow scales_at(view::LabData&, const RunView&, view::Side, int layer, view::Sub, int step);
+ScaleWords skip_words(const Wiring&, const ScalesNow&);
+ScaleWords branch_words(const Wiring&, const ScalesNow&);
+// Has the pills of an open layer say what they are.
 void tell_scales(ui::Ui&, const DiagramState&, const DiagramInput&, const StackLayout&, const view::Stacks&,
                  const ui::Rect& clip);
-// Has the words and signs of the picture say what they mean (diagram_parts.cpp).
+// Has the words and signs of the picture say what they mean.
 void explain_parts(ui::Ui&, const DiagramInput&, const ModelConfig&, const StackLayout&,
                    const ui::Rect& clip);
-// Draws what handle_diagram() left in `state` (diagram_picture.cpp).
+inline constexpr ui::Dash kSlotDash{3, 2.5f};
+// Draws on a log scale, a millionth to 3, in the colour of the layer (from 0). `lit`: the layer is under the mouse
+// elsewhere.
+void paint_gradient_bar(ui::Ui&, const ui::Rect&, float value, int layer, int layers, bool lit);
+// Draws what handle_diagram() left in `state`.
 void paint_diagram(ui::Ui&, const DiagramState&, const DiagramInput&, const DiagramLayout&,
                    const view::Stacks&, int run);
 

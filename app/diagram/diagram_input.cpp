@@ -5,11 +5,15 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <string_view>
+#include <vector>
 
 #include "app/diagram/diagram.h"
 #include "app/ui/widgets.h"
+#include "app/view/glossary.h"
 #include "app/view/shortcuts.h"
 #include "app/words/words.h"
+#include "training/session/analysis.h"
 
 namespace normscope::diagram {
 namespace {
@@ -399,6 +403,336 @@ void handle_diagram(Ui& ui, DiagramState& state, const DiagramInput& input, cons
   }
   slots.menu();
   if (!ui.popup_open("diagram/kind")) state.menu.reset();
+}
+
+// The list of kinds of a norm shows every kind that the engine knows, with kinds that belong together under one line.
+// See diagram.h.
+
+namespace {
+
+constexpr float kWidth = 330, kRow = 27, kCaption = 19, kField = 30;
+
+// Keeps the groups in the engine's order of their first kinds, with kinds of no group at the end.
+std::vector<NormKind> ordered_kinds() {
+  std::vector<std::string_view> groups;
+  for (NormKind kind : kNormKinds) {
+    const std::string_view group = view::kind_words(kind).group;
+    if (std::ranges::find(groups, group) == groups.end()) groups.push_back(group);
+  }
+  std::stable_partition(groups.begin(), groups.end(), [](std::string_view g) { return !g.empty(); });
+  std::vector<NormKind> kinds;
+  for (std::string_view group : groups)
+    for (NormKind kind : kNormKinds)
+      if (view::kind_words(kind).group == group) kinds.push_back(kind);
+  return kinds;
+}
+
+Hit kind_row(Ui& ui, const Rect& row, NormKind kind, bool selected) {
+  const view::KindWords& words = view::kind_words(kind);
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  HitOptions options;
+  options.tooltip = false;
+  options.radius = radius::field;
+  const Hit hit = ui.hit(fmt::format("diagram/kind/{}", kind == NormKind::None ? "off" : short_name(kind)),
+                         row, selected ? "on" : "", fmt::format("{}: {}.", words.name, words.help), options);
+  if (hit.hovered) p.fill(row, t.sunk, radius::field);
+  Rect line = row.inset(6, 0);
+  const Rect token = centred({line.x + 18, line.centre().y}, 36, 20);
+  if (kind == NormKind::None) {
+    p.dashed_outline(token, t.slot, line::outline, {3, 2.5f}, radius::token);
+    p.text_in(token, {Face::Sans, type::tick}, t.ink3, words.token, Align::Centre);
+  } else {
+    p.accent_box(t, token, radius::token);
+    p.text_in(token, {Face::Bold, type::tick}, t.on_accent, words.token, Align::Centre);
+  }
+  line.take_left(46);
+  const float w = p.text_in(line, {selected ? Face::Bold : Face::Sans, type::body}, t.ink, words.name);
+  line.take_left(std::max(w + 8, 96.f));
+  p.text_in(line, {Face::Sans, type::tick}, t.ink3, words.help);
+  return hit;
+}
+
+bool lock_row(Ui& ui, const Rect& row, bool locked) {
+  ButtonOptions options;
+  options.quiet = options.left = true;
+  options.style = {Face::Sans, type::body};
+  return button(ui, "diagram/kind/lock", row,
+                tr(locked ? "Unlock this norm" : "Lock: it stays when others move"),
+                tr("A locked norm stays where it is, whatever the others do. Key: L."), options);
+}
+
+bool epsilon_row(Ui& ui, const Rect& row, double& epsilon) {
+  FieldOptions options;
+  options.lo = 1e-12;
+  options.hard_hi = options.log = true;
+  options.format = [](double v) { return ui::significant(v, 3); };
+  return field(ui, "diagram/kind/epsilon", row, tr("epsilon"), epsilon,
+               tr("Added to the variance inside this norm, against division by zero; the model's own value "
+                  "until another is set here. Alike norms follow, with Alt only this one changes."),
+               options) == Change::Done;
+}
+
+}  // namespace
+
+KindChoice kind_menu(Ui& ui, const Rect& anchor, NormKind now, bool locked, bool may_lock, double* epsilon) {
+  KindChoice choice;
+  const std::vector<NormKind> kinds = locked ? std::vector<NormKind>{} : ordered_kinds();
+  const bool lockable = may_lock && now != NormKind::None;
+  const bool divides = epsilon && !locked && now != NormKind::None && traits_of(now).has_statistics;
+  float height =
+      12 + kRow * static_cast<float>(kinds.size()) + (lockable ? kRow + 5 : 0) + (divides ? kField + 5 : 0);
+  std::string_view group;
+  for (NormKind kind : kinds)
+    if (group != view::kind_words(kind).group) {
+      group = view::kind_words(kind).group;
+      height += group.empty() ? 5 : kCaption;
+    }
+  Rect box{std::min(anchor.x, ui.size().x - kWidth - 4), anchor.bottom() + 6, kWidth, height};
+  box.y = std::max(4.f, std::min(box.y, ui.size().y - height - 4));
+  if (!ui.begin_popup("diagram/kind", box)) return choice;
+  Painter& p = ui.paint();
+  Rect rows = box.inset(6);
+  group = {};
+  for (NormKind kind : kinds) {
+    if (group != view::kind_words(kind).group) {
+      group = view::kind_words(kind).group;
+      if (group.empty())
+        rows.take_top(5);
+      else
+        p.text_in(rows.take_top(kCaption).inset(6, 0), {Face::Sans, type::tick}, ui.theme().ink3, group);
+    }
+    const Hit hit = kind_row(ui, rows.take_top(kRow).inset(0, 1), kind, kind == now);
+    if (hit.clicked) choice.kind = kind;
+    if (hit.hovered) choice.hovered = kind;
+  }
+  if (divides) {
+    rows.take_top(5);
+    choice.epsilon = epsilon_row(ui, rows.take_top(kField), *epsilon);
+  }
+  if (lockable) {
+    const float y = rows.take_top(5).centre().y;
+    if (!kinds.empty()) p.hairline({rows.x + 6, y}, {rows.right() - 6, y}, ui.theme().border);
+    choice.lock = lock_row(ui, rows.take_top(kRow).inset(0, 1), locked);
+  }
+  if (choice.kind || choice.epsilon || choice.lock) ui.close_popup();
+  ui.end_popup();
+  return choice;
+}
+
+// A layer or a sub-layer is clicked away by its micro-bars (or by the square of the open layer), and the footer tells
+// the loss with and without it. Nothing of the run changes. See diagram.h.
+
+namespace {
+
+// Says "layer 3", "the encoder's layer 3", "attention of layer 2".
+std::string place_words(const std::string& name) {
+  const int layer = std::atoi(name.c_str() + name.find('L') + 1);
+  const std::string where = tr(name.starts_with("enc.")   ? "the encoder's layer {layer}"
+                               : name.starts_with("dec.") ? "the decoder's layer {layer}"
+                                                          : "layer {layer}",
+                               {{"layer", layer}});
+  const size_t sub = name.rfind('.');
+  return sub == name.npos || sub < name.find('L')
+             ? where
+             : tr(name.ends_with("attn")    ? "attention of {where}"
+                  : name.ends_with("cross") ? "cross-attention of {where}"
+                                            : "feed-forward of {where}",
+                  {{"where", where}});
+}
+
+std::string places_words(const std::vector<std::string>& names) {
+  if (names.size() == 1) return place_words(names.front());
+  if (names.size() == 2)
+    return tr("{first} and {second}", {{"first", place_words(names[0])}, {"second", place_words(names[1])}});
+  return tr("{number} places", {{"number", names.size()}});
+}
+
+struct Controls {
+  Ui& ui;
+  DiagramState& state;
+  const DiagramInput& input;
+  int run;
+  const StackLayout& stack_layout;
+  std::vector<session::Command>& commands;
+
+  const ModelConfig& model() const { return input.view.runs[static_cast<size_t>(run)].spec->model; }
+  std::string help(const std::string& name) const {
+    return tr("Left: how large the stream is where the branch joins it. Right, in the layer's colour: "
+              "how large the gradient is that reaches it. Both scales are logarithmic.") +
+           "\n" +
+           tr(is_left_out(state, name)
+                  ? "Puts {place} back."
+                  : "Click {place} away: the loss without it is measured on held-out batches, nothing of the "
+                    "run changes.",
+              {{"place", place_words(name)}});
+  }
+  std::string control_name(int layer, const char* sub) const {
+    return fmt::format("diagram/{}layer{}{}/skip", view::side_prefix(stack_layout.side), layer + 1, sub);
+  }
+  void control(const Rect& place, int layer, const std::string& name, const char* sub) {
+    HitOptions options;
+    options.focusable = false;
+    options.radius = 3;
+    const Hit hit =
+        ui.hit(control_name(layer, sub), place, is_left_out(state, name) ? "out" : "in", help(name), options);
+    if (hit.hovered && !is_left_out(state, name)) ui.paint().outline(place.inset(-3), ui.theme().slot, 1, 4);
+    if (hit.clicked) toggle_left_out(state, run, name, commands);
+  }
+
+  void open_row(const RowLayout& row) {
+    const int layer = row.row.first;
+    for (const SublayerLayout& sub : row.subs) {
+      const std::string part = std::string("/") + view::to_string(sub.sub);
+      control(joined(sub.size_bar, sub.bar), layer, place_name(model(), stack_layout.side, layer, sub.sub),
+              part.c_str());
+    }
+    if (!row.skip.empty()) control(row.skip, layer, place_name(model(), stack_layout.side, layer), "");
+  }
+
+  void collapsed_row(const RowLayout& row) {
+    Rect zone;
+    for (const BarLayout& bar : row.bars) zone = joined(zone, joined(bar.size, bar.gradient));
+    const int first = row.row.first;
+    if (row.row.count() == 1) return control(zone, first, place_name(model(), stack_layout.side, first), "");
+    // One control serves all bars of the group, so that thin bars can be hit; the height says which layer.
+    HitOptions options;
+    options.focusable = false;
+    options.radius = 3;
+    const Hit hit =
+        ui.hit(fmt::format("diagram/{}layers{}-{}/skip", view::side_prefix(stack_layout.side), first + 1,
+                           row.row.last + 1),
+               zone, "", tr("Click a layer's bar away: the loss without it is measured."), options);
+    for (const BarLayout& bar : row.bars) {
+      const Rect place = joined(bar.size, bar.gradient);
+      const std::string name = place_name(model(), stack_layout.side, bar.layer);
+      const bool here = ui.mouse().y >= place.y - 2 && ui.mouse().y < place.bottom() + 2;
+      ui.tell(control_name(bar.layer, ""), place, is_left_out(state, name) ? "out" : "in", help(name));
+      if (hit.clicked && here) toggle_left_out(state, run, name, commands);
+    }
+  }
+};
+
+}  // namespace
+
+std::string place_name(const ModelConfig& model, view::Side side, int layer, std::optional<view::Sub> sub) {
+  return fmt::format("{}L{:02}{}{}", view::name_prefix(model, side), layer + 1, sub ? "." : "",
+                     sub ? view::to_string(*sub) : "");
+}
+
+bool is_left_out(const DiagramState& state, const std::string& name) {
+  return std::ranges::find(state.left_out, name) != state.left_out.end();
+}
+
+void toggle_left_out(DiagramState& state, int run, const std::string& name,
+                     std::vector<session::Command>& commands) {
+  if (std::erase(state.left_out, name) == 0) state.left_out.push_back(name);
+  if (!state.left_out.empty()) commands.emplace_back(session::Ablate{run, state.left_out});
+}
+
+void leave_out_controls(Ui& ui, DiagramState& state, const DiagramInput& input, int run,
+                        const StackLayout& stack_layout, const Rect& clip,
+                        std::vector<session::Command>& commands) {
+  Controls controls{ui, state, input, run, stack_layout, commands};
+  for (const RowLayout& row : stack_layout.rows)
+    if (clip.contains(row.box.centre())) row.row.open ? controls.open_row(row) : controls.collapsed_row(row);
+}
+
+LeftOutWords left_out_words(const DiagramState& state, const RunView& run, bool compact) {
+  const std::string places = places_words(state.left_out);
+  const std::string lead = compact ? tr("Without") : tr("Without {places}:", {{"places", places}});
+  const Ablation* measured = run.ablation.get();
+  if (!measured || measured->chosen != state.left_out)
+    return {lead,
+            tr(run.state == RunState::NonFinite ? "the weights are not finite." : "is being measured.")};
+  return {lead,
+          tr(compact ? "{places}: {loss}, not {whole}" : "loss {loss} instead of {whole}, at step {step}.",
+             {{"places", places},
+              {"loss", ui::decimals(measured->chosen_loss, 2)},
+              {"whole", ui::decimals(measured->whole, 2)},
+              {"step", grouped(measured->step)}})};
+}
+
+// What the words and signs of the diagram mean, under the mouse: stream, branch, sum, functions, ends, slots.
+
+namespace {
+
+struct Parts {
+  Ui& ui;
+  const DiagramInput& input;
+  const ModelConfig& model;
+  const StackLayout& d;
+  const Rect& clip;
+
+  std::string where(const std::string& place = "") const {
+    return "diagram/" + view::side_prefix(d.side) + (place.empty() ? "part" : place);
+  }
+  void tell(const std::string& place, const Rect& rect, const char* term) const {
+    if (const Rect seen = rect.intersect(clip); !seen.empty()) view::tell_term(ui, where(place), seen, term);
+  }
+
+  void sublayer(int layer, const SublayerLayout& s) const {
+    const std::string place = fmt::format("layer{}/{}", layer + 1, view::to_string(s.sub));
+    const bool feeds = s.sub == view::Sub::FeedForward;
+    const char* const function = feeds                       ? "feed-forward"
+                                 : s.sub == view::Sub::Cross ? "cross-attention"
+                                                             : "attention";
+    const float left = d.stream_x + 16, top = s.plus.y - 6;
+    tell(place, {left, top, s.return_x + 4 - left, s.box.bottom() + 14 - top}, "branch");
+    tell(place, s.box, function);
+    tell(place, centred(s.plus, 16, 16), "residual");
+    if (d.narrow) return;
+    tell(place + "/bars", {s.size_bar.x, s.bar.bottom() + 2, s.bar.right() - s.size_bar.x, 15}, function);
+  }
+
+  // They stand at the lowest sub-layer of the open layer.
+  void slot_names(const RowLayout& row) const {
+    const SublayerLayout& s = row.subs.front();
+    const float below = s.box.bottom() + 1;
+    for (const auto& [name, rect] : {std::pair{"before", Rect{s.before.x - 4, below, s.before.w + 8, 12}},
+                                     {"after", Rect{s.after.x - 4, below, s.after.w + 8, 12}},
+                                     {"stream", Rect{s.stream.right() + 4, s.stream.y, 84, s.stream.h}}})
+      tell(fmt::format("part/{}", name), rect, "slot");
+  }
+
+  void ends() const {
+    const bool placed = model.positions == Positions::Learned || model.positions == Positions::Sinusoidal;
+    ui.tell(where("part/embedding"), d.embedding.intersect(clip), "",
+            view::what_is("embedding") + (placed ? " " + view::what_is("positions") : ""));
+    const float beside = d.final_slot.right() + 6, end = d.narrow ? d.right : d.size_head.x;
+    if (const Rect seen = Rect{beside, d.final_slot.y, end - beside, d.final_slot.h}.intersect(clip);
+        !seen.empty())
+      ui.tell(where("final/name"), seen, "",
+              view::slot_help(view::stacks_of(model).of(d.side),
+                              {view::kFinal, view::Sub::Attention, Slot::Stream, d.side}));
+    if (!d.output.empty())
+      ui.tell(where("part/output"), d.output.intersect(clip), "",
+              tr("The last matrix turns every state into a score for each {unit}: the higher it is, the "
+                 "likelier the model takes that one to be.",
+                 {{"unit", words::spoken(input.view.unit)}}));
+    if (!d.size_head.empty()) {
+      ui.tell(where("size"), d.size_head, "",
+              tr("How large the numbers on the residual stream are where each branch joins it: their "
+                 "variance, on a logarithmic scale from 0.01 to 100."));
+      ui.tell(where("gradient"), d.gradient_head, "",
+              tr("How large the loss's gradient is on its way down: ‖∂L/∂W‖ at each layer or sub-layer, "
+                 "on a logarithmic scale from a millionth to 3."));
+    }
+  }
+};
+
+}  // namespace
+
+void explain_parts(Ui& ui, const DiagramInput& input, const ModelConfig& model,
+                   const StackLayout& stack_layout, const Rect& clip) {
+  const Parts parts{ui, input, model, stack_layout, clip};
+  const float x = stack_layout.stream_x, top = stack_layout.stream_top;
+  parts.tell("part", {x - 6, top, 12, stack_layout.stream_bottom - top}, "stream");
+  parts.ends();
+  for (const RowLayout& row : stack_layout.rows) {
+    for (const SublayerLayout& s : row.subs) parts.sublayer(row.row.first, s);
+    if (!row.subs.empty() && !stack_layout.narrow) parts.slot_names(row);
+  }
 }
 
 }  // namespace normscope::diagram

@@ -1,25 +1,626 @@
-// The picture is painted from its layout: nothing here reads input or changes anything. diagram_tokens.h has the tokens
-// and their states, diagram_sublayer.h a sub-layer.
+// The picture is painted from its layout: nothing here reads input or changes anything.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <string_view>
 
 #include "app/diagram/diagram.h"
-#include "app/diagram/diagram_sublayer.h"
+#include "app/panels/metrics.h"
+#include "app/ui/numbers.h"
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
+#include "engine/model/residual.h"
 
 namespace normscope::diagram {
-namespace {
 
 using namespace ui;
 
-// Paints one stack, with the numbers of `run`.
-struct Picture : SublayerPainter {
-  int colour;  // of the run: 0 = A
+// ---- the learned and constant scales of a sub-layer in words: the text and the help of its pills
 
-  Picture(const TokenPainter& tokens, const StackLayout& stack_layout, const RunView& view, int run_colour)
-      : SublayerPainter(tokens, stack_layout, view), colour(run_colour) {}
+namespace {
+
+std::string when(const ScalesNow& now) {
+  return now.step < 0 ? tr("now") : tr("at step {step}", {{"step", now.step}});
+}
+
+std::string started(float value) {
+  return tr("It started at {value}.", {{"value", ui::significant(value, 4)}});
+}
+
+// Has `decimals` below one, two up to ten and one from there on, so that it never outgrows its pill.
+std::string number_of(float value, int decimals = 2) {
+  if (!std::isfinite(value)) return "–";
+  if (value == 0) return "0";
+  const float size = std::abs(value);
+  return ui::decimals(value, size >= 9.995f ? 1 : size < 0.9995f ? decimals : 2);
+}
+
+ScaleWords constant(const std::string& symbol, float value, const char* said) {
+  return {symbol + number_of(value), tr(said, {{"value", ui::significant(value, 4)}})};
+}
+
+}  // namespace
+
+ScalesNow scales_at(view::LabData& data, const RunView& run, view::Side side, int layer, view::Sub sub,
+                    int step) {
+  const std::string name =
+      fmt::format("{}L{:02}.{}", view::prefix_of(run, side), layer + 1, view::to_string(sub));
+  const auto then = [&](const std::string& number) { return data.value(run, name + number, step); };
+  std::optional<float> factor;
+  for (const ResidualRow* row : residual_rows())
+    if (!row->factor.empty()) factor = then(fmt::format(".{}", row->word));
+  if (run.history && step < run.history->last_step())  // a run as it stood then, or the newest one
+    return {then(".skip.mean"), then(".branch.mean"), factor, step};
+  const size_t index = view::sublayer_index(run.spec->model, side, layer, sub);
+  ScalesNow now;
+  now.factor = factor;
+  if (index < run.skip_scales.size()) now.skip = run.skip_scales[index];
+  if (index < run.branch_scales.size()) now.branch = run.branch_scales[index];
+  return now;
+}
+
+ScaleWords skip_words(const Wiring& wiring, const ScalesNow& scales) {
+  const Scale& scale = wiring.skip;
+  if (const ResidualRow* form = factor_of(wiring); form && scale.kind == Scale::Kind::One) {
+    const std::string value = number_of(scales.factor.value_or(1));
+    return {fmt::format("{} {}", form->factor, value),
+            tr("γ = 1 − SiLU(a), with one learned a for each layer: what GPAS multiplies the stream by, "
+               "{value} {when}. The gradient passes unscaled. It started at 1.",
+               {{"value", value}, {"when", when(scales)}})};
+  }
+  if (wiring.branch.kind == Scale::Kind::Toward) {
+    const std::string value = number_of(scales.skip.value_or(1 - wiring.branch.value));
+    return {value,
+            tr("1 − α, what the branch’s share α leaves: it multiplies the skip path; averaged over the "
+               "features it is {value} {when}.",
+               {{"value", value}, {"when", when(scales)}})};
+  }
+  if (scale.kind == Scale::Kind::One) return {};
+  if (scale.kind == Scale::Kind::Constant)
+    return constant("α ", scale.value,
+                    "A constant, {value}: what the skip path is multiplied by before the sum.");
+  const float now = scales.skip.value_or(scale.value);
+  const bool measured = scale.profile != Scale::Profile::None;
+  const char* symbol = measured ? "ω" : "λ";  // as their papers write it: Admin, NormFormer
+  return {fmt::format("{} {}", symbol, number_of(now)),
+          tr(scale.kind == Scale::Kind::LearnedVector
+                 ? "{symbol}, learned: what the skip path is multiplied by before the sum, one a feature; "
+                   "this is their mean {when}. {start}"
+                 : "{symbol}, learned: what the skip path is multiplied by before the sum, one number; this "
+                   "is its value {when}. {start}",
+             {{"symbol", symbol},
+              {"when", when(scales)},
+              {"start", measured ? tr("Its start was measured on a first batch.") : started(scale.value)}})};
+}
+
+ScaleWords branch_words(const Wiring& wiring, const ScalesNow& scales) {
+  constexpr int kFine = 3;  // a scale that grows from zero is seen to move
+  const Scale& scale = wiring.branch;
+  if (scale.kind == Scale::Kind::One) return {};
+  if (scale.kind == Scale::Kind::Constant)
+    return constant("×", scale.value,
+                    "A constant, {value}: what the branch is multiplied by before the sum.");
+  const float now = scales.branch.value_or(scale.value);
+  const char* symbol = wiring.inner.shifts ? "s" : "α";  // as their papers write it: FixUp, ReZero
+  return {fmt::format("{} {}", symbol, number_of(now, kFine)),
+          tr(scale.kind == Scale::Kind::Toward
+                 ? "{symbol}, learned: how far each feature of the stream goes toward the branch, {value} "
+                   "of the way on average {when}. {start}"
+                 : "{symbol}, learned: what the branch is multiplied by before it is added, {value} {when}. "
+                   "{start}",
+             {{"symbol", symbol},
+              {"value", number_of(now, kFine)},
+              {"when", when(scales)},
+              {"start", started(scale.value)}})};
+}
+
+void tell_scales(ui::Ui& ui, const DiagramState& state, const DiagramInput& input,
+                 const StackLayout& stack_layout, const view::Stacks& stacks, const ui::Rect& clip) {
+  const RunView& run = input.view.runs[static_cast<size_t>(shown_run(state, input.view))];
+  const auto tell = [&](const ui::Rect& pill, const ScaleWords& words, const std::string& name) {
+    if (words.text.empty() || !clip.contains(pill.centre())) return;
+    ui.tell(name, pill, words.text, words.help);
+  };
+  for (const RowLayout& row : stack_layout.rows)
+    for (const SublayerLayout& s : row.subs) {
+      const Wiring& wiring = view::wiring_of(stacks.wiring(stack_layout.side), row.row.first, s.sub);
+      const ScalesNow now =
+          state.pending ? ScalesNow{}
+                        : scales_at(input.data, run, stack_layout.side, row.row.first, s.sub, input.step);
+      const std::string place = fmt::format("diagram/{}layer{}/{}/", view::side_prefix(stack_layout.side),
+                                            row.row.first + 1, view::to_string(s.sub));
+      tell(s.pill, skip_words(wiring, now), place + "skip-scale");
+      tell(s.branch_pill, branch_words(wiring, now), place + "branch-scale");
+    }
+}
+
+void paint_gradient_bar(Ui& ui, const Rect& r, float value, int layer, int layers, bool lit) {
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  p.fill(r, t.dark ? t.field : t.sunk, 2);
+  if (lit) p.outline(r.inset(-2), t.ink, 1, 3);
+  if (!std::isfinite(value) || value <= 0) return;
+  const float share = std::clamp((std::log10(value) + 6) / (std::log10(3.f) + 6), 0.02f, 1.f);
+  p.fill({r.x, r.y, r.w * share, r.h}, depth_colour(t, layer, layers), 2);
+}
+
+namespace {
+
+bool holds(const std::vector<view::SlotId>& slots, view::SlotId at) {
+  return std::ranges::find(slots, at) != slots.end();
+}
+
+// Draws a closed lock, `h` high, centred.
+void lock(Painter& p, Vec centre, float h, Colour colour) {
+  const float w = h * 0.9f;
+  p.fill({centre.x - w / 2, centre.y - h * 0.08f, w, h * 0.56f}, colour, 1);
+  p.arc({centre.x, centre.y - h * 0.08f}, w * 0.3f, 3.1416f, 6.2832f, colour, 1.3f);
+}
+
+// Says whose heads have a norm: "q,k,v".
+std::string normed_heads(const Inner& inner) {
+  std::string heads;
+  for (auto [kind, letter] : {std::pair{inner.query, "q"}, {inner.key, "k"}, {inner.value, "v"}})
+    if (kind != NormKind::None) heads += heads.empty() ? letter : std::string(",") + letter;
+  return heads;
+}
+
+// Puts norms and scales inside a function into words for small tokens: "q", "k", "v", "out", "×h", "+b".
+std::vector<std::string> inner_words(const Wiring& wiring) {
+  const Inner& inner = wiring.inner;
+  std::vector<std::string> words;
+  const std::string heads = normed_heads(inner);
+  const auto kind_of = [&] {
+    return inner.query != NormKind::None ? inner.query
+           : inner.key != NormKind::None ? inner.key
+                                         : inner.value;
+  };
+  if (!heads.empty()) words.push_back(std::string(view::token_text(kind_of())) + " " + heads);
+  if (inner.hidden != NormKind::None) words.push_back(std::string(view::token_text(inner.hidden)) + " W₁");
+  if (inner.output != NormKind::None)
+    words.push_back(tr("{kind} out", {{"kind", view::token_text(inner.output)}}));
+  if (inner.head_scale) words.push_back("×head");
+  if (inner.shifts) words.push_back("+shift");
+  if (has_unit_vectors(wiring)) words.push_back("ŵ");
+  return words;
+}
+
+// The same for a collapsed row, the longest first: the first that fits is used. It is empty where nothing stands
+// inside.
+std::vector<std::string> inner_brief(const Wiring& wiring) {
+  const std::vector<std::string> all = inner_words(wiring);
+  if (all.empty()) return {};
+  std::string whole;
+  for (const std::string& word : all) whole += whole.empty() ? word : ", " + word;
+  const Inner& inner = wiring.inner;
+  const std::string heads = normed_heads(inner);
+  const std::string brief = !heads.empty()                   ? heads
+                            : inner.hidden != NormKind::None ? "W₁"
+                            : inner.output != NormKind::None ? "out"
+                            : inner.head_scale               ? "×head"
+                            : inner.shifts                   ? "+shift"
+                                                             : "ŵ";
+  return {whole, all.front(), brief};
+}
+
+// Puts what the function of a layer, from 0, has beside norms: "rotary", "4:2 heads", "silu gate".
+std::vector<std::string> ingredient_words(const ModelConfig& model, view::Sub sub, int layer) {
+  std::vector<std::string> all;
+  if (sub == view::Sub::FeedForward) {
+    if (model.gated)
+      all.push_back(
+          tr("{activation} gate", {{"activation", kActivations[static_cast<size_t>(model.activation)]}}));
+    return all;
+  }
+  if (sub == view::Sub::Attention) {
+    if (model.memory > 0) all.push_back(tr("memory {states}", {{"states", model.memory}}));
+    if (has_window(model, layer + 1))
+      all.push_back(tr("window {symbols}", {{"symbols", model.attention.window}}));
+    if (const auto said = row_of(model.positions).said; !said.empty()) all.push_back(tr(said));
+  }
+  if (kv_heads(model) != model.heads)
+    all.push_back(tr("{heads}:{shared} heads", {{"heads", model.heads}, {"shared", kv_heads(model)}}));
+  return all;
+}
+
+/// Lines of several streams.
+constexpr float kThin = 1, kThick = 4;
+constexpr int kMostLines = 9;  // of depth, which may have more streams than there is room for
+
+constexpr float kCorner = 10;  // radius of the corner where the branch returns
+
+// Names of a function, the longest first: the first that fits is used.
+std::array<std::string, 2> sub_titles(view::Sub sub, bool beside_cross) {
+  if (sub == view::Sub::Cross) return {tr("Cross-attention"), tr("Cross-att.")};
+  if (sub == view::Sub::FeedForward) return {tr("Feed-forward"), tr("Feed-fwd")};
+  if (beside_cross) return {tr("Self-attention"), tr("Self-att.")};
+  return {tr("Attention"), tr("Attention")};
+}
+
+// Paints one stack, with the numbers of `run`.
+struct StackPainter {
+  Ui& ui;
+  const DiagramState& state;
+  const DiagramInput& input;
+  const view::Stacks& stacks;
+  view::Stack stack;
+  const StackLayout& d;
+  const RunView& run;
+  int colour;  // of the run: 0 = A
+  Painter &p = ui.paint(), &top = ui.paint_top();
+  const Theme& t = ui.theme();
+  bool compact = input.compact;
+
+  // They let the open layer lie deeper than the panel: lighter on white, darker in the dark theme.
+  Colour ground() const { return t.dark ? t.sunk : t.raised; }
+  Colour solid() const { return t.dark ? t.field : t.sunk; }
+
+  int layers() const { return stack.layers(); }
+  const Wiring& wiring(int layer, view::Sub sub) const { return view::wiring_of(stack.wiring, layer, sub); }
+  // Whether norms may stand on the residual stream: not on several.
+  bool takes_norms() const { return stream_layout(stack.wiring).one(); }
+  bool is_empty_slot(view::SlotId on_stream) const {
+    return takes_norms() && view::norm_at(stack.wiring, on_stream) == NormKind::None;
+  }
+
+  // A norm leaves this slot.
+  bool ghost(view::SlotId at) const {
+    if (!state.dragging) return false;
+    if (*state.dragging == at) return true;
+    return state.target && state.preview && holds(state.preview->from, at);
+  }
+
+  // A norm arrives in this slot.
+  bool target(view::SlotId at) const { return state.target && state.preview && holds(state.preview->to, at); }
+
+  // The held norm may go there.
+  bool legal(view::SlotId at) const {
+    return state.dragging && state.dragging->layer == at.layer && state.dragging->sub == at.sub &&
+           state.dragging->side == at.side && view::legal_move(stack, *state.dragging, at.slot);
+  }
+
+  // Hovered, or it would follow the hovered norm.
+  bool lit(view::SlotId at) const {
+    if (!state.hovered || state.dragging || view::norm_at(stack.wiring, at) == NormKind::None) return false;
+    if (*state.hovered == at) return true;
+    return !ui.alt() && state.hovered->in_layer() && state.hovered->side == at.side &&
+           state.hovered->slot == at.slot && !stack.is_locked(at) && !stack.is_locked(*state.hovered) &&
+           view::same_layer(stack, state.hovered->layer, at.layer);
+  }
+
+  void token(const Rect& r, NormKind kind, bool halo) {
+    if (halo) p.halo(t, r, radius::token, 0.8f);
+    p.accent_box(t, r, radius::token);
+    const std::string_view text = view::token_text(kind);
+    p.text_in(r, {Face::Bold, type::tick}, t.on_accent, text, Align::Centre);
+  }
+
+  void locked_token(const Rect& r, NormKind kind) {
+    p.fill(r, solid(), radius::token);
+    p.outline(r, t.slot, line::outline, radius::token);
+    const TextStyle style{Face::Bold, type::tick};
+    const float w = p.text_width(style, view::token_text(kind));
+    const bool room = w + 10 < r.w;
+    if (room) lock(p, {r.centre().x - w / 2 - 2.5f, r.centre().y}, 7, t.ink2);
+    p.text_in(r.moved(room ? 3.5f : 0, 0), style, t.ink2, view::token_text(kind), Align::Centre);
+  }
+
+  // Draws a norm of a collapsed row that cannot be moved.
+  void small_fixed(const Rect& r) {
+    p.fill(r, solid(), 3);
+    p.outline(r, t.ink2, 1, 3);
+  }
+
+  // Draws everything of a slot but the break of the residual stream.
+  void slot(const Rect& r, view::SlotId at, Colour behind) {
+    const NormKind kind = view::norm_at(stack.wiring, at);
+    if (ghost(at)) {
+      p.fill(r, behind, radius::token);
+      p.dashed_outline(r, t.slot, line::outline, kSlotDash, radius::token);
+      p.text_in(r, {Face::Sans, type::tick}, t.ink3, view::token_text(kind), Align::Centre);
+    } else if (kind != NormKind::None && stack.is_locked(at)) {
+      locked_token(r, kind);
+    } else if (kind != NormKind::None) {
+      token(r, kind, lit(at));
+    } else if (target(at)) {
+      p.halo(t, r, radius::token);
+      p.fill(r, t.panel, radius::token);
+      p.outline(r, t.dark ? t.accent : t.ink, 2, radius::token);
+    } else if (legal(at)) {
+      p.fill(r, t.accent_soft, radius::token);
+      p.dashed_outline(r, t.dark ? t.accent : t.ink, line::outline, kSlotDash, radius::token);
+    } else if (at.slot != Slot::Stream) {
+      p.fill(r, behind, radius::token);
+      p.dashed_outline(r, t.slot, line::outline, kSlotDash, radius::token);
+    }
+  }
+
+  void small_slot(const Rect& r, view::SlotId at) {
+    constexpr float kRound = 4;
+    const bool filled = view::norm_at(stack.wiring, at) != NormKind::None;
+    if (ghost(at)) {
+      p.fill(r, t.panel, kRound);
+      p.dashed_outline(r, t.slot, 1, {2.5f, 2}, kRound);
+    } else if (filled && stack.is_locked(at)) {
+      p.fill(r, solid(), kRound);
+      p.outline(r, t.slot, 1, kRound);
+      lock(p, r.centre(), 6, t.ink2);
+    } else if (filled) {
+      if (lit(at)) p.halo(t, r, kRound, 0.6f);
+      p.accent_box(t, r, kRound);
+    } else if (target(at)) {
+      p.halo(t, r, kRound, 0.6f);
+      p.fill(r, t.panel, kRound);
+      p.outline(r, t.dark ? t.accent : t.ink, 1.6f, kRound);
+    } else if (legal(at)) {
+      p.fill(r, t.accent_soft, kRound);
+      p.dashed_outline(r, t.dark ? t.accent : t.ink, 1, {2.5f, 2}, kRound);
+    }
+  }
+
+  // Draws the held norm.
+  void held_token(const DiagramLayout& layout) {
+    if (!state.dragging) return;
+    const auto from = place_of(layout, *state.dragging);
+    if (!from) return;
+    const NormKind kind = view::norm_at(stacks.wiring(state.dragging->side), *state.dragging);
+    const Vec at = from->centre() + state.grip;
+    const Rect lifted = centred(at, 37, 23);
+    top.shadow(t, lifted, 6);
+    top.accent_box(t, lifted, 6);
+    top.text_in(lifted, {Face::Bold, type::body}, t.on_accent, view::token_text(kind), Align::Centre);
+  }
+
+  // Leads keys and values from the encoder into the decoder's cross-attention.
+  void memory_line(const DiagramLayout& layout) {
+    if (layout.memory.size() < 2) return;
+    for (size_t i = 1; i < layout.memory.size(); ++i) {
+      const Vec a = layout.memory[i - 1], b = layout.memory[i];
+      p.line(a, b, t.wire, 3);
+      if (i + 1 < layout.memory.size()) p.circle(b, 1.5f, t.wire);
+    }
+    const Vec end = layout.memory.back(), from = layout.memory[layout.memory.size() - 2];
+    const bool up = from.x == end.x;
+    const Vec head[] = {{end.x + (up ? 0.f : 5.f), end.y - (up ? 2.f : 0.f)},
+                        up ? Vec{end.x - 5, end.y + 5} : Vec{end.x - 4, end.y - 5},
+                        up ? Vec{end.x + 5, end.y + 5} : Vec{end.x - 4, end.y + 5}};
+    p.polygon(head, t.wire);
+  }
+
+  // The sizes of the weights that the streams are read with behind a sub-layer; empty where they are
+  // not known. Of more streams than `count` they belong to the input and to the newest.
+  std::vector<float> read_weights(int layer, view::Sub sub, int count, int all) const {
+    std::vector<float> weights;
+    const std::string name =
+        fmt::format("{}L{:02}.{}.read.", view::prefix_of(run, d.side), layer + 1, view::to_string(sub));
+    for (int i = 1; i <= count; ++i) {
+      const int stream = i == 1 ? 1 : i + all - count;
+      const float weight = input.data.value(run, name + std::to_string(stream), input.step);
+      if (state.pending || !std::isfinite(weight)) return {};
+      weights.push_back(std::abs(weight));
+    }
+    return weights;
+  }
+
+  void lines(float from, float to, const std::vector<float>& weights, int count, Colour ink) {
+    const float most = weights.empty() ? 0 : *std::ranges::max_element(weights);
+    const float pitch = std::min(d.narrow ? 4.f : 5.5f, 30.f / static_cast<float>(count));
+    for (int i = 0; i < count; ++i) {
+      const float x = d.stream_x + (static_cast<float>(i) - static_cast<float>(count - 1) / 2) * pitch;
+      const float share = most > 0 ? weights[static_cast<size_t>(i)] / most : 0.4f;
+      const float width = std::min(pitch - 1, kThin + (kThick - kThin) * share);
+      p.fill({x - width / 2, to, width, from - to}, ink);
+    }
+  }
+
+  // Draws the residual stream, or several of them.
+  void streams(Colour ink) {
+    const StreamLayout s = stream_layout(stack.wiring);
+    if (s.one()) {
+      p.fill({d.stream_x - line::stream / 2, d.stream_top, line::stream, d.stream_bottom - d.stream_top},
+             ink);
+      return;
+    }
+    float from = d.stream_bottom;
+    int branches = 0;
+    std::vector<float> weights;
+    const auto all = [&] { return s.over_depth() ? branches + 1 : s.count; };
+    const auto until = [&](float y, int layer, view::Sub sub, int added) {
+      lines(from, y, weights, std::min(all(), kMostLines), ink);
+      from = y;
+      branches += added;
+      weights = read_weights(layer, sub, std::min(all(), kMostLines), all());
+    };
+    const int subs = static_cast<int>(view::subs_of(d.cross).size());
+    for (const RowLayout& row : d.rows) {
+      for (const SublayerLayout& sub : row.subs) until(sub.plus.y, row.row.first, sub.sub, 1);
+      if (row.subs.empty())
+        until(row.box.centre().y, row.row.last, view::Sub::FeedForward, subs * row.row.count());
+    }
+    if (!s.over_depth()) weights.clear();  // behind the last sub-layer all are added up
+    until(d.stream_top, 0, view::Sub::FeedForward, 0);
+  }
+
+  // 2.4 px, or 2 to 5 by the branch's own share of the state once that is measured.
+  float branch_width(view::Sub sub, int layer) const {
+    const float share = panels::own_share(input.data, run, layer, sub, input.step, d.side);
+    return std::isfinite(share) ? 2 + 3 * std::clamp(share, 0.f, 1.f) : line::branch;
+  }
+
+  // Leaves the stream at from_y; for a parallel sub-layer, where the layer begins.
+  void branch(const SublayerLayout& s, int layer, float from_y) {
+    const float x = d.stream_x, cy = s.box.centre().y, w = branch_width(s.sub, layer);
+    const float reach = s.before.x - x;  // the branch leaves in one swing and arrives flat at the slot
+    const float aside = x + reach * 0.4f, up = s.fork_y;
+    if (from_y != up) {  // up beside the stream first
+      p.bezier({x + 3, from_y}, {aside, from_y - 2}, {aside, from_y - 10}, {aside, from_y - 14}, t.wire, w);
+      p.line({aside, from_y - 14}, {aside, up}, t.wire, w);
+    }
+    const Vec begin{from_y == up ? x + 3 : aside, up};
+    p.bezier(begin, {x + reach * 0.45f, up - 2}, {x + reach * 0.35f, cy}, {s.before.x - 4, cy}, t.wire, w);
+    p.line({s.before.x - 5, cy}, {s.box.x, cy}, t.wire, w);
+    const float back = s.plus.y, k = d.narrow ? 6 : kCorner;
+    p.line({s.box.right(), cy}, {s.return_x - k, cy}, t.wire, w);
+    p.bezier({s.return_x - k, cy}, {s.return_x - k * 0.45f, cy}, {s.return_x, cy - k * 0.45f},
+             {s.return_x, cy - k}, t.wire, w);
+    p.line({s.return_x, cy - k}, {s.return_x, back + k}, t.wire, w);
+    p.bezier({s.return_x, back + k}, {s.return_x, back + k * 0.45f}, {s.return_x - k * 0.45f, back},
+             {s.return_x - k, back}, t.wire, w);
+    p.line({s.return_x - k, back}, {x + 16, back}, t.wire, w);
+    const Vec head[] = {{x + 9, back}, {x + 18, back - 4.5f}, {x + 18, back + 4.5f}};
+    p.polygon(head, t.wire);
+  }
+
+  // Puts into the box what its function has beside norms, each where there is room for its words.
+  void add_ingredients(std::vector<std::string>& inside, view::Sub sub, int layer, float width) const {
+    std::vector<std::string> all = ingredient_words(run.spec->model, sub, layer);
+    std::ranges::reverse(all);
+    for (const std::string& first : all) {
+      std::string line = first;
+      for (const std::string& word : inside) line += "  " + word;
+      if (p.text_width({Face::Sans, type::tick}, line) + 6 <= width) inside.insert(inside.begin(), first);
+    }
+  }
+
+  // Draws the function with the norms that stand inside it, which cannot be moved.
+  void function_box(const SublayerLayout& s, int layer) {
+    p.fill(s.box, solid(), 6);
+    p.outline(s.box, t.wire, line::box, 6);
+    std::vector<std::string> inside = inner_words(wiring(layer, s.sub));
+    add_ingredients(inside, s.sub, layer, s.box.w);
+    const bool small = compact || d.narrow;
+    Rect words = s.box;
+    if (!inside.empty()) {
+      words.h *= 0.54f;
+      words.y += 0.5f;
+    }
+    const TextStyle title{Face::Bold, d.narrow                   ? type::tick
+                                      : small || !inside.empty() ? type::body
+                                                                 : type::title};
+    const auto names = sub_titles(s.sub, stacks.both);
+    p.text_in(words, title, t.ink,
+              names[p.text_width(title, names[0]) + (d.narrow ? 3.f : 10.f) > words.w ? 1 : 0],
+              Align::Centre);
+    if (inside.empty()) return;
+    // The words have no outline, which in so low a box would cross their letters.
+    std::string line;
+    for (const std::string& word : inside) line += (line.empty() ? "" : "  ") + word;
+    p.text_in({s.box.x, words.bottom() - 0.5f, s.box.w, s.box.bottom() - words.bottom() - 2},
+              {Face::Sans, type::tick}, t.ink2, line, Align::Centre);
+  }
+
+  void plus(Vec centre) {
+    const float r = d.narrow ? 7 : 8;
+    p.circle(centre, r, t.panel);
+    p.ring(centre, r, t.ink, 1.6f);
+    p.line({centre.x - r / 2, centre.y}, {centre.x + r / 2, centre.y}, t.ink, 1.6f);
+    p.line({centre.x, centre.y - r / 2}, {centre.x, centre.y + r / 2}, t.ink, 1.6f);
+  }
+
+  void pill(const Rect& r, const std::string& text) {
+    p.fill(r, t.panel, r.h / 2);
+    p.outline(r, t.ink, 1.4f, r.h / 2);
+    p.text_in(r, {Face::Mono, type::tick}, t.ink, text, Align::Centre);
+  }
+
+  // Draws the skip scale on the residual stream. The branch's scale, LayerNorm Scaling's factor and
+  // DeepNorm's init gain stand beside the branch.
+  void scales(const SublayerLayout& s, int layer) {
+    const Wiring& w = wiring(layer, s.sub);
+    const ScalesNow now =
+        state.pending ? ScalesNow{} : scales_at(input.data, run, d.side, layer, s.sub, input.step);
+    if (const ScaleWords skip = skip_words(w, now); !skip.text.empty()) pill(s.pill, skip.text);
+    if (const ScaleWords branch = branch_words(w, now); !branch.text.empty())
+      pill(s.branch_pill, branch.text);
+    std::string below;
+    if (w.pre_scale != 1.0f) below = "×" + ui::decimals(w.pre_scale, 2) + " = 1/√l";
+    if (w.init_gain != 1.0f) below = "init ×" + ui::decimals(w.init_gain, 2);
+    if (!below.empty() && !d.narrow)
+      p.text({s.box.centre().x, s.box.bottom() + (stacks.both ? 10.f
+                                                  : compact   ? 12.f
+                                                              : 13.f)},
+             {Face::Mono, type::tick}, t.ink2, below, Align::Centre);
+  }
+
+  // Draws ResiDual's sum of all branches, which is never normalised on the way; after one norm it
+  // joins.
+  void second_stream() {
+    const float x = d.second.centre().x, k = 5, y = d.join.y;
+    const float lane = d.stream_x - (d.narrow ? 11.f : 14.f);  // the lane runs beside the layers
+    const float turn = d.second.bottom() + 8;
+    p.line({lane, d.stream_bottom}, {lane, turn}, t.wire, 2);
+    if (stream_layout(stack.wiring).beside_read)  // every branch reads it too
+      for (const RowLayout& row : d.rows)
+        for (const SublayerLayout& s : row.subs) {
+          p.line({lane, s.fork_y}, {d.stream_x - 5, s.fork_y}, t.wire, 2);
+          p.circle({lane, s.fork_y}, 3, t.wire);
+        }
+    if (lane != x) p.bezier({lane, turn}, {lane, turn - 7}, {x, turn - 1}, {x, turn - 8}, t.wire, 2);
+    p.line({x, turn - (lane != x ? 8.f : 0.f)}, {x, y + k}, t.wire, 2);
+    p.bezier({x, y + k}, {x, y}, {x, y}, {x + k, y}, t.wire, 2);
+    p.line({x + k, y}, {d.stream_x - 7, y}, t.wire, 2);
+    p.fill({x - 4, d.second.y - 2, 8, d.second.h + 4}, t.panel);
+    small_fixed(d.second);
+    const std::string_view text = view::token_text(stream_layout(stack.wiring).beside);
+    if (p.text_width({Face::Bold, type::tick}, text) + 4 < d.second.w)
+      p.text_in(d.second, {Face::Bold, type::tick}, t.ink2, text, Align::Centre);
+    plus(d.join);
+  }
+
+  // Leads from a memory of the segment before, right of the layers, into the attention of each layer.
+  void memory_ways() {
+    const float x = d.size_head.x - 5;
+    float top = d.segment.y;
+    for (const RowLayout& r : d.rows) {
+      const float y = r.subs.empty() ? r.small.front().before.centre().y : r.subs.front().box.centre().y;
+      const float end = r.box.right() + 1;
+      p.line({x, y}, {end + 3, y}, t.wire, 2);
+      const Vec head[] = {{end, y}, {end + 5, y - 3.5f}, {end + 5, y + 3.5f}};
+      p.polygon(head, t.wire);
+      top = std::min(top, y);
+    }
+    p.line({x, d.segment.y}, {x, top - 1}, t.wire, 2);
+  }
+
+  // Draws a box below or above the layers: its name, and what it holds where there is room.
+  void end_box(const Rect& r, const std::string& title, const std::string& what) {
+    // A box that has scrolled away in part is not drawn, so that no text is cut.
+    const Control* area = ui.registry().find("diagram");
+    if (area && !area->rect.inset(0, -4).contains(r)) return;
+    p.fill(r, solid(), 5);
+    p.outline(r, t.wire, line::box, 5);
+    Rect inside = r.inset(12, 0);
+    const float w = p.text_in(inside, {Face::Bold, type::body}, t.ink, title);
+    inside.take_left(w + 7);
+    const TextStyle style{Face::Sans, type::body};
+    if (p.text_width(style, what) <= inside.w) p.text_in(inside, style, t.ink3, what);
+  }
+
+  // As many words as its box has room for.
+  std::string memory_words() const {
+    const int32_t states = run.spec->model.memory;
+    const float room = d.segment.w - 31 - p.text_width({Face::Bold, type::body}, tr("Memory##box"));
+    return fitting(p, {Face::Sans, type::body}, room,
+                   {tr("{states} states of the segment before, no gradient", {{"states", states}}),
+                    tr("{states} states, no gradient", {{"states", states}}),
+                    tr("{states} states", {{"states", states}})});
+  }
+
+  void size_bar(const Rect& r, int layer, view::Sub sub) {
+    if (r.empty()) return;
+    p.fill(r, solid(), 2);
+    const float value = input.data.stream_variance(run, layer, sub, input.step, d.side);
+    if (!std::isfinite(value) || value <= 0) return;
+    const float share = std::clamp((std::log10(value) + 2) / 4, 0.02f, 1.f);  // the bar spans 0.01 to 100
+    p.fill({r.x, r.y, r.w * share, r.h}, t.wire, 2);
+  }
+
+  void gradient_bar(const Rect& r, int layer, view::Sub sub) {
+    paint_gradient_bar(ui, r, input.data.gradient(run, layer, sub, input.step, d.side), layer, layers(),
+                       input.hover_layer == layer);
+  }
 
   view::SlotId at(int layer, view::Sub sub, Slot slot) const { return {layer, sub, slot, d.side}; }
   bool stream_broken(view::SlotId id) const {
@@ -372,21 +973,20 @@ void paint_diagram(Ui& ui, const DiagramState& state, const DiagramInput& input,
                    const view::Stacks& stacks, int run) {
   const RunView& view = input.view.runs[static_cast<size_t>(run)];
   const int letter = state.pending && state.selected == 'D' ? 3 : view.letter - 'A';
-  std::vector<Picture> stack_layouts;
+  std::vector<StackPainter> stacks_drawn;
   for (const StackLayout& stack_layout : layout.stack_layouts)
-    stack_layouts.emplace_back(
-        TokenPainter{ui, state, input, stacks, stacks.of(stack_layout.side, state.locked)}, stack_layout,
-        view, letter);
-  for (Picture& stack_layout : stack_layouts) stack_layout.back();
-  for (Picture& stack_layout : stack_layouts) stack_layout.stream();
-  if (!stack_layouts.empty()) stack_layouts.front().memory_line(layout);
-  for (Picture& stack_layout : stack_layouts) stack_layout.front();
+    stacks_drawn.push_back(
+        {ui, state, input, stacks, stacks.of(stack_layout.side, state.locked), stack_layout, view, letter});
+  for (StackPainter& each : stacks_drawn) each.back();
+  for (StackPainter& each : stacks_drawn) each.stream();
+  if (!stacks_drawn.empty()) stacks_drawn.front().memory_line(layout);
+  for (StackPainter& each : stacks_drawn) each.front();
   if (!layout.memory.empty()) {
     const Rect& label = layout.memory_label;
     ui.paint().text({label.x, label.bottom() - 3}, {Face::Sans, type::tick}, ui.theme().ink3,
                     tr("memory: keys and values"));
   }
-  if (!stack_layouts.empty()) stack_layouts.front().held_token(layout);
+  if (!stacks_drawn.empty()) stacks_drawn.front().held_token(layout);
 }
 
 }  // namespace normscope::diagram

@@ -43,9 +43,9 @@ bool answers(const RunSpec& spec, const session::Suppose& asked) {
 
 }  // namespace
 
-Desk LabScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool clock) {
-  Desk desk;
-  std::vector<session::Command>& commands = desk.commands;
+ScreenRequests LabScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool clock) {
+  ScreenRequests requests;
+  std::vector<session::Command>& commands = requests.commands;
   data_.begin_frame();
   stay_at_measured(view);
   // The cursor cannot stay at a step that restarted runs have not reached yet.
@@ -96,8 +96,8 @@ Desk LabScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool clock) 
   // A person who starts a fork wants to see it train.
   for (const session::Command& command : commands)
     if (std::holds_alternative<session::ForkRequest>(command)) transport_.pinned_step.reset();
-  cells_.hand_over(desk);
-  return desk;
+  cells_.hand_over(requests);
+  return requests;
 }
 
 // Asks for the run that is in question, held or under the mouse, else for those along the number under the mouse; and for

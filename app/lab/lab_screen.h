@@ -1,5 +1,5 @@
 // The Lab: run cards, architecture diagram, settings, plots, transport. It is state plus draw() without
-// a window: it reads a LabView, returns a Desk and knows no trainer, so window, screenshot and tests run the same
+// a window: it reads a LabView, returns ScreenRequests and knows no trainer, so window, screenshot and tests run the same
 // code.
 #pragma once
 
@@ -15,7 +15,7 @@
 #include "app/panels/plot_specs.h"
 #include "app/plot/plot.h"
 #include "app/settings/settings.h"
-#include "app/view/desk.h"
+#include "app/view/screen.h"
 #include "app/view/pending_edits.h"
 
 namespace normscope::lab {
@@ -28,7 +28,7 @@ struct Elsewhere {
 class LabScreen {
  public:
   // Fills `area`, the window below the top bar. Clock figures print as a dash when `clock` is false.
-  Desk draw(ui::Ui&, const ui::Rect& area, const LabView&, bool clock);
+  ScreenRequests draw(ui::Ui&, const ui::Rect& area, const LabView&, bool clock);
 
   // Says that this frame's commands were posted; the last of them has this ticket.
   void posted(session::Ticket ticket);

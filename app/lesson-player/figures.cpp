@@ -1,15 +1,28 @@
 #include "app/lesson-player/figures.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <tuple>
 
-#include "app/course/labels.h"
+#include "app/course/curves.h"
 #include "app/course/lesson.h"
+#include "app/course/pictures/bars.h"
+#include "app/course/pictures/chain.h"
+#include "app/course/pictures/network.h"
+#include "app/course/pictures/walk.h"
+#include "app/lesson-player/lesson_context.h"
 #include "app/lesson-player/pages/predict_page.h"
 #include "app/lesson-player/slider.h"
+#include "app/plot/plot_layout.h"
 #include "app/ui/numbers.h"
 #include "app/ui/widgets.h"
 #include "training/spec/spec.h"
+#include "app/words/words.h"
+#include "engine/core/boundary.h"
+#include "training/spec/loss_window.h"
 
 namespace normscope::lessons {
 
@@ -289,6 +302,444 @@ void draw_runs(Ui& ui, Rect& rest, const LessonContext& context,
     if (p.text_width(small, said.words) <= room)
       p.text_in({from, row.y, room, row.h}, small, t.ink2, said.words);
   }
+}
+
+// The pictures of app/course/pictures as figures, with the hands on them.
+
+namespace {
+
+constexpr float kStepRow = 44, kSentenceLine = 18;
+// Below a river: the numbers of the sub-layers and what they are.
+constexpr float kRiverFoot = 52, kRiverTitle = 24, kRiverGap = 12;
+constexpr float kStackedRivers = 340;  // px of height that two rivers need, one above the other
+constexpr float kKnobLabel = 20, kKnobGap = 28, kWrittenButton = 116, kWrittenHeight = 28, kWrittenGap = 12;
+constexpr double kMostAdded = 10, kAddStep = 0.5;
+constexpr int kBarSteps = 100;  // from one end of the axis to the other
+
+float sentence_height(Ui& ui, float width, const std::string& sentence) {
+  return ui.paint().wrapped_height(width, {Face::Sans, type::body}, sentence, kSentenceLine);
+}
+
+/// Takes the lower end of `rest` for what a picture says, beside something `beside` wide: room for two lines,
+/// which another language or a narrow window needs, so that the picture stays where it is when the words change, and
+/// for more where a sentence has more.
+Rect take_sentence(Ui& ui, Rect& rest, const std::string& sentence, float beside = 0) {
+  return rest.take_bottom(std::max(2 * kSentenceLine, sentence_height(ui, rest.w - beside, sentence)), 4);
+}
+
+void draw_sentence(Ui& ui, const Rect& place, const std::string& sentence) {
+  const float high = sentence_height(ui, place.w, sentence);
+  const TextStyle style{Face::Sans, type::body};
+  const float wide = even_width(ui.paint(), place.w, style, sentence, kSentenceLine);
+  ui.paint().text_wrapped({place.x, place.centre().y - high / 2, wide, high}, style, ui.theme().ink2,
+                          sentence, kSentenceLine);
+}
+
+}  // namespace
+
+/// Draws a river below the sentence about its last state.
+void Figures::draw_river(Ui& ui, std::string_view name, Rect rect, LessonContext& context,
+                         const Figure& figure) {
+  plot::PlotSpec plot = figure_plot(context.lesson, figure, data(figure, context));
+  if (!plot.river) return draw_not_trained(ui, name, rect, context);
+  rect.take_top(
+      ui.paint().text_wrapped(rect, {Face::Sans, type::body}, ui.theme().ink2, plot.sentence, kSentenceLine),
+      4);
+  plot.pad_right = plot::label_width(plot, plot::measure_of(ui.paint())) + plot::label_offset;
+  plot.pad_left = plot::river_left;
+  plot.pad_bottom = kRiverFoot;
+  plot::draw_plot(ui, name, rect, plot, views_[figure.id], figure.title + ".");
+  const Rect area = plot::plot_area(plot, rect);
+  ui.paint().text({area.right(), area.bottom() + kRiverFoot - 6}, {Face::Sans, type::body}, ui.theme().ink3,
+                  plot.x.label, Align::Right);
+}
+
+/// Draws a river, and under its own title the one that it is compared with: below it, so that the same
+/// sub-layers stand one above the other, or in low room beside it.
+void Figures::draw_rivers(Ui& ui, Rect rect, LessonContext& context, const Figure& figure) {
+  if (figure.below.empty()) return draw_river(ui, "lesson/plot", rect, context, figure);
+  const Figure& other = *context.lesson.figure(figure.below);
+  const bool beside = rect.h < kStackedRivers;
+  Rect first = beside ? rect.take_left((rect.w - kRiverGap) / 2, kRiverGap)
+                      : rect.take_top((rect.h - kRiverTitle) / 2);
+  if (beside) first.take_top(kRiverTitle);
+  draw_river(ui, "lesson/plot", first, context, figure);
+  ui.paint().text_in(rect.take_top(kRiverTitle), {Face::Bold, type::title}, ui.theme().ink, other.title);
+  draw_river(ui, "lesson/plot/below", rect, context, other);
+}
+
+/// Shows the step under the mouse, and before the mouse was there the one that the figure opens with, or the last
+/// one that is known.
+void Figures::draw_walk(Ui& ui, Rect rect, LessonContext& context, const Figure& figure) {
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  const auto state = context.state();  // what the data points to
+  const FigureData data = this->data(figure, context);
+  const auto [first, last] = walk_steps(context.lesson, figure, data);
+  const bool known = last >= first;
+  Rect foot = rect.take_bottom(kStepRow, 6);
+  const auto chosen = walked_.find(figure.id);
+  double step = chosen != walked_.end() ? chosen->second : opening_step(figure, {first, last});
+  step = std::clamp<double>(step, first, std::max(first, last));
+  if (known) {
+    const int32_t end = context.lesson.curve(figure.walk.front())->to;
+    const TextStyle bold{Face::Bold, type::title};
+    const float room = p.text_width(bold, context.tr("step {step}", {{"step", end}})) + 14;
+    const Rect label = foot.take_left(room);
+    if (slider(ui, foot, "lesson/walk/step", step, {static_cast<double>(first), static_cast<double>(end)},
+               context.tr("The training step that is shown: drag, or use the arrow keys."), context.fresh)) {
+      step = std::clamp<double>(step, first, last);
+      walked_[figure.id] = step;
+    }
+    p.text_in({label.x, label.y, label.w, 22}, bold, t.ink,
+              context.tr("step {step}", {{"step", static_cast<int32_t>(step)}}));
+  }
+  const Walk walk = walk_at(context.lesson, figure, data, static_cast<int32_t>(step));
+  const std::string sentence = known ? walk_sentence(walk, *context.course.words)
+                                     : context.tr("not measured yet: the runs are trained first");
+  draw_sentence(ui, take_sentence(ui, rect, sentence), sentence);
+  paint_walk(p, t, walk, rect, *context.course.words);
+  ui.mark(
+      "lesson/walk", rect, sentence,
+      context.tr("The gradient on its way down from the loss: the wider an arrow, the longer the gradient "
+                 "that arrives at the layer below it. Behind ÷ stands what the norms on the stream divide "
+                 "it by on that way: each by the spread of what it read, measured in this step; learned "
+                 "gains and the parts along the row are left out."));
+}
+
+/// Shows as many layers as the user has chosen, and at first all of them.
+void Figures::draw_chain(Ui& ui, Rect rect, LessonContext& context, const Figure& figure) {
+  const auto state = context.state();  // what the data points to
+  const FigureData data = this->data(figure, context);
+  const int32_t most = chain_layers(figure, data);
+  if (most == 0) return draw_not_trained(ui, "lesson/chain", rect, context);
+  const auto chosen = walked_.find(figure.id);
+  double layers = std::clamp<double>(chosen == walked_.end() ? most : chosen->second, 1, most);
+  Rect foot = rect.take_bottom(kStepRow, 6);
+  const TextStyle bold{Face::Bold, type::title};
+  const auto label = [&](int32_t count) {
+    return context.tr("{count} layer | {count} layers", {{"count", count}});
+  };
+  const Rect name = foot.take_left(ui.paint().text_width(bold, label(most)) + 14);
+  if (slider(ui, foot, "lesson/chain/layers", layers, {1, static_cast<double>(most)},
+             context.tr("How many layers are shown: drag, or use the arrow keys."), context.fresh))
+    walked_[figure.id] = layers;
+  ui.paint().text_in({name.x, name.y, name.w, 22}, bold, ui.theme().ink, label(static_cast<int32_t>(layers)));
+  const Chain chain = chain_of(figure, data, static_cast<int32_t>(layers));
+  const std::string sentence = chain_sentence(chain, *context.course.words);
+  draw_sentence(ui, take_sentence(ui, rect, sentence), sentence);
+  paint_chain(ui.paint(), ui.theme(), chain, rect, *context.course.words);
+  ui.mark("lesson/chain", rect, sentence,
+          context.tr("The stream of a fresh model as a chain of its branches: each arrow is as long as its "
+                     "branch, and the thick one as long as the stream."));
+}
+
+namespace {
+
+/// Draws the two knobs of the norm, and returns the move to which they were set.
+BarsHand hold_knobs(Ui& ui, Rect rect, const LessonContext& context, const Bars& bars, BarsHand hand) {
+  const float half = (rect.w - kKnobGap) / 2;
+  const auto knob = [&](Rect place, const char* name, const char* label, double& value,
+                        const SliderRange& range) {
+    const Rect head = place.take_top(kKnobLabel, 4);
+    ui.paint().text_in(head, {Face::Bold, type::body}, ui.theme().ink, context.tr(label, {{"x", bars.x}}));
+    ui.paint().text_in(head, {Face::Mono, type::body}, ui.theme().ink, ui::number(value, 3), Align::Right);
+    const double before = value;
+    slider(ui, place, name, value, range,
+           context.tr("{knob}: drag, or use the arrow keys.##bars",
+                      {{"knob", context.tr(label, {{"x", bars.x}})}}),
+           context.fresh);
+    return value != before;
+  };
+  const std::vector<double> factors{0.1, 0.2, 0.5, 1, 2, 5, 10};
+  if (knob(rect.take_left(half, kKnobGap), "lesson/bars/add", "Add to all of {x}", hand.add,
+           {-kMostAdded, kMostAdded, kAddStep}))
+    hand.last = BarsHand::Last::Add;
+  SliderRange times{factors.front(), factors.back(), 1, factors};
+  times.log = true;
+  if (knob(rect, "lesson/bars/times", "Multiply all of {x}", hand.times, times))
+    hand.last = BarsHand::Last::Times;
+  return hand;
+}
+
+}  // namespace
+
+/// Lets the user draw each bar of x; meanwhile the axis stays as it was.
+BarsHand Figures::hold_bars(Ui& ui, const Rect& picture, const LessonContext& context, const SmallTape& tape,
+                            const Bars& bars, BarsHand hand) {
+  const std::vector<Rect> slots = bar_slots(bars, picture);
+  const double step = (bars.in.high - bars.in.low) / kBarSteps;
+  bool held = false;
+  for (size_t i = 0; i < slots.size(); ++i) {
+    HitOptions options;
+    options.arrows = true;
+    const Hit h =
+        ui.hit(fmt::format("lesson/bars/{}", i + 1), slots[i], ui::number(bars.in.now[i], 3),
+               context.tr("One number of {x}: drag it up or down, or use the arrow keys.", {{"x", bars.x}}),
+               options);
+    held |= h.held;
+    if (h.dragging)
+      hand = with_bar(tape, hand, i, std::round(bar_value(bars, slots[i], ui.mouse().y) / step) * step);
+    if (h.arrow_y) hand = with_bar(tape, hand, i, bars.in.now[i] + 5 * step * h.arrow_y);
+  }
+  if (!held) held_scale_.reset();
+  if (held && !held_scale_) held_scale_ = {bars.in.low, bars.in.high};
+  return hand;
+}
+
+/// Replays the tape of the figure with what the user has moved. A move that its norm cannot follow, as to
+/// numbers that are all the same, is not taken.
+void Figures::draw_bars(Ui& ui, Rect rect, LessonContext& context, const Figure& figure) {
+  const SmallTape& tape = context.lesson.tape(figure.bars)->tape;
+  const SmallTape* beside = tape_beside(context.lesson, figure);
+  BarsHand& hand = bars_[figure.id];
+  const bool known = context.locked();
+  Bars bars = bars_of(tape, hand, beside);
+  bars.back_known = known;
+  if (held_scale_) std::tie(bars.in.low, bars.in.high) = *held_scale_;
+  BarsHand next = hold_knobs(ui, rect.take_bottom(kKnobLabel + kStepRow, 6), context, bars, hand);
+  ButtonOptions options;
+  options.enabled = hand != BarsHand{};
+  const std::string sentence = bars_sentence(tape, hand, known, *context.course.words, beside);
+  Rect words = take_sentence(ui, rect, sentence, kWrittenButton + kWrittenGap);
+  const Rect back =
+      centred(words.take_right(kWrittenButton, kWrittenGap).centre(), kWrittenButton, kWrittenHeight);
+  if (button(ui, "lesson/bars/written", back, context.tr("As written"), context.tr("Takes all moves back."),
+             options))
+    next = {};
+  draw_sentence(ui, words, sentence);
+  next = hold_bars(ui, rect, context, tape, bars, next);
+  if (next != hand && guarded("replaying [tape." + figure.bars + "]", [&] { bars_of(tape, next); }).empty())
+    hand = next;
+  paint_bars(ui.paint(), ui.theme(), bars, rect, *context.course.words, true);
+  ui.mark(
+      "lesson/bars", rect, sentence,
+      context.tr("A row of numbers before and behind a norm, and the gradient that comes back. Dotted: as "
+                 "the lesson has written it."));
+}
+
+namespace {
+
+constexpr float kHead = 24, kControls = 44, kLowestLine = 15, kLine = 54;
+constexpr float kRoomy = 28;  // a line of that height has larger letters
+
+/// Where the columns begin, as shares of the width.
+constexpr float kValueAt = 0.25f, kGradientAt = 0.58f;
+
+constexpr float kLeastWords = 76;  // px: in lower room beside the drawing its words have no place
+const TextStyle kNow{Face::Bold, type::title}, kFormula{Face::Sans, type::title},
+    kHint{Face::Sans, type::body};
+
+size_t lines_of(const TapeRow& row) { return std::max<size_t>({1, row.value.size(), row.gradient.size()}); }
+
+/// All of one width, so that numbers of a column are below each other, each at the right of its cell.
+struct Cells {
+  float each = 0, gap = 0;
+  size_t most = 0;  ///< numbers in a line
+  float width() const { return static_cast<float>(most) * (each + gap) - gap; }
+};
+
+Cells cells_of(const Painter& p, TextStyle style, const std::vector<TapeRow>& rows,
+               std::vector<std::string> TapeRow::*column) {
+  // As wide from the start as most numbers are, so that they stay in place as others join them.
+  Cells cells{p.text_width(style, "−0.123"), p.text_width(style, " ")};
+  for (const TapeRow& row : rows)
+    for (const std::string& line : row.*column) {
+      const std::vector<std::string> numbers = numbers_in(line);
+      cells.most = std::max(cells.most, numbers.size());
+      for (const std::string& one : numbers) cells.each = std::max(cells.each, p.text_width(style, one));
+    }
+  return cells;
+}
+
+/// How far numbers stand apart where there is room, up to three times as far as they must; more stays free
+/// behind the last, before the next column.
+float gap_in(const Cells& cells, float room) {
+  if (cells.most < 2) return cells.gap;
+  const float free = (room - 5 * cells.gap - static_cast<float>(cells.most) * cells.each) /
+                     static_cast<float>(cells.most - 1);
+  return std::clamp(free, cells.gap, 3 * cells.gap);
+}
+
+/// Begins at `at`. Where the cells have no room, lines stay as they are.
+void draw_numbers(Ui& ui, TextStyle style, const std::vector<std::string>& lines, const Cells& cells,
+                  Rect at) {
+  for (const std::string& line : lines) {
+    const bool fits = cells.width() <= at.w;
+    if (!fits) ui.paint().text_in(at, style, ui.theme().ink, line);
+    const float gap = gap_in(cells, at.w);
+    Rect place{at.x, at.y, cells.each, at.h};
+    for (const std::string& one : numbers_in(fits ? line : "")) {
+      ui.paint().text_in(place, style, ui.theme().ink, one, Align::Right);
+      place.x += cells.each + gap;
+    }
+    at.y += at.h;
+  }
+}
+
+void show_tape(Ui& ui, Rect rect, const LessonContext& context, const TapeTable& table) {
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  float value_at = rect.x + rect.w * kValueAt, gradient_at = rect.x + rect.w * kGradientAt;
+  const Rect head = rect.take_top(kHead);
+  const TextStyle small{Face::Sans, type::body};
+  size_t lines = 0;
+  for (const TapeRow& row : table.rows) lines += lines_of(row);
+  if (lines == 0) return;
+  const float line = std::clamp(rect.h / static_cast<float>(lines), kLowestLine, kLine);
+  const bool roomy = line >= kRoomy;
+  float value_room = gradient_at - value_at - 6, gradient_room = rect.right() - gradient_at - 6;
+  const auto cells = [&](TextStyle style) {
+    return std::pair{cells_of(p, style, table.rows, &TapeRow::value),
+                     cells_of(p, style, table.rows, &TapeRow::gradient)};
+  };
+  const TextStyle large{Face::Mono, type::title};
+  TextStyle number = large;
+  auto [values, gradients] = cells(number);
+  if (!roomy || values.width() > value_room || gradients.width() > gradient_room) {
+    number = {Face::Mono, type::tick};
+    std::tie(values, gradients) = cells(number);
+  }
+  if (values.width() > value_room) {  // takes what the gradients leave, then what the names leave
+    gradient_room = std::max(gradients.width(), gradient_room - (values.width() - value_room));
+    gradient_at = rect.right() - gradient_room - 6;
+    value_room = values.width();
+    value_at = std::min(value_at, gradient_at - 6 - value_room);
+  }
+  p.text_in({value_at, head.y, gradient_at - value_at, head.h}, small, t.ink3, context.tr("forward: value"));
+  p.text_in({gradient_at, head.y, head.right() - gradient_at, head.h}, small, t.ink3,
+            context.tr("backward: gradient"));
+  const TextStyle bold{Face::Bold, roomy ? type::run_name : type::body};
+  float names = 0;  // the widest
+  for (const TapeRow& row : table.rows) names = std::max(names, p.text_width(bold, row.name));
+  for (const TapeRow& row : table.rows) {
+    const Rect box = rect.take_top(line * static_cast<float>(lines_of(row)));
+    if (row.now) p.fill(box, t.accent_soft, 4);
+    p.hairline({box.x, box.y}, {box.right(), box.y}, t.border);
+    const Rect name{box.x + 4, box.y, value_at - box.x - 8, line};
+    p.text_in(name, bold, t.ink, row.name);
+    const Rect what{name.x + names + 10, name.y, name.w - names - 10, name.h};
+    p.text_in(what, small, t.ink3, fitting(p, small, what.w, {row.what}));
+    draw_numbers(ui, number, row.value, values, {value_at, box.y, value_room, line});
+    draw_numbers(ui, number, row.gradient, gradients, {gradient_at, box.y, gradient_room, line});
+  }
+}
+
+/// How the followed number came about in the line that ran last.
+std::string formula_now(const LessonContext& context, const SmallTape& tape, const TapeTable& table,
+                        size_t place) {
+  if (table.done == 0) return "";
+  return followed(tape, replay_small_tape(tape), table.done - 1, place, *context.course.words);
+}
+
+/// Draws the network; what the last line did stands in the room beside it, where there is some.
+void show_network(Ui& ui, const Rect& rect, const LessonContext& context, const Figure& figure,
+                  const TapeTable& table) {
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  const SmallTape tape = tape_of(context.lesson, figure.tape, context.shown_changes());
+  const TapeNetwork network = network_of(tape, table);
+  const NetworkPlaces places = places_of(network, rect);
+  const TapeTable shorter = table_of_tape(tape, table.done, *context.course.words, 2);
+  NetworkPicture picture{&network, &table, &shorter, static_cast<size_t>(figure.follow)};
+  if (const size_t pointed = place_at(picture, places, ui.mouse());
+      pointed > 0 && ui.under_mouse() == "lesson/tape")
+    picture.place = pointed;
+  draw_network(p, t, picture, places);
+  Rect words = places.free;
+  if (words.h < kLeastWords) return;
+  words.take_top(p.text_wrapped(words, kNow, t.ink,
+                                table.done == 0 ? context.tr("Nothing has run yet.") : table.said, 18),
+                 6);
+  words.take_top(p.text_wrapped(words, kFormula, t.ink, formula_now(context, tape, table, picture.place), 19),
+                 6);
+  for (const char* key :
+       {"In each box: the value above, its gradient below.", "Point at a number to follow it."})
+    if (words.h >= 18) words.take_top(p.text_wrapped(words, kHint, t.ink3, context.tr(key), 17));
+}
+
+}  // namespace
+
+/// Leaves each tape as its run does, even where the user has not gone through it.
+void TapeHand::run_all(const Lesson& lesson) {
+  for (const Figure& figure : lesson.figures)
+    if (!figure.tape.empty()) done_[figure.tape] = std::numeric_limits<size_t>::max();
+}
+
+/// The table after as many instructions as the user has run, replayed when what decides it has changed.
+const TapeTable& TapeHand::table(const LessonContext& context, const Figure& figure) {
+  const std::tuple now{figure.tape, done_[figure.tape], context.shown_changes()};
+  if (table_ && table_of_ == now) return *table_;
+  table_of_ = now;
+  error_ = guarded("replaying [tape." + figure.tape + "]", [&] {
+    table_ = table_of_tape(tape_of(context.lesson, figure.tape, std::get<2>(now)), std::get<1>(now),
+                           *context.course.words);
+  });
+  if (!table_ || !error_.empty()) table_ = TapeTable{};
+  return *table_;
+}
+
+/// Hides what flows back before the commitment, as that is the question.
+size_t TapeHand::end(const LessonContext& context, const TapeTable& table) {
+  return context.locked() ? table.lines : table.forward;
+}
+
+bool TapeHand::left(const LessonContext& context, const Figure& figure) {
+  if (figure.tape.empty()) return false;
+  const TapeTable& now = table(context, figure);
+  return now.done < end(context, now);
+}
+
+void TapeHand::move(const LessonContext& context, const Figure& figure, int by) {
+  const TapeTable& now = table(context, figure);
+  const size_t most = end(context, now);
+  const auto wanted = static_cast<std::ptrdiff_t>(std::min(now.done, most)) + by;
+  done_[figure.tape] =
+      static_cast<size_t>(std::clamp<std::ptrdiff_t>(wanted, 0, static_cast<std::ptrdiff_t>(most)));
+}
+
+void TapeHand::draw(Ui& ui, Rect rect, LessonContext& context, const Figure& figure) {
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  Rect controls = rect.take_bottom(kControls, 4);
+  HitOptions options;
+  options.arrows = true;
+  options.radius = radius::panel;
+  const TapeTable before = table(context, figure);
+  const size_t most = end(context, before);
+  const std::string value = context.tr("{done} of {all}", {{"done", before.done}, {"all", before.lines}});
+  const Hit hand = ui.hit(
+      "lesson/tape", rect, value,
+      context.tr("The tape: the right arrow key or a click runs its next instruction, the left one takes "
+                 "it back."),
+      options);
+  ButtonOptions next, back;
+  next.primary = context.step() < StepKind::Compare && before.done < most;
+  next.enabled = before.done < most;
+  back.enabled = before.done > 0;
+  const Rect buttons{controls.x, controls.y + 6, controls.w, 32};
+  Rect row = buttons;
+  int by = hand.arrow_x + (hand.clicked ? 1 : 0);
+  const std::string forward =
+      before.done < before.forward ? context.tr("Next: forward") : context.tr("Next: backward");
+  if (button(ui, "lesson/tape/next", row.take_right(140, 8), forward,
+             context.tr("Runs the next instruction."), next))
+    ++by;
+  if (button(ui, "lesson/tape/back", row.take_right(76, 12), context.tr("Back"),
+             context.tr("Takes the last instruction back."), back))
+    --by;
+  if (by != 0 || before.done > most) move(context, figure, by);
+  const TapeTable& table = this->table(context, figure);
+  const std::string said = !error_.empty()                           ? words::spoken(error_)
+                           : table.done == 0 && figure.follow == 0   ? context.tr("Nothing has run yet.")
+                           : table.said.empty() || figure.follow > 0 ? value
+                                                                     : table.said;
+  p.text_in(row, {Face::Sans, type::body}, error_.empty() ? t.ink2 : t.error,
+            fitting(p, {Face::Sans, type::body}, row.w, {said, value}));
+  if (figure.follow > 0 && error_.empty())
+    show_network(ui, rect, context, figure, table);
+  else
+    show_tape(ui, rect, context, table);
 }
 
 }  // namespace normscope::lessons

@@ -3,11 +3,14 @@
 
 #include <functional>
 #include <set>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/course/lesson.h"
 #include "app/ui/ui.h"
+#include "app/words/words.h"
 
 namespace normscope {
 namespace view {
@@ -46,7 +49,7 @@ float even_width(const ui::Painter& p, float width, const ui::TextStyle& style, 
                  float line);
 
 /// What the mouse did to a number in the text.
-struct Dragged {
+struct KnobDrag {
   std::string knob;
   double steps = 0;  ///< steps of the knob; up is positive
 };
@@ -54,6 +57,24 @@ struct Dragged {
 /// Draws (or only measures) the blocks from the top of `rect`, and returns the height. `dragged` receives what
 /// was moved.
 float flow(ui::Ui& ui, const ui::Rect& rect, const course::Prose& prose, const FlowContext& context,
-           bool draw, Dragged* dragged);
+           bool draw, KnobDrag* dragged);
+
+// The terms are the words and symbols of the text that the glossary explains. The text column marks the first
+// occurrence of each on a page; the glossary underlines the mark, shows the entry on hover and opens it on a click.
+
+struct TermMatch {
+  const view::Term* term = nullptr;
+  size_t words = 0;  ///< number of words that the term takes
+};
+
+/// A word as the glossary knows it: "(Post-LN)," becomes "post-ln".
+std::string plain_word(std::string_view word);
+/// Finds the longest term that these plain words begin with.
+TermMatch term_at_start(std::span<const std::string> words,
+                        const words::Language& language = words::of_window());
+/// Finds the term that equals the whole text: "DeepNorm", "no norms"; nullptr: none.
+const view::Term* term_of_text(std::string_view text, const words::Language& language = words::of_window());
+/// Finds the term whose symbol is this formula; nullptr: none.
+const view::Term* term_of_formula(std::string_view tex, const words::Language& language = words::of_window());
 
 }  // namespace normscope::lessons

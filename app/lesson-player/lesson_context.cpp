@@ -6,7 +6,7 @@
 #include <cmath>
 #include <utility>
 
-#include "app/course/labels.h"
+#include "app/course/curves.h"
 #include "app/course/lesson.h"
 #include "app/lesson-player/experiment.h"
 #include "app/lesson-player/figures.h"

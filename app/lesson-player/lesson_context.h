@@ -11,12 +11,12 @@
 #include "app/course/figures.h"
 #include "app/course/reader.h"
 #include "app/lesson-player/flow.h"
-#include "app/lesson-player/opening_picture.h"
 #include "app/lesson-player/progress.h"
 #include "app/lesson-player/worker.h"
 #include "app/ui/ui.h"
 #include "app/view/answer.h"
-#include "app/view/desk.h"
+#include "app/view/lab_data.h"
+#include "app/view/screen.h"
 
 namespace normscope::lessons {
 
@@ -49,6 +49,28 @@ struct Turn {
   std::optional<PageKind> page{};
 };
 
+// The opening picture is what a lesson opens with: the small diagram of one or two of its runs, painted by the
+// diagram's own painter from what is really trained, with the place that matters lit. Once a run has taken a step its
+// sub-layers show the norm of their gradient. The picture is as large as the room allows: the layer of the lit place
+// open, all layers closed, or the wiring alone as on a run card; nothing where none of these fits. Control:
+// lesson/opening.
+class OpeningPicture {
+ public:
+  /// Takes in `measured` the state of these runs; it is null before the prediction, when nothing of them may be
+  /// seen.
+  void draw(ui::Ui& ui, const ui::Rect& room, const course::Lesson& lesson, const course::Changes& changes,
+            const MeasureState* measured);
+
+ private:
+  void take_up(const course::Lesson& lesson, const course::Changes& changes);
+  void add_numbers(const course::Lesson& lesson, const MeasureState* measured);
+
+  const course::Lesson* lesson_ = nullptr;
+  course::Changes changes_;
+  LabView view_;  ///< one run per picture, in the order of the lesson's `opening`
+  view::LabData data_;
+};
+
 struct LessonContext {
   LessonContext(const course::Course& course, size_t index, Measurer& measurer, Progress& progress,
                 const std::string& folder);
@@ -75,7 +97,7 @@ struct LessonContext {
   std::optional<course::Changes> predicted_for;  ///< the changes of a prediction committed in this sitting
   std::map<std::string, double> knobs;           ///< by id; absent: as the run says
   std::map<std::string, std::string> chosen;     ///< of the challenge, by field; absent: as the run says
-  Desk desk;                                     ///< of this frame
+  ScreenRequests requests;                       ///< of this frame
   Turn turn;
 
   const std::string& tr(std::string_view english) const { return course.words->tr(english); }

@@ -1,12 +1,11 @@
-#include "app/lesson-player/opening_picture.h"
+#include "app/lesson-player/lesson_context.h"
 
 #include <algorithm>
 #include <limits>
 #include <vector>
 
-#include "app/course/reading/exercise_tables.h"
+#include "app/course/tables.h"
 #include "app/diagram/diagram.h"
-#include "app/diagram/diagram_scales.h"
 #include "app/ui/widgets.h"
 #include "app/view/wiring_glyph.h"
 #include "engine/model/residual.h"

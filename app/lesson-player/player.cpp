@@ -1,14 +1,17 @@
 #include "app/lesson-player/player.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
 #include "app/lesson-player/experiment.h"
 #include "app/lesson-player/figures.h"
 #include "app/lesson-player/pages/predict_page.h"
-#include "app/lesson-player/saved_curves.h"
 #include "app/lesson-player/verdict.h"
+#include "app/lesson-player/worker.h"
 #include "app/ui/widgets.h"
+#include "app/words/words.h"
 #include "engine/core/error.h"
 
 namespace normscope::lessons {
@@ -103,7 +106,7 @@ void Player::lead_to(StepKind step, std::string_view figure) {
 
 const std::string& Player::figure_id() const { return context_->figures->shown(*context_).id; }
 
-Desk Player::draw(Ui& ui, const Rect& area, const LabView& view) {
+ScreenRequests Player::draw(Ui& ui, const Rect& area, const LabView& view) {
   const Size size = layout_for(ui.size());
   const bool compact = size == Size::Compact;
   const float margin = compact ? 8 : space::margin, gap = compact ? 6 : space::gap;
@@ -134,12 +137,329 @@ Desk Player::draw(Ui& ui, const Rect& area, const LabView& view) {
   const Control* const meant = ui.registry().find(context.lesson.spotlight);
   if (context.page == PageKind::Predict && meant && !context.locked() && predict_->wants_spotlight())
     spotlight(ui.paint(), ui.theme(), meant->rect);
-  Desk desk = std::exchange(context.desk, {});
+  ScreenRequests requests = std::exchange(context.requests, {});
   carry_out(std::exchange(context.turn, {}));
   context_->fresh = false;
   // Two trainings at once would only slow each other down.
-  if (measuring() && view.playing) desk.commands.emplace_back(session::Pause{});
-  return desk;
+  if (measuring() && view.playing) requests.commands.emplace_back(session::Pause{});
+  return requests;
+}
+
+// The footer has the steps, the button that leads on, and the way to the Lab.
+
+namespace {
+
+struct Place {
+  const char *name, *label;
+};
+constexpr Place kPlaces[] = {{"predict", "Predict"},     {"run", "Run"},         {"compare", "Compare"},
+                             {"challenge", "Challenge"}, {"explain", "Explain"}, {"say", "Say"}};
+
+/// Draws one place with its left edge there; returns the right edge.
+float draw_place(Ui& ui, Vec at, LessonContext& context, PageKind page, int index, int now, bool words) {
+  const Place& place = kPlaces[static_cast<size_t>(page)];
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  const float r = context.compact() ? 12.f : 14.5f;
+  const bool open = static_cast<int>(step_of(page)) <= context.kept().step;
+  const bool current = index == now, passed = index < now;
+  const TextStyle style{current ? Face::Bold : Face::Sans, type::run_name};
+  const Rect box{at.x, at.y - r, 2 * r + (words ? 10 + p.text_width(style, context.tr(place.label)) : 0),
+                 2 * r};
+  HitOptions options;
+  options.enabled = open && !current;
+  if (ui.hit(std::string("lesson/step/") + place.name, box,
+             current  ? "here"
+             : passed ? "done"
+             : open   ? "open"
+                      : "later",
+             open ? context.tr(place.label) + "."
+                  : context.tr("{step}: comes after the steps before it.",
+                               {{"step", context.tr(place.label)}}),
+             options)
+          .clicked)
+    context.turn.page = page;
+  const Vec c{at.x + r, at.y};
+  if (current)
+    p.accent_disc(t, c, r);
+  else if (passed)
+    p.circle(c, r, t.inverse);
+  else
+    p.ring(c, r - 0.7f, t.strong, 1.4f);
+  if (passed) {
+    const Vec points[] = {{c.x - 5, c.y}, {c.x - 1, c.y + 4}, {c.x + 5, c.y - 4}};
+    p.polyline(points, t.on_inverse, 2);
+  } else {
+    p.text_in(centred(c, 2 * r, 2 * r), {Face::Bold, type::title}, current ? t.on_accent : t.ink3,
+              std::to_string(index + 1), Align::Centre);
+  }
+  if (words)
+    p.text_in({at.x + 2 * r + 10, at.y - r, box.right() - at.x - 2 * r - 8, 2 * r}, style,
+              current || passed ? t.ink : t.ink3, context.tr(place.label));
+  return box.right();
+}
+
+/// The four steps, and what the lesson has beside them. It returns their right end.
+float draw_stepper(Ui& ui, const Rect& rect, LessonContext& context) {
+  constexpr size_t kFar = 5;  // so many stand further apart
+  std::vector<PageKind> all{PageKind::Predict, PageKind::Run, PageKind::Compare};
+  if (context.lesson.challenge) all.push_back(PageKind::Challenge);
+  all.push_back(PageKind::Explain);
+  if (!context.lesson.says.empty()) all.push_back(PageKind::Say);
+  float wanted = 0;
+  for (const PageKind page : all)
+    wanted += 44 + ui.paint().text_width({Face::Bold, type::run_name},
+                                         context.tr(kPlaces[static_cast<size_t>(page)].label));
+  const int now = static_cast<int>(std::ranges::find(all, context.page) - all.begin());
+  float x = rect.x;
+  for (size_t i = 0; i < all.size(); ++i) {
+    const int index = static_cast<int>(i);
+    const bool words = !context.compact() || wanted <= rect.w || index == now;
+    x = draw_place(ui, {x, rect.centre().y}, context, all[i], index, now, words) + 10;
+    if (i + 1 == all.size() || context.compact()) continue;
+    const float gap = all.size() > kFar ? 12 : 30;
+    ui.paint().hairline({x, rect.centre().y}, {x + gap, rect.centre().y}, ui.theme().strong);
+    x += gap + 10;
+  }
+  return x;
+}
+
+/// What to do now, left of the stepper.
+std::string hint(const LessonContext& context, const Page& page) {
+  if (const std::string notice = words::spoken(context.progress.notice()); !notice.empty()) return notice;
+  if (const std::string missing = page.missing(context); !missing.empty()) return missing;
+  const auto state = context.state();
+  switch (context.page) {
+    case PageKind::Predict:
+      return context.tr("Arrow keys work too");
+    case PageKind::Run:
+    case PageKind::Compare:
+    case PageKind::Explain:
+      return state->running           ? state->doing
+             : context.kept().skipped ? context.tr("Without a prediction")
+                                      : context.tr("Prediction saved for next time");
+    default:
+      return "";
+  }
+}
+
+/// Opens the list of lessons, which has no room elsewhere.
+void draw_course_button(Ui& ui, const Rect& left, LessonContext& context) {
+  if (button(ui, "lesson/course", {left.x, left.centre().y - 15, 104, 30},
+             context.tr("Lesson {number}", {{"number", context.lesson.number}}),
+             context.tr("All lessons, with minutes and progress.")))
+    ui.open_popup("lesson/course");
+  // All of them, in lower rows where there is no room.
+  const float h = std::min(list_height(context) + 16, left.y - 12);
+  const Rect list{left.x, left.y - h - 6, 280, h};
+  if (!ui.begin_popup("lesson/course", list)) return;
+  draw_list_items(ui, list.inset(8), context);
+  ui.end_popup();
+}
+
+/// Says left of the buttons, where there is room, why the one that leads on is grey; its help says so
+/// too.
+void draw_why_grey(Ui& ui, const Rect& room, const std::string& why) {
+  for (const float px : {type::body, type::tick})
+    if (const TextStyle style{Face::Sans, px}; ui.paint().text_width(style, why) <= room.w) {
+      ui.paint().text_in(room, style, ui.theme().ink3, why, Align::Right);
+      return;
+    }
+}
+
+}  // namespace
+
+void draw_footer(Ui& ui, const Rect& rect, LessonContext& context, Page& page) {
+  Painter& p = ui.paint();
+  p.fill(rect, ui.theme().panel);
+  p.hairline({rect.x, rect.y}, {rect.right(), rect.y}, ui.theme().border);
+  const bool compact = context.compact(), full = context.size == Size::Full, course = of_course(context.page);
+  const Rect left{rect.x + (compact ? 10.f : 24.f), rect.y, compact ? 110.f : 240.f, rect.h};
+  if (compact)
+    draw_course_button(ui, left, context);
+  else if (full)
+    p.text_in(left, {Face::Sans, type::body}, ui.theme().ink3, hint(context, page));
+  // In a small window the words of the steps need what the buttons leave.
+  const float steps_at = compact ? left.right() + 6 : full ? rect.x + 285 : rect.x + 24;
+  const float steps_end =
+      course ? steps_at
+             : draw_stepper(ui, {steps_at, rect.y, rect.right() - steps_at - 388, rect.h}, context);
+
+  const float h = compact ? 32.f : space::lesson_button_h, y = rect.centre().y - h / 2;
+  Rect right{rect.x, y, rect.w - (compact ? 10.f : 14.f), h};
+  const bool locked = context.locked();
+  const WayOn way = page.way_on(context);
+  const std::string why_grey = page.missing(context), skip = page.skip_help(context);
+  ButtonOptions primary, quiet;
+  quiet.quiet = true;
+  primary.primary = !page.work_left(context);
+  primary.enabled = way.open;
+  if (button(ui, "lesson/next", right.take_right(compact ? 130.f : 178.f, 8), way.text, way.help, primary))
+    page.go_on(context);
+  if (course) return;
+  if (!context.lesson.runs.empty() &&
+      button(ui, "lesson/lab", right.take_right(compact ? 120.f : 178.f, 8),
+             compact ? context.tr("To the Lab") : context.tr("Take this to the Lab"),
+             locked ? context.tr("Opens these runs in the Lab.")
+                    : context.tr("Opens these runs in the Lab, paused at step 0.")))
+    context.requests.replacing = context.runs();
+  if (context.page == PageKind::Predict && locked &&
+      button(ui, "lesson/redo", right.take_right(compact ? 104.f : 120.f, 8), context.tr("Predict again"),
+             context.tr("A second prediction; the first is kept beside it."), quiet))
+    context.turn.again = true;
+  if (!skip.empty() &&
+      button(ui, "lesson/skip", right.take_right(compact ? 60.f : 72.f, 8), context.tr("Skip"), skip, quiet))
+    page.skip(context);
+  if (context.page == PageKind::Run && context.state()->running &&
+      button(ui, "lesson/stop", right.take_right(72, 8), context.tr("Stop"),
+             context.tr("Stops the measurement."), quiet))
+    context.measurer.stop();
+  // On a large screen it stands at the left.
+  if (!full) draw_why_grey(ui, {steps_end, y, right.right() - steps_end - 4, h}, why_grey);
+}
+
+// The list of lessons has minutes and progress, and at the end the pages of the course.
+
+namespace {
+
+constexpr float kListRow = 56;      // where there is room
+constexpr float kNarrowList = 100;  // no words beside the signs
+
+/// The ring of a lesson: empty, begun (an arc), done (a check mark).
+void mark(Painter& p, const Theme& t, Vec c, float r, const LessonProgress& progress, int number,
+          bool with_number) {
+  if (progress.done) {
+    p.circle(c, r, t.inverse);
+    const Vec points[] = {
+        {c.x - r * 0.45f, c.y}, {c.x - r * 0.1f, c.y + r * 0.35f}, {c.x + r * 0.5f, c.y - r * 0.35f}};
+    p.polyline(points, t.on_inverse, 1.8f);
+    return;
+  }
+  p.ring(c, r, t.strong, 2.2f);
+  const float share = static_cast<float>(progress.step) / 4 + (progress.committed ? 0.05f : 0);
+  if (share > 0) p.arc(c, r, -1.5708f, -1.5708f + 6.2832f * share, t.ink, 2.2f);
+  if (with_number)
+    p.text_in(centred(c, 2 * r, 2 * r), {Face::Mono, type::tick}, t.ink2, std::to_string(number),
+              Align::Centre);
+}
+
+/// Draws what all rows of the list share, and returns the middle of the row's sign. Without `what` the row
+/// is a single line; a narrow one has no words.
+Vec draw_row(Ui& ui, const Rect& row, bool current, bool hovered, const std::string& title,
+             const std::string& what) {
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  if (current || hovered) p.fill(row, current ? t.sunk : t.raised, 6);
+  if (current) p.accent_box(t, {row.x - 3, row.y + 8, 5, row.h - 16}, 2);
+  if (row.w < kNarrowList) return row.centre();
+  const Rect words{row.x + 38, what.empty() ? row.centre().y - 10 : row.y + 7, row.w - 44, 20};
+  p.text_in(words, {current ? Face::Bold : Face::Sans, type::title}, current ? t.ink : t.ink2, title);
+  if (!what.empty()) p.text_in({words.x, words.y + 20, words.w, 18}, {Face::Sans, type::tick}, t.ink3, what);
+  return {row.x + 18, row.centre().y};
+}
+
+}  // namespace
+
+float list_height(const LessonContext& context) {
+  return kListRow * static_cast<float>(context.course.lessons.size() + (context.course.why ? 2 : 1));
+}
+
+void draw_list_items(Ui& ui, Rect rest, LessonContext& context) {
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  const bool narrow = rest.w < kNarrowList;
+  const float pitch = std::min(narrow ? 48.f : kListRow, rest.h * kListRow / list_height(context));
+  const float gap = pitch < 44 ? 1.f : 4.f;
+  const bool one_line = pitch < 46;
+  for (size_t i = 0; i < context.course.lessons.size(); ++i) {
+    const Lesson& l = context.course.lessons[i];
+    const LessonProgress& progress = context.progress.of(l.id);
+    const Rect row = rest.take_top(pitch - gap, gap);
+    const Hit h = ui.hit("lesson/list/" + l.id, row,
+                         progress.done       ? "done"
+                         : progress.step > 0 ? "begun"
+                                             : "new",
+                         l.title + ": " + l.question);
+    const Vec middle = draw_row(ui, row, i == context.index && !of_course(context.page), h.hovered, l.title,
+                                one_line ? ""
+                                         : context.tr("Lesson {number}, {minutes} min",
+                                                      {{"number", l.number}, {"minutes", l.minutes}}));
+    mark(p, t, middle, 8.5f, progress, l.number, narrow || one_line);
+    if (h.clicked) {
+      context.turn.lesson = i;
+      ui.close_popup();
+    }
+  }
+  const auto course_row = [&](const Rect& row, PageKind page, const char* control, const std::string& title,
+                              const std::string& what, const std::string& help, Icon icon) {
+    const bool current = context.page == page;
+    const Hit h = ui.hit(control, row, current ? "open" : "", help);
+    draw_icon(p, icon, draw_row(ui, row, current, h.hovered, title, one_line ? "" : what), 16, t.ink2);
+    if (!h.clicked) return;
+    context.turn.page = page;
+    ui.close_popup();
+  };
+  if (context.course.why)
+    course_row(
+        rest.take_top(pitch - gap, gap), PageKind::Why, "lesson/why", context.tr("So why?"),
+        context.tr("what the course found"),
+        context.tr(
+            "What the lessons have measured, put together: what held up, what was let go, what is open."),
+        Icon::Help);
+  course_row(rest.take_top(pitch - gap), PageKind::Review, "lesson/review", context.tr("Review"),
+             context.tr("all predictions, once more"),
+             context.tr("All your predictions beside what was measured."), Icon::Bookmark);
+}
+
+void draw_list(Ui& ui, const Rect& rect, LessonContext& context) {
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  const auto done = std::ranges::count_if(context.course.lessons,
+                                          [&](const Lesson& l) { return context.progress.of(l.id).done; });
+  if (context.size == Size::Medium) {
+    panel(ui, rect, {});
+    return draw_list_items(ui, rect.inset(6, 10), context);
+  }
+  Rect rest = panel(ui, rect, {context.tr("Course"), "", "", 0, false});
+  p.text_in({rect.x, rect.y + 4, rect.w - 14, space::title_row - 4}, {Face::Sans, type::body}, t.ink3,
+            context.tr("{done} of {all} done", {{"done", done}, {"all", context.course.lessons.size()}}),
+            Align::Right);
+  // A third of the panel stays for what was predicted.
+  const Rect list{rect.x + 8, rest.y + 2, rect.w - 16, std::min(list_height(context), rest.h * 2 / 3)};
+  draw_list_items(ui, list, context);
+  Rect below{rest.x, list.bottom() + 8, rest.w, rect.bottom() - list.bottom() - 16};
+  for (size_t i = 0; i < context.course.broken.size(); ++i) {
+    const TextStyle style{Face::Sans, type::tick};
+    const std::string whole = words::spoken(context.course.broken[i].error);
+    const float high = p.text_wrapped(below, style, t.error, p.fit_words(style, whole, below.w), 16);
+    HitOptions options;
+    options.focusable = false;
+    ui.hit(fmt::format("lesson/broken/{}", i), {below.x, below.y, below.w, high}, "", whole, options);
+    below.take_top(high, 8);
+  }
+  p.hairline({below.x, below.y}, {below.right(), below.y}, t.border);
+  below.take_top(14);
+  p.text_in(below.take_top(20, 6), {Face::Bold, type::body}, t.ink, context.tr("Your predictions"));
+  bool any = false;
+  for (const Lesson& l : context.course.lessons) {
+    const LessonProgress& progress = context.progress.of(l.id);
+    if (progress.said.empty() || (progress.measured.empty() && !progress.skipped)) continue;
+    // Two orders are too many words for this column: they stand on Compare and in the review.
+    const bool order = l.prediction.kind == Prediction::Kind::Order && !progress.score.empty();
+    const std::string words = progress.skipped ? progress.said
+                              : order
+                                  ? progress.score
+                                  : context.tr("You said {said}. Measured: {measured}.",
+                                               {{"said", progress.said}, {"measured", progress.measured}});
+    const TextStyle style{Face::Sans, type::body};
+    any = true;
+    if (p.wrapped_height(below.w, style, words, 18) + 22 > below.h) continue;
+    p.text_in(below.take_top(18), style, t.ink3, context.tr("Lesson {number}", {{"number", l.number}}));
+    below.take_top(p.text_wrapped(below, style, t.ink2, words, 18), 10);
+  }
+  if (!any)
+    p.text_wrapped(below, {Face::Sans, type::body}, t.ink3,
+                   context.tr("They are kept here, beside what was measured."), 18);
 }
 
 }  // namespace normscope::lessons

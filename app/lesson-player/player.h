@@ -21,7 +21,7 @@ class Player {
   ~Player();
 
   /// Fills `area`, the window below the top bar. It returns what is to be taken to the Lab, if anything.
-  Desk draw(ui::Ui& ui, const ui::Rect& area, const LabView& view);
+  ScreenRequests draw(ui::Ui& ui, const ui::Rect& area, const LabView& view);
 
   const course::Course& course() const { return course_; }
   /// Opens a lesson at a step as if the learner had reached it (earlier steps count as done), for pictures and

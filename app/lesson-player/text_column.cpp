@@ -91,7 +91,7 @@ void TextColumn::head(Head kind) {
 }
 
 void TextColumn::prose(const Prose& text) {
-  Dragged dragged;
+  KnobDrag dragged;
   rest.take_top(lessons::flow(ui_, rest, text, flow, true, &dragged));
   if (dragged.knob.empty()) return;
   const Knob& knob = *context_.lesson.knob(dragged.knob);

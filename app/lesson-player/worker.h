@@ -6,6 +6,7 @@
 #include <cmath>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "app/course/curves.h"
@@ -40,7 +41,29 @@ class Measurer {
   virtual std::shared_ptr<const MeasureState> state() const = 0;
 };
 
-class SavedCurves;
+// The results of the learner's runs, kept between starts: one file per measurement in the folder of
+// the progress, named after everything that decides it (the lesson's definition, the learner's settings, the seed, the
+// program's version). A file that is damaged or belongs to something else counts as missing: it is measured again and
+// overwritten.
+class SavedCurves {
+ public:
+  /// An empty folder keeps nothing.
+  explicit SavedCurves(std::string folder = "") : folder_(std::move(folder)) {}
+
+  /// The folder lessons/ beside the file of the progress; it is empty when the progress is kept in memory only.
+  static std::string folder_beside(const std::string& progress_path);
+
+  std::optional<MeasureState> load(const course::Lesson& lesson, const course::Changes& changes) const;
+  /// A failure does no harm: the measurement is then repeated next time. Only the newest few of a lesson are
+  /// kept.
+  void save(const course::Lesson& lesson, const MeasureState& state) const;
+
+ private:
+  std::string path_of(const course::Lesson& lesson, const course::Changes& changes) const;
+  void thin_out(const course::Lesson& lesson) const;
+
+  std::string folder_;
+};
 
 class Worker : public Measurer {
  public:
@@ -71,7 +94,7 @@ class Worker : public Measurer {
       store_;  ///< only the worker's thread makes and uses it and the next two
   std::map<std::string, std::vector<course::Changes>>
       tried_;  ///< by lesson: settings that were measured before
-  std::unique_ptr<SavedCurves> kept_;
+  SavedCurves kept_;
   NewestJob<Job, MeasureState> jobs_;  ///< last, so destroyed first: its thread uses the others
 };
 

@@ -2,12 +2,27 @@
 
 #include <fmt/format.h>
 
-#include "app/link/link_text.h"
-#include "app/link/percent.h"
 #include "engine/core/error.h"
+#include "engine/core/real_text.h"
 #include "training/io/input_value.h"
+#include "training/spec/spec_text.h"
 
 namespace normscope::link {
+
+int32_t whole(std::string_view key, std::string_view text, int32_t low, int32_t high) {
+  int64_t value = 0;
+  if (!parse_integer(text, value) || value < low || value > high)
+    fail(kPlace, "{}={}: expected a whole number from {} to {}", key, shown_text(text), low, high);
+  return static_cast<int32_t>(value);
+}
+
+double real(std::string_view key, std::string_view text, double low, double high) {
+  double value = 0;
+  const auto [end, error] = read_real(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !(value >= low && value <= high))
+    fail(kPlace, "{}={}: expected a number from {} to {}", key, shown_text(text), low, high);
+  return value;
+}
 
 std::string ScreenSettingsReader::name(std::string_view key) const {
   return fmt::format("{}.{}", screen_, key);

@@ -13,6 +13,13 @@
 
 namespace normscope::link {
 
+/// What a refusal calls a link.
+inline constexpr const char* kPlace = "link";
+
+/// Reads the value of a key. It throws Error for anything but a whole number from `low` to `high`.
+int32_t whole(std::string_view key, std::string_view text, int32_t low, int32_t high);
+double real(std::string_view key, std::string_view text, double low, double high);
+
 class ScreenSettingsReader {
  public:
   ScreenSettingsReader(Screen screen, const ScreenSettings& settings)

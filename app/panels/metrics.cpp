@@ -23,7 +23,8 @@ constexpr MetricInfo kRows[] = {
     {.metric = Metric::Gradient,
      .id = "gradient",
      .term = "gradient-norm",
-     .of_matrix = true,
+     .place = MetricPlace::Matrix,
+     .stat = "grad_norm",
      .log = true,
      .name = "gradient",
      .by_layer = "Gradient size by layer",
@@ -35,8 +36,8 @@ constexpr MetricInfo kRows[] = {
      .help = "The size ‖∂L/∂W‖ of the loss's gradient with respect to one matrix of each layer."},
     {.metric = Metric::UpdateRatio,
      .id = "update-ratio",
-     .term = "update-ratio",
-     .of_matrix = true,
+     .place = MetricPlace::Matrix,
+     .stat = "update_norm",
      .log = true,
      .name = "update ratio",
      .by_layer = "Update ratio by layer",
@@ -50,7 +51,8 @@ constexpr MetricInfo kRows[] = {
              "spectrum prints for a saved run."},
     {.metric = Metric::SpikeRatio,
      .id = "spike-ratio",
-     .term = "spike-ratio",
+     .place = MetricPlace::Layer,
+     .stat = "spike_ratio",
      .log = true,
      .name = "spike ratio",
      .by_layer = "Spike ratio",
@@ -64,7 +66,8 @@ constexpr MetricInfo kRows[] = {
              "those before it: v is too small for it, and the step too long (Wortsman et al. 2023)."},
     {.metric = Metric::UpdateCosine,
      .id = "update-cosine",
-     .term = "update-cosine",
+     .place = MetricPlace::Layer,
+     .stat = "update_cosine",
      .name = "update cosine",
      .by_layer = "Update cosine",
      .over_time = "Update cosine over time",
@@ -78,6 +81,8 @@ constexpr MetricInfo kRows[] = {
     {.metric = Metric::HiddenNorm,
      .id = "hidden-norm",
      .term = "hidden-state",
+     .place = MetricPlace::FeedForward,
+     .stat = "sum.mean_square",
      .name = "mean square of the state",
      .by_layer = "Mean square of the state",
      .over_time = "Mean square over time",
@@ -89,7 +94,8 @@ constexpr MetricInfo kRows[] = {
              "the norm on the stream: behind that norm every state has the same size."},
     {.metric = Metric::BranchVariance,
      .id = "branch-variance",
-     .term = "branch-variance",
+     .place = MetricPlace::Sublayer,
+     .stat = "branch.variance",
      .log = true,
      .name = "branch variance",
      .by_layer = "Branch variance",
@@ -101,7 +107,8 @@ constexpr MetricInfo kRows[] = {
      .help = "Variance over tokens and features of each branch as it is added, its scale included."},
     {.metric = Metric::StreamVariance,
      .id = "stream-variance",
-     .term = "stream-variance",
+     .place = MetricPlace::Sublayer,
+     .stat = "input.variance",
      .log = true,
      .name = "stream variance",
      .by_layer = "Stream variance",
@@ -113,7 +120,8 @@ constexpr MetricInfo kRows[] = {
      .help = "Variance over tokens and features of the skip path that each branch is added to."},
     {.metric = Metric::TokenCosine,
      .id = "token-cosine",
-     .term = "token-cosine",
+     .place = MetricPlace::Sublayer,
+     .stat = "token_cosine",
      .name = "token cosine",
      .by_layer = "Token cosine",
      .over_time = "Token cosine over time",
@@ -124,7 +132,8 @@ constexpr MetricInfo kRows[] = {
      .help = "Mean cosine between the states of different tokens: 1 when all point the same way."},
     {.metric = Metric::LayerCosine,
      .id = "layer-cosine",
-     .term = "layer-cosine",
+     .place = MetricPlace::Sublayer,
+     .stat = "layer_cosine",
      .name = "layer cosine",
      .by_layer = "Layer cosine",
      .over_time = "Layer cosine over time",
@@ -136,6 +145,8 @@ constexpr MetricInfo kRows[] = {
     {.metric = Metric::Extreme,
      .id = "extreme",
      .term = "massive-activations",
+     .place = MetricPlace::Sublayer,
+     .stat = "extreme",
      .log = true,
      .name = "extremes",
      .by_layer = "Extremes",
@@ -148,7 +159,8 @@ constexpr MetricInfo kRows[] = {
              "all: in large models a few grow to thousands of times it (massive activations)."},
     {.metric = Metric::EffectiveRank,
      .id = "effective-rank",
-     .term = "effective-rank",
+     .place = MetricPlace::Sublayer,
+     .stat = "effective_rank",
      .name = "effective rank",
      .by_layer = "Effective rank",
      .over_time = "Effective rank over time",
@@ -161,7 +173,9 @@ constexpr MetricInfo kRows[] = {
              "features. It is the participation ratio of their squared singular values."},
     {.metric = Metric::AttentionEntropy,
      .id = "attention-entropy",
-     .term = "attention-entropy",
+     .place = MetricPlace::Heads,
+     .stat = "attention_entropy",
+     .head = "entropy",
      .name = "attention entropy",
      .by_layer = "Attention entropy",
      .over_time = "Attention entropy over time",
@@ -173,7 +187,9 @@ constexpr MetricInfo kRows[] = {
              "only."},
     {.metric = Metric::LargestLogit,
      .id = "largest-logit",
-     .term = "largest-logit",
+     .place = MetricPlace::Heads,
+     .stat = "largest_logit",
+     .head = "logit",
      .name = "largest logit",
      .by_layer = "Largest logit",
      .over_time = "Largest logit over time",
@@ -187,6 +203,9 @@ constexpr MetricInfo kRows[] = {
     {.metric = Metric::FirstMass,
      .id = "first-mass",
      .term = "attention-sink",
+     .place = MetricPlace::Heads,
+     .stat = "first_mass",
+     .head = "first_mass",
      .name = "attention sink",
      .by_layer = "Attention sink",
      .over_time = "Attention sink over time",
@@ -199,6 +218,7 @@ constexpr MetricInfo kRows[] = {
     {.metric = Metric::OwnShare,
      .id = "own-share",
      .term = "beta2",
+     .place = MetricPlace::Sublayer,
      .name = "own share β²",
      .by_layer = "Own share β²",
      .over_time = "Own share β² over time",
@@ -214,65 +234,21 @@ constexpr MetricInfo kRows[] = {
 /// The rows in the language of the window.
 std::vector<MetricInfo> with_words() {
   std::vector<MetricInfo> all(std::begin(kRows), std::end(kRows));
-  for (MetricInfo& m : all)
+  for (MetricInfo& m : all) {
+    if (!m.term) m.term = m.id;
+    m.of_matrix = m.place == MetricPlace::Matrix;
     for (const char** text :
          {&m.name, &m.by_layer, &m.over_time, &m.question, &m.brief, &m.note, &m.axis, &m.help})
       *text = tr(*text).c_str();
+  }
   return all;
 }
-
-const char* suffix_of(Metric metric) {
-  switch (metric) {
-    case Metric::BranchVariance:
-      return "branch.variance";
-    case Metric::StreamVariance:
-      return "input.variance";
-    case Metric::TokenCosine:
-      return "token_cosine";
-    case Metric::LayerCosine:
-      return "layer_cosine";
-    case Metric::Extreme:
-      return "extreme";
-    case Metric::EffectiveRank:
-      return "effective_rank";
-    case Metric::AttentionEntropy:
-      return "attention_entropy";
-    case Metric::LargestLogit:
-      return "largest_logit";
-    case Metric::FirstMass:
-      return "first_mass";
-    case Metric::Gradient:
-      return "grad_norm";
-    case Metric::HiddenNorm:
-      return "sum.mean_square";
-    case Metric::UpdateRatio:
-      return "update_norm";
-    case Metric::SpikeRatio:
-      return "spike_ratio";
-    case Metric::UpdateCosine:
-      return "update_cosine";
-    case Metric::OwnShare:
-      break;  // share_name
-  }
-  return "";
-}
-
-bool by_sublayer(Metric metric) {
-  return metric == Metric::BranchVariance || metric == Metric::StreamVariance ||
-         metric == Metric::TokenCosine || metric == Metric::LayerCosine || metric == Metric::Extreme ||
-         metric == Metric::EffectiveRank || metric == Metric::OwnShare;
-}
-
-/// Whether a layer has one such number, of all its parameters together.
-bool of_whole_layer(Metric metric) { return metric == Metric::SpikeRatio || metric == Metric::UpdateCosine; }
 
 /// The own share of the `k`-th of a layer's `subs` sub-layers, both from 1: shares count sub-layers.
 std::string share_name(std::string_view stack, int layer, int k, int subs) {
   const int i = subs * (layer - 1) + k;
   return fmt::format("{}beta2.{}.{}", stack, i, i);
 }
-
-float ratio_of(float update, float weight) { return weight > 0 ? update / weight : kNaN; }
 
 }  // namespace
 
@@ -284,13 +260,11 @@ std::span<const MetricInfo> metrics() {
 const MetricInfo& info(Metric metric) { return metrics()[static_cast<size_t>(metric)]; }
 
 bool of_any_layer(Metric metric) {
-  return metric == Metric::Gradient || metric == Metric::UpdateRatio || metric == Metric::HiddenNorm ||
-         of_whole_layer(metric);
+  const MetricPlace place = info(metric).place;
+  return place == MetricPlace::Matrix || place == MetricPlace::Layer || place == MetricPlace::FeedForward;
 }
 
-bool of_heads(Metric metric) {
-  return metric == Metric::AttentionEntropy || metric == Metric::LargestLogit || metric == Metric::FirstMass;
-}
+bool of_heads(Metric metric) { return info(metric).place == MetricPlace::Heads; }
 
 const char* matrix_label(const LabView& view, int matrix) {
   return any_stream(view) ? kMatrices[matrix].label : "W";
@@ -302,11 +276,19 @@ namespace {
 
 // Names what stands behind the layer: "ffn.w2.grad_norm".
 StatNames stat_paths(Metric metric, int matrix) {
+  const MetricInfo& of = info(metric);
   const std::string path = kMatrices[matrix].path;
   if (metric == Metric::UpdateRatio) return {path + ".update_norm", path + ".weight_norm"};
-  if (metric == Metric::Gradient) return {path + ".grad_norm"};
-  if (of_whole_layer(metric)) return {suffix_of(metric)};
-  return {std::string(of_heads(metric) ? "attn." : "ffn.") + suffix_of(metric)};
+  switch (of.place) {
+    case MetricPlace::Matrix:
+      return {path + "." + of.stat};
+    case MetricPlace::Layer:
+      return {of.stat};
+    case MetricPlace::Heads:
+      return {std::string("attn.") + of.stat};
+    default:
+      return {std::string("ffn.") + of.stat};
+  }
 }
 
 }  // namespace
@@ -326,15 +308,12 @@ std::vector<std::string> sublayer_stats(const RunView& run, Metric metric, Side 
   const bool crosses = has_both(run) && side == Side::Main;
   for (int layer = 1; has_stream(run) && layer <= layers_of(run, side); ++layer)
     for (Sub sub : subs_of(crosses))
-      stats.push_back(layer_stat(run, side, layer, fmt::format("{}.{}", to_string(sub), suffix_of(metric))));
+      stats.push_back(layer_stat(run, side, layer, fmt::format("{}.{}", to_string(sub), info(metric).stat)));
   return stats;
 }
 
 std::string head_stat(Metric metric, int layer, int head, std::string_view stack) {
-  const char* of = metric == Metric::AttentionEntropy ? "entropy"
-                   : metric == Metric::LargestLogit   ? "logit"
-                                                      : "first_mass";
-  return fmt::format("{}L{:02}.attn.head.{}.{}", stack, layer, head, of);
+  return fmt::format("{}L{:02}.attn.head.{}.{}", stack, layer, head, info(metric).head);
 }
 
 namespace {
@@ -387,45 +366,20 @@ std::optional<TokenShares> token_shares(LabData& data, const RunView& run, int s
 }
 
 DepthPoints along_depth(LabData& data, const RunView& run, Metric metric, int matrix, int step, Side side) {
-  DepthPoints points;
-  const std::string suffix = suffix_of(metric);
-  const auto put = [&](const std::vector<float>& values, float offset) {
-    for (size_t i = 0; i < values.size(); ++i) {
-      points.x.push_back(static_cast<float>(i + 1) - offset);
-      points.y.push_back(values[i]);
-    }
-  };
-  const bool crosses = has_both(run) && side == Side::Main;
-  if (by_sublayer(metric) || (of_heads(metric) && crosses))
-    return by_sublayers(run, side, !of_heads(metric), [&](Sub sub) {
+  const MetricPlace place = info(metric).place;
+  if (place == MetricPlace::Sublayer || (place == MetricPlace::Heads && has_both(run) && side == Side::Main))
+    return by_sublayers(run, side, place == MetricPlace::Sublayer, [&](Sub sub) {
       return metric == Metric::OwnShare
                  ? own_shares(data, run, sub, step, side)
-                 : data.by_layer(run, fmt::format("{}.{}", to_string(sub), suffix), step, side);
+                 : data.by_layer(run, fmt::format("{}.{}", to_string(sub), info(metric).stat), step, side);
     });
-  const std::string path = kMatrices[matrix].path;
-  switch (metric) {
-    case Metric::UpdateRatio: {
-      std::vector<float> values = data.by_layer(run, path + ".update_norm", step, side);
-      const std::vector<float> weights = data.by_layer(run, path + ".weight_norm", step, side);
-      for (size_t i = 0; i < values.size(); ++i) values[i] = ratio_of(values[i], weights[i]);
-      put(values, 0);
-      break;
-    }
-    case Metric::Gradient:
-      put(data.by_layer(run, path + ".grad_norm", step, side), 0);
-      break;
-    case Metric::SpikeRatio:
-    case Metric::UpdateCosine:
-      put(data.by_layer(run, suffix, step, side), 0);
-      break;
-    case Metric::AttentionEntropy:
-    case Metric::LargestLogit:
-    case Metric::FirstMass:
-      put(data.by_layer(run, "attn." + suffix, step, side), 0);
-      break;
-    default:
-      put(data.by_layer(run, "ffn." + suffix, step, side), 0);
+  const StatNames paths = stat_paths(metric, matrix);
+  DepthPoints points{{}, data.by_layer(run, paths.value, step, side)};
+  if (!paths.over.empty()) {
+    const std::vector<float> over = data.by_layer(run, paths.over, step, side);
+    for (size_t i = 0; i < over.size(); ++i) points.y[i] = over[i] > 0 ? points.y[i] / over[i] : kNaN;
   }
+  for (size_t i = 0; i < points.y.size(); ++i) points.x.push_back(static_cast<float>(i + 1));
   return points;
 }
 

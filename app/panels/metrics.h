@@ -33,10 +33,22 @@ enum class Metric : uint8_t {
   OwnShare
 };
 
+// What a layer has a number of.
+enum class MetricPlace : uint8_t {
+  Matrix,       // each matrix: a choice is needed
+  Layer,        // the layer, of all its parameters together
+  FeedForward,  // its feed-forward sub-layer
+  Sublayer,     // each sub-layer
+  Heads         // each attention, and each of its heads
+};
+
 struct MetricInfo {
   Metric metric;
-  const char* id;          // names its controls and files: "token-cosine"
-  const char* term;        // entry of the glossary
+  const char* id;              // names its controls and files: "token-cosine"
+  const char* term = nullptr;  // entry of the glossary; null: the id
+  MetricPlace place;
+  const char* stat = "";  // ends the names of its numbers in a run's history, `head` those of a head
+  const char* head = "";
   bool of_matrix = false;  // needs a choice of matrix
   bool log = false;
   const char* name = "";       // in the selector: "token cosine"

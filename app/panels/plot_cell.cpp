@@ -142,11 +142,11 @@ std::span<const MenuEntry> menu_entries(bool heat) {
   return std::span(menu).first(heat ? kAxis : menu.size());
 }
 
-void CellState::hand_over(Desk& desk) {
-  desk.saves = std::exchange(saves, {});
+void CellState::hand_over(ScreenRequests& requests) {
+  requests.saves = std::exchange(saves, {});
   if (copied.empty()) return;
-  desk.copied = std::exchange(copied, {});
-  desk.notice = tr("copied: {what} as text", {{"what", copied_title}});
+  requests.copied = std::exchange(copied, {});
+  requests.notice = tr("copied: {what} as text", {{"what", copied_title}});
 }
 
 void cell_menu(Ui& ui, const std::string& name, const Rect& panel, const std::vector<plot::PlotSpec>& plots,

@@ -11,8 +11,7 @@
 
 #include "app/panels/metrics.h"
 #include "app/plot/plot.h"
-#include "app/view/commands.h"
-#include "app/view/desk.h"
+#include "app/view/screen.h"
 
 namespace normscope::panels {
 
@@ -25,8 +24,8 @@ struct CellState {
   std::vector<view::SavePlot> saves;   // requested and not written yet
   std::string copied, copied_title;    // a plot's numbers for the clipboard
 
-  /// Leaves on the desk what was asked for at the cells since the last frame.
-  void hand_over(Desk& desk);
+  /// Hands over what was asked for at the cells since the last frame.
+  void hand_over(ScreenRequests& requests);
 };
 
 struct CellOptions {

@@ -8,6 +8,8 @@
 #include "app/plot/plot.h"
 #include "app/view/commands.h"
 #include "engine/core/error.h"
+#include "app/view/screen.h"
+#include "engine/core/message.h"
 
 namespace normscope::panels {
 

@@ -2,12 +2,13 @@
 #include <fmt/format.h>
 #include <imgui.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "app/plot/plot.h"
+#include "app/plot/plot_axis.h"
+#include "app/plot/plot_builder.h"
 #include "app/plot/plot_layout.h"
-#include "app/plot/plot_river.h"
-#include "app/plot/plot_view.h"
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
 
@@ -22,10 +23,10 @@ constexpr float handle_radius = 6.5f;   // the 13 px disc
 constexpr float box_at_least = 2;       // px a side: a smaller box was a click
 
 // The range that a user asks for along an axis; empty where it asks for none.
-using Asked = std::optional<std::pair<double, double>>;
+using AskedRange = std::optional<std::pair<double, double>>;
 
 // Zooms about the mouse, which stays where it is: along x, or along y with Shift.
-void wheel(ui::Ui& ui, const PlotMap& map, Asked& x, Asked& y) {
+void wheel(ui::Ui& ui, const PlotMap& map, AskedRange& x, AskedRange& y) {
   const float turns = ImGui::GetIO().MouseWheel;
   if (turns == 0) return;
   // A notch out undoes a notch in: each changes the area by a tenth at each end.
@@ -41,7 +42,7 @@ void wheel(ui::Ui& ui, const PlotMap& map, Asked& x, Asked& y) {
 }
 
 // Takes what is under the mouse along with a drag.
-void pan(ui::Ui& ui, const PlotMap& map, Asked& x, Asked& y) {
+void pan(ui::Ui& ui, const PlotMap& map, AskedRange& x, AskedRange& y) {
   const ImVec2 d = ImGui::GetIO().MouseDelta;
   const float dx = d.x / ui.scale(), dy = d.y / ui.scale();
   const ui::Rect& area = map.area;
@@ -50,7 +51,7 @@ void pan(ui::Ui& ui, const PlotMap& map, Asked& x, Asked& y) {
 }
 
 // Drawn with the right button; what lies in it fills the plot when the button is released.
-void box(ui::Ui& ui, const PlotMap& map, Asked& x, Asked& y) {
+void box(ui::Ui& ui, const PlotMap& map, AskedRange& x, AskedRange& y) {
   const ImVec2 pressed = ImGui::GetIO().MouseClickedPos[ImGuiMouseButton_Right];
   const ui::Rect& area = map.area;
   auto inside = [&](ui::Vec v) {
@@ -66,7 +67,7 @@ void box(ui::Ui& ui, const PlotMap& map, Asked& x, Asked& y) {
   y = {map.y.inverse(r.bottom()), map.y.inverse(r.y)};
 }
 
-// Handles the mouse on the axes. Ranges live in `view`; plot_view.h says how far a user may move them.
+// Handles the mouse on the axes. Ranges live in `view`; plot.h says how far a user may move them.
 void steer(ui::Ui& ui, std::string_view name, const PlotSpec& plot, const ui::Rect& area, View& view,
            PlotHit& hit) {
   if (ui.pointing() || ui.held(name)) return;
@@ -89,7 +90,7 @@ void steer(ui::Ui& ui, std::string_view name, const PlotSpec& plot, const ui::Re
   hit.hovered = ImGui::IsItemHovered();
   hit.x = map.x.inverse(m.x);
   hit.y = map.y.inverse(m.y);
-  Asked x, y;
+  AskedRange x, y;
   if (hit.hovered) {
     ImGui::SetItemKeyOwner(ImGuiKey_MouseWheelY);  // no list behind it scrolls
     wheel(ui, map, x, y);
@@ -104,7 +105,7 @@ void steer(ui::Ui& ui, std::string_view name, const PlotSpec& plot, const ui::Re
       box(ui, map, x, y);
     }
   }
-  auto take = [&](auto& range, Direction direction, const Asked& asked) {
+  auto take = [&](auto& range, Direction direction, const AskedRange& asked) {
     if (!asked) return;
     const auto allowed = allowed_range(plot, direction, *asked);
     hit.view_changed |= allowed != range;
@@ -222,6 +223,84 @@ PlotHit draw_plot(ui::Ui& ui, std::string_view name, const ui::Rect& rect, const
   if (hit.hovered && axes) find_nearest(plot, drawing.map, ui.mouse(), hit);
   draw_handles(ui, name, plot, drawing, hit);
   return hit;
+}
+namespace {
+
+constexpr double air = 0.05;      // of the home range, around data that lie beyond it
+constexpr double closest = 1e-4;  // of the widest range
+constexpr double counted = 2;     // steps or layers that are always seen together
+
+// Compares ranges of a log axis in decades.
+struct Ruler {
+  bool log;
+  double to(double v) const { return log ? std::log10(v) : v; }
+  double from(double v) const { return log ? std::pow(10.0, v) : v; }
+};
+
+}  // namespace
+
+std::pair<double, double> widest_range(const PlotSpec& plot, Direction direction) {
+  const bool up = direction == Direction::Up;
+  const Axis& axis = up ? plot.y : plot.x;
+  const Ruler ruler{axis.scale == AxisScale::Log};
+  const auto home = shown_range(axis, {});
+  double lo = home.first, hi = home.second;
+  const auto add = [&](double v) {
+    if (!std::isfinite(v) || (ruler.log && v <= 0)) return;
+    lo = std::min(lo, v);
+    hi = std::max(hi, v);
+  };
+  for (const Series& s : plot.series) {
+    if (up) {
+      for (float v : s.y.values) add(v);
+    } else if (const size_t n = s.x.empty() ? s.y.size() : std::min(s.x.size(), s.y.size()); n > 0) {
+      add(s.x_at(0));
+      add(s.x_at(n - 1));  // x ascend
+    }
+  }
+  for (const Band& band : plot.bands) {
+    if (up) {
+      for (const Column* side : {&band.lo, &band.hi})
+        for (float v : side->values) add(v);
+    } else if (!band.x.empty()) {
+      add(band.x[0]);
+      add(band.x[band.x.size() - 1]);
+    }
+  }
+  for (const RefLine& line : plot.lines)
+    if (line.horizontal == up) add(line.value);
+  const double room = air * (ruler.to(home.second) - ruler.to(home.first));
+  if (lo < home.first) lo = ruler.from(ruler.to(lo) - room);
+  if (hi > home.second) hi = ruler.from(ruler.to(hi) + room);
+  return {lo, hi};
+}
+
+std::optional<std::pair<double, double>> allowed_range(const PlotSpec& plot, Direction direction,
+                                                       std::pair<double, double> asked) {
+  const Axis& axis = direction == Direction::Up ? plot.y : plot.x;
+  const Ruler ruler{axis.scale == AxisScale::Log};
+  const auto [low, high] = widest_range(plot, direction);
+  const double least_value = ruler.to(low), most_value = ruler.to(high), whole = most_value - least_value;
+  if (ruler.log) {
+    asked.first = std::max(asked.first, 1e-300);
+    asked.second = std::max(asked.second, 1e-300);
+  }
+  double lo = ruler.to(asked.first), hi = ruler.to(asked.second);
+  if (!std::isfinite(lo) || !std::isfinite(hi)) return {};
+  const double narrowest = axis.integer ? std::min(counted, whole) : closest * whole;
+  if (hi - lo < narrowest) {
+    const double middle = (lo + hi) / 2;
+    lo = middle - narrowest / 2;
+    hi = middle + narrowest / 2;
+  }
+  const double size = std::min(hi - lo, whole);
+  lo = std::clamp(lo, least_value, most_value - size);
+  hi = lo + size;
+  const auto home = shown_range(axis, {});
+  const double same = 1e-9 * whole;
+  if (std::fabs(lo - ruler.to(home.first)) <= same && std::fabs(hi - ruler.to(home.second)) <= same)
+    return {};
+  return std::pair{ruler.from(lo), ruler.from(hi)};
 }
 
 }  // namespace normscope::plot

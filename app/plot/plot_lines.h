@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "app/plot/plot_axis.h"
-#include "app/ui/dash.h"
+#include "app/ui/paint.h"
 
 namespace normscope::plot {
 

@@ -1,4 +1,4 @@
-#include "app/plot/plot_river.h"
+#include "app/plot/plot_builder.h"
 
 #include <algorithm>
 #include <cmath>

@@ -4,15 +4,23 @@
 #include <imgui.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdlib>
+#include <filesystem>
 #include <iterator>
+#include <set>
+#include <string>
 
 #include "app/view/lab_data.h"
 #include "app/words/words.h"
 #include "engine/core/error.h"
 #include "engine/core/machine.h"
 #include "training/spec/spec.h"
+#include "training/data/task_kind.h"
+#include "training/files/places.h"
+#include "training/spec/unused_settings.h"
+#include "training/spec/update_rule.h"
 
 namespace normscope::settings {
 
@@ -559,6 +567,334 @@ void Rows::differing(const Field& field, const Rect& rect) {
     tile(ui, centred(tile_box.centre(), 14, 14), view.runs[i].letter - 'A');
   }
   mark_pending(field, rect);
+}
+
+// How fields are shown: which come first, and over what range their handles move. See settings_rows.h.
+
+namespace {
+
+// The fields that are touched most, with range, step and scale of the slider; words are in assets/words/settings.toml.
+constexpr std::array<FieldLabel, 11> kFirst{{
+    {"model.layers", "", "", 1, 24, 1, false},
+    {"train.lr", "", "", 1e-5, 1e-1, 0, true},
+    {"model.d_model", "", "", 16, 512, 16, true},
+    {"train.batch", "", "", 1, 256, 1, true},
+    {"model.heads", "", "", 1, 16, 1, true},
+    {"train.optimizer", "", ""},
+    {"model.feed_forward", "", "", 16, 2048, 16, true},
+    {"model.init", "", ""},
+    {"model.sequence", "", nullptr, 8, 512, 8, true},
+    {"data.name", "", ""},
+    {"run.seed", "", "", 0, 100, 1, false},
+}};
+
+// Fields whose useful range is narrower than the possible one.
+constexpr std::array<FieldLabel, 12> kOthers{{
+    {"model.init_scale", "", "", 0.0625, 4, 0, true},
+    {"train.warmup", "", "", 0, 1000, 10, false},
+    {"train.warmup_target", "", "", 0, 10, 0.1, false},
+    {"model.head_width", "", "", 0, 128, 1, false},
+    {"model.kv_heads", "", "", 0, 16, 1, false},
+    {"model.attention_window", "", nullptr, 0, 128, 1, false},
+    {"model.attention_scale", "", "", 0, 2, 0.01, false},
+    {"model.attention_cap", "", "", 0, 100, 1, false},
+    {"model.logit_cap", "", "", 0, 100, 1, false},
+    {"model.embedding_scale", "", "", 0, 32, 0.5, false},
+    {"model.rotary_base", "", "", 10, 1e6, 0, true},
+    {"model.rotary_factor", "", "", 1, 64, 1, false},
+}};
+
+}  // namespace
+
+std::string spoken_help(const Field& field) {
+  std::string text = words::spoken(field.help);
+  for (const std::string_view more : field.more_help) text += " " + words::spoken(more);
+  return text;
+}
+
+std::vector<const Field*> first_fields() {
+  std::vector<const Field*> fields;
+  for (const FieldLabel& shown : kFirst)
+    if (const Field* field = find_field(shown.key)) fields.push_back(field);
+  return fields;
+}
+
+namespace {
+
+/// Keeps a text as long as the program, because the rows point to their words.
+const char* lasting(std::string text) {
+  static std::set<std::string> all;
+  return all.insert(std::move(text)).first->c_str();
+}
+
+}  // namespace
+
+FieldLabel shown_as(const Field& field) {
+  const auto own = [&](std::string_view what, const char* otherwise) {
+    const std::string* said = words::of_window().find(fmt::format("settings.shown.{}.{}", field.key, what));
+    return said ? said->c_str() : otherwise;
+  };
+  for (const FieldLabel& first : kFirst)
+    if (field.key == first.key) {
+      FieldLabel shown = first;
+      shown.label = own("label", shown.label);
+      shown.unit = own("unit", shown.unit);
+      return shown;
+    }
+  FieldLabel shown{field.key.data(), own("label", lasting(words::spoken(field.label))),
+                   lasting(words::spoken(field.unit))};
+  for (const FieldLabel& other : kOthers)
+    if (field.key == other.key) {
+      shown.lo = other.lo;
+      shown.hi = other.hi;
+      shown.step = other.step;
+      shown.log = other.log;
+      return shown;
+    }
+  shown.lo = field.low;
+  shown.hi = field.type == FieldType::Real ? std::min(field.high, 1.0) : field.high;
+  if (field.type == FieldType::Real) shown.step = 0.01;
+  return shown;
+}
+
+// These settings are typed as text: a list of steps, files, the names of the runs. The row shows the value and opens a
+// box to type into. A text that cannot be a value is not posted, and the line below the box says why.
+
+namespace fs = std::filesystem;
+
+namespace {
+
+const std::string& what_to_type(const Field& field) {
+  if (field.key == "train.milestones") return tr("steps, as 100,200");
+  return field.file ? tr("path, then Enter; empty: none") : tr("then Enter");
+}
+
+std::string refused_file(const std::string& path) {
+  std::error_code error;
+  if (fs::is_regular_file(path, error)) return "";
+  if (fs::exists(path, error)) return tr("{path} is no file", {{"path", path}});
+  return tr("there is no file {path}", {{"path", path}});
+}
+
+}  // namespace
+
+std::string refusal_of(const Field& field, const std::string& text, const LabView& view, int only) {
+  for (size_t i = 0; i < view.runs.size(); ++i) {
+    if (only >= 0 && static_cast<int>(i) != only) continue;
+    try {
+      RunSpec spec = *view.runs[i].spec;
+      set_field(spec, field.key, text);
+      validate(spec);
+    } catch (const Error& error) {
+      return words::spoken(without_where(error.message));  // the row names the key
+    }
+  }
+  return field.file && !text.empty() ? refused_file(text) : "";
+}
+
+std::string display(const Field& field, const std::string& value) {
+  if (field.key == "model.placement") {
+    if (value == to_string(Placement::Custom)) return tr("custom");
+    return words::spoken(label(placement_from(value)));
+  }
+  if (field.key == "train.optimizer") return words::spoken(rule_of(optimizer_from(value)).label);
+  if (value == "xavier") return "Xavier";
+  if (value == "normal002") return words::with_decimal("0.02");
+  if (value == "ln") return "LN";
+  if (value == "rms") return "RMS";
+  if (field.type == FieldType::Integer) return grouped(std::strtoll(value.c_str(), nullptr, 10));
+  if (field.type == FieldType::Real) return number(std::strtod(value.c_str(), nullptr), 4);
+  return value;
+}
+
+std::string idle_because(const Field& field, const LabView& view) {
+  Message reason;
+  for (const RunView& run : view.runs) {
+    reason = unused_reason(*run.spec, field.key);
+    if (reason.empty()) return "";
+  }
+  if (reason.empty()) return "";
+  const Field* decides = find_field(reason.places[0]);
+  return words::spoken({"{} is {}: expected {}",
+                        decides ? shown_as(*decides).label : reason.places[0].c_str(), reason.places[1],
+                        reason.places[2]});
+}
+
+void Rows::open_text(const Field& field, const std::string& name, int only) {
+  state.typed = field.get(*view.runs[only >= 0 ? static_cast<size_t>(only) : 0].spec);
+  state.refusal.clear();
+  ui.open_popup(name);
+  ui.edit() = {name + "/text", state.typed, true};
+}
+
+void Rows::text_row(const Field& field, const std::string& name, const Rect& rect) {
+  const char* label = shown_as(field).label;
+  std::string value = field.get(*view.runs[0].spec);
+  if (field.file) value = fs::path(value).filename().string();
+  if (value.empty()) value = tr("none");
+  const float room = rect.w - 34 - ui.paint().text_width({Face::Sans, type::body}, label);
+  value = ui.paint().fit({Face::Mono, type::body}, value, room);
+  if (row(ui, name, rect, label, "", value, help(field), true)) open_text(field, name, -1);
+  text_box(field, name, rect, -1);
+}
+
+void Rows::text_box(const Field& field, const std::string& name, const Rect& row, int only) {
+  if (!ui.popup_open(name)) return;
+  constexpr float width = 320, line = 16;
+  const TextStyle small{Face::Sans, type::tick};
+  const std::string idle = idle_because(field, view);
+  const std::string below = !state.refusal.empty() ? state.refusal
+                            : !idle.empty()        ? tr("Not read now: {reason}.", {{"reason", idle}})
+                            : field.live           ? tr("Acts at once, from the next step on.")
+                                                   : tr("A change restarts the runs from step 0.");
+  const float below_h = ui.paint().wrapped_height(width - 30, small, below, line);
+  Rect box{row.x, row.bottom() + 4, width, 12 + 20 + 30 + below_h + 4};
+  box.x = std::max(8.f, std::min(box.x, ui.size().x - 8 - box.w));
+  if (box.bottom() > ui.size().y - 4) box.y = row.y - 4 - box.h;
+  if (!ui.begin_popup(name, box)) return;
+  Rect rest = box.inset(6);
+  ui.paint().text_in(rest.take_top(20).inset(9, 0), small, ui.theme().ink3, words::spoken(field.label));
+  const std::string control = name + "/text";
+  const bool done =
+      text_field(ui, control, rest.take_top(30).inset(0, 3), what_to_type(field), state.typed, help(field));
+  const Rect told = rest.inset(9, 0);
+  ui.paint().text_wrapped(told, small, state.refusal.empty() ? ui.theme().ink3 : ui.theme().ink, below, line);
+  ui.mark(name + "/note", told, below, tr("What was not taken, and why; or when a change acts."));
+  if (done) take_text(field, control, name, only);
+  ui.end_popup();
+}
+
+// Posts what was typed, or keeps the box open for mending it; Escape leaves.
+void Rows::take_text(const Field& field, const std::string& control, const std::string& popup, int only) {
+  const std::string text = field.file ? with_home(state.typed) : state.typed;
+  state.refusal = refusal_of(field, text, view, only);
+  if (!state.refusal.empty()) {
+    ui.edit() = {control, state.typed, true};
+    return;
+  }
+  const RunSpec& spec = *view.runs[only >= 0 ? static_cast<size_t>(only) : 0].spec;
+  if (text != field.get(spec)) edit(field, text, only);
+  ui.focus(popup);
+  ui.close_popup();
+}
+
+// Lists all names under one row, because names always differ.
+void Rows::run_names(const Rect& rect) {
+  const std::string name = "settings/run.name";
+  const Field& field = *find_field("run.name");
+  const std::string count = tr("{count} run | {count} runs", {{"count", view.runs.size()}});
+  if (row(ui, name, rect, tr("names"), "", count, help(field), true)) ui.open_popup(name);
+  if (!ui.popup_open(name)) return;
+  constexpr float width = 300, pitch = 30;
+  Rect list{rect.right() - width, rect.bottom() + 4, width,
+            12 + pitch * static_cast<float>(view.runs.size())};
+  list.x = std::max(list.x, 8.f);
+  if (list.bottom() > ui.size().y - 4) list.y = rect.y - 4 - list.h;
+  if (!ui.begin_popup(name, list)) return;
+  Rect rest = list.inset(6);
+  for (size_t i = 0; i < view.runs.size(); ++i) {
+    const RunView& run = view.runs[i];
+    Rect line = rest.take_top(pitch).inset(0, 3);
+    tile(ui, centred(line.take_left(20, 6).centre(), 16, 16), run.letter - 'A');
+    std::string typed = run.spec->name;
+    if (text_field(ui, fmt::format("{}/{}", name, run.letter), line, default_name(*run.spec), typed,
+                   help(field)) &&
+        typed != run.spec->name)
+      edit(field, typed, static_cast<int>(i));
+  }
+  ui.end_popup();
+}
+
+// The row "data" says what the runs learn from. Its list has the tasks that fit their architecture, and a field for the
+// user's own file, which may also be dropped on the window.
+
+namespace {
+
+// What the list calls a kind of data, or the field of a file: settings.toml has their words.
+const std::string& label_of(std::string_view source) {
+  return words::say(fmt::format("settings.data.{}.label", source));
+}
+const std::string& help_of(std::string_view source) {
+  return words::say(fmt::format("settings.data.{}.help", source));
+}
+
+bool fits(const RunSpec& spec, std::string_view key, std::string_view value) {
+  try {
+    RunSpec trial = spec;
+    set_field(trial, key, value);
+    validate(trial);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+void Rows::data(const Rect& rect) {
+  const std::string name = "settings/data.name";
+  const Field& field = *find_field("data.name");
+  const std::string help =
+      tr("{help} A change restarts all runs from step 0.", {{"help", spoken_help(field)}});
+  const TextStyle mono{Face::Mono, type::body};
+  const char* const label = shown_as(field).label;
+  const float room = rect.w - 34 - ui.paint().text_width({Face::Sans, type::body}, label);
+  const std::string data_name = words::spoken(view.data_name);
+  const std::string shown =
+      view.data_name == "built-in sentences" && ui.paint().text_width(mono, data_name) > room
+          ? tr("built-in")
+          : ui.paint().fit(mono, data_name, room);
+  if (row(ui, name, rect, label, "", shown, help, true)) {
+    ui.open_popup(name);
+    const RunSpec& spec = *view.runs[0].spec;
+    state.path = spec.data.name == "text" ? spec.data.text_path : "";
+  }
+  data_list(rect, name);
+}
+
+void Rows::data_list(const Rect& place, const std::string& name) {
+  if (!ui.popup_open(name)) return;
+  const RunSpec& spec = *view.runs[0].spec;
+  std::vector<std::string_view> sources, files;
+  for (const TaskKind* kind : task_kinds())
+    if (!kind->made_up.empty() && (kind->name == spec.data.name || fits(spec, "data.name", kind->name)))
+      sources.push_back(kind->name);
+  for (const TaskKind* kind : task_kinds())
+    if (!kind->file.empty() && fits(spec, kind->file, "file")) files.push_back(kind->file);
+  constexpr float h = 26, caption = 20, field = 30;
+  const float height =
+      12 + h * static_cast<float>(sources.size()) + (caption + field) * static_cast<float>(files.size());
+  Rect list{place.right() - 300, place.bottom() + 4, 300, height};
+  list.x = std::max(list.x, 8.f);
+  if (list.bottom() > ui.size().y - 4) list.y = place.y - 4 - list.h;
+  if (!ui.begin_popup(name, list)) return;
+  Rect rest = list.inset(6);
+  for (const std::string_view source : sources) {
+    const bool own = spec.data.name == source && !path_of(spec.data).empty();  // a file under that name
+    const bool now = spec.data.name == source && !own;
+    ButtonOptions o;
+    o.quiet = o.left = true;
+    o.style = {now ? Face::Bold : Face::Sans, type::body};
+    if (!button(ui, fmt::format("{}/{}", name, source), rest.take_top(h).inset(0, 1), label_of(source),
+                help_of(source), o))
+      continue;
+    if (!now)
+      commands.emplace_back(own ? session::EditField{-1, std::string(kind_of(spec.data).file), ""}
+                                : session::EditField{-1, "data.name", std::string(source)});
+    ui.close_popup();
+  }
+  for (const std::string_view file : files) {
+    ui.paint().text_in(rest.take_top(caption).inset(9, 0), {Face::Sans, type::tick}, ui.theme().ink3,
+                       label_of(file));
+    const Rect box = rest.take_top(field).inset(0, 3);
+    if (!text_field(ui, fmt::format("{}/{}", name, file), box, tr("path, then Enter"), state.path,
+                    help_of(file)))
+      continue;
+    if (!state.path.empty())
+      commands.emplace_back(session::EditField{-1, std::string(file), with_home(state.path)});
+    ui.close_popup();
+  }
+  ui.end_popup();
 }
 
 }  // namespace normscope::settings

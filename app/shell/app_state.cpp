@@ -1,29 +1,88 @@
 #include "app/shell/app_state.h"
 
 #include <fmt/format.h>
+#include <imgui.h>
+#include <imgui_internal.h>
 
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <optional>
+#include <string>
 #include <utility>
 
+#include "app/lesson-player/player.h"
 #include "app/panels/plot_files.h"
 #include "app/settings/backend_switch.h"
 #include "app/settings/settings_rows.h"
-#include "app/shell/guard.h"
-#include "app/shell/parts/carry_out.h"
 #include "app/shell/parts/linked.h"
-#include "app/shell/parts/welcome.h"
-#include "app/shell/plain_message.h"
 #include "app/ui/widgets.h"
 #include "app/view/shortcuts.h"
 #include "app/words/words.h"
 #include "engine/core/boundary.h"
+#include "training/files/file_kind.h"
+#include "training/io/atomic_file.h"
 
 namespace normscope::shell {
 namespace {
 
 using namespace ui;
+
+// Saves what a screen wrote under a free name in the pictures folder.
+void save_file(const ScreenRequests::File& file, const std::string& what, Message& notice) {
+  try {
+    const std::string free = free_name(panels::pictures_folder() + "/normscope-" + file.name);
+    write_file(free, file.text, what);
+    notice = tr("saved {path}", {{"path", free}});
+  } catch (...) {
+    notice = describe_exception(what.c_str());
+  }
+}
+
+void replace_runs(session::ReplaceRuns runs, AppState& state) {
+  const bool in_lessons = std::exchange(state.screens.shown, Screen::Lab) == Screen::Lessons;
+  if (in_lessons && !state.session.lab) return;  // nobody to train them
+  // The Lab then trains the lesson's runs, and what it finishes is found there.
+  if (in_lessons && state.screens.lessons.player) state.screens.lessons.player->stop_measuring();
+  state.session.commands.emplace_back(std::move(runs));
+}
+
+// What a screen is about, "the comparison": what its files show, what failed to be drawn.
+const std::string& subject_of(Screen screen) {
+  return words::say(fmt::format("shell.tab.{}.subject", name_of(screen)));
+}
+
+// Does what a frame of the screen that is shown asked for. Its commands join the frame's, which
+// draw_app posts.
+void carry_out(ScreenRequests requests, AppState& state, Ui& ui) {
+  for (session::Command& command : requests.commands) state.session.commands.push_back(std::move(command));
+  for (view::SavePlot& save : requests.saves) state.session.saves.push_back(std::move(save));
+  for (const ScreenRequests::File& file : requests.files)
+    save_file(file, tr("saving {what}", {{"what", subject_of(state.screens.shown)}}), state.notice);
+  if (!requests.copied.empty())
+    copy_text(requests.copied, subject_of(state.screens.shown).c_str(), state.shell, state.notice);
+  if (!requests.notice.empty()) state.notice = std::move(requests.notice);
+  if (requests.opens_file) run_act(state, ui, view::Act::OpenFile);
+  if (requests.replacing) replace_runs(std::move(*requests.replacing), state);
+  if (requests.shown) state.screens.shown = *requests.shown;
+}
+
+// Shows an opened model, log or saved run on the screen for such files, or says in `notice` that there is none.
+void open_recorded(Screens& screens, Files& files, const LabView& view, Message& notice) {
+  if (std::exchange(files.looked_into, false))
+    screens.shown = screen_for(FileKind::Model).value_or(Screen::Lab);
+  const std::optional<Screen> recorded = screen_for(FileKind::Recorded);
+  for (const std::string& path : std::exchange(files.recorded, {})) {
+    if (!recorded) {
+      notice = tr("no screen of this program shows {path}", {{"path", path}});
+      continue;
+    }
+    screen_of(screens, *recorded).open(path, view);
+    screens.shown = *recorded;
+  }
+}
+
+// ---- the top bar
 
 constexpr std::array<int, 8> kScales{75, 90, 100, 125, 150, 175, 200, 250};  // percent
 
@@ -223,7 +282,43 @@ void draw_part(Ui& ui, const char* doing, const Rect& area, const std::function<
   ui.paint().text_wrapped(text, {Face::Sans, type::body}, ui.theme().ink, words::spoken(error), 17);
 }
 
+void pop_clips(ImDrawList* list, int size) {
+  while (list->_ClipRectStack.Size > size) list->PopClipRect();
+}
+
 }  // namespace
+
+Message draw_guarded(ui::Ui& ui, std::string_view doing, const std::function<void()>& draw) {
+  const ui::Painter* const layer = &ui.paint();
+  ImDrawList *const window = ImGui::GetWindowDrawList(), *const top = ImGui::GetForegroundDrawList();
+  const int window_clips = window->_ClipRectStack.Size, top_clips = top->_ClipRectStack.Size;
+  ImGuiErrorRecoveryState state;
+  ImGui::ErrorRecoveryStoreState(&state);
+  Message error = guarded(doing, draw);
+  if (error.empty()) return error;
+  // What is left open is not a misuse of Dear ImGui here, so it makes no assertion, log or tooltip.
+  ImGuiIO& io = ImGui::GetIO();
+  const bool asserts = std::exchange(io.ConfigErrorRecoveryEnableAssert, false),
+             log = std::exchange(io.ConfigErrorRecoveryEnableDebugLog, false),
+             tooltip = std::exchange(io.ConfigErrorRecoveryEnableTooltip, false);
+  if (&ui.paint() != layer) ui.end_popup();
+  ImGui::ErrorRecoveryTryToRecoverState(&state);
+  io.ConfigErrorRecoveryEnableAssert = asserts;
+  io.ConfigErrorRecoveryEnableDebugLog = log;
+  io.ConfigErrorRecoveryEnableTooltip = tooltip;
+  pop_clips(window, window_clips);
+  pop_clips(top, top_clips);
+  ui.close_popup();
+  return error;
+}
+
+WindowParts make_window_parts() {
+  WindowParts parts;
+#define WINDOW_PART(make) parts.push_back(make());
+#include "chosen/window_parts.def"
+#undef WINDOW_PART
+  return parts;
+}
 
 void draw_app(AppState& state, Ui& ui) {
   ShownSession& session = state.session;

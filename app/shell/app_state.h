@@ -3,16 +3,18 @@
 // is up to them.
 #pragma once
 
+#include <functional>
 #include <future>
 #include <string>
+#include <string_view>
 
 #include "app/shell/files.h"
 #include "app/shell/parts/about.h"
 #include "app/shell/parts/appearance.h"
 #include "app/shell/parts/screens.h"
-#include "app/shell/parts/shown_session.h"
 #include "app/shell/session_window.h"
 #include "app/shell/shell.h"
+#include "app/shell/shown_session.h"
 #include "app/shell/window_part.h"
 #include "app/ui/ui.h"
 #include "engine/core/error.h"
@@ -44,7 +46,7 @@ struct AppState {
   Files files;
   Shell shell;
   WindowParts parts = make_window_parts();
-  KeptWindow window;
+  SavedWindow window;
   About about;
   TestSwitches switches;
   Message notice;  // what the app itself has to say: saved, opened, refused
@@ -52,5 +54,11 @@ struct AppState {
 
 // Draws one frame, window-wide, and posts its commands to the Lab.
 void draw_app(AppState&, ui::Ui&);
+
+// The guard is the boundary of what is drawn: a part of a frame that throws is left out and the frame goes on.
+
+// Draws a part between begin_frame and end_frame. It returns an empty string when all went well, or the
+// line that says why not (see engine/core/boundary.h). Whatever the part left open (popups, clips, styles) is closed.
+Message draw_guarded(ui::Ui& ui, std::string_view doing, const std::function<void()>& draw);
 
 }  // namespace normscope::shell

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,8 +14,59 @@
 #include "app/shell/file_prompt.h"
 #include "app/shell/parts/shown_session.h"
 #include "engine/core/error.h"
+#include "app/shell/shown_session.h"
+#include "app/ui/ui.h"
+#include "engine/core/message.h"
+#include "training/files/background.h"
+#include "training/files/file_kind.h"
 
 namespace normscope::shell {
+
+// ---- the prompt is the one place where a file is named: save the runs under a name (Ctrl+Shift+S), open a session, a
+// configuration or a text (Ctrl+O). It has a field to type a path into (Tab completes it), below it the recent files
+// and the folder's files, for arrows and mouse; what the marked file is, read from its content; what saving will leave
+// out. The shell draws it after the screens. Controls: app/file/path, app/file/row/N,
+// app/file/go, app/file/says.
+
+enum class FilePurpose : uint8_t { Save, SavePlacement, Open };
+inline bool saves(FilePurpose purpose) { return purpose <= FilePurpose::SavePlacement; }
+
+struct FilePrompt {
+  FilePurpose purpose = FilePurpose::Open;
+  std::string path{};            // as typed
+  std::string says{};            // why Enter did not do it
+  std::string again{};           // the path that Enter accepts when pressed once more
+  bool done = false;             // the request was carried out: the prompt closes
+  int selected = -1, first = 0;  // rows of the list
+  double clicked = -1;           // time of the last click on a row, s; a second one soon after opens it
+  bool entered = false;          // that click entered a folder
+  Background<FolderContent> folder{};
+  Background<FileLook> look{};
+};
+
+// What the prompt needs from outside: the recent files, newest first, and how the window is
+// woken.
+struct FileSurroundings {
+  std::span<const std::string> recent;
+  std::function<void()> wake;
+  bool reading = false;  // the chosen file is being read
+};
+
+// A path that Enter was pressed on, with "~" as the home folder; `again`: although the prompt said why
+// not.
+struct FileChoice {
+  std::string path;
+  bool again = false;
+};
+
+void ask_for_file(ui::Ui&, FilePrompt&, FilePurpose, const std::string& path);
+std::optional<FileChoice> draw_file_prompt(ui::Ui&, FilePrompt&, const FileSurroundings&);
+// Why it was not done; with `again`, a second Enter does it.
+void refuse(FilePrompt&, const Message& why, const std::string& path, bool again);
+// Goes on in this folder.
+void enter_folder(ui::Ui&, FilePrompt&, std::string folder);
+
+// ---- the files of a session
 
 // The file that the runs were saved to or opened from here, as it was then.
 struct OwnFile {
@@ -54,11 +106,14 @@ void save(ui::Ui&, Files&, const LabView&, Message& notice);
 void save_as(ui::Ui&, Files&, const LabView&);
 // Asks for the name of a placement that is to have the wiring of the diagram.
 void save_placement(ui::Ui&, Files&, const diagram::DiagramState&, const LabView&);
-// Opens the prompt.
 void ask_open(ui::Ui&, FilePrompt&);
 // Draws the prompt and carries out what was chosen in it.
 void draw_files(ui::Ui&, Files&, const ShownSession&, Message& notice);
 // Says that other runs are shown now: their file is the one that they were opened from, or none.
 void runs_were_replaced(Files&);
+
+// What the trainer or the engine says, in words for a reader: "[train.lr] 5: expected ..." becomes
+// "learning rate: 5: expected ...", and the tag of a part of the program is removed. It is in the window's language.
+std::string plain_message(const Message& message);
 
 }  // namespace normscope::shell

@@ -121,7 +121,7 @@ void show_window(Screens& screens, ShownSession& session, const WindowParts& par
   if (!held && hold_tabs(parts)) session.undo.clear();  // nothing of before is undone then
 }
 
-void keep_window(KeptWindow& known, Screens& screens, ShownSession& session, const WindowParts& parts) {
+void keep_window(SavedWindow& known, Screens& screens, ShownSession& session, const WindowParts& parts) {
   if (!session.lab) return;
   const LabView& view = *session.view;
   if (std::exchange(known.restored, view.restored) != view.restored && view.window)

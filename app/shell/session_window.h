@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "app/shell/parts/screens.h"
-#include "app/shell/parts/shown_session.h"
+#include "app/shell/shown_session.h"
 #include "app/shell/window_part.h"
 
 namespace normscope::shell {
@@ -25,7 +25,7 @@ struct WindowState {
 };
 
 // What was handed over last, and the LabView::restored that was taken in last.
-struct KeptWindow {
+struct SavedWindow {
   std::optional<WindowState> state;
   uint64_t restored = 0;
 };
@@ -34,6 +34,6 @@ std::string window_rows(const Screens&, const WindowParts& = {});
 // Leaves out what is damaged, because the runs matter more. By undo, what is shown stays.
 void show_window(Screens&, ShownSession&, const WindowParts&, const std::string& rows, bool by_undo = false);
 // Takes in what a session brought that came back, and hands over what changed.
-void keep_window(KeptWindow&, Screens&, ShownSession&, const WindowParts&);
+void keep_window(SavedWindow&, Screens&, ShownSession&, const WindowParts&);
 
 }  // namespace normscope::shell

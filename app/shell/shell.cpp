@@ -1,8 +1,10 @@
 #include "app/shell/shell.h"
 
+#include <fmt/format.h>
 #include <imgui.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
 #include "app/lesson-player/player.h"
@@ -11,6 +13,7 @@
 #include "app/shell/settings.h"
 #include "app/ui/keys.h"
 #include "app/ui/widgets.h"
+#include "app/view/chain.h"
 #include "app/view/glossary.h"
 #include "app/words/words.h"
 #include "engine/core/boundary.h"
@@ -267,8 +270,6 @@ bool search_box(Ui& ui, const Rect& rect, bool wide) {
 
 namespace {
 
-bool at_any_time(const LabView&) { return true; }
-
 std::string lost_windows(const Offers& offers, const LabView&) {
   return offers.lost.size() > 1
              ? tr("{number} windows ended without closing.", {{"number", offers.lost.size()}})
@@ -296,20 +297,18 @@ std::string open_question(const Offers&, const LabView& view) {
   return tr("What decides whether a model learns?");
 }
 
-// One of those made one at a time: a lost session first, then what a new visitor may do next. An offer
-// stands while `holds`, which every frame asks, as it does for the text. Where the text has no room, the button says it
-// alone.
+// One of those made one at a time: a lost session first, then what a new visitor may do next. Where the text has no
+// room, the button says it alone.
 struct Offer {
   bool Offers::*open;
   Act act;
-  bool (*holds)(const LabView&);
   std::string (*text)(const Offers&, const LabView&);
   const char *action, *alone, *help;  // keys of words
 };
 constexpr Offer kOffers[] = {
-    {&Offers::restore, Act::Restore, at_any_time, lost_windows, "Restore it", "Restore runs",
+    {&Offers::restore, Act::Restore, lost_windows, "Restore it", "Restore runs",
      "The runs as they stood, to go on bit for bit; of several sessions the newest first."},
-    {&Offers::lesson, Act::FirstLesson, at_any_time, open_question, "First lesson", "First lesson",
+    {&Offers::lesson, Act::FirstLesson, open_question, "First lesson", "First lesson",
      "Predict, measure, compare, explain: the first lesson of the course."},
 };
 
@@ -318,7 +317,7 @@ constexpr Offer kOffers[] = {
 std::optional<Act> quiet_bar(Ui& ui, const Rect& room, Offers& offers, const LabView& view) {
   const auto offer = std::find_if(std::begin(kOffers), std::end(kOffers), [&](const Offer& o) {
     const bool later = offers.welcome && o.open == &Offers::lesson;
-    return offers.*o.open && o.holds(view) && !later;
+    return offers.*o.open && !later;
   });
   if (offer == std::end(kOffers)) return {};
   const TextStyle bold{Face::Bold, type::body}, style{Face::Sans, type::body};
@@ -349,6 +348,97 @@ std::optional<Act> quiet_bar(Ui& ui, const Rect& room, Offers& offers, const Lab
     offers.answered = true;
   }
   return offer->act;
+}
+
+// A refusal is what the app would say to a command or an entry of the palette. Whoever offers it and whoever carries it
+// out both ask here, so that nothing is offered that is refused.
+
+namespace {
+
+/// Empty where there are runs.
+std::string no_runs(const LabView& view) { return view.runs.empty() ? tr("there are no runs") : ""; }
+
+// Asks a screen with changes of its own there.
+std::string step_refusal(const AppState& state, bool undo) {
+  const UndoLog& log = state.session.undo;
+  const Screen shown = state.screens.shown;
+  const AppScreen* const own = made_screen(state.screens, shown);
+  if (!own || !own->has_changes()) {
+    const bool any = undo ? log.can_undo() : log.can_redo();
+    return any ? "" : tr(undo ? "nothing to undo" : "nothing to redo");
+  }
+  if (own->can_take_back(undo)) return "";
+  return words::say(fmt::format("shell.refusal.{}_{}", name_of(shown), undo ? "undo" : "redo"));
+}
+
+std::string course_refusal(const LessonsScreen& lessons) {
+  std::error_code error;
+  const bool any = lessons.player ? !lessons.player->course().lessons.empty()
+                                  : std::filesystem::is_directory(course::lessons_folder(), error);
+  return any ? "" : tr("there are no lessons beside the program");
+}
+
+// About the run that the diagram shows.
+std::string placement_refusal(const AppState& state) {
+  const LabView& view = *state.session.view;
+  const int shown = diagram::shown_run(state.screens.lab.diagram(), view);
+  if (shown < 0) return no_runs(view);
+  const ModelConfig& model = view.runs[static_cast<size_t>(shown)].spec->model;
+  return is_transformer(model.architecture)
+             ? ""
+             : tr("there is no residual stream whose wiring could be a placement");
+}
+
+std::string batch_refusal(const LabView& view) {
+  const bool any = std::ranges::any_of(
+      view.runs, [](const RunView& run) { return is_transformer(run.spec->model.architecture); });
+  return any ? "" : tr("no run has sub-layers to measure: expected a transformer");
+}
+
+}  // namespace
+
+std::string refusal_of(const AppState& state, const ui::Ui& ui, Act act) {
+  if (ui.held(view::shortcut_of(act).control)) return ui.locked_help();
+  const LabView& view = *state.session.view;
+  switch (act) {
+    case Act::Undo:
+    case Act::Redo:
+      return step_refusal(state, act == Act::Undo);
+    case Act::Save:
+    case Act::SaveAs:
+    case Act::CopyCommand:
+    case Act::CopyLink:
+      return no_runs(view);
+    case Act::SavePlacement:
+      return placement_refusal(state);
+    case Act::MeasureBatch:
+      return view.runs.empty() ? no_runs(view) : batch_refusal(view);
+    case Act::Restore:
+      return state.session.lab && !next_to_restore(state.shell.offers).empty()
+                 ? ""
+                 : tr("there is no session to restore");
+    case Act::FirstLesson:
+      return course_refusal(state.screens.lessons);
+    default:
+      return "";
+  }
+}
+
+bool is_hidden(const ui::Ui& ui, const PaletteItem& item) {
+  return item.preset || (!item.control.empty() && !ui.registry().find(item.control));
+}
+
+std::string refusal_of(const AppState& state, const ui::Ui& ui, const PaletteItem& item) {
+  if (!item.refusal.empty()) return item.refusal;
+  if (item.act) return refusal_of(state, ui, *item.act);
+  const bool away = state.screens.shown != Screen::Lab && ui.held("app/tab/lab");
+  const bool locked = item.preset ? diagram::preset_held(ui, *item.preset) : ui.held(item.control);
+  if (locked || (away && is_hidden(ui, item))) return ui.locked_help();
+  if (!item.preset) return "";
+  const LabView& view = *state.session.view;
+  const int shown = diagram::shown_run(state.screens.lab.diagram(), view);
+  if (shown < 0) return tr("there are no runs");
+  return view::preset_refusal(view.runs[static_cast<size_t>(shown)].spec->model, *item.preset);
 }
 
 }  // namespace normscope::shell

@@ -9,6 +9,8 @@
 #include "app/shell/palette.h"
 #include "app/view/commands.h"
 #include "engine/core/error.h"
+#include "app/view/screen.h"
+#include "engine/core/message.h"
 
 namespace normscope::shell {
 
@@ -55,7 +57,7 @@ void draw_shell(AppState&, ui::Ui&);
 void copy_text(const std::string& text, const char* what, Shell&, Message& notice);
 // Does what a key, the palette or a button asks for, and says what is refused.
 void run_act(AppState&, ui::Ui&, view::Act);
-// Why an act would be refused now; empty: it would not. refusals.cpp.
+// Why an act would be refused now; empty: it would not.
 std::string refusal_of(const AppState&, const ui::Ui&, view::Act);
 std::string refusal_of(const AppState&, const ui::Ui&, const PaletteItem&);
 // Whether the item is on the Lab's screen while another screen is shown.
@@ -67,5 +69,16 @@ bool search_box(ui::Ui&, const ui::Rect&, bool wide);
 // One line with an offer and its answers, right-aligned in `room`; an offer stays as long as it fits the
 // state of the runs. It returns what an accepted offer asks for.
 std::optional<view::Act> quiet_bar(ui::Ui&, const ui::Rect& room, Offers&, const LabView&);
+
+// Says above the Lab of a first start what is training there and what to do, in one sentence, and invites
+// to the course and to the Lab with equal ease.
+
+/// Takes its strip off the top of `area` while nobody has answered and the runs are still the sentence's,
+/// and then while the tour goes on. It returns the first lesson where that was chosen. A norm that was dragged is an
+/// answer too.
+std::optional<view::Act> draw_welcome(ui::Ui& ui, ui::Rect& area, Offers& offers, const LabView& view);
+
+/// Lights up what the tour is about; it is called after the Lab.
+void draw_tour(ui::Ui& ui, const Offers& offers);
 
 }  // namespace normscope::shell

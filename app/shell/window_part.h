@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "app/shell/parts/shown_session.h"
+#include "app/shell/shown_session.h"
 #include "app/ui/ui.h"
 #include "app/view/screen.h"
 #include "app/view/shortcuts.h"

@@ -1,14 +1,15 @@
 // Draws everything in the app, in logical px. ScreenPainter paints into the draw list of a window, and
-// SvgPainter (svg.h) writes the same shapes and texts into a file: code that takes a Painter serves both, so file and
+// to_svg() writes the same shapes and texts into a file: code that takes a Painter serves both, so file and
 // screen cannot differ. Ui::paint() gives the one of the base layer, Ui::paint_top() the one above everything.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "app/ui/dash.h"
 #include "app/ui/fonts.h"
 #include "app/ui/geometry.h"
 #include "app/ui/theme.h"
@@ -16,6 +17,30 @@
 struct ImDrawList;
 
 namespace normscope::ui {
+
+/// Holds polylines one after another: piece i is points[ends[i-1] .. ends[i]).
+struct Pieces {
+  std::vector<Vec> points;
+  std::vector<uint32_t> ends;
+
+  size_t size() const { return ends.size(); }
+  std::span<const Vec> operator[](size_t i) const {
+    uint32_t begin = i ? ends[i - 1] : 0;
+    return {points.data() + begin, ends[i] - begin};
+  }
+};
+
+/// What a dash is measured along. The path of a curve that swings up and down in every pixel would be
+/// a fog of specks; along x its dashes stay as long as a smooth curve's.
+enum class DashAlong { Path, X };
+
+/// The distance from a to b as the dashes count it.
+float dash_length(Vec a, Vec b, DashAlong along);
+
+/// Adds the dashes of `line` to `out`. `phase` says how far into the pattern the line begins; the phase at
+/// its end is returned.
+float cut_dashes(std::span<const Vec> line, Dash dash, float phase, Pieces& out,
+                 DashAlong along = DashAlong::Path);
 
 enum class Align { Left, Centre, Right };
 
@@ -129,5 +154,21 @@ class ScreenPainter final : public Painter {
   int layer_;
   std::vector<TextRecord>* records_;
 };
+
+// A picture as an SVG document, shape by shape and text by text as on the screen. It needs no window and no font: texts
+// are measured by the advances of Inter and JetBrains Mono.
+
+/// Makes text fit for the content or an attribute of an element. It leaves out control characters.
+std::string svg_escaped(std::string_view text);
+
+/// Paints a picture from (0, 0) on and returns its size in logical px. Both themes must give the same
+/// shapes.
+using Picture = std::function<Vec(Painter&, const Theme&)>;
+
+/// One document for both themes: light, and dark where the viewer prefers it. `title` is what a
+/// viewer calls the picture. It throws Error where the shapes of the themes differ.
+std::string to_svg(std::string_view title, const Picture& picture);
+/// One theme without a style sheet, so several documents may stand on one page.
+std::string to_svg(std::string_view title, const Picture& picture, const Theme& theme);
 
 }  // namespace normscope::ui

@@ -1,6 +1,8 @@
 // The table of the style guide.
 #include "app/ui/theme.h"
 
+#include <imgui.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -168,6 +170,33 @@ Vec whole_size(float scale, float least, float width_px, float height_px) {
   const Vec shown{width_px / scale, height_px / scale};
   if (least <= 0) return shown;
   return {std::max(shown.x, least_window.x), std::max(shown.y, least_window.y)};
+}
+namespace {
+
+ImVec4 vec(Colour c) { return ImGui::ColorConvertU32ToFloat4(c.packed()); }
+
+}  // namespace
+
+void apply_style(const Theme& t, float scale) {
+  ImGuiStyle s;
+  s.FontSizeBase = type::body;
+  s.FontScaleMain = scale;
+  s.WindowRounding = 0;
+  s.WindowBorderSize = 0;
+  s.PopupRounding = radius::panel * scale;
+  s.PopupBorderSize = std::max(1.f, std::round(scale));
+  s.FrameRounding = radius::field * scale;
+  s.HoverDelayNormal = 0.45f;
+  s.CircleTessellationMaxError = 0.2f;  // curves stay within a quarter of a pixel of the true arc at any scale
+  ImVec4* c = s.Colors;
+  c[ImGuiCol_Text] = vec(t.ink);
+  c[ImGuiCol_WindowBg] = vec(t.bg);
+  c[ImGuiCol_PopupBg] = vec(t.panel);
+  c[ImGuiCol_Border] = vec(t.border);
+  c[ImGuiCol_BorderShadow] = {};
+  c[ImGuiCol_TextSelectedBg] = vec(t.accent.alpha(t.dark ? 0.35f : 0.6f));
+  c[ImGuiCol_InputTextCursor] = c[ImGuiCol_NavCursor] = vec(t.ink);
+  ImGui::GetStyle() = s;
 }
 
 }  // namespace normscope::ui

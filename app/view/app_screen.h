@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "app/ui/ui.h"
-#include "app/view/desk.h"
 #include "app/view/screen.h"
 #include "training/files/file_kind.h"
 
@@ -32,7 +31,7 @@ class AppScreen {
 
   /// Fills `area`, the window below the top bar. `transport` has the Lab's cursor. Without `clock`, figures that depend
   /// on the machine's speed print as a dash.
-  virtual Desk draw(ui::Ui& ui, const ui::Rect& area, const LabView& view, bool clock,
+  virtual ScreenRequests draw(ui::Ui& ui, const ui::Rect& area, const LabView& view, bool clock,
                     lab::TransportState& transport) = 0;
   /// Runs once a frame, whichever screen is shown.
   virtual void turn(const LabView&) {}

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "app/view/commands.h"
+#include "app/view/screen.h"
 
 namespace normscope::view {
 

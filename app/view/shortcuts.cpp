@@ -16,13 +16,13 @@ namespace normscope::view {
 namespace {
 
 constexpr Shortcut kRows[] = {
-    {Act::Play, "play", "Space"},
-    {Act::Step, "step", "Right"},
-    {Act::Back, "back", "Left", "", true},
-    {Act::Newest, "newest", "End", "", true},
-    {Act::Bookmark, "bookmark", "B", "", true},
-    {Act::Instant, "instant", "N"},
-    {Act::MeasureBatch, "measure_batch", "", "", true},
+    {Act::Play, "play", "Space", "transport/play"},
+    {Act::Step, "step", "Right", "transport/step"},
+    {Act::Back, "back", "Left", "timeline", "", true},
+    {Act::Newest, "newest", "End", "timeline", "", true},
+    {Act::Bookmark, "bookmark", "B", "timeline", "", true},
+    {Act::Instant, "instant", "N", "transport/speed/instant"},
+    {Act::MeasureBatch, "measure_batch", "", "command/batch", "", true},
     {Act::Gesture, "drag_norm"},
     {Act::Gesture, "drag_with"},
     {Act::NormBefore, "norm_before", "I"},
@@ -39,30 +39,30 @@ constexpr Shortcut kRows[] = {
     {Act::Gesture, "leave"},
     {Act::Gesture, "zoom"},
     {Act::Gesture, "drop"},
-    {Act::Undo, "undo", "Ctrl+Z", "", true},
-    {Act::Redo, "redo", "Ctrl+Shift+Z", "Ctrl+Y", true},
-    {Act::Save, "save", "Ctrl+S", "", true},
-    {Act::SaveAs, "save_as", "Ctrl+Shift+S", "", true},
-    {Act::SavePlacement, "save_placement", "", "", true},
-    {Act::OpenFile, "open_file", "Ctrl+O", "", true},
-    {Act::CopyCommand, "copy_command", "Ctrl+Shift+C", "", true},
-    {Act::CopyLink, "copy_link", "Ctrl+Shift+L", "", true},
+    {Act::Undo, "undo", "Ctrl+Z", "command/undo", "", true},
+    {Act::Redo, "redo", "Ctrl+Shift+Z", "command/redo", "Ctrl+Y", true},
+    {Act::Save, "save", "Ctrl+S", "command/save", "", true},
+    {Act::SaveAs, "save_as", "Ctrl+Shift+S", "command/save-as", "", true},
+    {Act::SavePlacement, "save_placement", "", "command/placement", "", true},
+    {Act::OpenFile, "open_file", "Ctrl+O", "command/open", "", true},
+    {Act::CopyCommand, "copy_command", "Ctrl+Shift+C", "command/copy", "", true},
+    {Act::CopyLink, "copy_link", "Ctrl+Shift+L", "command/link", "", true},
     {Act::CopyPlot, "copy_plot", "Ctrl+T"},
     {Act::Gesture, "screens"},
-    {Act::Palette, "palette", "Ctrl+K"},
+    {Act::Palette, "palette", "Ctrl+K", "app/search"},
     {Act::Glossary, "glossary", "F1"},
-    {Act::Bigger, "bigger", "Ctrl+=", "Ctrl+Shift+=", true},
-    {Act::Smaller, "smaller", "Ctrl+-", "", true},
-    {Act::NaturalSize, "natural_size", "Ctrl+0", "", true},
-#define SHORTCUT(Name, id, chord, control) {Act::Name, id, chord, "", true},
+    {Act::Bigger, "bigger", "Ctrl+=", "app/scale", "Ctrl+Shift+=", true},
+    {Act::Smaller, "smaller", "Ctrl+-", "app/scale", "", true},
+    {Act::NaturalSize, "natural_size", "Ctrl+0", "app/scale", "", true},
+#define SHORTCUT(Name, id, chord, control) {Act::Name, id, chord, control, "", true},
 #include "chosen/shortcuts.def"
 #undef SHORTCUT
-    {Act::Sheet, "sheet", "?"},
-    {Act::Theme, "theme", "", "", true},
-    {Act::ReducedMotion, "reduced_motion", "", "", true},
-    {Act::Measurements, "measurements", "", "", true},
-    {Act::Restore, "restore", "", "", true},
-    {Act::FirstLesson, "first_lesson", "", "", true},
+    {Act::Sheet, "sheet", "?", "app/help"},
+    {Act::Theme, "theme", "", "app/theme", "", true},
+    {Act::ReducedMotion, "reduced_motion", "", "command/motion", "", true},
+    {Act::Measurements, "measurements", "", "command/measurements", "", true},
+    {Act::Restore, "restore", "", "command/restore", "", true},
+    {Act::FirstLesson, "first_lesson", "", "app/tab/lessons", "", true},
 };
 
 /// The rows above, and the gestures of add-ons: those in the words alone.
@@ -101,9 +101,8 @@ const Shortcut& shortcut_of(Act act) {
 
 bool pressed(ui::Ui& ui, Act act) {
   const Shortcut& s = shortcut_of(act);
-  const std::string_view control = control_of(act);
-  return (!s.chord.empty() && ui.shortcut(s.chord, control)) ||
-         (!s.second.empty() && ui.shortcut(s.second, control));
+  return (!s.chord.empty() && ui.shortcut(s.chord, s.control)) ||
+         (!s.second.empty() && ui.shortcut(s.second, s.control));
 }
 
 std::string keys_text(const Shortcut& s) {

@@ -60,7 +60,10 @@ enum class Act {
 struct Shortcut {
   Act act;
   std::string_view id;                 // of its words: assets/words/shortcuts.toml
-  std::string_view chord{}, second{};  // "Ctrl+Z"; empty: none
+  std::string_view chord{};            // "Ctrl+Z"; empty: none
+  std::string_view control{};          // that it stands for: a key or the palette reaches no more than the mouse does;
+                                       // without a control of its own "command/..."; empty: acts on what has the focus
+  std::string_view second{};           // another chord
   bool command = false;                // the palette runs it; the others belong to a named control
   std::string_view shown{};            // on the sheet, where the chord alone would not say it
   std::string_view title{};            // "Undo"
@@ -71,10 +74,6 @@ struct Shortcut {
 
 std::span<const Shortcut> shortcuts();
 const Shortcut& shortcut_of(Act act);
-/// The control that an act stands for, so that a key or the palette reaches no more than the mouse
-/// does. An act without a control is called "command/...". The name is empty for what only acts on the control in
-/// focus.
-std::string_view control_of(Act act);
 /// True when the key was pressed in this frame, nothing is being typed, and the act's control is not held.
 bool pressed(ui::Ui&, Act);
 /// Writes the keys as the sheet does: "Ctrl Z".

@@ -10,6 +10,7 @@
 
 #include "app/link/link.h"
 #include "training/files/config_file.h"
+#include "training/io/line_file.h"
 #include "training/session/lab.h"
 #include "training/spec/backend_choice.h"
 
@@ -63,6 +64,32 @@ class FramePacer {
   bool software_, changed_ = true, animating_ = false, settled_ = true;
   bool echo_ = false;  // one more frame after input, in which other places light up for what is hovered
   double last_ = -1e9, hand_ = -1e9;
+};
+
+// Writes what the window's frames cost, one line of CSV each: for `make bench-window` and for finding
+// slow frames.
+
+struct FrameCost {
+  double build_ms = 0;  // wall time from the views to ImGui's vertices
+  double draw_ms = 0;   // wall time of OpenGL and the buffer swap
+  int vertices = 0;
+  int step = 0;  // the step of the lockstep that the frame shows
+  // How many seeds of every run it shows; 0: it shows a run that is not of the settings yet, or the trainer has not
+  // carried out every command yet.
+  int seeds = 0;
+};
+
+class FrameLog {
+ public:
+  // Logs nothing with an empty path. It throws Error when the file cannot be written.
+  explicit FrameLog(const std::string& path);
+  // Returns when the line is complete on the disk, so none is lost when the window is ended.
+  void write(const FrameCost& cost);
+  // Empty while all is well.
+  const std::string& error() const { return file_.error(); }
+
+ private:
+  LineFile file_;
 };
 
 }  // namespace normscope::window

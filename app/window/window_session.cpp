@@ -7,13 +7,16 @@
 #include <imgui_internal.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
+#include <ctime>
 
 #include "app/headless/gl.h"
 #include "app/headless/software_screen.h"
 #include "app/shell/parts/linked.h"
 #include "app/ui/keys.h"
 #include "app/window/desktop.h"
+#include "app/window/main_window.h"
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
 #include "engine/core/machine.h"
@@ -213,6 +216,60 @@ void WindowSession::remember(float content_scale, double now) {
   if (glfwGetWindowAttrib(window_.handle(), GLFW_MAXIMIZED)) width = height = 0;
   memory_.keep(state_, static_cast<int>(static_cast<float>(width) / factor),
                static_cast<int>(static_cast<float>(height) / factor), now);
+}
+namespace {
+
+// Monotonic, so that another process can count from the moment when it started this one.
+double clock_now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace
+
+FrameLog::FrameLog(const std::string& path) : file_(path.empty() ? LineFile() : LineFile(path, "frame log")) {
+  file_.line("clock_s,process_cpu_s,step,build_ms,draw_ms,vertices,seeds");
+}
+
+void FrameLog::write(const FrameCost& cost) {
+  if (!file_) return;
+  const double cpu = static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
+  file_.line(fmt::format("{:.6f},{:.6f},{},{:.3f},{:.3f},{},{}", clock_now(), cpu, cost.step, cost.build_ms,
+                         cost.draw_ms, cost.vertices, cost.seeds));
+}
+
+// Chooses the frame rates of the window, see main_window.h. With a GPU 30 frames a second are plenty for
+// curves. In software every frame takes processor time from the training, so an untouched window draws four times a
+// second. A user is answered at once: an event that no frame has shown yet waits only for the screen's refresh.
+
+namespace {
+
+constexpr double kTouched =
+    0.6;  // a user counts as present for so long after the last event (tooltips, motion)
+constexpr double kScreen = 1 / 60.0;
+constexpr double kGpuTraining = 1 / 30.0;
+constexpr double kSoftHand = 1 / 20.0, kSoftTraining = 1 / 4.0;
+
+}  // namespace
+
+double FramePacer::period(double now) const {
+  if (hand_ > last_ || echo_) return kScreen;
+  const bool touched = now - hand_ < kTouched;
+  if (touched || animating_) return software_ ? kSoftHand : kScreen;
+  return software_ ? kSoftTraining : kGpuTraining;
+}
+
+void FramePacer::drawn(double now) {
+  // One more frame follows the last event, because hover delays and focus settle in it.
+  settled_ = now - hand_ >= kTouched;
+  echo_ = hand_ > last_;
+  changed_ = animating_ = false;
+  last_ = now;
+}
+
+double FramePacer::wait(double now) const {
+  const bool touched = now - hand_ < kTouched || hand_ > last_;
+  if (!changed_ && !animating_ && !touched && settled_) return -1;
+  return std::max(0.0, last_ + period(now) - now);
 }
 
 }  // namespace normscope::window

@@ -1,5 +1,5 @@
 // One window with its Lab: what happens between the events of a window and draw_app. Whoever owns
-// the loop calls turn() after each wait: run_window here, the browser's frames in app/web.
+// the loop calls turn() after each wait: run_window here, the browser's frames in platforms/web.
 #pragma once
 
 #include <imgui.h>
@@ -8,7 +8,6 @@
 #include <memory>
 
 #include "app/shell/app_state.h"
-#include "app/window/frame_log.h"
 #include "app/window/gl_window.h"
 #include "app/window/main_window.h"
 #include "app/window/window_memory.h"

@@ -4,12 +4,19 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cctype>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <shared_mutex>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "app/words/word_files.h"
+#include "engine/core/error.h"
+#include "training/io/toml.h"
 
 namespace normscope::words {
 namespace {
@@ -198,3 +205,206 @@ std::string tr(std::string_view english, words::Places places) {
 }
 
 }  // namespace normscope
+
+namespace normscope::words {
+
+// ---- a file of words is read: texts become templates, tables become plural forms, all in the order of the file.
+
+namespace {
+
+constexpr std::pair<std::string_view, Form> kForms[] = {
+    {"other", Form::Other}, {"one", Form::One}, {"few", Form::Few}, {"many", Form::Many}};
+
+/// The place "{done}", "{1}" or "{:.1f}" at `from`; empty where no place begins there.
+std::string_view place_at(std::string_view text, size_t from) {
+  size_t to = from + 1;
+  const auto is_name = [&](unsigned char c) { return std::islower(c) || std::isdigit(c) || c == '_'; };
+  while (to < text.size() && is_name(static_cast<unsigned char>(text[to]))) ++to;
+  if (text.substr(to, 1) == ":") to = std::min(text.find('}', to), text.size());
+  return text.substr(to, 1) == "}" ? text.substr(from, to + 1 - from) : std::string_view{};
+}
+
+/// Returns nothing where a brace stands alone.
+std::optional<Template> parsed(std::string_view text) {
+  Template out;
+  out.pieces.emplace_back();
+  for (size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (c == '{' || c == '}') {
+      const std::string_view place = place_at(text, at);
+      if (text.substr(at + 1, 1) == text.substr(at, 1)) {
+        ++at;
+      } else if (c == '{' && !place.empty()) {
+        const std::string_view name = place.substr(1, std::min(place.find(':'), place.size() - 1) - 1);
+        out.pieces.back().place = name.empty() ? std::to_string(out.pieces.size() - 1) : name;
+        out.pieces.emplace_back();
+        out.plain += place;
+        at += place.size() - 1;
+        continue;
+      } else {
+        return {};
+      }
+    }
+    out.pieces.back().text += c;
+    out.plain += c;
+  }
+  return out;
+}
+
+struct Reader {
+  const std::string& file;
+  bool by_english = false;  ///< a name is an English text, and no part of a key
+  std::vector<std::pair<toml::source_position, Language::Entry>> found{};
+
+  [[noreturn]] void refuse(const std::string& key, const toml::node& node, const char* what) const {
+    throw Error("{}:{}: [{}] {}", file, node.source().begin.line, key, what);
+  }
+
+  Template text_of(const std::string& key, const toml::node& node) const {
+    if (const auto number = node.value_exact<int64_t>()) return *parsed(std::to_string(*number));
+    const auto text = node.value_exact<std::string>();
+    if (!text || text->empty()) refuse(key, node, "is no text: expected words, or a table of them");
+    std::optional<Template> out = parsed(*text);
+    if (!out) refuse(key, node, "has a brace that opens no {place}: expected it twice");
+    return *std::move(out);
+  }
+
+  /// Reads { one = "…", other = "…" } and returns nothing where a name is no form's.
+  std::optional<Language::Entry> plural(const std::string& key, const toml::table& table) const {
+    Language::Entry entry{key, {}};
+    for (const auto& [name, form] : kForms)
+      if (const toml::node* node = table.get(name); node && !node->is_table())
+        entry.forms.emplace_back(form, text_of(key, *node));
+    if (table.empty() || entry.forms.size() != table.size()) return {};
+    if (entry.forms.front().first != Form::Other)
+      refuse(key, table, "has no form for other numbers: expected other");
+    return entry;
+  }
+
+  void read(const std::string& key, std::string_view name, const toml::node& node) {
+    const toml::table* table = node.as_table();
+    std::optional<Language::Entry> entry = table ? plural(key, *table) : std::nullopt;
+    if (table && !entry) {
+      read_all(key, *table);
+      return;
+    }
+    if (!entry) entry = Language::Entry{key, {{Form::Other, text_of(key, node)}}};
+    if (by_english) entry->english = name;
+    found.emplace_back(node.source().begin, *std::move(entry));
+  }
+
+  void read_all(const std::string& before, const toml::table& table) {
+    for (const auto& [name, node] : table) read(before + "." + std::string(name.str()), name.str(), node);
+  }
+};
+
+}  // namespace
+
+Language::Entry entry_of(std::string_view english) {
+  const size_t mark = english.rfind("##");
+  const std::string_view text = english.substr(0, mark + 2 < english.size() ? mark : english.npos);
+  const auto form = [](std::string_view one) {
+    const std::optional<Template> read = parsed(one);
+    return read ? *read : Template{std::string(one), {{std::string(one), ""}}};
+  };
+  constexpr std::string_view kOr = " | ";
+  const size_t bar = text.find(kOr);
+  if (bar == text.npos) return {std::string(english), {{Form::Other, form(text)}}};
+  return {std::string(english),
+          {{Form::Other, form(text.substr(bar + kOr.size()))}, {Form::One, form(text.substr(0, bar))}}};
+}
+
+void Language::read(std::string_view text, const std::string& file, const std::string& room) {
+  Reader reader{file, room == "texts" || room == "training" || room == "errors"};
+  reader.read_all(room, parse_toml(text, file));
+  std::ranges::stable_sort(reader.found, [](const auto& a, const auto& b) {
+    return std::pair(a.first.line, a.first.column) < std::pair(b.first.line, b.first.column);
+  });
+  for (auto& [at, entry] : reader.found) {
+    if (!reader.by_english) {
+      index_[entry.key] = entries_.size();
+    } else if (room == "texts") {
+      texts_[entry.english] = entries_.size();
+    } else {  // a phrase without places is found as it is said, and its braces are not doubled
+      const Template text = entry_of(entry.english).forms.front().second;
+      phrases_[room + " " + (text.pieces.size() == 1 ? text.plain : entry.english)] = entries_.size();
+    }
+    entries_.push_back(std::move(entry));
+  }
+}
+
+// ---- a message of the floors below in the window's language: its format is found in errors.toml or training.toml,
+// and what stands in its places is a message again, or a phrase of the same file.
+
+namespace {
+
+constexpr std::string_view kErrors = "errors", kTraining = "training";
+constexpr const char* kNumbers[] = {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11"};
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/// A phrase of the room; a number with the language's sign; anything else as it is.
+std::string phrase_in(std::string_view room, std::string_view text, const Language& language) {
+  if (const Language::Entry* entry = language.phrase(room, text)) return entry->forms.front().second.plain;
+  const bool number = text.find_first_not_of("0123456789.-+") == text.npos;
+  return number ? with_decimal(std::string(text), language) : std::string(text);
+}
+
+std::string message_in(std::string_view room, const Message& message, const Language& language) {
+  if (message.format.empty()) return phrase_in(room, message, language);
+  const Language::Entry* entry = language.phrase(room, message.format);
+  if (!entry && room == kErrors) entry = language.phrase(room = kTraining, message.format);
+  if (!entry) room = kErrors;
+  std::vector<Place> places;
+  for (const Message& place : message.places)
+    places.emplace_back(kNumbers[places.size()], message_in(room, place, language));
+  return language.say(entry ? *entry : language.text(message.format), places);
+}
+
+/// A part of a name, "no warm-up", or words and their number: "warm-up 200", "12 norms moved".
+std::string part_of_name(std::string_view part, const Language& language) {
+  const auto is_known = [&](std::string_view text) { return language.phrase(kTraining, text) != nullptr; };
+  const size_t end = part.rfind(' '), begin = part.find(' ');
+  if (end == part.npos || is_known(part)) return phrase_in(kTraining, part, language);
+  const std::string_view number = part.substr(0, begin), what = part.substr(begin + 1);
+  if (is_known(part.substr(0, end)) || part.ends_with(" (rms)"))
+    return part_of_name(part.substr(0, end), language) + " " +
+           phrase_in(kTraining, part.substr(end + 1), language);
+  const bool counts = number.find_first_not_of("0123456789") == number.npos && is_known(what);
+  return counts ? std::string(number) + " " + phrase_in(kTraining, what, language) : std::string(part);
+}
+
+}  // namespace
+
+std::string with_decimal(std::string text, const Language& language) {
+  const std::string& sign = language.say("format.decimal");
+  const auto ends = [&](size_t at,
+                        int step) {  // the run of digits beside a point has no other point behind it
+    do at += static_cast<size_t>(step);
+    while (at < text.size() && is_digit(text[at]));
+    return at >= text.size() || text[at] != '.' || at + 1 >= text.size() || !is_digit(text[at + 1]);
+  };
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const bool inside = i > 0 && i + 1 < text.size() && is_digit(text[i - 1]) && is_digit(text[i + 1]);
+    out += text[i] == '.' && inside && ends(i, 1) && ends(i, -1) ? sign : std::string(1, text[i]);
+  }
+  return out;
+}
+
+std::string spoken(const Message& message, const Language& language) {
+  if (language.name() == "en") return message;
+  if (!message.format.empty()) return message_in(kErrors, message, language);
+  for (const std::string_view room : {kTraining, kErrors})
+    if (language.phrase(room, message)) return phrase_in(room, message, language);
+  const std::string_view name = message;
+  std::string out;
+  for (size_t from = 0; from <= name.size();) {
+    const size_t end = std::min(name.find(", ", from), name.size());
+    out += (from > 0 ? ", " : "") + part_of_name(name.substr(from, end - from), language);
+    from = end + 2;
+  }
+  return out;
+}
+
+}  // namespace normscope::words

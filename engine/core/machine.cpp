@@ -11,7 +11,7 @@
 #include <sys/syscall.h>
 #endif
 #ifdef _WIN32
-#include "platforms/windows/system.h"
+#include "platforms/windows/posix/system.h"
 #endif
 
 #include <algorithm>

@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #endif
 #ifdef _WIN32
-#include "platforms/windows/system.h"
+#include "platforms/windows/posix/system.h"
 #endif
 
 namespace normscope::cpu {

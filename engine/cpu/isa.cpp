@@ -13,7 +13,7 @@
 #include <unistd.h>
 #endif
 #ifdef _WIN32
-#include "platforms/windows/system.h"
+#include "platforms/windows/posix/system.h"
 #endif
 
 namespace normscope::cpu {

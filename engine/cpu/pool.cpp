@@ -10,7 +10,7 @@
 #include <emscripten/threading.h>
 #endif
 #ifdef _WIN32
-#include "platforms/windows/system.h"
+#include "platforms/windows/posix/system.h"
 #endif
 
 #include <chrono>

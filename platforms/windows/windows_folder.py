@@ -3,7 +3,7 @@
 
     platforms/windows/windows_folder.py build/windows-objects build/windows --deps build/windows-deps
 
-The program becomes normscope.com and what opens it without a console normscope.exe (app/windows/launcher.cpp); both are
+The program becomes normscope.com and what opens it without a console normscope.exe (platforms/windows/launcher.cpp); both are
 stripped. The zip has the day of the version and the same order everywhere, so that the same files make the same zip.
 """
 

@@ -9,7 +9,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 import check
 
-ELSEWHERE = ("app/web/", "app/windows/", "platforms/windows/posix/")  # compiled for other systems
+ELSEWHERE = ("platforms/windows/posix/",)  # compiled for other systems
 ALONE = ["app/main.cpp"]
 
 

@@ -21,12 +21,12 @@ struct Room {
 // computes it on either backend. engine/ has two files of its own, example.cpp and
 // one_file.cpp, which includes none of ours.
 constexpr Room kRooms[] = {
-    {"platforms/windows", ""},
-    {"engine/core", "platforms/windows"},
+    {"platforms/windows/posix", ""},
+    {"engine/core", "platforms/windows/posix"},
     {"registry", ""},
     {"engine/tape", "engine/core registry"},
     {"engine/ops", "engine/core registry engine/tape"},
-    {"engine/cpu", "engine/core platforms/windows registry engine/tape"},
+    {"engine/cpu", "engine/core platforms/windows/posix registry engine/tape"},
     {"engine/ops on cpu", "engine/core registry engine/ops engine/cpu"},
     {"engine/cuda", "engine/core registry engine/tape engine/ops"},
     {"engine/ops on cuda", "registry engine/ops engine/cuda"},
@@ -70,11 +70,11 @@ constexpr Room kRooms[] = {
      "engine/core engine/cpu engine/model training/io training/data training/spec training/session training/files training/experiments app/words app/ui app/view app/settings app/panels app/lab app/link app/lesson-player"},
     {"app/window",
      "engine/core engine/cuda training/io training/spec training/session training/files app/ui app/headless app/link app/shell"},
-    {"app/web",
+    {"platforms/web",
      "engine/core engine/cpu training/io training/files training/experiments app/words app/view app/link app/lesson-player app/shell app/window"},
     {"app/cli",
      "engine/core engine/cpu training/io training/data training/spec training/files training/experiments app/link"},
-    {"app/windows", "platforms/windows training/files app/window app/cli"},
+    {"platforms/windows", "platforms/windows/posix training/files app/window app/cli"},
     {"app/commands",
      "engine/core engine/tape engine/cpu training/io training/data training/spec training/measure training/run training/session training/files training/experiments app/words app/headless app/link app/course app/lesson-player app/shell app/window app/cli"},
     {"app", "app/commands"},
@@ -89,6 +89,7 @@ std::string room_of(const std::string& path) {
     const bool cpu = name.find("_cpu") != name.npos || name.find("_inl") != name.npos;
     return cuda ? "engine/ops on cuda" : cpu ? "engine/ops on cpu" : "engine/ops";
   }
+  if (path.starts_with("platforms/windows/posix/")) return "platforms/windows/posix";
   const size_t first = path.find('/'), second = path.find('/', first + 1);
   return path.substr(0, second == path.npos ? first : second);
 }
@@ -105,7 +106,7 @@ bool is_source(const fs::path& path) {
 
 std::vector<Include> includes_of(const fs::path& root) {
   std::vector<Include> all;
-  for (const char* top : {"platforms/windows", "engine", "training", "app", "addons"})
+  for (const char* top : {"engine", "training", "app", "addons", "platforms"})
     for (const auto& entry : fs::recursive_directory_iterator(root / top)) {
       if (!entry.is_regular_file() || !is_source(entry.path())) continue;
       const std::string file = fs::relative(entry.path(), root).generic_string();

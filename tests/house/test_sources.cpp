@@ -19,7 +19,7 @@ std::vector<std::string> sources_with(const std::string& floor, const std::strin
 
 }  // namespace
 
-TEST_CASE("sources: a screen asks for the clipboard by its desk, and the shell alone writes to it") {
+TEST_CASE("sources: a screen asks for the clipboard, and the shell alone writes to it") {
   const std::vector<std::string> writers = sources_with("app", "ImGui::SetClipboardText");
   CHECK_FALSE(writers.empty());
   for (const std::string& name : writers) {

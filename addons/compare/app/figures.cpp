@@ -13,7 +13,7 @@
 #include "addons/compare/app/writers.h"
 #include "app/panels/plot_files.h"
 #include "app/ui/numbers.h"
-#include "app/ui/svg.h"
+#include "app/ui/paint.h"
 #include "app/view/glossary.h"
 #include "app/words/words.h"
 #include "training/io/output_file.h"

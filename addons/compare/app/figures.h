@@ -9,7 +9,7 @@
 #include "addons/compare/app/comparison.h"
 #include "app/plot/plot.h"
 #include "app/plot/plot_spec.h"
-#include "app/view/commands.h"
+#include "app/view/screen.h"
 
 namespace normscope::compare {
 

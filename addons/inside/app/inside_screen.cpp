@@ -246,8 +246,8 @@ const InsideScreen::Side& InsideScreen::detailed_side() const {
   return *first;
 }
 
-Desk InsideScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool clock,
-                        lab::TransportState& transport) {
+ScreenRequests InsideScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool clock,
+                                  lab::TransportState& transport) {
   desk_ = {};
   take(view, ui.time());
   const Size size = layout_for(ui.size());

@@ -29,8 +29,8 @@ class InsideScreen : public AppScreen {
  public:
   /// Fills `area`, the window below the top bar.
   /// `transport`: the Lab's; the models are read at the step of its cursor.
-  Desk draw(ui::Ui& ui, const ui::Rect& area, const LabView& view, bool clock,
-            lab::TransportState& transport) override;
+  ScreenRequests draw(ui::Ui& ui, const ui::Rect& area, const LabView& view, bool clock,
+                      lab::TransportState& transport) override;
   /// Takes the ticket of the look that was asked for in this frame.
   void posted(const session::Command& command, session::Ticket ticket) override {
     if (waiting_ && std::holds_alternative<session::Inquire>(command)) waiting_->ticket = ticket;
@@ -100,7 +100,7 @@ class InsideScreen : public AppScreen {
   bool due_ = false;
   double look_takes_ = 0;  ///< seconds of the last look
   double look_began_ = 0;  ///< UI time of the look that is under way; 0: none is
-  Desk desk_;
+  ScreenRequests desk_;
 };
 
 }  // namespace normscope::inside

@@ -7,7 +7,7 @@
 
 #include "addons/sweep/app/screen/words.h"
 #include "addons/sweep/app/sweep_writers.h"
-#include "app/ui/svg.h"
+#include "app/ui/paint.h"
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
 #include "training/data/task.h"

@@ -10,7 +10,6 @@
 
 #include "addons/systems/engine/convolutions.h"
 #include "app/diagram/diagram.h"
-#include "app/diagram/diagram_sublayer.h"
 #include "app/ui/widgets.h"
 #include "app/view/chain.h"
 #include "app/words/words.h"

@@ -332,5 +332,3 @@ HWY_AFTER_NAMESPACE();
 
 NORMSCOPE_KERNELS(conv2d)
 NORMSCOPE_KERNELS(max_pool)
-}  // namespace normscope::cpu
-#endif

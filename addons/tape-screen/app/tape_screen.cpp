@@ -293,7 +293,8 @@ void TapeScreen::draw_columns(Ui& ui, Rect rest) {
   }
 }
 
-Desk TapeScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool clock, lab::TransportState&) {
+ScreenRequests TapeScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool clock,
+                                lab::TransportState&) {
   asked_ = {};
   worker_.time(clock);
   const Size before = size_;

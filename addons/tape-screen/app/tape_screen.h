@@ -39,7 +39,8 @@ class TapeScreen : public AppScreen {
 
   /// Fills `area`, the window below the top bar. With `clock` false nothing is written that depends on the
   /// machine's speed.
-  Desk draw(ui::Ui& ui, const ui::Rect& area, const LabView& view, bool clock, lab::TransportState&) override;
+  ScreenRequests draw(ui::Ui& ui, const ui::Rect& area, const LabView& view, bool clock,
+                      lab::TransportState&) override;
 
   StepWorker& worker() { return worker_; }
   const std::shared_ptr<const TapeState>& state() const { return state_; }
@@ -141,7 +142,7 @@ class TapeScreen : public AppScreen {
   std::optional<SentCheck> sent_check_;
   InstructionPanel instruction_;
   MemoryPanel memory_;
-  Desk asked_;
+  ScreenRequests asked_;
   StepWorker worker_;  ///< last, so its thread ends first
 };
 

@@ -121,7 +121,7 @@ double unnoticed_of(const std::vector<double>& gradient, const std::vector<doubl
   return square > 0 ? (sum * sum + along * along) / (count * square) : 0;
 }
 
-const std::string& detached_words(const Bars::Beside& beside, const Words& words) {
+const std::string& detached_words(const Bars::OtherNorm& beside, const Words& words) {
   return words.say(fmt::format("norms.{}.title", short_name(beside.norm)));
 }
 
@@ -130,7 +130,7 @@ void add_beside(Bars& bars, const SmallTape& beside, const BarsHand& hand) {
   const auto back = [&](const SmallTape& tape) {
     return doubles(replay_small_tape(tape).gradients.at(bars.x).values);
   };
-  Bars::Beside other{norm_of(beside).norm, strip_of(back(moved(beside, hand)), back(beside)), 0};
+  Bars::OtherNorm other{norm_of(beside).norm, strip_of(back(moved(beside, hand)), back(beside)), 0};
   other.unnoticed = unnoticed_of(other.back.now, bars.out.now);
   other.back.low = bars.back.low = std::min(other.back.low, bars.back.low);
   other.back.high = bars.back.high = std::max(other.back.high, bars.back.high);

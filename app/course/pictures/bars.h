@@ -34,12 +34,12 @@ struct Bars {
   double mean = 0, spread = 1;  ///< of x
   double length = 0;            ///< of the gradient that comes back to x
   /// The same row through another norm, which differs on the way back alone.
-  struct Beside {
+  struct OtherNorm {
     NormKind norm;
     Strip back;
     double unnoticed;
   };
-  std::optional<Beside> beside{};
+  std::optional<OtherNorm> beside{};
   double unnoticed =
       0;  ///< share of the gradient's square that moves or stretches all of x, of which y sees nothing
   bool back_known = true;  ///< whether it may be seen

@@ -7,7 +7,6 @@
 #include <iterator>
 
 #include "app/course/curves.h"
-#include "app/course/labels.h"
 #include "app/ui/widgets.h"
 
 namespace normscope::course {

@@ -6,8 +6,8 @@
 #include <limits>
 
 #include "app/course/exercises.h"
-#include "app/course/terms.h"
 #include "app/lesson-player/experiment.h"
+#include "app/lesson-player/flow.h"
 #include "app/lesson-player/text_column.h"
 #include "app/ui/widgets.h"
 #include "app/view/glossary.h"
@@ -132,131 +132,123 @@ class ChallengePage : public Page {
     const Changes changes = context.changes();
     return !state->running && !changes.empty() && !(context.measured && state->changes == changes);
   }
-  void measured(LessonContext& context) override;
+  /// Notes a finished training, once for each setting, whatever its result.
+  void measured(LessonContext& context) override {
+    if (!context.lesson.challenge) return;
+    const Challenge& task = *context.lesson.challenge;
+    const auto state = context.state();
+    const std::string set = to_text(settings_in(task, state->changes));
+    std::vector<Try>& tries = context.kept().tries;
+    if (set.empty() || std::ranges::any_of(tries, [&](const Try& one) { return one.set == set; })) return;
+    const double loss = context.number(task.measure);
+    // One that diverged has no number: it is as far above the line as can be.
+    tries.push_back({set, std::isfinite(loss) ? loss : std::numeric_limits<double>::infinity()});
+    context.progress.save();
+    if (below_line(task, loss)) keep_found(context);
+  }
 
  private:
-  void keep_found(const LessonContext& context);
-  void draw_training(Ui& ui, TextColumn& text, LessonContext& context) const;
-  void draw_outcome(Ui& ui, TextColumn& text, LessonContext& context);
+  /// Saves them beside the progress, as a session that the Lab opens.
+  void keep_found(const LessonContext& context) {
+    if (context.folder.empty()) return;
+    try {
+      const session::ReplaceRuns found = found_runs(context);
+      std::vector<ConfigRun> runs;
+      for (size_t i = 0; i < found.runs.size(); ++i)
+        runs.push_back({found.letters[i], found.runs[i], found.edits[i]});
+      make_folder(context.folder, Access::Own, "lesson");
+      save_config(fmt::format("{}/{}.toml", context.folder, context.lesson.id), runs);
+      found_fault_.clear();
+    } catch (const Error& error) {
+      found_fault_ = error.message;
+    }
+  }
+  /// Draws the button to train or stop, and the next hint.
+  void draw_training(Ui& ui, TextColumn& text, LessonContext& context) const {
+    Rect& rest = text.rest;
+    const Challenge& task = *context.lesson.challenge;
+    const auto state = context.state();
+    LessonProgress& progress = context.kept();
+    Rect row = rest.take_top(34, 10);
+    ButtonOptions train, more;
+    train.primary = work_left(context);
+    train.enabled = state->running || !context.changes().empty();
+    const Rect left = row.take_left(150, 8), right = row.take_left(170);
+    const std::string name = state->running ? "lesson/challenge/stop" : "lesson/challenge/train";
+    if (button(
+            ui, name, left,
+            state->running ? context.tr("Stop") : context.tr("Train {steps} steps", {{"steps", task.budget}}),
+            state->running  ? context.tr("Stops the training; it is not counted.")
+            : train.enabled ? context.tr("Trains your run from the beginning.")
+                            : context.tr("Change one of the settings first."),
+            train)) {
+      if (state->running)
+        context.measurer.stop();
+      else
+        context.measure();
+    }
+    context.scroll.follow_focus(ui, name, left, text.seen);
+    const auto taken = static_cast<size_t>(progress.hints);
+    more.enabled = taken < task.hints.size();
+    if (button(ui, "lesson/challenge/hint", right,
+               more.enabled ? context.tr("Hint, costs {cost}", {{"cost", task.hints[taken].costs}})
+                            : context.tr("No more hints"),
+               context.tr("Shows the next hint."), more)) {
+      ++progress.hints;
+      context.progress.save();
+    }
+    context.scroll.follow_focus(ui, "lesson/challenge/hint", right, text.seen);
+    for (size_t i = 0; i < std::min(taken, task.hints.size()); ++i)
+      rest.take_top(
+          draw_marked(ui, rest,
+                      context.tr("Hint {number}: {text}", {{"number", i + 1}, {"text", task.hints[i].text}}),
+                      kTaskText.px, kTaskLine, text.flow),
+          6);
+  }
+  /// Shows what the run came to, the sum of points, and the way to the Lab.
+  void draw_outcome(Ui& ui, TextColumn& text, LessonContext& context) {
+    Rect& rest = text.rest;
+    Painter& p = ui.paint();
+    const Theme& t = ui.theme();
+    const Challenge& task = *context.lesson.challenge;
+    const auto state = context.state();
+    const LessonProgress& progress = context.kept();
+    const Measure& measure = *context.lesson.measure(task.measure);
+    std::string words = state->running ? state->doing : words::spoken(state->error);
+    if (context.measured) {
+      const double loss = context.number(task.measure);
+      const std::string where =
+          below_line(task, loss) ? context.tr("below the line") : context.tr("not below the line");
+      words = state->changes.empty()
+                  ? context.tr("The start ends at {loss}: {where}.",
+                               {{"loss", shown(loss, measure, *context.lesson.words)}, {"where", where}})
+                  : context.tr("Your run ends at {loss}: {where}.",
+                               {{"loss", shown(loss, measure, *context.lesson.words)}, {"where", where}});
+    }
+    const bool wrong = !state->error.empty() && !state->running;
+    rest.take_top(p.text_wrapped(rest, kTaskBold, wrong ? t.error : t.ink, words, kTaskLine), 6);
+    const std::string score = score_text(task, progress.tries, progress.hints, *context.course.words);
+    const float high = p.text_wrapped(rest, kTaskText, t.ink, score, kTaskLine);
+    ui.mark("lesson/challenge/score", {rest.x, rest.y, rest.w, high},
+            std::to_string(score_of(task, progress.tries, progress.hints)), context.tr("Your points."));
+    rest.take_top(high, 10);
+    if (ways_found(task, progress.tries).empty()) return;
+    const Rect box = rest.take_top(34, 6);
+    if (button(ui, "lesson/challenge/lab", {box.x, box.y, 230, box.h}, context.tr("Open the ways in the Lab"),
+               context.tr("The start and the best of the ways you found, one beside the other.")))
+      context.requests.replacing = found_runs(context);
+    context.scroll.follow_focus(ui, "lesson/challenge/lab", box, text.seen);
+    const std::string kept = !found_fault_.empty() ? words::spoken(found_fault_)
+                             : context.folder.empty()
+                                 ? ""
+                                 : context.tr("Kept as {folder}/{lesson}.toml",
+                                              {{"folder", context.folder}, {"lesson", context.lesson.id}});
+    rest.take_top(
+        p.text_wrapped(rest, {Face::Sans, type::body}, found_fault_.empty() ? t.ink3 : t.error, kept, 16), 4);
+  }
 
   Message found_fault_;  ///< why the session of the ways found could not be kept
 };
-
-/// Notes a finished training, once for each setting, whatever its result.
-void ChallengePage::measured(LessonContext& context) {
-  if (!context.lesson.challenge) return;
-  const Challenge& task = *context.lesson.challenge;
-  const auto state = context.state();
-  const std::string set = to_text(settings_in(task, state->changes));
-  std::vector<Try>& tries = context.kept().tries;
-  if (set.empty() || std::ranges::any_of(tries, [&](const Try& one) { return one.set == set; })) return;
-  const double loss = context.number(task.measure);
-  // One that diverged has no number: it is as far above the line as can be.
-  tries.push_back({set, std::isfinite(loss) ? loss : std::numeric_limits<double>::infinity()});
-  context.progress.save();
-  if (below_line(task, loss)) keep_found(context);
-}
-
-/// Saves them beside the progress, as a session that the Lab opens.
-void ChallengePage::keep_found(const LessonContext& context) {
-  if (context.folder.empty()) return;
-  try {
-    const session::ReplaceRuns found = found_runs(context);
-    std::vector<ConfigRun> runs;
-    for (size_t i = 0; i < found.runs.size(); ++i)
-      runs.push_back({found.letters[i], found.runs[i], found.edits[i]});
-    make_folder(context.folder, Access::Own, "lesson");
-    save_config(fmt::format("{}/{}.toml", context.folder, context.lesson.id), runs);
-    found_fault_.clear();
-  } catch (const Error& error) {
-    found_fault_ = error.message;
-  }
-}
-
-/// Draws the button to train or stop, and the next hint.
-void ChallengePage::draw_training(Ui& ui, TextColumn& text, LessonContext& context) const {
-  Rect& rest = text.rest;
-  const Challenge& task = *context.lesson.challenge;
-  const auto state = context.state();
-  LessonProgress& progress = context.kept();
-  Rect row = rest.take_top(34, 10);
-  ButtonOptions train, more;
-  train.primary = work_left(context);
-  train.enabled = state->running || !context.changes().empty();
-  const Rect left = row.take_left(150, 8), right = row.take_left(170);
-  const std::string name = state->running ? "lesson/challenge/stop" : "lesson/challenge/train";
-  if (button(
-          ui, name, left,
-          state->running ? context.tr("Stop") : context.tr("Train {steps} steps", {{"steps", task.budget}}),
-          state->running  ? context.tr("Stops the training; it is not counted.")
-          : train.enabled ? context.tr("Trains your run from the beginning.")
-                          : context.tr("Change one of the settings first."),
-          train)) {
-    if (state->running)
-      context.measurer.stop();
-    else
-      context.measure();
-  }
-  context.scroll.follow_focus(ui, name, left, text.seen);
-  const auto taken = static_cast<size_t>(progress.hints);
-  more.enabled = taken < task.hints.size();
-  if (button(ui, "lesson/challenge/hint", right,
-             more.enabled ? context.tr("Hint, costs {cost}", {{"cost", task.hints[taken].costs}})
-                          : context.tr("No more hints"),
-             context.tr("Shows the next hint."), more)) {
-    ++progress.hints;
-    context.progress.save();
-  }
-  context.scroll.follow_focus(ui, "lesson/challenge/hint", right, text.seen);
-  for (size_t i = 0; i < std::min(taken, task.hints.size()); ++i)
-    rest.take_top(
-        draw_marked(ui, rest,
-                    context.tr("Hint {number}: {text}", {{"number", i + 1}, {"text", task.hints[i].text}}),
-                    kTaskText.px, kTaskLine, text.flow),
-        6);
-}
-
-/// Shows what the run came to, the sum of points, and the way to the Lab.
-void ChallengePage::draw_outcome(Ui& ui, TextColumn& text, LessonContext& context) {
-  Rect& rest = text.rest;
-  Painter& p = ui.paint();
-  const Theme& t = ui.theme();
-  const Challenge& task = *context.lesson.challenge;
-  const auto state = context.state();
-  const LessonProgress& progress = context.kept();
-  const Measure& measure = *context.lesson.measure(task.measure);
-  std::string words = state->running ? state->doing : words::spoken(state->error);
-  if (context.measured) {
-    const double loss = context.number(task.measure);
-    const std::string where =
-        below_line(task, loss) ? context.tr("below the line") : context.tr("not below the line");
-    words = state->changes.empty()
-                ? context.tr("The start ends at {loss}: {where}.",
-                             {{"loss", shown(loss, measure, *context.lesson.words)}, {"where", where}})
-                : context.tr("Your run ends at {loss}: {where}.",
-                             {{"loss", shown(loss, measure, *context.lesson.words)}, {"where", where}});
-  }
-  const bool wrong = !state->error.empty() && !state->running;
-  rest.take_top(p.text_wrapped(rest, kTaskBold, wrong ? t.error : t.ink, words, kTaskLine), 6);
-  const std::string score = score_text(task, progress.tries, progress.hints, *context.course.words);
-  const float high = p.text_wrapped(rest, kTaskText, t.ink, score, kTaskLine);
-  ui.mark("lesson/challenge/score", {rest.x, rest.y, rest.w, high},
-          std::to_string(score_of(task, progress.tries, progress.hints)), context.tr("Your points."));
-  rest.take_top(high, 10);
-  if (ways_found(task, progress.tries).empty()) return;
-  const Rect box = rest.take_top(34, 6);
-  if (button(ui, "lesson/challenge/lab", {box.x, box.y, 230, box.h}, context.tr("Open the ways in the Lab"),
-             context.tr("The start and the best of the ways you found, one beside the other.")))
-    context.desk.replacing = found_runs(context);
-  context.scroll.follow_focus(ui, "lesson/challenge/lab", box, text.seen);
-  const std::string kept = !found_fault_.empty() ? words::spoken(found_fault_)
-                           : context.folder.empty()
-                               ? ""
-                               : context.tr("Kept as {folder}/{lesson}.toml",
-                                            {{"folder", context.folder}, {"lesson", context.lesson.id}});
-  rest.take_top(
-      p.text_wrapped(rest, {Face::Sans, type::body}, found_fault_.empty() ? t.ink3 : t.error, kept, 16), 4);
-}
 
 }  // namespace
 

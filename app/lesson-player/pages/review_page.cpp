@@ -112,7 +112,7 @@ void draw_copy(Ui& ui, const Rect& rect, LessonContext& context) {
   if (button(ui, "lesson/review/copy", place, label,
              context.tr("Copies all predictions as one line, for a teacher who gathers those of a class."),
              options))
-    context.desk.copied = predictions_line(context.progress.all());
+    context.requests.copied = predictions_line(context.progress.all());
 }
 
 class ReviewPage : public CoursePage {

@@ -73,43 +73,41 @@ class SayPage : public Page {
   void skip(LessonContext& context) override { context.leave(); }
 
  private:
-  static void draw_sentences(Ui& ui, TextColumn& text, LessonContext& context);
-};
-
-void SayPage::draw_sentences(Ui& ui, TextColumn& text, LessonContext& context) {
-  Painter& p = ui.paint();
-  const Theme& t = ui.theme();
-  Rect& rest = text.rest;
-  const std::vector<Say>& says = context.lesson.says;
-  std::vector<std::string> answers = context.kept().words;
-  answers.resize(says.size());
-  p.text_in(rest.take_top(22, 10), {Face::Bold, type::run_name}, t.ink,
-            context.tr("What you should now be able to say"));
-  for (size_t i = 0; i < says.size(); ++i) {
-    const std::string said = shown_word(says[i], answers[i]);
-    const std::string sentence = filled(says[i], said.empty() ? "_____" : said);
-    rest.take_top(
-        p.text_wrapped(rest, {Face::Sans, type::run_name}, t.ink, sentence, context.compact() ? 22.f : 25.f),
-        kWordGap);
-    const Rect words{rest.x, rest.y, rest.w, kWordButton};
-    const std::string pressed = draw_words(ui, text, context, i, said);
-    const std::string verdict = said.empty() ? ""
-                                : said == says[i].word
-                                    ? context.tr("Right.")
-                                    : context.tr("No. {why}", {{"why", why_not(says[i], said)}});
-    const float high =
-        std::max(kVerdictLine, p.wrapped_height(rest.w, {Face::Sans, type::title}, verdict, 18));
-    p.text_wrapped(rest.take_top(high, kSayGap), {Face::Sans, type::title},
-                   said == says[i].word ? t.ink : t.ink2, verdict, 18);
-    ui.mark(fmt::format("lesson/say/{}", i + 1), words, verdict, sentence);
-    if (pressed.empty()) continue;
-    answers[i] = kept_word(says[i], pressed);
-    context.kept().words = answers;
-    context.progress.save();
+  static void draw_sentences(Ui& ui, TextColumn& text, LessonContext& context) {
+    Painter& p = ui.paint();
+    const Theme& t = ui.theme();
+    Rect& rest = text.rest;
+    const std::vector<Say>& says = context.lesson.says;
+    std::vector<std::string> answers = context.kept().words;
+    answers.resize(says.size());
+    p.text_in(rest.take_top(22, 10), {Face::Bold, type::run_name}, t.ink,
+              context.tr("What you should now be able to say"));
+    for (size_t i = 0; i < says.size(); ++i) {
+      const std::string said = shown_word(says[i], answers[i]);
+      const std::string sentence = filled(says[i], said.empty() ? "_____" : said);
+      rest.take_top(p.text_wrapped(rest, {Face::Sans, type::run_name}, t.ink, sentence,
+                                   context.compact() ? 22.f : 25.f),
+                    kWordGap);
+      const Rect words{rest.x, rest.y, rest.w, kWordButton};
+      const std::string pressed = draw_words(ui, text, context, i, said);
+      const std::string verdict = said.empty() ? ""
+                                  : said == says[i].word
+                                      ? context.tr("Right.")
+                                      : context.tr("No. {why}", {{"why", why_not(says[i], said)}});
+      const float high =
+          std::max(kVerdictLine, p.wrapped_height(rest.w, {Face::Sans, type::title}, verdict, 18));
+      p.text_wrapped(rest.take_top(high, kSayGap), {Face::Sans, type::title},
+                     said == says[i].word ? t.ink : t.ink2, verdict, 18);
+      ui.mark(fmt::format("lesson/say/{}", i + 1), words, verdict, sentence);
+      if (pressed.empty()) continue;
+      answers[i] = kept_word(says[i], pressed);
+      context.kept().words = answers;
+      context.progress.save();
+    }
+    if (said_right(says, answers) == says.size())
+      p.text_in(rest.take_top(22), {Face::Bold, type::title}, t.ink, context.tr("All three are right."));
   }
-  if (said_right(says, answers) == says.size())
-    p.text_in(rest.take_top(22), {Face::Bold, type::title}, t.ink, context.tr("All three are right."));
-}
+};
 
 }  // namespace
 

@@ -1,10 +1,10 @@
-// What the course found, put together (app/course/summary.h): the last page but one.
+// What the course found, put together: the last page but one.
 #include <algorithm>
 #include <map>
 #include <utility>
 
 #include "app/course/check.h"
-#include "app/course/summary.h"
+#include "app/course/reader.h"
 #include "app/lesson-player/text_column.h"
 #include "app/ui/widgets.h"
 #include "engine/core/boundary.h"

@@ -16,10 +16,10 @@ namespace normscope::shell {
 
 void About::ask(std::function<void()> wake) {
   if (thread_) return;
-  std::promise<Found> promise;
-  std::shared_future<Found> later = promise.get_future().share();
+  std::promise<Checksum> promise;
+  std::shared_future<Checksum> later = promise.get_future().share();
   auto look = [wake = std::move(wake), promise = std::move(promise)](const std::stop_token& stop) mutable {
-    Found found;
+    Checksum found;
     // One thread leaves the others to training, and the number of threads changes no bit.
     const Message error = guarded("checksum", [&] {
       const auto stopped = [&] { return stop.stop_requested(); };
@@ -35,7 +35,7 @@ void About::ask(std::function<void()> wake) {
   found_ = std::move(later);
 }
 
-const About::Found* About::found() const {
+const About::Checksum* About::found() const {
   const bool there = found_.valid() && found_.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
   return there ? &found_.get() : nullptr;
 }
@@ -43,7 +43,7 @@ const About::Found* About::found() const {
 std::string About::checksum() const { return found() ? found()->checksum : ""; }
 
 std::string About::text() const {
-  const Found* const known = found();
+  const Checksum* const known = found();
   const std::string checksum =
       known ? fmt::format("{} ({})", known->checksum, known->instructions) : tr("being computed");
   return tr("normscope {version}. Checksum of {steps} steps of the default comparison: {checksum}",

@@ -20,12 +20,12 @@ class About {
   std::string text() const;
 
  private:
-  struct Found {
+  struct Checksum {
     std::string checksum, instructions;
   };
-  const Found* found() const;  // null while it is not known
+  const Checksum* found() const;  // null while it is not known
 
-  std::shared_future<Found> found_;
+  std::shared_future<Checksum> found_;
   std::shared_ptr<std::jthread> thread_;
 };
 

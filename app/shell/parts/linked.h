@@ -10,6 +10,8 @@
 #include "app/shell/parts/screens.h"
 #include "app/shell/parts/shown_session.h"
 #include "engine/core/error.h"
+#include "app/shell/shown_session.h"
+#include "engine/core/message.h"
 
 namespace normscope::shell {
 

@@ -1,9 +1,9 @@
 #include "app/shell/parts/screens.h"
 
 #include "app/lesson-player/player.h"
-#include "app/lesson-player/saved_curves.h"
-#include "app/shell/parts/shown_session.h"
+#include "app/lesson-player/worker.h"
 #include "app/shell/settings.h"
+#include "app/shell/shown_session.h"
 #include "app/words/words.h"
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
@@ -69,8 +69,8 @@ AppScreen& screen_of(Screens& screens, Screen screen) {
   return *other.screen;
 }
 
-Desk draw_screen(Screens& screens, const ShownSession& session, bool clock, ui::Ui& ui,
-                 const ui::Rect& area) {
+ScreenRequests draw_screen(Screens& screens, const ShownSession& session, bool clock, ui::Ui& ui,
+                           const ui::Rect& area) {
   const LabView& view = *session.view;
   switch (screens.shown) {
     case Screen::Lab:

@@ -70,7 +70,7 @@ ScreenSettings kept_of(const Screens&, Screen);
 struct ShownSession;
 // Draws the screen that is shown and returns what it asks for. Without `clock`,
 // figures that depend on the machine's speed print as a dash.
-Desk draw_screen(Screens&, const ShownSession&, bool clock, ui::Ui&, const ui::Rect& area);
+ScreenRequests draw_screen(Screens&, const ShownSession&, bool clock, ui::Ui&, const ui::Rect& area);
 
 // Sets the window to the language of the lessons, as far as the window has it (assets/words).
 void speak(const LessonsScreen&);

@@ -1,4 +1,4 @@
-#include "app/shell/parts/welcome.h"
+#include "app/shell/shell.h"
 
 #include <imgui.h>
 

@@ -6,7 +6,7 @@
 #include "app/course/figures.h"
 #include "app/course/map.h"
 #include "app/course/reader.h"
-#include "app/course/reading/measure_tables.h"
+#include "app/course/tables.h"
 #include "app/course/report.h"
 #include "app/support/shipped_course.h"
 #include "app/ui/numbers.h"
@@ -61,7 +61,7 @@ int sentences_of_reach(const Lesson& lesson) {
 
 TEST_CASE("the course reads, and keeps its own rules", "[lesson]") {
   const Course& course = fixture::shipped_course();
-  for (const Broken& broken : course.broken) FAIL_CHECK(broken.error);
+  for (const LessonError& broken : course.broken) FAIL_CHECK(broken.error);
   CHECK(course.lessons.size() >= 16);
   for (const Lesson& lesson : course.lessons) {
     INFO(lesson.id);
@@ -420,7 +420,7 @@ TEST_CASE("the example of lessons/README.md is a whole lesson, and its claim hol
   for (const char* step : {"predict", "run", "compare"})
     write_text(folder / (std::string(step) + ".md"), "Runs {A} and {B}.\n");
   const Course course = read_course(folder.parent_path().string());
-  for (const Broken& broken : course.broken) FAIL_CHECK(broken.error);
+  for (const LessonError& broken : course.broken) FAIL_CHECK(broken.error);
   REQUIRE(course.lessons.size() == 1);
   RunStore store(2);
   const LessonReport report = check_lesson(course.lessons[0], store, Tier::Fast);

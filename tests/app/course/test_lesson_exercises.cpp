@@ -3,7 +3,7 @@
 
 #include "app/course/lesson.h"
 #include "app/course/reader.h"
-#include "app/course/reading/exercise_tables.h"
+#include "app/course/tables.h"
 #include "app/lesson-player/progress.h"
 #include "app/lesson-player/worker.h"
 #include "app/support/exercise_lesson.h"
@@ -130,7 +130,7 @@ TEST_CASE("no learner waits for the measured ways of a challenge", "[lesson]") {
 
 TEST_CASE("every sentence of the course stands once, and no word gives itself away", "[lesson]") {
   const Course course = read_course(NORMSCOPE_SOURCE_DIR "/lessons");
-  for (const Broken& broken : course.broken) FAIL(broken.error);
+  for (const LessonError& broken : course.broken) FAIL(broken.error);
   std::set<std::string> sentences;
   size_t first = 0, all = 0;
   for (const Lesson& lesson : course.lessons) {

@@ -2,8 +2,8 @@
 // compared, numbers by layer of a trained run, layers left out, encoder-decoders, cards that count as alike; and the
 // list of lessons, which holds all of them however small the window is.
 #include "app/course/check.h"
+#include "app/course/curves.h"
 #include "app/course/figures.h"
-#include "app/course/labels.h"
 #include "app/course/reader.h"
 #include "app/course/report.h"
 #include "app/support/player_driver.h"

@@ -4,7 +4,7 @@
 #include <regex>
 
 #include "app/course/check.h"
-#include "app/course/labels.h"
+#include "app/course/curves.h"
 #include "app/course/language.h"
 #include "app/support/exercise_lesson.h"
 #include "app/support/player_driver.h"

@@ -2,7 +2,6 @@
 // ball in the figure as a value, and the user who drags it.
 #include "app/course/check.h"
 #include "app/course/figures.h"
-#include "app/course/landscape.h"
 #include "app/plot/plot.h"
 #include "app/support/player_driver.h"
 #include "app/support/small_lesson.h"

@@ -7,7 +7,7 @@
 #include "app/support/small_lesson.h"
 #include "app/support/well_formed.h"
 #include "app/ui/numbers.h"
-#include "app/ui/svg.h"
+#include "app/ui/paint.h"
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/tape/seal.h"

@@ -12,7 +12,7 @@
 #include "app/shell/settings.h"
 #include "app/support/live_lab.h"
 #include "app/support/program.h"
-#include "app/window/frame_log.h"
+#include "app/window/main_window.h"
 #include "catch.hpp"
 #include "engine/core/error.h"
 #include "engine/cpu/backend_cpu.h"

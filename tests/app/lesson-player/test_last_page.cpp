@@ -1,7 +1,7 @@
 // The last page of the course, and how far a claim reaches at the end of a lesson: numbers of five seeds, rings that open
 // lessons, a fold.
 #include "app/course/check.h"
-#include "app/course/summary.h"
+#include "app/course/reader.h"
 #include "app/support/player_driver.h"
 #include "catch.hpp"
 #include "test_paths.h"

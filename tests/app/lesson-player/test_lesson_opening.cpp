@@ -1,6 +1,6 @@
 // These tests cover the picture that a lesson opens with: which runs and places it names, that it is where the text
 // leaves room and nowhere else, and that it is painted from the runs' own numbers.
-#include "app/course/reading/exercise_tables.h"
+#include "app/course/tables.h"
 #include "app/headless/raster.h"
 #include "app/support/player_driver.h"
 #include "app/ui/widgets.h"

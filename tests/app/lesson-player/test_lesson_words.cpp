@@ -3,10 +3,10 @@
 #include <nlohmann/json.hpp>
 
 #include "answers.h"
+#include "app/course/curves.h"
 #include "app/course/figures.h"
-#include "app/course/labels.h"
 #include "app/course/language.h"
-#include "app/course/terms.h"
+#include "app/lesson-player/flow.h"
 #include "app/support/listing.h"
 #include "app/support/player_driver.h"
 #include "app/support/program.h"
@@ -25,7 +25,7 @@ namespace {
 /// The course, whole: what cannot be read fails here with its reason, and not where it is missed.
 const Course& whole_course() {
   const Course& course = fixture::shipped_course();
-  for (const Broken& broken : course.broken) FAIL(broken.error);
+  for (const LessonError& broken : course.broken) FAIL(broken.error);
   return course;
 }
 

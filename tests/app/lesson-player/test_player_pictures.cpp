@@ -1,6 +1,6 @@
 // These tests open every figure of the course that is a picture, at every size, and move it: no text may cover another.
-#include "app/course/pictures/stills.h"
 #include "app/course/reader.h"
+#include "app/course/report.h"
 #include "app/lesson-player/flow.h"
 #include "app/lesson-player/player.h"
 #include "app/support/english.h"

@@ -1,6 +1,6 @@
 // These tests cover thinning that keeps extremes, dashes that do not crawl, ticks, labels that are pushed apart.
 #include "app/plot/plot_lines.h"
-#include "app/ui/dash.h"
+#include "app/ui/paint.h"
 #include "catch.hpp"
 
 namespace normscope::plot {

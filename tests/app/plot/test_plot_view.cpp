@@ -1,7 +1,7 @@
 // These tests find out how far a user can zoom and pan a plot.
+#include "app/plot/plot.h"
 #include "app/plot/plot_axis.h"
 #include "app/plot/plot_layout.h"
-#include "app/plot/plot_view.h"
 #include "app/support/gallery.h"
 #include "catch.hpp"
 

@@ -1,5 +1,5 @@
 // These tests type settings as text and the runs' names, and cover what one run alone has of a differing choice.
-#include "app/shell/plain_message.h"
+#include "app/shell/files.h"
 #include "app/support/lab_driver.h"
 #include "app/support/lab_fixture.h"
 #include "app/support/program.h"

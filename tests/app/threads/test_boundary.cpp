@@ -9,7 +9,7 @@
 #include "app/course/check.h"
 #include "app/course/reader.h"
 #include "app/lesson-player/player.h"
-#include "app/shell/guard.h"
+#include "app/shell/app_state.h"
 #include "app/support/lab_driver.h"
 #include "app/support/live_lab.h"
 #include "app/support/recorded_measurer.h"

@@ -1,8 +1,8 @@
 // The software rasteriser is exact where it must be exact, and the same every time.
 #include <imgui.h>
 
-#include "app/headless/damage.h"
 #include "app/headless/raster.h"
+#include "app/headless/software_screen.h"
 #include "app/support/gallery.h"
 #include "app/ui/paint.h"
 #include "catch.hpp"

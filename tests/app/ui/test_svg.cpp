@@ -1,7 +1,7 @@
 // A picture as an SVG document has the same shapes and texts as on the screen, in one theme or in both.
 #include "app/headless/frame.h"
 #include "app/support/well_formed.h"
-#include "app/ui/svg.h"
+#include "app/ui/paint.h"
 #include "app/ui/ui.h"
 #include "app/ui/widgets.h"
 #include "catch.hpp"

@@ -11,7 +11,7 @@
 
 #include "catch.hpp"
 #include "engine/core/program_path.h"
-#include "platforms/windows/wide.h"
+#include "platforms/windows/posix/wide.h"
 #include "folder.h"
 #include "skip.h"
 

@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "app/cli/specs.h"
+#include "app/cli/options.h"
 #include "app/support/program.h"
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"

@@ -18,12 +18,10 @@
 #include "addons/classroom/app/commands/fed_program.h"
 #include "app/cli/exit_code.h"
 #include "app/cli/options.h"
-#include "app/cli/specs.h"
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
-#include "app/commands/lesson/named.h"
+#include "app/commands/lesson.h"
 #include "app/commands/picture.h"
-#include "app/commands/stand.h"
 #include "app/headless/raster.h"
 #include "app/shell/app_state.h"
 #include "training/files/command_text.h"
@@ -115,7 +113,7 @@ std::optional<Steps> train(Lab& lab, const std::vector<ConfigRun>& runs, const F
 
 /// The screen as a picture. An interrupt while it is drawn ends the program at once where frames are
 /// files, because only whole files are left; a film that goes through ffmpeg is removed first.
-headless::Image drawn(Stand& stand, const FilmForm& form) {
+headless::Image drawn(OffscreenSession& stand, const FilmForm& form) {
   std::optional<EndsAtOnce> at_once;
   if (form.kind == FilmKind::Frames) at_once.emplace(kFramesInterrupted);
   return stand.picture();
@@ -123,7 +121,7 @@ headless::Image drawn(Stand& stand, const FilmForm& form) {
 
 /// Writes every frame; returns false after an interrupt.
 bool draw_frames(Lab& lab, const PictureOptions& picture, const Steps& steps, const FilmForm& form) {
-  Stand stand(lab, picture);
+  OffscreenSession stand(lab, picture);
   stand.state.screens.shown = picture.screen;
   stand.driver.frames(kSettle);  // a restored session brings its own cursor: not after this
   const std::unique_ptr<FilmWriter> writer = make_film_writer(form);

@@ -6,13 +6,13 @@
 #include <string_view>
 #include <vector>
 
+#include "addons/classroom/app/worksheet/mathml.h"
+#include "app/course/curves.h"
 #include "app/course/figures.h"
-#include "app/course/labels.h"
-#include "app/course/pictures/stills.h"
 #include "app/course/report.h"
 #include "app/course/tapes.h"
 #include "app/plot/plot.h"
-#include "app/ui/svg.h"
+#include "app/ui/paint.h"
 #include "app/ui/theme.h"
 #include "app/ui/widgets.h"
 

@@ -16,7 +16,7 @@
 #include "app/course/check.h"
 #include "app/course/map.h"
 #include "app/course/report.h"
-#include "app/ui/svg.h"
+#include "app/ui/paint.h"
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
 #include "engine/core/error.h"

@@ -121,7 +121,7 @@ const std::vector<words::Label>& hold_words() {
 
 std::string held_title(const Ui& ui, std::string_view name) {
   for (const view::Shortcut& s : view::shortcuts())
-    if (is_for(kCommandGroup, name) && view::control_of(s.act) == name) return std::string(s.title);
+    if (is_for(kCommandGroup, name) && s.control == name) return std::string(s.title);
   const std::string* const group = words::of_window().find(fmt::format("shell.teach_group.{}", name));
   const std::string words = group ? *group : shell::control_title(name);
   const std::span<const Control> all = ui.registry().all();
@@ -135,7 +135,7 @@ std::vector<std::string> menu_rows(const std::string& picked) {
   if (picked != kCommandGroup) return control_and_groups(picked);
   std::vector<std::string> rows{picked};
   for (const view::Shortcut& s : view::shortcuts()) {
-    const std::string name(view::control_of(s.act));
+    const std::string name(s.control);
     if (is_for(kCommandGroup, name)) rows.push_back(name);
   }
   return rows;

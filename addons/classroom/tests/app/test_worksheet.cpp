@@ -4,7 +4,7 @@
 #include "app/support/program.h"
 #include "app/support/shipped_course.h"
 #include "app/support/well_formed.h"
-#include "app/ui/svg.h"
+#include "app/ui/paint.h"
 #include "catch.hpp"
 #include "engine/core/error.h"
 #include "test_paths.h"

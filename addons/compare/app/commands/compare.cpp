@@ -23,7 +23,6 @@
 #include "addons/recorded/training/recorded_run.h"
 #include "app/cli/machine.h"
 #include "app/cli/options.h"
-#include "app/cli/specs.h"
 #include "app/cli/study.h"
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "app/cli/machine.h"
-#include "app/cli/specs.h"
+#include "app/cli/options.h"
 #include "app/commands/picture.h"
 #include "app/commands/run_log.h"
 #include "engine/core/machine.h"

@@ -112,9 +112,9 @@ Choice CompareScreen::choice_of(const std::vector<SideBySide::Place>& shown) con
   return choice;
 }
 
-Desk CompareScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool clock,
-                         lab::TransportState& transport) {
-  Desk desk;
+ScreenRequests CompareScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool clock,
+                                   lab::TransportState& transport) {
+  ScreenRequests desk;
   side_.update(view);
   // The cursor cannot stay at a step that restarted runs have not reached yet.
   if (transport.pinned_step.value_or(0) > view.step) transport.pinned_step.reset();

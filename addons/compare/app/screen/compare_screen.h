@@ -1,5 +1,5 @@
 // Shows two to eight runs side by side, live, saved or recorded elsewhere; one of them is the baseline.
-// It is state plus draw() without a window: it reads a LabView, returns a Desk, and shares the step cursor with the
+// It is state plus draw() without a window: it reads a LabView, returns ScreenRequests, and shares the step cursor with the
 // Lab. Comparing computes what it shows, off the thread that draws. draw_app draws it.
 //
 // Controls: compare/run/A ... H (baseline) with compare/run/A/replace and /remove, compare/where/1 ... 8, compare/settings,
@@ -29,6 +29,7 @@
 #include "app/view/desk.h"
 #include "engine/core/message.h"
 #include "training/files/background.h"
+#include "app/view/screen.h"
 
 namespace normscope::compare_screen {
 
@@ -84,8 +85,8 @@ class CompareScreen : public AppScreen {
   explicit CompareScreen(std::function<void()> wake);
 
   /// Fills `area`, the window below the top bar. `transport` is the Lab's: both screens have one cursor.
-  Desk draw(ui::Ui&, const ui::Rect& area, const LabView&, bool clock,
-            lab::TransportState& transport) override;
+  ScreenRequests draw(ui::Ui&, const ui::Rect& area, const LabView&, bool clock,
+                      lab::TransportState& transport) override;
 
   /// Opens a log or a saved run in the place whose "open" was pressed, else where there is room. Without room,
   /// the next frame asks which place to clear.
@@ -163,7 +164,7 @@ class CompareScreen : public AppScreen {
 struct CompareScreen::Frame {
   ui::Ui& ui;
   const LabView& view;
-  Desk& desk;
+  ScreenRequests& desk;
   lab::TransportState& transport;
   ui::Size size;
   std::array<SideBySide::Place, compare::kMost> places;

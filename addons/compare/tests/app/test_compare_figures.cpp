@@ -12,7 +12,7 @@
 #include "app/support/lab_fixture.h"
 #include "app/support/program.h"
 #include "app/support/well_formed.h"
-#include "app/ui/svg.h"
+#include "app/ui/paint.h"
 #include "app/view/lab_data.h"
 #include "catch.hpp"
 #include "engine/support/helpers.h"

@@ -26,7 +26,6 @@
 #include "addons/published/training/token_task.h"
 #include "addons/published/training/tokenizer/published_tokenizer.h"
 #include "app/cli/options.h"
-#include "app/cli/specs.h"
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
 #include "engine/core/machine.h"

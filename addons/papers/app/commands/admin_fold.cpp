@@ -4,7 +4,7 @@
 #include <string>
 
 #include "addons/papers/training/admin_fold.h"
-#include "app/cli/specs.h"
+#include "app/cli/options.h"
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
 

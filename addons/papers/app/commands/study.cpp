@@ -13,7 +13,6 @@
 #include "addons/papers/app/study_file.h"
 #include "addons/papers/app/zoo.h"
 #include "app/cli/options.h"
-#include "app/cli/specs.h"
 #include "app/cli/study.h"
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"

@@ -17,7 +17,7 @@
 #include "addons/papers/app/reproduce/claim_runs.h"
 #include "addons/translation/training/pairs_task.h"
 #include "app/course/check.h"
-#include "app/course/reading/measure_tables.h"
+#include "app/course/tables.h"
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
 #include "training/files/places.h"

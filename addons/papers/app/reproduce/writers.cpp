@@ -11,7 +11,7 @@
 #include "addons/papers/app/reproduce/claim_runs.h"
 #include "app/course/check.h"
 #include "app/plot/plot.h"
-#include "app/ui/svg.h"
+#include "app/ui/paint.h"
 #include "app/words/words.h"
 #include "training/experiments/table.h"
 #include "training/io/codec.h"

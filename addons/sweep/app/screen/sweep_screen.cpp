@@ -8,8 +8,6 @@
 #include "addons/sweep/app/screen/words.h"
 #include "addons/sweep/app/sweep_plan.h"
 #include "addons/sweep/app/sweep_writers.h"
-#include "app/link/link_text.h"
-#include "app/link/percent.h"
 #include "app/link/screen_settings.h"
 #include "app/shell/parts/screens.h"
 #include "app/ui/widgets.h"
@@ -498,7 +496,7 @@ void SweepScreen::keys(Ui& ui) {
   change(with_seeds(plan_, there, seeds_in(plan_, there) + 1));
 }
 
-Desk SweepScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool clock, lab::TransportState&) {
+ScreenRequests SweepScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool clock, lab::TransportState&) {
   asked_ = {};
   state_ = trainer_->state();
   if (!busy()) wants_training_ = false;

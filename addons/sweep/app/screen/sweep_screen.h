@@ -22,7 +22,7 @@
 #include "app/plot/plot.h"
 #include "app/ui/ui.h"
 #include "app/view/app_screen.h"
-#include "app/view/desk.h"
+#include "app/view/screen.h"
 
 namespace normscope::sweep {
 
@@ -54,7 +54,7 @@ class SweepScreen : public AppScreen {
 
   /// Fills `area`, the window below the top bar. With `clock` false nothing is written that depends on the
   /// machine's speed.
-  Desk draw(ui::Ui& ui, const ui::Rect& area, const LabView& view, bool clock, lab::TransportState&) override;
+  ScreenRequests draw(ui::Ui& ui, const ui::Rect& area, const LabView& view, bool clock, lab::TransportState&) override;
   /// Leaves other runs that train their share of the cores.
   void turn(const LabView& view) override { trainer_->share(view.playing); }
 
@@ -182,7 +182,7 @@ class SweepScreen : public AppScreen {
   std::vector<OpenRun> open_;                  ///< runs of the Lab in this frame
   std::vector<std::pair<Place, char>> tiles_;  ///< cells that are open in the Lab
   plot::View curve_view_, line_view_;
-  Desk asked_;
+  ScreenRequests asked_;
 };
 
 }  // namespace normscope::sweep

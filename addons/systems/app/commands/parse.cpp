@@ -12,7 +12,6 @@
 #include "addons/systems/training/dependency_parser.h"
 #include "addons/systems/training/parsing_task.h"
 #include "app/cli/options.h"
-#include "app/cli/specs.h"
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
 #include "engine/cpu/backend_cpu.h"

@@ -14,7 +14,6 @@
 #include "addons/tape-screen/training/numeric_check.h"
 #include "app/cli/exit_code.h"
 #include "app/cli/options.h"
-#include "app/cli/specs.h"
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
 #include "engine/core/machine.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "addons/translation/training/translator.h"
-#include "app/cli/specs.h"
+#include "app/cli/options.h"
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
 #include "engine/cpu/backend_cpu.h"

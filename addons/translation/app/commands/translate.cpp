@@ -13,7 +13,6 @@
 #include "addons/translation/training/pairs_task.h"
 #include "addons/translation/training/translator.h"
 #include "app/cli/options.h"
-#include "app/cli/specs.h"
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
 #include "engine/cpu/backend_cpu.h"

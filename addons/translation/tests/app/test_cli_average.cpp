@@ -1,5 +1,5 @@
 // These tests run normscope average.
-#include "app/cli/specs.h"
+#include "app/cli/options.h"
 #include "app/support/program.h"
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"

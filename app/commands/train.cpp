@@ -1,0 +1,668 @@
+// normscope train trains runs in lockstep without a window, with log, checkpoint and resume.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <limits>
+#include <map>
+#include <memory>
+#include <numbers>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "app/cli/machine.h"
+#include "app/cli/options.h"
+#include "app/cli/terminal.h"
+#include "app/commands/commands.h"
+#include "app/commands/report.h"
+#include "app/commands/run_log.h"
+#include "engine/core/machine.h"
+#include "training/data/data_identity.h"
+#include "training/data/task_kind.h"
+#include "training/files/command_text.h"
+#include "training/files/config_file.h"
+#include "training/files/places.h"
+#include "training/io/output_path.h"
+#include "training/io/safetensors.h"
+#include "training/measure/step/memory_map.h"
+#include "training/measure/step/profile.h"
+#include "training/run/checkpoint.h"
+#include "training/run/evaluate.h"
+#include "training/run/footprint.h"
+#include "training/run/model_formats.h"
+#include "training/run/run.h"
+#include "training/spec/loss_window.h"
+#include "training/spec/spec.h"
+#include "training/spec/unused_settings.h"
+
+namespace normscope::commands {
+using namespace cli;
+namespace {
+
+struct TrainOptions {
+  std::string config, preset, text, log, save, resume;
+  std::vector<std::string> runs, set, edits;
+  std::map<std::string, std::string> files;  ///< of --NAME FILE, by TaskKind::name
+  std::string valid, init_from;
+  int32_t steps = 0;   ///< 0: as configured
+  int32_t tokens = 0;  ///< tokens per batch; 0: train.batch rows
+  int32_t validate_every = 50;
+  int32_t save_every = 0;  ///< 0: at the end only
+  int32_t keep = 0;        ///< how many of the last saved states keep names of their own
+  int64_t seed = -1;       ///< -1: as configured
+  int32_t threads = 0;
+  bool plan = false;     ///< print the memory that the runs need, train nothing
+  bool profile = false;  ///< time every node of a step instead of training
+  cli::BackendOptions backend;
+};
+
+/// A run that was asked for and what it learns; runs on the same data share it.
+struct RunPlan {
+  ConfigRun config;
+  std::shared_ptr<const Task> task;
+};
+
+struct Job {
+  char letter = 'A';
+  std::shared_ptr<const Task> task;
+  std::unique_ptr<Run> run;
+  int32_t first_step = 0;
+  double seconds = 0;  ///< spent in Run::step
+  double validation = std::numeric_limits<double>::quiet_NaN();
+  std::vector<Score> scores;  ///< measured with the validation loss, where the task has any
+
+  int32_t budget() const { return run->spec().train.steps; }
+  bool active() const { return run->steps_done() < budget() && run->state() != RunState::NonFinite; }
+  RunLabel label() const { return {letter, run->spec().seed}; }
+};
+
+// ---- what it writes beside its log: states and the learned pieces of texts
+
+std::string beside_save(const TrainOptions& options) {
+  return options.save.empty() ? "" : options.save + ".bpe.model";
+}
+
+/// Lets learned pieces be written where the command line says so, with --save or --set
+/// data.tokenizer: a configuration that was opened only names what is read.
+bool may_write_tokenizer(const TrainOptions& options, const std::string& path) {
+  const auto names_it = [&](const std::string& set) { return set.ends_with("data.tokenizer=" + path); };
+  return !path.empty() && (path == beside_save(options) || std::ranges::any_of(options.set, names_it));
+}
+
+/// Turns "runs.safetensors" into "runs-A.safetensors" where several runs are saved.
+std::string save_path(const std::string& path, const std::string& part) {
+  const size_t dot = path.rfind('.');
+  const size_t slash = last_separator(path);
+  if (dot == path.npos || (slash != path.npos && dot < slash)) return path + "-" + part;
+  return fmt::format("{}-{}{}", path.substr(0, dot), part, path.substr(dot));
+}
+std::string save_path(const std::string& path, char letter, size_t runs) {
+  return runs == 1 ? path : save_path(path, std::string(1, letter));
+}
+
+/// Puts learned pieces beside the saved run, unless they are read from elsewhere.
+void place_tokenizer(const TrainOptions& options, RunSpec& spec) {
+  const std::string& path = spec.data.tokenizer_path;
+  std::error_code error;
+  if (!kind_of(spec.data).learns_tokenizer || options.save.empty() || may_write_tokenizer(options, path))
+    return;
+  if (path.empty() || !std::filesystem::exists(path, error))
+    set_field(spec, "data.tokenizer", beside_save(options));
+}
+
+/// Saves the state during training, and the last few states under names of their own. A disk that is
+/// full for a while does not end the training.
+void save_between(const TrainOptions& options, const Job& job, size_t runs) {
+  const int32_t step = job.run->steps_done();
+  if (options.save.empty() || options.save_every == 0 || step % options.save_every != 0) return;
+  const std::string path = save_path(options.save, job.letter, runs);
+  job.run->save(path);
+  if (options.keep == 0) return;
+  const auto kept = [&](int32_t at) {
+    std::string name = save_path(path, fmt::format("{:06}", at));
+    const std::string& input = job.run->spec().train.init_from;
+    if (!input.empty() && same_file(name, input))
+      throw CommandError(Exit::Usage, fmt::format("--keep: train.init_from reads {}, which stays", name));
+    return name;
+  };
+  job.run->save(kept(step));
+  if (step > options.keep * options.save_every)
+    std::remove(kept(step - options.keep * options.save_every).c_str());
+}
+
+/// Checks every file that the command will write against every file that it reads. The checkpoint being
+/// resumed may be overwritten.
+void check_files(const TrainOptions& options, const std::vector<RunPlan>& planned) {
+  std::vector<NamedFile> inputs = {{"--config", options.config}}, outputs;
+  with_exit(Exit::Internal, [&] {
+    make_folder(std::filesystem::path(options.log).parent_path().string(), Access::Shared, "--log");
+  });
+  for (const RunPlan& p : planned) {
+    for (const NamedFile& file : files_of(p.config.spec))
+      if (!may_write_tokenizer(options, file.path)) inputs.push_back(file);
+    if (!options.save.empty())
+      outputs.push_back({"--save", save_path(options.save, p.config.letter, planned.size())});
+  }
+  std::vector<NamedFile> log_inputs = inputs;
+  log_inputs.push_back({"--resume", options.resume});
+  check_outputs({{"--log", options.log}}, log_inputs);
+  outputs.push_back({"--log", options.log});
+  check_outputs(outputs, inputs);
+}
+
+/// Writes learned pieces before the first state that needs them.
+void write_tokenizers(const TrainOptions& options, const std::vector<RunPlan>& planned) {
+  for (const RunPlan& p : planned) {
+    const DataSpec& data = p.config.spec.data;
+    const std::string& path = data.tokenizer_path;
+    std::error_code error;
+    if (kind_of(data).learns_tokenizer && may_write_tokenizer(options, path) &&
+        !std::filesystem::exists(path, error))
+      with_exit(Exit::Internal, [&] { p.task->save_tokenizer(path); });
+  }
+}
+
+void save_all(const TrainOptions& options, const std::vector<Job>& jobs, Closing& closing) {
+  if (options.save.empty()) return;
+  for (const Job& job : jobs)
+    closing.attempt([&] {
+      const std::string path = save_path(options.save, job.letter, jobs.size());
+      job.run->save(path);
+      say("saved {} at step {}\n", path, job.run->steps_done());
+    });
+}
+
+// ---- --plan and --profile: what the runs need, and where the time of a step goes
+
+/// Adds up the memory of all runs from their plans. It prints the sum on request, and refuses more than
+/// the machine has before anything is allocated.
+void check_memory(const TrainOptions& options, const std::vector<RunPlan>& planned, Backend& backend) {
+  size_t sum = 0, saved = 0;
+  Footprint largest;
+  for (const RunPlan& p : planned) {
+    RunSpec spec = p.config.spec;
+    fit_to_data(spec, *p.task);
+    const Footprint need = with_exit(Exit::Usage, [&] {
+      spec.train.critical_every = critical_every(spec, p.config.edits);
+      return footprint_of(spec, *p.task, backend);
+    });
+    if (options.plan) say("run {}\n{}{}", p.config.letter, footprint_table(need), largest_table(need));
+    if (const int32_t every = spec.train.critical_every; options.plan && every > 0)
+      say("critical rate: {}\n", critical_cost_text(every));
+    sum += need.peak();
+    saved += need.gradients - need.reused_gradients;
+    if (need.peak() > largest.peak()) largest = need;
+  }
+  const size_t machine = machine_memory();
+  if (options.plan) say("{} in all; this machine has {}\n", size_words(sum), size_words(machine));
+  if (machine == 0 || sum <= machine) return;
+  if (!options.plan) say("{}{}", footprint_table(largest), largest_table(largest));
+  throw CommandError(
+      Exit::Memory,
+      fmt::format(
+          "the runs need {} of memory and this machine has {}: expected a smaller model or batch{}",
+          size_words(sum), size_words(machine),
+          saved > 0 ? fmt::format(", or train.reuse_gradients = true, which needs {} less", size_words(saved))
+                    : ""));
+}
+
+/// Takes a few steps to fill caches and batch, then times every instruction alone on that batch with the
+/// rate at zero. Called within an EndsAtOnce: a step of a huge model cannot stop in its middle.
+Exit profile_all(std::vector<Job>& jobs) {
+  constexpr int kSteps = 3, kRepeats = 20;
+  for (Job& job : jobs) {
+    for (int i = 0; i < kSteps; ++i) job.run->step();
+    const TrainConfig& train = job.run->spec().train;
+    StepInputs inputs;
+    inputs.beta1 = train.beta1;
+    inputs.beta2 = train.beta2;
+    inputs.eps = train.eps;
+    inputs.clip = train.clip;
+    inputs.momentum = train.momentum;
+    inputs.label_smoothing = train.label_smoothing;
+    set_dropout(inputs, job.run->spec().model);
+    say("run {}\n{}", job.letter, profile_table(profile(job.run->program(), inputs, kRepeats)));
+    flush();
+  }
+  return Exit::Ok;
+}
+
+// ---- the runs that the command line asks for, or the saved one that goes on
+
+struct Assignment {
+  std::string key, value;
+};
+
+Assignment parse_assignment(const std::string& text) {
+  const size_t equals = text.find('=');
+  if (equals == std::string::npos) {
+    throw CommandError(Exit::Usage, fmt::format("--set '{}': expected KEY=VALUE, as train.lr=1e-3", text));
+  }
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+/// "--labels or --treebank": every flag that names data.
+std::string file_flags(std::string_view between) {
+  std::vector<std::string> flags;
+  for (const TaskKind* kind : task_kinds())
+    if (!kind->flag_help.empty()) flags.push_back(fmt::format("--{}", kind->name));
+  return fmt::format("{}", fmt::join(flags, between));
+}
+
+/// The data that a flag names; nullptr: none does.
+const TaskKind* named_data(const TrainOptions& options) {
+  const TaskKind* named = nullptr;
+  for (const auto& [name, path] : options.files) {
+    if (path.empty()) continue;
+    if (named) throw CommandError(Exit::Usage, fmt::format("{}: expected one of them", file_flags(", ")));
+    named = find_kind(name);
+  }
+  return named;
+}
+
+/// Sets what the options for data and start say, before --set has the last word.
+void apply_files(const TrainOptions& options, RunSpec& spec) {
+  with_exit(Exit::Usage, [&] {
+    if (const TaskKind* kind = named_data(options)) {
+      set_field(spec, "model.architecture", kind->learners);
+      set_field(spec, kind->file, options.files.at(std::string(kind->name)));
+    }
+    if (!options.valid.empty()) set_field(spec, "data.valid", options.valid);
+    if (!options.init_from.empty()) set_field(spec, "train.init_from", place_of_weights(options.init_from));
+  });
+}
+
+/// Refuses unread validation data after --set, which may have chosen the data.
+void require_valid_read(const TrainOptions& options, const RunSpec& spec) {
+  const std::string reason = options.valid.empty() ? "" : unused_reason(spec, "data.valid");
+  if (!reason.empty())
+    throw CommandError(Exit::Usage, fmt::format("--valid would change nothing: {}", reason));
+}
+
+void apply_tokens(const TrainOptions& options, RunSpec& spec) {
+  if (options.tokens == 0) return;
+  const int32_t rows = options.tokens / spec.model.sequence;
+  if (rows < 1)
+    throw CommandError(Exit::Usage,
+                       fmt::format("--tokens {}: expected at least one row of {} (model.sequence)",
+                                   options.tokens, spec.model.sequence));
+  with_exit(Exit::Usage, [&] { set_field(spec, "train.batch", std::to_string(rows)); });
+}
+
+std::vector<ConfigRun> configured_runs(const TrainOptions& options) {
+  std::vector<ConfigRun> runs;
+  const TaskKind* const named = named_data(options);
+  const std::string usual(named ? named->preset : options.text.empty() ? "" : kUsualPreset);
+  const std::string preset = options.preset.empty() && options.runs.empty() ? usual : options.preset;
+  if (!options.config.empty())
+    runs = runs_of(options.config);
+  else if (preset.empty() && options.runs.empty())
+    throw CommandError(
+        Exit::Usage,
+        fmt::format("train: expected --config, --preset, --run or --resume, or data to learn (--text, {})",
+                    file_flags(", ")));
+  else if (options.runs.empty())
+    runs.push_back({'A', with_exit(Exit::Usage, [&] { return preset_run(preset); }), {}});
+  apply_arguments(runs, options.runs, {}, {});
+  for (ConfigRun& run : runs) apply_files(options, run.spec);
+  apply_arguments(runs, {}, options.set, options.edits);
+  for (ConfigRun& run : runs) {
+    apply_tokens(options, run.spec);
+    place_tokenizer(options, run.spec);
+  }
+  override_runs(runs, options.text, options.steps, options.seed);
+  for (const ConfigRun& run : runs) require_valid_read(options, run.spec);
+  return runs;
+}
+
+void schedule_edits(std::vector<Edit> edits, Run& run) {
+  with_exit(Exit::Usage, [&] { run.schedule_edits(std::move(edits)); });
+}
+
+std::vector<ConfigRun> asked_runs(const TrainOptions& options) {
+  if (options.resume.empty()) return configured_runs(options);
+  const RunRecord from =
+      with_exit(Exit::Input, [&] { return read_checkpoint(SafetensorsFile::load(options.resume)); });
+  ConfigRun saved{'A', from.spec(), from.scheduled};
+  if (!options.text.empty()) {
+    saved.spec.data.name = "text";
+    saved.spec.data.text_path = options.text;
+  }
+  with_exit(Exit::Usage, [&] {  // see resumed_job()
+    for (const std::string& text : options.set) {
+      const Assignment assignment = parse_assignment(text);
+      saved.edits.push_back({from.steps() + 1, assignment.key, assignment.value});
+    }
+    for (const std::string& text : options.edits) saved.edits.push_back(parse_edit(text));
+  });
+  return {std::move(saved)};
+}
+
+std::vector<Job> new_jobs(std::vector<RunPlan> planned, Backend& backend) {
+  std::vector<Job> jobs;
+  for (RunPlan& p : planned) {
+    Job job;
+    job.letter = p.config.letter;
+    job.task = std::move(p.task);
+    job.run = with_exit(Exit::Usage, [&] { return std::make_unique<Run>(p.config.spec, job.task, backend); });
+    schedule_edits(std::move(p.config.edits), *job.run);
+    jobs.push_back(std::move(job));
+  }
+  return jobs;
+}
+
+/// Keeps the run's specification; what the command line changes is an edit of the run from here on.
+Job resumed_job(const TrainOptions& options, std::shared_ptr<const Task> task, Backend& backend) {
+  Job job;
+  job.task = std::move(task);
+  job.run = with_exit(Exit::Input, [&] { return Run::load(options.resume, job.task, backend); });
+  job.first_step = job.run->steps_done();
+  with_exit(Exit::Usage, [&] {
+    for (const std::string& text : options.set) {
+      const Assignment assignment = parse_assignment(text);
+      job.run->edit(assignment.key, assignment.value);
+    }
+    if (options.edits.empty()) {
+      std::vector<ConfigRun> runs{{job.letter, job.run->spec(), job.run->scheduled()}};
+      require_read(runs, options.set);
+    }
+  });
+  if (options.steps > 0) job.run->set_budget(options.steps);
+  std::vector<Edit> edits;
+  with_exit(Exit::Usage, [&] {
+    for (const std::string& text : options.edits) edits.push_back(parse_edit(text));
+  });
+  schedule_edits(std::move(edits), *job.run);
+  return job;
+}
+
+/// Throws Error for what train.init_from cannot read, before anything is trained.
+void check_weights(const std::string& path) {
+  if (const ModelFormat* format = format_of_weights(path))
+    format->check(path);
+  else
+    SafetensorsFile::load(path);
+}
+
+std::vector<RunPlan> planned_runs(const TrainOptions& options) {
+  std::vector<RunPlan> planned;
+  for (ConfigRun& config : asked_runs(options)) {
+    const auto same = std::ranges::find_if(
+        planned, [&](const RunPlan& p) { return p.config.spec.data == config.spec.data; });
+    std::shared_ptr<const Task> task = same != planned.end() ? same->task : task_of(config.spec);
+    if (options.resume.empty() && !config.spec.train.init_from.empty())
+      with_exit(Exit::Input, [&] { check_weights(config.spec.train.init_from); });
+    planned.push_back({std::move(config), std::move(task)});
+  }
+  return planned;
+}
+
+/// Makes the planned runs, or the saved run that goes on, on `backend`.
+std::vector<Job> jobs_on(const TrainOptions& options, const std::vector<RunPlan>& planned, Backend& backend) {
+  std::vector<Job> jobs;
+  if (options.resume.empty())
+    jobs = new_jobs(planned, backend);
+  else
+    jobs.push_back(resumed_job(options, planned.front().task, backend));
+  // Nobody looks at attention here unless the run is kept: a device need not store it.
+  if (options.save.empty() && backend.recomputes_probabilities())
+    for (Job& job : jobs)
+      if (critical_every(job.run->spec(), job.run->scheduled()) == 0) job.run->measure_live(false);
+  return jobs;
+}
+
+// ---- the steps: all runs in lockstep, with log and validations, on the CPU when a device gives out
+
+/// What a validation found of a model that remembers, or whose text is worth a line of its own.
+void show(const Job& job, size_t runs) {
+  const TaskForm form = job.task->form();
+  const bool remembers = job.run->spec().model.memory > 0;
+  if (form == TaskForm::NextSymbol && !remembers) return;
+  const std::string letter = runs > 1 ? fmt::format(" {}", job.letter) : "";
+  if (remembers) {
+    const std::string bits = job.task->of_characters() ? fmt::format("  {:.3f} bits per character",
+                                                                     job.validation / std::numbers::ln2)
+                                                       : "";
+    say("step {}{}  validation {:.3f}{}\n", job.run->steps_done(), letter, job.validation, bits);
+    flush();
+    return;
+  }
+  const double accuracy = job.run->validation_accuracy();
+  say("step {}{}  validation {:.3f}{}{}  {}\n", job.run->steps_done(), letter, job.validation,
+      std::isfinite(accuracy) ? fmt::format("  accuracy {:.1f} %", 100 * accuracy) : "",
+      job.scores.empty() ? "" : "  " + to_string(job.scores),
+      job.run->sample(job.run->spec().model.sequence));
+  flush();
+}
+
+/// Continues all runs from their newest snapshots on the CPU, after the loss of a device.
+void fall_back(Machine& machine, std::vector<Job>& jobs, const std::string& why) {
+  for (Job& job : jobs) job.run->recover_on(machine.cpu(), why);
+  machine.leave_device(why);
+  for (Job& job : jobs)
+    while (job.run->catching_up()) job.run->step();
+}
+
+/// Does `action`, on the CPU once more when the device gives out under it.
+template <typename Action>
+void with_fall_back(Machine& machine, std::vector<Job>& jobs, cli::Progress& progress, Action&& action) {
+  try {
+    action();
+  } catch (const DeviceError& error) {
+    if (!machine.on_device()) throw;
+    progress.finish();
+    fall_back(machine, jobs, error.what());
+    action();
+  }
+}
+
+void advance(const TrainOptions& options, Machine& machine, std::vector<Job>& jobs, cli::Progress& progress,
+             Job& job, RunLog& log, Closing& closing) {
+  const size_t runs = jobs.size();
+  Run& run = *job.run;
+  const auto before = std::chrono::steady_clock::now();
+  with_fall_back(machine, jobs, progress, [&] { run.step(); });
+  job.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count();
+  if (const Message notice = run.take_notice(); !notice.empty()) {
+    progress.finish();
+    complain(runs > 1 ? Message("run {}: {}", job.letter, notice) : notice);
+  }
+  const int32_t step = run.steps_done();
+  const bool measured = step % options.validate_every == 0 || !job.active();
+  if (measured) {
+    with_fall_back(machine, jobs, progress, [&] {
+      job.validation = run.validation_loss();
+      job.scores = scores_of(run.store(), run.spec().model, run.task());
+    });
+    progress.finish();
+    show(job, runs);
+  }
+  std::vector<float> stats;
+  int32_t found = -1;
+  if (!run.history()->frame(step, stats, found) || found != step) stats.clear();
+  log.step(job.label(), step, run.last_loss(), static_cast<double>(run.history()->rate().values.back()),
+           run.history()->layout(), stats, measured ? std::optional(job.validation) : std::nullopt,
+           measured ? std::span<const Score>(job.scores) : std::span<const Score>());
+  // The log comes first: a run that is killed between the two writes its last steps again, and lacks none.
+  closing.attempt([&] { save_between(options, job, runs); });
+}
+
+std::string progress_note(const std::vector<Job>& jobs) {
+  std::string note;
+  for (const Job& job : jobs)
+    note += fmt::format("{}{} {:.2f}", note.empty() ? "" : "  ", job.letter,
+                        job.run->mean_loss(loss_window(job.run->steps_done(), job.run->edits())));
+  return note;
+}
+
+/// Speaks once for each data set.
+void say_notes(const std::vector<Job>& jobs) {
+  std::set<const Task*> said;
+  for (const Job& job : jobs)
+    if (const std::string note = job.task->note(); !note.empty() && said.insert(job.task.get()).second) {
+      say("{}\n", note);
+      flush();
+    }
+}
+
+/// True when the budget was reached, false when interrupted.
+bool train_all(const TrainOptions& options, Machine& machine, std::vector<Job>& jobs, RunLog& log,
+               Closing& closing) {
+  say_notes(jobs);
+  int64_t total = 0, done = 0;
+  for (const Job& job : jobs) total += std::max(0, job.budget() - job.first_step);
+  cli::Progress progress("training", total);
+  for (bool any = true; any;) {
+    any = false;
+    for (Job& job : jobs) {
+      if (!job.active()) continue;
+      any = true;
+      ++done;
+      advance(options, machine, jobs, progress, job, log, closing);
+    }
+    if (any) progress.update(std::min(done, total), progress_note(jobs));
+    if (InterruptGuard::interrupted()) break;
+  }
+  progress.finish();
+  return !InterruptGuard::interrupted();
+}
+
+// ---- the command
+
+/// Adds what trains: exactly one of them, or data alone.
+void add_sources(CLI::App& sub, TrainOptions& options) {
+  CLI::Option* config =
+      sub.add_option("--config", options.config, "runs from a TOML file")->type_name("FILE");
+  CLI::Option* preset = sub.add_option("--preset", options.preset, "a run by name")
+                            ->type_name("PRESET")
+                            ->excludes(config)
+                            ->default_str("with data of one's own, what is usual for them");
+  add_runs(sub, options.runs, options.set, options.edits);
+  sub.get_option("--run")->excludes(config, preset);
+  sub.add_option("--text", options.text, "a UTF-8 text of your own to learn")->type_name("FILE");
+  for (const TaskKind* kind : task_kinds())
+    if (!kind->flag_help.empty())
+      sub.add_option(fmt::format("--{}", kind->name), options.files[std::string(kind->name)],
+                     std::string(kind->flag_help))
+          ->type_name("FILE");
+  sub.add_option("--valid", options.valid, "pairs, labelled texts or trees to validate on")
+      ->type_name("FILE");
+  sub.add_option("--init-from", options.init_from, "a saved run whose weights are taken over: fine-tuning")
+      ->type_name("FILE");
+  sub.add_option("--tokens", options.tokens,
+                 "tokens of a batch, padding included, instead of train.batch rows")
+      ->transform(whole(2, 10'000'000))
+      ->type_name("N")
+      ->default_str("train.batch rows");
+}
+
+void add_course(CLI::App& sub, TrainOptions& options) {
+  add_steps(sub, options.steps, "budget of steps");
+  add_seed(sub, options.seed);
+  sub.add_option("--validate-every", options.validate_every, "steps between validations")
+      ->transform(whole(1, 10'000'000))
+      ->type_name("N");
+  sub.add_option("--save-every", options.save_every, "save every so many steps too (with --save)")
+      ->transform(whole(1, 10'000'000))
+      ->type_name("N")
+      ->default_str("at the end only");
+  sub.add_option("--keep", options.keep,
+                 "keep the last so many of these states as FILE-STEP, to average them")
+      ->transform(whole(1, 1000))
+      ->type_name("N")
+      ->default_str("none");
+  sub.add_option("--log", options.log,
+                 "one JSON object a line (docs/log-format.md); with --resume it goes on")
+      ->type_name("FILE");
+  sub.add_option("--save", options.save, "checkpoint at the end, and on Ctrl+C, SIGTERM or SIGHUP")
+      ->type_name("FILE");
+}
+
+/// Excludes presets and data, which a saved run has itself. --text says where a moved text is.
+void add_resume(CLI::App& sub, TrainOptions& options) {
+  CLI::Option* resume =
+      sub.add_option("--resume", options.resume, "go on from a checkpoint")->type_name("FILE");
+  for (const char* name : {"--config", "--preset", "--run", "--valid", "--init-from", "--tokens"})
+    resume->excludes(sub.get_option(name));
+  for (const auto& [name, path] : options.files) resume->excludes(sub.get_option("--" + name));
+}
+
+double source_use_of(Run& run) {
+  const RunSpec& spec = run.spec();
+  return source_use(run.store(), spec.model, run.task(), spec.seed, spec.train.batch);
+}
+
+RunResult result_of(Job& job) {
+  const int32_t trained = job.run->steps_done() - job.first_step;
+  if (std::isnan(job.validation) && trained > 0) job.validation = job.run->validation_loss();
+  Run& run = *job.run;
+  if (job.scores.empty()) job.scores = scores_of(run.store(), run.spec().model, run.task());
+  RunResult result = result_of(job.label(), job.run->spec(), job.run->edits(), job.run->state(),
+                               *job.run->history(), *job.task, job.validation,
+                               trained > 0 ? job.seconds * 1e3 / trained : NAN, source_use_of(*job.run));
+  result.scores = job.scores;
+  return result;
+}
+
+Exit train(const TrainOptions& options) {
+  const InterruptGuard guard;
+  std::optional<EndsAtOnce> loading(std::in_place, "interrupted: nothing was trained");
+  Machine machine(options.backend, options.threads);
+  if (!options.resume.empty() && options.seed >= 0)
+    throw CommandError(Exit::Usage, "--seed: a resumed run keeps its seed");
+  std::vector<RunPlan> planned = planned_runs(options);
+  check_memory(options, planned, machine.backend());
+  if (options.plan) return Exit::Ok;
+  if (!options.profile) check_files(options, planned);
+  std::vector<Job> jobs;
+  try {
+    jobs = jobs_on(options, planned, machine.backend());
+  } catch (const DeviceError& error) {  // too little memory there
+    machine.leave_device(error.what());
+    jobs = jobs_on(options, planned, machine.backend());
+  }
+  if (options.profile) return profile_all(jobs);
+  loading.reset();
+  write_tokenizers(options, planned);
+  const Job& first = jobs.front();
+  RunLog log(options.log, identity_of(first.run->spec().data, *first.task), !options.resume.empty());
+
+  // Weights come first, then the table, then the rest: nothing that fails takes along what is worth more.
+  Closing closing;
+  bool complete = false;
+  closing.attempt([&] { complete = train_all(options, machine, jobs, log, closing); });
+  save_all(options, jobs, closing);
+  std::vector<RunResult> results;
+  for (Job& job : jobs) closing.attempt([&] { results.push_back(result_of(job)); });
+  say("{}", to_text(table(results)));
+  flush();
+  for (const RunResult& result : results) log.result(result);
+  closing.attempt([&] { log.check(); });
+  if (InterruptGuard::interrupted()) complain("interrupted");
+  return closing.code(complete ? Exit::Ok : Exit::Interrupted);
+}
+
+}  // namespace
+
+void add_train(CLI::App& app, Command& command) {
+  const auto [sub, options] = add_command(
+      app, command, "train", "Train without a window, one run or those of a configuration file", train);
+  sub.footer(fmt::format("Presets: {}.\n{}", fmt::join(offered_presets(), ", "), kFooter));
+  add_sources(sub, options);
+  add_course(sub, options);
+  add_resume(sub, options);
+  sub.add_flag("--plan", options.plan, "print the memory that the runs need, and train nothing");
+  sub.add_flag("--profile", options.profile,
+               "time every node of a step, forward, backward, update, and train nothing");
+  add_threads(sub, options.threads);
+  add_backend(sub, options.backend);
+}
+
+}  // namespace normscope::commands

@@ -1,0 +1,109 @@
+// The measure tables say what is trained, what is measured and when it holds: [run.NAME], [curve.NAME], [measure.NAME]
+// and [[check]]. Lessons use these tables, and whatever else judges claims. Errors are as in reader.h.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/course/lesson.h"
+#include "engine/core/error.h"
+#include "training/io/codec.h"
+#include "training/io/toml.h"
+#include "app/view/diagram_model.h"
+#include "engine/core/message.h"
+#include "training/io/toml_table.h"
+#include "training/spec/codec.h"
+
+namespace normscope::course {
+
+/// Reads a run's name, its edits, and any field of the specification; fields are set in the order of the
+/// table of fields.
+LessonRun read_run(const std::string& id, Table t);
+Mean mean_of(Table& t);  ///< its key "mean"
+Curve read_curve(const std::string& id, Table t);
+Measure read_measure(const std::string& id, Table t);
+/// Reads a check with its neighbouring hypotheses. It accepts keys of the table that were read before it.
+Check read_check(Table t);
+
+/// What a checker of a lesson begins with once all its tables are read: refuse() throws Error at
+/// [table.key], and need() refuses there what was not found.
+class TableChecker {
+ public:
+  TableChecker(const Lesson& lesson, const Table& root) : lesson_(lesson), root_(root) {}
+
+ protected:
+  [[noreturn]] void refuse(const std::string& table, const std::string& key, const Message& what) const;
+  void need(const void* found, const std::string& table, const std::string& key, const std::string& name,
+            const char* what) const;
+
+  const Lesson& lesson_;
+  const Table& root_;
+};
+
+/// Finds the bounds of each measure: a value at a bound of its measurement is shown as "at least" or "at
+/// most" so much.
+void set_bounds(Lesson& lesson);
+/// Requires that every curve and measure named by a measure or check is in the lesson. A measure that
+/// may end at a bound of its measurement (can_be_cut in measures.h) must be counted or have a median, because a mean of
+/// such values is unknown. Throws Error.
+void check_measures(const Lesson& lesson, const Table& root);
+
+// ---- how measurements are kept (training/io/codec.h), in measured.json and of the learner's own
+
+inline constexpr size_t kMostOfCurve = 100'000;  ///< points
+inline constexpr size_t kMostOfLesson = 1000;    ///< measures, curves, runs
+inline constexpr size_t kMostOfText = 100'000;   ///< bytes of text that a model wrote
+
+/// A beta^2 map: row i holds the shares of the input and of the i + 1 branches before it.
+struct ShareRows {
+  codec::AnyNumber share{};
+  static constexpr size_t kMost = 1024;
+
+  codec::Json write(const std::vector<std::vector<double>>& rows) const {
+    return codec::List{1, kMost, codec::List{1, kMost + 1, share}}.write(rows);
+  }
+  void read(const InputValue& json, std::vector<std::vector<double>>& rows) const {
+    rows.clear();
+    for (const InputValue& row : json.list(1, kMost)) {
+      const size_t shares = rows.size() + 2;
+      codec::List{1, shares, share}.read(row, rows.emplace_back());
+    }
+  }
+};
+
+// The exercise tables are what a learner does beside the prediction: [[say]], sentences to complete, and [challenge], a
+// task for the learner's own run. The reader of lessons (course/reader.h) calls this; errors are as in reader.h.
+
+/// No sentences or three.
+std::vector<Say> read_says(Table& root);
+/// Reads the thoughts behind wrong answers to this prediction.
+std::vector<Thought> read_thoughts(Table& root, const Prediction& prediction);
+Challenge read_challenge(Table t);
+
+/// Requires that the start is above the line, that every measured way is below it and within what is
+/// offered, and that no text or figure before the end waits for a way. Throws Error.
+void check_challenge(const Lesson& lesson, const Table& root);
+
+/// Whether the curve belongs to a way: such a curve is measured with the lesson, and not when a learner
+/// does the lesson.
+bool of_way(const Lesson& lesson, const Curve& curve);
+bool of_way(const Lesson& lesson, const Measure& measure);
+
+// ---- the key `opening`: the runs whose small diagrams a lesson opens with, and the place that matters in each
+
+/// A place of the diagram by its name: a slot ("layer1/ffn/stream", "enc/layer1/attn/before", "final",
+/// "embedding"), or the scale of a skip path ("layer2/attn/skip-scale").
+struct OpeningPlace {
+  view::SlotId at;
+  bool skip_scale = false;
+};
+/// Returns nothing where the model has no place of that name.
+std::optional<OpeningPlace> opening_place(const ModelConfig& model, std::string_view name);
+
+/// Reads the key `opening` from the lesson's own table, after the lesson's runs. Throws Error.
+std::vector<OpeningRun> read_opening(const Lesson& lesson, Table& t);
+
+}  // namespace normscope::course

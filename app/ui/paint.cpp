@@ -1,0 +1,737 @@
+#include "app/ui/paint.h"
+
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <imgui_internal.h>  // the draw list's white texel
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <iterator>
+#include <map>
+#include <numbers>
+#include <set>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "engine/core/error.h"
+
+namespace normscope::ui {
+namespace {
+
+// A text is split at its subscripts: a matrix is written "W_Q" and drawn with a subscript.
+constexpr float kSubscriptSize = 0.74f, kSubscriptDrop = 0.22f;  // smaller, and lower: shares of the em
+
+/// The place of the "_" of such a name at or after `from`, else npos. A path keeps its
+/// underscores.
+size_t subscript_at(std::string_view s, size_t from) {
+  const auto is_letter = [](char c) {
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+  };
+  if (s.find('/') != s.npos) return s.npos;
+  for (size_t i = s.find("W_", from); i != s.npos; i = s.find("W_", i + 1)) {
+    const bool alone = i == 0 || !is_letter(s[i - 1]);
+    const bool matrix = i + 2 < s.size() && std::string_view("QKVO12").find(s[i + 2]) != s.npos;
+    if (alone && matrix && (i + 3 == s.size() || !is_letter(s[i + 3]))) return i + 1;
+  }
+  return s.npos;
+}
+
+/// Calls piece(text, lowered) from left to right.
+template <class Piece>
+void for_pieces(std::string_view s, const Piece& piece) {
+  size_t from = 0;
+  for (size_t at = subscript_at(s, 0); at != s.npos; at = subscript_at(s, from)) {
+    piece(s.substr(from, at - from), false);
+    piece(s.substr(at + 1, 1), true);
+    from = at + 2;
+  }
+  if (from < s.size()) piece(s.substr(from), false);
+}
+
+// The corners of a rounded rectangle as a closed line, clockwise from the upper left.
+std::vector<Vec> rounded(const Rect& r, float radius) {
+  radius = std::min({radius, r.w / 2, r.h / 2});
+  if (radius <= 0)
+    return {{r.x, r.y}, {r.right(), r.y}, {r.right(), r.bottom()}, {r.x, r.bottom()}, {r.x, r.y}};
+  std::vector<Vec> points;
+  const Vec centres[] = {{r.x + radius, r.y + radius},
+                         {r.right() - radius, r.y + radius},
+                         {r.right() - radius, r.bottom() - radius},
+                         {r.x + radius, r.bottom() - radius}};
+  constexpr int steps = 6;
+  for (int corner = 0; corner < 4; ++corner)
+    for (int i = 0; i <= steps; ++i) {
+      float angle = std::numbers::pi_v<float> * (1 + 0.5f * (corner + float(i) / steps));
+      points.push_back(centres[corner] + Vec{std::cos(angle), std::sin(angle)} * radius);
+    }
+  points.push_back(points.front());
+  return points;
+}
+
+}  // namespace
+
+void Painter::fill(const Rect& r, Colour c, float radius) {
+  if (!r.empty()) box(r, c, radius, Corners::All, Edges::Snapped);
+}
+
+void Painter::fill_bottom(const Rect& r, Colour c, float radius) {
+  box(r, c, radius, Corners::Lower, Edges::Snapped);
+}
+
+void Painter::dashed_outline(const Rect& r, Colour c, float width, Dash dash, float radius) {
+  if (r.empty()) return;
+  Rect middle = r.inset(width / 2);
+  std::vector<Vec> path = rounded(middle, std::max(0.f, radius - width / 2));
+  float length = 0;
+  for (size_t i = 1; i < path.size(); ++i)
+    length += std::hypot(path[i].x - path[i - 1].x, path[i].y - path[i - 1].y);
+  // Whole periods go around the shape, so that no cut dash shows where it closes.
+  float periods = std::max(1.f, std::round(length / (dash.on + dash.off)));
+  float k = length / (periods * (dash.on + dash.off));
+  dashed(path, c, width, {dash.on * k, dash.off * k});
+}
+
+void Painter::line(Vec a, Vec b, Colour c, float width) {
+  const Vec points[] = {a, b};
+  polyline(points, c, width);
+}
+
+void Painter::dashed_line(Vec a, Vec b, Colour c, float width, Dash dash) {
+  if (dash.solid()) return hairline(a, b, c, width);
+  const Vec points[] = {a, b};
+  dashed(points, c, width, dash);
+}
+
+void Painter::arc(Vec centre, float r, float from, float to, Colour c, float width) {
+  std::vector<Vec> points;
+  const int steps = std::clamp(int(std::fabs(to - from) * r), 12, 96);
+  for (int i = 0; i <= steps; ++i) {
+    const float angle = from + (to - from) * float(i) / float(steps);
+    points.push_back(centre + Vec{std::cos(angle), std::sin(angle)} * r);
+  }
+  polyline(points, c, width);
+}
+
+void Painter::bezier(Vec a, Vec ca, Vec cb, Vec b, Colour c, float width) {
+  std::array<Vec, 25> points;
+  for (size_t i = 0; i < points.size(); ++i) {
+    const float t = float(i) / float(points.size() - 1), u = 1 - t;
+    points[i] = a * (u * u * u) + ca * (3 * u * u * t) + cb * (3 * u * t * t) + b * (t * t * t);
+  }
+  polyline(points, c, width);
+}
+
+// A stripe lies where from <= x + y <= to: between its two edges, each cut off at the rectangle's.
+void Painter::hatch(const Rect& r, Colour c, float stripe, float pitch) {
+  for (float from = std::floor((r.x + r.y) / pitch) * pitch; from < r.right() + r.bottom(); from += pitch) {
+    const float to = from + stripe;
+    const float left = std::max(r.x, from - r.bottom()), right = std::min(r.right(), to - r.y);
+    if (left >= right) continue;
+    std::array<Vec, 4> upper{}, lower{};
+    std::array<float, 4> xs{left, std::clamp(from - r.y, left, right),
+                            std::clamp(to - r.bottom(), left, right), right};
+    std::ranges::sort(xs);
+    for (size_t i = 0; i < xs.size(); ++i) {
+      upper[i] = {xs[i], std::max(r.y, from - xs[i])};
+      lower[i] = {xs[i], std::min(r.bottom(), to - xs[i])};
+    }
+    strip(upper, lower, c);
+  }
+}
+
+void Painter::marker(Vec o, Marker kind, float s, Colour fill, Colour edge) {
+  const float e = 1;  // width of the edge around the fill
+  auto diamond = [&](float h, Colour c) {
+    const Vec p[] = {{o.x, o.y - h}, {o.x + h, o.y}, {o.x, o.y + h}, {o.x - h, o.y}};
+    polygon(p, c);
+  };
+  auto triangle = [&](float h, Colour c) {
+    const Vec p[] = {
+        {o.x, o.y - h * 1.1f}, {o.x + h * 1.08f, o.y + h * 0.8f}, {o.x - h * 1.08f, o.y + h * 0.8f}};
+    polygon(p, c);
+  };
+  auto square = [&](float h, Colour c) { box(centred(o, 2 * h, 2 * h), c, 0, Corners::All, Edges::Exact); };
+  switch (kind) {
+    case Marker::None:
+      break;
+    case Marker::Square:
+      square(s * 0.9f + e, edge);
+      square(s * 0.9f, fill);
+      break;
+    case Marker::Triangle:
+      triangle(s * 1.15f + e * 1.6f, edge);
+      triangle(s * 1.15f, fill);
+      break;
+    case Marker::Circle:
+      circle(o, s + e, edge);
+      circle(o, s, fill);
+      break;
+    case Marker::Diamond:
+      diamond(s * 1.25f + e * 1.4f, edge);
+      diamond(s * 1.25f, fill);
+      break;
+  }
+}
+
+void Painter::accent_box(const Theme& t, const Rect& r, float radius) {
+  fill(r, t.accent, radius);
+  outline(r, t.accent_outline, line::outline, radius);
+}
+
+void Painter::accent_disc(const Theme& t, Vec centre, float r) {
+  circle(centre, r, t.accent);
+  ring(centre, r - line::outline / 2, t.accent_outline, line::outline);
+}
+
+void Painter::shadow(const Theme& t, const Rect& r, float radius) {
+  const float grow[] = {8, 5, 2}, strength[] = {0.035f, 0.05f, 0.07f};
+  for (int i = 0; i < 3; ++i)
+    box(r.inset(-grow[i]).moved(0, 3), rgb(0).alpha(strength[i] * t.shadow_gain), radius + grow[i],
+        Corners::All, Edges::Exact);
+}
+
+void Painter::halo(const Theme& t, const Rect& r, float radius, float strength) {
+  const float grow[] = {15, 9, 4}, alpha[] = {0.14f, 0.26f, 0.55f};
+  for (int i = 0; i < 3; ++i)
+    box(r.inset(-grow[i]), t.accent.alpha(alpha[i] * t.halo_gain * strength), radius + grow[i], Corners::All,
+        Edges::Exact);
+}
+
+// ---- shapes and texts of Painter as triangles of a draw list
+
+namespace {
+
+constexpr float ink_above = 0.76f, ink_below = 0.22f;  // ink box around the baseline, for the overlap test
+
+struct Box {
+  ImVec2 lo, hi;
+};
+
+// Whether a line turns by more than 120 degrees at b: its sides would meet in a point that reaches far beyond
+// b, as if the value there were larger.
+bool turns_back(Vec a, Vec b, Vec c) {
+  const Vec in{b.x - a.x, b.y - a.y}, out{c.x - b.x, c.y - b.y};
+  const float along = in.x * out.x + in.y * out.y;
+  const float lengths = (in.x * in.x + in.y * in.y) * (out.x * out.x + out.y * out.y);
+  return along < 0 && 4 * along * along > lengths;
+}
+
+// Puts edges on whole device pixels, so that fills meet without seams and borders stay sharp at any scale.
+Box snapped(const Rect& r, float scale) {
+  return {{std::round(r.x * scale), std::round(r.y * scale)},
+          {std::round(r.right() * scale), std::round(r.bottom() * scale)}};
+}
+
+ImVec2 at(Vec p, float scale) { return {p.x * scale, p.y * scale}; }
+
+}  // namespace
+
+void ScreenPainter::box(const Rect& r, Colour c, float radius, Corners corners, Edges edges) {
+  const Box b = edges == Edges::Snapped ? snapped(r, scale_)
+                                        : Box{at({r.x, r.y}, scale_), at({r.right(), r.bottom()}, scale_)};
+  list_->AddRectFilled(b.lo, b.hi, c.packed(), radius * scale_,
+                       corners == Corners::Lower ? ImDrawFlags_RoundCornersBottom : ImDrawFlags_None);
+}
+
+void ScreenPainter::outline(const Rect& r, Colour c, float width, float radius) {
+  if (r.empty() || c.a == 0) return;
+  Box b = snapped(r, scale_);
+  float w = std::max(1.f, width * scale_);
+  float in = w / 2 - 0.5f;  // AddRect itself moves in by half a pixel
+  list_->AddRect({b.lo.x + in, b.lo.y + in}, {b.hi.x - in, b.hi.y - in}, c.packed(),
+                 std::max(0.f, radius * scale_ - in), w);
+}
+
+void ScreenPainter::hairline(Vec a, Vec b, Colour c, float width) {
+  float w = std::max(1.f, std::round(width * scale_));
+  float x0 = std::round(std::min(a.x, b.x) * scale_), x1 = std::round(std::max(a.x, b.x) * scale_);
+  float y0 = std::round(std::min(a.y, b.y) * scale_), y1 = std::round(std::max(a.y, b.y) * scale_);
+  if (x1 - x0 < y1 - y0) {
+    x0 = std::floor((a.x + b.x) / 2 * scale_ - (w - 1) / 2);
+    x1 = x0 + w;
+  } else {
+    y0 = std::floor((a.y + b.y) / 2 * scale_ - (w - 1) / 2);
+    y1 = y0 + w;
+  }
+  list_->AddRectFilled({x0, y0}, {x1, y1}, c.packed());
+}
+
+void ScreenPainter::dashed(std::span<const Vec> points, Colour c, float width, Dash dash, float phase,
+                           DashAlong along) {
+  if (dash.solid()) return polyline(points, c, width, false);
+  Pieces pieces;
+  cut_dashes(points, dash, phase, pieces, along);
+  const bool level = points.size() == 2 && (points[0].x == points[1].x || points[0].y == points[1].y);
+  for (size_t i = 0; i < pieces.size(); ++i)
+    if (level)
+      hairline(pieces[i].front(), pieces[i].back(), c, width);
+    else
+      polyline(pieces[i], c, width, false);
+}
+
+void ScreenPainter::polyline(std::span<const Vec> points, Colour c, float width, bool closed) {
+  if (points.size() < 2) return;
+  const float thick = std::max(1.f, width * scale_);
+  list_->PathClear();
+  for (size_t i = 0; i < points.size(); ++i) {
+    list_->PathLineTo(at(points[i], scale_));
+    const bool inner = i > 0 && i + 1 < points.size();
+    if (closed || !inner || !turns_back(points[i - 1], points[i], points[i + 1])) continue;
+    list_->PathStroke(c.packed(), thick);  // the line begins anew at its corner
+    list_->PathLineTo(at(points[i], scale_));
+  }
+  list_->PathStroke(c.packed(), thick, closed ? ImDrawFlags_Closed : ImDrawFlags_None);
+}
+
+void ScreenPainter::polygon(std::span<const Vec> points, Colour c) {
+  if (points.size() < 3) return;
+  list_->PathClear();
+  for (Vec p : points) list_->PathLineTo(at(p, scale_));
+  list_->PathFillConvex(c.packed());
+}
+
+void ScreenPainter::strip(std::span<const Vec> upper, std::span<const Vec> lower, Colour c) {
+  const size_t n = std::min(upper.size(), lower.size());
+  if (n < 2) return;
+  const ImVec2 white = list_->_Data->TexUvWhitePixel;
+  list_->PrimReserve(int(n - 1) * 6, int(n) * 2);
+  const unsigned base = list_->_VtxCurrentIdx;
+  for (size_t i = 0; i < n; ++i) {
+    list_->PrimWriteVtx(at(upper[i], scale_), white, c.packed());
+    list_->PrimWriteVtx(at(lower[i], scale_), white, c.packed());
+  }
+  for (unsigned i = 0; i + 1 < n; ++i)
+    for (unsigned corner : {0u, 2u, 3u, 0u, 3u, 1u})
+      list_->PrimWriteIdx(static_cast<ImDrawIdx>(base + 2 * i + corner));
+}
+
+void ScreenPainter::circle(Vec centre, float r, Colour c) {
+  list_->AddCircleFilled(at(centre, scale_), r * scale_, c.packed());
+}
+
+void ScreenPainter::ring(Vec centre, float r, Colour c, float width) {
+  if (c.a) list_->AddCircle(at(centre, scale_), r * scale_, c.packed(), 0, std::max(1.f, width * scale_));
+}
+
+float ScreenPainter::text_width(TextStyle style, std::string_view s) const {
+  const Fonts::Entry& face = (*fonts_)[style.face];
+  const float size = style.px * face.factor * scale_;
+  float width = 0;
+  for_pieces(s, [&](std::string_view piece, bool lowered) {
+    const float of_piece = lowered ? size * kSubscriptSize : size;
+    width += face.font->CalcTextSizeA(of_piece, FLT_MAX, 0, piece.data(), piece.data() + piece.size()).x;
+  });
+  return width / scale_;
+}
+
+float ScreenPainter::text(Vec at, TextStyle style, Colour colour, std::string_view s, Align align) {
+  if (s.empty()) return 0;
+  const Fonts::Entry& face = (*fonts_)[style.face];
+  float size = style.px * face.factor * scale_;
+  float width = text_width(style, s);
+  float x = at.x - (align == Align::Left ? 0 : align == Align::Centre ? width / 2 : width);
+  ImFontBaked* baked = face.font->GetFontBaked(size);
+  float ascent = baked->Ascent * (size / baked->Size);
+  // Text starts on whole device pixels, so that it does not shimmer when it is dragged or scaled.
+  const ImVec2 place{std::round(x * scale_), std::round(at.y * scale_ - ascent)};
+  float right = place.x;
+  for_pieces(s, [&](std::string_view piece, bool lowered) {
+    const float of_piece = lowered ? size * kSubscriptSize : size;
+    const float drop = lowered ? ascent * (1 - kSubscriptSize) + kSubscriptDrop * size : 0;
+    list_->AddText(face.font, of_piece, {right, place.y + drop}, colour.packed(), piece.data(),
+                   piece.data() + piece.size());
+    right += face.font->CalcTextSizeA(of_piece, FLT_MAX, 0, piece.data(), piece.data() + piece.size()).x;
+  });
+  if (records_) {
+    ImVec2 lo = list_->GetClipRectMin(), hi = list_->GetClipRectMax();
+    Rect clip{lo.x / scale_, lo.y / scale_, (hi.x - lo.x) / scale_, (hi.y - lo.y) / scale_};
+    Rect ink{place.x / scale_, at.y - ink_above * style.px, width, (ink_above + ink_below) * style.px};
+    records_->push_back({ink, clip, std::string(s), layer_, style.px});
+  }
+  return width;
+}
+
+void ScreenPainter::push_clip(const Rect& r) {
+  Box b = snapped(r, scale_);
+  list_->PushClipRect(b.lo, b.hi, true);
+}
+
+void ScreenPainter::pop_clip() { list_->PopClipRect(); }
+
+// ---- text: centring, cutting and wrapping
+
+namespace {
+
+constexpr float capital_height = 0.727f;  // of the em, in Inter and JetBrains Mono alike
+
+size_t next_character(std::string_view s, size_t i) {
+  ++i;
+  while (i < s.size() && (uint8_t(s[i]) & 0xC0) == 0x80) ++i;
+  return i;
+}
+
+}  // namespace
+
+float Painter::text_in(const Rect& box, TextStyle style, Colour colour, std::string_view s, Align align) {
+  float baseline = box.centre().y + capital_height / 2 * style.px;
+  float x = align == Align::Left ? box.x : align == Align::Centre ? box.centre().x : box.right();
+  // Half a pixel of grace: a box measured with text_width must never cut its own text.
+  if (text_width(style, s) <= box.w + 0.5f) return text({x, baseline}, style, colour, s, align);
+  return text({x, baseline}, style, colour, fit(style, s, box.w), align);
+}
+
+std::string Painter::fit(TextStyle style, std::string_view s, float width) const {
+  if (text_width(style, s) <= width) return std::string(s);
+  size_t kept = longest_prefix(style, s, width - text_width(style, "…"));
+  while (kept > 0 && s[kept - 1] == ' ') --kept;
+  return kept ? std::string(s.substr(0, kept)) + "…" : std::string();
+}
+
+size_t Painter::longest_prefix(TextStyle style, std::string_view s, float width) const {
+  size_t kept = 0;
+  while (kept < s.size()) {
+    const size_t next = next_character(s, kept);
+    if (text_width(style, s.substr(0, next)) > width) break;
+    kept = next;
+  }
+  return kept;
+}
+
+std::string Painter::fit_words(TextStyle style, std::string_view s, float width) const {
+  std::string all;
+  while (true) {
+    const std::string_view word = s.substr(0, s.find(' '));
+    if (text_width(style, word) <= width) {
+      all += word;
+    } else {  // the end of a path tells more than its beginning
+      const float room = width - text_width(style, "…");
+      const std::string_view head = word.substr(0, longest_prefix(style, word, room / 3));
+      const float left = room - text_width(style, head);
+      size_t tail = word.size();
+      for (size_t at = tail; at > head.size() && text_width(style, word.substr(at)) <= left;) {
+        tail = at--;
+        while (at > 0 && (uint8_t(word[at]) & 0xC0) == 0x80) --at;
+      }
+      all += std::string(head) + "…" + std::string(word.substr(tail));
+    }
+    if (word.size() == s.size()) return all;
+    all += ' ';
+    s.remove_prefix(word.size() + 1);
+  }
+}
+
+std::vector<std::string> Painter::wrap(float width, TextStyle style, std::string_view s) const {
+  std::vector<std::string> lines(1);
+  size_t i = 0;
+  while (i < s.size()) {
+    if (s[i] == '\n') {
+      lines.emplace_back();
+      ++i;
+      continue;
+    }
+    size_t end = std::min(s.find_first_of(" \n", i), s.size());
+    std::string_view word = s.substr(i, end - i);
+    std::string longer = lines.back().empty() ? std::string(word) : lines.back() + " " + std::string(word);
+    if (lines.back().empty() || text_width(style, longer) <= width)
+      lines.back() = std::move(longer);
+    else
+      lines.emplace_back(word);
+    // A word wider than the line goes on in the next line, where there is room for words at all.
+    constexpr size_t kShortest = 8;
+    if (lines.back().size() == word.size() && word.size() > kShortest && text_width(style, word) > width) {
+      const size_t part = longest_prefix(style, word, width);
+      if (part >= kShortest) {
+        lines.back().resize(part);
+        lines.emplace_back();
+        i += part;
+        continue;
+      }
+    }
+    i = end < s.size() && s[end] == ' ' ? end + 1 : end;
+  }
+  return lines;
+}
+
+float Painter::text_wrapped(const Rect& box, TextStyle style, Colour colour, std::string_view s, float line) {
+  float y = box.y;
+  for (const std::string& each : wrap(box.w, style, s)) {
+    text({box.x, y + line / 2 + capital_height / 2 * style.px}, style, colour, each);
+    y += line;
+  }
+  return y - box.y;
+}
+
+float Painter::wrapped_height(float width, TextStyle style, std::string_view s, float line) const {
+  return line * float(wrap(width, style, s).size());
+}
+
+// ---- shapes and texts as elements of an SVG document
+
+namespace {
+
+/// Inter Regular's advances from the blank to the tilde, in hundredths of the em.
+constexpr uint8_t kAdvances[] = {28, 28, 40, 63, 64, 81, 64, 22, 36, 36, 50, 66, 28, 46, 28, 36, 62, 46, 61,
+                                 64, 64, 61, 62, 57, 62, 62, 28, 28, 66, 66, 66, 51, 94, 68, 65, 73, 72, 60,
+                                 59, 74, 74, 26, 54, 65, 56, 89, 75, 76, 63, 76, 64, 64, 64, 74, 68, 95, 64,
+                                 66, 62, 36, 36, 36, 47, 45, 50, 56, 62, 56, 62, 58, 36, 61, 59, 24, 24, 54,
+                                 24, 87, 59, 60, 61, 61, 37, 52, 36, 58, 56, 81, 54, 56, 54, 36, 33, 36, 66};
+constexpr float kMonoAdvance = 0.6f, kOtherAdvance = 0.66f, kBoldFactor = 1.035f;  // ems
+
+bool is_mono(TextStyle style) { return style.face == Face::Mono || style.face == Face::MonoMedium; }
+
+/// Rounds to a hundredth of a pixel: "12.5".
+std::string px(float v) { return fmt::format("{:g}", std::round(v * 100.f) / 100.f + 0.f); }
+
+std::string points(std::span<const Vec> list) {
+  std::string text;
+  for (Vec p : list) text += (text.empty() ? "M" : "L") + px(p.x) + " " + px(p.y);
+  return text;
+}
+
+class SvgPainter final : public Painter {
+ public:
+  explicit SvgPainter(Colour page) {
+    put("<rect width=\"100%\" height=\"100%\"");
+    end("fill", page);
+  }
+
+  void outline(const Rect& r, Colour c, float width, float radius) override {
+    if (r.empty()) return;
+    const Rect middle = r.inset(width / 2);
+    put("<rect fill=\"none\" stroke-width=\"{:g}\"{}", width, place(middle, radius - width / 2));
+    end("stroke", c);
+  }
+  void hairline(Vec a, Vec b, Colour c, float width) override { line(a, b, c, width); }
+  void dashed(std::span<const Vec> line, Colour c, float width, Dash dash, float phase,
+              DashAlong along) override {
+    if (dash.solid()) return polyline(line, c, width, false);
+    std::string d;
+    if (along == DashAlong::X) {  // dashes of SVG follow the path
+      Pieces pieces;
+      cut_dashes(line, dash, phase, pieces, along);
+      for (size_t i = 0; i < pieces.size(); ++i) d += points(pieces[i]);
+      return stroke(d, c, width);
+    }
+    stroke(points(line), c, width,
+           fmt::format(" stroke-dasharray=\"{} {}\" stroke-dashoffset=\"{}\"", px(dash.on), px(dash.off),
+                       px(phase)));
+  }
+  void polyline(std::span<const Vec> line, Colour c, float width, bool closed) override {
+    if (line.size() > 1) stroke(points(line) + (closed ? "Z" : ""), c, width);
+  }
+  void polygon(std::span<const Vec> convex, Colour c) override {
+    put("<path d=\"{}Z\"", points(convex));
+    end("fill", c);
+  }
+  void strip(std::span<const Vec> upper, std::span<const Vec> lower, Colour c) override {
+    std::vector<Vec> around(upper.begin(), upper.end());
+    around.insert(around.end(), lower.rbegin(), lower.rend());
+    polygon(around, c);
+  }
+  void hatch(const Rect& r, Colour c, float stripe, float pitch) override {
+    const float turned = 1 / std::sqrt(2.f);
+    const std::string id = fmt::format("hatch-{}-{}", px(stripe), px(pitch));
+    if (defined_.insert(id).second) {
+      put("<pattern id=\"{}\" width=\"{}\" height=\"9\" patternUnits=\"userSpaceOnUse\" "
+          "patternTransform=\"rotate(45)\"><rect width=\"{}\" height=\"9\"",
+          id, pitch * turned, stripe * turned);
+      end("fill", c, "/></pattern>\n");
+    }
+    put("<rect fill=\"url(#{})\"{}/>\n", id, place(r, 0));
+  }
+  void circle(Vec o, float r, Colour c) override {
+    put("<circle cx=\"{}\" cy=\"{}\" r=\"{}\"", px(o.x), px(o.y), px(r));
+    end("fill", c);
+  }
+  void ring(Vec o, float r, Colour c, float width) override {
+    put("<circle fill=\"none\" stroke-width=\"{:g}\" cx=\"{}\" cy=\"{}\" r=\"{}\"", width, px(o.x), px(o.y),
+        px(r));
+    end("stroke", c);
+  }
+  float text(Vec at, TextStyle style, Colour c, std::string_view s, Align align) override {
+    if (s.empty()) return 0;
+    std::string inside;
+    float down = 0;  // drop of the last piece
+    for_pieces(s, [&](std::string_view piece, bool lowered) {
+      const float drop = lowered ? kSubscriptDrop * style.px : 0;
+      inside += drop == down ? svg_escaped(piece)
+                             : fmt::format("<tspan dy=\"{}\" font-size=\"{}\">{}</tspan>", px(drop - down),
+                                           px(style.px * (lowered ? kSubscriptSize : 1)), svg_escaped(piece));
+      down = drop;
+    });
+    put("<text x=\"{}\" y=\"{}\" font-size=\"{:g}\"{}{}{}", px(at.x), px(at.y), style.px,
+        is_mono(style) ? " font-family=\"JetBrains Mono, DejaVu Sans Mono, monospace\"" : "",
+        style.face == Face::Bold ? " font-weight=\"600\"" : "",
+        align == Align::Centre  ? " text-anchor=\"middle\""
+        : align == Align::Right ? " text-anchor=\"end\""
+                                : "");
+    end("fill", c, ">" + inside + "</text>\n");
+    return text_width(style, s);
+  }
+  float text_width(TextStyle style, std::string_view s) const override {
+    float em = 0;
+    for_pieces(s, [&](std::string_view piece, bool lowered) {
+      for (const unsigned char c : piece) {
+        if ((c & 0xC0) == 0x80) continue;  // a later byte of a character already counted
+        const float advance = is_mono(style)       ? kMonoAdvance
+                              : c >= 32 && c < 127 ? 0.01f * kAdvances[c - 32]
+                                                   : kOtherAdvance;
+        em += advance * (lowered ? kSubscriptSize : 1);
+      }
+    });
+    return em * style.px * (style.face == Face::Bold ? kBoldFactor : 1);
+  }
+  /// The id of a clip says what it cuts, so that two equal ids on one page cut the same.
+  void push_clip(const Rect& r) override {
+    const std::string id = fmt::format("clip-{}-{}-{}-{}", px(r.x), px(r.y), px(r.w), px(r.h));
+    if (defined_.insert(id).second) put("<clipPath id=\"{}\"><rect{}/></clipPath>\n", id, place(r, 0));
+    put("<g clip-path=\"url(#{})\">\n", id);
+  }
+  void pop_clip() override { put("</g>\n"); }
+  void begin_group(std::string_view title) override { put("<g><title>{}</title>\n", svg_escaped(title)); }
+  void end_group() override { put("</g>\n"); }
+
+  /// The elements up to where a colour stands, and that colour; `what` is "fill" or "stroke".
+  struct Part {
+    std::string before;
+    const char* what;
+    Colour colour;
+    std::string rule() const {
+      const std::string opaque = fmt::format("{}:{}", what, to_hex(colour));
+      return colour.a == 255 ? opaque : opaque + fmt::format(";{}-opacity:{:.3g}", what, colour.a / 255.0);
+    }
+  };
+  const std::vector<Part>& parts() const { return parts_; }
+  const std::string& rest() const { return text_; }
+
+ private:
+  void box(const Rect& r, Colour c, float radius, Corners corners, Edges) override {
+    put("<rect{}", place(r, radius));
+    end("fill", c);
+    if (corners == Corners::Lower) box({r.x, r.y, r.w, r.h / 2}, c, 0, Corners::All, Edges::Exact);
+  }
+  void stroke(const std::string& d, Colour c, float width, const std::string& more = "") {
+    put("<path fill=\"none\" stroke-width=\"{}\" stroke-linejoin=\"round\"{} d=\"{}\"", px(width), more, d);
+    end("stroke", c);
+  }
+  static std::string place(const Rect& r, float radius) {
+    return fmt::format(" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"{}", px(r.x), px(r.y), px(r.w), px(r.h),
+                       radius > 0 ? fmt::format(" rx=\"{}\"", px(radius)) : "");
+  }
+  template <typename... A>
+  void put(fmt::format_string<A...> format, A&&... args) {
+    fmt::format_to(std::back_inserter(text_), format, std::forward<A>(args)...);
+  }
+  void end(const char* what, Colour colour, std::string_view after = "/>\n") {
+    parts_.push_back({std::exchange(text_, std::string(after)), what, colour});
+  }
+
+  std::vector<Part> parts_;
+  std::string text_;
+  std::set<std::string> defined_;
+};
+
+/// A pair of colours, one for each theme, becomes a class; in a document of one theme a colour stands with its shape.
+std::string document(std::string_view title, const Picture& picture, const Theme& theme, const Theme* other) {
+  SvgPainter page(theme.panel), second(other ? other->panel : Colour{});
+  const Vec size = picture(page, theme);
+  if (other) picture(second, *other);
+  if (other && page.parts().size() != second.parts().size())
+    throw Error("picture: its shapes differ between the themes");
+  std::map<std::string, size_t> classes;
+  std::string body, day, night;
+  for (size_t i = 0; i < page.parts().size(); ++i) {
+    const std::string rule = page.parts()[i].rule(), dark = other ? second.parts()[i].rule() : "";
+    body += page.parts()[i].before;
+    if (!other) {
+      body += fmt::format(" style=\"{}\"", rule);
+      continue;
+    }
+    const auto [at, is_new] = classes.try_emplace(rule + dark, classes.size());
+    body += fmt::format(" class=\"c{}\"", at->second);
+    if (!is_new) continue;
+    day += fmt::format(".c{}{{{}}}", at->second, rule);
+    night += fmt::format(".c{}{{{}}}", at->second, dark);
+  }
+  return fmt::format(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" "
+      "height=\"{1}\" viewBox=\"0 0 {0} {1}\" font-family=\"Inter, DejaVu Sans, sans-serif\">\n"
+      "<title>{2}</title>\n{3}{4}{5}</svg>\n",
+      px(size.x), px(size.y), svg_escaped(title),
+      other ? fmt::format("<style>{}@media (prefers-color-scheme:dark){{{}}}</style>\n", day, night) : "",
+      body, page.rest());
+}
+
+}  // namespace
+
+std::string svg_escaped(std::string_view s) {
+  std::string out;
+  for (char c : s) {
+    if (c == '&')
+      out += "&amp;";
+    else if (c == '<')
+      out += "&lt;";
+    else if (c == '>')
+      out += "&gt;";
+    else if (c == '"')
+      out += "&quot;";
+    else if (static_cast<unsigned char>(c) >= 0x20)
+      out += c;
+  }
+  return out;
+}
+
+std::string to_svg(std::string_view title, const Picture& picture) {
+  return document(title, picture, theme(false), &theme(true));
+}
+
+std::string to_svg(std::string_view title, const Picture& picture, const Theme& theme) {
+  return document(title, picture, theme, nullptr);
+}
+
+// ---- dashes
+
+float dash_length(Vec a, Vec b, DashAlong along) {
+  return along == DashAlong::X ? std::fabs(b.x - a.x) : std::hypot(b.x - a.x, b.y - a.y);
+}
+
+float cut_dashes(std::span<const Vec> line, Dash dash, float phase, Pieces& out, DashAlong along) {
+  if (line.size() < 2) return phase;
+  const float period = dash.on + dash.off;
+  if (dash.solid() || dash.off <= 0 || period <= 0) {
+    out.points.insert(out.points.end(), line.begin(), line.end());
+    out.ends.push_back(uint32_t(out.points.size()));
+    return phase;
+  }
+  phase = std::fmod(phase, period);
+  bool drawing = phase < dash.on;
+  auto close = [&] {
+    uint32_t begin = out.ends.empty() ? 0 : out.ends.back();
+    uint32_t count = uint32_t(out.points.size()) - begin;
+    if (count >= 2) out.ends.push_back(uint32_t(out.points.size()));
+    if (count == 1) out.points.pop_back();
+  };
+  if (drawing) out.points.push_back(line[0]);
+  for (size_t i = 1; i < line.size(); ++i) {
+    Vec a = line[i - 1], d = line[i] - a;
+    float length = dash_length(a, line[i], along), done = 0;
+    while (length > 0) {
+      float left = (drawing ? dash.on : period) - phase;  // to the next switch
+      if (done + left > length) break;
+      done += left;
+      Vec at = a + d * (done / length);
+      out.points.push_back(at);
+      if (drawing) close();
+      phase = drawing ? dash.on : 0;
+      drawing = !drawing;
+    }
+    phase += length - done;
+    if (drawing) out.points.push_back(line[i]);
+  }
+  if (drawing) close();
+  return phase;
+}
+
+}  // namespace normscope::ui
