@@ -189,11 +189,14 @@ constexpr size_t kLongestType = 64;
 std::string type_of_class(const InputValue& config) {
   const auto classes = config.find("architectures");
   if (!classes || !classes->is_list()) return {};
+  const auto letters_of = [](std::string text) {
+    std::erase_if(text, [](char c) { return c == '_' || c == '-'; });
+    return small_letters(text);
+  };
   for (const InputValue& value : classes->list(0, 16)) {
-    const std::string name = small_letters(value.text(kLongestType));
+    const std::string name = letters_of(value.text(kLongestType));
     for (const auto& [type, family] : families()) {
-      std::string plain = type.substr(0, type.find("_text"));
-      std::erase_if(plain, [](char c) { return c == '_' || c == '-'; });
+      const std::string plain = letters_of(type.substr(0, type.find("_text")));
       const std::string rest = name.starts_with(plain) ? name.substr(plain.size()) : "none";
       if (rest.starts_with("for") || rest == "lmheadmodel" || rest == "model") return type;
     }
@@ -240,7 +243,13 @@ const Family& family_of(const InputValue& config) {
   if (at != all.end()) return at->second;
   std::vector<std::string> known;
   for (const auto& [name, family] : all) known.push_back(name);
-  config.at(architecture ? "general.architecture" : "model_type").refuse(one_of(known));
+  const InputValue refused = config.at(architecture ? "general.architecture" : "model_type");
+  const std::string asked = refused.is_text() ? refused.text(kLongestType) : "";
+  // The nearest by its name comes first: qwen2 for qwen2_moe.
+  std::ranges::stable_sort(known, std::ranges::greater(), [&](const std::string& name) {
+    return std::ranges::mismatch(name, asked).in1 - name.begin();
+  });
+  refused.refuse(one_of(known));
 }
 
 }  // namespace normscope::published
