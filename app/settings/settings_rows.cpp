@@ -589,7 +589,7 @@ constexpr std::array<FieldLabel, 11> kFirst{{
 }};
 
 // Fields whose useful range is narrower than the possible one.
-constexpr std::array<FieldLabel, 12> kOthers{{
+constexpr std::array<FieldLabel, 13> kOthers{{
     {"model.init_scale", "", "", 0.0625, 4, 0, true},
     {"train.warmup", "", "", 0, 1000, 10, false},
     {"train.warmup_target", "", "", 0, 10, 0.1, false},
@@ -598,6 +598,7 @@ constexpr std::array<FieldLabel, 12> kOthers{{
     {"model.attention_window", "", nullptr, 0, 128, 1, false},
     {"model.attention_scale", "", "", 0, 2, 0.01, false},
     {"model.attention_cap", "", "", 0, 100, 1, false},
+    {"model.logit_scale", "", "", 0.01, 10, 0, true},
     {"model.logit_cap", "", "", 0, 100, 1, false},
     {"model.embedding_scale", "", "", 0, 32, 0.5, false},
     {"model.rotary_base", "", "", 10, 1e6, 0, true},

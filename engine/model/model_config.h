@@ -138,9 +138,9 @@ inline constexpr PositionsRow kPositions[] = {
 constexpr const PositionsRow& row_of(Positions p) { return kPositions[static_cast<size_t>(p)]; }
 constexpr bool are_in_attention(Positions p) { return p > Positions::None; }
 /// Which matrices of the layers have one: Qkv is W_Q, W_K, W_V (Qwen 2), FeedForward W_1, W_2 (GPT-J),
-/// Attention W_Q, W_K, W_V, W_O.
-enum class Biases : uint8_t { All, Qkv, FeedForward, None, Attention };
-inline constexpr std::string_view kBiases[] = {"every", "qkv", "ffn", "none", "attention"};
+/// Attention W_Q, W_K, W_V, W_O, ButQkv W_O, W_1, W_2 (GPT-Neo).
+enum class Biases : uint8_t { All, Qkv, FeedForward, None, Attention, ButQkv };
+inline constexpr std::string_view kBiases[] = {"every", "qkv", "ffn", "none", "attention", "but-qkv"};
 /// What self-attention has beside its heads.
 struct AttentionConfig {
   int32_t head_width = 0;  ///< 0: d_model / heads
@@ -181,8 +181,11 @@ struct ModelConfig {
   int32_t embedding_width = 0;
   /// Rows of a table that says which part of its row a symbol belongs to, by an input "types" (B,T) (BERT); 0: none.
   int32_t token_types = 0;
+  float logit_scale = 1;    ///< of the logits, before their cap (Granite)
   float logit_cap = 0;      ///< c: logits become c tanh(logit / c) (Gemma 2); 0: they stay as they are
   bool tied_output = true;  ///< logits = h E^T; otherwise out.w (D,V), no bias
+  bool output_bias =
+      false;  ///< a bias for each symbol in the output layer (GPT-J); BERT's head always has it
   /// Encoder: before the output layer a matrix, the activation and a norm, and a bias for each symbol (BERT's head).
   bool masked_head = false;
   /// Encoder-decoder: both stacks read one token table and one table of positions; otherwise enc.emb.* and dec.emb.*,

@@ -60,7 +60,7 @@ struct Recorder {
 
   /// Whether the matrix n.w<suffix> has a bias.
   bool has_bias_of(const std::string& suffix) const {
-    static constexpr std::string_view kOf[] = {"qkvo12g", "qkv", "12g", "", "qkvo"};  // by Biases
+    static constexpr std::string_view kOf[] = {"qkvo12g", "qkv", "12g", "", "qkvo", "o12g"};  // by Biases
     return kOf[static_cast<size_t>(config.biases)].find(suffix) != std::string_view::npos;
   }
 
@@ -73,6 +73,11 @@ struct Recorder {
 
   /// Normalises each head's part of a row by itself when heads > 1.
   ValueId norm(const std::string& name, const WiredNorm& wired, ValueId x, int32_t heads = 1) {
+    return norm(name, name, wired, x, heads);
+  }
+  /// The same with the parameters of the norm `name`, whatever the node is called.
+  ValueId norm(const std::string& node, const std::string& name, const WiredNorm& wired, ValueId x,
+               int32_t heads = 1) {
     const NormKind kind = wired;
     if (kind == NormKind::None) return x;
     const int64_t D = tape.shape(x).cols() / heads;
@@ -87,7 +92,7 @@ struct Recorder {
         .scale = config.adanorm_scale,
         .slope = config.adanorm_slope,
         .gain_offset = static_cast<float>(beyond)};
-    return layer_norm(tape, name + twin, kind, x, gain, bias, wired.eps > 0 ? wired.eps : config.eps, heads,
+    return layer_norm(tape, node + twin, kind, x, gain, bias, wired.eps > 0 ? wired.eps : config.eps, heads,
                       extras);
   }
 
@@ -158,9 +163,9 @@ struct Recorder {
     return std::sqrt(growth.width) / std::sqrt(static_cast<double>(config.d_model));
   }
 
-  /// Divides a state by the width's growth; the matrix is stored c times too small.
+  /// Divides a state by the width's growth and multiplies it by c: the matrix is stored c times too small.
   ValueId read_out(ValueId hidden, double c) {
-    if (growth.width == 1) return hidden;
+    if (c == growth.width) return hidden;
     return affine(tape, "read_out", hidden, static_cast<float>(c / growth.width), kNone, kNone);
   }
 

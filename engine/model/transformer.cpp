@@ -325,9 +325,10 @@ ValueId values_of_symbols(Recorder& r, ValueId hidden) {
   if (c.masked_head) hidden = transformed(r, hidden);
   if (c.embedding_width > 0)
     hidden = linear(r.tape, "narrow", hidden, r.parameter("emb.out", {D, E}, r.matrix_init(D, E, 1)), kNone);
-  const ValueId bias = c.masked_head ? r.parameter("out.b", {V}, {Init::Kind::Zeros, 0.0}) : kNone;
+  const bool biased = c.masked_head || c.output_bias;
+  const ValueId bias = biased ? r.parameter("out.b", {V}, {Init::Kind::Zeros, 0.0}) : kNone;
   const ValueId w = c.tied_output ? r.tape.parameter(output_table(c)) : output_matrix(r, "out.w", {E, V});
-  hidden = r.read_out(hidden, c.tied_output ? r.table_growth() : 1);
+  hidden = r.read_out(hidden, (c.tied_output ? r.table_growth() : 1) * static_cast<double>(c.logit_scale));
   const std::string name = c.logit_cap > 0 ? "logits.uncapped" : "logits";
   const ValueId logits = outputs(r, name, {hidden, w, bias, c.tied_output});
   return c.logit_cap > 0 ? soft_cap(r.tape, "logits", logits, c.logit_cap) : logits;
@@ -361,7 +362,8 @@ RecordOptions options_of_stack(const ModelConfig& config, RecordOptions options)
 }  // namespace
 
 ValueId branch_input(Recorder& r, const std::string& name, const Wiring& wiring, ValueId entered) {
-  ValueId h = r.norm(name + ".before", wiring.before, entered);
+  const std::string owner = wiring.shared_norm ? name.substr(0, name.rfind('.')) + ".attn" : name;
+  ValueId h = r.norm(name + ".before", owner + ".before", wiring.before, entered);
   for (const auto& form : r.residuals) h = form->normed(name, wiring, h);
   if (wiring.pre_scale == 1.0f) return h;
   return affine(r.tape, name + ".depth" + r.twin, h, wiring.pre_scale, kNone, kNone);

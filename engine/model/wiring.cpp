@@ -83,7 +83,8 @@ constexpr FlagWord kFlagWords[] = {
     {"head-scale", [](Wiring& w) -> bool& { return w.inner.head_scale; }},
     {"shifts", [](Wiring& w) -> bool& { return w.inner.shifts; }},
     {"bottom", [](Wiring& w) -> bool& { return w.bottom; }},
-    {"parallel", [](Wiring& w) -> bool& { return w.parallel; }}};
+    {"parallel", [](Wiring& w) -> bool& { return w.parallel; }},
+    {"shared-norm", [](Wiring& w) -> bool& { return w.shared_norm; }}};
 
 /// The words of residual forms, each with its bit.
 std::vector<std::pair<std::string_view, uint32_t>> added_words() {
@@ -214,7 +215,7 @@ Wiring wiring_from(std::string_view text) {
     if (word != "none" && !set_word(w, word))
       fail("wiring",
            "'{}' is unknown: expected enter=, before=, q=, k=, v=, output=, after=, stream=, skip=, branch=, "
-           "pre-scale=, gain=, across-heads, head-scale, shifts, bottom, parallel{} or none",
+           "pre-scale=, gain=, across-heads, head-scale, shifts, bottom, parallel, shared-norm{} or none",
            word, added);
   return w;
 }

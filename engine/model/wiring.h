@@ -78,7 +78,8 @@ struct Wiring {
   bool bottom = false;     ///< B2T: the layer's input joins the sum
   /// The branch reads the layer's input, as attention does, in place of h (GPT-J, Pythia).
   bool parallel = false;
-  uint32_t added = 0;  ///< what forms of residual streams read here: bits word_of(form)
+  bool shared_norm = false;  ///< N_before has the gain and bias of the attention's (GPT-J, Phi)
+  uint32_t added = 0;        ///< what forms of residual streams read here: bits word_of(form)
   Inner inner = {};
   bool operator==(const Wiring&) const = default;
 };

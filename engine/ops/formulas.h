@@ -70,6 +70,18 @@ struct Silu {
   }
 };
 
+/// max(x, 0)^2 (So et al. 2021).
+struct Relu2 {
+  template <class V>
+  FORMULA V value(V x) const {
+    return x * zero_if(below_zero(x), x);
+  }
+  template <class V>
+  FORMULA V slope(V x) const {
+    return V(2) * zero_if(below_zero(x), x);
+  }
+};
+
 /// c tanh(x / c).
 struct SoftCap {
   using Spec = SoftCapSpec;

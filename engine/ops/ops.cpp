@@ -626,6 +626,16 @@ OpRules silu_rules() {
   return {kRows};
 }
 
+OpRules relu2_rules() {
+  static constexpr OpRule kRows[] = {{.title = "Squared ReLU",
+                                      .formula = R"(y = \max(x, 0)^2)",
+                                      .shapes = "x and y of any one shape",
+                                      .rule = R"(dx = 2 dy \odot \max(x, 0))",
+                                      .source = "So et al. 2021 (Primer); not checked",
+                                      .reads = {1}}};
+  return {kRows};
+}
+
 OpRules soft_cap_rules() {
   static constexpr OpRule kRows[] = {
       {.title = "Soft cap",

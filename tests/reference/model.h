@@ -32,8 +32,8 @@ struct DecoderSpec {
   int64_t head_width = 0, kv_heads = 0, window = 0, embedding_width = 0;  ///< 0: as in 2017
   double scale = 0, attention_cap = 0, logit_cap = 0, embedding_scale = 0, gain_offset = 0;
   double rotary_base = 0, local_base = 0, rotary_share = 1;  ///< base 0: positions are learned
-  bool neighbours = false, second_sees_all = false, gated = false, parallel = false, across_heads = false,
-       token_types = false;
+  bool neighbours = false, first_stays = false, second_sees_all = false, gated = false, parallel = false,
+       shared_norm = false, across_heads = false, token_types = false;
   double branch_factor = 1, read_out = 1;     ///< what every branch, and the last state, are multiplied by
   std::map<std::string, double> eps_of = {};  ///< a norm's own epsilon, by its name
   Biases biases = Biases::All;
@@ -70,6 +70,7 @@ inline DecoderSpec spec_of(const ModelConfig& c, int64_t batch, int64_t position
   s.scale = static_cast<double>(c.attention.scale);
   s.attention_cap = static_cast<double>(c.attention.cap);
   s.logit_cap = static_cast<double>(c.logit_cap);
+  s.read_out = static_cast<double>(c.logit_scale);
   s.embedding_scale = static_cast<double>(c.embedding_scale);
   s.gain_offset = c.gain_offset ? 1 : 0;
   if (row_of(c.positions).name == "rotary") s.rotary_base = 10000;
@@ -77,6 +78,7 @@ inline DecoderSpec spec_of(const ModelConfig& c, int64_t batch, int64_t position
   s.embedding_width = c.embedding_width;
   s.token_types = c.token_types > 0;
   s.parallel = c.decoder.layers[0].feed_forward.parallel;
+  s.shared_norm = c.decoder.layers[0].feed_forward.shared_norm;
   s.across_heads = c.decoder.layers[0].attention.inner.across_heads;
   s.biases = c.biases;
   for (size_t l = 0; l < c.decoder.layers.size(); ++l)
@@ -259,7 +261,8 @@ class Decoder {
         return norm(n + ".stream", plus(f(x), none, none, 1));
       case Placement::Pre: {
         const bool beside = s_.parallel && !attention;
-        return plus(f(norm(n + ".before", beside ? layer_input_ : x)), none, none, 1);
+        const std::string owner = s_.shared_norm ? fmt::format("L{:02}.attn", layer_) : n;
+        return plus(f(norm(owner + ".before", beside ? layer_input_ : x)), none, none, 1);
       }
       case Placement::Sandwich:
         return plus(after(raw(norm(n + ".before", x))), none, none, 1);
@@ -311,7 +314,7 @@ class Decoder {
 
   /// Turns pairs of each head's first numbers by their angle at each position (Su et al. 2021, equation 34).
   Rows turned(Rows x, int64_t heads) {
-    if (s_.rotary_base == 0) return x;
+    if (s_.rotary_base == 0 || (s_.first_stays && layer_ % 2 != 0)) return x;
     const int64_t dh = s_.dh(), n = static_cast<int64_t>(s_.rotary_share * static_cast<double>(dh)) / 2;
     const double base = windowed() && s_.local_base > 0 ? s_.local_base : s_.rotary_base;
     for (int64_t row = 0; row < s_.B * s_.T; ++row)
@@ -433,10 +436,11 @@ class Decoder {
   /// The bias of a matrix, by its name: "L01.attn.bq".
   Rows bias(const std::string& name) const {
     const bool reads = name.ends_with(".bq") || name.ends_with(".bk") || name.ends_with(".bv"),
-               network = name.find(".ffn.") != name.npos;
+               network = name.find(".ffn.") != name.npos, output = name.ends_with(".bo");
     const bool has = s_.placement != Placement::FixUp &&
                      (s_.biases == Biases::All || (s_.biases == Biases::Qkv && reads) ||
-                      (s_.biases == Biases::FeedForward && network));
+                      (s_.biases == Biases::FeedForward && network) ||
+                      (s_.biases == Biases::ButQkv && (network || output)));
     return has ? leaf(name) : kAbsent;
   }
 

@@ -215,7 +215,7 @@ void add_part_fields(std::vector<Field>& fields) {
   fields.push_back(choice_of<member<&ModelConfig::biases>, kBiases>(
       {"model.biases", "biases", "",
        "Which matrices of the layers have a bias: every one, only those of queries, keys and values, only those "
-       "of the feed-forward networks, none, or only those of attention."}));
+       "of the feed-forward networks, none, only those of attention, or all but those of queries, keys and values."}));
   fields.push_back(choice<member<&ModelConfig::positions>, [](Positions p) { return row_of(p).name; },
                           positions_from>(
       {"model.positions", "positions", "",
@@ -226,6 +226,8 @@ void add_part_fields(std::vector<Field>& fields) {
   fields.push_back(flag<member<&ModelConfig::tied_output>>(
       {"model.tied", "tied output", "",
        "The output layer reuses the embedding table instead of a matrix of its own."}));
+  fields.push_back(flag<member<&ModelConfig::output_bias>>(
+      {"model.output_bias", "output bias", "", "Every symbol has a bias in the output layer (GPT-J)."}));
   fields.push_back(flag<member<&ModelConfig::masked_head>>(
       {"model.masked_head", "masked symbol head", "",
        "Before an encoder's output layer come a matrix, the activation and a norm, and every symbol has a bias, "
@@ -284,6 +286,10 @@ void add_number_fields(std::vector<Field>& fields) {
        "How many kinds of symbols have a learned vector of their kind added, as the two sentences of BERT. "
        "What follows the [SEP] of a published tokenizer is of the next kind; all else is of the first. 0 is none."},
       0, 16));
+  fields.push_back(real<member<&ModelConfig::logit_scale>>(
+      {"model.logit_scale", "logit scale", "",
+       "What the last states are multiplied by before they become logits (Granite)."},
+      0, 1000));
   fields.push_back(real<member<&ModelConfig::logit_cap>>(
       {"model.logit_cap", "logit cap", "",
        "Bends the logits with a tanh, so that none exceeds this (Gemma 2). 0 is no cap."},

@@ -85,6 +85,7 @@ bool starts_by_rule(const RunSpec& s) {
 }
 bool classifies(const RunSpec& s) { return is_labelled(s.data.name); }
 bool predicts_symbols(const RunSpec& s) { return transforms(s) && !classifies(s); }
+bool has_plain_head(const RunSpec& s) { return predicts_symbols(s) && !(fills_in(s) && s.model.masked_head); }
 /// The kind of the data; kinds that nobody knows are refused before.
 const TaskKind& kind_of(const RunSpec& s) {
   const TaskKind* const kind = find_kind(s.data.name);
@@ -122,6 +123,8 @@ constexpr Condition kConditions[] = {
     {"model.embedding_scale", transforms, "model.architecture", kTransformer},
     {"model.embedding_width", has_one_stack, "model.architecture", kOneStack},
     {"model.token_types", has_one_stack, "model.architecture", kOneStack},
+    {"model.output_bias", has_plain_head, "model.masked_head", "a head without a bias of its own"},
+    {"model.logit_scale", predicts_symbols, "data.name", "symbols to predict"},
     {"model.logit_cap", predicts_symbols, "data.name", "symbols to predict"},
     {"model.attention_window", looks_back, "model.architecture", "decoder or encoder-decoder"},
     {"model.attention_pattern", has_window, "model.attention_window", "a window"},

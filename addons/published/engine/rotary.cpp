@@ -127,6 +127,8 @@ class RotaryPositions : public Part {
   }
 
   ValueId placed(const std::string& name, ValueId x, int32_t heads) override {
+    const std::string& pattern = config_.pattern;
+    if (!pattern.empty() && pattern[static_cast<size_t>(r_.layer - 1) % pattern.size()] == 'n') return x;
     const bool local = has_window(r_.config, r_.layer) && turns_of_windows_ != kNone;
     return rotary(r_.tape, name, x, local ? turns_of_windows_ : turns_, {heads, config_.pairing});
   }
@@ -157,6 +159,9 @@ void check_rotary(const ModelConfig& c) {
   if (rotary_numbers(r, head_width(c)) < 2)
     fail("model.rotary_share", "{} of a head of width {} is not two numbers: expected a pair at least",
          r.share, head_width(c));
+  if (r.pattern.find_first_not_of("rn") != r.pattern.npos)
+    fail("model.rotary_pattern", "'{}' has other letters than r and n: expected for instance rrrn",
+         r.pattern);
   if (r.scaling != RotaryScaling::None && !(r.low < r.high))
     fail("model.rotary_low", "{} turns are not fewer than model.rotary_high = {}", r.low, r.high);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "engine/core/initial_values.h"
@@ -52,8 +53,11 @@ struct RotaryConfig {
   float share = 1;  ///< of a head's numbers that turn, from the first on
   RotaryPairing pairing = RotaryPairing::Halves;
   RotaryScaling scaling = RotaryScaling::None;
-  float factor = 1;         ///< s
-  int32_t trained = 0;      ///< P; 0: the model's own positions
+  float factor = 1;     ///< s
+  int32_t trained = 0;  ///< P; 0: the model's own positions
+  /// "rn": queries and keys of the first layer turn, those of the second do not, and so on from the start again
+  /// (SmolLM3); empty: all turn.
+  std::string pattern = {};
   float low = 1, high = 4;  ///< turns in P positions; Yarn's are usually 1 and 32
   bool operator==(const RotaryConfig&) const = default;
 };

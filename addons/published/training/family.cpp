@@ -46,11 +46,14 @@ Setting setting_of(const toml::node& node, std::string_view key, Setting setting
       setting.when = text_of(value, key);
     else if (name == "take")
       setting.take = text_of(value, key);
+    else if (name == "words")
+      setting.words = text_of(value, key);
     else if (name == "values" && value.is_table())
       for (const auto& [theirs, ours] : *value.as_table())
         setting.values.emplace(theirs.str(), text_of(ours, key));
     else
-      fail("family", "{}: {} is unknown: expected key, default, null, values, when or take", key, name.str());
+      fail("family", "{}: {} is unknown: expected key, default, null, values, when, take or words", key,
+           name.str());
   }
   if (!setting.take.empty() && !rule_named(setting.take))
     fail("family", "{}: there is no function {}", key, setting.take);
@@ -81,8 +84,9 @@ void add_rows(Family& family, const toml::table& table, bool linear) {
         rows[i].linear = linear;
         rows[i].theirs.push_back(theirs[fused ? 0 : i]);
         if (!fused) continue;
-        rows[i].part = static_cast<int32_t>(i);
-        rows[i].parts = static_cast<int32_t>(ours.size());
+        rows[i].part = i;
+        rows[i].parts.clear();
+        for (const std::string& part : ours) rows[i].parts += part.back();
       }
     }
     for (size_t i = 0; i < ours.size(); ++i) family.rows[ours[i]] = rows[i];
@@ -99,10 +103,10 @@ void read_entry(Family& family, std::string_view key, const toml::node& node) {
     family.title = text_of(node, key);
   } else if (key == "prefix") {
     family.prefix = text_of(node, key);
-  } else if (key == "by_head") {
-    family.by_head = text_of(node, key) == "true";
-  } else if (key == "neighbours") {
-    family.neighbours = expanded(text_of(node, key));
+  } else if (key == "groups") {
+    family.groups = static_cast<int32_t>(node.value<int64_t>().value_or(0));
+  } else if (key == "neighbours" || key == "swapped") {
+    (key == "neighbours" ? family.neighbours : family.swapped) = expanded(text_of(node, key));
   } else if (key == "passed") {
     family.passed = texts_of(node, key);
   } else if (key == "must") {
@@ -147,7 +151,8 @@ std::map<std::string, Family> read_all() {
 /// family's file says of it comes last.
 Family as_gguf(Family family, const toml::table& shared, const toml::table& own) {
   family.prefix.clear();
-  family.by_head = false;
+  family.groups = 1;
+  family.swapped.clear();
   family.rows.clear();
   family.first_row.clear();
   for (const toml::table* table : {&shared, &own})
@@ -184,11 +189,14 @@ constexpr size_t kLongestType = 64;
 std::string type_of_class(const InputValue& config) {
   const auto classes = config.find("architectures");
   if (!classes || !classes->is_list()) return {};
+  const auto letters_of = [](std::string text) {
+    std::erase_if(text, [](char c) { return c == '_' || c == '-'; });
+    return small_letters(text);
+  };
   for (const InputValue& value : classes->list(0, 16)) {
-    const std::string name = small_letters(value.text(kLongestType));
+    const std::string name = letters_of(value.text(kLongestType));
     for (const auto& [type, family] : families()) {
-      std::string plain = type.substr(0, type.find("_text"));
-      std::erase_if(plain, [](char c) { return c == '_' || c == '-'; });
+      const std::string plain = letters_of(type.substr(0, type.find("_text")));
       const std::string rest = name.starts_with(plain) ? name.substr(plain.size()) : "none";
       if (rest.starts_with("for") || rest == "lmheadmodel" || rest == "model") return type;
     }
@@ -235,7 +243,13 @@ const Family& family_of(const InputValue& config) {
   if (at != all.end()) return at->second;
   std::vector<std::string> known;
   for (const auto& [name, family] : all) known.push_back(name);
-  config.at(architecture ? "general.architecture" : "model_type").refuse(one_of(known));
+  const InputValue refused = config.at(architecture ? "general.architecture" : "model_type");
+  const std::string asked = refused.is_text() ? refused.text(kLongestType) : "";
+  // The nearest by its name comes first: qwen2 for qwen2_moe.
+  std::ranges::stable_sort(known, std::ranges::greater(), [&](const std::string& name) {
+    return std::ranges::mismatch(name, asked).in1 - name.begin();
+  });
+  refused.refuse(one_of(known));
 }
 
 }  // namespace normscope::published

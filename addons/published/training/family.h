@@ -27,20 +27,23 @@ struct Setting {
   std::optional<std::string> absent, null;         ///< the value where no key is there, where one is null
   std::map<std::string, std::string> values = {};  ///< theirs -> ours; empty: as it is
   std::string when = {}, take = {};
+  std::string words = {};  ///< in which the value takes the place of a star
 };
 
 /// Which of their tensors has one of our parameters. `*` stands for the layer.
 struct Row {
   std::vector<std::string> theirs;  ///< names, any of which a file may use
   bool linear = false;              ///< theirs lies as (outputs, inputs)
-  int32_t part = 0, parts = 1;      ///< of a fused matrix
+  /// Of a fused matrix: the last letters of the names of its parts in their order ("qkv"), and which it is.
+  std::string parts = {};
+  size_t part = 0;
 };
 
 struct Family {
   std::string type, title, prefix;
-  bool by_head = false;
-  std::vector<std::string>
-      neighbours;  ///< our matrices of which the two numbers that rotary positions turn lie together
+  int32_t groups = 1;  ///< of the parts of q, k and v; 0: one for each head of keys
+  /// Our matrices of which the two numbers that rotary positions turn lie together, or in the other order.
+  std::vector<std::string> neighbours, swapped;
   std::vector<std::string> passed;
   std::map<std::string, std::string> must;
   std::map<std::string, Setting> settings;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <string>
@@ -78,13 +79,22 @@ bool has(const PublishedModel& model, const char* ours) {
   return row != model.family->rows.end() && !names_in_file(model, row->second, 0).empty();
 }
 
+/// Whether the files are of a model that has a head, but for the head: one without has names without the first part, or
+/// beside these a head of another kind.
+bool lost_its_head(const PublishedModel& model) {
+  const std::string& prefix = model.family->prefix;
+  return !prefix.empty() && std::ranges::all_of(model.weights.names(), [&](const std::string& name) {
+    return name.starts_with(prefix);
+  });
+}
+
 /// The head is tied to the token table unless the files have another matrix for it; and where they have none.
 void settle_head(PublishedModel& model) {
   ModelConfig& config = model.spec.model;
-  model.headless =
-      (config.masked_head && !has(model, "head.w")) || (!config.tied_output && !has(model, "out.w"));
+  model.headless = (config.masked_head && !has(model, "head.w")) ||
+                   (!config.tied_output && !has(model, "out.w") && !lost_its_head(model));
   if (model.headless) {
-    config.masked_head = false;
+    config.masked_head = config.output_bias = false;
     config.tied_output = true;
     return;
   }
@@ -139,6 +149,16 @@ void read_by(const PublishedModel& model, const Row& row, int layer, std::set<st
   }
 }
 
+/// The columns of each part of a fused matrix, of which ours has so many.
+std::vector<int64_t> widths_of(const PublishedModel& model, const Row& row, int64_t ours) {
+  const ModelConfig& c = model.spec.model;
+  if (row.parts.size() != 3) return std::vector<int64_t>(std::max<size_t>(row.parts.size(), 1), ours);
+  std::vector<int64_t> widths;
+  for (const char part : row.parts)
+    widths.push_back(int64_t{part == 'q' ? c.heads : kv_heads(c)} * head_width(c));
+  return widths;
+}
+
 /// What a row's tensor is for one of our parameters: its shape, and the rows before ours.
 struct Theirs {
   TensorShape shape;
@@ -148,34 +168,49 @@ Theirs theirs_of(const PublishedModel& model, const Row& row, const std::string&
                  const ParameterInfo& parameter) {
   const auto first = model.family->first_row.find(pattern);
   const int64_t skipped = first == model.family->first_row.end() ? 0 : first->second;
-  const int64_t rows = parameter.shape.rows(), all = parameter.shape.cols() * row.parts;
+  const std::vector<int64_t> widths = widths_of(model, row, parameter.shape.cols());
+  const int64_t rows = parameter.shape.rows(),
+                all = std::accumulate(widths.begin(), widths.end(), int64_t{0});
   if (parameter.shape.rank == 1) return {{all}, skipped};
   return {row.linear ? TensorShape{all, rows} : TensorShape{rows + skipped, all}, skipped};
 }
 
-/// Where number c of heads lies that keep the two numbers beside each other that rotary positions turn; ours are half a
-/// head apart.
-int64_t beside_its_partner(int64_t c, int64_t head) {
+/// Where number c of heads lies that keep the two numbers beside each other that rotary positions turn, or in the other
+/// order; ours are half a head apart.
+int64_t in_their_order(const Family& family, const std::string& name, int64_t c, int64_t head) {
   const int64_t i = c % head, half = head / 2;
-  return c - i + i % half * 2 + i / half;
+  const auto in = [&](const std::vector<std::string>& names) {
+    return std::ranges::find(names, name) != names.end();
+  };
+  if (in(family.neighbours)) return c - i + i % half * 2 + i / half;
+  return in(family.swapped) ? c - i + (i + half) % head : c;
 }
 
 /// The place of a parameter in a tensor, whose shape fits.
 Place place_in(const PublishedModel& model, const Row& row, const std::string& tensor,
                const ParameterInfo& parameter, const Theirs& theirs) {
-  const int64_t columns = parameter.shape.cols(), rows = parameter.shape.rows(), all = columns * row.parts;
+  const int64_t columns = parameter.shape.cols(), rows = parameter.shape.rows();
+  const std::vector<int64_t> widths = widths_of(model, row, columns);
+  const int64_t all = std::accumulate(widths.begin(), widths.end(), int64_t{0}),
+                before = std::accumulate(widths.begin(),
+                                         widths.begin() + static_cast<std::ptrdiff_t>(row.part), int64_t{0});
   Place place{
       .tensor = tensor, .first = theirs.skipped * all, .row_step = row.linear ? 1 : all, .column = {}};
   const int64_t step = row.linear && parameter.shape.rank != 1 ? rows : 1;
-  const int64_t width = model.family->by_head && row.parts > 1 ? head_width(model.spec.model) : columns;
-  if (std::ranges::find(model.family->neighbours, pattern_of(parameter).name) !=
-      model.family->neighbours.end()) {
-    for (int64_t c = 0; c < columns; ++c)
-      place.column.push_back(step * beside_its_partner(c, head_width(model.spec.model)));
-    return place;
+  // Each group has a stretch of every part; without groups all of a part lies together.
+  const int64_t heads_of_keys = kv_heads(model.spec.model),
+                groups = widths.size() < 3          ? 1
+                         : model.family->groups > 0 ? model.family->groups
+                                                    : heads_of_keys,
+                stretch = columns / groups;
+  if (columns % groups != 0)
+    fail(where(model), "{} has {} columns, no multiple of the {} groups of tensor {}", parameter.name,
+         columns, groups, shown_text(tensor));
+  const std::string name = pattern_of(parameter).name;
+  for (int64_t c = 0; c < columns; ++c) {
+    const int64_t at = in_their_order(*model.family, name, c, head_width(model.spec.model));
+    place.column.push_back(step * ((at / stretch * all + before) / groups + at % stretch));
   }
-  for (int64_t c = 0; c < columns; ++c)  // a head's parts are neighbours, or all heads of a part are
-    place.column.push_back(step * ((c / width * row.parts + row.part) * width + c % width));
   return place;
 }
 
@@ -194,12 +229,17 @@ std::optional<Place> fitting_place(const PublishedModel& model, const ParameterI
   return place_in(model, row->second, names[0], parameter, theirs);
 }
 
+/// Where a tensor lies, as errors begin.
+Message where(const WeightTensor& tensor) {
+  return is_gguf_file(tensor.file) ? Message("gguf {}", tensor.file) : Message("safetensors {}", tensor.file);
+}
+
 /// The tensor of a place. Throws Error for a type that holds no floats.
 const WeightTensor& floats_of(const PublishedModel& model, const Place& place) {
   const WeightTensor& theirs = model.weights.tensor(place.tensor);
   if (theirs.type->read) return theirs;
-  fail({"safetensors {}", theirs.file}, "tensor {}: dtype {}, expected F32, F64, F16 or BF16",
-       shown_text(place.tensor), theirs.type->name);
+  fail(where(theirs), "tensor {}: dtype {}, expected F32, F64, F16 or BF16", shown_text(place.tensor),
+       theirs.type->name);
 }
 
 /// Fills a parameter of the Store from its place, part by part, each of whole blocks.
@@ -242,7 +282,7 @@ Place place_of(const PublishedModel& model, const ParameterInfo& parameter) {
          shown_text(in_layer(row.theirs[0], pattern.layer)), parameter.name);
   const Theirs theirs = theirs_of(model, row, pattern.name, parameter);
   if (const WeightTensor& found = model.weights.tensor(names[0]); found.shape != theirs.shape)
-    fail({"safetensors {}", found.file}, "tensor {}: shape {} in the file, expected {}", shown_text(names[0]),
+    fail(where(found), "tensor {}: shape {} in the file, expected {}", shown_text(names[0]),
          shape_text(found.shape), shape_text(theirs.shape));
   return place_in(model, row, names[0], parameter, theirs);
 }

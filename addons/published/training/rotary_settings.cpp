@@ -53,6 +53,12 @@ void add_rotary_settings(std::vector<Field>& fields) {
            "each with the next (GPT-J)."})));
   rows.push_back(read_if(
       rotates, "model.positions",
+      text<member<&RotaryConfig::pattern>>(
+          {"model.rotary_pattern", "rotary pattern", "",
+           "Which layers turn queries and keys, a letter a layer and from the start again: r does, n does not and knows "
+           "no places. rrrn is SmolLM3's; nothing has all of them turn."})));
+  rows.push_back(read_if(
+      rotates, "model.positions",
       choice_of<member<&RotaryConfig::scaling>, kRotaryScalings>(
           {"model.rotary_scaling", "rotary scaling", "",
            "How turning is slowed for texts longer than those trained on: linear slows every pair, llama3 and yarn "

@@ -15,6 +15,7 @@ namespace {
 
 constexpr size_t kLongestValue = 100;
 constexpr int64_t kMostWords = 2'000'000;
+constexpr int32_t kMostStretches = 256;
 
 [[noreturn]] void refuse(const RuleInput& in, const Message& expected) {
   if (in.value) in.value->refuse(expected);
@@ -23,13 +24,17 @@ constexpr int64_t kMostWords = 2'000'000;
 
 /// Translates the library's names.
 std::string activation(const RuleInput& in) {
-  constexpr std::pair<std::string_view, std::string_view> kNames[] = {
-      {"relu", "relu"}, {"gelu", "gelu_erf"},          {"gelu_new", "gelu"},
-      {"silu", "silu"}, {"gelu_pytorch_tanh", "gelu"}, {"gelu_fast", "gelu"},
-      {"swish", "silu"}};
+  constexpr std::pair<std::string_view, std::string_view> kNames[] = {{"relu", "relu"},
+                                                                      {"gelu", "gelu_erf"},
+                                                                      {"gelu_new", "gelu"},
+                                                                      {"silu", "silu"},
+                                                                      {"gelu_pytorch_tanh", "gelu"},
+                                                                      {"gelu_fast", "gelu"},
+                                                                      {"swish", "silu"},
+                                                                      {"relu2", "relu2"}};
   for (const auto& [theirs, ours] : kNames)
     if (in.text == theirs) return std::string(ours);
-  refuse(in, "relu, gelu, gelu_new, gelu_pytorch_tanh or silu");
+  refuse(in, "relu, gelu, gelu_new, gelu_pytorch_tanh, silu or relu2");
 }
 
 /// Joins the two flags of Llama.
@@ -39,11 +44,13 @@ std::string biases_beside_mlp_bias(const RuleInput& in) {
   return attention ? network ? "every" : "attention" : network ? "ffn" : "none";
 }
 
-std::string inverse_root(const RuleInput& in) {
+float above_zero(const RuleInput& in) {
   float value = 0;
   if (!parse_real(in.text, value) || value <= 0) refuse(in, "a number above 0");
-  return real_text(1 / std::sqrt(value));
+  return value;
 }
+std::string inverse(const RuleInput& in) { return real_text(1 / above_zero(in)); }
+std::string inverse_root(const RuleInput& in) { return real_text(1 / std::sqrt(above_zero(in))); }
 
 /// The largest Gemma 2 and Gemma 3 alone have heads of 128 numbers, and the scale that those of their width would have.
 std::string gemma_scale(const RuleInput& in) {
@@ -61,6 +68,13 @@ std::string less_two(const RuleInput& in) {
 
 std::string or_four_widths(const RuleInput& in) {
   return in.text.empty() ? std::to_string(4 * in.spec.model.d_model) : in.text;
+}
+
+/// Refuses a table of another width than the model's.
+std::string the_width(const RuleInput& in) {
+  const std::string width = std::to_string(in.spec.model.d_model);
+  if (in.text != width) refuse(in, Message("{}, the width of the model", width));
+  return "0";
 }
 
 /// 0 for a table that is as wide as the model.
@@ -102,11 +116,71 @@ std::string whole_pairs(const RuleInput& in) {
   return in.text;
 }
 
+/// How many numbers of a head turn, as their share; half a number more keeps rounding from taking one away.
+std::string share_of_numbers(const RuleInput& in) {
+  const int32_t width = head_width(in.spec.model);
+  int64_t numbers = in.text.empty() ? width : 0;
+  parse_integer(in.text, numbers);
+  if (numbers < 2 || numbers > width || numbers % 2 != 0)
+    refuse(in, Message("an even number, up to the {} of a head", width));
+  return numbers == width ? "1" : real_text((static_cast<float>(numbers) + 0.5f) / static_cast<float>(width));
+}
+
+/// A list has 1 for each layer that turns queries and keys; a number n: every n-th does not.
+std::string turning(const RuleInput& in) {
+  const auto layers = static_cast<size_t>(in.spec.model.layers);
+  std::string letters;
+  if (!in.value || !in.value->is_list())
+    return std::string(static_cast<size_t>(layers_in(in, 1) - 1), 'r') + "n";
+  for (const InputValue& layer : in.value->list(layers, layers)) letters += "nr"[layer.whole(0, 1)];
+  return letters;
+}
+
+/// Falcon has one norm for both branches, or two with the newer order of heads.
+std::string falcon_norms(const RuleInput& in) {
+  const auto is = [&](const char* key, bool otherwise) {
+    const auto value = found(in.config, key);
+    return value && !value->is_null() ? value->flag() : otherwise;
+  };
+  const bool newer = is("new_decoder_architecture", false);
+  if (!newer && !is("parallel_attn", true)) return "before=ln";
+  return newer && (in.text.empty() || in.text == "2") ? "before=ln parallel"
+                                                      : "before=ln parallel shared-norm";
+}
+
+std::string falcon_heads_of_keys(const RuleInput& in) {
+  const auto newer = found(in.config, "new_decoder_architecture"), one = found(in.config, "multi_query");
+  if (newer && !newer->is_null() && newer->flag()) return in.text;
+  return one && !one->is_null() && !one->flag() ? "0" : "1";
+}
+
+/// A list of lists: kinds of layers, and how often they come.
+std::string repeated_kinds(const RuleInput& in) {
+  constexpr std::string_view kKinds[] = {"global", "local"};
+  if (!in.value) return in.text;
+  std::string letters;
+  for (const InputValue& stretch : in.value->list(1, kMostStretches)) {
+    const std::vector<InputValue> of = stretch.list(2, 2);
+    const std::vector<InputValue> kinds = of[0].list(1, kMostStretches);
+    for (int32_t times = of[1].whole(1, kMostStretches); times > 0; --times)
+      for (const InputValue& kind : kinds) letters += "fw"[kind.choice(kKinds)];
+  }
+  return letters;
+}
+
 /// A list has the kind of each layer, with a number n every n-th layer sees all, letters are the pattern.
 std::string windows(const RuleInput& in) {
   if (in.value && in.value->is_list()) return letters_of(in);
   if (in.text.find_first_not_of("wf") == in.text.npos) return in.text;
   return std::string(static_cast<size_t>(layers_in(in, 1) - 1), 'w') + "f";
+}
+
+/// Of a model with windows only the layers that have one turn queries and keys.
+std::string turning_in_windows(const RuleInput& in) {
+  std::string letters = windows(in);
+  if (in.spec.model.attention.window == 0) return "";
+  for (char& letter : letters) letter = letter == 'w' ? 'r' : 'n';
+  return letters;
 }
 
 /// A list has the kind of each layer; a number says how many first layers see all.
@@ -119,11 +193,19 @@ std::string late_windows(const RuleInput& in) {
 
 constexpr std::pair<std::string_view, Rule> kRules[] = {{"activation", activation},
                                                         {"biases_beside_mlp_bias", biases_beside_mlp_bias},
+                                                        {"falcon_heads_of_keys", falcon_heads_of_keys},
+                                                        {"falcon_norms", falcon_norms},
                                                         {"gemma_scale", gemma_scale},
+                                                        {"inverse", inverse},
                                                         {"inverse_root", inverse_root},
                                                         {"late_windows", late_windows},
                                                         {"less_two", less_two},
                                                         {"or_four_widths", or_four_widths},
+                                                        {"repeated_kinds", repeated_kinds},
+                                                        {"share_of_numbers", share_of_numbers},
+                                                        {"the_width", the_width},
+                                                        {"turning", turning},
+                                                        {"turning_in_windows", turning_in_windows},
                                                         {"turns_kept", turns_kept},
                                                         {"unless_the_width", unless_the_width},
                                                         {"whole_pairs", whole_pairs},
@@ -147,6 +229,8 @@ std::optional<std::string> value_of(const Setting& setting, const InputValue& co
   }
   if (!setting.take.empty()) return rule_named(setting.take)({config, spec, value, text.value_or("")});
   if (value && value->is_list()) value->refuse("a text, a number, true or false");
+  if (text && !setting.words.empty())
+    return std::string(setting.words).replace(setting.words.find('*'), 1, *text);
   if (!text || setting.values.empty()) return text;
   if (const auto ours = setting.values.find(*text); ours != setting.values.end()) return ours->second;
   std::vector<std::string> known;
@@ -181,6 +265,11 @@ void check_scaling(const InputValue& config) {
     const auto type = scaling->find(scaling->find("rope_type") ? "rope_type" : "type");
     for (const auto& [kind, key] : kNeeded)
       if (type && type->is(kind) && scaling->at(key).is_null()) scaling->at(key).refuse("a number");
+    const auto sharper = scaling->find("attention_factor");
+    if (!sharper || sharper->is_null()) continue;
+    const bool yarn = type && type->is("yarn");
+    if (!yarn || std::abs(sharper->number(0, 1000) - 1 - 0.1 * std::log(scaling->at("factor").number(1, 1e6))) > 1e-6)
+      sharper->refuse(Message("{}, the only one that there is here", "null"));
   }
 }
 

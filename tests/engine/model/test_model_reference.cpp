@@ -158,6 +158,7 @@ const Ingredient kIngredients[] = {
     {"wider heads", [](ModelConfig& c) { c.attention.head_width = 10; }},
     {"biases of q, k, v", [](ModelConfig& c) { c.biases = Biases::Qkv; }},
     {"biases of the network", [](ModelConfig& c) { c.biases = Biases::FeedForward; }},
+    {"biases but of q, k, v", [](ModelConfig& c) { c.biases = Biases::ButQkv; }},
     {"no biases", [](ModelConfig& c) { c.biases = Biases::None; }},
     {"an epsilon a norm", own_epsilons},
     {"an epsilon a norm, of queries and keys too", own_epsilons, Placement::QkNorm},
@@ -181,10 +182,18 @@ const Ingredient kIngredients[] = {
        c.attention.cap = 0.5f;
        c.attention.scale = 1.25f;
      }},
+    {"squared ReLU", [](ModelConfig& c) { c.activation = Activation::Relu2; }},
+    {"output bias", [](ModelConfig& c) { c.output_bias = true; }, Placement::Pre, true},
+    {"logit scale", [](ModelConfig& c) { c.logit_scale = 0.3f; }},
     {"logit cap", [](ModelConfig& c) { c.logit_cap = 0.7f; }},
     {"parallel",
      [](ModelConfig& c) {
        for (LayerWiring& layer : c.decoder.layers) layer.feed_forward.parallel = true;
+     }},
+    {"parallel, with one norm",
+     [](ModelConfig& c) {
+       for (LayerWiring& layer : c.decoder.layers)
+         layer.feed_forward.parallel = layer.feed_forward.shared_norm = true;
      }},
     {"norm of q and k by head", [](ModelConfig&) {}, Placement::QkNorm},
     {"norm of q and k across heads",

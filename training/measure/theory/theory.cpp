@@ -329,8 +329,8 @@ bool applies(const ModelConfig& config) {
          config.init == InitRule::Xavier && config.init_scale == 1 && config.transfer == Transfer::None &&
          config.activation == Activation::Relu && is_plain(config.norm) && even &&
          config.attention == AttentionConfig{} && !config.gated && has_plain_embedding(config) &&
-         config.logit_cap == 0 && config.dropout_residual == 0 && config.dropout_attention == 0 &&
-         config.dropout_activation == 0;
+         config.logit_cap == 0 && config.logit_scale == 1 && config.dropout_residual == 0 &&
+         config.dropout_attention == 0 && config.dropout_activation == 0;
 }
 
 }  // namespace

@@ -14,6 +14,7 @@ void add_turns(const ModelConfig& c, DecoderSpec& s) {
   s.rotary_base = static_cast<double>(turns.base);
   s.local_base = static_cast<double>(turns.local_base);
   s.rotary_share = static_cast<double>(turns.share);
+  s.first_stays = turns.pattern == "nr";
   s.neighbours = turns.pairing == RotaryPairing::Neighbours;
 }
 
@@ -37,6 +38,11 @@ const Way kWays[] = {{"all alike", turn},
                       [](ModelConfig& c) {
                         turn(c);
                         c.of<RotaryConfig>().share = 0.25f;
+                      }},
+                     {"in every other layer",
+                      [](ModelConfig& c) {
+                        turn(c);
+                        c.of<RotaryConfig>().pattern = "nr";
                       }},
                      {"another base in windows", [](ModelConfig& c) {
                         turn(c);
