@@ -6,9 +6,9 @@
 #include "app/course/check.h"
 #include "app/course/labels.h"
 #include "app/course/language.h"
-#include "app/support/exercise_lesson.h"
 #include "app/support/player_driver.h"
 #include "app/support/program.h"
+#include "app/support/small_lesson.h"
 #include "app/words/words.h"
 #include "training/spec/spec.h"
 

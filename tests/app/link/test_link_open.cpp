@@ -7,7 +7,7 @@
 #include "app/shell/parts/linked.h"
 #include "app/support/lab_fixture.h"
 #include "app/support/live_lab.h"
-#include "app/support/small_course.h"
+#include "app/support/small_lesson.h"
 #include "catch.hpp"
 #include "training/files/command_text.h"
 

@@ -3,7 +3,6 @@
 #include "engine/ops/rules.h"
 #include "engine/support/helpers.h"
 #include "engine/support/model_fixture.h"
-#include "training/support/played.h"
 #include "training/support/small_runs.h"
 
 namespace normscope::test {

@@ -1,19 +1,71 @@
 // These tests cover the critical rate: bisection on functions whose crossing is known; no bit of a run changes; a run's
 // own number against the double reference model along the very update, against the curvature there, and against the
 // largest eigenvalue of the Hessian where theory ties them.
-#include "catch.hpp"
-
+#include <functional>
+#include <memory>
 #include <new>
+#include <string>
+#include <utility>
 
-#include "engine/support/limited_backend.h"
-#include "engine/support/read_parameters.h"
+#include "catch.hpp"
+#include "engine/core/error.h"
+#include "engine/support/store_values.h"
+#include "engine/support/wrapped_backend.h"
 #include "reference/model.h"
 #include "training/run/critical_rate.h"
 #include "training/support/critical_bits.h"
 #include "training/support/lab_runs.h"
 #include "training/support/small_runs.h"
 
+// The limited backend is the CPU as a device of little memory that may be lost: the first upload beyond what a test
+// allows is the last call that succeeds.
+
 namespace normscope::test {
+
+class LimitedBackend final : public WrappedBackend {
+ public:
+  std::function<void()> refuse_memory;    ///< throws where there is none for a Store; empty: there is
+  std::function<void()> refuse_programs;  ///< the same of a program
+  int uploads_left = 1 << 30;
+  size_t taken() const { return *taken_; }  ///< floats of Stores, now
+
+  std::unique_ptr<Memory> allocate(size_t floats) override {
+    if (refuse_memory) refuse_memory();
+    return std::make_unique<Counted>(cpu_->allocate(floats), taken_);
+  }
+  void upload(Memory& to, size_t offset, std::span<const float> from) override {
+    if (uploads_left-- <= 0) lost_ = true;
+    cpu_->upload(to, offset, from);
+  }
+  std::unique_ptr<Executable> lower(ProgramData& program) override {
+    if (refuse_programs) refuse_programs();
+    return cpu_->lower(program);
+  }
+  void wait() override {
+    if (lost_) throw DeviceError("[cuda] " + error());
+  }
+  std::string error() const override { return lost_ ? "the device fell off" : ""; }
+
+ private:
+  class Counted final : public Memory {
+   public:
+    Counted(std::unique_ptr<Memory> memory, std::shared_ptr<size_t> taken)
+        : memory_(std::move(memory)), taken_(std::move(taken)) {
+      *taken_ += floats();
+    }
+    ~Counted() override { *taken_ -= floats(); }
+    size_t floats() const override { return memory_->floats(); }
+    float* data() const override { return memory_->data(); }
+
+   private:
+    std::unique_ptr<Memory> memory_;
+    std::shared_ptr<size_t> taken_;
+  };
+
+  std::shared_ptr<size_t> taken_ = std::make_shared<size_t>(0);
+  bool lost_ = false;
+};
+
 namespace {
 
 using reference::Decoder;
@@ -341,12 +393,9 @@ TEST_CASE("critical rate: what it costs is said in passes and time", "[critical]
   CHECK(critical_cost_text(500) == "6 forward passes every 500 steps: less than 1 % more time");
 }
 
-}  // namespace normscope::test
-
 // These tests cover the critical rate's own memory: a run that has none for it trains on, one that is switched off
 // gives it back, and no step is lost with a device that falls off while it is measured.
 
-namespace normscope::test {
 namespace {
 
 RunSpec watched(int32_t every) {
@@ -479,11 +528,7 @@ TEST_CASE("critical rate: a Lab whose device has no memory for it stays there an
   }
 }
 
-}  // namespace normscope::test
-
 // These tests cover Run::step_along: the loss of a step's batch, had the step been made at other rates.
-
-namespace normscope::test {
 
 TEST_CASE("one step at other rates: its losses begin at the run's own, and no bit of the run changes",
           "[critical][step_along]") {

@@ -14,7 +14,7 @@
 #include "app/course/lesson.h"
 #include "app/course/reader.h"
 #include "app/support/program.h"
-#include "app/support/refused_inputs.h"
+#include "app/support/refused.h"
 #include "catch.hpp"
 #include "engine/support/helpers.h"
 #include "test_paths.h"

@@ -1,8 +1,11 @@
 // These tests run the command line on treebanks: train with scores in output, log and table, parse, what is refused.
+#include "addons/systems/tests/training/idx_words.h"
 #include "addons/systems/training/conllu.h"
+#include "addons/systems/training/idx.h"
 #include "addons/systems/training/made_treebank.h"
 #include "app/support/refused.h"
 #include "catch.hpp"
+#include "test_paths.h"
 
 namespace normscope::test::cli_parse_tests {
 namespace {
@@ -91,6 +94,92 @@ TEST_CASE("trees that are not projective are counted once before training, sente
           "sentence 2 of 3");
   bare[1].words.back().xpos = "NN";
   CHECK(run_program("parse " + run + " --input " + folder.write("bare.conllu", conllu_text(bare))).code == 0);
+}
+
+}  // namespace normscope::test::cli_parse_tests
+
+// What the reader of CoNLL-U says of tests/refusals/conllu.txt, and where parse is interrupted.
+
+namespace normscope::test {
+
+TEST_CASE("refusals: the reader of trees says in one line what is wrong with an input") {
+  check_reader(
+      {"conllu", [](const std::string& text) { parse_conllu(text, "t.conllu", TreeColumns::Required); }});
+}
+
+TEST_CASE("interrupt: parse says that it was interrupted") {
+  const Folder folder;
+  const std::string parser = folder.file("parser.safetensors");
+  const std::string trees = folder.write("trees.conllu", conllu_text(made_treebank(2, 0, 60)));
+  // So wide that no machine parses them all before it is interrupted.
+  REQUIRE(run_program("train --treebank " + trees + " --valid " + trees +
+                      " --threads 1 --set model.layers=1 --set model.d_model=64 --set model.feed_forward=512 "
+                      "--set train.batch=32 --steps 1 --save " +
+                      parser)
+              .code == 0);
+  const std::string many = folder.write("many.conllu", conllu_text(made_treebank(2, 0, 100'000)));
+  const Outcome parsed = interrupted_after(
+      "2", "parse " + parser + " --threads 1 --input " + many + " --out " + folder.file("out.conllu"));
+  CHECK(parsed.code == 130);
+  // Behind the line that comes where the sentences under way take more than a second.
+  CHECK(parsed.err.ends_with("normscope: interrupted\n"));
+  CHECK_FALSE(std::filesystem::exists(folder.file("out.conllu")));
+}
+
+TEST_CASE("files: the limits of images and trees are those that README.md states", "[gate]") {
+  const std::string page = read_all(NORMSCOPE_SOURCE_DIR "/addons/systems/README.md");
+  for (const auto& [row, size] :
+       {std::pair{"images and their labels", "| 2 GB |"}, {"treebank", "| 2 GB |"}}) {
+    INFO(row);
+    const size_t at = page.find(std::string("\n| ") + row);
+    REQUIRE(at != page.npos);
+    CHECK(contains(page.substr(at, page.find('\n', at + 1) - at), size));
+  }
+  CHECK(input::kIdx.limit == 2'000'000'000);
+  CHECK(input::kTable.limit == 2'000'000'000);
+}
+
+}  // namespace normscope::test
+
+// These tests run the command line on images: drawn digits, IDX files, what changes on the way, what is refused.
+
+namespace normscope::test::cli_parse_tests {
+namespace {
+
+const std::string kTrain =
+    "train --preset convnet --threads 1 --set model.channels=2 --set model.channels_2=3 ";
+
+/// 36 images of 12 x 12 pixels in three classes: a bright band in another place each.
+std::string images() {
+  std::string text = idx_words({2051, 36, 12, 12});
+  for (int i = 0; i < 36; ++i)
+    for (int p = 0; p < 144; ++p) text += static_cast<char>(p / 48 == i % 3 ? 200 + i : i);
+  return text;
+}
+
+std::string labels() {
+  std::string text = idx_words({2049, 36});
+  for (int i = 0; i < 36; ++i) text += static_cast<char>(i % 3);
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("images: train reads IDX files, and names what is wrong with them") {
+  const Folder folder;
+  const auto with = [&](const std::string& image_file, const std::string& label_file) {
+    return kTrain + "--set model.window=3 --steps 2 --set data.images=" + image_file +
+           " --set data.image_labels=" + label_file;
+  };
+  const std::string good = folder.write("images", images()), named = folder.write("labels", labels());
+  const Outcome outcome = run_program(with(good, named));
+  CHECK(outcome.code == 0);
+  CHECK(contains(outcome.out, "accuracy"));
+  refuses(with(named, good), 3, "[idx " + named + "] ");
+  refuses(with(good, folder.file("none")), 3, "no such file");
+  refuses(with(folder.write("short", images().substr(0, 1000)), named), 3,
+          "984 bytes after the header: expected 5184");
+  refuses(with(folder.write("packed", "\x1f\x8b\x08"), named), 3, "is compressed");
 }
 
 }  // namespace normscope::test::cli_parse_tests
