@@ -16,6 +16,7 @@
 #include "test_paths.h"
 #include "training/session/lab.h"
 #include "training/support/lab_runs.h"
+#include "training/support/tiny.h"
 
 using namespace normscope;
 using namespace course;
@@ -567,8 +568,7 @@ TEST_CASE(
 
 TEST_CASE("the same run is never trained twice", "[lesson]") {
   RunStore store(1);
-  RunSpec spec;
-  set_field(spec, "train.steps", "3");
+  RunSpec spec = test::with_fields({}, {{"train.steps", "3"}});
   int steps = 0;
   const auto count = [&](const RunProgress&) {
     ++steps;

@@ -11,6 +11,7 @@
 #include "app/support/lab_fixture.h"
 #include "app/support/text_faults.h"
 #include "catch.hpp"
+#include "training/support/tiny.h"
 
 using namespace normscope;
 using namespace session;
@@ -52,8 +53,7 @@ TEST_CASE("while the peak is held the plans of all runs follow it and the axis s
     INFO(kind);
     auto view = std::make_shared<LabView>(*fixture::lab_view());
     for (RunView& run : view->runs) {
-      RunSpec spec = *run.spec;
-      set_field(spec, "train.schedule", kind);
+      RunSpec spec = test::with_fields(*run.spec, {{"train.schedule", kind}});
       run.spec = std::make_shared<const RunSpec>(spec);
     }
     LabDriver lab(view);

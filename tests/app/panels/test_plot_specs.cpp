@@ -13,6 +13,7 @@
 #include "app/support/text_faults.h"
 #include "catch.hpp"
 #include "training/measure/theory/trainability.h"
+#include "training/support/tiny.h"
 
 using namespace normscope;
 using namespace normscope::panels;
@@ -653,8 +654,7 @@ TEST_CASE("runs whose optimizer keeps no second moment say why there is no spike
   auto view = std::make_shared<LabView>(*fixture::lab_view());
   PlotOptions options{.step = 214};
   const auto train_with = [&](RunView& run, const char* optimizer) {
-    RunSpec spec = *run.spec;
-    set_field(spec, "train.optimizer", optimizer);
+    RunSpec spec = test::with_fields(*run.spec, {{"train.optimizer", optimizer}});
     run.spec = std::make_shared<const RunSpec>(spec);
   };
   for (RunView& run : view->runs) {
@@ -800,8 +800,7 @@ TEST_CASE("theory's numbers stand in a file at the sub-layers that they are of")
 TEST_CASE("where no theory holds there is no column, and the sentence says why") {
   view::LabData data;
   const auto view = known_text();
-  RunSpec smooth = *view->runs[2].spec;
-  set_field(smooth, "model.activation", "gelu");
+  RunSpec smooth = test::with_fields(*view->runs[2].spec, {{"model.activation", "gelu"}});
   view->runs[2].spec = std::make_shared<const RunSpec>(smooth);
   view->runs[1].forked_from = 0;
   const auto maps = over_time_plots(*view, data, as_map(), Metric::BranchVariance);

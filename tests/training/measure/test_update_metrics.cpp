@@ -28,8 +28,7 @@ RunSpec spec_of(const std::string& optimizer, const char* decay = "0", const cha
 
 /// An eps below all gradients: key biases have nothing but rounding, about as large as the usual eps.
 RunSpec bare_spec(const std::string& optimizer) {
-  RunSpec spec = spec_of(optimizer);
-  set_field(spec, "train.eps", "1e-15");
+  RunSpec spec = with_fields(spec_of(optimizer), {{"train.eps", "1e-15"}});
   return spec;
 }
 
@@ -77,8 +76,7 @@ double share_reached(Run& run, const std::string& part) {
 }  // namespace
 
 TEST_CASE("updates: plain SGD goes straight down, its momentum turns away", "[measure]") {
-  const auto sgd = make_run(spec_of("sgd")), momentum = make_run(spec_of("momentum"));
-  steps(*sgd, 5);
+  const auto sgd = make_run(spec_of("sgd"), 5), momentum = make_run(spec_of("momentum"));
   momentum->step();
   REQUIRE(parts(*sgd).size() >= 4);
   for (const std::string& part : parts(*sgd)) {
@@ -117,8 +115,7 @@ TEST_CASE("updates: Adam's first step has the gradient's signs, and gradients as
 TEST_CASE("updates: a gradient ten times those before it makes a spike of a known height", "[measure]") {
   constexpr int kSteps = 10;
   for (const double times : {1.0, 10.0}) {
-    const auto run = make_run(bare_spec("adamw"));
-    steps(*run, kSteps);
+    const auto run = make_run(bare_spec("adamw"), kSteps);
     const auto next = run->fork(run->spec());
     next->step();  // the gradient that the run's own next step will have
     const double beta = static_cast<double>(run->spec().train.beta2), past = 1 - std::pow(beta, kSteps);
@@ -148,8 +145,7 @@ TEST_CASE("updates: a gradient ten times those before it makes a spike of a know
 TEST_CASE("updates: both numbers are those of their definition under every optimizer", "[measure]") {
   for (const Optimizer optimizer : kOptimizers) {
     const RunSpec spec = spec_of(to_string(optimizer), "0.1", "0.5");
-    const auto run = make_run(spec);
-    steps(*run, 6);
+    const auto run = make_run(spec, 6);
     const Store before = run->store().clone();
     run->step();
     StepInputs in;
@@ -211,8 +207,7 @@ TEST_CASE("updates: every stack has its layers, and a saved run its numbers", "[
   RunSpec both = small_spec("post");
   set_field(both, "model.architecture", "encoder-decoder");
   set_field(both, "data.name", "copy");
-  const auto translates = make_run(both);
-  steps(*translates, 2);
+  const auto translates = make_run(both, 2);
   for (const char* name : {"enc.L01.spike_ratio", "dec.L02.update_cosine"})
     CHECK(std::isfinite(newest(*translates, name)));
   CHECK(translates->history()->find("L01.spike_ratio") < 0);

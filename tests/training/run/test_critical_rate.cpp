@@ -316,9 +316,7 @@ TEST_CASE("critical rate: 2 over the curvature along the update", "[critical]") 
   CHECK(along <= top.value * (1 + 1e-6));
   // The same weights under Adam: its first update is -rate P^-1 g, P the size of each gradient plus ε, and 2 / η_c is
   // the curvature of the preconditioned Hessian P^-1/2 H P^-1/2 along P^1/2 times the update.
-  RunSpec under_adam = run->spec();
-  set_field(under_adam, "train.optimizer", "adam");
-  set_field(under_adam, "train.lr", "0.001");
+  RunSpec under_adam = with_fields(run->spec(), {{"train.optimizer", "adam"}, {"train.lr", "0.001"}});
   const auto fork = run->fork(under_adam);
   const NextCurvature bent = next_curvature(*fork);
   const Ray adam(*fork);
@@ -349,8 +347,7 @@ TEST_CASE("critical rate: along the top eigenvector of the Hessian it is 2 over 
   // the push along v plus what was left of it, so plain SGD steps along v, and no other rate than 2 / λ is critical. λ
   // comes from power iteration on the reference model in double, the rate from the engine's own search.
   const RunSpec spec = near_a_minimum();
-  const auto run = make_run(spec);
-  steps(*run, 120);
+  const auto run = make_run(spec, 120);
   const auto plain = run->fork(run->spec()), pushed = run->fork(run->spec());
   const Ray::Top below = Ray(*plain).top();
   REQUIRE(below.residual < 0.01);
@@ -427,8 +424,7 @@ void no_memory() { throw std::bad_alloc(); }
 
 TEST_CASE("critical rate: without memory for it a run trains on to the same bits, and says so once",
           "[critical]") {
-  const auto plain = make_run(small_spec("post"));
-  steps(*plain, 12);
+  const auto plain = make_run(small_spec("post"), 12);
   for (const auto& refuse : {no_device_memory, no_host_memory, no_memory})
     for (const bool program : {false, true}) {
       INFO((program ? "its program" : "its weights"));
@@ -482,8 +478,7 @@ TEST_CASE("critical rate: what is switched off gives its memory back", "[critica
 }
 
 TEST_CASE("critical rate: a device that is lost while it is measured takes no step along", "[critical]") {
-  const auto plain = make_run(watched(1));
-  steps(*plain, 10);
+  const auto plain = make_run(watched(1), 10);
   for (const int32_t passes : {0, 3}) {  // of the step in which it is lost
     LimitedBackend limited;
     Run run(watched(1), small_task(), limited);
@@ -538,9 +533,7 @@ TEST_CASE("one step at other rates: its losses begin at the run's own, and no bi
       spec_with("admin", {{"train.optimizer", "adamw"}, {"train.critical_every", "3"}})};
   for (const RunSpec& spec : specs) {
     INFO(default_name(spec));
-    const auto plain = make_run(spec), run = make_run(spec);
-    steps(*plain, 12);
-    steps(*run, 6);
+    const auto plain = make_run(spec, 12), run = make_run(spec, 6);
     const double rate = learning_rate(spec.train.schedule, 7);
     const std::vector<double> rates{0, rate / 2, rate, 3 * rate};
     const std::vector<double> losses = run->step_along(rates);
@@ -562,9 +555,7 @@ TEST_CASE("one step at other rates: it crosses the loss before the step where th
     spec.model.activation = Activation::Gelu;
     spec.train.critical_every = 1;
     INFO(default_name(spec));
-    const auto look = make_run(spec), run = make_run(spec);
-    steps(*look, 2);
-    steps(*run, 1);
+    const auto look = make_run(spec, 2), run = make_run(spec, 1);
     const double critical = critical_of(*look);
     // The bracket that bisection leaves around it, and a place half-way down.
     const std::vector<double> losses =

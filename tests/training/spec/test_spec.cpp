@@ -7,6 +7,7 @@
 #include "training/spec/loss_warmup.h"
 #include "training/spec/spec.h"
 #include "training/spec/spec_text.h"
+#include "training/support/tiny.h"
 
 using namespace normscope;
 using namespace normscope::test;
@@ -114,8 +115,7 @@ TEST_CASE("a whole number has its limit to the last digit, beyond what a double 
 }
 
 TEST_CASE("combinations that no field can see are refused", "[spec]") {
-  RunSpec spec;
-  set_field(spec, "model.d_model", "62");
+  RunSpec spec = with_fields({}, {{"model.d_model", "62"}});
   CHECK_THROWS_AS(validate(spec), Error);
   spec = {};
   spec.data.name = "text";
@@ -127,8 +127,7 @@ TEST_CASE("combinations that no field can see are refused", "[spec]") {
 }
 
 TEST_CASE("depth and norm kind carry a preset along, and a custom wiring too", "[spec]") {
-  RunSpec spec = preset_run("deepnorm");
-  set_field(spec, "model.layers", "12");
+  RunSpec spec = with_fields(preset_run("deepnorm"), {{"model.layers", "12"}});
   CHECK(get_field(spec, "model.placement") == "deepnorm");  // with the constants of depth 12
   set_field(spec, "model.norm", "rms");
   CHECK(get_field(spec, "model.placement") == "deepnorm");

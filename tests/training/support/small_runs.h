@@ -52,12 +52,15 @@ inline Backend& shared_backend() {
   return *backend;
 }
 
-inline std::unique_ptr<Run> make_run(const RunSpec& spec) {
-  return std::make_unique<Run>(spec, small_task(spec.data), shared_backend());
-}
-
 inline void steps(Run& run, int32_t count) {
   for (int32_t i = 0; i < count; ++i) run.step();
+}
+
+/// A run after so many steps.
+inline std::unique_ptr<Run> make_run(const RunSpec& spec, int32_t count = 0) {
+  auto run = std::make_unique<Run>(spec, small_task(spec.data), shared_backend());
+  steps(*run, count);
+  return run;
 }
 
 inline std::vector<float> losses(const Run& run) { return run.history()->loss().values; }

@@ -530,9 +530,7 @@ const MatrixSpectra& matrix_of(const std::vector<MatrixSpectra>& all, const std:
 
 TEST_CASE("examine: a look inside has the spectra of one layer, only where it is asked, and changes no bit",
           "[examine]") {
-  const auto run = make_run(small_spec("pre")), other = make_run(small_spec("pre"));
-  steps(*run, 6);
-  steps(*other, 6);
+  const auto run = make_run(small_spec("pre"), 6), other = make_run(small_spec("pre"), 6);
   const std::vector<MatrixSpectra> all = next_spectra(*other);
   size_t seen = 0;
   for (const int32_t layer : {0, 1, 2}) {

@@ -20,9 +20,7 @@ TEST_CASE("optimizers: Muon's momentum is no moment of Adam's, and its first ste
           "[optimizer]") {
   CHECK_FALSE(shares_moments(Optimizer::Muon, Optimizer::AdamW));
   CHECK_FALSE(shares_moments(Optimizer::Muon, Optimizer::Momentum));
-  RunSpec spec = small_spec("pre");
-  set_field(spec, "train.optimizer", "muon");
-  set_field(spec, "train.weight_decay", "0");
+  RunSpec spec = with_fields(small_spec("pre"), {{"train.optimizer", "muon"}, {"train.weight_decay", "0"}});
   const auto run = make_run(spec);
   const int32_t matrix = run->store().find("L01.ffn.w1"), table = run->store().find("emb.tokens");
   const std::vector<float> before = run->store().read(matrix);
@@ -45,10 +43,7 @@ TEST_CASE("optimizers: Muon's momentum is no moment of Adam's, and its first ste
 }
 
 TEST_CASE("examine: the spectrum of Muon's next update is even", "[examine]") {
-  RunSpec spec = small_spec("pre");
-  set_field(spec, "train.optimizer", "muon");
-  const auto run = make_run(spec);
-  steps(*run, 6);
+  const auto run = make_run(with_fields(small_spec("pre"), {{"train.optimizer", "muon"}}), 6);
   for (const MatrixSpectra& m : next_spectra(*run)) {
     if (m.layer == 0) continue;
     INFO(m.name);
@@ -63,17 +58,12 @@ TEST_CASE("examine: the spectrum of Muon's next update is even", "[examine]") {
 
 TEST_CASE("qk-clip: a run keeps every largest logit, clips behind its steps and goes on bitwise",
           "[optimizer]") {
-  RunSpec spec = small_spec("pre");
-  set_field(spec, "train.lr", "0.03");
-  set_field(spec, "train.qk_clip", "0.5");
-  const auto clipped = make_run(spec);
-  steps(*clipped, 6);
+  RunSpec spec = with_fields(small_spec("pre"), {{"train.lr", "0.03"}, {"train.qk_clip", "0.5"}});
+  const auto clipped = make_run(spec, 6);
   set_field(spec, "train.qk_clip", "1e6");
-  const auto measured = make_run(spec);
-  steps(*measured, 6);
+  const auto measured = make_run(spec, 6);
   set_field(spec, "train.qk_clip", "0");
-  const auto plain = make_run(spec);
-  steps(*plain, 6);
+  const auto plain = make_run(spec, 6);
   CHECK(first_difference(plain->store(), measured->store()) == "");
   CHECK(first_difference(plain->store(), clipped->store()) != "");
   CHECK(plain->history()->find("L01.attn.batch_logit") < 0);

@@ -47,11 +47,9 @@ TEST_CASE(
       square += static_cast<double>(w[i]) * static_cast<double>(w[i]);
     return std::sqrt(square);
   };
-  const auto source = make_run(small_spec());
-  steps(*source, 2);
+  const auto source = make_run(small_spec(), 2);
   CHECK(std::abs(length_of_first_column(*source) - 1) > 0.05);
-  RunSpec sphere = source->spec();
-  set_field(sphere, "model.placement", "ngpt");
+  RunSpec sphere = with_fields(source->spec(), {{"model.placement", "ngpt"}});
   const auto fork = source->fork(sphere);
   CHECK(length_of_first_column(*fork) == Approx(1).epsilon(1e-6));
   steps(*fork, 2);
@@ -97,10 +95,8 @@ TEST_CASE("settings: what ProRes and GatedNorm read is read by their placements 
 }
 
 TEST_CASE("prores: a fork goes on where the branches of its run stand", "[placements]") {
-  RunSpec spec = small_spec("prores");
-  set_field(spec, "model.prores_steps", "4");
-  const auto run = make_run(spec);
-  steps(*run, 3);
+  RunSpec spec = with_fields(small_spec("prores"), {{"model.prores_steps", "4"}});
+  const auto run = make_run(spec, 3);
   const std::vector<float> before = factors(*run);
   REQUIRE(before.size() == static_cast<size_t>(spec.model.layers));
   for (size_t l = 0; l < before.size(); ++l)

@@ -125,8 +125,7 @@ TEST_CASE("admin-fold: the paper's rule, RMS norms, an encoder, one stack of two
 }
 
 TEST_CASE("admin-fold: a run with a memory, which begins empty", "[fold]") {
-  RunSpec spec = preset_spec("admin");
-  set_field(spec, "model.memory", "8");
+  RunSpec spec = with_fields(preset_spec("admin"), {{"model.memory", "8"}});
   const Folded folded(spec);
   CHECK(folded.distance <= 1e-5);
   CHECK(SafetensorsFile::load(kRun).contains("memory/lengths"));
@@ -137,12 +136,10 @@ TEST_CASE("admin-fold: a run with a memory, which begins empty", "[fold]") {
 }
 
 TEST_CASE("admin-fold: what it refuses, in one line", "[fold]") {
-  RunSpec simple = preset_spec("admin");
-  set_field(simple, "model.norm", "simple");
+  RunSpec simple = with_fields(preset_spec("admin"), {{"model.norm", "simple"}});
   for (const auto& [spec, words] : std::vector<std::pair<RunSpec, std::string>>{
            {preset_spec("pre"), "is a run of Pre-LN"}, {simple, "no gain"}}) {
-    auto run = make_run(spec);
-    steps(*run, 1);
+    auto run = make_run(spec, 1);
     run->save(kRun);
     const std::string error = refusal(kRun);
     INFO(error);

@@ -202,8 +202,7 @@ TEST_CASE("parser: what does not belong to it is refused, and what it does not r
   CHECK(spec.model.sequence == kParseFeatures);
   for (const char* placement : {"post", "sandwich", "rezero", "normformer", "lns"}) {
     INFO(placement);
-    RunSpec other = spec;
-    set_field(other, "model.placement", placement);
+    RunSpec other = with_fields(spec, {{"model.placement", placement}});
     CHECK(contains(error_of([&] { validate(other); }), "expected pre or none"));
   }
   set_field(spec, "model.placement", "none");
@@ -217,8 +216,7 @@ TEST_CASE("parser: what does not belong to it is refused, and what it does not r
   set_field(spec, "data.name", "corpus");
   CHECK(contains(error_of([&] { validate(spec); }),
                  "a parser cannot learn corpus: expected data.name treebank"));
-  RunSpec decoder = small_spec("pre");
-  set_field(decoder, "data.name", "treebank");
+  RunSpec decoder = with_fields(small_spec("pre"), {{"data.name", "treebank"}});
   CHECK(contains(error_of([&] { validate(decoder); }), "a decoder cannot learn treebank"));
 }
 
@@ -304,8 +302,7 @@ TEST_CASE("critical rate: no bit of a run on images changes", "[critical]") {
 }
 
 TEST_CASE("updates: a convolutional network has its layers", "[measure]") {
-  const auto sees = make_run(small_images());
-  steps(*sees, 2);
+  const auto sees = make_run(small_images(), 2);
   for (const char* name : {"L01.spike_ratio", "L01.update_cosine", "class.update_cosine"}) {
     const std::vector<float> values = sees->history()->series(sees->history()->find(name)).values;
     REQUIRE_FALSE(values.empty());

@@ -276,8 +276,7 @@ TEST_CASE("pairs: a file that is no tokenizer, and settings that lack one, are r
 
 TEST_CASE("pairs: results count them by their content, wherever they lie", "[pairs]") {
   const auto key = [](const char* path) {
-    RunSpec spec = small_spec();
-    set_field(spec, "data.pairs", path);
+    RunSpec spec = with_fields(small_spec(), {{"data.pairs", path}});
     return experiments::key_of({spec, {}}, 7, shared_backend());
   };
   CHECK(key("/here/a.tsv") == key("/there/b.tsv"));
