@@ -1,13 +1,16 @@
 // These tests cover the training of studies and their store: what is trained once, or is taken from others.
 #include <atomic>
+#include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
 
 #include "app/course/check.h"
 #include "app/course/reader.h"
 #include "app/shell/parts/about.h"
 #include "app/support/program.h"
 #include "app/support/small_lesson.h"
-#include "app/support/stored_files.h"
 #include "catch.hpp"
 #include "engine/core/error.h"
 #include "engine/cpu/backend_cpu.h"
@@ -20,6 +23,26 @@
 #include "training/session/lab.h"
 #include "training/support/lab_runs.h"
 #include "training/support/tiny.h"
+
+namespace normscope::test {
+
+/// Links every file name of `like` in the store to a device that is always full.
+inline void make_full_store(const std::string& like, const std::string& store) {
+  std::filesystem::create_directories(store);
+  for (const auto& file : std::filesystem::directory_iterator(like))
+    std::filesystem::create_symlink("/dev/full", store + "/" + file.path().filename().string());
+}
+
+/// What a folder holds, with sizes and times, which a command that only looks must not change.
+inline std::map<std::string, std::pair<uintmax_t, std::filesystem::file_time_type>> listing(
+    const std::string& folder) {
+  std::map<std::string, std::pair<uintmax_t, std::filesystem::file_time_type>> files;
+  for (const auto& file : std::filesystem::directory_iterator(folder))
+    files[file.path().filename().string()] = {file.file_size(), file.last_write_time()};
+  return files;
+}
+
+}  // namespace normscope::test
 
 using namespace normscope;
 using namespace normscope::experiments;
@@ -257,8 +280,7 @@ TEST_CASE("experiments: a shard of lessons' runs is the same part of them, whate
 TEST_CASE("experiments: what a run does not read makes no other run of it") {
   const auto backend = make_cpu_backend(1);
   const auto key = [&](const char* field, const char* value, std::vector<Edit> edits = {}) {
-    RunSpec spec = tiny_run("pre");
-    set_field(spec, field, value);
+    RunSpec spec = test::with_fields(tiny_run("pre"), {{field, value}});
     return key_of({spec, std::move(edits)}, 7, *backend);
   };
   const std::string plain = key_of({tiny_run("pre"), {}}, 7, *backend);

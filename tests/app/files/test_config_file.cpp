@@ -1,15 +1,12 @@
 // These tests cover configuration files: what is written reads back equal, and every way a file can be wrong names
 // file, line and key.
-#include <regex>
-
-#include "addons.h"
 #include "app/files/small_window.h"
 #include "app/grid/axis.h"
 #include "app/shell/palette.h"
-#include "app/support/program.h"
 #include "app/window/window_memory.h"
 #include "catch.hpp"
 #include "engine/support/helpers.h"
+#include "folder.h"
 #include "training/files/config_file.h"
 #include "training/files/placement_file.h"
 #include "training/files/places.h"
@@ -201,7 +198,7 @@ TEST_CASE("edits as text") {
   CHECK_NOTHROW(check_edit(RunSpec(), {3, "wiring.L03.attn", "before=ln"}));
 }
 
-// Placement files where people meet them: on the command line, in the window's lists, and saved from the diagram.
+// Placement files in the window's lists, and saved from the diagram. On the command line: answers/command-line.txt.
 
 namespace normscope::test::test_placement_files {
 namespace {
@@ -228,72 +225,10 @@ std::string placement_in(const SmallWindow& window, size_t run) {
 
 }  // namespace
 
-TEST_CASE("placement files: the command line takes one by name and keeps its wiring, not its name") {
-  const OwnPlacements own;
-  own.write("mine.toml", kMine);
-  const Folder out;
-  const std::string log = out.file("run.jsonl"), saved = out.file("run.safetensors");
-  const Outcome trained =
-      run_program("train --preset post" + tiny_options() + " --set model.placement=mine --steps 3 --log '" +
-                  log + "' --save '" + saved + "'");
-  REQUIRE(trained.code == 0);
-  CHECK(contains(trained.out, "My own"));
-  CHECK(contains(read_all(log), "\"wiring.L02.attn\""));
-  CHECK(run_program("train --preset mine" + tiny_options() + " --steps 1").code == 0);
-  CHECK(
-      run_program("train --preset post" + tiny_options() + " --steps 4 --edit 2:model.placement=mine").code ==
-      0);
-  CHECK(contains(run_program("train --help").out, "mine"));
-  const Variable none("NORMSCOPE_PLACEMENTS");
-  const Outcome resumed = run_program("train --resume '" + saved + "' --steps 5");
-  CHECK(resumed.code == 0);
-  const Outcome unknown = run_program("train --preset mine --steps 1");
-  CHECK(unknown.code == 2);
-}
-
-TEST_CASE("placement files: runs side by side are called by the placement's name, where its file is") {
-  if (!has_command("compare")) return;
-  const OwnPlacements own;
-  own.write("mine.toml", kMine);
-  own.write("other.toml", "name = \"other\"\nlabel = \"Another\"\nsublayer = \"before=ln\"\n");
-  const Folder out;
-  const std::string mine = out.file("mine.jsonl"), other = out.file("other.jsonl");
-  for (const auto& [preset, log] : {std::pair{"mine", mine}, {"other", other}})
-    REQUIRE(run_program(fmt::format("train --preset {}{} --steps 3 --log '{}'", preset, tiny_options(), log))
-                .code == 0);
-  const std::string command = "compare '" + mine + "' '" + other + "'";
-  const Outcome named = run_program(command);
-  CHECK(named.code == 0);
-  CHECK(std::regex_search(named.out, std::regex("placement +My own +≠ Another\n")));
-  CHECK_FALSE(contains(named.out, "wiring."));
-  const Variable none("NORMSCOPE_PLACEMENTS");
-  CHECK(contains(run_program(command).out, "wiring."));
-}
-
-TEST_CASE("placement files: a configuration finds those beside it, and says which one is wrong") {
-  const Folder folder;
-  std::filesystem::create_directory(folder.path / "placements");
-  folder.write("placements/mine.toml", kMine);
-  const std::string config = folder.write(
-      "runs.toml", kTiny + "[run.A]\nmodel.placement = \"mine\"\n[run.B]\nmodel.placement = \"pre\"\n");
-  const Outcome trained = run_program("train --config '" + config + "' --steps 2");
-  CHECK(trained.code == 0);
-  CHECK(run_program("train --config '" + config + "' --steps 2 --set B:model.placement=mine").code == 0);
-  folder.write("placements/other.toml", "name = \"other\"\nsublayer = \"sideways\"\n");
-  const Outcome refused = run_program("train --config '" + config + "' --steps 2");
-  CHECK(refused.code == 2);
-  CHECK(is_one_error_line(refused));
-  CHECK(contains(refused.err, "placements/other.toml:2: [sublayer] 'sideways'"));
-}
-
-TEST_CASE("placement files: a broken one of the user's own is a line, and the program goes on") {
+TEST_CASE("placement files: a broken one of the user's own is a notice of the window") {
   const OwnPlacements own;
   own.write("broken.toml", "name = \"broken\"\nsublayer = \"before=nl\"\n");
   own.write("mine.toml", kMine);
-  const Outcome trained = run_program("train --preset mine" + tiny_options() + " --steps 1");
-  CHECK(trained.code == 0);
-  CHECK(is_one_error_line(trained));
-  CHECK(contains(trained.err, "broken.toml:2: [sublayer] 'before=nl'"));
   shell::AppState state;
   window::WindowMemory(true).put(state);
   CHECK(contains(state.notice, "broken.toml:2: [sublayer]"));

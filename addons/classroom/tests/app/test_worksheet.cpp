@@ -3,7 +3,7 @@
 #include "addons/classroom/app/worksheet/worksheet.h"
 #include "app/course/pictures/bars.h"
 #include "app/course/reader.h"
-#include "app/support/program.h"
+#include "app/support/commands.h"
 #include "app/support/shipped_course.h"
 #include "app/support/small_lesson.h"
 #include "app/support/well_formed.h"
@@ -171,23 +171,6 @@ TEST_CASE("worksheet: formulas are MathML") {
   CHECK(contains(set("\\left\\| \\hat x \\right\\|"), "<mover accent=\"true\"><mi>x</mi><mo>^</mo></mover>"));
 }
 
-TEST_CASE("worksheet: the command writes the file that it names") {
-  const test::Folder folder;
-  const std::string sheet = folder.file("sheet.html"), answers = folder.file("answers.html");
-  const test::Outcome student = test::run_program("lesson worksheet 2 --out " + sheet);
-  INFO(student.err);
-  CHECK(student.code == 0);
-  CHECK(contains(student.out, "wrote " + sheet));
-  CHECK(test::run_program("lesson worksheet warm-up --answers --out " + answers).code == 0);
-  const Lesson& lesson = *course().find("warm-up");
-  CHECK(test::read_all(sheet) == worksheet(lesson, load_results(lesson), false));
-  CHECK(test::read_all(answers) == worksheet(lesson, load_results(lesson), true));
-  const test::Outcome unknown = test::run_program("lesson worksheet nothing");
-  CHECK(unknown.code == 2);
-  CHECK(test::is_one_error_line(unknown));
-  CHECK(test::run_program("lesson worksheet 1 --out " + folder.file("absent/sheet.html")).code == 5);
-}
-
 // These tests look at parts of a lesson on paper: pictures, gaps, tapes, maps, and another language.
 
 namespace {
@@ -279,27 +262,6 @@ TEST_CASE("a worksheet in German has German headings, and asks in German", "[les
   }
 }
 
-TEST_CASE("a sheet that is printed has the numbers of its language", "[lesson]") {
-  const test::Folder folder;
-  const std::string sheet = folder.file("sheet.html"),
-                    lessons = " --lessons '" NORMSCOPE_SOURCE_DIR "/lessons'";
-  CHECK(test::run_program("lesson worksheet warm-up --answers --language de --out '" + sheet + "'" + lessons)
-            .code == 0);
-  CHECK(contains(read_all(sheet), "Buchstabenhäufigkeiten 2,89"));
-  CHECK(test::run_program("lesson worksheet warm-up --answers --out '" + sheet + "'" + lessons).code == 0);
-  CHECK(contains(read_all(sheet), "letter frequencies 2.89"));
-  // In a folder without a language the flag is an order, the variable a wish.
-  namespace fs = std::filesystem;
-  fs::create_directory(folder.file("one"));
-  fs::copy(NORMSCOPE_SOURCE_DIR "/lessons/00-five-minutes", folder.file("one/00-five-minutes"),
-           fs::copy_options::recursive);
-  fs::remove_all(folder.file("one/00-five-minutes/de"));
-  const std::string command =
-      "lesson worksheet 0 --out '" + sheet + "' --lessons '" + folder.file("one") + "'";
-  CHECK(test::run_program(command + " --language de").code == 2);
-  const auto wished = test::run_program(command, "env NORMSCOPE_LANGUAGE=de");
-  CHECK(wished.code == 0);
-  CHECK(wished.err == "");
-}
+TEST_CASE("commands: worksheets and films", "[listing]") { test::check_commands("commands"); }
 
 }  // namespace normscope::test_worksheet

@@ -1,14 +1,30 @@
 // These tests draw digits: the same bytes on every machine, all different, and the task that asks for their class.
 #include <unistd.h>
 
+#include <cstdint>
+#include <initializer_list>
 #include <numeric>
+#include <string>
 
-#include "addons/systems/tests/training/idx_words.h"
 #include "addons/systems/training/digits.h"
 #include "addons/systems/training/idx.h"
 #include "addons/systems/training/image_task.h"
 #include "catch.hpp"
 #include "engine/support/helpers.h"
+
+// The words of an IDX file: its magic number and its sizes, which tests put together.
+
+namespace normscope::test {
+
+/// Four bytes of each number, the largest first.
+inline std::string idx_words(std::initializer_list<uint32_t> values) {
+  std::string bytes;
+  for (uint32_t v : values)
+    for (int shift = 24; shift >= 0; shift -= 8) bytes += static_cast<char>(v >> shift & 255);
+  return bytes;
+}
+
+}  // namespace normscope::test
 
 namespace normscope::test::digits {
 namespace {
