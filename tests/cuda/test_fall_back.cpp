@@ -134,9 +134,7 @@ TEST_CASE("gpu fall-back: moving a run takes every bit along both ways", "[gpu]"
   NEEDS_DEVICE();
   for (const std::string preset : {"post", "admin"}) {
     const auto device = device_backend();
-    const auto run = make_run(small_spec(preset)), stays = make_run(small_spec(preset));
-    steps(*run, 15);
-    steps(*stays, 15);
+    const auto run = make_run(small_spec(preset), 15), stays = make_run(small_spec(preset), 15);
     run->move_to(*device);
     CHECK(first_difference(stays->store(), run->store()) == "");
     run->move_to(shared_backend());

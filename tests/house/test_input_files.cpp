@@ -4,7 +4,10 @@
 #include <unistd.h>
 
 #include <ctime>
+#include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "app/course/check.h"
 #include "app/course/figures.h"
@@ -17,13 +20,30 @@
 #include "app/tex/tex.h"
 #include "catch.hpp"
 #include "engine/support/helpers.h"
-#include "house/sources.h"
+#include "folder.h"
 #include "refusals/refusals.h"
 #include "test_paths.h"
 #include "training/experiments/run_numbers.h"
 #include "training/files/config_file.h"
 #include "training/io/input_file.h"
 #include "training/io/toml.h"
+
+// The .cpp and .h files of a floor with their texts, for tests that look for words in all of them.
+
+namespace normscope::test {
+
+/// Maps "app/ui/paint.cpp" to the file's text.
+inline std::map<std::string, std::string> sources(const std::string& floor) {
+  namespace fs = std::filesystem;
+  std::map<std::string, std::string> found;
+  for (const auto& entry : fs::recursive_directory_iterator(fs::path(NORMSCOPE_SOURCE_DIR) / floor)) {
+    const std::string name = entry.path().lexically_relative(NORMSCOPE_SOURCE_DIR).generic_string();
+    if (name.ends_with(".cpp") || name.ends_with(".h")) found[name] = read_all(entry.path());
+  }
+  return found;
+}
+
+}  // namespace normscope::test
 
 using namespace normscope;
 using namespace shell;
@@ -319,4 +339,36 @@ TEST_CASE("files: nothing but the gate opens a file to read", "[gate]") {
       }
     }
   CHECK(files > 200);
+}
+
+// What a source may not have, as words that are looked for in all of them.
+
+using namespace normscope::test;
+
+namespace {
+
+/// Lists the sources of a floor that have the word.
+std::vector<std::string> sources_with(const std::string& floor, const std::string& word) {
+  const auto all = sources(floor);
+  CHECK(all.size() > 50);
+  std::vector<std::string> found;
+  for (const auto& [name, text] : all)
+    if (contains(text, word)) found.push_back(name);
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("sources: a screen asks for the clipboard, and the shell alone writes to it") {
+  const std::vector<std::string> writers = sources_with("app", "ImGui::SetClipboardText");
+  CHECK_FALSE(writers.empty());
+  for (const std::string& name : writers) {
+    INFO(name);
+    CHECK(name.starts_with("app/shell/"));
+  }
+}
+
+TEST_CASE("sources: nothing lives as long as its thread") {
+  // With GCC for Windows the memory of a thread's own objects is freed before they are destroyed.
+  for (const char* floor : {"engine", "training", "app"}) CHECK(sources_with(floor, "thread_local").empty());
 }

@@ -3,7 +3,6 @@
 #include "app/course/reader.h"
 #include "app/link/link.h"
 #include "app/support/refused.h"
-#include "app/support/refused_inputs.h"
 #include "catch.hpp"
 #include "training/data/text_source.h"
 #include "training/files/config_file.h"
@@ -11,7 +10,7 @@
 #include "training/io/safetensors.h"
 #include "training/session/session_file.h"
 #include "training/spec/spec.h"
-#include "training/support/tensor_bytes.h"
+#include "training/support/small_runs.h"
 
 namespace normscope::test::test_refusals {
 namespace {

@@ -34,29 +34,6 @@ std::vector<double> losses(const std::string& log) {
 
 }  // namespace
 
-TEST_CASE("cli: --backend cuda without the library is one line and its own exit code") {
-  const Folder folder;
-  for (const std::string& command :
-       {train_line(folder, "--backend cuda"), std::string("compare --backend cuda --steps 1"),
-        std::string("lesson check warm-up --backend cuda")}) {
-    if (!has_command(command.substr(0, command.find(' ')))) continue;
-    INFO(command);
-    const Outcome missing =
-        run_program(command, "env NORMSCOPE_CUDA_LIBRARY='" + folder.file("none.so") + "'");
-    CHECK(missing.code == 8);
-    CHECK(is_one_error_line(missing));
-    CHECK(contains(missing.err, "none.so is not there"));
-  }
-  const Outcome broken =
-      run_program(train_line(folder, "--backend cuda"),
-                  "env NORMSCOPE_CUDA_LIBRARY='" + folder.write("broken.so", "this is no library") + "'");
-  CHECK(broken.code == 8);
-  CHECK(is_one_error_line(broken));
-  const Outcome cpu = run_program(train_line(folder, "--backend cpu"),
-                                  "env NORMSCOPE_CUDA_LIBRARY='" + folder.file("none.so") + "'");
-  CHECK(cpu.code == 0);
-}
-
 TEST_CASE("cli: --backend cuda trains, or says in one line why not") {
   const Folder folder;
   const Outcome outcome = run_program(train_line(folder, "--backend cuda"), "env -u NORMSCOPE_CUDA_LIBRARY");

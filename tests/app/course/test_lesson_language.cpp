@@ -6,9 +6,9 @@
 #include "app/course/check.h"
 #include "app/course/curves.h"
 #include "app/course/language.h"
-#include "app/support/exercise_lesson.h"
 #include "app/support/player_driver.h"
 #include "app/support/program.h"
+#include "app/support/small_lesson.h"
 #include "app/words/words.h"
 #include "training/spec/spec.h"
 
@@ -258,42 +258,6 @@ TEST_CASE("beside the steps too no word of the player is left in English", "[pla
     look("an entry of the glossary");
     CHECK(p.shows("Lektion 0 öffnen"));
     CHECK(p.driver.control("app/glossary/entry").help.ends_with("; siehe Lektion 0"));
-  }
-}
-
-TEST_CASE("--language shows the lessons in it, and refuses one that no lesson has", "[cli]") {
-  const std::string lessons = " --lessons '" + kFolder + "'";
-  const auto german = test::run_program("lesson show warm-up --language de" + lessons);
-  CHECK(german.code == 0);
-  CHECK(contains(german.out, "Wie Post-LN anfangen muss"));
-  CHECK(contains(test::run_program("lesson list --language en" + lessons, "env NORMSCOPE_LANGUAGE=de").out,
-                 "How to start"));
-  const auto variable = test::run_program("lesson list" + lessons, "env NORMSCOPE_LANGUAGE=de");
-  CHECK(contains(variable.out, "Pre-LN braucht kein Warm-up."));
-  // Before a command the flag is the command's, and an order too.
-  CHECK(
-      contains(test::run_program("--language de lesson list" + lessons).out, "Pre-LN braucht kein Warm-up."));
-  CHECK(contains(test::run_program("--language en lesson list" + lessons, "env NORMSCOPE_LANGUAGE=de").out,
-                 "How to start"));
-  CHECK(contains(test::run_program("--language de lesson show warm-up --language en" + lessons).out,
-                 "How to start"));
-  const auto before = test::run_program("--language dd lesson list" + lessons);
-  CHECK(before.code == 2);
-  CHECK(contains(before.err, "--language 'dd': no lesson has it: "));
-  const auto wrong = test::run_program("lesson list --language dd" + lessons);
-  CHECK(wrong.code == 2);
-  CHECK(contains(wrong.err, "--language 'dd': no lesson has it: "));
-  // In a folder without it the flag is an order, the variable a wish.
-  const test::Folder other;
-  fs::copy(kFolder + "/00-five-minutes", other.file("00-five-minutes"), fs::copy_options::recursive);
-  fs::remove_all(other.file("00-five-minutes/de"));
-  const std::string there = " --lessons '" + other.file(".") + "'";
-  for (const std::string& command : {std::string("lesson list"), std::string("lesson show 0")}) {
-    INFO(command);
-    CHECK(test::run_program(command + " --language de" + there).code == 2);
-    const auto wished = test::run_program(command + there, "env NORMSCOPE_LANGUAGE=de");
-    CHECK(wished.code == 0);
-    CHECK(wished.err == "");
   }
 }
 

@@ -1,20 +1,48 @@
 // These tests cover the training of studies and their store: what is trained once, or is taken from others.
 #include <atomic>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
 
 #include "app/course/check.h"
 #include "app/course/reader.h"
+#include "app/shell/parts/about.h"
 #include "app/support/program.h"
-#include "app/support/small_course.h"
-#include "app/support/stored_files.h"
+#include "app/support/small_lesson.h"
 #include "catch.hpp"
 #include "engine/core/error.h"
 #include "engine/cpu/backend_cpu.h"
+#include "engine/support/helpers.h"
+#include "training/experiments/first_steps.h"
 #include "training/experiments/result_store.h"
 #include "training/experiments/run_store.h"
 #include "training/experiments/study.h"
+#include "training/run/run.h"
 #include "training/session/lab.h"
 #include "training/support/lab_runs.h"
 #include "training/support/tiny.h"
+
+namespace normscope::test {
+
+/// Links every file name of `like` in the store to a device that is always full.
+inline void make_full_store(const std::string& like, const std::string& store) {
+  std::filesystem::create_directories(store);
+  for (const auto& file : std::filesystem::directory_iterator(like))
+    std::filesystem::create_symlink("/dev/full", store + "/" + file.path().filename().string());
+}
+
+/// What a folder holds, with sizes and times, which a command that only looks must not change.
+inline std::map<std::string, std::pair<uintmax_t, std::filesystem::file_time_type>> listing(
+    const std::string& folder) {
+  std::map<std::string, std::pair<uintmax_t, std::filesystem::file_time_type>> files;
+  for (const auto& file : std::filesystem::directory_iterator(folder))
+    files[file.path().filename().string()] = {file.file_size(), file.last_write_time()};
+  return files;
+}
+
+}  // namespace normscope::test
 
 using namespace normscope;
 using namespace normscope::experiments;
@@ -252,8 +280,7 @@ TEST_CASE("experiments: a shard of lessons' runs is the same part of them, whate
 TEST_CASE("experiments: what a run does not read makes no other run of it") {
   const auto backend = make_cpu_backend(1);
   const auto key = [&](const char* field, const char* value, std::vector<Edit> edits = {}) {
-    RunSpec spec = tiny_run("pre");
-    set_field(spec, field, value);
+    RunSpec spec = test::with_fields(tiny_run("pre"), {{field, value}});
     return key_of({spec, std::move(edits)}, 7, *backend);
   };
   const std::string plain = key_of({tiny_run("pre"), {}}, 7, *backend);
@@ -408,4 +435,128 @@ TEST_CASE("a lesson comes to the same numbers from the store on disk, and trains
   CHECK(unkept.trained() == fresh.trained());
   CHECK(unkept.on_disk().unkept_count() == fresh.trained());
   for (const auto& [id, measured] : first.measures) CHECK(fourth.measures.at(id).values == measured.values);
+}
+
+// A study that looks at its runs keeps what others measured of them.
+
+namespace normscope::test {
+
+TEST_CASE("a study that looks at its runs keeps their states, and what others measured of them") {
+  using namespace experiments;
+  RunSpec spec = preset_run("pre");
+  for (const auto& [key, value] : {std::pair("model.layers", "1"),
+                                   {"model.d_model", "16"},
+                                   {"model.heads", "2"},
+                                   {"model.feed_forward", "32"},
+                                   {"model.sequence", "16"},
+                                   {"train.batch", "4"},
+                                   {"train.steps", "60"}})
+    set_field(spec, key, value);
+  const Folder folder;
+  ResultStore store(folder.file("runs"));
+  const auto carry_on = [](const Progress&) { return true; };
+  Study layers{.name = "layers", .runs = {{spec}, {spec}}, .numbers = {kLayers}};
+  CHECK(train(layers, store, {}, carry_on).trained == 1);
+
+  Study looks{.name = "looks", .runs = layers.runs};
+  std::vector<Series> shown;
+  looks.on_run = [&](size_t place, Run& run) {
+    CHECK(place == 0);
+    CHECK(run.steps_done() == 60);
+    shown.push_back(run.history()->validation());
+  };
+  const StudyResults first = train(looks, store, {}, carry_on);
+  CHECK(first.trained == 1);  // nobody kept its state
+  CHECK(first.first == std::vector<size_t>{0, 0});
+  const StudyResults again = train(looks, store, {}, carry_on);
+  CHECK(again.trained == 0);
+  REQUIRE(again.runs[1]);
+  CHECK(again.runs[1]->steps == 60);
+  REQUIRE(shown.size() == 2);
+  CHECK(shown[0].steps == std::vector<int32_t>{50, 60});
+  CHECK(shown[1].steps == shown[0].steps);
+  CHECK(shown[1].values == shown[0].values);
+  const StudyResults layered = train(layers, store, {}, carry_on);
+  CHECK(layered.trained == 0);
+  CHECK(layered.runs[0]->has({kLayers}));
+}
+
+}  // namespace normscope::test
+
+// The checksum of the default comparison's first steps, and the line that shows it.
+
+TEST_CASE("first steps: losses and checksum are the same twice and with every number of threads") {
+  const FirstSteps one = take_first_steps(*make_cpu_backend(1), 3);
+  const FirstSteps again = take_first_steps(*make_cpu_backend(1), 3);
+  const FirstSteps two = take_first_steps(*make_cpu_backend(2), 3);
+  CHECK(one.checksum.size() == 16);
+  CHECK(again.checksum == one.checksum);
+  CHECK(two.checksum == one.checksum);
+  CHECK(two.losses == one.losses);
+  REQUIRE(one.losses.size() == 3);
+  for (const std::vector<float>& losses : one.losses) {
+    REQUIRE(losses.size() == 3);
+    CHECK(losses[0] > 3);  // nats; 96 symbols
+    CHECK(losses[0] < 6);
+  }
+  CHECK(one.tokens_per_second > 0);
+}
+
+TEST_CASE("first steps: their report names checksum, losses and threads") {
+  const FirstSteps first{
+      .checksum = "b2a74913549dff2f", .losses = {{3.5f}}, .seconds = 2, .tokens_per_second = 70};
+  const auto json = nlohmann::json::parse(report_of(first, 2, true));
+  CHECK(json["checksum"] == first.checksum);
+  CHECK(json["losses"].at(0).at(0) == 3.5f);
+  CHECK(json["threads"] == 2);
+  CHECK(json["steps"] == kChecksumSteps);
+  const std::string words = report_of(first, 2, false);
+  CHECK_THAT(words, Catch::Contains("threads 2: checksum b2a74913549dff2f, 70 tokens/s"));
+  CHECK(words.ends_with('\n'));
+}
+
+TEST_CASE("first steps: another step is another checksum") {
+  const auto backend = make_cpu_backend(1);
+  CHECK(take_first_steps(*backend, 1).checksum != take_first_steps(*backend, 2).checksum);
+}
+
+TEST_CASE("first steps: a stop that is asked before begins no step, a later one no other") {
+  const auto backend = make_cpu_backend(1);
+  const FirstSteps none = take_first_steps(*backend, 3, [] { return true; });
+  REQUIRE(none.losses.size() == 1);
+  CHECK(none.losses[0].empty());
+  CHECK(none.checksum.empty());
+  int asked = 0;
+  const FirstSteps some = take_first_steps(*backend, 3, [&] { return ++asked == 5; });
+  CHECK(asked == 5);  // three steps of the first run, one of the second
+  REQUIRE(some.losses.size() == 2);
+  CHECK(some.losses[0].size() == 3);
+  CHECK(some.losses[1].size() == 1);
+  CHECK(some.checksum.empty());
+  const FirstSteps all = take_first_steps(*backend, 2, [] { return false; });
+  CHECK(all.checksum == take_first_steps(*backend, 2).checksum);
+}
+
+TEST_CASE("about: the line says so until the checksum is there, and rings when it is") {
+  shell::About about;
+  CHECK(about.text().ends_with("being computed"));
+  std::atomic<bool> rung{false};
+  about.ask([&] { rung = true; });
+  const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(5);
+  while (!rung && std::chrono::steady_clock::now() < end)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  REQUIRE(rung);
+  CHECK(about.checksum().size() == 16);  // whoever is woken finds it
+  CHECK(test::contains(about.text(), about.checksum()));
+}
+
+TEST_CASE("about: nothing looks on once the last copy is gone") {
+  std::atomic<int> rung{0};
+  {
+    shell::About about;
+    about.ask([&] { ++rung; });
+    const shell::About copy = about;
+    about = {};
+  }
+  CHECK(rung == 1);
 }

@@ -5,6 +5,7 @@
 #include "catch.hpp"
 #include "training/run/run_record.h"
 #include "training/spec/small_size.h"
+#include "training/support/tiny.h"
 
 using namespace normscope;
 
@@ -149,8 +150,7 @@ TEST_CASE("a choice under the mouse in an open list is a question of the run in 
   lab.driver.move_to("settings/train.optimizer/sgd");
   lab.settle();
   REQUIRE(lab.view().supposed.size() == 1);
-  RunSpec asked = *lab.run('A').spec;
-  set_field(asked, "train.optimizer", "sgd");
+  RunSpec asked = test::with_fields(*lab.run('A').spec, {{"train.optimizer", "sgd"}});
   CHECK(*lab.view().supposed.front().spec == asked);
   CHECK(lab.says("this?"));
   lab.driver.move_to("settings/train.optimizer/adam");  // which it has

@@ -5,6 +5,7 @@
 #include "app/support/text_faults.h"
 #include "catch.hpp"
 #include "training/files/placement_file.h"
+#include "training/support/tiny.h"
 
 using namespace normscope;
 using fixture::LabDriver;
@@ -133,8 +134,7 @@ TEST_CASE("long values of a setting leave its label alone") {
   for (ui::Vec size : kThreeSizes) {
     LabView view = *fixture::lab_view();
     for (size_t run : {1, 2}) {
-      RunSpec spec = *view.runs[run].spec;
-      set_field(spec, "model.placement", "mine");
+      RunSpec spec = test::with_fields(*view.runs[run].spec, {{"model.placement", "mine"}});
       view.runs[run].spec = std::make_shared<const RunSpec>(spec);
     }
     check_view(std::make_shared<const LabView>(view), size, 1, false, "long placement");

@@ -10,7 +10,7 @@
 #include "app/support/listing.h"
 #include "app/support/player_driver.h"
 #include "app/support/program.h"
-#include "app/support/small_course.h"
+#include "app/support/small_lesson.h"
 #include "app/view/glossary.h"
 #include "refusals/refusals.h"
 

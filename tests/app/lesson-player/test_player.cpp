@@ -9,6 +9,7 @@
 #include "app/ui/widgets.h"
 #include "training/spec/small_size.h"
 #include "training/spec/spec_text.h"
+#include "training/support/tiny.h"
 
 using namespace normscope;
 using namespace course;
@@ -270,9 +271,7 @@ TEST_CASE("a number in the sentence can be dragged and acts on the run", "[playe
 TEST_CASE("the runs that a lesson's took the place of come back by undo", "[player]") {
   PlayerDriver p;
   Lab lab({.threads = 1, .live_text = false});
-  RunSpec alone = default_comparison()[2];
-  set_field(alone, "model.layers", "2");
-  set_field(alone, "run.name", "alone");
+  RunSpec alone = test::with_fields(default_comparison()[2], {{"model.layers", "2"}, {"run.name", "alone"}});
   lab.post(session::ReplaceRuns{{alone}, {}, false});
   test::view_after(lab, session::PlayTo{2});
   p.state.session.lab = &lab;

@@ -1,9 +1,17 @@
 // These tests use what is beside the four steps, by mouse and by keyboard: sentences to complete, the review of all
 // predictions, the challenge and the session that it leaves.
-#include "app/support/exercise_lesson.h"
+#include "app/course/check.h"
+#include "app/course/reading/exercise_tables.h"
+#include "app/course/summary.h"
+#include "app/headless/raster.h"
 #include "app/support/player_driver.h"
+#include "app/support/small_lesson.h"
 #include "app/support/text_faults.h"
+#include "app/ui/widgets.h"
 #include "app/view/glossary.h"
+#include "catch.hpp"
+#include "engine/support/helpers.h"
+#include "test_paths.h"
 #include "training/files/config_file.h"
 #include "training/support/lab_runs.h"
 
@@ -311,6 +319,330 @@ TEST_CASE("what stands beside the steps fits every window, and no text overlaps 
     p.click("lesson/review");
     check_no_overlap(p, "review " + window);
   }
+}
+
+// The last page of the course, and how far a claim reaches at the end of a lesson: numbers of five seeds, rings that
+// open lessons, a fold.
+
+namespace fs = std::filesystem;
+using lessons::PageKind;
+
+const std::string kCourse = std::string(NORMSCOPE_SOURCE_DIR) + "/lessons";
+
+/// The names of what is drawn now that begin like this.
+std::vector<std::string> controls(PlayerDriver& p, const std::string& begin) {
+  std::vector<std::string> found;
+  for (const ui::Control& control : p.ui.registry().all())
+    if (control.name.starts_with(begin)) found.push_back(control.name);
+  return found;
+}
+
+TEST_CASE("the last page in a small window: Tab brings a ring into sight") {
+  PlayerDriver p("", {1024, 600});
+  p.click("lesson/course");
+  p.driver.click("lesson/why");
+  p.driver.frames(30);
+  const std::string last = controls(p, "lesson/ring/").back();
+  CHECK(p.driver.control(last).rect.bottom() > 600);
+  p.focus(last);
+  p.driver.frames(3);
+  CHECK(p.driver.control(last).rect.bottom() < 600 - 56);
+  CHECK(p.driver.control(last).rect.y > 48);
+}
+
+TEST_CASE("every lesson is behind a sentence of the last page, or has no part in the story") {
+  const Course course = read_course(kCourse, "");
+  REQUIRE(course.why);
+  std::set<std::string> named;
+  for (const Block& block : course.why->blocks)
+    for (const Inline& piece : block.inlines)
+      if (piece.kind == Inline::Kind::Lesson) named.insert(piece.text);
+  // How a network computes, what a norm does to one row, and what inside a norm matters are told by themselves.
+  for (const Lesson& lesson : course.lessons) {
+    const bool apart =
+        lesson.id == "five-minutes" || lesson.id == "norm-gradient" || lesson.id == "inside-layernorm";
+    INFO(lesson.id);
+    CHECK(named.contains(lesson.id) != apart);
+  }
+}
+
+TEST_CASE("the last page has the same numbers and rings in every language") {
+  const auto marks = [](const Course& course) {
+    std::multiset<std::string> all;
+    for (const Block& block : course.why->blocks)
+      for (const Inline& piece : block.inlines)
+        if (piece.kind != Inline::Kind::Text) all.insert(piece.text);
+    return all;
+  };
+  const Course english = read_course(kCourse, ""), german = read_course(kCourse, "de");
+  REQUIRE((english.why && german.why));
+  CHECK(english.why->file != german.why->file);
+  CHECK(marks(english) == marks(german));
+}
+
+TEST_CASE("a last page that names what the course has not is left out, and said by line") {
+  const fs::path folder = "last_page_test";
+  fs::remove_all(folder);
+  fs::create_directories(folder);
+  fs::copy(kCourse + "/08-norm-gradient", folder / "08-norm-gradient", fs::copy_options::recursive);
+  for (const auto& [text, wrong] :
+       {std::pair<std::string, std::string>{"One.\n\n{band norm-gradient.nothing}\n",
+                                            "so-why.md:3: 'norm-gradient.nothing'"},
+        {"{band exponent}\n", "so-why.md:1: 'exponent'"},
+        {"{value norm-gradient.exponent}\n", "so-why.md:1: 'norm-gradient.exponent'"}}) {
+    std::ofstream(folder / "so-why.md") << text;
+    const Course course = read_course(folder.string(), "");
+    CHECK(course.lessons.size() == 1);
+    CHECK_FALSE(course.why);
+    REQUIRE(course.broken.size() == 1);
+    INFO(course.broken[0].error);
+    CHECK(test::contains(course.broken[0].error, wrong));
+  }
+  std::ofstream(folder / "so-why.md") << "{lesson norm-gradient} {band norm-gradient.exponent}\n";
+  CHECK(read_course(folder.string(), "").why);
+  // What is about a lesson that the folder lacks is left out, in the window and on the page of the report.
+  std::ofstream(folder / "so-why.md")
+      << "One.\n\nTwo {lesson nowhere}.\n\nThree {band warm-up.shortest}.\n\nFour {lesson norm-gradient}.\n";
+  const Course fewer = read_course(folder.string(), "");
+  CHECK(fewer.broken.empty());
+  REQUIRE(fewer.why);
+  CHECK(fewer.why->blocks.size() == 2);
+  REQUIRE(why_pages(fewer).size() == 1);
+  CHECK(why_pages(fewer)[0].second.find("One.") == 0);
+  CHECK_FALSE(test::contains(why_pages(fewer)[0].second, "Two"));
+  CHECK(test::contains(why_pages(fewer)[0].second, "Four [(8)](norm-gradient.html)"));
+  fs::remove(folder / "so-why.md");
+  const Course without = read_course(folder.string(), "");
+  CHECK((without.broken.empty() && !without.why));
+  fs::remove_all(folder);
+}
+
+// These tests play the capstone by mouse and by keyboard: a slow start does not bring eighteen layers below the line,
+// each of the four measured ways does; score, hints and the session that is left.
+
+namespace {
+
+/// Gives a stack the result of a measured way, or of the slow start, where it has the same settings; any
+/// other stays where the start does.
+void as_measured(const Lesson& lesson, MeasureState& state) {
+  if (!lesson.challenge) return;
+  const Challenge& task = *lesson.challenge;
+  const RunSpec mine = spec_of(lesson, task.run, 1, state.changes);
+  std::vector<Challenge::Way> known = task.ways;
+  known.push_back({"B", "end_B"});
+  for (const Challenge::Way& way : known) {
+    const RunSpec& there = lesson.run(way.run)->spec;
+    const auto same = [&](const Challenge::Choice& choice) {
+      return get_field(mine, choice.field) == get_field(there, choice.field);
+    };
+    if (std::ranges::all_of(task.choices, same))
+      state.curves[lesson.measure(task.measure)->curve] = state.curves.at(lesson.measure(way.measure)->curve);
+  }
+}
+
+void choose(PlayerDriver& p, const Challenge::Choice& choice, const std::string& value, bool keyboard) {
+  const std::string name = "lesson/challenge/" + choice.field, now = p.driver.value(name);
+  long from = -1, to = -1;
+  for (size_t i = 0; i < choice.values.size(); ++i) {
+    if (choice.values[i].text == now) from = static_cast<long>(i);
+    if (choice.values[i].value == value) to = static_cast<long>(i);
+  }
+  REQUIRE((from >= 0 && to >= 0));
+  if (from == to) return;
+  const std::string& wanted = choice.values[static_cast<size_t>(to)].text;
+  if (keyboard) {
+    p.focus(name);
+    for (long i = 0; i < std::abs(to - from); ++i) p.driver.key(to > from ? "Down" : "Up");
+  } else {
+    p.click(name);
+    p.driver.click(name + "/" + wanted);
+  }
+  p.driver.frames(2);
+  REQUIRE(p.driver.value(name) == wanted);
+}
+
+}  // namespace
+
+TEST_CASE("the capstone is not won by a slow start, and is won in each of its ways", "[player]") {
+  for (const bool keyboard : {false, true}) {
+    INFO((keyboard ? "keyboard" : "mouse"));
+    const test::Folder folder;
+    PlayerDriver p(folder.file("lessons.json"), {1600, 1000}, 1, as_measured);
+    p.open("eighteen-layers", StepKind::Compare);
+    p.press("lesson/next", keyboard);
+    p.driver.frames(2);
+    REQUIRE(p.player().page() == PageKind::Challenge);
+    const Lesson& lesson = *p.player().lesson();
+    const Challenge& task = *lesson.challenge;
+    const auto train_as = [&](const RunSpec& spec) {
+      for (const Challenge::Choice& choice : task.choices)
+        choose(p, choice, get_field(spec, choice.field), keyboard);
+      p.press("lesson/challenge/train", keyboard);
+      p.driver.frames(3);
+    };
+    const auto& tries = p.player().progress("eighteen-layers").tries;
+
+    train_as(lesson.run("B")->spec);
+    CHECK(p.says(": not below the line."));
+    CHECK(ways_found(task, tries).empty());
+    for (size_t i = 0; i < task.ways.size(); ++i) {
+      INFO(task.ways[i].run);
+      train_as(lesson.run(task.ways[i].run)->spec);
+      CHECK(p.says(": below the line."));
+      CHECK(ways_found(task, tries).size() == i + 1);
+    }
+    const int ways = static_cast<int>(task.ways.size());
+    int points = ways * task.points - (ways + 1) * task.per_run;
+    CHECK(p.driver.value("lesson/challenge/score") == std::to_string(points));
+
+    for (size_t i = 0; i < task.hints.size(); ++i) {
+      p.press("lesson/challenge/hint", true);
+      p.driver.frames(2);
+      points -= task.hints[i].costs;
+      CHECK(p.player().progress("eighteen-layers").hints == static_cast<int>(i + 1));
+      CHECK(p.driver.value("lesson/challenge/score") == std::to_string(points));
+    }
+    CHECK(points > 0);
+
+    const std::vector<ConfigRun> runs = read_config(folder.file("lessons/eighteen-layers.toml"));
+    REQUIRE(runs.size() == 4);  // the start, and the best three
+    CHECK(get_field(runs[0].spec, "model.placement") == "post");
+    for (const ConfigRun& run : runs) {
+      CHECK(run.spec.model.layers == 18);
+      CHECK(run.spec.train.steps == task.budget);
+    }
+  }
+}
+
+// The picture that a lesson opens with: which runs and places it names, that it is where the text leaves room and
+// nowhere else, and that it is painted from the runs' own numbers.
+
+namespace {
+
+using namespace lessons;
+
+const std::string kFolder = NORMSCOPE_SOURCE_DIR "/lessons";
+
+/// Counts the pixels of a control that have this colour.
+int pixels_of(PlayerDriver& p, const std::string& name, ui::Colour colour) {
+  const headless::Image image =
+      headless::rasterise(*p.loop.draw_data(), ui::theme(p.state.look.dark).bg.packed());
+  const ui::Rect r = p.driver.control(name).rect;
+  int count = 0;
+  for (int y = static_cast<int>(r.y); y < static_cast<int>(r.bottom()); ++y)
+    for (int x = static_cast<int>(r.x); x < static_cast<int>(r.right()); ++x)
+      count += image.at(x, y) == colour.packed();
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("every lesson that has runs opens with a picture of its own", "[lesson]") {
+  for (const Lesson& lesson : read_course(kFolder).lessons) {
+    INFO(lesson.id);
+    CHECK(lesson.opening.empty() == lesson.runs.empty());
+    for (const OpeningRun& one : lesson.opening)
+      CHECK(opening_place(lesson.run(one.run)->spec.model, one.slot));
+  }
+}
+
+TEST_CASE("a picture of no run, of no place, or of more than there is room for is refused", "[lesson]") {
+  const std::string folder = kFolder + "/05-growing-stream";
+  const auto refusal = [&](const std::string& opening) {
+    std::string text = test::read_all(folder + "/lesson.toml");
+    const size_t from = text.find("opening = "), to = text.find('\n', from);
+    REQUIRE(from != std::string::npos);
+    text.replace(from, to - from, "opening = " + opening);
+    return test::error_of([&] { parse_lesson(text, folder, test::read_all); }, "none");
+  };
+  const auto has = [](const std::string& text, const std::string& part) {
+    INFO(text);
+    CHECK(test::contains(text, part));
+  };
+  const std::string one = R"({ run = "A", slot = "layer1/ffn/stream" })";
+  CHECK(refusal("[" + one + "]") == "none");
+  has(refusal(R"([{ run = "D", slot = "final" }])"),
+      "'D' is not in this lesson: expected a run with a letter");
+  has(refusal(R"([{ run = "A", slot = "layer13/ffn/stream" }])"), "'layer13/ffn/stream' is no place");
+  has(refusal(R"([{ run = "A", slot = "layer1/ffn/skip-scale" }])"), "is no place of its diagram");
+  has(refusal("[" + one + ", " + one + ", " + one + "]"), "has no room: expected two runs at most");
+}
+
+TEST_CASE("the picture stands below the text, whole, or not at all", "[player]") {
+  struct Window {
+    ui::Vec size;
+    float scale;
+  };
+  for (const Window& window : {Window{{1600, 1000}, 1}, Window{{1600, 1000}, 1.5f}, Window{{1440, 900}, 1},
+                               Window{{1024, 600}, 1}}) {
+    PlayerDriver p("", window.size, window.scale);
+    size_t predicting = 0, running = 0;
+    const auto look = [&](size_t& count) {
+      p.driver.frames(3);
+      const ui::Control* picture = p.ui.registry().find("lesson/opening");
+      if (!picture) return;
+      ++count;
+      const ui::Rect text = p.driver.control("lesson/text").rect;
+      CHECK(picture->rect.x >= text.x);
+      CHECK(picture->rect.right() <= text.right());
+      CHECK(picture->rect.bottom() <= text.bottom());
+      if (const ui::Control* task = p.ui.registry().find("lesson/task"))
+        CHECK(picture->rect.y >= task->rect.bottom());
+      CHECK(test::contains(picture->value, p.player().lesson()->opening[0].slot));
+    };
+    size_t lessons = 0;  // that have one; a tape has none
+    for (const Lesson& lesson : p.player().course().lessons) {
+      const std::string id = lesson.id;
+      INFO(window.size.x << " at " << window.scale << ": " << id);
+      lessons += !lesson.opening.empty();
+      p.player().open(id, StepKind::Predict);
+      look(predicting);
+      if (window.size.x == 1600 && window.scale == 1)
+        CHECK((p.ui.registry().find("lesson/opening") == nullptr) == lesson.opening.empty());
+      p.player().open(id, StepKind::Run);
+      look(running);
+      p.open(id, StepKind::Explain);
+      CHECK_FALSE(p.ui.registry().find("lesson/opening"));
+    }
+    INFO(window.size.x << " at " << window.scale);
+    if (window.size.x == 1600 && window.scale == 1) {
+      CHECK(running == lessons);
+      CHECK(predicting == lessons);
+    }
+    if (window.scale > 1) CHECK(running > 0);
+  }
+}
+
+TEST_CASE("a scaled skip path is in the picture, also where its layer is closed", "[player]") {
+  PlayerDriver p;
+  p.open("admin", StepKind::Predict);
+  const ui::Rect picture = p.driver.control("lesson/opening").rect;
+  const auto shown = [&](const std::string& words) {
+    return std::ranges::count_if(p.ui.texts(), [&](const ui::TextRecord& text) {
+      return text.text == words && picture.contains(text.rect);
+    });
+  };
+  CHECK(shown("Layers 1–6") == 2);
+  CHECK(shown("×6") == 0);
+  CHECK(shown("ω") == 1);  // of Admin alone
+}
+
+TEST_CASE("once the runs are trained their gradients stand in the picture", "[player]") {
+  const Course course = read_course(kFolder);
+  RunSpec spec = spec_of(*course.find("warm-up"), "A", 1);
+  spec.train.steps = 2;
+  experiments::RunStore store(1);
+  const auto done = store.get({spec}, [](const experiments::RunProgress&) { return true; });
+  const auto bars = [](const RecordedMeasurer::Adapt& adapt) {
+    PlayerDriver p("", {1600, 1000}, 1, adapt);
+    p.open("warm-up", StepKind::Run);
+    int all = 0;
+    for (int layer = 0; layer < 6; ++layer)
+      all += pixels_of(p, "lesson/opening", ui::depth_colour(p.ui.theme(), layer, 6));
+    return all;
+  };
+  const int trained = bars([&](const Lesson&, MeasureState& state) { state.histories["A"] = done->history; });
+  CHECK(trained > bars({}) + 50);
 }
 
 }  // namespace normscope::test_player_asides

@@ -8,6 +8,8 @@
 #include "engine/core/error.h"
 #include "engine/support/helpers.h"
 #include "training/spec/spec.h"
+#include "training/spec/unused_settings.h"
+#include "training/support/tiny.h"
 
 namespace normscope::fixture {
 
@@ -216,8 +218,7 @@ TEST_CASE("links of every preset, every placement and the other architectures gi
   for (const std::string_view architecture : architecture_names())
     check_link(linked_runs(comparison_of(architecture)));
   for (const Placement placement : placements()) {
-    RunSpec spec;
-    set_field(spec, "model.placement", to_string(placement));
+    RunSpec spec = test::with_fields({}, {{"model.placement", to_string(placement)}});
     check_link(linked_runs({spec}));
   }
 }

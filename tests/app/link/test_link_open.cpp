@@ -7,9 +7,10 @@
 #include "app/shell/parts/linked.h"
 #include "app/support/lab_fixture.h"
 #include "app/support/live_lab.h"
-#include "app/support/small_course.h"
+#include "app/support/small_lesson.h"
 #include "catch.hpp"
 #include "training/files/command_text.h"
+#include "training/support/tiny.h"
 
 using namespace normscope;
 using namespace shell;
@@ -268,8 +269,7 @@ TEST_CASE("the link is copied as a command, or behind the page's address, and sa
 
   auto changed = std::make_shared<LabView>(*fixture::lab_view());
   for (RunView& run : changed->runs) {
-    RunSpec spec = *run.spec;
-    set_field(spec, "data.text", "/somewhere/book.txt");
+    RunSpec spec = test::with_fields(*run.spec, {{"data.text", "/somewhere/book.txt"}});
     run.spec = std::make_shared<const RunSpec>(spec);
   }
   lab.state.session.view = changed;

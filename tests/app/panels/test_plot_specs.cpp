@@ -3,10 +3,17 @@
 #include "app/panels/panels.h"
 #include "app/panels/plot_specs.h"
 #include "app/plot/plot.h"
+#include "app/support/both_view.h"
 #include "app/support/english.h"
+#include "app/support/lab_driver.h"
 #include "app/support/lab_fixture.h"
 #include "app/support/listing.h"
+#include "app/support/live_lab.h"
+#include "app/support/systems_view.h"
+#include "app/support/text_faults.h"
 #include "catch.hpp"
+#include "training/measure/theory/trainability.h"
+#include "training/support/tiny.h"
 
 using namespace normscope;
 using namespace normscope::panels;
@@ -218,3 +225,613 @@ TEST_CASE("bands of seeds are explained by the note, which then stands in the qu
   CHECK(plot.question.empty());
   CHECK(test::contains(plot.note, "bands"));
 }
+
+// These tests draw every plot and the picture of an encoder-decoder: both stacks are filled, cross-attention is a
+// branch of its own, sentences follow from the numbers, and no text overlaps another.
+
+using fixture::LabDriver;
+
+namespace {
+
+panels::PlotOptions at_step(int step) { return panels::PlotOptions{.step = step}; }
+
+void check_texts(ui::Vec size, float scale, bool dark,
+                 const std::function<void(headless::UiDriver&)>& hand = {}) {
+  LabDriver lab(fixture::both_view(), size, scale);
+  lab.state.look.dark = dark;
+  lab.state.switches.clock = true;
+  lab.driver.frames(2);
+  if (hand) hand(lab.driver);
+  CHECK(lab.ui.texts().size() > 40);
+  for (const std::string& fault : fixture::text_faults(lab.ui))
+    FAIL_CHECK(fmt::format("{}x{} at {}: {}", size.x, size.y, scale, fault));
+}
+
+}  // namespace
+
+TEST_CASE("every metric is measured in both stacks, by layer and over time") {
+  view::LabData data;
+  const auto view = fixture::both_view();
+  for (const panels::MetricInfo& q : panels::metrics()) {
+    INFO(q.id);
+    const plot::PlotSpec plot = panels::depth_plot(*view, data, at_step(4), q.metric);
+    for (const char* id : {"A decoder", "A encoder", "B decoder", "B encoder"}) {
+      INFO(id);
+      const auto line = std::ranges::find(plot.series, id, &plot::Series::id);
+      REQUIRE(line != plot.series.end());
+      for (float v : line->y.values) CHECK(std::isfinite(v));
+    }
+    CHECK_FALSE(plot.sentence.empty());
+    for (view::Side side : {view::Side::Main, view::Side::Encoder}) {
+      panels::PlotOptions options = at_step(4);
+      options.side = side;
+      const auto plots = panels::over_time_plots(*view, data, options, q.metric);
+      REQUIRE(plots.size() == 2);
+      for (const plot::PlotSpec& s : plots) CHECK(s.series.size() == 6);
+    }
+  }
+}
+
+TEST_CASE("the matrices of cross-attention can be looked at") {
+  view::LabData data;
+  const auto view = fixture::both_view();
+  panels::PlotOptions options = at_step(4);
+  for (options.matrix = 6; options.matrix < 10; ++options.matrix) {
+    const plot::PlotSpec plot = panels::gradient_by_layer_plot(*view, data, options);
+    CHECK(std::isfinite(plot.series.front().y[0]));
+    CHECK(panels::over_time_plots(*view, data, options).front().series.size() == 6);
+  }
+}
+
+TEST_CASE("each stack has its own triangle, the decoder's with three branches a layer") {
+  view::LabData data;
+  const auto view = fixture::both_view();
+  panels::PlotOptions options = at_step(1);
+  options.hover_layer = 1;
+  const auto decoder = panels::dependency_plots(*view, data, options);
+  options.side = view::Side::Encoder;
+  const auto encoder = panels::dependency_plots(*view, data, options);
+  for (size_t i = 0; i < 2; ++i) {
+    REQUIRE(decoder[i].heat);
+    REQUIRE(encoder[i].heat);
+    CHECK(decoder[i].heat->rows == 18);
+    CHECK(encoder[i].heat->rows == 12);
+    CHECK(decoder[i].heat->marked_row == 3);
+    CHECK(decoder[i].heat->marked_rows == 3);
+    CHECK(encoder[i].heat->marked_row == 2);
+  }
+  CHECK(panels::own_share(data, view->runs[0], 2, view::Sub::Cross, 1) ==
+        data.value(view->runs[0], "dec.beta2.8.8", 1));
+}
+
+TEST_CASE(
+    "at the start Post-LN's decoder has a smaller gradient below, its encoder does not: theory beside it") {
+  view::LabData data;
+  const auto view = fixture::both_view();
+  const plot::PlotSpec plot = panels::gradient_by_layer_plot(*view, data, at_step(1));
+  const auto theory =
+      std::ranges::find(plot.series, "theory of A (Post-LN decoder) at step 1", &plot::Series::id);
+  REQUIRE(theory != plot.series.end());
+  double times = 1;  // through every norm above the first layer, by the variance that its branch really has
+  for (int layer = 1; layer < 6; ++layer)
+    times *= 1 + data.by_layer(view->runs[0], "cross.branch.variance", 1)[layer] /
+                     data.by_layer(view->runs[0], "cross.input.variance", 1)[layer];
+  CHECK(theory->y[5] / theory->y[0] == Approx(std::sqrt(times)));
+  CHECK(times > 4);
+  CHECK(plot.sentence.find("Going down A: decoder falls ") == 0);
+  CHECK(panels::stacks_sentence('B', {1, 2, 8}, {1, 1.1f, 1.05f}) ==
+        "Going down B: decoder falls 8.0×, encoder is flat.");
+  CHECK(panels::stacks_sentence('B', {}, {1, 2}).empty());
+}
+
+TEST_CASE("two stacks stand side by side where there is room, one at a time where there is none") {
+  LabDriver wide(fixture::both_view());
+  for (const char* name :
+       {"diagram/layer1/cross/stream", "diagram/enc/layer1/attn/stream", "diagram/enc/final"})
+    CHECK(wide.ui.registry().find(name));
+  CHECK_FALSE(wide.ui.registry().find("diagram/enc/layer1/cross/stream"));
+  LabDriver small(fixture::both_view(), {1024, 600});
+  CHECK_FALSE(small.ui.registry().find("diagram/enc/layer2/attn/stream"));
+  small.driver.click("diagram/stack");
+  small.click("diagram/stack/encoder");
+  CHECK(small.ui.registry().find("diagram/enc/layer2/attn/stream"));
+  CHECK_FALSE(small.ui.registry().find("diagram/layer2/attn/stream"));
+}
+
+TEST_CASE("no text of an encoder-decoder overlaps or is cut") {
+  for (ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1440, 900}, ui::Vec{1024, 600}, ui::Vec{1920, 1080}})
+    for (float scale : {1.f, 1.5f}) check_texts(size, scale, scale > 1);
+  for (const char* row : {"diagram/layers2-6", "diagram/enc/layers2-6", "diagram/collapse"})
+    for (ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1440, 900}})
+      check_texts(size, 1, false, [&](headless::UiDriver& driver) {
+        driver.click(row);
+        driver.move_to({4, 4});
+        driver.frames(3);
+      });
+  for (const char* stack : {"diagram/stack", "plot/stack"})
+    check_texts({1600, 1000}, 1, true, [&](headless::UiDriver& driver) {
+      driver.click(stack);
+      driver.click(fmt::format("{}/encoder", stack));
+      driver.move_to({4, 4});
+      driver.frames(3);
+    });
+  for (const panels::Panel* panel : panels::tab_panels())
+    check_texts({1024, 600}, 1, false, [&](headless::UiDriver& driver) {
+      driver.click(fmt::format("plot/tab/{}", panel->place.tab));
+      driver.move_to({4, 4});
+      driver.frames(3);
+    });
+  check_texts({1600, 1000}, 1, false, [](headless::UiDriver& driver) {
+    driver.script("grab diagram/layer1/cross/stream diagram/layer1/cross/before\nframes 12");
+  });
+  check_texts({1600, 1000}, 1, false, [](headless::UiDriver& driver) {
+    driver.click("diagram/layer1/cross/stream", {0.5f, 0.5f}, 1);
+    driver.frames(3);
+  });
+}
+
+// The triangle of weights over depth in the Lab: its cells, what it says, and where it is chosen.
+
+namespace normscope::test_depth_weights {
+
+using fixture::cell;
+
+constexpr int kLayers = 3, kSublayers = 2 * kLayers, kStep = 4;
+
+/// A, attention residuals, B, depth averages, and C, Post-LN, which has one sum, after four real
+/// steps.
+std::shared_ptr<const LabView> view_over_depth() {
+  static const std::shared_ptr<const LabView> view =
+      fixture::trained_view({"attn-res", "depth-average", "post"}, kLayers, "train.lr", "0.05", kStep);
+  return view;
+}
+
+PlotOptions of_weights() {
+  PlotOptions options{.step = kStep};
+  options.weights = true;
+  return options;
+}
+
+TEST_CASE("a triangle of weights over depth has the weights that are read behind each sub-layer") {
+  view::LabData data;
+  const auto view = view_over_depth();
+  const auto plots = plots_of(*find_panel("plot/dependency"), *view, data, of_weights(), Metric::Gradient);
+  REQUIRE(plots.size() == 3);
+  for (size_t run = 0; run < 2; ++run) {
+    INFO(run);
+    REQUIRE(plots[run].heat);
+    const plot::HeatMap& heat = *plots[run].heat;
+    REQUIRE(heat.rows == kSublayers);
+    REQUIRE(heat.columns == kSublayers + 1);
+    bool differ = false;
+    for (int row = 0; row < heat.rows; ++row) {
+      float sum = 0;
+      for (int column = 0; column <= row + 1; ++column) {
+        const std::string name =
+            fmt::format("L{:02}.{}.read.{}", row / 2 + 1, row % 2 == 0 ? "attn" : "ffn", column + 1);
+        INFO(name);
+        CHECK(cell(heat, row, column) == data.value(view->runs[run], name, kStep));
+        sum += cell(heat, row, column);
+        differ = differ || cell(heat, row, column) != cell(heat, row, 0);
+      }
+      if (run == 0) CHECK(sum == Approx(1).epsilon(1e-5));
+      if (run == 1) CHECK(sum > 1.5f);
+      for (int column = row + 2; column < heat.columns; ++column) CHECK(std::isnan(cell(heat, row, column)));
+    }
+    CHECK(differ);  // the runs have moved
+  }
+  CHECK(plots[0].heat->below == "Σ rows 1.00–1.00");
+  CHECK(plots[1].heat->below != plots[0].heat->below);
+  CHECK_FALSE(plots[2].heat);  // Post-LN weighs nothing
+}
+
+TEST_CASE("the triangle of weights says what it shows, and how many outputs count at the end") {
+  view::LabData data;
+  const auto view = view_over_depth();
+  const auto plots = plots_of(*find_panel("plot/dependency"), *view, data, of_weights(), Metric::Gradient);
+  CHECK(plots[0].title == "Weights over depth");
+  CHECK(plots[2].title == plots[0].title);
+  CHECK(plots[0].y.label == "weight over depth at step 4, A: " + view->runs[0].name);
+  CHECK(plots[0].id == "depth-weights-A");
+  std::string said;
+  for (size_t run = 0; run < 2; ++run) {
+    double sum = 0, squares = 0;
+    for (int column = 0; column <= kSublayers; ++column) {
+      const double weight = cell(*plots[run].heat, kSublayers - 1, column);
+      sum += std::abs(weight);
+      squares += weight * weight;
+    }
+    said += fmt::format("{}about {} of 7 in {}", run == 0 ? "" : ", ", std::lround(sum * sum / squares),
+                        "AB"[run]);
+  }
+  CHECK(plots[0].sentence == "The output reads " + said + ".");
+  // On one scale, that reaches as far as the largest weight of any run.
+  CHECK(plots[0].heat->full == plots[1].heat->full);
+  float most = 0;
+  for (const float weight : plots[1].heat->cells.values)
+    if (std::isfinite(weight)) most = std::max(most, std::abs(weight));
+  CHECK(most > 1);
+  CHECK(plots[1].heat->full >= most);
+  CHECK(plots[1].heat->full < most + 0.2f);
+}
+
+TEST_CASE("weights below zero have colours of their own") {
+  view::LabData data;
+  LabView view = *view_over_depth();
+  const History& measured = *view.runs[1].history;
+  std::vector<float> numbers;
+  int32_t step = 0;
+  measured.frame(kStep, numbers, step);
+  numbers[static_cast<size_t>(measured.find("L02.attn.read.2"))] = -3;
+  auto changed = std::make_shared<History>(measured.layout());
+  changed->append(kStep, 3, 0.05, std::vector<double>(numbers.begin(), numbers.end()));
+  view.runs[1].history = changed;
+  const auto plots = dependency_plots(view, data, of_weights());
+  CHECK(cell(*plots[1].heat, 2, 1) == -3);
+  CHECK(plots[1].heat->full == 3);
+  CHECK(plots[0].heat->signed_data);
+  CHECK(plots[1].heat->signed_data);
+}
+
+TEST_CASE("without the choice, or without a run that weighs over depth, the triangles are those of shares") {
+  view::LabData data;
+  PlotOptions options = of_weights();
+  options.step = 214;
+  const auto one_sum = fixture::lab_view();
+  CHECK(dependency_plots(*one_sum, data, options)[0].sentence ==
+        "A leans on its newest branch, B on about 3 of 13, C on all.");
+  options = of_weights();
+  options.weights = false;
+  const auto shares = dependency_plots(*view_over_depth(), data, options);
+  for (size_t run = 0; run < 3; ++run) {
+    REQUIRE(shares[run].heat);
+    CHECK(shares[run].title.empty());  // the panel's own
+    CHECK(shares[run].heat->full == 1);
+    CHECK_FALSE(shares[run].heat->signed_data);
+    CHECK(cell(*shares[run].heat, 2, 1) == data.value(view_over_depth()->runs[run], "beta2.3.1", kStep));
+  }
+}
+
+TEST_CASE("the Lab offers the weights beside the shares, and says of other runs that they have none") {
+  for (const char* language : {"en", "de"})
+    for (const float scale : {1.f, 1.5f}) {
+      INFO(language << " " << scale);
+      const fixture::Spoken spoken(language);
+      fixture::LabDriver lab(view_over_depth(), {1600, 1000}, scale);
+      lab.driver.frames(3);
+      if (scale > 1) lab.click("plot/tab/β²");
+      CHECK(lab.driver.value("plot/weights") == "β²");
+      lab.click("plot/weights");
+      lab.click("plot/weights/weights");
+      CHECK(lab.state.screens.lab.shown().weights);
+      const auto written = [&](const std::string& text) {
+        return std::ranges::any_of(
+            lab.ui.texts(), [&](const ui::TextRecord& t) { return t.text.find(text) != std::string::npos; });
+      };
+      CHECK(written(tr("A softmax's rows sum to 1; learned weights begin at 1 each.")));
+      CHECK_FALSE(written(tr("Rows sum to 1 at first: less as branches agree, more as they cancel.")));
+      lab.driver.move_to("plot/dependency/A", {0.2f, 0.1f});
+      lab.driver.frames(40);
+      const auto titled = [&](const ui::TextRecord& t) { return t.text == tr("Weights over depth"); };
+      CHECK(std::ranges::any_of(lab.ui.texts(), titled) ==
+            (scale == 1));  // in the narrow Lab the tab's name stands
+      lab.driver.move_to({4, 4});
+      lab.driver.frames(3);
+      CHECK(fixture::text_faults(lab.ui) == std::vector<std::string>{});
+      lab.click("plot/weights");
+      lab.click("plot/weights/β²");
+      CHECK_FALSE(lab.state.screens.lab.shown().weights);
+    }
+  fixture::LabDriver lab(fixture::lab_view());
+  lab.driver.frames(3);
+  CHECK_FALSE(lab.ui.registry().find("plot/weights"));
+}
+
+// The gradients of several residual streams in the Lab: by layer, over time, and where they are chosen.
+
+/// A, hyper-connections with four streams, B, Post-LN with one, and C, ResiDual with two, after four
+/// real steps.
+std::shared_ptr<const LabView> view_of_streams() {
+  static const std::shared_ptr<const LabView> view =
+      fixture::trained_view({"hyper", "post", "resi-dual"}, 3, "train.steps", "60", 4);
+  return view;
+}
+
+PlotOptions of_stream(int stream) {
+  PlotOptions options{.step = 3};
+  options.stream = stream;
+  return options;
+}
+
+TEST_CASE("the gradient of a stream stands by layer and over time, of the runs that have the stream") {
+  view::LabData data;
+  const auto view = view_of_streams();
+  for (int stream = 1; stream <= 4; ++stream) {
+    INFO(stream);
+    const plot::PlotSpec plot = depth_plot(*view, data, of_stream(stream), Metric::Gradient);
+    REQUIRE(plot.series.size() >= (stream > 2 ? 1 : 2));
+    CHECK(plot.y.label == fmt::format("root mean square of the gradient of stream {} at step 3", stream));
+    CHECK(plot.note == "root mean square of ∂L/∂s, log scale");
+    const auto strips = over_time_plots(*view, data, of_stream(stream), Metric::Gradient);
+    for (const size_t run : {size_t{0}, size_t{2}}) {
+      const bool has = stream <= (run == 0 ? 4 : 2);
+      const auto line = std::ranges::find(plot.series, run == 0 ? "A" : "C", &plot::Series::id);
+      CHECK((line != plot.series.end()) == has);
+      REQUIRE(strips[run].series.size() == (has ? 3 : 0));
+      for (size_t layer = 0; has && layer < 3; ++layer) {
+        const float square = data.value(
+            view->runs[run], fmt::format("L{:02}.ffn.stream.{}.gradient_square", layer + 1, stream), 3);
+        CHECK(square > 0);
+        CHECK(line->y[layer] == Approx(std::sqrt(square)));
+        CHECK(strips[run].series[layer].y[2] == Approx(std::sqrt(square)));
+      }
+    }
+    CHECK(std::ranges::find(plot.series, "B", &plot::Series::id) == plot.series.end());
+    CHECK(strips[1].series.empty());
+  }
+  const auto first = depth_plot(*view, data, of_stream(1), Metric::Gradient),
+             second = depth_plot(*view, data, of_stream(2), Metric::Gradient);
+  CHECK(first.series.back().y[0] != second.series.back().y[0]);
+}
+
+TEST_CASE("the Lab offers streams beside the matrices where a run has several, and of gradients alone") {
+  for (const char* language : {"en", "de"}) {
+    INFO(language);
+    const fixture::Spoken spoken(language);
+    fixture::LabDriver lab(view_of_streams());
+    lab.driver.frames(3);
+    lab.driver.choose("plot/matrix", "stream 4");
+    CHECK(lab.state.screens.lab.shown().stream == 4);
+    CHECK(lab.driver.value("plot/matrix") == "stream 4");
+    CHECK(lab.driver.value("plot/matrix-over-time") == "stream 4");
+    lab.driver.move_to({4, 4});
+    lab.driver.frames(3);
+    CHECK(fixture::text_faults(lab.ui) == std::vector<std::string>{});
+    lab.driver.choose("plot/gradient-over-time/quantity", "update-ratio");
+    CHECK(lab.driver.value("plot/matrix-over-time") == "W₂");
+    CHECK(lab.state.screens.lab.shown().stream == 4);  // of the plot by layer, still
+    lab.driver.choose("plot/matrix", "W₁");
+    CHECK(lab.state.screens.lab.shown().stream == 0);
+    CHECK(lab.state.screens.lab.shown().matrix == 1);
+  }
+}
+
+TEST_CASE("with runs of one stream the Lab has matrices to choose from, and no stream") {
+  fixture::LabDriver lab(view_of_streams());
+  lab.driver.frames(3);
+  lab.click("plot/matrix");
+  lab.click("plot/matrix/stream 2");
+  CHECK(lab.state.screens.lab.shown().stream == 2);
+  lab.state.session.view = fixture::lab_view();
+  lab.driver.frames(3);
+  CHECK(lab.state.screens.lab.shown().stream == 0);
+  CHECK(lab.driver.value("plot/matrix") == "W₂");
+  lab.click("plot/matrix");
+  CHECK_FALSE(lab.ui.registry().find("plot/matrix/stream 1"));
+}
+
+// What the Lab's plots show of an optimizer's steps: spikes, the step's cosine, the ratio of each matrix, and why a
+// plot is empty where the optimizer keeps no second moment.
+
+TEST_CASE("a spike stands in the plot over time, in every layer, at its step") {
+  view::LabData data;
+  const auto view = fixture::lab_view();
+  PlotOptions options{.step = 60};
+  for (int layer = 0; layer < 6; ++layer) {
+    const auto line = over_time(data, view->runs[0], Metric::SpikeRatio, 0, layer);
+    REQUIRE(line->y.size() == 214);
+    CHECK(line->y[59] == 4);
+    CHECK(line->y[60] < 2);
+  }
+  CHECK(stat_names(Metric::SpikeRatio, 3, 2, "dec.").value == "dec.L02.spike_ratio");
+  CHECK(stat_names(Metric::UpdateCosine, 3, 2, "").value == "L02.update_cosine");
+  const plot::PlotSpec cosine = depth_plot(*view, data, options, Metric::UpdateCosine);
+  CHECK(cosine.series[0].y[1] == Approx(0.4f));
+  CHECK(cosine.y.scale == plot::AxisScale::Linear);
+  CHECK(depth_plot(*view, data, options, Metric::SpikeRatio).y.scale == plot::AxisScale::Log);
+}
+
+TEST_CASE("the ratio of an update to its weights is shown of the matrix that was chosen") {
+  view::LabData data;
+  const auto view = fixture::lab_view();
+  PlotOptions options{.step = 214};
+  for (int matrix = 0; matrix < 6; ++matrix) {
+    options.matrix = matrix;
+    const std::string path = view::kMatrices[matrix].path;
+    INFO(path);
+    const plot::PlotSpec plot = depth_plot(*view, data, options, Metric::UpdateRatio);
+    const auto over = over_time(data, view->runs[0], Metric::UpdateRatio, matrix, 2);
+    const float update = data.value(view->runs[0], "L03." + path + ".update_norm", 214),
+                weight = data.value(view->runs[0], "L03." + path + ".weight_norm", 214);
+    CHECK(plot.series[0].y[2] == Approx(update / weight));
+    CHECK(over->y.back() == Approx(update / weight));
+    CHECK(test::contains(plot.y.label, view::kMatrices[matrix].label));
+  }
+}
+
+TEST_CASE("runs whose optimizer keeps no second moment say why there is no spike to see") {
+  view::LabData data;
+  auto view = std::make_shared<LabView>(*fixture::lab_view());
+  PlotOptions options{.step = 214};
+  const auto train_with = [&](RunView& run, const char* optimizer) {
+    RunSpec spec = test::with_fields(*run.spec, {{"train.optimizer", optimizer}});
+    run.spec = std::make_shared<const RunSpec>(spec);
+  };
+  for (RunView& run : view->runs) {
+    run.history = std::make_shared<History>(std::vector<StatInfo>{{"loss", 0}});
+    train_with(run, "sgd");
+  }
+  const auto sentence = [&](Metric metric) { return depth_plot(*view, data, options, metric).sentence; };
+  CHECK(sentence(Metric::SpikeRatio) == "SGD keeps no second moment that a gradient could be held against.");
+  CHECK(sentence(Metric::UpdateCosine) == "These runs do not measure this.");
+  train_with(view->runs[1], "adamw");
+  CHECK(sentence(Metric::SpikeRatio) == "These runs do not measure this.");
+}
+
+TEST_CASE("networks without a residual stream have both numbers of every layer") {
+  view::LabData data;
+  for (const std::string& name : fixture::added_systems()) {
+    INFO(name);
+    const auto view = fixture::systems_view(name);
+    for (const Metric metric : {Metric::SpikeRatio, Metric::UpdateCosine}) {
+      const DepthPoints points = along_depth(data, view->runs[0], metric, 0, 4);
+      REQUIRE(points.y.size() == static_cast<size_t>(view::layers_of(view->runs[0])));
+      for (const float value : points.y) CHECK(std::isfinite(value));
+    }
+  }
+}
+
+TEST_CASE("a plot of attention over time shows the heads of one layer, and names the highest at the cursor") {
+  view::LabData data;
+  const auto view = fixture::lab_view();
+  REQUIRE(view->runs[0].spec->model.heads == fixture::kHeads);
+  PlotOptions options{.step = 100};
+  const auto layers = over_time_plots(*view, data, options, Metric::LargestLogit);
+  options.heads_of = 4;  // the fifth layer
+  const auto heads = over_time_plots(*view, data, options, Metric::LargestLogit);
+  REQUIRE(heads.size() == 3);
+  REQUIRE(heads[1].series.size() == fixture::kHeads);
+  CHECK(heads[1].series[0].id == "head 1");
+  CHECK(heads[1].series[0].y[99] == 6.f);
+  CHECK(heads[1].series[2].y[99] == 7.f);
+  CHECK(heads[1].series[2].y[99] == layers[1].series[4].y[99]);  // the layer's is its highest head's
+  CHECK(heads[1].sentence == "B: head 3 of layer 5 is highest, at 7.");
+  CHECK(heads[1].note == "one line per head of layer 5");
+  CHECK(heads[1].id != layers[1].id);  // the name of its files
+  const auto entropy = over_time_plots(*view, data, options, Metric::AttentionEntropy);
+  CHECK(entropy[0].series[3].y[99] == Approx(3.0 - 0.5 + 0.4));
+  CHECK(over_time_plots(*view, data, options, Metric::FirstMass)[0].series[0].y[99] == Approx(0.36));
+
+  // Other numbers do not belong to heads, and a run without that layer has no lines.
+  CHECK(over_time_plots(*view, data, options, Metric::Gradient)[0].series.size() == 6);
+  options.heads_of = 6;
+  CHECK(over_time_plots(*view, data, options, Metric::LargestLogit)[0].series.empty());
+}
+
+// The maps of variances over time: their cells, their colours, and what theory says beside them.
+
+/// The fixture's Lab with a text whose symbols repeat as often as the built-in one's.
+std::shared_ptr<LabView> known_text() {
+  auto view = std::make_shared<LabView>(*fixture::lab_view());
+  view->agreement.token = 0.07;
+  return view;
+}
+
+PlotOptions as_map() {
+  PlotOptions options{.step = 214};
+  options.map = true;
+  return options;
+}
+
+TEST_CASE("a map has a row for each sub-layer, and a column only where the run has been") {
+  view::LabData data;
+  const auto view = known_text();
+  const auto maps = over_time_plots(*view, data, as_map(), Metric::StreamVariance);
+  REQUIRE(maps.size() == 3);
+  for (const plot::PlotSpec& plot : maps) {
+    REQUIRE(plot.heat);
+    CHECK(plot.heat->rows == 12);
+    CHECK(plot.series.empty());
+    CHECK(plot.heat->full == maps[0].heat->full);  // one scale for all runs
+    CHECK(std::isfinite(cell(*plot.heat, 11, plot.heat->columns * 213 / 300)));
+    CHECK(std::isnan(cell(*plot.heat, 11, plot.heat->columns * 220 / 300)));
+  }
+  CHECK(cell(*maps[2].heat, 0, 0) == 2);   // the fixture's Pre-LN stream grows by one a layer
+  CHECK(cell(*maps[2].heat, 10, 9) == 7);  // attention of layer 6
+  CHECK(cell(*maps[0].heat, 10, 9) == 1);
+  const auto branches = over_time_plots(*view, data, as_map(), Metric::BranchVariance);
+  CHECK(cell(*branches[1].heat, 3, 50) == 0.5f);
+  CHECK(branches[0].id != maps[0].id);
+  // Without the choice, and of other numbers, the lines stay.
+  CHECK_FALSE(over_time_plots(*view, data, {}, Metric::BranchVariance)[0].heat);
+  CHECK_FALSE(over_time_plots(*view, data, as_map(), Metric::Gradient)[0].heat);
+}
+
+TEST_CASE("the colours of a map are even in the logarithm") {
+  plot::HeatMap heat;
+  heat.log = true;
+  heat.least = 0.1f;
+  heat.full = 10;
+  CHECK(heat.share(0.1f) == 0);
+  CHECK(heat.share(1) == Approx(0.5));
+  CHECK(heat.share(10) == Approx(1));
+  heat.log = false;
+  CHECK(heat.share(1) == Approx(0.1));
+}
+
+TEST_CASE("beside a map stands theory's start, of the placement that the run has") {
+  view::LabData data;
+  const auto view = known_text();
+  const auto maps = over_time_plots(*view, data, as_map(), Metric::StreamVariance);
+  const theory::AtStart pre = theory::at_start(view->runs[2].spec->model, 0.07);
+  REQUIRE(pre.sublayers.size() == 12);
+  for (size_t row = 0; row < 12; ++row) {
+    CHECK(maps[2].heat->beside[row] == static_cast<float>(pre.sublayers[row].stream));
+    if (row > 0) {
+      CHECK(maps[0].heat->beside[row] == Approx(1));  // Post-LN: a norm stands before every branch joins
+      CHECK(maps[2].heat->beside[row] > maps[2].heat->beside[row - 1]);
+    }
+  }
+  CHECK(maps[0].sentence.starts_with("A, B, C: at the start within a factor of "));
+  CHECK_FALSE(test::contains(maps[0].sentence, "No theory"));
+  CHECK(test::contains(plot::to_csv(maps[2]), ",theory,"));
+  CHECK(cell_words(maps[2], 29.9, 6).starts_with("Sub-layer 12, step 30: 7. Theory at step 0: "));
+  CHECK(cell_words(maps[2], 260, 6).empty());
+}
+
+TEST_CASE("theory's numbers stand in a file at the sub-layers that they are of") {
+  view::LabData data;
+  const auto view = known_text();
+  const plot::PlotSpec map = over_time_plots(*view, data, as_map(), Metric::StreamVariance)[2];
+  std::istringstream lines(plot::to_csv(map));
+  size_t found = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find(",theory,") == line.npos) continue;
+    // A layer has two rows of cells, one for each sub-layer.
+    const double share = (std::stod(line) - map.y.lo) / (map.y.hi - map.y.lo);
+    REQUIRE((share >= 0 && share < 1));
+    const double number = std::stod(line.substr(line.rfind(',') + 1));
+    CHECK(number == Approx(map.heat->beside[static_cast<size_t>(12 * share)]));
+    ++found;
+  }
+  CHECK(found == 12);
+}
+
+TEST_CASE("where no theory holds there is no column, and the sentence says why") {
+  view::LabData data;
+  const auto view = known_text();
+  RunSpec smooth = test::with_fields(*view->runs[2].spec, {{"model.activation", "gelu"}});
+  view->runs[2].spec = std::make_shared<const RunSpec>(smooth);
+  view->runs[1].forked_from = 0;
+  const auto maps = over_time_plots(*view, data, as_map(), Metric::BranchVariance);
+  CHECK(maps[0].heat->beside.size() == 12);
+  CHECK(maps[1].heat->beside.empty());
+  CHECK(maps[2].heat->beside.empty());
+  CHECK(maps[0].sentence.starts_with("A: at the start within a factor of "));
+  CHECK(test::contains(maps[0].sentence, "No theory for C: the activation is not ReLU."));
+  CHECK(test::contains(maps[0].sentence, "No theory for B: the run did not start from fresh weights."));
+  view->agreement.token = 0;
+  CHECK(over_time_plots(*view, data, as_map(), Metric::BranchVariance)[0].heat->beside.empty());
+}
+
+TEST_CASE("the narrow Lab says what a map's colours mean, in a language of longer words too") {
+  for (const char* language : {"en", "de"}) {
+    const fixture::Spoken spoken(language);
+    fixture::LabDriver lab(known_text(), {1600, 1000}, 1.5f);
+    lab.driver.frames(3);
+    lab.click("plot/tab/Gradient over time");
+    lab.click("plot/gradient-over-time/quantity");
+    lab.click("plot/gradient-over-time/quantity/branch-variance");
+    lab.click("plot/map");
+    lab.click("plot/map/map");
+    const ui::Rect choice = lab.driver.control("plot/map").rect;
+    const auto beside = [&](const ui::TextRecord& text) {
+      const ui::Vec at = text.rect.centre();
+      return at.x > choice.right() && at.y > choice.y && at.y < choice.bottom();
+    };
+    INFO(language);
+    CHECK(std::ranges::count_if(lab.ui.texts(), beside) == 2);  // of the two ends
+  }
+}
+
+}  // namespace normscope::test_depth_weights

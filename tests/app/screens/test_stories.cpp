@@ -16,6 +16,7 @@
 #include "catch.hpp"
 #include "skip.h"
 #include "training/spec/spec.h"
+#include "training/support/tiny.h"
 
 namespace normscope::test_screens {
 namespace {
@@ -209,8 +210,7 @@ class Telling {
     auto view = std::make_shared<LabView>(*lab_->state.session.view);
     for (RunView& run : view->runs) {
       if (!letter.empty() && letter[0] != run.letter) continue;
-      RunSpec spec = *run.spec;
-      set_field(spec, key, value);
+      RunSpec spec = test::with_fields(*run.spec, {{key, value}});
       run.spec = std::make_shared<const RunSpec>(spec);
     }
     lab_->state.session.view = view;

@@ -1,14 +1,22 @@
 // The command palette finds everything with a name by a few letters, and runs it from the keyboard alone.
-#include "app/shell/palette.h"
-
 #include <cctype>
 #include <future>
 
+#include "app/shell/palette.h"
+#include "app/shell/palette_choices.h"
+#include "app/shell/settings.h"
 #include "app/support/both_view.h"
 #include "app/support/lab_driver.h"
 #include "app/support/lab_fixture.h"
+#include "app/support/live_lab.h"
 #include "app/support/program.h"
+#include "app/support/systems_view.h"
+#include "app/support/text_faults.h"
+#include "app/view/chain.h"
+#include "app/window/window_memory.h"
+#include "app/words/words.h"
 #include "catch.hpp"
+#include "folder.h"
 
 using namespace normscope;
 using namespace normscope::shell;
@@ -161,3 +169,149 @@ TEST_CASE("every action has other names, and each of them finds it among the fir
   }
   CHECK(actions > 50);
 }
+
+// The palette never offers what will be refused: in every state of the app each entry is either done, or has the
+// reason that choosing it gives.
+
+using fixture::LiveDriver;
+
+TEST_CASE("palette: without runs only what needs none is offered") {
+  auto empty = std::make_shared<LabView>();
+  LabDriver lab(empty);
+  const std::vector<PaletteItem> items = items_now(lab);
+  for (const PaletteItem& item : items)
+    if (item.act == view::Act::Save || item.act == view::Act::Undo || item.act == view::Act::MeasureBatch ||
+        item.act == view::Act::Restore)
+      CHECK_FALSE(item.refusal.empty());
+  choose_all(lab, [&] { lab.driver.frames(2); });
+}
+
+TEST_CASE("palette: what is offered is done before and after an edit, in the browser and on every screen") {
+  LiveDriver lab;
+  lab.train(4);
+  choose_all(lab, true);
+  lab.state.session.asked.emplace_back(session::EditField{-1, "train.lr", "0.001"});
+  lab.settle();
+  lab.state.shell.page = "https://example.org/lab";
+  for (const Screen screen : screens_by_key()) {
+    if (screen == Screen::Lessons) continue;
+    INFO(static_cast<int>(screen));
+    lab.state.screens.shown = screen;
+    lab.driver.frames(2);
+    choose_all(lab);
+  }
+}
+
+TEST_CASE(
+    "palette: what is offered is done after another session took the place of this one, in safe mode too") {
+  const test::Folder folder;
+  const test::Variable state("XDG_STATE_HOME", folder.file("state")),
+      config("XDG_CONFIG_HOME", folder.file("config"));
+  for (const bool safe : {false, true}) {
+    INFO((safe ? "safe mode" : "ordinary"));
+    window::WindowMemory memory(safe);
+    LiveDriver lab;
+    memory.put(lab.state);
+    lab.state.shell.offers.lesson = false;
+    lab.state.session.asked.emplace_back(
+        session::ReplaceRuns{.runs = fixture::small_system("convolutional"), .play = false});
+    lab.settle();
+    choose_all(lab);
+  }
+}
+
+TEST_CASE("palette: a preset is offered where the run that is shown can have it") {
+  for (const std::string& system : fixture::added_systems()) {
+    LabDriver lab(fixture::systems_view(system));
+    INFO(system);
+    int offered = 0;
+    for (const PaletteItem& item : items_now(lab)) {
+      if (!item.preset) continue;
+      const ModelConfig& model = lab.state.session.view->runs[0].spec->model;
+      CHECK(item.refusal == view::preset_refusal(model, *item.preset));
+      offered += item.refusal.empty() ? 1 : 0;
+    }
+    CHECK(offered >= 2);
+  }
+}
+
+// The first start of the window: one sentence over the Lab says what is training, and leads to a lesson or lets one
+// look.
+
+namespace normscope::shell {
+
+// What it says, and the tour, are tests/stories/first-start.txt.
+TEST_CASE("welcome: it hides nothing, and nothing moves under the mouse when it goes") {
+  for (const ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1366, 768}, ui::Vec{1024, 600}}) {
+    INFO(size.x);
+    LabDriver lab(fixture::lab_view(), size);
+    const auto cards = [&] { return lab.driver.control("run/A").rect.y; };
+    const float before = cards();
+    lab.state.shell.offers.welcome = lab.state.shell.offers.lesson = true;
+    lab.driver.frames(2);
+    CHECK(cards() > before);
+    CHECK(fixture::text_faults(lab.ui) == std::vector<std::string>{});
+    lab.click("app/welcome/look");
+    CHECK(lab.state.shell.offers.answered);
+    for (int stop = 1; stop < 6; ++stop) {
+      CHECK(fixture::text_faults(lab.ui) == std::vector<std::string>{});
+      lab.click("app/tour/next");
+    }
+    CHECK(fixture::text_faults(lab.ui) == std::vector<std::string>{});
+    lab.click("app/tour/end");
+    lab.driver.move_to("run/B");
+    CHECK(cards() > before);
+    lab.driver.move_to("app/theme");
+    lab.driver.frames(2);
+    CHECK(cards() == before);
+  }
+}
+
+TEST_CASE("welcome: a norm that is dragged away from under it moves nothing under the hand") {
+  LiveDriver lab;
+  lab.state.shell.offers.welcome = true;
+  lab.driver.frames(2);
+  REQUIRE(lab.ui.registry().find("app/welcome"));
+  const float cards = lab.driver.control("run/A").rect.y;
+  lab.driver.move_to("run/A");
+  lab.state.shell.offers.welcome = false;
+  lab.driver.frames(3);
+  CHECK_FALSE(lab.ui.registry().find("app/welcome"));
+  CHECK(lab.driver.control("run/A").rect.y == cards);
+}
+
+TEST_CASE("welcome: it leads to the first lesson") {
+  LiveDriver lab;
+  lab.state.shell.offers.welcome = true;
+  lab.driver.frames(2);
+  lab.click("app/welcome/lesson");
+  CHECK(lab.state.screens.shown == Screen::Lessons);
+  CHECK_FALSE(lab.state.shell.offers.welcome);
+}
+
+TEST_CASE("welcome: a norm that was dragged is an answer, and other runs have no such sentence") {
+  LabDriver forked(fixture::four_runs());
+  forked.state.shell.offers.welcome = true;
+  forked.driver.frames(2);
+  CHECK_FALSE(forked.ui.registry().find("app/welcome"));
+  CHECK_FALSE(forked.state.shell.offers.welcome);
+  auto other = std::make_shared<LabView>(*fixture::lab_view());
+  other->unit = "token";
+  LabDriver tokens(other);
+  tokens.state.shell.offers.welcome = true;
+  tokens.driver.frames(2);
+  CHECK_FALSE(tokens.ui.registry().find("app/welcome"));
+}
+
+TEST_CASE("welcome: it is remembered that somebody answered, with the plots of a first start") {
+  const test::Folder folder;
+  const std::string path = folder.file("settings.toml");
+  CHECK_FALSE(read_settings(path).settings.welcomed);
+  Settings answered;
+  answered.welcomed = true;
+  write_settings(path, answered);
+  CHECK(read_settings(path).settings.welcomed);
+  CHECK_FALSE(read_settings(path).settings.more_measurements);
+}
+
+}  // namespace normscope::shell

@@ -13,7 +13,7 @@
 #include "app/support/lab_driver.h"
 #include "app/support/live_lab.h"
 #include "app/support/recorded_measurer.h"
-#include "app/support/small_course.h"
+#include "app/support/small_lesson.h"
 #include "app/threads/tiny_study.h"
 #include "catch.hpp"
 #include "engine/core/boundary.h"

@@ -12,8 +12,7 @@ inline experiments::Study tiny_study(int32_t steps, uint64_t seeds) {
   for (const char* placement : {"post", "pre"})
     for (const char* warmup : {"0", "2"})
       for (uint64_t seed = 1; seed <= seeds; ++seed) {
-        RunSpec spec = test::tiny_spec(placement, steps, 1);
-        set_field(spec, "train.warmup", warmup);
+        RunSpec spec = test::with_fields(test::tiny_spec(placement, steps, 1), {{"train.warmup", warmup}});
         spec.seed = seed;
         study.runs.push_back({spec});
       }

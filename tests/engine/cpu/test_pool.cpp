@@ -1,5 +1,9 @@
 // These tests put the worker pool under load: every chunk of every stage runs exactly once, on any number of threads,
 // with workers that come late, sleep between stages or are more than the machine has cores.
+#include "catch.hpp"
+#include "engine/cpu/arena.h"
+#include "skip.h"
+
 #ifdef _WIN32
 #include <windows.h>
 #endif
@@ -14,9 +18,7 @@
 #include <cstdio>
 #include <ctime>
 
-#include "catch.hpp"
 #include "engine/cpu/pool.h"
-#include "skip.h"
 
 namespace {
 std::atomic<int> yields{0};
@@ -237,6 +239,21 @@ TEST_CASE("pool: nobody yields, neither who waits for work nor who waits for its
 
 TEST_CASE("pool: made and destroyed at once", "[pool]") {
   for (int i = 0; i < 200; ++i) cpu::Pool pool(3);
+}
+
+// The arena that programs share: what one of them gives back is still there for the others.
+
+TEST_CASE("arena: of two programs of one size the end of one leaves the other its pages", "[memory]") {
+  constexpr size_t kFloats = size_t{4} << 20;
+  cpu::Arena arena;
+  if (!arena.fits(kFloats)) SKIP_CASE("this system has no such range of addresses");
+  arena.claim(kFloats);
+  arena.claim(kFloats);
+  float& last = arena.base()[kFloats - 1];
+  last = 1;
+  arena.release(kFloats);
+  CHECK(last == 1);
+  arena.release(kFloats);
 }
 
 }  // namespace normscope::test

@@ -5,7 +5,7 @@
 #include "engine/support/model_fixture.h"
 #include "engine/support/named_placements.h"
 #include "engine/support/op_harness.h"
-#include "engine/support/read_parameters.h"
+#include "engine/support/store_values.h"
 #include "reference/model.h"
 
 namespace normscope::test_transfer {

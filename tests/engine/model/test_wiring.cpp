@@ -2,6 +2,7 @@
 // that a model has.
 #include "catch.hpp"
 #include "engine/core/error.h"
+#include "engine/model/model_config.h"
 #include "engine/model/wiring.h"
 #include "engine/support/helpers.h"
 #include "engine/support/model_fixture.h"
@@ -273,3 +274,35 @@ TEST_CASE("model: impossible configurations are refused", "[wiring]") {
 }
 
 }  // namespace normscope::test
+
+// Settings that an add-on brings to a model: absent at first, each of its own type, copied with the model.
+
+namespace normscope {
+namespace {
+
+struct Pictures {
+  int width = 5;
+  bool operator==(const Pictures&) const = default;
+};
+struct Words {
+  int width = 7;
+  bool operator==(const Words&) const = default;
+};
+
+}  // namespace
+
+TEST_CASE("added settings: a model has every struct, with its defaults until a member is set", "[model]") {
+  ModelConfig model;
+  const ModelConfig& seen = model;
+  CHECK(seen.of<Pictures>().width == 5);
+  model.of<Pictures>().width = 3;
+  CHECK(seen.of<Pictures>().width == 3);
+  CHECK(seen.of<Words>().width == 7);
+  ModelConfig copy = model;
+  copy.of<Pictures>().width = 9;
+  CHECK(seen.of<Pictures>().width == 3);
+  model = copy;
+  CHECK(seen.of<Pictures>().width == 9);
+}
+
+}  // namespace normscope

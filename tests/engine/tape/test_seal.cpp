@@ -61,12 +61,17 @@ std::vector<Instruction> forward_and_backward(const FiveNodes& f) {
   return all;
 }
 
+struct SilentNodes {
+  SilentBackend backend;
+  Store store{backend};
+  FiveNodes f{store};
+};
+
 }  // namespace
 
-TEST_CASE("seal: mark_gradients takes what lies between a trainable parameter and the loss", "[seal]") {
-  SilentBackend backend;
-  Store store(backend);
-  FiveNodes f(store);
+TEST_CASE_METHOD(SilentNodes,
+                 "seal: mark_gradients takes what lies between a trainable parameter and the loss",
+                 "[seal]") {
   const auto needs = passes::mark_gradients(f.tape, f.loss);
   REQUIRE(needs.size() == f.tape.values().size());
   for (ValueId v : {f.table, f.x, f.branch, f.sum, f.logits, f.loss}) CHECK(needs[static_cast<size_t>(v)]);
@@ -103,10 +108,7 @@ TEST_CASE("seal: a node without trainable parameters behind it gets no gradient"
   CHECK(backward[1].write[1] == Write::Assign);
 }
 
-TEST_CASE("seal: forward keeps the recording order, backward reverses it", "[seal]") {
-  SilentBackend backend;
-  Store store(backend);
-  FiveNodes f(store);
+TEST_CASE_METHOD(SilentNodes, "seal: forward keeps the recording order, backward reverses it", "[seal]") {
   const auto all = forward_and_backward(f);
   REQUIRE(all.size() == 10);
   for (int i = 0; i < 5; ++i) {
@@ -120,10 +122,7 @@ TEST_CASE("seal: forward keeps the recording order, backward reverses it", "[sea
   }
 }
 
-TEST_CASE("seal: the first writer of a gradient assigns, later writers add", "[seal]") {
-  SilentBackend backend;
-  Store store(backend);
-  FiveNodes f(store);
+TEST_CASE_METHOD(SilentNodes, "seal: the first writer of a gradient assigns, later writers add", "[seal]") {
   const auto all = forward_and_backward(f);
   const auto &loss = all[5], &logits = all[6], &sum = all[7], &branch = all[8], &x = all[9];
   CHECK(loss.write == std::vector<Write>{Write::Assign, Write::Skip, Write::Skip});
@@ -164,10 +163,8 @@ TEST_CASE("seal: the update is appended as asked", "[seal]") {
   CHECK(ops({0, true, OpKind::Sgd, false}) == std::vector<OpKind>{OpKind::GradNorm, OpKind::Sgd});
 }
 
-TEST_CASE("seal: a probe stands right after the instruction that completes its tensor", "[seal]") {
-  SilentBackend backend;
-  Store store(backend);
-  FiveNodes f(store);
+TEST_CASE_METHOD(SilentNodes, "seal: a probe stands right after the instruction that completes its tensor",
+                 "[seal]") {
   f.tape.probe({"branch.mean_square", ProbeSpec{ProbeKind::MeanSquare}, f.branch, false, 3});
   f.tape.probe({"x.variance", ProbeSpec{ProbeKind::Variance}, f.x, false, 0});
   f.tape.probe({"x.gradient", ProbeSpec{ProbeKind::MeanSquare}, f.x, true, 0});
@@ -213,10 +210,7 @@ TEST_CASE(
   CHECK(test::contains(text, "positions.gradient"));
 }
 
-TEST_CASE("seal: memory is aligned and nothing overlaps", "[seal]") {
-  SilentBackend backend;
-  Store store(backend);
-  FiveNodes f(store);
+TEST_CASE_METHOD(SilentNodes, "seal: memory is aligned and nothing overlaps", "[seal]") {
   const auto needs = passes::mark_gradients(f.tape, f.loss);
   const MemoryPlan plan = passes::plan_memory(f.tape, needs);
   struct Span {
@@ -338,10 +332,7 @@ TEST_CASE("seal: ops that the backend lacks are reported all together, before an
   CHECK(backend.lowered);
 }
 
-TEST_CASE("seal: a Store without memory is refused", "[seal]") {
-  SilentBackend backend;
-  Store store(backend);
-  FiveNodes f(store);
+TEST_CASE_METHOD(SilentNodes, "seal: a Store without memory is refused", "[seal]") {
   CHECK(test::contains(error_of([&] { seal(f.tape, {f.loss}); }), "materialize"));
 }
 
@@ -364,10 +355,7 @@ TEST_CASE("seal: two dropout sites that hash alike are refused", "[seal]") {
   CHECK(test::contains(error_of([&] { store.declare(second, {2}, {}); }), first));
 }
 
-TEST_CASE("seal: the stats block names loss, norms and probes once each", "[seal]") {
-  SilentBackend backend;
-  Store store(backend);
-  FiveNodes f(store);
+TEST_CASE_METHOD(SilentNodes, "seal: the stats block names loss, norms and probes once each", "[seal]") {
   store.materialize(1);
   f.tape.probe({"sum.mean_square", ProbeSpec{ProbeKind::MeanSquare}, f.sum, false, 0});
   const Program program = seal(f.tape, {f.loss});

@@ -7,6 +7,7 @@
 #include "isa_scope.h"
 #include "training/experiments/result_store.h"
 #include "training/run/run.h"
+#include "training/support/tiny.h"
 
 using namespace normscope;
 using namespace normscope::experiments;
@@ -54,8 +55,7 @@ TEST_CASE("the engine's numbers are those of their version, with every instructi
 TEST_CASE("a checksum sees a change that the eye would not, and nothing but bits") {
   const auto backend = make_cpu_backend(1), two = make_cpu_backend(2);
   const RunSpec spec = checksum_runs().front();
-  RunSpec other = spec;
-  set_field(other, "train.eps", "1.0001e-8");
+  RunSpec other = test::with_fields(spec, {{"train.eps", "1.0001e-8"}});
   const uint64_t sum = checksum(spec, 3, *backend);
   CHECK(checksum(spec, 3, *two) == sum);
   CHECK(checksum(other, 3, *backend) != sum);

@@ -248,8 +248,7 @@ TEST_CASE("gate: every field of a checkpoint", "[gate]") {
 
 TEST_CASE("gate: a history of more steps than are kept is refused before it is thinned", "[gate]") {
   const Folder folder;
-  const auto run = make_run(small_spec());
-  steps(*run, 2);
+  const auto run = make_run(small_spec(), 2);
   run->save(folder.file("good.safetensors"));
   Bytes bytes(folder.file("good.safetensors"));
   // Unsorted and of any sign, this doubled the stride of the thinning until it was zero.
@@ -281,8 +280,7 @@ TEST_CASE("gate: a session that needs more memory than there is builds nothing",
   const size_t machine = machine_memory();
   if (machine == 0) SKIP_CASE("this system does not tell how much memory it has");
   const Folder folder;
-  const auto run = make_run(small_spec());
-  steps(*run, 1);
+  const auto run = make_run(small_spec(), 1);
   run->save(folder.file("good.safetensors"));
   Bytes bytes(folder.file("good.safetensors"));
   Json origin = Json::parse(bytes.metadata["origin"]);

@@ -10,7 +10,7 @@
 #include "training/io/input_file.h"
 #include "training/io/output_file.h"
 #include "training/io/safetensors.h"
-#include "training/support/tensor_bytes.h"
+#include "training/support/small_runs.h"
 
 using namespace normscope;
 using namespace normscope::test;

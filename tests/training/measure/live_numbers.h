@@ -4,7 +4,7 @@
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/model/transformer.h"
-#include "engine/support/disturb.h"
+#include "engine/support/store_values.h"
 #include "engine/tape/seal.h"
 #include "training/measure/initial_analysis.h"
 #include "training/measure/step_metrics.h"

@@ -368,16 +368,14 @@ std::vector<float> live_at(const Run& run, int32_t step) {
 TEST_CASE("measured sequence: with weights that stand still every number stands still", "[measured]") {
   RunSpec spec = small_spec("post");
   set_field(spec, "train.lr", "1e-30");  // far below the spacing of any weight that is not zero
-  const auto run = make_run(spec);
-  steps(*run, 4);
+  const auto run = make_run(spec, 4);
   const Series loss = run->history()->loss();
   CHECK(loss.values[0] != loss.values[1]);  // the batches do change
   for (int32_t step = 2; step <= 4; ++step) CHECK(same_bits(live_at(*run, step), live_at(*run, 1)));
 }
 
 TEST_CASE("measured sequence: seed, batch size and text to come do not choose it", "[measured]") {
-  RunSpec wide = small_spec("pre");
-  set_field(wide, "train.batch", "7");
+  RunSpec wide = with_fields(small_spec("pre"), {{"train.batch", "7"}});
   const auto a = make_run(small_spec("pre")), b = make_run(wide);
   a->step();
   b->step();
@@ -405,8 +403,7 @@ TEST_CASE("measured sequence: both stacks of a translation", "[measured]") {
   RunSpec spec = small_spec("pre");
   set_field(spec, "model.architecture", "encoder-decoder");
   set_field(spec, "data.name", "translation");
-  const auto run = make_run(spec);
-  steps(*run, 2);
+  const auto run = make_run(spec, 2);
   for (const char* name : {"enc.beta2.4.sum", "dec.beta2.6.sum"})  // 2 layers: 2 and 3 sub-layers each
     CHECK(std::isfinite(frame_at(*run, 2).at(static_cast<size_t>(run->history()->find(name)))));
   Look sequence(run->store(), run->spec().model, measured_row(run->task(), 16));

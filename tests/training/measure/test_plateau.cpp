@@ -7,6 +7,7 @@
 #include "training/measure/verdict.h"
 #include "training/run/evaluate.h"
 #include "training/run/run.h"
+#include "training/support/tiny.h"
 
 using namespace normscope;
 
@@ -181,8 +182,7 @@ TEST_CASE("sources exchanged between rows cost a translator what they are worth 
   CHECK(std::abs(use()) < 0.05);  // a fresh model reads nothing out of them
   for (int step = 0; step < 250; ++step) run.step();
   CHECK(use() > 0.5);
-  RunSpec alone = preset_run("pre");
-  set_field(alone, "train.steps", "1");
+  RunSpec alone = test::with_fields(preset_run("pre"), {{"train.steps", "1"}});
   Run decoder(alone, make_task(alone.data), *backend);
   CHECK(std::isnan(source_use(decoder.store(), decoder.spec().model, decoder.task(), 1, 16)));
 }

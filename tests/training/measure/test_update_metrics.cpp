@@ -2,8 +2,11 @@
 // double precision, under every optimizer. None of it changes a bit of a run.
 #include <unistd.h>
 
+#include <numbers>
+
 #include "catch.hpp"
 #include "engine/cpu/measure_rows.h"
+#include "training/measure/spectrum.h"
 #include "training/measure/update_metrics.h"
 #include "training/spec/update_rule.h"
 #include "training/support/small_runs.h"
@@ -25,8 +28,7 @@ RunSpec spec_of(const std::string& optimizer, const char* decay = "0", const cha
 
 /// An eps below all gradients: key biases have nothing but rounding, about as large as the usual eps.
 RunSpec bare_spec(const std::string& optimizer) {
-  RunSpec spec = spec_of(optimizer);
-  set_field(spec, "train.eps", "1e-15");
+  RunSpec spec = with_fields(spec_of(optimizer), {{"train.eps", "1e-15"}});
   return spec;
 }
 
@@ -74,8 +76,7 @@ double share_reached(Run& run, const std::string& part) {
 }  // namespace
 
 TEST_CASE("updates: plain SGD goes straight down, its momentum turns away", "[measure]") {
-  const auto sgd = make_run(spec_of("sgd")), momentum = make_run(spec_of("momentum"));
-  steps(*sgd, 5);
+  const auto sgd = make_run(spec_of("sgd"), 5), momentum = make_run(spec_of("momentum"));
   momentum->step();
   REQUIRE(parts(*sgd).size() >= 4);
   for (const std::string& part : parts(*sgd)) {
@@ -114,8 +115,7 @@ TEST_CASE("updates: Adam's first step has the gradient's signs, and gradients as
 TEST_CASE("updates: a gradient ten times those before it makes a spike of a known height", "[measure]") {
   constexpr int kSteps = 10;
   for (const double times : {1.0, 10.0}) {
-    const auto run = make_run(bare_spec("adamw"));
-    steps(*run, kSteps);
+    const auto run = make_run(bare_spec("adamw"), kSteps);
     const auto next = run->fork(run->spec());
     next->step();  // the gradient that the run's own next step will have
     const double beta = static_cast<double>(run->spec().train.beta2), past = 1 - std::pow(beta, kSteps);
@@ -145,8 +145,7 @@ TEST_CASE("updates: a gradient ten times those before it makes a spike of a know
 TEST_CASE("updates: both numbers are those of their definition under every optimizer", "[measure]") {
   for (const Optimizer optimizer : kOptimizers) {
     const RunSpec spec = spec_of(to_string(optimizer), "0.1", "0.5");
-    const auto run = make_run(spec);
-    steps(*run, 6);
+    const auto run = make_run(spec, 6);
     const Store before = run->store().clone();
     run->step();
     StepInputs in;
@@ -208,8 +207,7 @@ TEST_CASE("updates: every stack has its layers, and a saved run its numbers", "[
   RunSpec both = small_spec("post");
   set_field(both, "model.architecture", "encoder-decoder");
   set_field(both, "data.name", "copy");
-  const auto translates = make_run(both);
-  steps(*translates, 2);
+  const auto translates = make_run(both, 2);
   for (const char* name : {"enc.L01.spike_ratio", "dec.L02.update_cosine"})
     CHECK(std::isfinite(newest(*translates, name)));
   CHECK(translates->history()->find("L01.spike_ratio") < 0);
@@ -255,6 +253,88 @@ TEST_CASE("updates: the sums over a parameter are those of doubles, whatever its
   const float nothing[3] = {};
   const cpu::UpdateSums still = cpu::update_sums({nothing, nothing, nothing, nothing}, 3);
   CHECK(still.ratio == 0);  // neither gradient nor moment: not 0 / 0
+}
+
+// Singular values to matrices that were built from known ones, and what a Spectrum says to its formulas.
+
+using Doubles = std::vector<double>;
+
+/// These singular values: a diagonal whose neighbouring rows, then columns, are rotated, some times over.
+Doubles built(const Doubles& values, size_t rows, size_t cols) {
+  Doubles a(rows * cols, 0.0);
+  for (size_t i = 0; i < values.size(); ++i) a[i * cols + i] = values[i];
+  const auto turn = [&](size_t p, size_t q, size_t step, size_t count, double angle) {
+    const double c = std::cos(angle), s = std::sin(angle);
+    for (size_t i = 0; i < count; ++i) {
+      double &x = a[p + i * step], &y = a[q + i * step];
+      const double kept = c * x - s * y;
+      y = s * x + c * y;
+      x = kept;
+    }
+  };
+  double angle = 0.3;
+  for (int round = 0; round < 4; ++round) {
+    for (size_t i = 0; i + 1 < rows; ++i) turn(i * cols, (i + 1) * cols, 1, cols, angle += 0.7);
+    for (size_t j = 0; j + 1 < cols; ++j) turn(j, j + 1, cols, rows, angle += 0.9);
+  }
+  return a;
+}
+
+void check_values(const Doubles& found, const Doubles& expected) {
+  REQUIRE(found.size() == expected.size());
+  for (size_t i = 0; i < found.size(); ++i) {
+    INFO(i << " of " << found.size());
+    CHECK(std::abs(found[i] - expected[i]) <= 3e-14 * expected.front());
+  }
+}
+
+TEST_CASE("singular values: those that a matrix was built from, of any shape, large, small, alike and none") {
+  const Doubles apart{5, 3, 1e-3, 1e-7, 0}, alike{2, 2, 2, 1.999, 1};
+  for (const Doubles& values : {apart, alike}) {
+    check_values(singular_values(built(values, 5, 5), 5, 5), values);
+    check_values(singular_values(built(values, 9, 5), 9, 5), values);
+    check_values(singular_values(built(values, 5, 12), 5, 12), values);
+  }
+  check_values(singular_values({3, 4}, 2, 1), {5});
+  check_values(singular_values({3, 4}, 1, 2), {5});
+  CHECK(singular_values(Doubles(6, 0.0), 2, 3) == Doubles{0, 0});
+  for (const double scale : {1e-200, 1e200}) {  // whose squares are not numbers
+    Doubles scaled = built(apart, 6, 5);
+    for (double& x : scaled) x *= scale;
+    check_values(singular_values(scaled, 6, 5), {5 * scale, 3 * scale, 1e-3 * scale, 1e-7 * scale, 0});
+  }
+  for (const double broken : singular_values({1, std::numeric_limits<double>::infinity(), 0, 1}, 2, 2))
+    CHECK(std::isnan(broken));
+}
+
+TEST_CASE("singular values: they are no eigenvalues, and no lengths of rows") {
+  // [1 1; 0 1] has the eigenvalue 1 twice, and rows of length sqrt(2) and 1.
+  check_values(singular_values({1, 1, 0, 1}, 2, 2), {std::numbers::phi, 1 / std::numbers::phi});
+}
+
+TEST_CASE("singular values: as many as a layer's matrix has") {
+  Doubles values;
+  for (int i = 0; i < 48; ++i) values.push_back(std::exp(-0.3 * i));
+  check_values(singular_values(built(values, 48, 96), 48, 96), values);
+}
+
+TEST_CASE("a spectrum: stable and effective rank, norm, and where a part of the values lies") {
+  const Spectrum one{{7, 0, 0, 0}}, even{{2, 2, 2, 2}}, mixed{{4, 2, 1, 1, 0}};
+  CHECK(one.stable_rank() == Approx(1));
+  CHECK(one.effective_rank() == Approx(1));
+  CHECK(even.stable_rank() == Approx(4));
+  CHECK(even.effective_rank() == Approx(4));
+  CHECK(mixed.norm() == Approx(std::sqrt(22)));
+  CHECK(mixed.stable_rank() == Approx(22.0 / 16));
+  CHECK(mixed.effective_rank() == Approx(22.0 * 22 / (256 + 16 + 1 + 1)));
+  CHECK(mixed.share_at(1) == 1);
+  CHECK(mixed.share_at(0.75) == 0.5);
+  CHECK(mixed.share_at(0.5) == 0.25);
+  CHECK(mixed.share_at(0.125) == 0.125);  // between two
+  CHECK(mixed.share_at(0) == 0);
+  const Spectrum nothing{{0, 0}};
+  CHECK(std::isnan(nothing.stable_rank()));
+  CHECK(std::isnan(nothing.effective_rank()));
 }
 
 }  // namespace normscope::test_update_metrics

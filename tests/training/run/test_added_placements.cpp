@@ -193,8 +193,7 @@ TEST_CASE("added placements: a kept specification is the same where the file is 
     INFO(architecture);
     const Forgetting after;
     add(kMine);
-    RunSpec spec;
-    set_field(spec, "model.architecture", architecture);
+    RunSpec spec = with_fields({}, {{"model.architecture", architecture}});
     const bool both = spec.model.architecture == Architecture::EncoderDecoder;
     if (both) set_field(spec, "data.name", "translation");
     set_field(spec, "model.placement", "mine");
@@ -236,12 +235,10 @@ TEST_CASE("added placements: edits do the same where the file is not, depths tha
   const std::vector<ConfigRun> runs =
       parse_config(write_config(std::vector<ConfigRun>{{'A', from, asked}}), "kept.toml");
   CHECK(runs[0].edits == kept);  // a configuration that names it is read as wiring
-  RunSpec forked = from;
-  set_field(forked, "model.placement", "mine");
+  RunSpec forked = with_fields(from, {{"model.placement", "mine"}});
   const std::vector<Edit> between = edits_between(from, forked, 4);
   const StackWiring mine = forked.model.stack();
-  RunSpec deeper = forked;
-  set_field(deeper, "model.layers", "5");
+  RunSpec deeper = with_fields(forked, {{"model.layers", "5"}});
   const std::vector<Edit> longer = edits_between(forked, deeper, 4);
   const StackWiring five = deeper.model.stack();
   for (const std::vector<Edit>* edits : {&kept, &between, &longer})
@@ -262,8 +259,7 @@ TEST_CASE("added placements: a saved run with such an edit goes on where the fil
   const Forgetting after;
   const Folder folder;
   add(kMine);
-  RunSpec spec = tiny_spec("post", 20);
-  set_field(spec, "model.placement", "mine");
+  RunSpec spec = with_fields(tiny_spec("post", 20), {{"model.placement", "mine"}});
   const auto run = make_run(spec);
   run->schedule_edits(
       {{2, "model.layers", "3"}, {4, "model.placement", "pre"}, {6, "model.placement", "mine"}});

@@ -25,8 +25,7 @@ RunSpec both_spec(const std::string& data = "translation") {
 }
 
 RunSpec encoder_spec() {
-  RunSpec spec = small_spec("pre");
-  set_field(spec, "model.architecture", "encoder");
+  RunSpec spec = with_fields(small_spec("pre"), {{"model.architecture", "encoder"}});
   return spec;
 }
 
@@ -70,8 +69,7 @@ TEST_CASE("architecture: a specification goes to text and back", "[architectures
 }
 
 TEST_CASE("architecture: a stack keeps its wiring when the architecture changes", "[architectures]") {
-  RunSpec spec = small_spec("sandwich");
-  set_field(spec, "model.architecture", "encoder");
+  RunSpec spec = with_fields(small_spec("sandwich"), {{"model.architecture", "encoder"}});
   CHECK(get_field(spec, "model.placement") == "sandwich");
   CHECK(spec.data.form == TaskForm::Masked);
   set_field(spec, "model.architecture", "encoder-decoder");
@@ -114,8 +112,7 @@ TEST_CASE("architecture: encoder-decoders and encoders train, the same bits ever
     CHECK(std::isfinite(a->validation_loss()));
     CHECK(test::contains(a->sample(40), "\u2190"));
   }
-  const auto a = make_run(encoder_spec()), b = make_run(encoder_spec());
-  steps(*a, 25);
+  const auto a = make_run(encoder_spec(), 25), b = make_run(encoder_spec());
   b->validation_loss();
   b->sample(10);
   steps(*b, 25);
@@ -150,9 +147,7 @@ TEST_CASE("architecture: a killed run goes on bitwise, and hybrids fork", "[arch
   RunSpec spec = both_spec();
   set_field(spec, "model.encoder_placement", "post");
   set_field(spec, "model.dropout_residual", "0.1");
-  const auto straight = make_run(spec), stopped = make_run(spec);
-  steps(*straight, 16);
-  steps(*stopped, 9);
+  const auto straight = make_run(spec, 16), stopped = make_run(spec, 9);
   const std::string path = "architectures.safetensors";
   stopped->save(path);
   const RunSpec saved = Run::saved_spec(path);
@@ -162,8 +157,7 @@ TEST_CASE("architecture: a killed run goes on bitwise, and hybrids fork", "[arch
   steps(*resumed, 7);
   CHECK(same_bits(losses(*straight), losses(*resumed)));
   CHECK(first_difference(straight->store(), resumed->store()) == "");
-  RunSpec moved = spec;
-  set_field(moved, "model.encoder_placement", "pre");
+  RunSpec moved = with_fields(spec, {{"model.encoder_placement", "pre"}});
   const auto fork = straight->fork(moved);
   fork->step();
   CHECK(std::isfinite(fork->last_loss()));
@@ -173,8 +167,7 @@ TEST_CASE("architecture: a killed run goes on bitwise, and hybrids fork", "[arch
 
 TEST_CASE("architecture: a run starts from the weights of another", "[architectures]") {
   RunSpec spec = encoder_spec();
-  const auto before = make_run(spec);
-  steps(*before, 10);
+  const auto before = make_run(spec, 10);
   const std::string path = "pretrained.safetensors";
   before->save(path);
   set_field(spec, "train.init_from", path);
@@ -187,8 +180,7 @@ TEST_CASE("architecture: a run starts from the weights of another", "[architectu
   }
   CHECK(after->history()->events().size() == 2);
   // Rows of another length have positions of their own; another width is another model.
-  RunSpec longer = spec, wider = spec;
-  set_field(longer, "model.sequence", "24");
+  RunSpec longer = with_fields(spec, {{"model.sequence", "24"}}), wider = spec;
   set_field(wider, "model.d_model", "24");
   const auto stretched = make_run(longer);
   const auto weights = [](Run& run, const char* name) { return run.store().read(run.store().find(name)); };

@@ -88,11 +88,8 @@ TEST_CASE("a resumed run goes on bit for bit", "[checkpoint]") {
   const Folder folder;
   for (const std::string& preset : preset_names()) {
     INFO(preset);
-    RunSpec spec = small_spec(preset);
-    set_field(spec, "model.dropout_residual", "0.1");
-    const auto straight = make_run(spec), first = make_run(spec);
-    steps(*straight, 30);
-    steps(*first, 13);
+    RunSpec spec = with_fields(small_spec(preset), {{"model.dropout_residual", "0.1"}});
+    const auto straight = make_run(spec, 30), first = make_run(spec, 13);
     const double validation = first->validation_loss();
     first->save(folder.file("a.safetensors"));
     const auto resumed = Run::load(folder.file("a.safetensors"), small_task(spec.data), shared_backend());
@@ -119,8 +116,7 @@ TEST_CASE("edits, scheduled edits, forks and custom wirings survive", "[checkpoi
   source->schedule_edits(
       {{4, "train.lr", "0.001"}, {20, "train.clip", "0.25"}, {22, "model.placement", "sandwich"}});
   steps(*source, 9);
-  RunSpec target = source->spec();
-  set_field(target, "wiring.L02.ffn", "before=ln");
+  RunSpec target = with_fields(source->spec(), {{"wiring.L02.ffn", "before=ln"}});
   const auto fork = source->fork(target);
   steps(*fork, 3);
   fork->save(path);
@@ -140,8 +136,7 @@ TEST_CASE("edits, scheduled edits, forks and custom wirings survive", "[checkpoi
 
 TEST_CASE("what a run remembers of its plateau survives", "[checkpoint]") {
   const Folder folder;
-  const auto run = make_run(small_spec());
-  steps(*run, 45);
+  const auto run = make_run(small_spec(), 45);
   run->save(folder.file("a.safetensors"));
   load(folder.file("a.safetensors"))->save(folder.file("b.safetensors"));
   const auto first = SafetensorsFile::load(folder.file("a.safetensors")),
@@ -155,10 +150,7 @@ TEST_CASE("what a run remembers of its plateau survives", "[checkpoint]") {
 
 TEST_CASE("the verdict stuck survives", "[checkpoint]") {
   const Folder folder;
-  RunSpec spec = small_spec("pre");
-  set_field(spec, "train.lr", "0");
-  const auto run = make_run(spec);
-  steps(*run, 155);
+  const auto run = make_run(with_fields(small_spec("pre"), {{"train.lr", "0"}}), 155);
   run->save(folder.file("c.safetensors"));
   const auto resumed = load(folder.file("c.safetensors"));
   CHECK(resumed->state() == RunState::Stuck);
@@ -167,11 +159,8 @@ TEST_CASE("the verdict stuck survives", "[checkpoint]") {
 
 TEST_CASE("a run that is not finite stays so", "[checkpoint]") {
   const Folder folder;
-  RunSpec spec = small_spec("none");
-  set_field(spec, "train.optimizer", "sgd");
-  set_field(spec, "train.lr", "100");
-  const auto run = make_run(spec);
-  steps(*run, 60);
+  RunSpec spec = with_fields(small_spec("none"), {{"train.optimizer", "sgd"}, {"train.lr", "100"}});
+  const auto run = make_run(spec, 60);
   REQUIRE(run->state() == RunState::NonFinite);
   run->save(folder.file("d.safetensors"));
   const auto resumed = load(folder.file("d.safetensors"));
@@ -182,8 +171,7 @@ TEST_CASE("a run that is not finite stays so", "[checkpoint]") {
 TEST_CASE("what is no fitting checkpoint is refused in one line", "[checkpoint]") {
   const Folder folder;
   const std::string good = folder.file("good.safetensors"), bad = folder.file("bad.safetensors");
-  const auto run = make_run(small_spec());
-  steps(*run, 3);
+  const auto run = make_run(small_spec(), 3);
   run->save(good);
 
   DataSpec other = small_spec().data;
@@ -226,8 +214,7 @@ TEST_CASE("frames of a version that measured less are kept, and of one that meas
   const std::string now = folder.file("now.safetensors"), other = folder.file("other.safetensors");
   RunSpec spec = small_spec();
   spec.train.critical_every = 1;
-  const auto run = make_run(spec);
-  steps(*run, 40);
+  const auto run = make_run(spec, 40);
   const std::vector<StatInfo> layout = run->history()->layout();
   REQUIRE(layout.back().name == kCriticalStat);
   run->save(now, 30 * layout.size() * sizeof(float));  // some frames stand for others, which went
@@ -279,8 +266,7 @@ TEST_CASE("frames that would be larger than any history in this version's layout
   const Folder folder;
   const std::string now = folder.file("now.safetensors"), longer = folder.file("longer.safetensors"),
                     other = folder.file("other.safetensors");
-  const auto run = make_run(small_spec());
-  steps(*run, 3);
+  const auto run = make_run(small_spec(), 3);
   run->save(now);
   const std::vector<StatInfo> layout = run->history()->layout();
   const size_t most = kHistoryBudget / (layout.size() * sizeof(float));
@@ -314,8 +300,7 @@ TEST_CASE("saving is atomic: a failed save leaves the old file", "[checkpoint]")
 // The header is written anew with the word that names of parameters, statistics and wirings had before.
 TEST_CASE("a run that was saved with \"trunk\" in its names opens", "[run][checkpoint]") {
   const Folder folder;
-  const auto run = make_run(small_spec());
-  steps(*run, 2);
+  const auto run = make_run(small_spec(), 2);
   const std::string path = folder.file("now.safetensors");
   run->save(path);
   std::string bytes = read_all(path);

@@ -1,19 +1,71 @@
 // These tests cover the critical rate: bisection on functions whose crossing is known; no bit of a run changes; a run's
 // own number against the double reference model along the very update, against the curvature there, and against the
 // largest eigenvalue of the Hessian where theory ties them.
-#include "catch.hpp"
-
+#include <functional>
+#include <memory>
 #include <new>
+#include <string>
+#include <utility>
 
-#include "engine/support/limited_backend.h"
-#include "engine/support/read_parameters.h"
+#include "catch.hpp"
+#include "engine/core/error.h"
+#include "engine/support/store_values.h"
+#include "engine/support/wrapped_backend.h"
 #include "reference/model.h"
 #include "training/run/critical_rate.h"
 #include "training/support/critical_bits.h"
 #include "training/support/lab_runs.h"
 #include "training/support/small_runs.h"
 
+// The limited backend is the CPU as a device of little memory that may be lost: the first upload beyond what a test
+// allows is the last call that succeeds.
+
 namespace normscope::test {
+
+class LimitedBackend final : public WrappedBackend {
+ public:
+  std::function<void()> refuse_memory;    ///< throws where there is none for a Store; empty: there is
+  std::function<void()> refuse_programs;  ///< the same of a program
+  int uploads_left = 1 << 30;
+  size_t taken() const { return *taken_; }  ///< floats of Stores, now
+
+  std::unique_ptr<Memory> allocate(size_t floats) override {
+    if (refuse_memory) refuse_memory();
+    return std::make_unique<Counted>(cpu_->allocate(floats), taken_);
+  }
+  void upload(Memory& to, size_t offset, std::span<const float> from) override {
+    if (uploads_left-- <= 0) lost_ = true;
+    cpu_->upload(to, offset, from);
+  }
+  std::unique_ptr<Executable> lower(ProgramData& program) override {
+    if (refuse_programs) refuse_programs();
+    return cpu_->lower(program);
+  }
+  void wait() override {
+    if (lost_) throw DeviceError("[cuda] " + error());
+  }
+  std::string error() const override { return lost_ ? "the device fell off" : ""; }
+
+ private:
+  class Counted final : public Memory {
+   public:
+    Counted(std::unique_ptr<Memory> memory, std::shared_ptr<size_t> taken)
+        : memory_(std::move(memory)), taken_(std::move(taken)) {
+      *taken_ += floats();
+    }
+    ~Counted() override { *taken_ -= floats(); }
+    size_t floats() const override { return memory_->floats(); }
+    float* data() const override { return memory_->data(); }
+
+   private:
+    std::unique_ptr<Memory> memory_;
+    std::shared_ptr<size_t> taken_;
+  };
+
+  std::shared_ptr<size_t> taken_ = std::make_shared<size_t>(0);
+  bool lost_ = false;
+};
+
 namespace {
 
 using reference::Decoder;
@@ -264,9 +316,7 @@ TEST_CASE("critical rate: 2 over the curvature along the update", "[critical]") 
   CHECK(along <= top.value * (1 + 1e-6));
   // The same weights under Adam: its first update is -rate P^-1 g, P the size of each gradient plus ε, and 2 / η_c is
   // the curvature of the preconditioned Hessian P^-1/2 H P^-1/2 along P^1/2 times the update.
-  RunSpec under_adam = run->spec();
-  set_field(under_adam, "train.optimizer", "adam");
-  set_field(under_adam, "train.lr", "0.001");
+  RunSpec under_adam = with_fields(run->spec(), {{"train.optimizer", "adam"}, {"train.lr", "0.001"}});
   const auto fork = run->fork(under_adam);
   const NextCurvature bent = next_curvature(*fork);
   const Ray adam(*fork);
@@ -297,8 +347,7 @@ TEST_CASE("critical rate: along the top eigenvector of the Hessian it is 2 over 
   // the push along v plus what was left of it, so plain SGD steps along v, and no other rate than 2 / λ is critical. λ
   // comes from power iteration on the reference model in double, the rate from the engine's own search.
   const RunSpec spec = near_a_minimum();
-  const auto run = make_run(spec);
-  steps(*run, 120);
+  const auto run = make_run(spec, 120);
   const auto plain = run->fork(run->spec()), pushed = run->fork(run->spec());
   const Ray::Top below = Ray(*plain).top();
   REQUIRE(below.residual < 0.01);
@@ -341,12 +390,9 @@ TEST_CASE("critical rate: what it costs is said in passes and time", "[critical]
   CHECK(critical_cost_text(500) == "6 forward passes every 500 steps: less than 1 % more time");
 }
 
-}  // namespace normscope::test
-
 // These tests cover the critical rate's own memory: a run that has none for it trains on, one that is switched off
 // gives it back, and no step is lost with a device that falls off while it is measured.
 
-namespace normscope::test {
 namespace {
 
 RunSpec watched(int32_t every) {
@@ -378,8 +424,7 @@ void no_memory() { throw std::bad_alloc(); }
 
 TEST_CASE("critical rate: without memory for it a run trains on to the same bits, and says so once",
           "[critical]") {
-  const auto plain = make_run(small_spec("post"));
-  steps(*plain, 12);
+  const auto plain = make_run(small_spec("post"), 12);
   for (const auto& refuse : {no_device_memory, no_host_memory, no_memory})
     for (const bool program : {false, true}) {
       INFO((program ? "its program" : "its weights"));
@@ -433,8 +478,7 @@ TEST_CASE("critical rate: what is switched off gives its memory back", "[critica
 }
 
 TEST_CASE("critical rate: a device that is lost while it is measured takes no step along", "[critical]") {
-  const auto plain = make_run(watched(1));
-  steps(*plain, 10);
+  const auto plain = make_run(watched(1), 10);
   for (const int32_t passes : {0, 3}) {  // of the step in which it is lost
     LimitedBackend limited;
     Run run(watched(1), small_task(), limited);
@@ -479,11 +523,7 @@ TEST_CASE("critical rate: a Lab whose device has no memory for it stays there an
   }
 }
 
-}  // namespace normscope::test
-
 // These tests cover Run::step_along: the loss of a step's batch, had the step been made at other rates.
-
-namespace normscope::test {
 
 TEST_CASE("one step at other rates: its losses begin at the run's own, and no bit of the run changes",
           "[critical][step_along]") {
@@ -493,9 +533,7 @@ TEST_CASE("one step at other rates: its losses begin at the run's own, and no bi
       spec_with("admin", {{"train.optimizer", "adamw"}, {"train.critical_every", "3"}})};
   for (const RunSpec& spec : specs) {
     INFO(default_name(spec));
-    const auto plain = make_run(spec), run = make_run(spec);
-    steps(*plain, 12);
-    steps(*run, 6);
+    const auto plain = make_run(spec, 12), run = make_run(spec, 6);
     const double rate = learning_rate(spec.train.schedule, 7);
     const std::vector<double> rates{0, rate / 2, rate, 3 * rate};
     const std::vector<double> losses = run->step_along(rates);
@@ -517,9 +555,7 @@ TEST_CASE("one step at other rates: it crosses the loss before the step where th
     spec.model.activation = Activation::Gelu;
     spec.train.critical_every = 1;
     INFO(default_name(spec));
-    const auto look = make_run(spec), run = make_run(spec);
-    steps(*look, 2);
-    steps(*run, 1);
+    const auto look = make_run(spec, 2), run = make_run(spec, 1);
     const double critical = critical_of(*look);
     // The bracket that bisection leaves around it, and a place half-way down.
     const std::vector<double> losses =

@@ -66,8 +66,7 @@ void check_steps(const RunSpec& spec, double of_norms = 1e-5) {
 // 2e-5 of a norm at a rate of 1e-5, and to 5e-4 at 1e-4. Losses are means and stay together.
 TEST_CASE("one file: twenty steps of the lesson's model are the engine's", "[slow]") {
   for (const char* preset : {"post", "pre"}) {
-    RunSpec spec = preset_run(preset);
-    set_field(spec, "train.lr", "1e-5");
+    RunSpec spec = with_fields(preset_run(preset), {{"train.lr", "1e-5"}});
     INFO(preset);
     check_steps(spec, 1e-4);
   }

@@ -41,8 +41,7 @@ TEST_CASE("optimizers: no two rules train alike", "[optimizer]") {
   const std::vector<RunSpec> specs = all_rules();
   std::vector<std::vector<float>> weights;
   for (const RunSpec& spec : specs) {
-    const auto run = make_run(spec);
-    steps(*run, 8);
+    const auto run = make_run(spec, 8);
     REQUIRE(std::isfinite(run->last_loss()));
     weights.push_back(run->store().read(run->store().find("L01.ffn.w1")));
     for (size_t i = 0; i + 1 < weights.size(); ++i) {
@@ -57,8 +56,7 @@ TEST_CASE("optimizers: every rule goes on bitwise from a checkpoint", "[optimize
       std::filesystem::temp_directory_path() / fmt::format("normscope-rule-{}.safetensors", getpid());
   for (const RunSpec& spec : all_rules()) {
     INFO(get_field(spec, "train.optimizer") << " " << get_field(spec, "train.bias_correction"));
-    const auto straight = make_run(spec), first = make_run(spec);
-    steps(*straight, 9);
+    const auto straight = make_run(spec, 9), first = make_run(spec);
     steps(*first, 4);  // within RAdam's first steps
     first->save(path.string());
     const auto resumed = Run::load(path.string(), small_task(spec.data), shared_backend());
@@ -70,8 +68,7 @@ TEST_CASE("optimizers: every rule goes on bitwise from a checkpoint", "[optimize
 }
 
 TEST_CASE("optimizers: moments that begin anew are corrected from there", "[optimizer]") {
-  const auto source = make_run(spec_under("sgd"));
-  steps(*source, 30);
+  const auto source = make_run(spec_under("sgd"), 30);
   RunSpec changed = source->spec();
   set_field(changed, "train.optimizer", "adamw");
   set_field(changed, "train.lr", "0.001");
@@ -86,11 +83,9 @@ TEST_CASE("optimizers: moments that begin anew are corrected from there", "[opti
   CHECK(largest == Approx(1e-3).epsilon(1e-3));  // corrected for 31 steps it would be 0.45 of that
 
   // Among Adam's kin the moments go on, and so does the count.
-  const auto adam = make_run(spec_under("adam"));
-  steps(*adam, 10);
+  const auto adam = make_run(spec_under("adam"), 10);
   const auto kin = adam->fork([&] {
-    RunSpec spec = adam->spec();
-    set_field(spec, "train.optimizer", "radam-code");
+    RunSpec spec = with_fields(adam->spec(), {{"train.optimizer", "radam-code"}});
     return spec;
   }());
   const std::vector<float> rests = kin->store().read(kin->store().find("L02.ffn.w2"));
@@ -102,11 +97,9 @@ TEST_CASE("norms: every kind is a choice for a whole run, and none trains like a
   std::vector<std::vector<float>> weights;
   std::vector<std::string> names;
   const auto train = [&](const std::string& name, const std::string& key, const std::string& value) {
-    RunSpec spec = small_spec("post");
-    set_field(spec, "model.norm", name);
+    RunSpec spec = with_fields(small_spec("post"), {{"model.norm", name}});
     if (!key.empty()) set_field(spec, key, value);
-    const auto run = make_run(spec);
-    steps(*run, 6);
+    const auto run = make_run(spec, 6);
     INFO(name);
     REQUIRE(std::isfinite(run->last_loss()));
     CHECK(get_field(run->spec(), "model.placement") == "post");
@@ -125,9 +118,7 @@ TEST_CASE("norms: every kind is a choice for a whole run, and none trains like a
       CHECK(relative_distance(weights[i], weights[j]) > 1e-6);
     }
   for (const NormKind kind : {NormKind::DyT, NormKind::Derf}) {
-    RunSpec spec = small_spec("pre");
-    set_field(spec, "model.norm", short_name(kind));
-    const auto run = make_run(spec);
+    const auto run = make_run(with_fields(small_spec("pre"), {{"model.norm", short_name(kind)}}));
     const int32_t alpha = run->store().find("L01.attn.before.alpha"),
                   shift = run->store().find("L01.attn.before.shift");
     REQUIRE(alpha >= 0);

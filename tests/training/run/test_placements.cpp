@@ -111,12 +111,10 @@ TEST_CASE("placement: runs of each train, resume and repeat to the bit", "[place
     RunSpec again;
     for (const auto& [key, value] : field_values(spec)) set_field(again, key, value);
     CHECK(again == spec);
-    auto straight = make_run(spec);
-    steps(*straight, 3);
+    auto straight = make_run(spec, 3);
     straight->save(file);
     auto resumed = Run::load(file, small_task(spec.data), shared_backend());
-    auto fresh = make_run(spec);
-    steps(*fresh, 6);
+    auto fresh = make_run(spec, 6);
     steps(*straight, 3);
     steps(*resumed, 3);
     CHECK(first_difference(straight->store(), fresh->store()) == "");
@@ -139,8 +137,7 @@ TEST_CASE("placement: an encoder-decoder with tables of its own for each stack",
   set_field(spec, "model.architecture", "encoder-decoder");
   set_field(spec, "data.name", "translation");
   set_field(spec, "model.shared_embedding", "false");
-  auto run = make_run(spec);
-  steps(*run, 2);
+  auto run = make_run(spec, 2);
   CHECK(std::isfinite(run->mean_loss(1)));
 }
 

@@ -32,9 +32,7 @@ RunSpec moved(RunSpec spec, const std::string& key, const std::string& value) {
 TEST_CASE("the same run twice gives the same bits", "[run]") {
   for (const std::string& preset : preset_names()) {
     INFO(preset);
-    const auto a = make_run(small_spec(preset)), b = make_run(small_spec(preset));
-    steps(*a, 12);
-    steps(*b, 12);
+    const auto a = make_run(small_spec(preset), 12), b = make_run(small_spec(preset), 12);
     CHECK(same_bits(losses(*a), losses(*b)));
     CHECK(first_difference(a->store(), b->store()) == "");
     CHECK(std::isfinite(a->last_loss()));
@@ -116,8 +114,7 @@ TEST_CASE("probes on or off: the same bits", "[run]") {
 }
 
 TEST_CASE("the rate of each step is the schedule's", "[run]") {
-  const auto run = make_run(small_spec("post-warmup"));
-  steps(*run, 15);
+  const auto run = make_run(small_spec("post-warmup"), 15);
   const Series rate = run->history()->rate();
   for (size_t i = 0; i < 15; ++i)
     CHECK(rate.values[i] ==
@@ -159,8 +156,7 @@ TEST_CASE("a run whose first loss is below its target has no warm-up, whatever t
   RunSpec spec = small_spec("pre");
   spec.train.schedule.target = 100;
   spec.train.schedule.warmup = 4;
-  const auto run = make_run(spec);
-  steps(*run, 3);
+  const auto run = make_run(spec, 3);
   const Series rate = run->history()->rate();
   CHECK(rate.values[0] == Approx(spec.train.schedule.peak / 100));  // no loss is known yet
   CHECK(rate.values[1] == spec.train.schedule.peak);
@@ -169,8 +165,7 @@ TEST_CASE("a run whose first loss is below its target has no warm-up, whatever t
 }
 
 TEST_CASE("live edits act from the next step and replay bitwise", "[run]") {
-  const auto live = make_run(small_spec());
-  steps(*live, 5);
+  const auto live = make_run(small_spec(), 5);
   live->edit("train.lr", "1e-3");
   steps(*live, 3);
   live->edit("train.warmup", "20");
@@ -190,15 +185,13 @@ TEST_CASE("live edits act from the next step and replay bitwise", "[run]") {
   CHECK(first_difference(live->store(), replayed->store()) == "");
   CHECK(replayed->spec() == live->spec());
 
-  const auto plain = make_run(small_spec());
-  steps(*plain, 14);
+  const auto plain = make_run(small_spec(), 14);
   CHECK(losses(*plain)[5] == losses(*live)[5]);  // the loss is computed before the update
   CHECK(losses(*plain)[6] != losses(*live)[6]);
 }
 
 TEST_CASE("edits that cannot be are refused and change nothing", "[run]") {
-  const auto run = make_run(small_spec());
-  steps(*run, 2);
+  const auto run = make_run(small_spec(), 2);
   CHECK_THROWS_AS(run->edit("model.layers", "3"), Error);
   CHECK_THROWS_AS(run->edit("train.lr", "fast"), Error);
   CHECK_THROWS_AS(run->edit("train.speed", "1"), Error);
@@ -215,10 +208,8 @@ TEST_CASE("edits that cannot be are refused and change nothing", "[run]") {
 }
 
 TEST_CASE("a fork keeps by name; norms that moved take gains and moments along", "[run]") {
-  const auto source = make_run(small_spec("post"));
-  steps(*source, 7);
-  const auto before = make_run(small_spec("post"));
-  steps(*before, 7);
+  const auto source = make_run(small_spec("post"), 7);
+  const auto before = make_run(small_spec("post"), 7);
   const auto fork = source->fork(moved(source->spec(), "model.placement", "pre"));
   CHECK(first_difference(source->store(), before->store()) == "");  // the source is untouched
   CHECK(fork->steps_done() == 7);
@@ -244,8 +235,7 @@ TEST_CASE("a fork keeps by name; norms that moved take gains and moments along",
 TEST_CASE("a fork is its source with edits, bit for bit", "[run]") {
   for (std::string to : {"pre", "sandwich", "admin", "rezero"}) {
     INFO(to);
-    const auto source = make_run(small_spec("post"));
-    steps(*source, 5);
+    const auto source = make_run(small_spec("post"), 5);
     source->edit("train.lr", "0.002");
     const auto fork = source->fork(moved(source->spec(), "model.placement", to));
     steps(*source, 3);  // trains on; the fork does not notice
@@ -261,8 +251,7 @@ TEST_CASE("a fork is its source with edits, bit for bit", "[run]") {
 }
 
 TEST_CASE("several changes between two steps count as the last of them", "[run]") {
-  const auto source = make_run(small_spec("post"));
-  steps(*source, 5);
+  const auto source = make_run(small_spec("post"), 5);
   const auto bare = source->fork(moved(source->spec(), "model.placement", "rezero"));
   const auto fork = bare->fork(moved(bare->spec(), "model.placement", "pre"));
   const auto direct = source->fork(moved(source->spec(), "model.placement", "pre"));
@@ -275,8 +264,7 @@ TEST_CASE("several changes between two steps count as the last of them", "[run]"
 }
 
 TEST_CASE("forks of one sub-layer, another depth, width and optimizer", "[run]") {
-  const auto source = make_run(small_spec("post"));
-  steps(*source, 4);
+  const auto source = make_run(small_spec("post"), 4);
   const auto one = source->fork(moved(source->spec(), "wiring.L02.ffn", "before=ln"));
   CHECK(same_bits(weights(*one, "L02.ffn.before.gain"), weights(*source, "L02.ffn.stream.gain")));
   CHECK(same_bits(weights(*one, "L02.attn.stream.gain"), weights(*source, "L02.attn.stream.gain")));
@@ -367,11 +355,7 @@ TEST_CASE("states: warming up, learning, finished", "[run]") {
 }
 
 TEST_CASE("a run that cannot learn is called stuck", "[run]") {
-  RunSpec spec = small_spec("pre");
-  set_field(spec, "train.lr", "0");
-  set_field(spec, "train.steps", "200");
-  const auto run = make_run(spec);
-  steps(*run, 150);
+  const auto run = make_run(with_fields(small_spec("pre"), {{"train.lr", "0"}, {"train.steps", "200"}}), 150);
   CHECK(run->state() == RunState::Training);
   steps(*run, 1);
   CHECK(run->state() == RunState::Stuck);
@@ -383,11 +367,8 @@ TEST_CASE("a run that cannot learn is called stuck", "[run]") {
 }
 
 TEST_CASE("the first value that is not finite is named, and the run halts there", "[run]") {
-  RunSpec spec = small_spec("none");
-  set_field(spec, "train.optimizer", "sgd");
-  set_field(spec, "train.lr", "100");
-  const auto run = make_run(spec);
-  steps(*run, 60);
+  RunSpec spec = with_fields(small_spec("none"), {{"train.optimizer", "sgd"}, {"train.lr", "100"}});
+  const auto run = make_run(spec, 60);
   REQUIRE(run->state() == RunState::NonFinite);
   const NonFiniteReport report = *run->non_finite();
   CHECK(report.step == run->steps_done());
@@ -410,8 +391,7 @@ TEST_CASE("the first value that is not finite is named, and the run halts there"
 }
 
 TEST_CASE("text: as long as asked, the same for the same weights, in portions as in one go", "[run]") {
-  const auto run = make_run(small_spec("pre"));
-  steps(*run, 20);
+  const auto run = make_run(small_spec("pre"), 20);
   const std::string line = run->sample(30);  // longer than the window of 16
   CHECK(line.size() == 30);
   CHECK(run->sample(30) == line);
@@ -420,9 +400,7 @@ TEST_CASE("text: as long as asked, the same for the same weights, in portions as
   while (!run->write_some(7, 30)) ++portions;
   CHECK(portions == 5);
   CHECK(run->written() == line);
-  RunSpec copy = small_spec("pre");
-  set_field(copy, "data.name", "copy");
-  const auto task = make_run(copy);
+  const auto task = make_run(with_fields(small_spec("pre"), {{"data.name", "copy"}}));
   CHECK(task->sample(8).size() > 8);  // shows the question too
 }
 
@@ -466,12 +444,10 @@ TEST_CASE("live measurements join the history by name and change no bit of the r
 TEST_CASE(
     "a run at an earlier step is the run as it was: weights, moments, losses, with edits and forks before it",
     "[keyframes]") {
-  const auto run = make_run(small_spec("post"));
-  steps(*run, 15);
+  const auto run = make_run(small_spec("post"), 15);
   run->edit("train.lr", "0.002");
   steps(*run, 16);
-  RunSpec moved = run->spec();
-  set_field(moved, "model.placement", "pre");
+  RunSpec moved = with_fields(run->spec(), {{"model.placement", "pre"}});
   const auto forked = run->fork(moved);
   steps(*forked, 24);  // at 55
   forked->edit("train.lr", "0.0005");

@@ -10,8 +10,7 @@ namespace normscope::test {
 namespace {
 
 RunSpec three_layers(const std::string& preset, const std::string& architecture = "decoder") {
-  RunSpec spec = small_spec(preset);
-  set_field(spec, "model.architecture", architecture);
+  RunSpec spec = with_fields(small_spec(preset), {{"model.architecture", architecture}});
   if (architecture == "encoder-decoder") set_field(spec, "data.name", "copy");
   set_field(spec, "model.layers", "3");
   return spec;
@@ -26,8 +25,7 @@ double loss_of(const Ablation& a, const std::string& name) {
 
 /// The validation loss of a run with the first `layers` layers only, with weights of `from`.
 double loss_of_first_layers(const Run& from, int32_t layers) {
-  RunSpec spec = from.spec();
-  set_field(spec, "model.layers", std::to_string(layers));
+  RunSpec spec = with_fields(from.spec(), {{"model.layers", std::to_string(layers)}});
   return from.fork(spec)->validation_loss();
 }
 
@@ -37,8 +35,7 @@ TEST_CASE("ablation: without its last layers a stack is the shorter model with t
           "[ablation]") {
   for (const char* preset : {"pre", "post", "admin", "sandwich"}) {
     INFO(preset);
-    const auto run = make_run(three_layers(preset));
-    steps(*run, 25);
+    const auto run = make_run(three_layers(preset), 25);
     const Ablation a = layer_ablation(*run);
     CHECK(a.step == 25);
     CHECK(a.whole == run->validation_loss());
@@ -69,8 +66,7 @@ TEST_CASE("ablation: a branch that adds nothing can go", "[ablation]") {
 TEST_CASE("ablation: encoder and encoder-decoder, and a name that is none", "[ablation]") {
   const auto encoder = make_run(three_layers("post", "encoder"));
   CHECK(layer_ablation(*encoder).layers.size() == 3);
-  const auto both = make_run(three_layers("pre", "encoder-decoder"));
-  steps(*both, 10);
+  const auto both = make_run(three_layers("pre", "encoder-decoder"), 10);
   const Ablation a = layer_ablation(*both, {"enc.L03", "dec.L02.cross"});
   CHECK(a.layers.size() == 6);
   CHECK(a.sublayers.size() == 15);
@@ -103,8 +99,7 @@ TEST_CASE("ablation: the Lab measures on its own thread and shows of which step"
   CHECK(view->runs[0].ablation == nullptr);
   REQUIRE(view->runs[1].ablation != nullptr);
   const Ablation& shown = *view->runs[1].ablation;
-  const auto run = make_run(specs[1]);
-  steps(*run, 12);
+  const auto run = make_run(specs[1], 12);
   const Ablation alone = layer_ablation(*run, {"L02", "L03.ffn"});
   CHECK(shown.step == 12);
   CHECK(shown.whole == alone.whole);

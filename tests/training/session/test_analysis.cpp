@@ -17,10 +17,7 @@ const MatrixSpectra& matrix_of(const std::vector<MatrixSpectra>& all, const std:
 TEST_CASE("examine: the spectrum of the next update is that of the step taken, and Adam's is uneven",
           "[examine]") {
   const auto spectra_of = [](const char* optimizer) {
-    RunSpec spec = small_spec("pre");
-    set_field(spec, "train.optimizer", optimizer);
-    const auto run = make_run(spec);
-    steps(*run, 6);
+    const auto run = make_run(with_fields(small_spec("pre"), {{"train.optimizer", optimizer}}), 6);
     const Store& store = run->store();
     const std::vector<float> before = store.read(store.find("L02.ffn.w2"));
     const std::vector<MatrixSpectra> all = next_spectra(*run);

@@ -15,6 +15,7 @@
 #include "training/session/played_step.h"
 #include "training/spec/spec.h"
 #include "training/support/lab_runs.h"
+#include "training/support/tiny.h"
 
 using namespace normscope;
 using namespace normscope::test;
@@ -348,10 +349,8 @@ TEST_CASE("a text of one's own restarts all on it; a bad one leaves all as it is
 
 TEST_CASE("a run that stays above the level is not stuck at it, and a fork of it is not stuck at all",
           "[lab]") {
-  RunSpec spec = small_spec("post");
-  set_field(spec, "train.lr", "0.000001");
-  const auto run = make_run(spec);
-  steps(*run, 170);
+  RunSpec spec = with_fields(small_spec("post"), {{"train.lr", "0.000001"}});
+  const auto run = make_run(spec, 170);
   REQUIRE(run->state() == RunState::Stuck);
   const auto stuck = [](const Run& of) {
     std::string text;
@@ -360,8 +359,7 @@ TEST_CASE("a run that stays above the level is not stuck at it, and a fork of it
     return text;
   };
   CHECK_THAT(stuck(*run), Catch::Contains("stuck above"));
-  RunSpec moved = run->spec();
-  set_field(moved, "model.placement", "pre");
+  RunSpec moved = with_fields(run->spec(), {{"model.placement", "pre"}});
   const auto fork = run->fork(moved);
   CHECK(fork->state() != RunState::Stuck);
   steps(*fork, 100);
@@ -513,9 +511,7 @@ TEST_CASE("lab: of a broken run the step is handed out at which it broke, as oft
   INFO(isa);
   const test::IsaScope scope(isa);
   Lab lab(one_thread());
-  RunSpec spec = small_spec("none");
-  set_field(spec, "train.optimizer", "sgd");
-  set_field(spec, "train.lr", "100");
+  RunSpec spec = with_fields(small_spec("none"), {{"train.optimizer", "sgd"}, {"train.lr", "100"}});
   auto view = view_after(lab, session::ReplaceRuns{.runs = {spec}, .play = true});
   REQUIRE(view->runs[0].state == RunState::NonFinite);
   for (int time = 0; time < 2; ++time) {

@@ -38,8 +38,7 @@ std::vector<float> all_weights(Run& run) {
 
 /// The weights after a few steps.
 std::vector<float> trained(const RunSpec& spec) {
-  const auto run = make_run(spec);
-  steps(*run, 4);
+  const auto run = make_run(spec, 4);
   return all_weights(*run);
 }
 
@@ -99,13 +98,11 @@ TEST_CASE("optimizers: each reads the settings that are said to be read, and no 
                                                         {"train.bias_correction", "false"},
                                                         {"train.weight_decay", "0.1"}};
   for (const Optimizer optimizer : kOptimizers) {
-    RunSpec spec = small_spec("pre");
-    set_field(spec, "train.optimizer", to_string(optimizer));
+    RunSpec spec = with_fields(small_spec("pre"), {{"train.optimizer", to_string(optimizer)}});
     const std::vector<float> before = weights_of(spec);
     for (const auto& [key, value] : others) {
       INFO(to_string(optimizer) << " and " << key);
-      RunSpec changed = spec;
-      set_field(changed, key, value);
+      RunSpec changed = with_fields(spec, {{key, value}});
       CHECK(same_bits(before, weights_of(changed)) == !unused_reason(spec, key).empty());
     }
   }
@@ -113,9 +110,7 @@ TEST_CASE("optimizers: each reads the settings that are said to be read, and no 
 
 TEST_CASE("a run's clipping bounds its step, its smoothing is linear, each dropout is one of its own",
           "[spec]") {
-  RunSpec spec = small_spec("post");
-  set_field(spec, "train.optimizer", "sgd");
-  set_field(spec, "train.lr", "0.5");
+  RunSpec spec = with_fields(small_spec("post"), {{"train.optimizer", "sgd"}, {"train.lr", "0.5"}});
   const auto length_of_first_step = [&] {
     const auto run = make_run(spec);
     const std::vector<float> before = all_weights(*run);
@@ -131,9 +126,7 @@ TEST_CASE("a run's clipping bounds its step, its smoothing is linear, each dropo
   CHECK(length_of_first_step() == Approx(0.5 * 0.1).epsilon(1e-4));
 
   const auto first_loss = [](const char* smoothing) {
-    RunSpec smoothed = small_spec("post");
-    set_field(smoothed, "train.label_smoothing", smoothing);
-    const auto run = make_run(smoothed);
+    const auto run = make_run(with_fields(small_spec("post"), {{"train.label_smoothing", smoothing}}));
     run->step();
     return run->last_loss();
   };
@@ -144,8 +137,7 @@ TEST_CASE("a run's clipping bounds its step, its smoothing is linear, each dropo
   std::set<std::vector<float>> different;
   for (const char* key :
        {"model.dropout_residual", "model.dropout_attention", "model.dropout_activation", "run.name"}) {
-    RunSpec dropping = small_spec("post");
-    set_field(dropping, key, "0.2");
+    RunSpec dropping = with_fields(small_spec("post"), {{key, "0.2"}});
     different.insert(trained(dropping));
   }
   CHECK(different.size() == 4);
@@ -154,9 +146,7 @@ TEST_CASE("a run's clipping bounds its step, its smoothing is linear, each dropo
 TEST_CASE("positions: learned ones move, sinusoids stand where the formula puts them, none are none",
           "[spec]") {
   const auto positions = [](const char* kind, bool after) {
-    RunSpec spec = small_spec("pre");
-    set_field(spec, "model.positions", kind);
-    const auto run = make_run(spec);
+    const auto run = make_run(with_fields(small_spec("pre"), {{"model.positions", kind}}));
     if (after) steps(*run, 4);
     const int32_t p = run->store().find("emb.positions");
     return p < 0 ? std::vector<float>{} : run->store().read(p);
@@ -170,8 +160,7 @@ TEST_CASE("positions: learned ones move, sinusoids stand where the formula puts 
     }
   CHECK_FALSE(same_bits(positions("learned", true), positions("learned", false)));
   CHECK(positions("none", false).empty());
-  RunSpec spec = small_spec("pre");
-  set_field(spec, "model.positions", "none");
+  RunSpec spec = with_fields(small_spec("pre"), {{"model.positions", "none"}});
   CHECK(matters(spec, "model.positions", "sinusoidal"));
 }
 
@@ -195,8 +184,7 @@ TEST_CASE("unused settings: a field is called so when it changes nothing, and no
     CHECK_FALSE(unused_reason(spec, key).empty());
     CHECK_FALSE(matters(spec, key, value));
   }
-  RunSpec radam = small_spec("post");
-  set_field(radam, "train.optimizer", "radam");
+  RunSpec radam = with_fields(small_spec("post"), {{"train.optimizer", "radam"}});
   CHECK_FALSE(unused_reason(radam, "train.bias_correction").empty());
   CHECK_FALSE(matters(radam, "train.bias_correction", "false"));
 }
@@ -232,8 +220,7 @@ TEST_CASE("unused settings: the reason names what decides and the way out", "[sp
   for (const char* key : {"data.valid", "data.tokenizer", "model.pooling"})
     CHECK(contains(unused_reason(small_spec(), key), "data.name is corpus: expected "));
   CHECK(unused_reason(small_spec(), "data.seed").empty());
-  RunSpec copies = small_spec();
-  set_field(copies, "data.name", "copy");
+  RunSpec copies = with_fields(small_spec(), {{"data.name", "copy"}});
   CHECK_FALSE(unused_reason(copies, "data.seed").empty());
   // Most fields count in every run, and none of the table has a name that is not a field.
   int unused_here = 0;

@@ -11,9 +11,7 @@ namespace normscope::test {
 inline void check_critical_rate_is_watched(const RunSpec& spec) {
   RunSpec watched = spec;
   watched.train.critical_every = 5;
-  const auto plain = make_run(spec), run = make_run(watched), later = make_run(spec);
-  steps(*plain, 12);
-  steps(*run, 12);
+  const auto plain = make_run(spec, 12), run = make_run(watched, 12), later = make_run(spec);
   steps(*later, 6);
   later->edit("train.critical_every", "1");
   steps(*later, 6);

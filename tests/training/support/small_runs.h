@@ -2,9 +2,15 @@
 // Run, checkpoint and Lab use it.
 #pragma once
 
+#include <algorithm>
+#include <cstring>
+#include <string>
+
 #include "engine/cpu/backend_cpu.h"
 #include "engine/support/helpers.h"
+#include "engine/support/model_fixture.h"
 #include "training/data/task.h"
+#include "training/measure/step/step_player.h"
 #include "training/run/critical_rate.h"
 #include "training/run/run.h"
 #include "training/support/tiny.h"
@@ -46,12 +52,15 @@ inline Backend& shared_backend() {
   return *backend;
 }
 
-inline std::unique_ptr<Run> make_run(const RunSpec& spec) {
-  return std::make_unique<Run>(spec, small_task(spec.data), shared_backend());
-}
-
 inline void steps(Run& run, int32_t count) {
   for (int32_t i = 0; i < count; ++i) run.step();
+}
+
+/// A run after so many steps.
+inline std::unique_ptr<Run> make_run(const RunSpec& spec, int32_t count = 0) {
+  auto run = std::make_unique<Run>(spec, small_task(spec.data), shared_backend());
+  steps(*run, count);
+  return run;
 }
 
 inline std::vector<float> losses(const Run& run) { return run.history()->loss().values; }
@@ -77,5 +86,30 @@ inline std::string first_difference(const Store& a, const Store& b) {
   }
   return "";
 }
+
+// A safetensors file in memory, for tests of its reader.
+
+inline std::string with_header(const std::string& header, const std::string& data) {
+  const uint64_t length = header.size();
+  std::string bytes(8, '\0');
+  std::memcpy(bytes.data(), &length, 8);
+  return bytes + header + data;
+}
+
+// A tiny model and a player of its next step.
+
+struct Played {
+  explicit Played(const TinyOptions& options, uint32_t step = 1)
+      : tiny(options),
+        player(
+            tiny.store->clone(), [this](Tape& tape) { return tiny.record(tape).loss; },
+            {.update = update_op(options.optimizer), .clip = options.clip}, tiny.inputs(step)) {
+    tiny.fill(step);
+    for (const char* name : {"tokens", "targets"})
+      std::ranges::copy(tiny.program->tokens(name), player.program().tokens(name).begin());
+  }
+  Tiny tiny;
+  StepPlayer player;
+};
 
 }  // namespace normscope::test

@@ -2,6 +2,7 @@
 // as settings of a plan, as options of a command and as a configuration.
 #pragma once
 
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -17,6 +18,13 @@ inline constexpr std::pair<std::string_view, std::string_view> kTinySizes[] = {{
                                                                                {"model.feed_forward", "32"},
                                                                                {"model.sequence", "16"},
                                                                                {"train.batch", "4"}};
+
+/// A specification with these fields set.
+inline RunSpec with_fields(RunSpec spec,
+                           std::initializer_list<std::pair<std::string_view, std::string_view>> fields) {
+  for (const auto& [key, value] : fields) set_field(spec, key, value);
+  return spec;
+}
 
 /// With `layers` 0 the run keeps its own number of layers.
 inline void make_tiny(RunSpec& spec, int layers = 2) {

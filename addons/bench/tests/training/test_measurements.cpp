@@ -84,10 +84,7 @@ TEST_CASE("examine: the Jacobian of every norm with statistics has the spectral 
     const char* const norm = short_name(kind);
     INFO(norm);
     if (kind == NormKind::None || !traits_of(kind).has_statistics || traits_of(kind).has_factor) continue;
-    RunSpec spec = small_spec("post");
-    set_field(spec, "model.norm", norm);
-    const auto run = make_run(spec);
-    steps(*run, 12);
+    const auto run = make_run(with_fields(small_spec("post"), {{"model.norm", norm}}), 12);
     const std::vector<NormJacobian> measured = jacobian_norms(*run);
     CHECK(measured.size() == 4);
     double sum = 0, largest = 0, rows = 0;
@@ -110,10 +107,7 @@ TEST_CASE("examine: the Jacobian of every norm with statistics has the spectral 
 }
 
 TEST_CASE("examine: DyT's Jacobian is alpha times the steepest slope, no 1/sigma", "[examine]") {
-  RunSpec spec = small_spec("pre");
-  set_field(spec, "model.norm", "dyt");
-  const auto run = make_run(spec);
-  steps(*run, 10);
+  const auto run = make_run(with_fields(small_spec("pre"), {{"model.norm", "dyt"}}), 10);
   const double alpha = static_cast<double>(run->store().read(run->store().find("L02.ffn.before.alpha"))[0]);
   double sum = 0, rows = 0;
   for (const auto& batch :
@@ -135,10 +129,7 @@ TEST_CASE("examine: DyT's Jacobian is alpha times the steepest slope, no 1/sigma
 }
 
 TEST_CASE("examine: Derf's Jacobian is alpha times the bell curve nearest its shift", "[examine]") {
-  RunSpec spec = small_spec("pre");
-  set_field(spec, "model.norm", "derf");
-  const auto run = make_run(spec);
-  steps(*run, 10);
+  const auto run = make_run(with_fields(small_spec("pre"), {{"model.norm", "derf"}}), 10);
   const auto number = [&](const char* name) {
     return static_cast<double>(run->store().read(run->store().find(name))[0]);
   };
@@ -164,8 +155,7 @@ TEST_CASE("examine: Derf's Jacobian is alpha times the bell curve nearest its sh
 }
 
 TEST_CASE("examine: concentration of the row norms", "[examine]") {
-  const auto run = make_run(small_spec("pre"));
-  steps(*run, 5);
+  const auto run = make_run(small_spec("pre"), 5);
   Doubles squares;
   for (const auto& batch : tensors_of(*run, {"L02.ffn.sum"})) {
     const Doubles& x = batch.at("L02.ffn.sum");
@@ -195,15 +185,13 @@ TEST_CASE("examine: concentration of the row norms", "[examine]") {
     CHECK(8 * nearly > static_cast<int64_t>(squares.size()));
   }
   // A wider model is more concentrated (norm-science B.8).
-  RunSpec wide = small_spec("pre");
-  set_field(wide, "model.d_model", "256");
+  RunSpec wide = with_fields(small_spec("pre"), {{"model.d_model", "256"}});
   CHECK(row_of(concentrations(*make_run(wide)), "L02.ffn").delta <
         row_of(concentrations(*make_run(small_spec("pre"))), "L02.ffn").delta);
 }
 
 TEST_CASE("examine: the norm of the mean gradient and the mean of the norms", "[examine]") {
-  const auto run = make_run(small_spec("post"));
-  steps(*run, 4);
+  const auto run = make_run(small_spec("post"), 4);
   const RunSpec& spec = run->spec();
   constexpr int32_t kBatches = 5;
   Doubles mean;
@@ -240,8 +228,7 @@ TEST_CASE("examine: the largest attention logit, of whole and of windowed attent
   RunSpec spec = small_spec("pre");
   if (window < 16) set_field(spec, "model.attention_window", std::to_string(window));
   set_field(spec, "train.lr", "0.02");
-  const auto run = make_run(spec);
-  steps(*run, 40);
+  const auto run = make_run(spec, 40);
   double largest = -INFINITY, square = 0, count = 0;
   for (const auto& batch : tensors_of(*run, {"L02.attn.q", "L02.attn.k"})) {
     const Doubles &q = batch.at("L02.attn.q"), &k = batch.at("L02.attn.k");
@@ -263,8 +250,7 @@ TEST_CASE("examine: the largest attention logit, of whole and of windowed attent
 }
 
 TEST_CASE("examine: the rate that a layer feels is its next update over its weights", "[examine]") {
-  const auto run = make_run(small_spec("pre"));
-  steps(*run, 6);
+  const auto run = make_run(small_spec("pre"), 6);
   const std::vector<UpdateRatio> update_ratio = update_ratios(*run);
   const auto before = run->store().clone();
   run->step();
@@ -288,8 +274,7 @@ TEST_CASE("examine: the rate that a layer feels is its next update over its weig
 
 TEST_CASE("examine: what is measured of the next update is what the step then measures of itself",
           "[examine]") {
-  const auto run = make_run(small_spec("pre"));
-  steps(*run, 6);
+  const auto run = make_run(small_spec("pre"), 6);
   const std::vector<UpdateNumbers> next = next_update(*run);
   CHECK(run->steps_done() == 6);
   run->step();
@@ -314,9 +299,7 @@ TEST_CASE("examine: padding counts for nothing", "[examine]") {
       file << (i % 2 ? "up\t" : "down\t") << std::string(static_cast<size_t>(2 + i % 11), i % 2 ? 'u' : 'd')
            << "\n";
   }
-  RunSpec spec = small_spec("post");
-  set_field(spec, "model.architecture", "encoder");
-  set_field(spec, "data.labels", path);
+  RunSpec spec = with_fields(small_spec("post"), {{"model.architecture", "encoder"}, {"data.labels", path}});
   Run run(spec, make_task(spec.data), shared_backend());
   steps(run, 3);
   Doubles all, counted;
@@ -353,8 +336,7 @@ TEST_CASE("examine: both stacks of an encoder-decoder", "[examine]") {
   RunSpec spec = small_spec("post");
   set_field(spec, "model.architecture", "encoder-decoder");
   set_field(spec, "data.name", "copy");
-  const auto run = make_run(spec);
-  steps(*run, 3);
+  const auto run = make_run(spec, 3);
   CHECK(logit_sizes(*run).size() == 6);
   CHECK(concentrations(*run).size() == 10);
   CHECK(jacobian_norms(*run).size() == 10);

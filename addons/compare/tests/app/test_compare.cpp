@@ -2,6 +2,7 @@
 // its band, the place where runs part, maps, the table, the axes, and what is said of a run that lacks something.
 #include "catch.hpp"
 
+#include "addons/compare/app/commands/compare_study.h"
 #include "addons/compare/app/comparison.h"
 #include "addons/compare/app/figures.h"
 #include "addons/compare/app/writers.h"
@@ -9,8 +10,11 @@
 #include "addons/recorded/training/recorded_run.h"
 #include "answers.h"
 #include "app/plot/plot.h"
+#include "app/support/commands.h"
 #include "training/files/placement_file.h"
 #include "training/spec/spec.h"
+#include "training/measure/history.h"
+#include "training/spec/loss_window.h"
 
 namespace normscope::compare {
 using compared::history, compared::ours;
@@ -383,5 +387,17 @@ TEST_CASE("compare: a map shows nothing where one of the two was not measured") 
   CHECK(std::isnan(cells[static_cast<size_t>(width) - 1]));
   CHECK(std::isnan(cells[static_cast<size_t>(width) * 3 / 4]));
 }
+
+TEST_CASE("compare counts the histories of all seeds, each as far as it is kept") {
+  const auto bytes = [](int32_t steps, int32_t seeds) {
+    ConfigRun run{'A', test::tiny_spec("post", steps), {}};
+    return commands::CompareStudy({run}, seeds, false).history_bytes();
+  };
+  CHECK(bytes(20, 1) > 20 * 100);
+  CHECK(bytes(20, 7) == 7 * bytes(20, 1));
+  CHECK(bytes(10'000'000, 2) == 2 * static_cast<int64_t>(kHistoryBudget));
+}
+
+TEST_CASE("commands: compare", "[listing]") { test::check_commands("commands"); }
 
 }  // namespace normscope::compare

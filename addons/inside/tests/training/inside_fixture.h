@@ -9,7 +9,7 @@
 #include "addons/published/tests/training/small_model.h"
 #include "addons/published/training/passage.h"
 #include "engine/cpu/backend_cpu.h"
-#include "engine/support/disturb.h"
+#include "engine/support/store_values.h"
 
 namespace normscope::test {
 

@@ -1,14 +1,21 @@
 // What inside_of says of the stream, of attention, of gradients and of what is left out, against plain double-precision
 // computations on the tensors of a pass of its own.
-#include "addons/inside/training/inside.h"
-
 #include "addons/inside/tests/training/inside_fixture.h"
+#include "addons/inside/tests/training/look_inside.h"
+#include "addons/inside/training/inside.h"
+#include "addons/published/tests/training/opened_folder.h"
+#include "addons/published/training/published.h"
 #include "catch.hpp"
 #include "engine/support/helpers.h"
 #include "engine/support/named_placements.h"
+#include "engine/support/wrapped_backend.h"
 #include "engine/tape/seal.h"
+#include "test_paths.h"
+#include "training/io/safetensors.h"
 #include "training/measure/look.h"
+#include "training/session/analysis.h"
 #include "training/spec/spec.h"
+#include "training/support/small_runs.h"
 
 namespace normscope::test {
 namespace {
@@ -364,4 +371,231 @@ TEST_CASE("inside: the gradient at a token's state is what its position and, at 
   CHECK(model.inside({.gradients = false}).sublayers.back().gradients.empty());
 }
 
+// What is inside published models, against what the library transformers computes in float64: states, logits, loss.
+
+namespace {
+namespace fs = std::filesystem;
+
+/// One text of a folder.
+struct Reference {
+  const SafetensorsFile& file;
+  size_t text, T;
+
+  std::vector<double> part(const std::string& name) const {
+    const std::vector<double> all = file.doubles(name);
+    const auto size = static_cast<std::ptrdiff_t>(all.size() / 2);
+    const auto begin = all.begin() + static_cast<std::ptrdiff_t>(text) * size;
+    return {begin, begin + size};
+  }
+  std::vector<int32_t> numbers(const std::string& name) const {
+    const std::vector<int32_t> all = file.int32s(name);
+    const auto size = static_cast<std::ptrdiff_t>(T), at = static_cast<std::ptrdiff_t>(text) * size;
+    return {all.begin() + at, all.begin() + at + size};
+  }
+  /// Compares to a part of the largest one.
+  void check_norms(const std::vector<float>& norms, const std::string& name) const {
+    INFO(name);
+    const std::vector<double> states = part(name);
+    const size_t width = states.size() / T;
+    std::vector<double> expected;
+    for (size_t t = 0; t < T; ++t) expected.push_back(length(&states[t * width], width));
+    const double largest = *std::ranges::max_element(expected);
+    REQUIRE(norms.size() == T);
+    for (size_t t = 0; t < T; ++t) CHECK(std::abs(norms[t] - expected[t]) < 1e-5 * largest);
+  }
+};
+
+/// The sum of the losses of its targets.
+double check_text(const Reference& reference, Store& store, const ModelConfig& config) {
+  Batch text(1, static_cast<int32_t>(reference.T));
+  text.tokens = reference.numbers("input/x");
+  text.targets = reference.numbers("input/y");
+  CHECK(text.targets == passage_batch(config, text.tokens).targets);
+  const Inside inside = inside_of(store, config, text, {.gradients = false});
+  reference.check_norms(inside.embedding, "hidden/00");
+  for (size_t l = 1; l <= inside.sublayers.size() / 2; ++l)
+    reference.check_norms(inside.sublayers[2 * l - 1].norms, fmt::format("hidden/{:02}", l));
+  const std::vector<double> logits = reference.part("logits");
+  const size_t V = logits.size() / reference.T;
+  double sum = 0;
+  for (size_t t = 0; t < reference.T; ++t) {
+    const auto begin = logits.begin() + static_cast<std::ptrdiff_t>(t * V);
+    const std::vector<double> logs = log_softmax({begin, begin + static_cast<std::ptrdiff_t>(V)});
+    const Inside::Guess& guess = inside.lens.back().guesses[t * 5];
+    CHECK(std::abs(guess.probability - std::exp(*std::ranges::max_element(logs))) < 1e-5);
+    CHECK(std::abs(guess.probability - std::exp(logs[static_cast<size_t>(guess.token)])) < 1e-5);
+    if (text.targets[t] < 0) continue;
+    const double loss = -logs[static_cast<size_t>(text.targets[t])];
+    CHECK(std::abs(inside.token_loss[t] - loss) < 1e-5);
+    sum += loss;
+  }
+  CHECK(std::abs(inside.loss * static_cast<double>(reference.T - 1) - sum) < 1e-4);
+  return sum;
+}
+
+}  // namespace
+
+TEST_CASE("inside: published decoders have the states, logits and losses that the library computes",
+          "[published]") {
+  int families = 0;
+  for (const auto& entry : fs::directory_iterator(
+           fs::path(NORMSCOPE_SOURCE_DIR "/addons/published/tests/fixtures/transformers"))) {
+    if (!fs::exists(entry.path() / "config.json")) continue;
+    const SafetensorsFile file = SafetensorsFile::load((entry.path() / "reference.safetensors").string());
+    if (file.contains("input/key_len")) continue;  // BERT reads types beside its symbols
+    INFO(entry.path());
+    ++families;
+    const auto T = static_cast<size_t>(file.shape("input/x")[1]);
+    const published::PublishedModel model = published::open(entry.path().string(), static_cast<int32_t>(T));
+    const auto backend = make_cpu_backend(1);
+    Store store(*backend);
+    published::declare(model, store);
+    published::load(model, store);
+    double sum = 0;
+    for (const size_t text : {0, 1}) sum += check_text({file, text, T}, store, model.spec.model);
+    CHECK(std::abs(sum / static_cast<double>(2 * (T - 1)) - file.doubles("loss")[0]) < 1e-6);
+  }
+  CHECK(families >= 17);
+}
+
+// What the programs of inside_of hold: no room for what nobody asked for.
+
+namespace {
+
+/// The CPU, and keeps where the programs that it was given have their values.
+class Watching final : public WrappedBackend {
+ public:
+  std::vector<MemoryPlan> plans;
+  std::vector<size_t> probabilities;  ///< of each program, how many values of attention have room
+
+  std::unique_ptr<Executable> lower(ProgramData& program) override {
+    plans.push_back(program.plan);
+    probabilities.push_back(0);
+    for (size_t v = 0; v < program.values.size(); ++v)
+      if (program.values[v].name.ends_with(".probabilities") && program.plan.value_offset[v] != kNoOffset)
+        ++probabilities.back();
+    return cpu_->lower(program);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("inside: no program has room for gradients or probabilities that nobody asked for") {
+  Watching backend;
+  Store store(backend);
+  const ModelConfig config = small_config(Placement::Pre);
+  Tape tape(store);
+  record_transformer(tape, config, {.batch = 1, .sequence = config.sequence});
+  store.materialize(3);
+  const Batch text = passage_batch(config, kText);
+  inside_of(store, config, text, {.gradients = false, .attention = false, .left_out = true});
+  CHECK(backend.plans.size() == 1 + 4 + 9);  // the look, the end of the model at each layer, what is left out
+  for (const MemoryPlan& plan : backend.plans) CHECK(plan.gradients == 0);
+  for (const size_t count : backend.probabilities) CHECK(count == 0);
+  inside_of(store, config, text, {.guesses = 0});
+  REQUIRE(backend.plans.size() == 15);
+  CHECK(backend.plans.back().gradients > 0);
+  CHECK(backend.probabilities.back() == 3);
+}
+
+TEST_CASE(
+    "inside: a look without a backward pass has no room for gradients, without probabilities none for them") {
+  InsideModel model(small_config(Placement::Pre));
+  const BatchShape shape = shape_of(model.text);
+  const Look least(model.store, model.config, shape, false, false), seen(model.store, model.config, shape),
+      back(model.store, model.config, shape, true, false);
+  const auto plan = [](const Look& look) { return look.program().data().plan; };
+  CHECK(plan(least).gradients == 0);
+  CHECK(plan(back).gradients > 0);
+  CHECK(plan(seen).activations >= plan(least).activations + 3 * 4 * 11 * 11);
+  // Activations' gradients share their places: beside the gradients of parameters and states there is room for a few alone.
+  Tape tape(model.store);
+  const ModelValues values =
+      record_transformer(tape, model.config, {.batch = 1, .sequence = 11, .training = false});
+  const Program every = seal(tape, {.loss = values.loss, .update = kNoOp});
+  CHECK(plan(back).gradients < every.data().plan.gradients);
+}
+
+// A look inside has the spectra of a run's next update.
+
+namespace {
+
+const MatrixSpectra& matrix_of(const std::vector<MatrixSpectra>& all, const std::string& name) {
+  const auto at = std::ranges::find(all, name, &MatrixSpectra::name);
+  REQUIRE(at != all.end());
+  return *at;
+}
+
+}  // namespace
+
+TEST_CASE("examine: a look inside has the spectra of one layer, only where it is asked, and changes no bit",
+          "[examine]") {
+  const auto run = make_run(small_spec("pre"), 6), other = make_run(small_spec("pre"), 6);
+  const std::vector<MatrixSpectra> all = next_spectra(*other);
+  size_t seen = 0;
+  for (const int32_t layer : {0, 1, 2}) {
+    INFO(layer);
+    const auto inside = look_inside(*run, "", false, layer);
+    CHECK(inside->spectra_of == layer);
+    CHECK_FALSE(inside->spectra.empty());
+    for (const MatrixSpectra& m : inside->spectra) {
+      INFO(m.name);
+      CHECK(m.layer == layer);
+      const MatrixSpectra& same = matrix_of(all, m.name);
+      CHECK(m.update.values == same.update.values);
+      CHECK(m.weights.values == same.weights.values);
+      ++seen;
+    }
+  }
+  CHECK(seen == all.size());
+  const auto plain = look_inside(*run, "", false);
+  CHECK_FALSE(plain->spectra_of);
+  CHECK(plain->spectra.empty());
+  steps(*run, 2);
+  steps(*other, 2);
+  const int32_t matrix = run->store().find("L02.ffn.w2");
+  CHECK(run->store().read(matrix) == other->store().read(matrix));
+}
+
 }  // namespace normscope::test
+
+// A published model that became a run is looked into as every run.
+
+namespace normscope::test_inside_published {
+using namespace test;
+using test_opened_folder::loss_of_folder, test_opened_folder::near, test_opened_folder::Opened;
+
+TEST_CASE("published run: looking inside says what the run's own step says, and changes no bit") {
+  for (const char* name : {"gpt2", "llama", "olmo2", "gemma2", "pythia"}) {
+    INFO(name);
+    Opened opened(name);
+    const auto seen = opened.run(), alone = opened.run();
+    const auto inside = look_inside(*seen, "", true);
+    seen->step();
+    alone->step();
+    CHECK(seen->losses() == alone->losses());
+    CHECK(near(inside->found.loss, static_cast<double>(alone->losses()[0])));
+    CHECK(inside->found.tokens == std::vector<int32_t>{5, 17, 3, 5, 9, 4, 8});
+    CHECK(inside->words.at(17) == "17");
+    CHECK(inside->step == 0);
+    const auto other = look_inside(*seen, "5 5 5", false);
+    CHECK(other->found.tokens.size() == 3);
+    CHECK(other->step == 1);
+    CHECK(contains(error_of([&] { look_inside(*seen, "5", false); }), "1 tokens: expected 2 to "));
+    CHECK(contains(error_of([&] { look_inside(*seen, "dog", false); }), "is no number of a token"));
+  }
+}
+
+TEST_CASE("published run: an encoder is asked for each token where it stands, and learns hidden ones") {
+  for (const char* name : {"bert", "roberta"}) {
+    Opened opened(name);
+    const auto run = opened.run();
+    const auto inside = look_inside(*run, "", false);
+    CHECK(inside->found.targets == inside->found.tokens);
+    CHECK(near(inside->found.loss, loss_of_folder(name, inside->found.tokens)));
+    for (int i = 0; i < 5; ++i) run->step();
+    CHECK(run->state() != RunState::NonFinite);
+  }
+}
+
+}  // namespace normscope::test_inside_published

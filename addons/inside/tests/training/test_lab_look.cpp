@@ -9,8 +9,7 @@ namespace normscope::test {
 
 TEST_CASE("inside: a look is the stream first, then the lenses, the spectra, and what is left out",
           "[inside]") {
-  const auto run = make_run(small_spec("pre"));
-  steps(*run, 3);
+  const auto run = make_run(small_spec("pre"), 3);
   InsideLook look(*run, nullptr, "", true, 1);
   REQUIRE(look.next());
   const auto first = look.found();

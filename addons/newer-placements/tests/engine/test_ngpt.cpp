@@ -7,7 +7,7 @@
 #include "engine/support/model_fixture.h"
 #include "engine/support/op_cases.h"
 #include "engine/support/op_harness.h"
-#include "engine/support/read_parameters.h"
+#include "engine/support/store_values.h"
 
 namespace normscope::test_ngpt {
 namespace {

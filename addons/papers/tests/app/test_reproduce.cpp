@@ -13,7 +13,7 @@
 #include "app/course/lesson.h"
 #include "app/course/reader.h"
 #include "app/support/program.h"
-#include "app/support/refused_inputs.h"
+#include "app/support/refused.h"
 #include "catch.hpp"
 #include "engine/support/helpers.h"
 #include "test_paths.h"
@@ -30,32 +30,9 @@ using fixture::judge_values, fixture::kTinyClaim;
 constexpr const char* kFile = "claims/test/tiny.toml";
 Claim tiny() { return parse_claim(kTinyClaim, kFile); }
 
-std::string changed(const std::string& from, const std::string& to) {
-  return test::replaced(kTinyClaim, from, to);
-}
-
 /// What a reader says of the text; empty when it takes it.
 std::string refusal(const std::string& text) {
   return test::error_of([&] { parse_claim(text, kFile); }, "");
-}
-
-/// Judges a pair of losses by seed, by way of made-up runs.
-Outcome judged(const Claim& claim, const std::vector<std::pair<double, double>>& losses) {
-  NumbersByKey taken;
-  std::vector<course::CurveSet> curves(losses.size());
-  for (size_t i = 0; i < losses.size(); ++i) {
-    const auto runs = runs_of(claim, *claim.line("end"), i + 1);
-    const double both[] = {losses[i].first, losses[i].second};
-    for (size_t k = 0; k < 2; ++k) {
-      experiments::RunNumbers& record = taken[runs[k].key()];
-      record.loss = both[k];
-      if (std::isnan(both[k])) record.verdict = {Verdict::NotFinite};
-    }
-    curves[i]["depth"] = {{2, 4}, {0.5, 0.7}};
-  }
-  for (size_t i = 0; i < losses.size(); ++i)
-    if (auto data = curve_of(claim, *claim.line("end"), i + 1, taken)) curves[i]["end"] = *std::move(data);
-  return judge(claim, curves, 2);
 }
 
 /// What a part comes to whose numbers speak for `finding`: nothing is found of what no run could show, and
@@ -180,43 +157,6 @@ TEST_CASE("reproduce: a hybrid keeps the placement of its encoder, whatever the 
   CHECK(get_field(hybrid, "model.placement") == "pre");
 }
 
-TEST_CASE("reproduce: each verdict follows from made-up runs") {
-  const Claim claim = tiny();
-  const Outcome yes = judged(claim, {{3.0, 2.0}, {2.9, 2.0}});
-  CHECK(yes.finding == Finding::Reproduced);
-  CHECK(yes.sentence == "They differ by 0.95.");
-  CHECK(judged(claim, {{3.0, 2.0}, {2.1, 2.0}}).finding == Finding::NotAtThisScale);  // not with every seed
-  CHECK(judged(claim, {{2.0, 2.0}, {2.0, 2.0}}).finding == Finding::NotAtThisScale);
-  CHECK(judged(claim, {{2.0, 3.0}, {3.0, 2.0}}).finding == Finding::NotAtThisScale);  // both are seen
-  CHECK(judged(claim, {{2.0, 3.0}, {2.0, 2.9}}).finding == Finding::Contradicted);
-  // A run that was not finite is worse than any other; of two of them neither is.
-  CHECK(judged(claim, {{kUnknown, 2.0}, {3.0, 2.0}}).finding == Finding::Reproduced);
-  CHECK(judged(claim, {{2.0, kUnknown}, {2.0, 3.0}}).finding == Finding::Contradicted);
-  CHECK(judged(claim, {{kUnknown, kUnknown}, {3.0, 2.0}}).finding == Finding::NotAtThisScale);
-  const Outcome missing = judged(claim, {{3.0, 2.0}});
-  CHECK(missing.finding == Finding::Unknown);
-  CHECK(missing.sentence == "Not all of its runs are there yet.");
-  CHECK(judge(claim, {}, 2, "it could not be trained").sentence == "it could not be trained");
-}
-
-TEST_CASE("reproduce: a check that a measured neighbour passes too speaks for nothing") {
-  const Claim claim = parse_claim(changed("value = 0 }]", "measure = \"shares\" }]"), kFile);
-  using Values = std::map<std::string, std::vector<double>>;
-  const auto values = [](double shares) {
-    return Values{{"lead", {0.6}}, {"shares", {shares}}, {"post", {2.6}}, {"pre", {2.0}}};
-  };
-  const Values apart = values(0.1), alike = values(0.7);
-  CHECK(judge_values(claim, apart, 1).finding == Finding::Reproduced);
-  // What was never measured excludes nothing, and is not excluded.
-  CHECK(judge_values(claim, Values{{"lead", {0.6}}, {"post", {2.6}}, {"pre", {2.0}}}, 1).finding ==
-        Finding::Unknown);
-  const Outcome outcome = judge_values(claim, alike, 1);
-  CHECK(outcome.finding == Finding::CannotBeTold);
-  CHECK(outcome.checks[0].holds);
-  CHECK(outcome.checks[0].not_excluded == "they end alike");
-  CHECK(test::contains(to_text(outcome), "does not exclude: they end alike"));
-}
-
 TEST_CASE("reproduce: the verdict of shipped claims can be any of the three") {
   const Claims all = read_claims(NORMSCOPE_SOURCE_DIR "/addons/papers/claims");
   for (const Claim& claim : all.claims) {
@@ -249,45 +189,6 @@ TEST_CASE("reproduce: the verdict of shipped claims can be any of the three") {
     for (size_t i = 0; i < claim.parts.size(); ++i)
       CHECK(outcome.checks[i].finding == reached(claim.parts[i], Finding::Contradicted));
   }
-}
-
-TEST_CASE("reproduce: table, JSON, CSV, picture and page tell the same") {
-  const Claim claim = tiny();
-  const std::vector<Outcome> outcomes{judged(claim, {{3.0, 2.0}, {2.9, 2.0}})};
-  CHECK(test::contains(to_text(outcomes[0]), "REPRODUCED (SPEED, NOT QUALITY): They differ by 0.95."));
-  CHECK(test::contains(to_text(outcomes[0]), "34 nats (read off the picture)"));
-  CHECK(test::contains(list_text(outcomes), "tiny"));
-  CHECK(test::contains(list_text(outcomes), "about 1 s"));
-  // What took 40 s foretells as much of a claim of the same runs.
-  std::vector<Outcome> timed{outcomes[0], judged(claim, {{3.0, 2.0}})};
-  timed[0].seconds = 40;
-  CHECK(test::contains(list_text(timed), " 40 s"));
-  CHECK(test::contains(list_text(timed), "about 4"));  // 40 or, rounded up, 41
-  CHECK(summary_text(outcomes) == "1 claim: 1 reproduced (1 of them of speed, not quality)");
-  const nlohmann::json json = to_json(outcomes);
-  CHECK(json["format"] == "normscope reproduction 1");
-  const nlohmann::json& one = json["claims"][0];
-  CHECK(one["verdict"] == "reproduced (speed, not quality)");
-  CHECK(one["measures"]["post"]["values"] == nlohmann::json({3.0, 2.9}));
-  CHECK(one["measures"]["post"]["seeds"] == nlohmann::json({1, 2}));
-  CHECK(one["measures"]["shares"]["mean"] == 0.7);
-  CHECK(one["checks"][0]["opposite"]["high"] == -0.5);
-  const std::string csv = to_csv(outcomes);
-  CHECK(csv.starts_with("claim,paper,item,verdict,measure,unit,seed,value\n"));
-  CHECK(
-      test::contains(csv, "tiny,Nobody 2026,Figure 1,\"reproduced (speed, not quality)\",post,nats,2,2.9\n"));
-  const std::string svg = to_svg(outcomes[0]);
-  CHECK(svg.starts_with("<?xml"));
-  CHECK(svg.ends_with("</svg>\n"));
-  CHECK(test::contains(svg, "8.5 nats"));
-  CHECK_FALSE(test::contains(svg, "nan"));
-  const std::string page = to_markdown(outcomes, "normscope reproduce tiny");
-  CHECK(test::contains(page, "## Nobody 2026"));
-  // A verdict is of its setting alone, and says it.
-  // Its sentence only repeats the number that stands beside it.
-  CHECK(
-      test::contains(page, "| Post-LN less Pre-LN: 0.95, 0.9 to 1 | **reproduced (speed, not quality)**. |"));
-  CHECK(test::contains(page, "\n- `tiny`, 2 seeds. A model of a test."));
 }
 
 }  // namespace normscope::test_reproduce

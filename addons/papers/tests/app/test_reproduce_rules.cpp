@@ -1,9 +1,12 @@
 // These tests cover the rules of verdicts: a claim of parts, speed and quality, bands and effects, what never came,
 // controls at their best, a source's hyper-parameters, and numbers measured before. Nothing is trained here.
+#include <nlohmann/json.hpp>
+
 #include "addons/papers/app/reproduce/claim.h"
 #include "addons/papers/app/reproduce/claim_runs.h"
 #include "addons/papers/app/reproduce/finding.h"
 #include "addons/papers/tests/app/reproduce_fixture.h"
+#include "answers.h"
 #include "app/support/program.h"
 #include "catch.hpp"
 #include "engine/core/error.h"
@@ -16,18 +19,10 @@ using namespace reproduce;
 using fixture::judge_values;
 using test::contains, test::replaced;
 
-constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr const char* kFile = "claims/test/tiny.toml";
-constexpr const char* kLead = "[[check]]\nmeasure = \"lead\"";
-using Values = std::map<std::string, std::vector<double>>;
 
 Claim tiny(const std::string& from = "", const std::string& to = "") {
   return parse_claim(replaced(fixture::kTinyClaim, from, to), kFile);
-}
-
-/// Both seeds of every measure that a verdict of the tiny claim needs.
-Values values(std::vector<double> lead, std::vector<double> shares = {0.1, 0.1}) {
-  return {{"lead", std::move(lead)}, {"shares", std::move(shares)}, {"post", {3, 3}}, {"pre", {2, 2}}};
 }
 
 /// Judges the tiny claim by its two losses and how far each still falls, alike with both seeds.
@@ -39,76 +34,153 @@ Outcome with_falls(const Claim& claim, double post, double pre, double fall_post
   return judge(claim, {curves, curves}, 2);
 }
 
+/// Judges a pair of losses by seed, by way of made-up runs; "nan" is a run that was not finite.
+Outcome with_losses(const Claim& claim, const std::vector<std::vector<double>>& losses) {
+  NumbersByKey taken;
+  std::vector<course::CurveSet> curves(losses.size());
+  for (size_t i = 0; i < losses.size(); ++i) {
+    const auto runs = runs_of(claim, *claim.line("end"), i + 1);
+    for (size_t k = 0; k < 2; ++k) {
+      experiments::RunNumbers& record = taken[runs[k].key()];
+      record.loss = losses[i][k];
+      if (std::isnan(losses[i][k])) record.verdict = {Verdict::NotFinite};
+    }
+    curves[i]["depth"] = {{2, 4}, {0.5, 0.7}};
+  }
+  for (size_t i = 0; i < losses.size(); ++i)
+    if (auto data = curve_of(claim, *claim.line("end"), i + 1, taken)) curves[i]["end"] = *std::move(data);
+  return judge(claim, curves, 2);
+}
+
+std::vector<double> numbers(const std::string& text) {
+  std::vector<double> all;
+  for (const std::string& one : test::split(text, ","))
+    if (!one.empty()) all.push_back(std::stod(one));
+  return all;
+}
+
+std::string told(const Outcome& outcome) {
+  std::string text = verdict_of(outcome) + ": " + outcome.sentence + "\n";
+  for (const CheckResult& check : outcome.checks)
+    text += fmt::format("- {}{}{}{}\n", verdict_of(check), check.holds ? ", holds" : "",
+                        check.why.empty() ? "" : ": " + check.why,
+                        check.not_excluded.empty() ? "" : "; does not exclude: " + check.not_excluded);
+  return text;
+}
+
+/// What a line of addons/papers/tests/answers/verdicts.txt asks.
+class Verdicts {
+ public:
+  std::string answer(const std::string& line) {
+    const auto [verb, rest] = test::verb_and_rest(line);
+    if (verb == "claim") return claim(rest);
+    if (verb == "never") return never(numbers(rest));
+    if (verb == "show") return show(rest);
+    if (verb == "passes")
+      return recorded_["tiny"].not_excluded = {rest}, "";  // what was found when it was measured
+    if (verb == "range") return range(numbers(rest));
+    std::istringstream words(rest);
+    std::string name;
+    words >> name;
+    const Claim& of = claims_.at(name);
+    const std::vector<std::string> given{std::istream_iterator<std::string>(words), {}};
+    if (verb == "kept") return is_kept(of, std::stoi(given[0]), recorded_) ? "kept" : "no";
+    if (verb == "again") {
+      const auto again = judge_recorded(of, std::stoi(given[0]), recorded_);
+      return again ? told(last_ = *again) : "not of this claim";
+    }
+    std::vector<std::vector<double>> values;
+    for (const std::string& one : given)
+      if (one.find('=') == one.npos) values.push_back(numbers(one));
+    if (verb == "falls")
+      return told(last_ = with_falls(of, values[0][0], values[0][1], values[1][0], values[1][1]));
+    if (verb == "losses") return told(last_ = with_losses(of, values));
+    std::map<std::string, std::vector<double>> measures{
+        {"lead", {1, 1}}, {"shares", {0.1, 0.1}}, {"post", {3, 3}}, {"pre", {2, 2}}};
+    for (const std::string& one : given) {
+      const size_t is = one.find('=');
+      measures[one.substr(0, is)] = numbers(one.substr(is + 1));
+      if (one.ends_with("=")) measures.erase(one.substr(0, is));
+    }
+    last_ = judge_values(of, measures, static_cast<int32_t>(measures["lead"].size()));
+    if (verb == "record") recorded_ = {{"tiny", *record_of(last_)}};
+    return told(last_);
+  }
+
+ private:
+  /// "NAME | FROM => TO | ..." changes the tiny claim.
+  std::string claim(const std::string& rest) {
+    const std::vector<std::string> parts = test::split(rest, " | ");
+    std::string text = fixture::kTinyClaim;
+    for (size_t i = 1; i < parts.size(); ++i) {
+      const std::vector<std::string> change = test::split(test::unescaped(parts[i]), " => ");
+      text = replaced(text, change[0], change[1]);
+    }
+    claims_.insert_or_assign(parts[0], parse_claim(text, kFile));
+    return "";
+  }
+  static std::string never(const std::vector<double>& v) {
+    return mean_text({v, course::spread_of(v, course::Mean::Arithmetic)}, *tiny().language.measure("post"));
+  }
+  /// Mean and range alone, whose ends stand for the seeds.
+  std::string range(const std::vector<double>& v) {
+    recorded_["tiny"].measures["lead"] = {{}, {v[0], v[1], v[2]}};
+    recorded_ = parse_recorded(to_text(recorded_), "recorded.json");
+    return measured_text(*judge_recorded(claims_.at("tiny"), 2, recorded_), "lead");
+  }
+  std::string show(const std::string& what) {
+    if (what == "list") return list_text({last_});
+    if (what == "summary") return summary_text({last_});
+    if (what == "csv") return to_csv({last_});
+    if (what == "page") {  // without its head
+      const std::string page = to_markdown({last_}, "normscope reproduce tiny");
+      return page.substr(page.find("\n## "));
+    }
+    if (what == "json") {
+      const nlohmann::json json = to_json({last_});
+      const nlohmann::json& one = json["claims"][0];
+      return fmt::format("{}\n{}\n{}\n{}\n", json["format"].dump(), one["verdict"].dump(),
+                         one["measures"].dump(), one["checks"].dump());
+    }
+    if (what == "timed") {  // what took 40 s foretells as much of a claim of the same runs
+      Outcome timed = last_;
+      timed.seconds = 40;
+      return list_text({timed, with_losses(claims_.at("tiny"), {{3, 2}})});
+    }
+    if (what == "recorded") {
+      const std::string text = to_text(recorded_);
+      recorded_ = parse_recorded(text, "recorded.json");
+      return to_text(recorded_) == text ? "reads back the same" : text;
+    }
+    if (what.starts_with("{")) return to_text(parse_recorded(what, "recorded.json"));
+    return to_text(last_);
+  }
+
+  std::map<std::string, Claim> claims_;
+  Outcome last_;
+  RecordedClaims recorded_;
+};
+
 Claims shipped() { return read_claims(NORMSCOPE_SOURCE_DIR "/addons/papers/claims"); }
 
 }  // namespace
 
-TEST_CASE("reproduce: every part has its verdict, and none labels the whole") {
-  const Claim claim = tiny(kLead,
-                           "[[check]]\nmeasure = \"shares\"\nhigh = 0.5\nsays = \"The shares are small.\"\n"
-                           "excludes = [{ what = \"large\", value = 1 }]\nopposite = { low = 0.9 }\n\n" +
-                               std::string(kLead));
-  CHECK(judge_values(claim, values({1, 1}), 2).finding == Finding::Reproduced);
-  const Outcome mixed = judge_values(claim, values({-1, -1}), 2);
-  CHECK(mixed.finding == Finding::PartsDiffer);
-  CHECK(mixed.checks[0].finding == Finding::Reproduced);
-  CHECK(mixed.checks[1].finding == Finding::Contradicted);
-  CHECK(mixed.sentence ==
-        "Reproduced: The shares are small. Contradicted here (speed, not quality): Post-LN ends higher.");
-  CHECK(contains(to_text(mixed), "PARTS DIFFER"));
-  CHECK(contains(to_markdown({mixed}, ""), "Post-LN ends higher. Post-LN less Pre-LN: −1"));
-  CHECK(contains(to_markdown({mixed}, ""), ": *contradicted here"));
-  CHECK(contains(summary_text({mixed}), "1 parts differ"));
-  CHECK(judge_values(claim, values({-1, -1}, {0.95, 0.95}), 2).finding == Finding::Contradicted);
-  CHECK(judge_values(claim, values({0.2, 0.2}, {0.7, 0.7}), 2).finding == Finding::NotAtThisScale);
-}
-
-TEST_CASE(
-    "reproduce: a part that no run of its setting could meet has no system yet, whatever was measured") {
-  const Claim claim = tiny(kLead,
-                           "[[check]]\nmeasure = \"shares\"\nhigh = 0.5\nsays = \"The shares are small.\"\n"
-                           "beyond = \"both are at chance\"\n"
-                           "excludes = [{ what = \"large\", value = 1 }]\nopposite = { low = 0.9 }\n\n" +
-                               std::string(kLead));
-  for (const double shares : {0.4, 0.7, 1.0}) {
-    const Outcome outcome = judge_values(claim, values({1, 1}, {shares, shares}), 2);
-    CHECK(outcome.checks[0].finding == Finding::Beyond);
-    CHECK(outcome.finding == Finding::PartsDiffer);
-    CHECK(contains(outcome.sentence, "No system yet: The shares are small."));
-    CHECK(contains(to_markdown({outcome}, ""), "*no system yet: both are at chance*"));
-  }
-  const Claim alone = tiny("low = 0.5\n", "low = 0.5\nbeyond = \"both are at chance\"\n");
-  const Outcome outcome = judge_values(alone, values({1, 1}), 2);
-  CHECK(outcome.finding == Finding::Beyond);
-  CHECK(outcome.sentence == "No system yet: Post-LN ends higher.");
-  CHECK(record_of(outcome));  // what was measured is kept
-}
-
-TEST_CASE("reproduce: quality is said of runs that have levelled off, and speed of others") {
-  const Claim quality = tiny("\"speed\"", "\"quality\"");
-  REQUIRE(quality.line(std::string("end") + kLateFall));
-  CHECK(runs_of(quality, 1).size() == runs_of(tiny("", ""), 1).size());
-  // 5 % of a difference of 1.
-  CHECK(verdict_of(with_falls(quality, 3, 2, 0.05, -0.2)) == "reproduced");
-  const Outcome falling = with_falls(quality, 3, 2, 0.01, 0.06);
-  CHECK(falling.finding == Finding::Reproduced);
-  CHECK(verdict_of(falling) == "reproduced (speed, not quality)");
-  CHECK(falling.checks[0].why == "a loss still fell by 0.06 in the last quarter, quality allows 0.05");
-  CHECK(contains(summary_text({falling}), "1 reproduced (1 of them of speed, not quality)"));
-  // What a run comes to alone compares nothing.
-  const Claim one = parse_claim(replaced(replaced(fixture::kTinyClaim, "\"speed\"", "\"quality\""), kLead,
-                                         "[[check]]\nmeasure = \"post\""),
-                                kFile);
-  CHECK(verdict_of(with_falls(one, 3, 2, 1, 1)) == "reproduced");
-  // What says speed itself, however level it is.
-  CHECK(verdict_of(with_falls(tiny("", ""), 3, 2, 0, 0)) == "reproduced (speed, not quality)");
-  const Outcome unknown = judge_values(quality, values({1, 1}), 2);
-  CHECK(unknown.checks[0].speed);
-  CHECK(contains(unknown.checks[0].why, "was not measured"));
+TEST_CASE("reproduce: verdicts of made-up measurements, anew and as recorded", "[listing]") {
+  Verdicts verdicts;
+  test::check_answers("verdicts", [&](const std::string& line) { return verdicts.answer(line); });
+  const Claim claim = tiny();
+  CHECK(judge(claim, {}, 2, "it could not be trained").sentence == "it could not be trained");
+  const std::string svg = to_svg(with_losses(claim, {{3.0, 2.0}, {2.9, 2.0}}));
+  CHECK(svg.starts_with("<?xml"));
+  CHECK(svg.ends_with("</svg>\n"));
+  CHECK(contains(svg, "8.5 nats"));
+  CHECK_FALSE(contains(svg, "nan"));
 }
 
 TEST_CASE("reproduce: the fall of a loss over its last quarter is that of a straight line") {
   const Claim quality = tiny("\"speed\"", "\"quality\"");
+  REQUIRE(quality.line(std::string("end") + kLateFall));
+  CHECK(runs_of(quality, 1).size() == runs_of(tiny(), 1).size());
   const Line& line = *quality.line(std::string("end") + kLateFall);
   NumbersByKey taken;
   for (const auto& run : runs_of(quality, line, 1)) {
@@ -120,55 +192,6 @@ TEST_CASE("reproduce: the fall of a loss over its last quarter is that of a stra
   taken.begin()->second.verdict = {Verdict::NotFinite};
   const std::vector<double> falls = curve_of(quality, line, 1, taken)->y;
   CHECK(std::ranges::count_if(falls, [](double fall) { return std::isinf(fall); }) == 1);
-}
-
-TEST_CASE("reproduce: a band wider than half of the smallest effect tells nothing") {
-  const std::string band = "high = 0.2\neffect = { size = 0.3, where = \"Table 1: 1.10 less 1.07\" }\n";
-  const std::string text =
-      replaced(replaced(fixture::kTinyClaim, "low = 0.5\n", band),
-               "excludes = [{ what = \"they end alike\", value = 0 }]\nopposite = { high = -0.5 }",
-               "excludes = [{ what = \"it is worse\", value = 0.3 }]\nopposite = { low = 0.5 }");
-  const Claim wide = parse_claim(text, kFile);
-  const Outcome outcome = judge_values(wide, values({0.1, 0.1}), 2);
-  CHECK(outcome.finding == Finding::CannotBeTold);
-  CHECK(contains(outcome.checks[0].why, "0.2 is wider than half of the smallest effect, 0.3 (Table 1"));
-  CHECK(judge_values(wide, values({0.6, 0.7}), 2).finding == Finding::Contradicted);
-  const Claim narrow = parse_claim(replaced(text, "size = 0.3", "size = 0.4"), kFile);
-  CHECK(judge_values(narrow, values({0.1, 0.1}), 2).finding == Finding::Reproduced);
-  CHECK(judge_values(narrow, values({0.3, 0.3}), 2).finding == Finding::NotAtThisScale);
-  const Outcome scattered = judge_values(narrow, values({-0.3, 0.3}), 2);
-  CHECK(scattered.finding == Finding::CannotBeTold);
-  CHECK(contains(scattered.checks[0].why, "the seeds scatter by 0.6"));
-  // By a share of what another measure came to: 0.1 of 4.
-  const Claim measured =
-      parse_claim(replaced(text, "size = 0.3", "measure = \"shares\", share = 0.1"), kFile);
-  CHECK(judge_values(measured, values({0.1, 0.1}, {4, 5}), 2).finding == Finding::Reproduced);
-  CHECK(judge_values(measured, values({0.1, 0.1}, {3, 5}), 2).finding == Finding::CannotBeTold);
-  // An effect that nobody knows makes no band narrow enough: of a measure that is missing, or a source that shows none.
-  const double unknown = std::numeric_limits<double>::quiet_NaN();
-  CHECK(judge_values(measured, values({0.1, 0.1}, {unknown, 5}), 2).finding == Finding::CannotBeTold);
-  const Claim none = parse_claim(
-      replaced(text, "size = 0.3, where = \"Table 1: 1.10 less 1.07\"", "where = \"no column of the paper\""),
-      kFile);
-  const Outcome untold = judge_values(none, values({0.1, 0.1}), 2);
-  CHECK(untold.finding == Finding::CannotBeTold);
-  CHECK(untold.checks[0].why == "the smallest effect is not known (no column of the paper)");
-  CHECK(judge_values(none, values({0.6, 0.7}), 2).finding == Finding::Contradicted);
-  // What compares runs at their end must say what "as good" rules out.
-  const std::string silent =
-      replaced(text, "effect = { size = 0.3, where = \"Table 1: 1.10 less 1.07\" }\n", "");
-  CHECK_THROWS_WITH(parse_claim(silent, kFile), Catch::Contains("check 1.effect"));
-}
-
-TEST_CASE("reproduce: what never came is counted and not averaged") {
-  const course::Measure& since = *tiny("", "").language.measure("post");
-  const auto text = [&](std::vector<double> v) {
-    const course::Spread spread = course::spread_of(v, course::Mean::Arithmetic);
-    return mean_text({std::move(v), spread}, since);
-  };
-  CHECK(text({20, 40}) == "30 nats");
-  CHECK(text({20, kNever, 40}) == "never with 1 of 3 seeds");
-  CHECK(text({kNever, kNever}) == "never");
 }
 
 TEST_CASE("reproduce: a control is the cell with the lowest loss on seeds of its own") {
@@ -289,69 +312,6 @@ TEST_CASE("reproduce: every part of a shipped claim is a sentence of its own") {
       CHECK(check.says.ends_with('.'));
       CHECK_FALSE((check.says[0] >= 'a' && check.says[0] <= 'z' && check.says[0] != 'k'));
     }
-}
-
-TEST_CASE("reproduce: numbers that were measured before are judged anew, and only those of the same claim") {
-  const Claim claim = tiny("", "");
-  const Outcome measured = judge_values(claim, values({0.6, 0.9}), 2);
-  RecordedClaims recorded{{"tiny", *record_of(measured)}};
-  const std::string text = to_text(recorded);
-  recorded = parse_recorded(text, "recorded.json");
-  CHECK(to_text(recorded) == text);
-  const std::optional<Outcome> again = judge_recorded(claim, 2, recorded);
-  REQUIRE(again);
-  CHECK(again->finding == Finding::Reproduced);
-  CHECK(to_text(*again) == to_text(measured));
-  CHECK(to_json({*again})["claims"][0]["measures"] == to_json({measured})["claims"][0]["measures"]);
-  CHECK_FALSE(to_svg(*again).empty());
-  // Another band, another verdict; another run or another number of seeds, another claim.
-  const Claim stricter = tiny("low = 0.5\n", "low = 0.8\n");
-  CHECK(judge_recorded(stricter, 2, recorded)->finding == Finding::NotAtThisScale);
-  CHECK(judge_recorded(tiny("says = \"Post-LN ends", "says = \"It ends"), 2, recorded));
-  CHECK(judge_recorded(tiny("\"speed\"", "\"quality\""), 2, recorded));
-  CHECK_FALSE(judge_recorded(claim, 3, recorded));
-  CHECK_FALSE(judge_recorded(tiny("placement = \"pre\"", "placement = \"peri\""), 2, recorded));
-  CHECK_FALSE(judge_recorded(tiny("y = \"final_loss\"", "y = \"validation_loss\""), 2, recorded));
-  CHECK_FALSE(judge_recorded(tiny("first = \"post\"", "first = \"pre\""), 2, recorded));
-  // A range alone: its ends stand for the seeds.
-  recorded["tiny"].measures["lead"] = {{}, {0.7, 0.6, 0.9}};
-  const Outcome range = *judge_recorded(claim, 2, parse_recorded(to_text(recorded), "recorded.json"));
-  CHECK(range.finding == Finding::Reproduced);
-  CHECK(measured_text(range, "lead") == "0.7, 0.6 to 0.9 over 2 seeds");
-  recorded["tiny"].measures["lead"] = {{}, {0.7, 0.4, 0.9}};
-  CHECK(judge_recorded(claim, 2, recorded)->finding == Finding::NotAtThisScale);
-  CHECK_THROWS_AS(parse_recorded("{\"format\": \"normscope log 1\"}", "recorded.json"), Error);
-  CHECK_THROWS_AS(parse_recorded("{", "recorded.json"), Error);
-}
-
-TEST_CASE(
-    "reproduce: a neighbour counts by the numbers of now, and one that needs a curve as it was measured") {
-  const std::string text =
-      replaced(fixture::kTinyClaim, "excludes = [{ what = \"they end alike\", value = 0 }]",
-               "excludes = [{ what = \"by its shares\", measure = \"shares\" }]");
-  const Claim claim = parse_claim(text, kFile);
-  const Outcome passes = judge_values(claim, values({1, 1}, {0.6, 0.6}), 2);
-  CHECK(passes.finding == Finding::CannotBeTold);
-  const RecordedClaims recorded{{"tiny", *record_of(passes)}};
-  // Out of the new band, so that what was found of the old one does not hold.
-  const Claim stricter = parse_claim(replaced(text, "low = 0.5", "low = 0.8"), kFile);
-  CHECK(judge_recorded(stricter, 2, recorded)->finding == Finding::Reproduced);
-  const std::string curve = replaced(replaced(text, kLead, "[[check]]\nmeasure = \"post\""),
-                                     "measure = \"shares\" }", "curve = \"rates\" }");
-  RecordedClaims of_curve{{"tiny", *record_of(judge_values(parse_claim(curve, kFile), values({1, 1}), 2))}};
-  of_curve["tiny"].not_excluded = {"by its shares"};
-  CHECK(judge_recorded(parse_claim(curve, kFile), 2, of_curve)->finding == Finding::CannotBeTold);
-  CHECK_FALSE(judge_recorded(parse_claim(replaced(curve, "low = 0.5", "low = 0.8"), kFile), 2, of_curve));
-}
-
-TEST_CASE("reproduce: fewer seeds take the place of no better numbers") {
-  const Claim claim = tiny("", "");
-  const RecordedClaims recorded{{"tiny", *record_of(judge_values(claim, values({0.6, 0.9}), 2))}};
-  CHECK(is_kept(claim, 1, recorded));
-  CHECK_FALSE(is_kept(claim, 2, recorded));
-  CHECK_FALSE(is_kept(claim, 3, recorded));
-  CHECK_FALSE(is_kept(claim, 1, {}));
-  CHECK_FALSE(is_kept(tiny("placement = \"pre\"", "placement = \"peri\""), 1, recorded));  // of another claim
 }
 
 TEST_CASE("reproduce: where one part is of speed and one of quality neither word labels the whole") {

@@ -1,14 +1,11 @@
 // These tests run normscope reproduce with models that take no time: trained twice, stopped and resumed, shared out and
 // merged, and as a user calls it.
-#include <nlohmann/json.hpp>
-
 #include "addons/papers/app/reproduce/claim.h"
 #include "addons/papers/app/reproduce/claim_runs.h"
 #include "addons/papers/app/reproduce/finding.h"
 #include "addons/papers/tests/app/reproduce_fixture.h"
 #include "addons/translation/training/tokenizer.h"
-#include "app/support/program.h"
-#include "app/support/stored_files.h"
+#include "app/support/commands.h"
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
 #include "skip.h"
@@ -149,61 +146,6 @@ TEST_CASE("reproduce: the made-up translation has BLEU, and lines of either stac
   CHECK(curves.at("gradients").x.size() == 2);
 }
 
-TEST_CASE("reproduce: on sentence pairs, which count by what they hold, or without them") {
-  using test::run_program, test::contains, test::is_one_error_line;
-  if (!tokenizer_unavailable().empty()) SKIP_CASE(tokenizer_unavailable());
-  const Folder folder;
-  namespace fs = std::filesystem;
-  const std::string pairs = folder.file("normscope/pairs"), moved = folder.file("moved");
-  fs::create_directories(folder.file("claims/test"));
-  fs::create_directories(pairs);
-  folder.write("claims/test/pairs.toml", fixture::kPairsClaim);
-  std::string text;
-  for (const char* words : {"Hund\tdog", "Katze und Hund\tcat and dog", "das große Haus\tthe big house"})
-    for (const char* mark : {"", ".", "!", "?"}) text += std::string(words) + mark + "\n";
-  folder.write("normscope/pairs/train.tsv", text);
-  folder.write("normscope/pairs/test.tsv", "Hund und Katze\tdog and cat\n");
-  const std::string claims = "reproduce all --claims " + folder.file("claims"),
-                    out = " --out " + folder.file("out"), user = "env XDG_DATA_HOME=" + folder.file("");
-  const auto says = [&](const test::Outcome& outcome, const char* data, const char* trained) {
-    CHECK(outcome.code == 0);
-    CHECK(contains(outcome.out, data));
-    CHECK(contains(outcome.out, trained));
-    return outcome.err;
-  };
-  CHECK_FALSE(contains(says(run_program(claims + out, user), "On the sentence pairs: ", "2 runs trained"),
-                       "is missing"));
-  fs::rename(pairs, moved);
-  says(run_program(claims + out + " --pairs " + moved), "On the sentence pairs: ", "0 runs trained, 2 taken");
-  folder.write("moved/test.tsv", "Haus und Katze\thouse and cat\n");
-  says(run_program(claims + out + " --pairs " + moved), "On the sentence pairs: ", "2 runs trained");
-  CHECK(contains(says(run_program(claims + out, user), "On the made-up translation: ", "2 runs trained"),
-                 "normscope: " + pairs + "/train.tsv is missing"));
-  fs::rename(moved, pairs);  // a quick look does not take them
-  CHECK_FALSE(contains(
-      says(run_program(claims + out + " --quick", user), "On the made-up translation: ", "0 runs trained"),
-      "is missing"));
-
-  const test::Outcome nowhere = run_program(claims + out + " --pairs " + folder.file("none"));
-  CHECK(nowhere.code == 3);
-  CHECK(is_one_error_line(nowhere));
-  folder.write("normscope/pairs/test.tsv", "no tab\n");
-  const test::Outcome broken = run_program(claims + out, user);
-  CHECK(broken.code == 3);
-  CHECK(is_one_error_line(broken));
-  // More letters than there are pieces: said before another claim's fresh models are measured.
-  folder.write("claims/test/tiny.toml", fixture::kTinyClaim);
-  folder.write("normscope/pairs/train.tsv",
-               "abcdefghijklmnopqrstuvwxyz 0123456789\tABCDEFGHIJKLMNOPQRSTUVWXYZ\nHund\tdog\n");
-  folder.write("normscope/pairs/test.tsv", "Hund\tdog\n");
-  fs::create_directories(folder.file("kept"));
-  const test::Outcome few = run_program(claims + " --store " + folder.file("kept"), user);
-  INFO(few.err);
-  CHECK(few.code == 3);
-  CHECK(is_one_error_line(few));
-  CHECK(fs::is_empty(folder.file("kept")));
-}
-
 TEST_CASE(
     "reproduce: a run starts from another of its claim, and what takes no training is measured beside it") {
   const std::string tuned =
@@ -307,69 +249,9 @@ TEST_CASE("reproduce: norms between a branch and the last one, as each placement
                     Catch::Contains("expected another model.architecture"));
 }
 
-TEST_CASE("reproduce: as a user calls it") {
-  using test::run_program, test::read_all, test::is_one_error_line;
-  const Folder folder;
-  std::filesystem::create_directories(folder.file("claims/test"));
-  folder.write("claims/test/tiny.toml", fixture::kTinyClaim);
-  const std::string claims = " --claims " + folder.file("claims"), out = folder.file("out");
-  const test::Outcome list = run_program("reproduce list" + claims + " --store " + folder.file("none"));
-  CHECK(list.code == 0);
-  CHECK(test::contains(list.out, "not run"));
-  const test::Outcome first =
-      run_program("reproduce all" + claims + " --out " + out + " --page " + folder.file("page.md"));
-  REQUIRE(first.code == 0);
-  CHECK(test::contains(first.out, "6 runs trained"));
-  for (const char* name : {"reproduction.json", "reproduction.csv", "tiny.svg"})
-    CHECK(std::filesystem::exists(out + "/" + name));
-  CHECK(test::contains(read_all(folder.file("page.md")), "# Reproduction"));
-  const std::string json = read_all(out + "/reproduction.json");
-  const auto kept = test::listing(out + "/runs");
-  // Numbers are written once, and then taken in the place of training, from any folder of results.
-  const std::string numbers = " --recorded " + folder.file("recorded.json");
-  CHECK(run_program("reproduce all --stored" + claims + " --out " + out + numbers).code == 0);
-  const std::string recorded = read_all(folder.file("recorded.json"));
-  CHECK(test::contains(recorded, "normscope recorded 1"));
-  const test::Outcome taken = run_program("reproduce all" + claims + " --store none" + numbers);
-  CHECK(test::contains(taken.out, "0 runs trained"));
-  CHECK(test::contains(taken.out, "1 claims judged by the numbers of"));
-  CHECK(read_all(folder.file("recorded.json")) == recorded);
-  folder.write("broken.json", "{");
-  const test::Outcome unread =
-      run_program("reproduce all" + claims + " --recorded " + folder.file("broken.json"));
-  CHECK(unread.code == 3);
-  CHECK(is_one_error_line(unread));
-  CHECK(run_program("reproduce tiny --stored" + claims + " --out " + out).code == 0);
-  CHECK(read_all(out + "/reproduction.json") == json);
-  CHECK(run_program("reproduce test --quick --dry-run" + claims + " --out " + out).code == 0);
-  CHECK(test::listing(out + "/runs") == kept);
-  CHECK(run_program("reproduce test --dry-run" + claims + " --out " + folder.file("none")).code == 0);
-  CHECK_FALSE(std::filesystem::exists(folder.file("none")));
-  // A disk that is full costs no verdict.
-  test::make_full_store(out + "/runs", folder.file("full"));
-  const test::Outcome unkept = run_program("reproduce all" + claims + " --store " + folder.file("full") +
-                                           " --json " + folder.file("full.json"));
-  CHECK(unkept.code == 5);
-  CHECK(test::contains(unkept.out, "6 runs trained"));
-  CHECK(test::contains(unkept.err, "No space left"));
-  CHECK(std::filesystem::exists(folder.file("full.json")));
-  const std::string bad[] = {"reproduce nothing" + claims,
-                             "reproduce",
-                             "reproduce list tiny" + claims,
-                             "reproduce all --shard 0/2 --page x.md" + claims,
-                             "reproduce all --seeds 0",
-                             "reproduce all --shard 0/2 --json x.json" + claims,
-                             "reproduce list --csv x.csv" + claims};
-  for (const std::string& arguments : bad) {
-    const test::Outcome outcome = run_program(arguments);
-    INFO(arguments << "\n" << outcome.err);
-    CHECK(outcome.code == 2);
-    CHECK(is_one_error_line(outcome));
-  }
-  folder.write("claims/test/broken.toml", "id = 3\n");
-  const test::Outcome broken = run_program("reproduce tiny --stored" + claims + " --out " + out);
-  CHECK(broken.code == 3);
-  CHECK(is_one_error_line(broken));
+TEST_CASE("commands: reproduce on sentence pairs", "[listing]") {
+  if (!tokenizer_unavailable().empty()) SKIP_CASE(tokenizer_unavailable());
+  test::check_commands("pairs");
 }
 
 }  // namespace normscope::test_reproduce_runs

@@ -3,18 +3,20 @@
 #include <nlohmann/json.hpp>
 
 #include "addons/papers/app/zoo.h"
+#include "addons/papers/app/study/study_file.h"
+#include "addons/papers/app/zoo/zoo.h"
 #include "addons/sweep/app/cells.h"
 #include "addons/sweep/app/sweep_plan.h"
 #include "addons/sweep/app/sweep_writers.h"
 #include "app/link/link.h"
+#include "app/support/commands.h"
 #include "app/support/player_driver.h"
-#include "app/support/program.h"
-#include "app/support/stored_files.h"
 #include "catch.hpp"
 #include "engine/core/error.h"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/support/helpers.h"
 #include "folder.h"
+#include "test_paths.h"
 #include "training/run/run.h"
 #include "training/spec/update_rule.h"
 #include "training/support/tiny.h"
@@ -272,121 +274,7 @@ TEST_CASE("verdicts are counted over the seeds", "[zoo]") {
   CHECK(cell.tally() == "stuck");
 }
 
-}  // namespace normscope::test_zoo
-
-using namespace normscope::test;
-using nlohmann::json;
-
-namespace {
-
-const std::string kTinyZoo = "zoo --depth 2 --seeds 2 --warmup 8" + tiny_options(0) + " ";
-
-}  // namespace
-
-TEST_CASE("zoo writes table, JSON, CSV, pictures and page, and trains nothing twice") {
-  const Folder folder;
-  const std::string out = folder.file("zoo");
-  const Outcome first = run_program(kTinyZoo + ("--steps 24 --only post,pre,remedies --out " + out));
-  REQUIRE(first.code == 0);
-  CHECK(contains(first.out, "Placements"));
-  CHECK(contains(first.out, "sandwich") == false);
-  CHECK(contains(first.out, " 0 taken from "));
-
-  const json table = json::parse(read_all(out + "/zoo.json"));
-  CHECK(table["format"] == "normscope study 1");
-  CHECK(table["complete"] == true);
-  REQUIRE(table["parts"].size() == 2);
-  size_t cells = 0;
-  for (const json& part : table["parts"]) {
-    for (const json& row : part["rows"])
-      for (const char* key : {"name", "title", "source", "set"}) CHECK(row.contains(key));
-    for (const json& cell : part["sweep"]["cells"]) {
-      ++cells;
-      REQUIRE(cell["runs"].size() == 2);
-      for (const json& run : cell["runs"]) {
-        CHECK(run["steps"] == 24);
-        CHECK(run["loss"].get<double>() > 0);
-        CHECK(run["gradient_first"].get<double>() > 0);
-        CHECK(run["verdict"].is_string());
-      }
-    }
-  }
-  const std::string csv = read_all(out + "/zoo.csv");
-  CHECK(static_cast<size_t>(std::ranges::count(csv, '\n')) == 1 + cells * 2);
-  CHECK(csv.starts_with("part,train.warmup,row,seed,verdict,"));
-  const std::string svg = read_all(out + "/zoo-placements.svg");
-  CHECK(svg.ends_with("</svg>\n"));
-  CHECK(contains(svg, "post"));
-  CHECK(contains(read_all(out + "/zoo.md"), "](zoo-placements.svg)"));
-
-  const Outcome second = run_program(kTinyZoo + ("--steps 24 --only post,pre,remedies --out " + out));
-  CHECK(second.code == 0);
-  CHECK(contains(second.out, "\n0 runs trained"));
-  CHECK(json::parse(read_all(out + "/zoo.json")) == table);
-}
-
-TEST_CASE("zoo --stored shows what there is and trains nothing") {
-  const Folder folder;
-  const std::string out = folder.file("zoo");
-  REQUIRE(run_program(kTinyZoo + ("--steps 24 --only post --out " + out)).code == 0);
-  const Outcome stored = run_program(kTinyZoo + ("--steps 24 --only post,pre --stored --out " + out));
-  CHECK(stored.code == 0);
-  const json table = json::parse(read_all(out + "/zoo.json"));
-  CHECK(contains(stored.out, "\npost "));
-  CHECK_FALSE(contains(stored.out, "\npre "));
-  CHECK(table["complete"] == false);
-}
-
-TEST_CASE("zoo: a store that fills up costs no row of the table") {
-  const Folder folder;
-  const std::string post = kTinyZoo + std::string("--steps 24 --only post --store ");
-  const Outcome whole = run_program(post + folder.file("st"));
-  REQUIRE(whole.code == 0);
-  make_full_store(folder.file("st"), folder.file("full"));
-  const Outcome unkept = run_program(post + folder.file("full"));
-  CHECK(unkept.code == 5);
-  CHECK(contains(unkept.out, "\n4 runs trained"));
-  CHECK(contains(unkept.err, "No space left"));
-  const auto table = [](const std::string& out) {
-    const size_t at = out.find("Placements");
-    return out.substr(at, out.find("runs trained") - at);
-  };
-  CHECK(table(unkept.out) == table(whole.out));
-}
-
-TEST_CASE("zoo: Ctrl+C ends it with one line") {
-  const Folder folder;
-  const std::string arguments = kTinyZoo + ("--only post,pre --steps 1000000 --out " + folder.file("zoo"));
-  const Outcome stopped = run_program(arguments, "timeout --foreground --preserve-status -s INT 2");
-  CHECK(stopped.code == 130);
-  CHECK(is_one_error_line(stopped));
-}
-
-TEST_CASE("where nothing can be kept the zoo trains without a store and says so in one line") {
-  const Folder folder;
-  std::filesystem::create_directories(folder.file("cache/normscope"));
-  std::filesystem::create_directory_symlink("/proc/self", folder.file("cache/normscope/results"));
-  for (const std::string& cache : {std::string("/dev/null"), folder.file("cache")})
-    for (const char* stored : {"", " --stored"}) {
-      const Outcome outcome = run_program(std::string(kTinyZoo) + "--steps 24 --only post" + stored,
-                                          "env XDG_CACHE_HOME=" + cache);
-      INFO(cache << stored << " gave " << outcome.out << outcome.err);
-      CHECK(outcome.code == 0);
-      if (*stored && cache != "/dev/null") continue;  // what is there may be read
-      CHECK(contains(outcome.out, *stored ? "\n0 runs trained" : "\n4 runs trained"));
-      CHECK(is_one_error_line(outcome));
-      CHECK(contains(outcome.err, "; no run is kept"));
-    }
-}
-
-TEST_CASE("zoo: a table that cannot be written exits with 5") {
-  const Outcome unwritable = run_program(std::string(kTinyZoo) + "--steps 5 --only post --json /dev/null/x",
-                                         "env XDG_CACHE_HOME=/nowhere/at/all");
-  CHECK(unwritable.code == 5);
-  CHECK(is_one_error_line(unwritable));
-}
-
-namespace normscope {
+TEST_CASE("commands: zoo, reproduce, admin-fold", "[listing]") { test::check_commands("commands"); }
 
 TEST_CASE("links of every row of the zoo give it back", "[zoo]") {
   for (const sweep::Plan& part : zoo::study_of({}).parts)
@@ -401,35 +289,7 @@ TEST_CASE("links of every row of the zoo give it back", "[zoo]") {
     }
 }
 
-}  // namespace normscope
-
-namespace normscope::test_zoo_placements {
-namespace {
-
-using test::contains;
-
-}  // namespace
-
-TEST_CASE("a placement of one's own is an entry of the zoo, which trains it", "[zoo]") {
-  const test::Folder folder;
-  std::filesystem::create_directories(folder.path / "placements");
-  folder.write("placements/mine.toml",
-               "name = \"mine\"\nlabel = \"My own\"\nsublayer = \"before=ln after=ln\"\n");
-  const std::string own =
-      "env XDG_DATA_HOME=" + folder.file("data") + " NORMSCOPE_PLACEMENTS=" + folder.file("placements");
-  const test::Outcome list = test::run_program("zoo --list --only own", own);
-  CHECK(list.code == 0);
-  CHECK(contains(list.out, "mine "));
-  CHECK(contains(list.out, "My own"));
-  CHECK(contains(list.out, "model.placement=mine"));
-  const test::Outcome trained = test::run_program(
-      "zoo --depth 2 --seeds 1 --warmup 2 --steps 4 --only mine,post" + test::tiny_options(0), own);
-  CHECK(trained.code == 0);
-  CHECK(contains(trained.out, "\nmine "));
-  CHECK(test::run_program("zoo --list --only mine", "env XDG_DATA_HOME=" + folder.file("data")).code == 2);
-}
-
-}  // namespace normscope::test_zoo_placements
+}  // namespace normscope::test_zoo
 
 namespace normscope::sweep {
 namespace {
@@ -470,3 +330,150 @@ TEST_CASE("sweep: what the zoo has trained is not trained again, nor the other w
 }
 
 }  // namespace normscope::sweep
+
+// Studies as files: what comes with the program, a grid for each part, the page, the command.
+
+namespace normscope::test {
+namespace {
+
+/// Two parts, of three cells and of four, which have two runs in common.
+std::string small_study() {
+  std::string set = "[";
+  for (const std::string& one : tiny_set()) set += (set.size() > 1 ? ", \"" : "\"") + one + "\"";
+  set += "]";
+  return "title = \"Small\"\nquestion = \"Which rate?\"\nfound = [\"Nothing yet.\"]\nsources = [\"A book\"]\n"
+         "[[part]]\nname = \"one\"\ntitle = \"First\"\naxes = [\"train.lr=1e-3,3e-3,1e-2\"]\nset = " +
+         set +
+         "\nsteps = 8\nseeds = 1\n[[part]]\nname = \"two\"\ntitle = \"Second\"\n"
+         "axes = [\"train.lr=1e-3,3e-3\", \"train.warmup=0,4\"]\nset = " +
+         set + "\nsteps = 8\nseeds = 2\n";
+}
+
+}  // namespace
+
+TEST_CASE("study: every one that comes with the program can be read and asks for runs", "[study]") {
+  const std::string folder = NORMSCOPE_SOURCE_DIR "/addons/papers/studies";
+  const std::vector<std::string> names = sweep::study_names(folder);
+  CHECK(names.size() >= 2);
+  for (const std::string& name : names) {
+    INFO(name);
+    const sweep::StudyFile study = sweep::read_study(folder, name);
+    const auto runs = sweep::study_of(study).runs;
+    for (const experiments::StudyRun& run : runs) CHECK(run.refused.empty());
+    CHECK(sweep::study_of(sweep::quick(study)).runs.size() < runs.size());
+    const std::string manual = read_all(NORMSCOPE_SOURCE_DIR "/addons/papers/README.md"),
+                      page = read_all(NORMSCOPE_SOURCE_DIR "/addons/papers/docs/studies/" + name + ".md");
+    CHECK(contains(manual, "| `" + name + "` | " + study.question));
+    CHECK(contains(manual, "[" + name + "](docs/studies/" + name + ".md)"));
+    CHECK(page.starts_with("# " + study.title + "\n\n" + study.question + "\n"));
+    for (const std::string& line : study.found) CHECK(contains(page, line));
+  }
+}
+
+TEST_CASE("study: the transfer to other depths has been asked of every placement that it has rules for",
+          "[study]") {
+  std::set<std::string> asked;
+  for (const char* name : {"depth-transfer", "placements-transfer"})
+    for (const experiments::StudyRun& run :
+         sweep::study_of(sweep::read_study(NORMSCOPE_SOURCE_DIR "/addons/papers/studies", name)).runs) {
+      const RunSpec& spec = run.spec;
+      const std::string placement = get_field(spec, "model.placement");
+      if (spec.model.transfer == Transfer::CompleteP) asked.insert(placement);
+      CHECK((placement == "fixup") == (spec.model.init == InitRule::FixUp));
+    }
+  for (const Placement placement : placements()) {
+    if (placement == Placement::Custom) continue;
+    INFO(to_string(placement));
+    ModelConfig config = preset_run("pre").model;
+    set_placement(config, placement);
+    config.vocabulary = 29;
+    config.transfer = Transfer::CompleteP;
+    bool has_rules = true;
+    try {
+      validate(config);
+    } catch (const Error&) {
+      has_rules = false;
+    }
+    CHECK(has_rules == (std::string(to_string(placement)) != "ngpt"));
+    CHECK(asked.contains(to_string(placement)) == has_rules);
+  }
+}
+
+TEST_CASE("study: the command trains what its parts need once, and writes page, pictures and numbers",
+          "[study]") {
+  const Folder folder;
+  folder.write("small.toml", small_study());
+  const std::string command =
+      "study small --studies " + folder.file(".") + " --store " + folder.file("store");
+  const Outcome counted = run_program(command + " --dry-run");
+  CHECK(counted.code == 0);
+  CHECK(test::contains(counted.out, "2 grids"));
+  const Outcome done = run_program(command + " --out " + folder.file("out"));
+  CHECK(done.code == 0);
+  const auto json = nlohmann::json::parse(read_all(folder.file("out/small.json")));
+  CHECK(json["format"] == "normscope study 1");
+  REQUIRE(json["parts"].size() == 2);
+  CHECK(json["parts"][0]["sweep"]["cells"].size() == 3);
+  CHECK(json["parts"][1]["sweep"]["cells"].size() == 4);
+  // The cells without warm-up are the same runs in both parts, and so are their losses.
+  CHECK(json["parts"][0]["sweep"]["cells"][1]["loss"] != json["parts"][0]["sweep"]["cells"][2]["loss"]);
+  const std::string page = read_all(folder.file("out/small.md"));
+  for (const char* words :
+       {"# Small", "Which rate?", "- Nothing yet.", "## First", "## Second", "small-one.svg", "- A book"})
+    CHECK(test::contains(page, words));
+  CHECK(std::filesystem::exists(folder.file("out/small-two.svg")));
+  const Outcome again = run_program(command + " --stored");
+  CHECK(again.code == 0);
+  CHECK(test::contains(again.out, "Second"));
+}
+
+TEST_CASE("study: a part shows a number of its runs' history beside the loss", "[study]") {
+  const Folder folder;
+  std::string text = small_study();
+  text.replace(text.find("seeds = 1"), 9, "seeds = 2\nmeasure = \"L*.attn.out.mean_square\"");
+  folder.write("small.toml", text);
+  const std::string command = "study small --studies " + folder.file(".") + " --store " +
+                              folder.file("store") + " --out " + folder.file("out");
+  const Outcome done = run_program(command);
+  REQUIRE(done.code == 0);
+  CHECK(test::contains(done.out, "L*.attn.out.mean_square at the end, the largest"));
+  CHECK(std::filesystem::exists(folder.file("out/small-one-measured.svg")));
+  CHECK_FALSE(std::filesystem::exists(folder.file("out/small-two-measured.svg")));
+  CHECK(test::contains(read_all(folder.file("out/small.md")), "small-one-measured.svg"));
+  const auto json = nlohmann::json::parse(read_all(folder.file("out/small.json")));
+  const auto& sweep = json["parts"][0]["sweep"];
+  CHECK(sweep["measure"] == "L*.attn.out.mean_square");
+  CHECK_FALSE(json["parts"][1]["sweep"].contains("measure"));
+  for (const auto& cell : sweep["cells"]) {
+    double sum = 0;
+    for (const auto& run : cell["runs"]) sum += run["measured"].get<double>();
+    CHECK(sum > 0);
+    CHECK(cell["measured"].get<double>() == Approx(sum / 2));
+  }
+  CHECK(sweep["cells"][0]["measured"] != sweep["cells"][2]["measured"]);
+  // The same numbers come from the store, without a run.
+  const Outcome again = run_program(command + " --stored");
+  CHECK(again.code == 0);
+  CHECK(nlohmann::json::parse(read_all(folder.file("out/small.json"))) == json);
+}
+
+TEST_CASE("study: the largest of the numbers that match, known ones alone", "[study]") {
+  const double nan = experiments::kUnknown;
+  const experiments::Moment numbers{
+      {"L01.attn.head.1.logit", "L02.attn.head.1.logit", "L02.attn.out.mean_square", "critical.rate"},
+      {3, nan, 9, 0.25}};
+  CHECK(experiments::largest(numbers, "largest_logit") == 3);
+  CHECK(experiments::largest(numbers, "critical_rate") == 0.25);
+  CHECK(experiments::largest(numbers, "L*.attn.*") == 9);
+  CHECK(experiments::largest(numbers, "L*.attn.head.*.logit") == 3);
+  CHECK(std::isnan(experiments::largest(numbers, "L02.attn.head.*.logit")));
+  CHECK(std::isnan(experiments::largest(numbers, "L*.attn")));
+  CHECK(experiments::is_number_of_the_end("L*.attn.out.mean_square"));
+  CHECK(experiments::is_number_of_the_end("L*.ffn.w2.grad_norm"));
+  CHECK(experiments::is_number_of_the_end("L*.spike_ratio"));
+  CHECK(experiments::is_number_of_the_end("dec.L*.update_cosine"));
+  CHECK_FALSE(experiments::is_number_of_the_end("L*.attn.colour"));
+  CHECK_FALSE(experiments::is_number_of_the_end("L*.attn.spike_ratio"));
+}
+
+}  // namespace normscope::test

@@ -1,7 +1,9 @@
 // A trained run of Admin and the file with its omegas folded into plain Post-LN compute the same.
 #include <cstdio>
+#include <random>
 
 #include "addons/papers/training/admin_fold.h"
+#include "addons/papers/training/attention_balance.h"
 #include "catch.hpp"
 #include "engine/model/transformer.h"
 #include "engine/support/helpers.h"
@@ -123,8 +125,7 @@ TEST_CASE("admin-fold: the paper's rule, RMS norms, an encoder, one stack of two
 }
 
 TEST_CASE("admin-fold: a run with a memory, which begins empty", "[fold]") {
-  RunSpec spec = preset_spec("admin");
-  set_field(spec, "model.memory", "8");
+  RunSpec spec = with_fields(preset_spec("admin"), {{"model.memory", "8"}});
   const Folded folded(spec);
   CHECK(folded.distance <= 1e-5);
   CHECK(SafetensorsFile::load(kRun).contains("memory/lengths"));
@@ -135,12 +136,10 @@ TEST_CASE("admin-fold: a run with a memory, which begins empty", "[fold]") {
 }
 
 TEST_CASE("admin-fold: what it refuses, in one line", "[fold]") {
-  RunSpec simple = preset_spec("admin");
-  set_field(simple, "model.norm", "simple");
+  RunSpec simple = with_fields(preset_spec("admin"), {{"model.norm", "simple"}});
   for (const auto& [spec, words] : std::vector<std::pair<RunSpec, std::string>>{
            {preset_spec("pre"), "is a run of Pre-LN"}, {simple, "no gain"}}) {
-    auto run = make_run(spec);
-    steps(*run, 1);
+    auto run = make_run(spec, 1);
     run->save(kRun);
     const std::string error = refusal(kRun);
     INFO(error);
@@ -154,6 +153,47 @@ TEST_CASE("admin-fold: what it refuses, in one line", "[fold]") {
   std::FILE* written = std::fopen(kFolded.c_str(), "rb");
   CHECK(written == nullptr);
   if (written) std::fclose(written);
+}
+
+// The balanced-mass factor against the norm of softmax's Jacobian over all vectors of signs.
+
+namespace {
+
+/// The largest sum of absolute values that diag(p) - p p' makes of a vector of signs.
+double norm_by_all_signs(const std::vector<float>& p) {
+  double most = 0;
+  for (uint32_t signs = 0; signs < 1u << p.size(); ++signs) {
+    const auto sign = [&](size_t i) { return (signs >> i & 1u) != 0 ? 1.0 : -1.0; };
+    double mean = 0, sum = 0;
+    for (size_t i = 0; i < p.size(); ++i) mean += static_cast<double>(p[i]) * sign(i);
+    for (size_t i = 0; i < p.size(); ++i) sum += static_cast<double>(p[i]) * std::abs(sign(i) - mean);
+    most = std::max(most, sum);
+  }
+  return most;
+}
+
+}  // namespace
+
+TEST_CASE("attention balance: it is the norm of softmax's Jacobian, from below, and exact with one heavy key",
+          "[measure]") {
+  CHECK(balanced_mass({1.0f}) == 0);
+  CHECK(balanced_mass({0.5f, 0.5f}) == 1);
+  CHECK(balanced_mass({0.75f, 0.25f}) == Approx(0.75));
+  std::mt19937 random(7);
+  for (int trial = 0; trial < 40; ++trial) {
+    std::normal_distribution<float> logit(0.0f, 1.0f + 0.1f * static_cast<float>(trial));
+    std::vector<float> p(10);
+    float sum = 0;
+    for (float& e : p) sum += e = std::exp(logit(random));
+    for (float& e : p) e /= sum;
+    const double exact = norm_by_all_signs(p), found = balanced_mass(p);
+    INFO("trial " << trial);
+    CHECK(found <= exact + 1e-6);
+    if (*std::max_element(p.begin(), p.end()) >= 0.5f)
+      CHECK(found == Approx(exact).margin(1e-6));
+    else
+      CHECK(found >= 8.0 / 9 - 1e-6);
+  }
 }
 
 }  // namespace normscope::test

@@ -1,4 +1,4 @@
-"""The names of ours that a recording may give. The program reads each of them: test_tensor_names.cpp reads this file."""
+"""The names of ours that a recording may give. The program reads each of them: test_log_reader.cpp reads this file."""
 from __future__ import annotations
 
 OUTSIDE = ("emb.tokens", "emb.positions", "final.gain", "final.bias", "out.w", "out.b")

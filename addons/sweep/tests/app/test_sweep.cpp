@@ -10,6 +10,7 @@
 #include "addons/sweep/app/sweep_writers.h"
 #include "addons/sweep/app/worker.h"
 #include "answers.h"
+#include "app/support/commands.h"
 #include "app/words/words.h"
 #include "catch.hpp"
 #include "engine/core/error.h"
@@ -544,5 +545,7 @@ TEST_CASE("sweep: runs of the Lab that train keep a quarter of the cores, and on
     if (cores > 1) CHECK(4 * (cores - beside) >= cores);
   }
 }
+
+TEST_CASE("commands: sweep", "[listing]") { test::check_commands("commands"); }
 
 }  // namespace normscope::sweep

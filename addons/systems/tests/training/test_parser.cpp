@@ -11,7 +11,9 @@
 #include "engine/tape/seal.h"
 #include "reference/var.h"
 #include "training/spec/spec.h"
+#include "training/session/analysis.h"
 #include "training/spec/unused_settings.h"
+#include "training/support/critical_bits.h"
 #include "training/support/small_runs.h"
 
 namespace normscope::test::parser_tests {
@@ -202,8 +204,7 @@ TEST_CASE("parser: what does not belong to it is refused, and what it does not r
   CHECK(spec.model.sequence == kParseFeatures);
   for (const char* placement : {"post", "sandwich", "rezero", "normformer", "lns"}) {
     INFO(placement);
-    RunSpec other = spec;
-    set_field(other, "model.placement", placement);
+    RunSpec other = with_fields(spec, {{"model.placement", placement}});
     CHECK(contains(error_of([&] { validate(other); }), "expected pre or none"));
   }
   set_field(spec, "model.placement", "none");
@@ -217,8 +218,7 @@ TEST_CASE("parser: what does not belong to it is refused, and what it does not r
   set_field(spec, "data.name", "corpus");
   CHECK(contains(error_of([&] { validate(spec); }),
                  "a parser cannot learn corpus: expected data.name treebank"));
-  RunSpec decoder = small_spec("pre");
-  set_field(decoder, "data.name", "treebank");
+  RunSpec decoder = with_fields(small_spec("pre"), {{"data.name", "treebank"}});
   CHECK(contains(error_of([&] { validate(decoder); }), "a decoder cannot learn treebank"));
 }
 
@@ -288,3 +288,69 @@ TEST_CASE("parser: punctuation is an option of the score and changes no bit of t
 }
 
 }  // namespace normscope::test::parser_tests
+
+// Networks that are not transformers are measured as others are: their critical rate, the sizes of their updates,
+// their norms, and what is left out of them.
+
+namespace normscope::test {
+namespace {
+
+RunSpec small_images() { return spec_with("convnet", {{"data.digits", "240"}}); }
+
+}  // namespace
+
+TEST_CASE("critical rate: no bit of a run on images changes", "[critical]") {
+  check_critical_rate_is_watched(small_images());
+}
+
+TEST_CASE("updates: a convolutional network has its layers", "[measure]") {
+  const auto sees = make_run(small_images(), 2);
+  for (const char* name : {"L01.spike_ratio", "L01.update_cosine", "class.update_cosine"}) {
+    const std::vector<float> values = sees->history()->series(sees->history()->find(name)).values;
+    REQUIRE_FALSE(values.empty());
+    CHECK(std::isfinite(values.back()));
+  }
+}
+
+TEST_CASE("ablation: what has no residual branches is refused, its whole loss is not", "[ablation]") {
+  RunSpec spec = preset_run("convnet");
+  for (const auto& [key, value] :
+       {std::pair{"model.channels", "2"}, {"model.channels_2", "3"}, {"data.digits", "48"}})
+    set_field(spec, key, value);
+  Run run(spec, make_task(spec.data), shared_backend());
+  const auto says = Catch::Contains("a convolutional network has no residual branches to leave out");
+  CHECK_THROWS_WITH(layer_ablation(run), says);
+  CHECK_THROWS_WITH(loss_without(run, {"L01"}), says);
+  CHECK(loss_without(run, {}) == run.validation_loss());
+}
+
+TEST_CASE("examine: the norms of networks whose rows have no positions", "[examine]") {
+  using Fields = std::vector<std::pair<std::string, std::string>>;
+  const auto small = [](const char* preset, const Fields& fields) {
+    RunSpec spec = preset_run(preset);
+    for (const auto& [key, value] : fields) set_field(spec, key, value);
+    return spec;
+  };
+  const RunSpec images =
+      small("convnet", {{"model.channels", "2"}, {"model.channels_2", "3"}, {"data.digits", "48"}});
+  const RunSpec trees = small(
+      "parser",
+      {{"model.layers", "2"}, {"model.d_model", "4"}, {"model.feed_forward", "8"}, {"train.batch", "16"}});
+  for (const RunSpec& spec : {images, trees}) {
+    INFO(get_field(spec, "model.architecture"));
+    Run run(spec, make_task(spec.data), shared_backend());
+    const std::vector<NormJacobian> norms = jacobian_norms(run);
+    CHECK(norms.size() == 2);
+    for (const NormJacobian& norm : norms) {
+      INFO(norm.name);
+      CHECK(norm.mean > 0);
+      CHECK(norm.largest >= norm.mean);
+      CHECK(std::isfinite(norm.largest));
+    }
+    CHECK(logit_sizes(run).empty());
+    CHECK(concentrations(run).empty());
+    for (const UpdateRatio& f : update_ratios(run)) CHECK(std::isfinite(f.update));
+  }
+}
+
+}  // namespace normscope::test

@@ -227,8 +227,7 @@ TEST_CASE("memory: the newest positions stay, whether it is longer than a segmen
 }
 
 TEST_CASE("memory: without one, and without relative positions, nothing of it is recorded", "[recurrence]") {
-  const auto run = make_run(small_spec("pre"));
-  steps(*run, 2);
+  const auto run = make_run(small_spec("pre"), 2);
   for (const Node& node : run->program().data().nodes)
     CHECK((node.op != OpKind::RelativeAttention && node.op != OpKind::Concat));
   for (const ParameterInfo& info : run->store().parameters())
@@ -273,9 +272,7 @@ TEST_CASE("memory: a resumed run goes on bit for bit", "[recurrence]") {
   for (const int32_t memory : {24, 16, 5}) {
     INFO("memory of " << memory);
     const RunSpec spec = remembering(memory);
-    const auto straight = make_run(spec), first = make_run(spec);
-    steps(*straight, 18);
-    steps(*first, 7);
+    const auto straight = make_run(spec, 18), first = make_run(spec, 7);
     first->validation_loss();  // looking changes nothing
     first->sample(5);
     first->measure_batch();
@@ -290,16 +287,14 @@ TEST_CASE("memory: a resumed run goes on bit for bit", "[recurrence]") {
     same->step();
     first->step();
     CHECK(same->last_loss() == first->last_loss());
-    RunSpec structural = again->spec();
-    set_field(structural, "model.norm", "rms");
+    RunSpec structural = with_fields(again->spec(), {{"model.norm", "rms"}});
     CHECK_NOTHROW(again->fork(structural)->step());
   }
 }
 
 TEST_CASE("memory: an earlier step is reached again with what was remembered there", "[recurrence]") {
   const RunSpec spec = remembering();
-  const auto run = make_run(spec);
-  steps(*run, 25);
+  const auto run = make_run(spec, 25);
   RunSpec moved = run->spec();
   set_field(moved, "model.placement", "post");  // empties the memory
   const auto forked = run->fork(moved);
@@ -322,8 +317,7 @@ TEST_CASE("memory: an earlier step is reached again with what was remembered the
 TEST_CASE("memory: at evaluation it may be longer than in training", "[recurrence]") {
   const RunSpec spec = remembering(16);
   const auto task = small_task(spec.data);
-  const auto run = make_run(spec);
-  steps(*run, 30);
+  const auto run = make_run(spec, 30);
   const auto loss = [&](int32_t memory) { return text_loss(run->store(), run->spec(), *task, memory, 8); };
   const TextLoss same = loss(16), none = loss(0), longer = loss(48);
   CHECK(same.loss == run->validation_loss());  // the same batches by the same ops
@@ -417,8 +411,7 @@ TEST_CASE("consecutive text: a split that is too short is named when the run is 
     INFO(key);
     CHECK_THAT(error_of([&] { run.schedule_edits({{2, key, value}}); }), Catch::Contains("to validate are"));
     CHECK(run.scheduled().empty());
-    RunSpec changed = run.spec();
-    set_field(changed, key, value);
+    RunSpec changed = with_fields(run.spec(), {{key, value}});
     CHECK_THAT(error_of([&] { run.fork(changed); }), Catch::Contains("to validate are"));
   }
   run.schedule_edits({{2, "train.batch", "2"}});

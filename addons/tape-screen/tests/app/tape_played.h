@@ -3,7 +3,7 @@
 
 #include "addons/tape-screen/app/shown.h"
 #include "catch.hpp"
-#include "training/support/played.h"
+#include "training/support/small_runs.h"
 
 namespace normscope::test_tape {
 

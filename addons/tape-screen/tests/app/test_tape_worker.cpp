@@ -9,6 +9,7 @@
 #include "addons/tape-screen/training/numeric_check.h"
 #include "addons/tape-screen/training/tensor_summary.h"
 #include "engine/cpu/backend_cpu.h"
+#include "training/support/tiny.h"
 
 using namespace normscope;
 using namespace normscope::tape_screen;
@@ -131,8 +132,7 @@ TEST_CASE("tape worker: a change of the wiring names what came and went, and sta
   Watched watched;
   const auto first = watched.take(maker.step_of(0));
   CHECK(first->facts->change_from.empty());
-  RunSpec pre = *maker.lab.view()->runs[0].spec;
-  set_field(pre, "model.placement", "pre");
+  RunSpec pre = test::with_fields(*maker.lab.view()->runs[0].spec, {{"model.placement", "pre"}});
   maker.lab.post(session::SetSpec{0, std::make_shared<const RunSpec>(pre)});
   const auto changed = watched.take(maker.step_of(0));
   REQUIRE(changed->facts);

@@ -3,7 +3,7 @@
 #include "catch.hpp"
 #include "engine/support/helpers.h"
 #include "engine/support/model_fixture.h"
-#include "training/support/played.h"
+#include "training/support/small_runs.h"
 
 namespace normscope::test {
 

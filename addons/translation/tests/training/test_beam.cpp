@@ -134,11 +134,8 @@ TEST_CASE("beam: the length penalty favours longer rows; probabilities that are 
 
 TEST_CASE("beam: the translator of a trained model solves the made-up translation and is the same twice",
           "[beam]") {
-  RunSpec spec = translation_spec("pre");
-  set_field(spec, "model.d_model", "32");
-  set_field(spec, "train.batch", "16");
-  const auto run = make_run(spec);
-  steps(*run, 260);
+  RunSpec spec = with_fields(translation_spec("pre"), {{"model.d_model", "32"}, {"train.batch", "16"}});
+  const auto run = make_run(spec, 260);
   const Task& task = run->task();
   Batch batch = task.draw(1, 1, Split::Validation, 20, 16);
   std::vector<std::vector<int32_t>> sources, targets;
@@ -169,8 +166,7 @@ TEST_CASE("beam: the translator as wide as its vocabulary finds the best of all 
   // The rows are scored by the whole network as it trains, a row at a time and without padding: nothing of the beam, of
   // the encoder run once or of the longer programs that the translator fills in part.
   const RunSpec spec = translation_spec("post");
-  const auto run = make_run(spec);
-  steps(*run, 25);
+  const auto run = make_run(spec, 25);
   const Task& task = run->task();
   const ModelConfig& model = run->spec().model;
   const int32_t V = model.vocabulary;

@@ -1,0 +1,91 @@
+// Whole runs under Muon.
+#include <unistd.h>
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "catch.hpp"
+#include "engine/support/helpers.h"
+#include "engine/support/named_placements.h"
+#include "training/session/analysis.h"
+#include "training/spec/unused_settings.h"
+#include "training/spec/update_rule.h"
+#include "training/support/small_runs.h"
+
+namespace normscope::test {
+
+TEST_CASE("optimizers: Muon's momentum is no moment of Adam's, and its first step has the size of Adam's",
+          "[optimizer]") {
+  CHECK_FALSE(shares_moments(Optimizer::Muon, Optimizer::AdamW));
+  CHECK_FALSE(shares_moments(Optimizer::Muon, Optimizer::Momentum));
+  RunSpec spec = with_fields(small_spec("pre"), {{"train.optimizer", "muon"}, {"train.weight_decay", "0"}});
+  const auto run = make_run(spec);
+  const int32_t matrix = run->store().find("L01.ffn.w1"), table = run->store().find("emb.tokens");
+  const std::vector<float> before = run->store().read(matrix);
+  run->step();
+  const std::vector<float> after = run->store().read(matrix);
+  double squares = 0;
+  for (size_t i = 0; i < before.size(); ++i)
+    squares += std::pow(static_cast<double>(after[i]) - static_cast<double>(before[i]), 2);
+  const double rate = learning_rate(spec.train.schedule, 1);
+  const double size = std::sqrt(squares / static_cast<double>(before.size())) / rate;
+  CHECK(size > 0.1);  // 0.2 where all singular values were one; those of no gradient stay small
+  CHECK(size < 0.24);
+  const auto all_zero = [&](int32_t parameter, Store::Block block) {
+    const std::vector<float> numbers = run->store().read(parameter, block);
+    return std::all_of(numbers.begin(), numbers.end(), [](float v) { return v == 0; });
+  };
+  CHECK(all_zero(matrix, Store::Block::V));
+  CHECK_FALSE(all_zero(matrix, Store::Block::M));
+  CHECK_FALSE(all_zero(table, Store::Block::V));  // whatever is not a matrix of a layer has both of Adam's
+}
+
+TEST_CASE("examine: the spectrum of Muon's next update is even", "[examine]") {
+  const auto run = make_run(with_fields(small_spec("pre"), {{"train.optimizer", "muon"}}), 6);
+  for (const MatrixSpectra& m : next_spectra(*run)) {
+    if (m.layer == 0) continue;
+    INFO(m.name);
+    const auto full = static_cast<double>(m.update.values.size());
+    CHECK(m.update.share_at(0.5) > 0.6);
+    CHECK(m.update.effective_rank() > 0.75 * full);
+    CHECK(m.weights.effective_rank() < 0.8 * full);
+  }
+}
+
+// This test runs QK-clip in whole runs.
+
+TEST_CASE("qk-clip: a run keeps every largest logit, clips behind its steps and goes on bitwise",
+          "[optimizer]") {
+  RunSpec spec = with_fields(small_spec("pre"), {{"train.lr", "0.03"}, {"train.qk_clip", "0.5"}});
+  const auto clipped = make_run(spec, 6);
+  set_field(spec, "train.qk_clip", "1e6");
+  const auto measured = make_run(spec, 6);
+  set_field(spec, "train.qk_clip", "0");
+  const auto plain = make_run(spec, 6);
+  CHECK(first_difference(plain->store(), measured->store()) == "");
+  CHECK(first_difference(plain->store(), clipped->store()) != "");
+  CHECK(plain->history()->find("L01.attn.batch_logit") < 0);
+  const auto largest = [](Run& run) { return run.program().stat("L01.attn.batch_logit"); };
+  CHECK(largest(*clipped) < largest(*measured));
+  const auto path =
+      std::filesystem::temp_directory_path() / fmt::format("normscope-clip-{}.safetensors", getpid());
+  clipped->save(path.string());
+  const auto resumed = Run::load(path.string(), small_task(spec.data), shared_backend());
+  steps(*clipped, 3);
+  steps(*resumed, 3);
+  CHECK(first_difference(clipped->store(), resumed->store()) == "");
+  std::filesystem::remove(path);
+}
+
+TEST_CASE("qk-clip: other scores and unit vectors, which it does not know, leave it unread", "[spec]") {
+  RunSpec relative = small_spec("pre");
+  relative.model.positions = positions_or("relative", relative.model.positions);
+  if (row_of(relative.model.positions).own_scores)
+    CHECK(contains(unused_reason(relative, "train.qk_clip"), "model.positions is relative"));
+  for (const Placement ngpt : known({"ngpt"}))
+    CHECK(contains(unused_reason(small_spec(to_string(ngpt)), "train.qk_clip"), "model.placement is ngpt"));
+}
+
+}  // namespace normscope::test
