@@ -4,7 +4,7 @@
 
 #include "app/cli/exit_code.h"
 #include "training/files/command_text.h"
-#include "training/io/atomic_file.h"
+#include "training/io/output_file.h"
 #include "training/spec/spec.h"
 #include "training/spec/spec_text.h"
 

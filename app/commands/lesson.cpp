@@ -29,8 +29,7 @@
 #include "app/words/words.h"
 #include "training/files/command_text.h"
 #include "training/io/output_file.h"
-#include "training/io/atomic_file.h"
-#include "training/io/nearest.h"
+#include "training/io/text.h"
 
 namespace normscope::commands {
 using namespace cli;

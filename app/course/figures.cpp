@@ -10,9 +10,8 @@
 #include "app/course/measures.h"
 #include "app/course/tables.h"
 #include "app/ui/widgets.h"
-#include "training/spec/spec.h"
-#include "training/spec/loss_window.h"
 #include "training/spec/schedule.h"
+#include "training/spec/spec.h"
 
 namespace normscope::course {
 namespace {

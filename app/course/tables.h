@@ -9,13 +9,10 @@
 #include <vector>
 
 #include "app/course/lesson.h"
+#include "app/view/diagram_model.h"
 #include "engine/core/error.h"
 #include "training/io/codec.h"
 #include "training/io/toml.h"
-#include "app/view/diagram_model.h"
-#include "engine/core/message.h"
-#include "training/io/toml_table.h"
-#include "training/spec/codec.h"
 
 namespace normscope::course {
 

@@ -5,7 +5,7 @@
 #include "app/headless/raster.h"
 #include "app/ui/keys.h"
 #include "engine/core/error.h"
-#include "training/io/atomic_file.h"
+#include "training/io/output_file.h"
 
 namespace normscope::headless {
 

@@ -19,10 +19,9 @@
 #include "app/plot/plot_layout.h"
 #include "app/ui/numbers.h"
 #include "app/ui/widgets.h"
-#include "training/spec/spec.h"
 #include "app/words/words.h"
 #include "engine/core/boundary.h"
-#include "training/spec/loss_window.h"
+#include "training/spec/spec.h"
 
 namespace normscope::lessons {
 

@@ -12,10 +12,10 @@
 #include "app/course/tapes.h"
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
-#include "training/io/atomic_file.h"
-#include "training/io/input_kinds.h"
+#include "training/io/codec.h"
+#include "training/io/input_file.h"
 #include "training/io/input_value.h"
-#include "training/spec/codec.h"
+#include "training/io/output_file.h"
 
 namespace normscope::lessons {
 using namespace course;

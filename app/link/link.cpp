@@ -20,7 +20,7 @@
 #include "training/files/command_text.h"
 #include "training/io/input_value.h"
 #include "training/io/text.h"
-#include "training/spec/limits.h"
+#include "training/spec/spec.h"
 #include "training/spec/spec_text.h"
 
 namespace normscope::link {

@@ -6,10 +6,8 @@
 #include <vector>
 
 #include "app/plot/plot.h"
-#include "app/view/commands.h"
-#include "engine/core/error.h"
 #include "app/view/screen.h"
-#include "engine/core/message.h"
+#include "engine/core/error.h"
 
 namespace normscope::panels {
 

@@ -16,10 +16,9 @@
 #include "app/words/words.h"
 #include "engine/core/error.h"
 #include "engine/core/machine.h"
-#include "training/spec/spec.h"
-#include "training/data/task_kind.h"
+#include "training/data/task.h"
 #include "training/files/places.h"
-#include "training/spec/unused_settings.h"
+#include "training/spec/spec.h"
 #include "training/spec/update_rule.h"
 
 namespace normscope::settings {

@@ -21,7 +21,7 @@
 #include "app/words/words.h"
 #include "engine/core/boundary.h"
 #include "training/files/file_kind.h"
-#include "training/io/atomic_file.h"
+#include "training/io/output_file.h"
 
 namespace normscope::shell {
 namespace {

@@ -11,12 +11,10 @@
 #include <vector>
 
 #include "app/lab/lab_screen.h"
-#include "app/shell/file_prompt.h"
-#include "app/shell/parts/shown_session.h"
-#include "engine/core/error.h"
+
 #include "app/shell/shown_session.h"
 #include "app/ui/ui.h"
-#include "engine/core/message.h"
+#include "engine/core/error.h"
 #include "training/files/background.h"
 #include "training/files/file_kind.h"
 

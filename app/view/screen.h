@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "app/plot/plot_spec.h"
-#include "engine/core/message.h"
+#include "engine/core/error.h"
 #include "training/session/lab.h"
 
 namespace normscope {
@@ -26,12 +26,10 @@ enum class Screen : uint8_t {
 
 inline constexpr std::string_view kScreenNames[] = {
 #define SCREEN(Name, name, key) #name,
-#include "app/view/screens.def"
 #undef SCREEN
 };
 inline constexpr int kScreenKeys[] = {
 #define SCREEN(Name, name, key) key,
-#include "app/view/screens.def"
 #undef SCREEN
 };
 inline constexpr size_t kScreens = std::size(kScreenNames);

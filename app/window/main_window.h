@@ -10,7 +10,7 @@
 
 #include "app/link/link.h"
 #include "training/files/config_file.h"
-#include "training/io/line_file.h"
+#include "training/io/output_file.h"
 #include "training/session/lab.h"
 #include "training/spec/backend_choice.h"
 

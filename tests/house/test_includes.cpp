@@ -8,9 +8,7 @@
 #include "catch.hpp"
 #include "engine/core/error.h"
 #include "engine/cpu/kernel.h"
-#include "engine/ops/attention/attention.h"
-#include "engine/ops/layer_norm/layer_norm.h"
-#include "engine/ops/linear/linear.h"
+#include "engine/ops/ops.h"
 #include "engine/ops/rules.h"
 #include "test_paths.h"
 

@@ -17,8 +17,7 @@
 #include "engine/model/wiring.h"
 #include "training/experiments/table.h"
 #include "training/io/text.h"
-#include "training/io/text_table.h"
-#include "training/spec/loss_window.h"
+#include "training/spec/spec.h"
 
 namespace normscope::compare {
 namespace {

@@ -15,7 +15,7 @@
 #include "app/ui/widgets.h"
 #include "app/view/lab_data.h"
 #include "app/words/words.h"
-#include "training/io/number_json.h"
+#include "training/io/codec.h"
 
 namespace normscope::inside {
 

@@ -11,11 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "addons/inside/app/inspected.h"
-#include "training/io/codec.h"
 #include "app/ui/numbers.h"
-#include "app/ui/svg.h"
-#include "training/io/number_json.h"
+#include "app/ui/paint.h"
+#include "training/io/codec.h"
 
 namespace normscope::inside {
 namespace {

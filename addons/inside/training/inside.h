@@ -18,7 +18,7 @@
 #include "training/data/task.h"
 #include "training/run/run.h"
 #include "training/session/analysis.h"
-#include "training/session/inquiry.h"
+#include "training/session/command.h"
 #include "training/session/lab.h"
 
 namespace normscope {

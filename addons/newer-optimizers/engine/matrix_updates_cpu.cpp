@@ -4,8 +4,8 @@
 #include "hwy/foreach_target.h"
 // After foreach_target.h: these are compiled once per target.
 #include "addons/newer-optimizers/engine/matrix_updates.h"
-#include "engine/cpu/export.h"
 #include "engine/cpu/gemm_inl.h"
+#include "engine/cpu/simd_inl.h"
 #include "engine/ops/update/parameter_blocks_inl.h"
 
 HWY_BEFORE_NAMESPACE();

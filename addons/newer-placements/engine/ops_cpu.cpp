@@ -4,7 +4,6 @@
 #include "hwy/foreach_target.h"
 // After foreach_target.h: these are compiled once per target.
 #include "addons/newer-placements/engine/ops.h"
-#include "engine/cpu/export.h"
 #include "engine/cpu/simd_inl.h"
 
 HWY_BEFORE_NAMESPACE();

@@ -9,8 +9,8 @@
 #include "addons/published/training/input_kinds.h"
 #include "addons/published/training/torch_file.h"
 #include "engine/core/error.h"
-#include "engine/core/half.h"
 #include "training/io/input_value.h"
+#include "training/io/safetensors.h"
 #include "training/io/text.h"
 
 namespace normscope::published {

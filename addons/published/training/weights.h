@@ -16,9 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "addons/published/training/weight_tensor.h"
 #include "engine/core/error.h"
-#include "engine/core/message.h"
 #include "training/io/safetensors.h"
 
 namespace normscope::published {

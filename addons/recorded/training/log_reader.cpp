@@ -20,7 +20,7 @@
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
 #include "engine/model/wiring.h"
-#include "training/data/data_identity.h"
+#include "training/data/task.h"
 #include "training/files/file_kind.h"
 #include "training/io/input_file.h"
 

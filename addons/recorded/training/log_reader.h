@@ -23,7 +23,6 @@
 #include "addons/recorded/training/recorded_run.h"
 #include "addons/recorded/training/tensor_names.h"
 #include "engine/core/error.h"
-#include "engine/core/message.h"
 #include "training/measure/history.h"
 
 namespace normscope {

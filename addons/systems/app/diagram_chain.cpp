@@ -13,7 +13,7 @@
 #include "app/ui/widgets.h"
 #include "app/view/chain.h"
 #include "app/words/words.h"
-#include "engine/ops/elementwise.h"
+#include "engine/ops/ops.h"
 
 namespace normscope::diagram {
 namespace {

@@ -4,7 +4,6 @@
 #include "hwy/foreach_target.h"
 // After foreach_target.h: these are compiled once per target.
 #include "addons/systems/engine/image_ops.h"
-#include "engine/cpu/export.h"
 #include "engine/cpu/gemm_inl.h"
 #include "engine/cpu/simd_inl.h"
 

@@ -3,7 +3,7 @@
 
 #include "engine/core/error.h"
 #include "engine/model/recorder.h"
-#include "engine/ops/concat/concat.h"
+#include "engine/ops/ops.h"
 #include "engine/ops/rules.h"
 
 namespace normscope {

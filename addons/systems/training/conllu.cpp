@@ -10,9 +10,8 @@
 #include <utility>
 
 #include "engine/core/error.h"
-#include "training/data/text_source.h"
 #include "engine/core/philox.h"
-#include "training/data/tsv.h"
+#include "training/data/text_source.h"
 #include "training/io/input_file.h"
 
 namespace normscope {

@@ -5,9 +5,7 @@
 #include "addons/systems/engine/convolutions.h"
 #include "addons/systems/training/arc_standard.h"
 #include "addons/systems/training/image_task.h"
-#include "addons/systems/training/parse_features.h"
 #include "addons/systems/training/parsing_task.h"
-#include "training/spec/architecture_runs.h"
 #include "training/spec/spec_fields.h"
 
 namespace normscope {

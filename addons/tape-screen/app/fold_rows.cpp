@@ -8,11 +8,11 @@
 #include <numbers>
 #include <string_view>
 
-#include "app/ui/svg.h"
+#include "addons/tape-screen/training/memory_map.h"
+#include "app/ui/paint.h"
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
 #include "engine/ops/rules.h"
-#include "training/measure/step/memory_map.h"
 
 namespace normscope::tape_screen {
 namespace {

@@ -14,11 +14,11 @@
 #include <vector>
 
 #include "addons/tape-screen/app/shown.h"
+#include "addons/tape-screen/training/memory_map.h"
 #include "app/plot/plot.h"
 #include "app/tex/tex.h"
 #include "app/ui/ui.h"
-#include "app/view/commands.h"
-#include "training/measure/step/memory_map.h"
+#include "app/view/screen.h"
 
 namespace normscope::tape_screen {
 

@@ -6,7 +6,6 @@
 #include "engine/core/error.h"
 #include "training/data/batch_draws.h"
 #include "training/data/task.h"
-#include "training/data/task_kind.h"
 #include "training/spec/spec_fields.h"
 
 namespace normscope {

@@ -15,7 +15,6 @@
 #include "addons/translation/training/tokenizer.h"
 #include "training/data/task.h"
 #include "training/data/text_source.h"
-#include "training/data/tsv.h"
 
 namespace normscope {
 

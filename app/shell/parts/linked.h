@@ -8,10 +8,8 @@
 #include "app/link/link.h"
 #include "app/shell/parts/appearance.h"
 #include "app/shell/parts/screens.h"
-#include "app/shell/parts/shown_session.h"
-#include "engine/core/error.h"
 #include "app/shell/shown_session.h"
-#include "engine/core/message.h"
+#include "engine/core/error.h"
 
 namespace normscope::shell {
 

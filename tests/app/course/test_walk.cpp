@@ -3,7 +3,6 @@
 #include "answers.h"
 #include "app/course/check.h"
 #include "app/course/figures.h"
-#include "app/course/landscape.h"
 #include "app/course/pictures/chain.h"
 #include "app/course/pictures/network.h"
 #include "app/course/pictures/walk.h"

@@ -11,7 +11,7 @@
 #include "engine/support/helpers.h"
 #include "training/files/config_file.h"
 #include "training/files/file_kind.h"
-#include "training/io/atomic_file.h"
+#include "training/io/output_file.h"
 
 using namespace normscope;
 using fixture::SmallWindow;

@@ -6,7 +6,7 @@
 #include "folder.h"
 #include "training/session/lab.h"
 #include "training/session/lab_trainer.h"
-#include "training/spec/limits.h"
+#include "training/spec/spec.h"
 #include "training/support/lab_runs.h"
 #include "training/support/tiny.h"
 

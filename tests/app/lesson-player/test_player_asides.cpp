@@ -1,8 +1,8 @@
 // These tests use what is beside the four steps, by mouse and by keyboard: sentences to complete, the review of all
 // predictions, the challenge and the session that it leaves.
 #include "app/course/check.h"
-#include "app/course/reading/exercise_tables.h"
-#include "app/course/summary.h"
+#include "app/course/reader.h"
+#include "app/course/tables.h"
 #include "app/headless/raster.h"
 #include "app/support/player_driver.h"
 #include "app/support/small_lesson.h"

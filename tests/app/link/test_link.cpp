@@ -8,7 +8,6 @@
 #include "engine/core/error.h"
 #include "engine/support/helpers.h"
 #include "training/spec/spec.h"
-#include "training/spec/unused_settings.h"
 #include "training/support/tiny.h"
 
 namespace normscope::fixture {

@@ -1,7 +1,7 @@
 // These tests put names of levels and notes where curves, grid lines and texts leave room.
+#include "app/plot/plot.h"
 #include "app/plot/plot_axis.h"
 #include "app/plot/plot_layout.h"
-#include "app/plot/plot_view.h"
 #include "app/support/gallery.h"
 #include "catch.hpp"
 

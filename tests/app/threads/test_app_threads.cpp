@@ -9,7 +9,7 @@
 #include "app/support/small_lesson.h"
 #include "app/threads/tiny_study.h"
 #include "catch.hpp"
-#include "training/files/newest_job.h"
+#include "training/files/background.h"
 #include "training/session/lab.h"
 
 using namespace normscope;

@@ -1,14 +1,12 @@
 // The software rasteriser is exact where it must be exact, and the same every time.
 #include <imgui.h>
 
-#include "app/headless/damage.h"
 #include "app/headless/frame.h"
 #include "app/headless/raster.h"
 #include "app/headless/software_screen.h"
 #include "app/support/gallery.h"
 #include "app/support/well_formed.h"
 #include "app/ui/paint.h"
-#include "app/ui/svg.h"
 #include "app/ui/ui.h"
 #include "app/ui/widgets.h"
 #include "catch.hpp"

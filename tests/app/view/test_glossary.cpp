@@ -12,7 +12,6 @@
 #include "app/view/shortcuts.h"
 #include "catch.hpp"
 #include "training/data/task.h"
-#include "training/data/data_identity.h"
 #include "training/files/command_text.h"
 
 using namespace normscope;

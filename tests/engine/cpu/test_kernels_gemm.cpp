@@ -2,12 +2,9 @@
 // rows, panels packed once or per chunk, several chunks in both directions), against double sums, on every instruction
 // set and bitwise the same on one and three threads. Small and odd sizes stand in op_cases_matrix.cpp.
 #include "catch.hpp"
-#include "engine/ops/ops.h"
-#include "engine/support/linear_products.h"
 #include "engine/core/philox.h"
 #include "engine/cpu/isa.h"
-#include "engine/ops/attention/attention.h"
-#include "engine/ops/linear/linear.h"
+#include "engine/ops/ops.h"
 #include "engine/support/op_harness.h"
 
 // The linear products are the three of one layer through the op's own stages, with the same operands each time. Used

@@ -6,9 +6,7 @@
 #include "engine/cpu/kernel.h"
 #include "engine/cpu/tails.h"
 #include "engine/cpu/vector_math.h"
-#include "engine/ops/dropout/dropout.h"
-#include "engine/ops/layer_norm/layer_norm.h"
-#include "engine/ops/linear/linear.h"
+#include "engine/ops/ops.h"
 #include "engine/support/op_harness.h"
 
 namespace normscope::test {

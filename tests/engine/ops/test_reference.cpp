@@ -2,13 +2,9 @@
 // confirm; its forward has the same values on numbers that remember as on plain ones; and every op has a case.
 // test_op_cases.cpp compares the kernels with it.
 #include "catch.hpp"
-#include "engine/ops/ops.h"
 #include "engine/core/philox.h"
 #include "engine/cpu/backend_cpu.h"
-#include "engine/ops/affine/affine.h"
-#include "engine/ops/attention/attention.h"
-#include "engine/ops/layer_norm/layer_norm.h"
-#include "engine/ops/softmax_xent/softmax_xent.h"
+#include "engine/ops/ops.h"
 #include "engine/support/op_harness.h"
 #include "engine/tape/seal.h"
 #include "engine/tape/store.h"

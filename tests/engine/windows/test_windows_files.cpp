@@ -10,9 +10,10 @@
 #include <cstring>
 
 #include "catch.hpp"
-#include "engine/core/program_path.h"
-#include "platforms/windows/posix/wide.h"
+#include "engine/core/machine.h"
 #include "folder.h"
+#include "platforms/windows/posix/system.h"
+#include "platforms/windows/posix/wide.h"
 #include "skip.h"
 
 using namespace normscope;

@@ -5,13 +5,12 @@
 
 #include "catch.hpp"
 #include "engine/support/helpers.h"
+#include "training/data/byte_tasks.h"
 #include "training/data/corpus.h"
-#include "training/data/labels_task.h"
-#include "training/data/masked_task.h"
 #include "training/data/sequence_task.h"
 #include "training/data/task.h"
-#include "training/data/tsv.h"
-#include "training/spec/unused_settings.h"
+#include "training/data/text_source.h"
+#include "training/spec/spec.h"
 #include "training/support/small_runs.h"
 
 using namespace normscope;

@@ -12,10 +12,8 @@
 #include "engine/core/error.h"
 #include "engine/support/helpers.h"
 #include "folder.h"
-#include "training/io/output_file.h"
 #include "training/experiments/table.h"
-#include "training/io/atomic_file.h"
-#include "training/io/line_file.h"
+#include "training/io/output_file.h"
 #include "training/io/text.h"
 #include "training/io/toml.h"
 

@@ -5,7 +5,6 @@
 #include "engine/support/helpers.h"
 #include "engine/support/model_fixture.h"
 #include "training/measure/step/profile.h"
-#include "training/support/played.h"
 #include "training/support/small_runs.h"
 
 namespace normscope::test {

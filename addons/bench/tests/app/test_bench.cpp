@@ -2,7 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "addons/bench/app/stepper.h"
-#include "app/cli/specs.h"
+#include "app/cli/options.h"
 #include "app/support/commands.h"
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"

@@ -27,8 +27,6 @@
 #include "training/files/command_text.h"
 #include "training/files/file_kind.h"
 #include "training/io/output_file.h"
-#include "training/io/atomic_file.h"
-#include "training/io/output_path.h"
 #include "training/io/text.h"
 #include "training/session/lab.h"
 

@@ -7,16 +7,16 @@
 #include <string>
 #include <vector>
 
-#include "app/cli/specs.h"
+#include "app/cli/options.h"
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
-#include "app/commands/lesson/named.h"
+#include "app/commands/lesson.h"
 #include "app/course/exercises.h"
 #include "app/lesson-player/verdict.h"
 #include "app/plot/plot.h"
 #include "app/words/words.h"
-#include "training/io/atomic_file.h"
-#include "training/io/input_kinds.h"
+#include "training/io/input_file.h"
+#include "training/io/output_file.h"
 
 namespace normscope::lessons {
 namespace {

@@ -6,7 +6,6 @@
 #include <string_view>
 #include <vector>
 
-#include "addons/classroom/app/worksheet/mathml.h"
 #include "app/course/curves.h"
 #include "app/course/figures.h"
 #include "app/course/report.h"

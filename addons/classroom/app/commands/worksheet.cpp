@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "app/cli/specs.h"
+#include "app/cli/options.h"
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
-#include "app/commands/lesson/named.h"
+#include "app/commands/lesson.h"
 #include "app/course/check.h"
 #include "app/course/map.h"
 #include "app/course/report.h"
@@ -22,7 +22,7 @@
 #include "engine/core/error.h"
 #include "training/files/command_text.h"
 #include "training/files/config_file.h"
-#include "training/io/atomic_file.h"
+#include "training/io/output_file.h"
 
 namespace normscope::course {
 namespace {

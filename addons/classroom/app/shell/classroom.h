@@ -5,9 +5,8 @@
 
 #include "addons/classroom/app/shell/teacher.h"
 #include "app/shell/window_part.h"
-#include "engine/core/error.h"
 #include "app/ui/ui.h"
-#include "engine/core/message.h"
+#include "engine/core/error.h"
 
 namespace normscope::shell::classroom {
 

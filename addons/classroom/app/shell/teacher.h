@@ -8,11 +8,9 @@
 #include <string>
 #include <string_view>
 
-#include "app/shell/parts/shown_session.h"
-#include "app/ui/policy/control_policy.h"
-#include "addons/classroom/app/shell/lesson_code.h"
 #include "app/shell/shown_session.h"
 #include "app/ui/control_policy.h"
+
 #include "app/ui/ui.h"
 #include "app/view/screen.h"
 #include "app/words/words.h"

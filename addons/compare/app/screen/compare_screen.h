@@ -27,9 +27,9 @@
 #include "app/ui/ui.h"
 #include "app/ui/widgets.h"
 #include "app/view/desk.h"
-#include "engine/core/message.h"
-#include "training/files/background.h"
 #include "app/view/screen.h"
+#include "engine/core/error.h"
+#include "training/files/background.h"
 
 namespace normscope::compare_screen {
 

@@ -12,9 +12,8 @@
 #include "app/plot/plot.h"
 #include "app/support/commands.h"
 #include "training/files/placement_file.h"
-#include "training/spec/spec.h"
 #include "training/measure/history.h"
-#include "training/spec/loss_window.h"
+#include "training/spec/spec.h"
 
 namespace normscope::compare {
 using compared::history, compared::ours;

@@ -30,14 +30,10 @@
 #include "app/commands/commands.h"
 #include "engine/core/machine.h"
 #include "engine/cpu/backend_cpu.h"
+#include "engine/cpu/measure_rows.h"
 #include "training/io/codec.h"
 #include "training/io/output_file.h"
 #include "training/io/text.h"
-#include "engine/cpu/measure_rows.h"
-#include "training/io/atomic_file.h"
-#include "training/io/number_json.h"
-#include "training/io/text_table.h"
-#include "training/measure/step/memory_map.h"
 #include "training/run/run.h"
 
 namespace normscope::commands {

@@ -10,7 +10,7 @@
 #include "engine/support/helpers.h"
 #include "engine/support/named_placements.h"
 #include "training/session/analysis.h"
-#include "training/spec/unused_settings.h"
+#include "training/spec/spec.h"
 #include "training/spec/update_rule.h"
 #include "training/support/small_runs.h"
 

@@ -2,7 +2,7 @@
 #include "catch.hpp"
 #include "engine/support/helpers.h"
 #include "training/experiments/run_numbers.h"
-#include "training/spec/unused_settings.h"
+#include "training/spec/spec.h"
 #include "training/support/small_runs.h"
 
 namespace normscope::test {

@@ -2,9 +2,8 @@
 // second; its command; its links; and the rows that a user enters from a lesson.
 #include <nlohmann/json.hpp>
 
+#include "addons/papers/app/study_file.h"
 #include "addons/papers/app/zoo.h"
-#include "addons/papers/app/study/study_file.h"
-#include "addons/papers/app/zoo/zoo.h"
 #include "addons/sweep/app/cells.h"
 #include "addons/sweep/app/sweep_plan.h"
 #include "addons/sweep/app/sweep_writers.h"

@@ -3,7 +3,6 @@
 #include "addons/published/training/family.h"
 #include "addons/published/training/model_folder.h"
 #include "addons/published/training/published.h"
-#include "addons/published/training/published_run.h"
 #include "addons/published/training/torch_file.h"
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"

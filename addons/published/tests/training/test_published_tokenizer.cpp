@@ -3,9 +3,9 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "addons/published/training/tokenizer/component.h"
 #include "addons/published/training/tokenizer/published_tokenizer.h"
 #include "addons/published/training/tokenizer/unicode.h"
-#include "addons/published/training/tokenizer/word_rule.h"
 #include "catch.hpp"
 #include "engine/support/helpers.h"
 #include "folder.h"

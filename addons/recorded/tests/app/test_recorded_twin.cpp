@@ -2,7 +2,6 @@
 // tests/fixtures/make.py made the log. The engine's own run is also saved and read as a recorded one.
 #include "addons/recorded/training/log_reader.h"
 #include "addons/recorded/training/recorded_run.h"
-#include "addons/recorded/training/run_builder.h"
 #include "app/support/program.h"
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"

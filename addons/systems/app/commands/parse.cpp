@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "addons/systems/training/attachment.h"
 #include "addons/systems/training/dependency_parser.h"
 #include "addons/systems/training/parsing_task.h"
 #include "app/cli/options.h"
@@ -16,7 +15,6 @@
 #include "app/commands/commands.h"
 #include "engine/cpu/backend_cpu.h"
 #include "training/io/output_file.h"
-#include "training/io/atomic_file.h"
 #include "training/run/run.h"
 
 namespace normscope::commands {

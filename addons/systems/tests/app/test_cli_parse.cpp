@@ -1,7 +1,6 @@
 // These tests run the command line on treebanks: train with scores in output, log and table, parse, what is refused.
 #include "addons/systems/training/conllu.h"
-#include "addons/systems/training/idx.h"
-#include "addons/systems/training/made_treebank.h"
+#include "addons/systems/training/image_task.h"
 #include "app/support/commands.h"
 #include "app/support/refused.h"
 #include "catch.hpp"

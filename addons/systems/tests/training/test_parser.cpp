@@ -1,18 +1,15 @@
 // These tests cover the parser: its loss and gradients against a double reference, its settings, a short training
 // against baselines that learn nothing, greedy parsing whatever else is parsed, a saved run that goes on.
-#include "addons/systems/training/attachment.h"
-#include "addons/systems/training/dependency_parser.h"
-#include "addons/systems/training/made_treebank.h"
 #include "addons/systems/training/conllu.h"
+#include "addons/systems/training/dependency_parser.h"
 #include "addons/systems/training/parsing_task.h"
 #include "catch.hpp"
 #include "engine/model/transformer.h"
 #include "engine/support/helpers.h"
 #include "engine/tape/seal.h"
 #include "reference/var.h"
-#include "training/spec/spec.h"
 #include "training/session/analysis.h"
-#include "training/spec/unused_settings.h"
+#include "training/spec/spec.h"
 #include "training/support/critical_bits.h"
 #include "training/support/small_runs.h"
 

@@ -9,7 +9,6 @@
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
 #include "training/data/task.h"
-#include "training/measure/step/memory_map.h"
 #include "training/run/run.h"
 
 using namespace normscope;
