@@ -31,6 +31,14 @@ void note_print_error(int reason) {
 constexpr int kBarWidth = 24;
 constexpr auto kRedraw = std::chrono::milliseconds(100);
 
+bool is_control(char32_t code) {
+  return (code < 0x20 && code != '\n' && code != '\t') || (code >= 0x7F && code < 0xA0);
+}
+
+void put_raw(std::string_view text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) note_print_error(errno);
+}
+
 }  // namespace
 
 void end_now() noexcept {
@@ -70,18 +78,6 @@ EndsAtOnce::~EndsAtOnce() {
   answer_with(before_);
   line_of_end = line_before_;
 }
-
-namespace {
-
-bool is_control(char32_t code) {
-  return (code < 0x20 && code != '\n' && code != '\t') || (code >= 0x7F && code < 0xA0);
-}
-
-void put_raw(std::string_view text) {
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) note_print_error(errno);
-}
-
-}  // namespace
 
 std::string for_terminal(std::string_view text) {
   std::string shown;

@@ -289,6 +289,8 @@ Exit lesson(const LessonOptions& options) {
   }
 }
 
+std::string folder_or(const std::string& folder) { return folder.empty() ? lessons_folder() : folder; }
+
 }  // namespace
 
 void add_lesson(CLI::App& app, Command& command) {
@@ -333,12 +335,6 @@ void add_language(CLI::App& app, std::string& language) {
   app.add_option("--language", language, "of the lessons' texts, as de; what is missing in it stays English")
       ->type_name("NAME");
 }
-
-namespace {
-
-std::string folder_or(const std::string& folder) { return folder.empty() ? lessons_folder() : folder; }
-
-}  // namespace
 
 void check_language(const std::string& language, const std::string& folder) {
   if (language.empty() || language == "en") return;  // as they are written

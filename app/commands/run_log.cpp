@@ -94,10 +94,6 @@ void put_stats(std::string& out, const char* field, std::string_view suffix, boo
   out += '}';
 }
 
-}  // namespace
-
-namespace {
-
 /// Whether the log goes on after lines that begin as a log's do. Behind anything else nothing is written.
 bool has_lines(const std::string& path) {
   constexpr std::string_view kBegin = "{\"format\":\"normscope log";

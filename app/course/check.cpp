@@ -70,6 +70,33 @@ bool inside(const Check& check, double value) {
   return !std::isnan(value) && (!check.low || value >= *check.low) && (!check.high || value <= *check.high);
 }
 
+/// Writes it as in lesson.toml, with a minus sign.
+std::string limit_text(double limit) { return ui::with_minus(fmt::format("{}", limit)); }
+
+std::string padded(const std::string& text, size_t width, bool right = false) {
+  const std::string blanks(width > terminal_columns(text) ? width - terminal_columns(text) : 0, ' ');
+  return right ? blanks + text : text + blanks;
+}
+
+constexpr size_t kClaim = 84, kMeasured = 14, kSpread = 26;
+
+using Json = nlohmann::json;
+
+Json lesson_json(const LessonReport& report) {
+  const Lesson& lesson = *report.lesson;
+  Json json = {{"id", lesson.id},           {"claim", lesson.claim}, {"seeds", report.results.seeds},
+               {"passed", report.passed()}, {"stale", report.stale}, {"measures", Json::object()},
+               {"checks", Json::array()}};
+  for (const Measure& m : lesson.measures)
+    json["measures"][m.id] = to_json(m, report.results.measures.at(m.id));
+  for (const CheckOutcome& outcome : report.outcomes)
+    json["checks"].push_back({{"measure", outcome.check->measure},
+                              {"says", outcome.check->says},
+                              {"band", band_text(*outcome.check)},
+                              {"holds", outcome.holds}});
+  return json;
+}
+
 }  // namespace
 
 CurveBand band_of(const Curve& curve, const std::vector<CurveSet>& seeds) {
@@ -180,20 +207,6 @@ LessonReport check_lesson(const Lesson& lesson, experiments::RunStore& store, Ti
   return report;
 }
 
-namespace {
-
-/// Writes it as in lesson.toml, with a minus sign.
-std::string limit_text(double limit) { return ui::with_minus(fmt::format("{}", limit)); }
-
-std::string padded(const std::string& text, size_t width, bool right = false) {
-  const std::string blanks(width > terminal_columns(text) ? width - terminal_columns(text) : 0, ' ');
-  return right ? blanks + text : text + blanks;
-}
-
-constexpr size_t kClaim = 84, kMeasured = 14, kSpread = 26;
-
-}  // namespace
-
 std::string band_text(const Check& check) {
   if (check.low && check.high) return limit_text(*check.low) + " to " + limit_text(*check.high);
   return check.low ? "at least " + limit_text(*check.low) : "at most " + limit_text(*check.high);
@@ -227,27 +240,6 @@ std::string to_text(const LessonReport& report) {
   if (!report.stale.empty()) out += fmt::format("    measured.json: {}\n", report.stale);
   return out;
 }
-
-namespace {
-
-using Json = nlohmann::json;
-
-Json lesson_json(const LessonReport& report) {
-  const Lesson& lesson = *report.lesson;
-  Json json = {{"id", lesson.id},           {"claim", lesson.claim}, {"seeds", report.results.seeds},
-               {"passed", report.passed()}, {"stale", report.stale}, {"measures", Json::object()},
-               {"checks", Json::array()}};
-  for (const Measure& m : lesson.measures)
-    json["measures"][m.id] = to_json(m, report.results.measures.at(m.id));
-  for (const CheckOutcome& outcome : report.outcomes)
-    json["checks"].push_back({{"measure", outcome.check->measure},
-                              {"says", outcome.check->says},
-                              {"band", band_text(*outcome.check)},
-                              {"holds", outcome.holds}});
-  return json;
-}
-
-}  // namespace
 
 Json to_json(const Measure& measure, const Measured& measured) {
   return {{"label", measure.label},

@@ -22,6 +22,14 @@ const T* find(const std::vector<T>& list, std::string_view id) {
   return it == list.end() ? nullptr : &*it;
 }
 
+constexpr std::ptrdiff_t kMostSlots = 12;  // of a run
+constexpr const char* kParts[] = {"attn", "ffn"};
+
+size_t place_of(const Knob& knob, double value) {
+  const auto last = static_cast<double>(knob.choices.size() - 1);
+  return static_cast<size_t>(std::clamp(std::round(value), 0.0, last));
+}
+
 }  // namespace
 
 const char* to_string(Mean mean) {
@@ -114,18 +122,6 @@ std::string hash_text(const std::string& text) {
   for (unsigned char c : text) hash = (hash ^ c) * 1099511628211ull;
   return fmt::format("{:016x}", hash);
 }
-
-namespace {
-
-constexpr std::ptrdiff_t kMostSlots = 12;  // of a run
-constexpr const char* kParts[] = {"attn", "ffn"};
-
-size_t place_of(const Knob& knob, double value) {
-  const auto last = static_cast<double>(knob.choices.size() - 1);
-  return static_cast<size_t>(std::clamp(std::round(value), 0.0, last));
-}
-
-}  // namespace
 
 double first_value(const Lesson& lesson, const Knob& knob) {
   if (is_slot(knob)) return knob.start;

@@ -73,6 +73,65 @@ Known known(const std::string& curve, const FigureData& data) {
   return {it == data.reference->curves.end() ? nullptr : &it->second.mean};
 }
 
+double final_loss(const experiments::RunFindings& run, bool excess) {
+  const std::vector<float> losses = run.history->loss().values;
+  const size_t count = std::min<size_t>(losses.size(), kLossWindow);
+  const double mean = std::accumulate(losses.end() - static_cast<std::ptrdiff_t>(count), losses.end(), 0.0) /
+                      static_cast<double>(count);
+  return excess ? mean - run.level : mean;
+}
+
+/// Follows the rule of the run's card and of a sweep (measure/verdict.h).
+bool learns(const experiments::RunFindings& run) {
+  return verdict_of(*run.history).kind == normscope::Verdict::Kind::Learns;
+}
+
+double value_of(const std::string& y, const experiments::RunFindings& run) {
+  if (y == "learns") return learns(run) ? 1 : 0;
+  return final_loss(run, y == "final_excess");
+}
+
+std::string number_text(double v) {
+  return v == std::floor(v) ? std::to_string(static_cast<int64_t>(v)) : fmt::format("{}", v);
+}
+
+StudyRun point(const Curve& curve, const StudyRun& run, double x, double value) {
+  return {with_value(with_value(run.spec, curve.other, value), curve.field, x), run.edits};
+}
+
+/// Sets the values of the other field; a plain sweep has none and keeps the run's own.
+StudyRun on_line(const Curve& curve, const StudyRun& run, double x) {
+  return curve.other.empty() ? StudyRun{with_value(run.spec, curve.field, x), run.edits}
+                             : point(curve, run, x, curve.values.front());
+}
+
+/// A row over its sum, `width` wide; empty where it has no sum.
+std::vector<float> shares_of(const std::vector<double>& row, size_t entries, size_t width) {
+  std::vector<double> known(width, 0);
+  double sum = 0;
+  for (size_t i = 0; i < std::min(entries, row.size()); ++i) {
+    if (row[i] > 0) known[i] = row[i];
+    sum += known[i];
+  }
+  if (!(sum > 0) || !std::isfinite(sum)) return {};
+  std::vector<float> shares;
+  for (double share : known) shares.push_back(static_cast<float>(share / sum));
+  return shares;
+}
+
+/// How wide each column is beside the last, where the input has the same width in all of them; empty
+/// where a state has no share of it.
+std::vector<float> sizes_of(const std::vector<float>& shares, size_t width) {
+  std::vector<float> sizes;
+  for (size_t at = 0; at < shares.size(); at += width) {
+    if (!(shares[at] > 0)) return {};
+    sizes.push_back(shares[shares.size() - width] / shares[at]);
+  }
+  return sizes;
+}
+
+std::string percent(float share) { return fmt::format("{:.0f}", 100 * share); }
+
 }  // namespace
 
 CellMap cells_of(const Curve& border, const FigureData& data) {
@@ -155,42 +214,6 @@ void set_cell_axes(const Curve& border, Figure& figure) {
   figure.y = shown_axis(border.other, border.values);
 }
 
-namespace {
-
-double final_loss(const experiments::RunFindings& run, bool excess) {
-  const std::vector<float> losses = run.history->loss().values;
-  const size_t count = std::min<size_t>(losses.size(), kLossWindow);
-  const double mean = std::accumulate(losses.end() - static_cast<std::ptrdiff_t>(count), losses.end(), 0.0) /
-                      static_cast<double>(count);
-  return excess ? mean - run.level : mean;
-}
-
-/// Follows the rule of the run's card and of a sweep (measure/verdict.h).
-bool learns(const experiments::RunFindings& run) {
-  return verdict_of(*run.history).kind == normscope::Verdict::Kind::Learns;
-}
-
-double value_of(const std::string& y, const experiments::RunFindings& run) {
-  if (y == "learns") return learns(run) ? 1 : 0;
-  return final_loss(run, y == "final_excess");
-}
-
-std::string number_text(double v) {
-  return v == std::floor(v) ? std::to_string(static_cast<int64_t>(v)) : fmt::format("{}", v);
-}
-
-StudyRun point(const Curve& curve, const StudyRun& run, double x, double value) {
-  return {with_value(with_value(run.spec, curve.other, value), curve.field, x), run.edits};
-}
-
-/// Sets the values of the other field; a plain sweep has none and keeps the run's own.
-StudyRun on_line(const Curve& curve, const StudyRun& run, double x) {
-  return curve.other.empty() ? StudyRun{with_value(run.spec, curve.field, x), run.edits}
-                             : point(curve, run, x, curve.values.front());
-}
-
-}  // namespace
-
 RunSpec with_value(RunSpec spec, const std::string& field, double value) {
   set_field(spec, field, number_text(value));
   complete(spec);
@@ -265,37 +288,6 @@ void add_cells(std::vector<Curve>& curves) {
   }
   curves = std::move(all);
 }
-
-namespace {
-
-/// A row over its sum, `width` wide; empty where it has no sum.
-std::vector<float> shares_of(const std::vector<double>& row, size_t entries, size_t width) {
-  std::vector<double> known(width, 0);
-  double sum = 0;
-  for (size_t i = 0; i < std::min(entries, row.size()); ++i) {
-    if (row[i] > 0) known[i] = row[i];
-    sum += known[i];
-  }
-  if (!(sum > 0) || !std::isfinite(sum)) return {};
-  std::vector<float> shares;
-  for (double share : known) shares.push_back(static_cast<float>(share / sum));
-  return shares;
-}
-
-/// How wide each column is beside the last, where the input has the same width in all of them; empty
-/// where a state has no share of it.
-std::vector<float> sizes_of(const std::vector<float>& shares, size_t width) {
-  std::vector<float> sizes;
-  for (size_t at = 0; at < shares.size(); at += width) {
-    if (!(shares[at] > 0)) return {};
-    sizes.push_back(shares[shares.size() - width] / shares[at]);
-  }
-  return sizes;
-}
-
-std::string percent(float share) { return fmt::format("{:.0f}", 100 * share); }
-
-}  // namespace
 
 void add_river(const experiments::ShareMap& map, plot::PlotSpec& plot, const Words& words, bool grows) {
   const size_t width = map.size() + 1;

@@ -110,6 +110,19 @@ std::string beside(const std::string& number, const std::string& unit) {
   return unit.empty() || unit == "×" ? number + unit : number + " " + unit;
 }
 
+std::string path_of(const Lesson& lesson) {
+  return (std::filesystem::path(lesson.folder) / "measured.json").string();
+}
+
+std::string hash_of(const Lesson& lesson) { return hash_text(definition(lesson)); }
+
+/// Writes five significant digits, because people read and compare these numbers.
+constexpr codec::AnyNumber kShort{.digits = 5};
+
+std::optional<std::string> read(const Lesson& lesson) {
+  return read_input_file_if_there(path_of(lesson), input::kMeasured);
+}
+
 }  // namespace
 
 bool is_scale(std::string_view against) { return against == "x" || against == "log x"; }
@@ -215,23 +228,6 @@ std::string range_text(const Spread& spread, const Measure& m, const Words& word
       shown(spread.low, bare, words) + words.tr(" to ") + shown(spread.high, bare, words);
   return std::isfinite(spread.high) ? beside(text, m.unit) : text;
 }
-
-namespace {
-
-std::string path_of(const Lesson& lesson) {
-  return (std::filesystem::path(lesson.folder) / "measured.json").string();
-}
-
-std::string hash_of(const Lesson& lesson) { return hash_text(definition(lesson)); }
-
-/// Writes five significant digits, because people read and compare these numbers.
-constexpr codec::AnyNumber kShort{.digits = 5};
-
-std::optional<std::string> read(const Lesson& lesson) {
-  return read_input_file_if_there(path_of(lesson), input::kMeasured);
-}
-
-}  // namespace
 
 template <class Io>
 void io(Io& io, codec::Of<Io, Measured>& m) {

@@ -298,14 +298,6 @@ class Reader {
   int line_ = 1;
 };
 
-}  // namespace
-
-Prose parse_prose(std::string_view markdown, const std::string& file) {
-  return {file, Reader(markdown, file).read()};
-}
-
-namespace {
-
 using Kind = Inline::Kind;
 
 int32_t words_in(const Inline& piece) {
@@ -321,6 +313,10 @@ int32_t words_in(const Inline& piece) {
 }
 
 }  // namespace
+
+Prose parse_prose(std::string_view markdown, const std::string& file) {
+  return {file, Reader(markdown, file).read()};
+}
 
 int32_t Prose::words() const {
   int32_t count = 0;

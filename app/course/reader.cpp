@@ -240,6 +240,83 @@ std::optional<int32_t> number_of(const std::string& folder) {
   return is_one ? std::optional(number) : std::nullopt;
 }
 
+std::string& wished_language() {
+  static std::string language;
+  return language;
+}
+
+/// Translates every lesson that has the language; the other lessons stay in English.
+void take_language(Course& course, const std::string& folder, const std::string& language) {
+  const std::vector<std::string> known = languages_in(folder);
+  if (std::ranges::find(known, language) == known.end()) return;
+  course.words = &words::language(language);
+  for (Lesson& lesson : course.lessons) {
+    const std::vector<std::string> has = languages_of(lesson.folder);
+    if (std::ranges::find(has, language) == has.end()) continue;
+    const Message wrong = guarded(lesson.folder, [&] {
+      lesson = translated(lesson, language);
+      lesson.words = course.words;
+    });
+    if (!wrong.empty()) course.broken.push_back({lesson.folder, wrong});
+  }
+}
+
+constexpr const char* kWhyFile = "so-why.md";
+
+/// Whether the lesson that a mark names is in the course; throws an Error for a mark that has no place
+/// on this page, and for a measure that its lesson lacks.
+bool is_there(const Course& course, const Inline& piece, const std::string& file) {
+  using Kind = Inline::Kind;
+  if (piece.kind == Kind::Text || piece.kind == Kind::Formula) return true;
+  const size_t point = piece.text.find('.');
+  const bool lesson = course.find(piece.text.substr(0, point)) != nullptr;
+  const bool range = piece.kind == Kind::Band && point != std::string::npos;
+  if (piece.kind == Kind::Lesson || (range && !lesson)) return lesson;
+  if (range && measure_named(course, piece.text).second) return true;
+  throw Error(
+      "{}:{}: '{}' is not in this course: expected {{lesson ID}}, or {{band ID.MEASURE}} of one of its lessons",
+      file, piece.line, piece.text);
+}
+
+/// Leaves out the paragraphs about lessons that the folder lacks.
+Prose what_is_there(const Course& course, Prose why) {
+  std::erase_if(why.blocks, [&](const Block& block) {
+    bool all = true;
+    for (const Inline& piece : block.inlines) all = is_there(course, piece, why.file) && all;
+    return !all;
+  });
+  return why;
+}
+
+std::string why_markdown(const Course& course) {
+  using Kind = Inline::Kind;
+  std::map<const Lesson*, std::optional<Results>> kept;
+  const auto said = [&](const Inline& piece) -> std::string {
+    if (piece.kind == Kind::Formula) return "$" + piece.text + "$";
+    if (piece.kind == Kind::Text) return piece.strong ? "*" + piece.text + "*" : piece.text;
+    if (piece.kind == Kind::Lesson) {
+      const Lesson& lesson = *course.find(piece.text);
+      return fmt::format("[({})]({}.html)", lesson.number, lesson.id);
+    }
+    const auto [lesson, measure] = measure_named(course, piece.text);
+    if (!kept.contains(lesson)) kept[lesson] = load_results(*lesson);
+    const std::optional<Results>& results = kept[lesson];
+    if (!results || !results->measures.contains(measure->id)) return "–";
+    return range_text(results->measures.at(measure->id).spread, *measure, *course.words);
+  };
+  std::string out;
+  bool list = false;
+  for (const Block& block : course.why->blocks) {
+    const bool item = block.kind == Block::Kind::Item;
+    if (list && !item) out += "\n";
+    list = item;
+    out += block.kind == Block::Kind::Heading ? "## " : item ? "- " : "";
+    for (const Inline& piece : block.inlines) out += said(piece);
+    out += item ? "\n" : "\n\n";
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string read_needed(const std::string& path, const InputKind& kind) {
@@ -306,15 +383,6 @@ Lesson parse_lesson(std::string_view source, const std::string& folder, const Re
 
 std::string lessons_folder() { return shipped_folder("lessons", "NORMSCOPE_LESSONS"); }
 
-namespace {
-
-std::string& wished_language() {
-  static std::string language;
-  return language;
-}
-
-}  // namespace
-
 void wish_language(const std::string& language) { wished_language() = language; }
 
 std::string course_language() {
@@ -330,26 +398,6 @@ const Lesson* Course::find(std::string_view key) const {
 }
 
 Course read_course(const std::string& folder) { return read_course(folder, course_language()); }
-
-namespace {
-
-/// Translates every lesson that has the language; the other lessons stay in English.
-void take_language(Course& course, const std::string& folder, const std::string& language) {
-  const std::vector<std::string> known = languages_in(folder);
-  if (std::ranges::find(known, language) == known.end()) return;
-  course.words = &words::language(language);
-  for (Lesson& lesson : course.lessons) {
-    const std::vector<std::string> has = languages_of(lesson.folder);
-    if (std::ranges::find(has, language) == has.end()) continue;
-    const Message wrong = guarded(lesson.folder, [&] {
-      lesson = translated(lesson, language);
-      lesson.words = course.words;
-    });
-    if (!wrong.empty()) course.broken.push_back({lesson.folder, wrong});
-  }
-}
-
-}  // namespace
 
 Course read_course(const std::string& folder, const std::string& language) {
   Course course;
@@ -653,37 +701,6 @@ class Checker : TableChecker {
 
 void check_references(const Lesson& lesson, const Table& root) { Checker(lesson, root).all(); }
 
-namespace {
-
-constexpr const char* kWhyFile = "so-why.md";
-
-/// Whether the lesson that a mark names is in the course; throws an Error for a mark that has no place
-/// on this page, and for a measure that its lesson lacks.
-bool is_there(const Course& course, const Inline& piece, const std::string& file) {
-  using Kind = Inline::Kind;
-  if (piece.kind == Kind::Text || piece.kind == Kind::Formula) return true;
-  const size_t point = piece.text.find('.');
-  const bool lesson = course.find(piece.text.substr(0, point)) != nullptr;
-  const bool range = piece.kind == Kind::Band && point != std::string::npos;
-  if (piece.kind == Kind::Lesson || (range && !lesson)) return lesson;
-  if (range && measure_named(course, piece.text).second) return true;
-  throw Error(
-      "{}:{}: '{}' is not in this course: expected {{lesson ID}}, or {{band ID.MEASURE}} of one of its lessons",
-      file, piece.line, piece.text);
-}
-
-/// Leaves out the paragraphs about lessons that the folder lacks.
-Prose what_is_there(const Course& course, Prose why) {
-  std::erase_if(why.blocks, [&](const Block& block) {
-    bool all = true;
-    for (const Inline& piece : block.inlines) all = is_there(course, piece, why.file) && all;
-    return !all;
-  });
-  return why;
-}
-
-}  // namespace
-
 std::pair<const Lesson*, const Measure*> measure_named(const Course& course, const std::string& name) {
   const size_t point = name.find('.');
   const Lesson* const lesson = course.find(name.substr(0, point));
@@ -704,39 +721,6 @@ void take_why(Course& course, const std::string& folder, const std::string& lang
   });
   if (!wrong.empty()) course.broken.push_back({file, wrong});
 }
-
-namespace {
-
-std::string why_markdown(const Course& course) {
-  using Kind = Inline::Kind;
-  std::map<const Lesson*, std::optional<Results>> kept;
-  const auto said = [&](const Inline& piece) -> std::string {
-    if (piece.kind == Kind::Formula) return "$" + piece.text + "$";
-    if (piece.kind == Kind::Text) return piece.strong ? "*" + piece.text + "*" : piece.text;
-    if (piece.kind == Kind::Lesson) {
-      const Lesson& lesson = *course.find(piece.text);
-      return fmt::format("[({})]({}.html)", lesson.number, lesson.id);
-    }
-    const auto [lesson, measure] = measure_named(course, piece.text);
-    if (!kept.contains(lesson)) kept[lesson] = load_results(*lesson);
-    const std::optional<Results>& results = kept[lesson];
-    if (!results || !results->measures.contains(measure->id)) return "–";
-    return range_text(results->measures.at(measure->id).spread, *measure, *course.words);
-  };
-  std::string out;
-  bool list = false;
-  for (const Block& block : course.why->blocks) {
-    const bool item = block.kind == Block::Kind::Item;
-    if (list && !item) out += "\n";
-    list = item;
-    out += block.kind == Block::Kind::Heading ? "## " : item ? "- " : "";
-    for (const Inline& piece : block.inlines) out += said(piece);
-    out += item ? "\n" : "\n\n";
-  }
-  return out;
-}
-
-}  // namespace
 
 std::vector<std::pair<std::string, std::string>> why_pages(const Course& course) {
   std::vector<std::pair<std::string, std::string>> pages;

@@ -161,6 +161,30 @@ void read_rows(Curve& c, Table& t) {
     t.refuse("xs", Message("expected numbers from {} to 1e6", c.over == "scale" ? "1e-6" : "0"));
 }
 
+using view::Side;
+using view::SlotId;
+
+constexpr size_t kMostPictures = 2;  // that fit beside each other
+
+/// Searches layer by layer, from the bottom up.
+std::optional<OpeningPlace> place_in(const view::Stack& stack, std::string_view name) {
+  for (const int end : {view::kFinal, view::kEmbedding})
+    if (const SlotId at{end, view::Sub::Attention, Slot::Stream, stack.side}; view::slot_name(at) == name)
+      return OpeningPlace{at};
+  for (int layer = 0; layer < stack.layers(); ++layer)
+    for (const view::Sub sub : stack.subs()) {
+      for (const Slot slot : view::kSlots)
+        if (const SlotId at{layer, sub, slot, stack.side}; view::slot_name(at) == name)
+          return OpeningPlace{at};
+      const std::string scale = fmt::format("{}layer{}/{}/skip-scale", view::side_prefix(stack.side),
+                                            layer + 1, view::to_string(sub));
+      const bool scaled =
+          view::wiring_of(stack.wiring, layer, sub).skip.kind != Scale::Kind::One && scale == name;
+      if (scaled) return OpeningPlace{{layer, sub, Slot::Stream, stack.side}, true};
+    }
+  return {};
+}
+
 }  // namespace
 
 void TableChecker::refuse(const std::string& table, const std::string& key, const Message& what) const {
@@ -602,34 +626,6 @@ bool of_way(const Lesson& lesson, const Measure& measure) {
     return of_way(lesson, *lesson.measure(measure.first)) || of_way(lesson, *lesson.measure(measure.second));
   return of_way(lesson, *lesson.curve(measure.curve));
 }
-
-namespace {
-
-using view::Side;
-using view::SlotId;
-
-constexpr size_t kMostPictures = 2;  // that fit beside each other
-
-/// Searches layer by layer, from the bottom up.
-std::optional<OpeningPlace> place_in(const view::Stack& stack, std::string_view name) {
-  for (const int end : {view::kFinal, view::kEmbedding})
-    if (const SlotId at{end, view::Sub::Attention, Slot::Stream, stack.side}; view::slot_name(at) == name)
-      return OpeningPlace{at};
-  for (int layer = 0; layer < stack.layers(); ++layer)
-    for (const view::Sub sub : stack.subs()) {
-      for (const Slot slot : view::kSlots)
-        if (const SlotId at{layer, sub, slot, stack.side}; view::slot_name(at) == name)
-          return OpeningPlace{at};
-      const std::string scale = fmt::format("{}layer{}/{}/skip-scale", view::side_prefix(stack.side),
-                                            layer + 1, view::to_string(sub));
-      const bool scaled =
-          view::wiring_of(stack.wiring, layer, sub).skip.kind != Scale::Kind::One && scale == name;
-      if (scaled) return OpeningPlace{{layer, sub, Slot::Stream, stack.side}, true};
-    }
-  return {};
-}
-
-}  // namespace
 
 std::optional<OpeningPlace> opening_place(const ModelConfig& model, std::string_view name) {
   if (!is_transformer(model.architecture)) return {};

@@ -120,6 +120,9 @@ const SmallValue& value_of(const SmallReplay& replay, const Part& part) {
   return it->second;
 }
 
+/// A row of its own before the loss, which works it out of its scores without writing it anywhere.
+constexpr const char* kProbability = "p";
+
 }  // namespace
 
 LessonTape read_tape(const std::string& id, Table t) {
@@ -337,13 +340,6 @@ CurveData measure_tape(const Lesson& lesson, const Curve& curve, const Changes& 
   for (size_t i = 0; i < data.y.size(); ++i) data.x.push_back(static_cast<double>(i + 1));
   return data;
 }
-
-namespace {
-
-/// A row of its own before the loss, which works it out of its scores without writing it anywhere.
-constexpr const char* kProbability = "p";
-
-}  // namespace
 
 TapeTable table_of_tape(const SmallTape& tape, size_t done, const Words& words, int digits) {
   const SmallReplay replay = replay_small_tape(tape);

@@ -138,6 +138,15 @@ void ring_over(Ui& ui) {
     ui.paint().outline(at->rect.inset(-3), ui.theme().ink, 1.5f, radius::token + 3);
 }
 
+RunSpec with_change(RunSpec spec, const ModelConfig* model, const WiringChange& change) {
+  if (model)
+    spec.model = *model;
+  else
+    stack_of(spec.model, change.side) = change.wiring;
+  complete(spec);
+  return spec;
+}
+
 }  // namespace
 
 int shown_run(const DiagramState& state, const LabView& view) {
@@ -157,19 +166,6 @@ std::string fork_title(const DiagramState& state, const LabView& view) {
   if (run < 0) return {};
   return tr("Fork of {run}", {{"run", view.runs[static_cast<size_t>(run)].letter}});
 }
-
-namespace {
-
-RunSpec with_change(RunSpec spec, const ModelConfig* model, const WiringChange& change) {
-  if (model)
-    spec.model = *model;
-  else
-    stack_of(spec.model, change.side) = change.wiring;
-  complete(spec);
-  return spec;
-}
-
-}  // namespace
 
 std::optional<RunSpec> spec_in_question(const DiagramState& state, const DiagramInput& input) {
   const int run = shown_run(state, input.view);

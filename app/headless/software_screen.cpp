@@ -52,6 +52,34 @@ const Framebuffers& framebuffers() {
   return found;
 }
 
+// Combines both halves of the product of two large words: each bit of either changes about half of the result's.
+uint64_t mix(uint64_t a, uint64_t b) {
+  __extension__ using Wide = unsigned __int128;
+  const Wide product = Wide(a ^ 0x9E3779B97F4A7C15) * (b ^ 0xD1B54A32D192ED03);
+  return uint64_t(product) ^ uint64_t(product >> 64);
+}
+
+uint64_t hash_of(const ImDrawVert& v) {
+  uint64_t place, texel;
+  std::memcpy(&place, &v.pos, sizeof place);
+  std::memcpy(&texel, &v.uv, sizeof texel);
+  return mix(mix(place, texel), v.col);
+}
+
+uint64_t hash_of(const ImDrawCmd& command) {
+  uint64_t low, high;
+  std::memcpy(&low, &command.ClipRect.x, sizeof low);
+  std::memcpy(&high, &command.ClipRect.z, sizeof high);
+  const ImTextureData* texture = command.TexRef._TexData;
+  return mix(mix(low, high), texture ? uint64_t(texture->UniqueID) + 1 : 0);
+}
+
+bool textures_change() {
+  const auto& textures = ImGui::GetPlatformIO().Textures;
+  return std::ranges::any_of(
+      textures, [](const ImTextureData* texture) { return texture->Status != ImTextureStatus_OK; });
+}
+
 }  // namespace
 
 SoftwareScreen::~SoftwareScreen() {
@@ -116,38 +144,6 @@ bool SoftwareScreen::show(const ImDrawData& data, uint32_t background) {
 }
 
 #endif
-namespace {
-
-// Combines both halves of the product of two large words: each bit of either changes about half of the result's.
-uint64_t mix(uint64_t a, uint64_t b) {
-  __extension__ using Wide = unsigned __int128;
-  const Wide product = Wide(a ^ 0x9E3779B97F4A7C15) * (b ^ 0xD1B54A32D192ED03);
-  return uint64_t(product) ^ uint64_t(product >> 64);
-}
-
-uint64_t hash_of(const ImDrawVert& v) {
-  uint64_t place, texel;
-  std::memcpy(&place, &v.pos, sizeof place);
-  std::memcpy(&texel, &v.uv, sizeof texel);
-  return mix(mix(place, texel), v.col);
-}
-
-uint64_t hash_of(const ImDrawCmd& command) {
-  uint64_t low, high;
-  std::memcpy(&low, &command.ClipRect.x, sizeof low);
-  std::memcpy(&high, &command.ClipRect.z, sizeof high);
-  const ImTextureData* texture = command.TexRef._TexData;
-  return mix(mix(low, high), texture ? uint64_t(texture->UniqueID) + 1 : 0);
-}
-
-bool textures_change() {
-  const auto& textures = ImGui::GetPlatformIO().Textures;
-  return std::ranges::any_of(
-      textures, [](const ImTextureData* texture) { return texture->Status != ImTextureStatus_OK; });
-}
-
-}  // namespace
-
 const Tiles& Damage::of(const ImDrawData& data, uint32_t background) {
   const auto [width, height] = size_of(data);
   const bool all = width != width_ || height != height_ || background != background_ || textures_change();

@@ -101,6 +101,59 @@ std::string note_of(const Figure& figure, const LessonContext& context) {
               {"changed", context.shown_changes().empty() ? "" : context.tr(" of what you did not change")}});
 }
 
+constexpr float kStepRow = 44, kSentenceLine = 18;
+// Below a river: the numbers of the sub-layers and what they are.
+constexpr float kRiverFoot = 52, kRiverTitle = 24, kRiverGap = 12;
+constexpr float kStackedRivers = 340;  // px of height that two rivers need, one above the other
+constexpr float kKnobLabel = 20, kKnobGap = 28, kWrittenButton = 116, kWrittenHeight = 28, kWrittenGap = 12;
+constexpr double kMostAdded = 10, kAddStep = 0.5;
+constexpr int kBarSteps = 100;  // from one end of the axis to the other
+
+float sentence_height(Ui& ui, float width, const std::string& sentence) {
+  return ui.paint().wrapped_height(width, {Face::Sans, type::body}, sentence, kSentenceLine);
+}
+
+/// Takes the lower end of `rest` for what a picture says, beside something `beside` wide: room for two lines,
+/// which another language or a narrow window needs, so that the picture stays where it is when the words change, and
+/// for more where a sentence has more.
+Rect take_sentence(Ui& ui, Rect& rest, const std::string& sentence, float beside = 0) {
+  return rest.take_bottom(std::max(2 * kSentenceLine, sentence_height(ui, rest.w - beside, sentence)), 4);
+}
+
+void draw_sentence(Ui& ui, const Rect& place, const std::string& sentence) {
+  const float high = sentence_height(ui, place.w, sentence);
+  const TextStyle style{Face::Sans, type::body};
+  const float wide = even_width(ui.paint(), place.w, style, sentence, kSentenceLine);
+  ui.paint().text_wrapped({place.x, place.centre().y - high / 2, wide, high}, style, ui.theme().ink2,
+                          sentence, kSentenceLine);
+}
+
+/// Draws the two knobs of the norm, and returns the move to which they were set.
+BarsHand hold_knobs(Ui& ui, Rect rect, const LessonContext& context, const Bars& bars, BarsHand hand) {
+  const float half = (rect.w - kKnobGap) / 2;
+  const auto knob = [&](Rect place, const char* name, const char* label, double& value,
+                        const SliderRange& range) {
+    const Rect head = place.take_top(kKnobLabel, 4);
+    ui.paint().text_in(head, {Face::Bold, type::body}, ui.theme().ink, context.tr(label, {{"x", bars.x}}));
+    ui.paint().text_in(head, {Face::Mono, type::body}, ui.theme().ink, ui::number(value, 3), Align::Right);
+    const double before = value;
+    slider(ui, place, name, value, range,
+           context.tr("{knob}: drag, or use the arrow keys.##bars",
+                      {{"knob", context.tr(label, {{"x", bars.x}})}}),
+           context.fresh);
+    return value != before;
+  };
+  const std::vector<double> factors{0.1, 0.2, 0.5, 1, 2, 5, 10};
+  if (knob(rect.take_left(half, kKnobGap), "lesson/bars/add", "Add to all of {x}", hand.add,
+           {-kMostAdded, kMostAdded, kAddStep}))
+    hand.last = BarsHand::Last::Add;
+  SliderRange times{factors.front(), factors.back(), 1, factors};
+  times.log = true;
+  if (knob(rect, "lesson/bars/times", "Multiply all of {x}", hand.times, times))
+    hand.last = BarsHand::Last::Times;
+  return hand;
+}
+
 }  // namespace
 
 plot::PlotMap map_of(const plot::PlotSpec& plot, const Rect& area) {
@@ -303,38 +356,7 @@ void draw_runs(Ui& ui, Rect& rest, const LessonContext& context,
   }
 }
 
-// The pictures of app/course/pictures as figures, with the hands on them.
-
-namespace {
-
-constexpr float kStepRow = 44, kSentenceLine = 18;
-// Below a river: the numbers of the sub-layers and what they are.
-constexpr float kRiverFoot = 52, kRiverTitle = 24, kRiverGap = 12;
-constexpr float kStackedRivers = 340;  // px of height that two rivers need, one above the other
-constexpr float kKnobLabel = 20, kKnobGap = 28, kWrittenButton = 116, kWrittenHeight = 28, kWrittenGap = 12;
-constexpr double kMostAdded = 10, kAddStep = 0.5;
-constexpr int kBarSteps = 100;  // from one end of the axis to the other
-
-float sentence_height(Ui& ui, float width, const std::string& sentence) {
-  return ui.paint().wrapped_height(width, {Face::Sans, type::body}, sentence, kSentenceLine);
-}
-
-/// Takes the lower end of `rest` for what a picture says, beside something `beside` wide: room for two lines,
-/// which another language or a narrow window needs, so that the picture stays where it is when the words change, and
-/// for more where a sentence has more.
-Rect take_sentence(Ui& ui, Rect& rest, const std::string& sentence, float beside = 0) {
-  return rest.take_bottom(std::max(2 * kSentenceLine, sentence_height(ui, rest.w - beside, sentence)), 4);
-}
-
-void draw_sentence(Ui& ui, const Rect& place, const std::string& sentence) {
-  const float high = sentence_height(ui, place.w, sentence);
-  const TextStyle style{Face::Sans, type::body};
-  const float wide = even_width(ui.paint(), place.w, style, sentence, kSentenceLine);
-  ui.paint().text_wrapped({place.x, place.centre().y - high / 2, wide, high}, style, ui.theme().ink2,
-                          sentence, kSentenceLine);
-}
-
-}  // namespace
+// ---- the pictures of app/course/pictures as figures, with the hands on them.
 
 /// Draws a river below the sentence about its last state.
 void Figures::draw_river(Ui& ui, std::string_view name, Rect rect, LessonContext& context,
@@ -432,36 +454,6 @@ void Figures::draw_chain(Ui& ui, Rect rect, LessonContext& context, const Figure
           context.tr("The stream of a fresh model as a chain of its branches: each arrow is as long as its "
                      "branch, and the thick one as long as the stream."));
 }
-
-namespace {
-
-/// Draws the two knobs of the norm, and returns the move to which they were set.
-BarsHand hold_knobs(Ui& ui, Rect rect, const LessonContext& context, const Bars& bars, BarsHand hand) {
-  const float half = (rect.w - kKnobGap) / 2;
-  const auto knob = [&](Rect place, const char* name, const char* label, double& value,
-                        const SliderRange& range) {
-    const Rect head = place.take_top(kKnobLabel, 4);
-    ui.paint().text_in(head, {Face::Bold, type::body}, ui.theme().ink, context.tr(label, {{"x", bars.x}}));
-    ui.paint().text_in(head, {Face::Mono, type::body}, ui.theme().ink, ui::number(value, 3), Align::Right);
-    const double before = value;
-    slider(ui, place, name, value, range,
-           context.tr("{knob}: drag, or use the arrow keys.##bars",
-                      {{"knob", context.tr(label, {{"x", bars.x}})}}),
-           context.fresh);
-    return value != before;
-  };
-  const std::vector<double> factors{0.1, 0.2, 0.5, 1, 2, 5, 10};
-  if (knob(rect.take_left(half, kKnobGap), "lesson/bars/add", "Add to all of {x}", hand.add,
-           {-kMostAdded, kMostAdded, kAddStep}))
-    hand.last = BarsHand::Last::Add;
-  SliderRange times{factors.front(), factors.back(), 1, factors};
-  times.log = true;
-  if (knob(rect, "lesson/bars/times", "Multiply all of {x}", hand.times, times))
-    hand.last = BarsHand::Last::Times;
-  return hand;
-}
-
-}  // namespace
 
 /// Lets the user draw each bar of x; meanwhile the axis stays as it was.
 BarsHand Figures::hold_bars(Ui& ui, const Rect& picture, const LessonContext& context, const SmallTape& tape,

@@ -28,6 +28,8 @@ constexpr size_t kMostLessons = 1000, kMostPoints = 100'000, kMostCards = 100, k
                  kLongest = 4096;
 constexpr int32_t kMostHints = 100;
 
+constexpr codec::Map kLessons{kMostLessons, codec::Object{}};
+
 }  // namespace
 
 template <class Io>
@@ -56,12 +58,6 @@ void io(Io& io, codec::Of<Io, LessonProgress>& p) {
   io.optional("tries", p.tries, codec::List{0, kMostTries, codec::Object{}});
   io.optional("hints", p.hints, codec::Whole{0, kMostHints});
 }
-
-namespace {
-
-constexpr codec::Map kLessons{kMostLessons, codec::Object{}};
-
-}  // namespace
 
 std::string Progress::default_path() {
   const std::string data = data_folder();

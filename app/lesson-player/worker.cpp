@@ -60,6 +60,26 @@ std::string at_step(const Lesson& lesson, const std::string& run, const experime
                           {{"run", run}, {"step", progress.step}, {"steps", progress.steps}});
 }
 
+namespace fs = std::filesystem;
+
+constexpr size_t kMostFiles = 6;
+
+std::string all_that_decides(const Lesson& lesson, const Changes& changes) {
+  std::string out = "version " NORMSCOPE_VERSION "\nseed 1\n" + definition(lesson);
+  for (const LessonRun* run : lesson.all_runs())
+    out += run->id + "\n" + run_of(lesson, run->id, 1, changes).key();
+  for (const LessonTape& tape : lesson.tapes)
+    out += definition_of({tape.id, tape_of(lesson, tape.id, changes)});
+  return out;
+}
+
+/// Whether every curve that the lesson measures is there.
+bool is_whole(const Lesson& lesson, const MeasureState& state) {
+  return state.lesson == lesson.id && std::ranges::all_of(lesson.curves, [&](const Curve& curve) {
+           return of_way(lesson, curve) || state.curves.contains(curve.id);
+         });
+}
+
 }  // namespace
 
 std::string Worker::doing(const Job& job) { return "measuring lesson " + job.lesson->id; }
@@ -219,30 +239,6 @@ void io(Io& io, codec::Of<Io, MeasureState>& state) {
   io.optional("maps", state.maps, codec::Map{kMostOfLesson, ShareRows{}});
   io.optional("texts", state.texts, codec::Map{kMostOfLesson, codec::Text{kMostOfText}});
 }
-
-namespace {
-
-namespace fs = std::filesystem;
-
-constexpr size_t kMostFiles = 6;
-
-std::string all_that_decides(const Lesson& lesson, const Changes& changes) {
-  std::string out = "version " NORMSCOPE_VERSION "\nseed 1\n" + definition(lesson);
-  for (const LessonRun* run : lesson.all_runs())
-    out += run->id + "\n" + run_of(lesson, run->id, 1, changes).key();
-  for (const LessonTape& tape : lesson.tapes)
-    out += definition_of({tape.id, tape_of(lesson, tape.id, changes)});
-  return out;
-}
-
-/// Whether every curve that the lesson measures is there.
-bool is_whole(const Lesson& lesson, const MeasureState& state) {
-  return state.lesson == lesson.id && std::ranges::all_of(lesson.curves, [&](const Curve& curve) {
-           return of_way(lesson, curve) || state.curves.contains(curve.id);
-         });
-}
-
-}  // namespace
 
 std::string SavedCurves::folder_beside(const std::string& progress_path) {
   return progress_path.empty() ? "" : (fs::path(progress_path).parent_path() / "lessons").string();

@@ -250,6 +250,74 @@ std::string share_name(std::string_view stack, int layer, int k, int subs) {
   return fmt::format("{}beta2.{}.{}", stack, i, i);
 }
 
+// Names what stands behind the layer: "ffn.w2.grad_norm".
+StatNames stat_paths(Metric metric, int matrix) {
+  const MetricInfo& of = info(metric);
+  const std::string path = kMatrices[matrix].path;
+  if (metric == Metric::UpdateRatio) return {path + ".update_norm", path + ".weight_norm"};
+  switch (of.place) {
+    case MetricPlace::Matrix:
+      return {path + "." + of.stat};
+    case MetricPlace::Layer:
+      return {of.stat};
+    case MetricPlace::Heads:
+      return {std::string("attn.") + of.stat};
+    default:
+      return {std::string("ffn.") + of.stat};
+  }
+}
+
+std::vector<float> own_shares(LabData& data, const RunView& run, Sub sub, int step, Side side) {
+  std::vector<float> all;
+  for (int layer = 0; layer < layers_of(run, side); ++layer)
+    all.push_back(own_share(data, run, layer, sub, step, side));
+  return all;
+}
+
+// Has `of(sub)`, a value of each layer, of every sub-layer but those that are left out.
+template <typename Of>
+DepthPoints by_sublayers(const RunView& run, Side side, bool feed_forward, const Of& of) {
+  DepthPoints points;
+  const auto subs = subs_of(has_both(run) && side == Side::Main);
+  std::vector<std::vector<float>> values;
+  for (Sub sub : subs) values.push_back(of(sub));
+  for (size_t i = 0; i < values.front().size(); ++i)
+    for (size_t k = 0; k < subs.size(); ++k) {
+      if (!feed_forward && subs[k] == Sub::FeedForward) continue;
+      points.x.push_back(static_cast<float>(i) + static_cast<float>(k + 1) / static_cast<float>(subs.size()));
+      points.y.push_back(values[k][i]);
+    }
+  return points;
+}
+
+// The numbers that name(i, j) names, of what is read behind sub-layer i from 1: j = 0 the input's. Their
+// sum is name(i, kSum), or made here where that is empty.
+constexpr int kSum = -1;
+template <typename Name>
+Dependency triangle(LabData& data, const RunView& run, int step, Side side, const Name& name) {
+  Dependency result;
+  std::map<std::string_view, float> whole;
+  if (of_whole_batch(run, step))
+    for (size_t i = 0; i < run.batch->values.size(); ++i)
+      whole.emplace(run.batch->layout[i].name, run.batch->values[i]);
+  const auto number = [&](const std::string& name) {
+    if (whole.empty()) return data.value(run, name, step);
+    const auto found = whole.find(name);
+    return found == whole.end() ? kNaN : found->second;
+  };
+  const int sublayers =
+      static_cast<int>(subs_of(has_both(run) && side == Side::Main).size()) * layers_of(run, side);
+  for (int i = 1; i <= sublayers; ++i) {
+    std::vector<float> row;
+    for (int j = 0; j <= i; ++j) row.push_back(number(name(i, j)));
+    if (!std::ranges::all_of(row, [](float v) { return std::isfinite(v); })) return {};
+    const std::string sum = name(i, kSum);
+    result.sums.push_back(sum.empty() ? std::accumulate(row.begin(), row.end(), 0.0f) : number(sum));
+    result.rows.push_back(std::move(row));
+  }
+  return result;
+}
+
 }  // namespace
 
 std::span<const MetricInfo> metrics() {
@@ -271,27 +339,6 @@ const char* matrix_label(const LabView& view, int matrix) {
 }
 
 std::string stream_path(int stream) { return fmt::format("ffn.stream.{}.gradient_square", stream); }
-
-namespace {
-
-// Names what stands behind the layer: "ffn.w2.grad_norm".
-StatNames stat_paths(Metric metric, int matrix) {
-  const MetricInfo& of = info(metric);
-  const std::string path = kMatrices[matrix].path;
-  if (metric == Metric::UpdateRatio) return {path + ".update_norm", path + ".weight_norm"};
-  switch (of.place) {
-    case MetricPlace::Matrix:
-      return {path + "." + of.stat};
-    case MetricPlace::Layer:
-      return {of.stat};
-    case MetricPlace::Heads:
-      return {std::string("attn.") + of.stat};
-    default:
-      return {std::string("ffn.") + of.stat};
-  }
-}
-
-}  // namespace
 
 StatNames stat_names(Metric metric, int matrix, int layer, std::string_view stack) {
   const int subs = static_cast<int>(subs_of(stack == "dec.").size());
@@ -316,40 +363,9 @@ std::string head_stat(Metric metric, int layer, int head, std::string_view stack
   return fmt::format("{}L{:02}.attn.head.{}.{}", stack, layer, head, info(metric).head);
 }
 
-namespace {
-
-std::vector<float> own_shares(LabData& data, const RunView& run, Sub sub, int step, Side side) {
-  std::vector<float> all;
-  for (int layer = 0; layer < layers_of(run, side); ++layer)
-    all.push_back(own_share(data, run, layer, sub, step, side));
-  return all;
-}
-
-}  // namespace
-
 bool DepthPoints::measured() const {
   return std::ranges::any_of(y, [](float v) { return std::isfinite(v); });
 }
-
-namespace {
-
-// Has `of(sub)`, a value of each layer, of every sub-layer but those that are left out.
-template <typename Of>
-DepthPoints by_sublayers(const RunView& run, Side side, bool feed_forward, const Of& of) {
-  DepthPoints points;
-  const auto subs = subs_of(has_both(run) && side == Side::Main);
-  std::vector<std::vector<float>> values;
-  for (Sub sub : subs) values.push_back(of(sub));
-  for (size_t i = 0; i < values.front().size(); ++i)
-    for (size_t k = 0; k < subs.size(); ++k) {
-      if (!feed_forward && subs[k] == Sub::FeedForward) continue;
-      points.x.push_back(static_cast<float>(i) + static_cast<float>(k + 1) / static_cast<float>(subs.size()));
-      points.y.push_back(values[k][i]);
-    }
-  return points;
-}
-
-}  // namespace
 
 std::optional<TokenShares> token_shares(LabData& data, const RunView& run, int step, Side side) {
   const auto along = [&](const char* number) {
@@ -409,38 +425,6 @@ double Dependency::newest() const {
 }
 
 bool of_whole_batch(const RunView& run, int step) { return run.batch && run.batch->step == step; }
-
-namespace {
-
-// The numbers that name(i, j) names, of what is read behind sub-layer i from 1: j = 0 the input's. Their
-// sum is name(i, kSum), or made here where that is empty.
-constexpr int kSum = -1;
-template <typename Name>
-Dependency triangle(LabData& data, const RunView& run, int step, Side side, const Name& name) {
-  Dependency result;
-  std::map<std::string_view, float> whole;
-  if (of_whole_batch(run, step))
-    for (size_t i = 0; i < run.batch->values.size(); ++i)
-      whole.emplace(run.batch->layout[i].name, run.batch->values[i]);
-  const auto number = [&](const std::string& name) {
-    if (whole.empty()) return data.value(run, name, step);
-    const auto found = whole.find(name);
-    return found == whole.end() ? kNaN : found->second;
-  };
-  const int sublayers =
-      static_cast<int>(subs_of(has_both(run) && side == Side::Main).size()) * layers_of(run, side);
-  for (int i = 1; i <= sublayers; ++i) {
-    std::vector<float> row;
-    for (int j = 0; j <= i; ++j) row.push_back(number(name(i, j)));
-    if (!std::ranges::all_of(row, [](float v) { return std::isfinite(v); })) return {};
-    const std::string sum = name(i, kSum);
-    result.sums.push_back(sum.empty() ? std::accumulate(row.begin(), row.end(), 0.0f) : number(sum));
-    result.rows.push_back(std::move(row));
-  }
-  return result;
-}
-
-}  // namespace
 
 Dependency dependency(LabData& data, const RunView& run, int step, Side side) {
   return triangle(data, run, step, side, [prefix = prefix_of(run, side)](int i, int j) {

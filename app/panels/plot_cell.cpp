@@ -70,6 +70,20 @@ void dots(Painter& p, Vec centre, Colour colour) {
   for (int i = -1; i <= 1; ++i) p.circle({centre.x, centre.y + 5.f * static_cast<float>(i)}, 1.5f, colour);
 }
 
+constexpr size_t kSaves = 3, kAxis = 4;
+
+std::vector<MenuEntry> whole_menu() {
+  return {
+      {"svg", tr("Save as SVG"), tr("A drawing without loss, into the pictures folder.")},
+      {"png", tr("Save as PNG"), tr("A picture of 1280 × 800 pixels, into the pictures folder.")},
+      {"csv", tr("Save as CSV"), tr("All numbers of the plot with nine digits, into the pictures folder.")},
+      {"text", tr("Copy as text"), tr("Title, sentence and the values of every line, to paste elsewhere."),
+       ui::shown_keys("Ctrl+T")},
+      {"log", tr("Logarithmic axis"),
+       tr("Switches the vertical axis between a linear and a logarithmic scale.")},
+      {"reset", tr("Show everything"), tr("Undoes zoom and pan.")}};
+}
+
 }  // namespace
 
 Rect cell_panel(Ui& ui, const std::string& name, const Rect& rect, const plot::PlotSpec& plot,
@@ -117,24 +131,6 @@ void metric_button(Ui& ui, const std::string& name, const Rect& rect, Metric& me
     ui.open_popup(control);
   metric_list(ui, control, {rect.x - 100, rect.y, rect.w, rect.h}, metric, stream);
 }
-
-namespace {
-
-constexpr size_t kSaves = 3, kAxis = 4;
-
-std::vector<MenuEntry> whole_menu() {
-  return {
-      {"svg", tr("Save as SVG"), tr("A drawing without loss, into the pictures folder.")},
-      {"png", tr("Save as PNG"), tr("A picture of 1280 × 800 pixels, into the pictures folder.")},
-      {"csv", tr("Save as CSV"), tr("All numbers of the plot with nine digits, into the pictures folder.")},
-      {"text", tr("Copy as text"), tr("Title, sentence and the values of every line, to paste elsewhere."),
-       ui::shown_keys("Ctrl+T")},
-      {"log", tr("Logarithmic axis"),
-       tr("Switches the vertical axis between a linear and a logarithmic scale.")},
-      {"reset", tr("Show everything"), tr("Undoes zoom and pan.")}};
-}
-
-}  // namespace
 
 // Offers no change of axis for a heat map, because it has none.
 std::span<const MenuEntry> menu_entries(bool heat) {

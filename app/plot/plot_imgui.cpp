@@ -197,6 +197,17 @@ void draw_handles(ui::Ui& ui, std::string_view name, const PlotSpec& plot, const
   }
 }
 
+constexpr double air = 0.05;      // of the home range, around data that lie beyond it
+constexpr double closest = 1e-4;  // of the widest range
+constexpr double counted = 2;     // steps or layers that are always seen together
+
+// Compares ranges of a log axis in decades.
+struct Ruler {
+  bool log;
+  double to(double v) const { return log ? std::log10(v) : v; }
+  double from(double v) const { return log ? std::pow(10.0, v) : v; }
+};
+
 }  // namespace
 
 float needed_pad_right(ui::Ui& ui, const PlotSpec& plot, float width) {
@@ -224,21 +235,6 @@ PlotHit draw_plot(ui::Ui& ui, std::string_view name, const ui::Rect& rect, const
   draw_handles(ui, name, plot, drawing, hit);
   return hit;
 }
-namespace {
-
-constexpr double air = 0.05;      // of the home range, around data that lie beyond it
-constexpr double closest = 1e-4;  // of the widest range
-constexpr double counted = 2;     // steps or layers that are always seen together
-
-// Compares ranges of a log axis in decades.
-struct Ruler {
-  bool log;
-  double to(double v) const { return log ? std::log10(v) : v; }
-  double from(double v) const { return log ? std::pow(10.0, v) : v; }
-};
-
-}  // namespace
-
 std::pair<double, double> widest_range(const PlotSpec& plot, Direction direction) {
   const bool up = direction == Direction::Up;
   const Axis& axis = up ? plot.y : plot.x;

@@ -27,6 +27,8 @@ using namespace ui;
 
 namespace {
 
+namespace fs = std::filesystem;
+
 // Places of fields that have a row only while a run reads them, below the field that decides on it.
 constexpr std::string_view kOfData = "settings/data.name", kOfArchitecture = "settings/model.architecture",
                            kOfPositions = "settings/model.positions",
@@ -41,6 +43,163 @@ bool is_changed(const SettingsState& state, const LabView& view, int only, size_
 std::string text_of(const Field& field, double value) {
   return field.type == FieldType::Integer ? fmt::format("{}", std::llround(value))
                                           : fmt::format("{:g}", value);
+}
+
+FieldOptions scale_of(const Field& field, const FieldLabel& shown) {
+  FieldOptions o;
+  o.lo = shown.lo;
+  o.hi = std::max(shown.hi, shown.lo + 1e-9);
+  o.log = shown.log;
+  o.integer = field.type == FieldType::Integer;
+  o.step = shown.step;
+  return o;
+}
+
+std::vector<double> values_along(const FieldOptions& scale) {
+  constexpr int kValues = 7;
+  std::vector<double> values;
+  for (int i = 0; i < kValues; ++i) {
+    const double share = static_cast<double>(i) / (kValues - 1);
+    double value = ui::from_track(scale, share);
+    if (scale.integer) value = std::round(value);
+    if (values.empty() || values.back() != value) values.push_back(value);
+  }
+  return values;
+}
+
+/// What is known of the dial's runs: the last losses by run and value, NaN where there is none.
+std::vector<std::vector<double>> ends_of(const SettingsState& state, const LabView& view) {
+  const std::vector<DialRun> runs = dial_runs(state, view);
+  std::vector<std::vector<double>> ends(view.runs.size(),
+                                        std::vector<double>(state.dial->values.size(), std::nan("")));
+  for (size_t i = 0; i < runs.size() && runs.size() == view.supposed.size(); ++i) {
+    const LabView::Supposition& one = view.supposed[i];
+    if (*one.spec == runs[i].spec && one.run && !one.run->losses.empty())
+      ends[runs[i].run][runs[i].value] = static_cast<double>(one.run->losses.back());
+  }
+  return ends;
+}
+
+/// Where the number stands along its range, from 0 to 1.
+float share_now(const SettingsState& state, const LabView& view) {
+  const Field& field = *find_field(state.dial->key);
+  const size_t run = state.dial->only >= 0 ? static_cast<size_t>(state.dial->only) : 0;
+  const double now = std::strtod(field.get(*view.runs[run].spec).c_str(), nullptr);
+  return static_cast<float>(ui::to_track(scale_of(field, shown_as(field)), now));
+}
+
+/// The run with another value; nothing where it cannot have it.
+std::optional<RunSpec> with_value(RunSpec run, std::string_view key, const std::string& value) {
+  try {
+    set_field(run, key, value);
+    validate(run);
+  } catch (const Error&) {
+    return {};
+  }
+  return run;
+}
+
+/// What an arrow key makes of the value of a number, or of the choice in a list; empty at the end of either.
+std::string next_value(const Field& field, const std::string& now, int by) {
+  if (field.type == FieldType::Choice) {
+    const std::vector<std::string_view> all = choices_of(field);
+    const auto at = std::ranges::find(all, now) - all.begin() + by;
+    return at < 0 || at >= std::ssize(all) ? "" : std::string(all[static_cast<size_t>(at)]);
+  }
+  if (field.type != FieldType::Integer && field.type != FieldType::Real) return "";
+  const double before = std::strtod(now.c_str(), nullptr);
+  const double value = ui::next_value(scale_of(field, shown_as(field)), before, by);
+  return value == before || value < field.low || value > field.high ? "" : text_of(field, value);
+}
+
+// Makes a value inside a row something to press, underlined while the mouse is over it.
+Hit value_hit(Ui& ui, const std::string& name, const Rect& rect, const std::string& text,
+              const std::string& help, bool arrows) {
+  HitOptions options;
+  options.arrows = arrows;
+  options.radius = 4;
+  const Hit hit = ui.hit(name, rect, text, help, options);
+  if (hit.hovered || hit.held)
+    ui.paint().hairline({rect.x, rect.bottom() - 4}, {rect.right(), rect.bottom() - 4}, ui.theme().ink);
+  return hit;
+}
+
+/// A placement's word for a button, where four runs stand in a row: "Post" of "Post-LN".
+std::string brief(const Field& field, const RunView& run, const std::string& text) {
+  if (field.key != "model.placement" && field.key != "model.encoder_placement") return text;
+  const std::string value = field.get(*run.spec);
+  for (const Placement placement : placements())
+    if (value == to_string(placement)) return std::string(shown_label(row_of(placement).short_label));
+  return text;
+}
+
+// The fields that are touched most, with range, step and scale of the slider; words are in assets/words/settings.toml.
+constexpr std::array<FieldLabel, 11> kFirst{{
+    {"model.layers", "", "", 1, 24, 1, false},
+    {"train.lr", "", "", 1e-5, 1e-1, 0, true},
+    {"model.d_model", "", "", 16, 512, 16, true},
+    {"train.batch", "", "", 1, 256, 1, true},
+    {"model.heads", "", "", 1, 16, 1, true},
+    {"train.optimizer", "", ""},
+    {"model.feed_forward", "", "", 16, 2048, 16, true},
+    {"model.init", "", ""},
+    {"model.sequence", "", nullptr, 8, 512, 8, true},
+    {"data.name", "", ""},
+    {"run.seed", "", "", 0, 100, 1, false},
+}};
+
+// Fields whose useful range is narrower than the possible one.
+constexpr std::array<FieldLabel, 13> kOthers{{
+    {"model.init_scale", "", "", 0.0625, 4, 0, true},
+    {"train.warmup", "", "", 0, 1000, 10, false},
+    {"train.warmup_target", "", "", 0, 10, 0.1, false},
+    {"model.head_width", "", "", 0, 128, 1, false},
+    {"model.kv_heads", "", "", 0, 16, 1, false},
+    {"model.attention_window", "", nullptr, 0, 128, 1, false},
+    {"model.attention_scale", "", "", 0, 2, 0.01, false},
+    {"model.attention_cap", "", "", 0, 100, 1, false},
+    {"model.logit_scale", "", "", 0.01, 10, 0, true},
+    {"model.logit_cap", "", "", 0, 100, 1, false},
+    {"model.embedding_scale", "", "", 0, 32, 0.5, false},
+    {"model.rotary_base", "", "", 10, 1e6, 0, true},
+    {"model.rotary_factor", "", "", 1, 64, 1, false},
+}};
+
+/// Keeps a text as long as the program, because the rows point to their words.
+const char* lasting(std::string text) {
+  static std::set<std::string> all;
+  return all.insert(std::move(text)).first->c_str();
+}
+
+const std::string& what_to_type(const Field& field) {
+  if (field.key == "train.milestones") return tr("steps, as 100,200");
+  return field.file ? tr("path, then Enter; empty: none") : tr("then Enter");
+}
+
+std::string refused_file(const std::string& path) {
+  std::error_code error;
+  if (fs::is_regular_file(path, error)) return "";
+  if (fs::exists(path, error)) return tr("{path} is no file", {{"path", path}});
+  return tr("there is no file {path}", {{"path", path}});
+}
+
+// What the list calls a kind of data, or the field of a file: settings.toml has their words.
+const std::string& label_of(std::string_view source) {
+  return words::say(fmt::format("settings.data.{}.label", source));
+}
+const std::string& help_of(std::string_view source) {
+  return words::say(fmt::format("settings.data.{}.help", source));
+}
+
+bool fits(const RunSpec& spec, std::string_view key, std::string_view value) {
+  try {
+    RunSpec trial = spec;
+    set_field(trial, key, value);
+    validate(trial);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
 }
 
 }  // namespace
@@ -154,20 +313,6 @@ std::string Rows::help(const Field& field) const {
   return text;
 }
 
-namespace {
-
-FieldOptions scale_of(const Field& field, const FieldLabel& shown) {
-  FieldOptions o;
-  o.lo = shown.lo;
-  o.hi = std::max(shown.hi, shown.lo + 1e-9);
-  o.log = shown.log;
-  o.integer = field.type == FieldType::Integer;
-  o.step = shown.step;
-  return o;
-}
-
-}  // namespace
-
 FieldOptions Rows::options_of(const Field& field, const FieldLabel& shown) const {
   FieldOptions o = scale_of(field, shown);
   o.unit = unit_of(shown, view);
@@ -193,22 +338,6 @@ void Rows::number_field(const Field& field, const std::string& name, const Rect&
   if (change == ui::Change::Done || text != now) edit(field, text, only);
 }
 
-namespace {
-
-std::vector<double> values_along(const FieldOptions& scale) {
-  constexpr int kValues = 7;
-  std::vector<double> values;
-  for (int i = 0; i < kValues; ++i) {
-    const double share = static_cast<double>(i) / (kValues - 1);
-    double value = ui::from_track(scale, share);
-    if (scale.integer) value = std::round(value);
-    if (values.empty() || values.back() != value) values.push_back(value);
-  }
-  return values;
-}
-
-}  // namespace
-
 void Rows::dial(const Field& field, const Rect& rect, int only) {
   const FieldLabel shown = shown_as(field);
   if (!view.instant || shown.hi <= shown.lo || (shown.log && shown.lo <= 0) || field.key == "run.seed")
@@ -220,31 +349,6 @@ void Rows::dial(const Field& field, const Rect& rect, int only) {
   state.dial = Dial{std::string(field.key), {}, only, values_along(scale_of(field, shown))};
   state.dial->place = rect;
 }
-
-namespace {
-
-/// What is known of the dial's runs: the last losses by run and value, NaN where there is none.
-std::vector<std::vector<double>> ends_of(const SettingsState& state, const LabView& view) {
-  const std::vector<DialRun> runs = dial_runs(state, view);
-  std::vector<std::vector<double>> ends(view.runs.size(),
-                                        std::vector<double>(state.dial->values.size(), std::nan("")));
-  for (size_t i = 0; i < runs.size() && runs.size() == view.supposed.size(); ++i) {
-    const LabView::Supposition& one = view.supposed[i];
-    if (*one.spec == runs[i].spec && one.run && !one.run->losses.empty())
-      ends[runs[i].run][runs[i].value] = static_cast<double>(one.run->losses.back());
-  }
-  return ends;
-}
-
-/// Where the number stands along its range, from 0 to 1.
-float share_now(const SettingsState& state, const LabView& view) {
-  const Field& field = *find_field(state.dial->key);
-  const size_t run = state.dial->only >= 0 ? static_cast<size_t>(state.dial->only) : 0;
-  const double now = std::strtod(field.get(*view.runs[run].spec).c_str(), nullptr);
-  return static_cast<float>(ui::to_track(scale_of(field, shown_as(field)), now));
-}
-
-}  // namespace
 
 // Stands above the number, over its range, so that the slider below is on the same axis; the help comes below.
 void draw_dial(Ui& ui, const SettingsState& state, const LabView& view) {
@@ -295,34 +399,6 @@ void draw_dial(Ui& ui, const SettingsState& state, const LabView& view) {
       tr("The last loss of each run over the range of the number below, from low to high; the line is {frequencies}.",
          {{"frequencies", words::spoken(frequencies_of(view.unit))}}));
 }
-
-namespace {
-
-/// The run with another value; nothing where it cannot have it.
-std::optional<RunSpec> with_value(RunSpec run, std::string_view key, const std::string& value) {
-  try {
-    set_field(run, key, value);
-    validate(run);
-  } catch (const Error&) {
-    return {};
-  }
-  return run;
-}
-
-/// What an arrow key makes of the value of a number, or of the choice in a list; empty at the end of either.
-std::string next_value(const Field& field, const std::string& now, int by) {
-  if (field.type == FieldType::Choice) {
-    const std::vector<std::string_view> all = choices_of(field);
-    const auto at = std::ranges::find(all, now) - all.begin() + by;
-    return at < 0 || at >= std::ssize(all) ? "" : std::string(all[static_cast<size_t>(at)]);
-  }
-  if (field.type != FieldType::Integer && field.type != FieldType::Real) return "";
-  const double before = std::strtod(now.c_str(), nullptr);
-  const double value = ui::next_value(scale_of(field, shown_as(field)), before, by);
-  return value == before || value < field.low || value > field.high ? "" : text_of(field, value);
-}
-
-}  // namespace
 
 std::vector<RunSpec> runs_beside(const session::EditField& edit, const LabView& view) {
   std::vector<RunSpec> runs;
@@ -441,31 +517,6 @@ void Rows::shared(const Field& field, const Rect& rect) {
   mark_pending(field, rect);
 }
 
-namespace {
-
-// Makes a value inside a row something to press, underlined while the mouse is over it.
-Hit value_hit(Ui& ui, const std::string& name, const Rect& rect, const std::string& text,
-              const std::string& help, bool arrows) {
-  HitOptions options;
-  options.arrows = arrows;
-  options.radius = 4;
-  const Hit hit = ui.hit(name, rect, text, help, options);
-  if (hit.hovered || hit.held)
-    ui.paint().hairline({rect.x, rect.bottom() - 4}, {rect.right(), rect.bottom() - 4}, ui.theme().ink);
-  return hit;
-}
-
-/// A placement's word for a button, where four runs stand in a row: "Post" of "Post-LN".
-std::string brief(const Field& field, const RunView& run, const std::string& text) {
-  if (field.key != "model.placement" && field.key != "model.encoder_placement") return text;
-  const std::string value = field.get(*run.spec);
-  for (const Placement placement : placements())
-    if (value == to_string(placement)) return std::string(shown_label(row_of(placement).short_label));
-  return text;
-}
-
-}  // namespace
-
 // Draws one run's value inside the row of a field that differs. A choice opens its list, a text its box. A
 // number is dragged, changed by arrows, or clicked for a field to type in.
 void Rows::run_value(const Field& field, size_t i, const Rect& rect, const std::string& text) {
@@ -568,43 +619,7 @@ void Rows::differing(const Field& field, const Rect& rect) {
   mark_pending(field, rect);
 }
 
-// How fields are shown: which come first, and over what range their handles move. See settings_rows.h.
-
-namespace {
-
-// The fields that are touched most, with range, step and scale of the slider; words are in assets/words/settings.toml.
-constexpr std::array<FieldLabel, 11> kFirst{{
-    {"model.layers", "", "", 1, 24, 1, false},
-    {"train.lr", "", "", 1e-5, 1e-1, 0, true},
-    {"model.d_model", "", "", 16, 512, 16, true},
-    {"train.batch", "", "", 1, 256, 1, true},
-    {"model.heads", "", "", 1, 16, 1, true},
-    {"train.optimizer", "", ""},
-    {"model.feed_forward", "", "", 16, 2048, 16, true},
-    {"model.init", "", ""},
-    {"model.sequence", "", nullptr, 8, 512, 8, true},
-    {"data.name", "", ""},
-    {"run.seed", "", "", 0, 100, 1, false},
-}};
-
-// Fields whose useful range is narrower than the possible one.
-constexpr std::array<FieldLabel, 13> kOthers{{
-    {"model.init_scale", "", "", 0.0625, 4, 0, true},
-    {"train.warmup", "", "", 0, 1000, 10, false},
-    {"train.warmup_target", "", "", 0, 10, 0.1, false},
-    {"model.head_width", "", "", 0, 128, 1, false},
-    {"model.kv_heads", "", "", 0, 16, 1, false},
-    {"model.attention_window", "", nullptr, 0, 128, 1, false},
-    {"model.attention_scale", "", "", 0, 2, 0.01, false},
-    {"model.attention_cap", "", "", 0, 100, 1, false},
-    {"model.logit_scale", "", "", 0.01, 10, 0, true},
-    {"model.logit_cap", "", "", 0, 100, 1, false},
-    {"model.embedding_scale", "", "", 0, 32, 0.5, false},
-    {"model.rotary_base", "", "", 10, 1e6, 0, true},
-    {"model.rotary_factor", "", "", 1, 64, 1, false},
-}};
-
-}  // namespace
+// ---- how fields are shown: which come first, and over what range their handles move
 
 std::string spoken_help(const Field& field) {
   std::string text = words::spoken(field.help);
@@ -618,16 +633,6 @@ std::vector<const Field*> first_fields() {
     if (const Field* field = find_field(shown.key)) fields.push_back(field);
   return fields;
 }
-
-namespace {
-
-/// Keeps a text as long as the program, because the rows point to their words.
-const char* lasting(std::string text) {
-  static std::set<std::string> all;
-  return all.insert(std::move(text)).first->c_str();
-}
-
-}  // namespace
 
 FieldLabel shown_as(const Field& field) {
   const auto own = [&](std::string_view what, const char* otherwise) {
@@ -657,26 +662,8 @@ FieldLabel shown_as(const Field& field) {
   return shown;
 }
 
-// These settings are typed as text: a list of steps, files, the names of the runs. The row shows the value and opens a
+// ---- settings that are typed as text: a list of steps, files, the names of the runs. The row shows the value and opens a
 // box to type into. A text that cannot be a value is not posted, and the line below the box says why.
-
-namespace fs = std::filesystem;
-
-namespace {
-
-const std::string& what_to_type(const Field& field) {
-  if (field.key == "train.milestones") return tr("steps, as 100,200");
-  return field.file ? tr("path, then Enter; empty: none") : tr("then Enter");
-}
-
-std::string refused_file(const std::string& path) {
-  std::error_code error;
-  if (fs::is_regular_file(path, error)) return "";
-  if (fs::exists(path, error)) return tr("{path} is no file", {{"path", path}});
-  return tr("there is no file {path}", {{"path", path}});
-}
-
-}  // namespace
 
 std::string refusal_of(const Field& field, const std::string& text, const LabView& view, int only) {
   for (size_t i = 0; i < view.runs.size(); ++i) {
@@ -805,31 +792,8 @@ void Rows::run_names(const Rect& rect) {
   ui.end_popup();
 }
 
-// The row "data" says what the runs learn from. Its list has the tasks that fit their architecture, and a field for the
+// ---- the row "data" says what the runs learn from. Its list has the tasks that fit their architecture, and a field for the
 // user's own file, which may also be dropped on the window.
-
-namespace {
-
-// What the list calls a kind of data, or the field of a file: settings.toml has their words.
-const std::string& label_of(std::string_view source) {
-  return words::say(fmt::format("settings.data.{}.label", source));
-}
-const std::string& help_of(std::string_view source) {
-  return words::say(fmt::format("settings.data.{}.help", source));
-}
-
-bool fits(const RunSpec& spec, std::string_view key, std::string_view value) {
-  try {
-    RunSpec trial = spec;
-    set_field(trial, key, value);
-    validate(trial);
-    return true;
-  } catch (const Error&) {
-    return false;
-  }
-}
-
-}  // namespace
 
 void Rows::data(const Rect& rect) {
   const std::string name = "settings/data.name";

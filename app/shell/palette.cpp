@@ -85,26 +85,6 @@ Match match_of(std::string_view query, const PaletteItem& item) {
   return found;
 }
 
-}  // namespace
-
-int match(std::string_view query, const PaletteItem& item) { return match_of(query, item).score; }
-
-std::vector<const PaletteItem*> matches(std::string_view query, const std::vector<PaletteItem>& items) {
-  std::vector<std::pair<Match, const PaletteItem*>> scored;
-  for (const PaletteItem& item : items)
-    if (const Match match = match_of(query, item); match.score > 0) scored.emplace_back(match, &item);
-  // Beside items with the typed words, items with scattered letters are noise.
-  if (std::ranges::any_of(scored, [](const auto& s) { return !s.first.scattered; }))
-    std::erase_if(scored, [](const auto& s) { return s.first.scattered; });
-  std::ranges::stable_sort(scored,
-                           [](const auto& a, const auto& b) { return a.first.score > b.first.score; });
-  std::vector<const PaletteItem*> found;
-  for (const auto& [match, item] : scored) found.push_back(item);
-  return found;
-}
-
-namespace {
-
 // Puts "warm-up of A" before "warm-up of C", however the screen drew them.
 void put_runs_in_order(std::vector<PaletteItem>& items) {
   const auto stem = [](const PaletteItem& item) {
@@ -127,7 +107,33 @@ bool fits(Placement preset, const LabView& view) {
       view.runs, [&](const RunView& run) { return view::preset_refusal(run.spec->model, preset).empty(); });
 }
 
+/// Looks for a control's whole name, or for its end after a '*'; nullptr where there are no words.
+const std::string* words_of(std::string_view control) {
+  const words::Language& said = words::of_window();
+  const std::string* found = said.find(fmt::format("controls.other.{}", control));
+  for (size_t slash = control.find('/'); !found && slash != control.npos;
+       slash = control.find('/', slash + 1))
+    found = said.find(fmt::format("controls.other.*{}", control.substr(slash)));
+  return found;
+}
+
 }  // namespace
+
+int match(std::string_view query, const PaletteItem& item) { return match_of(query, item).score; }
+
+std::vector<const PaletteItem*> matches(std::string_view query, const std::vector<PaletteItem>& items) {
+  std::vector<std::pair<Match, const PaletteItem*>> scored;
+  for (const PaletteItem& item : items)
+    if (const Match match = match_of(query, item); match.score > 0) scored.emplace_back(match, &item);
+  // Beside items with the typed words, items with scattered letters are noise.
+  if (std::ranges::any_of(scored, [](const auto& s) { return !s.first.scattered; }))
+    std::erase_if(scored, [](const auto& s) { return s.first.scattered; });
+  std::ranges::stable_sort(scored,
+                           [](const auto& a, const auto& b) { return a.first.score > b.first.score; });
+  std::vector<const PaletteItem*> found;
+  for (const auto& [match, item] : scored) found.push_back(item);
+  return found;
+}
 
 std::vector<PaletteItem> palette_items(const ui::Ui& ui, std::span<const lab::Elsewhere> elsewhere,
                                        const std::string& no_cuda, const LabView* view,
@@ -429,22 +435,8 @@ std::string control_title(std::string_view name) {
   return title;
 }
 
-// The palette's other names are what a person calls a thing without knowing our word for it. They stand in
+// ---- the palette's other names: what a person calls a thing without knowing our word for it. They stand in
 // assets/words, for an act in shortcuts.toml, for a control in controls.toml.
-
-namespace {
-
-/// Looks for a control's whole name, or for its end after a '*'; nullptr where there are no words.
-const std::string* words_of(std::string_view control) {
-  const words::Language& said = words::of_window();
-  const std::string* found = said.find(fmt::format("controls.other.{}", control));
-  for (size_t slash = control.find('/'); !found && slash != control.npos;
-       slash = control.find('/', slash + 1))
-    found = said.find(fmt::format("controls.other.*{}", control.substr(slash)));
-  return found;
-}
-
-}  // namespace
 
 std::string_view other_words(view::Act act) { return view::shortcut_of(act).words; }
 

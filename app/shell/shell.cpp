@@ -104,6 +104,37 @@ void note_commands(AppState& state) {
   if (std::ranges::any_of(session.commands, session::replaces_runs)) runs_were_replaced(state.files);
 }
 
+void switch_motion(Appearance& look, Message& notice) {
+  look.reduced_motion = !look.reduced_motion;
+  notice = tr(look.reduced_motion ? "reduced motion is on" : "reduced motion is off");
+}
+
+// Carries out what was chosen in the palette.
+void take_chosen(AppState& state, Ui& ui, const PaletteItem& chosen) {
+  lab::LabScreen& screen = state.screens.lab;
+  if (!chosen.refusal.empty()) return void(state.notice = chosen.refusal);
+  if (chosen.act) run_act(state, ui, *chosen.act);
+  if (!chosen.term.empty()) state.shell.glossary = chosen.term;
+  if (!is_hidden(ui, chosen)) return;
+  state.screens.shown = Screen::Lab;
+  if (!chosen.control.empty()) screen.reveal(chosen.control, ui.registry());
+  screen.diagram().preset_asked = chosen.preset;
+}
+
+// Where a term leads. A person who is in that lesson stays at the same place.
+void show_lesson(AppState& state, const Ui& ui, int number) {
+  Screens& screens = state.screens;
+  if (screens.shown != Screen::Lessons && ui.held("app/tab/lessons"))
+    return void(state.notice = ui.locked_help());
+  const Message fault = guarded("opening a lesson", [&] {
+    lessons::Player& player = player_of(screens, state.session.lab);
+    if (!player.lesson() || player.lesson()->number != number || player.page() == lessons::PageKind::Review)
+      player.open(std::to_string(number), course::StepKind::Predict);
+    screens.shown = Screen::Lessons;
+  });
+  if (!fault.empty()) state.notice = fault;
+}
+
 }  // namespace
 
 void post_commands(AppState& state) {
@@ -129,15 +160,6 @@ void copy_text(const std::string& text, const char* what, Shell& shell, Message&
   ImGui::SetClipboardText(text.c_str());
   notice = tr("copied: {what} as text", {{"what", what}});
 }
-
-namespace {
-
-void switch_motion(Appearance& look, Message& notice) {
-  look.reduced_motion = !look.reduced_motion;
-  notice = tr(look.reduced_motion ? "reduced motion is on" : "reduced motion is off");
-}
-
-}  // namespace
 
 void run_act(AppState& state, Ui& ui, Act act) {
   ShownSession& session = state.session;
@@ -205,36 +227,6 @@ void begin_shell(AppState& state, Ui& ui) {
   state.shell.own_commands = state.session.commands.size();
   state.shell.selected_before = state.screens.lab.diagram().selected;
 }
-
-namespace {
-
-// Carries out what was chosen in the palette.
-void take_chosen(AppState& state, Ui& ui, const PaletteItem& chosen) {
-  lab::LabScreen& screen = state.screens.lab;
-  if (!chosen.refusal.empty()) return void(state.notice = chosen.refusal);
-  if (chosen.act) run_act(state, ui, *chosen.act);
-  if (!chosen.term.empty()) state.shell.glossary = chosen.term;
-  if (!is_hidden(ui, chosen)) return;
-  state.screens.shown = Screen::Lab;
-  if (!chosen.control.empty()) screen.reveal(chosen.control, ui.registry());
-  screen.diagram().preset_asked = chosen.preset;
-}
-
-// Where a term leads. A person who is in that lesson stays at the same place.
-void show_lesson(AppState& state, const Ui& ui, int number) {
-  Screens& screens = state.screens;
-  if (screens.shown != Screen::Lessons && ui.held("app/tab/lessons"))
-    return void(state.notice = ui.locked_help());
-  const Message fault = guarded("opening a lesson", [&] {
-    lessons::Player& player = player_of(screens, state.session.lab);
-    if (!player.lesson() || player.lesson()->number != number || player.page() == lessons::PageKind::Review)
-      player.open(std::to_string(number), course::StepKind::Predict);
-    screens.shown = Screen::Lessons;
-  });
-  if (!fault.empty()) state.notice = fault;
-}
-
-}  // namespace
 
 void draw_shell(AppState& state, Ui& ui) {
   Shell& shell = state.shell;

@@ -87,27 +87,6 @@ double log_step(double v, int direction) {
   return 0.2 * decade;
 }
 
-}  // namespace
-
-bool parse_number(std::string text, double& value) {
-  auto replace = [&text](std::string_view from, std::string_view to) {
-    for (size_t at; (at = text.find(from)) != std::string::npos;) text.replace(at, from.size(), to);
-  };
-  replace("\u2009", "");
-  replace("\u00A0", "");
-  replace(" ", "");
-  replace(",", ".");
-  replace("−", "-");
-  if (text.empty()) return false;
-  char* end = nullptr;
-  double v = std::strtod(text.c_str(), &end);
-  if (*end || !std::isfinite(v)) return false;
-  value = v;
-  return true;
-}
-
-namespace {
-
 // Draws box, label and note at the left and unit at the right, and returns the place of the value
 // between them. The value always fits: in a narrow field the note goes first, then the unit, then the end of the
 // label.
@@ -136,6 +115,23 @@ Rect field_frame(Ui& ui, const Rect& r, std::string_view label, std::string_view
 }
 
 }  // namespace
+
+bool parse_number(std::string text, double& value) {
+  auto replace = [&text](std::string_view from, std::string_view to) {
+    for (size_t at; (at = text.find(from)) != std::string::npos;) text.replace(at, from.size(), to);
+  };
+  replace("\u2009", "");
+  replace("\u00A0", "");
+  replace(" ", "");
+  replace(",", ".");
+  replace("−", "-");
+  if (text.empty()) return false;
+  char* end = nullptr;
+  double v = std::strtod(text.c_str(), &end);
+  if (*end || !std::isfinite(v)) return false;
+  value = v;
+  return true;
+}
 
 double to_track(const FieldOptions& o, double v) {
   double t =

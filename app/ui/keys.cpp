@@ -24,6 +24,14 @@ constexpr std::array<std::pair<std::string_view, ImGuiKey>, 19> names{{
     {"=", ImGuiKey_Equal},
 }};
 
+void move_mouse(ImVector<ImGuiInputEvent>& queue, Vec by) {
+  for (ImGuiInputEvent& event : queue) {
+    if (event.Type != ImGuiInputEventType_MousePos || event.MousePos.PosX == -FLT_MAX) continue;
+    event.MousePos.PosX += by.x;
+    event.MousePos.PosY += by.y;
+  }
+}
+
 }  // namespace
 
 Chord parse_chord(std::string_view text) {
@@ -74,18 +82,6 @@ std::string shown_keys(std::string_view chord) {
   }
   return out;
 }
-
-namespace {
-
-void move_mouse(ImVector<ImGuiInputEvent>& queue, Vec by) {
-  for (ImGuiInputEvent& event : queue) {
-    if (event.Type != ImGuiInputEventType_MousePos || event.MousePos.PosX == -FLT_MAX) continue;
-    event.MousePos.PosX += by.x;
-    event.MousePos.PosY += by.y;
-  }
-}
-
-}  // namespace
 
 void new_frame(Vec pan, Vec panned) {
   ImVector<ImGuiInputEvent>& queue = ImGui::GetCurrentContext()->InputEventsQueue;

@@ -112,6 +112,8 @@ Colour along(std::span<const Colour> stops, double t) {
   return mix(stops[i], stops[i + 1], float(at - double(i)));
 }
 
+ImVec4 vec(Colour c) { return ImGui::ColorConvertU32ToFloat4(c.packed()); }
+
 }  // namespace
 
 Size layout_for(Vec size) {
@@ -171,12 +173,6 @@ Vec whole_size(float scale, float least, float width_px, float height_px) {
   if (least <= 0) return shown;
   return {std::max(shown.x, least_window.x), std::max(shown.y, least_window.y)};
 }
-namespace {
-
-ImVec4 vec(Colour c) { return ImGui::ColorConvertU32ToFloat4(c.packed()); }
-
-}  // namespace
-
 void apply_style(const Theme& t, float scale) {
   ImGuiStyle s;
   s.FontSizeBase = type::body;
@@ -187,7 +183,8 @@ void apply_style(const Theme& t, float scale) {
   s.PopupBorderSize = std::max(1.f, std::round(scale));
   s.FrameRounding = radius::field * scale;
   s.HoverDelayNormal = 0.45f;
-  s.CircleTessellationMaxError = 0.2f;  // curves stay within a quarter of a pixel of the true arc at any scale
+  s.CircleTessellationMaxError =
+      0.2f;  // curves stay within a quarter of a pixel of the true arc at any scale
   ImVec4* c = s.Colors;
   c[ImGuiCol_Text] = vec(t.ink);
   c[ImGuiCol_WindowBg] = vec(t.bg);

@@ -21,6 +21,11 @@ std::shared_ptr<Line> to_line(Series series) {
   return line;
 }
 
+const StackWiring& stack_of(const RunView& run, Side side) {
+  const ModelConfig& model = run.spec->model;
+  return side == Side::Encoder && has_both(run) ? model.encoder : model.stack();
+}
+
 }  // namespace
 
 const Span& Line::span() const {
@@ -312,15 +317,6 @@ int steps_shown(const LabView& view) {
 }
 
 int layers_of(const RunView& run, Side side) { return run.spec ? layers_of(run.spec->model, side) : 0; }
-
-namespace {
-
-const StackWiring& stack_of(const RunView& run, Side side) {
-  const ModelConfig& model = run.spec->model;
-  return side == Side::Encoder && has_both(run) ? model.encoder : model.stack();
-}
-
-}  // namespace
 
 int streams_of(const RunView& run, Side side) {
   if (!run.spec || !has_stream(run)) return 0;

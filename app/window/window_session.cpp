@@ -33,6 +33,17 @@ LabOptions lab_options(const WindowOptions& window, const WindowMemory& memory) 
   return options;
 }
 
+// Monotonic, so that another process can count from the moment when it started this one.
+double clock_now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+constexpr double kTouched =
+    0.6;  // a user counts as present for so long after the last event (tooltips, motion)
+constexpr double kScreen = 1 / 60.0;
+constexpr double kGpuTraining = 1 / 30.0;
+constexpr double kSoftHand = 1 / 20.0, kSoftTraining = 1 / 4.0;
+
 }  // namespace
 
 WindowSession::WindowSession(GlWindow& window, const WindowOptions& options, WindowMemory& memory)
@@ -217,15 +228,6 @@ void WindowSession::remember(float content_scale, double now) {
   memory_.keep(state_, static_cast<int>(static_cast<float>(width) / factor),
                static_cast<int>(static_cast<float>(height) / factor), now);
 }
-namespace {
-
-// Monotonic, so that another process can count from the moment when it started this one.
-double clock_now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-}  // namespace
-
 FrameLog::FrameLog(const std::string& path) : file_(path.empty() ? LineFile() : LineFile(path, "frame log")) {
   file_.line("clock_s,process_cpu_s,step,build_ms,draw_ms,vertices,seeds");
 }
@@ -240,16 +242,6 @@ void FrameLog::write(const FrameCost& cost) {
 // Chooses the frame rates of the window, see main_window.h. With a GPU 30 frames a second are plenty for
 // curves. In software every frame takes processor time from the training, so an untouched window draws four times a
 // second. A user is answered at once: an event that no frame has shown yet waits only for the screen's refresh.
-
-namespace {
-
-constexpr double kTouched =
-    0.6;  // a user counts as present for so long after the last event (tooltips, motion)
-constexpr double kScreen = 1 / 60.0;
-constexpr double kGpuTraining = 1 / 30.0;
-constexpr double kSoftHand = 1 / 20.0, kSoftTraining = 1 / 4.0;
-
-}  // namespace
 
 double FramePacer::period(double now) const {
   if (hand_ > last_ || echo_) return kScreen;

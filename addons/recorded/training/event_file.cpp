@@ -32,7 +32,7 @@ T little(std::string_view bytes) {
 
 // ---- protobuf: a message is a sequence of fields, each with a number and one of four kinds of value
 
-struct Field {
+struct WireField {
   enum Kind : uint8_t { Varint = 0, Fixed64 = 1, Bytes = 2, Fixed32 = 5 };
   uint32_t number = 0;
   uint64_t value = 0;      // of a Varint
@@ -40,28 +40,28 @@ struct Field {
   Kind kind = Varint;
 };
 
-class Fields {
+class WireMessage {
  public:
-  explicit Fields(std::string_view rest) : rest_(rest) {}
+  explicit WireMessage(std::string_view rest) : rest_(rest) {}
 
   /// The next field; nothing at the end, or where the rest is none.
-  std::optional<Field> next() {
+  std::optional<WireField> next() {
     uint64_t key = 0;
     if (rest_.empty() || !varint(key)) return {};
-    Field field;
+    WireField field;
     field.number = static_cast<uint32_t>(key >> 3);
-    field.kind = static_cast<Field::Kind>(key & 7);
+    field.kind = static_cast<WireField::Kind>(key & 7);
     uint64_t length = 0;
     switch (field.kind) {
-      case Field::Varint:
+      case WireField::Varint:
         return varint(field.value) ? std::optional(field) : std::nullopt;
-      case Field::Fixed64:
+      case WireField::Fixed64:
         length = 8;
         break;
-      case Field::Fixed32:
+      case WireField::Fixed32:
         length = 4;
         break;
-      case Field::Bytes:
+      case WireField::Bytes:
         if (!varint(length)) return {};
         break;
       default:
@@ -160,11 +160,11 @@ class Numbers {
 // ---- TensorBoard: Event { wall_time 1, step 2, summary 5 { value 1 { tag 1, simple_value 2, tensor 8 } } }
 
 /// The only number of a TensorProto { dtype 1, tensor_content 4, float_val 5, double_val 6 }.
-std::optional<double> number_of(std::string_view tensor) {
+std::optional<double> number_of_tensor(std::string_view tensor) {
   constexpr uint64_t kFloat = 1, kDouble = 2;
   uint64_t type = 0;
   std::string_view bytes;
-  for (Fields fields(tensor); const auto field = fields.next();) {
+  for (WireMessage fields(tensor); const auto field = fields.next();) {
     if (field->number == 1) type = field->value;
     if (field->number == 4 || (field->number == 5 && type == kFloat) ||
         (field->number == 6 && type == kDouble))
@@ -178,10 +178,10 @@ std::optional<double> number_of(std::string_view tensor) {
 void read_value(std::string_view value, int64_t step, Numbers& numbers) {
   std::string tag;
   std::optional<double> number;
-  for (Fields fields(value); const auto field = fields.next();) {
-    if (field->number == 1 && field->kind == Field::Bytes) tag = field->bytes;
-    if (field->number == 2 && field->kind == Field::Fixed32) number = little<float>(field->bytes);
-    if (field->number == 8 && field->kind == Field::Bytes) number = number_of(field->bytes);
+  for (WireMessage fields(value); const auto field = fields.next();) {
+    if (field->number == 1 && field->kind == WireField::Bytes) tag = field->bytes;
+    if (field->number == 2 && field->kind == WireField::Fixed32) number = little<float>(field->bytes);
+    if (field->number == 8 && field->kind == WireField::Bytes) number = number_of_tensor(field->bytes);
   }
   if (number && !tag.empty()) numbers.add(step, tag, *number);
 }
@@ -190,14 +190,14 @@ void read_event(std::string_view event, Numbers& numbers) {
   double time = NAN;
   int64_t step = 0;  // protobuf leaves a zero out
   std::string_view summary;
-  for (Fields fields(event); const auto field = fields.next();) {
-    if (field->number == 1 && field->kind == Field::Fixed64) time = little<double>(field->bytes);
-    if (field->number == 2 && field->kind == Field::Varint) step = static_cast<int64_t>(field->value);
-    if (field->number == 5 && field->kind == Field::Bytes) summary = field->bytes;
+  for (WireMessage fields(event); const auto field = fields.next();) {
+    if (field->number == 1 && field->kind == WireField::Fixed64) time = little<double>(field->bytes);
+    if (field->number == 2 && field->kind == WireField::Varint) step = static_cast<int64_t>(field->value);
+    if (field->number == 5 && field->kind == WireField::Bytes) summary = field->bytes;
   }
   if (summary.empty()) return;
-  for (Fields fields(summary); const auto field = fields.next();)
-    if (field->number == 1 && field->kind == Field::Bytes) read_value(field->bytes, step, numbers);
+  for (WireMessage fields(summary); const auto field = fields.next();)
+    if (field->number == 1 && field->kind == WireField::Bytes) read_value(field->bytes, step, numbers);
   numbers.time(step, time);
 }
 
@@ -222,8 +222,8 @@ void read_tensorboard(std::string_view file, LinesRead& read, Numbers& numbers) 
 void read_item(std::string_view item, std::string& key, double& number) {
   key.clear();
   number = NAN;
-  for (Fields fields(item); const auto field = fields.next();) {
-    if (field->kind != Field::Bytes) continue;
+  for (WireMessage fields(item); const auto field = fields.next();) {
+    if (field->kind != WireField::Bytes) continue;
     if (field->number == 1) key = field->bytes;
     if (field->number == 2) key += (key.empty() ? "" : ".") + std::string(field->bytes);
     if (field->number != 16) continue;
@@ -237,13 +237,13 @@ void read_history(std::string_view history, Numbers& numbers) {
   std::vector<std::pair<std::string, double>> items;
   std::string key;
   double number = NAN;
-  for (Fields fields(history); const auto field = fields.next();) {
-    if (field->kind != Field::Bytes) continue;
+  for (WireMessage fields(history); const auto field = fields.next();) {
+    if (field->kind != WireField::Bytes) continue;
     if (field->number == 1) {
       read_item(field->bytes, key, number);
       items.emplace_back(key, number);
     } else if (field->number == 2) {
-      for (Fields inner(field->bytes); const auto of_step = inner.next();)
+      for (WireMessage inner(field->bytes); const auto of_step = inner.next();)
         if (of_step->number == 1) step = static_cast<int64_t>(of_step->value);
     }
   }
@@ -280,8 +280,8 @@ void read_wandb(std::string_view file, LinesRead& read, Numbers& numbers) {
     at += kHead + length;
     if (kind == 2 || kind == 3) continue;
     ++read.lines;
-    for (Fields fields(record); const auto field = fields.next();)
-      if (field->number == 2 && field->kind == Field::Bytes) read_history(field->bytes, numbers);
+    for (WireMessage fields(record); const auto field = fields.next();)
+      if (field->number == 2 && field->kind == WireField::Bytes) read_history(field->bytes, numbers);
   }
 }
 

@@ -177,6 +177,39 @@ void paint_strip(Painter& p, const Theme& t, const StripPlace& at, const std::ve
   }
 }
 
+/// What the last move has left and changed of y and of the gradient.
+std::string moved_sentence(const SmallTape& tape, const BarsHand& hand, bool back_known, const Words& words) {
+  using Last = BarsHand::Last;
+  BarsHand before = hand;
+  if (hand.last == Last::Add) before.add = 0;
+  if (hand.last == Last::Times) before.times = 1;
+  if (hand.last == Last::Bar) before.row.clear();
+  const Bars old = bars_of(tape, before), now = bars_of(tape, hand);
+  if (hand.last == Last::None || same(old.in.now, now.in.now))
+    return words.tr("Add to all of {x}, multiply it, or drag a single bar: does {y} notice?",
+                    {{"x", now.x}, {"y", now.y}});
+  const std::string move =
+      hand.last == Last::Add
+          ? words.tr("{number} added to all of {x}: ", {{"x", now.x}, {"number", number(hand.add, 3)}})
+      : hand.last == Last::Times
+          ? words.tr("All of {x} times {factor}: ", {{"x", now.x}, {"factor", number(hand.times, 3)}})
+          : words.tr("Single bars of {x} moved: ", {{"x", now.x}});
+  const bool stays = same(old.out.now, now.out.now);
+  const std::string y = words.tr(stays ? "{y} stays as it is" : "{y} changes", {{"y", now.y}});
+  if (!back_known) return move + y + ".";
+  if (stays && same(old.back.now, now.back.now)) return move + y + words.tr(", and so does the gradient.");
+  const double times = now.length / old.length;
+  std::vector<double> scaled = old.back.now;
+  for (double& v : scaled) v *= times;
+  if (!same(scaled, now.back.now)) return move + y + words.tr(", and the gradient with it.");
+  return move + y +
+         words.tr(times < 1 ? ", and the gradient is divided by {number}."
+                            : ", and the gradient is multiplied by {number}.",
+                  {{"number", number(times < 1 ? 1 / times : times, 3)}});
+}
+
+std::string percent_of(double share) { return fmt::format("{:.0f}", 100 * share); }
+
 }  // namespace
 
 Bars bars_of(const SmallTape& tape, const BarsHand& hand, const SmallTape* beside) {
@@ -213,43 +246,6 @@ BarsHand with_bar(const SmallTape& tape, BarsHand hand, size_t bar, double value
   hand.last = BarsHand::Last::Bar;
   return hand;
 }
-
-namespace {
-
-/// What the last move has left and changed of y and of the gradient.
-std::string moved_sentence(const SmallTape& tape, const BarsHand& hand, bool back_known, const Words& words) {
-  using Last = BarsHand::Last;
-  BarsHand before = hand;
-  if (hand.last == Last::Add) before.add = 0;
-  if (hand.last == Last::Times) before.times = 1;
-  if (hand.last == Last::Bar) before.row.clear();
-  const Bars old = bars_of(tape, before), now = bars_of(tape, hand);
-  if (hand.last == Last::None || same(old.in.now, now.in.now))
-    return words.tr("Add to all of {x}, multiply it, or drag a single bar: does {y} notice?",
-                    {{"x", now.x}, {"y", now.y}});
-  const std::string move =
-      hand.last == Last::Add
-          ? words.tr("{number} added to all of {x}: ", {{"x", now.x}, {"number", number(hand.add, 3)}})
-      : hand.last == Last::Times
-          ? words.tr("All of {x} times {factor}: ", {{"x", now.x}, {"factor", number(hand.times, 3)}})
-          : words.tr("Single bars of {x} moved: ", {{"x", now.x}});
-  const bool stays = same(old.out.now, now.out.now);
-  const std::string y = words.tr(stays ? "{y} stays as it is" : "{y} changes", {{"y", now.y}});
-  if (!back_known) return move + y + ".";
-  if (stays && same(old.back.now, now.back.now)) return move + y + words.tr(", and so does the gradient.");
-  const double times = now.length / old.length;
-  std::vector<double> scaled = old.back.now;
-  for (double& v : scaled) v *= times;
-  if (!same(scaled, now.back.now)) return move + y + words.tr(", and the gradient with it.");
-  return move + y +
-         words.tr(times < 1 ? ", and the gradient is divided by {number}."
-                            : ", and the gradient is multiplied by {number}.",
-                  {{"number", number(times < 1 ? 1 / times : times, 3)}});
-}
-
-std::string percent_of(double share) { return fmt::format("{:.0f}", 100 * share); }
-
-}  // namespace
 
 std::string bars_sentence(const SmallTape& tape, const BarsHand& hand, bool back_known, const Words& words,
                           const SmallTape* beside) {
