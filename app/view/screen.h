@@ -26,10 +26,12 @@ enum class Screen : uint8_t {
 
 inline constexpr std::string_view kScreenNames[] = {
 #define SCREEN(Name, name, key) #name,
+#include "app/view/screens.def"
 #undef SCREEN
 };
 inline constexpr int kScreenKeys[] = {
 #define SCREEN(Name, name, key) key,
+#include "app/view/screens.def"
 #undef SCREEN
 };
 inline constexpr size_t kScreens = std::size(kScreenNames);
