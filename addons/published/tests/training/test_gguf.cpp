@@ -145,6 +145,7 @@ const Names kKeys = {{"num_hidden_layers", "block_count"},
                      {"n_head", "attention.head_count"},
                      {"num_key_value_heads", "attention.head_count_kv"},
                      {"head_dim", "attention.key_length"},
+                     {"head_dim", "rope.dimension_count"},
                      {"intermediate_size", "feed_forward_length"},
                      {"max_position_embeddings", "context_length"},
                      {"n_positions", "context_length"},
@@ -479,6 +480,10 @@ TEST_CASE("gguf: what is damaged, foreign or unknown is refused in one line", "[
          f.key("general.architecture", std::string("llama")).key("llama.expert_count", uint32_t{8});
        }),
        "expert_count is 8: expected 0, the only one"},
+      {with([](GgufWriter& f) {
+         f.key("general.architecture", std::string("llama")).key("llama.rope.dimension_count", uint32_t{7});
+       }),
+       "rope.dimension_count is 7: expected an even number, up to the 128 of a head"},
       {with([](GgufWriter& f) {
          f.key("general.architecture", std::string("llama")).key("llama.block_count", std::string("x"));
        }),
