@@ -268,7 +268,8 @@ void check_scaling(const InputValue& config) {
     const auto sharper = scaling->find("attention_factor");
     if (!sharper || sharper->is_null()) continue;
     const bool yarn = type && type->is("yarn");
-    if (!yarn || std::abs(sharper->number(0, 1000) - 1 - 0.1 * std::log(scaling->at("factor").number(1, 1e6))) > 1e-6)
+    if (!yarn ||
+        std::abs(sharper->number(0, 1000) - 1 - 0.1 * std::log(scaling->at("factor").number(1, 1e6))) > 1e-6)
       sharper->refuse(Message("{}, the only one that there is here", "null"));
   }
 }

@@ -217,6 +217,9 @@ const Names kOfAll = {{"model.embed_tokens.", "token_embd."}, {"model.layers.", 
                       {"mlp.gate_proj", "ffn_gate"},          {"mlp.up_proj", "ffn_up"},
                       {"mlp.down_proj", "ffn_down"},          {"input_layernorm", "attn_norm"}},
             kPre = {{"post_attention_layernorm", "ffn_norm"}},
+            kPhi3 = {{"post_attention_layernorm", "ffn_norm"},
+                     {"self_attn.qkv_proj", "attn_qkv"},
+                     {"mlp.gate_up_proj", "ffn_up"}},
             kSandwich = {{"pre_feedforward_layernorm", "ffn_norm"},
                          {"post_attention_layernorm", "post_attention_norm"},
                          {"post_feedforward_layernorm", "post_ffw_norm"}},
@@ -233,6 +236,7 @@ const Names kKeys = {{"num_hidden_layers", "block_count"},
                      {"n_head", "attention.head_count"},
                      {"num_key_value_heads", "attention.head_count_kv"},
                      {"head_dim", "attention.key_length"},
+                     {"head_dim", "rope.dimension_count"},
                      {"intermediate_size", "feed_forward_length"},
                      {"max_position_embeddings", "context_length"},
                      {"n_positions", "context_length"},
@@ -329,6 +333,7 @@ GgufWriter converted(const Converted& how) {
 
 const Converted kConverted[] = {{"llama", "llama", kPre, true},
                                 {"smollm", "llama", kPre, true},
+                                {"phi3", "phi3", kPhi3},
                                 {"qwen2", "qwen2", kPre},
                                 {"qwen3", "qwen3", kPre},
                                 {"gemma2", "gemma2", kSandwich, false, false, true},
@@ -567,6 +572,10 @@ TEST_CASE("gguf: what is damaged, foreign or unknown is refused in one line", "[
          f.key("general.architecture", std::string("llama")).key("llama.expert_count", uint32_t{8});
        }),
        "expert_count is 8: expected 0, the only one"},
+      {with([](GgufWriter& f) {
+         f.key("general.architecture", std::string("llama")).key("llama.rope.dimension_count", uint32_t{7});
+       }),
+       "rope.dimension_count is 7: expected an even number, up to the 128 of a head"},
       {with([](GgufWriter& f) {
          f.key("general.architecture", std::string("llama")).key("llama.block_count", std::string("x"));
        }),
