@@ -240,21 +240,19 @@ TEST_CASE("text: blanks around it go, letters get small, places are filled once"
 
 // These tests cover a table as a value: what is in its text, its Markdown, its CSV and its JSON.
 
-using namespace normscope::experiments;
-
 namespace {
 
 constexpr double kUnset = std::numeric_limits<double>::quiet_NaN();
 
-Table small() {
+experiments::Table small() {
   return {{{"run", "run"},
-           {"loss", "loss", Kind::Number},
-           {"", "of", Kind::Number},
-           {"unit", "", Kind::Data},
-           {"why", "", Kind::Note}},
-          {{"Post-LN | A", Cell(1.25, "1.250"), "3", "a, \"b\"", "late"},
+           {"loss", "loss", experiments::Kind::Number},
+           {"", "of", experiments::Kind::Number},
+           {"unit", "", experiments::Kind::Data},
+           {"why", "", experiments::Kind::Note}},
+          {{"Post-LN | A", experiments::Cell(1.25, "1.250"), "3", "a, \"b\"", "late"},
            {"a heading that is longer than any column"},
-           {"B", Cell(kUnset, "–"), "12", Cell(), Cell()}}};
+           {"B", experiments::Cell(kUnset, "–"), "12", experiments::Cell(), experiments::Cell()}}};
 }
 
 }  // namespace
@@ -280,10 +278,10 @@ TEST_CASE("a table is text, Markdown, CSV and JSON") {
 }
 
 TEST_CASE("a table whose columns have no title has no head, and a number is as short as it reads back") {
-  const Table table{std::vector<Column>(2), {{"a", "b"}, {"", "c"}}};
+  const experiments::Table table{std::vector<Column>(2), {{"a", "b"}, {"", "c"}}};
   CHECK(to_text(table) == "a  b\n   c\n");
-  CHECK(to_csv({{{"x", "", Kind::Data}, {"n", "", Kind::Data}}, {{Cell(0.1), 3}, {Cell(1e-7), -1}}}) ==
-        "x,n\n0.1,3\n1e-07,-1\n");
+  CHECK(to_csv({{{"x", "", experiments::Kind::Data}, {"n", "", experiments::Kind::Data}},
+                {{experiments::Cell(0.1), 3}, {experiments::Cell(1e-7), -1}}}) == "x,n\n0.1,3\n1e-07,-1\n");
 }
 
 // What is kept as JSON stands in a TOML file and comes back from it.

@@ -26,7 +26,6 @@
 #include "app/plot/plot_spec.h"
 #include "app/ui/ui.h"
 #include "app/ui/widgets.h"
-#include "app/view/desk.h"
 #include "app/view/screen.h"
 #include "engine/core/error.h"
 #include "training/files/background.h"

@@ -321,33 +321,4 @@ TEST_CASE("ablation: what has no residual branches is refused, its whole loss is
   CHECK(loss_without(run, {}) == run.validation_loss());
 }
 
-TEST_CASE("examine: the norms of networks whose rows have no positions", "[examine]") {
-  using Fields = std::vector<std::pair<std::string, std::string>>;
-  const auto small = [](const char* preset, const Fields& fields) {
-    RunSpec spec = preset_run(preset);
-    for (const auto& [key, value] : fields) set_field(spec, key, value);
-    return spec;
-  };
-  const RunSpec images =
-      small("convnet", {{"model.channels", "2"}, {"model.channels_2", "3"}, {"data.digits", "48"}});
-  const RunSpec trees = small(
-      "parser",
-      {{"model.layers", "2"}, {"model.d_model", "4"}, {"model.feed_forward", "8"}, {"train.batch", "16"}});
-  for (const RunSpec& spec : {images, trees}) {
-    INFO(get_field(spec, "model.architecture"));
-    Run run(spec, make_task(spec.data), shared_backend());
-    const std::vector<NormJacobian> norms = jacobian_norms(run);
-    CHECK(norms.size() == 2);
-    for (const NormJacobian& norm : norms) {
-      INFO(norm.name);
-      CHECK(norm.mean > 0);
-      CHECK(norm.largest >= norm.mean);
-      CHECK(std::isfinite(norm.largest));
-    }
-    CHECK(logit_sizes(run).empty());
-    CHECK(concentrations(run).empty());
-    for (const UpdateRatio& f : update_ratios(run)) CHECK(std::isfinite(f.update));
-  }
-}
-
 }  // namespace normscope::test
