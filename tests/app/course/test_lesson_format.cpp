@@ -350,7 +350,7 @@ TEST_CASE("no learner waits for the measured ways of a challenge", "[lesson]") {
 
 TEST_CASE("every sentence of the course stands once, and no word gives itself away", "[lesson]") {
   const Course course = read_course(NORMSCOPE_SOURCE_DIR "/lessons");
-  for (const Broken& broken : course.broken) FAIL(broken.error);
+  for (const LessonError& broken : course.broken) FAIL(broken.error);
   std::set<std::string> sentences;
   size_t first = 0, all = 0;
   for (const Lesson& lesson : course.lessons) {

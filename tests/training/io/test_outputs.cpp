@@ -278,7 +278,7 @@ TEST_CASE("a table is text, Markdown, CSV and JSON") {
 }
 
 TEST_CASE("a table whose columns have no title has no head, and a number is as short as it reads back") {
-  const experiments::Table table{std::vector<Column>(2), {{"a", "b"}, {"", "c"}}};
+  const experiments::Table table{std::vector<experiments::Column>(2), {{"a", "b"}, {"", "c"}}};
   CHECK(to_text(table) == "a  b\n   c\n");
   CHECK(to_csv({{{"x", "", experiments::Kind::Data}, {"n", "", experiments::Kind::Data}},
                 {{experiments::Cell(0.1), 3}, {experiments::Cell(1e-7), -1}}}) == "x,n\n0.1,3\n1e-07,-1\n");
