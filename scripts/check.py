@@ -18,7 +18,7 @@ ELSEWHERE = {  # what no source includes, and the tests that read it
     "scripts/walk_lines.py": {"house.walks"},
     "platforms/packages/release/": {"release.parts"},
     "tests/house/test_check.py": {"house.check"},
-    "tests/answers/": {"training.test_lab"},
+    "tests/answers/": {"training.test_lab", "app.test_cli"},
     "tests/refusals/": {"app.test_refusals", "app.test_every_command"},
     "tests/release/": {"release.parts"},
     "tests/screens/": {"app.test_plot_specs", "app.test_lesson_words"},
@@ -73,7 +73,7 @@ def tests_of_command(path):
     names = {part.replace("_", "-") for part in pathlib.Path(path).with_suffix("").parts[2:]}.intersection(commands)
     runs = re.compile(rf'"({"|".join(names)})[ "]')
     tests = [test for test in ROOT.glob("tests/app/**/test_*.cpp") if names and runs.search(test.read_text())]
-    return {"app.test_every_command", *map(entry_of, tests)}
+    return {"app.test_every_command", "app.test_cli", *map(entry_of, tests)}
 
 
 def tests_of_source(path, readers):
