@@ -114,7 +114,7 @@ TEST_CASE("a recogniser that is restored in a fall knows of it", "[plateau]") {
 // symbol frequencies under label smoothing; whether a translator uses what it reads.
 
 using Event = RunEvent::Kind;
-using Kind = Verdict::Kind;
+using Is = Verdict::Kind;
 
 TEST_CASE("a run that was stuck and then left the plateau learns from that step on", "[verdict]") {
   const std::vector<RunEvent> events{{1, Event::Started, ""},
@@ -122,7 +122,7 @@ TEST_CASE("a run that was stuck and then left the plateau learns from that step 
                                      {232, Event::Unstuck, ""},
                                      {260, Event::Returned, ""},
                                      {280, Event::LeftPlateau, ""}};
-  CHECK(verdict_of(events).kind == Kind::Learns);
+  CHECK(verdict_of(events).kind == Is::Learns);
   CHECK(verdict_of(events).since == 280);
   CHECK(to_string(verdict_of(events, 149)) == "not decided");
   CHECK(to_string(verdict_of(events, 150)) == "stuck");
