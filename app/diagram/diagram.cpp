@@ -266,8 +266,8 @@ void draw_diagram(Ui& ui, DiagramState& state, const DiagramInput& input, const 
   draw_footer(ui, footer, footer_of(state, input, stacks));
 }
 
-// The row of presets above the diagram has a segment a method where all have room, and a list for the rest. For an
-// encoder-decoder it also has the choice of the stack that they change. See diagram.h.
+// ---- the row of presets above the diagram has a segment a method where all have room, and a list for the rest. For an
+// encoder-decoder it also has the choice of the stack that they change.
 
 namespace {
 

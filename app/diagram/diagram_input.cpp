@@ -405,8 +405,7 @@ void handle_diagram(Ui& ui, DiagramState& state, const DiagramInput& input, cons
   if (!ui.popup_open("diagram/kind")) state.menu.reset();
 }
 
-// The list of kinds of a norm shows every kind that the engine knows, with kinds that belong together under one line.
-// See diagram.h.
+// ---- the list of kinds of a norm shows every kind that the engine knows, with kinds that belong together under one line.
 
 namespace {
 
@@ -520,8 +519,8 @@ KindChoice kind_menu(Ui& ui, const Rect& anchor, NormKind now, bool locked, bool
   return choice;
 }
 
-// A layer or a sub-layer is clicked away by its micro-bars (or by the square of the open layer), and the footer tells
-// the loss with and without it. Nothing of the run changes. See diagram.h.
+// ---- a layer or a sub-layer is clicked away by its micro-bars (or by the square of the open layer), and the footer tells
+// the loss with and without it. Nothing of the run changes.
 
 namespace {
 
@@ -653,7 +652,7 @@ LeftOutWords left_out_words(const DiagramState& state, const RunView& run, bool 
               {"step", grouped(measured->step)}})};
 }
 
-// What the words and signs of the diagram mean, under the mouse: stream, branch, sum, functions, ends, slots.
+// ---- What the words and signs of the diagram mean, under the mouse: stream, branch, sum, functions, ends, slots.
 
 namespace {
 

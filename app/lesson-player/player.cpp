@@ -145,7 +145,7 @@ ScreenRequests Player::draw(Ui& ui, const Rect& area, const LabView& view) {
   return requests;
 }
 
-// The footer has the steps, the button that leads on, and the way to the Lab.
+// ---- the footer has the steps, the button that leads on, and the way to the Lab.
 
 namespace {
 
@@ -318,7 +318,7 @@ void draw_footer(Ui& ui, const Rect& rect, LessonContext& context, Page& page) {
   if (!full) draw_why_grey(ui, {steps_end, y, right.right() - steps_end - 4, h}, why_grey);
 }
 
-// The list of lessons has minutes and progress, and at the end the pages of the course.
+// ---- the list of lessons has minutes and progress, and at the end the pages of the course.
 
 namespace {
 

@@ -110,7 +110,7 @@ std::string to_svg(const PlotSpec& plot, const ui::Theme& theme, ExportSize size
   return ui::to_svg(plot.title, picture, theme);
 }
 
-// A plot in words, for terminals, screen readers and tests, and as numbers (CSV).
+// ---- a plot in words, for terminals, screen readers and tests, and as numbers (CSV).
 
 namespace {
 

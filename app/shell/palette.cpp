@@ -310,7 +310,7 @@ std::optional<PaletteItem> draw_palette(ui::Ui& ui, PaletteState& state,
   return chosen;
 }
 
-// Turns every name of the registry into words for the palette (assets/words/controls.toml).
+// ---- Turns every name of the registry into words for the palette (assets/words/controls.toml).
 
 namespace {
 

@@ -342,7 +342,7 @@ std::optional<Act> quiet_bar(Ui& ui, const Rect& room, Offers& offers, const Lab
   return offer->act;
 }
 
-// A refusal is what the app would say to a command or an entry of the palette. Whoever offers it and whoever carries it
+// ---- a refusal is what the app would say to a command or an entry of the palette. Whoever offers it and whoever carries it
 // out both ask here, so that nothing is offered that is refused.
 
 namespace {

@@ -104,7 +104,7 @@ view::Answer PredictPage::answer(const LessonContext& context) const {
   return context.kept().skipped && !context.again ? view::Answer{} : given(context);
 }
 
-// A curve is predicted by drawing it over the grid of its points; its first point is measured.
+// ---- a curve is predicted by drawing it over the grid of its points; its first point is measured.
 
 namespace {
 
@@ -315,7 +315,7 @@ class DrawPage : public PredictPage {
 
 std::unique_ptr<PredictPage> make_draw_page() { return std::make_unique<DrawPage>(); }
 
-// An order is predicted by cards, which the user drags to their places.
+// ---- An order is predicted by cards, which the user drags to their places.
 
 namespace {
 
