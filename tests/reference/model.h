@@ -22,7 +22,7 @@ struct DecoderSpec {
   Placement placement = Placement::Post;
   NormKind norm = NormKind::LayerNorm;
   int64_t L = 2, D = 24, heads = 3, F = 40, V = 17, B = 2, T = 11;
-  bool tied = true;
+  bool tied = true, output_bias = false;
   Activation activation = Activation::Relu;
   double eps = 1e-5, smoothing = 0;
   double dropout_residual = 0, dropout_attention = 0, dropout_activation = 0;
@@ -71,6 +71,7 @@ inline DecoderSpec spec_of(const ModelConfig& c, int64_t batch, int64_t position
   s.attention_cap = static_cast<double>(c.attention.cap);
   s.logit_cap = static_cast<double>(c.logit_cap);
   s.read_out = static_cast<double>(c.logit_scale);
+  s.output_bias = c.output_bias;
   s.embedding_scale = static_cast<double>(c.embedding_scale);
   s.gain_offset = c.gain_offset ? 1 : 0;
   if (row_of(c.positions).name == "rotary") s.rotary_base = 10000;
@@ -138,8 +139,9 @@ class Decoder {
     }
     x = projected(ended(x), s_.B * s_.T, "emb.out", s_.D, E);
     for (Var& v : x) v = v * Var(s_.read_out);
-    Rows logits = s_.tied ? linear(x, leaf("emb.tokens"), kAbsent, {s_.B * s_.T, E, s_.V, true})
-                          : linear(x, leaf("out.w"), kAbsent, {s_.B * s_.T, E, s_.V});
+    const Rows bias = s_.output_bias ? leaf("out.b") : kAbsent;
+    Rows logits = s_.tied ? linear(x, leaf("emb.tokens"), bias, {s_.B * s_.T, E, s_.V, true})
+                          : linear(x, leaf("out.w"), bias, {s_.B * s_.T, E, s_.V});
     if (sphere()) logits = affine(logits, leaf("out.scale"), kAbsent, 1 / root, s_.V);
     if (s_.logit_cap > 0)
       for (Var& v : logits) v = Var(s_.logit_cap) * tanh(v * Var(1 / s_.logit_cap));

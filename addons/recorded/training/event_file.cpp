@@ -119,7 +119,7 @@ class Numbers {
   }
 
   void give(const std::function<void(const LogStep&)>& add) {
-    if (all_.empty()) fail(where_, "has no scalar: expected losses or norms by step");
+    if (all_.empty()) fail(where_, "has no scalar: expected losses or gradient sizes by step");
     std::ranges::stable_sort(all_, {}, &Number::step);
     const std::vector<ScalarName> names = names_that_count();
     LogStep step;

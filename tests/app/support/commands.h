@@ -14,12 +14,13 @@
 
 namespace normscope::test {
 
-/// Runs a line in the folder; what differs from run to run is taken out of the outcome: places, times, and the line that
-/// says that an interrupt waits, which only a busy machine prints.
+/// Runs a line in the folder; what differs from run to run is taken out of the outcome: places, times, and the lines of
+/// progress and of an interrupt that waits, which only a busy machine prints.
 inline std::string answer_of(const std::string& line, const Folder& folder, const Folder& bin) {
   static const std::regex place(NORMSCOPE_SOURCE_DIR),
       seconds("\\b[0-9][0-9.]* (ms|s|min|h)\\b( [0-9]+ (s|min)\\b)?"),
-      waits("normscope: interrupted; what is under way ends first\n");
+      waits("normscope: interrupted; what is under way ends first\n"),
+      progress("(^|\n)training  step [^\n]*(?=\n)");
   bin.write(
       "line",
       "cd '" + folder.file("") + "'; set -o pipefail\nexport PATH='" + bin.file("") +
@@ -36,7 +37,7 @@ inline std::string answer_of(const std::string& line, const Folder& folder, cons
   std::string text = read_all(bin.file("out")) + read_all(bin.file("err"));
   if (code != 0) text += (text.empty() || text.ends_with('\n') ? "" : "\n") + fmt::format("exit {}\n", code);
   for (size_t at; (at = text.find(folder.file(""))) != text.npos;) text.erase(at, folder.file("").size());
-  for (const auto& [what, name] : {std::pair{place, "SOURCE"}, {seconds, "T"}, {waits, ""}})
+  for (const auto& [what, name] : {std::pair{place, "SOURCE"}, {seconds, "T"}, {waits, ""}, {progress, ""}})
     text = std::regex_replace(text, what, name);
   return text;
 }

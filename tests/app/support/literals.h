@@ -51,7 +51,7 @@ inline std::vector<std::string> literals_of(const std::string& source) {
 /// The C++ of the program and of its add-ons.
 inline std::vector<std::filesystem::path> code_files() {
   std::vector<std::filesystem::path> files;
-  for (const char* floor : {"app", "training", "engine", "addons"})
+  for (const char* floor : {"app", "training", "engine", "addons", "platforms"})
     for (const auto& entry :
          std::filesystem::recursive_directory_iterator(std::filesystem::path(NORMSCOPE_SOURCE_DIR) / floor)) {
       const std::string path = entry.path().generic_string();

