@@ -241,9 +241,27 @@ std::vector<int32_t> ids_of(const std::string& text) {
   });
 }
 
-void require_text(const InspectOptions& options) {
-  if (options.ids.empty() == options.text.empty())
-    throw CommandError(Exit::Usage, "inspect needs a text: expected --text or --ids");
+bool has_text(const InspectOptions& options) { return !options.ids.empty() || !options.text.empty(); }
+
+/// What can be said without a text.
+Exit show_tensors(const InspectOptions& options, const Store& store, json about) {
+  Rows rows{{"tensor", "shape", "root mean square", "largest"}};
+  json& all = about["tensors"] = json::array();
+  for (size_t i = 0; i < store.parameters().size(); ++i) {
+    const ParameterInfo& p = store.parameters()[i];
+    const std::vector<float> values = store.read(static_cast<int32_t>(i));
+    float largest = 0;
+    for (const float v : values) largest = std::max(largest, std::abs(v));
+    const double size = root_mean_square(values);
+    rows.push_back({p.name, to_string(p.shape), four_digits(size), four_digits(largest)});
+    all.push_back(
+        {{"name", p.name}, {"shape", to_string(p.shape)}, {"root_mean_square", size}, {"largest", largest}});
+  }
+  if (options.json)
+    say("{}\n", to_lines(about));
+  else
+    print_table("the weights; --text TEXT says what they do with a text", rows, "llrr");
+  return Exit::Ok;
 }
 
 /// The text in numbers; `encode` makes them of letters.
@@ -305,7 +323,7 @@ std::optional<PublishedTokenizer> tokenizer_of(const std::string& folder) {
 
 Exit inspect_published(InspectOptions options, Backend& backend) {
   std::optional<PublishedTokenizer> tokenizer;
-  const std::vector<int32_t> ids = passage_of(options, [&] {
+  const std::vector<int32_t> ids = !has_text(options) ? std::vector<int32_t>{0, 0} : passage_of(options, [&] {
     tokenizer = PublishedTokenizer::load(options.model);
     return tokenizer->encode(options.text);
   });
@@ -348,6 +366,7 @@ Exit inspect_published(InspectOptions options, Backend& backend) {
   with_exit(Exit::Memory, [&] { require_bytes("inspect " + options.model, here); });
   with_exit(Exit::Input, [&] { published::load(model, store); });
   model.weights = {};  // the pages of its files are not needed any more
+  if (!has_text(options)) return show_tensors(options, store, std::move(shown.about));
   return show_inside(options, store, model.spec.model, text, std::move(shown));
 }
 
@@ -358,10 +377,8 @@ Exit inspect_saved(const InspectOptions& options, Backend& backend) {
     return saved;
   });
   const std::shared_ptr<const Task> task = task_of(spec);
-  const std::vector<int32_t> ids = passage_of(options, [&] { return task->encode(options.text); });
   const auto run = with_exit(Exit::Input, [&] { return Run::load(options.model, task, backend); });
   const ModelConfig& model = run->spec().model;
-  const Batch text = with_exit(Exit::Usage, [&] { return passage_batch(model, ids, task->types(ids)); });
   Inspection shown;
   shown.name = spec.name.empty() ? default_name(spec) : spec.name;
   shown.decoder = model.architecture == Architecture::Decoder;
@@ -376,13 +393,20 @@ Exit inspect_saved(const InspectOptions& options, Backend& backend) {
     print_settings(shown.about);
     say("{} parameters\n", parameters_of(run->store()));
   }
+  if (!has_text(options)) return show_tensors(options, run->store(), std::move(shown.about));
+  const std::vector<int32_t> ids = passage_of(options, [&] { return task->encode(options.text); });
+  const Batch text = with_exit(Exit::Usage, [&] { return passage_batch(model, ids, task->types(ids)); });
   return show_inside(options, run->store(), model, text, std::move(shown));
 }
 
 Exit inspect(const InspectOptions& given) {
   const EndsAtOnce at_once("interrupted");  // what is written is whole or not there
-  require_text(given);
   InspectOptions options = given;
+  if (!has_text(options)) {
+    if (options.leave_out || !options.svg.empty())
+      throw CommandError(Exit::Usage, "--svg and --leave-out need a text: expected --text or --ids");
+    options.no_gradients = true;
+  }
   options.model = with_exit(Exit::Input, [&] { return published::require_folder(options.model); });
   check_outputs({{"--svg", options.svg}}, {{"inspect", options.model}});
   const std::unique_ptr<Backend> backend = make_cpu_backend(options.threads);
@@ -396,7 +420,7 @@ Exit inspect(const InspectOptions& given) {
 void add_inspect(CLI::App& app, Command& command) {
   const auto [sub, options] = add_command(
       app, command, "inspect",
-      "Open a published model or a saved run: what it is, and what its layers do with a text", inspect);
+      "Open a published model or a saved run: its weights, or what its layers do with a text", inspect);
   sub.add_option("model", options.model,
                  "a published model (a folder with config.json, or a GGUF file), or a saved run")
       ->type_name("DIR|FILE")
