@@ -341,8 +341,9 @@ void check_language(const std::string& language, const std::string& folder) {
   const std::vector<std::string> has = languages_in(folder_or(folder));
   const std::vector<std::string_view> known(has.begin(), has.end());
   if (std::ranges::find(known, language) == known.end())
-    throw CommandError(Exit::Usage, fmt::format("--language '{}': no lesson has it: {}", language,
-                                                expected(language, known)));
+    throw CommandError(Exit::Usage,
+                       fmt::format("--language '{}': no lesson has it: {}", language,
+                                   known.empty() ? Message("expected en") : expected(language, known)));
 }
 
 Course course_of(const std::string& folder, const std::string& language, const std::string& wish) {
@@ -354,11 +355,12 @@ Course course_of(const std::string& folder, const std::string& language, const s
 
 const Lesson& lesson_of(const Course& course, const std::string& id) {
   if (const Lesson* lesson = course.find(id)) return *lesson;
+  // It may be one of those that cannot be read, for reasons that were told.
+  if (!course.broken.empty())
+    throw CommandError(Exit::Input, fmt::format("there is no lesson '{}' that can be read", id));
   std::vector<std::string_view> known;
   for (const Lesson& lesson : course.lessons) known.push_back(lesson.id);
-  // It may be one of those that cannot be read.
-  throw CommandError(course.broken.empty() ? Exit::Usage : Exit::Input,
-                     fmt::format("lesson '{}' is not known: {}", id, expected(id, known)));
+  throw CommandError(Exit::Usage, fmt::format("lesson '{}' is not known: {}", id, expected(id, known)));
 }
 
 }  // namespace normscope::commands

@@ -237,9 +237,10 @@ void UiDriver::obey(const Line& line) {
     if (n != std::floor(n)) throw Error("'frames' takes a whole number, not '" + a + "'");
     frames(static_cast<int>(n));
   } else {
-    throw Error("unknown verb '" + verb +
-                "' (hover, click, double, right, drag, grab, drop, at, press, wheel, hold, leave, type, key, "
-                "frames)");
+    throw Error(
+        "unknown verb '" + verb +
+        "' (hover, click, double, right, drag, grab, drop, at, press, wheel, hold, leave, type, key, "
+        "frames; in a script also wait, shoot, size, scale, fresh, file, lesson, offer, and a screen's name)");
   }
 }
 

@@ -245,7 +245,7 @@ Exit measure_claims(const ReproduceOptions& options, const std::vector<const Cla
 void check_options(const ReproduceOptions& options, bool list) {
   const StudyFiles& files = options.study.files;
   const bool part = shard_of(options.study.store).count > 1;
-  for (const auto& [option, value] : {std::pair{"--markdown", &files.markdown},
+  for (const auto& [option, value] : {std::pair{"--page", &files.markdown},
                                       {"--json", &files.json},
                                       {"--csv", &files.csv},
                                       {"--recorded", &options.recorded}}) {
