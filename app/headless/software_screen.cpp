@@ -143,7 +143,6 @@ bool SoftwareScreen::show(const ImDrawData& data, uint32_t background) {
   return true;
 }
 
-#endif
 const Tiles& Damage::of(const ImDrawData& data, uint32_t background) {
   const auto [width, height] = size_of(data);
   const bool all = width != width_ || height != height_ || background != background_ || textures_change();
@@ -203,4 +202,5 @@ void Damage::add(uint64_t hash, const Box& box) {
   }
 }
 
+#endif
 }  // namespace normscope::headless
