@@ -23,6 +23,7 @@
 #include "app/words/words.h"
 #include "engine/core/boundary.h"
 #include "platforms/web/page.h"
+#include "training/io/codec.h"
 #include "training/io/output_file.h"
 
 namespace normscope::web {

@@ -377,8 +377,14 @@ Exit inspect_saved(const InspectOptions& options, Backend& backend) {
     return saved;
   });
   const std::shared_ptr<const Task> task = task_of(spec);
+  const std::vector<int32_t> ids = has_text(options)
+                                       ? passage_of(options, [&] { return task->encode(options.text); })
+                                       : std::vector<int32_t>();
   const auto run = with_exit(Exit::Input, [&] { return Run::load(options.model, task, backend); });
   const ModelConfig& model = run->spec().model;
+  Batch text;
+  if (has_text(options))
+    text = with_exit(Exit::Usage, [&] { return passage_batch(model, ids, task->types(ids)); });
   Inspection shown;
   shown.name = spec.name.empty() ? default_name(spec) : spec.name;
   shown.decoder = model.architecture == Architecture::Decoder;
@@ -394,8 +400,6 @@ Exit inspect_saved(const InspectOptions& options, Backend& backend) {
     say("{} parameters\n", parameters_of(run->store()));
   }
   if (!has_text(options)) return show_tensors(options, run->store(), std::move(shown.about));
-  const std::vector<int32_t> ids = passage_of(options, [&] { return task->encode(options.text); });
-  const Batch text = with_exit(Exit::Usage, [&] { return passage_batch(model, ids, task->types(ids)); });
   return show_inside(options, run->store(), model, text, std::move(shown));
 }
 
