@@ -213,7 +213,7 @@ struct Prediction {
 struct Knob {
   std::string id, run, field, label;
   double low = 0, high = 1, step = 1;
-  /// Replaces `field` where the knob says what is in a slot of the wiring (lesson.h): its number is the index
+  /// Replaces `field` where the knob says what is in a slot of the wiring: its number is the index
   /// of a choice.
   std::string slot{};                           ///< "before", "q k", "final"
   std::string part{};                           ///< "attn" or "ffn" where only that part has it; empty: both

@@ -97,10 +97,6 @@ std::string sentence_of(Metric metric, Best last, Best spread, int layers) {
   return tr("{run}'s layers differ by {times}×.", {{"run", spread.who()}, {"times", times}});
 }
 
-}  // namespace
-
-namespace {
-
 // Says how long the longest state is where one token dominates a run.
 std::string dominant_sentence(const LabView& view, view::LabData& data, int step) {
   for (const RunView& run : view.runs)

@@ -1,4 +1,6 @@
-// Sentence classification for encoders: from a labelled file, with a line label<TAB>text for each
+// Tasks of encoders that read bytes: classification and masked symbols.
+//
+// Sentence classification: from a labelled file, with a line label<TAB>text for each
 // sentence, or from a made-up set.
 //
 // Made-up sets consist of sentences of the built-in phrase grammar of at most 62 letters, which the corpus of the
@@ -6,7 +8,7 @@
 // where two neighbouring words, drawn at random, have changed places and marks have not. "mood" has five classes of
 // equal size: a sentence has from two fewer to two more adjectives of praise than of blame.
 //
-// A row is FIRST and the text's bytes (byte_tasks.h says why bytes), cut at T. The class is predicted at the first
+// A row is FIRST and the text's bytes, cut at T. The class is predicted at the first
 // position only, from the state of FIRST, as BERT predicts from [CLS]. Labels are numbered in alphabetical order.
 // Training lines are drawn at random; validation lines come in the order of the file. Texts shorter than T are
 // padded, and no position attends to padding.
@@ -26,7 +28,7 @@ namespace normscope {
 //
 // A row is FIRST followed by T-1 bytes of the text. The model predicts 15 % of these: 80 % of them are replaced by
 // MASK, 10 % by a byte drawn from the text, 10 % stay as they are; each row has at least one target. Targets are -1
-// elsewhere. Rows are bytes so that every text and every labelled file (byte_tasks.h) shares one vocabulary: weights
+// elsewhere. Rows are bytes so that every text and every labelled file shares one vocabulary: weights
 // learned on one can be used on another. The masks of a validation batch depend on (seed, step) alone.
 
 class BatchDraws;

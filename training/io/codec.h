@@ -37,7 +37,7 @@
 
 namespace normscope::codec {
 
-// Rules of kept fields (see codec.h) say what a number, a text, a word or a list of them may be, and how JSON holds
+// Rules of kept fields say what a number, a text, a word or a list of them may be, and how JSON holds
 // it. All numbers that are not finite are written in the same way.
 
 using Json = nlohmann::json;

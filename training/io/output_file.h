@@ -46,7 +46,7 @@ void make_folder(const std::string& folder, Access access, const Message& where)
 // Promises: bytes go to a temporary file in the same folder, under an unused name that nobody can guess. commit()
 // flushes them to the disk and renames it over the target. Without commit(), or after an error, the target is
 // untouched and the temporary file is gone. A replaced file keeps its mode; a new file has 0600 or the umask's
-// (Access). Links, devices and pipes: see output_file.h. The next AtomicFile in a folder removes temporary files that
+// (Access). The next AtomicFile in a folder removes temporary files that
 // a killed process left there.
 
 class AtomicFile {
@@ -88,8 +88,7 @@ void remove_stale_temporaries(const std::string& folder);
 // AtomicFile, since such a file matters most when the program did not finish.
 //
 // Promises: it is opened once, and only whole lines are appended. The first line that cannot be written (a full disk)
-// is the last one tried: its written part is removed, and error() says why. Writing never throws. Links, devices and
-// pipes: see output_file.h.
+// is the last one tried: its written part is removed, and error() says why. Writing never throws.
 
 class LineFile {
  public:

@@ -1,4 +1,4 @@
-// The learning rate as a pure function of the step, and with a target of the losses before: schedule.h.
+// The learning rate as a pure function of the step, and with a target of the losses before.
 #pragma once
 
 #include <cstdint>

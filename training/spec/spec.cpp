@@ -144,10 +144,6 @@ void check_text(const Field& field, std::string_view value) {
          trimmed(value));
 }
 
-}  // namespace
-
-namespace {
-
 constexpr const ArchitectureRuns* kAdded[] = {
     nullptr,
 #define ARCHITECTURE(Name, name) &name##_runs,

@@ -16,7 +16,7 @@ namespace {
 
 using Bytes = std::span<const uint8_t>;
 
-constexpr size_t kMostItems = 1'000'000, kMostDimensions = 8;
+constexpr size_t kMostItems = 1'000'000, kMostDimensions = 8, kLongestWord = 1000;
 constexpr int64_t kMostNumbers = int64_t{1} << 40;
 
 struct StorageType {
@@ -191,11 +191,18 @@ class Pickle {
     return &all_.back();
   }
   Value* push(Value* value) {
+    if (stack_.size() == kMostItems) fail(where_, "has more than {} values", kMostItems);
     stack_.push_back(value);
     return value;
   }
   void push_number(int64_t number) { push(make(Kind::Number))->number = number; }
-  void push_text(std::string_view text) { push(make(Kind::Text))->text = text; }
+  /// Names are short; a long text makes no tensor, and copies of it could take any memory.
+  std::string_view short_text(std::string_view text) const {
+    if (text.size() > kLongestWord)
+      fail(where_, "has a name of {} bytes: expected at most {}", text.size(), kLongestWord);
+    return text;
+  }
+  void push_text(std::string_view text) { push(make(Kind::Text))->text = short_text(text); }
   Value* pop() {
     if (stack_.empty()) fail(where_, "is a broken pickle");
     Value* value = stack_.back();
@@ -220,9 +227,13 @@ class Pickle {
     push(tuple);
   }
   void add_items(Value* to, const std::vector<Value*>& items) {
+    if (to->items.size() + items.size() > 2 * kMostItems) fail(where_, "has more than {} values", kMostItems);
     to->items.insert(to->items.end(), items.begin(), items.end());
   }
-  void memorize(uint32_t at) { memo_[at] = top(); }
+  void memorize(uint32_t at) {
+    if (memo_.size() == kMostItems) fail(where_, "has more than {} values", kMostItems);
+    memo_[at] = top();
+  }
   void recall(uint32_t at) {
     const auto known = memo_.find(at);
     if (known == memo_.end()) fail(where_, "is a broken pickle");
@@ -282,13 +293,14 @@ void Pickle::step(uint8_t code) {
     case 0x8c:  // SHORT_BINUNICODE
       return push_text(in_.text(in_.number<uint8_t>()));
     case 'c': {
-      const std::string_view module = in_.line();
-      push(make(Kind::Global))->text = std::string(module) + "." + std::string(in_.line());
+      const std::string_view module = short_text(in_.line());
+      push(make(Kind::Global))->text = std::string(module) + "." + std::string(short_text(in_.line()));
       return;
     }
     case 0x93: {  // STACK_GLOBAL
-      const std::string name = pop()->text;
-      push(make(Kind::Global))->text = pop()->text + "." + name;
+      const Value *name = pop(), *module = pop();
+      if (name->kind != Kind::Text || module->kind != Kind::Text) fail(where_, "is a broken pickle");
+      push(make(Kind::Global))->text = module->text + "." + name->text;
       return;
     }
     case ')':
@@ -369,7 +381,7 @@ void Pickle::call() {
   } else if (what->text == "torch._utils._rebuild_tensor_v2") {
     least(4);
     Value* tensor = make(Kind::Tensor);
-    tensor->items = arguments->items;
+    tensor->items.assign(arguments->items.begin(), arguments->items.begin() + 4);
     push(tensor);
   } else {
     refuse(*what);
@@ -400,7 +412,7 @@ WeightTensor tensor_of(const Value& value, const Entries& entries, const std::st
     const int64_t size = sizes.items[i]->number;
     if (size < 0 || (size > 0 && count > kMostNumbers / size))
       fail(where, "{} is too large", shown_text(name));
-    if (size > 1 && strides.items[i]->number != count)
+    if (size > 1 && count > 0 && strides.items[i]->number != count)
       fail(where, "{} does not lie row by row: expected a contiguous tensor", shown_text(name));
     count *= size;
     tensor.shape.insert(tensor.shape.begin(), size);

@@ -102,7 +102,9 @@ Weights Weights::of_torch(const std::filesystem::path& root) {
   for (const std::string& file : files) {
     const std::string path = (root / file).string();
     pages->push_back(InputFile(path, input::kTorch).map());
-    weights.tensors_.merge(tensors_of_torch(*pages->back(), path));
+    for (auto& [name, tensor] : tensors_of_torch(*pages->back(), path))
+      if (!weights.tensors_.emplace(name, tensor).second)
+        fail({"published {}", path}, "tensor {} is in another file too", shown_text(name));
   }
   weights.pages_ = pages;
   return weights;

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/core/error.h"
@@ -206,8 +207,9 @@ void read_tensorboard(std::string_view file, LinesRead& read, Numbers& numbers) 
   constexpr size_t kHead = 12, kFoot = 4;
   while (!file.empty()) {
     ++read.lines;
-    const uint64_t length = file.size() < kHead ? UINT64_MAX : little<uint64_t>(file.substr(0, 8));
-    if (length > file.size() - std::min(file.size(), kHead + kFoot)) {
+    const bool headed = file.size() >= kHead + kFoot;
+    const uint64_t length = headed ? little<uint64_t>(file.substr(0, 8)) : 0;
+    if (!headed || length > file.size() - kHead - kFoot) {
       ++read.broken;
       read.faults.push_back({"event {}: the file ends within it", read.lines});
       return;
@@ -219,36 +221,42 @@ void read_tensorboard(std::string_view file, LinesRead& read, Numbers& numbers) 
 
 // ---- Weights & Biases: Record { history 2 { item 1 { key 1, nested_key 2, value_json 16 }, step 2 { num 1 } } }
 
-void read_item(std::string_view item, std::string& key, double& number) {
+/// The number of an item under its name; a histogram, a picture or a text is none.
+std::optional<double> read_item(std::string_view item, std::string& key) {
   key.clear();
-  number = NAN;
+  std::optional<double> number;
   for (WireMessage fields(item); const auto field = fields.next();) {
     if (field->kind != WireField::Bytes) continue;
     if (field->number == 1) key = field->bytes;
     if (field->number == 2) key += (key.empty() ? "" : ".") + std::string(field->bytes);
     if (field->number != 16) continue;
     const auto json = nlohmann::json::parse(field->bytes, nullptr, false);
-    if (json.is_number()) number = json.get<double>();
+    const bool not_finite = field->bytes == "\"NaN\"" || field->bytes == "\"Infinity\"" ||
+                            field->bytes == "\"-Infinity\"" || field->bytes == "NaN" ||
+                            field->bytes == "Infinity" || field->bytes == "-Infinity";
+    if (json.is_number())
+      number = json.get<double>();
+    else if (not_finite)
+      number = NAN;
   }
+  return number;
 }
 
 void read_history(std::string_view history, Numbers& numbers) {
   int64_t step = 0;
   std::vector<std::pair<std::string, double>> items;
   std::string key;
-  double number = NAN;
   for (WireMessage fields(history); const auto field = fields.next();) {
     if (field->kind != WireField::Bytes) continue;
     if (field->number == 1) {
-      read_item(field->bytes, key, number);
-      items.emplace_back(key, number);
+      if (const auto number = read_item(field->bytes, key)) items.emplace_back(key, *number);
     } else if (field->number == 2) {
       for (WireMessage inner(field->bytes); const auto of_step = inner.next();)
         if (of_step->number == 1) step = static_cast<int64_t>(of_step->value);
     }
   }
   for (const auto& [name, value] : items)
-    if (name == "_step") step = static_cast<int64_t>(value);
+    if (name == "_step" && value >= 0 && value <= kMostSteps) step = static_cast<int64_t>(value);
   for (const auto& [name, value] : items) {
     if (name == "_timestamp") numbers.time(step, value);
     if (!name.starts_with('_')) numbers.add(step, name, value);
@@ -280,7 +288,8 @@ void read_wandb(std::string_view file, LinesRead& read, Numbers& numbers) {
     at += kHead + length;
     if (kind == 2 || kind == 3) continue;
     ++read.lines;
-    for (WireMessage fields(record); const auto field = fields.next();)
+    const std::string whole = std::exchange(record, {});
+    for (WireMessage fields(whole); const auto field = fields.next();)
       if (field->number == 2 && field->kind == WireField::Bytes) read_history(field->bytes, numbers);
   }
 }

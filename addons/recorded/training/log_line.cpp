@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <charconv>
 #include <cstring>
@@ -19,7 +20,7 @@ namespace {
 
 using Pairs = std::vector<std::pair<std::string, std::string>>;
 
-constexpr size_t kMostPairs = 10'000;
+constexpr size_t kMostPairs = 10'000, kMostMembers = 40'000;
 constexpr double kLargest = std::numeric_limits<double>::max();
 
 struct NumberField {
@@ -97,7 +98,7 @@ constexpr SeriesNames kSeries[] = {
      "lr_adam/pg1|lr_adamw/pg1|train/lr_0|lr/group_0"},
     {Of::Validation,
      "eval/loss|val/loss|loss/val|loss/validation|val_loss|valid_loss|validation_loss|validation/loss|valid/loss|"
-     "eval_loss|loss/eval|lm_loss_validation|loss/test|test/loss|test_loss"}};
+     "eval_loss|loss/eval|validation|lm_loss_validation|loss/test|test/loss|test_loss"}};
 
 struct FieldNames {
   std::string_view key, names;
@@ -286,12 +287,18 @@ void read_step(const InputValue& line, LogStep& out) {
   out.run = keep(label.run);
   out.seed = label.seed;
   out.step = step_of(line);
-  // Most trackers have no objects: "grad_norm/layers.3.attn.wq".
-  for (const auto& [name, value] : line.members(kMostPairs)) {
-    if (name.find('/') == name.npos || value.is_list() || value.is_object()) continue;
+  // Most trackers have no objects: "grad_norm/layers.3.attn.wq". Of several names for a series the likeliest counts.
+  std::array<int32_t, 5> best;
+  best.fill(std::numeric_limits<int32_t>::max());
+  for (const auto& [name, value] : line.members(kMostMembers)) {
+    const ScalarName said = name.find('/') == name.npos ? ScalarName{} : scalar_name(name);
+    if (said.of == ScalarName::Of::Other || value.is_list() || value.is_object()) continue;
+    int32_t& rank = best[static_cast<size_t>(said.of)];
     double number = NAN;
-    if (value.is_null() || is_number(value.scalar(kLongestText), number))
-      put(scalar_name(keep(name)), number, out);
+    const bool counts = said.of == ScalarName::Of::Tensor || said.rank < rank;
+    if (!counts || !(value.is_null() || is_number(value.scalar(kLongestLine), number))) continue;
+    rank = said.rank;
+    put(scalar_name(keep(name)), number, out);
   }
   for (const NumberField& field : kNumberFields)
     if (const auto said = number_of(line, field.key)) out.*field.to = said;

@@ -279,9 +279,9 @@ struct FollowedFile::Reading {
       if (read ? whole : is_read_whole(path)) {
         whole = true;
         const uint64_t now = std::filesystem::file_size(path);
-        news = !read || now != bytes;
-        bytes = now;
+        news = !read || failed || now != bytes;
         if (news) next.file = read_recorded(path);
+        bytes = now;
       } else {
         news = log.poll(&stopped) || !read || failed;
         if (news) next.file = log.file();

@@ -148,10 +148,6 @@ std::vector<std::vector<double>> reference_beta2(const ReplayedModel& f) {
   return beta2;
 }
 
-}  // namespace
-
-namespace {
-
 void check_beta2(const ModelConfig& config) {
   const ReplayedModel f(config);
   LiveMeasurements live(*f.program, f.model, f.config);

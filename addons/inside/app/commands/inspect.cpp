@@ -251,7 +251,8 @@ Exit show_tensors(const InspectOptions& options, const Store& store, json about)
     const ParameterInfo& p = store.parameters()[i];
     const std::vector<float> values = store.read(static_cast<int32_t>(i));
     float largest = 0;
-    for (const float v : values) largest = std::max(largest, std::abs(v));
+    for (const float v : values)
+      if (!(std::abs(v) <= largest) && !std::isnan(largest)) largest = std::abs(v);  // NaN stays
     const double size = root_mean_square(values);
     rows.push_back({p.name, to_string(p.shape), four_digits(size), four_digits(largest)});
     all.push_back(
@@ -359,9 +360,12 @@ Exit inspect_published(InspectOptions options, Backend& backend) {
   if (!options.json) {
     say("{} ({}) in {}\n", model.family->title, model.family->type, model.folder);
     print_settings(shown.about);
-    say("{} parameters, {} in the files; with {}the states of {} positions, about {} here, of {}\n",
-        parameters, size_words(static_cast<size_t>(in_files)), options.no_gradients ? "" : "gradients, and ",
-        ids.size(), size_words(static_cast<size_t>(here)), size_words(machine_memory()));
+    say("{} parameters, {} in the files", parameters, size_words(static_cast<size_t>(in_files)));
+    if (has_text(options))
+      say("; with {}the states of {} positions, about {} here, of {}",
+          options.no_gradients ? "" : "gradients, and ", ids.size(), size_words(static_cast<size_t>(here)),
+          size_words(machine_memory()));
+    say("\n");
   }
   with_exit(Exit::Memory, [&] { require_bytes("inspect " + options.model, here); });
   with_exit(Exit::Input, [&] { published::load(model, store); });

@@ -129,6 +129,8 @@ TEST_CASE("published: weights that are not there, of another shape, too many or 
   const std::string torch = NORMSCOPE_SOURCE_DIR "/addons/published/tests/fixtures/torch/";
   copied.folder.write("pytorch_model.bin", test::read_all(torch + "evil.bin"));
   CHECK(contains(copied.refused(), "asks for \"posix.system\", which makes no tensor: nothing of it is run"));
+  copied.folder.write("pytorch_model.bin", test::read_all(torch + "grow.bin"));
+  CHECK(contains(copied.refused(), "is a broken pickle"));
 }
 
 TEST_CASE("published: PyTorch's own file has the numbers that it has as safetensors", "[published]") {

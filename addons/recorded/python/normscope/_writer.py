@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import importlib
 import itertools
 import json
 import math
@@ -65,7 +66,7 @@ class Log:
         if rank != 0:
             return
         if tensorboard is not None:
-            self.board = board(tensorboard)
+            self.board = board(tensorboard, first)
         if first:
             self.seconds = last_seconds(path)
         elif os.path.isfile(path) and os.path.getsize(path) > 0:
@@ -89,11 +90,19 @@ class Log:
         line = plain(line)
         self.file.write(json.dumps(line) + "\n")
         if self.board is not None and "step" in line:
-            for name, value in scalars(line):
-                self.board.add_scalar(name, value, line["step"])
+            self.mirror(line)
         if self.show and shows:  # the window wants a log with a step in it
             self.show = False
             show(self.path)
+
+    def mirror(self, line: dict[str, Any]) -> None:
+        """What fails here ends TensorBoard's files, and not the log."""
+        try:
+            for name, value in scalars(line):
+                self.board.add_scalar(name, value, line["step"])
+        except Exception as why:
+            self.board = None
+            say(f"{self.path}: nothing more is written for TensorBoard: {why!r}")
 
     def stop(self, why: Optional[BaseException] = None) -> None:
         file, self.file, self.together = self.file, None, False
@@ -105,26 +114,24 @@ class Log:
                     open_file.close()
 
 
-def board(folder: str) -> Any:
-    """What writes TensorBoard's files, of PyTorch with the package tensorboard, or of tensorboardX."""
-    try:
-        from torch.utils.tensorboard import SummaryWriter
-    except ImportError:
-        try:
-            from tensorboardX import SummaryWriter
-        except ImportError:
-            say(f"{folder}: nothing is written for TensorBoard, as neither tensorboard nor tensorboardX is installed")
-            return None
-    return SummaryWriter(folder)
+def board(folder: str, first: int) -> Any:
+    """What writes TensorBoard's files, of PyTorch with the package tensorboard, or of tensorboardX; steps behind `first`
+    that are there already are taken back."""
+    for module in ("torch.utils.tensorboard", "tensorboardX"):
+        with contextlib.suppress(Exception):
+            return importlib.import_module(module).SummaryWriter(folder, purge_step=first + 1 if first else None)
+    say(f"{folder}: nothing is written for TensorBoard, which takes the package tensorboard or tensorboardX")
+    return None
 
 
 def scalars(line: dict[str, Any]) -> Iterator[tuple[str, float]]:
-    """A line's numbers under TensorBoard's names: "loss", "grad_norm/layers.3.attn.wq"."""
+    """A line's numbers under TensorBoard's names: "loss", "grad_norm/layers.3.attn.wq"; NaN where they are not finite."""
     for key, value in line.items():
-        if isinstance(value, dict):
-            yield from ((f"{key}/{name}", v) for name, v in value.items() if isinstance(v, (int, float)))
-        elif key not in ("step", "seed") and isinstance(value, (int, float)):
-            yield key, value
+        if key in ("step", "seed") or isinstance(value, (str, bool, list)):
+            continue
+        for name, v in value.items() if isinstance(value, dict) else [("", value)]:
+            if v is None or isinstance(v, (int, float)):
+                yield f"{key}/{name}" if name else key, math.nan if v is None else v
 
 
 def last_seconds(path: str) -> float:

@@ -58,6 +58,28 @@ TEST_CASE("a file of another tracker that ends within an event keeps the steps b
   }
 }
 
+TEST_CASE("room behind the last event that was never used is no event") {
+  const std::string whole = test::read_all(kFixtures + "events.out.tfevents.1");
+  for (size_t zeros = 1; zeros < 16; ++zeros) {
+    LinesRead read;
+    int steps = 0;
+    read_events(whole + std::string(zeros, '\0'), "events", read, [&](const LogStep&) { ++steps; });
+    CHECK(steps == 4);
+    CHECK(read.broken == 1);
+  }
+}
+
+TEST_CASE("of several names of a series in a line the likeliest counts") {
+  LogStep step;
+  LogAbout about;
+  REQUIRE(
+      read_line(
+          R"({"step": 3, "eval/loss": 2, "test/loss": 4, "train/loss_step": 7, "train/loss": 3, "x/y": "text"})",
+          1, step, about) == LineKind::Step);
+  CHECK(step.loss == 3);
+  CHECK(step.validation == 2);
+}
+
 TEST_CASE("names of scalars tell series and tensors") {
   using Of = ScalarName::Of;
   CHECK(scalar_name("Loss/train").of == Of::Loss);
