@@ -231,9 +231,9 @@ std::optional<double> read_item(std::string_view item, std::string& key) {
     if (field->number == 2) key += (key.empty() ? "" : ".") + std::string(field->bytes);
     if (field->number != 16) continue;
     const auto json = nlohmann::json::parse(field->bytes, nullptr, false);
-    const bool not_finite = field->bytes == "\"NaN\"" || field->bytes == "\"Infinity\"" ||
-                            field->bytes == "\"-Infinity\"" || field->bytes == "NaN" ||
-                            field->bytes == "Infinity" || field->bytes == "-Infinity";
+    std::string_view word = field->bytes;
+    if (word.size() > 1 && word.front() == '"' && word.back() == '"') word = word.substr(1, word.size() - 2);
+    const bool not_finite = word == "NaN" || word == "Infinity" || word == "-Infinity";
     if (json.is_number())
       number = json.get<double>();
     else if (not_finite)

@@ -291,14 +291,15 @@ void read_step(const InputValue& line, LogStep& out) {
   std::array<int32_t, 5> best;
   best.fill(std::numeric_limits<int32_t>::max());
   for (const auto& [name, value] : line.members(kMostMembers)) {
-    const ScalarName said = name.find('/') == name.npos ? ScalarName{} : scalar_name(name);
-    if (said.of == ScalarName::Of::Other || value.is_list() || value.is_object()) continue;
+    if (name.find('/') == name.npos || value.is_list() || value.is_object()) continue;
+    const ScalarName said = scalar_name(keep(name));
+    if (said.of == ScalarName::Of::Other) continue;
     int32_t& rank = best[static_cast<size_t>(said.of)];
     double number = NAN;
     const bool counts = said.of == ScalarName::Of::Tensor || said.rank < rank;
     if (!counts || !(value.is_null() || is_number(value.scalar(kLongestLine), number))) continue;
     rank = said.rank;
-    put(scalar_name(keep(name)), number, out);
+    put(said, number, out);
   }
   for (const NumberField& field : kNumberFields)
     if (const auto said = number_of(line, field.key)) out.*field.to = said;
