@@ -56,6 +56,12 @@ class Look {
   double residual() { return live().residual(); }
   void keep_token_shares() { live().keep_token_shares(); }
   const std::vector<std::vector<float>>& token_shares() { return live().token_shares(); }
+  bool follow_down(std::vector<float>& direction, const LiveMeasurements::BranchReader& at) {
+    return live().follow_down(direction, at);
+  }
+  bool follow_norm(ValueId output, ValueId input, std::vector<float>& direction) {
+    return live().follow_norm(output, input, direction);
+  }
 
  private:
   Program record(Store& store, const BatchShape& shape, bool backward, bool probabilities);

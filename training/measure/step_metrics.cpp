@@ -374,6 +374,62 @@ cpu::CarryMap LiveMeasurements::map_of(const Norm& norm) {
   return map;
 }
 
+/// Applies the transpose of a norm's map.
+void LiveMeasurements::transpose(const cpu::CarryMap& map, std::vector<float>& direction) const {
+  if (!map.inverse_sigma) return;
+  for (size_t at = 0; at < direction.size(); at += width_) {
+    double sum = 0;
+    for (size_t i = 0; i < width_; ++i) {
+      direction[at + i] *=
+          map.inverse_sigma[at / width_] * map.gain[i] * (map.factor ? map.factor[at + i] : 1);
+      sum += static_cast<double>(direction[at + i]);
+    }
+    if (!map.centre) continue;
+    const auto mean = static_cast<float>(sum / static_cast<double>(width_));
+    for (size_t i = 0; i < width_; ++i) direction[at + i] -= mean;
+  }
+}
+
+bool LiveMeasurements::follow_down(std::vector<float>& direction, const BranchReader& at) {
+  const auto other_form = [](const Sublayer& s) { return s.read != kNone || s.lengths != kNone; };
+  if (std::ranges::any_of(sublayers_, other_form) ||
+      std::ranges::count(sublayers_, true, &Sublayer::starts_stack) != 1)
+    return false;
+  const size_t sequences = std::exchange(rows_, direction.size() / width_);
+  std::vector<float> bottom, own;  // where a sum adds the layer's input, what that gets beside the sub-layers
+  for (size_t place = sublayers_.size(); place-- > 0;) {
+    const Sublayer& s = sublayers_[place];
+    load_scales(s);
+    transpose(map_of(s.stream), direction);
+    own = direction;
+    if (s.scales_branch) multiply(own, branch_scale_, width_);
+    at(place, own);
+    if (s.adds_bottom) bottom = direction;
+    if (s.scales_skip) multiply(direction, skip_, width_);
+    transpose(map_of(s.enter), direction);
+    if (!s.starts_layer) continue;
+    if (!bottom.empty())
+      cpu::add_scaled(bottom.data(), 1.0f, direction.data(), static_cast<int64_t>(bottom.size()));
+    bottom.clear();
+  }
+  rows_ = sequences;
+  return true;
+}
+
+bool LiveMeasurements::follow_norm(ValueId output, ValueId input, std::vector<float>& direction) {
+  if (output == input) return true;
+  const ProgramData& data = program_->data();
+  const int32_t producer = data.values[static_cast<size_t>(output)].node;
+  if (producer < 0) return false;
+  const Node& node = data.nodes[static_cast<size_t>(producer)];
+  const Norm norm = norm_of(node, input);
+  if (norm.kind == NormKind::None || node.in[0] != input) return false;
+  const size_t sequences = std::exchange(rows_, direction.size() / width_);
+  transpose(map_of(norm), direction);
+  rows_ = sequences;
+  return true;
+}
+
 /// Carries the first `count` components and the bias component; total_ is their sum.
 void LiveMeasurements::carry_older(const Norm& norm, cpu::CarryMap map, size_t count) {
   const int64_t rows = static_cast<int64_t>(rows_), width = static_cast<int64_t>(width_);

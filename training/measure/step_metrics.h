@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstddef>
+#include <functional>
 #include <numbers>
 #include <span>
 #include <string>
@@ -126,6 +127,16 @@ class LiveMeasurements {
   void keep_token_shares() { token_shares_.resize(sublayers_.size()); }
   const std::vector<std::vector<float>>& token_shares() const { return token_shares_; }
 
+  /// Follows a direction (tokens, D) of the state behind the last sub-layer down to the embedding, with the statistics of
+  /// every norm as the last replay left them: the adjoint of the carrying of components. `at` is called with each
+  /// sub-layer's place in the model, from the last one, and with what the direction is for its branch, so that exactly
+  ///   <direction, state>  =  sum over I of <d_I, branch_I>  +  <d_0, embedding>  +  what biases of norms add
+  /// where d_0 is what is left in `direction`. It returns false for several streams and for two stacks.
+  using BranchReader = std::function<void(size_t place, std::span<const float> direction)>;
+  bool follow_down(std::vector<float>& direction, const BranchReader& at);
+  /// Takes a direction of `output` to `input`, where nothing or one norm lies between them; false otherwise.
+  bool follow_norm(ValueId output, ValueId input, std::vector<float>& direction);
+
  private:
   /// A norm on the stream, through which components are carried.
   struct Norm {
@@ -178,6 +189,7 @@ class LiveMeasurements {
   StreamWeights weights_of(ValueId value, size_t to, std::vector<float>& host) const;
   cpu::CarryMap map_of(const Norm& norm);
   const float* element_factors(const Norm& norm);
+  void transpose(const cpu::CarryMap& map, std::vector<float>& direction) const;
   void carry_older(const Norm& norm, cpu::CarryMap map, size_t count);
   void keep_layer_input(size_t count);
   void add_layer_input(const Sublayer& s, size_t count);

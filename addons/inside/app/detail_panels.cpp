@@ -16,7 +16,7 @@ using namespace ui;
 
 namespace {
 
-constexpr float kMatrixName = 74;
+constexpr float kMatrixName = 74, kHeadNumber = 52;
 
 /// Leaves out the layer that the panel's title has.
 std::string matrix_name(const std::string& name, int layer) {
@@ -31,34 +31,55 @@ const Inside::Attention* attention_of(const Inside& found, int row) {
   return nullptr;
 }
 
-/// Draws a head's probabilities, queries down and keys across. Where cells would be smaller than three
-/// pixels, one stands for the largest of several.
+/// Draws a head's probabilities. Where cells would be smaller than three pixels, one stands for the largest of several.
 void draw_map(Ui& ui, const Rect& square, const Inside::Attention& attention, int head, size_t tokens,
               int chosen) {
-  const Theme& t = ui.theme();
-  Painter& p = ui.paint();
-  p.fill(square, t.sunk);
   const auto most = static_cast<size_t>(std::max(square.w / 3, 1.f));
   const size_t block = (tokens + most - 1) / most, cells = (tokens + block - 1) / block;
-  const float size = square.w / static_cast<float>(cells);
   const float* of_head = &attention.probabilities[static_cast<size_t>(head) * tokens * tokens];
-  for (size_t q = 0; q < cells; ++q)
-    for (size_t k = 0; k < cells; ++k) {
-      float largest = 0;
-      for (size_t i = q * block; i < std::min((q + 1) * block, tokens); ++i)
-        for (size_t j = k * block; j < std::min((k + 1) * block, tokens); ++j)
-          largest = std::max(largest, of_head[i * tokens + j]);
-      if (largest > 0.004f)
-        p.fill({square.x + size * static_cast<float>(k), square.y + size * static_cast<float>(q), size, size},
-               heat_colour(t, std::sqrt(largest)));
+  std::vector<float> largest(cells * cells);
+  for (size_t q = 0; q < tokens; ++q)
+    for (size_t k = 0; k < tokens; ++k) {
+      float& cell = largest[q / block * cells + k / block];
+      cell = std::max(cell, of_head[q * tokens + k]);
     }
+  draw_probabilities(ui, square, largest.data(), cells);
   const float line = square.h / static_cast<float>(tokens);
-  p.outline({square.x, square.y + line * static_cast<float>(chosen), square.w, std::max(line, 2.f)}, t.ink,
-            1);
+  ui.paint().outline({square.x, square.y + line * static_cast<float>(chosen), square.w, std::max(line, 2.f)},
+                     ui.theme().ink, 1);
 }
 
-void draw_heads(Ui& ui, Rect rest, const RunInside& inside, Selection at, int& head) {
-  const Inside& found = inside.found;
+/// What the list of heads says of each of them: what the map asks about, otherwise the entropy.
+struct HeadNumber {
+  std::string title, shorter;
+  std::function<double(int head)> value;
+  double most = 0;  ///< of the longest bar
+};
+
+HeadNumber head_number(const Inside& found, const Inside::Attention& attention, Shows shows, Selection at) {
+  HeadNumber number;
+  const auto take = [&](std::string title, std::string shorter, std::function<double(int)> value) {
+    number = {std::move(title), std::move(shorter), std::move(value), 0};
+    for (int h = 0; h < attention.heads; ++h)
+      if (std::isfinite(number.value(h))) number.most = std::max(number.most, std::fabs(number.value(h)));
+  };
+  take(tr("head, entropy in nats"), tr("entropy"),
+       [&](int h) { return attention.entropy[static_cast<size_t>(h)]; });
+  number.most = std::log(static_cast<double>(found.tokens.size()));
+  if (shows == Shows::Attribution && !attention.attribution.empty())
+    take(tr("head, logit at the token"), tr("logit"), [&, at](int h) {
+      return static_cast<double>(attention.attribution[static_cast<size_t>(h) * found.tokens.size() +
+                                                       static_cast<size_t>(at.token)]);
+    });
+  else if (std::isfinite(without_head(found, attention.name, attention.heads - 1)))
+    take(tr("head, loss without it"), tr("loss"),
+         [&](int h) { return without_head(found, attention.name, h); });
+  return number;
+}
+
+void draw_heads(Ui& ui, Rect rest, const GridInput& given, int& head) {
+  const Inside& found = given.inside.found;
+  const Selection at = given.selected;
   const Theme& t = ui.theme();
   const Inside::Attention* attention = attention_of(found, at.row);
   PanelOptions options;
@@ -78,35 +99,37 @@ void draw_heads(Ui& ui, Rect rest, const RunInside& inside, Selection at, int& h
   ui.mark("inside/heads/map", map, fmt::format("{}", head + 1),
           tr("Probability of each key for each query of the chosen head; the colour is its square "
              "root, so that small ones are seen."));
-  const std::string heading =
-      fitting(ui.paint(), kTick, content.w, {tr("head, entropy in nats"), tr("entropy")});
+  const HeadNumber shown = head_number(found, *attention, given.shows, at);
+  const std::string heading = fitting(ui.paint(), kTick, content.w, {shown.title, shown.shorter});
   ui.paint().text_in(content.take_top(16), kTick, t.ink3, heading);
-  const double most = std::log(static_cast<double>(found.tokens.size()));
   const float height = std::min(22.f, content.h / static_cast<float>(attention->heads));
   const Rect list = content;
   HitOptions hits;
   hits.arrows = true;
-  const Hit hit =
-      ui.hit("inside/head", list, fmt::format("{}", head + 1),
-             tr("The heads with the mean entropy of their attention: 0 looks at one token, the longest "
-                "bar would look at all alike. Click a head or use the arrow keys."),
-             hits);
+  const Hit hit = ui.hit(
+      "inside/head", list, fmt::format("{}", head + 1),
+      tr("The heads with the mean entropy of their attention: 0 looks at one token, the longest bar would look at "
+         "all alike. With the map of attributions: what each adds to the logit at the chosen token. With parts left "
+         "out: how much the loss rises without it. Click a head or use the arrow keys."),
+      hits);
   for (int i = 0; i < attention->heads; ++i) {
     const Rect line{list.x, list.y + height * static_cast<float>(i), list.w, height};
-    const double entropy = attention->entropy[static_cast<size_t>(i)];
+    const double value = shown.value(i);
     const bool chosen = i == head, worded = height >= 11;
-    const float names = worded ? 22.f : 0.f, room = line.w - names - (worded ? 40 : 0);
+    const float names = worded ? 22.f : 0.f, room = line.w - names - (worded ? kHeadNumber + 2 : 0);
     if (worded)
       ui.paint().text_in({line.x, line.y, names, line.h}, {chosen ? Face::Bold : Face::Mono, type::tick},
                          chosen ? t.ink : t.ink3, fmt::format("{}", i + 1));
-    ui.paint().fill({line.x + names, line.y + height * 0.2f,
-                     std::max(1.f, room * static_cast<float>(std::clamp(entropy / most, 0.0, 1.0))),
-                     std::max(1.f, height * 0.6f)},
-                    t.depth[2].alpha(chosen ? 1.f : 0.6f));
+    ui.paint().fill(
+        {line.x + names, line.y + height * 0.2f,
+         std::max(1.f, room * static_cast<float>(std::clamp(std::fabs(value) / shown.most, 0.0, 1.0))),
+         std::max(1.f, height * 0.6f)},
+        (value < 0 ? t.signed_low : t.depth[2]).alpha(chosen ? 1.f : 0.6f));
     if (worded)
-      ui.paint().text_in({line.right() - 38, line.y, 38, line.h}, kMono, chosen ? t.ink : t.ink3,
-                         number(entropy, 2), Align::Right);
+      ui.paint().text_in({line.right() - kHeadNumber, line.y, kHeadNumber, line.h}, kMono,
+                         chosen ? t.ink : t.ink3, with_minus(number(value, 2)), Align::Right);
     if (hit.pressed && line.contains(ui.mouse())) head = i;
+    if (line.contains(ui.mouse()) && !ui.popup_open()) ui.tooltip(head_words(given, *attention, i));
   }
   head = std::clamp(head - hit.arrow_y, 0, attention->heads - 1);
 }
@@ -328,7 +351,8 @@ void InsideScreen::draw_details(Ui& ui, Rect rest, const Side& side) {
   const Selection at = selection_in(inside);
   const bool wide = rest.w >= 1150;
   const float unit = (rest.w - 3 * space::gap) / (wide ? 4.f : 3.f);
-  draw_heads(ui, rest.take_left(unit, space::gap), inside, at, head_);
+  const GridInput given{.inside = inside, .shows = static_cast<Shows>(shows_), .lengths = {}, .selected = at};
+  draw_heads(ui, rest.take_left(unit, space::gap), given, head_);
   if (wide) draw_matrices(ui, rest.take_right(unit * 0.75f, space::gap), inside, at.row, spectra_);
   draw_lens(ui, rest.take_right(rest.w * 0.56f, space::gap), inside, at.token);
   draw_shares(ui, rest, inside, at);

@@ -58,12 +58,38 @@ const Inside::Guess* first_guess(const Inside& found, const Inside::Lens& lens, 
   return each == 0 ? nullptr : &lens.guesses[static_cast<size_t>(token) * each];
 }
 
+/// What the branch of a row adds to the logit of the token's symbol; NaN where nothing is attributed.
+float attribution_of(const Inside& found, int row, int token) {
+  const std::vector<float>& parts =
+      row == 0 ? found.attributed.embedding : found.sublayers[static_cast<size_t>(row - 1)].attribution;
+  return parts.empty() ? std::numeric_limits<float>::quiet_NaN() : parts[static_cast<size_t>(token)];
+}
+
+/// Its square root with its sign, over the largest: small ones are seen beside a large one.
+float signed_share(float value, float most) {
+  return most > 0 ? std::copysign(std::sqrt(std::fabs(value) / most), value) : 0;
+}
+
+float most_attributed(const Inside& found) {
+  float most = 0;
+  for (int row = 0; row < rows_of(found); ++row)
+    for (int token = 0; token < static_cast<int>(found.tokens.size()); ++token)
+      if (const float part = std::fabs(attribution_of(found, row, token)); std::isfinite(part))
+        most = std::max(most, part);
+  return most;
+}
+
 /// Draws the cell of a row; what a layer would say is one cell over all of its rows.
 void draw_cell(Ui& ui, const GridInput& given, const Cells& cells, int row, int token) {
   Rect cell = cells.at(row, token);
   const Inside& found = given.inside.found;
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
+  if (given.shows == Shows::Attribution) {
+    const float part = attribution_of(found, row, token);
+    if (std::isfinite(part)) return p.fill(cell, signed_colour(t, signed_share(part, given.lengths.high)));
+    return found.attributed.symbol.empty() ? void() : p.hatch(cell, t.error, 2, 6);
+  }
   if (given.shows != Shows::Says) {
     const float length = length_of(found, given.shows, row, token);
     if (std::isfinite(length)) return p.fill(cell, heat_colour(t, given.lengths.share(length)));
@@ -136,6 +162,14 @@ std::string cell_words(const GridInput& given, Selection at) {
   if (const float gradient = length_of(found, Shows::Gradient, at.row, at.token); std::isfinite(gradient))
     text += " " + tr("The gradient of the loss there is {length} long.",
                      {{"length", number(static_cast<double>(gradient), 3)}});
+  if (const float part = attribution_of(found, at.row, at.token); std::isfinite(part))
+    text +=
+        " " +
+        tr("It adds {part} to the logit of “{word}”, which is {logit} above the mean.",
+           {{"part", with_minus(number(static_cast<double>(part), 3))},
+            {"word", word_of(given.inside, found.attributed.symbol[static_cast<size_t>(at.token)])},
+            {"logit", with_minus(number(
+                          static_cast<double>(found.attributed.logit[static_cast<size_t>(at.token)]), 3))}});
   const Inside::Lens* lens = lens_of(found, at.row);
   const Inside::Guess* guess = lens ? first_guess(found, *lens, at.token) : nullptr;
   if (guess)
@@ -149,12 +183,22 @@ std::string cell_words(const GridInput& given, Selection at) {
 void draw_legend(Ui& ui, Rect line, const GridInput& given) {
   const Theme& t = ui.theme();
   Painter& p = ui.paint();
-  const bool length = given.shows != Shows::Says;
-  const std::string low = length ? number(static_cast<double>(given.lengths.low), 2) : "0 %",
-                    high = length ? number(static_cast<double>(given.lengths.high), 2) : "100 %";
-  constexpr const char* kLegends[] = {"length of each token's state",
-                                      "length of the loss gradient at each token's state",
-                                      "what the model would say here, and how sure it is"};
+  const bool percent = given.shows == Shows::Says || given.shows == Shows::Heads,
+             both = given.shows == Shows::Attribution;
+  const std::string high = percent ? "100 %" : number(static_cast<double>(given.lengths.high), 2),
+                    low = percent ? "0 %"
+                          : both  ? with_minus("-" + high)
+                                  : number(static_cast<double>(given.lengths.low), 2);
+  constexpr const char* kLegends[] = {
+      "length of each token's state", "length of the loss gradient at each token's state",
+      "what the model would say here, and how sure it is",
+      "what each sub-layer adds to the logit of the right next token",
+      "where each head looks: queries down, keys across; a column for each layer, a row for each head"};
+  if (both && given.inside.found.attributed.symbol.empty()) {
+    p.text_in(line, kTick, t.ink3,
+              tr("Nothing is attributed here: more than norms lie between the stream and the logits."));
+    return;
+  }
   const std::string what = tr(kLegends[static_cast<size_t>(given.shows)]);
   Rect key =
       line.take_right(std::min(line.w, 60 + p.text_width(kTick, low) + p.text_width(kTick, high) + 16));
@@ -168,12 +212,138 @@ void draw_legend(Ui& ui, Rect line, const GridInput& given) {
   for (int i = 0; i < kSteps; ++i)
     p.fill(
         {ramp.x + ramp.w * static_cast<float>(i) / kSteps, line.centre().y - 5, ramp.w / kSteps + 0.5f, 10},
-        heat_colour(t, (static_cast<float>(i) + 0.5f) / kSteps));
+        both ? signed_colour(t, (2 * static_cast<float>(i) + 1) / kSteps - 1)
+             : heat_colour(t, (static_cast<float>(i) + 0.5f) / kSteps));
 }
+
+/// Where the small pictures lie: the a-th attention from the left, the h-th head from the top. They are at most twice as
+/// wide as high.
+struct HeadCells {
+  Rect area;
+  float width, height, across, down;
+  HeadCells(const Rect& rest, size_t layers, int heads) : area(rest) {
+    across = rest.w / static_cast<float>(layers);
+    down = rest.h / static_cast<float>(heads);
+    height = std::clamp(std::min(down - 3, across - 4), 2.f, 160.f);
+    width = std::clamp(across - 4, 2.f, 2 * height);
+    across = std::min(across, width + 12);
+    down = std::min(down, height + 12);
+  }
+  Rect at(size_t layer, int head) const {
+    return {area.x + across * static_cast<float>(layer), area.y + down * static_cast<float>(head), width,
+            height};
+  }
+};
 
 }  // namespace
 
+void draw_probabilities(Ui& ui, const Rect& square, const float* of_head, size_t side) {
+  const float across = square.w / static_cast<float>(side), down = square.h / static_cast<float>(side);
+  ui.paint().fill(square, ui.theme().sunk);
+  for (size_t q = 0; q < side; ++q)
+    for (size_t k = 0; k < side; ++k)
+      if (const float p = of_head[q * side + k]; p > 0.004f)
+        ui.paint().fill({square.x + across * static_cast<float>(k), square.y + down * static_cast<float>(q),
+                         across, down},
+                        heat_colour(ui.theme(), std::sqrt(p)));
+}
+
+double without_head(const Inside& found, const std::string& sublayer, int head) {
+  for (const Inside::LeftOut& left : found.left_out)
+    if (left.head == head + 1 && left.name.starts_with(sublayer + ".head")) return left.loss - found.loss;
+  return std::numeric_limits<double>::quiet_NaN();
+}
+
+std::string head_words(const GridInput& given, const Inside::Attention& attention, int head) {
+  const Inside& found = given.inside.found;
+  const auto h = static_cast<size_t>(head), token = static_cast<size_t>(given.selected.token);
+  std::string text =
+      tr("{name}, head {head}: its attention has an entropy of {entropy} nats, and {share} % of it is on the "
+         "first token.",
+         {{"name", attention.name},
+          {"head", head + 1},
+          {"entropy", number(attention.entropy[h], 2)},
+          {"share", number(100 * attention.first_mass[h], 2)}});
+  if (!attention.attribution.empty())
+    text +=
+        " " +
+        tr("At “{token}” it adds {part} to the logit of “{word}”.",
+           {{"token", word_of(given.inside, found.tokens[token])},
+            {"part", with_minus(number(
+                         static_cast<double>(attention.attribution[h * found.tokens.size() + token]), 3))},
+            {"word", word_of(given.inside, found.attributed.symbol[token])}});
+  if (const double change = without_head(found, attention.name, head); std::isfinite(change))
+    text += " " +
+            tr("Without it the loss changes by {change} nats.", {{"change", with_minus(number(change, 3))}});
+  return text;
+}
+
+std::optional<HeadChoice> draw_all_heads(Ui& ui, Rect rest, const GridInput& given) {
+  const Inside& found = given.inside.found;
+  const Theme& t = ui.theme();
+  const Rect head = rest.take_top(kHeadOfGrid);
+  Rect foot = rest.take_bottom(kLabel, 4);
+  Rect names = rest.take_left(kNames);
+  foot.take_left(kNames);
+  draw_legend(ui, {rest.x, head.y, rest.w, head.h}, given);
+  if (found.attention.empty()) return std::nullopt;
+  int most = 0, chosen = 0;
+  for (const Inside::Attention& a : found.attention) most = std::max(most, a.heads);
+  const HeadCells cells(rest, found.attention.size(), most);
+  const int layer = std::max(layer_of(found, given.selected.row), 1);
+  for (size_t a = 0; a < found.attention.size(); ++a)
+    if (found.attention[a].layer <= layer) chosen = static_cast<int>(a);
+  HitOptions options;
+  options.arrows = true;
+  options.tooltip = false;
+  const int now = std::clamp(given.head, 0, found.attention[static_cast<size_t>(chosen)].heads - 1);
+  const Hit hit = ui.hit(
+      fmt::format("inside/grid/{}", given.letter), rest,
+      head_words(given, found.attention[static_cast<size_t>(chosen)], now),
+      tr("The attention of every head: a column for each layer, a row for each head. Click a head, or use "
+         "the arrow keys, to choose it."),
+      options);
+  const int under_layer = std::clamp(static_cast<int>((ui.mouse().x - rest.x) / cells.across), 0,
+                                     static_cast<int>(found.attention.size()) - 1),
+            under_head = std::clamp(static_cast<int>((ui.mouse().y - rest.y) / cells.down), 0,
+                                    found.attention[static_cast<size_t>(under_layer)].heads - 1);
+  float used = -1;
+  for (size_t a = 0; a < found.attention.size(); ++a) {
+    const Inside::Attention& attention = found.attention[a];
+    for (int h = 0; h < attention.heads; ++h) {
+      const Rect cell = cells.at(a, h);
+      draw_probabilities(ui, cell, &attention.small[static_cast<size_t>(h) * attention.side * attention.side],
+                         attention.side);
+      if (static_cast<int>(a) == chosen && h == now) ui.paint().outline(cell.inset(-1.5f), t.ink, 1.5f);
+    }
+    const std::string name = fmt::format("L{:02}", attention.layer);
+    const float x = cells.at(a, 0).x;
+    if (x < used) continue;
+    ui.paint().text({x, foot.y + 11}, {Face::Mono, type::tick},
+                    static_cast<int>(a) == chosen ? t.ink : t.ink3, name);
+    used = x + ui.paint().text_width(kMono, name) + 4;
+  }
+  for (int h = 0; h < most && cells.down >= 10; ++h)
+    ui.paint().text_in({names.x, cells.at(0, h).centre().y - 7, names.w - 8, 14}, kMono,
+                       h == now ? t.ink : t.ink3, tr("head {head}", {{"head", h + 1}}), Align::Right);
+  const auto row_of = [&](int a) {
+    const std::string& name = found.attention[static_cast<size_t>(a)].name;
+    for (int row = 1; row < rows_of(found); ++row)
+      if (row_name(found, row) == name) return row;
+    return 0;
+  };
+  if (hit.hovered)
+    ui.tooltip(head_words(given, found.attention[static_cast<size_t>(under_layer)], under_head));
+  if (hit.held || hit.pressed) return HeadChoice{row_of(under_layer), under_head};
+  if (hit.arrow_x == 0 && hit.arrow_y == 0) return std::nullopt;
+  const int to = std::clamp(chosen + hit.arrow_x, 0, static_cast<int>(found.attention.size()) - 1);
+  return HeadChoice{row_of(to),
+                    std::clamp(now - hit.arrow_y, 0, found.attention[static_cast<size_t>(to)].heads - 1)};
+}
+
 void Lengths::take(const Inside& found, Shows shows) {
+  if (shows == Shows::Attribution) high = std::max(high, most_attributed(found));
+  if (shows == Shows::Attribution || shows == Shows::Heads) return;
   for (int row = 0; row < rows_of(found); ++row)
     for (int token = 0; token < static_cast<int>(found.tokens.size()); ++token) {
       const float length = length_of(found, shows, row, token);

@@ -1,6 +1,7 @@
 // Draws the stream of a model as a map: a row for each sub-layer, the embedding at the bottom, a column for
 // each token, and beside each row what belongs to its sub-layer. The cells show how long the state is, how strongly the
-// loss depends on it, or what the model would say if it ended there.
+// loss depends on it, what the model would say if it ended there, or what the sub-layer adds to the logit of the right
+// symbol. Or it draws all heads, a small picture of each head's attention.
 #pragma once
 
 #include <optional>
@@ -11,7 +12,7 @@
 
 namespace normscope::inside {
 
-enum class Shows : uint8_t { Length, Gradient, Says };
+enum class Shows : uint8_t { Length, Gradient, Says, Attribution, Heads };
 
 /// A row and a token. Row 0 is the embedding, row i the i-th sub-layer.
 struct Selection {
@@ -34,6 +35,7 @@ struct GridInput {
   Selection selected;
   char letter = 'A';
   int columns = 4;  ///< beside the map, at most
+  int head = 0;     ///< the chosen one
 };
 
 /// A token as it is shown, on one line.
@@ -45,6 +47,18 @@ int rows_of(const Inside& found);
 std::string sentence_of(const RunInside& inside);
 /// The layer of a row's sub-layer; 0: the embedding's row.
 int layer_of(const Inside& found, int row);
+
+/// Queries down and keys across, `side` of each; the colour is the square root, so that small ones are seen.
+void draw_probabilities(ui::Ui& ui, const ui::Rect& square, const float* of_head, size_t side);
+/// Draws every head's attention small: the layers across, the heads down. The user's choice has a row, and a head.
+struct HeadChoice {
+  int row = 0, head = 0;
+};
+std::optional<HeadChoice> draw_all_heads(ui::Ui& ui, ui::Rect rest, const GridInput& given);
+/// What a head does at the chosen token, in words.
+std::string head_words(const GridInput& given, const Inside::Attention& attention, int head);
+/// The change of the loss without a head of a sub-layer; NaN where that was not measured.
+double without_head(const Inside& found, const std::string& sublayer, int head);
 
 /// What the user chose in this frame.
 std::optional<Selection> draw_grid(ui::Ui& ui, ui::Rect rest, const GridInput& given);

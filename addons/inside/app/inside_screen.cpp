@@ -26,6 +26,7 @@ namespace {
 constexpr size_t kMostSides = 2;
 constexpr double kWhilePlaying = 0.7;   ///< seconds at least between two looks at a run that trains
 constexpr double kShareOfTraining = 5;  ///< a look waits so many times as long as the last one took
+constexpr double kEachToken = 0.2;      ///< seconds at least between two tokens that a model writes
 constexpr double kPatience = 0.3;       ///< seconds for which an older look is shown without a word
 constexpr float kDetails = 268, kLeastMap = 210, kState = 16;
 
@@ -218,10 +219,17 @@ void InsideScreen::draw_side(Ui& ui, Rect rest, const Side& side, bool alone) {
                         .letter = side.run->letter,
                         .columns = alone          ? 4
                                    : rest.w > 640 ? 2
-                                                  : 1};
+                                                  : 1,
+                        .head = head_};
   const Rect whole = rest;
   rest.take_top(kState);
-  const auto chosen = draw_grid(ui, rest, given);
+  std::optional<Selection> chosen;
+  if (given.shows != Shows::Heads) {
+    chosen = draw_grid(ui, rest, given);
+  } else if (const auto head = draw_all_heads(ui, rest, given)) {
+    chosen = Selection{head->row, given.selected.token};
+    head_ = head->head;
+  }
   draw_state(ui, whole, side);
   if (chosen) {
     selected_ = *chosen;
@@ -338,7 +346,7 @@ void InsideScreen::draw_head(Ui& ui, Rect rest, const LabView& view) {
   }
   row.take_left(6);
   draw_save_menu(ui, centred(row.take_right(28, 8).centre(), 26, 26));
-  const std::string labels[] = {"length", "gradient", "says"};
+  const std::string labels[] = {"length", "gradient", "says", "attribution", "heads"};
   const std::string helps[] = {
       tr("How long the state of each token is behind each sub-layer: |x|. A token whose state is "
          "far longer than the others' has a massive activation."),
@@ -347,7 +355,11 @@ void InsideScreen::draw_head(Ui& ui, Rect rest, const LabView& view) {
          "learns reaches the layers below."),
       tr("What the model would say next if its output layer read the state there, and how sure it "
          "would be: the logit lens. It is taken behind whole layers, so a cell is as high as its "
-         "layer.")};
+         "layer."),
+      tr("How much each sub-layer adds to the logit of the right next token, the statistics of all norms held as they are: "
+         "direct logit attribution (Elhage et al. 2021). Of what the model is not asked for, the token that it finds "
+         "likeliest. It says nothing of what a sub-layer does through later ones."),
+      tr("Where every head looks, small: a column for each layer, a row for each head.")};
   const Rect shows = row.take_right(segmented_width(ui, labels), 10);
   segmented(ui, "inside/shows", shows, labels, shows_, tr("What the cells of the map show."), helps);
   const std::string leave = tr("Leave each part out");
@@ -355,11 +367,13 @@ void InsideScreen::draw_head(Ui& ui, Rect rest, const LabView& view) {
   options.selected = left_out_;
   options.style = {Face::Sans, type::title};
   const Rect leave_at = row.take_right(ui.paint().text_width(options.style, leave) + 26, 10);
-  if (button(ui, "inside/leave_out", leave_at, leave,
-             tr("Measures the loss with each sub-layer left out, one after the other: what the model "
-                "would lose without it. A forward pass for each."),
-             options))
+  if (button(
+          ui, "inside/leave_out", leave_at, leave,
+          tr("Measures the loss with each sub-layer, then with each head left out, one after the other: what the model would "
+             "lose without it. A forward pass for each."),
+          options))
     left_out_ = !left_out_;
+  draw_write_on(ui, row);
   const bool passage = !view.runs.empty() && view.runs[0].spec->data.name == "passage";
   if (passage) {
     const std::string learn = tr("Learn this text");
@@ -376,6 +390,48 @@ void InsideScreen::draw_head(Ui& ui, Rect rest, const LabView& view) {
              tr("The model reads this text and everything below answers at once. Empty: the text that "
                 "the run itself is measured on."));
   if (const RunInside* seen = first_read()) draw_tokens(ui, rest, *seen);
+}
+
+/// The button that lets the model write on, and the next token while it does.
+void InsideScreen::draw_write_on(Ui& ui, Rect& row) {
+  const Side* side = first_read() ? &detailed_side() : nullptr;
+  ButtonOptions options;
+  options.selected = writing_;
+  options.style = {Face::Sans, type::title};
+  options.enabled = side && side->run->spec->model.architecture == Architecture::Decoder;
+  const std::string label = tr("Write on");
+  if (button(
+          ui, "inside/write", row.take_right(ui.paint().text_width(options.style, label) + 26, 10), label,
+          tr("The model writes on, token by token, each time the one that it finds likeliest, and everything below "
+             "follows. It stops at a second click, at an edit of the text, or when the model reads no more. An encoder "
+             "writes nothing."),
+          options)) {
+    writing_ = !writing_;
+    written_.reset();
+  }
+  if (!writing_) return;
+  ui.animate();
+  const auto refused = [](const auto& why) { return !why.second.empty(); };
+  if (!side || (written_ && written_->text != text_) || std::ranges::any_of(refused_, refused)) {
+    writing_ = false;
+    return;
+  }
+  const Inside& found = side->inside->found;
+  const bool ready = !busy() && side->inside->text == text_ && !found.lens.empty() &&
+                     found.lens.back().layer == found.sublayers.back().layer;
+  if (!ready || (written_ && ui.time() - written_->at < kEachToken)) return;
+  if (found.tokens.size() >= most_inside(side->run->spec->model) ||
+      (written_ && found.tokens.size() <= written_->tokens)) {  // the last one was the end, which is no text
+    writing_ = false;
+    return;
+  }
+  const auto word = [&](int32_t token) { return side->inside->words.at(token); };
+  if (text_.empty())
+    for (const int32_t token : found.tokens) text_ += word(token);
+  const size_t guesses = found.lens.back().guesses.size() / found.tokens.size();
+  text_ += word(found.lens.back().guesses[(found.tokens.size() - 1) * guesses].token);
+  written_ = Written{text_, found.tokens.size(), ui.time()};
+  selected_.token = -1;  // the newest but one, which foresees the newest
 }
 
 /// Writes the text as the model has it: a box for each token.

@@ -4,7 +4,7 @@
 // would say. It is state plus draw(): the trainer measures (session::Inquire), at once after each edit of the text
 // and whenever a run has moved on. What is older than what was asked for lies under a veil.
 //
-// Controls: inside/text, inside/learn, inside/leave_out, inside/spectrum, inside/shows, inside/run/A ...,
+// Controls: inside/text, inside/learn, inside/leave_out, inside/write, inside/spectrum, inside/shows, inside/run/A ...,
 // inside/token, inside/grid/A ..., inside/head, inside/tab.
 #pragma once
 
@@ -79,6 +79,7 @@ class InsideScreen : public AppScreen {
   const RunInside* first_read() const;  ///< whose tokens are shown; null: none was read yet
   float head_height(ui::Ui& ui, float width) const;
   void draw_head(ui::Ui& ui, ui::Rect rest, const LabView& view);
+  void draw_write_on(ui::Ui& ui, ui::Rect& row);
   void draw_tokens(ui::Ui& ui, const ui::Rect& rect, const RunInside& inside);
   void draw_save_menu(ui::Ui& ui, const ui::Rect& place);
   void save(const std::string& ending);
@@ -87,7 +88,14 @@ class InsideScreen : public AppScreen {
 
   std::string text_;
   std::string letters_ = "A";
-  bool left_out_ = false, spectra_ = false;
+  bool left_out_ = false, spectra_ = false, writing_ = false;
+  /// The text as the model has written on it last, of so many tokens before that.
+  struct Written {
+    std::string text;
+    size_t tokens = 0;
+    double at = 0;  ///< UI time
+  };
+  std::optional<Written> written_;
   int shows_ = 0;  ///< of Shows
   int head_ = 0, tab_ = 0;
   Selection selected_;

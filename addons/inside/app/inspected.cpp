@@ -35,6 +35,11 @@ json tokens_of(const Inspection& of) {
     one["loss"] = number_json(in.token_loss[t]);
     one["embedding_norm"] = number_json(in.embedding[t]);
     if (!in.embedding_gradients.empty()) one["embedding_gradient"] = number_json(in.embedding_gradients[t]);
+    if (const Inside::Attributed& a = in.attributed; !a.logit.empty()) {
+      one["attributed"] = {{"symbol", a.symbol[t]},
+                           {"logit", number_json(a.logit[t])},
+                           {"embedding", number_json(a.embedding[t])}};
+    }
     all.push_back(std::move(one));
   }
   return all;
@@ -67,6 +72,7 @@ json sublayers_of(const Inside& in) {
                    {"layer_cosine", number_json(s.layer_cosine)},
                    {"norms", floats_json(s.norms)}});
     if (!s.gradients.empty()) all.back()["state_gradients"] = floats_json(s.gradients);
+    if (!s.attribution.empty()) all.back()["attribution"] = floats_json(s.attribution);
   }
   return all;
 }
@@ -108,6 +114,8 @@ json attention_of(const Inspection& of) {
                    {"logit", list_json(a.logit)},
                    {"first_mass", list_json(a.first_mass)},
                    {"probabilities", std::move(heads)}});
+    for (size_t at = 0; at < a.attribution.size(); at += queries)
+      all.back()["attribution"].push_back(floats_json(std::span(a.attribution).subspan(at, queries)));
   }
   return all;
 }

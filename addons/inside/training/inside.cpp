@@ -93,6 +93,19 @@ std::vector<Inside::Gradient> gradients_of(const Look& look, const Store& store)
   return gradients;
 }
 
+constexpr size_t kMostSide = 16;  ///< of a small picture
+
+void make_small(Inside::Attention& attention, size_t tokens) {
+  const size_t block = (tokens + kMostSide - 1) / kMostSide;
+  attention.side = (tokens + block - 1) / block;
+  attention.small.resize(static_cast<size_t>(attention.heads) * attention.side * attention.side);
+  for (size_t i = 0; i < attention.probabilities.size(); ++i) {
+    const size_t key = i % tokens / block, query = i / tokens % tokens / block, head = i / (tokens * tokens);
+    float& cell = attention.small[(head * attention.side + query) * attention.side + key];
+    cell = std::max(cell, attention.probabilities[i]);
+  }
+}
+
 /// Reads the probabilities; their entropy is over the first `queries`, which are not padding.
 std::vector<Inside::Attention> attention_of(const Look& look, const Numbers& number, size_t queries) {
   std::vector<Inside::Attention> all;
@@ -111,6 +124,7 @@ std::vector<Inside::Attention> attention_of(const Look& look, const Numbers& num
         if (p > 0) sum -= static_cast<double>(p) * std::log(static_cast<double>(p));
       attention.entropy.push_back(sum / static_cast<double>(queries));
     }
+    make_small(attention, keys);
     for (int32_t h = 1; h <= attention.heads; ++h) {
       attention.logit.push_back(number(fmt::format("{}.head.{}.logit", s.name, h)));
       attention.first_mass.push_back(number(fmt::format("{}.head.{}.first_mass", s.name, h)));
@@ -137,19 +151,50 @@ std::vector<LayerState> states_of(const Look& look) {
   return states;
 }
 
-/// Names all that can be left out: each sub-layer, and behind its last one each layer.
-std::vector<Inside::LeftOut> left_out_of(const std::vector<Inside::Sublayer>& sublayers) {
+/// Names all that can be left out: each sub-layer and behind its last one each layer, then each head.
+std::vector<Inside::LeftOut> left_out_of(const InsideQuestion& asked, const ModelConfig& model,
+                                         const Store& store, const std::vector<Inside::Sublayer>& sublayers) {
   std::vector<Inside::LeftOut> all;
-  for (size_t i = 0; i < sublayers.size(); ++i) {
+  for (size_t i = 0; i < sublayers.size() && asked.left_out; ++i) {
     all.push_back({sublayers[i].name, sublayers[i].layer});
     if (i + 1 == sublayers.size() || sublayers[i + 1].layer != sublayers[i].layer)
       all.push_back({layer_of(sublayers[i]), sublayers[i].layer});
   }
+  for (const Inside::Sublayer& s : sublayers)
+    for (int32_t h = 1; asked.heads_out && store.find(s.name + ".wo") >= 0 && h <= model.heads; ++h)
+      all.push_back({fmt::format("{}.head.{}", s.name, h), s.layer, 0, h});
   return all;
 }
 
-double loss_without(Store& store, const ModelConfig& model, const Batch& text, const std::string& name) {
-  Program program = evaluation_program(store, model, shape_of(text), {name});
+/// A head's rows of the output matrix are zero as long as this lives.
+class WithoutHead {
+ public:
+  WithoutHead(Store& store, const ModelConfig& model, const Inside::LeftOut& left) : store_(store) {
+    if (left.head == 0) return;
+    parameter_ = store.find(left.name.substr(0, left.name.find(".head.")) + ".wo");
+    values_ = store.read(parameter_);
+    std::vector<float> without = values_;
+    const size_t of_head = values_.size() / static_cast<size_t>(model.heads);
+    std::fill_n(without.begin() + static_cast<std::ptrdiff_t>(of_head * static_cast<size_t>(left.head - 1)),
+                of_head, 0.0f);
+    store.write(parameter_, without);
+  }
+  WithoutHead(const WithoutHead&) = delete;
+  WithoutHead& operator=(const WithoutHead&) = delete;
+  ~WithoutHead() {
+    if (parameter_ >= 0) store_.write(parameter_, values_);
+  }
+
+ private:
+  Store& store_;
+  int32_t parameter_ = -1;
+  std::vector<float> values_;
+};
+
+double loss_without(Store& store, const ModelConfig& model, const Batch& text, const Inside::LeftOut& left) {
+  const WithoutHead head(store, model, left);
+  Program program = evaluation_program(store, model, shape_of(text),
+                                       left.head > 0 ? std::vector<std::string>() : std::vector{left.name});
   put(text, program);
   program.replay({});
   return program.loss();
@@ -202,8 +247,14 @@ void InsideWork::look() {
     inside_.gradients = gradients_of(look, store_);
     add_state_gradients(look, inside_, width);
   }
+  attribute_logits(look, store_, model_, inside_);
+  if (asked_.states) {
+    inside_.embedding_state = look.read(look.values().embedding);
+    for (size_t i = 0; i < inside_.sublayers.size(); ++i)
+      inside_.sublayers[i].state = look.read(look.values().sublayers[i].output);
+  }
   if (asked_.guesses > 0) states_ = states_of(look);
-  if (asked_.left_out) leave_ = left_out_of(inside_.sublayers);
+  leave_ = left_out_of(asked_, model_, store_, inside_.sublayers);
   std::ranges::reverse(leave_);
 }
 
@@ -217,7 +268,7 @@ bool InsideWork::next() {
   } else {
     Inside::LeftOut left = std::move(leave_.back());
     leave_.pop_back();
-    left.loss = loss_without(store_, model_, text_, left.name);
+    left.loss = loss_without(store_, model_, text_, left);
     inside_.left_out.push_back(std::move(left));
   }
   ++done_;
@@ -229,6 +280,26 @@ Inside inside_of(Store& store, const ModelConfig& model, const Batch& text, cons
   while (work.next()) {
   }
   return work.found();
+}
+
+std::vector<int32_t> continued(Store& store, const ModelConfig& model, std::vector<int32_t> text,
+                               int32_t count) {
+  if (model.architecture != Architecture::Decoder)
+    fail("inside", "an encoder writes no continuation: expected a decoder");
+  size_t written = text.size();
+  text.resize(written + static_cast<size_t>(count));  // causality keeps what is not written yet from what is
+  Batch batch = passage_batch(model, text);
+  Program program = evaluation_program(store, model, shape_of(batch));
+  put(batch, program);
+  for (; written < text.size(); ++written) {
+    program.replay({});
+    const std::vector<float> logits = program.read("logits");
+    const auto row =
+        std::span(logits).subspan((written - 1) * logits.size() / text.size(), logits.size() / text.size());
+    program.tokens("tokens")[written] = text[written] =
+        static_cast<int32_t>(std::ranges::max_element(row) - row.begin());
+  }
+  return text;
 }
 
 namespace {
@@ -313,7 +384,7 @@ InsideLook::InsideLook(Run& run, std::unique_ptr<Run> then, const std::string& t
   const RunSpec& spec = run.spec();
   require_language(spec.model);
   std::vector<int32_t> tokens = tokens_of(run, text);
-  const size_t most = std::min(kMostInside, static_cast<size_t>(spec.model.sequence));
+  const size_t most = most_inside(spec.model);
   if (text.empty() && tokens.size() > most) tokens.resize(most);
   if (tokens.size() < 2 || tokens.size() > most)
     fail("text", "{} tokens: expected 2 to {}, which this model reads at once", tokens.size(), most);
@@ -322,7 +393,7 @@ InsideLook::InsideLook(Run& run, std::unique_ptr<Run> then, const std::string& t
   found_.left_out = left_out;
   std::vector<int32_t> types = run.task().types(tokens);
   work_.emplace(run.store(), spec.model, passage_batch(spec.model, std::move(tokens), std::move(types)),
-                InsideQuestion{.guesses = 3, .left_out = left_out});
+                InsideQuestion{.guesses = 3, .left_out = left_out, .heads_out = left_out});
 }
 
 /// The spectra come before what is left out: they take a single step.
@@ -334,7 +405,8 @@ bool InsideLook::next() {
 }
 
 bool InsideLook::worth_showing() const {
-  return done() == parts() || work_->done() == 1 || (work_->quick_done() && work_->found().left_out.empty());
+  return done() == parts() || work_->done() == 1 || work_->heads_next() ||
+         (work_->quick_done() && work_->found().left_out.empty());
 }
 
 std::shared_ptr<const RunInside> InsideLook::found() const {
@@ -343,6 +415,7 @@ std::shared_ptr<const RunInside> InsideLook::found() const {
   inside->whole = done() == parts();
   const auto word = [&](int32_t token) { inside->words.try_emplace(token, run_->task().label(token)); };
   std::ranges::for_each(inside->found.tokens, word);
+  std::ranges::for_each(inside->found.attributed.symbol, word);
   for (const Inside::Lens& lens : inside->found.lens)
     for (const Inside::Guess& guess : lens.guesses) word(guess.token);
   return inside;

@@ -4,6 +4,7 @@
 // `normscope inspect` show it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -16,6 +17,7 @@
 #include "engine/tape/program.h"
 #include "engine/tape/store.h"
 #include "training/data/task.h"
+#include "training/measure/look.h"
 #include "training/run/run.h"
 #include "training/session/analysis.h"
 #include "training/session/command.h"
@@ -25,10 +27,12 @@ namespace normscope {
 
 /// What to measure beside loss, stream and shares, which one forward pass gives.
 struct InsideQuestion {
-  bool gradients = true;  ///< a backward pass
-  bool attention = true;  ///< probabilities by head
-  int32_t guesses = 5;    ///< of the logit lens, by layer and token; 0: no lens
-  bool left_out = false;  ///< a forward pass for each sub-layer and layer
+  bool gradients = true;   ///< a backward pass
+  bool attention = true;   ///< probabilities by head
+  int32_t guesses = 5;     ///< of the logit lens, by layer and token; 0: no lens
+  bool left_out = false;   ///< a forward pass for each sub-layer and layer
+  bool heads_out = false;  ///< a forward pass for each head
+  bool states = false;     ///< the states themselves
 };
 
 struct Inside {
@@ -42,6 +46,8 @@ struct Inside {
     std::vector<double>
         shares;  ///< beta2.I.J (measure/step_metrics.h), J = 0 (the embedding) to I (its own branch)
     std::vector<float> token_shares;      ///< the same of each token's state alone, (J, token)
+    std::vector<float> attribution;       ///< by token: see Attributed
+    std::vector<float> state;             ///< (T,D), where states were asked for
     double longest = 0, token_share = 0;  ///< measure/step_metrics.h
     double token_cosine = 0, layer_cosine = 0;
     float share(size_t component, size_t token) const {
@@ -55,6 +61,18 @@ struct Inside {
     std::vector<float> probabilities;
     std::vector<double> entropy;            ///< nats, of each head: mean over the queries of -sum p ln p
     std::vector<double> logit, first_mass;  ///< of each head: measure/step_metrics.h
+    /// The probabilities as small pictures, (heads, side, side): a number stands for the largest of a block.
+    std::vector<float> small;
+    size_t side = 0;
+    std::vector<float> attribution;  ///< (heads, T); empty where the branch is no sum over heads
+  };
+  /// Direct logit attribution: the logit of one symbol a token, above the mean of all symbols' logits and before a scale
+  /// and a cap of them, as a sum over the embedding and the branches. The statistics of norms are held as they are, so
+  /// that each branch has a part of its own; what is left over comes from biases. It says nothing of what a branch does
+  /// through later ones. All are empty where a state does not reach the logits by norms alone.
+  struct Attributed {
+    std::vector<int32_t> symbol;  ///< by token: its target, or what the model would say
+    std::vector<float> logit, embedding;
   };
   struct Guess {
     int32_t token = 0;
@@ -74,15 +92,18 @@ struct Inside {
     double norm = 0;
   };
   struct LeftOut {
-    std::string name;  ///< "L03.attn", "L03"
+    std::string name;  ///< "L03.attn", "L03", "L03.attn.head.2"
     int32_t layer = 0;
-    double loss = 0;  ///< nats a target, with it left out
+    double loss = 0;   ///< nats a target, with it left out
+    int32_t head = 0;  ///< from 1; 0: no head
   };
   std::vector<int32_t> tokens, targets;  ///< a target of -1 counts for nothing
   double loss = 0;                       ///< nats a target
   std::vector<float> token_loss;         ///< by token; NaN where it has no target
   std::vector<float> embedding;          ///< |x| of each token before the first layer
   std::vector<float> embedding_gradients;
+  std::vector<float> embedding_state;  ///< (T,D), where states were asked for
+  Attributed attributed;
   std::vector<Sublayer> sublayers;  ///< in the order of the model
   std::vector<Attention> attention;
   std::vector<Lens> lens;
@@ -100,6 +121,9 @@ struct Dominant {
 std::optional<Dominant> dominant_of(const Inside& inside);
 /// The median over the tokens where one dominates, otherwise beta2.I.I over all.
 double own_share(const Inside::Sublayer& sublayer, bool dominated);
+
+/// Fills in `attributed` and the parts of sub-layers and heads, after a replay of `look`.
+void attribute_logits(Look& look, const Store& store, const ModelConfig& model, Inside& inside);
 
 /// What a layer left behind, (T,D) row-major; before the first layer, what the embedding gave.
 struct LayerState {
@@ -120,6 +144,8 @@ class InsideWork {
   size_t done() const { return done_; }
   /// Whether nothing is left but the losses with something left out.
   bool quick_done() const { return done_ > states_.size(); }
+  /// Whether nothing is left but the losses without a head.
+  bool heads_next() const { return quick_done() && !leave_.empty() && leave_.back().head == 1; }
   size_t parts() const;
   const Inside& found() const { return inside_; }
 
@@ -138,6 +164,10 @@ class InsideWork {
 
 /// Measures all of it at once.
 Inside inside_of(Store& store, const ModelConfig& model, const Batch& text, const InsideQuestion& asked);
+
+/// The text with `count` more symbols, each the one that the model finds likeliest. Throws Error for an encoder.
+std::vector<int32_t> continued(Store& store, const ModelConfig& model, std::vector<int32_t> text,
+                               int32_t count);
 
 // The logit lens: what a model would say if its output layer read the state of an earlier layer.
 
@@ -166,7 +196,10 @@ Inside::Lens lens_of(Store& store, const ModelConfig& model, const Batch& text, 
 // inside/inside.h, and the words of its tokens.
 
 /// The most tokens of a text that is looked at: pictures by token show no more.
-inline constexpr size_t kMostInside = 256;
+inline constexpr size_t kMostInside = 320;
+inline size_t most_inside(const ModelConfig& model) {
+  return std::min(kMostInside, static_cast<size_t>(model.sequence));
+}
 
 struct RunInside : InquiryResult {
   int32_t step = 0;

@@ -33,6 +33,7 @@
 #include "engine/cpu/measure_rows.h"
 #include "training/io/codec.h"
 #include "training/io/output_file.h"
+#include "training/io/safetensors.h"
 #include "training/io/text.h"
 #include "training/run/run.h"
 
@@ -46,6 +47,7 @@ using Rows = std::vector<std::vector<std::string>>;
 constexpr size_t kMostTokens = 32;  ///< rows of tokens; of a longer text those with the largest loss
 constexpr size_t kMostColumns = 8;  ///< tokens beside each other
 constexpr size_t kMostGuesses = 4;  ///< of one token
+constexpr size_t kMostParts = 12;   ///< of one logit
 
 std::string four_digits(double value) { return fmt::format("{:.4g}", value); }
 
@@ -190,11 +192,54 @@ void print_lens(const Inspection& of) {
               "lr" + std::string(columns, 'l'));
 }
 
+/// A row for each sub-layer and layer, then for each attention sub-layer a row with the change by head.
 void print_left_out(const Inspection& of) {
-  Rows rows{{"left out", "loss", "change"}};
-  for (const Inside::LeftOut& l : of.inside.left_out)
-    rows.push_back({l.name, fmt::format("{:.4f}", l.loss), fmt::format("{:+.4f}", l.loss - of.inside.loss)});
-  print_table("the loss with a sub-layer or a layer left out", rows, "lrr");
+  Rows rows{{"left out", "loss", "change"}}, heads{{"head"}};
+  for (const Inside::LeftOut& l : of.inside.left_out) {
+    const std::string change = fmt::format("{:+.4f}", l.loss - of.inside.loss);
+    if (l.head == 0) {
+      rows.push_back({l.name, fmt::format("{:.4f}", l.loss), change});
+      continue;
+    }
+    if (l.head == 1) heads.push_back({l.name.substr(0, l.name.find(".head."))});
+    heads.back().push_back(change);
+    if (heads.size() == 2) heads.front().push_back(std::to_string(l.head));
+  }
+  if (rows.size() > 1) print_table("the loss with a sub-layer or a layer left out", rows, "lrr");
+  if (heads.size() > 1)
+    print_table("the change of the loss with one head left out", heads,
+                "l" + std::string(heads.front().size() - 1, 'r'));
+}
+
+/// The parts of the last logit that is asked for, the largest first; heads in the place of their sub-layer.
+void print_attribution(const Inspection& of) {
+  const Inside& in = of.inside;
+  size_t at = in.tokens.size() - 1;
+  while (at > 0 && in.targets[at] < 0) --at;
+  std::vector<std::pair<std::string, float>> parts{{"embedding", in.attributed.embedding[at]}};
+  float rest = in.attributed.logit[at] - in.attributed.embedding[at];
+  for (const Inside::Sublayer& s : in.sublayers) {
+    const auto attention = std::ranges::find(in.attention, s.name, &Inside::Attention::name);
+    rest -= s.attribution[at];
+    if (attention == in.attention.end() || attention->attribution.empty()) {
+      parts.emplace_back(s.name, s.attribution[at]);
+      continue;
+    }
+    for (size_t h = 0; h < static_cast<size_t>(attention->heads); ++h)
+      parts.emplace_back(fmt::format("{}.head.{}", s.name, h + 1),
+                         attention->attribution[h * in.tokens.size() + at]);
+  }
+  parts.emplace_back("biases", rest);
+  std::ranges::stable_sort(parts, std::greater<>(), [](const auto& part) { return std::abs(part.second); });
+  Rows rows{{"part", "logit"}};
+  for (const auto& [name, value] : parts) {
+    if (rows.size() > kMostParts) break;
+    rows.push_back({name, fmt::format("{:+.3f}", value)});
+  }
+  print_table(fmt::format("the logit of {} after {} is {:+.3f} above the mean of all {}s: its largest parts",
+                          shown_token(of, in.attributed.symbol[at]), token_at(of, at),
+                          in.attributed.logit[at], of.unit),
+              rows, "lr");
 }
 
 void print_gradients(const Inspection& of) {
@@ -217,6 +262,7 @@ void print_inside(const Inspection& of) {
   print_shares(of);
   if (!in.attention.empty()) print_attention(of);
   if (!in.lens.empty()) print_lens(of);
+  if (asked > 0 && !in.attributed.logit.empty()) print_attribution(of);
   if (!in.left_out.empty()) print_left_out(of);
   if (!in.gradients.empty()) print_gradients(of);
 }
@@ -226,9 +272,10 @@ using tokenizer::PublishedTokenizer;
 using tokenizer::Special;
 
 struct InspectOptions {
-  std::string model, ids, text, svg;
-  bool leave_out = false, no_gradients = false, no_attention = false, json = false;
-  int32_t threads = 0;
+  std::string model, ids, text, svg, states;
+  bool leave_out = false, leave_out_heads = false, json = false;
+  bool no_gradients = false, no_attention = false, no_lens = false;
+  int32_t go_on = 0, threads = 0;
 };
 
 constexpr size_t kMostIds = 4096;
@@ -292,6 +339,19 @@ int64_t parameters_of(const Store& store) {
   return count;
 }
 
+/// The states of all tokens, behind the embedding and behind each sub-layer, (tokens, width), and the tokens.
+void write_states(const std::string& file, const Inside& in) {
+  SafetensorsWriter writer;
+  const auto tokens = static_cast<int64_t>(in.tokens.size());
+  const auto add = [&](const std::string& name, const std::vector<float>& state) {
+    writer.add(name, {tokens, static_cast<int64_t>(state.size()) / tokens}, state);
+  };
+  writer.add("tokens", {tokens}, in.tokens);
+  add("embedding", in.embedding_state);
+  for (const Inside::Sublayer& s : in.sublayers) add(s.name, s.state);
+  writer.write(file);
+}
+
 /// Measures, and says all of it; of a text that asks for nothing what needs no head.
 Exit show_inside(const InspectOptions& options, Store& store, const ModelConfig& model, const Batch& text,
                  Inspection shown) {
@@ -299,18 +359,34 @@ Exit show_inside(const InspectOptions& options, Store& store, const ModelConfig&
   shown.inside = inside_of(store, model, text,
                            {.gradients = asks && !options.no_gradients,
                             .attention = !options.no_attention,
-                            .guesses = asks ? InsideQuestion().guesses : 0,
-                            .left_out = asks && options.leave_out});
+                            .guesses = asks && !options.no_lens ? InsideQuestion().guesses : 0,
+                            .left_out = asks && options.leave_out,
+                            .heads_out = asks && options.leave_out_heads,
+                            .states = !options.states.empty()});
   if (!asks) shown.inside.loss = std::numeric_limits<double>::quiet_NaN();
   if (options.json)
     say("{}\n", to_lines(json_of(shown)));
   else
     print_inside(shown);
-  if (options.svg.empty()) return Exit::Ok;
   const InterruptGuard guard;
-  write_file(options.svg, norms_svg(shown), "inspect");
-  if (!options.json) say("\nwrote {}\n", options.svg);
+  if (!options.states.empty()) write_states(options.states, shown.inside);
+  if (!options.svg.empty()) write_file(options.svg, norms_svg(shown), "inspect");
+  for (const std::string& file : {options.states, options.svg})
+    if (!file.empty() && !options.json) say("\nwrote {}\n", file);
   return Exit::Ok;
+}
+
+/// The text with its continuation, which is said.
+Batch go_on(const InspectOptions& options, Store& store, const ModelConfig& model, std::vector<int32_t> ids,
+            const Inspection& shown) {
+  return with_exit(Exit::Usage, [&] {
+    const size_t given = ids.size();
+    ids = continued(store, model, std::move(ids), options.go_on);
+    std::string written;
+    for (const int32_t token : std::span(ids).subspan(given)) written += " " + shown_token(shown, token);
+    if (!options.json) say("\ncontinued by the likeliest {}s:{}\n", shown.unit, written);
+    return passage_batch(model, std::move(ids));
+  });
 }
 
 /// Nothing where the folder has none that can be used, which matters to --text alone.
@@ -324,13 +400,14 @@ std::optional<PublishedTokenizer> tokenizer_of(const std::string& folder) {
 
 Exit inspect_published(InspectOptions options, Backend& backend) {
   std::optional<PublishedTokenizer> tokenizer;
-  const std::vector<int32_t> ids = !has_text(options) ? std::vector<int32_t>{0, 0} : passage_of(options, [&] {
+  std::vector<int32_t> ids = !has_text(options) ? std::vector<int32_t>{0, 0} : passage_of(options, [&] {
     tokenizer = PublishedTokenizer::load(options.model);
     return tokenizer->encode(options.text);
   });
   if (!tokenizer) tokenizer = tokenizer_of(options.model);
-  published::PublishedModel model = with_exit(
-      Exit::Input, [&] { return published::open(options.model, static_cast<int32_t>(ids.size())); });
+  const int32_t positions = static_cast<int32_t>(ids.size()) + options.go_on;
+  published::PublishedModel model =
+      with_exit(Exit::Input, [&] { return published::open(options.model, positions); });
   const std::vector<int32_t> types =
       tokenizer ? tokenizer->types(ids, model.spec.model.token_types) : std::vector<int32_t>();
   Batch text = with_exit(Exit::Usage, [&] { return passage_batch(model.spec.model, ids, types); });
@@ -342,7 +419,7 @@ Exit inspect_published(InspectOptions options, Backend& backend) {
   published::declare(model, store);
   const int64_t in_files = model.weights.bytes(), parameters = parameters_of(store),
                 gradients = options.no_gradients ? static_cast<int64_t>(store.size() * sizeof(float)) : 0,
-                here = published::bytes_of(model, store, static_cast<int32_t>(ids.size())) - gradients;
+                here = published::bytes_of(model, store, positions) - gradients;
   Inspection shown;
   shown.name = model.family->title;
   shown.decoder = model.spec.model.architecture == Architecture::Decoder;
@@ -363,7 +440,7 @@ Exit inspect_published(InspectOptions options, Backend& backend) {
     say("{} parameters, {} in the files", parameters, size_words(static_cast<size_t>(in_files)));
     if (has_text(options))
       say("; with {}the states of {} positions, about {} here, of {}",
-          options.no_gradients ? "" : "gradients, and ", ids.size(), size_words(static_cast<size_t>(here)),
+          options.no_gradients ? "" : "gradients, and ", positions, size_words(static_cast<size_t>(here)),
           size_words(machine_memory()));
     say("\n");
   }
@@ -371,6 +448,7 @@ Exit inspect_published(InspectOptions options, Backend& backend) {
   with_exit(Exit::Input, [&] { published::load(model, store); });
   model.weights = {};  // the pages of its files are not needed any more
   if (!has_text(options)) return show_tensors(options, store, std::move(shown.about));
+  if (options.go_on > 0) text = go_on(options, store, model.spec.model, std::move(ids), shown);
   return show_inside(options, store, model.spec.model, text, std::move(shown));
 }
 
@@ -404,6 +482,7 @@ Exit inspect_saved(const InspectOptions& options, Backend& backend) {
     say("{} parameters\n", parameters_of(run->store()));
   }
   if (!has_text(options)) return show_tensors(options, run->store(), std::move(shown.about));
+  if (options.go_on > 0) text = go_on(options, run->store(), model, ids, shown);
   return show_inside(options, run->store(), model, text, std::move(shown));
 }
 
@@ -411,12 +490,16 @@ Exit inspect(const InspectOptions& given) {
   const EndsAtOnce at_once("interrupted");  // what is written is whole or not there
   InspectOptions options = given;
   if (!has_text(options)) {
-    if (options.leave_out || !options.svg.empty())
-      throw CommandError(Exit::Usage, "--svg and --leave-out need a text: expected --text or --ids");
+    if (options.leave_out || options.leave_out_heads || options.go_on > 0 ||
+        !(options.svg + options.states).empty())
+      throw CommandError(
+          Exit::Usage,
+          "--svg, --states, --continue, --leave-out and --leave-out-heads need a text: expected --text or "
+          "--ids");
     options.no_gradients = true;
   }
   options.model = with_exit(Exit::Input, [&] { return published::require_folder(options.model); });
-  check_outputs({{"--svg", options.svg}}, {{"inspect", options.model}});
+  check_outputs({{"--svg", options.svg}, {"--states", options.states}}, {{"inspect", options.model}});
   const std::unique_ptr<Backend> backend = make_cpu_backend(options.threads);
   const bool saved =
       std::filesystem::is_regular_file(options.model) && !published::is_gguf_file(options.model);
@@ -438,10 +521,20 @@ void add_inspect(CLI::App& app, Command& command) {
                  "the text itself, which the model's tokenizer cuts into tokens, or the run's data")
       ->type_name("TEXT")
       ->excludes("--ids");
+  sub.add_option("--continue", options.go_on,
+                 "lets the model write N more tokens first, the likeliest each time, and reads those too")
+      ->type_name("N")
+      ->check(CLI::Range(0, static_cast<int>(kMostIds)));
   sub.add_flag("--leave-out", options.leave_out, "also the loss without each sub-layer and each layer");
+  sub.add_flag("--leave-out-heads", options.leave_out_heads, "also the loss without each head of attention");
   sub.add_flag("--no-gradients", options.no_gradients, "no backward pass, and less memory");
   sub.add_flag("--no-attention", options.no_attention,
                "no probabilities of attention, whose number grows with the square of the text");
+  sub.add_flag("--no-lens", options.no_lens,
+               "nothing of what each layer would say, which takes an output layer for each");
+  sub.add_option("--states", options.states,
+                 "also the states of all tokens behind each sub-layer, as safetensors")
+      ->type_name("FILE");
   sub.add_option("--svg", options.svg, "also a picture of how long the states are, by layer and token")
       ->type_name("FILE");
   sub.add_flag("--json", options.json, "one JSON object instead of tables");

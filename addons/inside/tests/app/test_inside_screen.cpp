@@ -60,6 +60,78 @@ TEST_CASE("inside: the spectrum of the next update is taken when it is asked for
   CHECK(window.value("inside/spectra") == "none");
 }
 
+TEST_CASE("inside: the map of attributions and the list of heads say what each adds to the logit",
+          "[inside]") {
+  InsideDriver window(models({"gpt2"}));
+  window.click("inside/shows/attribution");
+  const Inside& found = window.of(0).found;
+  const auto at =
+      static_cast<size_t>(found.tokens.size() - 2);  // at first the last token that is asked for the next
+  const std::string said =
+      fmt::format("It adds {} to the logit of “2”",
+                  ui::with_minus(ui::number(static_cast<double>(found.sublayers[2].attribution[at]), 3)));
+  CHECK(test::contains(window.value("inside/grid/A"), said));
+  window.ui.focus("inside/head");
+  window.key("Down");
+  CHECK(window.value("inside/head") == "2");
+}
+
+TEST_CASE("inside: among all heads a click and the arrows choose one and its layer, and one is left out",
+          "[inside]") {
+  InsideDriver window(models({"gpt2"}));
+  window.click("inside/shows/heads");
+  CHECK(window.value("inside/grid/A").starts_with("L02.attn, head 1: "));
+  window.ui.focus("inside/grid/A");
+  window.key("Down");
+  window.key("Left");
+  CHECK(window.value("inside/grid/A").starts_with("L01.attn, head 2: "));
+  CHECK(window.value("inside/heads") == "Where L01.attn looks");
+  CHECK(window.value("inside/head") == "2");
+  CHECK_FALSE(test::contains(window.value("inside/grid/A"), "Without it"));
+  window.click("inside/leave_out");
+  const auto left = std::ranges::find(window.of(0).found.left_out, "L01.attn.head.2", &Inside::LeftOut::name);
+  REQUIRE(left != window.of(0).found.left_out.end());
+  CHECK(test::contains(window.value("inside/grid/A"),
+                       "Without it the loss changes by " +
+                           ui::with_minus(ui::number(left->loss - window.of(0).found.loss, 3))));
+}
+
+TEST_CASE("inside: a model writes on token by token, until it reads no more or its text is changed",
+          "[inside]") {
+  InsideDriver window(small_runs());
+  window.read("the ");
+  window.driver.key("Escape");
+  window.click("inside/write");
+  const auto grows = [&](size_t tokens) {
+    for (int i = 0; i < 2000 && window.of(0).found.tokens.size() < tokens; ++i) {
+      window.driver.frames(1);
+      window.lab.wait_idle();
+    }
+    return window.of(0).found.tokens.size() >= tokens;
+  };
+  REQUIRE(grows(7));
+  const RunInside& inside = window.of(0);
+  const Inside::Lens& last = inside.found.lens.back();
+  const size_t guesses = last.guesses.size() / inside.found.tokens.size();
+  for (size_t t = 3; t + 1 < inside.found.tokens.size(); ++t)
+    CHECK(inside.found.tokens[t + 1] == last.guesses[t * guesses].token);
+  window.read("the dog");
+  window.driver.key("Escape");
+  window.rest();
+  window.driver.frames(30);
+  CHECK(window.of(0).text == "the dog");
+  window.click("inside/write");
+  REQUIRE(grows(most_inside(window.lab.view()->runs[0].spec->model)));
+  window.rest();
+  window.driver.frames(30);
+  CHECK(window.value("inside/refused/A") == "none");
+}
+
+TEST_CASE("inside: an encoder writes nothing", "[inside]") {
+  InsideDriver window(models({"bert"}));
+  CHECK_FALSE(window.ui.registry().find("inside/write")->enabled);
+}
+
 TEST_CASE("inside: a token that dominates is named, and the own shares are medians by token", "[inside]") {
   const test::Folder folder;
   InsideDriver window({published::run_of(test::massive_first(folder), kPassage), models({"gpt2"})[0]});

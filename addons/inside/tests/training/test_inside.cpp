@@ -6,6 +6,7 @@
 #include "addons/published/tests/training/opened_folder.h"
 #include "addons/published/training/published.h"
 #include "catch.hpp"
+#include "engine/model/residual.h"
 #include "engine/support/helpers.h"
 #include "engine/support/named_placements.h"
 #include "engine/support/wrapped_backend.h"
@@ -299,21 +300,80 @@ TEST_CASE("inside: what is left out is what a wiring without it makes of the los
   }
 }
 
+TEST_CASE(
+    "inside: a logit is the sum of what embedding and branches give it, and a branch of what its heads do") {
+  for (const ModelConfig& config : models()) {
+    INFO(words_of(config));
+    InsideModel model(config);
+    // Biases of norms belong to no branch, and the one behind the heads to no head.
+    for (size_t p = 0; p < model.store.parameters().size(); ++p)
+      if (const ParameterInfo& info = model.store.parameters()[p];
+          info.name.ends_with("bias") || info.name.ends_with(".bo"))
+        model.store.write(static_cast<int32_t>(p),
+                          std::vector<float>(static_cast<size_t>(info.shape.size())));
+    const Inside inside = model.inside();
+    const bool two_streams = stream_layout(config.stack()).beside != NormKind::None;
+    REQUIRE(inside.attributed.logit.empty() == two_streams);
+    Look look(model.store, config, model.text);
+    look.replay();
+    const std::vector<float> logits = look.read(look.values().logits);
+    const size_t V = static_cast<size_t>(config.vocabulary);
+    for (size_t t = 0; t < inside.attributed.logit.size(); ++t) {
+      double sum = static_cast<double>(inside.attributed.embedding[t]), mean = 0;
+      for (const Inside::Sublayer& s : inside.sublayers) sum += static_cast<double>(s.attribution[t]);
+      for (size_t v = 0; v < V; ++v) mean += static_cast<double>(logits[t * V + v]) / static_cast<double>(V);
+      const auto symbol = static_cast<size_t>(inside.attributed.symbol[t]);
+      CHECK((inside.targets[t] < 0 || inside.targets[t] == inside.attributed.symbol[t]));
+      CHECK(close(inside.attributed.logit[t], static_cast<double>(logits[t * V + symbol]) - mean));
+      CHECK(close(sum, inside.attributed.logit[t], 2e-5));
+    }
+    for (const Inside::Attention& attention : inside.attention) {
+      const auto whole = std::ranges::find(inside.sublayers, attention.name, &Inside::Sublayer::name);
+      for (size_t t = 0; t < whole->attribution.size(); ++t) {
+        double sum = 0;
+        for (size_t h = 0; h < static_cast<size_t>(attention.heads); ++h)
+          sum += static_cast<double>(attention.attribution[h * inside.tokens.size() + t]);
+        CHECK(close(sum, whole->attribution[t], 2e-5));
+      }
+    }
+  }
+}
+
+TEST_CASE("inside: a head left out is a head whose values are zero, and its weights stay") {
+  InsideModel model(small_config(Placement::Pre));
+  const Inside inside = model.inside({.gradients = false, .heads_out = true});
+  const auto heads = static_cast<size_t>(model.config.heads), D = static_cast<size_t>(model.config.d_model);
+  REQUIRE(inside.left_out.size() == heads * model.config.stack().layers.size());
+  const Inside::LeftOut& left = inside.left_out[heads + 1];
+  CHECK(left.name == "L02.attn.head.2");
+  for (const char* name : {"L02.attn.wv", "L02.attn.bv"}) {
+    const int32_t at = model.store.find(name);
+    std::vector<float> values = model.store.read(at);
+    for (size_t i = 0; i < values.size(); ++i)
+      if (i % D / (D / heads) == 1) values[i] = 0;
+    model.store.write(at, values);
+  }
+  CHECK(close(left.loss, model.inside({.gradients = false}).loss, 1e-6));
+  CHECK(std::abs(left.loss - inside.loss) > 1e-4);
+}
+
 TEST_CASE("inside: only what is asked for is measured, and no bit of the weights changes") {
   InsideModel model(small_config(Placement::Pre));
   std::vector<std::vector<float>> before;
   for (size_t p = 0; p < model.store.parameters().size(); ++p)
     before.push_back(model.store.read(static_cast<int32_t>(p)));
   const Inside little = model.inside({.gradients = false, .attention = false, .guesses = 0}),
-               much = model.inside({.left_out = true});
+               much = model.inside({.left_out = true, .heads_out = true, .states = true});
   for (size_t p = 0; p < before.size(); ++p)
     CHECK(same_bits(before[p], model.store.read(static_cast<int32_t>(p))));
   CHECK((little.attention.empty() && little.gradients.empty() && little.lens.empty() &&
-         little.left_out.empty()));
+         little.left_out.empty() && little.embedding_state.empty()));
   CHECK_FALSE(
       (much.attention.empty() || much.gradients.empty() || much.lens.empty() || much.left_out.empty()));
   CHECK(little.loss == much.loss);
   CHECK(little.sublayers[3].norms == much.sublayers[3].norms);
+  CHECK(length(doubles(much.sublayers[3].state).data(), static_cast<size_t>(model.config.d_model)) ==
+        Approx(much.sublayers[3].norms[0]));
   CHECK(little.sublayers[3].shares == much.sublayers[3].shares);
 }
 

@@ -7,29 +7,33 @@
 
 namespace normscope::test {
 
-TEST_CASE("inside: a look is the stream first, then the lenses, the spectra, and what is left out",
+TEST_CASE("inside: a look is the stream first, then the lenses, the spectra, and what is left out, heads last",
           "[inside]") {
   const auto run = make_run(small_spec("pre"), 3);
   InsideLook look(*run, nullptr, "", true, 1);
   REQUIRE(look.next());
   const auto first = look.found();
   const size_t layers = static_cast<size_t>(run->spec().model.stack().layers.size());
+  const size_t heads = layers * static_cast<size_t>(run->spec().model.heads);
   CHECK_FALSE(first->whole);
   CHECK(first->found.sublayers.size() == 2 * layers);
   CHECK_FALSE(first->found.gradients.empty());
   CHECK(first->found.lens.empty());
-  CHECK(look.parts() == 1 + (layers + 1) + 1 + 3 * layers);  // with the embedding's lens, and the spectra
+  CHECK(look.parts() == 1 + (layers + 1) + 1 + 3 * layers + heads);  // with the embedding's lens, and the spectra
   while (look.found()->found.lens.size() < layers + 1) REQUIRE(look.next());
   CHECK_FALSE(look.found()->spectra_of);
   REQUIRE(look.next());
   CHECK(look.found()->spectra_of == 1);
   CHECK(look.found()->found.left_out.empty());
   CHECK(look.worth_showing());
+  for (size_t part = 0; part < 3 * layers; ++part) REQUIRE(look.next());
+  CHECK(look.found()->found.left_out.back().head == 0);
+  CHECK(look.worth_showing());
   while (look.next()) {
   }
   CHECK(look.done() == look.parts());
   CHECK(look.found()->whole);
-  CHECK(look.found()->found.left_out.size() == 3 * layers);
+  CHECK(look.found()->found.left_out.size() == 3 * layers + heads);
   CHECK(look.found()->found.loss == first->found.loss);
 }
 

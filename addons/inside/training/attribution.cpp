@@ -1,0 +1,108 @@
+// Direct logit attribution: which sub-layers and heads a logit comes from (Elhage et al. 2021, "A mathematical framework
+// for transformer circuits"; with the statistics of norms held, as TransformerLens has it).
+#include <algorithm>
+#include <utility>
+
+#include "addons/inside/training/inside.h"
+#include "engine/cpu/measure_rows.h"
+#include "engine/model/transformer.h"
+
+namespace normscope {
+namespace {
+
+/// What a token's state is read with: the column of its symbol less the mean column; (tokens, D).
+std::vector<float> directions_of(std::span<const float> table, bool symbols_first,
+                                 std::span<const int32_t> symbols, size_t width) {
+  const size_t vocabulary = table.size() / width;
+  const size_t along = symbols_first ? 1 : vocabulary, between = symbols_first ? width : 1;
+  std::vector<double> mean(width);
+  for (size_t v = 0; v < vocabulary; ++v)
+    for (size_t i = 0; i < width; ++i)
+      mean[i] += static_cast<double>(table[v * between + i * along]) / static_cast<double>(vocabulary);
+  std::vector<float> directions;
+  for (const int32_t symbol : symbols)
+    for (size_t i = 0; i < width; ++i)
+      directions.push_back(table[static_cast<size_t>(symbol) * between + i * along] -
+                           static_cast<float>(mean[i]));
+  return directions;
+}
+
+/// The product of each token's row with its direction.
+std::vector<float> read_by(std::span<const float> directions, std::span<const float> states, size_t width) {
+  std::vector<float> parts;
+  for (size_t at = 0; at < directions.size(); at += width)
+    parts.push_back(
+        static_cast<float>(cpu::dots(&directions[at], &states[at], static_cast<int64_t>(width)).ab));
+  return parts;
+}
+
+/// The node that multiplies by a matrix.
+const Node* product_with(const Program& program, const std::string& matrix) {
+  const ProgramData& data = program.data();
+  for (const Node& node : data.nodes)
+    if (node.op == LinearSpec::kOp && data.values[static_cast<size_t>(node.in[1])].name == matrix)
+      return &node;
+  return nullptr;
+}
+
+/// What each head adds, (heads, T): its own numbers times its own rows of the output matrix. Empty where more than a norm
+/// lies between that product and the branch.
+std::vector<float> heads_of(Look& look, const Store& store, const SublayerValues& s, size_t heads,
+                            std::span<const float> of_branch, size_t width) {
+  const Node* product = product_with(look.program(), s.name + ".wo");
+  std::vector<float> direction(of_branch.begin(), of_branch.end());
+  if (!product || !look.follow_norm(s.branch, product->out, direction)) return {};
+  const std::vector<float> read = look.read(product->in[0]), matrix = store.read(store.find(s.name + ".wo"));
+  const size_t tokens = direction.size() / width, rows = matrix.size() / width, of_head = rows / heads;
+  std::vector<float> parts, said(width);
+  for (size_t h = 0; h < heads; ++h)
+    for (size_t t = 0; t < tokens; ++t) {
+      std::ranges::fill(said, 0.0f);
+      for (size_t i = h * of_head; i < (h + 1) * of_head; ++i)
+        cpu::add_scaled(&matrix[i * width], read[t * rows + i], said.data(), static_cast<int64_t>(width));
+      parts.push_back(read_by(std::span(direction).subspan(t * width, width), said, width)[0]);
+    }
+  return parts;
+}
+
+}  // namespace
+
+void attribute_logits(Look& look, const Store& store, const ModelConfig& model, Inside& inside) {
+  const ModelValues& values = look.values();
+  const int32_t table = store.find(output_table(model));
+  const auto width = static_cast<size_t>(model.d_model);
+  if (std::ranges::max(inside.targets) < 0) return;  // a model without a head, too
+  if (table < 0 || model.masked_head || model.classes > 0 || model.embedding_width > 0) return;
+  const Shape& shape = store.parameters()[static_cast<size_t>(table)].shape;
+  if (shape.rank != 2 || shape.size() != int64_t{model.vocabulary} * model.d_model) return;
+
+  Inside::Attributed found;
+  const Said said(look.program(), values.logits, values.loss);
+  for (size_t t = 0; t < inside.targets.size(); ++t) {
+    const std::span<const float> row = said.row(t);
+    found.symbol.push_back(inside.targets[t] >= 0
+                               ? inside.targets[t]
+                               : static_cast<int32_t>(std::ranges::max_element(row) - row.begin()));
+  }
+  std::vector<float> direction =
+      directions_of(store.read(table), shape[0] == model.vocabulary, found.symbol, width);
+  found.logit = read_by(direction, look.read(values.hidden), width);
+  if (!look.follow_norm(values.hidden, values.sublayers.back().output, direction)) return;
+  std::vector<std::vector<float>> parts(values.sublayers.size()), of_heads(values.sublayers.size());
+  const auto read_branch = [&](size_t place, std::span<const float> of_branch) {
+    const SublayerValues& s = values.sublayers[place];
+    parts[place] = read_by(of_branch, look.read(s.branch), width);
+    if (s.probabilities != kNone)
+      of_heads[place] = heads_of(look, store, s, static_cast<size_t>(model.heads), of_branch, width);
+  };
+  if (!look.follow_down(direction, read_branch)) return;
+  found.embedding = read_by(direction, look.read(values.embedding), width);
+  inside.attributed = std::move(found);
+  for (size_t i = 0; i < parts.size(); ++i) {
+    inside.sublayers[i].attribution = std::move(parts[i]);
+    for (Inside::Attention& attention : inside.attention)
+      if (attention.name == inside.sublayers[i].name) attention.attribution = std::move(of_heads[i]);
+  }
+}
+
+}  // namespace normscope
