@@ -127,7 +127,7 @@ void draw_heads(Ui& ui, Rect rest, const GridInput& given, int& head) {
         (value < 0 ? t.signed_low : t.depth[2]).alpha(chosen ? 1.f : 0.6f));
     if (worded)
       ui.paint().text_in({line.right() - kHeadNumber, line.y, kHeadNumber, line.h}, kMono,
-                         chosen ? t.ink : t.ink3, with_minus(number(value, 2)), Align::Right);
+                         chosen ? t.ink : t.ink3, with_minus(decimals(value, 3)), Align::Right);
     if (hit.pressed && line.contains(ui.mouse())) head = i;
     if (line.contains(ui.mouse()) && !ui.popup_open()) ui.tooltip(head_words(given, *attention, i));
   }

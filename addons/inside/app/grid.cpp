@@ -138,9 +138,9 @@ void draw_names(Ui& ui, const GridInput& given, const Cells& cells, const Rect& 
     const int layer = layer_of(found, row);
     const Rect line = cells.at(row, 0);
     const bool every = height >= 12;
-    if ((!every && layer == last) || line.bottom() > used) continue;
-    last = layer;
     const Rect box{names.x, line.centre().y - 7, names.w - 6, 14};
+    if ((!every && layer == last) || box.bottom() > used + 2) continue;
+    last = layer;
     used = box.y;
     const bool chosen = row == given.selected.row;
     ui.paint().text_in(box, {chosen ? Face::Bold : Face::Mono, type::tick}, chosen ? t.ink : t.ink3,

@@ -298,7 +298,8 @@ namespace {
 
 constexpr float kLine = 21, kRow = 30;
 constexpr float kMostLines = 3;
-constexpr float kMostLoss = 12;  ///< nats: as dark as a token gets
+constexpr float kWideHead = 1150, kChoice = 112;  ///< what the map shows is chosen from a row or from a list
+constexpr float kMostLoss = 12;                   ///< nats: as dark as a token gets
 
 /// The places of the tokens in lines of that width, from (0, 0).
 std::vector<Rect> boxes_of(const Painter& p, const RunInside& inside, float room) {
@@ -360,8 +361,12 @@ void InsideScreen::draw_head(Ui& ui, Rect rest, const LabView& view) {
          "direct logit attribution (Elhage et al. 2021). Of what the model is not asked for, the token that it finds "
          "likeliest. It says nothing of what a sub-layer does through later ones."),
       tr("Where every head looks, small: a column for each layer, a row for each head.")};
-  const Rect shows = row.take_right(segmented_width(ui, labels), 10);
-  segmented(ui, "inside/shows", shows, labels, shows_, tr("What the cells of the map show."), helps);
+  const std::string shows = tr("What the cells of the map show.");
+  if (rest.w < kWideHead)
+    choice(ui, "inside/shows", row.take_right(kChoice, 10), labels, shows_, shows);
+  else
+    segmented(ui, "inside/shows", row.take_right(segmented_width(ui, labels), 10), labels, shows_, shows,
+              helps);
   const std::string leave = tr("Leave each part out");
   ButtonOptions options;
   options.selected = left_out_;
