@@ -27,6 +27,10 @@ std::vector<float> directions_of(std::span<const float> table, bool symbols_firs
   return directions;
 }
 
+int32_t place_of_largest(std::span<const float> row) {
+  return static_cast<int32_t>(std::ranges::max_element(row) - row.begin());
+}
+
 /// The product of each token's row with its direction.
 std::vector<float> read_by(std::span<const float> directions, std::span<const float> states, size_t width) {
   std::vector<float> parts;
@@ -77,12 +81,10 @@ void attribute_logits(Look& look, const Store& store, const ModelConfig& model, 
   if (shape.rank != 2 || shape.size() != int64_t{model.vocabulary} * model.d_model) return;
 
   Inside::Attributed found;
-  const Said said(look.program(), values.logits, values.loss);
-  for (size_t t = 0; t < inside.targets.size(); ++t) {
-    const std::span<const float> row = said.row(t);
-    found.symbol.push_back(inside.targets[t] >= 0
-                               ? inside.targets[t]
-                               : static_cast<int32_t>(std::ranges::max_element(row) - row.begin()));
+  {
+    const Said said(look.program(), values.logits, values.loss);  // as large as the logits
+    for (size_t t = 0; t < inside.targets.size(); ++t)
+      found.symbol.push_back(inside.targets[t] >= 0 ? inside.targets[t] : place_of_largest(said.row(t)));
   }
   std::vector<float> direction =
       directions_of(store.read(table), shape[0] == model.vocabulary, found.symbol, width);
