@@ -324,20 +324,6 @@ TEST_CASE(
   CHECK(panels::stacks_sentence('B', {}, {1, 2}).empty());
 }
 
-TEST_CASE("two stacks stand side by side where there is room, one at a time where there is none") {
-  LabDriver wide(fixture::both_view());
-  for (const char* name :
-       {"diagram/layer1/cross/stream", "diagram/enc/layer1/attn/stream", "diagram/enc/final"})
-    CHECK(wide.ui.registry().find(name));
-  CHECK_FALSE(wide.ui.registry().find("diagram/enc/layer1/cross/stream"));
-  LabDriver small(fixture::both_view(), {1024, 600});
-  CHECK_FALSE(small.ui.registry().find("diagram/enc/layer2/attn/stream"));
-  small.driver.click("diagram/stack");
-  small.click("diagram/stack/encoder");
-  CHECK(small.ui.registry().find("diagram/enc/layer2/attn/stream"));
-  CHECK_FALSE(small.ui.registry().find("diagram/layer2/attn/stream"));
-}
-
 TEST_CASE("no text of an encoder-decoder overlaps or is cut") {
   for (ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1440, 900}, ui::Vec{1024, 600}, ui::Vec{1920, 1080}})
     for (float scale : {1.f, 1.5f}) check_texts(size, scale, scale > 1);
