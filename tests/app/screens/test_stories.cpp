@@ -11,7 +11,7 @@
 #include "app/support/both_view.h"
 #include "app/support/english.h"
 #include "app/support/listing.h"
-#include "app/support/player_driver.h"
+#include "app/support/task_driver.h"
 #include "app/support/text_faults.h"
 #include "catch.hpp"
 #include "skip.h"
@@ -86,6 +86,7 @@ void add_core_stages(std::vector<Stage>& all) {
                  }});
   all.push_back({"Lab with files", [] { return std::make_unique<FilesLab>(); }});
   all.push_back({"Lessons", [] { return std::make_unique<fixture::PlayerDriver>(); }});
+  all.push_back({"Lessons with a task", [] { return std::make_unique<fixture::TaskDriver>(); }});
   all.push_back({"Lessons in German", [] {
                    auto lab = std::make_unique<fixture::PlayerDriver>();
                    lab->state.screens.lessons.player = std::make_shared<lessons::Player>(
