@@ -560,28 +560,6 @@ TEST_CASE("the gradient of a stream stands by layer and over time, of the runs t
   CHECK(first.series.back().y[0] != second.series.back().y[0]);
 }
 
-TEST_CASE("the Lab offers streams beside the matrices where a run has several, and of gradients alone") {
-  for (const char* language : {"en", "de"}) {
-    INFO(language);
-    const fixture::Spoken spoken(language);
-    fixture::LabDriver lab(view_of_streams());
-    lab.driver.frames(3);
-    lab.driver.choose("plot/matrix", "stream 4");
-    CHECK(lab.state.screens.lab.shown().stream == 4);
-    CHECK(lab.driver.value("plot/matrix") == "stream 4");
-    CHECK(lab.driver.value("plot/matrix-over-time") == "stream 4");
-    lab.driver.move_to({4, 4});
-    lab.driver.frames(3);
-    CHECK(fixture::text_faults(lab.ui) == std::vector<std::string>{});
-    lab.driver.choose("plot/gradient-over-time/quantity", "update-ratio");
-    CHECK(lab.driver.value("plot/matrix-over-time") == "W₂");
-    CHECK(lab.state.screens.lab.shown().stream == 4);  // of the plot by layer, still
-    lab.driver.choose("plot/matrix", "W₁");
-    CHECK(lab.state.screens.lab.shown().stream == 0);
-    CHECK(lab.state.screens.lab.shown().matrix == 1);
-  }
-}
-
 TEST_CASE("with runs of one stream the Lab has matrices to choose from, and no stream") {
   fixture::LabDriver lab(view_of_streams());
   lab.driver.frames(3);

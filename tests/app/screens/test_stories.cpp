@@ -34,23 +34,28 @@ struct TrainingLab : fixture::LiveDriver {
   }
 };
 
-/// A session of two tiny runs, started in a folder of its own: "file a.txt WORDS" writes a file there, "runs a.toml" one
-/// of a run, "text a.txt" one to train with, "folder a" makes a folder.
-struct FilesLab : fixture::SmallWindow {
-  FilesLab() { fs::current_path(folder.path); }
-  ~FilesLab() override { fs::current_path(before); }
+/// A window in a folder of its own: "file a.txt WORDS" writes a file there, "runs a.toml" one of a run, "folder a" makes a
+/// folder.
+template <class Window>
+struct InFolder : Window {
+  template <class... Given>
+  explicit InFolder(Given&&... given) : Window(std::forward<Given>(given)...) {
+    fs::current_path(own.path);
+  }
+  ~InFolder() override { fs::current_path(before); }
   bool obey(const std::string& verb, const std::string& rest) override {
     const size_t space = rest.find(' ');
     if (verb == "file")
-      folder.write(rest.substr(0, space), rest.substr(space + 1) + "\n");
+      own.write(rest.substr(0, space), rest.substr(space + 1) + "\n");
     else if (verb == "runs")
-      folder.write(rest, std::string(test::kTiny) + "[run]\nname = \"alone\"\n");
+      own.write(rest, std::string(test::kTiny) + "[run]\nname = \"alone\"\n");
     else if (verb == "folder")
       fs::create_directories(rest);
     else
       return false;
     return true;
   }
+  const test::Folder own;
   const fs::path before = fs::current_path();
 };
 
@@ -84,7 +89,15 @@ void add_core_stages(std::vector<Stage>& all) {
                    lab->ask(SetBudget{40});
                    return lab;
                  }});
-  all.push_back({"Lab with files", [] { return std::make_unique<FilesLab>(); }});
+  all.push_back({"Lab with files", [] { return std::make_unique<InFolder<fixture::SmallWindow>>(); }});
+  all.push_back({"Lab in a folder", [] {
+                   return std::make_unique<InFolder<LabDriver>>(
+                       std::shared_ptr<const LabView>(fixture::lab_view()));
+                 }});
+  all.push_back({"Lab of several streams", [] {
+                   return std::make_unique<LabDriver>(
+                       fixture::trained_view({"hyper", "post", "resi-dual"}, 3, "train.steps", "60", 4));
+                 }});
   all.push_back({"Lessons", [] { return std::make_unique<fixture::PlayerDriver>(); }});
   all.push_back({"Lessons with a task", [] { return std::make_unique<fixture::TaskDriver>(); }});
   all.push_back({"Lessons in German", [] {
