@@ -8,6 +8,7 @@
 #include "training/measure/step/profile.h"
 #include "training/run/footprint.h"
 #include "training/run/run.h"
+#include "training/support/tiny.h"
 
 using namespace normscope;
 
@@ -63,14 +64,12 @@ TEST_CASE("shares of a profile sum to one and every node is in it") {
 
 TEST_CASE("a configuration holds an encoder-decoder with wirings of its own") {
   ConfigRun run;
-  for (const auto& [key, value] :
-       std::vector<std::pair<std::string, std::string>>{{"model.architecture", "encoder-decoder"},
-                                                        {"data.name", "translation"},
-                                                        {"model.encoder_layers", "3"},
-                                                        {"model.encoder_placement", "pre"},
-                                                        {"wiring.enc.L02.ffn", "before=rms"},
-                                                        {"wiring.dec.L01.cross", "before=ln after=ln"}})
-    set_field(run.spec, key, value);
+  run.spec = test::with_fields({}, {{"model.architecture", "encoder-decoder"},
+                                    {"data.name", "translation"},
+                                    {"model.encoder_layers", "3"},
+                                    {"model.encoder_placement", "pre"},
+                                    {"wiring.enc.L02.ffn", "before=rms"},
+                                    {"wiring.dec.L01.cross", "before=ln after=ln"}});
   const std::vector<ConfigRun> runs = {run};
   const std::string text = write_config(runs);
   INFO(text);

@@ -95,10 +95,9 @@ TEST_CASE("seed variability: one press, and every run's loss has a band and the 
 TEST_CASE("a run that no memory can hold is refused in one line, and everything stays as it was") {
   fixture::LiveDriver lab;
   lab.train(3);
-  RunSpec huge = *lab.run('A').spec;
-  for (auto [key, value] :
-       {std::pair{"model.layers", "200"}, {"model.d_model", "8192"}, {"model.feed_forward", "65536"}})
-    set_field(huge, key, value);
+  const RunSpec huge = test::with_fields(
+      *lab.run('A').spec,
+      {{"model.layers", "200"}, {"model.d_model", "8192"}, {"model.feed_forward", "65536"}});
   const auto history = lab.run('A').history;
   lab.ask(session::SetSpec{0, std::make_shared<const RunSpec>(huge)});
   CHECK(test::contains(lab.view().message, "needs about"));
