@@ -14,6 +14,7 @@
 #include "app/support/task_driver.h"
 #include "app/support/text_faults.h"
 #include "catch.hpp"
+#include "refusals/refusals.h"
 #include "skip.h"
 #include "training/spec/spec.h"
 #include "training/support/tiny.h"
@@ -24,18 +25,8 @@ namespace {
 using namespace session;
 namespace fs = std::filesystem;
 
-/// A session of small runs that train: "train 60" goes on by so many steps, "wait" waits for run D, which is built beside.
-struct TrainingLab : fixture::LiveDriver {
-  using LiveDriver::LiveDriver;
-  bool obey(const std::string& verb, const std::string& rest) override {
-    if (verb == "train") train(std::stoi(rest));
-    if (verb == "wait") wait_for_d();
-    return verb == "train" || verb == "wait";
-  }
-};
-
-/// A window in a folder of its own: "file a.txt WORDS" writes a file there, "runs a.toml" one of a run, "folder a" makes a
-/// folder.
+/// A window in a folder of its own: "file a.txt WORDS" writes a file there, as refusals.h has its bytes, "runs a.toml" one of a
+/// run, "folder a" makes a folder, "open a.txt" opens what was dropped on the window.
 template <class Window>
 struct InFolder : Window {
   template <class... Given>
@@ -46,13 +37,15 @@ struct InFolder : Window {
   bool obey(const std::string& verb, const std::string& rest) override {
     const size_t space = rest.find(' ');
     if (verb == "file")
-      own.write(rest.substr(0, space), rest.substr(space + 1) + "\n");
+      own.write(rest.substr(0, space), test::unescaped(rest.substr(space + 1)) + "\n");
     else if (verb == "runs")
       own.write(rest, std::string(test::kTiny) + "[run]\nname = \"alone\"\n");
     else if (verb == "folder")
       fs::create_directories(rest);
+    else if (verb == "open")
+      shell::begin_opening(this->state.files, this->state.session, rest, false, this->state.notice);
     else
-      return false;
+      return Window::obey(verb, rest);
     return true;
   }
   const test::Folder own;
@@ -80,10 +73,10 @@ void add_core_stages(std::vector<Stage>& all) {
                    return lab;
                  }});
   all.push_back({"Lab of two stacks", [] { return std::make_unique<LabDriver>(fixture::both_view()); }});
-  all.push_back({"Lab that trains", [] { return std::make_unique<TrainingLab>(); }});
-  all.push_back({"Lab of six layers that trains", [] { return std::make_unique<TrainingLab>(6); }});
+  all.push_back({"Lab that trains", [] { return std::make_unique<fixture::LiveDriver>(); }});
+  all.push_back({"Lab of six layers that trains", [] { return std::make_unique<fixture::LiveDriver>(6); }});
   all.push_back({"Lab of instant runs", [] {
-                   auto lab = std::make_unique<TrainingLab>();
+                   auto lab = std::make_unique<fixture::LiveDriver>();
                    lab->driver.click("transport/speed/instant");
                    lab->settle();
                    lab->ask(SetBudget{40});
