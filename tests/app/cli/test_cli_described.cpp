@@ -27,17 +27,6 @@ const std::vector<std::string>& commands() {
   return all;
 }
 
-/// What bash offers behind these words, the last of them begun.
-std::string completed(const Folder& folder, const std::string& words) {
-  const std::string out = folder.file("out");
-  const std::string line =
-      "bash -c 'source \"" + folder.file("bash") + "\"; COMP_WORDS=(normscope " + words +
-      "); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _normscope; echo \" ${COMPREPLY[*]} \"' >'" + out +
-      "' 2>/dev/null";
-  CHECK(std::system(line.c_str()) == 0);
-  return read_all(out);
-}
-
 bool installed(const std::string& program) {
   return std::system(("command -v " + program + " >/dev/null 2>&1").c_str()) == 0;
 }
@@ -102,34 +91,6 @@ TEST_CASE("what stands without a dash is not called as an option of its command"
     }
   }
   CHECK(without_dash > 5);
-}
-
-TEST_CASE("completion for bash offers commands, options, values, keys and files") {
-  const Folder folder;
-  folder.write("bash", run_program("completion bash").out);
-  const std::string offered = completed(folder, R"("")");
-  for (const std::string& command : commands()) CHECK(contains(offered, " " + command + " "));
-  CHECK(completed(folder, "tr") == " train translate \n");
-  CHECK(completed(folder, "train --pre") == " --preset \n");
-  CHECK(contains(completed(folder, "train --preset post-w"), " post-warmup "));
-  CHECK(completed(folder, R"(train --backend "")") == " cpu cuda \n");
-  CHECK(completed(folder, "train --set train.mom") == " train.momentum= \n");
-  CHECK(completed(folder, R"(lesson "")").starts_with(" list show check report "));
-  CHECK(contains(completed(folder, "lesson check --f"), " --full "));
-  CHECK_FALSE(contains(completed(folder, "lesson list --"), " --full "));
-  size_t studies = 0;
-  for (const std::string& study : commands()) {
-    if (!contains(run_program(study + " --help").out, "--dry-run")) continue;
-    ++studies;
-    CHECK(completed(folder, study + " --dry") == " --dry-run \n");
-    CHECK(completed(folder, study + R"( --print-command "")") == " command slurm parallel \n");
-  }
-  CHECK(studies > 0);
-  CHECK(completed(folder, "lesson check --dry") == " --dry-run \n");
-  folder.write("my book.txt", "");
-  CHECK(contains(completed(folder, "train --text " + folder.file("my")), folder.file("my book.txt")));
-  CHECK(contains(completed(folder, "open " + folder.file("ba")), folder.file("bash")));
-  CHECK(completed(folder, R"(train --steps "")") == "  \n");
 }
 
 TEST_CASE("every shell's script names every command and every option once for each") {

@@ -115,19 +115,6 @@ TEST_CASE("terminal: a text of a file or an argument is said without its control
   CHECK(shown.find('\x1b') == shown.npos);
 }
 
-TEST_CASE("terminal: a damaged lesson's text is said without its control characters") {
-  const Folder folder;
-  std::filesystem::create_directories(folder.file("02-warm-up"));
-  std::filesystem::copy(NORMSCOPE_SOURCE_DIR "/lessons/02-warm-up", folder.file("02-warm-up"),
-                        std::filesystem::copy_options::recursive);
-  folder.write("02-warm-up/explain.md", "{if end_C < 0.\x1b[2J}no{end}\n");
-  const test::Outcome list = test::run_program("lesson list --lessons '" + folder.file("") + "'");
-  INFO(list.err);
-  CHECK(test::is_one_error_line(list));
-  CHECK(contains(list.err, "explain.md:1: {if end_C < 0." + kReplaced + "[2J}"));
-  CHECK(list.err.find('\x1b') == std::string::npos);
-}
-
 TEST_CASE("terminal: an interrupt that has no answer after a second is told of, wherever errors go") {
   const auto unanswered = [](int stream) {
     return ends_with([stream] {

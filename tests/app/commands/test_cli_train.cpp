@@ -1,94 +1,18 @@
-// These tests run normscope train: its log, its checkpoints, its edits, and Ctrl+C.
-#include <nlohmann/json.hpp>
-
+// These tests cover what normscope train says of a run: its plan, its profile, its verdict. The rest of the command:
+// answers/command-line.txt.
 #include "app/commands/report.h"
-#include "app/support/program.h"
-#include "app/support/refused.h"
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/support/helpers.h"
-#include "test_paths.h"
 #include "training/files/config_file.h"
 #include "training/measure/step/profile.h"
 #include "training/run/footprint.h"
 #include "training/run/run.h"
-
-using namespace normscope::test;
-using nlohmann::json;
-
-namespace {
-
-/// Keeps the lines of steps, without what follows their steps.
-std::vector<json> steps_of(const std::vector<json>& lines, const std::string& run) {
-  std::vector<json> steps;
-  for (const json& line : lines)
-    if (line.contains("step") && line["run"] == run) steps.push_back(line);
-  return steps;
-}
-
-}  // namespace
-
-TEST_CASE("the log is JSON lines with the documented fields") {
-  const Folder folder;
-  const std::string config = folder.write(
-      "tiny.toml", std::string(kTiny) + "warmup = 4\n[run.A]\n[run.C]\nmodel.placement = \"pre\"\n");
-  const Outcome outcome = run_program("train --config " + config + " --log " + folder.file("log/out.jsonl"));
-  CHECK(outcome.code == 0);
-  CHECK(contains(outcome.out, "verdict"));
-
-  const std::vector<json> lines = read_log(folder.file("log/out.jsonl"));
-  REQUIRE(lines.size() == 2 * 12 + 2);
-  for (const char* run : {"A", "C"}) {
-    const std::vector<json> steps = steps_of(lines, run);
-    REQUIRE(steps.size() == 12);
-    for (size_t i = 0; i < steps.size(); ++i) {
-      CHECK(steps[i]["step"] == i + 1);
-      CHECK(steps[i]["seed"] == 1);
-      CHECK(steps[i]["loss"].get<double>() > 0);
-      CHECK(steps[i]["lr"].get<double>() == Approx(3e-3 * std::min(1.0, double(i + 1) / 4)));
-      const json& norms = steps[i]["grad_norm"];
-      for (const char* name : {"L01.attn.wq", "L01.attn.wo", "L02.ffn.w1", "L02.ffn.w2"}) {
-        INFO(name);
-        REQUIRE(norms.contains(name));
-        CHECK(norms[name].get<double>() > 0);
-      }
-      CHECK_FALSE(norms.contains("L01.attn.bq"));
-      // Two norms a layer, wherever they stand in it.
-      std::map<std::string, int> gains;
-      for (const auto& [name, norm] : norms.items())
-        if (name.starts_with("L") && name.ends_with(".gain"))
-          gains[name.substr(0, 3)] += norm.get<double>() > 0;
-      CHECK(gains == std::map<std::string, int>{{"L01", 2}, {"L02", 2}});
-      CHECK_FALSE(steps[i]["mean_square"].empty());
-      const json &logits = steps[i]["largest_logit"], &masses = steps[i]["first_mass"];
-      CHECK(logits["L02.attn"].get<double>() ==
-            std::max(logits["L02.attn.head.1"].get<double>(), logits["L02.attn.head.2"].get<double>()));
-      CHECK(masses["L01.attn"].get<double>() ==
-            Approx((masses["L01.attn.head.1"].get<double>() + masses["L01.attn.head.2"].get<double>()) / 2));
-      CHECK(steps[i]["attention_entropy"].size() == 2 * (1 + 2));
-      CHECK(steps[i]["longest"].size() == 4);  // of each sub-layer
-      for (const auto& [name, share] : steps[i]["token_share"].items()) CHECK(share.get<double>() > 0);
-    }
-    CHECK(steps.back().contains("validation"));
-    CHECK_FALSE(steps.front().contains("validation"));
-  }
-  for (size_t i = lines.size() - 2; i < lines.size(); ++i) {
-    const json& last = lines[i];
-    CHECK(last["state"].is_string());
-    CHECK(last["name"].is_string());
-    CHECK(last["result"]["step"] == 12);
-    CHECK(last["result"]["window"] == 12);
-    CHECK(last["result"]["loss"].get<double>() > 0);
-    CHECK(last["result"]["unigram"].get<double>() > 1);
-    CHECK(last["result"]["validation"].get<double>() > 0);
-    CHECK(last["spec"]["model.d_model"] == "16");
-    CHECK(last["edits"].empty());
-  }
-}
-
-// The memory plan of a run, its refusal, and the profile of its step.
+#include "training/support/tiny.h"
 
 using namespace normscope;
+
+// The memory plan of a run, and the profile of its step.
 
 TEST_CASE("the plan is what the program then takes, and it reuses gradients to the same bits") {
   RunSpec spec = preset_run("pre");
@@ -140,14 +64,12 @@ TEST_CASE("shares of a profile sum to one and every node is in it") {
 
 TEST_CASE("a configuration holds an encoder-decoder with wirings of its own") {
   ConfigRun run;
-  for (const auto& [key, value] :
-       std::vector<std::pair<std::string, std::string>>{{"model.architecture", "encoder-decoder"},
-                                                        {"data.name", "translation"},
-                                                        {"model.encoder_layers", "3"},
-                                                        {"model.encoder_placement", "pre"},
-                                                        {"wiring.enc.L02.ffn", "before=rms"},
-                                                        {"wiring.dec.L01.cross", "before=ln after=ln"}})
-    set_field(run.spec, key, value);
+  run.spec = test::with_fields({}, {{"model.architecture", "encoder-decoder"},
+                                    {"data.name", "translation"},
+                                    {"model.encoder_layers", "3"},
+                                    {"model.encoder_placement", "pre"},
+                                    {"wiring.enc.L02.ffn", "before=rms"},
+                                    {"wiring.dec.L01.cross", "before=ln after=ln"}});
   const std::vector<ConfigRun> runs = {run};
   const std::string text = write_config(runs);
   INFO(text);

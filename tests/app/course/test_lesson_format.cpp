@@ -155,25 +155,6 @@ TEST_CASE("an encoder-decoder is a run of a lesson like any other", "[lesson]") 
   CHECK(done->level == Approx(std::log(32.0)).epsilon(0.01));
 }
 
-TEST_CASE("of cards that the lesson counts as alike either order is right", "[player]") {
-  for (const bool turned : {false, true}) {
-    PlayerDriver p;
-    p.open("inside-layernorm", StepKind::Predict);
-    // simple, variance, rms, mean as they lie; only the variance has a place of its own.
-    p.driver.drag("lesson/card/variance", "lesson/card/mean");
-    if (turned) p.driver.drag("lesson/card/simple", "lesson/card/rms");
-    p.click("lesson/next");
-    p.click("lesson/next");
-    const LessonProgress& now = p.player().progress("inside-layernorm");
-    CHECK(now.order.back() == "variance");
-    CHECK(now.score == "right");
-    CHECK(now.said == std::string(turned ? "mean never subtracted → no gain or bias"
-                                         : "no gain or bias → mean never subtracted") +
-                          " → mean detached → variance detached (highest loss)");
-    CHECK(contains(now.measured, " → variance detached (highest loss); alike: "));
-  }
-}
-
 TEST_CASE("the list of lessons holds all of them in every window", "[player]") {
   for (const ui::Vec size : {ui::Vec{1024, 600}, {1440, 900}, {1600, 1000}}) {
     PlayerDriver p("", size);

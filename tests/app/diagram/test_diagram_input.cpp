@@ -181,26 +181,6 @@ TEST_CASE("the list of kinds has every kind of the engine, with a line of its ow
   }
 }
 
-TEST_CASE(
-    "a norm gets an epsilon of its own in the list of kinds, alike norms follow, and a drag takes it along") {
-  LabDriver lab(fixture::lab_view());
-  fresh(lab, 'A', Side::Main, 1);
-  lab.click("diagram/layer2/attn/stream", {0.5f, 0.5f}, 1);
-  lab.driver.click("diagram/kind/epsilon");
-  lab.driver.type("0.001");
-  lab.key("Enter");
-  const StackWiring stack = fork_of(lab).spec.model.stack();
-  CHECK(to_string(stack.layers[1].attention) == "stream=ln:0.001");
-  CHECK(to_string(stack.layers[4].feed_forward) == "stream=ln:0.001");
-  const Stack wired{stack};
-  const WiringChange moved = move_norm(wired, {1, Sub::Attention, Slot::Stream}, Slot::Before, false);
-  CHECK(to_string(moved.wiring.layers[1].attention) == "before=ln:0.001");
-  // Off, and a kind that divides by nothing, have none to set.
-  fresh(lab, 'A', Side::Main, 1);
-  lab.click("diagram/layer2/attn/before", {0.5f, 0.5f}, 1);
-  CHECK_FALSE(lab.ui.registry().find("diagram/kind/epsilon"));
-}
-
 TEST_CASE("a layer is clicked away and back: the loss with and without it, and the run as it was") {
   fixture::LiveDriver lab;
   lab.train(3);
@@ -226,17 +206,4 @@ TEST_CASE("a layer is clicked away and back: the loss with and without it, and t
   CHECK(lab.driver.value("diagram/layer2/skip") == "out");
   lab.key("Alt+X");
   CHECK(lab.driver.value("diagram/layer2/ffn/skip") == "out");
-}
-
-TEST_CASE("arrows walk from one stack into the other") {
-  LabDriver lab(fixture::both_view());
-  fresh(lab, 'A', Side::Encoder, 1);
-  lab.ui.focus("diagram/enc/layer2/attn/after");
-  lab.driver.frames(2);
-  lab.key("Right");
-  CHECK(lab.ui.focused() == "diagram/layer2/attn/stream");
-  lab.key("Up");
-  CHECK(lab.ui.focused() == "diagram/layer2/cross/stream");
-  lab.key("Left");
-  CHECK(lab.ui.focused() == "diagram/enc/layer2/attn/after");
 }

@@ -443,15 +443,7 @@ namespace normscope::test {
 
 TEST_CASE("a study that looks at its runs keeps their states, and what others measured of them") {
   using namespace experiments;
-  RunSpec spec = preset_run("pre");
-  for (const auto& [key, value] : {std::pair("model.layers", "1"),
-                                   {"model.d_model", "16"},
-                                   {"model.heads", "2"},
-                                   {"model.feed_forward", "32"},
-                                   {"model.sequence", "16"},
-                                   {"train.batch", "4"},
-                                   {"train.steps", "60"}})
-    set_field(spec, key, value);
+  const RunSpec spec = tiny_spec("pre", 60, 1);
   const Folder folder;
   ResultStore store(folder.file("runs"));
   const auto carry_on = [](const Progress&) { return true; };

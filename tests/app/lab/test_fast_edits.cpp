@@ -46,14 +46,11 @@ inline std::string layers(const LabView& view, size_t run = 0) {
 }
 
 inline std::vector<RunSpec> one_tiny_run() {
-  RunSpec run = fixture::small_runs(1).front();
-  for (auto [key, value] : {std::pair{"model.d_model", "4"},
-                            {"model.feed_forward", "4"},
-                            {"model.heads", "1"},
-                            {"model.sequence", "4"},
-                            {"train.batch", "1"}})
-    set_field(run, key, value);
-  return {run};
+  return {test::with_fields(fixture::small_runs(1).front(), {{"model.d_model", "4"},
+                                                             {"model.feed_forward", "4"},
+                                                             {"model.heads", "1"},
+                                                             {"model.sequence", "4"},
+                                                             {"train.batch", "1"}})};
 }
 
 /// A Lab and its undo log without a screen.

@@ -22,49 +22,6 @@ struct Instant : fixture::LiveDriver {
 
 }  // namespace
 
-TEST_CASE("one switch makes the runs small and whole, and the way back is the usual size") {
-  Instant lab;
-  CHECK(lab.view().instant);
-  CHECK(lab.driver.value("transport/speed/instant") == "on");
-  for (const RunView& run : lab.view().runs) {
-    CHECK(run.step == 40);
-    CHECK(run.spec->model.d_model == 32);
-    CHECK(run.spec->model.layers == 2);
-    CHECK(run.spec->train.schedule.peak == 0.005f);
-    REQUIRE(run.spread);
-    CHECK(run.spread->seeds == 4);
-  }
-  CHECK(lab.run('B').spec->train.schedule.warmup == 133);
-  lab.driver.key("Left");
-  CHECK(lab.driver.value("timeline") == "39");
-  lab.driver.key("Space");  // in full
-  lab.settle();
-  CHECK_FALSE(lab.view().instant);
-  CHECK(lab.run('A').spec->model.d_model == 64);
-  CHECK(lab.run('A').spec->train.schedule.peak == 0.003f);
-  CHECK(lab.run('B').spec->train.schedule.warmup == 200);
-  lab.key("Ctrl+Z");
-  CHECK(lab.view().instant);
-  CHECK(lab.run('A').step == 40);
-}
-
-TEST_CASE("a setting of instant runs is changed while it is dragged, as one change to be undone") {
-  Instant lab;
-  const auto before = lab.losses('A');
-  lab.driver.script("grab settings/train.lr settings/model.layers");
-  lab.settle();
-  const float dragged = lab.run('A').spec->train.schedule.peak;
-  CHECK(dragged != 0.005f);
-  CHECK_FALSE(lab.run('A').stale);
-  CHECK(lab.run('A').edits.empty());
-  CHECK(lab.losses('A') != before);
-  lab.driver.script("drop");
-  lab.settle();
-  lab.key("Ctrl+Z");
-  CHECK(lab.run('A').spec->train.schedule.peak == 0.005f);
-  CHECK(lab.losses('A') == before);
-}
-
 TEST_CASE("a number that is held at rest asks for nothing more, whatever its value") {
   Instant lab;
   lab.driver.move_to("settings/train.lr");
@@ -102,60 +59,6 @@ TEST_CASE("a norm held over a slot is answered by every plot and card, and run D
   CHECK(lab.losses('D') == told);
   CHECK(lab.view().supposed.empty());
   CHECK(answers() == held);
-}
-
-TEST_CASE("a norm that is held and not dropped leaves nothing behind") {
-  Instant lab;
-  lab.driver.script("grab diagram/layer2/attn/stream diagram/layer2/attn/before");
-  lab.settle();
-  CHECK(lab.has("plot/dependency/D"));
-  lab.key("Escape");
-  lab.driver.script("drop");
-  lab.settle();
-  CHECK_FALSE(lab.has_run('D'));
-  CHECK_FALSE(lab.has("plot/dependency/D"));
-}
-
-TEST_CASE("a preset under the mouse is a question too") {
-  Instant lab;
-  lab.driver.move_to("diagram/preset/Pre");
-  lab.settle();
-  REQUIRE(lab.view().supposed.size() == 1);
-  CHECK(view::count_norms(lab.view().supposed.front().spec->model.stack()) == 4);
-  CHECK(lab.view().supposed.front().spec->model.stack().final == NormKind::LayerNorm);
-}
-
-TEST_CASE("an empty slot and a kind of norm under the mouse are questions") {
-  Instant lab;
-  lab.driver.move_to("diagram/layer2/attn/before");
-  lab.settle();
-  REQUIRE(lab.view().supposed.size() == 1);
-  CHECK(view::count_norms(lab.view().supposed.front().spec->model.stack()) == 8);
-  CHECK(lab.says("this?"));
-  lab.driver.script("right diagram/layer2/attn/stream");
-  lab.driver.move_to("diagram/kind/rms");
-  lab.settle();
-  REQUIRE(lab.view().supposed.size() == 1);
-  const RunSpec asked = *lab.view().supposed.front().spec;
-  CHECK(asked.model.stack().layers.back().attention.stream == NormKind::Rms);
-  lab.driver.script("click diagram/kind/rms");
-  lab.settle();
-  CHECK(lab.run('D').spec->model.stack() == asked.model.stack());
-  CHECK(lab.view().supposed.empty());
-}
-
-TEST_CASE("a choice under the mouse in an open list is a question of the run in the diagram") {
-  Instant lab;
-  lab.driver.script("click settings/train.optimizer");
-  lab.driver.move_to("settings/train.optimizer/sgd");
-  lab.settle();
-  REQUIRE(lab.view().supposed.size() == 1);
-  RunSpec asked = test::with_fields(*lab.run('A').spec, {{"train.optimizer", "sgd"}});
-  CHECK(*lab.view().supposed.front().spec == asked);
-  CHECK(lab.says("this?"));
-  lab.driver.move_to("settings/train.optimizer/adam");  // which it has
-  lab.settle();
-  CHECK(lab.view().supposed.empty());
 }
 
 TEST_CASE("what a hand may ask for next is trained while it rests") {

@@ -76,33 +76,16 @@ TEST_CASE("every tab of the compact layout holds its texts") {
     }
 }
 
-TEST_CASE("every quantity of a cell holds its texts") {
+// The cells beside it, and every layout: test_text_matrix.cpp.
+TEST_CASE("the compact layout's cell of the hidden norm shows any metric, called by its name") {
   for (const panels::MetricInfo& q : panels::metrics())
-    for (ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1440, 900}})
-      check({}, size, 1, false, [&](headless::UiDriver& driver) {
-        for (const char* cell : {"plot/gradient-by-layer", "plot/gradient-over-time"}) {
-          driver.click(fmt::format("{}/quantity", cell));
-          driver.click(fmt::format("{}/quantity/{}", cell, q.id));
-        }
-        driver.move_to({4, 4});
-        driver.frames(3);
-      });
-}
-
-TEST_CASE("the compact layout's cell shows any metric, called by its name") {
-  for (const char* tab : {"Gradient by layer", "Gradient over time", "Hidden norm"})
-    for (const panels::MetricInfo& q : panels::metrics())
-      check({}, {1024, 600}, 1, false, [&](headless::UiDriver& driver) {
-        const std::string cell = std::string(tab) == "Gradient by layer"    ? "plot/gradient-by-layer"
-                                 : std::string(tab) == "Gradient over time" ? "plot/gradient-over-time"
-                                                                            : "plot/hidden-norm";
-        driver.click(std::string("plot/tab/") + tab);
-        driver.click(cell + "/quantity");
-        driver.click(cell + "/quantity/" + q.id);
-        CHECK(driver.value(cell + "/quantity") == q.id);
-        driver.move_to(ui::Vec{4, 4});
-        driver.frames(3);
-      });
+    check({}, {1024, 600}, 1, false, [&](headless::UiDriver& driver) {
+      driver.click("plot/tab/Hidden norm");
+      driver.choose("plot/hidden-norm/quantity", q.id);
+      CHECK(driver.value("plot/hidden-norm/quantity") == q.id);
+      driver.move_to(ui::Vec{4, 4});
+      driver.frames(3);
+    });
 }
 
 TEST_CASE("a script says names with spaces in them") {

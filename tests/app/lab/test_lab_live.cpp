@@ -15,32 +15,6 @@ struct LiveLab : fixture::LiveDriver {
 
 }  // namespace
 
-TEST_CASE("a norm dragged from the stream to before moves all twelve, and run D forks with what it shares") {
-  LiveLab lab;
-  lab.train(12);
-  lab.driver.drag("diagram/layer2/attn/stream", "diagram/layer2/attn/before");
-  lab.settle();
-  lab.wait_for_d();
-  const RunView& d = lab.run('D');
-  CHECK(d.forked_from == 0);
-  CHECK(d.fork_step == 12);
-  CHECK(d.fork_note == "12 norms moved, final norm added");
-  CHECK(view::count_norms(d.spec->model.stack()) == 12);
-  CHECK(view::placement_caption(d.spec->model.stack()) == "norm in branch");
-  CHECK(d.spec->model.stack().final == NormKind::LayerNorm);
-  CHECK(view::placement_caption(lab.run('A').spec->model.stack()) == "norm on stream");
-  CHECK(lab.driver.value("diagram/layer2/attn/before") == "ln");
-  // It trains at once, with steps of its own, and the others to their end.
-  CHECK(lab.run('D').step == 12 + 60);
-  CHECK(lab.run('A').step == 60);
-  CHECK(lab.view().budget == 12 + 60);
-
-  lab.key("Ctrl+Z");
-  CHECK_FALSE(lab.has_run('D'));
-  lab.key("Ctrl+Shift+Z");
-  CHECK(lab.has_run('D'));
-}
-
 TEST_CASE("what a drop asks for keeps weights and optimizer state of everything that is shared") {
   const std::vector<RunSpec> specs = fixture::small_runs(6);
   const auto backend = make_cpu_backend(1);
@@ -86,19 +60,6 @@ TEST_CASE("what a drop asks for keeps weights and optimizer state of everything 
   CHECK(fork->steps_done() == 5);
 }
 
-TEST_CASE("with Alt a single norm moves") {
-  LiveLab lab;
-  lab.train(2);
-  lab.driver.drag("diagram/layer2/attn/stream", "diagram/layer2/attn/before", "Alt");
-  lab.settle();
-  lab.wait_for_d();
-  const StackWiring& stack = lab.run('D').spec->model.stack();
-  CHECK(lab.run('D').fork_note == "1 norm moved");
-  CHECK(view::norm_at(stack, {1, view::Sub::Attention, Slot::Before}) == NormKind::LayerNorm);
-  CHECK(view::norm_at(stack, {1, view::Sub::Attention, Slot::Stream}) == NormKind::None);
-  CHECK(view::norm_at(stack, {0, view::Sub::Attention, Slot::Stream}) == NormKind::LayerNorm);
-}
-
 TEST_CASE("play, pause and one step reach the trainer") {
   LiveLab lab;
   lab.click("transport/step");
@@ -114,24 +75,6 @@ TEST_CASE("play, pause and one step reach the trainer") {
   CHECK_FALSE(lab.state.session.view->playing);
   lab.click("transport/reset");
   CHECK(lab.state.session.view->step == 0);
-}
-
-TEST_CASE("the learning rate changes while the run goes on") {
-  LiveLab lab;
-  lab.train(3);
-  lab.click("settings/train.lr");
-  lab.driver.key("Ctrl+A");
-  lab.driver.type("0.001");
-  lab.key("Enter");
-  lab.settle();
-  lab.train(1);
-  for (char letter : {'A', 'B', 'C'}) {
-    CHECK(lab.run(letter).spec->train.schedule.peak == Approx(0.001f));
-    CHECK(lab.run(letter).step == 4);  // it did not restart
-  }
-  lab.key("Ctrl+Z");
-  lab.train(1);
-  CHECK(lab.run('A').spec->train.schedule.peak == Approx(0.003f));
 }
 
 TEST_CASE("seed variability: one press, and every run's loss has a band and the plot says what it tells") {
@@ -152,25 +95,13 @@ TEST_CASE("seed variability: one press, and every run's loss has a band and the 
 TEST_CASE("a run that no memory can hold is refused in one line, and everything stays as it was") {
   fixture::LiveDriver lab;
   lab.train(3);
-  RunSpec huge = *lab.run('A').spec;
-  for (auto [key, value] :
-       {std::pair{"model.layers", "200"}, {"model.d_model", "8192"}, {"model.feed_forward", "65536"}})
-    set_field(huge, key, value);
+  const RunSpec huge = test::with_fields(
+      *lab.run('A').spec,
+      {{"model.layers", "200"}, {"model.d_model", "8192"}, {"model.feed_forward", "65536"}});
   const auto history = lab.run('A').history;
   lab.ask(session::SetSpec{0, std::make_shared<const RunSpec>(huge)});
   CHECK(test::contains(lab.view().message, "needs about"));
   CHECK(lab.run('A').history == history);
   lab.train(1);
   CHECK(lab.run('A').step == 4);
-}
-
-TEST_CASE("the cursor does not stay at a step that restarted runs have not come to") {
-  fixture::LiveDriver lab;
-  lab.train(12);
-  lab.state.screens.lab.transport().pinned_step = 9;
-  lab.driver.frames(2);
-  CHECK(lab.state.screens.lab.transport().pinned_step == 9);
-  lab.ask(session::EditField{-1, "run.seed", "3"});
-  CHECK(lab.view().step == 0);
-  CHECK_FALSE(lab.state.screens.lab.transport().pinned_step);
 }

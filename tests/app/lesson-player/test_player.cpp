@@ -171,14 +171,6 @@ TEST_CASE("a click under a text that goes on reads on", "[player]") {
   CHECK_FALSE(p.ui.registry().find("lesson/more"));
 }
 
-TEST_CASE("right and wrong predictions are told apart", "[player]") {
-  PlayerDriver right, wrong;
-  walk(right, "warm-up", true, false);
-  walk(wrong, "warm-up", false, false);
-  CHECK(right.player().progress("warm-up").score != wrong.player().progress("warm-up").score);
-  CHECK(test::contains(wrong.player().progress("warm-up").score, "too high"));
-}
-
 TEST_CASE("nothing measured is visible before the commitment", "[player]") {
   PlayerDriver p;
   for (const std::string& id : ids()) {
@@ -458,31 +450,6 @@ TEST_CASE("the verdict on an order has a card in a line, said and measured side 
     }
     CHECK(orders > 5);
   }
-}
-
-TEST_CASE("in a small window too a page says why its button is grey, and what a setting stands at",
-          "[player]") {
-  PlayerDriver p("", {1600, 1000}, 1.5f);
-  p.open("growing-stream", StepKind::Predict);
-  CHECK(p.shows("Move the slider first"));
-  CHECK_FALSE(p.driver.control("lesson/next").enabled);
-  p.click("lesson/slider", {0.5f, 0.5f});
-  CHECK_FALSE(p.shows("Move the slider first"));
-  CHECK(p.driver.control("lesson/next").enabled);
-  p.open("growing-stream", StepKind::Compare);
-  const auto stands_at = [&] {
-    const ui::Rect slider = p.driver.control("lesson/knob/width").rect;
-    for (const ui::TextRecord& text : p.ui.texts())
-      if (text.rect.bottom() <= slider.y && text.rect.y > slider.y - 40 && text.rect.x > slider.centre().x)
-        return text.text;
-    return std::string("nothing");
-  };
-  CHECK(stands_at() == "64");
-  p.click("lesson/knob/width", {0.999f, 0.5f});
-  CHECK(stands_at() == "96");
-  p.player().open("dependency", StepKind::Explain);
-  p.click("lesson/figure/map Post");
-  CHECK(p.shows("Σ of a row"));
 }
 
 TEST_CASE("a phone shows a lesson's text whole, and on its other side the figure", "[player]") {

@@ -77,6 +77,90 @@ TEST_CASE("what a plot's text does not say: an empty ground, a triangle's cells,
         gradient_by_layer_plot(*view, data, {.step = 1}).series.back().y[0]);
 }
 
+namespace {
+
+/// What the lines of plots.txt change in the fixture's Lab, and ask of it.
+class Plotted {
+ public:
+  std::string obey(const std::string& line) {
+    std::istringstream words(line);
+    std::string verb, name, value, letter;
+    words >> verb >> name >> value >> letter;
+    const auto runs = [&](const std::string& of, const std::function<void(RunView&)>& change) {
+      data_ = {};
+      for (RunView& run : view_.runs)
+        if (of.empty() || of[0] == run.letter) change(run);
+    };
+    if (verb == "view") {  // at a step
+      *this = {};
+      view_ = *fixture::lab_view({.step = std::stoi(name)});
+      view_.agreement.token = 0.07;  // symbols repeat as often as those of the built-in text
+      options_.step = view_.step;
+    } else if (verb == "set") {
+      runs(letter, [&](RunView& run) {
+        run.spec = std::make_shared<const RunSpec>(test::with_fields(*run.spec, {{name, value}}));
+      });
+    } else if (verb == "unmeasured") {
+      runs("", [](RunView& run) {
+        run.history = std::make_shared<History>(std::vector<StatInfo>{{"loss", 0}});
+      });
+    } else if (verb == "forked") {
+      runs(name, [](RunView& run) { run.forked_from = 0; });
+    } else if (verb == "seeds") {  // a run has a band of some
+      runs(name, [](RunView& run) {
+        const std::vector<float> losses{3.f, 2.9f, 2.8f};
+        run.spread = std::make_shared<RunSpread>(RunSpread{4, losses, losses, losses});
+      });
+    } else if (verb == "critical") {  // a rate, measured every ten steps
+      runs(name, [&](RunView& run) {
+        auto history = std::make_shared<History>(std::vector<StatInfo>{{kCriticalStat, 0}});
+        for (int step = 1; step <= view_.step; ++step)
+          history->append(step, 3, 3e-3,
+                          std::vector<double>{(step - 1) % 10 == 0 ? std::stod(value) : std::nan("")});
+        run.history = history;
+      });
+    } else if (verb == "step") {
+      options_.step = std::stoi(name);
+    } else if (verb == "heads") {  // of a layer
+      options_.heads_of = std::stoi(name) - 1;
+    } else if (verb == "map") {
+      options_.map = true;
+    } else {
+      return told(verb, name, value);
+    }
+    return "";
+  }
+
+ private:
+  /// "rate", "loss", "depth METRIC", "over METRIC A": a plot as Ctrl+T copies it, what can be dragged in it, and what is pale.
+  std::string told(const std::string& what, const std::string& id, const std::string& letter) {
+    const auto metric = [&] { return std::ranges::find(metrics(), id, &MetricInfo::id)->metric; };
+    const plot::PlotSpec plot =
+        what == "rate"    ? rate_plot(view_, data_, options_)
+        : what == "loss"  ? plots_of(*find_panel("plot/loss"), view_, data_, options_, Metric::Gradient)[0]
+        : what == "depth" ? depth_plot(view_, data_, options_, metric())
+                          : over_time_plots(view_, data_, options_,
+                                            metric())[static_cast<size_t>(view::find_run(view_, letter[0]))];
+    std::string text = plot.id + "\n" + plot::to_text(plot);
+    for (const plot::Series& series : plot.series)
+      if (series.alpha != 1) text += fmt::format("{}: {:g} of its ink\n", series.id, series.alpha);
+    for (const plot::Handle& handle : plot.handles)
+      text += fmt::format("handle {} at {:g}\n", handle.name, handle.x);
+    if (plot.heat) text += fmt::format("{} numbers of theory\n", plot.heat->beside.size());
+    return text;
+  }
+  LabView view_;
+  view::LabData data_;
+  PlotOptions options_;
+};
+
+}  // namespace
+
+TEST_CASE("what a plot says of other runs, settings and measurements", "[listing]") {
+  Plotted plotted;
+  test::check_answers("plots", [&](const std::string& line) { return plotted.obey(line); });
+}
+
 TEST_CASE("a run's short label is what tells it from the others", "[listing]") {
   test::check_answers("short-labels", [](const std::string& line) {
     LabView view;
@@ -98,56 +182,6 @@ TEST_CASE("the number at the end of a loss line is the card's") {
   REQUIRE(plot.series.size() == view->runs.size());
   for (size_t i = 0; i < view->runs.size(); ++i)
     CHECK(plot.series[i].value == fmt::format("{:.2f}", plot.series[i].y[plot.series[i].y.size() - 1]));
-}
-
-TEST_CASE("the learning rate shows what was used and what is planned") {
-  view::LabData data;
-  const auto view = fixture::lab_view();
-  PlotOptions options{.step = view->step};
-  const plot::PlotSpec plot = rate_plot(*view, data, options);
-  CHECK(plot.series.size() == 6);  // past and future of three runs
-  for (const plot::Series& series : plot.series) {
-    const bool planned = series.id.find("planned") != std::string::npos;
-    CHECK(series.alpha == (planned ? Approx(0.4) : Approx(1)));
-    CHECK(series.x_at(series.y.size() - 1) == (planned ? 300 : 214));
-  }
-  REQUIRE(plot.handles.size() == 1);  // B's warm-up of 200 is over at 214
-  CHECK(plot.handles[0].name == "peak");
-  view::LabData early_data;
-  const auto early = fixture::lab_view({.step = 150});
-  const plot::PlotSpec rising = rate_plot(*early, early_data, {.step = 150});
-  REQUIRE(rising.handles.size() == 2);
-  CHECK(rising.handles[0].name == "warmup/B");
-  CHECK(rising.handles[0].x == 200);
-}
-
-TEST_CASE("the critical rate joins the learning rate where it is measured, on a logarithmic axis") {
-  view::LabData data;
-  LabView view = *fixture::lab_view();
-  const auto measure = [&](size_t run, double critical) {
-    auto history = std::make_shared<History>(std::vector<StatInfo>{{kCriticalStat, 0}});
-    for (int step = 1; step <= view.step; ++step)
-      history->append(step, 3, 3e-3, std::vector<double>{(step - 1) % 10 == 0 ? critical : std::nan("")});
-    view.runs[run].history = history;
-  };
-  measure(0, 1e-3);
-  measure(2, 3e-2);
-  PlotOptions options{.step = view.step};
-  const plot::PlotSpec plot = rate_plot(view, data, options);
-  REQUIRE(plot.series.size() == 8);
-  CHECK(plot.series[6].id == "A critical");
-  CHECK(plot.series[7].id == "C critical");
-  REQUIRE(plot.series[6].y.size() == 22);  // steps 1, 11, ... 211 and no gaps between
-  CHECK(plot.series[6].x_at(1) == 11);
-  CHECK(plot.series[6].y[21] == Approx(1e-3));
-  CHECK(plot.y.scale == plot::AxisScale::Log);
-  CHECK(plot.y.lo < 1e-3);
-  CHECK(plot.y.hi > 3e-2);
-  CHECK(plot.sentence == "A's rate is 3× its critical one: its step raises the loss of its own batch.");
-  measure(0, 6e-3);
-  view::LabData again;
-  CHECK(rate_plot(view, again, {}).sentence ==
-        "No rate is above its critical one; A's is nearest, at 0.5 of it.");
 }
 
 TEST_CASE("gets_less and spread_of follow the numbers") {
@@ -211,19 +245,6 @@ TEST_CASE("every panel stands in the largest and the smallest layout and has a p
   CHECK(above == 1);
   CHECK_FALSE(panel_of("plot/tab"));
   CHECK_FALSE(panel_control("plot/loss/menu"));
-}
-
-TEST_CASE("bands of seeds are explained by the note, which then stands in the question's place") {
-  view::LabData data;
-  LabView view = *fixture::lab_view();
-  CHECK_FALSE(plots_of(*find_panel("plot/loss"), view, data, {}, Metric::Gradient)[0].question.empty());
-  auto spread = std::make_shared<RunSpread>();
-  spread->seeds = 4;
-  spread->mean = spread->low = spread->high = {3.f, 2.9f, 2.8f};
-  view.runs[0].spread = spread;
-  const plot::PlotSpec plot = plots_of(*find_panel("plot/loss"), view, data, {}, Metric::Gradient)[0];
-  CHECK(plot.question.empty());
-  CHECK(test::contains(plot.note, "bands"));
 }
 
 // These tests draw every plot and the picture of an encoder-decoder: both stacks are filled, cross-attention is a
@@ -322,20 +343,6 @@ TEST_CASE(
   CHECK(panels::stacks_sentence('B', {1, 2, 8}, {1, 1.1f, 1.05f}) ==
         "Going down B: decoder falls 8.0×, encoder is flat.");
   CHECK(panels::stacks_sentence('B', {}, {1, 2}).empty());
-}
-
-TEST_CASE("two stacks stand side by side where there is room, one at a time where there is none") {
-  LabDriver wide(fixture::both_view());
-  for (const char* name :
-       {"diagram/layer1/cross/stream", "diagram/enc/layer1/attn/stream", "diagram/enc/final"})
-    CHECK(wide.ui.registry().find(name));
-  CHECK_FALSE(wide.ui.registry().find("diagram/enc/layer1/cross/stream"));
-  LabDriver small(fixture::both_view(), {1024, 600});
-  CHECK_FALSE(small.ui.registry().find("diagram/enc/layer2/attn/stream"));
-  small.driver.click("diagram/stack");
-  small.click("diagram/stack/encoder");
-  CHECK(small.ui.registry().find("diagram/enc/layer2/attn/stream"));
-  CHECK_FALSE(small.ui.registry().find("diagram/layer2/attn/stream"));
 }
 
 TEST_CASE("no text of an encoder-decoder overlaps or is cut") {
@@ -574,28 +581,6 @@ TEST_CASE("the gradient of a stream stands by layer and over time, of the runs t
   CHECK(first.series.back().y[0] != second.series.back().y[0]);
 }
 
-TEST_CASE("the Lab offers streams beside the matrices where a run has several, and of gradients alone") {
-  for (const char* language : {"en", "de"}) {
-    INFO(language);
-    const fixture::Spoken spoken(language);
-    fixture::LabDriver lab(view_of_streams());
-    lab.driver.frames(3);
-    lab.driver.choose("plot/matrix", "stream 4");
-    CHECK(lab.state.screens.lab.shown().stream == 4);
-    CHECK(lab.driver.value("plot/matrix") == "stream 4");
-    CHECK(lab.driver.value("plot/matrix-over-time") == "stream 4");
-    lab.driver.move_to({4, 4});
-    lab.driver.frames(3);
-    CHECK(fixture::text_faults(lab.ui) == std::vector<std::string>{});
-    lab.driver.choose("plot/gradient-over-time/quantity", "update-ratio");
-    CHECK(lab.driver.value("plot/matrix-over-time") == "W₂");
-    CHECK(lab.state.screens.lab.shown().stream == 4);  // of the plot by layer, still
-    lab.driver.choose("plot/matrix", "W₁");
-    CHECK(lab.state.screens.lab.shown().stream == 0);
-    CHECK(lab.state.screens.lab.shown().matrix == 1);
-  }
-}
-
 TEST_CASE("with runs of one stream the Lab has matrices to choose from, and no stream") {
   fixture::LabDriver lab(view_of_streams());
   lab.driver.frames(3);
@@ -649,25 +634,6 @@ TEST_CASE("the ratio of an update to its weights is shown of the matrix that was
   }
 }
 
-TEST_CASE("runs whose optimizer keeps no second moment say why there is no spike to see") {
-  view::LabData data;
-  auto view = std::make_shared<LabView>(*fixture::lab_view());
-  PlotOptions options{.step = 214};
-  const auto train_with = [&](RunView& run, const char* optimizer) {
-    RunSpec spec = test::with_fields(*run.spec, {{"train.optimizer", optimizer}});
-    run.spec = std::make_shared<const RunSpec>(spec);
-  };
-  for (RunView& run : view->runs) {
-    run.history = std::make_shared<History>(std::vector<StatInfo>{{"loss", 0}});
-    train_with(run, "sgd");
-  }
-  const auto sentence = [&](Metric metric) { return depth_plot(*view, data, options, metric).sentence; };
-  CHECK(sentence(Metric::SpikeRatio) == "SGD keeps no second moment that a gradient could be held against.");
-  CHECK(sentence(Metric::UpdateCosine) == "These runs do not measure this.");
-  train_with(view->runs[1], "adamw");
-  CHECK(sentence(Metric::SpikeRatio) == "These runs do not measure this.");
-}
-
 TEST_CASE("networks without a residual stream have both numbers of every layer") {
   view::LabData data;
   for (const std::string& name : fixture::added_systems()) {
@@ -679,33 +645,6 @@ TEST_CASE("networks without a residual stream have both numbers of every layer")
       for (const float value : points.y) CHECK(std::isfinite(value));
     }
   }
-}
-
-TEST_CASE("a plot of attention over time shows the heads of one layer, and names the highest at the cursor") {
-  view::LabData data;
-  const auto view = fixture::lab_view();
-  REQUIRE(view->runs[0].spec->model.heads == fixture::kHeads);
-  PlotOptions options{.step = 100};
-  const auto layers = over_time_plots(*view, data, options, Metric::LargestLogit);
-  options.heads_of = 4;  // the fifth layer
-  const auto heads = over_time_plots(*view, data, options, Metric::LargestLogit);
-  REQUIRE(heads.size() == 3);
-  REQUIRE(heads[1].series.size() == fixture::kHeads);
-  CHECK(heads[1].series[0].id == "head 1");
-  CHECK(heads[1].series[0].y[99] == 6.f);
-  CHECK(heads[1].series[2].y[99] == 7.f);
-  CHECK(heads[1].series[2].y[99] == layers[1].series[4].y[99]);  // the layer's is its highest head's
-  CHECK(heads[1].sentence == "B: head 3 of layer 5 is highest, at 7.");
-  CHECK(heads[1].note == "one line per head of layer 5");
-  CHECK(heads[1].id != layers[1].id);  // the name of its files
-  const auto entropy = over_time_plots(*view, data, options, Metric::AttentionEntropy);
-  CHECK(entropy[0].series[3].y[99] == Approx(3.0 - 0.5 + 0.4));
-  CHECK(over_time_plots(*view, data, options, Metric::FirstMass)[0].series[0].y[99] == Approx(0.36));
-
-  // Other numbers do not belong to heads, and a run without that layer has no lines.
-  CHECK(over_time_plots(*view, data, options, Metric::Gradient)[0].series.size() == 6);
-  options.heads_of = 6;
-  CHECK(over_time_plots(*view, data, options, Metric::LargestLogit)[0].series.empty());
 }
 
 // The maps of variances over time: their cells, their colours, and what theory says beside them.
@@ -795,23 +734,6 @@ TEST_CASE("theory's numbers stand in a file at the sub-layers that they are of")
     ++found;
   }
   CHECK(found == 12);
-}
-
-TEST_CASE("where no theory holds there is no column, and the sentence says why") {
-  view::LabData data;
-  const auto view = known_text();
-  RunSpec smooth = test::with_fields(*view->runs[2].spec, {{"model.activation", "gelu"}});
-  view->runs[2].spec = std::make_shared<const RunSpec>(smooth);
-  view->runs[1].forked_from = 0;
-  const auto maps = over_time_plots(*view, data, as_map(), Metric::BranchVariance);
-  CHECK(maps[0].heat->beside.size() == 12);
-  CHECK(maps[1].heat->beside.empty());
-  CHECK(maps[2].heat->beside.empty());
-  CHECK(maps[0].sentence.starts_with("A: at the start within a factor of "));
-  CHECK(test::contains(maps[0].sentence, "No theory for C: the activation is not ReLU."));
-  CHECK(test::contains(maps[0].sentence, "No theory for B: the run did not start from fresh weights."));
-  view->agreement.token = 0;
-  CHECK(over_time_plots(*view, data, as_map(), Metric::BranchVariance)[0].heat->beside.empty());
 }
 
 TEST_CASE("the narrow Lab says what a map's colours mean, in a language of longer words too") {

@@ -11,9 +11,10 @@
 #include "app/support/both_view.h"
 #include "app/support/english.h"
 #include "app/support/listing.h"
-#include "app/support/player_driver.h"
+#include "app/support/task_driver.h"
 #include "app/support/text_faults.h"
 #include "catch.hpp"
+#include "refusals/refusals.h"
 #include "skip.h"
 #include "training/spec/spec.h"
 #include "training/support/tiny.h"
@@ -24,33 +25,30 @@ namespace {
 using namespace session;
 namespace fs = std::filesystem;
 
-/// A session of small runs that train: "train 60" goes on by so many steps, "wait" waits for run D, which is built beside.
-struct TrainingLab : fixture::LiveDriver {
-  using LiveDriver::LiveDriver;
-  bool obey(const std::string& verb, const std::string& rest) override {
-    if (verb == "train") train(std::stoi(rest));
-    if (verb == "wait") wait_for_d();
-    return verb == "train" || verb == "wait";
+/// A window in a folder of its own: "file a.txt WORDS" writes a file there, as refusals.h has its bytes, "runs a.toml" one of a
+/// run, "folder a" makes a folder, "open a.txt" opens what was dropped on the window.
+template <class Window>
+struct InFolder : Window {
+  template <class... Given>
+  explicit InFolder(Given&&... given) : Window(std::forward<Given>(given)...) {
+    fs::current_path(own.path);
   }
-};
-
-/// A session of two tiny runs, started in a folder of its own: "file a.txt WORDS" writes a file there, "runs a.toml" one
-/// of a run, "text a.txt" one to train with, "folder a" makes a folder.
-struct FilesLab : fixture::SmallWindow {
-  FilesLab() { fs::current_path(folder.path); }
-  ~FilesLab() override { fs::current_path(before); }
+  ~InFolder() override { fs::current_path(before); }
   bool obey(const std::string& verb, const std::string& rest) override {
     const size_t space = rest.find(' ');
     if (verb == "file")
-      folder.write(rest.substr(0, space), rest.substr(space + 1) + "\n");
+      own.write(rest.substr(0, space), test::unescaped(rest.substr(space + 1)) + "\n");
     else if (verb == "runs")
-      folder.write(rest, std::string(test::kTiny) + "[run]\nname = \"alone\"\n");
+      own.write(rest, std::string(test::kTiny) + "[run]\nname = \"alone\"\n");
     else if (verb == "folder")
       fs::create_directories(rest);
+    else if (verb == "open")
+      shell::begin_opening(this->state.files, this->state.session, rest, false, this->state.notice);
     else
-      return false;
+      return Window::obey(verb, rest);
     return true;
   }
+  const test::Folder own;
   const fs::path before = fs::current_path();
 };
 
@@ -75,10 +73,26 @@ void add_core_stages(std::vector<Stage>& all) {
                    return lab;
                  }});
   all.push_back({"Lab of two stacks", [] { return std::make_unique<LabDriver>(fixture::both_view()); }});
-  all.push_back({"Lab that trains", [] { return std::make_unique<TrainingLab>(); }});
-  all.push_back({"Lab of six layers that trains", [] { return std::make_unique<TrainingLab>(6); }});
-  all.push_back({"Lab with files", [] { return std::make_unique<FilesLab>(); }});
+  all.push_back({"Lab that trains", [] { return std::make_unique<fixture::LiveDriver>(); }});
+  all.push_back({"Lab of six layers that trains", [] { return std::make_unique<fixture::LiveDriver>(6); }});
+  all.push_back({"Lab of instant runs", [] {
+                   auto lab = std::make_unique<fixture::LiveDriver>();
+                   lab->driver.click("transport/speed/instant");
+                   lab->settle();
+                   lab->ask(SetBudget{40});
+                   return lab;
+                 }});
+  all.push_back({"Lab with files", [] { return std::make_unique<InFolder<fixture::SmallWindow>>(); }});
+  all.push_back({"Lab in a folder", [] {
+                   return std::make_unique<InFolder<LabDriver>>(
+                       std::shared_ptr<const LabView>(fixture::lab_view()));
+                 }});
+  all.push_back({"Lab of several streams", [] {
+                   return std::make_unique<LabDriver>(
+                       fixture::trained_view({"hyper", "post", "resi-dual"}, 3, "train.steps", "60", 4));
+                 }});
   all.push_back({"Lessons", [] { return std::make_unique<fixture::PlayerDriver>(); }});
+  all.push_back({"Lessons with a task", [] { return std::make_unique<fixture::TaskDriver>(); }});
   all.push_back({"Lessons in German", [] {
                    auto lab = std::make_unique<fixture::PlayerDriver>();
                    lab->state.screens.lessons.player = std::make_shared<lessons::Player>(
@@ -105,7 +119,8 @@ std::string settings_between(const RunSpec& from, const RunSpec& to) {
 
 /// A screen asks so, and as often as it has to wait for the answer.
 bool asked_by_itself(const Command& command) {
-  return std::holds_alternative<Inquire>(command) || std::holds_alternative<PlayStep>(command);
+  return std::holds_alternative<Inquire>(command) || std::holds_alternative<PlayStep>(command) ||
+         std::holds_alternative<Suppose>(command);
 }
 
 /// What a command asks for, with what it names.
@@ -152,7 +167,9 @@ float number(std::istream& words, float otherwise) {
 /// A window while its story is told.
 class Telling {
  public:
-  explicit Telling(const Stage& stage) : lab_(stage.make()) {
+  /// `losses` numbers the histories of a file's runs, so that the same losses have one number.
+  Telling(const Stage& stage, std::map<std::vector<float>, size_t>& losses)
+      : lab_(stage.make()), losses_(losses), first_(lab_->state.session.view) {
     before_ = lines();
     focus_ = lab_->ui.focused();
   }
@@ -170,6 +187,8 @@ class Telling {
       const std::string text = test::read_all(rest);
       return text.substr(text.starts_with("# normscope") ? text.find("[run.") : 0);
     }
+    if (verb == "state") return state();
+    if (verb == "asked") return asked();
     if (verb == "whole") {
       std::string faults;
       for (const std::string& fault : fixture::text_faults(lab_->ui)) faults += "FAULT " + fault + "\n";
@@ -202,6 +221,43 @@ class Telling {
  private:
   std::vector<std::string> lines() const { return fixture::lines_of(lab_->ui, of_); }
 
+  /// The steps of the session and of each run, where it was forked, what is set in it that was not when the story began, and
+  /// its edits.
+  std::string state() {
+    const LabView& view = *lab_->state.session.view;
+    const shell::UndoLog& undo = lab_->state.session.undo;
+    std::string text = fmt::format("step {} of {}{}{}{}{}\n", view.step, view.budget,
+                                   view.playing ? ", playing" : "", view.instant ? ", instant" : "",
+                                   undo.can_undo() ? ", undo" : "", undo.can_redo() ? ", redo" : "");
+    if (!view.message.empty()) text += "says: " + std::string(view.message) + "\n";
+    for (const RunView& run : view.runs) {
+      const int before = view::find_run(*first_, run.letter);
+      const RunView& then = before >= 0            ? first_->runs[static_cast<size_t>(before)]
+                            : run.forked_from >= 0 ? view.runs[static_cast<size_t>(run.forked_from)]
+                                                   : view.runs.front();
+      text += fmt::format("{} {}: step {}", run.letter, run.name, run.step);
+      if (const std::vector<float>& all = run.history->loss().values; !all.empty())
+        text += fmt::format(", losses {}", losses_.try_emplace(all, losses_.size() + 1).first->second);
+      if (run.spread) text += fmt::format(", {} other seeds", run.spread->seeds);
+      if (run.forked_from >= 0)
+        text +=
+            fmt::format(", from {} at {}, {}", letter(view, run.forked_from), run.fork_step, run.fork_note);
+      text += settings_between(*then.spec, *run.spec);
+      for (const Edit& edit : run.edits) text += fmt::format("; {} {}={}", edit.step, edit.key, edit.value);
+      text += "\n";
+    }
+    return text;
+  }
+
+  /// What a hand that hovers asks for.
+  std::string asked() {
+    const LabView& view = *lab_->state.session.view;
+    std::string text;
+    for (const LabView::Supposition& supposed : view.supposed)
+      text += "a run:" + settings_between(*view.runs.front().spec, *supposed.spec) + "\n";
+    return text;
+  }
+
   /// "train.lr 0.01" gives all runs another setting, "train.lr 0.01 B" one of them.
   void set(const std::string& rest) {
     std::istringstream words(rest);
@@ -233,8 +289,17 @@ class Telling {
       lab_->state.screens.lab.transport().pinned_step = static_cast<int>(number(words, 0));
     } else if (verb == "clock") {  // figures that depend on the machine are shown
       lab_->state.switches.clock = true;
-    } else if (verb == "edit") {  // somebody sets a setting of run A
-      lab_->state.session.asked.emplace_back(session::EditField{0, next(), next()});
+    } else if (verb == "edit") {  // somebody sets a setting, of all runs or of one
+      const std::string key = next(), value = next();
+      const int run = words >> name ? view::find_run(*lab_->state.session.view, name[0]) : -1;
+      lab_->state.session.asked.emplace_back(session::EditField{run, key, value});
+    } else if (verb == "says" || verb == "refuses") {  // the trainer, of something else or in answer
+      auto view = std::make_shared<LabView>(*lab_->state.session.view);
+      const size_t colon = rest.find(": ");
+      view->version += 20;
+      view->message = {"[{}] {}", rest.substr(0, colon), rest.substr(colon + 2)};
+      if (verb == "refuses") view->answered = lab_->state.session.last_ticket;
+      lab_->state.session.view = view;
     } else if (verb == "focus") {
       lab_->ui.focus(next());
     } else if (verb == "find") {
@@ -276,6 +341,8 @@ class Telling {
 
   std::optional<fixture::Spoken> spoken_;
   std::unique_ptr<LabDriver> lab_;
+  std::map<std::vector<float>, size_t>& losses_;
+  std::shared_ptr<const LabView> first_;
   std::vector<std::string> of_{"|"}, before_;
   size_t commands_ = 0, saved_ = 0;
   std::string focus_, clipboard_;
@@ -292,10 +359,11 @@ const Stage& stage_of(const std::vector<Stage>& all, const std::string& name) {
 /// The text of a file of stories with what the program answers to it today.
 std::string told_again(const std::string& file, const std::vector<Stage>& stages) {
   std::optional<Telling> telling;
+  std::map<std::vector<float>, size_t> losses;
   return test::answered(file, [&](const std::string& line) -> std::string {
     try {
       if (line.starts_with("stage "))
-        telling.emplace(stage_of(stages, line.substr(6)));
+        telling.emplace(stage_of(stages, line.substr(6)), losses);
       else if (!telling)
         throw Error("a story begins with 'stage NAME'");
       else

@@ -280,15 +280,6 @@ TEST_CASE("welcome: a norm that is dragged away from under it moves nothing unde
   CHECK(lab.driver.control("run/A").rect.y == cards);
 }
 
-TEST_CASE("welcome: it leads to the first lesson") {
-  LiveDriver lab;
-  lab.state.shell.offers.welcome = true;
-  lab.driver.frames(2);
-  lab.click("app/welcome/lesson");
-  CHECK(lab.state.screens.shown == Screen::Lessons);
-  CHECK_FALSE(lab.state.shell.offers.welcome);
-}
-
 TEST_CASE("welcome: a norm that was dragged is an answer, and other runs have no such sentence") {
   LabDriver forked(fixture::four_runs());
   forked.state.shell.offers.welcome = true;

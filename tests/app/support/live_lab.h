@@ -73,6 +73,13 @@ struct LiveDriver : LabDriver {
     REQUIRE(has_run('D'));
   }
 
+  /// "train 60" goes on by so many steps, "wait" waits for run D, which is built beside.
+  bool obey(const std::string& verb, const std::string& rest) override {
+    if (verb == "train") train(std::stoi(rest));
+    if (verb == "wait") wait_for_d();
+    return verb == "train" || verb == "wait";
+  }
+
   Lab lab;
 };
 

@@ -207,13 +207,6 @@ TEST_CASE("SIGTERM and SIGHUP end the window with its session on the disk, to be
   }
 }
 
-TEST_CASE("--window without a display says so in one line and ends with its code") {
-  const test::Outcome outcome = test::run_program("--window", "env -u DISPLAY -u WAYLAND_DISPLAY");
-  CHECK(outcome.code == static_cast<int>(cli::Exit::Display));
-  CHECK(test::is_one_error_line(outcome));
-  CHECK(test::contains(outcome.err, "normscope train and screenshot need none"));
-}
-
 TEST_CASE(
     "--window where nothing answers, or without OpenGL, says which in one line and ends with the same code") {
   const test::Outcome nobody = test::run_program("--window", "env -u WAYLAND_DISPLAY DISPLAY=:9876");

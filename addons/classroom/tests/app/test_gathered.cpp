@@ -4,7 +4,6 @@
 #include "addons/classroom/app/commands/gathered.h"
 #include "app/course/reader.h"
 #include "app/support/player_driver.h"
-#include "app/support/program.h"
 #include "app/support/shipped_course.h"
 #include "catch.hpp"
 #include "test_paths.h"
@@ -82,24 +81,6 @@ TEST_CASE("predictions: the review copies the line, once there is something to c
   const auto students = parse_predictions(ImGui::GetClipboardText(), "clipboard");
   REQUIRE(students.size() == 1);
   CHECK(students[0].at("warm-up").said == "50 steps");
-}
-
-TEST_CASE("predictions: normscope lesson gather sums files, and names the line of a faulty one", "[cli]") {
-  const test::Folder folder;
-  const std::string line = predictions_line({{"warm-up", predicted("50 steps", "too high")}});
-  folder.write("class.txt", line + "\n" + line + "\n");
-  folder.write("faulty.txt", line + "\n{\"lessons\": 7}\n");
-  const auto sheet = test::run_program("lesson gather " + folder.file("class.txt") + " --language en --csv " +
-                                       folder.file("class.csv"));
-  CHECK(sheet.code == 0);
-  CHECK(test::contains(sheet.out, "2 students."));
-  CHECK(test::contains(sheet.out, "2 × 50 steps"));
-  CHECK(test::contains(test::read_all(folder.file("class.csv")), "warm-up,50 steps,2,2,0,"));
-  const auto faulty = test::run_program("lesson gather " + folder.file("faulty.txt"));
-  CHECK(faulty.code == 3);
-  CHECK(test::contains(faulty.err, "faulty.txt:2"));
-  CHECK(test::run_program("lesson gather " + folder.file("class.txt") + " --csv " + folder.file("class.txt"))
-            .code == 2);
 }
 
 TEST_CASE("a class's sheet is in one language, whatever languages the class worked in", "[player]") {

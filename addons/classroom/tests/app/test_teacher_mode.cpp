@@ -453,16 +453,4 @@ TEST_CASE("presentation: a click makes a ring that grows, none with reduced moti
   }
 }
 
-TEST_CASE("presentation: Escape closes what is open first") {
-  LabDriver lab(fixture::lab_view(), kProjector);
-  lab.driver.key("F5");
-  lab.key("?");
-  REQUIRE(lab.ui.popup_open("app/help"));
-  lab.key("Escape");
-  CHECK_FALSE(lab.ui.popup_open("app/help"));
-  CHECK(fixture::classroom_of(lab.state).presentation.on);
-  lab.driver.key("Escape");
-  CHECK_FALSE(fixture::classroom_of(lab.state).presentation.on);
-}
-
 }  // namespace presentation_test

@@ -8,7 +8,6 @@
 #include "addons/compare/tests/app/compare_driver.h"
 #include "addons/compare/tests/app/compared_runs.h"
 #include "addons/recorded/training/log_reader.h"
-#include "app/files/small_window.h"
 #include "app/shell/parts/linked.h"
 #include "app/support/lab_driver.h"
 #include "app/support/lab_fixture.h"
@@ -182,43 +181,6 @@ TEST_CASE("Compare opens as it was set; files that it had open stay") {
   choice.files = of_before.files;
   CHECK(screen(to).kept_choice() == choice);
   CHECK(screen(to).kept_choice().files[0].path == folder.file("run.jsonl"));
-}
-
-// A log that is opened stands in Compare.
-
-using fixture::made_screen;
-using fixture::SmallWindow;
-
-namespace {
-
-constexpr const char* kLog =
-    "{\"run\":\"A\",\"seed\":1,\"step\":1,\"loss\":4.1,\"lr\":0.003}\n"
-    "{\"run\":\"A\",\"seed\":1,\"step\":2,\"loss\":4.0,\"lr\":0.003}\n";
-
-}  // namespace
-
-TEST_CASE("a training log is no text: dropped or named it stands in Compare, and the runs stay") {
-  for (const bool dropped : {false, true}) {
-    INFO((dropped ? "dropped" : "typed"));
-    SmallWindow window;
-    const std::string log = window.folder.write("log.jsonl", kLog);
-    const std::string text = window.view().runs[0].spec->data.text_path;
-    if (dropped) {
-      window.drop(log);
-      window.settle();
-      window.settle();
-    } else {
-      window.prompt("Ctrl+O", log);
-    }
-    window.settle();
-    CHECK_FALSE(window.asks());
-    CHECK(window.state.screens.shown == Screen::Compare);
-    CHECK(window.state.notice.empty());  // Compare shows it, or still asks where it shall stand
-    CHECK(window.view().runs[0].spec->data.text_path == text);
-    const auto files =
-        made_screen<compare_screen::CompareScreen>(window.state, Screen::Compare).kept_choice().files;
-    CHECK(std::ranges::any_of(files, [&](const auto& file) { return file.path == log; }));
-  }
 }
 
 namespace normscope::compare {

@@ -95,25 +95,9 @@ TEST_CASE("every panel of every system is drawn whole, hovered and clicked") {
     }
 }
 
-TEST_CASE("what needs a residual stream is grey and says why") {
+TEST_CASE("no equation about streams is drawn over numbers without one, and no whole batch is measured") {
   for (const char* name : {"convolutional", "parser"}) {
     INFO(name);
-    LabDriver lab(fixture::systems_view(name));
-    const ui::Control sandwich = lab.driver.control("diagram/preset/Sandwich");
-    CHECK_FALSE(sandwich.enabled);
-    CHECK_THAT(sandwich.help, Catch::Contains("no residual"));
-    CHECK(lab.driver.control("diagram/preset/Pre").enabled);
-    const ui::Control batch = lab.driver.control("plot/dependency/batch");
-    CHECK_FALSE(batch.enabled);
-    CHECK(batch.help == view::no_stream());
-    CHECK(lab.shows("no residual stream"));
-    lab.click("plot/hidden-norm/quantity");
-    for (const panels::MetricInfo& metric : panels::metrics()) {
-      const ui::Control item = lab.driver.control(fmt::format("plot/hidden-norm/quantity/{}", metric.id));
-      CHECK(item.enabled == panels::of_any_layer(metric.metric));
-      CHECK(item.enabled != (item.help == view::no_stream()));
-    }
-    // No equation about streams is drawn over their numbers.
     view::LabData data;
     const auto view = fixture::systems_view(name);
     for (const int step : {1, 4}) {
@@ -129,7 +113,7 @@ TEST_CASE("what needs a residual stream is grey and says why") {
   CHECK_THAT(lab.view()->message, Catch::Contains("expected a transformer"));
 }
 
-TEST_CASE("the chain has the slots of the engine, and a norm moves between them") {
+TEST_CASE("the chain has the slots of the engine") {
   const auto slots = [](const RunSpec& spec) {
     std::string names;
     for (const view::ChainPart& part : view::chain_parts(spec.model, spec.model.stack()))
@@ -144,24 +128,6 @@ TEST_CASE("the chain has the slots of the engine, and a norm moves between them"
         "layer1/conv/after layer2/conv/before* layer2/conv/after layer3/class/before* ");
   CHECK(slots(*fixture::systems_view("parser")->runs[0].spec) ==
         "layer1/hidden/after* layer2/hidden/after* ");
-
-  LiveDriver lab(fixture::small_system("convolutional"));
-  lab.train(3);
-  lab.driver.click("diagram/layer2/conv/before");  // a free slot
-  lab.settle();
-  lab.wait_for_d();
-  CHECK(placement_now(*lab.run('D').spec) == Placement::Pre);
-  CHECK(lab.run('D').step > 3);
-  CHECK(lab.view().message == "");
-  lab.key("Ctrl+Z");
-  CHECK_FALSE(lab.has_run('D'));
-
-  lab.state.screens.lab.diagram().selected = 'A';
-  lab.driver.frames(2);
-  lab.driver.drag("diagram/layer1/conv/after", "diagram/layer3/class/before");
-  lab.settle();
-  lab.wait_for_d();
-  CHECK(placement_now(*lab.run('D').spec) == Placement::Pre);
 }
 
 TEST_CASE("a norm that is dropped where a free slot lies out of sight goes nowhere") {
@@ -192,7 +158,7 @@ TEST_CASE("a norm that is dropped where a free slot lies out of sight goes nowhe
   CHECK(state.preset_asked == Placement::Pre);
 }
 
-TEST_CASE("what is offered of a model without a stream it can have: presets by name, the way to run D") {
+TEST_CASE("the presets that are offered of a model without a stream are those that it can have") {
   const auto presets = [](const LabDriver& lab) {
     std::vector<Placement> named;
     for (const shell::PaletteItem& item : shell::palette_items(lab.ui, {}, {}, lab.state.session.view.get()))
@@ -202,47 +168,10 @@ TEST_CASE("what is offered of a model without a stream it can have: presets by n
   };
   LabDriver parser(fixture::systems_view("parser"));
   CHECK(presets(parser) == std::vector{Placement::None, Placement::Pre});
-  CHECK(parser.says("Click a norm to start D here"));
-  CHECK_FALSE(test::contains(parser.driver.control("diagram/layer1/hidden/after").help, "drag"));
-  parser.state.screens.lab.diagram().selected = 'C';
-  parser.driver.frames(2);
-  CHECK(parser.says("Click a free slot to start D here"));
   LabDriver images(fixture::systems_view("convolutional"));
   CHECK(presets(images) == std::vector{Placement::None, Placement::Post, Placement::Pre});
-  CHECK(images.says("Drag a norm to start D here"));
-  CHECK_THAT(images.driver.control("diagram/layer1/conv/after").help,
-             Catch::Contains("drag it to a free slot"));
   LabDriver plain(fixture::lab_view());
   CHECK(presets(plain).size() == std::size(kPresets));
-}
-
-TEST_CASE("the kind of a parser's norms is chosen in the diagram, and off takes them away") {
-  LiveDriver lab(fixture::small_system("parser"));
-  lab.train(2);
-  const auto choose = [&](const char* kind) {
-    lab.state.screens.lab.diagram().selected = 'A';
-    lab.driver.frames(2);
-    lab.click("diagram/layer1/hidden/after");
-    CHECK_FALSE(lab.ui.registry().find("diagram/kind/lock"));
-    lab.click(fmt::format("diagram/kind/{}", kind));
-    lab.settle();
-    lab.wait_for_d();
-    return *lab.run('D').spec;
-  };
-  const RunSpec rms = choose("rms");
-  CHECK(rms.model.norm == NormKind::Rms);
-  CHECK(rms.model.stack().layers[1].feed_forward.before == NormKind::Rms);
-  lab.state.screens.lab.diagram().selected = 'A';
-  lab.driver.frames(2);
-  lab.ui.focus("diagram/preset");
-  lab.driver.key("Left");  // past Post, which a parser does not have
-  lab.settle();
-  lab.settle();
-  lab.wait_for_d();
-  CHECK(placement_now(*lab.run('D').spec) == Placement::None);
-  CHECK(lab.view().message == "");
-  CHECK(choose("rms").model.norm == NormKind::Rms);
-  CHECK(placement_now(choose("off")) == Placement::None);
 }
 
 TEST_CASE("a command does not wait for the score of a parser's trees, which is done after it") {

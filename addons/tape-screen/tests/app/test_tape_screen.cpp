@@ -122,12 +122,9 @@ namespace normscope::test_tape_sentences {
 TEST_CASE("tape panels: a parser's embedding looks up the features of every state") {
   const std::vector<std::string> presets = preset_names();
   if (std::ranges::find(presets, "parser") == presets.end()) return;  // an add-on's
-  RunSpec spec = preset_run("parser");
-  for (const auto& [key, value] : {std::pair{"model.layers", "1"},
-                                   {"model.d_model", "4"},
-                                   {"model.feed_forward", "8"},
-                                   {"train.batch", "32"}})
-    set_field(spec, key, value);
+  const RunSpec spec = test::with_fields(
+      preset_run("parser"),
+      {{"model.layers", "1"}, {"model.d_model", "4"}, {"model.feed_forward", "8"}, {"train.batch", "32"}});
   const std::unique_ptr<Backend> backend = make_cpu_backend(1);
   const Run run(spec, make_task(spec.data), *backend);
   const std::unique_ptr<StepPlayer> player = run.play_next();

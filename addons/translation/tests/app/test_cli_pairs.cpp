@@ -59,4 +59,9 @@ TEST_CASE("commands: sentence pairs", "[listing]") {
 
 TEST_CASE("commands: average", "[listing]") { check_commands("average"); }
 
+TEST_CASE("commands: pairs of Debian's package descriptions", "[listing]") {
+  if (std::system("python3 -c 'import lzma' 2>/dev/null") != 0) SKIP_CASE("there is no Python 3 with lzma");
+  check_commands("debian-pairs");
+}
+
 }  // namespace normscope::test::cli_pairs
