@@ -296,7 +296,7 @@ class Records : public EventReader {
     if (ended_ ||
         (pass_ == 0 && waiting_.find_first_not_of('\0') == waiting_.npos && (wandb_ || waiting_.empty())))
       return;  // of Weights & Biases zeros are room that was never used
-    if (pass_ == 0) ++read_.lines;
+    if (pass_ == 0 || wandb_) ++read_.lines;
     ends_within();
   }
 
