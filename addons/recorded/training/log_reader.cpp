@@ -168,7 +168,9 @@ RunBuilder& LogReader::run_of(std::string_view run, uint64_t seed) {
 
 RecordedFile LogReader::file() const {
   RecordedFile file{read_, {}};
-  const std::string stem = std::filesystem::path(path_).stem().string();
+  const std::filesystem::path path = std::filesystem::absolute(path_);
+  const bool by_folder = path.filename().string().starts_with("events.out.tfevents");  // as TensorBoard does
+  const std::string stem = by_folder ? path.parent_path().filename().string() : path.stem().string();
   for (const auto& builder : runs_) {
     file.runs.push_back(builder->run(path_, stem, runs_.size() == 1));
     file.runs.back().read = read_;
@@ -729,11 +731,6 @@ std::vector<std::string> RunBuilder::missing(bool both) const {
   return all;
 }
 
-}  // namespace normscope::records
-
-namespace normscope {
-
-namespace records {
 namespace {
 
 // Where JSON begins and its first line ends; empty where no object begins it.
@@ -768,7 +765,9 @@ bool is_log(std::string_view head) {
 }
 
 }  // namespace
-}  // namespace records
+}  // namespace normscope::records
+
+namespace normscope {
 
 std::optional<FileLook> look_at_log(std::string_view head) {
   if (!records::is_log(head) && !records::is_event_file(head)) return std::nullopt;

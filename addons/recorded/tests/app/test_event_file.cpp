@@ -173,6 +173,7 @@ TEST_CASE("train writes the numbers of its log for TensorBoard, to the bit") {
   const auto all = numbers(read_recorded(log));
   CHECK(all.at("validation").size() == 2);
   CHECK(all.contains("L02.attn.wq.grad_norm"));
+  CHECK(read_recorded(events).runs[0].name == "board");
   CHECK(numbers(read_recorded(events)) == all);
 
   // A resumed run goes on behind the last whole event, and what came after its checkpoint does not count.
