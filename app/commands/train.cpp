@@ -30,6 +30,7 @@
 #include "training/files/places.h"
 #include "training/io/output_file.h"
 #include "training/io/safetensors.h"
+#include "training/io/text.h"
 #include "training/measure/step/profile.h"
 #include "training/run/checkpoint.h"
 #include "training/run/evaluate.h"
@@ -147,9 +148,9 @@ void check_files(const TrainOptions& options, const std::vector<RunPlan>& planne
   for (const auto& [form, folder] : options.forms)
     for (const RunPlan& p : planned)
       logs.push_back({form->flag, log_path(*form, folder, p.config.letter, planned.size())});
-  for (const auto& [option, path] : logs)
+  for (const NamedFile& log : logs)
     with_exit(Exit::Internal, [&] {
-      make_folder(std::filesystem::path(path).parent_path().string(), Access::Shared, option);
+      make_folder(std::filesystem::path(log.path).parent_path().string(), Access::Shared, log.option);
     });
   for (const RunPlan& p : planned) {
     for (const NamedFile& file : files_of(p.config.spec))
