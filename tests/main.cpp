@@ -17,6 +17,7 @@ using Listener = Catch::TestEventListenerBase;
 #include <vector>
 
 #include "engine/cpu/isa.h"
+#include "folder.h"
 #include "skip.h"
 
 namespace {
@@ -71,6 +72,7 @@ int main(int argc, char* argv[]) {
     std::printf("SKIPPED: everything: this processor or build lacks %s\n", isa.c_str());
     return normscope::test::kSkipped;
   }
+  const normscope::test::Pictures pictures;  // of tests that choose no folder for what they export
   const int failed = Catch::Session().run(argc, argv);
   return normscope::test::exit_code(failed, cases_run, skipped_cases().size());
 }

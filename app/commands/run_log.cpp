@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
@@ -94,6 +95,12 @@ void put_stats(std::string& out, const char* field, std::string_view suffix, boo
   out += '}';
 }
 
+[[noreturn]] void refuse_to_go_on(const char* option, const std::string& path) {
+  throw CommandError(
+      Exit::Usage,
+      fmt::format("{} {}: is no log that could be continued: expected another name", option, path));
+}
+
 /// Whether the log goes on after lines that begin as a log's do. Behind anything else nothing is written.
 bool has_lines(const std::string& path) {
   constexpr std::string_view kBegin = "{\"format\":\"normscope log";
@@ -103,18 +110,25 @@ bool has_lines(const std::string& path) {
   file.read(begin.data(), begin.size());
   if (begin.empty()) return false;
   if (begin == kBegin) return true;
-  throw CommandError(Exit::Usage,
-                     fmt::format("--log {}: is no log that could be continued: expected another name", path));
+  refuse_to_go_on("--log", path);
 }
 
+constexpr std::initializer_list<const LogForm*> kForms = {
+#define LOG_FORM(form) &form,
+#include "chosen/log_forms.def"
+#undef LOG_FORM
+};
+
 }  // namespace
+
+std::span<const LogForm* const> log_forms() { return kForms; }
 
 RunLog::RunLog(const std::string& path, const DataIdentity& data, bool go_on) {
   if (path.empty()) return;
   with_exit(Exit::Internal, [&] {
     make_folder(std::filesystem::path(path).parent_path().string(), Access::Shared, "log");
     const bool after_lines = go_on && has_lines(path);
-    file_ = LineFile(path, "log", go_on);
+    file_ = LineFile(path, "log", go_on ? LineFile::Start::NextLine : LineFile::Start::Anew);
     if (after_lines) return;  // the header there may be of other data
     said_ = data;
     file_.line(fmt::format("{{\"format\":\"{}\",\"maker\":\"normscope {}\"{}}}", kLogFormat,
@@ -122,10 +136,26 @@ RunLog::RunLog(const std::string& path, const DataIdentity& data, bool go_on) {
   });
 }
 
+void RunLog::also(const LogForm& form, char letter, const std::string& path, bool go_on, int32_t steps) {
+  with_exit(Exit::Internal, [&] {
+    uint64_t kept = 0;
+    if (go_on && std::filesystem::is_regular_file(path)) {
+      InputFile before(path, input::kLog);
+      const std::optional<uint64_t> whole = form.whole(before);
+      if (!whole) refuse_to_go_on(form.flag, path);
+      kept = *whole;
+    }
+    if (kept > 0) std::filesystem::resize_file(path, kept);
+    LineFile file(path, form.flag, kept > 0 ? LineFile::Start::NextByte : LineFile::Start::Anew);
+    file.append(form.begin(kept > 0 ? steps : 0));
+    others_.push_back({&form, letter, std::move(file)});
+  });
+}
+
 void RunLog::step(const RunLabel& run, int32_t step, double loss, double rate,
                   std::span<const StatInfo> layout, std::span<const float> stats,
                   std::optional<double> validation, std::span<const Score> scores) {
-  if (!file_) return;
+  if (!file_ && others_.empty()) return;
   std::string out =
       fmt::format("{{\"run\":\"{}\",\"seed\":{},\"step\":{},\"loss\":", run.letter, run.seed, step);
   put_number(out, static_cast<float>(loss));
@@ -141,7 +171,9 @@ void RunLog::step(const RunLabel& run, int32_t step, double loss, double rate,
   put_stats(out, "mean_square", ".mean_square", false, layout, stats);
   for (const LogField& field : std::span(kLogFields).subspan(kFirstOfAttention))
     put_attention(out, field, layout, stats);
-  file_.line(out + '}');
+  file_.line(out += '}');
+  for (Other& other : others_)
+    if (other.letter == run.letter) other.file.append(other.form->record(out));
 }
 
 void RunLog::result(const RunResult& r) {
@@ -176,6 +208,8 @@ void RunLog::result(const RunResult& r) {
 
 void RunLog::check() const {
   if (!file_.error().empty()) throw CommandError(Exit::Internal, file_.error());
+  for (const Other& other : others_)
+    if (!other.file.error().empty()) throw CommandError(Exit::Internal, other.file.error());
 }
 
 }  // namespace normscope::commands

@@ -30,6 +30,7 @@
 #include "training/files/places.h"
 #include "training/io/output_file.h"
 #include "training/io/safetensors.h"
+#include "training/io/text.h"
 #include "training/measure/step/profile.h"
 #include "training/run/checkpoint.h"
 #include "training/run/evaluate.h"
@@ -45,7 +46,8 @@ namespace {
 struct TrainOptions {
   std::string config, preset, text, log, save, resume;
   std::vector<std::string> runs, set, edits;
-  std::map<std::string, std::string> files;  ///< of --NAME FILE, by TaskKind::name
+  std::map<std::string, std::string> files;     ///< of --NAME FILE, by TaskKind::name
+  std::map<const LogForm*, std::string> forms;  ///< folders
   std::string valid, init_from;
   int32_t steps = 0;   ///< 0: as configured
   int32_t tokens = 0;  ///< tokens per batch; 0: train.batch rows
@@ -133,13 +135,23 @@ void save_between(const TrainOptions& options, const Job& job, size_t runs) {
     std::remove(kept(step - options.keep * options.save_every).c_str());
 }
 
+/// Where another form has the log of a run.
+std::string log_path(const LogForm& form, const std::string& folder, char letter, size_t runs) {
+  if (folder.empty()) return "";
+  return (std::filesystem::path(folder) / (runs > 1 ? std::string(1, letter) : "") / form.file).string();
+}
+
 /// Checks every file that the command will write against every file that it reads. The checkpoint being
 /// resumed may be overwritten.
 void check_files(const TrainOptions& options, const std::vector<RunPlan>& planned) {
-  std::vector<NamedFile> inputs = {{"--config", options.config}}, outputs;
-  with_exit(Exit::Internal, [&] {
-    make_folder(std::filesystem::path(options.log).parent_path().string(), Access::Shared, "--log");
-  });
+  std::vector<NamedFile> inputs = {{"--config", options.config}}, outputs, logs = {{"--log", options.log}};
+  for (const auto& [form, folder] : options.forms)
+    for (const RunPlan& p : planned)
+      logs.push_back({form->flag, log_path(*form, folder, p.config.letter, planned.size())});
+  for (const NamedFile& log : logs)
+    with_exit(Exit::Internal, [&] {
+      make_folder(std::filesystem::path(log.path).parent_path().string(), Access::Shared, log.option);
+    });
   for (const RunPlan& p : planned) {
     for (const NamedFile& file : files_of(p.config.spec))
       if (!may_write_tokenizer(options, file.path)) inputs.push_back(file);
@@ -148,8 +160,8 @@ void check_files(const TrainOptions& options, const std::vector<RunPlan>& planne
   }
   std::vector<NamedFile> log_inputs = inputs;
   log_inputs.push_back({"--resume", options.resume});
-  check_outputs({{"--log", options.log}}, log_inputs);
-  outputs.push_back({"--log", options.log});
+  check_outputs(logs, log_inputs);
+  outputs.insert(outputs.end(), logs.begin(), logs.end());
   check_outputs(outputs, inputs);
 }
 
@@ -577,6 +589,8 @@ void add_course(CLI::App& sub, TrainOptions& options) {
   sub.add_option("--log", options.log,
                  "one JSON object a line (docs/log-format.md); with --resume it goes on")
       ->type_name("FILE");
+  for (const LogForm* form : log_forms())
+    sub.add_option(form->flag, options.forms[form], form->help)->type_name("FOLDER");
   sub.add_option("--save", options.save, "checkpoint at the end, and on Ctrl+C, SIGTERM or SIGHUP")
       ->type_name("FILE");
 }
@@ -629,6 +643,12 @@ Exit train(const TrainOptions& options) {
   write_tokenizers(options, planned);
   const Job& first = jobs.front();
   RunLog log(options.log, identity_of(first.run->spec().data, *first.task), !options.resume.empty());
+
+  for (const auto& [form, folder] : options.forms)
+    for (const Job& job : jobs)
+      if (!folder.empty())
+        log.also(*form, job.letter, log_path(*form, folder, job.letter, jobs.size()), !options.resume.empty(),
+                 job.first_step);
 
   // Weights come first, then the table, then the rest: nothing that fails takes along what is worth more.
   Closing closing;

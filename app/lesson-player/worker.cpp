@@ -17,6 +17,16 @@
 #include "training/io/input_value.h"
 #include "training/io/output_file.h"
 
+namespace normscope::course {
+
+template <class Io>
+void io(Io& io, codec::Of<Io, CurveData>& c) {
+  io("x", c.x, codec::List{0, kMostOfCurve, codec::AnyNumber{}});
+  io("y", c.y, codec::List{c.x.size(), c.x.size(), codec::AnyNumber{}});
+}
+
+}  // namespace normscope::course
+
 namespace normscope::lessons {
 using namespace course;
 namespace {
@@ -217,20 +227,6 @@ void Worker::measure(const Job& job, MeasureState& state) {
   state.done = true;
   state.share = 1;
 }
-
-}  // namespace normscope::lessons
-
-namespace normscope::course {
-
-template <class Io>
-void io(Io& io, codec::Of<Io, CurveData>& c) {
-  io("x", c.x, codec::List{0, kMostOfCurve, codec::AnyNumber{}});
-  io("y", c.y, codec::List{c.x.size(), c.x.size(), codec::AnyNumber{}});
-}
-
-}  // namespace normscope::course
-
-namespace normscope::lessons {
 
 template <class Io>
 void io(Io& io, codec::Of<Io, MeasureState>& state) {

@@ -431,7 +431,7 @@ std::vector<DialRun> dial_runs(const SettingsState& state, const LabView& view) 
 std::optional<RunSpec> spec_in_question(const SettingsState& state, const LabView& view, int shown) {
   if (!state.choice_hovered) return {};
   const auto& [only, key, value] = *state.choice_hovered;
-  const auto changes = [&](size_t run) { return is_changed(state, view, only, run); };
+  const auto changes = [&, &only = only](size_t run) { return is_changed(state, view, only, run); };
   auto run = static_cast<size_t>(shown);
   if (!changes(run))
     for (run = 0; run < view.runs.size() && !changes(run);) ++run;

@@ -194,20 +194,6 @@ Label label(std::string_view english, Places places) {
   return {language("en").tr(english, places), of_window().tr(english, places)};
 }
 
-}  // namespace normscope::words
-
-namespace normscope {
-
-const std::string& tr(std::string_view english) { return words::of_window().tr(english); }
-
-std::string tr(std::string_view english, words::Places places) {
-  return words::of_window().tr(english, places);
-}
-
-}  // namespace normscope
-
-namespace normscope::words {
-
 // ---- a file of words is read: texts become templates, tables become plural forms, all in the order of the file.
 
 namespace {
@@ -408,3 +394,13 @@ std::string spoken(const Message& message, const Language& language) {
 }
 
 }  // namespace normscope::words
+
+namespace normscope {
+
+const std::string& tr(std::string_view english) { return words::of_window().tr(english); }
+
+std::string tr(std::string_view english, words::Places places) {
+  return words::of_window().tr(english, places);
+}
+
+}  // namespace normscope

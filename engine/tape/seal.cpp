@@ -7,7 +7,8 @@
 #include "engine/core/error.h"
 #include "engine/tape/store.h"
 
-namespace normscope::passes {
+namespace normscope {
+namespace passes {
 namespace {
 
 bool is_probe(const Instruction& i) { return traits_of(i.op).duty == Duty::Probe; }
@@ -305,9 +306,7 @@ void check_supported(const std::vector<Instruction>& instructions, const Backend
   fail("seal", "the {} backend has no kernels for: {}", backend.name(), names);
 }
 
-}  // namespace normscope::passes
-
-namespace normscope {
+}  // namespace passes
 
 Program seal(const Tape& tape, const SealOptions& options) {
   if (!tape.store().materialized())

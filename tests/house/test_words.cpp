@@ -145,14 +145,26 @@ TEST_CASE("every text that code says has its German, and no German is left over"
   CHECK(said.size() > 900);
 }
 
-/// Whether a window can show what a file refuses: the rooms of the core that read files, settings and links, and what an
-/// add-on lists in its file tests/german_readers, a path a line.
+/// What add-ons list in their files tests/german_readers, a path a line.
+const std::string& shown_readers() {
+  static const std::string readers = test::text_with_addons("", "tests/german_readers");
+  return readers;
+}
+
+/// Whether a window can show what a file refuses: the rooms of the core that read files, settings and links, and what
+/// add-ons list.
 bool is_shown(const std::string& file) {
   static const std::regex rooms(
       "(app/(course|tex|link|shell|lessons|grid|settings|lab|panels|view|window)|engine/(core|model)|"
       "training/(data|files|io|run|session|spec))/.*");
-  static const std::string readers = test::text_with_addons("", "tests/german_readers");
-  return std::regex_match(file, rooms) || readers.find(file) != readers.npos;
+  return std::regex_match(file, rooms) || shown_readers().find(file) != std::string::npos;
+}
+
+TEST_CASE("the readers that an add-on lists as shown are there") {
+  std::istringstream readers(shown_readers());
+  for (std::string file; std::getline(readers, file);)
+    if (!file.empty() && !fs::is_regular_file(NORMSCOPE_SOURCE_DIR "/" + file))
+      FAIL_CHECK("tests/german_readers: no such file: " << file);
 }
 
 TEST_CASE("every message that a window can show has its German, and no German is left over") {

@@ -1,6 +1,6 @@
-// Does one job at a time on a thread of its own, always the newest, and shows its progress as a state:
-// the thread that draws reads a shared immutable copy each frame and never waits. Used by what measures a lesson and
-// by what trains a sweep.
+// Slow work on a thread of its own, of which only the newest counts: a job that shows its progress (NewestJob), as what
+// measures a lesson or trains a sweep, and a request that is answered (Background), as what reads from disk. The thread
+// that draws never waits for either.
 #pragma once
 
 #include <atomic>
@@ -121,8 +121,7 @@ class NewestJob {
 };
 
 // Puts one request at a time to another thread; only the newest request counts, and an older answer is
-// dropped. It is meant for reading from disk and other slow work: the thread that draws never waits for it.
-
+// dropped.
 template <typename Answer>
 class Background {
  public:

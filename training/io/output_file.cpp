@@ -261,16 +261,17 @@ bool ends_within_a_line(int file) {
 
 }  // namespace
 
-LineFile::LineFile(const std::string& path, std::string what, bool go_on) : where_("{} {}", what, path) {
+LineFile::LineFile(const std::string& path, std::string what, Start start) : where_("{} {}", what, path) {
   const OutputPath output = output_path(path, where_);
   if (output.direct) {
     file_ = open_direct(output, where_);
     return;
   }
-  const int flags = O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC | (go_on ? 0 : O_TRUNC);
+  const int flags =
+      O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC | (start == Start::Anew ? O_TRUNC : 0);
   file_ = open(output.target.c_str(), flags, 0666);
   if (file_ < 0) fail(where_, "cannot be written: {}", std::strerror(errno));
-  if (go_on && ends_within_a_line(file_)) line("");
+  if (start == Start::NextLine && ends_within_a_line(file_)) line("");
 }
 
 LineFile::~LineFile() {
@@ -289,13 +290,13 @@ LineFile& LineFile::operator=(LineFile&& other) noexcept {
   return *this;
 }
 
-void LineFile::line(std::string_view text) {
+void LineFile::append(std::string_view bytes) {
   if (file_ < 0 || !error_.empty()) return;
   struct stat before {};
   const bool regular = fstat(file_, &before) == 0 && S_ISREG(before.st_mode);
-  if (write_all(file_, std::string(text) + '\n')) return;
+  if (write_all(file_, bytes)) return;
   error_ = Message("[{}] {}", where_, Message("cannot be written: {}", std::strerror(errno)));
-  if (regular && ftruncate(file_, before.st_size) != 0) return;  // half a line stays
+  if (regular && ftruncate(file_, before.st_size) != 0) return;  // half of it stays
 }
 
 }  // namespace normscope

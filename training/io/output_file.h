@@ -87,20 +87,22 @@ void remove_stale_temporaries(const std::string& folder);
 // Grows by whole lines and can be read meanwhile: the training log, the log of frames. It is no
 // AtomicFile, since such a file matters most when the program did not finish.
 //
-// Promises: it is opened once, and only whole lines are appended. The first line that cannot be written (a full disk)
-// is the last one tried: its written part is removed, and error() says why. Writing never throws.
+// Promises: it is opened once, and only whole lines (or records of another form) are appended. The first that cannot be
+// written (a full disk) is the last one tried: its written part is removed, and error() says why. Writing never throws.
 
 class LineFile {
  public:
   LineFile() = default;  // writes nothing
-  // Begins anew, or goes on after the existing lines (`go_on`). Throws Error.
-  LineFile(const std::string& path, std::string what, bool go_on = false);
+  enum class Start { Anew, NextLine, NextByte };
+  // Begins anew, or goes on after what is there, of which NextLine ends half a line. Throws Error.
+  LineFile(const std::string& path, std::string what, Start start = Start::Anew);
   ~LineFile();
   LineFile(LineFile&&) noexcept;
   LineFile& operator=(LineFile&&) noexcept;
 
   explicit operator bool() const { return file_ >= 0; }
-  void line(std::string_view text);  // without its line break
+  void line(std::string_view text) { append(std::string(text) + '\n'); }  // without its line break
+  void append(std::string_view bytes);
   // Empty while all is well; after an error no more lines are written.
   const Message& error() const { return error_; }
 

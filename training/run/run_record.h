@@ -1,5 +1,5 @@
-// What a run leaves behind, wherever it lies: in memory after its end (RunCache), in a
-// checkpoint (checkpoint.h), in a study. Run::record() makes one, and Run::resume() goes on from it.
+// What is kept of a run: states at some of its steps (Keyframes), and what it leaves behind (RunRecord), in memory after its
+// end (RunCache), in a checkpoint (checkpoint.h), in a study. Run::record() makes one, and Run::resume() goes on from it.
 #pragma once
 
 #include <array>

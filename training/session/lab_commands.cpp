@@ -577,9 +577,7 @@ void LabTrainer::share_bytes() {
                             static_cast<size_t>(part * static_cast<double>(kKeyframeBudget)));
 }
 
-}  // namespace normscope
-
-namespace normscope::session {
+namespace session {
 namespace {
 
 bool of_one_setting(const Command& a, const Command& b) {
@@ -637,4 +635,5 @@ void add_changes(Change& sum, const Answers& answers, Ticket first, Ticket last)
   }
 }
 
-}  // namespace normscope::session
+}  // namespace session
+}  // namespace normscope

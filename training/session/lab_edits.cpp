@@ -1,5 +1,6 @@
-// The commands of LabTrainer that change what a run is: edits from the next step on, networks that begin anew, and the
-// fork D. A run that another replaces, or that is edited, is kept as it was left, for undo.
+// The commands of LabTrainer that change what a run is: edits from the next step on, networks that begin anew, the
+// fork D, and what an instant Lab trains for them. A run that another replaces, or that is edited, is kept as it was
+// left, for undo.
 #include <algorithm>
 #include <limits>
 #include <string>

@@ -1,6 +1,5 @@
-// Reruns of the Lab's cards with other seeds: "Is it luck?". They train one step at a time when the live runs rest, and
-// beside them for a share of their time. A rerun changes no bit of a live run, because it is a Run of its own on the
-// same pool. Internal to training/session.
+// Runs that the Lab trains beside those it shows, which they change in no bit: reruns of its cards with other seeds, and
+// whole runs, which an instant Lab shows when they have ended. Internal to training/session.
 #pragma once
 
 #include <atomic>
@@ -21,6 +20,8 @@
 
 namespace normscope {
 
+// "Is it luck?": one step at a time when the live runs rest, and beside them for a share of their time. A rerun is a Run
+// of its own on the same pool.
 class Reruns {
  public:
   static constexpr uint64_t kSeeds = 4;  ///< of each card, beside its own
@@ -81,9 +82,7 @@ class Reruns {
 
 // Runs that are trained whole, from their first step to their last, each on one thread with a backend of its own: small
 // runs are faster side by side than with several threads each. The newest request counts; what nobody wants any more
-// stops at its next step. Finished runs lie in the RunCache. Used by a Lab that is instant. Internal to
-// training/session.
-
+// stops at its next step. Finished runs lie in the RunCache.
 class WholeRuns {
  public:
   struct Wanted {

@@ -87,7 +87,7 @@ void tell_apart(std::vector<std::string>& names, const std::vector<NamedSettings
   std::vector<std::string> told(runs.size());
   for (const auto& [key, first] : runs[alike.front()].settings) {
     if (!tells(key)) continue;
-    const auto parts = [&](size_t one, size_t other) {
+    const auto parts = [&, &key = key](size_t one, size_t other) {
       const std::string *a = value_of(runs[one], key), *b = value_of(runs[other], key);
       return told[one] == told[other] && a && b && *a != *b;
     };

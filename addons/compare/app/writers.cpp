@@ -504,7 +504,7 @@ std::vector<std::string> together(const Comparison& all,
   std::vector<std::pair<std::string, std::vector<std::string>>> parts;
   for (const auto& [run, text] : by_run) {
     if (text.empty()) continue;
-    auto at = std::ranges::find_if(parts, [&](const auto& part) { return part.first == text; });
+    auto at = std::ranges::find_if(parts, [&, &text = text](const auto& part) { return part.first == text; });
     if (at == parts.end()) at = parts.insert(at, {text, {}});
     at->second.emplace_back(1, all.letter(run));
   }

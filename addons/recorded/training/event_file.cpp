@@ -1,11 +1,13 @@
 #include "addons/recorded/training/event_file.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <chrono>
 #include <cmath>
 #include <cstring>
-#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -21,7 +23,10 @@ namespace {
 
 constexpr size_t kMostNumbers = 20'000'000;  // 12 bytes each
 constexpr size_t kMostTags = 20'000;
-constexpr std::string_view kFirstEvent = "brain.Event:", kWandb = ":W&B";
+constexpr std::string_view kFirstEvent = "brain.Event:", kWandb = ":W&B", kStart = "\x08\x01";
+constexpr size_t kTells = 64, kWandbHead = 7;        // bytes of a file's beginning
+constexpr size_t kRecordHead = 12, kRecordFoot = 4;  // eight of the length and a checksum; a checksum
+constexpr uint64_t kLongestRecord = uint64_t{64} << 20, kLongestFile = uint64_t{1} << 60;
 
 template <typename T>
 T little(std::string_view bytes) {
@@ -101,64 +106,79 @@ class Numbers {
  public:
   explicit Numbers(const std::string& path) : where_("events {}", path) {}
 
+  void require_room() const {
+    if (all_.size() == kMostNumbers)
+      fail(where_, "has more than {} numbers: write fewer of its steps or names", kMostNumbers);
+  }
   void add(int64_t step, const std::string& tag, double value) {
     if (step < 0 || step > kMostSteps) return;
     auto at = places_.find(tag);
     if (at == places_.end()) {
       if (places_.size() == kMostTags) return;
-      at = places_.emplace(tag, static_cast<int32_t>(tags_.size())).first;
-      tags_.push_back(&at->first);
+      at = places_.emplace(tag, static_cast<int32_t>(names_.size())).first;
+      names_.push_back(scalar_name(at->first));
+      const bool of_series = names_.back().of != Of::Tensor && names_.back().of != Of::Other;
+      anew_ = (likeliest_.counts(names_.back()) && of_series) || anew_;
     }
-    if (all_.size() == kMostNumbers)
-      fail(where_, "has more than {} numbers: write fewer of its steps or names", kMostNumbers);
+    require_room();
     all_.push_back({static_cast<int32_t>(step), at->second, static_cast<float>(value)});
+    last_ = std::max(last_, all_.back().step);
   }
+  /// When a step began to be recorded.
   void time(int64_t step, double seconds) {
     if (step < 0 || step > kMostSteps || !std::isfinite(seconds)) return;
     if (times_.empty()) began_ = seconds;
-    times_[static_cast<int32_t>(step)] = seconds - began_;
+    times_.try_emplace(static_cast<int32_t>(step), seconds - began_);
+  }
+  /// The run goes on at this step once more.
+  void set_back(int64_t step) {
+    if (step > last_) return;
+    last_ = static_cast<int32_t>(std::max<int64_t>(step, 0)) - 1;
+    std::erase_if(all_, [this](const Number& number) { return number.step > last_; });
+    times_.erase(times_.upper_bound(last_), times_.end());
+    given_ = 0;
+    anew_ = true;
   }
 
-  void give(const std::function<void(const LogStep&)>& add) {
-    if (all_.empty()) fail(where_, "has no scalar: expected losses or gradient sizes by step");
-    std::ranges::stable_sort(all_, {}, &Number::step);
-    const std::vector<ScalarName> names = names_that_count();
+  void give(const std::function<void()>& anew, const std::function<void(const LogStep&)>& add) {
+    const auto news = all_.begin() + static_cast<std::ptrdiff_t>(given_);
+    std::ranges::stable_sort(news, all_.end(), {}, &Number::step);
+    if (anew_ || (given_ > 0 && news != all_.end() && news->step < all_[given_ - 1].step)) {
+      std::ranges::inplace_merge(all_, news, {}, &Number::step);
+      given_ = 0;
+      anew_ = false;
+      anew();
+    }
     LogStep step;
-    for (size_t i = 0; i < all_.size();) {
+    for (size_t i = given_; i < all_.size();) {
       step.clear();
       step.step = all_[i].step;
       for (; i < all_.size() && all_[i].step == step.step; ++i)
-        put(names[static_cast<size_t>(all_[i].tag)], all_[i].value, step);
+        if (const ScalarName& name = names_[static_cast<size_t>(all_[i].tag)]; likeliest_.counts(name))
+          put(name, all_[i].value, step);
       if (const auto at = times_.find(step.step); at != times_.end()) step.seconds = at->second;
       add(step);
     }
+    given_ = all_.size();
   }
 
  private:
-  std::vector<ScalarName> names_that_count() const {
-    std::vector<ScalarName> names;
-    std::array<int32_t, 5> first;
-    first.fill(std::numeric_limits<int32_t>::max());
-    for (const std::string* tag : tags_) {
-      names.push_back(scalar_name(*tag));
-      int32_t& rank = first[static_cast<size_t>(names.back().of)];
-      rank = std::min(rank, names.back().rank);
-    }
-    for (ScalarName& name : names)
-      if (name.rank != first[static_cast<size_t>(name.of)] && name.of != ScalarName::Of::Tensor)
-        name.of = ScalarName::Of::Other;
-    return names;
-  }
+  using Of = ScalarName::Of;
 
   Message where_;
   std::map<std::string, int32_t> places_;
-  std::vector<const std::string*> tags_;
-  std::vector<Number> all_;
+  std::vector<ScalarName> names_;  ///< of tags, whose texts are in `places_`
+  Likeliest likeliest_;
+  std::vector<Number> all_;  ///< the first `given_` in ascending order of steps
+  size_t given_ = 0;
+  bool anew_ = false;  ///< what was given does not hold any more
+  int32_t last_ = -1;  ///< the highest step
   std::map<int32_t, double> times_;
   double began_ = 0;
 };
 
-// ---- TensorBoard: Event { wall_time 1, step 2, summary 5 { value 1 { tag 1, simple_value 2, tensor 8 } } }
+// ---- TensorBoard: Event { wall_time 1, step 2, summary 5 { value 1 { tag 1, simple_value 2, tensor 8 } }, session 7 {
+// status 1 } }
 
 /// The only number of a TensorProto { dtype 1, tensor_content 4, float_val 5, double_val 6 }.
 std::optional<double> number_of_tensor(std::string_view tensor) {
@@ -190,33 +210,18 @@ void read_value(std::string_view value, int64_t step, Numbers& numbers) {
 void read_event(std::string_view event, Numbers& numbers) {
   double time = NAN;
   int64_t step = 0;  // protobuf leaves a zero out
-  std::string_view summary;
+  std::string_view summary, session;
   for (WireMessage fields(event); const auto field = fields.next();) {
     if (field->number == 1 && field->kind == WireField::Fixed64) time = little<double>(field->bytes);
     if (field->number == 2 && field->kind == WireField::Varint) step = static_cast<int64_t>(field->value);
     if (field->number == 5 && field->kind == WireField::Bytes) summary = field->bytes;
+    if (field->number == 7 && field->kind == WireField::Bytes) session = field->bytes;
   }
+  if (session == kStart) numbers.set_back(step);
   if (summary.empty()) return;
   for (WireMessage fields(summary); const auto field = fields.next();)
     if (field->number == 1 && field->kind == WireField::Bytes) read_value(field->bytes, step, numbers);
   numbers.time(step, time);
-}
-
-/// A record: its length in eight bytes, four of a checksum, the event, four of a checksum.
-void read_tensorboard(std::string_view file, LinesRead& read, Numbers& numbers) {
-  constexpr size_t kHead = 12, kFoot = 4;
-  while (!file.empty()) {
-    ++read.lines;
-    const bool headed = file.size() >= kHead + kFoot;
-    const uint64_t length = headed ? little<uint64_t>(file.substr(0, 8)) : 0;
-    if (!headed || length > file.size() - kHead - kFoot) {
-      ++read.broken;
-      read.faults.push_back({"event {}: the file ends within it", read.lines});
-      return;
-    }
-    read_event(file.substr(kHead, length), numbers);
-    file.remove_prefix(kHead + length + kFoot);
-  }
 }
 
 // ---- Weights & Biases: Record { history 2 { item 1 { key 1, nested_key 2, value_json 16 }, step 2 { num 1 } } }
@@ -263,52 +268,198 @@ void read_history(std::string_view history, Numbers& numbers) {
   }
 }
 
-/// Blocks of 32 KiB hold fragments: four bytes of a checksum, two of the length, one of the kind: whole, first, middle, last.
-void read_wandb(std::string_view file, LinesRead& read, Numbers& numbers) {
-  constexpr size_t kBlock = 32768, kHead = 7;
-  std::string record;
-  for (size_t at = kHead; at < file.size();) {
-    const size_t left = kBlock - at % kBlock;
-    if (left < kHead) {
-      at += left;
-      continue;
+// ---- what both have in common
+
+class Records : public EventReader {
+ public:
+  Records(std::string_view head, const std::string& path, LinesRead& lines)
+      : numbers_(path), read_(lines), wandb_(head.starts_with(kWandb)), pass_(wandb_ ? kWandbHead : 0) {}
+
+  void take(std::string_view bytes) override {
+    numbers_.require_room();
+    waiting_ += bytes;
+    size_t used = std::min<uint64_t>(pass_, waiting_.size());
+    pass_ -= used;
+    while (pass_ == 0 && !ended_) {
+      const std::string_view rest = std::string_view(waiting_).substr(used);
+      const uint64_t next = wandb_ ? fragment(rest, at_ + used) : record(rest);
+      if (next == 0) break;
+      used += std::min<uint64_t>(next, rest.size());
+      pass_ = next - std::min<uint64_t>(next, rest.size());
     }
-    const std::string_view head = file.substr(at, kHead);
-    const size_t length = head.size() < kHead ? kBlock : little<uint16_t>(head.substr(4));
-    const int kind = head.size() < kHead ? 0 : head[6];
-    if (kind < 1 || kind > 4 || at + kHead + length > file.size()) {
-      if (kind == 0 && head.find_first_not_of('\0') == head.npos) return;  // room that was never used
-      ++read.lines;
-      ++read.broken;
-      read.faults.push_back({"record {}: the file ends within it", read.lines});
-      return;
-    }
-    if (kind == 1 || kind == 2) record.clear();
-    record += file.substr(at + kHead, length);
-    at += kHead + length;
-    if (kind == 2 || kind == 3) continue;
-    ++read.lines;
-    const std::string whole = std::exchange(record, {});
-    for (WireMessage fields(whole); const auto field = fields.next();)
-      if (field->number == 2 && field->kind == WireField::Bytes) read_history(field->bytes, numbers);
+    if (ended_) used = waiting_.size();
+    waiting_.erase(0, used);
+    at_ += used;
   }
+
+  void finish() override {
+    if (ended_ ||
+        (pass_ == 0 && waiting_.find_first_not_of('\0') == waiting_.npos && (wandb_ || waiting_.empty())))
+      return;  // of Weights & Biases zeros are room that was never used
+    if (pass_ == 0 || wandb_) ++read_.lines;
+    ends_within();
+  }
+
+  void give(const std::function<void()>& anew, const std::function<void(const LogStep&)>& add) override {
+    numbers_.give(anew, add);
+  }
+
+ private:
+  void ends_within() {
+    ended_ = true;
+    ++read_.broken;
+    read_.faults.push_back(wandb_ ? Message("record {}: the file ends within it", read_.lines)
+                                  : Message("event {}: the file ends within it", read_.lines));
+  }
+
+  /// Reads a record, and returns how many bytes it takes; 0: it is not there yet. Of one that is too long for a scalar
+  /// nothing is kept.
+  uint64_t record(std::string_view rest) {
+    if (rest.size() < kRecordHead) return 0;
+    const uint64_t length = std::min(little<uint64_t>(rest.substr(0, 8)), kLongestFile),
+                   whole = kRecordHead + length + kRecordFoot;
+    if (length <= kLongestRecord && whole > rest.size()) return 0;
+    ++read_.lines;
+    if (length <= kLongestRecord) read_event(rest.substr(kRecordHead, length), numbers_);
+    return whole;
+  }
+
+  /// The same for blocks of 32 KiB that hold fragments: four bytes of a checksum, two of the length, one of the kind:
+  /// whole, first, middle, last.
+  uint64_t fragment(std::string_view rest, uint64_t place) {
+    constexpr size_t kBlock = 32768, kHead = 7;
+    const size_t left = kBlock - place % kBlock;
+    if (left < kHead) return rest.size() < left ? 0 : left;
+    if (rest.size() < kHead) return 0;
+    const std::string_view head = rest.substr(0, kHead);
+    const size_t length = little<uint16_t>(head.substr(4));
+    const int kind = head[6];
+    if (kind < 1 || kind > 4) {
+      ended_ = true;
+      if (kind == 0 && head.find_first_not_of('\0') == head.npos) return 0;  // room that was never used
+      ++read_.lines;
+      ends_within();
+      return 0;
+    }
+    if (rest.size() < kHead + length) return 0;
+    if (kind == 1 || kind == 2) parts_.clear();
+    if (parts_.size() <= kLongestRecord) parts_ += rest.substr(kHead, length);
+    if (kind == 1 || kind == 4) {
+      ++read_.lines;
+      const std::string whole = std::exchange(parts_, {});
+      for (WireMessage fields(whole); const auto field = fields.next();)
+        if (field->number == 2 && field->kind == WireField::Bytes) read_history(field->bytes, numbers_);
+    }
+    return kHead + length;
+  }
+
+  Numbers numbers_;
+  LinesRead& read_;
+  const bool wandb_;
+  std::string waiting_;  ///< the beginning of a record
+  std::string parts_;    ///< of a record of Weights & Biases
+  uint64_t at_ = 0;      ///< where `waiting_` begins
+  uint64_t pass_ = 0;    ///< bytes from there on that do not matter
+  bool ended_ = false;   ///< nothing that follows can be read
+};
+
+// ---- what is written
+
+/// Castagnoli's, as TensorFlow masks it.
+uint32_t checksum(std::string_view bytes) {
+  static constexpr std::array<uint32_t, 256> kTable = [] {
+    std::array<uint32_t, 256> table{};
+    for (uint32_t i = 0; i < 256; ++i) {
+      table[i] = i;
+      for (int bit = 0; bit < 8; ++bit) table[i] = table[i] >> 1 ^ (table[i] & 1 ? 0x82f63b78u : 0);
+    }
+    return table;
+  }();
+  uint32_t sum = ~0u;
+  for (const char c : bytes) sum = kTable[(sum ^ static_cast<uint8_t>(c)) & 0xff] ^ sum >> 8;
+  return std::rotr(~sum, 15) + 0xa282ead8u;
+}
+
+template <typename T>
+std::string as_bytes(T value) {
+  return {reinterpret_cast<const char*>(&value), sizeof value};
+}
+
+std::string varint(uint64_t value) {
+  std::string bytes;
+  for (; value > 0x7f; value >>= 7) bytes += static_cast<char>(value | 0x80);
+  return bytes + static_cast<char>(value);
+}
+
+std::string field(uint32_t number, WireField::Kind kind, std::string_view bytes) {
+  return varint(number << 3 | kind) + (kind == WireField::Bytes ? varint(bytes.size()) : "") +
+         std::string(bytes);
+}
+
+std::string record_of(int32_t step, const std::string& content) {
+  const std::chrono::duration<double> now = std::chrono::system_clock::now().time_since_epoch();
+  const std::string event = field(1, WireField::Fixed64, as_bytes(now.count())) +
+                            field(2, WireField::Varint, varint(static_cast<uint64_t>(step))) + content,
+                    length = as_bytes<uint64_t>(event.size());
+  return length + as_bytes(checksum(length)) + event + as_bytes(checksum(event));
 }
 
 }  // namespace
 
-bool is_event_file(std::string_view head) {
-  return head.starts_with(kWandb) || (head.size() > 24 && head.substr(0, 64).find(kFirstEvent) != head.npos &&
-                                      little<uint64_t>(head.substr(0, 8)) < 64);
+std::unique_ptr<EventReader> event_reader(std::string_view head, const std::string& path, LinesRead& read) {
+  return std::make_unique<Records>(head, path, read);
 }
 
-void read_events(std::string_view file, const std::string& path, LinesRead& read,
-                 const std::function<void(const LogStep&)>& add) {
-  Numbers numbers(path);
-  if (file.starts_with(kWandb))
-    read_wandb(file, read, numbers);
-  else
-    read_tensorboard(file, read, numbers);
-  numbers.give(add);
+// The first record has a length below 256, whose upper bytes are zero, and says its version within 64 bytes.
+bool may_be_event_file(std::string_view head) {
+  return head.size() < kTells &&
+         (kWandb.starts_with(head) || head.empty() || head.substr(1, 7).find_first_not_of('\0') == head.npos);
+}
+
+bool is_event_file(std::string_view head) {
+  return head.starts_with(kWandb) ||
+         (head.substr(0, kTells).find(kFirstEvent) != head.npos && little<uint64_t>(head.substr(0, 8)) < 256);
+}
+
+std::string event_of(std::string_view line) {
+  const auto object = nlohmann::json::parse(line, nullptr, false);
+  if (!object.is_object() || !object.contains("step")) return "";
+  std::string summary;
+  const auto put = [&summary](const std::string& tag, const nlohmann::json& value) {
+    if (!value.is_number() && !value.is_null()) return;
+    const float number = value.is_null() ? NAN : value.get<float>();
+    summary += field(1, WireField::Bytes,
+                     field(1, WireField::Bytes, tag) + field(2, WireField::Fixed32, as_bytes(number)));
+  };
+  for (const auto& [key, value] : object.items()) {
+    if (key == "step" || key == "seed") continue;
+    put(key, value);
+    if (!value.is_object()) continue;
+    for (const auto& [name, inner] : value.items()) put(fmt::format("{}/{}", key, name), inner);
+  }
+  return record_of(object["step"].get<int32_t>(), field(5, WireField::Bytes, summary));
+}
+
+std::string first_event(int32_t steps) {
+  return steps == 0 ? record_of(0, field(3, WireField::Bytes, fmt::format("{}2", kFirstEvent)))
+                    : record_of(steps + 1, field(7, WireField::Bytes, kStart));
+}
+
+std::optional<uint64_t> end_of_events(InputFile& file) {
+  constexpr size_t kAround = kRecordHead + kRecordFoot;
+  if (file.size() == 0) return 0;
+  std::array<char, kTells> head{};
+  if (!is_event_file({head.data(), file.read_some(head.data(), head.size())}) || head[0] == kWandb[0])
+    return std::nullopt;
+  uint64_t end = 0;
+  for (std::array<char, 8> bytes{}; end + kAround <= file.size();) {
+    file.go_to(end);
+    file.read(bytes.data(), bytes.size());
+    const auto length = little<uint64_t>({bytes.data(), bytes.size()});
+    if (length > file.size() - end - kAround) break;
+    end += kAround + length;
+  }
+  return end;
 }
 
 }  // namespace normscope::records

@@ -1,25 +1,49 @@
-// Reads scalars by step from the files that TensorBoard and Weights & Biases keep on disk. Both are sequences of protobuf
-// messages: TensorBoard's in records of TensorFlow, those of an offline run of Weights & Biases in LevelDB's log format.
-// Pictures, histograms and texts are passed over.
+// The files that TensorBoard and Weights & Biases keep on disk: both are sequences of protobuf messages, TensorBoard's in
+// records of TensorFlow, those of an offline run of Weights & Biases in LevelDB's log format. Scalars by step are read;
+// pictures, histograms and texts are passed over. TensorBoard's are written too.
 //
 // Promises: steps come in ascending order, whatever order the file has them in; of two values of a step the later one
-// counts. A part that cannot be read is counted and named. Called by read_recorded (recorded_run.cpp).
+// counts. A part that cannot be read is counted and named. Called by LogReader (log_reader.h); `train --tensorboard` writes
+// by app/commands/tensorboard.cpp.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "addons/recorded/training/log_line.h"
 #include "addons/recorded/training/recorded_run.h"
+#include "training/io/input_file.h"
 
 namespace normscope::records {
 
 bool is_event_file(std::string_view head);
+/// Whether so few first bytes do not tell yet.
+bool may_be_event_file(std::string_view head);
 
-/// Calls `add` with each step; `path` is for errors. Throws Error where there is none, or more than can be held.
-void read_events(std::string_view file, const std::string& path, LinesRead& read,
-                 const std::function<void(const LogStep&)>& add);
+/// Takes a file in portions, as it grows.
+class EventReader {
+ public:
+  virtual ~EventReader() = default;
+  /// Throws Error for more numbers than can be held.
+  virtual void take(std::string_view bytes) = 0;
+  /// The file ends here.
+  virtual void finish() = 0;
+  /// Calls `add` with each step that is new; where that changes earlier ones, `anew`, and `add` with all.
+  virtual void give(const std::function<void()>& anew, const std::function<void(const LogStep&)>& add) = 0;
+};
+/// The reader of a file that begins with `head`; `path` is for errors, `read` outlives it.
+std::unique_ptr<EventReader> event_reader(std::string_view head, const std::string& path, LinesRead& read);
+
+/// The event of a log's line: its numbers under names that are read back, "loss", "grad_norm/L03.attn.wq". Empty where the
+/// line is of no step.
+std::string event_of(std::string_view line);
+/// What a file begins with; after `steps`, the event by which those of later steps do not count any more.
+std::string first_event(int32_t steps);
+/// Where the last whole event of a file ends; nothing: it is no event file.
+std::optional<uint64_t> end_of_events(InputFile& file);
 
 }  // namespace normscope::records

@@ -287,19 +287,14 @@ void read_step(const InputValue& line, LogStep& out) {
   out.run = keep(label.run);
   out.seed = label.seed;
   out.step = step_of(line);
-  // Most trackers have no objects: "grad_norm/layers.3.attn.wq". Of several names for a series the likeliest counts.
-  std::array<int32_t, 5> best;
-  best.fill(std::numeric_limits<int32_t>::max());
+  Likeliest likeliest;  // most trackers have no objects: "grad_norm/layers.3.attn.wq"
   for (const auto& [name, value] : line.members(kMostMembers)) {
     if (name.find('/') == name.npos || value.is_list() || value.is_object()) continue;
     const ScalarName said = scalar_name(keep(name));
-    if (said.of == ScalarName::Of::Other) continue;
-    int32_t& rank = best[static_cast<size_t>(said.of)];
     double number = NAN;
-    const bool counts = said.of == ScalarName::Of::Tensor || said.rank < rank;
-    if (!counts || !(value.is_null() || is_number(value.scalar(kLongestLine), number))) continue;
-    rank = said.rank;
-    put(said, number, out);
+    const bool counts =
+        said.of != Of::Other && (value.is_null() || is_number(value.scalar(kLongestLine), number));
+    if (counts && likeliest.counts(said)) put(said, number, out);
   }
   for (const NumberField& field : kNumberFields)
     if (const auto said = number_of(line, field.key)) out.*field.to = said;

@@ -6,9 +6,12 @@
 // log_reader.cpp.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -72,6 +75,20 @@ struct ScalarName {
   int32_t rank = 0;         ///< among the names of its series: the first that a file has counts
 };
 ScalarName scalar_name(std::string_view name);
+/// Of several names of a series the likeliest counts.
+class Likeliest {
+ public:
+  Likeliest() { best_.fill(std::numeric_limits<int32_t>::max()); }
+  /// Whether a name counts among those that were asked about so far.
+  bool counts(const ScalarName& name) {
+    int32_t& best = best_[static_cast<size_t>(name.of)];
+    best = std::min(best, name.rank);
+    return name.rank == best;
+  }
+
+ private:
+  std::array<int32_t, 5> best_;
+};
 /// Puts a scalar where its name says; `step` keeps a view of the name.
 void put(const ScalarName& name, double value, LogStep& step);
 

@@ -16,7 +16,6 @@
 #include <thread>
 #include <utility>
 
-#include "addons/recorded/training/event_file.h"
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
 #include "engine/model/wiring.h"
@@ -43,7 +42,20 @@ std::pair<uint64_t, uint64_t> identity_of(const std::string& path) {
 LogReader::LogReader(std::string path, NameMapping mapping)
     : path_(std::move(path)), mapping_(std::move(mapping)) {}
 
+void LogReader::begin() {
+  begun_ = true;
+  const std::string head = std::exchange(waiting_, {});
+  if (is_event_file(head)) events_ = event_reader(head, path_, read_);
+  take(head);
+}
+
 void LogReader::take(std::string_view bytes) {
+  if (!begun_) {
+    waiting_ += bytes;
+    if (!may_be_event_file(waiting_)) begin();
+    return;
+  }
+  if (events_) return events_->take(bytes);
   for (size_t begin = 0; begin < bytes.size();) {
     const size_t end = bytes.find('\n', begin);
     const std::string_view part = bytes.substr(begin, end == bytes.npos ? bytes.npos : end - begin);
@@ -70,12 +82,21 @@ void LogReader::take(std::string_view bytes) {
 }
 
 void LogReader::finish() {
+  if (!begun_) begin();
+  if (events_) events_->finish();
   if (!waiting_.empty()) line(waiting_);
   waiting_.clear();
+  settle();
 }
 
-void LogReader::take_events(std::string_view file) {
-  read_events(file, path_, read_, [this](const LogStep& step) {
+void LogReader::settle() {
+  if (!events_) return;
+  const auto anew = [this] {
+    runs_.clear();
+    newest_ = nullptr;
+    steps_ = 0;
+  };
+  events_->give(anew, [this](const LogStep& step) {
     run_of("", 0).add(step);
     ++steps_;
   });
@@ -147,7 +168,9 @@ RunBuilder& LogReader::run_of(std::string_view run, uint64_t seed) {
 
 RecordedFile LogReader::file() const {
   RecordedFile file{read_, {}};
-  const std::string stem = std::filesystem::path(path_).stem().string();
+  const std::filesystem::path path = std::filesystem::absolute(path_);
+  const bool by_folder = path.filename().string().starts_with("events.out.tfevents");  // as TensorBoard does
+  const std::string stem = by_folder ? path.parent_path().filename().string() : path.stem().string();
   for (const auto& builder : runs_) {
     file.runs.push_back(builder->run(path_, stem, runs_.size() == 1));
     file.runs.back().read = read_;
@@ -161,6 +184,9 @@ std::vector<LogName> LogReader::names() const {
 
 Message LogReader::fault() const {
   if (has_step()) return "";
+  if (events_)
+    return Message("[{}] {}", Message("events {}", path_),
+                   Message("has no scalar: expected losses or gradient sizes by step"));
   const Message none =
       understood_ > 0 ? Message("{} lines and none is of a step: expected a log that has begun", read_.lines)
                       : "is no log: expected a JSON object with a step on each line (docs/log-format.md)";
@@ -168,18 +194,7 @@ Message LogReader::fault() const {
                               : Message("{}: {}; {}", path_, none, read_.faults.front());
 }
 
-bool is_events(InputFile& in) {
-  char head[64];
-  const size_t got = in.read_some(head, sizeof head);
-  in.go_to(0);
-  return is_event_file({head, got});
-}
-
 void read_log(InputFile& in, LogReader& reader) {
-  if (is_events(in)) {
-    const auto bytes = in.map();
-    return reader.take_events({reinterpret_cast<const char*>(bytes->data()), bytes->size()});
-  }
   std::string part(kPart, '\0');
   // A file that does not begin as a log may be of any length and without any line.
   for (size_t got = 1; got > 0 && !reader.hopeless();) {
@@ -250,6 +265,7 @@ bool LogFollower::poll(const std::atomic<bool>* stop) {
     news = true;
     if (stop && *stop) break;
   }
+  reader_->settle();
   return news;
 }
 
@@ -276,7 +292,7 @@ struct FollowedFile::Reading {
     FollowedNow next;
     bool news = false;
     try {
-      if (read ? whole : is_read_whole(path)) {
+      if (read ? whole : is_saved_run(path)) {
         whole = true;
         const uint64_t now = std::filesystem::file_size(path);
         news = !read || failed || now != bytes;
@@ -715,11 +731,6 @@ std::vector<std::string> RunBuilder::missing(bool both) const {
   return all;
 }
 
-}  // namespace normscope::records
-
-namespace normscope {
-
-namespace records {
 namespace {
 
 // Where JSON begins and its first line ends; empty where no object begins it.
@@ -754,7 +765,9 @@ bool is_log(std::string_view head) {
 }
 
 }  // namespace
-}  // namespace records
+}  // namespace normscope::records
+
+namespace normscope {
 
 std::optional<FileLook> look_at_log(std::string_view head) {
   if (!records::is_log(head) && !records::is_event_file(head)) return std::nullopt;

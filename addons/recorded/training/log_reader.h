@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "addons/recorded/training/event_file.h"
 #include "addons/recorded/training/log_line.h"
 #include "addons/recorded/training/recorded_run.h"
 #include "addons/recorded/training/tensor_names.h"
@@ -148,7 +149,6 @@ inline constexpr size_t kLeastRunBudget = size_t{64} << 10;
 inline constexpr const char* kReplaced = "the run before: another one took its place in this file";
 
 class LogReader;
-bool is_events(InputFile& in);
 /// Reads the whole of an open file. Throws Error when it is not a log, or has no step.
 void read_log(InputFile& in, LogReader& reader);
 
@@ -159,12 +159,13 @@ class LogReader {
   LogReader(const LogReader&) = delete;
   LogReader& operator=(const LogReader&) = delete;
 
-  /// Reads more bytes of the file. A last line without a line break waits for its rest.
+  /// Reads more bytes of the file: lines, or what another tracker writes (event_file.h). A last line without a line break
+  /// waits for its rest. Throws Error for more numbers than can be held.
   void take(std::string_view bytes);
   /// Reads the waiting bytes as a line, because the file ends there.
   void finish();
-  /// Reads a whole file of another tracker (event_file.h). Throws Error.
-  void take_events(std::string_view file);
+  /// Puts into the runs what a file of another tracker had, which may be in another order.
+  void settle();
 
   /// What is known so far. take() extends its histories, or replaces them by wider ones.
   RecordedFile file() const;
@@ -177,6 +178,7 @@ class LogReader {
   Message fault() const;
 
  private:
+  void begin();
   void line(std::string_view text);
   void understand(std::string_view text);
   void head(const LogAbout& header);
@@ -191,10 +193,12 @@ class LogReader {
   LogAbout about_;
   std::vector<std::unique_ptr<RunBuilder>> runs_;
   RunBuilder* newest_ = nullptr;  ///< the run of the line before
-  std::string waiting_;           ///< the beginning of a line
+  std::string waiting_;           ///< the beginning of a line, or of a file that may be of either kind
+  bool begun_ = false;            ///< its kind is known
   bool skipping_ = false;         ///< the rest of a line that is too long
   bool too_long_ = false;         ///< whether a line was
   LinesRead read_;
+  std::unique_ptr<EventReader> events_;  ///< of another tracker's file
   int64_t understood_ = 0, steps_ = 0;
 };
 

@@ -58,9 +58,9 @@ Message LinesRead::fault() const {
   return Message("{} of {} lines cannot be read and are left out; {}", broken, lines, first);
 }
 
-bool is_read_whole(const std::string& path) {
+bool is_saved_run(const std::string& path) {
   InputFile in(path, input::kLog);
-  return path.ends_with(".safetensors") || is_safetensors(in) || is_events(in);
+  return path.ends_with(".safetensors") || is_safetensors(in);
 }
 
 RecordedFile read_recorded(const std::string& path, const std::string& mapping) {

@@ -74,9 +74,9 @@ struct RecordedFile : LinesRead {
   std::vector<Recording> runs;  ///< in order of first appearance, with one seed each
 };
 
-/// Whether its first bytes are those of a file that is read anew as a whole where it has grown: a saved run, or one of
-/// another tracker. Throws Error when the file cannot be read.
-bool is_read_whole(const std::string& path);
+/// Whether its first bytes are those of a saved run, which is read anew as a whole where it has changed. Throws Error when
+/// the file cannot be read.
+bool is_saved_run(const std::string& path);
 /// Reads a log (docs/log-format.md), a file of another tracker or a saved run (.safetensors of `train --save`). Throws Error
 /// when the file is neither, or has no step. `mapping`: a file (tensor_names.h) for the names of a log; empty: none.
 RecordedFile read_recorded(const std::string& path, const std::string& mapping = "");

@@ -13,6 +13,7 @@
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
 #include "engine/ops/rules.h"
+#include "training/io/text.h"
 
 namespace normscope::tape_screen {
 namespace {

@@ -178,7 +178,7 @@ TEST_CASE("a growing file: whole lines that can be read at once, begun anew or g
   }
   put(path, "one\ntw");  // killed in the middle of a line by something else
   {
-    LineFile log(path, "log", true);
+    LineFile log(path, "log", LineFile::Start::NextLine);
     log.line("three");
   }
   CHECK(test::read_all(path) == "one\ntw\nthree\n");

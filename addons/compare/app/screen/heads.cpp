@@ -348,7 +348,9 @@ void CompareScreen::draw_empty(Frame& f, const Rect& card, const SideBySide::Pla
   tile(ui, {card.x + pad, card.y + pad, size, size}, place.letter - 'A', true);
   Rect words{card.x + pad + size + 10, card.y + pad, card.w - 2 * pad - size - 10, size};
   if (!place.path.empty()) {
-    const std::string text = place.fault.empty() ? tr("reading …") : place.fault;
+    const std::string text = !place.fault.empty() ? place.fault
+                             : place.reading      ? tr("reading …")
+                                                  : tr("no step in it so far");
     ui.tell(fmt::format("compare/fault/{}", place.letter), card, text, text);
     if (p.wrapped_height(words.w, {Face::Sans, type::tick}, text, 14) <=
         card.h - 2 * pad - (f.compact() ? 0 : 26))

@@ -180,7 +180,7 @@ std::array<SideBySide::Place, kMost> SideBySide::places(const LabView& view) con
     place.recorded = slot.run < slot.file->runs.size();
     if (place.recorded) place.name = slot.file->runs[slot.run].name;
     if (slot.file->now) place.fault = words::spoken(slot.file->now->error);
-    place.reading = !place.recorded && place.fault.empty();
+    place.reading = !slot.file->now || slot.file->now->version == 0;
   }
   return result;
 }

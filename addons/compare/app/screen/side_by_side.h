@@ -56,7 +56,7 @@ class SideBySide {
     std::string name{};                   ///< of the run
     std::string path{};                   ///< of a recorded run
     std::string fault{};                  ///< why its file cannot be read, one line
-    bool reading = false;                 ///< nothing is known of the run yet
+    bool reading = false;                 ///< its file has not been looked at yet
   };
 
   /// Opens a log or a saved run in `place` (0 to 7), else in the first free place. It returns false and opens

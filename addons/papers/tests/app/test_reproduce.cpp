@@ -273,6 +273,26 @@ TEST_CASE(
   CHECK(ends >= 40);
 }
 
+TEST_CASE("refusals: the readers of studies and claims say in one line what is wrong with an input") {
+  test::check_reader(
+      {"study", [](const std::string& text) { sweep::parse_study(text, "studies/tiny.toml"); }, false});
+  test::check_reader({"claim",
+                      [](const std::string& text) { reproduce::parse_claim(text, "claims/test/tiny.toml"); },
+                      false});
+}
+
+TEST_CASE("files: the limits of claims and studies are those that README.md states", "[gate]") {
+  const std::string page = test::read_all(NORMSCOPE_SOURCE_DIR "/addons/papers/README.md");
+  for (const auto& [what, kind] :
+       {std::pair{"a claim", input::kClaim}, std::pair{"a study", input::kStudy}}) {
+    INFO(what);
+    const size_t row = page.find(std::string("\n| ") + what);
+    REQUIRE(row != page.npos);
+    CHECK(test::contains(page.substr(row, page.find('\n', row + 1) - row),
+                         "| " + std::to_string(kind.limit / 1'000'000) + " MB |"));
+  }
+}
+
 }  // namespace normscope
 
 namespace normscope::test_coverage {
@@ -322,27 +342,3 @@ TEST_CASE(
 }
 
 }  // namespace normscope::test_coverage
-
-namespace normscope {
-
-TEST_CASE("refusals: the readers of studies and claims say in one line what is wrong with an input") {
-  test::check_reader(
-      {"study", [](const std::string& text) { sweep::parse_study(text, "studies/tiny.toml"); }, false});
-  test::check_reader({"claim",
-                      [](const std::string& text) { reproduce::parse_claim(text, "claims/test/tiny.toml"); },
-                      false});
-}
-
-TEST_CASE("files: the limits of claims and studies are those that README.md states", "[gate]") {
-  const std::string page = test::read_all(NORMSCOPE_SOURCE_DIR "/addons/papers/README.md");
-  for (const auto& [what, kind] :
-       {std::pair{"a claim", input::kClaim}, std::pair{"a study", input::kStudy}}) {
-    INFO(what);
-    const size_t row = page.find(std::string("\n| ") + what);
-    REQUIRE(row != page.npos);
-    CHECK(test::contains(page.substr(row, page.find('\n', row + 1) - row),
-                         "| " + std::to_string(kind.limit / 1'000'000) + " MB |"));
-  }
-}
-
-}  // namespace normscope

@@ -112,7 +112,7 @@ std::optional<bool> maybe_flag(const InputValue& object, const char* key) {
 /// Knows special tokens, and the names in `others`.
 void check_keys(const InputValue& object, std::initializer_list<std::string_view> others) {
   for (const auto& [key, value] : object.members(kMostKeys)) {
-    const auto has = [&](std::string_view names) { return among(split(names, ' '), key); };
+    const auto has = [&key = key](std::string_view names) { return among(split(names, ' '), key); };
     if (!value.is_null() && !among(kRoles, key) && !among(kLists, key) && std::ranges::none_of(others, has))
       value.refuse("no such key, as nothing here knows what it does");
   }

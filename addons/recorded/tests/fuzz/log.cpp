@@ -1,4 +1,4 @@
-// Logs of runs that were recorded elsewhere, and mapping files: the same bytes as either.
+// Logs of runs that were recorded elsewhere, those of other trackers, and mapping files: the same bytes as any.
 #include "addons/recorded/training/log_reader.h"
 
 #include "addons/recorded/training/tensor_names.h"
@@ -7,12 +7,14 @@
 using namespace normscope;
 using namespace normscope::records;
 
-FUZZ_TARGET(log) {
-  if (!fuzz::shallow(input)) return;
+namespace {
+
+void read_twice(std::string_view input) {
   LogReader whole("log.jsonl"), parts("log.jsonl");
   whole.take(input);
   whole.finish();
   parts.take(input.substr(0, input.size() / 2));
+  parts.settle();
   parts.take(input.substr(input.size() / 2));
   parts.finish();
   const RecordedFile file = whole.file(), same = parts.file();
@@ -24,5 +26,14 @@ FUZZ_TARGET(log) {
     fuzz::require(one.loss().steps == other.loss().steps && one.layout().size() == other.layout().size(),
                   "a run read in two portions is another one");
   }
+}
+
+}  // namespace
+
+FUZZ_TARGET(events) { read_twice(input); }
+
+FUZZ_TARGET(log) {
+  if (!fuzz::shallow(input)) return;
+  read_twice(input);
   fuzz::accepts([&] { parse_name_mapping(input, "mapping.toml"); });
 }

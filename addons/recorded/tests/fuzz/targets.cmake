@@ -1,1 +1,3 @@
 normscope_fuzz_target(log 3000)
+set(recorded "${CMAKE_SOURCE_DIR}/addons/recorded/tests/fixtures")
+normscope_fuzz_target(events 3000 "${recorded}/events.out.tfevents.1" "${recorded}/run.wandb")
