@@ -48,6 +48,29 @@ void Weights::add(const SafetensorsFile& shard, const std::string& name) {
   tensors_[name] = {shard.path(), &number_type(shard.type(name)), shard.shape(name), shard.bytes(name)};
 }
 
+namespace {
+
+std::set<std::string> files_of(const std::map<std::string, std::string>& index) {
+  std::set<std::string> files;
+  for (const auto& [name, file] : index) files.insert(file);
+  return files;
+}
+
+/// Every tensor lies in the file that the index says, and is named there.
+void require_index(const WeightTensors& tensors, const std::map<std::string, std::string>& index,
+                   const std::string& path) {
+  for (const auto& [name, file] : index)
+    if (const auto at = tensors.find(name);
+        at == tensors.end() || at->second.file != (fs::path(path).parent_path() / file).string())
+      fail({"published {}", path}, "tensor {} is said to be in {}, which has none of that name",
+           shown_text(name), file);
+  for (const auto& [name, tensor] : tensors)
+    if (!index.contains(name))
+      fail({"published {}", path}, "it does not name tensor {} of {}", shown_text(name), tensor.file);
+}
+
+}  // namespace
+
 Weights Weights::open(const std::string& place) {
   Weights weights;
   const fs::path root(place);
@@ -66,32 +89,24 @@ Weights Weights::open(const std::string& place) {
   const std::string index_path = (root / kIndex).string();
   const std::map<std::string, std::string> index =
       shards_of(read_input_file(index_path, input::kPublishedIndex), {"published {}", index_path});
-  std::map<std::string, size_t> shard_of;
-  for (const auto& [name, file] : index) {
-    const auto [at, is_new] = shard_of.emplace(file, weights.shards_.size());
-    if (is_new) weights.shards_.push_back(SafetensorsFile::map((root / file).string()));
-    if (!weights.shards_[at->second].contains(name))
-      fail({"published {}", (root / kIndex).string()},
-           "tensor {} is said to be in {}, which has none of that name", shown_text(name), file);
-    weights.add(weights.shards_[at->second], name);
-  }
-  for (const SafetensorsFile& shard : weights.shards_)
+  for (const std::string& file : files_of(index)) {
+    const SafetensorsFile& shard = weights.shards_.emplace_back(SafetensorsFile::map((root / file).string()));
     for (const std::string& name : shard.names())
-      if (!weights.contains(name))
-        fail({"published {}", (root / kIndex).string()}, "it does not name tensor {} of {}", shown_text(name),
-             shard.path());
+      if (const auto at = index.find(name); at == index.end() || at->second == file) weights.add(shard, name);
+  }
+  require_index(weights.tensors_, index, index_path);
   return weights;
 }
 
 Weights Weights::of_torch(const std::filesystem::path& root) {
   std::set<std::string> files;
+  std::map<std::string, std::string> index;
+  const std::string index_path = (root / kTorchIndex).string();
   if (there(root / kTorchFile)) {
     files.insert(kTorchFile);
-  } else if (there(root / kTorchIndex)) {
-    const std::string index = (root / kTorchIndex).string();
-    for (const auto& [name, file] :
-         shards_of(read_input_file(index, input::kPublishedIndex), {"published {}", index}))
-      files.insert(file);
+  } else if (there(index_path)) {
+    index = shards_of(read_input_file(index_path, input::kPublishedIndex), {"published {}", index_path});
+    files = files_of(index);
   } else {
     fail({"published {}", root.string()},
          "there is none of {}, {} and {}: expected the folder of a published model", kOneFile, kIndex,
@@ -107,6 +122,7 @@ Weights Weights::of_torch(const std::filesystem::path& root) {
         fail({"published {}", path}, "tensor {} is in another file too", shown_text(name));
   }
   weights.pages_ = pages;
+  if (!index.empty()) require_index(weights.tensors_, index, index_path);
   return weights;
 }
 

@@ -524,7 +524,7 @@ void add_inspect(CLI::App& app, Command& command) {
   sub.add_option("--continue", options.go_on,
                  "lets the model write N more tokens first, the likeliest each time, and reads those too")
       ->type_name("N")
-      ->check(CLI::Range(0, static_cast<int>(kMostIds)));
+      ->transform(whole(0, kMostIds));
   sub.add_flag("--leave-out", options.leave_out, "also the loss without each sub-layer and each layer");
   sub.add_flag("--leave-out-heads", options.leave_out_heads, "also the loss without each head of attention");
   sub.add_flag("--no-gradients", options.no_gradients, "no backward pass, and less memory");

@@ -150,6 +150,24 @@ TEST_CASE("published: PyTorch's own file has the numbers that it has as safetens
   }
 }
 
+TEST_CASE("published: shards of PyTorch hold what their index says, and nothing else", "[published]") {
+  const Folder folder;
+  const std::string torch = NORMSCOPE_SOURCE_DIR "/addons/published/tests/fixtures/torch/";
+  fs::copy_file(torch + "pytorch_model.bin", folder.file("a.bin"));
+  const auto opened = [&](const std::string& more, std::string_view without = "") {
+    std::string names;
+    for (const std::string& name : SafetensorsFile::map(torch + "twin.safetensors").names())
+      if (name != without) names += fmt::format("\"{}\": \"a.bin\", ", name);
+    names.resize(names.size() - 2);
+    folder.write("pytorch_model.bin.index.json", fmt::format("{{\"weight_map\": {{{}{}}}}}", names, more));
+    return error_of([&] { published::Weights::open(folder.path.string()); });
+  };
+  CHECK(opened("") == "no error");
+  CHECK(contains(opened(", \"lost\": \"a.bin\""),
+                 "tensor \"lost\" is said to be in a.bin, which has none of that name"));
+  CHECK(contains(opened("", "rows"), "it does not name tensor \"rows\" of "));
+}
+
 TEST_CASE("published: a head beside a tied table counts where it is another matrix", "[published]") {
   const Copied copied("llama");
   copied.change("config.json", "\"tie_word_embeddings\": false", "\"tie_word_embeddings\": true");
