@@ -45,6 +45,7 @@ struct Family {
   /// Our matrices of which the two numbers that rotary positions turn lie together, or in the other order.
   std::vector<std::string> neighbours, swapped;
   std::vector<std::string> passed;
+  std::vector<std::string> zeros;  ///< our vectors that the family lacks and that add nothing as zeros
   std::map<std::string, std::string> must;
   std::map<std::string, Setting> settings;
   std::map<std::string, Row> rows;  ///< by our name

@@ -217,6 +217,7 @@ Place place_in(const PublishedModel& model, const Row& row, const std::string& t
 /// Where a parameter of another model lies; nothing: the files have none of its shape. Of a longer
 /// table of positions it is the first rows.
 std::optional<Place> fitting_place(const PublishedModel& model, const ParameterInfo& parameter) {
+  if (!has_place(model, parameter)) return std::nullopt;
   const Pattern pattern = pattern_of(parameter);
   const auto row = model.family->rows.find(pattern.name);
   if (row == model.family->rows.end()) return std::nullopt;
@@ -287,6 +288,11 @@ Place place_of(const PublishedModel& model, const ParameterInfo& parameter) {
   return place_in(model, row, names[0], parameter, theirs);
 }
 
+bool has_place(const PublishedModel& model, const ParameterInfo& parameter) {
+  const auto lacks = [&](const std::string& pattern) { return matches(parameter.name, pattern); };
+  return parameter.trainable && std::ranges::none_of(model.family->zeros, lacks);
+}
+
 void declare(const PublishedModel& model, Store& store) {
   Tape tape(store);
   record_transformer(tape, model.spec.model, {.batch = 1, .sequence = 1, .training = false, .probes = false});
@@ -304,7 +310,7 @@ void load(const PublishedModel& model, Store& store) {
   std::set<std::string> read;
   for (const ParameterInfo& parameter : store.parameters()) {
     places.emplace_back();
-    if (!parameter.trainable) continue;
+    if (!has_place(model, parameter)) continue;
     places.back() = place_of(model, parameter);
     const Pattern pattern = pattern_of(parameter);
     read_by(model, row_of(model, pattern.name), pattern.layer, read);
@@ -314,8 +320,13 @@ void load(const PublishedModel& model, Store& store) {
     read_by(model, head->second, 0, read);  // of a tied model it has been compared with the table
   check_leftovers(model, read);
   store.materialize_values();
-  for (size_t i = 0; i < places.size(); ++i)
-    if (store.parameters()[i].trainable) convert(model, places[i], store.parameters()[i], store);
+  for (size_t i = 0; i < places.size(); ++i) {
+    const ParameterInfo& parameter = store.parameters()[i];
+    if (has_place(model, parameter))
+      convert(model, places[i], parameter, store);
+    else if (parameter.trainable)
+      store.write(static_cast<int32_t>(i), std::vector<float>(static_cast<size_t>(parameter.shape.size())));
+  }
 }
 
 int32_t fill(const PublishedModel& model, Store& store) {

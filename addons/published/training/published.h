@@ -44,6 +44,8 @@ PublishedModel open(const std::string& at, int32_t positions);
 
 /// Where a parameter lies. Throws Error if it lies nowhere, or has another shape there.
 Place place_of(const PublishedModel& model, const ParameterInfo& parameter);
+/// Whether the files have a place for a parameter: one that trains and that the family does not lack.
+bool has_place(const PublishedModel& model, const ParameterInfo& parameter);
 
 /// Declares the model's parameters in a Store, for load() or bytes_of() before anything else is recorded.
 void declare(const PublishedModel& model, Store& store);

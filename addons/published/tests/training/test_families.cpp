@@ -80,7 +80,7 @@ struct Opened {
   std::map<std::string, Numbers> gradients() const {
     std::map<std::string, Numbers> all;
     for (const ParameterInfo& parameter : store.parameters()) {
-      if (!parameter.trainable) continue;
+      if (!published::has_place(model, parameter)) continue;
       const published::Place place = published::place_of(model, parameter);
       Numbers& theirs = all[place.tensor];
       if (theirs.empty()) theirs.resize(model.weights.tensor(place.tensor).size());
@@ -226,7 +226,8 @@ TEST_CASE("fill: a model of the same wiring gets what load gives it", "[publishe
     published::load(model, loaded);
     Trained filled(model.spec.model);
     int32_t trainable = 0;
-    for (const ParameterInfo& parameter : loaded.parameters()) trainable += parameter.trainable;
+    for (const ParameterInfo& parameter : loaded.parameters())
+      trainable += published::has_place(model, parameter);
     CHECK(published::fill(model, filled.store) == trainable);
     for (const ParameterInfo& parameter : loaded.parameters()) {
       INFO(parameter.name);
