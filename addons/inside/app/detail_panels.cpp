@@ -34,16 +34,10 @@ const Inside::Attention* attention_of(const Inside& found, int row) {
 /// Draws a head's probabilities. Where cells would be smaller than three pixels, one stands for the largest of several.
 void draw_map(Ui& ui, const Rect& square, const Inside::Attention& attention, int head, size_t tokens,
               int chosen) {
-  const auto most = static_cast<size_t>(std::max(square.w / 3, 1.f));
-  const size_t block = (tokens + most - 1) / most, cells = (tokens + block - 1) / block;
-  const float* of_head = &attention.probabilities[static_cast<size_t>(head) * tokens * tokens];
-  std::vector<float> largest(cells * cells);
-  for (size_t q = 0; q < tokens; ++q)
-    for (size_t k = 0; k < tokens; ++k) {
-      float& cell = largest[q / block * cells + k / block];
-      cell = std::max(cell, of_head[q * tokens + k]);
-    }
-  draw_probabilities(ui, square, largest.data(), cells);
+  const SmallPicture small =
+      small_picture(&attention.probabilities[static_cast<size_t>(head) * tokens * tokens], tokens,
+                    static_cast<size_t>(std::max(square.w / 3, 1.f)));
+  draw_probabilities(ui, square, small.cells.data(), small.side);
   const float line = square.h / static_cast<float>(tokens);
   ui.paint().outline({square.x, square.y + line * static_cast<float>(chosen), square.w, std::max(line, 2.f)},
                      ui.theme().ink, 1);

@@ -27,10 +27,6 @@ std::vector<float> directions_of(std::span<const float> table, bool symbols_firs
   return directions;
 }
 
-int32_t place_of_largest(std::span<const float> row) {
-  return static_cast<int32_t>(std::ranges::max_element(row) - row.begin());
-}
-
 /// The product of each token's row with its direction.
 std::vector<float> read_by(std::span<const float> directions, std::span<const float> states, size_t width) {
   std::vector<float> parts;
@@ -71,7 +67,8 @@ std::vector<float> heads_of(Look& look, const Store& store, const SublayerValues
 
 }  // namespace
 
-void attribute_logits(Look& look, const Store& store, const ModelConfig& model, Inside& inside) {
+void attribute_logits(Look& look, const Store& store, const ModelConfig& model, std::vector<int32_t> symbols,
+                      Inside& inside) {
   const ModelValues& values = look.values();
   const int32_t table = store.find(output_table(model));
   const auto width = static_cast<size_t>(model.d_model);
@@ -81,11 +78,7 @@ void attribute_logits(Look& look, const Store& store, const ModelConfig& model, 
   if (shape.rank != 2 || shape.size() != int64_t{model.vocabulary} * model.d_model) return;
 
   Inside::Attributed found;
-  {
-    const Said said(look.program(), values.logits, values.loss);  // as large as the logits
-    for (size_t t = 0; t < inside.targets.size(); ++t)
-      found.symbol.push_back(inside.targets[t] >= 0 ? inside.targets[t] : place_of_largest(said.row(t)));
-  }
+  found.symbol = std::move(symbols);
   std::vector<float> direction =
       directions_of(store.read(table), shape[0] == model.vocabulary, found.symbol, width);
   found.logit = read_by(direction, look.read(values.hidden), width);

@@ -96,13 +96,10 @@ std::vector<Inside::Gradient> gradients_of(const Look& look, const Store& store)
 constexpr size_t kMostSide = 16;  ///< of a small picture
 
 void make_small(Inside::Attention& attention, size_t tokens) {
-  const size_t block = (tokens + kMostSide - 1) / kMostSide;
-  attention.side = (tokens + block - 1) / block;
-  attention.small.resize(static_cast<size_t>(attention.heads) * attention.side * attention.side);
-  for (size_t i = 0; i < attention.probabilities.size(); ++i) {
-    const size_t key = i % tokens / block, query = i / tokens % tokens / block, head = i / (tokens * tokens);
-    float& cell = attention.small[(head * attention.side + query) * attention.side + key];
-    cell = std::max(cell, attention.probabilities[i]);
+  for (size_t at = 0; at < attention.probabilities.size(); at += tokens * tokens) {
+    const SmallPicture of_head = small_picture(&attention.probabilities[at], tokens, kMostSide);
+    attention.side = of_head.side;
+    attention.small.insert(attention.small.end(), of_head.cells.begin(), of_head.cells.end());
   }
 }
 
@@ -202,6 +199,18 @@ double loss_without(Store& store, const ModelConfig& model, const Batch& text, c
 
 }  // namespace
 
+SmallPicture small_picture(const float* of_head, size_t tokens, size_t most) {
+  const size_t block = (tokens + most - 1) / most;
+  SmallPicture small{.side = (tokens + block - 1) / block};
+  small.cells.resize(small.side * small.side);
+  for (size_t q = 0; q < tokens; ++q)
+    for (size_t k = 0; k < tokens; ++k) {
+      float& cell = small.cells[q / block * small.side + k / block];
+      cell = std::max(cell, of_head[q * tokens + k]);
+    }
+  return small;
+}
+
 std::optional<Dominant> dominant_of(const Inside& inside) {
   Dominant most;
   for (size_t i = 0; i < inside.sublayers.size(); ++i) {
@@ -238,7 +247,13 @@ void InsideWork::look() {
   look.keep_token_shares();
   const Numbers number(look);
   inside_.loss = look.program().loss();
-  inside_.token_loss = Said(look.program(), look.values().logits, look.values().loss).losses(text_.targets);
+  std::vector<int32_t> symbols;  // that logits are attributed of
+  {
+    const Said said(look.program(), look.values().logits, look.values().loss);  // as large as the logits
+    inside_.token_loss = said.losses(text_.targets);
+    for (size_t t = 0; t < text_.targets.size(); ++t)
+      symbols.push_back(text_.targets[t] >= 0 ? text_.targets[t] : place_of_largest(said.row(t)));
+  }
   inside_.embedding = row_norms(look.read(look.values().embedding), width);
   inside_.sublayers = stream_of(look, number, width);
   const int32_t counted = text_.key_lengths.empty() ? text_.T : std::clamp(text_.key_lengths[0], 1, text_.T);
@@ -247,7 +262,7 @@ void InsideWork::look() {
     inside_.gradients = gradients_of(look, store_);
     add_state_gradients(look, inside_, width);
   }
-  attribute_logits(look, store_, model_, inside_);
+  attribute_logits(look, store_, model_, std::move(symbols), inside_);
   if (asked_.states) {
     inside_.embedding_state = look.read(look.values().embedding);
     for (size_t i = 0; i < inside_.sublayers.size(); ++i)
@@ -296,8 +311,7 @@ std::vector<int32_t> continued(Store& store, const ModelConfig& model, std::vect
     const std::vector<float> logits = program.read("logits");
     const auto row =
         std::span(logits).subspan((written - 1) * logits.size() / text.size(), logits.size() / text.size());
-    program.tokens("tokens")[written] = text[written] =
-        static_cast<int32_t>(std::ranges::max_element(row) - row.begin());
+    program.tokens("tokens")[written] = text[written] = place_of_largest(row);
   }
   return text;
 }

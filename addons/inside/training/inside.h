@@ -122,8 +122,21 @@ std::optional<Dominant> dominant_of(const Inside& inside);
 /// The median over the tokens where one dominates, otherwise beta2.I.I over all.
 double own_share(const Inside::Sublayer& sublayer, bool dominated);
 
-/// Fills in `attributed` and the parts of sub-layers and heads, after a replay of `look`.
-void attribute_logits(Look& look, const Store& store, const ModelConfig& model, Inside& inside);
+/// Fills in `attributed`, of a symbol for each token, and the parts of sub-layers and heads, after a replay of `look`.
+void attribute_logits(Look& look, const Store& store, const ModelConfig& model, std::vector<int32_t> symbols,
+                      Inside& inside);
+
+inline int32_t place_of_largest(std::span<const float> row) {
+  return static_cast<int32_t>(std::ranges::max_element(row) - row.begin());
+}
+
+/// A head's probabilities, (tokens, tokens), with no more than `most` rows and columns: a cell stands for the largest of
+/// a block.
+struct SmallPicture {
+  size_t side = 0;
+  std::vector<float> cells = {};
+};
+SmallPicture small_picture(const float* of_head, size_t tokens, size_t most);
 
 /// What a layer left behind, (T,D) row-major; before the first layer, what the embedding gave.
 struct LayerState {
