@@ -1,9 +1,6 @@
 #include "engine/tape/program.h"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
-#include <numeric>
 
 #include "engine/core/error.h"
 #include "engine/tape/store.h"
@@ -75,26 +72,6 @@ std::vector<float> Program::read(std::string_view name, bool gradient) const {
   std::vector<float> host(kept.size);
   executable_->read(kept.at, host);
   return host;
-}
-
-double Program::gradient_norm(std::string_view name) const {
-  constexpr size_t kAtOnce = size_t{1} << 18;
-  const Kept kept = this->kept(name, true);
-  constexpr size_t kSums = 16;  // side by side, so that no addition waits for the one before
-  std::vector<float> part;
-  std::array<double, kSums> sums{};
-  for (size_t begin = 0; begin < kept.size; begin += kAtOnce) {
-    const size_t count = std::min(kAtOnce, kept.size - begin);
-    part.resize((count + kSums - 1) / kSums * kSums);
-    std::fill(part.begin() + static_cast<std::ptrdiff_t>(count), part.end(), 0.0f);
-    executable_->read(kept.at + begin, std::span(part).first(count));
-    for (size_t i = 0; i < part.size(); i += kSums)
-      for (size_t k = 0; k < kSums; ++k) {
-        const double g = static_cast<double>(part[i + k]);
-        sums[k] += g * g;
-      }
-  }
-  return std::sqrt(std::accumulate(sums.begin(), sums.end(), 0.0));
 }
 
 void Program::read_front(ValueId value, std::span<float> host, bool gradient) const {

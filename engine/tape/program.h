@@ -80,9 +80,6 @@ class Program {
   double loss() const { return stats()[static_cast<size_t>(data_->loss_stat)]; }
   /// Copies a value, or its gradient, of the last replay.
   std::vector<float> read(std::string_view name, bool gradient = false) const;
-  /// The Euclidean norm of a tensor's gradient, added up in double precision, part by part: a table of
-  /// tokens would take as much memory again. Throws Error as read() does.
-  double gradient_norm(std::string_view name) const;
   /// Copies the first host.size() numbers of a value (the first sequences of a batch); it allocates
   /// nothing.
   void read_front(ValueId value, std::span<float> host, bool gradient = false) const;

@@ -207,7 +207,7 @@ struct Lifetime {
   size_t first = ~size_t{0}, last = 0, floats = 0;
 };
 
-/// The lifetimes of every written value or gradient that is not a parameter's, in order of birth.
+/// The lifetimes of every written value or gradient, in order of birth.
 std::vector<Lifetime> lifetimes(const Tape& tape, const std::vector<Instruction>& instructions,
                                 bool of_gradients) {
   std::vector<Lifetime> of(tape.values().size());
@@ -235,8 +235,7 @@ std::vector<Lifetime> lifetimes(const Tape& tape, const std::vector<Instruction>
     of[v].value = static_cast<ValueId>(v);
     of[v].floats = tape.values()[v].shape.padded();
   }
-  std::erase_if(
-      of, [&](const Lifetime& l) { return l.first > l.last || tape.value(l.value).role == Role::Parameter; });
+  std::erase_if(of, [](const Lifetime& l) { return l.first > l.last; });
   std::ranges::stable_sort(of, {}, &Lifetime::first);
   return of;
 }
@@ -262,9 +261,12 @@ size_t pack(const std::vector<Lifetime>& shared, size_t base, std::vector<size_t
 }  // namespace
 
 void share_gradient_memory(const Tape& tape, const std::vector<Instruction>& instructions, MemoryPlan& plan,
-                           std::span<const ValueId> kept) {
+                           std::span<const ValueId> kept, bool keep_parameters) {
   std::vector<Lifetime> shared = lifetimes(tape, instructions, true);
-  std::erase_if(shared, [&](const Lifetime& l) { return std::ranges::find(kept, l.value) != kept.end(); });
+  std::erase_if(shared, [&](const Lifetime& l) {
+    return (keep_parameters && tape.value(l.value).role == Role::Parameter) ||
+           std::ranges::find(kept, l.value) != kept.end();
+  });
   plan.gradient_reused.assign(tape.values().size(), false);
   for (const Lifetime& l : shared) plan.gradient_reused[static_cast<size_t>(l.value)] = true;
   plan.gradients = 0;
@@ -320,6 +322,7 @@ Program seal(const Tape& tape, const SealOptions& options) {
     fail("seal", "the loss {} has {} numbers: expected one", tape.value(options.loss).name,
          tape.shape(options.loss).size());
 
+  const bool keep_parameters = options.keep_parameter_gradients || options.update != kNoOp;
   ProgramData program;
   program.store = &tape.store();
   program.values = tape.values();
@@ -329,8 +332,9 @@ Program seal(const Tape& tape, const SealOptions& options) {
   if (backward) {
     for (Instruction& i : passes::emit_backward(tape, needs_gradient, options.loss))
       program.instructions.push_back(std::move(i));
-    for (Instruction& i : passes::update_instructions(options, tape.after_update()))
-      program.instructions.push_back(std::move(i));
+    if (keep_parameters)
+      for (Instruction& i : passes::update_instructions(options, tape.after_update()))
+        program.instructions.push_back(std::move(i));
   }
   program.instructions = passes::place_probes(tape, std::move(program.instructions), options.loss);
   passes::check_supported(program.instructions, tape.store().backend());
@@ -341,7 +345,8 @@ Program seal(const Tape& tape, const SealOptions& options) {
   if (options.reuse_bytes && tape.store().backend().in_order()) {
     program.plan.shared = true;
     if (backward)
-      passes::share_gradient_memory(tape, program.instructions, program.plan, options.kept_gradients);
+      passes::share_gradient_memory(tape, program.instructions, program.plan, options.kept_gradients,
+                                    keep_parameters);
     else
       passes::share_value_memory(tape, program.instructions, program.plan);
   }

@@ -84,6 +84,10 @@ std::vector<float> Store::read(int32_t parameter, Block which) const {
   return values;
 }
 
+void Store::read_part(int32_t parameter, size_t first, std::span<float> to) const {
+  backend_->download(block(Block::Value), parameters_[static_cast<size_t>(parameter)].offset + first, to);
+}
+
 void Store::write(int32_t parameter, std::span<const float> values, Block which) {
   const ParameterInfo& info = parameters_[static_cast<size_t>(parameter)];
   if (values.size() != static_cast<size_t>(info.shape.size()))

@@ -58,6 +58,7 @@ class Store {
 
   enum class Block : uint8_t { Value, M, V };
   std::vector<float> read(int32_t parameter, Block block = Block::Value) const;
+  void read_part(int32_t parameter, size_t first, std::span<float> to) const;  ///< of its values, from one on
   void write(int32_t parameter, std::span<const float> values, Block block = Block::Value);
   /// A copy with its own memory (perturbation, fork).
   Store clone() const { return clone(*backend_); }

@@ -1,6 +1,7 @@
 #include "training/measure/look.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string_view>
 
 #include "engine/model/transformer.h"
@@ -15,6 +16,13 @@ bool has_input(const Program& program, std::string_view name) {
 
 std::span<int32_t> input_if_there(Program& program, std::string_view name) {
   return has_input(program, name) ? program.tokens(name) : std::span<int32_t>();
+}
+
+constexpr const char* kSquare = ".gradient.mean_square";
+
+bool is_trained_matrix(const Store& store, const ValueInfo& value) {
+  return value.role == Role::Parameter && value.shape.rank == 2 &&
+         store.parameters()[static_cast<size_t>(value.parameter)].trainable;
 }
 
 }  // namespace
@@ -57,14 +65,15 @@ void put(const Batch& batch, Program& program) {
   if (!batch.x.empty()) std::ranges::copy(batch.x, program.floats("x").begin());
 }
 
-Look::Look(Store& store, const ModelConfig& model, const BatchShape& shape, bool backward, bool probabilities)
-    : model_(model), rows_(shape.rows), program_(record(store, shape, backward, probabilities)) {}
+Look::Look(Store& store, const ModelConfig& model, const BatchShape& shape, Gradients gradients,
+           bool probabilities)
+    : model_(model), rows_(shape.rows), program_(record(store, shape, gradients, probabilities)) {}
 
 Look::Look(Store& store, const ModelConfig& model, const Batch& batch) : Look(store, model, shape_of(batch)) {
   put(batch);
 }
 
-Program Look::record(Store& store, const BatchShape& shape, bool backward, bool probabilities) {
+Program Look::record(Store& store, const BatchShape& shape, Gradients gradients, bool probabilities) {
   Tape tape(store);
   RecordOptions options = record_options(shape, false);
   options.probes = true;  // they bring the length of a padded target row
@@ -73,12 +82,23 @@ Program Look::record(Store& store, const BatchShape& shape, bool backward, bool 
     for (SublayerValues& s : values_.sublayers) s.probabilities = kNone;
   std::vector<ValueId> states{values_.embedding};
   for (const SublayerValues& s : values_.sublayers) states.push_back(s.output);  // kNone names no value
+  const bool backward = gradients != Gradients::None;
+  for (size_t v = 0; v < tape.values().size() && backward; ++v)
+    if (const ValueInfo& value = tape.values()[v]; is_trained_matrix(store, value))
+      tape.probe({value.name + kSquare, ProbeSpec{ProbeKind::MeanSquare}, static_cast<ValueId>(v), true});
   return seal(tape, {.loss = values_.loss,
                      .backward = backward,
                      .update = kNoOp,
                      .reuse_bytes = backward,
                      .kept_gradients = states,
+                     .keep_parameter_gradients = gradients == Gradients::Kept,
                      .keep_probabilities = probabilities});
+}
+
+double Look::gradient_norm(const std::string& matrix) const {
+  const std::vector<ParameterInfo>& all = program_.data().store->parameters();
+  const auto numbers = all[static_cast<size_t>(program_.data().store->find(matrix))].shape.size();
+  return std::sqrt(program_.stat(matrix + kSquare) * static_cast<double>(numbers));
 }
 
 LiveMeasurements& Look::live() {

@@ -27,10 +27,15 @@ void put(const Batch& batch, Program& program);
 
 class Look {
  public:
-  /// For batches of that shape, which put() brings. `backward`: the parameters' gradients can be read too, until
-  /// another such program of the backend is replayed (SealOptions::reuse_bytes), and the gradients of the embedding
-  /// and of the state after each sub-layer. Without `probabilities`, nobody reads attention's, and they take no room.
-  Look(Store& store, const ModelConfig& model, const BatchShape& shape, bool backward = false,
+  /// Of the parameters. With any, the gradients of the embedding and of the state after each sub-layer can be read.
+  enum class Gradients : uint8_t {
+    None,
+    Norms,  ///< gradient_norm() alone: one's place is the next one's
+    Kept,  ///< all can be read until another such program of the backend is replayed (SealOptions::reuse_bytes)
+  };
+  /// For batches of that shape, which put() brings. Without `probabilities`, nobody reads attention's, and they take no
+  /// room.
+  Look(Store& store, const ModelConfig& model, const BatchShape& shape, Gradients gradients = Gradients::None,
        bool probabilities = true);
   /// For that batch.
   Look(Store& store, const ModelConfig& model, const Batch& batch);
@@ -45,6 +50,7 @@ class Look {
   const Shape& shape(ValueId value) const;
   std::vector<float> read(ValueId value) const;           ///< as the last replay left it
   std::vector<float> read_gradient(ValueId value) const;  ///< of the embedding, or of a state
+  double gradient_norm(const std::string& matrix) const;  ///< of a trainable parameter with rows and columns
 
   /// Lists the measurements of a transformer over all rows. Throws Error for a model without sub-layers.
   const std::vector<StatInfo>& layout() { return live().layout(); }
@@ -64,7 +70,7 @@ class Look {
   }
 
  private:
-  Program record(Store& store, const BatchShape& shape, bool backward, bool probabilities);
+  Program record(Store& store, const BatchShape& shape, Gradients gradients, bool probabilities);
   LiveMeasurements& live();
 
   ModelConfig model_;

@@ -33,16 +33,16 @@ bool counts(std::span<const int32_t> lengths, int64_t row, int64_t position) {
 
 /// One program for each shape that occurs. It calls `f` with every batch.
 template <typename F>
-void each_batch(Run& run, Split split, int32_t first, int32_t count, bool backward, F f) {
+void each_batch(Run& run, Split split, int32_t first, int32_t count, Look::Gradients gradients, F f) {
   const RunSpec& spec = run.spec();
   std::map<BatchShape, Look> looks;
   for (int32_t i = first; i < first + count; ++i) {
     const Batch batch =
         run.task().draw(spec.seed, static_cast<uint64_t>(i), split, spec.train.batch, spec.model.sequence);
     const BatchShape shape = shape_of(batch);
-    Look& look = looks.try_emplace(shape, run.store(), spec.model, shape, backward).first->second;
+    Look& look = looks.try_emplace(shape, run.store(), spec.model, shape, gradients).first->second;
     look.put(batch);
-    look.replay({.label_smoothing = backward ? spec.train.label_smoothing : 0.0f});
+    look.replay({.label_smoothing = gradients == Look::Gradients::Kept ? spec.train.label_smoothing : 0.0f});
     f(ReplayedRun{look, batch});
   }
 }
@@ -52,7 +52,7 @@ void each_validation_batch(Run& run, F f) {
   constexpr int32_t kMost = 4;  // a task may have many
   const RunSpec& spec = run.spec();
   const int32_t all = run.task().validation_batches(spec.train.batch, spec.model.sequence);
-  each_batch(run, Split::Validation, 1, std::clamp(all, 1, kMost), false, f);
+  each_batch(run, Split::Validation, 1, std::clamp(all, 1, kMost), Look::Gradients::None, f);
 }
 
 double squared(std::span<const float> x) {
@@ -173,19 +173,20 @@ std::vector<MeanGradient> mean_gradients(Run& run, int32_t batches) {
   if (batches < 1) fail("measure", "{} batches: expected at least 1", batches);
   std::vector<MeanGradient> all;
   std::vector<std::vector<double>> sums;
-  each_batch(run, Split::Train, run.steps_done() + 1, batches, true, [&](const ReplayedRun& at) {
-    const ProgramData& data = at.look.program().data();
-    for (size_t p = 0; p < data.parameter_order.size(); ++p) {
-      const ParameterInfo& info = run.store().parameters()[static_cast<size_t>(data.parameter_order[p])];
-      const std::vector<float> g = at.look.program().read(info.name, true);
-      if (all.size() <= p) {
-        all.push_back({info.name, info.layer});
-        sums.emplace_back(g.size(), 0.0);
-      }
-      for (size_t i = 0; i < g.size(); ++i) sums[p][i] += static_cast<double>(g[i]) / batches;
-      all[p].mean_of_norms += std::sqrt(squared(g)) / batches;
-    }
-  });
+  each_batch(
+      run, Split::Train, run.steps_done() + 1, batches, Look::Gradients::Kept, [&](const ReplayedRun& at) {
+        const ProgramData& data = at.look.program().data();
+        for (size_t p = 0; p < data.parameter_order.size(); ++p) {
+          const ParameterInfo& info = run.store().parameters()[static_cast<size_t>(data.parameter_order[p])];
+          const std::vector<float> g = at.look.program().read(info.name, true);
+          if (all.size() <= p) {
+            all.push_back({info.name, info.layer});
+            sums.emplace_back(g.size(), 0.0);
+          }
+          for (size_t i = 0; i < g.size(); ++i) sums[p][i] += static_cast<double>(g[i]) / batches;
+          all[p].mean_of_norms += std::sqrt(squared(g)) / batches;
+        }
+      });
   for (size_t p = 0; p < all.size(); ++p) {
     double square = 0;
     for (double g : sums[p]) square += g * g;

@@ -10,20 +10,31 @@
 namespace normscope {
 namespace {
 
-/// What a token's state is read with: the column of its symbol less the mean column; (tokens, D).
-std::vector<float> directions_of(std::span<const float> table, bool symbols_first,
-                                 std::span<const int32_t> symbols, size_t width) {
-  const size_t vocabulary = table.size() / width;
-  const size_t along = symbols_first ? 1 : vocabulary, between = symbols_first ? width : 1;
+/// What a token's state is read with: the column of its symbol less the mean column; (tokens, D). It reads the table in
+/// stretches, as a copy of all would be the largest there is.
+std::vector<float> directions_of(const Store& store, int32_t table, bool symbols_first,
+                                 std::span<const int32_t> symbols) {
+  const Shape& shape = store.parameters()[static_cast<size_t>(table)].shape;
+  const auto rows = static_cast<size_t>(shape[0]), columns = static_cast<size_t>(shape[1]);
+  const size_t width = symbols_first ? columns : rows, vocabulary = symbols_first ? rows : columns;
+  const size_t at_once = std::max(size_t{1}, (size_t{1} << 18) / columns);
   std::vector<double> mean(width);
-  for (size_t v = 0; v < vocabulary; ++v)
+  std::vector<float> directions(symbols.size() * width), stretch;
+  for (size_t first = 0; first < rows; first += at_once) {
+    stretch.resize(std::min(at_once, rows - first) * columns);
+    store.read_part(table, first * columns, stretch);
+    for (size_t i = 0; i < stretch.size(); ++i)
+      mean[symbols_first ? i % columns : first + i / columns] += static_cast<double>(stretch[i]);
+    for (size_t t = 0; t < symbols.size() && !symbols_first; ++t)
+      for (size_t r = 0; r * columns < stretch.size(); ++r)
+        directions[t * width + first + r] = stretch[r * columns + static_cast<size_t>(symbols[t])];
+  }
+  for (size_t t = 0; t < symbols.size(); ++t) {
+    const std::span direction = std::span(directions).subspan(t * width, width);
+    if (symbols_first) store.read_part(table, static_cast<size_t>(symbols[t]) * columns, direction);
     for (size_t i = 0; i < width; ++i)
-      mean[i] += static_cast<double>(table[v * between + i * along]) / static_cast<double>(vocabulary);
-  std::vector<float> directions;
-  for (const int32_t symbol : symbols)
-    for (size_t i = 0; i < width; ++i)
-      directions.push_back(table[static_cast<size_t>(symbol) * between + i * along] -
-                           static_cast<float>(mean[i]));
+      direction[i] -= static_cast<float>(mean[i] / static_cast<double>(vocabulary));
+  }
   return directions;
 }
 
@@ -79,8 +90,7 @@ void attribute_logits(Look& look, const Store& store, const ModelConfig& model, 
 
   Inside::Attributed found;
   found.symbol = std::move(symbols);
-  std::vector<float> direction =
-      directions_of(store.read(table), shape[0] == model.vocabulary, found.symbol, width);
+  std::vector<float> direction = directions_of(store, table, shape[0] == model.vocabulary, found.symbol);
   found.logit = read_by(direction, look.read(values.hidden), width);
   if (!look.follow_norm(values.hidden, values.sublayers.back().output, direction)) return;
   std::vector<std::vector<float>> parts(values.sublayers.size()), of_heads(values.sublayers.size());

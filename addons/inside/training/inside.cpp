@@ -88,8 +88,7 @@ void add_state_gradients(const Look& look, Inside& inside, size_t width) {
 std::vector<Inside::Gradient> gradients_of(const Look& look, const Store& store) {
   std::vector<Inside::Gradient> gradients;
   for (const ParameterInfo& p : store.parameters())
-    if (p.trainable && p.shape.rank == 2)
-      gradients.push_back({p.name, p.layer, look.program().gradient_norm(p.name)});
+    if (p.trainable && p.shape.rank == 2) gradients.push_back({p.name, p.layer, look.gradient_norm(p.name)});
   return gradients;
 }
 
@@ -242,7 +241,8 @@ size_t InsideWork::parts() const {
 /// Takes one pass over the text for all but the lenses and what is left out.
 void InsideWork::look() {
   const auto width = static_cast<size_t>(model_.d_model);
-  Look look(store_, model_, shape_of(text_), asked_.gradients, asked_.attention);
+  Look look(store_, model_, shape_of(text_),
+            asked_.gradients ? Look::Gradients::Norms : Look::Gradients::None, asked_.attention);
   look.put(text_);
   look.keep_token_shares();
   const Numbers number(look);
@@ -294,7 +294,7 @@ Inside inside_of(Store& store, const ModelConfig& model, const Batch& text, cons
   InsideWork work(store, model, text, asked);
   while (work.next()) {
   }
-  return work.found();
+  return std::move(work).found();
 }
 
 std::vector<int32_t> continued(Store& store, const ModelConfig& model, std::vector<int32_t> text,

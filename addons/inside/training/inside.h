@@ -160,7 +160,8 @@ class InsideWork {
   /// Whether nothing is left but the losses without a head.
   bool heads_next() const { return quick_done() && !leave_.empty() && leave_.back().head == 1; }
   size_t parts() const;
-  const Inside& found() const { return inside_; }
+  const Inside& found() const& { return inside_; }
+  Inside found() && { return std::move(inside_); }
 
  private:
   void look();

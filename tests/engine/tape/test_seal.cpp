@@ -259,7 +259,10 @@ TEST_CASE("seal: whatever is read is still there, when gradients or values share
   const auto probed = static_cast<size_t>(model.sublayers[3].branch);
 
   SECTION("gradients") {
+    const bool keep_parameters = GENERATE(true, false);
+    const ValueId table = tape.find("emb.tokens");
     tape.probe({"probed", ProbeSpec{ProbeKind::MeanSquare}, model.sublayers[3].branch, true, 0});
+    tape.probe({"table", ProbeSpec{ProbeKind::MeanSquare}, table, true, 0});
     const auto needs = passes::mark_gradients(tape, model.loss);
     const std::vector<Instruction> all =
         passes::place_probes(tape, passes::emit_backward(tape, needs, model.loss));
@@ -269,9 +272,10 @@ TEST_CASE("seal: whatever is read is still there, when gradients or values share
     MemoryPlan least = plan;
     passes::share_gradient_memory(tape, all, least);
     CHECK(least.gradients < before / 2);
-    passes::share_gradient_memory(tape, all, plan, {&kept, 1});
-    CHECK(plan.gradients <= least.gradients + tape.shape(kept).padded());
+    passes::share_gradient_memory(tape, all, plan, {&kept, 1}, keep_parameters);
+    CHECK(plan.gradients <= (keep_parameters ? least.gradients : before / 4) + tape.shape(kept).padded());
     CHECK(plan.gradient_reused[probed]);
+    CHECK(plan.gradient_reused[static_cast<size_t>(table)] != keep_parameters);
     CHECK_FALSE(plan.gradient_reused[static_cast<size_t>(kept)]);
     Shelf shelf(tape, plan.gradient_offset, plan.gradients);
     shelf.write(model.loss);
@@ -286,7 +290,8 @@ TEST_CASE("seal: whatever is read is still there, when gradients or values share
     shelf.read(model.loss);
     shelf.read(kept);
     for (size_t v = 0; v < needs.size(); ++v)  // the update reads those of parameters
-      if (needs[v] && tape.values()[v].role == Role::Parameter) shelf.read(static_cast<ValueId>(v));
+      if (keep_parameters && needs[v] && tape.values()[v].role == Role::Parameter)
+        shelf.read(static_cast<ValueId>(v));
   }
 
   SECTION("values") {

@@ -115,17 +115,17 @@ TEST_CASE("look: the time of a text through a published folder", "[.bench]") {
   const Batch text = passage_batch(model.spec.model, tokens);
   double forward = 0, backward = 0;
   {
-    Look look(store, model.spec.model, shape_of(text), false, false);
+    Look look(store, model.spec.model, shape_of(text), Look::Gradients::None, false);
     look.put(text);
     forward = milliseconds(look, [] {});
   }
   {
-    Look look(store, model.spec.model, shape_of(text), true, false);
+    Look look(store, model.spec.model, shape_of(text), Look::Gradients::Norms, false);
     look.put(text);
     double sum = 0;
     backward = milliseconds(look, [&] {
       for (const ParameterInfo& p : store.parameters())
-        if (p.trainable && p.shape.rank == 2) sum += look.program().gradient_norm(p.name);
+        if (p.trainable && p.shape.rank == 2) sum += look.gradient_norm(p.name);
     });
     CHECK(sum > 0);
   }
