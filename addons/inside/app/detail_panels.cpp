@@ -35,7 +35,7 @@ const Inside::Attention* attention_of(const Inside& found, int row) {
 void draw_map(Ui& ui, const Rect& square, const Inside::Attention& attention, int head, size_t tokens,
               int chosen) {
   const SmallPicture small =
-      small_picture(&attention.probabilities[static_cast<size_t>(head) * tokens * tokens], tokens,
+      small_picture(&(*attention.probabilities)[static_cast<size_t>(head) * tokens * tokens], tokens,
                     static_cast<size_t>(std::max(square.w / 3, 1.f)));
   draw_probabilities(ui, square, small.cells.data(), small.side);
   const float line = square.h / static_cast<float>(tokens);

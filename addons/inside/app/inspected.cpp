@@ -103,10 +103,10 @@ json attention_of(const Inspection& of) {
   for (const Inside::Attention& a : in.attention) {
     const size_t queries = in.tokens.size(), keys = queries;
     json heads = json::array();
-    for (size_t at = 0; at < a.probabilities.size(); at += keys) {
+    for (size_t at = 0; at < a.probabilities->size(); at += keys) {
       if (at % (queries * keys) == 0) heads.push_back(json::array());
       const size_t seen = of.decoder ? heads.back().size() + 1 : keys;
-      heads.back().push_back(floats_json(std::span(a.probabilities).subspan(at, seen)));
+      heads.back().push_back(floats_json(std::span(*a.probabilities).subspan(at, seen)));
     }
     all.push_back({{"name", a.name},
                    {"layer", a.layer},

@@ -95,8 +95,8 @@ std::vector<Inside::Gradient> gradients_of(const Look& look, const Store& store)
 constexpr size_t kMostSide = 16;  ///< of a small picture
 
 void make_small(Inside::Attention& attention, size_t tokens) {
-  for (size_t at = 0; at < attention.probabilities.size(); at += tokens * tokens) {
-    const SmallPicture of_head = small_picture(&attention.probabilities[at], tokens, kMostSide);
+  for (size_t at = 0; at < attention.probabilities->size(); at += tokens * tokens) {
+    const SmallPicture of_head = small_picture(&(*attention.probabilities)[at], tokens, kMostSide);
     attention.side = of_head.side;
     attention.small.insert(attention.small.end(), of_head.cells.begin(), of_head.cells.end());
   }
@@ -111,12 +111,12 @@ std::vector<Inside::Attention> attention_of(const Look& look, const Numbers& num
     attention.name = s.name;
     attention.layer = s.layer;
     attention.heads = static_cast<int32_t>(look.shape(s.probabilities)[1]);
-    attention.probabilities = look.read(s.probabilities);
-    const size_t of_head = attention.probabilities.size() / static_cast<size_t>(attention.heads),
+    attention.probabilities = std::make_shared<const std::vector<float>>(look.read(s.probabilities));
+    const size_t of_head = attention.probabilities->size() / static_cast<size_t>(attention.heads),
                  keys = static_cast<size_t>(look.shape(s.probabilities)[3]);
-    for (size_t at = 0; at < attention.probabilities.size(); at += of_head) {
+    for (size_t at = 0; at < attention.probabilities->size(); at += of_head) {
       double sum = 0;
-      for (const float p : std::span(attention.probabilities).subspan(at, queries * keys))
+      for (const float p : std::span(*attention.probabilities).subspan(at, queries * keys))
         if (p > 0) sum -= static_cast<double>(p) * std::log(static_cast<double>(p));
       attention.entropy.push_back(sum / static_cast<double>(queries));
     }

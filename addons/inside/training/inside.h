@@ -58,7 +58,8 @@ struct Inside {
   struct Attention {
     std::string name;
     int32_t layer = 0, heads = 0;
-    std::vector<float> probabilities;
+    /// (heads, T, T), shared by copies: for 300 tokens of 30 layers they are 90 MB.
+    std::shared_ptr<const std::vector<float>> probabilities;
     std::vector<double> entropy;            ///< nats, of each head: mean over the queries of -sum p ln p
     std::vector<double> logit, first_mass;  ///< of each head: measure/step_metrics.h
     /// The probabilities as small pictures, (heads, side, side): a number stands for the largest of a block.

@@ -162,13 +162,13 @@ TEST_CASE("inside: attention has the heads of the queries, rows of one, and its 
     for (const Inside::Attention& a : inside.attention) {
       CHECK(a.name == fmt::format("L{:02}.attn", a.layer));
       CHECK(a.heads == config.heads);
-      REQUIRE(a.probabilities.size() == static_cast<size_t>(a.heads) * T * T);
+      REQUIRE(a.probabilities->size() == static_cast<size_t>(a.heads) * T * T);
       REQUIRE(a.entropy.size() == static_cast<size_t>(a.heads));
       REQUIRE(a.logit.size() == a.entropy.size());
       REQUIRE(a.first_mass.size() == a.entropy.size());
       for (size_t h = 0; h < a.first_mass.size(); ++h) {
         double mass = 0;
-        for (size_t q = 0; q < T; ++q) mass += static_cast<double>(a.probabilities[(h * T + q) * T]);
+        for (size_t q = 0; q < T; ++q) mass += static_cast<double>((*a.probabilities)[(h * T + q) * T]);
         CHECK(close(a.first_mass[h], mass / static_cast<double>(T)));
         CHECK(std::isfinite(a.logit[h]));
       }
@@ -177,7 +177,7 @@ TEST_CASE("inside: attention has the heads of the queries, rows of one, and its 
         for (size_t q = 0; q < T; ++q) {
           double sum = 0;
           for (size_t k = 0; k < T; ++k) {
-            const double p = static_cast<double>(a.probabilities[(h * T + q) * T + k]);
+            const double p = static_cast<double>((*a.probabilities)[(h * T + q) * T + k]);
             const bool hidden = (config.architecture == Architecture::Decoder && k > q) ||
                                 (config.attention.window > 0 && k + 3 <= q);
             CHECK((p > 0) != hidden);
@@ -210,7 +210,7 @@ TEST_CASE("inside: attention is the softmax of queries times keys") {
       }
       const std::vector<double> logs = log_softmax(scores);
       for (size_t s = 0; s <= t; ++s)
-        CHECK(close(inside.attention[1].probabilities[(h * T + t) * T + s], std::exp(logs[s])));
+        CHECK(close((*inside.attention[1].probabilities)[(h * T + t) * T + s], std::exp(logs[s])));
     }
 }
 
@@ -224,7 +224,7 @@ TEST_CASE("inside: padding counts in no entropy") {
     for (size_t h = 0; h < a.entropy.size(); ++h) {
       double entropy = 0;
       for (size_t i = 0; i < 6 * T; ++i) {
-        const double p = static_cast<double>(a.probabilities[h * T * T + i]);
+        const double p = static_cast<double>((*a.probabilities)[h * T * T + i]);
         CHECK((p > 0) == (i % T < 6));
         if (p > 0) entropy -= p * std::log(p) / 6;
       }
