@@ -33,9 +33,7 @@ struct SealOptions {
 /// hash alike, when the Store is not materialized, and when the loss is not a scalar.
 Program seal(const Tape& tape, const SealOptions& options);
 
-}  // namespace normscope
-
-namespace normscope::passes {
+namespace passes {
 
 // The passes of seal() are small functions from plain data to plain data. Order: mark_gradients, emit_forward,
 // emit_backward, update_instructions, place_probes, plan_memory. `seal` calls them; tests call each alone.
@@ -82,4 +80,5 @@ void check_sites(const Tape& tape);
 /// Throws, naming all ops that the backend lacks.
 void check_supported(const std::vector<Instruction>& instructions, const Backend& backend);
 
-}  // namespace normscope::passes
+}  // namespace passes
+}  // namespace normscope

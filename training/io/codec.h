@@ -15,7 +15,7 @@
 //
 // io() is in the namespace of its struct, or in codec where the struct belongs to another room. A rule is any type
 // with write(value), which returns the JSON, and read(json, value), which throws Error as InputValue does. A field
-// that no rule of codec.h describes has a rule of its own beside its io().
+// that no rule of codec.h describes has a rule of its own beside its io(). Below it is what writes other JSON.
 #pragma once
 
 #include <fmt/format.h>
@@ -35,7 +35,8 @@
 
 #include "training/io/input_value.h"
 
-namespace normscope::codec {
+namespace normscope {
+namespace codec {
 
 // Rules of kept fields say what a number, a text, a word or a list of them may be, and how JSON holds
 // it. All numbers that are not finite are written in the same way.
@@ -282,9 +283,7 @@ inline std::string text_of(const Json& json, int indent = -1) {
   return json.dump(indent, ' ', false, Json::error_handler_t::replace);
 }
 
-}  // namespace normscope::codec
-
-namespace normscope {
+}  // namespace codec
 
 // Numbers as JSON: it has no number that is not finite, so such a one is null.
 
