@@ -1,5 +1,6 @@
 #include "addons/published/training/torch_file.h"
 
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <optional>
