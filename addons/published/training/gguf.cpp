@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstring>
 #include <filesystem>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -54,30 +53,24 @@ void add_llama3(Json& config, const WeightTensor& tensor, const Message& where) 
 
 }  // namespace
 
+std::span<const uint8_t> Cursor::bytes(uint64_t count) {
+  if (at > all.size() || count > all.size() - at)
+    fail(where, "is truncated or damaged: {} bytes, and {} are expected from byte {} on", all.size(), count,
+         at);
+  at += count;
+  return all.subspan(at - count, count);
+}
+
+std::string_view Cursor::text(uint64_t count) {
+  const auto found = bytes(count);
+  return {reinterpret_cast<const char*>(found.data()), found.size()};
+}
+
 /// Reads from the file's first byte on.
-struct GgufFile::Reader {
-  std::span<const uint8_t> all;
-  Message where;
-  size_t at = 0;
+struct GgufFile::Reader : Cursor {
   uint64_t listed = 0;  ///< items of all lists so far
 
-  std::span<const uint8_t> bytes(uint64_t count) {
-    if (count > all.size() - at)
-      fail(where, "is truncated or damaged: {} bytes, and {} are expected from byte {} on", all.size(), count,
-           at);
-    at += count;
-    return all.subspan(at - count, count);
-  }
-  template <typename T>
-  T number() {
-    T value;
-    std::memcpy(&value, bytes(sizeof value).data(), sizeof value);
-    return value;
-  }
-  std::string text() {
-    const auto found = bytes(number<uint64_t>());
-    return tokenizer::well_formed({reinterpret_cast<const char*>(found.data()), found.size()});
-  }
+  std::string text() { return tokenizer::well_formed(Cursor::text(number<uint64_t>())); }
   /// A number of things that follow, each of at least so many bytes.
   uint64_t count(uint64_t least, uint64_t most = std::numeric_limits<uint64_t>::max()) {
     const auto value = number<uint64_t>();
@@ -171,7 +164,7 @@ struct GgufFile::Reader {
   }
 
   void read(GgufFile& file) {
-    if (all.size() < kMagic.size() || std::memcmp(bytes(4).data(), kMagic.data(), 4) != 0)
+    if (all.size() < kMagic.size() || Cursor::text(kMagic.size()) != kMagic)
       fail(where, "is no GGUF file: expected one that begins with {}", kMagic);
     if (const auto version = number<uint32_t>(); version != 2 && version != 3)
       fail(where, "version {}: expected 2 or 3, with the lowest byte of a number first", version);
@@ -218,7 +211,7 @@ bool is_gguf_file(const std::string& path) {
 GgufFile GgufFile::parse(std::span<const uint8_t> bytes, const std::string& name) {
   GgufFile file;
   file.path_ = name;
-  Reader{.all = bytes, .where = file.where()}.read(file);
+  Reader{{bytes, file.where()}}.read(file);
   return file;
 }
 

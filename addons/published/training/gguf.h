@@ -10,7 +10,9 @@
 // the reader crash, read outside of it, or take memory out of proportion to it.
 #pragma once
 
+#include <bit>
 #include <cstdint>
+#include <cstring>
 #include <map>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
@@ -24,6 +26,23 @@
 namespace normscope::published {
 
 using WeightTensors = std::map<std::string, WeightTensor, std::less<>>;
+
+/// Reads numbers, the lowest byte first, and stretches of a file; what would lie beyond its end is refused.
+struct Cursor {
+  std::span<const uint8_t> all;
+  const Message& where;  ///< begins the errors
+  uint64_t at = 0;
+
+  std::span<const uint8_t> bytes(uint64_t count);
+  std::string_view text(uint64_t count);
+  template <typename T>
+  T number() {
+    static_assert(std::endian::native == std::endian::little);
+    T value;
+    std::memcpy(&value, bytes(sizeof value).data(), sizeof value);
+    return value;
+  }
+};
 
 /// Whether a regular file begins as GGUF does.
 bool is_gguf_file(const std::string& path);

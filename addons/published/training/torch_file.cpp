@@ -1,7 +1,6 @@
 #include "addons/published/training/torch_file.h"
 
-#include <bit>
-#include <cstring>
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <optional>
@@ -31,49 +30,11 @@ constexpr StorageType kStorages[] = {
     {"ShortStorage", TensorType::I16, 2}, {"CharStorage", TensorType::I8, 1},
     {"ByteStorage", TensorType::U8, 1},   {"BoolStorage", TensorType::BOOL, 1}};
 
-/// Reads little-endian numbers and stretches, never past the end.
-class Cursor {
- public:
-  Cursor(Bytes bytes, const Message& where) : bytes_(bytes), where_(where) {}
-
-  Bytes take(size_t count) {
-    if (count > bytes_.size()) fail(where_, "is truncated");
-    const Bytes taken = bytes_.first(count);
-    bytes_ = bytes_.subspan(count);
-    return taken;
-  }
-  template <typename T>
-  T number() {
-    static_assert(std::endian::native == std::endian::little);
-    T value;
-    std::memcpy(&value, take(sizeof value).data(), sizeof value);
-    return value;
-  }
-  std::string_view text(size_t count) {
-    const Bytes taken = take(count);
-    return {reinterpret_cast<const char*>(taken.data()), taken.size()};
-  }
-  std::string_view line() {
-    size_t length = 0;
-    while (length < bytes_.size() && bytes_[length] != '\n') ++length;
-    const std::string_view line = text(length);
-    take(1);
-    return line;
-  }
-
- private:
-  Bytes bytes_;
-  const Message& where_;
-};
-
 // ---- zip: entries one after another, and at the end a list of them
 
 using Entries = std::map<std::string, Bytes, std::less<>>;
 
-Bytes part(Bytes whole, uint64_t from, uint64_t count, const Message& where) {
-  if (from > whole.size() || count > whole.size() - from) fail(where, "is truncated");
-  return whole.subspan(from, count);
-}
+constexpr uint32_t kEntryMark = 0x04034b50;
 
 struct Directory {
   uint64_t entries = 0, at = 0;
@@ -83,35 +44,36 @@ Directory directory_of(Bytes file, const Message& where) {
   constexpr size_t kEnd = 22, kLocator = 20;
   constexpr uint32_t kEndMark = 0x06054b50, kLocatorMark = 0x07064b50;
   for (size_t back = kEnd; back <= file.size() && back <= kEnd + 65535; ++back) {
-    Cursor end(file.last(back), where);
+    Cursor end{file, where, file.size() - back};
     if (end.number<uint32_t>() != kEndMark) continue;
-    end.take(6);
+    end.bytes(6);
     Directory found{end.number<uint16_t>(), 0};
-    end.take(4);
+    end.bytes(4);
     found.at = end.number<uint32_t>();
     if (found.at != UINT32_MAX && found.entries != UINT16_MAX) return found;
-    Cursor locator(part(file, file.size() - back - kLocator, kLocator, where), where);  // larger than 4 GB
+    Cursor locator{file, where, file.size() - back - kLocator};  // larger than 4 GB
     if (locator.number<uint32_t>() != kLocatorMark) return found;
-    locator.take(4);
-    Cursor large(part(file, locator.number<uint64_t>(), 56, where), where);
-    large.take(32);
+    locator.bytes(4);
+    Cursor large{file, where, locator.number<uint64_t>()};
+    large.bytes(32);
     found.entries = large.number<uint64_t>();
-    large.take(8);
+    large.bytes(8);
     found.at = large.number<uint64_t>();
     return found;
   }
+  if (Cursor begin{file, where}; begin.number<uint32_t>() == kEntryMark)
+    fail(where, "has no list of entries at its end (is it truncated?)");
   fail(
       where,
       "is no zip archive, as PyTorch writes since version 1.6: expected torch.save(torch.load(FILE), FILE) by a later one");
 }
 
 /// The sizes and the place of an entry above 4 GB stand in an extra field.
-void read_large(Cursor extra, size_t count, uint64_t& size, uint64_t& packed, uint64_t& at) {
-  for (; count >= 4;) {
+void read_large(Cursor extra, uint64_t& size, uint64_t& packed, uint64_t& at) {
+  while (extra.at + 4 <= extra.all.size()) {
     const auto id = extra.number<uint16_t>(), length = extra.number<uint16_t>();
-    count -= 4 + std::min<size_t>(length, count - 4);
     if (id != 1) {
-      extra.take(length);
+      extra.bytes(length);
       continue;
     }
     for (uint64_t* number : {&size, &packed, &at})
@@ -124,27 +86,29 @@ Entries entries_of(Bytes file, const Message& where) {
   const Directory directory = directory_of(file, where);
   if (directory.entries > kMostItems) fail(where, "has more than {} entries", kMostItems);
   Entries entries;
-  Cursor list(part(file, directory.at, file.size() - std::min<uint64_t>(directory.at, file.size()), where),
-              where);
+  Cursor list{file, where, directory.at};
   for (uint64_t i = 0; i < directory.entries; ++i) {
     if (list.number<uint32_t>() != 0x02014b50) fail(where, "has a broken list of entries");
-    list.take(6);
+    list.bytes(6);
     const auto method = list.number<uint16_t>();
-    list.take(8);
+    list.bytes(8);
     uint64_t packed = list.number<uint32_t>(), size = list.number<uint32_t>();
     const auto name_length = list.number<uint16_t>(), extra_length = list.number<uint16_t>(),
                note_length = list.number<uint16_t>();
-    list.take(8);
+    list.bytes(8);
     uint64_t at = list.number<uint32_t>();
     const std::string name(list.text(name_length));
-    read_large(Cursor(list.take(extra_length), where), extra_length, size, packed, at);
-    list.take(note_length);
+    read_large({list.bytes(extra_length), where}, size, packed, at);
+    list.bytes(note_length);
     if (method != 0 || packed != size)
       fail(where, "{} is compressed, as PyTorch does not write it", shown_text(name));
-    Cursor local(part(file, at, 30, where), where);
-    local.take(26);
+    Cursor local{file, where, at};
+    if (local.number<uint32_t>() != kEntryMark) fail(where, "has a broken list of entries");
+    local.bytes(22);
     const auto own_name = local.number<uint16_t>(), own_extra = local.number<uint16_t>();
-    entries[name.substr(name.find('/') + 1)] = part(file, at + 30 + own_name + own_extra, size, where);
+    local.bytes(uint64_t{own_name} + own_extra);
+    if (!entries.emplace(name.substr(name.find('/') + 1), local.bytes(size)).second)
+      fail(where, "{} is there twice", shown_text(name));
   }
   return entries;
 }
@@ -171,7 +135,7 @@ struct Value {
 
 class Pickle {
  public:
-  Pickle(Bytes bytes, const Message& where) : in_(bytes, where), where_(where) {}
+  Pickle(Bytes bytes, const Message& where) : in_{bytes, where}, where_(where) {}
 
   /// The value that the pickle ends with.
   const Value& run() {
@@ -201,6 +165,13 @@ class Pickle {
     if (text.size() > kLongestWord)
       fail(where_, "has a name of {} bytes: expected at most {}", text.size(), kLongestWord);
     return text;
+  }
+  std::string_view line() {
+    const auto rest = in_.all.subspan(in_.at);
+    const std::string_view found =
+        in_.text(static_cast<size_t>(std::ranges::find(rest, '\n') - rest.begin()));
+    in_.bytes(1);
+    return short_text(found);
   }
   void push_text(std::string_view text) { push(make(Kind::Text))->text = short_text(text); }
   Value* pop() {
@@ -258,10 +229,10 @@ class Pickle {
 void Pickle::step(uint8_t code) {
   switch (code) {
     case 0x80:  // PROTO
-      in_.take(1);
+      in_.bytes(1);
       return;
     case 0x95:  // FRAME
-      in_.take(8);
+      in_.bytes(8);
       return;
     case '(':
       push(make(Kind::Mark));
@@ -286,15 +257,15 @@ void Pickle::step(uint8_t code) {
       return push_number(static_cast<int64_t>(number));
     }
     case 'G':  // BINFLOAT: of no tensor
-      in_.take(8);
+      in_.bytes(8);
       return push_number(0);
     case 'X':
       return push_text(in_.text(in_.number<uint32_t>()));
     case 0x8c:  // SHORT_BINUNICODE
       return push_text(in_.text(in_.number<uint8_t>()));
     case 'c': {
-      const std::string_view module = short_text(in_.line());
-      push(make(Kind::Global))->text = std::string(module) + "." + std::string(short_text(in_.line()));
+      const std::string module(line());
+      push(make(Kind::Global))->text = module + "." + std::string(line());
       return;
     }
     case 0x93: {  // STACK_GLOBAL
@@ -420,8 +391,8 @@ WeightTensor tensor_of(const Value& value, const Entries& entries, const std::st
   const int64_t first = value.items[1]->number;
   if (first < 0 || first > kMostNumbers) fail(where, "{} begins outside of its numbers", shown_text(name));
   tensor.type = &number_type(type->type);
-  tensor.bytes = part(entry->second, static_cast<uint64_t>(first) * type->bytes,
-                      static_cast<uint64_t>(count) * type->bytes, where);
+  tensor.bytes = Cursor{entry->second, where, static_cast<uint64_t>(first) * type->bytes}.bytes(
+      static_cast<uint64_t>(count) * type->bytes);
   return tensor;
 }
 

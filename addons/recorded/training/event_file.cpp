@@ -22,7 +22,9 @@ namespace normscope::records {
 namespace {
 
 constexpr size_t kMostNumbers = 20'000'000;  // 12 bytes each
-constexpr size_t kMostTags = 20'000;
+constexpr size_t kMostTags = 20'000, kLongestTag = 1000, kLongestNumber = 64;
+constexpr int32_t kTime = -1;     // in the place of a tag
+constexpr double kLatest = 1e12;  // seconds
 constexpr std::string_view kFirstEvent = "brain.Event:", kWandb = ":W&B", kStart = "\x08\x01";
 constexpr size_t kTells = 64, kWandbHead = 7;        // bytes of a file's beginning
 constexpr size_t kRecordHead = 12, kRecordFoot = 4;  // eight of the length and a checksum; a checksum
@@ -104,7 +106,7 @@ struct Number {
 
 class Numbers {
  public:
-  explicit Numbers(const std::string& path) : where_("events {}", path) {}
+  Numbers(const std::string& path, LinesRead& read) : where_("events {}", path), read_(read) {}
 
   void require_room() const {
     if (all_.size() == kMostNumbers)
@@ -114,7 +116,7 @@ class Numbers {
     if (step < 0 || step > kMostSteps) return;
     auto at = places_.find(tag);
     if (at == places_.end()) {
-      if (places_.size() == kMostTags) return;
+      if (places_.size() == kMostTags || tag.size() > kLongestTag) return leave_out();
       at = places_.emplace(tag, static_cast<int32_t>(names_.size())).first;
       names_.push_back(scalar_name(at->first));
       const bool of_series = names_.back().of != Of::Tensor && names_.back().of != Of::Other;
@@ -124,18 +126,21 @@ class Numbers {
     all_.push_back({static_cast<int32_t>(step), at->second, static_cast<float>(value)});
     last_ = std::max(last_, all_.back().step);
   }
-  /// When a step began to be recorded.
+  /// When a step began to be recorded, after its first number.
   void time(int64_t step, double seconds) {
-    if (step < 0 || step > kMostSteps || !std::isfinite(seconds)) return;
-    if (times_.empty()) began_ = seconds;
-    times_.try_emplace(static_cast<int32_t>(step), seconds - began_);
+    if (all_.empty() || all_.back().step != step || timed_ == step || !(std::abs(seconds) < kLatest)) return;
+    if (std::isnan(began_)) began_ = seconds;
+    require_room();
+    timed_ = all_.back().step;
+    all_.push_back({timed_, kTime, static_cast<float>(seconds - began_)});
   }
-  /// The run goes on at this step once more.
+  /// The run was started again at this step: its clock begins anew, and steps from there on come once more.
   void set_back(int64_t step) {
+    began_ = NAN;
+    timed_ = -1;
     if (step > last_) return;
     last_ = static_cast<int32_t>(std::max<int64_t>(step, 0)) - 1;
     std::erase_if(all_, [this](const Number& number) { return number.step > last_; });
-    times_.erase(times_.upper_bound(last_), times_.end());
     given_ = 0;
     anew_ = true;
   }
@@ -150,13 +155,20 @@ class Numbers {
       anew();
     }
     LogStep step;
+    std::vector<size_t> newest(names_.size());  // of a step's numbers, by tag: those before do not count
     for (size_t i = given_; i < all_.size();) {
       step.clear();
       step.step = all_[i].step;
+      const size_t begin = i;
       for (; i < all_.size() && all_[i].step == step.step; ++i)
-        if (const ScalarName& name = names_[static_cast<size_t>(all_[i].tag)]; likeliest_.counts(name))
-          put(name, all_[i].value, step);
-      if (const auto at = times_.find(step.step); at != times_.end()) step.seconds = at->second;
+        if (all_[i].tag != kTime)
+          newest[static_cast<size_t>(all_[i].tag)] = i;
+        else if (!step.seconds)
+          step.seconds = static_cast<double>(all_[i].value);
+      for (size_t j = begin; j < i; ++j)
+        if (const auto tag = static_cast<size_t>(all_[j].tag);
+            all_[j].tag != kTime && newest[tag] == j && likeliest_.counts(names_[tag]))
+          put(names_[tag], all_[j].value, step);
       add(step);
     }
     given_ = all_.size();
@@ -165,16 +177,24 @@ class Numbers {
  private:
   using Of = ScalarName::Of;
 
+  void leave_out() {
+    if (std::exchange(left_out_, true)) return;
+    read_.faults.push_back({"event {}: names beyond the first {}, or of more than {} bytes, are left out",
+                            read_.lines, kMostTags, kLongestTag});
+  }
+
   Message where_;
+  LinesRead& read_;
   std::map<std::string, int32_t> places_;
   std::vector<ScalarName> names_;  ///< of tags, whose texts are in `places_`
   Likeliest likeliest_;
   std::vector<Number> all_;  ///< the first `given_` in ascending order of steps
   size_t given_ = 0;
   bool anew_ = false;  ///< what was given does not hold any more
-  int32_t last_ = -1;  ///< the highest step
-  std::map<int32_t, double> times_;
-  double began_ = 0;
+  bool left_out_ = false;
+  int32_t last_ = -1;   ///< the highest step
+  int32_t timed_ = -1;  ///< the one whose time was the last to be kept
+  double began_ = NAN;  ///< the clock
 };
 
 // ---- TensorBoard: Event { wall_time 1, step 2, summary 5 { value 1 { tag 1, simple_value 2, tensor 8 } }, session 7 {
@@ -234,7 +254,7 @@ std::optional<double> read_item(std::string_view item, std::string& key) {
     if (field->kind != WireField::Bytes) continue;
     if (field->number == 1) key = field->bytes;
     if (field->number == 2) key += (key.empty() ? "" : ".") + std::string(field->bytes);
-    if (field->number != 16) continue;
+    if (field->number != 16 || field->bytes.size() > kLongestNumber) continue;
     const auto json = nlohmann::json::parse(field->bytes, nullptr, false);
     std::string_view word = field->bytes;
     if (word.size() > 1 && word.front() == '"' && word.back() == '"') word = word.substr(1, word.size() - 2);
@@ -262,10 +282,10 @@ void read_history(std::string_view history, Numbers& numbers) {
   }
   for (const auto& [name, value] : items)
     if (name == "_step" && value >= 0 && value <= kMostSteps) step = static_cast<int64_t>(value);
-  for (const auto& [name, value] : items) {
-    if (name == "_timestamp") numbers.time(step, value);
+  for (const auto& [name, value] : items)
     if (!name.starts_with('_')) numbers.add(step, name, value);
-  }
+  for (const auto& [name, value] : items)
+    if (name == "_timestamp") numbers.time(step, value);
 }
 
 // ---- what both have in common
@@ -273,7 +293,10 @@ void read_history(std::string_view history, Numbers& numbers) {
 class Records : public EventReader {
  public:
   Records(std::string_view head, const std::string& path, LinesRead& lines)
-      : numbers_(path), read_(lines), wandb_(head.starts_with(kWandb)), pass_(wandb_ ? kWandbHead : 0) {}
+      : numbers_(path, lines),
+        read_(lines),
+        wandb_(head.starts_with(kWandb)),
+        pass_(wandb_ ? kWandbHead : 0) {}
 
   void take(std::string_view bytes) override {
     numbers_.require_room();
@@ -293,8 +316,8 @@ class Records : public EventReader {
   }
 
   void finish() override {
-    if (ended_ ||
-        (pass_ == 0 && waiting_.find_first_not_of('\0') == waiting_.npos && (wandb_ || waiting_.empty())))
+    if (ended_ || (pass_ == 0 && parts_.empty() && waiting_.find_first_not_of('\0') == waiting_.npos &&
+                   (wandb_ || waiting_.empty())))
       return;  // of Weights & Biases zeros are room that was never used
     if (pass_ == 0 || wandb_) ++read_.lines;
     ends_within();

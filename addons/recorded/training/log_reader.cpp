@@ -294,10 +294,10 @@ struct FollowedFile::Reading {
     try {
       if (read ? whole : is_saved_run(path)) {
         whole = true;
-        const uint64_t now = std::filesystem::file_size(path);
-        news = !read || failed || now != bytes;
+        const std::pair now(std::filesystem::file_size(path), std::filesystem::last_write_time(path));
+        news = !read || failed || now != seen;
         if (news) next.file = read_recorded(path);
-        bytes = now;
+        seen = now;
       } else {
         news = log.poll(&stopped) || !read || failed;
         if (news) next.file = log.file();
@@ -333,7 +333,8 @@ struct FollowedFile::Reading {
   LogFollower log;  // used by the reading thread only
   // Used by the reading thread only: it was read once; it is read whole; the newest look failed.
   bool read = false, whole = false, failed = false;
-  uint64_t bytes = 0;  // of a file that is read whole, when it was read
+  std::pair<uintmax_t, std::filesystem::file_time_type>
+      seen{};  // of a file that is read whole: its size and time
   std::mutex mutex;
   std::condition_variable changed;
   std::atomic<bool> stopped{false};  // the reader of a long log checks it between two parts

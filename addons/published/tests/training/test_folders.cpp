@@ -138,6 +138,8 @@ TEST_CASE("published: PyTorch's own file has the numbers that it has as safetens
   const auto read = [](const std::string& bytes) {
     published::tensors_of_torch({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}, "cut.bin");
   };
+  CHECK(contains(error_of([&] { read(whole.substr(0, whole.size() / 2)); }), "(is it truncated?)"));
+  CHECK(contains(error_of([&] { read(test::replaced(whole, "data/1PK", "data/0PK")); }), "is there twice"));
   for (size_t length = 0; length < whole.size(); length += 7)
     CHECK_THROWS_AS(read(whole.substr(0, length)), Error);
   for (size_t at = 0; at < whole.size(); ++at) {  // wrong bytes are refused, or are other numbers

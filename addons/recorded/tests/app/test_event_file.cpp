@@ -131,6 +131,38 @@ TEST_CASE("a run that was set back goes on from there") {
   }
 }
 
+TEST_CASE("the seconds of a step leave out the pause before a run went on") {
+  using std::string_literals::operator""s;
+  const auto bytes = [](auto value) {
+    return std::string(reinterpret_cast<const char*>(&value), sizeof value);
+  };
+  const auto event = [&](double time, char step) {  // and the loss under the name "loss"
+    const std::string content =
+        "\x09" + bytes(time) + "\x10" + step + "\x2a\x0d\x0a\x0b\x0a\x04loss\x15" + bytes(1.0f);
+    return bytes(uint64_t{content.size()}) + "\0\0\0\0"s + content + "\0\0\0\0"s;
+  };
+  const std::string before = first_event(0) + event(100, 1) + event(102, 2),
+                    after = event(9000, 3) + event(9002, 4) + event(9003, 4);
+  const RecordedFile file = read(before + first_event(2) + after);
+  CHECK(file.runs.at(0).seeds[0].history->loss().steps == std::vector<int32_t>{1, 2, 3, 4});
+  CHECK(file.runs[0].seeds[0].number(kSecondsPerStep) == 2);
+}
+
+TEST_CASE("what is cut or left out of another tracker's file is said") {
+  using std::string_literals::operator""s;
+  const RecordedFile cut = read(":W&B\0\0\0"s +
+                                "\0\0\0\0\x03\0\x02"
+                                "abc"s);  // the first part of a record
+  CHECK(cut.broken == 1);
+  CHECK(test::contains(cut.faults.at(0), "record 1: the file ends within it"));
+  const std::string name(1001, 'x');
+  const RecordedFile named =
+      read(events({R"({"step":1,"loss":3})"}) + event_of("{\"step\":2,\"loss\":2,\"" + name + "\":1}"));
+  CHECK(named.broken == 0);
+  CHECK(named.runs.at(0).seeds[0].history->loss().values == std::vector<float>{3, 2});
+  CHECK(test::contains(named.faults.at(0), "or of more than 1000 bytes, are left out"));
+}
+
 TEST_CASE("a file of TensorBoard is followed from its first byte on, and only what is new is read") {
   const std::string whole = read_all(kFixtures + "events.out.tfevents.1");
   const Folder folder;

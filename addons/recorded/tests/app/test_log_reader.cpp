@@ -169,6 +169,32 @@ TEST_CASE("steps that went back many times are counted") {
              "steps went back 300 times, first from 3 to 1"));
 }
 
+TEST_CASE("steps that went back add up to more than a step can be") {
+  LogReader reader("a.jsonl");
+  for (int i = 0; i < 600; ++i)
+    reader.take(fmt::format("{{\"step\":{},\"loss\":1,\"seconds\":{}}}\n", i % 2 == 0 ? 0 : kMostSteps, i));
+  CHECK(reader.file().runs.at(0).seeds[0].number(kSecondsPerStep) == 1.0 / kMostSteps);
+}
+
+TEST_CASE("a saved run is read anew where another of its size took its place") {
+  const Folder folder;
+  const std::string config = folder.write("one.toml", std::string(test::kTiny) + "[run.A]\n"),
+                    saved = folder.file("a.safetensors");
+  const auto rate = [&](const char* value) {
+    REQUIRE(test::run_program("train --config " + config + " --steps 2 --set train.lr=" + value + " --save " +
+                              saved)
+                .code == 0);
+    return std::filesystem::file_size(saved);
+  };
+  const auto size = rate("0.01");
+  FollowedFile file(saved, {});
+  REQUIRE(file.now()->version == 1);
+  CHECK(file.now()->version == 1);
+  REQUIRE(rate("0.02") == size);
+  CHECK(file.now()->version == 2);
+  CHECK(file.now()->file.runs.at(0).seeds[0].history->rate().values.back() == 0.02f);
+}
+
 TEST_CASE("a further line of a step adds to it; what no line says is no number") {
   LogReader reader("a.jsonl");
   std::string text;
