@@ -128,16 +128,20 @@ void read_entry(Family& family, std::string_view key, const toml::node& node) {
   }
 }
 
-/// The file that says of all families how GGUF has them.
-constexpr std::string_view kGguf = "gguf";
+/// The files that are of no family: how GGUF has them all, and what is refused.
+constexpr std::string_view kGguf = "gguf", kRefused = "refused";
+
+const FamilyFile& file_of(std::string_view name) {
+  return *std::ranges::find(family_files(), name, &FamilyFile::type);
+}
 
 std::map<std::string, Family> read_all() {
   std::map<std::string, Family> all;
   // A file may refer to one that comes later: it is read once that one is there.
-  for (size_t before = 0; all.size() + 1 < family_files().size(); before = all.size()) {
+  for (size_t before = 0; all.size() + 2 < family_files().size(); before = all.size()) {
     for (const FamilyFile& file : family_files()) {
       const std::string type(file.type);
-      if (all.contains(type) || type == kGguf) continue;
+      if (all.contains(type) || type == kGguf || type == kRefused) continue;
       const toml::table table = parse_toml(file.text, type + ".toml");
       if (const auto like = table["like"].value<std::string>(); like && !all.contains(*like)) continue;
       all.emplace(type, parse_family(file.text, type, all));
@@ -170,14 +174,14 @@ Family as_gguf(Family family, const toml::table& shared, const toml::table& own)
 }
 
 std::map<std::string, Family> read_gguf() {
-  const auto shared = std::ranges::find(family_files(), kGguf, &FamilyFile::type);
+  const FamilyFile& shared = file_of(kGguf);
   std::map<std::string, Family> all;
   for (const FamilyFile& file : family_files()) {
     const toml::table table = parse_toml(file.text, std::string(file.type) + ".toml");
     const toml::table* own = table[kGguf].as_table();
     if (const auto name = own ? (*own)["architecture"].value<std::string>() : std::nullopt)
-      all.emplace(
-          *name, as_gguf(families().at(std::string(file.type)), parse_toml(shared->text, "gguf.toml"), *own));
+      all.emplace(*name,
+                  as_gguf(families().at(std::string(file.type)), parse_toml(shared.text, "gguf.toml"), *own));
   }
   return all;
 }
@@ -201,6 +205,23 @@ std::string type_of_class(const InputValue& config) {
       if (rest.starts_with("for") || rest == "lmheadmodel" || rest == "model") return type;
     }
   }
+  return {};
+}
+
+/// What is expected instead of a type that is no family: the nearest that opens, if somebody has said which.
+std::optional<Message> instead_of(std::string_view type) {
+  struct Lack {
+    std::string_view table;
+    fmt::format_string<const std::string&> words;
+  };
+  static constexpr Lack kLacks[] = {{"experts", "{}, the nearest type without a mixture of experts"},
+                                    {"recurrence", "{}, the nearest type without a recurrence"},
+                                    {"two_stacks", "{}, the nearest type with one stack of layers"},
+                                    {"pictures", "{}, the nearest type that reads text alone"},
+                                    {"attention", "{}, the nearest type whose attention is known here"}};
+  const toml::table all = parse_toml(file_of(kRefused).text, "refused.toml");
+  for (const auto& [lack, words] : kLacks)
+    if (const auto nearest = all[lack][type].value<std::string>()) return Message(words, *nearest);
   return {};
 }
 
@@ -245,6 +266,7 @@ const Family& family_of(const InputValue& config) {
   for (const auto& [name, family] : all) known.push_back(name);
   const InputValue refused = config.at(architecture ? "general.architecture" : "model_type");
   const std::string asked = refused.is_text() ? refused.text(kLongestType) : "";
+  if (const auto instead = instead_of(asked); instead && !architecture) refused.refuse(*instead);
   // The nearest by its name comes first: qwen2 for qwen2_moe.
   std::ranges::stable_sort(known, std::ranges::greater(), [&](const std::string& name) {
     return std::ranges::mismatch(name, asked).in1 - name.begin();

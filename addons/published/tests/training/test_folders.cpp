@@ -11,6 +11,7 @@
 #include "refusals/refusals.h"
 #include "test_paths.h"
 #include "training/io/safetensors.h"
+#include "training/io/toml.h"
 
 namespace normscope::test {
 namespace {
@@ -242,9 +243,17 @@ TEST_CASE("published: floats of 16 bits are the floats that they stand for", "[p
 }
 
 TEST_CASE("published: a file of a family says what it cannot say", "[published]") {
-  CHECK(published::families().size() + 1 == published::family_files().size());  // gguf.toml is of all
+  CHECK(published::families().size() + 2 ==
+        published::family_files().size());  // gguf.toml is of all, refused.toml of none
   for (const std::vector<std::string>& row : refusals("family"))
     CHECK(says(error_of([&] { published::parse_family(row[0], "x"); }), row[1]));
+  const auto refused = std::ranges::find(published::family_files(), "refused", &published::FamilyFile::type);
+  for (const auto& [lack, types] : parse_toml(refused->text, "refused.toml"))
+    for (const auto& [type, nearest] : *types.as_table()) {
+      INFO(type.str());
+      CHECK(published::families().contains(nearest.value_or<std::string>("")));
+      CHECK_FALSE(published::families().contains(std::string(type.str())));
+    }
 }
 
 }  // namespace normscope::test
