@@ -66,9 +66,6 @@ void check_attention(const ModelConfig& c) {
     fail("model.kv_heads",
          "{} heads cannot share {} of keys and values evenly: expected a divisor of model.heads", c.heads,
          a.kv_heads);
-  if (a.window > 0 && c.architecture == Architecture::Encoder)
-    fail("model.attention_window",
-         "an encoder sees both sides: expected architecture decoder or encoder-decoder");
   if (a.pattern.find_first_not_of("wf") != a.pattern.npos)
     fail("model.attention_pattern", "'{}' has other letters than w and f: expected for instance wf or wwwwwf",
          a.pattern);
@@ -77,6 +74,10 @@ void check_attention(const ModelConfig& c) {
       !std::isnormal(static_cast<float>(cap / AttentionSpec{.scale = a.scale}.scale_of(head_width(c)))))
     fail("model.attention_cap",
          "{} is no number that scores can be divided by: expected a larger one, or 0 for none", a.cap);
+  if (row_of(c.positions).alibi && (c.architecture != Architecture::Decoder || cap != 0))
+    fail("model.positions",
+         "{} is how far back a decoder looks: expected architecture decoder, and no attention_cap",
+         row_of(c.positions).name);
   if (!c.output_projection && c.heads * head_width(c) != c.d_model)
     fail("model.output_projection",
          "{} heads of width {} do not give the {} features of the stream: expected an output projection",

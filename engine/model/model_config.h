@@ -126,6 +126,7 @@ struct PositionsRow {
   std::string_view name;
   std::string_view said = "";  ///< as the name of a run and the diagram mention it
   bool own_scores = false;     ///< attention has other scores than products of queries and keys
+  bool alibi = false;          ///< of a decoder: AttentionSpec::alibi
 };
 inline constexpr PositionsRow kPositions[] = {
     {"learned"},
@@ -146,7 +147,7 @@ struct AttentionConfig {
   int32_t head_width = 0;  ///< 0: d_model / heads
   /// Heads of keys and values, each read by as many heads of queries as come on it (Ainslie et al. 2023); 0: heads.
   int32_t kv_heads = 0;
-  int32_t window = 0;  ///< a causal query sees that many positions, its own among them; 0: all before it
+  int32_t window = 0;  ///< AttentionSpec::window; an encoder beside a decoder has none
   /// "wf": the first layer has the window, the second sees all, and so on from the start again; empty: all have it.
   std::string pattern = {};
   float scale = 0;  ///< of the scores; 0: 1 / sqrt(head width)

@@ -392,9 +392,11 @@ ValueId values_of(Recorder& r, const std::string& n, const Wiring& wiring, Value
 
 AttentionSpec attention_spec(const Recorder& r, bool causal) {
   const AttentionConfig& a = r.config.attention;
+  const bool looks = causal || r.config.architecture == Architecture::Encoder;
   return {.heads = r.config.heads,
           .causal = causal,
-          .window = causal && has_window(r.config, r.layer) ? a.window : 0,
+          .alibi = row_of(r.config.positions).alibi,
+          .window = looks && has_window(r.config, r.layer) ? a.window : 0,
           .cap = a.cap,
           .scale = a.scale};
 }

@@ -3,6 +3,7 @@
 #include "engine/ops/ops.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "engine/core/error.h"
@@ -71,8 +72,8 @@ namespace {
 /// that: where one of them is infinite, all scores would be NaN.
 void check_scores(const std::string& where, const AttentionSpec& spec, int64_t width) {
   if (spec.window < 0) fail(where, "a window of {} keys: expected at least 1, or 0 for all", spec.window);
-  if (spec.window > 0 && !spec.causal)
-    fail(where, "a window of {} keys without a causal mask: expected one that is causal", spec.window);
+  if (spec.alibi && !(spec.causal && spec.cap == 0))
+    fail(where, "scores fall with the distance (ALiBi): expected a causal mask, and no cap");
   if (!(spec.scale >= 0 && std::isfinite(spec.scale)))
     fail(where, "scale {}: expected a positive number, or 0 for 1/sqrt(D/H)", spec.scale);
   const double cap = static_cast<double>(spec.cap);
@@ -84,7 +85,8 @@ void check_scores(const std::string& where, const AttentionSpec& spec, int64_t w
 double attention_flop(const ProgramData& program, const Instruction& i) {
   const auto spec = i.attributes.as<AttentionSpec>();
   int64_t keys = input_shape(program.values, i, 1)[1];  // (B,T,D)
-  if (spec.window > 0) keys = std::min<int64_t>(keys, spec.window);
+  if (spec.window > 0)
+    keys = std::min<int64_t>(keys, spec.causal ? spec.window : 2 * int64_t{spec.window} - 1);
   const int backward = spec.cap > 0 ? 5 : 4;  // a cap has the scores computed again
   return 2 * (i.phase == Phase::Backward ? backward : 2) *
          static_cast<double>(program.values[static_cast<size_t>(i.out)].shape.size()) *
@@ -92,6 +94,12 @@ double attention_flop(const ProgramData& program, const Instruction& i) {
 }
 
 }  // namespace
+
+double alibi_slope(int64_t head, int64_t heads) {
+  const auto power = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(heads)));
+  const double place = head < power ? static_cast<double>(head + 1) : static_cast<double>(head - power) + 0.5;
+  return std::exp2(-8 * place / static_cast<double>(power));
+}
 
 ValueId attention(Tape& tape, const std::string& name, ValueId q, ValueId k, ValueId v, ValueId key_lengths,
                   AttentionSpec spec) {
@@ -120,7 +128,7 @@ ValueId attention(Tape& tape, const std::string& name, ValueId q, ValueId k, Val
 OpRules attention_rules() {
   static constexpr const char* kShapes =
       "q (B,Tq,D), k and v (B,Tk,D), or of fewer heads, which groups of q's share, key lengths (B) i32 or none, y (B,Tq,D); saved: P (B,H,Tq,Tk). Where it is "
-      "causal, query t sees keys s with s <= t, and with a window w those with t - w < s <= t";
+      "causal, query t sees keys s with s <= t, and with a window w those with t - w < s < t + w";
   static constexpr OpRule kRows[] = {
       {.title = "Multi-head attention",
        .formula =
@@ -150,12 +158,24 @@ OpRules attention_rules() {
        .source =
            "Gemma Team 2024 (Gemma 2), section 2; u is the cap, a the scale, 1/√(D/H) unless another is given; not checked",
        .reads = {15, 15, 15},
+       .saved = 7},
+      {.variant = "alibi",
+       .title = "Multi-head attention with linear biases (ALiBi)",
+       .formula =
+           R"(y = P v, \quad P = \operatorname{softmax}(S), \quad S_{t,s} = a q_t k_s - m (t - s) \text{ in each head})",
+       .shapes = kShapes,
+       .rule =
+           R"(dv = P^T dy, \quad dS = P \odot \left(c - \sum_s P_s c_s\right), \quad c = dy v^T, \quad dq = a dS k, \quad dk = a dS^T q)",
+       .source =
+           "Press et al. 2022, section 3; a is the scale, 1/√(D/H) unless another is given, m = 2^(-8h/H) in head h "
+           "of H, and between these where H is no power of 2; not checked",
+       .reads = {15, 15, 15},
        .saved = 7}};
   return {.rules = kRows,
           .variant =
               [](const Attributes& attributes) {
                 const auto spec = attributes.as<AttentionSpec>();
-                return spec.cap > 0 ? "capped" : spec.scale > 0 ? "scaled" : "";
+                return spec.alibi ? "alibi" : spec.cap > 0 ? "capped" : spec.scale > 0 ? "scaled" : "";
               },
           .flop = attention_flop,
           .scores = [](const Node& n) -> AttentionScores {
@@ -167,7 +187,8 @@ OpRules attention_rules() {
                     .window = spec.window,
                     .causal = spec.causal,
                     .scale = spec.scale,
-                    .cap = spec.cap};
+                    .cap = spec.cap,
+                    .alibi = spec.alibi};
           },
           .too_large =
               [](std::span<const ValueInfo> values, const Node& n) {

@@ -32,8 +32,9 @@ struct AttentionSpec {
   static constexpr OpKind kOp = OpKind::Attention;
   int32_t heads = 1;
   bool causal = false;
+  bool alibi = false;         ///< causal: scores fall with the distance, by each head's alibi_slope()
   uint32_t dropout_site = 0;  ///< probabilities are dropped out there; 0 = not at all
-  int32_t window = 0;         ///< causal: keys that a query sees, its own the last of them; 0 = all before it
+  int32_t window = 0;         ///< keys that a query sees on each side, its own among them; 0 = all
   float cap = 0;              ///< scores stay between -cap and cap; 0 = as they are
   float scale = 0;            ///< what scores are multiplied by; 0 = 1/sqrt(D/H)
   friend bool operator==(const AttentionSpec&, const AttentionSpec&) = default;
@@ -44,14 +45,18 @@ struct AttentionSpec {
   }
 };
 
+/// How much a head's scores fall with each position between query and key (Press et al. 2022): with P the largest power
+/// of 2 up to H, 2^(-8 (h+1) / P) of head h < P, and 2^(-8 (h-P+1/2) / P) of those beyond, which lie between them.
+double alibi_slope(int64_t head, int64_t heads);
+
 /// Records multi-head attention (Vaswani et al. 2017, eq. 1). q (B,Tq,D), k and v (B,Tk,K), out (B,Tq,D);
 /// heads are contiguous slices of D. In each head h of H, with the head g = floor(h K/D) of keys and values, which is h
 /// where there are as many of them, and otherwise shared by a group (Ainslie et al. 2023):
-///   S_h    =  scale q_h k_g^T                // scale: the spec's, or 1/sqrt(D/H)
+///   S_h    =  scale q_h k_g^T                // scale: the spec's, or 1/sqrt(D/H); with alibi, + slope_h (s - t)
 ///   P_h    =  softmax(S_h)                   // with a cap, of cap * tanh(S_h / cap) (Gemma Team 2024, Gemma 2)
 ///   out_h  =  (P_h * keep) v_g               // keep: the factors of dropout, 1 without it
 /// Keys at or beyond key_lengths (B), i32 or kNone, are masked; where the spec is causal, query t sees keys s <= t, and
-/// with a window those with t - window < s <= t. A row with no visible key gives zero output. saved[0] = P
+/// with a window w those with t - w < s < t + w. A row with no visible key gives zero output. saved[0] = P
 /// (B,H,Tq,Tk), before dropout.
 ValueId attention(Tape&, const std::string& name, ValueId q, ValueId k, ValueId v, ValueId key_lengths,
                   AttentionSpec);

@@ -27,13 +27,14 @@ struct OpRule {
   uint8_t saved = 0;               ///< inputs whose gradient reads the saved tensors, a bit each
 };
 
-/// What the scores of an attention are made of: scale (q k + e r_d), with e r_d only where there are distances d, and
-/// bent by the cap.
+/// What the scores of an attention are made of: scale (q k + e r_d), with e r_d only where there are distances d, then
+/// bent by the cap, or with alibi less each head's slope times the distance.
 struct AttentionScores {
   ValueId queries = kNone, keys = kNone, position = kNone, distances = kNone, key_lengths = kNone;
   int32_t heads = 1, window = 0;
   bool causal = true;
   float scale = 0, cap = 0;  ///< 0: 1 / sqrt(head width); no cap
+  bool alibi = false;
 };
 
 /// What an op says of itself: a rule for each of its variants, which one constants choose, and what it costs.

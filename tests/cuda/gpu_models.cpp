@@ -48,6 +48,10 @@ std::vector<TinyOptions> variants() {
   all.push_back(
       {.placement = Placement::Post, .norm = NormKind::Simple, .width = 33, .heads = 1, .sequence = 70});
   all.push_back({.placement = Placement::Pre, .classes = 5});
+  all.push_back(
+      {.placement = Placement::Pre, .classes = 5, .change = [](ModelConfig& c) { c.attention.window = 4; }});
+  all.push_back({.placement = Placement::Pre,
+                 .change = [](ModelConfig& c) { c.positions = positions_or("alibi", c.positions); }});
   for (const Placement p : known({"ngpt"}))
     all.push_back({.placement = p, .width = 36, .feed_forward = 70, .tied = false});
   all.push_back({.placement = Placement::QkNorm, .norm = NormKind::Rms, .change = since_2017});

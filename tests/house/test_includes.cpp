@@ -299,6 +299,7 @@ TEST_CASE("op rules: attention says how its scores are scaled and capped") {
   CHECK(variant({}).empty());
   CHECK(variant({.causal = true, .window = 3}).empty());
   CHECK(variant({.scale = 0.5f}) == "scaled");
+  CHECK(variant({.causal = true, .alibi = true, .scale = 0.5f}) == "alibi");
   CHECK(variant({.cap = 50}) == "capped");
   CHECK(variant({.cap = 50, .scale = 0.5f}) == "capped");
 }

@@ -33,7 +33,7 @@ struct DecoderSpec {
   double scale = 0, attention_cap = 0, logit_cap = 0, embedding_scale = 0, gain_offset = 0;
   double rotary_base = 0, local_base = 0, rotary_share = 1;  ///< base 0: positions are learned
   bool neighbours = false, first_stays = false, second_sees_all = false, gated = false, parallel = false,
-       shared_norm = false, across_heads = false, token_types = false;
+       shared_norm = false, across_heads = false, token_types = false, alibi = false;
   double branch_factor = 1, read_out = 1;     ///< what every branch, and the last state, are multiplied by
   std::map<std::string, double> eps_of = {};  ///< a norm's own epsilon, by its name
   Biases biases = Biases::All;
@@ -75,6 +75,7 @@ inline DecoderSpec spec_of(const ModelConfig& c, int64_t batch, int64_t position
   s.embedding_scale = static_cast<double>(c.embedding_scale);
   s.gain_offset = c.gain_offset ? 1 : 0;
   if (row_of(c.positions).name == "rotary") s.rotary_base = 10000;
+  s.alibi = row_of(c.positions).alibi;
   s.gated = c.gated;
   s.embedding_width = c.embedding_width;
   s.token_types = c.token_types > 0;
@@ -122,7 +123,7 @@ class Decoder {
       return s_.embedding_width ? linear(rows, leaf(by), kAbsent, {count, from, to}) : rows;
     };
     Rows x = embedding(tokens, projected(leaf("emb.tokens"), s_.V, "emb.in", E, s_.D),
-                       s_.rotary_base > 0 ? kAbsent : leaf("emb.positions"),
+                       s_.rotary_base > 0 || s_.alibi ? kAbsent : leaf("emb.positions"),
                        s_.embedding_scale > 0 ? s_.embedding_scale : root, s_.T, s_.D);
     for (size_t i = 0; s_.token_types && i < x.size(); ++i) x[i] += leaf("emb.types")[i % at(s_.D)];
     if (s_.placement == Placement::Peri || sphere()) x = norm("emb.norm", x);
@@ -352,6 +353,7 @@ class Decoder {
           for (int64_t j = 0; j < dh; ++j) score += q[at((row * H + h) * dh + j)] * k[key(s, j)];
           score = score * Var(scale);
           if (s_.attention_cap > 0) score = Var(s_.attention_cap) * tanh(score * Var(1 / s_.attention_cap));
+          if (s_.alibi) score += Var(slope(h, H) * static_cast<double>(s - t));
           weights.push_back(exp(score));
           sum += weights.back();
         }

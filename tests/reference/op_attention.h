@@ -15,9 +15,10 @@ struct AttentionShape {
   std::vector<int32_t> key_lengths = {};  ///< (B), or empty
   std::vector<uint8_t> keep = {};         ///< dropout mask (B,H,Tq,Tk), or empty
   double keep_scale = 1.0;
-  int64_t window = 0;  ///< keys that a query sees, its own the last of them; 0: no window
+  int64_t window = 0;  ///< keys that a query sees on each side, its own among them; 0: no window
   double cap = 0;      ///< 0: none
   double factor = 0;   ///< of scores; 0: 1 / sqrt(width)
+  bool alibi = false;
 
   int64_t width() const { return D / H; }
   double scale() const { return factor > 0 ? factor : 1.0 / std::sqrt(static_cast<double>(width())); }
@@ -29,11 +30,20 @@ struct AttentionShape {
   }
   size_t p(int64_t b, int64_t h, int64_t t, int64_t s) const { return at(((b * H + h) * Tq + t) * Tk + s); }
   bool visible(int64_t b, int64_t t, int64_t s) const {
-    return (!causal || s <= t) && (window == 0 || s > t - window) &&
+    return (!causal || s <= t) && (window == 0 || std::abs(t - s) < window) &&
            (key_lengths.empty() || s < key_lengths[at(b)]);
   }
   double kept(size_t index) const { return keep.empty() ? 1.0 : keep[index] ? keep_scale : 0.0; }
 };
+
+/// The slopes of Press et al. 2022 as their code has them: of a power of 2, then every other one of twice that.
+inline double slope(int64_t head, int64_t heads) {
+  int64_t power = 1;
+  while (2 * power <= heads) power *= 2;
+  if (head >= power) return slope(2 * (head - power), 2 * power);
+  const double first = std::pow(2, -std::pow(2, -(std::log2(static_cast<double>(power)) - 3)));
+  return std::pow(first, static_cast<double>(head + 1));
+}
 
 template <class S>
 struct AttentionResult {
@@ -43,7 +53,7 @@ struct AttentionResult {
 /// Computes, of keys s that query t sees and with the dropout's kept(t,s), for each head
 ///   p(t,s)  =  exp(z(t,s)) / sum over s' of exp(z(t,s'))
 ///   out(t)  =  sum over s of p(t,s) kept(t,s) v(s)
-/// where z is scale score, or cap tanh(scale score / cap).
+/// where z is scale score, or cap tanh(scale score / cap), or with alibi less slope (t - s).
 template <class S, class Sizes, class Score>
 AttentionResult<S> attend(const Array<S>& v, const Sizes& a, const Score& score) {
   AttentionResult<S> r{Array<S>(at(a.B * a.Tq * a.D), S(0.0)), Array<S>(at(a.B * a.H * a.Tq * a.Tk), S(0.0))};
@@ -57,6 +67,7 @@ AttentionResult<S> attend(const Array<S>& v, const Sizes& a, const Score& score)
           for (int64_t j = 0; j < a.width(); ++j) sum += score(b, h, t, s, j);
           sum = sum * S(a.scale());
           if (a.cap > 0) sum = S(a.cap) * tanh(sum / S(a.cap));
+          if (a.alibi) sum += S(slope(h, a.H) * static_cast<double>(s - t));
           r.probabilities[a.p(b, h, t, s)] = sum;
           largest = std::max(largest, value_of(sum));
         }
@@ -112,6 +123,7 @@ Outputs<S> forward(Op<OpKind::Attention>, const Call<S>& c) {
   a.window = spec.window;
   a.cap = static_cast<double>(spec.cap);
   a.factor = static_cast<double>(spec.scale);
+  a.alibi = spec.alibi;
   drop(a, c.step, spec.dropout_site);
   const auto each = [&](size_t i) { return repeat_heads<S>(c.numbers(i), a.width(), a.D / c.shape(1)[2]); };
   auto r = attention<S>(c.numbers(0), each(1), each(2), a);

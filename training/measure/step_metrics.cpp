@@ -567,7 +567,8 @@ LiveMeasurements::Scores LiveMeasurements::scores_of(const Node& attention) {
           of.distances,
           static_cast<size_t>(of.heads),
           static_cast<double>(of.scale),
-          static_cast<double>(of.cap)};
+          static_cast<double>(of.cap),
+          of.alibi};
 }
 
 void LiveMeasurements::make_room_for_heads(int32_t sequences) {
@@ -598,6 +599,7 @@ void LiveMeasurements::lay_out_heads(const Sublayer& s, int32_t layer) {
 /// A query's score of a key as it goes into the softmax:
 ///   S  =  scale (q k + e r_d)                    // e r_d: only of relative positions, d how far back the key is
 ///   S  =  cap tanh(S / cap)                      // only with a cap
+///   S  =  S + slope (key - query)                // only with ALiBi
 double LiveMeasurements::score(const Scores& x, size_t sequence, size_t head, size_t query,
                                size_t key) const {
   const auto shape = [&](ValueId v) { return program_->data().values[static_cast<size_t>(v)].shape; };
@@ -610,6 +612,9 @@ double LiveMeasurements::score(const Scores& x, size_t sequence, size_t head, si
   if (x.distances != kNone)
     sum += product(&position_[q], &distances_[(query + keys - queries - key) * all + from], width);
   sum *= x.scale;
+  if (x.alibi)
+    sum += alibi_slope(static_cast<int64_t>(head), static_cast<int64_t>(x.heads)) *
+           (static_cast<double>(key) - static_cast<double>(query));
   return x.cap > 0 ? x.cap * std::tanh(sum / x.cap) : sum;
 }
 

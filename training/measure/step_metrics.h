@@ -152,6 +152,7 @@ class LiveMeasurements {
     ValueId position = kNone, distances = kNone;  ///< of relative positions
     size_t heads = 0;
     double scale = 1, cap = 0;
+    bool alibi = false;
   };
   /// One sub-layer's tensors in the program: kNone where the wiring has none.
   struct Sublayer {

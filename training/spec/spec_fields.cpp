@@ -347,7 +347,8 @@ void add_attention_fields(std::vector<Field>& fields) {
       0, 1000));
   fields.push_back(integer<member<&AttentionConfig::window>>(
       {"model.attention_window", "attention window", "symbols",
-       "A decoder's symbol attends to this many symbols, the last of which is itself. 0 is all before it."},
+       "A symbol attends to this many symbols, the last of which is itself, and in an encoder to as many behind it. "
+       "0 is all."},
       0, 4096));
   fields.push_back(text<member<&AttentionConfig::pattern>>(
       {"model.attention_pattern", "window pattern", "",

@@ -67,8 +67,7 @@ bool ends(const RunSpec& s) { return row_of(s.train.schedule.kind).has_end; }
 bool has_steps(const RunSpec& s) { return row_of(s.train.schedule.kind).reads_milestones; }
 bool transforms(const RunSpec& s) { return is_transformer(s.model.architecture); }
 bool has_one_stack(const RunSpec& s) { return transforms(s) && !has_both(s); }
-bool looks_back(const RunSpec& s) { return transforms(s) && s.model.architecture != Architecture::Encoder; }
-bool has_window(const RunSpec& s) { return looks_back(s) && s.model.attention.window > 0; }
+bool has_window(const RunSpec& s) { return transforms(s) && s.model.attention.window > 0; }
 bool has_gain_of_norms(const RunSpec& s) {
   return any_norm(s.model, [](NormKind kind) { return has_gain(kind); });
 }
@@ -126,7 +125,7 @@ constexpr Condition kConditions[] = {
     {"model.output_bias", has_plain_head, "model.masked_head", "a head without a bias of its own"},
     {"model.logit_scale", predicts_symbols, "data.name", "symbols to predict"},
     {"model.logit_cap", predicts_symbols, "data.name", "symbols to predict"},
-    {"model.attention_window", looks_back, "model.architecture", "decoder or encoder-decoder"},
+    {"model.attention_window", transforms, "model.architecture", kTransformer},
     {"model.attention_pattern", has_window, "model.attention_window", "a window"},
     {"model.masked_head", fills_in, "model.architecture", "encoder, with symbols to predict"},
     {"model.gain_offset", has_gain_of_norms, "model.norm", "ln, rms, dyt or derf"},

@@ -100,8 +100,9 @@ void add_logits(const ReplayedRun& at, const Node& node, LogitSums& sums) {
   for (int64_t b = 0; b < B; ++b)
     for (int64_t t = 0; t < Tq; ++t) {
       if (!counts(queries, b, t)) continue;
-      const int64_t last = spec.causal ? t + 1 : Tk;
-      for (int64_t s = spec.window > 0 ? std::max<int64_t>(0, last - spec.window) : 0; s < last; ++s) {
+      const int64_t window = spec.window > 0 ? spec.window : Tk,
+                    last = std::min(Tk, spec.causal ? t + 1 : t + window);
+      for (int64_t s = std::max<int64_t>(0, t + 1 - window); s < last; ++s) {
         if (spec.key_lengths != kNone && !counts(keys, b, s)) continue;
         for (int64_t h = 0; h < H; ++h) {
           const auto query = static_cast<size_t>((b * Tq + t) * D + h * width);
@@ -109,6 +110,7 @@ void add_logits(const ReplayedRun& at, const Node& node, LogitSums& sums) {
           if (!r.empty()) logit += product(&e[query], &r[static_cast<size_t>((t - s) * D + h * width)]);
           logit *= scale;
           if (cap > 0) logit = cap * std::tanh(logit / cap);
+          if (spec.alibi) logit += alibi_slope(h, H) * static_cast<double>(s - t);
           sums.largest = std::max(sums.largest, logit);
           sums.square += logit * logit;
           sums.count += 1;

@@ -26,7 +26,7 @@ __global__ void __launch_bounds__(kThreads) scores_of_head(Scores a, float* part
   for (int32_t i = static_cast<int32_t>(threadIdx.x); i < static_cast<int32_t>(kTile) * keys;
        i += static_cast<int32_t>(kThreads)) {
     const int32_t t = static_cast<int32_t>(blockIdx.y * kTile) + i / keys, s = i % keys;
-    if (t >= a.queries || (a.causal && s > t) || (a.window > 0 && s <= t - a.window)) continue;
+    if (t >= a.queries || (a.causal && s > t) || (a.window > 0 && abs(t - s) >= a.window)) continue;
     const float* q = a.q + (int64_t{b} * a.queries + t) * row + int64_t{h} * a.width;
     const float* k = a.k + ((int64_t{b} * a.keys + s) * a.kv_heads + h / (a.heads / a.kv_heads)) * a.width;
     float sum = 0;

@@ -25,8 +25,9 @@ void scores_of_head(const Call& call, const StepInputs&, int64_t chunk, Scratch)
   float most = -__builtin_inff();
   for (int64_t t = 0; t < sq[1]; ++t) {
     const float* q = call.in[0].p + (b * sq[1] + t) * D + h * width;
-    const int64_t end = spec.causal ? smaller(keys, t + 1) : keys;
-    for (int64_t s = spec.window > 0 ? larger(0, t - spec.window + 1) : 0; s < end; ++s) {
+    const int64_t window = spec.window > 0 ? spec.window : larger(sq[1], sk[1]);
+    const int64_t end = smaller(keys, t + (spec.causal ? 1 : window));
+    for (int64_t s = larger(0, t - window + 1); s < end; ++s) {
       const float* k = call.in[1].p + (b * sk[1] + s) * kd + shared * width;
       VF sum = hn::Zero(d);
       each_vector(width, [&](int64_t j, auto lanes)

@@ -91,7 +91,7 @@ bool lost_its_head(const PublishedModel& model) {
 /// The head is tied to the token table unless the files have another matrix for it; and where they have none.
 void settle_head(PublishedModel& model) {
   ModelConfig& config = model.spec.model;
-  model.headless = (config.masked_head && !has(model, "head.w")) ||
+  model.headless = (config.masked_head && !(has(model, "head.w") && has(model, "out.b"))) ||
                    (!config.tied_output && !has(model, "out.w") && !lost_its_head(model));
   if (model.headless) {
     config.masked_head = config.output_bias = false;

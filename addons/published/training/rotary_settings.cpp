@@ -14,9 +14,7 @@ bool stretches(const RunSpec& s) {
 bool stretches_by_turns(const RunSpec& s) {
   return stretches(s) && s.model.of<RotaryConfig>().scaling != RotaryScaling::Linear;
 }
-bool rotates_in_windows(const RunSpec& s) {
-  return rotates(s) && s.model.architecture != Architecture::Encoder && s.model.attention.window > 0;
-}
+bool rotates_in_windows(const RunSpec& s) { return rotates(s) && s.model.attention.window > 0; }
 constexpr std::string_view kInWindows = "a window, and rotary positions",
                            kStretched = "linear, llama3 or yarn, with rotary positions",
                            kByTurns = "llama3 or yarn, with rotary positions";

@@ -175,6 +175,20 @@ std::string windows(const RuleInput& in) {
   return std::string(static_cast<size_t>(layers_in(in, 1) - 1), 'w') + "f";
 }
 
+/// With a number n the first of n layers sees all.
+std::string windows_behind(const RuleInput& in) {
+  std::string letters = windows(in);
+  if (!in.value || !in.value->is_list()) std::ranges::rotate(letters, letters.end() - 1);
+  return letters;
+}
+
+/// A window on both sides of a symbol, of which we count one, with the symbol.
+std::string half_and_own(const RuleInput& in) {
+  int64_t value = 0;
+  parse_integer(in.text, value);
+  return std::to_string(value / 2 + 1);
+}
+
 /// Of a model with windows only the layers that have one turn queries and keys.
 std::string turning_in_windows(const RuleInput& in) {
   std::string letters = windows(in);
@@ -196,6 +210,7 @@ constexpr std::pair<std::string_view, Rule> kRules[] = {{"activation", activatio
                                                         {"falcon_heads_of_keys", falcon_heads_of_keys},
                                                         {"falcon_norms", falcon_norms},
                                                         {"gemma_scale", gemma_scale},
+                                                        {"half_and_own", half_and_own},
                                                         {"inverse", inverse},
                                                         {"inverse_root", inverse_root},
                                                         {"late_windows", late_windows},
@@ -209,7 +224,8 @@ constexpr std::pair<std::string_view, Rule> kRules[] = {{"activation", activatio
                                                         {"turns_kept", turns_kept},
                                                         {"unless_the_width", unless_the_width},
                                                         {"whole_pairs", whole_pairs},
-                                                        {"windows", windows}};
+                                                        {"windows", windows},
+                                                        {"windows_behind", windows_behind}};
 
 /// The text of a setting; nothing: our own default.
 std::optional<std::string> value_of(const Setting& setting, const InputValue& config, const RunSpec& spec) {
@@ -307,7 +323,7 @@ RunSpec spec_of(const Family& family, const InputValue& config, std::string_view
   set_field(spec, "model.sequence", std::to_string(positions));
   for (const Field& field : spec_fields())
     apply(field.key, [&](const std::string& text) { set_field(spec, field.key, text); });
-  for (const char* key : {"wiring.embedding", "wiring.L*.attn", "wiring.L*.ffn"})
+  for (const char* key : {"wiring.embedding", "wiring.L*.attn", "wiring.L*.ffn", "wiring.L01.attn"})
     apply(key, [&](const std::string& text) { set_field(spec, key, text); });
   apply(kVocabulary, [&](const std::string& text) {
     int64_t value = 0;

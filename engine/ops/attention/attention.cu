@@ -2,6 +2,7 @@
 // scores of a tile fit shared memory. Where the probabilities have no memory, the kernels of attention_fused.cu run
 // backward, and forward over more keys than fit.
 #include <algorithm>
+#include <bit>
 
 #include "engine/ops/attention/attention_stored.cuh"
 
@@ -15,6 +16,12 @@ Attention arguments_of(const Call& c) {
   a.key_lengths = c.in[3].i32();
   a.causal = spec.causal;
   if (spec.window > 0) a.window = std::min(a.Tk, spec.window);
+  if (spec.window > 0 && !spec.causal) {  // as of a causal head that sees so many keys more
+    a.causal = true;
+    a.memory = std::min(spec.window, std::max(a.Tq, a.Tk)) - 1;
+    a.window = 2 * a.memory + 1;
+  }
+  if (spec.alibi) a.power = static_cast<int>(std::bit_floor(static_cast<uint32_t>(a.heads)));
   a.scale = static_cast<float>(scale);
   a.cap = static_cast<float>(static_cast<double>(spec.cap) / scale);
   return a;

@@ -162,8 +162,9 @@ struct Attention {
   const int32_t* memory_lengths;
   float *dposition, *ddistances;  // the latter a part a head: (B,H,Tk,width)
   bool add_position;
-  int memory;  // keys before the first query's own; attention has none
-  int window;  // causal: keys that a query sees, its own the last of them; Tk: all
+  int memory;  // keys before the last that the first query sees, if causal
+  int window;  // causal: keys up to the last that a query sees; Tk: all
+  int power;   // attention: the largest power of 2 up to the heads where scores have slopes; otherwise 0
   const StepInputs* step;
   int heads, Tq, Tk, D, width;
   int Dk;     // stride of a row of k and v
@@ -182,7 +183,8 @@ struct Head {
   size_t ko;  // in k and v
   size_t go;  // in dk and dv
   int keys;
-  int first;  // keys before it, of a memory, count for nothing
+  int first;    // keys before it, of a memory, count for nothing
+  float slope;  // of scores that are not yet scaled, see alibi_slope()
 
   __device__ Head(const Attention& a, uint32_t index) {
     b = index / static_cast<uint32_t>(a.heads);
@@ -196,6 +198,8 @@ struct Head {
     p = static_cast<size_t>(index) * a.Tq * a.Tk;
     keys = a.key_lengths ? max(0, min(a.Tk, a.key_lengths[b])) : a.Tk;
     first = a.memory_lengths ? a.memory - max(0, min(a.memory, a.memory_lengths[b])) : 0;
+    const auto power = static_cast<float>(a.power), place = static_cast<float>(h) + 1;
+    slope = a.power == 0 ? 0 : exp2f(-8 * (place > power ? place - power - 0.5f : place) / power) / a.scale;
   }
   /// Where the keys that query t sees end, and `begin` where they begin; they may be none.
   __device__ int visible(const Attention& a, int t) const {
@@ -246,6 +250,16 @@ __device__ inline void rows_by_rows(ScoreTile& tile, const float* a, int Da, int
       0, width, stage,
       [&](int m, int j) { return m < a_rows ? a[static_cast<size_t>(a0 + m) * Da + j] : 0.0f; },
       [&](int j, int n) { return n < b_rows ? b[static_cast<size_t>(b0 + n) * Db + j] : 0.0f; });
+}
+
+/// Adds slope (n - m + ahead) to the score of row m and column n of a tile.
+__device__ inline void add_slopes(ScoreTile& tile, float slope, int ahead) {
+  if (slope == 0) return;
+#pragma unroll
+  for (int i = 0; i < ScoreTile::RM; ++i)
+#pragma unroll
+    for (int j = 0; j < ScoreTile::RN; ++j)
+      tile.acc[i][j] += slope * static_cast<float>(tile.column() + j - tile.row() - i + ahead);
 }
 
 /// Turns the scores of a tile to

@@ -1,5 +1,6 @@
 // attention on the CPU: the passes of attention_inl.h over keys up to a row's length and, if causal, up to the query,
-// or within a window that ends with it.
+// or within a window that ends with it. A window that reaches as far behind the query is that of a causal head which sees
+// so many keys more.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/ops/attention/attention_cpu.cpp"
 #include "hwy/foreach_target.h"
@@ -11,21 +12,46 @@ HWY_BEFORE_NAMESPACE();
 namespace normscope::cpu::HWY_NAMESPACE {
 namespace {
 
+/// Adds to the scores of key j and query t, which are not yet scaled,
+///   slope (j - t)
+HWY_NOINLINE void add_slopes(const Head& x, const Block& at) {
+  const DF d;
+  const double slope = alibi_slope(x.h_at / x.dh, x.heads);
+  const VF by = hn::Set(d, static_cast<float>(slope / static_cast<double>(x.scale)));
+  for (int64_t i = 0; i < at.m; ++i) {
+    const int64_t t = at.q0 + i, begin = x.begin(t);
+    float* row = at.scores + i * x.tk + begin;
+    each_vector(x.visible(t) - begin, [&](int64_t j, auto lanes) HWY_ATTR {
+      const VF ahead = hn::Iota(d, static_cast<float>(begin + j - t));
+      lanes.store(hn::MulAdd(ahead, by, lanes.load(row + j)), row + j);
+    });
+  }
+}
+
 struct PlainAttention {
   using Spec = AttentionSpec;
   static constexpr bool kFetches = true;
 
   static void count_keys(const Call& call, int64_t b, Head& x) {
     const auto spec = call.attributes.as<AttentionSpec>();
-    x.causal = spec.causal;
-    if (spec.window > 0) x.window = smaller(x.tk, spec.window);
+    x.first = x.before = 0;
+    x.causal = spec.causal || spec.window > 0;
+    if (spec.causal && spec.window > 0) {
+      x.window = smaller(x.tk, spec.window);
+      x.windowed = x.window < x.tk;
+    } else if (spec.window > 0) {
+      x.before = smaller(spec.window, larger(x.tq, x.tk)) - 1;
+      x.window = 2 * x.before + 1;
+      x.windowed = true;
+    }
     const double scale = spec.scale_of(x.dh);
     x.scale = static_cast<float>(scale);
     x.cap = static_cast<float>(static_cast<double>(spec.cap) / scale);
-    x.first = x.before = 0;
     x.keys = call.in[3] ? larger(0, smaller(x.tk, call.in[3].i32()[b])) : x.tk;
   }
-  static void add_positions(const Call&, const Head&, const Block&) {}
+  static void add_positions(const Call& call, const Head& x, const Block& at) {
+    if (call.attributes.as<AttentionSpec>().alibi) add_slopes(x, at);
+  }
   static void position_gradients(const Call&, const Head&, const Block&, int64_t) {}
 };
 

@@ -2,7 +2,7 @@
 // forward and backward again (Dao et al. 2022, algorithms 1 and 4, with two passes over the keys instead of a
 // running maximum's corrections). A pass over the keys yields each row's largest score and sum; the next ones
 // compute every score again and use it at once. Backward keeps two numbers of each row in its workspace, L and dot.
-// With s = q k^T, over the visible keys, or cap tanh(q k^T / cap), and dp = keep * (dout v^T):
+// With s = q k^T, over the visible keys, with slopes or as cap tanh(q k^T / cap), and dp = keep * (dout v^T):
 //   L    =  log(sum over keys of exp(scale s))
 //   dot  =  sum over j of dout_j out_j             // the same as the sum over keys of p * dp
 //   p    =  exp(scale s - L)
@@ -32,6 +32,7 @@ __device__ void row_statistics(const Attention& a, const Head& head, int t0, int
   for (int s0 = head.begin(a, t0); s0 < seen; s0 += kKeys) {
     ScoreTile tile;
     rows_by_rows(tile, head.q, a.D, t0, rows, head.k, a.Dk, s0, min(kKeys, seen - s0), a.width, stage);
+    add_slopes(tile, head.slope, s0 - t0);
     cap_scores(a, tile);
     each(tile, [&](int m, int n, float score) { buffer[m * kPitch + n] = score * a.scale; });
     __syncthreads();
@@ -76,6 +77,7 @@ __global__ void __launch_bounds__(kAttentionThreads, kBlocks) attend_twice(Atten
       const int keys = min(kKeys, seen - s0);
       ScoreTile tile;
       rows_by_rows(tile, head.q, a.D, t0, rows, head.k, a.Dk, s0, keys, a.width, stage);
+      add_slopes(tile, head.slope, s0 - t0);
       cap_scores(a, tile);
 #pragma unroll
       for (int j = 0; j < ScoreTile::RN; ++j) {
@@ -128,6 +130,7 @@ __global__ void __launch_bounds__(kAttentionThreads, kBlocks) query_gradient_aga
       const int keys = min(kKeys, seen - s0);
       ScoreTile score, dp;
       rows_by_rows(score, head.q, a.D, t0, rows, head.k, a.Dk, s0, keys, a.width, stage);
+      add_slopes(score, head.slope, s0 - t0);
       cap_scores(a, score);
       rows_by_rows(dp, dout, a.D, t0, rows, head.v, a.Dk, s0, keys, a.width, stage);
 #pragma unroll
@@ -172,6 +175,7 @@ __global__ void __launch_bounds__(kAttentionThreads, kBlocks) key_gradient_again
       const int queries = min(kKeys, t_last - t0);
       ScoreTile score, dp;
       rows_by_rows(score, head.k, a.Dk, s0, rows, q, a.D, t0, queries, a.width, stage);
+      add_slopes(score, -head.slope, t0 - s0);
       cap_scores(a, score);
       rows_by_rows(dp, head.v, a.Dk, s0, rows, dout, a.D, t0, queries, a.width, stage);
 #pragma unroll

@@ -19,7 +19,7 @@
 //   Spec                   its attributes
 //   kFetches               whether it asks the cache ahead for what it will read, where the op is large
 //   count_keys             fills in which keys a head sees: causal, first, keys, before; what differs from head_of's
-//                          window, scale and cap too
+//                          window, windowed, scale and cap too
 //   add_positions          adds to the scores of a block what depends on the positions of its keys
 //   position_gradients     computes the gradients of that
 #include <cstdint>
@@ -56,9 +56,10 @@ struct Head {
   int64_t first;                         // keys before those that count
   int64_t keys;                          // keys before the row's length
   int64_t columns;                       // columns of a row of scores that are looked at
-  int64_t before;                        // causal: keys before the first query's own
-  int64_t window;                        // causal: keys that a query sees, its own the last of them; tk: all
+  int64_t before;                        // causal: keys before the last that the first query sees
+  int64_t window;                        // causal: keys up to the last that a query sees; tk: all
   bool causal;
+  bool windowed;
   bool large;  // the probabilities of all heads are more than half of the L2 cache
   float scale;
   float cap;      // of scores that are not yet scaled; 0: none
@@ -68,7 +69,6 @@ struct Head {
   int64_t begin(int64_t query) const {
     return causal ? smaller(visible(query), larger(0, query + 1 + before - window)) : 0;
   }
-  bool windowed() const { return window < tk; }
 };
 
 /// How many rows of scores the vector units work on at once: one alone would wait for its own sums.
@@ -354,6 +354,7 @@ Head head_of(const Call& call, int64_t chunk) {
   x.kd = call.in[1].shape[2];
   x.times = x.d / x.kd;
   x.window = x.tk;
+  x.windowed = false;
   x.large =
       call.in[0].shape[0] * x.heads * x.tq * x.tk > l2_bytes() / 2 / static_cast<int64_t>(sizeof(float));
   x.scale = static_cast<float>(1.0 / __builtin_sqrt(static_cast<double>(x.dh)));
@@ -402,8 +403,8 @@ struct Band {
 /// everything.
 inline Band band_of(const Head& x, Band::Kind causal, int64_t q0) {
   if (!x.causal) return {};
-  const int64_t own = q0 + x.before;  // key of the block's first query
-  return {causal, causal == Band::InnerFromRow ? -own : own, x.window, x.windowed()};
+  const int64_t last = q0 + x.before;  // that the block's first query sees
+  return {causal, causal == Band::InnerFromRow ? -last : last, x.window, x.windowed};
 }
 
 /// Computes one product on one thread, B packed panel by panel where it cannot be read in place:
@@ -487,7 +488,7 @@ void attend(const Call& call, const StepInputs& step, int64_t chunk, Scratch scr
     if (Op::kFetches && x.large && at.q1() == x.tq) fetch(k + next_keys(x, chunk), x.tk, x.kd, x.dh);
     Op::add_positions(call, x, at);
     if (x.cap > 0) cap_scores(x, q0, m, seen);
-    if (x.windowed())
+    if (x.windowed)
       softmax_window(x, q0, m, seen);
     else
       softmax_block<false>(x, q0, m, seen);
@@ -564,7 +565,7 @@ inline const float* score_gradients(const Call& call, const StepInputs& step, co
            {call.in[2].p + x.k_at, 1, x.kd}, g, x.tk, false, at.panel);
   const bool drops = x.site != 0;
   const Keep keep{drops ? kept_bits(call, x, at.q0, rows) : nullptr, 0, dropout_of(step).scale, nullptr};
-  if (x.windowed())
+  if (x.windowed)
     softmax_window_gradients(x, at, p, g, keep);
   else
     softmax_gradients<false>(x, at, p, g, keep);
@@ -616,7 +617,7 @@ void attention_gradients(const Call& whole, const StepInputs& step, int64_t chun
     if (Op::kFetches && x.large) {
       const float* p = call.saved[0].p + x.p_at + q0 * x.tk;
       for (int64_t i = 0; i < m; ++i) {
-        const int64_t begin = x.windowed() ? x.begin(q0 + i) : 0;
+        const int64_t begin = x.windowed ? x.begin(q0 + i) : 0;
         fetch(p + i * x.tk + begin, 1, x.tk, x.visible(q0 + i) - begin);
       }
       fetch(q + q0 * x.d, m, x.d, x.dh);

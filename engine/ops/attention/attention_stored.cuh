@@ -1,6 +1,6 @@
 // Attention's kernels where the probabilities are stored. A block works on a tile of 32 queries of one head; q and out
 // are (Tq,d), k and v (Tk,d), and kept are the factors of dropout:
-//   s    =  q k^T                                  // or cap tanh(q k^T / cap)
+//   s    =  q k^T                                  // or cap tanh(q k^T / cap), or with slope (s - t) added
 //   p    =  softmax(scale s)                       // over the visible keys
 //   out  =  (p * kept) v
 // The scores of a tile stay in shared memory until they are probabilities (up to some 200 keys; beyond, in the
@@ -122,6 +122,7 @@ __global__ void __launch_bounds__(kAttentionThreads) attend(Attention a) {
     ScoreTile tile;
     rows_by_rows(tile, head.q, a.D, t0, rows, head.k, a.Dk, s0, seen - s0, a.width, shared);
     if constexpr (kRelative) add_positions(tile, a, head, t0, rows, s0, shared);
+    add_slopes(tile, head.slope, s0 - t0);
     cap_scores(a, tile);
     each(tile, [&](int m, int n, float score) {
       if (m < rows && s0 + n < seen) scores[m * pitch + s0 + n] = score * a.scale;

@@ -267,6 +267,7 @@ TEST_CASE("attention: one tensor as queries and keys, in several blocks of queri
     INFO(isa);
     check_one_tensor(300, 1040, {.causal = true});  // a head wider than a packed panel is deep
     check_one_tensor(300, 40, {.causal = true, .window = 70});
+    check_one_tensor(300, 40, {.window = 70});
     check_one_tensor(300, 40, {.causal = true, .cap = 0.01f});
     check_one_tensor(20, 40, {.causal = true, .window = 7, .cap = 0.01f});
   }

@@ -200,10 +200,10 @@ Values query_gradient_without_slope(const OpCase& c, const Inputs<double>& in, c
 
 }  // namespace
 
-// What lies beside the formula is farther from it than kernels may be: a window that is one key off, a cap of scores
-// before they are scaled, gradients that do not know of the cap.
+// What lies beside the formula is farther from it than kernels may be: a window that is one key off, scores
+// that do not fall with the distance, a cap of scores before they are scaled, gradients that do not know of the cap.
 TEST_CASE("reference: a neighbour of attention's window, cap or scale is another attention", "[reference]") {
-  size_t windows = 0, caps = 0, scales = 0;
+  size_t windows = 0, caps = 0, scales = 0, slopes = 0;
   for (const OpCase& c : attention_cases()) {
     INFO(c.name);
     const auto spec = c.attributes.as<AttentionSpec>();
@@ -230,6 +230,12 @@ TEST_CASE("reference: a neighbour of attention's window, cap or scale is another
       CHECK(off(usual) > least);
       ++scales;
     }
+    if (spec.alibi) {
+      AttentionSpec level = spec;
+      level.alibi = false;
+      CHECK(off(level) > least);
+      ++slopes;
+    }
     if (spec.cap == 0) continue;
     AttentionSpec before_scale = spec;
     before_scale.cap = static_cast<float>(static_cast<double>(spec.cap) * spec.scale_of(width));
@@ -239,7 +245,8 @@ TEST_CASE("reference: a neighbour of attention's window, cap or scale is another
     CHECK(distance(query_gradient_without_slope(c, in, dy, right[1]), gradients_of(c, in, dy)[0]) > 0.01);
     ++caps;
   }
-  CHECK(windows > 15);
+  CHECK(windows > 30);
+  CHECK(slopes > 7);
   CHECK(caps > 7);
   CHECK(scales > 7);
 }

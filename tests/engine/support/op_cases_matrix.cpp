@@ -40,6 +40,7 @@ OpCase attention_case(std::string name, reference::AttentionShape a, double drop
   c.name = fmt::format("attention {} B{} H{} Tq{} Tk{} D{}", name, a.B, a.H, a.Tq, a.Tk, a.D);
   AttentionSpec spec{.heads = static_cast<int32_t>(a.H),
                      .causal = a.causal,
+                     .alibi = a.alibi,
                      .window = static_cast<int32_t>(a.window),
                      .cap = static_cast<float>(a.cap),
                      .scale = static_cast<float>(a.factor)};
@@ -102,15 +103,17 @@ namespace {
 using reference::AttentionShape;
 
 /// Adds windows shorter than the sequence, as long, and longer, those that end beyond a row's length, and
-/// those over several blocks of queries and several panels of keys.
+/// those over several blocks of queries and several panels of keys, and all of them on both sides of a query.
 void add_windows(std::vector<OpCase>& cases) {
   const auto add = [&](AttentionShape a, int64_t window, double dropout = 0) {
-    a.causal = true;
     a.window = window;
-    cases.push_back(
-        attention_case(fmt::format("window {}{}{}", window, a.key_lengths.empty() ? "" : " lengths",
-                                   dropout > 0 ? " dropout" : ""),
-                       std::move(a), dropout));
+    for (const bool causal : {true, false}) {
+      a.causal = causal;
+      cases.push_back(
+          attention_case(fmt::format("window {}{}{}{}", window, causal ? "" : " on both sides",
+                                     a.key_lengths.empty() ? "" : " lengths", dropout > 0 ? " dropout" : ""),
+                         a, dropout));
+    }
   };
   for (const int64_t window : {1, 2, 5, 30, 31, 32, 1 << 30}) add({1, 3, 31, 31, 33}, window);
   for (const int64_t window : {3, 12, 16, 17}) add({2, 2, 65, 65, 34}, window);
@@ -159,6 +162,27 @@ void add_scores(std::vector<OpCase>& cases) {
   add(within({2, 1, 200, 200, 6, true, {200, 90}}, 45), 0.75, 0.5, 0.3);
 }
 
+/// Adds scores that fall with the distance, in as many heads as are a power of 2, and in others.
+void add_slopes(std::vector<OpCase>& cases) {
+  const auto add = [&](AttentionShape a, int64_t window = 0, double dropout = 0, int64_t times = 1) {
+    a.alibi = a.causal = true;
+    a.window = window;
+    cases.push_back(
+        attention_case(fmt::format("ALiBi window {}{}{}", window, a.key_lengths.empty() ? "" : " lengths",
+                                   dropout > 0 ? " dropout" : ""),
+                       std::move(a), dropout, times));
+  };
+  add({1, 1, 3, 3, 3});
+  add({2, 8, 33, 33, 64});
+  add({1, 13, 31, 31, 26});
+  add({2, 3, 65, 70, 33}, 20);
+  add({1, 6, 200, 200, 18});
+  add({3, 3, 31, 31, 21, true, {31, 2, 16}}, 7);
+  add({1, 2, 61, 1100, 6});
+  add({2, 2, 190, 190, 4}, 0, 0.3);
+  add({1, 6, 33, 33, 48}, 0, 0, 3);
+}
+
 }  // namespace
 
 std::vector<OpCase> attention_cases() {
@@ -192,6 +216,7 @@ std::vector<OpCase> attention_cases() {
   cases.push_back(attention_case("dropout lengths", {2, 3, 9, 17, 15, false, {17, 4}}, 0.2));
   add_windows(cases);
   add_scores(cases);
+  add_slopes(cases);
   return cases;
 }
 

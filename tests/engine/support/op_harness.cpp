@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "catch.hpp"
+#include "engine/cpu/denormals.h"
 #include "engine/cpu/isa.h"
 
 namespace normscope::test {
@@ -83,6 +84,7 @@ const std::vector<Order>& orders() {
 }
 
 bool run_stages(const cpu::Stages& stages, Call call, const StepInputs& step, const Order& order) {
+  const cpu::FlushDenormals scope;  // as the backend and the threads of its pool
   Guarded workspace(stages.workspace_floats + 64);
   call.workspace = workspace.floats(stages.workspace_floats);
   call.extra = stages.plans;

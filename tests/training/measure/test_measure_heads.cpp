@@ -54,7 +54,7 @@ struct Rule {
   bool causal = true;
   int64_t window = kTokens;
   double scale = 1, cap = 0;
-  bool relative = false;
+  bool relative = false, alibi = false;
 };
 
 struct HeadNumbers {
@@ -88,6 +88,8 @@ std::vector<HeadNumbers> heads_by_hand(const HeadedRun& run, const std::string& 
       }
       score *= rule.scale;
       if (rule.cap > 0) score = rule.cap * std::tanh(score / rule.cap);
+      if (rule.alibi)
+        score -= std::exp2(-8.0 * static_cast<double>(h + 1) / kHeads) * static_cast<double>(t - s);
       head.logit = std::max(head.logit, score);
       scores.push_back(score);
       sum += std::exp(score);
@@ -179,6 +181,16 @@ TEST_CASE("the scores of relative positions have the product with the distance",
   const Rule rule{.scale = 1 / std::sqrt(6.0), .relative = true};
   Rule without = rule;
   without.relative = false;
+  check_seeds(config, rule, {without});
+}
+
+TEST_CASE("the scores of ALiBi fall with the distance", "[measure]") {
+  ModelConfig config = headed_model();
+  config.positions = positions_or("alibi", config.positions);
+  if (!row_of(config.positions).alibi) return;  // this build has none
+  const Rule rule{.scale = 1 / std::sqrt(6.0), .alibi = true};
+  Rule without = rule;
+  without.alibi = false;
   check_seeds(config, rule, {without});
 }
 

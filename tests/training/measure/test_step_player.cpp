@@ -166,17 +166,19 @@ TEST_CASE(
   for (const Instruction& it : program.instructions) {
     if (it.op != OpKind::Attention) continue;
     const int64_t keys = program.values[static_cast<size_t>(it.in[1])].shape[1];
-    REQUIRE(keys > 3);
-    const auto flop = [&](int32_t window, float cap) {
+    REQUIRE(keys > 5);
+    const auto flop = [&](int32_t window, float cap, bool causal = true) {
       Instruction other = it;
       auto spec = it.attributes.as<AttentionSpec>();
       spec.window = window;
       spec.cap = cap;
+      spec.causal = causal;
       other.attributes = spec;
       return cost_of(program, other).flop;
     };
     const double all = cost_of(program, it).flop;
     CHECK(flop(3, 0) * static_cast<double>(keys) == Approx(3 * all));
+    CHECK(flop(3, 0, false) * static_cast<double>(keys) == Approx(5 * all));
     CHECK(flop(static_cast<int32_t>(keys) + 1, 0) == all);
     CHECK(flop(0, 20) == Approx(it.phase == Phase::Backward ? 1.25 * all : all));
     ++found;

@@ -6,6 +6,7 @@
 
 #include "addons/bench/training/measurements.h"
 #include "engine/core/error.h"
+#include "engine/support/named_placements.h"
 #include "engine/tape/seal.h"
 #include "reference/ops.h"
 #include "training/measure/look.h"
@@ -224,9 +225,11 @@ TEST_CASE("examine: the norm of the mean gradient and the mean of the norms", "[
 
 TEST_CASE("examine: the largest attention logit, of whole and of windowed attention", "[examine]") {
   const size_t window = GENERATE(as<size_t>(), 16, 4);
-  INFO("window " << window);
+  const bool alibi = GENERATE(false, true);
+  INFO("window " << window << ", ALiBi " << alibi);
   RunSpec spec = small_spec("pre");
   if (window < 16) set_field(spec, "model.attention_window", std::to_string(window));
+  spec.model.positions = positions_or(alibi ? "alibi" : "learned", spec.model.positions);
   set_field(spec, "train.lr", "0.02");
   const auto run = make_run(spec, 40);
   double largest = -INFINITY, square = 0, count = 0;
@@ -239,6 +242,8 @@ TEST_CASE("examine: the largest attention logit, of whole and of windowed attent
             double logit = 0;
             for (size_t j = 0; j < 8; ++j)
               logit += q[(b * 16 + t) * 16 + h * 8 + j] * k[(b * 16 + s) * 16 + h * 8 + j] / std::sqrt(8.0);
+            if (row_of(spec.model.positions).alibi)
+              logit -= (h == 0 ? 1 / 16.0 : 1 / 256.0) * static_cast<double>(t - s);
             largest = std::max(largest, logit);
             square += logit * logit;
             count += 1;

@@ -48,6 +48,9 @@ std::vector<ModelConfig> models() {
   grouped.attention.kv_heads = 2;
   grouped.attention.window = 3;
   all.push_back(grouped);
+  ModelConfig local = small_config(Placement::Pre, Architecture::Encoder);
+  local.attention.window = 3;
+  all.push_back(local);
   return all;
 }
 
@@ -179,7 +182,7 @@ TEST_CASE("inside: attention has the heads of the queries, rows of one, and its 
           for (size_t k = 0; k < T; ++k) {
             const double p = static_cast<double>((*a.probabilities)[(h * T + q) * T + k]);
             const bool hidden = (config.architecture == Architecture::Decoder && k > q) ||
-                                (config.attention.window > 0 && k + 3 <= q);
+                                (config.attention.window > 0 && (k + 3 <= q || q + 3 <= k));
             CHECK((p > 0) != hidden);
             sum += p;
             if (p > 0) entropy -= p * std::log(p) / static_cast<double>(T);

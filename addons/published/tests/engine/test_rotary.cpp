@@ -131,6 +131,28 @@ TEST_CASE("rotary: every way of turning equals the double reference, and no lear
   }
 }
 
+TEST_CASE("alibi: a decoder equals the double reference, with a window too", "[model]") {
+  using Change = void (*)(ModelConfig&);
+  for (const Change change :
+       {Change([](ModelConfig& c) { c.positions = Positions::Alibi; }), Change([](ModelConfig& c) {
+          c.positions = Positions::Alibi;
+          c.attention.window = 4;
+        })})
+    check_model({.placement = Placement::Pre, .optimizer = Optimizer::None, .change = change});
+}
+
+TEST_CASE("alibi: an encoder, and capped scores, are refused", "[model]") {
+  ModelConfig c = tiny_config({});
+  c.positions = Positions::Alibi;
+  CHECK_NOTHROW(validate(c));
+  c.attention.cap = 2;
+  CHECK(error_of([&] { validate(c); }).starts_with("[model.positions] alibi"));
+  c.attention.cap = 0;
+  c.architecture = Architecture::Encoder;
+  set_placement(c, Placement::Pre);
+  CHECK(error_of([&] { validate(c); }).starts_with("[model.positions] alibi"));
+}
+
 TEST_CASE("rotary: a wrong shape is refused in one line that names the node and both shapes", "[tape]") {
   const auto backend = make_cpu_backend(1);
   Store store(*backend);

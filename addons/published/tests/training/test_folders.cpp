@@ -198,8 +198,10 @@ TEST_CASE("published: what is RoBERTa by another name is that model", "[publishe
 TEST_CASE("published: files without a head are the stack alone", "[published]") {
   constexpr struct {
     const char *name, *prefix, *head;
-  } kCases[] = {
-      {"bert", "bert.", "cls."}, {"roberta", "roberta.", "lm_head."}, {"llama", "model.", "lm_head."}};
+  } kCases[] = {{"bert", "bert.", "cls."},
+                {"roberta", "roberta.", "lm_head."},
+                {"llama", "model.", "lm_head."},
+                {"modernbert", "", "decoder."}};
   for (const auto& [name, prefix, head] : kCases) {
     INFO(name);
     const Copied copied(name);

@@ -81,35 +81,54 @@ void cut(std::vector<Piece>& pieces, const Finder& find, Behaviour behaviour) {
   pieces = std::move(made);
 }
 
-/// Finds every single character that `test` holds for.
-template <typename Test>
-Finder each_that(Test test) {
-  return [test](std::string_view text) {
+/// Finds what ends at end_of(text, at), which is `at` where nothing begins.
+template <typename End>
+Finder each_match(End end_of) {
+  return [end_of = std::move(end_of)](std::string_view text) {
     Parts parts;
     size_t last = 0;
     for (size_t at = 0; at < text.size();) {
-      const size_t begin = at;
-      if (!test(take_character(text, at))) continue;
-      if (last < begin) parts.push_back({last, begin, false});
-      parts.push_back({begin, at, true});
-      last = at;
+      const size_t end = end_of(text, at);
+      if (end == at) {
+        take_character(text, at);
+        continue;
+      }
+      if (last < at) parts.push_back({last, at, false});
+      parts.push_back({at, end, true});
+      at = last = end;
     }
     if (last < text.size()) parts.push_back({last, text.size(), false});
     return parts;
   };
 }
 
+/// Finds every single character that `test` holds for.
+template <typename Test>
+Finder each_that(Test test) {
+  return each_match([test](std::string_view text, size_t at) {
+    size_t behind = at;
+    return test(take_character(text, behind)) ? behind : at;
+  });
+}
+
 Finder every(std::string exact) {
-  return [exact = std::move(exact)](std::string_view text) {
-    Parts parts;
-    size_t last = 0;
-    for (size_t at; !exact.empty() && (at = text.find(exact, last)) != text.npos; last = at + exact.size()) {
-      if (last < at) parts.push_back({last, at, false});
-      parts.push_back({at, at + exact.size(), true});
-    }
-    if (last < text.size()) parts.push_back({last, text.size(), false});
-    return parts;
-  };
+  return each_match([exact = std::move(exact)](std::string_view text, size_t at) {
+    return text.substr(at).starts_with(exact) ? at + exact.size() : at;
+  });
+}
+
+/// Has a class within a class: a word has none of their characters, but for a blank before it.
+constexpr std::string_view kBloomExpression = R"( ?[^(\s|[.,!?…。，、।۔،])]+)";
+
+size_t bloom_word_end(std::string_view text, size_t at) {
+  size_t end = at + (text[at] == ' '), behind = end;
+  const size_t first = end;
+  while (behind < text.size()) {
+    const char32_t c = take_character(text, behind);
+    if (is_white(c) || std::u32string_view(U"()|.,!?…。，、।۔،").find(c) != std::u32string_view::npos) break;
+    end = behind;
+  }
+  return end == first ? at : end;
 }
 
 Finder words_of(const WordRule& rule) {
@@ -139,8 +158,10 @@ PreTokenizer read_byte_level(const InputValue& value) {
 Finder read_pattern(const InputValue& pattern) {
   if (const auto exact = pattern.find("String")) return every(exact->text(kMostWord));
   const InputValue expression = pattern.at("Regex");
+  if (expression.is(kBloomExpression)) return each_match(bloom_word_end);
   const WordRule* rule = word_rule(expression.text(kMostWord));
-  if (!rule) expression.refuse("the expression of GPT-2, GPT-4, Llama 3 or Qwen 2: others are not known");
+  if (!rule)
+    expression.refuse("the expression of GPT-2, GPT-4, Llama 3, Qwen 2 or BLOOM: others are not known");
   return words_of(*rule);
 }
 
