@@ -108,9 +108,15 @@ ValueId stack(Recorder& r, const Stack& s, ValueId tokens, int64_t T) {
   return end_of_stack(r, s, x);
 }
 
+/// Whether an encoder's embedding is narrow as a whole, with its positions, types and norm (ALBERT); a decoder's is in the
+/// rows of its symbols alone (OPT-350m).
+bool is_narrow(const ModelConfig& c) {
+  return c.embedding_width > 0 && c.architecture == Architecture::Encoder;
+}
+
 /// Adds the vector of each symbol's type. Where nobody fills them in, all types are the first.
 ValueId with_types(Recorder& r, ValueId x) {
-  const int64_t D = r.config.d_model;
+  const int64_t D = r.tape.shape(x).cols();
   const ValueId types = symbols_input(r, "types", r.options.sequence),
                 table = r.parameter("emb.types", {r.config.token_types, D},
                                     {Init::Kind::Normal, 1 / std::sqrt(static_cast<double>(D))});
@@ -131,20 +137,23 @@ ValueId embedded(Recorder& r, const Stack& s, ValueId tokens, int64_t T) {
   r.start(name + ".tokens", s.wiring.layers.back().feed_forward, Init::Unit::Rows, init);
   ValueId table = r.parameter(name + ".tokens", {c.vocabulary, E}, init);
   r.scale_steps(name + ".tokens", 1 / growth, 1, growth);
+  const ValueId widen = c.embedding_width > 0 ? r.parameter("emb.in", {E, D}, r.matrix_init(E, D, 1)) : kNone;
   // The rows of the whole table are made as wide as the model, and then looked up: the same states, and one op less.
-  if (c.embedding_width > 0)
-    table = linear(r.tape, "emb.rows", table, r.parameter("emb.in", {E, D}, r.matrix_init(E, D, 1)), kNone);
+  if (widen != kNone && !is_narrow(c)) table = linear(r.tape, "emb.rows", table, widen, kNone);
+  const int64_t width = r.tape.shape(table).cols();
   ValueId positions = kNone;
   if (c.positions == Positions::Learned)
-    positions = r.parameter(name + ".positions", {c.sequence, D}, {Init::Kind::Normal, size});
+    positions = r.parameter(name + ".positions", {c.sequence, width}, {Init::Kind::Normal, size});
   if (c.positions == Positions::Sinusoidal)
-    positions = r.parameter(name + ".positions", {c.sequence, D}, {Init::Kind::Sinusoid, 0.0}, false);
+    positions = r.parameter(name + ".positions", {c.sequence, width}, {Init::Kind::Sinusoid, 0.0}, false);
   for (const auto& part : r.parts) part->begin();
   const float scale = c.embedding_scale > 0 ? c.embedding_scale : static_cast<float>(root);
   ValueId x = embedding(r.tape, s.prefix + "emb", tokens, table, positions, scale);
   if (c.token_types > 0) x = with_types(r, x);
   x = r.norm(s.prefix + "emb.norm", s.wiring.embedding, x);
-  return r.drop(s.prefix + "emb.drop", DropoutKind::Residual, c.dropout_residual, x);
+  x = r.drop(s.prefix + "emb.drop", DropoutKind::Residual, c.dropout_residual, x);
+  if (!is_narrow(c)) return x;
+  return linear(r.tape, "emb.wide", x, widen, r.parameter("emb.b", {D}, {Init::Kind::Zeros, 0.0}));
 }
 
 ValueId layer(Recorder& r, const Stack& s, int32_t number, ValueId x) {
@@ -311,19 +320,22 @@ ValueId values_of_classes(Recorder& r, ValueId hidden) {
 }
 
 /// What BERT's head does to a state before it is compared with the symbols.
-ValueId transformed(Recorder& r, ValueId hidden) {
+ValueId transformed(Recorder& r, ValueId hidden, int64_t width) {
   const int64_t D = r.config.d_model;
-  const ValueId w = r.parameter("head.w", {D, D}, r.matrix_init(D, D, 1));
+  const ValueId w = r.parameter("head.w", {D, width}, r.matrix_init(D, width, 1));
   r.scale_steps("head.w", 1 / r.growth.width, r.growth.width);
-  const ValueId b = r.parameter("head.b", {D}, {Init::Kind::Zeros, 0.0});
+  const ValueId b = r.parameter("head.b", {width}, {Init::Kind::Zeros, 0.0});
   return r.norm("head.norm", r.config.norm, r.activated("head.hidden", linear(r.tape, "head", hidden, w, b)));
 }
 
 ValueId values_of_symbols(Recorder& r, ValueId hidden) {
   const ModelConfig& c = r.config;
   const int64_t D = c.d_model, V = c.vocabulary, E = c.embedding_width > 0 ? c.embedding_width : D;
-  if (c.masked_head) hidden = transformed(r, hidden);
-  if (c.embedding_width > 0)
+  if (c.masked_head)
+    hidden = transformed(r, hidden, E);
+  else if (is_narrow(c))  // without a head the states become as narrow by the matrix that widened them
+    hidden = linear(r.tape, "narrow", hidden, r.tape.parameter("emb.in"), kNone, true);
+  else if (c.embedding_width > 0)
     hidden = linear(r.tape, "narrow", hidden, r.parameter("emb.out", {D, E}, r.matrix_init(D, E, 1)), kNone);
   const bool biased = c.masked_head || c.output_bias;
   const ValueId bias = biased ? r.parameter("out.b", {V}, {Init::Kind::Zeros, 0.0}) : kNone;

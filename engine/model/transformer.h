@@ -8,8 +8,8 @@
 // end.shift; final.{gain,bias}, second.{gain,bias} (ResiDual), joined.{gain,bias} and L03.attn.second_read.{gain,bias}
 // (SiameseNorm), out.w; several streams L03.attn.{read,carry,write}, where
 // they are computed with .w and .gate, or .query, and L03.attn.seen.{gain,bias}. A gated network has L03.ffn.wg;
-// rotary positions have the tables rotary and rotary.local; token types emb.types, a table of another width emb.in
-// and emb.out; BERT's head has head.{w,b}, head.norm.{gain,bias}, out.b. An encoder-decoder prefixes its stacks:
+// rotary positions have the tables rotary and rotary.local; token types emb.types, a narrow table emb.{in,b},
+// emb.out; BERT's head has head.{w,b}, head.norm.{gain,bias}, out.b. An encoder-decoder prefixes its stacks:
 // enc.L03.attn.wq, dec.L03.cross.wq, dec.final.gain; emb.* is shared, or enc.emb.* and dec.emb.*.
 #pragma once
 

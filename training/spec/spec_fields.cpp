@@ -279,7 +279,8 @@ void add_number_fields(std::vector<Field>& fields) {
   fields.push_back(integer<member<&ModelConfig::embedding_width>>(
       {"model.embedding_width", "embedding width", "features",
        "How wide the rows of the embedding table are; a matrix makes them as wide as the model, and another the "
-       "last states as wide as they (OPT-350m). 0 is the width of the model, without the matrices."},
+       "last states as wide as they (OPT-350m). In an encoder positions and norm are as narrow (ALBERT). "
+       "0 is the width of the model, without the matrices."},
       0, 8192));
   fields.push_back(integer<member<&ModelConfig::token_types>>(
       {"model.token_types", "token types", "",

@@ -270,6 +270,9 @@ PublishedModel open(const std::string& at, int32_t positions) {
   model.spec = spec_of(*model.family, config, Message("published {}", config_path(folder)), positions);
   model.weights = Weights::open(folder);
   settle_head(model);
+  model.one_layer = std::ranges::any_of(model.family->rows, [](const auto& row) {
+    return row.first.starts_with("L*") && row.second.theirs[0].find('*') == std::string::npos;
+  });
   validate(model.spec.model);
   return model;
 }
@@ -380,7 +383,8 @@ RunSpec run_of(const std::string& folder, std::string_view passage) {
   if (tokens < 2) fail("text", "{} tokens: expected a text of at least 2 tokens of {}", tokens, place);
   const PublishedModel model = open(place, kFewest);
   RunSpec run = model.spec;
-  run.name = title_of(place) + (model.headless ? ", no head" : "");
+  run.name =
+      title_of(place) + (model.headless ? ", no head" : "") + (model.one_layer ? ", layers untied" : "");
   run.data.name = "passage";
   run.data.added.of<PassageData>().text = text;
   run.data.tokenizer_path = place;

@@ -32,7 +32,8 @@ struct PublishedModel {
   const Family* family = nullptr;
   RunSpec spec;  ///< of the model; what a run has beside it are defaults
   Weights weights;
-  bool headless = false;  ///< an encoder or a decoder alone: the token table is its head, which says nothing
+  bool headless = false;   ///< an encoder or a decoder alone: the token table is its head, which says nothing
+  bool one_layer = false;  ///< the files have the weights of one layer for all; here each has its own
 };
 
 /// The shortest text there is: whoever opens for it learns how many positions the model's table has.

@@ -70,13 +70,6 @@ std::string or_four_widths(const RuleInput& in) {
   return in.text.empty() ? std::to_string(4 * in.spec.model.d_model) : in.text;
 }
 
-/// Refuses a table of another width than the model's.
-std::string the_width(const RuleInput& in) {
-  const std::string width = std::to_string(in.spec.model.d_model);
-  if (in.text != width) refuse(in, Message("{}, the width of the model", width));
-  return "0";
-}
-
 /// 0 for a table that is as wide as the model.
 std::string unless_the_width(const RuleInput& in) {
   return in.text == std::to_string(in.spec.model.d_model) ? "0" : in.text;
@@ -218,7 +211,6 @@ constexpr std::pair<std::string_view, Rule> kRules[] = {{"activation", activatio
                                                         {"or_four_widths", or_four_widths},
                                                         {"repeated_kinds", repeated_kinds},
                                                         {"share_of_numbers", share_of_numbers},
-                                                        {"the_width", the_width},
                                                         {"turning", turning},
                                                         {"turning_in_windows", turning_in_windows},
                                                         {"turns_kept", turns_kept},

@@ -443,6 +443,8 @@ Exit inspect_published(InspectOptions options, Backend& backend) {
           options.no_gradients ? "" : "gradients, and ", positions, size_words(static_cast<size_t>(here)),
           size_words(machine_memory()));
     say("\n");
+    if (model.one_layer)
+      say("all layers have the weights of one in the files; here each has its own, and training unties them\n");
   }
   with_exit(Exit::Memory, [&] { require_bytes("inspect " + options.model, here); });
   with_exit(Exit::Input, [&] { published::load(model, store); });

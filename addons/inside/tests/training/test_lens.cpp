@@ -103,15 +103,15 @@ TEST_CASE("lens: from the last layer it is the model itself, for every head") {
               untied = small_config(known({"post", "resi-dual"}).back()),
               offset = small_config(Placement::Pre),
               masked = small_config(Placement::Post, Architecture::Encoder), classes = masked,
-              pooled = masked;
-  narrow.embedding_width = 12;
+              pooled = masked, albert = masked, bare = masked;
+  narrow.embedding_width = albert.embedding_width = bare.embedding_width = 12;
   capped.logit_cap = 2;
   untied.tied_output = false;
   offset.gain_offset = true;
-  masked.masked_head = true;
+  masked.masked_head = albert.masked_head = true;
   classes.classes = pooled.classes = 5;
   pooled.pooling = Pooling::Mean;
-  for (const ModelConfig& config : {narrow, capped, untied, offset, masked, classes, pooled}) {
+  for (const ModelConfig& config : {narrow, capped, untied, offset, masked, classes, pooled, albert, bare}) {
     InsideModel model(config);
     both(model.store, config, model.text);
   }
