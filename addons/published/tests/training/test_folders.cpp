@@ -201,12 +201,9 @@ TEST_CASE("published: files without a head are the stack alone", "[published]") 
   } kCases[] = {{"bert", "bert.", "cls."},
                 {"roberta", "roberta.", "lm_head."},
                 {"llama", "model.", "lm_head."},
-<<<<<<< HEAD
-                {"modernbert", "", "decoder."}};
-=======
+                {"modernbert", "", "decoder."},
                 {"albert", "albert.", "predictions."},
                 {"electra-narrow", "electra.", "generator_"}};
->>>>>>> merge_albert
   for (const auto& [name, prefix, head] : kCases) {
     INFO(name);
     const Copied copied(name);
