@@ -92,8 +92,9 @@ class Gguf(unittest.TestCase):
         said = json.loads(subprocess.run([PROGRAM, "inspect", path, "--text", TEXT, "--json", "--no-attention",
                                           "--states", file], check=True, capture_output=True).stdout)
         ids = [token["token"] for token in said["tokens"]]
-        theirs = getattr(transformers, model).from_pretrained(path.parent if where else path, dtype=torch.float32, **where)
-        theirs.double().eval()
+        folder = path.parent if where else path
+        self.assertEqual(ids, transformers.AutoTokenizer.from_pretrained(folder, **where)(TEXT)["input_ids"])
+        theirs = getattr(transformers, model).from_pretrained(folder, dtype=torch.float32, **where).double().eval()
         also = {"labels": torch.tensor([ids])} if where else {}
         out = theirs(torch.tensor([ids]), output_hidden_states=True, **also)
         states = {name: state for name, state in saved(file).items() if name.endswith(".ffn")}
