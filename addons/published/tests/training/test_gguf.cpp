@@ -1,11 +1,6 @@
 // GGUF files: every type of blocks by hand, the models of the fixtures as such files, their tokenizers, and what is refused.
-#include <cstdint>
-#include <cstring>
 #include <nlohmann/json.hpp>
-#include <string>
-#include <string_view>
 #include <type_traits>
-#include <vector>
 
 #include "addons/published/tests/training/opened_folder.h"
 #include "addons/published/training/family.h"
@@ -208,65 +203,23 @@ TEST_CASE("gguf: every type of blocks of 256 is read as by hand", "[published]")
 namespace {
 
 using Names = std::vector<std::pair<std::string, std::string>>;
-/// What the converter of llama.cpp calls the parts of names.
-const Names kOfAll = {{"model.embed_tokens.", "token_embd."}, {"model.layers.", "blk."},
-                      {"model.norm.", "output_norm."},        {"lm_head.", "output."},
-                      {"self_attn.q_norm", "attn_q_norm"},    {"self_attn.k_norm", "attn_k_norm"},
-                      {"self_attn.q_proj", "attn_q"},         {"self_attn.k_proj", "attn_k"},
-                      {"self_attn.v_proj", "attn_v"},         {"self_attn.o_proj", "attn_output"},
-                      {"mlp.gate_proj", "ffn_gate"},          {"mlp.up_proj", "ffn_up"},
-                      {"mlp.down_proj", "ffn_down"},          {"input_layernorm", "attn_norm"}},
-            kPre = {{"post_attention_layernorm", "ffn_norm"}},
-            kPhi3 = {{"post_attention_layernorm", "ffn_norm"},
-                     {"self_attn.qkv_proj", "attn_qkv"},
-                     {"mlp.gate_up_proj", "ffn_up"}},
-            kSandwich = {{"pre_feedforward_layernorm", "ffn_norm"},
-                         {"post_attention_layernorm", "post_attention_norm"},
-                         {"post_feedforward_layernorm", "post_ffw_norm"}},
-            kGpt2 = {{"wte.", "token_embd."},     {"wpe.", "position_embd."},     {"ln_f.", "output_norm."},
-                     {"attn.c_attn", "attn_qkv"}, {"attn.c_proj", "attn_output"}, {"mlp.c_fc", "ffn_up"},
-                     {"mlp.c_proj", "ffn_down"},  {"ln_1", "attn_norm"},          {"ln_2", "ffn_norm"}};
 
-/// Keys of config.json and what they are called behind the architecture.
-const Names kKeys = {{"num_hidden_layers", "block_count"},
-                     {"n_layer", "block_count"},
-                     {"hidden_size", "embedding_length"},
-                     {"n_embd", "embedding_length"},
-                     {"num_attention_heads", "attention.head_count"},
-                     {"n_head", "attention.head_count"},
-                     {"num_key_value_heads", "attention.head_count_kv"},
-                     {"head_dim", "attention.key_length"},
-                     {"head_dim", "rope.dimension_count"},
-                     {"intermediate_size", "feed_forward_length"},
-                     {"max_position_embeddings", "context_length"},
-                     {"n_positions", "context_length"},
-                     {"sliding_window", "attention.sliding_window"},
-                     {"sliding_window_pattern", "attention.sliding_window_pattern"}};
-const Names kBert = {{"gamma", "weight"},
-                     {"beta", "bias"},
-                     {"bert.embeddings.word_embeddings", "token_embd"},
-                     {"bert.embeddings.position_embeddings", "position_embd"},
-                     {"bert.embeddings.token_type_embeddings", "token_types"},
-                     {"bert.embeddings.LayerNorm", "token_embd_norm"},
-                     {"bert.encoder.layer.", "blk."},
-                     {"attention.self.query", "attn_q"},
-                     {"attention.self.key", "attn_k"},
-                     {"attention.self.value", "attn_v"},
-                     {"attention.output.LayerNorm", "attn_output_norm"},
-                     {"attention.output.dense", "attn_output"},
-                     {"intermediate.dense", "ffn_up"},
-                     {"output.LayerNorm", "layer_output_norm"},
-                     {"output.dense", "ffn_down"}};
-const Names kReals = {{"rms_norm_eps", "attention.layer_norm_rms_epsilon"},
-                      {"layer_norm_epsilon", "attention.layer_norm_epsilon"},
-                      {"layer_norm_eps", "attention.layer_norm_epsilon"},
-                      {"rope_theta", "rope.freq_base"},
-                      {"attn_logit_softcapping", "attn_logit_softcapping"},
-                      {"final_logit_softcapping", "final_logit_softcapping"}};
+/// A table of gguf-names.txt: theirs, and what the converter of llama.cpp makes of it.
+const Names& names_in(const std::string& table) {
+  static const std::map<std::string, Names> tables = [] {
+    std::map<std::string, Names> all;
+    std::ifstream lines(NORMSCOPE_SOURCE_DIR "/addons/published/tests/fixtures/gguf-names.txt");
+    for (std::string line, name, theirs, ours; std::getline(lines, line);)
+      if (std::istringstream words(line); line[0] != '#' && words >> name >> theirs >> ours)
+        all[name].emplace_back(theirs, ours);
+    return all;
+  }();
+  return tables.at(table);
+}
 
 struct Converted {
   const char *folder, *architecture;
-  Names names;
+  const char* names;
   bool interleaved = false, transposed = false, one_more = false;
 };
 
@@ -290,10 +243,10 @@ GgufWriter converted(const Converted& how) {
   GgufWriter file;
   const std::string prefix = std::string(how.architecture) + ".";
   file.key("general.architecture", std::string(how.architecture));
-  for (const auto& [theirs, key] : kKeys)
+  for (const auto& [theirs, key] : names_in("whole"))
     if (config.contains(theirs) && config[theirs].is_number_integer())
       file.key(prefix + key, config[theirs].get<uint32_t>());
-  for (const auto& [theirs, key] : kReals)
+  for (const auto& [theirs, key] : names_in("real"))
     if (config.contains(theirs) && !(config[theirs].is_null()))
       file.key(prefix + key, config[theirs].get<float>());
   if (config.contains("rope_parameters"))
@@ -302,7 +255,7 @@ GgufWriter converted(const Converted& how) {
   for (const std::string& tensor : weights.names()) {
     std::string name = tensor;
     if (name.starts_with("h.")) name = "blk" + name.substr(1);
-    for (const Names* names : {&how.names, &kOfAll})
+    for (const Names* names : {&names_in(how.names), &names_in("all")})
       for (const auto& [theirs, ours] : *names) replace_each(name, theirs, ours);
     if (name.find(".attn.") != name.npos || name.find("rotary_emb") != name.npos ||
         name.starts_with("cls.") || name.find("pooler") != name.npos)
@@ -331,16 +284,16 @@ GgufWriter converted(const Converted& how) {
   return file;
 }
 
-const Converted kConverted[] = {{"llama", "llama", kPre, true},
-                                {"smollm", "llama", kPre, true},
-                                {"phi3", "phi3", kPhi3},
-                                {"qwen2", "qwen2", kPre},
-                                {"qwen3", "qwen3", kPre},
-                                {"gemma2", "gemma2", kSandwich, false, false, true},
-                                {"gemma3", "gemma3", kSandwich, false, false, true},
-                                {"olmo2", "olmo2", kSandwich},
-                                {"gpt2", "gpt2", kGpt2, false, true},
-                                {"bert", "bert", kBert}};
+const Converted kConverted[] = {{"llama", "llama", "pre", true},
+                                {"smollm", "llama", "pre", true},
+                                {"phi3", "phi3", "phi3"},
+                                {"qwen2", "qwen2", "pre"},
+                                {"qwen3", "qwen3", "pre"},
+                                {"gemma2", "gemma2", "sandwich", false, false, true},
+                                {"gemma3", "gemma3", "sandwich", false, false, true},
+                                {"olmo2", "olmo2", "sandwich"},
+                                {"gpt2", "gpt2", "gpt2", false, true},
+                                {"bert", "bert", "bert"}};
 
 /// The parameters of a model, by their names.
 std::map<std::string, Numbers> parameters_of(const published::PublishedModel& model) {
@@ -409,7 +362,7 @@ TEST_CASE("gguf: a file stands wherever a folder does", "[published]") {
 }
 
 TEST_CASE("gguf: the factors of Llama 3's rotary rates are its settings", "[published]") {
-  GgufWriter file = converted({"llama3", "llama", kPre, true});
+  GgufWriter file = converted({"llama3", "llama", "pre", true});
   Numbers factors;
   for (int i = 0; i < 6; ++i) {
     const double rate = std::pow(10000.0, -i / 6.0),
