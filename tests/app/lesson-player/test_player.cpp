@@ -242,44 +242,6 @@ TEST_CASE("a prediction can be made again; the first is kept and shown", "[playe
   }
 }
 
-TEST_CASE("a number in the sentence can be dragged and acts on the run", "[player]") {
-  PlayerDriver p;
-  p.open("first-steps", StepKind::Predict);
-  const std::string before = p.driver.value("lesson/drag/warmup");
-  p.driver.drag_by("lesson/drag/warmup", {80, 0});
-  CHECK(p.driver.value("lesson/drag/warmup") != before);
-  Lab lab(fixture::quiet_lab());
-  p.state.session.lab = &lab;
-  p.driver.click("lesson/lab");
-  lab.wait_idle();
-  REQUIRE(lab.view()->runs.size() == 4);
-  CHECK(lab.view()->runs[0].spec->train.schedule.warmup == 100);
-  CHECK(lab.view()->step == 0);  // before the commitment: paused, nothing is given away
-  CHECK_FALSE(lab.view()->playing);
-  CHECK(p.state.screens.shown == Screen::Lab);
-  p.state.session.lab = nullptr;
-}
-
-TEST_CASE("the runs that a lesson's took the place of come back by undo", "[player]") {
-  PlayerDriver p;
-  Lab lab({.threads = 1, .live_text = false});
-  RunSpec alone = test::with_fields(default_comparison()[2], {{"model.layers", "2"}, {"run.name", "alone"}});
-  lab.post(session::ReplaceRuns{{alone}, {}, false});
-  test::view_after(lab, session::PlayTo{2});
-  p.state.session.lab = &lab;
-  p.open("first-steps", StepKind::Predict);
-  p.driver.click("lesson/lab");
-  lab.wait_idle();
-  REQUIRE(lab.view()->runs.size() == 4);
-  p.driver.frames(2);
-  p.key("Ctrl+Z");
-  lab.wait_idle();
-  REQUIRE(lab.view()->runs.size() == 1);
-  CHECK(lab.view()->runs[0].name == "alone");
-  CHECK(lab.view()->step == 2);
-  p.state.session.lab = nullptr;
-}
-
 TEST_CASE("the question what if opens the lesson's runs small, whole at every change", "[player]") {
   PlayerDriver p;
   p.open("warm-up", StepKind::Explain);

@@ -91,40 +91,6 @@ TEST_CASE("the review lets a lesson be skipped, and Tab brings its last row into
   CHECK(p.driver.control(last).rect.y > 48);
 }
 
-TEST_CASE("one button of the challenge is yellow: training while there is something new to train",
-          "[player]") {
-  using Names = std::vector<std::string>;
-  TaskDriver p;
-  const Names buttons{"lesson/challenge/train", "lesson/challenge/hint", "lesson/challenge/lab", "lesson/lab",
-                      "lesson/next"};
-  p.to_challenge();
-  CHECK(p.yellow(buttons) == Names{"lesson/next"});
-  p.choose("model.placement", "Pre-LN");
-  CHECK(p.yellow(buttons) == Names{"lesson/challenge/train"});
-  p.driver.click("lesson/challenge/train");
-  CHECK(p.yellow(buttons) == Names{"lesson/next"});
-  p.choose("train.warmup", "2");
-  CHECK(p.yellow(buttons) == Names{"lesson/challenge/train"});
-}
-
-TEST_CASE("the ways of a challenge that were found open in the Lab, beside the start", "[player]") {
-  TaskDriver p;
-  Lab lab({.threads = 1, .live_text = false});
-  p.state.session.lab = &lab;
-  p.to_challenge();
-  p.choose("model.placement", "Pre-LN");
-  p.click("lesson/challenge/train");
-  p.driver.click("lesson/challenge/lab");
-  test::view_after(lab, session::Pause{});
-  const auto view = lab.view();
-  CHECK(view->message == "");
-  REQUIRE(view->runs.size() == 2);
-  CHECK(get_field(*view->runs[0].origin, "model.placement") == "post");
-  CHECK(get_field(*view->runs[1].origin, "model.placement") == "pre");
-  CHECK(p.state.screens.shown == Screen::Lab);
-  p.state.session.lab = nullptr;
-}
-
 TEST_CASE("what stands beside the steps fits every window, and no text overlaps another", "[player]") {
   for (const ui::Vec size : {ui::Vec{1600, 1000}, {1440, 900}, {1024, 600}}) {
     TaskDriver task(size);
