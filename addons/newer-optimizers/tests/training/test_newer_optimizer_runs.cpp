@@ -1,11 +1,6 @@
 // Whole runs under Muon.
 #include <unistd.h>
 
-#include <fmt/format.h>
-#include <algorithm>
-#include <cmath>
-#include <filesystem>
-
 #include "catch.hpp"
 #include "engine/support/helpers.h"
 #include "engine/support/named_placements.h"

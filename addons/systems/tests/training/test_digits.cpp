@@ -1,10 +1,8 @@
 // These tests draw digits: the same bytes on every machine, all different, and the task that asks for their class.
 #include <unistd.h>
 
-#include <cstdint>
 #include <initializer_list>
 #include <numeric>
-#include <string>
 
 #include "addons/systems/training/image_task.h"
 #include "catch.hpp"
