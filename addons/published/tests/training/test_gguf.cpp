@@ -1,4 +1,5 @@
 // GGUF files: every type of blocks by hand, the models of the fixtures as such files, their tokenizers, and what is refused.
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <type_traits>
 
@@ -11,6 +12,7 @@
 #include "catch.hpp"
 #include "engine/support/helpers.h"
 #include "folder.h"
+#include "refusals/refusals.h"
 #include "skip.h"
 #include "training/io/text.h"
 #include "training/run/model_formats.h"
@@ -457,12 +459,58 @@ TEST_CASE("gguf: a file's tokens are those of the tokenizer.json that it was mad
   }
 }
 
+namespace {
+
+/// The file of a row of refusals/gguf.txt: keys with values as in JSON, tensors of a type and a shape, or bare numbers, texts
+/// and counts of what the file has.
+std::string written(const std::string& row) {
+  GgufWriter file;
+  for (const std::string& line : split(row, "; ")) {
+    std::istringstream words(line);
+    std::string verb, name;
+    words >> verb;
+    if (verb == "key") {
+      words >> name;
+      const Json value = Json::parse(words);
+      if (value.is_boolean())
+        file.key(name, value.get<bool>());
+      else if (value.is_number())
+        file.key(name, value.get<uint32_t>());
+      else if (value.is_string())
+        file.key(name, value.get<std::string>());
+      else if (value[0].is_string())
+        file.key(name, value.get<std::vector<std::string>>());
+      else
+        file.key(name, value.get<Numbers>());
+      continue;
+    }
+    if (verb == "text") {
+      words >> name;
+      put_text(file.head, name);
+      continue;
+    }
+    const std::vector<uint64_t> numbers{std::istream_iterator<uint64_t>(words), {}};
+    const uint64_t first = numbers.at(0);
+    if (verb == "tensor") file.tensor("t", {numbers.begin() + 1, numbers.end()}, uint32_t(first), "12345678");
+    if (verb == "version") file.version = uint32_t(first);
+    if (verb == "u32") put(file.head, uint32_t(first));
+    if (verb == "u64") put(file.head, first);
+    if (verb == "zeros") file.head.append(first, '\0');
+    if (verb == "keys") file.keys = first;
+    if (verb == "tensors") file.tensors = first;
+  }
+  return file.bytes();
+}
+
+}  // namespace
+
 TEST_CASE("gguf: what is damaged, foreign or unknown is refused in one line", "[published]") {
   const std::string whole = converted(kConverted[1]).bytes();
   const Folder folder;
-  const auto refused = [&](const std::string& bytes) {
+  const auto refused = [&](const std::string& bytes, bool words = false) {
     const std::string path = folder.write("a.gguf", bytes);
     std::string line = error_of([&] {
+      if (words) tokenizer::PublishedTokenizer::load(path);
       published::open(path, 8);
       tokenizer::has_tokenizer(path);
     });
@@ -475,102 +523,11 @@ TEST_CASE("gguf: what is damaged, foreign or unknown is refused in one line", "[
     CHECK(contains(refused(whole.substr(0, length)), "[gguf DIR/a.gguf] "));
   CHECK(error_of([] { parse("GGML" + std::string(100, 'x')); }) ==
         "[gguf t.gguf] is no GGUF file: expected one that begins with GGUF");
-  GgufWriter old;
-  old.version = 0x03000000;
-  CHECK(contains(refused(old.bytes()), "version 50331648: expected 2 or 3"));
-  const auto with = [](auto change) {
-    GgufWriter file;
-    change(file);
-    return file.bytes();
-  };
-  const auto tensor = [&](const std::vector<uint64_t>& shape, uint32_t type) {
-    return with([&](GgufWriter& file) { file.tensor("t", shape, type, "12345678"); });
-  };
-  const struct {
-    std::string bytes;
-    const char* says;
-  } rows[] = {
-      {with([](GgufWriter& f) { f.tensors = uint64_t{1} << 60; }), "items from byte"},
-      {with([](GgufWriter& f) { f.keys = uint64_t{1} << 60; }), "items from byte"},
-      {with([](GgufWriter& f) { put<uint64_t>(f.head, ~uint64_t{0}), f.keys = 1; }),
-       "bytes, and 184467440737"},
-      {with([](GgufWriter& f) { put_text(f.head, "k"), put<uint32_t>(f.head, 13), f.keys = 1; }),
-       "key \"k\": type 13 of a value: expected 0 to 12"},
-      {with([](GgufWriter& f) {
-         put_text(f.head, "k"), put<uint32_t>(f.head, 9), put<uint32_t>(f.head, 9), f.keys = 1;
-       }),
-       "key \"k\": a list of lists"},
-      {with([](GgufWriter& f) {
-         put_text(f.head, "k"), put<uint32_t>(f.head, 9), put<uint32_t>(f.head, 4);
-         put<uint64_t>(f.head, 4'000'001), f.head.append(4'000'001, 'x'), f.keys = 1;
-       }),
-       "4000001 items from byte"},
-      {with([](GgufWriter& f) { f.key("k", true).key("k", true); }), "key \"k\": named twice"},
-      {with([](GgufWriter& f) { f.tensor("t", {1}, 0, "1234").tensor("t", {1}, 0, "1234"); }),
-       "tensor \"t\": named twice"},
-      {with([](GgufWriter& f) { f.key("general.alignment", uint32_t{3}); }), "general.alignment is 3"},
-      {with([](GgufWriter& f) { f.key("general.alignment", true); }),
-       "general.alignment: expected a whole number"},
-      {with([](GgufWriter& f) { f.key("split.count", uint32_t{2}); }), "is one of 2 parts"},
-      {tensor({2}, 10), "tensor \"t\": type 10: expected F32, F16, Q4_0"},
-      {tensor({16}, 2), "rows of 16 numbers: expected a multiple of the 32 in a block of Q4_0"},
-      {tensor({}, 0), "0 dimensions: expected 1 to 4"},
-      {tensor({2, 0}, 0), "dimension 1 is 0"},
-      {tensor({uint64_t{1} << 32, uint64_t{1} << 32}, 0), "dimension 1 is 4294967296"},
-      {tensor({3}, 0), "tensor \"t\": 12 bytes from byte 0 of the data on, beyond the file's end"},
-      {GgufWriter().bytes(), "general.architecture is null: expected"},
-      {with([](GgufWriter& f) { f.key("general.architecture", std::string("mamba")); }),
-       "general.architecture is \"mamba\": expected bert, gemma2, gemma3, gpt2, llama"},
-      {with([](GgufWriter& f) {
-         f.key("general.architecture", std::string("llama")).key("llama.expert_count", uint32_t{8});
-       }),
-       "expert_count is 8: expected 0, the only one"},
-      {with([](GgufWriter& f) {
-         f.key("general.architecture", std::string("llama")).key("llama.rope.dimension_count", uint32_t{7});
-       }),
-       "rope.dimension_count is 7: expected an even number, up to the 128 of a head"},
-      {with([](GgufWriter& f) {
-         f.key("general.architecture", std::string("llama")).key("llama.block_count", std::string("x"));
-       }),
-       "block_count: [model.layers]"}};
-  for (const auto& [bytes, says] : rows) {
-    const std::string line = refused(bytes);
-    INFO(says << ": " << line);
-    CHECK(contains(line, says));
+  for (const auto& row : refusals("gguf")) {
+    const std::string line = refused(written(row[0]), row[0].starts_with("key tokenizer"));
+    INFO(row[0] << ": " << line);
+    CHECK(says(line, row[1]));
   }
-  // The tokens, which are read where a text is.
-  using Texts = std::vector<std::string>;
-  const auto words = [&](auto change) {
-    GgufWriter file;
-    file.key("tokenizer.ggml.tokens", Texts{"a", "b"});
-    change(file);
-    const std::string path = folder.write("a.gguf", file.bytes());
-    std::string line = error_of([&] { tokenizer::PublishedTokenizer::load(path); });
-    UNSCOPED_INFO(line);
-    return line;
-  };
-  CHECK(contains(words([](GgufWriter&) {}), "tokenizer.ggml.model is missing"));
-  CHECK(contains(words([](GgufWriter& f) { f.key("tokenizer.ggml.model", std::string("t5")); }),
-                 "tokenizer.ggml.model is \"t5\": expected one of gpt2, llama, bert"));
-  CHECK(contains(
-      words([](GgufWriter& f) {
-        f.key("tokenizer.ggml.model", std::string("gpt2")).key("tokenizer.ggml.pre", std::string("x"));
-      }),
-      "tokenizer.ggml.pre is \"x\": expected one of gpt-2"));
-  CHECK(contains(words([](GgufWriter& f) {
-                   f.key("tokenizer.ggml.model", std::string("llama"))
-                       .key("tokenizer.ggml.scores", Numbers{0})
-                       .key("tokenizer.ggml.bos_token_id", uint32_t{0});
-                 }),
-                 "tokenizer.ggml.scores is a list of 1: expected a list of 2"));
-  CHECK(contains(words([](GgufWriter& f) {
-                   f.key("tokenizer.ggml.model", std::string("llama"))
-                       .key("tokenizer.ggml.scores", Numbers{0, 0})
-                       .key("tokenizer.ggml.bos_token_id", uint32_t{2});
-                 }),
-                 "tokenizer.ggml.bos_token_id is 2: expected a whole number from 0 to 1"));
-  CHECK(contains(words([](GgufWriter& f) { f.key("tokenizer.ggml.model", std::string("bert")); }),
-                 "expected a list with [CLS]"));
 }
 
 }  // namespace normscope::test_gguf
