@@ -350,31 +350,20 @@ TEST_CASE("progress is kept between starts; an unreadable file is put aside", "[
   std::filesystem::remove_all(folder);
 }
 
-TEST_CASE("every spotlight names an existing control, every control has help, no name occurs twice",
-          "[player]") {
+TEST_CASE(
+    "every page has one figure and something to do beside going on, each control a help and a name of its own",
+    "[player]") {
   PlayerDriver p;
   for (const std::string& id : ids())
     for (const StepKind step : kSteps) {
       p.open(id, step);
       INFO(id << " " << to_string(step));
       for (const std::string& name : p.ui.registry().duplicates()) FAIL_CHECK(name);
+      if (step == StepKind::Predict) CHECK(p.ui.registry().find(p.player().lesson()->spotlight));
+      size_t figures = 0, cards = 0, hands = 0;
       for (const ui::Control& c : p.ui.registry().all()) {
         INFO(c.name);
         CHECK_FALSE(c.help.empty());
-      }
-      if (step != StepKind::Predict) continue;
-      CHECK(p.ui.registry().find(p.player().lesson()->spotlight));
-    }
-}
-
-TEST_CASE("every page has one figure, and but for the wait something to do beside going on", "[player]") {
-  PlayerDriver p;
-  for (const std::string& id : ids())
-    for (const StepKind step : kSteps) {
-      p.open(id, step);
-      INFO(id << " " << to_string(step));
-      size_t figures = 0, cards = 0, hands = 0;
-      for (const ui::Control& c : p.ui.registry().all()) {
         for (const char* figure :
              {"lesson/plot", "lesson/tape", "lesson/walk", "lesson/chain", "lesson/bars"})
           if (c.name == figure) ++figures;
