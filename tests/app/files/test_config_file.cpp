@@ -132,11 +132,10 @@ TEST_CASE("what is written reads back equal") {
     check_equal(runs, round_trip(runs));
   }
   SECTION("through a file") {
-    const auto path = std::filesystem::temp_directory_path() / "normscope-test-config.toml";
+    const Folder folder;
     const std::vector<ConfigRun> runs{{'A', preset_run("admin"), {}}};
-    save_config(path.string(), runs);
-    check_equal(runs, read_config(path.string()));
-    std::filesystem::remove(path);
+    save_config(folder.file("a.toml"), runs);
+    check_equal(runs, read_config(folder.file("a.toml")));
   }
 }
 

@@ -12,6 +12,7 @@
 #include "app/ui/widgets.h"
 #include "catch.hpp"
 #include "engine/core/error.h"
+#include "folder.h"
 
 using namespace normscope;
 
@@ -286,11 +287,10 @@ TEST_CASE("png files are written whole or not at all") {
   std::vector<uint8_t> bytes = headless::encode_png(image);
   REQUIRE(bytes.size() > 40);
   CHECK(std::string(bytes.begin() + 1, bytes.begin() + 4) == "PNG");
-  auto path = std::filesystem::temp_directory_path() / "normscope-test-raster.png";
-  headless::write_png(path.string(), image);
-  CHECK(std::filesystem::file_size(path) == bytes.size());
-  CHECK(!std::filesystem::exists(path.string() + ".part"));
-  std::filesystem::remove(path);
+  const test::Folder folder;
+  headless::write_png(folder.file("a.png"), image);
+  CHECK(std::filesystem::file_size(folder.file("a.png")) == bytes.size());
+  CHECK(folder.files() == 1);
   CHECK_THROWS_AS(headless::write_png("/no/such/folder/a.png", image), Error);
 }
 
