@@ -1,6 +1,5 @@
 // These tests read logs from elsewhere and of our own: what is read, what broken lines cost, and logs that grow.
 #include <atomic>
-#include <ctime>
 #include <iterator>
 #include <regex>
 
@@ -349,15 +348,6 @@ TEST_CASE("a long log is read in bounded memory, and keeps its spikes") {
   CHECK(run.seeds[0].history->bytes() < kHistoryBudget + kDenseSteps * 12 + 1000);
   const Series norm = run.seeds[0].history->series(run.seeds[0].history->find("L07.ffn.w1.grad_norm"));
   CHECK(*std::ranges::max_element(norm.values) == 77);
-}
-
-TEST_CASE("time to read a million lines", "[.bench]") {
-  const std::string text = long_log(1'000'000);
-  LogReader reader("a.jsonl");
-  const std::clock_t begin = std::clock();
-  reader.take(text);
-  fmt::print("a million lines of twelve norms: {:.2f} s of this processor\n",
-             static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC);
 }
 
 TEST_CASE("many runs of one log share one budget, and there are not more than a thousand") {
