@@ -41,6 +41,15 @@ void check_no_overlap(PlayerDriver& p, const std::string& where) {
   }
 }
 
+/// What lies below a small window comes into sight with the focus.
+void check_brought(PlayerDriver& p, const std::string& name) {
+  CHECK(p.driver.control(name).rect.bottom() > 600);
+  p.focus(name);
+  p.driver.frames(3);
+  CHECK(p.driver.control(name).rect.bottom() < 600 - 56);
+  CHECK(p.driver.control(name).rect.y > 48);
+}
+
 }  // namespace
 
 TEST_CASE("sentences are completed, wrong words say why, by mouse and by keyboard", "[player]") {
@@ -83,12 +92,7 @@ TEST_CASE("the review lets a lesson be skipped, and Tab brings its last row into
   p.click("lesson/review");
   REQUIRE(p.player().page() == PageKind::Review);
   CHECK(p.driver.value("lesson/review/row/warm-up").starts_with("skipped | "));
-  const std::string last = "lesson/review/" + p.player().course().lessons.back().id;
-  CHECK(p.driver.control(last).rect.bottom() > 600);
-  p.focus(last);
-  p.driver.frames(3);
-  CHECK(p.driver.control(last).rect.bottom() < 600 - 56);
-  CHECK(p.driver.control(last).rect.y > 48);
+  check_brought(p, "lesson/review/" + p.player().course().lessons.back().id);
 }
 
 TEST_CASE("what stands beside the steps fits every window, and no text overlaps another", "[player]") {
@@ -121,25 +125,15 @@ using lessons::PageKind;
 
 const std::string kCourse = std::string(NORMSCOPE_SOURCE_DIR) + "/lessons";
 
-/// The names of what is drawn now that begin like this.
-std::vector<std::string> controls(PlayerDriver& p, const std::string& begin) {
-  std::vector<std::string> found;
-  for (const ui::Control& control : p.ui.registry().all())
-    if (control.name.starts_with(begin)) found.push_back(control.name);
-  return found;
-}
-
 TEST_CASE("the last page in a small window: Tab brings a ring into sight") {
   PlayerDriver p("", {1024, 600});
   p.click("lesson/course");
   p.driver.click("lesson/why");
   p.driver.frames(30);
-  const std::string last = controls(p, "lesson/ring/").back();
-  CHECK(p.driver.control(last).rect.bottom() > 600);
-  p.focus(last);
-  p.driver.frames(3);
-  CHECK(p.driver.control(last).rect.bottom() < 600 - 56);
-  CHECK(p.driver.control(last).rect.y > 48);
+  std::vector<std::string> rings;
+  for (const ui::Control& control : p.ui.registry().all())
+    if (control.name.starts_with("lesson/ring/")) rings.push_back(control.name);
+  check_brought(p, rings.back());
 }
 
 TEST_CASE("every lesson is behind a sentence of the last page, or has no part in the story") {
