@@ -110,7 +110,11 @@ void add_core_stages(std::vector<Stage>& all) {
                    lab->driver.frames(3);
                    return lab;
                  }});
-  all.push_back({"Lab of two stacks", [] { return std::make_unique<LabDriver>(fixture::both_view()); }});
+  all.push_back({"Lab of two stacks", [] {
+                   auto lab = std::make_unique<LabDriver>(fixture::both_view());
+                   lab->state.switches.clock = true;
+                   return lab;
+                 }});
   all.push_back({"Lab that trains", [] { return std::make_unique<fixture::LiveDriver>(); }});
   all.push_back({"Lab of six layers that trains", [] { return std::make_unique<fixture::LiveDriver>(6); }});
   all.push_back({"Lab of instant runs", [] {
