@@ -22,6 +22,7 @@
 #include <fstream>
 #include <iterator>
 #include <random>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -128,28 +129,18 @@ Bytes piece_of(const Bytes& bytes) {
 
 // Makes a number of the text one at the edge of a type.
 void change_number(Bytes& bytes, size_t most) {
-  static const char* const kNumbers[] = {"0",
-                                         "-1",
-                                         "1",
-                                         "2147483647",
-                                         "2147483648",
-                                         "-2147483648",
-                                         "1e9",
-                                         "4294967296",
-                                         "-9223372036854775808",
-                                         "9223372036854775807",
-                                         "1e308",
-                                         "-0.0",
-                                         "nan",
-                                         "inf",
-                                         "1e-320",
-                                         "007"};
+  static const std::vector<std::string> kNumbers = [] {
+    std::istringstream words(
+        "0 -1 1 2147483647 2147483648 -2147483648 1e9 4294967296 -9223372036854775808 "
+        "9223372036854775807 1e308 -0.0 nan inf 1e-320 007");
+    return std::vector<std::string>{std::istream_iterator<std::string>(words), {}};
+  }();
   const auto digit = [](uint8_t c) { return c >= '0' && c <= '9'; };
   const size_t start = below(bytes.size());
   const auto first = std::find_if(bytes.begin() + static_cast<std::ptrdiff_t>(start), bytes.end(), digit);
   if (first == bytes.end()) return;
   const auto last = std::find_if_not(first, bytes.end(), digit);
-  const std::string number = kNumbers[below(std::size(kNumbers))];
+  const std::string& number = kNumbers[below(kNumbers.size())];
   const size_t at = static_cast<size_t>(first - bytes.begin());
   bytes.erase(first, last);
   insert(bytes, at, Bytes(number.begin(), number.end()), most);

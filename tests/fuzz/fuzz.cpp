@@ -8,9 +8,12 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <random>
+#include <sstream>
+#include <vector>
 
 namespace normscope::fuzz {
 namespace {
@@ -29,29 +32,13 @@ class Mutator {
   size_t below(size_t n) { return n == 0 ? 0 : random_() % n; }
 
   Json number() {
-    static const double kEdges[] = {0,
-                                    1,
-                                    -1,
-                                    2,
-                                    -3,
-                                    7,
-                                    19,
-                                    20,
-                                    255,
-                                    256,
-                                    4096,
-                                    65536,
-                                    2147483646,
-                                    2147483647,
-                                    -2147483648.0,
-                                    4294967295.0,
-                                    4294967296.0,
-                                    9007199254740993.0,
-                                    0.5,
-                                    1e-30,
-                                    1e30,
-                                    -1e300};
-    const double value = kEdges[below(std::size(kEdges))];
+    static const std::vector<double> kEdges = [] {
+      std::istringstream words(
+          "0 1 -1 2 -3 7 19 20 255 256 4096 65536 2147483646 2147483647 -2147483648 4294967295 4294967296 "
+          "9007199254740993 0.5 1e-30 1e30 -1e300");
+      return std::vector<double>{std::istream_iterator<double>(words), {}};
+    }();
+    const double value = kEdges[below(kEdges.size())];
     if (below(8) == 0) return std::numeric_limits<int64_t>::max() - static_cast<int64_t>(below(2));
     if (below(8) == 0) return std::numeric_limits<int64_t>::min();
     if (std::abs(value) < 1e18 && value == std::floor(value) && below(4) != 0)

@@ -4,10 +4,7 @@
 #include <unistd.h>
 
 #include <ctime>
-#include <filesystem>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <string>
 
 #include "app/course/check.h"
 #include "app/course/figures.h"

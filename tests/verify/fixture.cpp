@@ -19,20 +19,13 @@ InputValue metadata(const SafetensorsFile& file, const std::string& key) {
   return InputValue::parse(file.metadata(key), "fixture " + file.path(), key);
 }
 
-Placement placement_of(const InputValue& name) {
-  try {
-    return placement_from(name.text(kLongestName));
-  } catch (const Error&) {
-    name.refuse("the name of a placement");
-  }
-}
-
 /// Reads one name for all layers, or one for each layer.
 std::vector<Placement> placements(const InputValue& value, int32_t layers) {
   const auto count = static_cast<size_t>(layers);
-  if (value.is_text()) return std::vector(count, placement_of(value));
+  if (value.is_text()) return std::vector(count, placement_from(value.text(kLongestName)));
   std::vector<Placement> list;
-  for (const InputValue& name : value.list(count, count)) list.push_back(placement_of(name));
+  for (const InputValue& name : value.list(count, count))
+    list.push_back(placement_from(name.text(kLongestName)));
   return list;
 }
 
@@ -42,14 +35,6 @@ StackWiring wire(const std::vector<Placement>& placement, NormKind norm, const S
   for (size_t l = 0; l < placement.size(); ++l)
     stack.layers[l] = preset_layer(placement[l], norm, context, static_cast<int>(l) + 1);
   return stack;
-}
-
-NormKind norm_of(const InputValue& name) {
-  try {
-    return norm_from(name.text(kLongestName));
-  } catch (const Error&) {
-    name.refuse("the name of a norm");
-  }
 }
 
 // The limits of the settings (spec/spec_fields.cpp).
@@ -95,7 +80,7 @@ ModelConfig model_config(const SafetensorsFile& file, const InputValue& c) {
     read_sizes(c, m);
     read_transformer(file, c, m);
   }
-  m.norm = norm_of(c.at("norm"));
+  m.norm = norm_from(c.at("norm").text(kLongestName));
   m.eps = static_cast<float>(metadata(file, "layer_norm_eps").number(0, 1));
   return m;
 }
@@ -177,7 +162,7 @@ Fixture read_fixture(const SafetensorsFile& file) {
   if (is_transformer(f.config.architecture)) {
     read_stacks(file, c, f);
   } else {
-    set_placement(f.config, placement_of(c.at("placement")));
+    set_placement(f.config, placements(c.at("placement"), 1)[0]);
     f.length = f.config.sequence;
   }
   validate(f.config);
@@ -207,22 +192,15 @@ std::string Fixture::parameter(const std::string& name) const {
   const bool both = config.architecture == Architecture::EncoderDecoder,
              in_decoder = name.starts_with("dec.");
   const std::vector<Placement>& placement = in_decoder ? decoder : encoder;
-  if ((!in_decoder && !name.starts_with("enc.")) || placement.empty())
-    fail("fixture", "'{}' is not a parameter of a {}", name, description);
   const std::string prefix = both ? name.substr(0, 4) : "", rest = name.substr(4);
   if (rest.starts_with("final.")) return norm_part(prefix + "final", rest.back());
 
   const size_t first = std::string("subs.").size(), dot = rest.find('.', first);
-  const std::string digits = dot == std::string::npos ? "" : rest.substr(first, dot - first);
   // Self-attention, cross-attention (in the decoder of an encoder-decoder) and feed-forward alternate.
   const std::vector<const char*> kinds =
       both && in_decoder ? std::vector{"attn", "cross", "ffn"} : std::vector{"attn", "ffn"};
-  const size_t count = placement.size() * kinds.size();
-  if (!rest.starts_with("subs.") || digits.empty() || digits.size() > 3 ||
-      digits.find_first_not_of("0123456789") != std::string::npos || std::stoul(digits) >= count)
-    fail("fixture", "'{}' is not a parameter of a {}, which has {} sub-layers in that stack", name,
-         description, count);
-  const size_t k = std::stoul(digits), layer = k / kinds.size();
+  const size_t k = std::stoul(rest.substr(first)), layer = k / kinds.size();
+  if (layer >= placement.size()) fail("fixture", "'{}' is not a parameter of a {}", name, description);
   const std::string place = fmt::format("{}L{:02}.{}", prefix, layer + 1, kinds[k % kinds.size()]);
   const bool before = row_of(placement[layer]).sublayer.before != NormKind::None;
   const std::string part = rest.substr(dot + 1);

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "engine/tape/backend.h"
-#include "training/io/safetensors.h"
 
 namespace normscope {
 
@@ -31,7 +30,6 @@ struct VerifyReport {
 /// Builds the fixture's model on the backend and compares. Throws Error when the file is not a
 /// fixture, lacks a tensor, has one that the model does not know, or describes a model that cannot be built.
 VerifyReport verify_fixture(const std::string& path, Backend& backend);
-VerifyReport verify_fixture(SafetensorsFile file, Backend& backend);
 
 /// Writes the model, then one line for each check with error, tolerance and verdict.
 std::string to_string(const VerifyReport& report);

@@ -9,8 +9,6 @@
 #include <stb_image.h>
 #pragma GCC diagnostic pop
 
-#include <iterator>
-
 #include "app/support/program.h"
 #include "app/ui/theme.h"
 #include "catch.hpp"

@@ -3,7 +3,6 @@
 #include "app/commands/report.h"
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
-#include "engine/support/helpers.h"
 #include "training/files/config_file.h"
 #include "training/measure/step/profile.h"
 #include "training/run/footprint.h"

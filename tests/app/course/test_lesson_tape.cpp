@@ -1,5 +1,5 @@
 // These tests cover tapes of lessons: numbers that were computed by hand, what the reader refuses, the two lessons that
-// have no run, walked by name with right and wrong predictions, and a changed tape that turns each claim down.
+// have no run, and a changed tape that turns each claim down.
 #include <iterator>
 #include <numeric>
 #include <regex>
@@ -21,7 +21,6 @@ using namespace course;
 using test::contains;
 using namespace normscope::lessons;
 using fixture::by_hand;
-using fixture::PlayerDriver;
 using Values = std::vector<float>;
 
 Lesson norm_gradient() { return read_lesson(NORMSCOPE_SOURCE_DIR "/lessons/08-norm-gradient"); }
@@ -262,142 +261,14 @@ TEST_CASE("one changed tape turns each claim of lessons 0 and 8 down", "[lesson]
   CHECK(fails(norm_gradient(), "plain", {"falls as one over the spread", no_norm}));
 }
 
-namespace {
-
-/// The Lessons screen with the app's own worker: a tape takes no time.
-struct TapeDriver : PlayerDriver {
-  TapeDriver() {
-    state.screens.lessons.player = std::make_shared<Player>(
-        fixture::shipped_course(), std::make_unique<Worker>(std::function<void()>{}, 1), "");
-    driver.frames(3);
-  }
-  void settle() {
-    while (player().measuring()) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-      driver.frames(1);
-    }
-    driver.frames(2);
-  }
-  void instructions(int count, bool keyboard) {
-    if (keyboard) focus("lesson/tape");
-    for (int i = 0; i < count; ++i) {
-      if (keyboard)
-        driver.key("Right");
-      else
-        driver.click("lesson/tape/next");
-      driver.frames(1);
-    }
-  }
-  void next(bool keyboard) {
-    press("lesson/next", keyboard);
-    settle();
-  }
-  std::string score(const std::string& id) { return player().progress(id).score; }
-};
-
-}  // namespace
-
-TEST_CASE("lesson 0 is walked, instruction by instruction, with right and wrong predictions", "[player]") {
-  const std::string asked = ui::number(
-      static_cast<double>(replay_small_tape(by_hand().tape("net")->tape).gradients.at("w").values[1]), 3);
-  for (const bool keyboard : {false, true})
-    for (const auto& [place, score] : {std::pair{0.34f, "exactly right"},  // to the two digits that are shown
-                                       {0.36f, "close"},
-                                       {0.5f, "too high"},
-                                       {0.66f, "of the other sign"},
-                                       {0.02f, " too low"}}) {
-      INFO(place << (keyboard ? " keyboard" : " mouse"));
-      TapeDriver p;
-      REQUIRE(p.player().lesson()->id == "five-minutes");  // where a new learner begins
-      CHECK(p.driver.value("lesson/tape") == "0 of 12");
-      p.instructions(6, keyboard);
-      CHECK(p.driver.value("lesson/tape") == "6 of 12");
-      CHECK(p.says("L = −log p of letter 2"));
-      CHECK_FALSE(p.driver.control("lesson/tape/next").enabled);  // what flows back is asked
-      CHECK_FALSE(p.shows(asked));
-      p.driver.click("lesson/slider", {place, 0.5f});
-      p.next(keyboard);
-      REQUIRE(p.player().step() == StepKind::Run);
-      p.instructions(6, keyboard);
-      CHECK(p.driver.value("lesson/tape") == "12 of 12");
-      CHECK(p.shows(asked));
-      CHECK(p.says("back through h: gradient of x and u"));
-      p.next(keyboard);
-      REQUIRE(p.player().step() == StepKind::Compare);
-      CHECK(contains(p.score("five-minutes"), score));
-      CHECK(p.says("more of that weight makes the loss smaller."));
-      // A weight of the learner's own: table, sentence and puzzle follow.
-      p.driver.click("lesson/knob/weight", {0.999f, 0.5f});
-      p.driver.click("lesson/again");
-      p.settle();
-      CHECK_FALSE(p.shows(asked));
-      CHECK(contains(p.score("five-minutes"), score));
-      p.next(keyboard);
-      CHECK(p.driver.value("lesson/puzzle") == "solved");
-      p.next(keyboard);
-      REQUIRE(p.player().page() == PageKind::Say);
-      p.driver.frames(2);
-      p.say_all(keyboard);
-      p.press("lesson/next", keyboard);
-      CHECK(p.player().progress("five-minutes").done);
-    }
-}
-
-TEST_CASE("the tape's button is the yellow one while it has a line to run, then the one that leads on",
-          "[player]") {
-  using Names = std::vector<std::string>;
-  TapeDriver p;
-  const Names buttons{"lesson/tape/next", "lesson/tape/back", "lesson/again", "lesson/lab", "lesson/next"};
-  CHECK(p.yellow(buttons) == Names{"lesson/tape/next"});
-  p.instructions(6, false);
-  CHECK(p.yellow(buttons).empty());  // nothing is predicted yet
-  p.driver.click("lesson/slider", {0.34f, 0.5f});
-  CHECK(p.yellow(buttons) == Names{"lesson/next"});
-  p.next(false);
-  REQUIRE(p.player().step() == StepKind::Run);
-  CHECK(p.yellow(buttons) == Names{"lesson/tape/next"});
-  p.instructions(6, false);
-  CHECK(p.yellow(buttons) == Names{"lesson/next"});
-  p.next(false);
-  REQUIRE(p.player().step() == StepKind::Compare);
-  p.driver.click("lesson/tape/back");
-  CHECK(p.yellow(buttons) == Names{"lesson/next"});
-}
-
-TEST_CASE("behind Run a tape is as its run leaves it, though no hand went through it", "[player]") {
-  for (const auto& [id, lines] :
-       {std::pair{"five-minutes", "12 of 12"}, std::pair{"norm-gradient", "6 of 6"}})
-    for (const StepKind step : {StepKind::Compare, StepKind::Explain}) {
-      INFO(id << " " << to_string(step));
-      TapeDriver p;
-      p.open(id, step);
-      p.settle();
-      const bool drawn = p.ui.registry().find("lesson/figure/network") != nullptr;
-      if (!p.ui.registry().find("lesson/tape"))
-        p.driver.click(drawn ? "lesson/figure/network" : "lesson/figure/tape");
-      p.driver.frames(2);
-      CHECK(p.driver.value("lesson/tape") == lines);
-      CHECK_FALSE(p.says("Nothing has run yet."));
-      p.click("lesson/tape/back");
-      CHECK(p.driver.value("lesson/tape") != lines);
-      CHECK(p.driver.control("lesson/tape/next").enabled);
-    }
-  TapeDriver p;  // the way there does not lead through its instructions
-  p.player().open("norm-gradient", StepKind::Run);
-  p.settle();
-  CHECK(p.driver.value("lesson/tape") == "0 of 6");
-  p.next(false);
-  REQUIRE(p.player().step() == StepKind::Compare);
-  CHECK(p.driver.value("lesson/tape") == "6 of 6");
-}
-
+// How the lessons of tapes are walked: tests/stories/tapes.txt.
 TEST_CASE("numbers of a tape stand below each other, to the right of their cells", "[player]") {
   for (const float scale : {1.f, 1.5f}) {
     INFO(scale);
-    TapeDriver p;
+    fixture::LessonTapes p;
     p.state.look.scale = scale;
     p.player().open("norm-gradient", StepKind::Compare);
-    p.settle();
+    p.rest();
     const ui::Rect table = p.driver.control("lesson/tape").rect;
     const auto right_of = [&](const std::string& number) {
       for (const ui::TextRecord& text : p.ui.texts())
@@ -408,33 +279,6 @@ TEST_CASE("numbers of a tape stand below each other, to the right of their cells
     CHECK(right_of("10") == Approx(right_of("100.25")).margin(1.5));
     CHECK(right_of("60") == Approx(right_of("101.5")).margin(1.5));
     CHECK(right_of("60") > right_of("30") + 20);
-  }
-}
-
-TEST_CASE("lesson 8 is walked with a right and a wrong order", "[player]") {
-  for (const bool right : {true, false}) {
-    TapeDriver p;
-    p.open("norm-gradient", StepKind::Predict);
-    if (right)
-      p.driver.drag("lesson/card/narrow", "lesson/card/plain");
-    else
-      p.driver.click("lesson/card/narrow", {0.1f, 0.5f});
-    p.next(false);
-    p.instructions(6, false);
-    CHECK(p.driver.value("lesson/tape") == "6 of 6");
-    p.next(false);
-    CHECK(p.score("norm-gradient") == (right ? "right" : "2 of 3 pairs wrong"));
-    const LessonProgress now = p.player().progress("norm-gradient");
-    const std::string plain = "1, 2, 3, 6", wide = "10, 20, 30, 60",
-                      narrow = "100.25, 100.5, 100.75, 101.5 (longest)";
-    CHECK(now.measured == wide + " → " + plain + " → " + narrow);
-    if (right) CHECK(now.said == now.measured);
-    CHECK(p.says("The row near 100 has a quarter of the spread"));
-    p.next(false);
-    CHECK(p.says("The mean of that is zero"));
-    CHECK(p.says("It has no part along"));
-    CHECK(p.driver.value("lesson/puzzle") == "open");
-    CHECK_FALSE(p.ui.registry().find("lesson/lab"));  // there is no run to take there
   }
 }
 

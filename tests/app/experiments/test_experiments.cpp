@@ -1,10 +1,6 @@
 // These tests cover the training of studies and their store: what is trained once, or is taken from others.
 #include <atomic>
-#include <filesystem>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <string>
-#include <utility>
 
 #include "app/course/check.h"
 #include "app/course/reader.h"

@@ -132,11 +132,10 @@ TEST_CASE("what is written reads back equal") {
     check_equal(runs, round_trip(runs));
   }
   SECTION("through a file") {
-    const auto path = std::filesystem::temp_directory_path() / "normscope-test-config.toml";
+    const Folder folder;
     const std::vector<ConfigRun> runs{{'A', preset_run("admin"), {}}};
-    save_config(path.string(), runs);
-    check_equal(runs, read_config(path.string()));
-    std::filesystem::remove(path);
+    save_config(folder.file("a.toml"), runs);
+    check_equal(runs, read_config(folder.file("a.toml")));
   }
 }
 
@@ -198,12 +197,10 @@ TEST_CASE("edits as text") {
   CHECK_NOTHROW(check_edit(RunSpec(), {3, "wiring.L03.attn", "before=ln"}));
 }
 
-// Placement files in the window's lists, and saved from the diagram. On the command line: answers/command-line.txt.
+// Placement files of the user's own. In the window: stories/files.txt; on the command line: answers/command-line.txt.
 
 namespace normscope::test::test_placement_files {
 namespace {
-
-using fixture::SmallWindow;
 
 constexpr const char* kMine =
     "name = \"mine\"\nlabel = \"My own\"\nsublayer = \"before=ln after=ln\"\n[layers]\nL02.attn = \"stream=ln\"\n";
@@ -219,10 +216,6 @@ struct OwnPlacements {
   Variable place{"NORMSCOPE_PLACEMENTS", folder.file("own")};
 };
 
-std::string placement_in(const SmallWindow& window, size_t run) {
-  return get_field(*window.state.session.view->runs[run].spec, "model.placement");
-}
-
 }  // namespace
 
 TEST_CASE("placement files: a broken one of the user's own is a notice of the window") {
@@ -235,57 +228,13 @@ TEST_CASE("placement files: a broken one of the user's own is a notice of the wi
   CHECK(added_placements().size() == 1);
 }
 
-TEST_CASE("placement files: the window's lists, the palette and a sweep offer one") {
+TEST_CASE("placement files: a sweep of all placements has one, and the saved runs do not name it") {
   const OwnPlacements own;
   own.write("mine.toml", kMine);
   CHECK(load_placements(placements_folder()).empty());
-  SmallWindow window;
-  window.click("diagram/preset-more");
-  REQUIRE(window.ui.registry().find("diagram/preset-more/My own"));
-  window.click("diagram/preset-more/My own");
-  REQUIRE(window.view().runs.size() == 3);
-  CHECK(placement_in(window, 2) == "mine");
-  const auto named = [&] {
-    for (const shell::PaletteItem& item : shell::palette_items(window.ui, {}, {}, &window.view()))
-      if (item.preset && is_added(*item.preset)) return item.title;
-    return std::string();
-  };
-  CHECK(contains(named(), "My own"));
-  const auto axis = grid::axis_from("model.placement=all", preset_run("post"));
-  CHECK(axis.values.size() == std::size(kPresets) + 1);
-  // The line that reproduces the runs does not name it: it is for other machines too.
-  CHECK_FALSE(contains(write_config(session_of(window.view())), "\"mine\""));
-}
-
-TEST_CASE(
-    "placement files: what stands in the diagram is saved under a name and stands in the list at once") {
-  const OwnPlacements own;
-  SmallWindow window;
-  window.state.session.asked.emplace_back(session::EditField{0, "wiring.L02.attn", "before=ln after=ln"});
-  window.settle();
-  window.click("diagram/preset-more");
-  window.driver.click("diagram/preset-more/save");
-  window.driver.frames(4);
-  REQUIRE(window.asks());
-  CHECK(window.driver.value("app/file/path") == own.folder.file("own/my-placement.toml"));
-  const StackWiring shown = diagram::shown_stack(window.state.screens.lab.diagram(), window.view())->stack;
-  const auto type = [&](const std::string& path) {
-    window.driver.key("Ctrl+A");
-    window.type(path);
-    window.key("Enter");
-  };
-  type(own.folder.file("own/post.toml"));  // a name of the program's
-  REQUIRE(window.asks());
-  CHECK(contains(window.says(), "'post' is taken"));
-  CHECK_FALSE(std::filesystem::exists(own.folder.file("own/post.toml")));
-  type(own.folder.file("own/dragged"));
-  CHECK_FALSE(window.asks());
-  const std::string text = read_all(own.folder.file("own/dragged.toml"));
-  INFO(text);
-  CHECK(preset_stack(parse_placement(text, "dragged.toml").row(), NormKind::LayerNorm, {true, 2, 0}) ==
-        shown);
-  REQUIRE(added_placements().size() == 1);
-  CHECK(window.driver.value("diagram/preset-more") == "dragged");  // what stands there is that placement now
+  CHECK(grid::axis_from("model.placement=all", preset_run("post")).values.size() == std::size(kPresets) + 1);
+  const std::vector<ConfigRun> runs{{'A', test::with_fields({}, {{"model.placement", "mine"}}), {}}};
+  CHECK_FALSE(contains(write_config(runs), "\"mine\""));  // it is for other machines too
 }
 
 }  // namespace normscope::test::test_placement_files

@@ -59,22 +59,6 @@ void check_equal(const LabView& a, const LabView& b) {
 
 }  // namespace
 
-TEST_CASE("a saved session is restored and goes on bit for bit") {
-  const Folder folder;
-  Lab lab(quiet_lab());
-  play_a_little(lab);
-  REQUIRE(lab.view()->runs.size() == 4);
-  lab.post(session::SaveSession{folder.file("")});
-  test::view_after(lab, session::PlayTo{33});
-
-  Lab other(quiet_lab());
-  test::view_after(other, session::RestoreSession{folder.file(""), false});
-  CHECK(other.view()->message == "");
-  CHECK(other.view()->step == 20);
-  test::view_after(other, session::PlayTo{33});
-  check_equal(*lab.view(), *other.view());
-}
-
 TEST_CASE("saving twice leaves one complete state and no old files") {
   const Folder folder;
   Lab lab(quiet_lab());
@@ -175,26 +159,6 @@ TEST_CASE("the autosave follows by itself and holds the last state at the end") 
   CHECK(other.view()->runs.at(0).loss == loss);
 }
 
-TEST_CASE("runs start with edits that come in their time") {
-  Lab lab(quiet_lab());
-  play_a_little(lab);
-  std::vector<RunSpec> specs;
-  std::vector<std::vector<Edit>> edits;
-  for (const RunView& run : lab.view()->runs) {
-    specs.push_back(*run.origin);
-    edits.push_back(run.edits);
-  }
-  Lab other(quiet_lab());
-  other.post(session::ReplaceRuns{specs, edits, false});
-  test::view_after(other, session::PlayTo{20});
-  CHECK(other.view()->message == "");
-  for (size_t i = 0; i < 4; ++i) {
-    CHECK(*other.view()->runs[i].spec == *lab.view()->runs[i].spec);
-    CHECK(other.view()->runs[i].history->loss().values.back() ==
-          lab.view()->runs[i].history->loss().values.back());
-  }
-}
-
 // What the window saves is a configuration that gives the same runs again, edits and forks included.
 
 using fixture::SmallWindow;
@@ -253,70 +217,6 @@ TEST_CASE("a saved session replays bit for bit") {
   }
 }
 
-TEST_CASE("a dropped configuration opens, a bad one leaves all as it is") {
-  SmallWindow window;
-  window.drop(window.folder.write("one.toml", std::string(test::kTiny) + "[run]\nname = \"alone\"\n"));
-  window.settle();
-  REQUIRE(window.view().runs.size() == 1);
-  CHECK(window.view().runs[0].name == "alone");
-
-  window.drop(window.folder.write("bad.toml", "[train]\nwarmup = \"soon\"\n"));
-  window.settle();
-  CHECK(test::contains(window.message(), "bad.toml:2: [train.warmup]"));
-  CHECK(window.view().runs.size() == 1);
-}
-
-TEST_CASE(
-    "an opened file is undone: the runs of before come back as they were, with what was undone in them") {
-  SmallWindow window;
-  const std::string one =
-      window.folder.write("one.toml", std::string(test::kTiny) + "[run]\nname = \"alone\"\n");
-  window.lab.post(session::EditField{0, "train.lr", "0.002"});
-  window.ask(session::PlayTo{6});
-  window.click("settings/train.batch");
-  window.driver.key("Escape");
-  window.state.screens.lab.transport().bookmarks = {3};
-  window.driver.frames(2);
-  const std::vector<float> losses = window.view().runs[0].history->loss().values;
-  REQUIRE(losses.size() == 6);
-  for (int round = 0; round < 2; ++round) {
-    window.drop(one);
-    window.settle();
-    REQUIRE(window.view().runs.size() == 1);
-    window.key("Ctrl+Z");
-    CHECK(window.message() == "the earlier runs are back");
-    REQUIRE(window.view().runs.size() == 2);
-    CHECK(window.view().step == 6);
-    CHECK(window.view().runs[0].history->loss().values == losses);
-    CHECK(window.view().runs[0].spec->train.schedule.peak == 0.002f);
-    CHECK(window.state.screens.lab.transport().bookmarks == std::vector<int>{3});
-  }
-  window.key("Ctrl+Shift+Z");
-  REQUIRE(window.view().runs.size() == 1);
-  CHECK(window.view().runs[0].name == "alone");
-  CHECK(window.state.session.undo.can_undo());
-}
-
-TEST_CASE("edits from before a file was opened are undone after it was") {
-  SmallWindow window;
-  const std::string one =
-      window.folder.write("one.toml", std::string(test::kTiny) + "[run]\nname = \"alone\"\n");
-  const float rate = window.view().runs[0].spec->train.schedule.peak;
-  window.state.session.asked.emplace_back(session::EditField{0, "train.lr", "0.002"});
-  window.settle();
-  window.drop(one);
-  window.settle();
-  window.state.session.asked.emplace_back(session::EditField{0, "train.lr", "0.5"});
-  window.settle();
-  CHECK(window.view().runs[0].spec->train.schedule.peak == 0.5f);
-  for (int i = 0; i < 3; ++i) {
-    window.key("Ctrl+Z");
-  }
-  REQUIRE(window.view().runs.size() == 2);
-  CHECK(window.view().runs[0].spec->train.schedule.peak == rate);
-  CHECK_FALSE(window.state.session.undo.can_undo());
-}
-
 TEST_CASE("a restored session takes the place of the runs that are shown, which undo brings back") {
   SmallWindow window;
   const std::string session = window.folder.file("session");
@@ -370,22 +270,4 @@ TEST_CASE("a session's edits come with its runs") {
   CHECK(replacing(runs, true).runs.size() == 1);
   runs[0].edits.push_back({3, "train.lr", "0.1"});
   CHECK(replacing(runs, true).edits.at(0) == runs[0].edits);
-}
-
-TEST_CASE("an opened configuration's runs keep their letters, in the copied line too") {
-  SmallWindow window;
-  window.drop(window.folder.write(
-      "ac.toml", std::string(test::kTiny) + "[run.A]\n[run.C]\nmodel.placement = \"pre\"\n"));
-  window.settle();
-  REQUIRE(window.view().runs.size() == 2);
-  CHECK(window.view().runs[1].letter == 'C');
-  CHECK(window.view().runs[1].name == "Pre-LN, no warm-up");
-  CHECK(replacing(session_of(window.view()), true).letters == "AC");
-  shell::run_act(window.state, window.ui, view::Act::CopyCommand);
-  CHECK(test::contains(window.state.shell.clipboard, "--run C=pre"));
-  session::ForkRequest fork = moved_norms(window.view());
-  fork.source = 1;
-  window.ask(fork);
-  REQUIRE(window.view().runs.size() == 3);
-  CHECK(test::contains(window.driver.control("run/D").help, "Forked from C"));
 }

@@ -38,7 +38,10 @@ void live_a_little(LiveDriver& lab) {
 
 void check_same_view(const LabView& a, const LabView& b) {
   REQUIRE(a.runs.size() == b.runs.size());
-  for (size_t run = 0; run < a.runs.size(); ++run) CHECK(a.runs[run].loss == b.runs[run].loss);  // to the bit
+  for (size_t run = 0; run < a.runs.size(); ++run) {
+    CHECK(*a.runs[run].spec == *b.runs[run].spec);
+    CHECK(a.runs[run].loss == b.runs[run].loss);  // to the bit
+  }
 }
 
 }  // namespace

@@ -1,5 +1,4 @@
 // These tests use the Lab screen while runs are instant: what a user moves is answered by whole runs.
-#include <string>
 
 #include "app/support/live_lab.h"
 #include "catch.hpp"

@@ -242,44 +242,6 @@ TEST_CASE("a prediction can be made again; the first is kept and shown", "[playe
   }
 }
 
-TEST_CASE("a number in the sentence can be dragged and acts on the run", "[player]") {
-  PlayerDriver p;
-  p.open("first-steps", StepKind::Predict);
-  const std::string before = p.driver.value("lesson/drag/warmup");
-  p.driver.drag_by("lesson/drag/warmup", {80, 0});
-  CHECK(p.driver.value("lesson/drag/warmup") != before);
-  Lab lab(fixture::quiet_lab());
-  p.state.session.lab = &lab;
-  p.driver.click("lesson/lab");
-  lab.wait_idle();
-  REQUIRE(lab.view()->runs.size() == 4);
-  CHECK(lab.view()->runs[0].spec->train.schedule.warmup == 100);
-  CHECK(lab.view()->step == 0);  // before the commitment: paused, nothing is given away
-  CHECK_FALSE(lab.view()->playing);
-  CHECK(p.state.screens.shown == Screen::Lab);
-  p.state.session.lab = nullptr;
-}
-
-TEST_CASE("the runs that a lesson's took the place of come back by undo", "[player]") {
-  PlayerDriver p;
-  Lab lab({.threads = 1, .live_text = false});
-  RunSpec alone = test::with_fields(default_comparison()[2], {{"model.layers", "2"}, {"run.name", "alone"}});
-  lab.post(session::ReplaceRuns{{alone}, {}, false});
-  test::view_after(lab, session::PlayTo{2});
-  p.state.session.lab = &lab;
-  p.open("first-steps", StepKind::Predict);
-  p.driver.click("lesson/lab");
-  lab.wait_idle();
-  REQUIRE(lab.view()->runs.size() == 4);
-  p.driver.frames(2);
-  p.key("Ctrl+Z");
-  lab.wait_idle();
-  REQUIRE(lab.view()->runs.size() == 1);
-  CHECK(lab.view()->runs[0].name == "alone");
-  CHECK(lab.view()->step == 2);
-  p.state.session.lab = nullptr;
-}
-
 TEST_CASE("the question what if opens the lesson's runs small, whole at every change", "[player]") {
   PlayerDriver p;
   p.open("warm-up", StepKind::Explain);
@@ -388,31 +350,20 @@ TEST_CASE("progress is kept between starts; an unreadable file is put aside", "[
   std::filesystem::remove_all(folder);
 }
 
-TEST_CASE("every spotlight names an existing control, every control has help, no name occurs twice",
-          "[player]") {
+TEST_CASE(
+    "every page has one figure and something to do beside going on, each control a help and a name of its own",
+    "[player]") {
   PlayerDriver p;
   for (const std::string& id : ids())
     for (const StepKind step : kSteps) {
       p.open(id, step);
       INFO(id << " " << to_string(step));
       for (const std::string& name : p.ui.registry().duplicates()) FAIL_CHECK(name);
+      if (step == StepKind::Predict) CHECK(p.ui.registry().find(p.player().lesson()->spotlight));
+      size_t figures = 0, cards = 0, hands = 0;
       for (const ui::Control& c : p.ui.registry().all()) {
         INFO(c.name);
         CHECK_FALSE(c.help.empty());
-      }
-      if (step != StepKind::Predict) continue;
-      CHECK(p.ui.registry().find(p.player().lesson()->spotlight));
-    }
-}
-
-TEST_CASE("every page has one figure, and but for the wait something to do beside going on", "[player]") {
-  PlayerDriver p;
-  for (const std::string& id : ids())
-    for (const StepKind step : kSteps) {
-      p.open(id, step);
-      INFO(id << " " << to_string(step));
-      size_t figures = 0, cards = 0, hands = 0;
-      for (const ui::Control& c : p.ui.registry().all()) {
         for (const char* figure :
              {"lesson/plot", "lesson/tape", "lesson/walk", "lesson/chain", "lesson/bars"})
           if (c.name == figure) ++figures;

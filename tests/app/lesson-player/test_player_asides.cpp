@@ -41,6 +41,15 @@ void check_no_overlap(PlayerDriver& p, const std::string& where) {
   }
 }
 
+/// What lies below a small window comes into sight with the focus.
+void check_brought(PlayerDriver& p, const std::string& name) {
+  CHECK(p.driver.control(name).rect.bottom() > 600);
+  p.focus(name);
+  p.driver.frames(3);
+  CHECK(p.driver.control(name).rect.bottom() < 600 - 56);
+  CHECK(p.driver.control(name).rect.y > 48);
+}
+
 }  // namespace
 
 TEST_CASE("sentences are completed, wrong words say why, by mouse and by keyboard", "[player]") {
@@ -83,46 +92,7 @@ TEST_CASE("the review lets a lesson be skipped, and Tab brings its last row into
   p.click("lesson/review");
   REQUIRE(p.player().page() == PageKind::Review);
   CHECK(p.driver.value("lesson/review/row/warm-up").starts_with("skipped | "));
-  const std::string last = "lesson/review/" + p.player().course().lessons.back().id;
-  CHECK(p.driver.control(last).rect.bottom() > 600);
-  p.focus(last);
-  p.driver.frames(3);
-  CHECK(p.driver.control(last).rect.bottom() < 600 - 56);
-  CHECK(p.driver.control(last).rect.y > 48);
-}
-
-TEST_CASE("one button of the challenge is yellow: training while there is something new to train",
-          "[player]") {
-  using Names = std::vector<std::string>;
-  TaskDriver p;
-  const Names buttons{"lesson/challenge/train", "lesson/challenge/hint", "lesson/challenge/lab", "lesson/lab",
-                      "lesson/next"};
-  p.to_challenge();
-  CHECK(p.yellow(buttons) == Names{"lesson/next"});
-  p.choose("model.placement", "Pre-LN");
-  CHECK(p.yellow(buttons) == Names{"lesson/challenge/train"});
-  p.driver.click("lesson/challenge/train");
-  CHECK(p.yellow(buttons) == Names{"lesson/next"});
-  p.choose("train.warmup", "2");
-  CHECK(p.yellow(buttons) == Names{"lesson/challenge/train"});
-}
-
-TEST_CASE("the ways of a challenge that were found open in the Lab, beside the start", "[player]") {
-  TaskDriver p;
-  Lab lab({.threads = 1, .live_text = false});
-  p.state.session.lab = &lab;
-  p.to_challenge();
-  p.choose("model.placement", "Pre-LN");
-  p.click("lesson/challenge/train");
-  p.driver.click("lesson/challenge/lab");
-  test::view_after(lab, session::Pause{});
-  const auto view = lab.view();
-  CHECK(view->message == "");
-  REQUIRE(view->runs.size() == 2);
-  CHECK(get_field(*view->runs[0].origin, "model.placement") == "post");
-  CHECK(get_field(*view->runs[1].origin, "model.placement") == "pre");
-  CHECK(p.state.screens.shown == Screen::Lab);
-  p.state.session.lab = nullptr;
+  check_brought(p, "lesson/review/" + p.player().course().lessons.back().id);
 }
 
 TEST_CASE("what stands beside the steps fits every window, and no text overlaps another", "[player]") {
@@ -155,25 +125,15 @@ using lessons::PageKind;
 
 const std::string kCourse = std::string(NORMSCOPE_SOURCE_DIR) + "/lessons";
 
-/// The names of what is drawn now that begin like this.
-std::vector<std::string> controls(PlayerDriver& p, const std::string& begin) {
-  std::vector<std::string> found;
-  for (const ui::Control& control : p.ui.registry().all())
-    if (control.name.starts_with(begin)) found.push_back(control.name);
-  return found;
-}
-
 TEST_CASE("the last page in a small window: Tab brings a ring into sight") {
   PlayerDriver p("", {1024, 600});
   p.click("lesson/course");
   p.driver.click("lesson/why");
   p.driver.frames(30);
-  const std::string last = controls(p, "lesson/ring/").back();
-  CHECK(p.driver.control(last).rect.bottom() > 600);
-  p.focus(last);
-  p.driver.frames(3);
-  CHECK(p.driver.control(last).rect.bottom() < 600 - 56);
-  CHECK(p.driver.control(last).rect.y > 48);
+  std::vector<std::string> rings;
+  for (const ui::Control& control : p.ui.registry().all())
+    if (control.name.starts_with("lesson/ring/")) rings.push_back(control.name);
+  check_brought(p, rings.back());
 }
 
 TEST_CASE("every lesson is behind a sentence of the last page, or has no part in the story") {

@@ -248,25 +248,11 @@ TEST_CASE("every panel stands in the largest and the smallest layout and has a p
 }
 
 // These tests draw every plot and the picture of an encoder-decoder: both stacks are filled, cross-attention is a
-// branch of its own, sentences follow from the numbers, and no text overlaps another.
-
-using fixture::LabDriver;
+// branch of its own, and sentences follow from the numbers.
 
 namespace {
 
 panels::PlotOptions at_step(int step) { return panels::PlotOptions{.step = step}; }
-
-void check_texts(ui::Vec size, float scale, bool dark,
-                 const std::function<void(headless::UiDriver&)>& hand = {}) {
-  LabDriver lab(fixture::both_view(), size, scale);
-  lab.state.look.dark = dark;
-  lab.state.switches.clock = true;
-  lab.driver.frames(2);
-  if (hand) hand(lab.driver);
-  CHECK(lab.ui.texts().size() > 40);
-  for (const std::string& fault : fixture::text_faults(lab.ui))
-    FAIL_CHECK(fmt::format("{}x{} at {}: {}", size.x, size.y, scale, fault));
-}
 
 }  // namespace
 
@@ -343,38 +329,6 @@ TEST_CASE(
   CHECK(panels::stacks_sentence('B', {1, 2, 8}, {1, 1.1f, 1.05f}) ==
         "Going down B: decoder falls 8.0×, encoder is flat.");
   CHECK(panels::stacks_sentence('B', {}, {1, 2}).empty());
-}
-
-TEST_CASE("no text of an encoder-decoder overlaps or is cut") {
-  for (ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1440, 900}, ui::Vec{1024, 600}, ui::Vec{1920, 1080}})
-    for (float scale : {1.f, 1.5f}) check_texts(size, scale, scale > 1);
-  for (const char* row : {"diagram/layers2-6", "diagram/enc/layers2-6", "diagram/collapse"})
-    for (ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1440, 900}})
-      check_texts(size, 1, false, [&](headless::UiDriver& driver) {
-        driver.click(row);
-        driver.move_to({4, 4});
-        driver.frames(3);
-      });
-  for (const char* stack : {"diagram/stack", "plot/stack"})
-    check_texts({1600, 1000}, 1, true, [&](headless::UiDriver& driver) {
-      driver.click(stack);
-      driver.click(fmt::format("{}/encoder", stack));
-      driver.move_to({4, 4});
-      driver.frames(3);
-    });
-  for (const panels::Panel* panel : panels::tab_panels())
-    check_texts({1024, 600}, 1, false, [&](headless::UiDriver& driver) {
-      driver.click(fmt::format("plot/tab/{}", panel->place.tab));
-      driver.move_to({4, 4});
-      driver.frames(3);
-    });
-  check_texts({1600, 1000}, 1, false, [](headless::UiDriver& driver) {
-    driver.script("grab diagram/layer1/cross/stream diagram/layer1/cross/before\nframes 12");
-  });
-  check_texts({1600, 1000}, 1, false, [](headless::UiDriver& driver) {
-    driver.click("diagram/layer1/cross/stream", {0.5f, 0.5f}, 1);
-    driver.frames(3);
-  });
 }
 
 // The triangle of weights over depth in the Lab: its cells, what it says, and where it is chosen.

@@ -1,13 +1,14 @@
 // These tests draw one plot by four renderers: screen (through the UI driver), SVG, text, CSV.
 #include "app/plot/plot.h"
 #include "app/plot/plot_layout.h"
-#include "app/support/gallery.h"
+#include "app/support/lab_plots.h"
 #include "app/support/well_formed.h"
 #include "catch.hpp"
 
 namespace normscope::plot {
 namespace {
 
+using fixture::lab_plot, fixture::PlotStage;
 using test::well_formed;
 using ui::Vec;
 
@@ -62,7 +63,7 @@ TEST_CASE("a bar of a range is seen on every colour of a map below it, and on no
 }
 
 TEST_CASE("a file has its note whole: behind the title, or below it where there is no room") {
-  PlotSpec plot = gallery::loss_plot();
+  PlotSpec plot = lab_plot("plot/loss");
   plot.sentence.clear();
   plot.title = "Losses";
   plot.question.clear();
@@ -85,10 +86,9 @@ TEST_CASE("a file has its note whole: behind the title, or below it where there 
 }
 
 TEST_CASE("svg files are well formed and say what the plot says") {
-  gallery::State state;
   for (bool dark : {false, true}) {
-    for (const PlotSpec& s : {gallery::loss_plot(), gallery::gradient_plot(), gallery::hidden_plot(),
-                              gallery::layers_plot(0), gallery::heat_plot(1), gallery::rate_plot(state)}) {
+    for (const panels::Panel& panel : panels::panels()) {
+      const PlotSpec s = lab_plot(panel.id);
       std::string svg = to_svg(s, ui::theme(dark));
       INFO(s.id);
       CHECK(well_formed(svg));
@@ -98,27 +98,26 @@ TEST_CASE("svg files are well formed and say what the plot says") {
       CHECK(svg == to_svg(s, ui::theme(dark)));
     }
   }
-  std::string svg = to_svg(gallery::loss_plot(), ui::theme(false));
+  std::string svg = to_svg(lab_plot("plot/loss"), ui::theme(false));
   for (const char* part :
        {"Loss", "nats per letter, lower is better", "letter frequencies 2.95", "entropy of the text",
         ">A</text>", ">no warm-up</text>", ">214</text>", "#0072b2", "stroke-dasharray"}) {
     INFO(part);
     CHECK(has(svg, part));
   }
-  PlotSpec odd = gallery::loss_plot();
+  PlotSpec odd = lab_plot("plot/loss");
   odd.title = "a < b & \"c\"";
   CHECK(well_formed(to_svg(odd, ui::theme(false))));
 }
 
 TEST_CASE("a file says by itself what its axes, lines and cells are") {
-  gallery::State state;
-  PlotSpec rate = gallery::rate_plot(state);
+  PlotSpec rate = lab_plot("plot/rate");
   rate.note = "drag a handle";
   REQUIRE_FALSE(rate.handles.empty());
   CHECK(!has(to_svg(rate, ui::theme(false)), "drag a handle"));  // nothing there to drag
 
   // One of a column of plots on the screen: ticks stand under the lowest only.
-  PlotSpec small = gallery::layers_plot(0);
+  PlotSpec small = lab_plot("plot/gradient-over-time");
   small.tile = 0;
   small.x.label = "step";
   small.x.show_labels = false;
@@ -132,12 +131,12 @@ TEST_CASE("a file says by itself what its axes, lines and cells are") {
   CHECK(has(svg, ">" + small.series.back().id + "</text>"));
 
   // Lines by layer end in a letter where the screen has no room for more; a file has it.
-  PlotSpec depth = gallery::gradient_plot();
+  PlotSpec depth = lab_plot("plot/gradient-by-layer");
   for (Series& s : depth.series)
     if (!s.letter.empty()) s.name = "a name for " + s.letter;
   CHECK(has(to_svg(depth, ui::theme(false)), ">a name for A</text>"));
 
-  PlotSpec heat = gallery::heat_plot(0);
+  PlotSpec heat = lab_plot("plot/dependency");
   heat.y.label = "residual dependency at step 200, A: Post-LN";
   heat.pad_bottom = 4;
   const std::string map = to_svg(heat, ui::theme(false));
@@ -145,15 +144,8 @@ TEST_CASE("a file says by itself what its axes, lines and cells are") {
   CHECK(has(map, heat.heat->below));
 }
 
-TEST_CASE("a plot in words") {
-  PlotSpec s = gallery::loss_plot();
-  std::string text = to_text(s);
-  CHECK(text.starts_with("Loss: nats per letter"));
-  CHECK(has(text, s.sentence));
-  CHECK(has(text, "A (no warm-up): first "));
-  CHECK(has(text, "level: letter frequencies 2.95"));
-  CHECK(has(text, "cursor at 214"));
-
+// What words every plot of the Lab has: tests/screens/plots-at-214.txt.
+TEST_CASE("a plot in words says what is not finite, and that there is nothing") {
   Series odd;
   odd.id = "odd";
   odd.y = Column::of({2, 0.5f, std::numeric_limits<float>::infinity(), 4});
@@ -185,7 +177,9 @@ TEST_CASE("numbers of a plot as csv") {
   s.y.label = "loss";
   s.y.unit = "nats per letter";
   CHECK(to_csv(s).starts_with("series,step,\"loss, nats per letter\",hi\n"));
-  std::string heat = to_csv(gallery::heat_plot(0));
+  s = lab_plot("plot/dependency");
+  s.y.label.clear();
+  const std::string heat = to_csv(s);
   CHECK(heat.starts_with("row,column,share\n"));
   CHECK(has(heat, "\n12,13,"));
   CHECK(!has(heat, "nan"));
@@ -197,16 +191,16 @@ TEST_CASE("labels never cover each other, whatever the data does") {
     for (float w : {220.f, 330.f, 480.f, 640.f})
       for (float h : {90.f, 140.f, 300.f}) {
         INFO(steps << ' ' << w << " x " << h);
-        CHECK(overlap(layout_plot(gallery::loss_plot(steps), view, {0, 0, w, h}, ui::theme(false),
+        CHECK(overlap(layout_plot(lab_plot("plot/loss", steps), view, {0, 0, w, h}, ui::theme(false),
                                   sloppy_width)) == "");
       }
   for (float w : {200.f, 400.f}) {
-    CHECK(overlap(layout_plot(gallery::gradient_plot(), view, {0, 0, w, 200}, ui::theme(true),
+    CHECK(overlap(layout_plot(lab_plot("plot/gradient-by-layer"), view, {0, 0, w, 200}, ui::theme(true),
                               sloppy_width)) == "");
-    CHECK(overlap(layout_plot(gallery::hidden_plot(), view, {0, 0, w, 200}, ui::theme(true), sloppy_width)) ==
-          "");
-    CHECK(overlap(layout_plot(gallery::layers_plot(1), view, {0, 0, w, 60}, ui::theme(true), sloppy_width)) ==
-          "");
+    CHECK(overlap(layout_plot(lab_plot("plot/hidden-norm"), view, {0, 0, w, 200}, ui::theme(true),
+                              sloppy_width)) == "");
+    CHECK(overlap(layout_plot(lab_plot("plot/gradient-over-time"), view, {0, 0, w, 60}, ui::theme(true),
+                              sloppy_width)) == "");
   }
 }
 
@@ -231,7 +225,7 @@ TEST_CASE("a highlighted series stands out and comes last") {
   View view;
   auto strokes = [&](std::string_view highlight) {
     std::vector<StrokeItem> list;
-    PlotSpec s = gallery::loss_plot();
+    PlotSpec s = lab_plot("plot/loss");
     for (const Item& item :
          layout_plot(s, view, {0, 0, 500, 300}, ui::theme(false), sloppy_width, {1, highlight}).items)
       if (auto* stroke = std::get_if<StrokeItem>(&item)) list.push_back(*stroke);
@@ -246,72 +240,73 @@ TEST_CASE("a highlighted series stands out and comes last") {
 }
 
 TEST_CASE("the mouse reads, zooms, pans and resets a plot") {
-  gallery::Stage s;
-  ui::Rect r = s.driver.control("plot/loss").rect;
+  PlotStage s(lab_plot("plot/loss"));
+  ui::Rect r = s.driver.control("plot").rect;
   Vec middle = r.centre();
   s.driver.move_to(middle);
-  CHECK(s.state.loss_hit.hovered);
-  CHECK(s.state.loss_hit.x > 100);
-  CHECK(s.state.loss_hit.x < 200);
-  CHECK(!s.state.loss_view.zoomed());
+  CHECK(s.hit.hovered);
+  CHECK(s.hit.x > 100);
+  CHECK(s.hit.x < 200);
+  CHECK(!s.view.zoomed());
   s.driver.wheel(3);
-  REQUIRE(s.state.loss_view.x);
-  CHECK(!s.state.loss_view.y);
-  auto zoomed = *s.state.loss_view.x;
+  REQUIRE(s.view.x);
+  CHECK(!s.view.y);
+  auto zoomed = *s.view.x;
   CHECK(zoomed.second - zoomed.first < 300);
   // Wheel under Shift: the other axis.
   s.driver.hold("Shift", true);
   s.driver.wheel(3);
   s.driver.hold("Shift", false);
-  REQUIRE(s.state.loss_view.y);
-  CHECK(*s.state.loss_view.x == zoomed);
+  REQUIRE(s.view.y);
+  CHECK(*s.view.x == zoomed);
   // Drag pans what is zoomed.
   s.driver.press();
   s.driver.move_to(middle + Vec{40, 0});
   s.driver.move_to(middle + Vec{80, 0});
   s.driver.release();
-  CHECK(s.state.loss_view.x->first < zoomed.first);
-  CHECK(s.state.loss_view.x->second - s.state.loss_view.x->first == Approx(zoomed.second - zoomed.first));
-  s.driver.double_click("plot/loss");
-  CHECK(!s.state.loss_view.zoomed());
+  CHECK(s.view.x->first < zoomed.first);
+  CHECK(s.view.x->second - s.view.x->first == Approx(zoomed.second - zoomed.first));
+  s.driver.double_click("plot");
+  CHECK(!s.view.zoomed());
   // Without zoom a drag moves nothing.
-  s.driver.drag_by("plot/loss", {60, 10});
-  CHECK(!s.state.loss_view.zoomed());
+  s.driver.drag_by("plot", {60, 10});
+  CHECK(!s.view.zoomed());
 }
 
 TEST_CASE("a point near the mouse is found") {
-  gallery::Stage s;
-  ui::Rect area = s.driver.control("plot/loss").rect;
+  PlotStage s(lab_plot("plot/loss"));
+  ui::Rect area = s.driver.control("plot").rect;
   bool found = false;
   for (float y = area.y + 4; y < area.bottom() - 30 && !found; y += 6) {
     s.driver.move_to(Vec{area.x + area.w * 0.3f, y});
-    found = s.state.loss_hit.nearest.has_value();
+    found = s.hit.nearest.has_value();
   }
   REQUIRE(found);
-  CHECK(s.state.loss_hit.point.has_value());
+  CHECK(s.hit.point.has_value());
 }
 
 TEST_CASE("a handle is dragged and moved by arrows") {
-  gallery::Stage s;
-  double before = s.state.warmup;
-  s.driver.drag_by("plot/rate/warm-up", {-100, 0});
-  CHECK(s.state.warmup < before - 20);
-  double after = s.state.warmup;
-  s.ui.focus("plot/rate/warm-up");
+  PlotStage s(lab_plot("plot/rate", 150));  // before the warm-up ends
+  const auto at = std::ranges::find(s.spec.handles, "warmup/B", &Handle::name) - s.spec.handles.begin();
+  const auto moved = [&] { return s.spec.handles[static_cast<size_t>(at)].x; };
+  s.driver.drag_by("plot/warmup/B", {-100, 0});
+  const double after = moved();
+  CHECK(after < 200 - 20);
+  s.ui.focus("plot/warmup/B");
   s.driver.frames(2);
   s.driver.key("Right");
-  CHECK(s.state.warmup == after + 1);
+  CHECK(moved() == after + 10);
   s.driver.key("Shift+Left");
-  CHECK(s.state.warmup == after - 9);
+  CHECK(moved() == after - 90);
 }
 
 TEST_CASE("labels that do not fit beside the end ask for room") {
-  gallery::Stage s;
+  PlotStage s(lab_plot("plot/loss"));
   float early = 0, late = 0;
   s.frame.step([&] {
-    s.ui.begin_frame(s.options);
-    early = needed_pad_right(s.ui, gallery::loss_plot(100), 600);
-    late = needed_pad_right(s.ui, gallery::loss_plot(300), 600);
+    s.ui.begin_frame({});
+    early = needed_pad_right(s.ui, lab_plot("plot/loss", 100), 600);
+    late = needed_pad_right(s.ui, lab_plot("plot/loss", 300), 600);
     s.ui.end_frame();
   });
   CHECK(early == 16);
@@ -323,7 +318,7 @@ TEST_CASE("no run loses its label, not even on a reference line") {
   View view;
   for (float loss : {2.90f, 2.93f, 2.945f, 2.955f, 2.97f, 3.0f, 3.1f})
     for (float other : {2.94f, 2.0f, 0.8f}) {
-      PlotSpec s = gallery::loss_plot(214);
+      PlotSpec s = lab_plot("plot/loss");
       s.series[0].y = Column::of(std::vector<float>(214, loss));
       s.series[1].y = Column::of(std::vector<float>(214, other));
       Drawing d = layout_plot(s, view, {0, 0, 640, 300}, ui::theme(false), sloppy_width);

@@ -2,7 +2,7 @@
 #include "app/plot/plot.h"
 #include "app/plot/plot_axis.h"
 #include "app/plot/plot_layout.h"
-#include "app/support/gallery.h"
+#include "app/support/lab_plots.h"
 #include "catch.hpp"
 
 using namespace normscope;
@@ -43,7 +43,7 @@ bool crossed(const Drawing& d, const ui::Rect& box) {
 }
 
 PlotSpec losses(int steps, float floor, float noise) {
-  PlotSpec s = gallery::loss_plot(steps);
+  PlotSpec s = fixture::lab_plot("plot/loss", steps);
   s.y.lo = 0.4;
   s.lines[1].label_below = true;
   for (size_t run = 0; run < s.series.size(); ++run) {
@@ -130,8 +130,8 @@ TEST_CASE("the name of a level goes where curves leave room, with a line to it w
 
 TEST_CASE("the flag of an early step leaves the axis' numbers free") {
   for (int step : {1, 5, 12, 60}) {
-    const Drawing d =
-        layout_plot(gallery::loss_plot(step), {}, {0, 0, 640, 280}, ui::theme(false), narrow_width);
+    const Drawing d = layout_plot(fixture::lab_plot("plot/loss", step), {}, {0, 0, 640, 280},
+                                  ui::theme(false), narrow_width);
     int flags = 0;
     for (const Item& item : d.items)
       if (auto* fill = std::get_if<FillItem>(&item); fill && fill->accent) {
@@ -302,47 +302,48 @@ TEST_CASE("a range beyond the data is moved back, one wider than the data is the
 }
 
 TEST_CASE("the wheel and a drag stop at the end of the data") {
-  gallery::Stage s;
+  PlotSpec spec = fixture::lab_plot("plot/loss");
+  spec.y.hi = 3;
+  fixture::PlotStage s(spec);
   const auto home = std::pair(0.0, 300.0);
-  s.driver.move_to(s.driver.control("plot/loss").rect.centre());
+  s.driver.move_to(s.driver.control("plot").rect.centre());
   s.driver.wheel(-5);
-  CHECK(!s.state.loss_view.zoomed());
+  CHECK(!s.view.zoomed());
   // Its first losses lie above the home range: they can be reached, and nothing beyond.
   s.driver.hold("Shift", true);
   for (int i = 0; i < 20; ++i) s.driver.wheel(-1);
   s.driver.hold("Shift", false);
-  REQUIRE(s.state.loss_view.y);
-  const auto whole = widest_range(gallery::loss_plot(214), Direction::Up);
-  CHECK(s.state.loss_view.y->first == Approx(whole.first));
-  CHECK(s.state.loss_view.y->second == Approx(whole.second));
-  CHECK(!s.state.loss_view.x);
-  s.driver.double_click("plot/loss");
-  CHECK(!s.state.loss_view.zoomed());
+  REQUIRE(s.view.y);
+  const auto whole = widest_range(spec, Direction::Up);
+  CHECK(s.view.y->first == Approx(whole.first));
+  CHECK(s.view.y->second == Approx(whole.second));
+  CHECK(!s.view.x);
+  s.driver.double_click("plot");
+  CHECK(!s.view.zoomed());
   for (int i = 0; i < 4; ++i) s.driver.wheel(1);
-  REQUIRE(s.state.loss_view.x);
-  const double width = s.state.loss_view.x->second - s.state.loss_view.x->first;
+  REQUIRE(s.view.x);
+  const double width = s.view.x->second - s.view.x->first;
   s.driver.press();
-  for (int i = 1; i <= 12; ++i)
-    s.driver.move_to(s.driver.control("plot/loss").rect.centre() + Vec{60.f * i, 0});
+  for (int i = 1; i <= 12; ++i) s.driver.move_to(s.driver.control("plot").rect.centre() + Vec{60.f * i, 0});
   s.driver.release();
-  REQUIRE(s.state.loss_view.x);
-  CHECK(s.state.loss_view.x->first == Approx(home.first).margin(1e-6));
-  CHECK(s.state.loss_view.x->second == Approx(width));
+  REQUIRE(s.view.x);
+  CHECK(s.view.x->first == Approx(home.first).margin(1e-6));
+  CHECK(s.view.x->second == Approx(width));
   // Zooming out all the way is the home range again.
-  s.driver.move_to(s.driver.control("plot/loss").rect.centre());
+  s.driver.move_to(s.driver.control("plot").rect.centre());
   for (int i = 0; i < 30; ++i) s.driver.wheel(-1);
-  CHECK(!s.state.loss_view.zoomed());
+  CHECK(!s.view.zoomed());
   // And in: never closer than two steps.
   for (int i = 0; i < 120; ++i) s.driver.wheel(1);
-  REQUIRE(s.state.loss_view.x);
-  CHECK(s.state.loss_view.x->second - s.state.loss_view.x->first == Approx(2));
+  REQUIRE(s.view.x);
+  CHECK(s.view.x->second - s.view.x->first == Approx(2));
 }
 
 TEST_CASE("a logarithmic axis zooms about the mouse, pans by decades and takes a box") {
-  gallery::Stage s;
-  const PlotSpec spec = gallery::gradient_plot();
-  auto& view = s.state.gradient_view;
-  const ui::Rect area = plot_area(spec, s.driver.control("plot/gradient").rect);
+  const PlotSpec spec = fixture::lab_plot("plot/gradient-by-layer");
+  fixture::PlotStage s(spec);
+  View& view = s.view;
+  const ui::Rect area = plot_area(spec, s.driver.control("plot").rect);
   const auto at = [&](float across, float down) {
     return Vec{std::floor(area.x + across * area.w), std::floor(area.y + down * area.h)};
   };
@@ -381,7 +382,7 @@ TEST_CASE("a logarithmic axis zooms about the mouse, pans by decades and takes a
   s.driver.release();
   CHECK(decades().second == Approx(home.second).margin(1e-6));
   CHECK(decades().second - decades().first == Approx(zoomed.second - zoomed.first).margin(1e-6));
-  s.driver.double_click("plot/gradient");
+  s.driver.double_click("plot");
   CHECK(!view.zoomed());
   // A box of the right button fills the plot.
   const Vec from = at(0.25f, 0.25f), to = at(0.75f, 0.75f);

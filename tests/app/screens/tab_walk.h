@@ -17,7 +17,13 @@ inline std::string seen_state(LabDriver& lab) {
   std::string text =
       fmt::format("{} {} {} {} {} {} {}\n", s.look.dark, s.look.scale, static_cast<int>(s.screens.shown),
                   s.notice, s.shell.clipboard, lab.ui.edit().name, s.screens.lab.diagram().selected);
-  for (const session::Command& command : lab.log) text += fmt::format("command {}\n", command.index());
+  for (const session::Command& command : lab.log) {
+    text += fmt::format("command {}", command.index());
+    if (const auto* edit = std::get_if<session::EditField>(&command))
+      text += fmt::format(" {} {}={}", edit->run, edit->key, edit->value);
+    if (const auto* fork = std::get_if<session::ForkRequest>(&command)) text += " " + fork->note;
+    text += "\n";
+  }
   for (const view::SavePlot& save : lab.saved) text += "saved " + save.plots->front().id + "\n";
   for (const ui::Control& c : lab.ui.registry().all())
     if (c.name != "sweep/status")  // what its thread is at, in its own time

@@ -2,11 +2,14 @@
 // it changed on the screen, what it asked of the trainer, and every text that overlaps another. The files are
 // tests/stories/*.txt and addons/*/tests/stories/*.txt; `make accept` writes what the program of today answers, and
 // tests/stories/README.md explains the lines.
+#include <sys/stat.h>
+
 #include <regex>
 
 #include "addons.h"
 #include "answers.h"
 #include "app/files/small_window.h"
+#include "app/headless/raster.h"
 #include "app/screens/stages.h"
 #include "app/support/both_view.h"
 #include "app/support/english.h"
@@ -16,6 +19,8 @@
 #include "catch.hpp"
 #include "refusals/refusals.h"
 #include "skip.h"
+#include "training/files/placement_file.h"
+#include "training/files/places.h"
 #include "training/spec/spec.h"
 #include "training/support/tiny.h"
 
@@ -26,20 +31,32 @@ using namespace session;
 namespace fs = std::filesystem;
 
 /// A window in a folder of its own: "file a.txt WORDS" writes a file there, as refusals.h has its bytes, "runs a.toml" one of a
-/// run, "folder a" makes a folder, "open a.txt" opens what was dropped on the window.
+/// run, "runs a.toml WORDS" of other runs of its size, "placement a.toml WORDS" a placement of the user's own, which is
+/// read; "folder a" makes a folder, "pipe a" a pipe, "open a.txt" opens what was dropped on the window.
 template <class Window>
 struct InFolder : Window {
   template <class... Given>
   explicit InFolder(Given&&... given) : Window(std::forward<Given>(given)...) {
     fs::current_path(own.path);
   }
-  ~InFolder() override { fs::current_path(before); }
+  ~InFolder() override {
+    fs::current_path(before);
+    forget_added_placements();
+  }
   bool obey(const std::string& verb, const std::string& rest) override {
     const size_t space = rest.find(' ');
+    const std::string name = rest.substr(0, space);
+    const std::string words = space == rest.npos ? "" : test::unescaped(rest.substr(space + 1)) + "\n";
     if (verb == "file")
-      own.write(rest.substr(0, space), test::unescaped(rest.substr(space + 1)) + "\n");
+      own.write(name, words);
     else if (verb == "runs")
-      own.write(rest, std::string(test::kTiny) + "[run]\nname = \"alone\"\n");
+      own.write(name, test::kTiny + (words.empty() ? "[run]\nname = \"alone\"\n" : words));
+    else if (verb == "placement") {
+      fs::create_directories(placements_folder());
+      test::write_text(placements_folder() + "/" + name, words);
+      for (const Message& notice : load_placements(placements_folder())) throw Error(notice);
+    } else if (verb == "pipe")
+      mkfifo(name.c_str(), 0600);
     else if (verb == "folder")
       fs::create_directories(rest);
     else if (verb == "open")
@@ -49,7 +66,28 @@ struct InFolder : Window {
     return true;
   }
   const test::Folder own;
+  const test::Variable placements{"NORMSCOPE_PLACEMENTS", own.file("placements")};
   const fs::path before = fs::current_path();
+};
+
+/// A screen over a Lab of one run, which stands at step 2.
+template <class Window>
+struct OverLab : Window {
+  OverLab() {
+    this->state.session.lab = &lab;
+    RunSpec alone = default_comparison()[2];
+    test::make_tiny(alone, 2);
+    lab.post(ReplaceRuns{{test::with_fields(alone, {{"run.name", "alone"}})}, {}, false});
+    lab.post(PlayTo{2});
+    rest();
+  }
+  ~OverLab() override { this->state.session.lab = nullptr; }
+  void rest() override {
+    this->driver.frames(1);
+    lab.wait_idle();
+    Window::rest();
+  }
+  Lab lab{{.threads = 1, .live_text = false}};
 };
 
 /// The stages of the core's own stories.
@@ -72,7 +110,11 @@ void add_core_stages(std::vector<Stage>& all) {
                    lab->driver.frames(3);
                    return lab;
                  }});
-  all.push_back({"Lab of two stacks", [] { return std::make_unique<LabDriver>(fixture::both_view()); }});
+  all.push_back({"Lab of two stacks", [] {
+                   auto lab = std::make_unique<LabDriver>(fixture::both_view());
+                   lab->state.switches.clock = true;
+                   return lab;
+                 }});
   all.push_back({"Lab that trains", [] { return std::make_unique<fixture::LiveDriver>(); }});
   all.push_back({"Lab of six layers that trains", [] { return std::make_unique<fixture::LiveDriver>(6); }});
   all.push_back({"Lab of instant runs", [] {
@@ -93,6 +135,10 @@ void add_core_stages(std::vector<Stage>& all) {
                  }});
   all.push_back({"Lessons", [] { return std::make_unique<fixture::PlayerDriver>(); }});
   all.push_back({"Lessons with a task", [] { return std::make_unique<fixture::TaskDriver>(); }});
+  all.push_back({"Lessons over a Lab", [] { return std::make_unique<OverLab<fixture::PlayerDriver>>(); }});
+  all.push_back(
+      {"Lessons with a task over a Lab", [] { return std::make_unique<OverLab<fixture::TaskDriver>>(); }});
+  all.push_back({"Lessons of tapes", [] { return std::make_unique<fixture::LessonTapes>(); }});
   all.push_back({"Lessons in German", [] {
                    auto lab = std::make_unique<fixture::PlayerDriver>();
                    lab->state.screens.lessons.player = std::make_shared<lessons::Player>(
@@ -185,10 +231,12 @@ class Telling {
     }
     if (verb == "print") {  // a configuration from its runs on
       const std::string text = test::read_all(rest);
-      return text.substr(text.starts_with("# normscope") ? text.find("[run.") : 0);
+      const size_t runs = text.find("[run.");
+      return text.substr(text.starts_with("# normscope") && runs != text.npos ? runs : 0);
     }
     if (verb == "state") return state();
     if (verb == "asked") return asked();
+    if (verb == "yellow") return yellow();
     if (verb == "whole") {
       std::string faults;
       for (const std::string& fault : fixture::text_faults(lab_->ui)) faults += "FAULT " + fault + "\n";
@@ -226,9 +274,12 @@ class Telling {
   std::string state() {
     const LabView& view = *lab_->state.session.view;
     const shell::UndoLog& undo = lab_->state.session.undo;
-    std::string text = fmt::format("step {} of {}{}{}{}{}\n", view.step, view.budget,
+    std::string text = fmt::format("step {} of {}{}{}{}{}", view.step, view.budget,
                                    view.playing ? ", playing" : "", view.instant ? ", instant" : "",
                                    undo.can_undo() ? ", undo" : "", undo.can_redo() ? ", redo" : "");
+    for (const int step : lab_->state.screens.lab.transport().bookmarks)
+      text += fmt::format(", bookmark {}", step);
+    text += "\n";
     if (!view.message.empty()) text += "says: " + std::string(view.message) + "\n";
     for (const RunView& run : view.runs) {
       const int before = view::find_run(*first_, run.letter);
@@ -256,6 +307,21 @@ class Telling {
     for (const LabView::Supposition& supposed : view.supposed)
       text += "a run:" + settings_between(*view.runs.front().spec, *supposed.spec) + "\n";
     return text;
+  }
+
+  /// The yellow ones of the buttons that are followed, read from their pixels left of their words.
+  std::string yellow() {
+    lab_->driver.move_to(ui::Vec{2, 2});
+    lab_->rest();
+    const ui::Theme& theme = lab_->ui.theme();
+    const headless::Image image = headless::rasterise(*lab_->loop.draw_data(), theme.bg.packed());
+    std::string text;
+    for (const ui::Control& button : lab_->ui.registry().all())
+      if (std::ranges::any_of(of_, [&](const std::string& name) { return button.name.starts_with(name); }) &&
+          image.at(static_cast<int>(button.rect.x + 4), static_cast<int>(button.rect.centre().y)) ==
+              theme.accent.packed())
+        text += button.name + "\n";
+    return text.empty() ? "none\n" : text;
   }
 
   /// "train.lr 0.01" gives all runs another setting, "train.lr 0.01 B" one of them.
@@ -335,8 +401,12 @@ class Telling {
       text += "copied:\n" + (clipboard_ = lab_->state.shell.clipboard) + "\n";
     for (const std::string& fault : overlaps(lab_->ui)) text += "FAULT " + fault + "\n";
     for (const std::string& name : lab_->ui.registry().duplicates()) text += "FAULT twice: " + name + "\n";
-    static const std::regex folder("/\\S*/normscope-test-\\d+-\\d+/"), source(NORMSCOPE_SOURCE_DIR);
-    return std::regex_replace(std::regex_replace(text, folder, "FOLDER/"), source, "SOURCE");
+    static const std::pair<std::regex, const char*> kPlaces[] = {
+        {std::regex("/\\S*/normscope-test-\\d+-\\d+/"), "FOLDER/"},
+        {std::regex("/\\S*/normscope_app_tests"), "normscope"},
+        {std::regex(NORMSCOPE_SOURCE_DIR), "SOURCE"}};
+    for (const auto& [place, word] : kPlaces) text = std::regex_replace(text, place, word);
+    return text;
   }
 
   std::optional<fixture::Spoken> spoken_;

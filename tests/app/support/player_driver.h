@@ -1,7 +1,6 @@
 // The player driver has the Lessons screen without a window, with the course's own numbers instead of a training.
 #pragma once
 
-#include "app/headless/raster.h"
 #include "app/lesson-player/player.h"
 #include "app/support/lab_driver.h"
 #include "app/support/recorded_measurer.h"
@@ -41,23 +40,6 @@ struct PlayerDriver : LabDriver {
       }
     return false;
   }
-  /// Lists which of these buttons are yellow, read from their pixels: a screen has one primary action.
-  std::vector<std::string> yellow(const std::vector<std::string>& buttons) {
-    driver.move_to(ui::Vec{2, 2});
-    driver.frames(3);
-    const ui::Theme& theme = ui::theme(state.look.dark);
-    const headless::Image image = headless::rasterise(*loop.draw_data(), theme.bg.packed());
-    std::vector<std::string> found;
-    for (const std::string& name : buttons) {
-      const ui::Control* button = ui.registry().find(name);
-      if (!button) continue;
-      // Left of its words.
-      const ui::Vec at{button->rect.x + 4, button->rect.centre().y};
-      if (image.at(static_cast<int>(at.x), static_cast<int>(at.y)) == theme.accent.packed())
-        found.push_back(name);
-    }
-    return found;
-  }
   /// Presses Tab until the control has the focus.
   void focus(const std::string& name) {
     for (int i = 0; i < 80 && ui.focused() != name; ++i) driver.key("Tab");
@@ -79,6 +61,25 @@ struct PlayerDriver : LabDriver {
   }
 
   int started = 0;
+};
+
+/// The Lessons screen with the app's own worker: a tape takes no time.
+struct LessonTapes : PlayerDriver {
+  LessonTapes() {
+    state.screens.lessons.player = std::make_shared<lessons::Player>(
+        shipped_course(), std::make_unique<lessons::Worker>(std::function<void()>{}, 1), "");
+    driver.frames(3);
+  }
+  void rest() override {
+    for (; player().measuring(); driver.frames(1)) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    driver.frames(3);
+  }
+  /// "run 6" runs so many of its lines.
+  bool obey(const std::string& verb, const std::string& rest) override {
+    if (verb != "run") return PlayerDriver::obey(verb, rest);
+    for (int i = std::stoi(rest); i > 0; --i) driver.click("lesson/tape/next");
+    return true;
+  }
 };
 
 }  // namespace normscope::fixture

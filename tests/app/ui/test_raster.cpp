@@ -4,13 +4,15 @@
 #include "app/headless/frame.h"
 #include "app/headless/raster.h"
 #include "app/headless/software_screen.h"
-#include "app/support/gallery.h"
+#include "app/support/lab_driver.h"
+#include "app/support/lab_fixture.h"
 #include "app/support/well_formed.h"
 #include "app/ui/paint.h"
 #include "app/ui/ui.h"
 #include "app/ui/widgets.h"
 #include "catch.hpp"
 #include "engine/core/error.h"
+#include "folder.h"
 
 using namespace normscope;
 
@@ -207,30 +209,30 @@ TEST_CASE("a framebuffer of twice the size has twice the pixels each way") {
 
 TEST_CASE("the same frame gives the same pixels") {
   auto shot = [] {
-    gallery::Stage stage;
-    return headless::rasterise(*stage.frame.draw_data(), stage.ui.theme().bg.packed());
+    fixture::LabDriver lab(fixture::lab_view());
+    return headless::rasterise(*lab.loop.draw_data(), lab.ui.theme().bg.packed());
   };
   CHECK(shot() == shot());
 }
 
 TEST_CASE("only the tiles that changed are drawn, and give the picture that the whole would") {
-  gallery::Stage stage;
-  const uint32_t background = stage.ui.theme().bg.packed();
+  fixture::LabDriver lab(fixture::lab_view());
+  const uint32_t background = lab.ui.theme().bg.packed();
   headless::Damage damage;
-  headless::Image kept = headless::rasterise(*stage.frame.draw_data(), ~background);
+  headless::Image kept = headless::rasterise(*lab.loop.draw_data(), ~background);
   size_t all = 0, drawn = 0;
   const auto compare = [&] {
-    const headless::Tiles& changed = damage.of(*stage.frame.draw_data(), background);
+    const headless::Tiles& changed = damage.of(*lab.loop.draw_data(), background);
     all += changed.chosen.size();
     drawn += size_t(std::ranges::count(changed.chosen, 1));
-    headless::rasterise(*stage.frame.draw_data(), background, changed, kept);
-    if (kept != headless::rasterise(*stage.frame.draw_data(), background)) FAIL("after " << all << " tiles");
+    headless::rasterise(*lab.loop.draw_data(), background, changed, kept);
+    if (kept != headless::rasterise(*lab.loop.draw_data(), background)) FAIL("after " << all << " tiles");
   };
   compare();
   CHECK(drawn == all);  // nothing before it
   const size_t first = drawn;
   for (int x = 40; x < 1600; x += 90) {
-    stage.driver.move_to({float(x), float(60 + x * 7 % 900)});  // over widgets, plots and their cursors
+    lab.driver.move_to({float(x), float(60 + x * 7 % 900)});  // over widgets, plots and their cursors
     compare();
   }
   INFO(drawn << " of " << all << " tiles");
@@ -272,11 +274,11 @@ TEST_CASE("a tile is drawn again after every change that could change its pixels
 }
 
 TEST_CASE("a picture of 1600 x 1000 takes a few frames' time") {
-  gallery::Stage stage;
+  fixture::LabDriver lab(fixture::lab_view());
   auto start = std::chrono::steady_clock::now();
-  for (int i = 0; i < 5; ++i) headless::rasterise(*stage.frame.draw_data(), white);
+  for (int i = 0; i < 5; ++i) headless::rasterise(*lab.loop.draw_data(), white);
   double ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count() / 5;
-  std::printf("rasterise 1600 x 1000: %.1f ms, %d vertices\n", ms, stage.frame.draw_data()->TotalVtxCount);
+  std::printf("rasterise 1600 x 1000: %.1f ms, %d vertices\n", ms, lab.loop.draw_data()->TotalVtxCount);
   CHECK(ms < 1000);  // 40 ms on an idle core; a loaded machine and a sanitizer get room
 }
 
@@ -285,11 +287,10 @@ TEST_CASE("png files are written whole or not at all") {
   std::vector<uint8_t> bytes = headless::encode_png(image);
   REQUIRE(bytes.size() > 40);
   CHECK(std::string(bytes.begin() + 1, bytes.begin() + 4) == "PNG");
-  auto path = std::filesystem::temp_directory_path() / "normscope-test-raster.png";
-  headless::write_png(path.string(), image);
-  CHECK(std::filesystem::file_size(path) == bytes.size());
-  CHECK(!std::filesystem::exists(path.string() + ".part"));
-  std::filesystem::remove(path);
+  const test::Folder folder;
+  headless::write_png(folder.file("a.png"), image);
+  CHECK(std::filesystem::file_size(folder.file("a.png")) == bytes.size());
+  CHECK(folder.files() == 1);
   CHECK_THROWS_AS(headless::write_png("/no/such/folder/a.png", image), Error);
 }
 

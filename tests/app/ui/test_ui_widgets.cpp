@@ -3,9 +3,12 @@
 
 #include "answers.h"
 #include "app/headless/raster.h"
-#include "app/support/gallery.h"
+#include "app/headless/ui_driver.h"
+#include "app/shell/app_state.h"
+#include "app/support/lab_fixture.h"
 #include "app/support/listing.h"
 #include "app/ui/keys.h"
+#include "app/ui/widgets.h"
 #include "catch.hpp"
 #include "engine/core/error.h"
 #include "engine/support/helpers.h"
@@ -15,13 +18,54 @@ using ui::Vec;
 
 namespace {
 
-/// The gallery under a hand, line by line in tests/answers/widgets.txt: a script's line, "poke" a control that may be
+/// A window with a widget of each kind.
+struct Stage {
+  explicit Stage(Vec size = {1600, 1000}) : frame(size) { driver.frames(3); }
+
+  void draw() {
+    ui.begin_frame(options);
+    if (ui::icon_button(ui, "transport/play", {60, 900, 46, 36}, ui::Icon::Play, "Trains or pauses.", {},
+                        playing ? "playing" : "paused") ||
+        ui.shortcut("Space"))
+      playing = !playing;
+    if (ui::icon_button(ui, "transport/step", {120, 900, 32, 30}, ui::Icon::Step, "One step.") ||
+        ui.shortcut("Right"))
+      ++steps;
+    ui::button(ui, "transport/undo", {400, 900, 80, 28}, "Undo", "Takes the last edit back.",
+               {.enabled = false});
+    const auto changed = [&](ui::Change change) {
+      if (change != ui::Change::None) last_change = change;
+    };
+    changed(ui::field(ui, "settings/depth", {20, 100, 400, 24}, "depth", depth, "How many layers.",
+                      {.lo = 1, .hi = 24, .integer = true, .unit = "layers"}));
+    changed(ui::field(ui, "settings/learning rate", {20, 130, 400, 24}, "learning rate", rate,
+                      "Peak learning rate.", {.lo = 1e-5, .hi = 1e-1, .log = true}));
+    const std::vector<std::string> kinds{"Adam", "SGD", "SGD with momentum"}, presets{"None", "Post", "Pre"};
+    ui::choice(ui, "settings/optimizer", {20, 160, 400, 24}, kinds, optimizer, "How the weights move.");
+    ui::segmented(ui, "diagram/preset", {20, 190, 400, 26}, presets, preset, "Sets every norm at once.");
+    ui::text_field(ui, "bar/search", {1220, 8, 230, 28}, "Find a control or command", search,
+                   "Finds any control by its name.");
+    ui.end_frame();
+  }
+
+  double depth = 6, rate = 3e-3;
+  int preset = 1, optimizer = 0, steps = 0;
+  bool playing = false;
+  std::string search;
+  ui::Change last_change = ui::Change::None;
+  headless::Frame frame;
+  ui::Ui ui{ui::load_fonts()};
+  ui::FrameOptions options{.reduced_motion = true, .record_text = true};
+  headless::UiDriver driver{frame, ui, [this] { draw(); }};
+};
+
+/// It under a hand, line by line in tests/answers/widgets.txt: a script's line, "poke" a control that may be
 /// greyed, "pull" one to the right by px, "focus" one; and what came of it.
 struct Used {
   std::string obey(const std::string& line) {
     const auto [verb, rest] = test::verb_and_rest(line);
     if (verb == "new") {
-      stage = std::make_unique<gallery::Stage>();
+      stage = std::make_unique<Stage>();
     } else if (verb == "poke") {
       stage->driver.click(rest);
     } else if (verb == "pull") {
@@ -45,7 +89,7 @@ struct Used {
 
   std::vector<std::string> state() const {
     const ui::Ui& u = stage->ui;
-    const gallery::State& s = stage->state;
+    const Stage& s = *stage;
     std::vector<std::string> lines =
         fixture::lines_of(u, {"transport/", "settings/optimizer", "settings/depth", "settings/learning",
                               "diagram/preset", "bar/search"});
@@ -57,7 +101,7 @@ struct Used {
     return lines;
   }
 
-  std::unique_ptr<gallery::Stage> stage;
+  std::unique_ptr<Stage> stage;
   std::vector<std::string> before;
 };
 
@@ -85,7 +129,7 @@ TEST_CASE("numbers as people write them", "[listing]") {
 }
 
 TEST_CASE("the keyboard reaches every control") {
-  gallery::Stage s;
+  Stage s;
   std::vector<std::string> seen;
   for (int i = 0; i < 100; ++i) {
     s.driver.key("Tab");
@@ -94,9 +138,8 @@ TEST_CASE("the keyboard reaches every control") {
   }
   CHECK(s.ui.focus_visible());
   auto has = [&](const char* name) { return std::ranges::find(seen, name) != seen.end(); };
-  for (const char* name :
-       {"transport/play", "transport/reset", "settings/depth", "settings/learning rate", "settings/optimizer",
-        "diagram/preset", "bar/search", "bar/theme", "plot/rate/warm-up"}) {
+  for (const char* name : {"transport/play", "settings/depth", "settings/learning rate", "settings/optimizer",
+                           "diagram/preset", "bar/search"}) {
     INFO(name);
     CHECK(has(name));
   }
@@ -105,26 +148,9 @@ TEST_CASE("the keyboard reaches every control") {
   CHECK(s.ui.focused() == seen[seen.size() - 1]);
 }
 
-TEST_CASE("help appears after a moment of rest") {
-  gallery::Stage s;
-  auto shows = [&](const char* text) {
-    for (const ui::TextRecord& t : s.ui.texts())
-      if (t.layer == 3 && t.text.find(text) != std::string::npos) return true;
-    return false;
-  };
-  s.driver.move_to("transport/play");
-  CHECK(!shows("Trains or pauses"));
-  CHECK(s.ui.animating());
-  s.driver.frames(30);
-  CHECK(shows("Trains or pauses"));
-  s.driver.move_to(Vec{800, 400});
-  s.driver.frames(2);
-  CHECK(!shows("Trains or pauses"));
-}
-
 TEST_CASE(
     "help waits for the mouse to rest, goes when a button is held, and covers nothing that it explains") {
-  gallery::Stage s;
+  Stage s;
   const auto help = [&] {
     ui::Rect all;
     for (const ui::TextRecord& t : s.ui.texts())
@@ -136,9 +162,16 @@ TEST_CASE(
     s.driver.move_to(play.centre() + Vec{i % 2 ? 3.f : -3.f, 0});
     CHECK(help().empty());
   }
+  CHECK(s.ui.animating());
   s.driver.frames(30);
   CHECK_FALSE(help().empty());
   CHECK_FALSE(help().overlaps(play));
+  CHECK(std::ranges::any_of(s.ui.texts(), [](const auto& t) { return t.text == "Trains or pauses."; }));
+  s.driver.move_to(Vec{800, 400});
+  s.driver.frames(2);
+  CHECK(help().empty());
+  s.driver.move_to(play.centre());
+  s.driver.frames(30);
   s.driver.press();
   s.driver.frames(40);
   CHECK(help().empty());
@@ -159,7 +192,7 @@ TEST_CASE("a box beside what is asked about never lies on it, wherever that stan
 }
 
 TEST_CASE("scale and theme can change while a control is held") {
-  gallery::Stage s;
+  Stage s;
   s.driver.move_to("settings/depth");
   s.driver.press();
   s.options.dark = true;
@@ -172,7 +205,7 @@ TEST_CASE("scale and theme can change while a control is held") {
 }
 
 TEST_CASE("a window that is too small for the scale shows the part that the mouse or Tab comes to") {
-  gallery::Stage s({1280, 720});
+  Stage s({1280, 720});
   s.options.scale = s.options.least_scale = 1.5f;
   s.driver.frames(2);  // drawn so before the mouse comes, as what is under it would stay there
   s.driver.move_to(Vec{400, 300});
@@ -213,7 +246,7 @@ TEST_CASE("a window that is too small for the scale shows the part that the mous
 }
 
 TEST_CASE("while the mouse rests at an edge the part moves on, and the mouse points at what is under it") {
-  gallery::Stage s({1280, 720});
+  Stage s({1280, 720});
   s.options.scale = s.options.least_scale = 1.5f;
   s.driver.frames(2);
   s.frame.make_current();
@@ -244,7 +277,7 @@ TEST_CASE("while the mouse rests at an edge the part moves on, and the mouse poi
 }
 
 TEST_CASE("easing reaches its end in its time and jumps under reduced motion") {
-  gallery::Stage s;
+  Stage s;
   float value = -1;
   float target = 0;
   auto frame = [&] {
@@ -271,7 +304,7 @@ TEST_CASE("easing reaches its end in its time and jumps under reduced motion") {
 }
 
 TEST_CASE("scripts") {
-  gallery::Stage s;
+  Stage s;
   auto complaint = [&](const char* script) -> std::string {
     try {
       s.driver.script(script);
@@ -285,9 +318,9 @@ TEST_CASE("scripts") {
   };
   s.driver.script(
       "# a comment\n\nclick transport/play\nkey Right\nclick settings/depth\ntype 8\nkey Enter\nframes 3\n");
-  CHECK(s.state.playing);
-  CHECK(s.state.steps == 1);
-  CHECK(s.state.depth == 8);
+  CHECK(s.playing);
+  CHECK(s.steps == 1);
+  CHECK(s.depth == 8);
   CHECK(says("click transport/play\njump high", "script line 2"));
   CHECK(says("drag transport/play", "lacks an argument"));
   CHECK(says("key Hyper+Q", "unknown key"));
@@ -308,18 +341,14 @@ TEST_CASE("missing fonts fall back to the built-in one with one line of notice")
   ui::Ui ui(ui::load_fonts({}));
   CHECK(test::contains(ui.fonts().notice, "Inter Regular"));
   CHECK_FALSE(test::contains(ui.fonts().notice, "\n"));
-  gallery::State state;
-  for (int i = 0; i < 2; ++i)
-    frame.step([&] {
-      ui.begin_frame({});
-      gallery::draw(ui, state);
-      ui.end_frame();
-    });
+  shell::AppState state;
+  state.session.view = fixture::lab_view();
+  for (int i = 0; i < 2; ++i) frame.step([&] { shell::draw_app(state, ui); });
   CHECK(frame.draw_data()->TotalVtxCount > 1000);
 }
 
 TEST_CASE("a narrow field shows its whole value before anything else") {
-  gallery::Stage s;
+  Stage s;
   for (float width : {30.f, 46.f, 60.f, 90.f, 140.f, 260.f})
     for (const char* label : {"", "learning rate"}) {
       double value = 300;
@@ -340,66 +369,4 @@ TEST_CASE("a narrow field shows its whole value before anything else") {
         for (const ui::TextRecord& b : s.ui.texts())
           if (&a != &b) CHECK(!a.rect.inset(0.5f).overlaps(b.rect.inset(0.5f)));
     }
-}
-
-// These tests draw every widget and plot at several sizes, scales and themes: nothing blank, nothing overlapping,
-// nothing cut, every control with a help text. With NORMSCOPE_GALLERY=DIR the pictures are written there, to be looked
-// at.
-
-namespace {
-
-std::string overlaps(const std::vector<ui::TextRecord>& texts) {
-  for (size_t i = 0; i < texts.size(); ++i)
-    for (size_t k = i + 1; k < texts.size(); ++k)
-      if (texts[i].layer == texts[k].layer && texts[i].rect.inset(0.5f).overlaps(texts[k].rect.inset(0.5f)))
-        return "'" + texts[i].text + "' and '" + texts[k].text + "'";
-  return {};
-}
-
-std::string cut_text(const std::vector<ui::TextRecord>& texts) {
-  for (const ui::TextRecord& t : texts)
-    if (!t.clip.contains(t.rect.inset(0.6f))) return "'" + t.text + "'";
-  return {};
-}
-
-}  // namespace
-
-TEST_CASE("the gallery is drawn without blank, overlapping or cut texts") {
-  struct Case {
-    const char* name;
-    ui::Vec size;
-    bool dark;
-    float scale;
-  };
-  const Case cases[] = {{"light", {1600, 1000}, false, 1},
-                        {"dark", {1600, 1000}, true, 1},
-                        {"light-150", {2400, 1500}, false, 1.5f},
-                        {"dark-200", {3200, 2000}, true, 2},
-                        {"light-small", {1440, 900}, false, 1}};
-  for (const Case& c : cases) {
-    INFO(c.name);
-    gallery::Stage stage(c.size, c.dark, c.scale);
-    CHECK(stage.ui.scale() == Approx(c.scale));
-    headless::Image image = headless::rasterise(*stage.frame.draw_data(), stage.ui.theme().bg.packed());
-    std::set<uint32_t> colours(image.pixels.begin(), image.pixels.end());
-    CHECK(colours.size() > 100);
-    for (const ui::RunLook& run : {stage.ui.theme().runs[0], stage.ui.theme().runs[1]})
-      CHECK(colours.count(run.line.packed()));
-    CHECK(overlaps(stage.ui.texts()) == "");
-    CHECK(cut_text(stage.ui.texts()) == "");
-    CHECK(stage.ui.texts().size() > 80);
-    if (const char* folder = std::getenv("NORMSCOPE_GALLERY"))
-      headless::write_png(std::string(folder) + "/gallery-" + c.name + ".png", image);
-  }
-}
-
-TEST_CASE("every control has a name of its own and a help text") {
-  gallery::Stage stage;
-  CHECK(stage.ui.registry().duplicates().empty());
-  CHECK(stage.ui.registry().all().size() > 40);
-  for (const ui::Control& c : stage.ui.registry().all()) {
-    INFO(c.name);
-    CHECK(!c.help.empty());
-    CHECK(!c.rect.empty());
-  }
 }

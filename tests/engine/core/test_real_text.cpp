@@ -26,59 +26,18 @@ void check_same(const std::string& text) {
     CHECK(got == expected);
 }
 
-const std::vector<std::string> kTexts{
-    "0",
-    "-0",
-    "1",
-    "-1.5",
-    "1.",
-    ".5",
-    "-.5",
-    ".",
-    "-",
-    "",
-    "+1",
-    " 1",
-    "1 ",
-    "1e5",
-    "1e",
-    "1e+",
-    "1e+5",
-    "1E-3",
-    "1e-3x",
-    "0x1p3",
-    "1,5",
-    "1.2.3",
-    "inf",
-    "-inf",
-    "infinity",
-    "INF",
-    "nan",
-    "-nan",
-    "nanx",
-    "infx",
-    "1e400",
-    "-1e400",
-    "1e-400",
-    "1e39",
-    "1e-50",
-    "0e400",
-    "0.1",
-    "3e-3",
-    "0.30000001192092896",
-    "123456789012345678901234567890",
-    "4.9e-324",
-    "1.17549435e-38",
-    "3.4028235e38",
-    "e5",
-    "--1",
-    "1e5e5",
-};
+/// Between bars.
+const std::string kTexts =
+    "0|-0|1|-1.5|1.|.5|-.5|.|-||+1| 1|1 |1e5|1e|1e+|1e+5|1E-3|1e-3x|0x1p3|1,5|1.2.3|inf|-inf|"
+    "infinity|INF|nan|-nan|nanx|infx|1e400|-1e400|1e-400|1e39|1e-50|0e400|0.1|3e-3|"
+    "0.30000001192092896|123456789012345678901234567890|4.9e-324|1.17549435e-38|3.4028235e38|e5|"
+    "--1|1e5e5";
 
 }  // namespace
 
 TEST_CASE("numbers in text: the C library's reading ends where std::from_chars ends, with the same value") {
-  for (const std::string& text : kTexts) {
+  std::istringstream texts(kTexts);
+  for (std::string text; std::getline(texts, text, '|');) {
     check_same<float>(text);
     check_same<double>(text);
   }

@@ -61,6 +61,8 @@ inline void check_model(TinyOptions o, double smoothing = 0,
         tiny.program->data().values[static_cast<size_t>(tiny.model.sublayers[k].output)].name);
     CHECK(relative_error(output, expected.outputs[k]) <= 1e-5);
   }
+  const std::string& logits = tiny.program->data().values[static_cast<size_t>(tiny.model.logits)].name;
+  CHECK(relative_error(tiny.program->read(logits), expected.logits) <= 1e-5);
   std::map<std::string, Values> gradients = expected.gradients;
   for (const ParameterInfo& parameter : tiny.store->parameters())
     if (!parameter.trainable) gradients.erase(parameter.name);  // tables of rotary positions

@@ -1,10 +1,10 @@
 // These tests cover tasks: batches as a pure function of their arguments, targets one ahead, splits apart, right
 // answers, honest lines.
 #include <cctype>
-#include <cstdio>
 
 #include "catch.hpp"
 #include "engine/support/helpers.h"
+#include "folder.h"
 #include "training/data/byte_tasks.h"
 #include "training/data/corpus.h"
 #include "training/data/sequence_task.h"
@@ -230,19 +230,6 @@ namespace {
 
 bool has(const std::string& text, const std::string& word) { return text.find(word) != std::string::npos; }
 
-struct File {
-  explicit File(const std::string& text, std::string name = "tasks_more.tsv") : path(std::move(name)) {
-    std::ofstream(path, std::ios::binary) << text;
-  }
-  ~File() { std::remove(path.c_str()); }
-  std::string path;
-};
-
-std::string refusal(const std::string& text) {
-  const File file(text);
-  return error_of([&] { read_tsv(file.path, "label<TAB>text"); });
-}
-
 DataSpec made_up(const char* name, uint64_t seed = 1) {
   DataSpec spec;
   spec.name = name;
@@ -465,14 +452,12 @@ TEST_CASE("made-up labels: a seed makes them, and no context is too short to say
 }
 
 TEST_CASE("labels: a classifier learns, and says how many it gets right", "[tasks]") {
-  const File file([] {
-    std::string text;
-    for (const TsvRow& row : labelled(200)) text += row.first + "\t" + row.second + "\n";
-    return text;
-  }());
+  const Folder folder;
+  std::string text;
+  for (const TsvRow& row : labelled(200)) text += row.first + "\t" + row.second + "\n";
   RunSpec spec = small_spec("pre");
   set_field(spec, "model.architecture", "encoder");
-  set_field(spec, "data.labels", file.path);
+  set_field(spec, "data.labels", folder.write("labels.tsv", text));
   set_field(spec, "train.batch", "16");
   CHECK(spec.data.form == TaskForm::Classify);
   Run run(spec, make_task(spec.data), shared_backend());
@@ -483,7 +468,9 @@ TEST_CASE("labels: a classifier learns, and says how many it gets right", "[task
 }
 
 TEST_CASE("two columns: what is wrong with a file is said with its line", "[tasks]") {
-  CHECK(has(refusal("a\t" + std::string(10'000'000, 'x') + "\n"), "line 1 has 10000002 bytes"));
+  const Folder folder;
+  const std::string wide = folder.write("wide.tsv", "a\t" + std::string(10'000'000, 'x') + "\n");
+  CHECK(has(error_of([&] { read_tsv(wide, "label<TAB>text"); }), "line 1 has 10000002 bytes"));
   CHECK(has(error_of([] { read_tsv("no/such/file.tsv", "x"); }), "no such file"));
   CHECK(has(error_of([] { read_tsv(".", "x"); }), "not a regular file"));
   const auto rows = parse_tsv(

@@ -15,7 +15,6 @@
 #include "folder.h"
 #include "refusals/refusals.h"
 #include "skip.h"
-#include "test_paths.h"
 #include "training/data/text_source.h"
 #include "training/io/input_file.h"
 #include "training/io/input_value.h"
@@ -25,8 +24,6 @@
 #include "training/session/lab_trainer.h"
 #include "training/session/session_file.h"
 #include "training/support/small_runs.h"
-#include "verify/fixture.h"
-#include "verify/verify.h"
 
 using namespace normscope;
 using namespace normscope::test;
@@ -300,28 +297,6 @@ TEST_CASE("gate: a session that needs more memory than there is builds nothing",
   CHECK(contains(error_of([&] { Run::load(folder.file("A-3.safetensors"), small_task(), shared_backend()); }),
                  "a run of this size needs about"));
   CHECK(trainer.empty());
-}
-
-TEST_CASE("gate: every number of a fixture", "[gate]") {
-  const Folder folder;
-  const Bytes good(NORMSCOPE_FIXTURES "/decoder-post.safetensors");
-  const auto config = [](const char* key, const char* value) { return member("config", key, value); };
-  check_all(folder, good, "fixture", cases_of("fields-of-fixture"),
-            [](const SafetensorsFile& file) { read_fixture(file); });
-  Bytes nameless = good;
-  config("arch", "\"x\"")(nameless);
-  CHECK(contains(error_of([&] { read_fixture(nameless.file(folder, "x")); }),
-                 "config.arch is \"x\": expected one of dec, enc, encdec"));
-  // A model that the file's tensors cannot fill is refused before it is allocated.
-  const auto verify = [&](const std::function<void(Bytes&)>& change) {
-    Bytes changed = good;
-    change(changed);
-    return error_of([&] { verify_fixture(changed.file(folder, "v"), shared_backend()); });
-  };
-  CHECK(contains(verify(entry("batch", "4096")),
-                 "tensor \"input/x\": shape (3,7) in the file, expected (4096,7)"));
-  CHECK(contains(verify(config("dff", "65536")), "in the file, expected (65536)"));
-  CHECK(contains(verify(config("L", "256")), "the file lacks the parameter L04.attn.wq"));
 }
 
 TEST_CASE("gate: tables have a limit of lines", "[gate]") {

@@ -1,7 +1,5 @@
 // These tests hold what is measured of an update against closed forms and against its definition, number by number in
 // double precision, under every optimizer. None of it changes a bit of a run.
-#include <unistd.h>
-
 #include <numbers>
 
 #include "catch.hpp"
@@ -212,11 +210,7 @@ TEST_CASE("updates: every stack has its layers, and a saved run its numbers", "[
     CHECK(std::isfinite(newest(*translates, name)));
   CHECK(translates->history()->find("L01.spike_ratio") < 0);
 
-  const auto path =
-      std::filesystem::temp_directory_path() / fmt::format("normscope-update-{}.safetensors", getpid());
-  translates->save(path.string());
-  const auto loaded = Run::load(path.string(), small_task(both.data), shared_backend());
-  std::filesystem::remove(path);
+  const auto loaded = reloaded(*translates);
   CHECK(newest(*loaded, "dec.L02.update_cosine") == newest(*translates, "dec.L02.update_cosine"));
   CHECK(newest(*loaded, "enc.L01.spike_ratio") == newest(*translates, "enc.L01.spike_ratio"));
 }

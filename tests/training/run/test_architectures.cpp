@@ -148,12 +148,8 @@ TEST_CASE("architecture: a killed run goes on bitwise, and hybrids fork", "[arch
   set_field(spec, "model.encoder_placement", "post");
   set_field(spec, "model.dropout_residual", "0.1");
   const auto straight = make_run(spec, 16), stopped = make_run(spec, 9);
-  const std::string path = "architectures.safetensors";
-  stopped->save(path);
-  const RunSpec saved = Run::saved_spec(path);
-  CHECK(saved == spec);
-  const auto resumed = Run::load(path, small_task(saved.data), shared_backend());
-  std::remove(path.c_str());
+  const auto resumed = reloaded(*stopped);
+  CHECK(resumed->spec() == spec);
   steps(*resumed, 7);
   CHECK(same_bits(losses(*straight), losses(*resumed)));
   CHECK(first_difference(straight->store(), resumed->store()) == "");

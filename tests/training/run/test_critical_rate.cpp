@@ -1,11 +1,7 @@
 // These tests cover the critical rate: bisection on functions whose crossing is known; no bit of a run changes; a run's
 // own number against the double reference model along the very update, against the curvature there, and against the
 // largest eigenvalue of the Hessian where theory ties them.
-#include <functional>
-#include <memory>
 #include <new>
-#include <string>
-#include <utility>
 
 #include "catch.hpp"
 #include "engine/core/error.h"

@@ -73,15 +73,6 @@ void check_same(LiveMeasurements& before, LiveMeasurements& after) {
   }
 }
 
-double distance_of(const std::vector<float>& a, const std::vector<float>& b) {
-  double difference = 0, size = 0;
-  for (size_t i = 0; i < a.size(); ++i) {
-    difference += std::pow(static_cast<double>(a[i]) - static_cast<double>(b[i]), 2);
-    size += std::pow(static_cast<double>(b[i]), 2);
-  }
-  return std::sqrt(difference) / (std::sqrt(size) + 1e-6);
-}
-
 }  // namespace
 
 TEST_CASE("padding: padded rows count as the same rows without padding", "[padding]") {
@@ -98,7 +89,7 @@ TEST_CASE("padding: padded rows count as the same rows without padding", "[paddi
     for (const ParameterInfo& p : both.store.parameters()) {
       if (p.name.ends_with(".bk")) continue;  // zero by symmetry
       INFO(p.name);
-      CHECK(distance_of(b.read(p.name, true), a.read(p.name, true)) < 1e-4);
+      CHECK(relative_difference(b.read(p.name, true), a.read(p.name, true)) < 1e-4);
     }
     REQUIRE(a.data().stats.size() == b.data().stats.size());
     int probes = 0;
@@ -146,7 +137,7 @@ TEST_CASE("padding: a padded classifier counts as the same rows without padding,
       for (const ParameterInfo& p : model.store.parameters()) {
         if (p.name.ends_with(".bk")) continue;  // zero by symmetry
         INFO(p.name);
-        CHECK(distance_of(b.read(p.name, true), a.read(p.name, true)) < 1e-4);
+        CHECK(relative_difference(b.read(p.name, true), a.read(p.name, true)) < 1e-4);
       }
       for (size_t i = 0; i < a.data().stats.size(); ++i) {
         const std::string& name = a.data().stats[i].name;

@@ -104,7 +104,6 @@ TEST_CASE("placement: the manual names every placement, initialisation and prese
 }
 
 TEST_CASE("placement: runs of each train, resume and repeat to the bit", "[placements]") {
-  const std::string file = "test_placements.safetensors";
   for (const std::string& name : preset_names()) {
     INFO(name);
     RunSpec spec = small_spec(name);
@@ -112,8 +111,7 @@ TEST_CASE("placement: runs of each train, resume and repeat to the bit", "[place
     for (const auto& [key, value] : field_values(spec)) set_field(again, key, value);
     CHECK(again == spec);
     auto straight = make_run(spec, 3);
-    straight->save(file);
-    auto resumed = Run::load(file, small_task(spec.data), shared_backend());
+    const auto resumed = reloaded(*straight);
     auto fresh = make_run(spec, 6);
     steps(*straight, 3);
     steps(*resumed, 3);
@@ -122,7 +120,6 @@ TEST_CASE("placement: runs of each train, resume and repeat to the bit", "[place
     CHECK(std::isfinite(straight->mean_loss(1)));
     CHECK_FALSE(straight->non_finite());
   }
-  std::remove(file.c_str());
 }
 
 TEST_CASE("placement: an encoder-decoder with tables of its own for each stack", "[placements]") {

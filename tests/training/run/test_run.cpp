@@ -455,13 +455,7 @@ TEST_CASE(
   CHECK(forked->keyframes() == std::vector<int32_t>{40, 60});
   for (int32_t step : {0, 14, 15, 16, 31, 32, 40, 47, 55, 60}) {
     INFO("step " << step);
-    const auto original =
-        make_run(small_spec("post"));  // trained straight to the step, with the edits made so far
-    std::vector<Edit> edits;
-    for (const Edit& edit : forked->edits())
-      if (edit.step <= step) edits.push_back(edit);
-    original->schedule_edits(edits);
-    steps(*original, step);
+    const auto original = trained_straight(small_spec("post"), *forked, step);
     const auto again = forked->at(step);
     CHECK(again->steps_done() == (step >= 60 ? 60 : step >= 40 ? 40 : 0));
     steps(*again, step - again->steps_done());

@@ -4,16 +4,6 @@
 #include "training/support/small_runs.h"
 
 namespace normscope::test {
-namespace {
-
-const MatrixSpectra& matrix_of(const std::vector<MatrixSpectra>& all, const std::string& name) {
-  const auto at = std::ranges::find(all, name, &MatrixSpectra::name);
-  REQUIRE(at != all.end());
-  return *at;
-}
-
-}  // namespace
-
 TEST_CASE("examine: the spectrum of the next update is that of the step taken, and Adam's is uneven",
           "[examine]") {
   const auto spectra_of = [](const char* optimizer) {

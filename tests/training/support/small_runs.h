@@ -3,16 +3,20 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <span>
 #include <string>
 
 #include "engine/cpu/backend_cpu.h"
 #include "engine/support/helpers.h"
 #include "engine/support/model_fixture.h"
+#include "folder.h"
 #include "training/data/task.h"
 #include "training/measure/step/step_player.h"
 #include "training/run/critical_rate.h"
 #include "training/run/run.h"
+#include "training/session/analysis.h"
 #include "training/support/tiny.h"
 
 namespace normscope::test {
@@ -61,6 +65,41 @@ inline std::unique_ptr<Run> make_run(const RunSpec& spec, int32_t count = 0) {
   auto run = std::make_unique<Run>(spec, small_task(spec.data), shared_backend());
   steps(*run, count);
   return run;
+}
+
+/// The run that `of` would have been at a step, trained there without a fork or a look back: with the edits made so far.
+inline std::unique_ptr<Run> trained_straight(const RunSpec& spec, const Run& of, int32_t step) {
+  auto run = make_run(spec);
+  std::vector<Edit> edits;
+  for (const Edit& edit : of.edits())
+    if (edit.step <= step) edits.push_back(edit);
+  run->schedule_edits(edits);
+  steps(*run, step);
+  return run;
+}
+
+/// The run that a checkpoint of this one becomes.
+inline std::unique_ptr<Run> reloaded(const Run& run) {
+  const Folder folder;
+  run.save(folder.file("run.safetensors"));
+  return Run::load(folder.file("run.safetensors"), small_task(run.spec().data), shared_backend());
+}
+
+/// The length of a - b as a part of that of b.
+inline double relative_difference(std::span<const float> a, std::span<const float> b) {
+  REQUIRE(a.size() == b.size());
+  double difference = 0, size = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    difference += std::pow(static_cast<double>(a[i]) - static_cast<double>(b[i]), 2);
+    size += std::pow(static_cast<double>(b[i]), 2);
+  }
+  return difference == 0 ? 0 : std::sqrt(difference / size);
+}
+
+inline const MatrixSpectra& matrix_of(const std::vector<MatrixSpectra>& all, const std::string& name) {
+  const auto at = std::ranges::find(all, name, &MatrixSpectra::name);
+  REQUIRE(at != all.end());
+  return *at;
 }
 
 inline std::vector<float> losses(const Run& run) { return run.history()->loss().values; }

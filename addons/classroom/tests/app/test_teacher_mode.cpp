@@ -43,11 +43,6 @@ void begin(LabDriver& lab, std::initializer_list<Rule> rules) {
   lab.driver.frames(3);
 }
 
-bool says_locked(LabDriver& lab) {
-  lab.driver.frames(2);
-  return std::exchange(lab.state.notice, {}) == tr("locked by the teacher");
-}
-
 /// The strongest alpha, 0 to 255, of what is drawn inside a rectangle of the window's own layer.
 unsigned strongest(const LabDriver& lab, const ui::Rect& rect) {
   const ui::Rect place = rect.inset(1);
@@ -97,58 +92,21 @@ TEST_CASE("teacher: the code is kept as a salted SHA-256") {
   CHECK_FALSE(classroom::is_code({}, ""));
 }
 
-TEST_CASE("teacher: a locked control is pale, says why, and answers neither mouse nor keys") {
+TEST_CASE("teacher: a locked control is pale, a hidden one is not drawn, but for one that is shown again") {
   LabDriver lab(fixture::lab_view());
-  const ui::Rect step = lab.driver.control("transport/step").rect;
-  lab.driver.move_to(ui::Vec{2, 2});
-  const unsigned before = strongest(lab, step);
-  begin(lab, {{"transport", Hold::Locked}, {"timeline", Hold::Locked}});
-  const ui::Control control = lab.driver.control("transport/step");
-  CHECK_FALSE(control.enabled);
-  CHECK(control.help == tr("locked by the teacher"));
-  CHECK(before == 255);
-  CHECK(strongest(lab, step) < 120);
-  CHECK(strongest(lab, step) > 0);
-  lab.log.clear();
-  lab.driver.click("transport/step");
-  CHECK(says_locked(lab));
-  for (const char* key : {"Right", "Space", "Left", "End", "B"}) {
-    INFO(key);
-    lab.driver.key(key);
-    CHECK(says_locked(lab));
-  }
-  CHECK(lab.log.empty());
-  lab.driver.move_to("transport/step");
-  lab.driver.frames(40);
-  const auto& texts = lab.ui.texts();
-  CHECK(
-      std::ranges::any_of(texts, [](const auto& text) { return text.text == tr("locked by the teacher"); }));
-  const std::string english = tr("locked by the teacher");
-  words::use("de");
-  CHECK(tr("locked by the teacher") == "von der Lehrkraft gesperrt");
-  words::use("en");
-  CHECK(tr("locked by the teacher") == english);
-}
-
-TEST_CASE("teacher: a hidden control is not drawn and not there, but for one that is shown again") {
-  LabDriver lab(fixture::lab_view());
-  const ui::Rect lr = lab.driver.control("settings/train.lr").rect;
-  const ui::Rect warmup = lab.driver.control("settings/train.warmup").rect;
+  const auto rect = [&](const char* name) { return lab.driver.control(name).rect; };
+  const ui::Rect step = rect("transport/step"), lr = rect("settings/train.lr"),
+                 warmup = rect("settings/train.warmup");
   lab.driver.move_to(ui::Vec{2, 2});
   REQUIRE(strongest(lab, warmup) > 0);
-  begin(lab, {{"settings", Hold::Hidden}, {"settings/train.lr", Hold::Shown}});
-  CHECK_FALSE(lab.has("settings/train.warmup"));
-  CHECK(lab.has("settings/train.lr"));
+  CHECK(strongest(lab, step) == 255);
+  begin(lab, {{"transport", Hold::Locked}, {"settings", Hold::Hidden}, {"settings/train.lr", Hold::Shown}});
+  CHECK(strongest(lab, step) < 120);
+  CHECK(strongest(lab, step) > 0);
   CHECK(strongest(lab, warmup) == 0);
   CHECK(strongest(lab, lr) == 255);
   for (const ui::TextRecord& text : lab.ui.texts())
     CHECK_FALSE((text.layer == 0 && warmup.contains(text.rect)));
-  lab.log.clear();
-  lab.driver.move_to(warmup.centre());
-  lab.driver.press();
-  lab.driver.release();
-  lab.driver.frames(2);
-  CHECK(lab.ui.edit().name.empty());
   std::set<std::string> reached;
   for (size_t i = 0; i < fixture::controls(lab.ui).size(); ++i) {
     lab.driver.key("Tab");
@@ -156,61 +114,6 @@ TEST_CASE("teacher: a hidden control is not drawn and not there, but for one tha
   }
   CHECK(reached.contains("settings/train.lr"));
   CHECK_FALSE(reached.contains("settings/train.warmup"));
-}
-
-TEST_CASE(
-    "teacher: a norm that is moved leaves the locked layers as they are, and no way leads to a held tab") {
-  LabDriver driver(fixture::lab_view());
-  begin(driver, {{"diagram/layer3", Hold::Locked}, {"app/tab/lessons", Hold::Hidden}});
-  diagram::DiagramState& diagram = driver.state.screens.lab.diagram();
-  diagram = {};
-  diagram.open(view::Side::Main) = 0;
-  driver.driver.frames(3);
-  driver.driver.drag("diagram/layer1/attn/stream", "diagram/layer1/attn/before");
-  const session::ForkRequest* fork = driver.last<session::ForkRequest>();
-  REQUIRE(fork);
-  const StackWiring after = view::stacks_of(fork->spec.model).main;
-  const StackWiring earlier = view::stacks_of(driver.state.session.view->runs[0].spec->model).main;
-  for (int layer = 0; layer < 6; ++layer) {
-    const view::SlotId before{layer, view::Sub::Attention, Slot::Before, view::Side::Main};
-    INFO(layer);
-    CHECK((view::norm_at(after, before) == view::norm_at(earlier, before)) == (layer == 2));
-  }
-  driver.state.notice.clear();
-  shell::run_act(driver.state, driver.ui, view::Act::FirstLesson);
-  CHECK(says_locked(driver));
-  CHECK(driver.state.screens.shown == Screen::Lab);
-}
-
-TEST_CASE("teacher: neither palette nor keys reach what is locked or hidden") {
-  LabDriver lab(fixture::lab_view());
-  begin(lab, {{"settings/train.lr", Hold::Hidden},
-              {"transport/reset", Hold::Locked},
-              {"app/theme", Hold::Locked},
-              {"app/tab", Hold::Hidden},
-              {"diagram/preset", Hold::Locked},
-              {"command/copy", Hold::Locked}});
-  lab.log.clear();
-  const bool dark = lab.state.look.dark;
-  for (const char* entry : {"learning rate", "transport reset", "light or dark", "preset: pre",
-                            "copy the command that reproduces"}) {
-    INFO(entry);
-    fixture::run_by_name(lab, entry);
-    CHECK(says_locked(lab));
-    lab.driver.key("Escape");
-  }
-  lab.driver.key("Ctrl+Shift+C");
-  CHECK(says_locked(lab));
-  lab.driver.key("2");
-  CHECK(says_locked(lab));
-  CHECK(lab.state.screens.shown == Screen::Lab);
-  CHECK(lab.state.look.dark == dark);
-  CHECK(lab.state.shell.clipboard.empty());
-  CHECK(lab.ui.edit().name.empty());
-  CHECK(lab.log.empty());
-  // What is free still is.
-  lab.driver.key("Right");
-  CHECK(lab.last<session::StepOnce>());
 }
 
 TEST_CASE("teacher: the lesson comes back with the session, and no other session ends it") {
@@ -259,17 +162,6 @@ TEST_CASE("teacher: another lesson opens no door, and another session's screen s
   CHECK(state.screens.shown == Screen::Lab);
   CHECK_FALSE(classroom::try_to_leave(teaching_of(state), "of my own", 0));
   CHECK(classroom::try_to_leave(teaching_of(state), kCode, 100));
-}
-
-TEST_CASE("teacher: one locked placement is reached by no list, palette or arrow key") {
-  LabDriver lab(fixture::lab_view());
-  begin(lab, {{"diagram/preset/Pre", Hold::Locked}});
-  lab.log.clear();
-  fixture::run_by_name(lab, "preset: pre-ln");
-  CHECK(says_locked(lab));
-  CHECK(lab.log.empty());
-  CHECK(diagram::preset_held(lab.ui, Placement::Pre));
-  CHECK_FALSE(diagram::preset_held(lab.ui, Placement::Sandwich));
 }
 
 TEST_CASE("teacher: damaged rules are left out, and the other rows stay") {
@@ -405,26 +297,9 @@ TEST_CASE("presentation: the palette begins it, and a small window takes the lar
   CHECK(lab.ui.scale() == Approx(1.f));
 }
 
-TEST_CASE("presentation: the tabs are reached by their keys") {
+TEST_CASE("presentation: the halo stays with the mouse") {
   LabDriver lab(fixture::lab_view(), kProjector);
-  lab.driver.key("F5");
-  for (const Screen screen : screens_by_key()) {
-    if (screen == Screen::Lessons) continue;
-    lab.driver.key(std::to_string(kScreenKeys[static_cast<size_t>(screen)]));
-    CHECK(lab.state.screens.shown == screen);
-  }
-  lab.driver.key("1");
-  CHECK(lab.state.screens.shown == Screen::Lab);
-  CHECK(fixture::classroom_of(lab.state).presentation.on);
-}
-
-TEST_CASE("presentation: the hint goes after two seconds, the halo stays with the mouse") {
-  LabDriver lab(fixture::lab_view(), kProjector);
-  lab.driver.move_to(ui::Vec{400, 300});
   lab.key("F5");
-  CHECK(lab.driver.value("presentation/hint") == "Esc ends the presentation");
-  lab.driver.frames(130);  // of a sixtieth
-  CHECK_FALSE(lab.has("presentation/hint"));
   lab.driver.move_to(ui::Vec{500, 352});
   lab.driver.frames(1);
   const ui::Vec centre = lab.driver.control("presentation/halo").rect.centre();

@@ -586,16 +586,6 @@ TEST_CASE(
 
 // A look inside has the spectra of a run's next update.
 
-namespace {
-
-const MatrixSpectra& matrix_of(const std::vector<MatrixSpectra>& all, const std::string& name) {
-  const auto at = std::ranges::find(all, name, &MatrixSpectra::name);
-  REQUIRE(at != all.end());
-  return *at;
-}
-
-}  // namespace
-
 TEST_CASE("examine: a look inside has the spectra of one layer, only where it is asked, and changes no bit",
           "[examine]") {
   const auto run = make_run(small_spec("pre"), 6), other = make_run(small_spec("pre"), 6);

@@ -1,11 +1,4 @@
 // Whole runs under Muon.
-#include <unistd.h>
-
-#include <fmt/format.h>
-#include <algorithm>
-#include <cmath>
-#include <filesystem>
-
 #include "catch.hpp"
 #include "engine/support/helpers.h"
 #include "engine/support/named_placements.h"
@@ -69,14 +62,10 @@ TEST_CASE("qk-clip: a run keeps every largest logit, clips behind its steps and 
   CHECK(plain->history()->find("L01.attn.batch_logit") < 0);
   const auto largest = [](Run& run) { return run.program().stat("L01.attn.batch_logit"); };
   CHECK(largest(*clipped) < largest(*measured));
-  const auto path =
-      std::filesystem::temp_directory_path() / fmt::format("normscope-clip-{}.safetensors", getpid());
-  clipped->save(path.string());
-  const auto resumed = Run::load(path.string(), small_task(spec.data), shared_backend());
+  const auto resumed = reloaded(*clipped);
   steps(*clipped, 3);
   steps(*resumed, 3);
   CHECK(first_difference(clipped->store(), resumed->store()) == "");
-  std::filesystem::remove(path);
 }
 
 TEST_CASE("qk-clip: other scores and unit vectors, which it does not know, leave it unread", "[spec]") {

@@ -39,16 +39,6 @@ std::vector<float> logits(Run& run, const Task& task) {
   return program.read(tape.value(values.logits).name);
 }
 
-double relative(const std::vector<float>& a, const std::vector<float>& b) {
-  if (a.size() != b.size()) return std::nan("");
-  double difference = 0, size = 0;
-  for (size_t i = 0; i < a.size(); ++i) {
-    difference += std::pow(static_cast<double>(a[i]) - static_cast<double>(b[i]), 2);
-    size += std::pow(static_cast<double>(b[i]), 2);
-  }
-  return std::sqrt(difference / size);
-}
-
 /// Trains, saves, folds and loads, and has the relative distance of the logits.
 struct Folded {
   explicit Folded(const RunSpec& spec) : task(small_task(spec.data)) {
@@ -57,7 +47,7 @@ struct Folded {
     run->save(kRun);
     result = fold_admin(kRun, kFolded);
     loaded = Run::load(kFolded, task, shared_backend());
-    distance = relative(logits(*loaded, *task), logits(*run, *task));
+    distance = relative_difference(logits(*loaded, *task), logits(*run, *task));
   }
   ~Folded() {
     std::remove(kRun.c_str());
@@ -93,7 +83,7 @@ TEST_CASE("admin-fold: a decoder becomes Post-LN with the same outputs", "[fold]
   for (size_t p = 0; p < without->store().parameters().size(); ++p)
     without->store().write(static_cast<int32_t>(p),
                            store.read(store.find(without->store().parameters()[p].name)));
-  CHECK(relative(logits(*without, *folded.task), logits(*folded.run, *folded.task)) > 1e-2);
+  CHECK(relative_difference(logits(*without, *folded.task), logits(*folded.run, *folded.task)) > 1e-2);
   // It is a run like any other: it goes on.
   steps(*folded.loaded, 2);
   CHECK(std::isfinite(folded.loaded->mean_loss(1)));

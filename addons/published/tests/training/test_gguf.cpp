@@ -1,11 +1,7 @@
 // GGUF files: every type of blocks by hand, the models of the fixtures as such files, their tokenizers, and what is refused.
-#include <cstdint>
-#include <cstring>
+#include <iterator>
 #include <nlohmann/json.hpp>
-#include <string>
-#include <string_view>
 #include <type_traits>
-#include <vector>
 
 #include "addons/published/tests/training/opened_folder.h"
 #include "addons/published/training/family.h"
@@ -16,6 +12,7 @@
 #include "catch.hpp"
 #include "engine/support/helpers.h"
 #include "folder.h"
+#include "refusals/refusals.h"
 #include "skip.h"
 #include "training/io/text.h"
 #include "training/run/model_formats.h"
@@ -208,65 +205,23 @@ TEST_CASE("gguf: every type of blocks of 256 is read as by hand", "[published]")
 namespace {
 
 using Names = std::vector<std::pair<std::string, std::string>>;
-/// What the converter of llama.cpp calls the parts of names.
-const Names kOfAll = {{"model.embed_tokens.", "token_embd."}, {"model.layers.", "blk."},
-                      {"model.norm.", "output_norm."},        {"lm_head.", "output."},
-                      {"self_attn.q_norm", "attn_q_norm"},    {"self_attn.k_norm", "attn_k_norm"},
-                      {"self_attn.q_proj", "attn_q"},         {"self_attn.k_proj", "attn_k"},
-                      {"self_attn.v_proj", "attn_v"},         {"self_attn.o_proj", "attn_output"},
-                      {"mlp.gate_proj", "ffn_gate"},          {"mlp.up_proj", "ffn_up"},
-                      {"mlp.down_proj", "ffn_down"},          {"input_layernorm", "attn_norm"}},
-            kPre = {{"post_attention_layernorm", "ffn_norm"}},
-            kPhi3 = {{"post_attention_layernorm", "ffn_norm"},
-                     {"self_attn.qkv_proj", "attn_qkv"},
-                     {"mlp.gate_up_proj", "ffn_up"}},
-            kSandwich = {{"pre_feedforward_layernorm", "ffn_norm"},
-                         {"post_attention_layernorm", "post_attention_norm"},
-                         {"post_feedforward_layernorm", "post_ffw_norm"}},
-            kGpt2 = {{"wte.", "token_embd."},     {"wpe.", "position_embd."},     {"ln_f.", "output_norm."},
-                     {"attn.c_attn", "attn_qkv"}, {"attn.c_proj", "attn_output"}, {"mlp.c_fc", "ffn_up"},
-                     {"mlp.c_proj", "ffn_down"},  {"ln_1", "attn_norm"},          {"ln_2", "ffn_norm"}};
 
-/// Keys of config.json and what they are called behind the architecture.
-const Names kKeys = {{"num_hidden_layers", "block_count"},
-                     {"n_layer", "block_count"},
-                     {"hidden_size", "embedding_length"},
-                     {"n_embd", "embedding_length"},
-                     {"num_attention_heads", "attention.head_count"},
-                     {"n_head", "attention.head_count"},
-                     {"num_key_value_heads", "attention.head_count_kv"},
-                     {"head_dim", "attention.key_length"},
-                     {"head_dim", "rope.dimension_count"},
-                     {"intermediate_size", "feed_forward_length"},
-                     {"max_position_embeddings", "context_length"},
-                     {"n_positions", "context_length"},
-                     {"sliding_window", "attention.sliding_window"},
-                     {"sliding_window_pattern", "attention.sliding_window_pattern"}};
-const Names kBert = {{"gamma", "weight"},
-                     {"beta", "bias"},
-                     {"bert.embeddings.word_embeddings", "token_embd"},
-                     {"bert.embeddings.position_embeddings", "position_embd"},
-                     {"bert.embeddings.token_type_embeddings", "token_types"},
-                     {"bert.embeddings.LayerNorm", "token_embd_norm"},
-                     {"bert.encoder.layer.", "blk."},
-                     {"attention.self.query", "attn_q"},
-                     {"attention.self.key", "attn_k"},
-                     {"attention.self.value", "attn_v"},
-                     {"attention.output.LayerNorm", "attn_output_norm"},
-                     {"attention.output.dense", "attn_output"},
-                     {"intermediate.dense", "ffn_up"},
-                     {"output.LayerNorm", "layer_output_norm"},
-                     {"output.dense", "ffn_down"}};
-const Names kReals = {{"rms_norm_eps", "attention.layer_norm_rms_epsilon"},
-                      {"layer_norm_epsilon", "attention.layer_norm_epsilon"},
-                      {"layer_norm_eps", "attention.layer_norm_epsilon"},
-                      {"rope_theta", "rope.freq_base"},
-                      {"attn_logit_softcapping", "attn_logit_softcapping"},
-                      {"final_logit_softcapping", "final_logit_softcapping"}};
+/// A table of gguf-names.txt: theirs, and what the converter of llama.cpp makes of it.
+const Names& names_in(const std::string& table) {
+  static const std::map<std::string, Names> tables = [] {
+    std::map<std::string, Names> all;
+    std::ifstream lines(NORMSCOPE_SOURCE_DIR "/addons/published/tests/fixtures/gguf-names.txt");
+    for (std::string line, name, theirs, ours; std::getline(lines, line);)
+      if (std::istringstream words(line); line[0] != '#' && words >> name >> theirs >> ours)
+        all[name].emplace_back(theirs, ours);
+    return all;
+  }();
+  return tables.at(table);
+}
 
 struct Converted {
   const char *folder, *architecture;
-  Names names;
+  const char* names;
   bool interleaved = false, transposed = false, one_more = false;
 };
 
@@ -290,10 +245,10 @@ GgufWriter converted(const Converted& how) {
   GgufWriter file;
   const std::string prefix = std::string(how.architecture) + ".";
   file.key("general.architecture", std::string(how.architecture));
-  for (const auto& [theirs, key] : kKeys)
+  for (const auto& [theirs, key] : names_in("whole"))
     if (config.contains(theirs) && config[theirs].is_number_integer())
       file.key(prefix + key, config[theirs].get<uint32_t>());
-  for (const auto& [theirs, key] : kReals)
+  for (const auto& [theirs, key] : names_in("real"))
     if (config.contains(theirs) && !(config[theirs].is_null()))
       file.key(prefix + key, config[theirs].get<float>());
   if (config.contains("rope_parameters"))
@@ -302,7 +257,7 @@ GgufWriter converted(const Converted& how) {
   for (const std::string& tensor : weights.names()) {
     std::string name = tensor;
     if (name.starts_with("h.")) name = "blk" + name.substr(1);
-    for (const Names* names : {&how.names, &kOfAll})
+    for (const Names* names : {&names_in(how.names), &names_in("all")})
       for (const auto& [theirs, ours] : *names) replace_each(name, theirs, ours);
     if (name.find(".attn.") != name.npos || name.find("rotary_emb") != name.npos ||
         name.starts_with("cls.") || name.find("pooler") != name.npos)
@@ -331,16 +286,16 @@ GgufWriter converted(const Converted& how) {
   return file;
 }
 
-const Converted kConverted[] = {{"llama", "llama", kPre, true},
-                                {"smollm", "llama", kPre, true},
-                                {"phi3", "phi3", kPhi3},
-                                {"qwen2", "qwen2", kPre},
-                                {"qwen3", "qwen3", kPre},
-                                {"gemma2", "gemma2", kSandwich, false, false, true},
-                                {"gemma3", "gemma3", kSandwich, false, false, true},
-                                {"olmo2", "olmo2", kSandwich},
-                                {"gpt2", "gpt2", kGpt2, false, true},
-                                {"bert", "bert", kBert}};
+const Converted kConverted[] = {{"llama", "llama", "pre", true},
+                                {"smollm", "llama", "pre", true},
+                                {"phi3", "phi3", "phi3"},
+                                {"qwen2", "qwen2", "pre"},
+                                {"qwen3", "qwen3", "pre"},
+                                {"gemma2", "gemma2", "sandwich", false, false, true},
+                                {"gemma3", "gemma3", "sandwich", false, false, true},
+                                {"olmo2", "olmo2", "sandwich"},
+                                {"gpt2", "gpt2", "gpt2", false, true},
+                                {"bert", "bert", "bert"}};
 
 /// The parameters of a model, by their names.
 std::map<std::string, Numbers> parameters_of(const published::PublishedModel& model) {
@@ -409,7 +364,7 @@ TEST_CASE("gguf: a file stands wherever a folder does", "[published]") {
 }
 
 TEST_CASE("gguf: the factors of Llama 3's rotary rates are its settings", "[published]") {
-  GgufWriter file = converted({"llama3", "llama", kPre, true});
+  GgufWriter file = converted({"llama3", "llama", "pre", true});
   Numbers factors;
   for (int i = 0; i < 6; ++i) {
     const double rate = std::pow(10000.0, -i / 6.0),
@@ -504,12 +459,58 @@ TEST_CASE("gguf: a file's tokens are those of the tokenizer.json that it was mad
   }
 }
 
+namespace {
+
+/// The file of a row of refusals/gguf.txt: keys with values as in JSON, tensors of a type and a shape, or bare numbers, texts
+/// and counts of what the file has.
+std::string written(const std::string& row) {
+  GgufWriter file;
+  for (const std::string& line : split(row, "; ")) {
+    std::istringstream words(line);
+    std::string verb, name;
+    words >> verb;
+    if (verb == "key") {
+      words >> name;
+      const Json value = Json::parse(words);
+      if (value.is_boolean())
+        file.key(name, value.get<bool>());
+      else if (value.is_number())
+        file.key(name, value.get<uint32_t>());
+      else if (value.is_string())
+        file.key(name, value.get<std::string>());
+      else if (value[0].is_string())
+        file.key(name, value.get<std::vector<std::string>>());
+      else
+        file.key(name, value.get<Numbers>());
+      continue;
+    }
+    if (verb == "text") {
+      words >> name;
+      put_text(file.head, name);
+      continue;
+    }
+    const std::vector<uint64_t> numbers{std::istream_iterator<uint64_t>(words), {}};
+    const uint64_t first = numbers.at(0);
+    if (verb == "tensor") file.tensor("t", {numbers.begin() + 1, numbers.end()}, uint32_t(first), "12345678");
+    if (verb == "version") file.version = uint32_t(first);
+    if (verb == "u32") put(file.head, uint32_t(first));
+    if (verb == "u64") put(file.head, first);
+    if (verb == "zeros") file.head.append(first, '\0');
+    if (verb == "keys") file.keys = first;
+    if (verb == "tensors") file.tensors = first;
+  }
+  return file.bytes();
+}
+
+}  // namespace
+
 TEST_CASE("gguf: what is damaged, foreign or unknown is refused in one line", "[published]") {
   const std::string whole = converted(kConverted[1]).bytes();
   const Folder folder;
-  const auto refused = [&](const std::string& bytes) {
+  const auto refused = [&](const std::string& bytes, bool words = false) {
     const std::string path = folder.write("a.gguf", bytes);
     std::string line = error_of([&] {
+      if (words) tokenizer::PublishedTokenizer::load(path);
       published::open(path, 8);
       tokenizer::has_tokenizer(path);
     });
@@ -522,102 +523,11 @@ TEST_CASE("gguf: what is damaged, foreign or unknown is refused in one line", "[
     CHECK(contains(refused(whole.substr(0, length)), "[gguf DIR/a.gguf] "));
   CHECK(error_of([] { parse("GGML" + std::string(100, 'x')); }) ==
         "[gguf t.gguf] is no GGUF file: expected one that begins with GGUF");
-  GgufWriter old;
-  old.version = 0x03000000;
-  CHECK(contains(refused(old.bytes()), "version 50331648: expected 2 or 3"));
-  const auto with = [](auto change) {
-    GgufWriter file;
-    change(file);
-    return file.bytes();
-  };
-  const auto tensor = [&](const std::vector<uint64_t>& shape, uint32_t type) {
-    return with([&](GgufWriter& file) { file.tensor("t", shape, type, "12345678"); });
-  };
-  const struct {
-    std::string bytes;
-    const char* says;
-  } rows[] = {
-      {with([](GgufWriter& f) { f.tensors = uint64_t{1} << 60; }), "items from byte"},
-      {with([](GgufWriter& f) { f.keys = uint64_t{1} << 60; }), "items from byte"},
-      {with([](GgufWriter& f) { put<uint64_t>(f.head, ~uint64_t{0}), f.keys = 1; }),
-       "bytes, and 184467440737"},
-      {with([](GgufWriter& f) { put_text(f.head, "k"), put<uint32_t>(f.head, 13), f.keys = 1; }),
-       "key \"k\": type 13 of a value: expected 0 to 12"},
-      {with([](GgufWriter& f) {
-         put_text(f.head, "k"), put<uint32_t>(f.head, 9), put<uint32_t>(f.head, 9), f.keys = 1;
-       }),
-       "key \"k\": a list of lists"},
-      {with([](GgufWriter& f) {
-         put_text(f.head, "k"), put<uint32_t>(f.head, 9), put<uint32_t>(f.head, 4);
-         put<uint64_t>(f.head, 4'000'001), f.head.append(4'000'001, 'x'), f.keys = 1;
-       }),
-       "4000001 items from byte"},
-      {with([](GgufWriter& f) { f.key("k", true).key("k", true); }), "key \"k\": named twice"},
-      {with([](GgufWriter& f) { f.tensor("t", {1}, 0, "1234").tensor("t", {1}, 0, "1234"); }),
-       "tensor \"t\": named twice"},
-      {with([](GgufWriter& f) { f.key("general.alignment", uint32_t{3}); }), "general.alignment is 3"},
-      {with([](GgufWriter& f) { f.key("general.alignment", true); }),
-       "general.alignment: expected a whole number"},
-      {with([](GgufWriter& f) { f.key("split.count", uint32_t{2}); }), "is one of 2 parts"},
-      {tensor({2}, 10), "tensor \"t\": type 10: expected F32, F16, Q4_0"},
-      {tensor({16}, 2), "rows of 16 numbers: expected a multiple of the 32 in a block of Q4_0"},
-      {tensor({}, 0), "0 dimensions: expected 1 to 4"},
-      {tensor({2, 0}, 0), "dimension 1 is 0"},
-      {tensor({uint64_t{1} << 32, uint64_t{1} << 32}, 0), "dimension 1 is 4294967296"},
-      {tensor({3}, 0), "tensor \"t\": 12 bytes from byte 0 of the data on, beyond the file's end"},
-      {GgufWriter().bytes(), "general.architecture is null: expected"},
-      {with([](GgufWriter& f) { f.key("general.architecture", std::string("mamba")); }),
-       "general.architecture is \"mamba\": expected bert, gemma2, gemma3, gpt2, llama"},
-      {with([](GgufWriter& f) {
-         f.key("general.architecture", std::string("llama")).key("llama.expert_count", uint32_t{8});
-       }),
-       "expert_count is 8: expected 0, the only one"},
-      {with([](GgufWriter& f) {
-         f.key("general.architecture", std::string("llama")).key("llama.rope.dimension_count", uint32_t{7});
-       }),
-       "rope.dimension_count is 7: expected an even number, up to the 128 of a head"},
-      {with([](GgufWriter& f) {
-         f.key("general.architecture", std::string("llama")).key("llama.block_count", std::string("x"));
-       }),
-       "block_count: [model.layers]"}};
-  for (const auto& [bytes, says] : rows) {
-    const std::string line = refused(bytes);
-    INFO(says << ": " << line);
-    CHECK(contains(line, says));
+  for (const auto& row : refusals("gguf")) {
+    const std::string line = refused(written(row[0]), row[0].starts_with("key tokenizer"));
+    INFO(row[0] << ": " << line);
+    CHECK(says(line, row[1]));
   }
-  // The tokens, which are read where a text is.
-  using Texts = std::vector<std::string>;
-  const auto words = [&](auto change) {
-    GgufWriter file;
-    file.key("tokenizer.ggml.tokens", Texts{"a", "b"});
-    change(file);
-    const std::string path = folder.write("a.gguf", file.bytes());
-    std::string line = error_of([&] { tokenizer::PublishedTokenizer::load(path); });
-    UNSCOPED_INFO(line);
-    return line;
-  };
-  CHECK(contains(words([](GgufWriter&) {}), "tokenizer.ggml.model is missing"));
-  CHECK(contains(words([](GgufWriter& f) { f.key("tokenizer.ggml.model", std::string("t5")); }),
-                 "tokenizer.ggml.model is \"t5\": expected one of gpt2, llama, bert"));
-  CHECK(contains(
-      words([](GgufWriter& f) {
-        f.key("tokenizer.ggml.model", std::string("gpt2")).key("tokenizer.ggml.pre", std::string("x"));
-      }),
-      "tokenizer.ggml.pre is \"x\": expected one of gpt-2"));
-  CHECK(contains(words([](GgufWriter& f) {
-                   f.key("tokenizer.ggml.model", std::string("llama"))
-                       .key("tokenizer.ggml.scores", Numbers{0})
-                       .key("tokenizer.ggml.bos_token_id", uint32_t{0});
-                 }),
-                 "tokenizer.ggml.scores is a list of 1: expected a list of 2"));
-  CHECK(contains(words([](GgufWriter& f) {
-                   f.key("tokenizer.ggml.model", std::string("llama"))
-                       .key("tokenizer.ggml.scores", Numbers{0, 0})
-                       .key("tokenizer.ggml.bos_token_id", uint32_t{2});
-                 }),
-                 "tokenizer.ggml.bos_token_id is 2: expected a whole number from 0 to 1"));
-  CHECK(contains(words([](GgufWriter& f) { f.key("tokenizer.ggml.model", std::string("bert")); }),
-                 "expected a list with [CLS]"));
 }
 
 }  // namespace normscope::test_gguf

@@ -2,16 +2,11 @@
 #include "addons/recorded/training/event_file.h"
 
 #include <bit>
-#include <cmath>
-#include <fstream>
-#include <map>
-#include <string>
 
 #include "addons/recorded/training/log_reader.h"
 #include "addons/recorded/training/recorded_run.h"
 #include "app/support/program.h"
 #include "catch.hpp"
-#include "engine/core/error.h"
 #include "folder.h"
 #include "training/files/file_kind.h"
 

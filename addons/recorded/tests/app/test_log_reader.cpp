@@ -1,6 +1,5 @@
 // These tests read logs from elsewhere and of our own: what is read, what broken lines cost, and logs that grow.
 #include <atomic>
-#include <ctime>
 #include <iterator>
 #include <regex>
 
@@ -64,7 +63,7 @@ class WrittenLog {
     const auto [verb, rest] = test::verb_and_rest(line);
     if (verb == "new") {
       text_ = mapping_ = "";
-      name_ = rest;
+      if (!rest.empty()) name_ = rest;
     } else if (verb == "log") {
       text_ += rest + "\n";
     } else if (verb == "bytes") {
@@ -82,6 +81,20 @@ class WrittenLog {
       return text;
     } else if (verb == "read") {
       return told(read_recorded(folder_.write(name_, text_), mapping_));
+    } else if (verb == "follow") {
+      follower_.emplace(folder_.write(name_, text_));
+      return polled();
+    } else if (verb == "written" || verb == "renamed") {  // over what is followed, of which nothing stays
+      const std::string next = folder_.file(verb == "renamed" ? "next" : name_);
+      std::ofstream(next, std::ios::trunc | std::ios::binary) << text_;
+      std::filesystem::rename(next, folder_.file(name_));
+      return polled();
+    } else if (verb == "grown") {
+      std::ofstream(folder_.file(name_), std::ios::app | std::ios::binary) << text_.substr(read_);
+      return polled();
+    } else if (verb == "removed") {
+      std::filesystem::remove(folder_.file(name_));
+      return test::replaced(error_of([&] { follower_->poll(); }), folder_.path.string(), "FOLDER");
     } else {
       throw Error("no line begins with " + verb);
     }
@@ -115,8 +128,18 @@ class WrittenLog {
     return text;
   }
 
+  std::string polled() {
+    const bool news = follower_->poll();
+    CHECK_FALSE(follower_->poll());
+    read_ = text_.size();
+    static const std::regex absent("missing: .* not in this log\n");
+    return news ? std::regex_replace(told(follower_->file()), absent, "") : "nothing new";
+  }
+
   const Folder folder_;
   std::string name_, text_, mapping_;
+  std::optional<LogFollower> follower_;
+  size_t read_ = 0;
 };
 
 }  // namespace
@@ -299,103 +322,6 @@ TEST_CASE("a reader that is told to stop leaves the rest of a long log to the ne
   CHECK(follower.file().broken == 0);
 }
 
-TEST_CASE("a log that grows is followed: half a line waits, and a shorter file is another one") {
-  const Folder folder;
-  const std::string path = folder.write("a.jsonl", kHeader);
-  LogFollower follower(path);
-  CHECK(follower.poll());
-  CHECK(follower.file().runs.empty());
-  CHECK_FALSE(follower.poll());
-  const auto grow = [&](const std::string& text) {
-    std::ofstream(path, std::ios::app | std::ios::binary) << text;
-  };
-  grow(step(1) + "{\"step\":2,\"lo");
-  CHECK(follower.poll());
-  CHECK(follower.file().runs.at(0).seeds[0].history->last_step() == 1);
-  CHECK(follower.file().broken == 0);
-  grow("ss\":1}\n");
-  CHECK(follower.poll());
-  CHECK(follower.file().runs.at(0).seeds[0].history->loss().values == std::vector<float>{2, 1});
-  folder.write("a.jsonl", step(7));
-  CHECK(follower.poll());
-  CHECK(follower.file().lines == 1);
-  CHECK(follower.file().runs.at(0).seeds[0].history->loss().steps == std::vector<int32_t>{7});
-  std::filesystem::remove(path);
-  CHECK_THROWS_AS(follower.poll(), Error);
-  folder.write("a.jsonl", step(7) + step(8));
-  CHECK(follower.poll());
-  CHECK(follower.file().runs.at(0).seeds[0].history->last_step() == 8);
-}
-
-TEST_CASE("a log that another run replaced is never shown as one run") {
-  const Folder folder;
-  const std::string path = folder.file("a.jsonl"), next = folder.file("next.jsonl");
-  const auto log = [](const std::string& name, int steps, double from, bool finite = true) {
-    std::string text = fmt::format("{{\"format\":\"normscope log 2\",\"name\":\"{}\"}}\n", name);
-    for (int i = 1; i <= steps; ++i)
-      text += finite ? step(i, "", from + i) : fmt::format("{{\"step\":{},\"loss\":null}}\n", i);
-    return text;
-  };
-  const auto write = [](const std::string& to, const std::string& text) {
-    std::ofstream(to, std::ios::trunc | std::ios::binary) << text;
-  };
-  const auto losses = [](const LogFollower& follower) {
-    return follower.file().runs.at(0).seeds[0].history->loss().values;
-  };
-  const std::string first = log("first", 10, 0), long_one = log("other", 14, 1000);
-  struct Replaced {
-    const char* how;
-    std::string text;
-    bool renamed;
-  };
-  std::string same_size = log("other", 10, 0);
-  same_size[same_size.find("\"loss\":4") + 7] = '9';
-  REQUIRE(same_size.size() == first.size());
-  for (const Replaced& by : {Replaced{"truncated and written anew, longer", long_one, false},
-                             Replaced{"renamed over it, longer", long_one, true},
-                             Replaced{"of equal length, in place", same_size, false},
-                             Replaced{"of equal length, renamed over it", same_size, true},
-                             Replaced{"shorter", log("other", 2, 5), false}}) {
-    INFO(by.how);
-    write(path, first);
-    LogFollower follower(path);
-    REQUIRE(follower.poll());
-    REQUIRE_FALSE(follower.poll());
-    CHECK_FALSE(says(follower.file().runs.at(0).missing, kReplaced));
-    write(by.renamed ? next : path, by.text);
-    if (by.renamed) std::filesystem::rename(next, path);
-    CHECK(follower.poll());
-    const RecordedFile file = follower.file();
-    REQUIRE(file.runs.size() == 1);
-    CHECK(file.runs[0].name == "other");
-    CHECK(file.broken == 0);
-    CHECK(losses(follower) == read_recorded(path).runs.at(0).seeds[0].history->loss().values);
-    CHECK(says(file.runs[0].missing, kReplaced));
-    CHECK_FALSE(follower.poll());
-  }
-
-  // Runs that end alike, in null, for more than is remembered of the end.
-  write(path, log("first", 400, 0, false));
-  LogFollower follower(path);
-  CHECK(follower.poll());
-  write(path, log("other", 400, 0, false) + step(401));
-  CHECK(follower.poll());
-  CHECK(follower.file().runs.at(0).name == "other");
-  CHECK(says(follower.file().runs.at(0).missing, kReplaced));
-}
-
-TEST_CASE("a log that is copied anew while it grows stays one run") {
-  const Folder folder;
-  const std::string path = folder.write("a.jsonl", kHeader + step(1) + step(2));
-  LogFollower follower(path);
-  CHECK(follower.poll());
-  std::filesystem::rename(folder.write("next.jsonl", kHeader + step(1) + step(2) + step(3)), path);
-  CHECK(follower.poll());
-  CHECK(follower.file().lines == 4);
-  CHECK(follower.file().runs.at(0).seeds[0].history->loss().steps == std::vector<int32_t>{1, 2, 3});
-  CHECK_FALSE(says(follower.file().runs.at(0).missing, kReplaced));
-}
-
 TEST_CASE("bytes may come in any portions") {
   const std::string text = kHeader + step(1) + "broken\n" + step(2) + step(3);
   for (size_t portion : {size_t{1}, size_t{7}, text.size()}) {
@@ -448,15 +374,6 @@ TEST_CASE("a long log is read in bounded memory, and keeps its spikes") {
   CHECK(run.seeds[0].history->bytes() < kHistoryBudget + kDenseSteps * 12 + 1000);
   const Series norm = run.seeds[0].history->series(run.seeds[0].history->find("L07.ffn.w1.grad_norm"));
   CHECK(*std::ranges::max_element(norm.values) == 77);
-}
-
-TEST_CASE("time to read a million lines", "[.bench]") {
-  const std::string text = long_log(1'000'000);
-  LogReader reader("a.jsonl");
-  const std::clock_t begin = std::clock();
-  reader.take(text);
-  fmt::print("a million lines of twelve norms: {:.2f} s of this processor\n",
-             static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC);
 }
 
 TEST_CASE("many runs of one log share one budget, and there are not more than a thousand") {

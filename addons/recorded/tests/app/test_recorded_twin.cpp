@@ -5,7 +5,6 @@
 #include "app/support/program.h"
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
-#include "engine/support/helpers.h"
 #include "test_paths.h"
 #include "training/data/task.h"
 #include "training/measure/look.h"

@@ -12,8 +12,6 @@
 #include "training/data/task.h"
 #include "training/experiments/run_store.h"
 #include "training/measure/theory/theory.h"
-#include "training/session/lab.h"
-#include "training/support/lab_runs.h"
 #include "training/support/tiny.h"
 
 // The tests are inside, because other rooms have plans and visits too.
@@ -328,37 +326,6 @@ TEST_CASE("sweep worker: another plan takes the place of the one under way, and 
   CHECK(worker.state()->grid->plan == quick_plan(12));
   CHECK(worker.state()->phase == Phase::Done);
   worker.start(quick_plan(4000), true);
-}
-
-// The figure is printed, never asserted: normscope_app_tests "[.bench]".
-TEST_CASE("what the Lab's training keeps while a sweep trains", "[.bench]") {
-  LabOptions options;
-  options.live_text = false;
-  Lab lab(options);
-  lab.post(session::ReplaceRuns{default_comparison(), {}, false});
-  test::view_after(lab, session::SetBudget{100'000});
-  lab.post(session::Play{});
-  const auto steps_a_second = [&lab] {
-    std::this_thread::sleep_for(std::chrono::seconds(2));
-    const auto begin = std::chrono::steady_clock::now();
-    const int32_t from = lab.view()->step;
-    std::this_thread::sleep_for(std::chrono::seconds(8));
-    return (lab.view()->step - from) /
-           std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  };
-  const double before = steps_a_second();
-  Worker worker("");
-  worker.share(true);
-  worker.start(preset_plan("warmup"), true);
-  const double beside = steps_a_second();
-  const int64_t runs = worker.state()->grid->known;
-  worker.halt(Phase::Stopped);
-  worker.wait();
-  const double after = steps_a_second();
-  fmt::print(
-      "steps a second of three runs: {:.1f} alone, {:.1f} beside a sweep ({} of its runs done), {:.1f} alone: "
-      "{:.2f} is kept\n",
-      before, beside, runs, after, 2 * beside / (before + after));
 }
 
 TEST_CASE("a sweep that is halted before it begins is shown as halted") {

@@ -207,10 +207,7 @@ TEST_CASE("convolutions: a run learns two hundred digits, says how many it gets 
   CHECK(run.validation_accuracy() > 0.3);  // by chance 0.1
   CHECK(run.validation_accuracy() <= 1);
   CHECK(contains(run.sample(1), "\u2190 an image of "));
-  const std::string file = "test_convolutions.safetensors";
-  run.save(file);
-  const auto resumed = Run::load(file, task, shared_backend());
-  std::remove(file.c_str());
+  const auto resumed = reloaded(run);
   steps(run, 3);
   steps(*resumed, 3);
   CHECK(first_difference(run.store(), resumed->store()) == "");

@@ -1,14 +1,11 @@
 // These tests draw digits: the same bytes on every machine, all different, and the task that asks for their class.
-#include <unistd.h>
-
-#include <cstdint>
 #include <initializer_list>
 #include <numeric>
-#include <string>
 
 #include "addons/systems/training/image_task.h"
 #include "catch.hpp"
 #include "engine/support/helpers.h"
+#include "folder.h"
 
 // The words of an IDX file: its magic number and its sizes, which tests put together.
 
@@ -174,17 +171,13 @@ TEST_CASE("idx: what is no such file is refused with the reason", "[images][gate
 }
 
 TEST_CASE("idx: files are read through the gate", "[images][gate]") {
-  const std::string base =
-      (std::filesystem::temp_directory_path() / ("normscope-idx-" + std::to_string(::getpid()))).string();
-  const std::string images = base + "-images", labels = base + "-labels";
-  std::ofstream(images, std::ios::binary) << kImages;
-  std::ofstream(labels, std::ios::binary) << kLabels;
+  const Folder folder;
+  const std::string images = folder.write("images", kImages), labels = folder.write("labels", kLabels);
   CHECK(read_idx(images, labels).pixels.size() == 30);
   CHECK(error_of([&] { read_idx(labels, images); }) ==
         "[idx " + labels + "] has 11 bytes: expected an IDX file of images");
   std::filesystem::remove(images);
   CHECK(error_of([&] { read_idx(images, labels); }) == "[idx " + images + "] no such file: check the path");
-  std::filesystem::remove(labels);
 }
 
 }  // namespace normscope::test::digits

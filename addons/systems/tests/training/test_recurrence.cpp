@@ -3,8 +3,6 @@
 // without it nothing of all this is on the tape.
 #include "catch.hpp"
 
-#include <unistd.h>
-
 #include <array>
 #include <span>
 
@@ -14,6 +12,7 @@
 #include "engine/support/allocation_count.h"
 #include "engine/support/named_placements.h"
 #include "engine/tape/seal.h"
+#include "folder.h"
 #include "training/io/safetensors.h"
 #include "training/measure/history.h"
 #include "training/run/run_record.h"
@@ -87,16 +86,6 @@ Recorded record(Store& store, const ModelConfig& c, int32_t rows, int32_t T, int
   return {std::move(values), std::move(program)};
 }
 
-double relative_difference(std::span<const float> a, std::span<const float> b) {
-  REQUIRE(a.size() == b.size());
-  double difference = 0, size = 0;
-  for (size_t i = 0; i < a.size(); ++i) {
-    difference += std::pow(static_cast<double>(a[i]) - static_cast<double>(b[i]), 2);
-    size += std::pow(static_cast<double>(b[i]), 2);
-  }
-  return std::sqrt(difference / size);
-}
-
 RunSpec remembering(int32_t memory = 24) {
   RunSpec spec = small_spec("pre");
   set_field(spec, "model.memory", std::to_string(memory));
@@ -104,13 +93,6 @@ RunSpec remembering(int32_t memory = 24) {
   set_field(spec, "model.dropout_attention", "0.1");
   return spec;
 }
-
-struct TemporaryFile {
-  std::string path = (std::filesystem::temp_directory_path() /
-                      ("normscope-recurrence-" + std::to_string(::getpid()) + ".safetensors"))
-                         .string();
-  ~TemporaryFile() { std::filesystem::remove(path); }
-};
 
 }  // namespace
 
@@ -232,9 +214,10 @@ TEST_CASE("memory: without one, and without relative positions, nothing of it is
     CHECK((node.op != OpKind::RelativeAttention && node.op != OpKind::Concat));
   for (const ParameterInfo& info : run->store().parameters())
     CHECK((info.name != "distances" && !contains(info.name, ".wr") && !contains(info.name, "_bias")));
-  const TemporaryFile file;
-  run->save(file.path);
-  CHECK_FALSE(SafetensorsFile::load(file.path).contains("memory/lengths"));
+  const Folder folder;
+  const std::string file = folder.file("run.safetensors");
+  run->save(file);
+  CHECK_FALSE(SafetensorsFile::load(file).contains("memory/lengths"));
 }
 
 TEST_CASE("consecutive text: every row goes on where it ended, until the pass is over", "[recurrence]") {
@@ -268,7 +251,6 @@ TEST_CASE("consecutive text: every row goes on where it ended, until the pass is
 }
 
 TEST_CASE("memory: a resumed run goes on bit for bit", "[recurrence]") {
-  const TemporaryFile file;
   for (const int32_t memory : {24, 16, 5}) {
     INFO("memory of " << memory);
     const RunSpec spec = remembering(memory);
@@ -276,13 +258,11 @@ TEST_CASE("memory: a resumed run goes on bit for bit", "[recurrence]") {
     first->validation_loss();  // looking changes nothing
     first->sample(5);
     first->measure_batch();
-    first->save(file.path);
-    const auto resumed = Run::load(file.path, small_task(spec.data), shared_backend());
+    const auto resumed = reloaded(*first), again = reloaded(*first);
     steps(*resumed, 11);
     CHECK(first_difference(straight->store(), resumed->store()) == "");
     CHECK(same_bits(straight->history()->loss().values, resumed->history()->loss().values));
     // A fork without a change remembers what its source does; one with another network begins empty and goes on.
-    const auto again = Run::load(file.path, small_task(spec.data), shared_backend());
     const auto same = again->fork(again->spec());
     same->step();
     first->step();
@@ -301,12 +281,7 @@ TEST_CASE("memory: an earlier step is reached again with what was remembered the
   steps(*forked, 20);
   for (const int32_t step : {20, 23, 25, 26, 40, 45}) {
     INFO("step " << step);
-    const auto original = make_run(spec);
-    std::vector<Edit> edits;
-    for (const Edit& edit : forked->edits())
-      if (edit.step <= step) edits.push_back(edit);
-    original->schedule_edits(edits);
-    steps(*original, step);
+    const auto original = trained_straight(spec, *forked, step);
     const auto again = forked->at(step);
     steps(*again, step - again->steps_done() + 3);
     steps(*original, 3);
