@@ -180,8 +180,7 @@ std::vector<StudyRun> runs_of(const std::vector<const Lesson*>& lessons, Tier ti
 LessonReport check_lesson(const Lesson& lesson, experiments::RunStore& store, Tier tier,
                           const experiments::OnStep& on_step) {
   const auto start = std::chrono::steady_clock::now();
-  LessonReport report;
-  report.lesson = &lesson;
+  LessonReport report{.lesson = &lesson};
   store.train_ahead(runs_of({&lesson}, tier), on_step);
   std::vector<CurveSet> seeds(kFullSeeds);
   std::vector<std::pair<const Curve*, CurveData*>> jobs;

@@ -26,7 +26,6 @@ struct CurveBand {
   std::vector<double> x, mean, low, high;
 };
 
-/// One curve over the seeds that have it.
 CurveBand band_of(const Curve& curve, const std::vector<CurveSet>& seeds);
 
 /// What a lesson came to: from a check, or from measured.json.
@@ -59,9 +58,9 @@ std::vector<double> values_of(const Lesson& lesson, const Check& check, const Ne
 
 struct LessonReport {
   const Lesson* lesson = nullptr;
-  Results results;
-  std::vector<CheckOutcome> outcomes;
-  std::string stale;  ///< why measured.json is not of this lesson and engine; empty when it is
+  Results results{};
+  std::vector<CheckOutcome> outcomes{};
+  std::string stale{};  ///< why measured.json is not of this lesson and engine; empty when it is
   double seconds = 0;
   bool passed() const;
 };

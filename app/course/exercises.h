@@ -81,9 +81,9 @@ struct Say {
     std::string word, why;  ///< one line
     std::string kept{};     ///< the word in English, by which an answer is kept in every language
   };
-  std::string text;  ///< holds kGap exactly once
-  std::string word;  ///< the right one
-  std::vector<Wrong> others;
+  std::string text{};  ///< holds kGap exactly once
+  std::string word{};  ///< the right one
+  std::vector<Wrong> others{};
   std::string kept{};  ///< the right one in English
 };
 

@@ -11,7 +11,6 @@
 
 #include "app/course/tapes.h"
 #include "app/ui/widgets.h"
-#include "engine/core/error.h"
 
 namespace normscope::course {
 namespace {

@@ -31,10 +31,10 @@ const char* to_string(Mean mean);
 
 /// A run of the lesson: the default model with some fields set.
 struct LessonRun {
-  std::string id;    ///< "A", the letter that the player shows; a run for comparison has a name: "sgd"
-  std::string name;  ///< "Post-LN": what no setting can change; shown with settings, see run_label()
-  RunSpec spec;
-  std::vector<Edit> edits;
+  std::string id{};    ///< "A", the letter that the player shows; a run for comparison has a name: "sgd"
+  std::string name{};  ///< "Post-LN": what no setting can change; shown with settings, see run_label()
+  RunSpec spec{};
+  std::vector<Edit> edits{};
 };
 
 /// A computation small enough to follow by hand. A lesson may have tapes beside runs, or instead of
@@ -154,13 +154,13 @@ struct Figure {
   std::string id{}, title{}, note{};
   std::string name{};  ///< of the tab as a control, in every language
   std::string tab{};   ///< what it is called where a switch chooses between figures; default: the id
-  FigureAxis x, y;
+  FigureAxis x{}, y{};
   std::vector<FigureLine> lines{};
   std::vector<FigureLevel> levels{};
   /// A theory as lines through (x, y): "name" = [[x, y], ...].
   struct Theory {
-    std::string label;
-    std::vector<double> x, low, high;  ///< low = high: a line
+    std::string label{};
+    std::vector<double> x{}, low{}, high{};  ///< low = high: a line
   };
   std::vector<Theory> theory{};
   std::string map_run{};  ///< a beta^2 map instead of curves
@@ -211,7 +211,7 @@ struct Prediction {
 
 /// A number that the learner can change: a field of a run or of a tape, in the prose or below the figure.
 struct Knob {
-  std::string id, run, field, label;
+  std::string id{}, run{}, field{}, label{};
   double low = 0, high = 1, step = 1;
   /// Replaces `field` where the knob says what is in a slot of the wiring: its number is the index
   /// of a choice.

@@ -335,10 +335,8 @@ int next_preset(const Ui& ui, const ModelConfig& model, int from, int by, int fi
 // Draws one row of the list; `help` says why a preset cannot be chosen.
 bool preset_item(Ui& ui, const std::string& name, const Rect& item, const PlacementRow& row, bool on,
                  const std::string& help, bool possible) {
-  HitOptions options;
-  options.radius = radius::field;
-  options.enabled = possible;
-  const Hit hit = ui.hit(fmt::format("{}/{}", name, row.short_label), item, on ? "on" : "", help, options);
+  const Hit hit = ui.hit(fmt::format("{}/{}", name, row.short_label), item, on ? "on" : "", help,
+                         {.enabled = possible, .radius = radius::field});
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
   if (hit.hovered && possible) p.fill(item, t.sunk, radius::field);
@@ -353,9 +351,7 @@ bool preset_item(Ui& ui, const std::string& name, const Rect& item, const Placem
 
 // Draws the last row of the list, which asks for a name for what stands in the diagram.
 bool save_item(Ui& ui, const std::string& name, const Rect& item, const ModelConfig& model) {
-  HitOptions options;
-  options.radius = radius::field;
-  options.enabled = is_transformer(model.architecture);
+  HitOptions options{.enabled = is_transformer(model.architecture), .radius = radius::field};
   const Hit hit =
       ui.hit(name + "/save", item, "",
              tr("Asks for a name and writes what stands in the diagram as a file; this list offers it "
@@ -379,8 +375,7 @@ bool preset_list(Ui& ui, const std::string& name, const Rect& rect, const ModelC
   const int count = static_cast<int>(all.size());
   const int before = selected;
   const Theme& t = ui.theme();
-  HitOptions options;
-  options.arrows = true;
+  HitOptions options{.arrows = true};
   const std::string value = selected >= first ? preset_label(preset_at(selected)) : other;
   const std::string_view now = shown_label(value);
   const Hit box = ui.hit(name, rect, value, preset_help(), options);
@@ -423,7 +418,6 @@ bool preset_list(Ui& ui, const std::string& name, const Rect& rect, const ModelC
   return selected != before;
 }
 
-// The width that shows this word beside the chevron.
 float list_width(Ui& ui, const std::string& word) {
   return std::ceil(ui.paint().text_width({Face::Bold, type::body}, shown_label(word))) + 34;
 }

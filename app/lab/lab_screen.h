@@ -15,8 +15,8 @@
 #include "app/panels/plot_specs.h"
 #include "app/plot/plot.h"
 #include "app/settings/settings.h"
-#include "app/view/screen.h"
 #include "app/view/pending_edits.h"
+#include "app/view/screen.h"
 
 namespace normscope::lab {
 
@@ -51,7 +51,17 @@ class LabScreen {
   bool& without_runs() { return without_runs_; }
 
  private:
-  struct Frame;  // what one draw() passes around, see lab_screen.cpp
+  // What one draw() passes between its parts.
+  struct Frame {
+    ui::Ui& ui;
+    const LabView& view;   // as it is now: what commands refer to
+    const LabView& shown;  // as it stood at the cursor: cards, diagram, labels and sentences
+    std::vector<session::Command>& commands;
+    ui::Size size;
+    bool clock = false;    // figures that depend on the machine's speed are shown
+    float pad_right = 16;  // of all plots over time, so that their cursors stand in one line
+    bool compact() const { return size == ui::Size::Compact; }
+  };
 
   void stay_at_measured(const LabView&);
   void suppose(const Frame&);

@@ -5,10 +5,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "app/lesson-player/experiment.h"
 #include "app/lesson-player/figures.h"
 #include "app/lesson-player/pages/predict_page.h"
-#include "app/lesson-player/verdict.h"
+#include "app/lesson-player/progress.h"
 #include "app/lesson-player/worker.h"
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
@@ -166,8 +165,6 @@ float draw_place(Ui& ui, Vec at, LessonContext& context, PageKind page, int inde
   const TextStyle style{current ? Face::Bold : Face::Sans, type::run_name};
   const Rect box{at.x, at.y - r, 2 * r + (words ? 10 + p.text_width(style, context.tr(place.label)) : 0),
                  2 * r};
-  HitOptions options;
-  options.enabled = open && !current;
   if (ui.hit(std::string("lesson/step/") + place.name, box,
              current  ? "here"
              : passed ? "done"
@@ -176,7 +173,7 @@ float draw_place(Ui& ui, Vec at, LessonContext& context, PageKind page, int inde
              open ? context.tr(place.label) + "."
                   : context.tr("{step}: comes after the steps before it.",
                                {{"step", context.tr(place.label)}}),
-             options)
+             {.enabled = open && !current})
           .clicked)
     context.turn.page = page;
   const Vec c{at.x + r, at.y};
@@ -432,9 +429,8 @@ void draw_list(Ui& ui, const Rect& rect, LessonContext& context) {
     const TextStyle style{Face::Sans, type::tick};
     const std::string whole = words::spoken(context.course.broken[i].error);
     const float high = p.text_wrapped(below, style, t.error, p.fit_words(style, whole, below.w), 16);
-    HitOptions options;
-    options.focusable = false;
-    ui.hit(fmt::format("lesson/broken/{}", i), {below.x, below.y, below.w, high}, "", whole, options);
+    ui.hit(fmt::format("lesson/broken/{}", i), {below.x, below.y, below.w, high}, "", whole,
+           {.focusable = false});
     below.take_top(high, 8);
   }
   p.hairline({below.x, below.y}, {below.right(), below.y}, t.border);

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "app/lesson-player/page.h"
+#include "app/lesson-player/lesson_context.h"
 
 namespace normscope::lessons {
 

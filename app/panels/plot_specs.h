@@ -72,6 +72,8 @@ std::string stacks_sentence(char letter, const std::vector<float>& decoder,
 // Post-LN decoder and, over the first steps, the profiles of Pre-LN and Post-LN, which end in a mark where the closed
 // form for the last layer covers these models and data. Hidden states: the band of Pre-LN and the level of Post-LN,
 // where they are about as large as `top`.
+// Draws a dotted curve over the layers, behind what was measured.
+void add_dotted(plot::PlotSpec&, plot::Ink::Role, std::string id, std::vector<float> y);
 // add_gradient_theory() returns whether it drew curves that hold for the first steps only.
 bool add_gradient_theory(plot::PlotSpec&, const LabView&, view::LabData&, const std::string& path, int step);
 void add_cosine_theory(plot::PlotSpec&, const LabView&, int step);

@@ -22,7 +22,6 @@ class WindowPart {
   WindowPart& operator=(const WindowPart&) = delete;
   virtual ~WindowPart() = default;
 
-  /// Changes the options of the coming frame.
   virtual void begin(ui::FrameOptions&) const {}
   /// Answers keys at the beginning of a frame.
   virtual void keys(ui::Ui&) {}

@@ -51,7 +51,6 @@ class ControlPolicy {
   std::map<std::string, Hold, std::less<>> rules_;
 };
 
-/// Whether a rule of this name covers the control.
 bool is_for(std::string_view rule, std::string_view control);
 /// The control and its groups, upwards: "plot/loss/menu", "plot/loss", "plot".
 std::vector<std::string> control_and_groups(std::string_view control);

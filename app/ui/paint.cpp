@@ -11,9 +11,7 @@
 #include <map>
 #include <numbers>
 #include <set>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 #include "engine/core/error.h"
 

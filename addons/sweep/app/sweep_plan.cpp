@@ -11,7 +11,6 @@
 #include "training/files/command_text.h"
 #include "training/io/input_value.h"
 #include "training/io/text.h"
-#include "training/spec/spec.h"
 
 namespace normscope::sweep {
 namespace {
@@ -166,10 +165,9 @@ RunSpec base_of(const Plan& plan) {
 MoreSeeds more_seeds_from(std::string_view text, const Plan& plan) {
   const size_t at = text.find('@');
   if (at == text.npos) fail("--more-seeds", "{}: expected {}", shown_text(text), kMoreForm);
-  MoreSeeds more;
-  more.count = count_from(text.substr(0, at), text);
-  more.columns = {0, plan.columns() - 1};
-  more.rows = {0, plan.rows() - 1};
+  MoreSeeds more{.count = count_from(text.substr(0, at), text),
+                 .columns = {0, plan.columns() - 1},
+                 .rows = {0, plan.rows() - 1}};
   const RunSpec base = base_of(plan);
   std::string_view rest = text.substr(at + 1);
   while (!rest.empty()) {

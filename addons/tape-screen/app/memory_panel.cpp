@@ -230,11 +230,7 @@ void MemoryPanel::draw_boxes(Frame& f) {
 /// Finds the buffer under the mouse, which is the smallest that lies there.
 void MemoryPanel::hold_map(Frame& f) {
   Ui& ui = f.ui;
-  HitOptions options;
-  options.arrows = true;
-  options.overlap = true;
-  options.tooltip = false;
-  options.radius = 3;
+  HitOptions options{.arrows = true, .overlap = true, .tooltip = false, .radius = 3};
   const std::string value = under_ ? buffer_words(f.map.buffers[*under_]) : "";
   const Hit hit =
       ui.hit("tape/memory/map", f.plot, value,
@@ -324,12 +320,9 @@ void MemoryPanel::draw_flag(Frame& f, const Rect& row) {
   const float wide = p.text_width(kBodyMono, words) + 14;
   Rect flag{f.x_of(f.given.head) - wide / 2, row.y + 2, wide, 18};
   flag.x = std::clamp(flag.x, row.x, std::max(row.x, row.right() - wide));
-  HitOptions options;
-  options.arrows = true;
-  options.radius = radius::tile;
-  const Hit hit =
-      ui.hit("tape/memory/flag", flag, words,
-             tr("The play head: drag it along the instructions, or use the arrow keys."), options);
+  const Hit hit = ui.hit("tape/memory/flag", flag, words,
+                         tr("The play head: drag it along the instructions, or use the arrow keys."),
+                         {.arrows = true, .radius = radius::tile});
   p.accent_box(ui.theme(), flag, radius::tile);
   p.text_in(flag, kBodyMono, ui.theme().on_accent, words, Align::Centre);
   int32_t head = f.given.head;
@@ -516,11 +509,10 @@ std::vector<MemoryBox> memory_boxes(const MemoryMap& map, float width, float hei
 }
 
 plot::PlotSpec memory_plot(const MemoryMap& map) {
-  plot::PlotSpec plot;
-  plot.id = "tape-memory";
-  plot.title = tr("Memory");
-  plot.note = tr("address down, instructions across");
-  plot.sentence = plan_sentence(map) + " " + most_sentence(map);
+  plot::PlotSpec plot{.id = "tape-memory",
+                      .title = tr("Memory"),
+                      .note = tr("address down, instructions across"),
+                      .sentence = plan_sentence(map) + " " + most_sentence(map)};
   plot.x.hi = std::max(1, map.instructions);
   plot.x.label = tr("instruction");
   plot.x.integer = true;
@@ -531,10 +523,8 @@ plot::PlotSpec memory_plot(const MemoryMap& map) {
   const double step = address_step(plot.y.hi);
   for (double at = 0; at <= plot.y.hi; at += step) plot.y.ticks.push_back({plot.y.hi - at, ui::number(at)});
   plot.y.max_ticks = static_cast<int>(plot.y.ticks.size());
-  plot::HeatMap heat;
-  heat.rows = kMapRows;
-  heat.columns = std::clamp(map.instructions, 1, kMapColumns);
-  heat.stretched = true;
+  plot::HeatMap heat{
+      .rows = kMapRows, .columns = std::clamp(map.instructions, 1, kMapColumns), .stretched = true};
   heat.label = tr("colour: layer; 0 is for weights, moments, batch and all that is outside of the layers");
   std::vector<float> cells(static_cast<size_t>(heat.rows) * static_cast<size_t>(heat.columns),
                            std::numeric_limits<float>::quiet_NaN());

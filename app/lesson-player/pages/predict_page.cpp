@@ -6,7 +6,6 @@
 
 #include "app/course/measures.h"
 #include "app/lesson-player/figures.h"
-#include "app/lesson-player/slider.h"
 #include "app/lesson-player/text_column.h"
 #include "app/plot/plot_layout.h"
 #include "app/ui/numbers.h"
@@ -174,11 +173,7 @@ class DrawPage : public PredictPage {
     const course::Figure& figure = context.figures->shown(context);
     area_ = plot::plot_area(plot, rect);
     const plot::PlotMap map = map_of(plot, area_);
-    HitOptions options;
-    options.arrows = true;
-    options.enabled = !locked && !sketch_.empty();
-    options.tooltip = false;
-    options.radius = 2;
+    HitOptions options{.enabled = !locked && !sketch_.empty(), .arrows = true, .tooltip = false, .radius = 2};
     hit_ = ui.hit(
         "lesson/draw", area_, context.tr("{done} of {all}", {{"done", sketch_.size()}, {"all", grid.size()}}),
         context.tr("Draw with the mouse, or: Right adds a point, Up and Down move it, Left takes it back."),
@@ -290,8 +285,7 @@ class DrawPage : public PredictPage {
   }
   /// Clear and Undo.
   void draw_buttons(Ui& ui, Rect rest, const LessonContext& context) {
-    ButtonOptions plain;
-    plain.enabled = sketch_.size() > 1;
+    ButtonOptions plain{.enabled = sketch_.size() > 1};
     if (button(ui, "lesson/clear", rest.take_right(84, 8), context.tr("Clear##course"),
                context.tr("Takes the whole drawing back."), plain)) {
       before_.push_back(sketch_);
@@ -389,14 +383,10 @@ class OrderPage : public PredictPage {
     for (size_t i = 0; i < count; ++i) {
       const Prediction::Card* card = card_of(context, order_[i]);
       if (!card) continue;
-      HitOptions options;
-      options.arrows = true;
-      options.enabled = !locked;
-      options.radius = radius::panel;
       const Hit h =
           ui.hit("lesson/card/" + card->id, card_box(first, i), std::to_string(i + 1),
                  context.tr("{card}: drag it to its place, or use the arrow keys.", {{"card", card->text}}),
-                 options);
+                 {.enabled = !locked, .arrows = true, .radius = radius::panel});
       if (i == 0 && context.fresh && !locked) ui.focus("lesson/card/" + card->id);
       hand.lit[i] = h.hovered;
       if (h.pressed || h.clicked || h.arrow_y) touched_ = true;

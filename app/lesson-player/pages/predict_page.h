@@ -2,7 +2,7 @@
 // file. Nothing that was measured is visible before it is committed or skipped.
 #pragma once
 
-#include "app/lesson-player/page.h"
+#include "app/lesson-player/lesson_context.h"
 #include "app/plot/plot_spec.h"
 
 namespace normscope::lessons {

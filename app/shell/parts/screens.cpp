@@ -2,15 +2,14 @@
 
 #include "app/lesson-player/player.h"
 #include "app/lesson-player/worker.h"
+#include "app/shell/app_state.h"
 #include "app/shell/settings.h"
-#include "app/shell/shown_session.h"
-#include "app/words/words.h"
 #include "engine/core/boundary.h"
-#include "engine/core/error.h"
+#include "training/files/command_text.h"
 #include "training/io/output_file.h"
+#include "training/session/session_file.h"
 
 namespace normscope::shell {
-
 namespace {
 
 std::string language_of(const LessonsScreen& screen) {
@@ -94,6 +93,122 @@ void open_lesson(Screens& screens, Lab* lab, const std::string& name, const view
   const LessonPlace place = lesson_place(name);
   player_of(screens, lab).open(place.lesson, place.step, answer);
   screens.shown = Screen::Lessons;
+}
+
+using namespace link;
+namespace {
+
+// Opens a lesson at its prediction if the learner has not made one, and leads on from there to the step
+// that the link shows. It returns what is to be said. Throws Error for an unknown lesson.
+std::string show_lesson(const LinkedView& link, Screens& screens, Lab* lab) {
+  const LessonPlace place = lesson_place(link.lesson);
+  open_lesson(screens, lab, place.lesson, link.answer);
+  lessons::Player& player = *screens.lessons.player;
+  const lessons::LessonProgress& learned = player.progress(player.lesson()->id);
+  const bool predicted = learned.committed || learned.skipped;
+  if (predicted || !screens.lessons.remembers) open_lesson(screens, lab, link.lesson, link.answer);
+  player.lead_to(place.step, link.figure);
+  return predicted && !link.answer.empty()
+             ? tr("Your own prediction stays; \"Predict again\" shows the one in the link.")
+             : "";
+}
+
+}  // namespace
+
+LinkedView linked_view(const ShownSession& session, const Screens& screens, const Appearance& look) {
+  LinkedView link;
+  const LabView& view = *session.view;
+  const lab::TransportState& transport = screens.lab.transport();
+  link.runs = session_of(view);
+  link.instant = view.instant;
+  link.step = view.step;
+  for (ConfigRun& run : link.runs)  // a budget may have been lowered since
+    run.spec.train.steps = std::max(run.spec.train.steps, view.step);
+  if (transport.pinned_step && *transport.pinned_step < view.step) link.cursor = *transport.pinned_step;
+  link.screen = screens.shown;
+  const lessons::Player* const player = screens.lessons.player.get();
+  if (link.screen == Screen::Lessons && player && player->lesson()) {
+    link.lesson = fmt::format("{}:{}", player->lesson()->id, course::to_string(player->step()));
+    link.figure = player->figure_id();
+    link.answer = player->answer();
+  }
+  if (const AppScreen* const other = made_screen(screens, link.screen)) link.settings = other->linked();
+  link.dark = look.dark;
+  const char selected = screens.lab.diagram().selected;
+  const bool there =
+      std::ranges::any_of(view.runs, [&](const RunView& run) { return run.letter == selected; });
+  if (there) link.shown = selected;
+  link.bookmarks = transport.bookmarks;
+  return link;
+}
+
+void copy_link(AppState& state) {
+  if (state.session.view->runs.empty()) return;
+  const Message fault = guarded("no link was copied", [&] {
+    const std::string fragment = link_fragment(linked_view(state.session, state.screens, state.look));
+    const std::string needed = needed_words(read_link(fragment));  // which refuses what could not be opened
+    const std::string& page = state.shell.page;
+    state.shell.clipboard = page.empty()
+                                ? with_program("normscope --link " + shell_quoted(fragment), program_word())
+                                : page + "#" + fragment;
+    ImGui::SetClipboardText(state.shell.clipboard.c_str());
+    state.notice = tr("copied: a link to these runs at this step") + (needed.empty() ? "" : "; " + needed);
+  });
+  if (!fault.empty()) state.notice = fault;
+}
+
+std::vector<session::Command> linked_commands(const LinkedView& link) {
+  session::ReplaceRuns runs = replacing(link.runs, false);
+  runs.instant = link.instant;
+  std::vector<session::Command> commands{std::move(runs)};
+  if (link.step > 0) commands.emplace_back(session::PlayTo{link.step});
+  return commands;
+}
+
+Message show_linked(const LinkedView& link, std::optional<session::Ticket> runs, Screens& screens,
+                    Appearance& look, Lab* lab) {
+  std::string words;
+  if (!link.lesson.empty()) words = show_lesson(link, screens, lab);  // first: it may not be there
+  if (!link.settings.empty()) screen_of(screens, link.screen).open_link(link.settings);
+  look.dark = link.dark;
+  lab::TransportState& transport = screens.lab.transport();
+  transport.pinned_step.reset();
+  transport.bookmarks = link.bookmarks;
+  screens.lab.diagram().selected = link.shown;
+  screens.linked_cursor.reset();
+  if (link.cursor && *link.cursor < link.step) screens.linked_cursor = LinkedCursor{*link.cursor, runs};
+  screens.shown = link.screen;
+  return words;
+}
+
+bool open_link(AppState& state, std::string_view text) {
+  ShownSession& session = state.session;
+  try {
+    const LinkedView link = read_link(text);
+    require_needed(link, link.runs);
+    state.notice = show_linked(link, std::nullopt, state.screens, state.look, session.lab);
+    session.asked = linked_commands(link);
+    return true;
+  } catch (...) {
+    state.notice = describe_exception("opening a link");
+    if ((!session.view || session.view->runs.empty()) && session.asked.empty())
+      session.asked.emplace_back(session::ReplaceRuns{.runs = default_comparison()});
+    return false;
+  }
+}
+
+void follow_linked(Screens& screens, const LabView& view) {
+  std::optional<LinkedCursor>& waits = screens.linked_cursor;
+  if (!waits || !waits->ticket || view.answered < *waits->ticket) return;
+  if (view.runs.empty() || !session::refusal(view.answers, *waits->ticket).empty()) return waits.reset();
+  if (!waits->runs) waits->runs = view.runs[0].origin;
+  if (view.runs[0].origin != waits->runs || view.step < waits->reached)
+    return waits.reset();  // other runs, or these begun anew
+  waits->reached = view.step;
+  if (view.step <= waits->step) return;
+  lab::TransportState& transport = screens.lab.transport();
+  if (!transport.pinned_step) lab::pin_cursor(transport, view, waits->step);
+  waits.reset();
 }
 
 }  // namespace normscope::shell

@@ -21,12 +21,11 @@
 #include "addons/compare/app/figures.h"
 #include "addons/compare/app/writers.h"
 #include "addons/recorded/training/recorded_run.h"
-#include "app/cli/machine.h"
 #include "app/cli/options.h"
 #include "app/cli/study.h"
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
-#include "app/commands/report.h"
+#include "app/commands/run_log.h"
 #include "training/data/task.h"
 #include "training/io/output_file.h"
 
@@ -427,8 +426,9 @@ Exit train_compared(const MainOptions& options, const StudyOptions& study_option
   work.command = [&](std::string_view between) {
     return compare_command_of(options, study_options.backend, between);
   };
-  work.train = [&](experiments::ResultStore& store, const experiments::RunnerOptions& runner,
-                   const OnProgress& on_progress) { return study.train(store, runner, on_progress); };
+  work.train = [&](auto& store, const auto& runner, const OnProgress& on_progress) {
+    return study.train(store, runner, on_progress);
+  };
   work.show = [&] {
     show_compared(study, options.seeds);
     return true;

@@ -6,10 +6,8 @@
 #include <limits>
 #include <utility>
 
-#include "app/cli/machine.h"
 #include "app/cli/options.h"
 #include "app/commands/picture.h"
-#include "app/commands/run_log.h"
 #include "engine/core/machine.h"
 #include "engine/cpu/backend_cpu.h"
 #include "training/data/task.h"

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 
 #include "engine/core/real_text.h"
@@ -45,9 +44,7 @@ double round_up(double value) {
 }
 
 Axis list_axis(const std::string& key, const std::vector<std::string>& values, const RunSpec& base) {
-  Axis list;
-  list.key = key;
-  list.values = values;
+  Axis list{.key = key, .values = values};
   return axis_from(to_text(list), base);  // keeps each value once, as the field writes it
 }
 
@@ -63,8 +60,7 @@ std::optional<Span> moved_span(const Span& span, const Axis& from, const Axis& t
 }
 
 Axis cut(const Axis& axis, const Span& span) {
-  Axis list;
-  list.key = axis.key;
+  Axis list{.key = axis.key};
   for (size_t i = span.first; i <= span.last; ++i) list.values.push_back(axis.values[i]);
   return list;
 }

@@ -62,7 +62,6 @@ struct Brush {
 /// Cuts the brush to the grid of the plan; it returns nothing where no cell is left.
 std::optional<Brush> within(const Brush& brush, const Plan& plan);
 
-/// The smallest number of seeds of a cell in the region.
 int32_t seeds_in(const Plan& plan, const Brush& brush);
 /// Gives every cell of the region at least `seeds` seeds. A number lower than before removes only seeds
 /// that were added for exactly this region.
