@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "app/lesson-player/player.h"
-#include "app/shell/parts/screens.h"
+#include "app/shell/screens.h"
 #include "engine/core/real_text.h"
 #include "training/session/session_file.h"
 #include "training/spec/spec.h"

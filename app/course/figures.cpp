@@ -6,7 +6,6 @@
 #include <numeric>
 
 #include "app/course/map.h"
-#include "app/course/measures.h"
 #include "app/course/tables.h"
 #include "app/ui/widgets.h"
 #include "training/spec/schedule.h"

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "app/course/curves.h"
-#include "app/course/exercises.h"
 #include "app/course/figures.h"
+#include "app/course/lesson.h"
 #include "app/grid/axis.h"
 #include "app/plot/plot_spec.h"
 #include "engine/core/error.h"

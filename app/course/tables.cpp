@@ -9,8 +9,8 @@
 #include <sstream>
 #include <tuple>
 
+#include "app/course/check.h"
 #include "app/course/curves.h"
-#include "app/course/measures.h"
 #include "app/course/tapes.h"
 #include "app/grid/axis.h"
 #include "training/experiments/probes.h"

@@ -125,9 +125,8 @@ std::vector<StackRows> stacks_of(DiagramState& state, const Stacks& stacks, bool
 void stack_choice(Ui& ui, DiagramState& state, const DiagramLayout& layout) {
   const Rect& output = layout.stack_layouts.front().output;
   int selected = state.shown == Side::Main ? 1 : 0;
-  const std::vector<std::string> labels{"encoder", "decoder"};
-  if (choice(ui, "diagram/stack", {output.right() + 8, output.y - 1, 96, output.h + 2}, labels, selected,
-             tr("Which of the two stacks stands here.")))
+  if (choice(ui, "diagram/stack", {output.right() + 8, output.y - 1, 96, output.h + 2},
+             labels_of({"encoder", "decoder"}), selected, tr("Which of the two stacks stands here.")))
     state.shown = selected == 1 ? Side::Main : Side::Encoder;
 }
 
@@ -423,23 +422,24 @@ float list_width(Ui& ui, const std::string& word) {
 }
 
 // Whether segments with these labels fit with 10 px around a label in place of the usual 22.
-bool has_room(Ui& ui, const std::vector<std::string>& labels, float width) {
+bool has_room(Ui& ui, const std::vector<words::Label>& labels, float width) {
   return segmented_width(ui, labels) - 12 * static_cast<float>(labels.size()) <= width;
 }
 
 // Segments for as many as have room, and a list whose box says "more", "custom" or its choice.
 bool preset_row(Ui& ui, Rect rect, const ModelConfig& model, int& selected, bool& save) {
-  std::vector<std::string> labels, helps, refusals;
+  std::vector<std::string> names, helps, refusals;
   for (Placement placement : placements()) {
-    labels.push_back(preset_label(placement));
+    names.push_back(preset_label(placement));
     helps.push_back(preset_help(placement));
     refusals.push_back(view::preset_refusal(model, placement));
   }
+  std::vector<words::Label> labels = labels_of(names);
   if (has_room(ui, labels, rect.w))
     return segmented(ui, "diagram/preset", rect, labels, selected, preset_help(), helps, refusals);
   const std::string& other = tr(selected < 0 ? "custom" : "more");
   const auto segments_beside = [&](const std::string& word) {
-    std::vector<std::string> fitting = labels;
+    std::vector<words::Label> fitting = labels;
     const float width = rect.w - list_width(ui, word) - 6;
     while (fitting.size() > 2 && !has_room(ui, fitting, width)) fitting.pop_back();
     return static_cast<int>(fitting.size());
@@ -468,9 +468,8 @@ void draw_presets(Ui& ui, DiagramState& state, const DiagramInput& input, const 
   Rect row = rect;
   int which = 0;
   if (stacks.both && !as_list) {  // a list alone has no room for it: it changes both
-    const std::vector<std::string> both{"both stacks", "encoder", "decoder"};
-    choice(ui, "diagram/stack", row.take_left(104.f, 6), both, state.preset_stack,
-           tr("Which stack of the encoder-decoder a preset changes."));
+    choice(ui, "diagram/stack", row.take_left(104.f, 6), labels_of({"both stacks", "encoder", "decoder"}),
+           state.preset_stack, tr("Which stack of the encoder-decoder a preset changes."));
     which = state.preset_stack;
   }
   int selected = preset_of(model, stacks, which);

@@ -318,7 +318,7 @@ void LabScreen::draw_matrix_choice(Frame& f, const Panel& panel, const Rect& rec
   plot_.stream = std::min(plot_.stream, most);
   if (!view::any_stream(f.view)) {
     int only = 0;
-    choice(f.ui, name, rect, std::vector<std::string>{matrix_label(f.view, 0)}, only,
+    choice(f.ui, name, rect, labels_of({matrix_label(f.view, 0)}), only,
            tr("Each layer of these runs has one matrix."));
     return;
   }
@@ -355,9 +355,8 @@ void LabScreen::draw_weights_choice(Frame& f, const Rect& rect, const std::strin
 }
 
 void LabScreen::draw_stack_choice(Frame& f, const Rect& rect, const std::string& name) {
-  const std::vector<std::string> labels{"decoder", "encoder"};
   int selected = plot_.side == view::Side::Encoder ? 1 : 0;
-  if (choice(f.ui, name, rect, labels, selected,
+  if (choice(f.ui, name, rect, labels_of({"decoder", "encoder"}), selected,
              tr("Which of the two stacks stands here, encoder or decoder.")))
     plot_.side = selected == 1 ? view::Side::Encoder : view::Side::Main;
 }

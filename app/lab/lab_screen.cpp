@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/lab/run_cards.h"
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
 
@@ -229,9 +228,9 @@ void LabScreen::draw_left(Frame& f, Rect column) {
 }
 
 void LabScreen::draw_switch(Frame& f, const Rect& head) {
-  const std::vector<std::string> tabs{"Diagram", "Settings"};
   Rect place = head;
-  segmented(f.ui, "lab/left", place.take_left(f.compact() ? 118.f : 126.f), tabs, left_tab_,
+  segmented(f.ui, "lab/left", place.take_left(f.compact() ? 118.f : 126.f),
+            labels_of({"Diagram", "Settings"}), left_tab_,
             tr("Shows the architecture or the settings of the runs."));
 }
 

@@ -1,4 +1,4 @@
-#include "app/lab/run_cards.h"
+#include "app/lab/lab_screen.h"
 
 #include <fmt/format.h>
 

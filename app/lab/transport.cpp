@@ -266,7 +266,7 @@ std::string not_instant(const LabView& view) {
 
 void speed_switch(Ui& ui, TransportState& state, const LabView& view, const Rect& rect,
                   std::vector<session::Command>& commands) {
-  const std::vector<std::string> speeds{"slow", "1×", "max", "instant"};
+  const std::vector<words::Label> speeds = labels_of({"slow", "1×", "max", "instant"});
   const std::vector<std::string> helps{
       tr("Four steps a second."), tr("Twenty steps a second."), tr("As fast as training can go."),
       tr("A small model, of which every change trains all steps anew within moments: whatever you move, the plots show "
@@ -458,44 +458,26 @@ constexpr std::string_view kBecame = "→";  // separates old and new value in a
 constexpr float kApart = 14;               // px between two labels
 constexpr float kOver = 6;                 // px that a label reaches beyond its marker, at least
 
-// What stands beside an event's marker; events with an empty text are not shown.
-std::string event_text(const RunEvent& event) {
-  switch (event.kind) {
-    case RunEvent::Kind::LeftPlateau:
-      // A run of trained weights never was on the plateau, and its event says so.
-      return event.text.starts_with("began") ? words::spoken(event.text) : tr("leaves the plateau");
-    case RunEvent::Kind::Stuck:
-      return tr("is called stuck");
-    case RunEvent::Kind::Returned:
-      return tr("falls back to the plateau");
-    case RunEvent::Kind::Unstuck:
-      return tr("is no longer stuck");
-    case RunEvent::Kind::NonFinite:
-      return tr("is not finite");
-    case RunEvent::Kind::Forked:
-      return tr("starts as a fork");
-    case RunEvent::Kind::Edited:
-      return event.text.empty() ? tr("edited") : words::with_decimal(event.text);
-    case RunEvent::Kind::Started:
-    case RunEvent::Kind::Finished:
-    case RunEvent::Kind::Resumed:
-      break;
-  }
-  return {};
-}
+// What stands beside an event's marker, and the glossary's entry of it. Other events are not shown.
+struct EventWords {
+  RunEvent::Kind kind;
+  const char* text;
+  const char* term = "";
+};
+constexpr EventWords kEventWords[] = {{RunEvent::Kind::LeftPlateau, "leaves the plateau", "plateau"},
+                                      {RunEvent::Kind::Stuck, "is called stuck", "plateau"},
+                                      {RunEvent::Kind::Returned, "falls back to the plateau", "plateau"},
+                                      {RunEvent::Kind::Unstuck, "is no longer stuck", "plateau"},
+                                      {RunEvent::Kind::NonFinite, "is not finite"},
+                                      {RunEvent::Kind::Forked, "starts as a fork", "fork"},
+                                      {RunEvent::Kind::Edited, "edited"}};
 
-const char* term_of(RunEvent::Kind kind) {
-  switch (kind) {
-    case RunEvent::Kind::LeftPlateau:
-    case RunEvent::Kind::Stuck:
-    case RunEvent::Kind::Returned:
-    case RunEvent::Kind::Unstuck:
-      return "plateau";
-    case RunEvent::Kind::Forked:
-      return "fork";
-    default:
-      return "";
-  }
+std::string event_text(const RunEvent& event, const EventWords& words) {
+  // A run of trained weights never was on the plateau, and its event says so.
+  if (event.kind == RunEvent::Kind::LeftPlateau && event.text.starts_with("began"))
+    return words::spoken(event.text);
+  const bool says_what = event.kind == RunEvent::Kind::Edited && !event.text.empty();
+  return says_what ? words::with_decimal(event.text) : tr(words.text);
 }
 
 // Says "B leaves the plateau", or of a change "B: batch 8 → 16", "Runs A–C: …", "Runs A, C: …".
@@ -594,16 +576,17 @@ std::vector<TimelineMark> timeline_marks(const LabView& view, const std::vector<
   for (const RunView& run : view.runs) {
     if (!run.history) continue;
     for (const RunEvent& event : run.history->events()) {
-      std::string text = event_text(event);
-      if (text.empty()) continue;
+      const auto known = std::ranges::find(kEventWords, event.kind, &EventWords::kind);
+      if (known == std::end(kEventWords)) continue;
+      std::string text = event_text(event, *known);
       // An edit of several runs in one step is one mark.
       const auto same = std::ranges::find_if(
           marks, [&](const TimelineMark& mark) { return mark.step == event.step && mark.text == text; });
       if (same != marks.end() && event.kind == RunEvent::Kind::Edited)
         same->letters += run.letter;
       else
-        marks.push_back({run.letter - 'A', event.step, std::move(text), std::string(1, run.letter), false,
-                         term_of(event.kind)});
+        marks.push_back(
+            {run.letter - 'A', event.step, std::move(text), std::string(1, run.letter), false, known->term});
     }
   }
   marks.insert(marks.end(), found.begin(), found.end());

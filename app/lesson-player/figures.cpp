@@ -6,10 +6,9 @@
 #include <cmath>
 #include <limits>
 
+#include "app/course/check.h"
 #include "app/course/curves.h"
 #include "app/course/lesson.h"
-#include "app/course/measures.h"
-#include "app/lesson-player/pages/predict_page.h"
 #include "app/ui/numbers.h"
 #include "app/ui/widgets.h"
 #include "app/words/words.h"

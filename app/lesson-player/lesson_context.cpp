@@ -356,7 +356,6 @@ void OpeningPicture::draw(Ui& ui, const Rect& room, const Lesson& lesson, const 
   const float high = whole ? std::min(free, (opened ? open : closed) + kSpare) : kGlyphHeight;
 
   Painter& p = ui.paint();
-  const Theme& t = ui.theme();
   std::string lit;
   float x = room.x;
   for (const One& one : all) {
@@ -364,7 +363,7 @@ void OpeningPicture::draw(Ui& ui, const Rect& room, const Lesson& lesson, const 
     const Rect area{x, room.y + kName, wide(one), high};
     tile(ui, {x, room.y, 18, 18}, letter);
     const TextStyle name{Face::Bold, type::body};
-    p.text_in({x + 26, room.y, area.w - 26, 18}, name, t.ink,
+    p.text_in({x + 26, room.y, area.w - 26, 18}, name, ui.theme().ink,
               fitting(p, name, area.w - 26, {one.run.name, ""}));
     if (whole)
       paint_one(ui, one, area, opened, view_, data_);

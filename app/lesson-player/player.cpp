@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "app/lesson-player/figures.h"
-#include "app/lesson-player/pages/predict_page.h"
 #include "app/lesson-player/progress.h"
 #include "app/lesson-player/worker.h"
 #include "app/ui/widgets.h"
@@ -42,14 +41,10 @@ void Player::choose(size_t index) {
   context_ = std::make_unique<LessonContext>(course_, index, *measurer_, progress_, folder_);
   auto predict = make_predict_page(*context_);
   predict_ = predict.get();
-  pages_ = {std::move(predict),
-            make_run_page(),
-            make_compare_page(*context_),
-            make_challenge_page(),
-            make_explain_page(*context_),
-            make_say_page(),
-            make_why_page(),
-            make_review_page()};
+  pages_.clear();
+  pages_.push_back(std::move(predict));
+  add_lesson_pages(pages_, *context_);
+  add_course_pages(pages_);
   context_->page = context_->locked() ? PageKind::Run : PageKind::Predict;
 }
 

@@ -10,7 +10,6 @@
 #include <optional>
 
 #include "app/course/figures.h"
-#include "app/course/measures.h"
 #include "app/ui/widgets.h"
 #include "training/files/places.h"
 #include "training/io/codec.h"

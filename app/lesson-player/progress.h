@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "app/course/check.h"
-#include "app/course/exercises.h"
+#include "app/course/lesson.h"
 #include "engine/core/error.h"
 
 namespace normscope::lessons {
@@ -89,7 +89,7 @@ bool is_right(const std::string& score, const course::Words& words = words::lang
 std::vector<double> found_of(const course::Lesson& lesson, const course::CurveSet& curves);
 
 /// Says in the lesson's language what was said and measured and how far apart they are, and returns the faults
-/// of the answer (course/exercises.h). Without numbers, or with numbers of other cards, the words stay as they were.
+/// of the answer (course/lesson.h). Without numbers, or with numbers of other cards, the words stay as they were.
 std::vector<std::string> put_in_words(const course::Lesson& lesson, const course::Results* seeds,
                                       JudgedPrediction& told);
 

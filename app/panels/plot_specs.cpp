@@ -196,7 +196,11 @@ std::string of_run(std::string_view what, const RunView& run) {
 }
 
 Axis step_axis(const LabView& view) {
-  return {.lo = 0, .hi = view::steps_shown(view), .label = tr("step"), .max_ticks = 7, .integer = true};
+  return {.lo = 0,
+          .hi = static_cast<double>(view::steps_shown(view)),
+          .label = tr("step"),
+          .max_ticks = 7,
+          .integer = true};
 }
 
 void put_cursor(PlotSpec& plot, const PlotOptions& options, bool flag) {

@@ -172,7 +172,7 @@ void add_rate_handles(PlotSpec& plot, const std::vector<RateGroup>& groups, cons
     if (group.schedule.target > 0 || group.schedule.warmup <= done || group.schedule.warmup > end) continue;
     const char letter = view.runs[group.runs.front()].letter;
     Handle handle{.name = fmt::format("warmup/{}", letter),
-                  .x = group.schedule.warmup,
+                  .x = static_cast<double>(group.schedule.warmup),
                   .y = group.schedule.peak,
                   .step = 10};
     handle.help = tr(view.instant ? "End of run {run}'s warm-up. Drag it: the run trains anew with it."
@@ -182,7 +182,7 @@ void add_rate_handles(PlotSpec& plot, const std::vector<RateGroup>& groups, cons
     plot.handles.push_back(std::move(handle));
   }
   if (!groups.empty()) {
-    Handle handle{.name = "peak", .x = end};
+    Handle handle{.name = "peak", .x = static_cast<double>(end)};
     handle.y = groups.front().schedule.peak;  // also where the schedule has left it by then
     handle.move_x = false;
     handle.move_y = true;

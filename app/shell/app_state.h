@@ -11,11 +11,10 @@
 #include <thread>
 
 #include "app/shell/files.h"
-#include "app/shell/parts/screens.h"
+#include "app/shell/screens.h"
 #include "app/shell/session_window.h"
 #include "app/shell/shell.h"
 #include "app/shell/shown_session.h"
-#include "app/shell/window_part.h"
 #include "app/ui/ui.h"
 #include "engine/core/error.h"
 #include "training/spec/backend_choice.h"

@@ -10,7 +10,7 @@
 
 #include "app/lesson-player/player.h"
 #include "app/shell/app_state.h"
-#include "app/shell/parts/screens.h"
+#include "app/shell/screens.h"
 #include "app/shell/settings.h"
 #include "app/ui/keys.h"
 #include "app/ui/widgets.h"

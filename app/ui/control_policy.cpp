@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <iterator>
 
-#include "app/ui/control_policy.h"
 #include "app/ui/ui.h"
 
 namespace normscope::ui {

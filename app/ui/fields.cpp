@@ -233,11 +233,6 @@ bool row(Ui& ui, std::string_view name, const Rect& r, std::string_view label, s
   return h.clicked;
 }
 
-bool choice(Ui& ui, std::string_view name, const Rect& r, std::span<const std::string> names, int& selected,
-            std::string_view help) {
-  return choice(ui, name, r, labels_of(names), selected, help);
-}
-
 bool choice(Ui& ui, std::string_view name_view, const Rect& r, std::span<const words::Label> labels,
             int& selected, std::string_view help) {
   const Theme& t = ui.theme();

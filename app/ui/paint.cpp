@@ -5,15 +5,12 @@
 
 #include <imgui_internal.h>  // the draw list's white texel
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <iterator>
 #include <map>
 #include <numbers>
 #include <set>
 #include <utility>
-
-#include "engine/core/error.h"
 
 namespace normscope::ui {
 namespace {

@@ -98,7 +98,7 @@ std::string_view shown_label(std::string_view name) {
   return label ? std::string_view(*label) : name;
 }
 
-std::vector<words::Label> labels_of(std::span<const std::string> names) {
+std::vector<words::Label> labels_of(const std::vector<std::string>& names) {
   std::vector<words::Label> labels;
   for (const std::string& name : names) labels.push_back({name, std::string(shown_label(name))});
   return labels;
@@ -109,16 +109,6 @@ float segmented_width(Ui& ui, std::span<const words::Label> labels) {
   for (const words::Label& label : labels)
     width += ui.paint().text_width({Face::Bold, type::body}, label.shown) + 22;
   return width;
-}
-
-float segmented_width(Ui& ui, std::span<const std::string> names) {
-  return segmented_width(ui, labels_of(names));
-}
-
-bool segmented(Ui& ui, std::string_view name, const Rect& r, std::span<const std::string> names,
-               int& selected, std::string_view help, std::span<const std::string> helps,
-               std::span<const std::string> refusals) {
-  return segmented(ui, name, r, labels_of(names), selected, help, helps, refusals);
 }
 
 bool segmented(Ui& ui, std::string_view name, const Rect& r, std::span<const words::Label> labels,

@@ -13,7 +13,7 @@
 
 #include "app/headless/gl.h"
 #include "app/headless/software_screen.h"
-#include "app/shell/parts/screens.h"
+#include "app/shell/screens.h"
 #include "app/ui/keys.h"
 #include "app/window/desktop.h"
 #include "engine/core/boundary.h"

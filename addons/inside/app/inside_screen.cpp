@@ -277,7 +277,7 @@ ScreenRequests InsideScreen::draw(Ui& ui, const Rect& area, const LabView& view,
       draw_sides(ui, rest);
     } else {
       Rect switches = rest.take_top(28, 6);
-      const std::string labels[] = {"map", "details"};
+      const std::vector<words::Label> labels = labels_of({"map", "details"});
       segmented(ui, "inside/tab", switches.take_left(segmented_width(ui, labels)), labels, tab_,
                 tr("This window is too low for both: the map of the stream, or what belongs to the chosen "
                    "sub-layer and token."));
@@ -346,7 +346,7 @@ void InsideScreen::draw_head(Ui& ui, Rect rest, const LabView& view) {
   }
   row.take_left(6);
   draw_save_menu(ui, centred(row.take_right(28, 8).centre(), 26, 26));
-  const std::string labels[] = {"length", "gradient", "says", "attribution", "heads"};
+  const std::vector<words::Label> labels = labels_of({"length", "gradient", "says", "attribution", "heads"});
   const std::string helps[] = {
       tr("How long the state of each token is behind each sub-layer: |x|. A token whose state is "
          "far longer than the others' has a massive activation."),

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "addons/sweep/app/cells.h"
-#include "addons/sweep/app/screen/edit.h"
+#include "addons/sweep/app/sweep_plan.h"
 #include "addons/sweep/app/worker.h"
 #include "engine/core/error.h"
 

@@ -178,7 +178,6 @@ void MemoryPanel::draw_map(Frame& f, Rect rest) {
   draw_names(f, names);
   draw_flag(f, {rest.x, flags.y, rest.w, flags.h});
   Painter& p = ui.paint();
-  const Theme& t = ui.theme();
   const float fold = f.x_of(f.given.fold);
   const std::pair<float, std::string> words[] = {
       {rest.x, tr("forward")}, {fold, tr("fold")}, {rest.right(), tr("backward")}};
@@ -189,7 +188,7 @@ void MemoryPanel::draw_map(Frame& f, Rect rest) {
     const Align align = x == rest.x ? Align::Left : x == rest.right() ? Align::Right : Align::Centre;
     const bool free =
         align != Align::Centre || (x - middle > rest.x + left + 6 && x + middle < rest.right() - right - 6);
-    if (free) p.text({x, foot.y + 13}, kTickWords, t.ink3, word, align);
+    if (free) p.text({x, foot.y + 13}, kTickWords, ui.theme().ink3, word, align);
   }
 }
 
@@ -215,15 +214,13 @@ void MemoryPanel::draw_boxes(Frame& f) {
     height_ = f.plot.h;
     boxes_ = memory_boxes(f.map, width_, height_, 1 / f.ui.scale());
   }
-  Painter& p = f.ui.paint();
-  const Theme& t = f.ui.theme();
   const float least = 1 / f.ui.scale();
   for (const MemoryBox& box : boxes_) {
     Rect r = box.rect.moved(f.plot.x, f.plot.y);
     if (r.h > 4) r.h -= 0.5f;  // a gap tells neighbours apart
     r.w = std::max(r.w, least);
     r.h = std::max(r.h, least);
-    p.fill(r, colour_of(t, box.layer, box.kind, f.given.layers));
+    f.ui.paint().fill(r, colour_of(f.ui.theme(), box.layer, box.kind, f.given.layers));
   }
 }
 

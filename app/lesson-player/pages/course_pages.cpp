@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "app/course/check.h"
-#include "app/course/exercises.h"
+#include "app/course/lesson.h"
 #include "app/course/reader.h"
 #include "app/lesson-player/progress.h"
 #include "app/lesson-player/text_column.h"
@@ -66,13 +66,7 @@ class WhyPage : public CoursePage {
   std::map<std::string, std::optional<Results>> results_;  ///< by lesson
 };
 
-}  // namespace
-
-std::unique_ptr<Page> make_why_page() { return std::make_unique<WhyPage>(); }
-
 // ---- The last page of the course: all predictions beside what was measured, and a way to make them again.
-
-namespace {
 
 constexpr float kReviewLine = 18, kReviewPad = 10, kAgain = 112, kReviewHead = 24;
 constexpr TextStyle kReviewSmall{Face::Sans, type::body};
@@ -199,6 +193,9 @@ class ReviewPage : public CoursePage {
 
 }  // namespace
 
-std::unique_ptr<Page> make_review_page() { return std::make_unique<ReviewPage>(); }
+void add_course_pages(Pages& pages) {
+  pages.push_back(std::make_unique<WhyPage>());
+  pages.push_back(std::make_unique<ReviewPage>());
+}
 
 }  // namespace normscope::lessons

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-#include "app/course/exercises.h"
+#include "app/course/lesson.h"
 #include "app/lesson-player/figures.h"
 #include "app/lesson-player/flow.h"
 #include "app/lesson-player/progress.h"
@@ -96,13 +96,7 @@ class RunPage : public Page {
   }
 };
 
-}  // namespace
-
-std::unique_ptr<Page> make_run_page() { return std::make_unique<RunPage>(); }
-
 // ---- The third page has the prediction beside what was measured, and the verdict.
-
-namespace {
 
 constexpr TextStyle kScoreHead{Face::Sans, type::body}, kScoreWords{Face::Sans, type::title},
     kVerdict{Face::Bold, type::run_name}, kScoreFigure{Face::Mono, type::figure};
@@ -301,18 +295,10 @@ class ComparePage : public Page {
   }
 
   LessonProgress judged_;            ///< the prediction beside what was measured last
-  std::vector<std::string> faults_;  ///< of that prediction; see course/exercises.h
+  std::vector<std::string> faults_;  ///< of that prediction; see course/lesson.h
 };
 
-}  // namespace
-
-std::unique_ptr<Page> make_compare_page(const LessonContext& context) {
-  return std::make_unique<ComparePage>(context);
-}
-
 // ---- The fourth page explains: what is behind the measurement, the claim, and how far it reaches.
-
-namespace {
 
 constexpr float kSmallLine = 21;
 
@@ -407,16 +393,8 @@ class ExplainPage : public Page {
   bool reach_open_ = false;
 };
 
-}  // namespace
-
-std::unique_ptr<Page> make_explain_page(const LessonContext& context) {
-  return std::make_unique<ExplainPage>(context);
-}
-
 // ---- Behind Explain is what the learner should now be able to say: sentences to complete with a word. The lesson ends here,
 // or with Explain where it has no sentences.
-
-namespace {
 
 constexpr float kWordButton = 30, kWordGap = 8, kVerdictLine = 20, kSayGap = 14;
 
@@ -512,8 +490,6 @@ class SayPage : public Page {
 };
 
 }  // namespace
-
-std::unique_ptr<Page> make_say_page() { return std::make_unique<SayPage>(); }
 
 WayOn way_out(const LessonContext& context, const std::string& missing) {
   const Course& course = context.course;
@@ -771,6 +747,12 @@ class ChallengePage : public Page {
 
 }  // namespace
 
-std::unique_ptr<Page> make_challenge_page() { return std::make_unique<ChallengePage>(); }
+void add_lesson_pages(Pages& pages, const LessonContext& context) {
+  pages.push_back(std::make_unique<RunPage>());
+  pages.push_back(std::make_unique<ComparePage>(context));
+  pages.push_back(std::make_unique<ChallengePage>());
+  pages.push_back(std::make_unique<ExplainPage>(context));
+  pages.push_back(std::make_unique<SayPage>());
+}
 
 }  // namespace normscope::lessons

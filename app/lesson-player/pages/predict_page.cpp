@@ -1,10 +1,10 @@
-#include "app/lesson-player/pages/predict_page.h"
+#include "app/lesson-player/lesson_context.h"
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
-#include "app/course/measures.h"
+#include "app/course/check.h"
 #include "app/lesson-player/figures.h"
 #include "app/lesson-player/text_column.h"
 #include "app/plot/plot_layout.h"
@@ -15,15 +15,6 @@ namespace normscope::lessons {
 
 using namespace ui;
 using namespace course;
-
-std::unique_ptr<PredictPage> make_predict_page(const LessonContext& context) {
-  const Prediction::Kind kind = context.lesson.prediction.kind;
-  auto page = kind == Prediction::Kind::Draw    ? make_draw_page()
-              : kind == Prediction::Kind::Order ? make_order_page()
-                                                : make_value_page();
-  page->take_up(context);
-  return page;
-}
 
 void PredictPage::draw(Ui& ui, Rect rect, LessonContext& context) {
   const Lesson& lesson = context.lesson;
@@ -305,13 +296,7 @@ class DrawPage : public PredictPage {
   Hit hit_;
 };
 
-}  // namespace
-
-std::unique_ptr<PredictPage> make_draw_page() { return std::make_unique<DrawPage>(); }
-
 // ---- An order is predicted by cards, which the user drags to their places.
-
-namespace {
 
 constexpr float kCardHeight = 58, kLowCard = 34, kLowestCard = 24, kCardGap = 12, kEndWords = 26;
 
@@ -458,8 +443,6 @@ class OrderPage : public PredictPage {
 
 }  // namespace
 
-std::unique_ptr<PredictPage> make_order_page() { return std::make_unique<OrderPage>(); }
-
 // A number is predicted by a slider, and stands in the figure as a stroke.
 
 bool asks_value_of(const Lesson& lesson, const Figure& figure) {
@@ -547,6 +530,17 @@ class ValuePage : public PredictPage {
 
 }  // namespace
 
-std::unique_ptr<PredictPage> make_value_page() { return std::make_unique<ValuePage>(); }
+std::unique_ptr<PredictPage> make_predict_page(const LessonContext& context) {
+  const Prediction::Kind kind = context.lesson.prediction.kind;
+  std::unique_ptr<PredictPage> page;
+  if (kind == Prediction::Kind::Draw)
+    page = std::make_unique<DrawPage>();
+  else if (kind == Prediction::Kind::Order)
+    page = std::make_unique<OrderPage>();
+  else
+    page = std::make_unique<ValuePage>();
+  page->take_up(context);
+  return page;
+}
 
 }  // namespace normscope::lessons

@@ -4,7 +4,7 @@
 
 #include <cstdio>
 
-#include "app/lab/run_cards.h"
+#include "app/lab/lab_screen.h"
 #include "app/lab/split.h"
 #include "app/lab/transport.h"
 #include "app/support/lab_driver.h"

@@ -1,5 +1,5 @@
 // These tests change the language: what was predicted, and the words that were chosen, are said in the new one.
-#include "app/course/exercises.h"
+#include "app/course/lesson.h"
 #include "app/lesson-player/prediction_hand.h"
 #include "app/lesson-player/progress.h"
 #include "app/support/english.h"

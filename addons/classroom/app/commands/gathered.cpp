@@ -9,7 +9,7 @@
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
 #include "app/commands/lesson.h"
-#include "app/course/exercises.h"
+#include "app/course/lesson.h"
 #include "app/words/words.h"
 #include "training/io/input_file.h"
 #include "training/io/output_file.h"

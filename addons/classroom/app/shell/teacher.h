@@ -8,9 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "app/shell/session_window.h"
 #include "app/shell/shown_session.h"
-#include "app/shell/window_part.h"
-#include "app/ui/control_policy.h"
 #include "app/ui/ui.h"
 #include "app/view/screen.h"
 #include "app/words/words.h"

@@ -169,7 +169,8 @@ void CompareScreen::draw_maps_head(Frame& f, const Rect& rect, bool with_panel) 
     std::vector<std::string> labels;
     for (const view::Matrix& matrix : view::kMatrices)
       if (!std::string_view(matrix.path).starts_with("cross")) labels.emplace_back(matrix.label);
-    choice(ui, "compare/matrix", of_matrix, labels, matrix_, tr("Which matrix of every layer (W)."));
+    choice(ui, "compare/matrix", of_matrix, labels_of(labels), matrix_,
+           tr("Which matrix of every layer (W)."));
   }
   if (!with_panel)
     return panels::metric_button(ui, "compare/maps", {rect.right() - 36, rect.y + 6, 26, 24}, metric_);
@@ -233,7 +234,6 @@ void CompareScreen::draw_maps(Frame& f, const Rect& rect, bool with_panel) {
 void CompareScreen::draw_map(Frame& f, const Rect& rect, size_t run, bool last) {
   Ui& ui = f.ui;
   Painter& p = ui.paint();
-  const Theme& t = ui.theme();
   const Comparison& all = f.all();
   const RatioMap& map = all.maps[run];
   plot::PlotSpec plot = f.shown->maps[run];
@@ -267,7 +267,7 @@ void CompareScreen::draw_map(Frame& f, const Rect& rect, size_t run, bool last) 
     if (!std::isfinite(cell) || (layer == 1 && (map.layers == 1 || height < 38))) continue;
     const std::string words = tr("layer {layer}  {ratio}",
                                  {{"layer", layer}, {"ratio", ratio_words(std::pow(10.0, double(cell)))}});
-    p.text({left, layer == 1 ? rect.y + height - 7 : rect.y + 14}, body, t.ink2,
+    p.text({left, layer == 1 ? rect.y + height - 7 : rect.y + 14}, body, ui.theme().ink2,
            fitting(p, body, rect.right() - 28 - left, {words, ratio_words(std::pow(10.0, double(cell)))}));
   }
   if (!hit.hovered) return;
@@ -459,7 +459,6 @@ void CompareScreen::draw_place_rows(Frame& f, Rect& rest) {
 void CompareScreen::draw_loupe(Frame& f, Rect rest) {
   Ui& ui = f.ui;
   Painter& p = ui.paint();
-  const Theme& t = ui.theme();
   const std::optional<size_t> run = f.run_of(loupe_);
   if (!run || *run == f.all().baseline() || f.shown->loupes[*run].layer == 0) return;
   const Loupe& loupe = f.shown->loupes[*run];
@@ -471,7 +470,7 @@ void CompareScreen::draw_loupe(Frame& f, Rect rest) {
                                 {"base", f.all().letter(f.all().baseline())}});
   const Rect head = rest.take_top(kLoupeHead);
   p.text_in(
-      head, kWords, t.ink2,
+      head, kWords, ui.theme().ink2,
       fitting(p, kWords, head.w,
               {title, tr("{layer} of {run}", {{"layer", layer_words("", loupe.layer)}, {"run", loupe_}})}));
   ui.mark("compare/loupe", rest, title, tr("The matrices of that layer over the steps around the place."));

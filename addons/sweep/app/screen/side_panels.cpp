@@ -8,8 +8,8 @@
 #include <limits>
 #include <optional>
 
-#include "addons/sweep/app/screen/edit.h"
 #include "addons/sweep/app/screen/sweep_screen.h"
+#include "addons/sweep/app/sweep_plan.h"
 #include "addons/sweep/app/sweep_writers.h"
 #include "app/settings/settings.h"
 #include "app/ui/widgets.h"
@@ -516,7 +516,7 @@ void SweepScreen::draw_rest(Ui& ui, Rect rest) {
   int metric = static_cast<int>(metric_);
   Rect last = rest.take_top(space::field_h, 8);
   ui.paint().text_in(last.take_left(48), {Face::Sans, type::body}, ui.theme().ink2, tr("colour"));
-  if (choice(ui, "sweep/metric", last, metrics, metric,
+  if (choice(ui, "sweep/metric", last, labels_of(metrics), metric,
              tr("What the colour of a cell shows: loss, first step off the plateau, gradient, ratio of "
                 "gradients, shares, or what theory predicts of the untrained network."))) {
     metric_ = static_cast<Metric>(metric);

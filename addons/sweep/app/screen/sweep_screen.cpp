@@ -5,10 +5,9 @@
 #include <algorithm>
 #include <string_view>
 
-#include "addons/sweep/app/sweep_plan.h"
 #include "addons/sweep/app/sweep_writers.h"
 #include "app/link/link.h"
-#include "app/shell/parts/screens.h"
+#include "app/shell/screens.h"
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
 #include "engine/core/error.h"

@@ -17,7 +17,7 @@
 
 #include "addons/sweep/app/cells.h"
 #include "addons/sweep/app/grid_picture.h"
-#include "addons/sweep/app/screen/edit.h"
+#include "addons/sweep/app/sweep_plan.h"
 #include "addons/sweep/app/worker.h"
 #include "app/plot/plot.h"
 #include "app/ui/ui.h"

@@ -6,7 +6,7 @@
 #include "addons/sweep/app/sweep_writers.h"
 #include "addons/sweep/tests/app/sweep_fixture.h"
 #include "app/shell/palette.h"
-#include "app/shell/parts/screens.h"
+#include "app/shell/screens.h"
 #include "app/shell/session_window.h"
 #include "app/support/english.h"
 #include "app/support/live_lab.h"

@@ -1,4 +1,4 @@
-#include "app/shell/parts/screens.h"
+#include "app/shell/screens.h"
 
 #include "app/lesson-player/player.h"
 #include "app/lesson-player/worker.h"
