@@ -2,7 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "app/cli/exit_code.h"
+#include "app/cli/terminal.h"
 #include "training/files/command_text.h"
 #include "training/io/output_file.h"
 #include "training/spec/spec.h"
@@ -210,6 +210,26 @@ void check_outputs(const std::vector<NamedFile>& outputs, const std::vector<Name
   refuse_clashes(outputs, inputs);
   for (const NamedFile& output : outputs)
     if (!output.path.empty()) with_exit(Exit::Internal, [&] { AtomicFile(output.path, output.option); });
+}
+
+BackendChoice backend_of(const BackendOptions& options) {
+  const BackendChoice choice{options.backend == "cuda", options.tf32};
+  if (choice.tf32 && !choice.cuda) throw CommandError(Exit::Usage, "--tf32: expected --backend cuda with it");
+  if (!choice.cuda) return choice;
+  if (const std::string reason = cuda_unavailable(); !reason.empty())
+    throw CommandError(Exit::Device, "--backend cuda: " + reason);
+  return choice;
+}
+
+Machine::Machine(const BackendOptions& options, int32_t threads) {
+  const BackendChoice choice = backend_of(options);
+  cpu_ = make_cpu_backend(threads);
+  if (choice.cuda) device_ = with_exit(Exit::Device, [&] { return make_backend(choice, threads); });
+}
+
+void Machine::leave_device(const std::string& why) {
+  complain(why + ": going on on the CPU");
+  device_.reset();
 }
 
 }  // namespace normscope::cli

@@ -11,6 +11,7 @@
 #include "app/link/link.h"
 #include "training/data/task.h"
 #include "training/files/config_file.h"
+#include "training/spec/backend_choice.h"
 
 namespace CLI {
 class App;
@@ -75,9 +76,7 @@ void add_runs(CLI::App& app, std::vector<std::string>& runs, std::vector<std::st
               std::vector<std::string>& edits);
 CLI::Option* add_link(CLI::App& app, std::string& link);
 void add_threads(CLI::App& app, int32_t& threads);
-/// Adds --store and --shard.
 void add_store(CLI::App& app, StoreOptions& options);
-/// Adds the options that say which runs.
 void add_main_runs(CLI::App& app, MainOptions& options);
 /// Adds the options that the window and compare share.
 void add_main_options(CLI::App& app, MainOptions& options, const char* standard_backend = "cpu");
@@ -128,5 +127,25 @@ std::vector<NamedFile> files_of(const RunSpec& spec);
 void refuse_clashes(const std::vector<NamedFile>& outputs, const std::vector<NamedFile>& inputs);
 /// Also throws CommandError(internal) for an output that cannot be written there.
 void check_outputs(const std::vector<NamedFile>& outputs, const std::vector<NamedFile>& inputs);
+
+// The machine is where the runs of a command train: the backend that --backend names, or the CPU after a device failed.
+
+/// Throws CommandError: Exit::Usage for an option without its backend, Exit::Device where there is no
+/// CUDA.
+BackendChoice backend_of(const BackendOptions& options);
+
+class Machine {
+ public:
+  /// Throws CommandError as backend_of() does.
+  Machine(const BackendOptions& options, int32_t threads);
+  Backend& backend() { return device_ ? *device_ : *cpu_; }
+  Backend& cpu() { return *cpu_; }
+  bool on_device() const { return device_ != nullptr; }
+  /// Says on stderr why everything goes on on the CPU. Nothing may be on the device any more.
+  void leave_device(const std::string& why);
+
+ private:
+  std::unique_ptr<Backend> cpu_, device_;
+};
 
 }  // namespace normscope::cli

@@ -1,4 +1,5 @@
-// The terminal is what the commands need of one: Ctrl+C as a flag, printing that never ends the program, and a progress
+// The terminal is what the commands need of one: exit codes (docs/command-line.md documents them and --help prints
+// them), Ctrl+C as a flag, printing that never ends the program, and a progress
 // bar that becomes plain lines where the output is not a terminal.
 #pragma once
 
@@ -10,10 +11,46 @@
 #include <string_view>
 #include <utility>
 
-#include "app/cli/exit_code.h"
+#include "engine/core/error.h"
 #include "training/io/output_file.h"
 
 namespace normscope::cli {
+
+enum class Exit : int {
+  Ok = 0,
+  CheckFailed = 1,  ///< a requested check did not hold
+  Usage = 2,        ///< command line or configuration
+  Input = 3,        ///< a text, checkpoint, fixture or lesson that cannot be used
+  Display = 4,      ///< --window without a display or OpenGL
+  Internal = 5,     ///< anything else, including output that cannot be written
+  DisplayLost = 6,  ///< the display server ended under the window; the session is kept
+  Memory = 7,       ///< more memory is needed than the machine has, or than it gives
+  Device =
+      8,  ///< --backend cuda: there is no CUDA device, or it failed and training does not go on elsewhere
+  Interrupted = 130,
+};
+
+struct CommandError : Error {
+  CommandError(Exit exit_code, const std::string& message) : Error(message), code(exit_code) {}
+  Exit code;
+};
+
+/// Runs `action`; an Error without an exit code of its own gets `code`, and one about
+/// memory its own.
+template <typename Action>
+auto with_exit(Exit code, Action&& action) -> decltype(action()) {
+  try {
+    return std::forward<Action>(action)();
+  } catch (const CommandError&) {
+    throw;
+  } catch (const DeviceError&) {  // training goes on on the CPU
+    throw;
+  } catch (const MemoryError& error) {
+    throw CommandError(Exit::Memory, error.message);
+  } catch (const Error& error) {
+    throw CommandError(code, error.message);
+  }
+}
 
 /// Runs before anything is opened. Standard streams that the caller closed become /dev/null, so that
 /// no opened file gets their number and is printed into. A closed pipe, or a file that the system lets grow no further,
@@ -148,5 +185,8 @@ void withdraw_notice() noexcept;
 [[noreturn]] void end_now() noexcept;
 /// Tells that Ctrl+C came, where it waits for what is under way.
 void say_unanswered() noexcept;
+
+// The exit codes of the program, and the error that carries one. docs/command-line.md documents them and --help prints
+// them.
 
 }  // namespace normscope::cli

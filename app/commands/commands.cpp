@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "app/cli/build_facts.h"
-#include "app/cli/terminal.h"
 #include "engine/core/error.h"
 #include "engine/cpu/isa.h"
 #include "training/files/placement_file.h"
@@ -42,7 +41,6 @@ constexpr void (*kCommands[])(CLI::App&, Command&) = {
 #undef COMMAND
 };
 
-/// Adds the commands that there are.
 void add_all(CLI::App& app, Command& command) {
   app.name("normscope");
   app.footer(kFooter);

@@ -7,8 +7,8 @@
 #include <memory>
 #include <utility>
 
-#include "app/cli/exit_code.h"
 #include "app/cli/options.h"
+#include "app/cli/terminal.h"
 
 namespace normscope::commands {
 

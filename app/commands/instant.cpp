@@ -10,7 +10,7 @@
 #include "app/cli/options.h"
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
-#include "app/commands/report.h"
+#include "app/commands/run_log.h"
 #include "training/session/lab.h"
 #include "training/session/session_file.h"
 

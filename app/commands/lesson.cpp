@@ -2,19 +2,15 @@
 // add-ons bring others (lesson_commands.def).
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <string>
 #include <string_view>
 #include <vector>
 
-#include "app/cli/exit_code.h"
 #include "app/cli/options.h"
-#include "app/cli/results.h"
 #include "app/cli/study.h"
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
@@ -22,7 +18,6 @@
 #include "app/course/check.h"
 #include "app/course/curves.h"
 #include "app/course/language.h"
-#include "app/course/reader.h"
 #include "app/course/report.h"
 #include "app/course/tapes.h"
 #include "app/link/link.h"
@@ -176,8 +171,9 @@ Exit check(const Course& course, const LessonOptions& options) {
                  .files_of_a_part = false};
   for (const std::string& path : lesson_files(course)) work.inputs.push_back({"a lesson", path});
   work.command = [&](std::string_view between) { return check_command_of(options, between); };
-  work.train = [&](experiments::ResultStore& store, const experiments::RunnerOptions& runner,
-                   const OnProgress& on_progress) { return checks.train(store, runner, on_progress); };
+  work.train = [&](auto& store, const auto& runner, const OnProgress& on_progress) {
+    return checks.train(store, runner, on_progress);
+  };
   work.show = [&] { return checks.judge(); };
   work.json = [&] { return to_json(checks.reports()).dump(1) + "\n"; };
   work.csv = [&] { return to_csv(checks.reports()); };

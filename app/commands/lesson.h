@@ -14,7 +14,6 @@ namespace normscope::commands {
 course::Course course_of(const std::string& folder, const std::string& language = "",
                          const std::string& wish = "");
 
-/// Adds the option --language of the commands that show lessons.
 void add_language(CLI::App& app, std::string& language);
 /// Throws CommandError for a language that no lesson of `folder` (empty: the course's) has; an empty
 /// language is English.

@@ -6,11 +6,8 @@
 #include <string_view>
 #include <thread>
 
-#include "app/cli/exit_code.h"
-#include "app/headless/raster.h"
 #include "app/lesson-player/player.h"
-#include "app/shell/app_state.h"
-#include "app/shell/parts/linked.h"
+#include "app/shell/screens.h"
 #include "engine/core/real_text.h"
 #include "training/session/session_file.h"
 #include "training/spec/spec.h"

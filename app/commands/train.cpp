@@ -17,11 +17,9 @@
 #include <string>
 #include <vector>
 
-#include "app/cli/machine.h"
 #include "app/cli/options.h"
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
-#include "app/commands/report.h"
 #include "app/commands/run_log.h"
 #include "engine/core/machine.h"
 #include "training/data/task.h"
@@ -69,12 +67,12 @@ struct RunPlan {
 
 struct Job {
   char letter = 'A';
-  std::shared_ptr<const Task> task;
-  std::unique_ptr<Run> run;
+  std::shared_ptr<const Task> task{};
+  std::unique_ptr<Run> run{};
   int32_t first_step = 0;
   double seconds = 0;  ///< spent in Run::step
   double validation = std::numeric_limits<double>::quiet_NaN();
-  std::vector<Score> scores;  ///< measured with the validation loss, where the task has any
+  std::vector<Score> scores{};  ///< measured with the validation loss, where the task has any
 
   int32_t budget() const { return run->spec().train.steps; }
   bool active() const { return run->steps_done() < budget() && run->state() != RunState::NonFinite; }
@@ -356,9 +354,7 @@ std::vector<ConfigRun> asked_runs(const TrainOptions& options) {
 std::vector<Job> new_jobs(std::vector<RunPlan> planned, Backend& backend) {
   std::vector<Job> jobs;
   for (RunPlan& p : planned) {
-    Job job;
-    job.letter = p.config.letter;
-    job.task = std::move(p.task);
+    Job job{.letter = p.config.letter, .task = std::move(p.task)};
     job.run = with_exit(Exit::Usage, [&] { return std::make_unique<Run>(p.config.spec, job.task, backend); });
     schedule_edits(std::move(p.config.edits), *job.run);
     jobs.push_back(std::move(job));

@@ -11,9 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "app/cli/machine.h"
 #include "app/cli/options.h"
-#include "app/cli/results.h"
+#include "app/cli/study.h"
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
 #include "app/commands/lesson.h"
@@ -64,9 +63,7 @@ int try_window(const MainOptions& options, const std::vector<std::string>& files
     return kWindowNoDisplay;    // whoever trains here instead reads the text
   task_of(asked.runs[0].spec);  // an unusable text is refused before there is a window
   if (!display_named()) return kWindowNoDisplay;
-  WindowOptions window;
-  window.runs = std::move(asked.runs);
-  window.link = std::move(asked.link);
+  WindowOptions window{.runs = std::move(asked.runs), .link = std::move(asked.link)};
   if (window.link && !options.theme.empty()) window.link->dark = options.theme == "dark";
   window.lab.threads = options.threads;
   if (!options.backend.backend.empty() || options.backend.tf32) window.backend = backend_of(options.backend);

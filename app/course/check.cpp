@@ -7,18 +7,25 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
+#include <filesystem>
 #include <iterator>
+#include <limits>
 #include <set>
 
 #include "app/course/map.h"
 #include "app/course/report.h"
+#include "app/course/tables.h"
 #include "app/plot/plot.h"
 #include "app/ui/theme.h"
 #include "app/ui/widgets.h"
 #include "training/experiments/study.h"
 #include "training/experiments/table.h"
 #include "training/io/codec.h"
+#include "training/io/input_file.h"
+#include "training/io/input_value.h"
+#include "training/io/output_file.h"
 #include "training/io/text.h"
+#include "training/measure/initial_analysis.h"
 
 namespace normscope::course {
 
@@ -180,8 +187,7 @@ std::vector<StudyRun> runs_of(const std::vector<const Lesson*>& lessons, Tier ti
 LessonReport check_lesson(const Lesson& lesson, experiments::RunStore& store, Tier tier,
                           const experiments::OnStep& on_step) {
   const auto start = std::chrono::steady_clock::now();
-  LessonReport report;
-  report.lesson = &lesson;
+  LessonReport report{.lesson = &lesson};
   store.train_ahead(runs_of({&lesson}, tier), on_step);
   std::vector<CurveSet> seeds(kFullSeeds);
   std::vector<std::pair<const Curve*, CurveData*>> jobs;
@@ -288,6 +294,291 @@ std::string to_markdown(const std::vector<LessonReport>& reports, const std::str
 
 std::string to_svg(const LessonReport& report, const Figure& figure) {
   return kept_svg(*report.lesson, figure, report.results, ui::theme(false), {640, 400});
+}
+
+namespace {
+
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+double at(const CurveData& c, double x) {
+  double best = kUnknown, distance = kNever;
+  for (size_t i = 0; i < c.x.size(); ++i)
+    if (std::abs(c.x[i] - x) < distance) {
+      distance = std::abs(c.x[i] - x);
+      best = c.y[i];
+    }
+  return distance < 1e-6 * (1 + std::abs(x)) ? best : kUnknown;
+}
+
+std::vector<double> between(const CurveData& c, double from, double to) {
+  std::vector<double> out;
+  for (size_t i = 0; i < c.x.size(); ++i)
+    if (from == to || (c.x[i] >= from && c.x[i] <= to)) out.push_back(c.y[i]);
+  return out;
+}
+
+std::vector<double> logs(std::vector<double> v) {
+  for (double& x : v) x = std::log(x);
+  return v;
+}
+
+/// Fits a straight line of y against a scale of x or another curve.
+LinearFit fit(const std::vector<double>& x, const std::vector<double>& y, const std::string& against,
+              const CurveSet& curves) {
+  if (x.size() < 2) return {};
+  if (against == "x") return linear_fit(x, y);
+  if (against == "log x") return linear_fit(logs(x), y);
+  const auto other = curves.find(against);
+  return other == curves.end() || other->second.y.size() != y.size() ? LinearFit{}
+                                                                     : linear_fit(other->second.y, y);
+}
+
+/// Says by how much a law, or another curve of the same x, misses this curve.
+double misfit_of(const std::string& law, const CurveData& c, const CurveSet& curves, double offset) {
+  if (const auto other = curves.find(law); other != curves.end()) return misfit(other->second.y, c.y);
+  return misfit(law_values(law, c.x, offset), c.y);
+}
+
+double lead(const Measure& m, const CurveData& c, const CurveSet& curves, double offset) {
+  double rival = kNever;
+  for (const std::string& law : m.rivals) rival = std::min(rival, misfit_of(law, c, curves, offset));
+  return rival / misfit_of(m.law, c, curves, offset);
+}
+
+double first_below(const CurveData& c, double limit) {
+  for (size_t i = 0; i < c.x.size(); ++i)
+    if (c.y[i] < limit) return c.x[i];
+  return kNever;
+}
+
+double median(std::vector<double> v) {
+  if (std::ranges::any_of(v, [](double x) { return std::isnan(x); })) return kUnknown;
+  std::ranges::sort(v);
+  const size_t half = v.size() / 2;
+  return v.size() % 2 == 1 ? v[half] : (v[half - 1] + v[half]) / 2;
+}
+
+double of_curve(const Measure& m, const CurveData& c, const CurveSet& curves, double offset) {
+  if (c.y.empty()) return kUnknown;
+  if (m.take == "at") return at(c, m.a);
+  if (m.take == "fall") return at(c, m.a) / at(c, m.b);
+  if (m.take == "first_below") return first_below(c, m.a);
+  if (m.take == "exponent") return linear_fit(logs(c.x), logs(c.y)).slope;
+  const std::vector<double> y = between(c, m.a, m.b);
+  if (m.take == "lead") return lead(m, c, curves, offset);
+  if (m.take == "r2" || m.take == "slope") {
+    const LinearFit f = fit(c.x, c.y, m.against, curves);
+    return m.take == "r2" ? f.r2 : f.slope;
+  }
+  if (y.empty()) return kUnknown;
+  if (m.take == "passes") return std::ranges::any_of(y, [&](double v) { return v > m.limit; }) ? 1 : 0;
+  if (m.take == "median") return median(y);
+  if (m.take == "min") return *std::ranges::min_element(y);
+  if (m.take == "max") return *std::ranges::max_element(y);
+  return spread_of(y, m.mean).mean;
+}
+
+/// Turns "nats" into "nat". A factor ("1 times as much") and a symbol ("1 ms") stay as they are.
+std::string singular(const std::string& unit) {
+  const bool plural = unit.size() > 3 && unit.ends_with('s') && !unit.ends_with("ss") && unit != "times";
+  return plural ? unit.substr(0, unit.size() - 1) : unit;
+}
+
+std::string beside(const std::string& number, const std::string& unit) {
+  return unit.empty() || unit == "×" ? number + unit : number + " " + unit;
+}
+
+std::string path_of(const Lesson& lesson) {
+  return (std::filesystem::path(lesson.folder) / "measured.json").string();
+}
+
+std::string hash_of(const Lesson& lesson) { return hash_text(definition(lesson)); }
+
+/// Writes five significant digits, because people read and compare these numbers.
+constexpr codec::AnyNumber kShort{.digits = 5};
+
+std::optional<std::string> read(const Lesson& lesson) {
+  return read_input_file_if_there(path_of(lesson), input::kMeasured);
+}
+
+}  // namespace
+
+bool is_scale(std::string_view against) { return against == "x" || against == "log x"; }
+
+bool is_law(std::string_view law) { return law == "line" || law == "root" || law == "log"; }
+
+std::vector<double> law_values(std::string_view law, const std::vector<double>& x, double offset) {
+  std::vector<double> y;
+  for (double v : x)
+    y.push_back(law == "line"   ? v
+                : law == "root" ? std::sqrt(v)
+                : law == "log"  ? std::log1p(v / offset)
+                                : kUnknown);
+  return y;
+}
+
+double misfit(const std::vector<double>& law, const std::vector<double>& y) {
+  if (law.size() != y.size() || y.empty()) return kUnknown;
+  double ff = 0, fy = 0, yy = 0;
+  for (size_t i = 0; i < y.size(); ++i) {
+    ff += law[i] * law[i];
+    fy += law[i] * y[i];
+    yy += y[i] * y[i];
+  }
+  return std::sqrt(std::max(0.0, 1 - fy * fy / (ff * yy)));
+}
+
+bool can_be_cut(const Curve& curve) { return asks_critical_rate(curve) || curve.of == Curve::Of::Border; }
+
+bool can_be_cut(const Lesson& lesson, const Measure& m) {
+  if (m.take == "passes") return false;
+  if (m.take == "first_below") return true;  // a curve may end before it falls below, which reads "never"
+  if (!m.curve.empty()) return can_be_cut(*lesson.curve(m.curve));
+  return can_be_cut(lesson, *lesson.measure(m.first)) || can_be_cut(lesson, *lesson.measure(m.second));
+}
+
+bool complete_for(const Lesson& lesson, const Measure& m, const CurveSet& curves) {
+  if (m.curve.empty())
+    return complete_for(lesson, *lesson.measure(m.first), curves) &&
+           complete_for(lesson, *lesson.measure(m.second), curves);
+  const auto known = [&](const std::string& other) {
+    return other.empty() || is_scale(other) || is_law(other) || curves.contains(other);
+  };
+  return curves.contains(m.curve) && known(m.against) && known(m.law) &&
+         std::ranges::all_of(m.rivals, known) &&
+         (m.offset.empty() || complete_for(lesson, *lesson.measure(m.offset), curves));
+}
+
+double evaluate(const Lesson& lesson, const Measure& m, const CurveSet& curves) {
+  if (m.curve.empty()) {
+    const double a = evaluate(lesson, *lesson.measure(m.first), curves),
+                 b = evaluate(lesson, *lesson.measure(m.second), curves);
+    return m.take == "ratio" ? a / b : a - b;
+  }
+  const auto it = curves.find(m.curve);
+  const double offset = m.offset.empty() ? kUnknown : evaluate(lesson, *lesson.measure(m.offset), curves);
+  return it == curves.end() ? kUnknown : of_curve(m, it->second, curves, offset);
+}
+
+Spread spread_of(const std::vector<double>& values, Mean mean) {
+  if (values.empty()) return {kUnknown, kUnknown, kUnknown, 0};
+  Spread s{0, values[0], values[0], values.size()};
+  for (double v : values) {
+    s.mean += (mean == Mean::Geometric ? std::log(v) : v) /
+              (mean == Mean::Count ? 1.0 : static_cast<double>(values.size()));
+    s.low = std::min(s.low, v);
+    s.high = std::max(s.high, v);
+  }
+  if (mean == Mean::Geometric) s.mean = std::exp(s.mean);
+  if (mean == Mean::Median) s.mean = median(values);
+  return s;
+}
+
+std::string with_unit(const std::string& number, const std::string& unit) {
+  return beside(number, number == "1" ? singular(unit) : unit);
+}
+
+std::string shown(double value, const Measure& m, const Words& words) {
+  if (std::isnan(value)) return "–";
+  if (std::isinf(value)) return words.tr("never");
+  // Five seeds do not determine every digit of 19 448, so it is shown as 19 000.
+  if (std::abs(value) >= 1000) {
+    const double unit = std::pow(10, std::floor(std::log10(std::abs(value))) + 1 - m.digits);
+    value = std::round(value / unit) * unit;
+  }
+  const bool plain = m.loss && std::abs(value) >= 0.1 && std::abs(value) < 1000;  // neither gone nor exploded
+  const std::string number =
+      with_unit(plain ? ui::with_minus(ui::decimals(value, 2)) : ui::number(value, m.digits), m.unit);
+  constexpr double kAtBound = 1e-6;  // allows for the rounding of divided floats
+  if (m.most && value >= *m.most * (1 - kAtBound)) return words.tr("at least ") + number;
+  if (m.least && value <= *m.least * (1 + kAtBound)) return words.tr("at most ") + number;
+  return number;
+}
+
+std::string range_text(const Spread& spread, const Measure& m, const Words& words) {
+  if (m.mean == Mean::Count)
+    return words.tr("{some} of {all}", {{"some", fmt::format("{}", spread.mean)}, {"all", spread.seeds}});
+  const std::string low = shown(spread.low, m, words);
+  if (low == shown(spread.high, m, words)) return low;
+  Measure bare = m;
+  bare.unit.clear();
+  const std::string text =
+      shown(spread.low, bare, words) + words.tr(" to ") + shown(spread.high, bare, words);
+  return std::isfinite(spread.high) ? beside(text, m.unit) : text;
+}
+
+template <class Io>
+void io(Io& io, codec::Of<Io, Measured>& m) {
+  io("values", m.values, codec::List{1, kMostOfLesson, kShort});
+  io.note("mean", kShort.write(m.spread.mean));
+}
+
+template <class Io>
+void io(Io& io, codec::Of<Io, CurveBand>& c) {
+  io("x", c.x, codec::List{0, kMostOfCurve, kShort});
+  const codec::List as_many{c.x.size(), c.x.size(), kShort};
+  io("mean", c.mean, as_many);
+  io("low", c.low, as_many);
+  io("high", c.high, as_many);
+}
+
+template <class Io>
+void io(Io& io, codec::Of<Io, Results>& r) {
+  io("seeds", r.seeds, codec::Whole{1, kMostOfLesson});
+  io("level", r.level, kShort);
+  io("measures", r.measures, codec::Map{kMostOfLesson, codec::Object{}});
+  io("curves", r.curves, codec::Map{kMostOfLesson, codec::Object{}});
+  io.optional("texts", r.texts, codec::Map{kMostOfLesson, codec::Text{kMostOfText}});
+  io.optional("maps", r.maps, codec::Map{kMostOfLesson, ShareRows{kShort}});
+}
+
+void save_results(const Lesson& lesson, const Results& results) {
+  codec::Json root = codec::write(results);
+  root["lesson"] = lesson.id;
+  root["definition"] = hash_of(lesson);
+  for (const auto& [id, m] : results.measures)
+    root["measures"][id]["averaged"] = to_string(lesson.measure(id)->mean);
+  for (const auto& [id, c] : results.curves)
+    root["curves"][id]["averaged"] = to_string(lesson.curve(id)->mean);
+  write_file(path_of(lesson), root.dump(1) + "\n", "lesson");
+}
+
+std::optional<Results> parse_results(std::string_view text, const std::string& name, const Lesson& lesson) {
+  const InputValue root = InputValue::parse(text, name);
+  const auto made_of = root.find("definition");
+  if (!made_of || made_of->text(kMostOfText) != hash_of(lesson)) return std::nullopt;
+  auto results = codec::read<Results>(root);
+  for (auto& [id, m] : results.measures) {
+    const Measure* measure = lesson.measure(id);
+    m.spread = spread_of(m.values, measure ? measure->mean : Mean::Arithmetic);
+  }
+  return results;
+}
+
+std::optional<Results> load_results(const Lesson& lesson) {
+  const auto text = read(lesson);
+  return text ? parse_results(*text, path_of(lesson), lesson) : std::nullopt;
+}
+
+std::string staleness(const Lesson& lesson, const Results& fresh) {
+  if (!read(lesson)) return "missing: write it with normscope lesson check --full --write";
+  const std::optional<Results> kept = load_results(lesson);
+  if (!kept)
+    return "of another definition of this lesson: write it again with normscope lesson check --full --write";
+  for (const auto& [id, m] : fresh.measures) {
+    const auto it = kept->measures.find(id);
+    if (it == kept->measures.end()) return fmt::format("has no '{}': write it again", id);
+    // The room covers another instruction set, which takes another path through training. It does not cover another
+    // version of the engine.
+    const Spread& s = it->second.spread;
+    const double room = 0.5 * (s.high - s.low) + 0.25 * std::max(std::abs(s.low), std::abs(s.high)) + 0.05;
+    for (double v : m.values)
+      if (!std::isinf(v) && (std::isnan(v) || v < s.low - room || v > s.high + room))
+        return fmt::format("'{}' is {:.4g} now and was {:.4g} to {:.4g}: write it again", id, v, s.low,
+                           s.high);
+  }
+  return {};
 }
 
 }  // namespace normscope::course

@@ -49,7 +49,6 @@ using CurveSet = std::map<std::string, CurveData>;  ///< by the curve's id, of o
 
 /// Whether the curve is measured on runs that are trained to their end, not on fresh models.
 bool is_trained(const Curve& curve);
-/// Whether the curve's run must measure its critical rate.
 bool asks_critical_rate(const Curve& curve);
 /// Whether the curve grows while its run trains; see partial_curve().
 bool grows(const Curve& curve);

@@ -5,9 +5,7 @@
 #include <limits>
 #include <numeric>
 
-#include "app/course/curves.h"
 #include "app/course/map.h"
-#include "app/course/measures.h"
 #include "app/course/tables.h"
 #include "app/ui/widgets.h"
 #include "training/spec/schedule.h"
@@ -24,11 +22,7 @@ Ink ink_of(const FigureLine& line) {
 }
 
 Axis axis_of(const FigureAxis& a) {
-  Axis axis;
-  axis.scale = a.log ? AxisScale::Log : AxisScale::Linear;
-  axis.lo = a.low;
-  axis.hi = a.high;
-  axis.label = a.label;
+  Axis axis{.scale = a.log ? AxisScale::Log : AxisScale::Linear, .lo = a.low, .hi = a.high, .label = a.label};
   for (double tick : a.ticks) {
     const double exponent = a.log ? std::log10(tick) : 0;
     const bool power =
@@ -113,9 +107,7 @@ void add_line(const Lesson& lesson, const Figure& figure, const FigureLine& line
   // The five seeds trained in the lesson's own setting, so they give no range for a changed run.
   if (band && shows_ranges(figure) && data.reference->seeds > 1 &&
       !data.changes.contains(lesson.curve(line.curve)->run)) {
-    Band area;
-    area.id = line.curve;
-    area.ink = ink_of(line);
+    Band area{.id = line.curve, .ink = ink_of(line)};
     const auto seen = [&](const std::vector<double>& v) { return on_axis(v, band->x, figure.x); };
     area.x = column(seen(band->x));
     area.lo = column(clamped(seen(band->low), figure.y));
@@ -126,8 +118,7 @@ void add_line(const Lesson& lesson, const Figure& figure, const FigureLine& line
   const CurveData whole = data_of(lesson, line.curve, data);
   const std::vector<double> x = on_axis(whole.x, whole.x, figure.x), y = on_axis(whole.y, whole.x, figure.x);
   if (y.empty()) return;
-  plot::Series s;
-  s.id = line.curve;
+  plot::Series s{.id = line.curve};
   s.name =
       line.name.empty() ? run_label(lesson, line.run, data.changes, lesson.curve(line.curve)) : line.name;
   s.letter = letter_of(lesson, line);
@@ -169,15 +160,13 @@ void add_theory(const Figure& figure, PlotSpec& plot) {
       s.end_marker = false;
       plot.series.push_back(std::move(s));
     } else {
-      Band band;
-      band.id = theory.label;
-      band.theory = true;
-      band.label = theory.label;
-      band.ink = {Ink::Role::Ink3, 0, 1};
-      band.x = column(theory.x);
-      band.lo = column(theory.low);
-      band.hi = column(theory.high);
-      plot.bands.push_back(std::move(band));
+      plot.bands.push_back({.id = theory.label,
+                            .x = column(theory.x),
+                            .lo = column(theory.low),
+                            .hi = column(theory.high),
+                            .ink = {Ink::Role::Ink3, 0, 1},
+                            .theory = true,
+                            .label = theory.label});
     }
   }
 }
@@ -192,10 +181,7 @@ const experiments::ShareMap* map_of(const Figure& figure, const FigureData& data
 }
 
 PlotSpec map_plot(const Lesson& lesson, const Figure& figure, const FigureData& data) {
-  PlotSpec plot;
-  plot.id = figure.id;
-  plot.title = figure.title;
-  plot.note = figure.note;
+  PlotSpec plot{.id = figure.id, .title = figure.title, .note = figure.note};
   const experiments::ShareMap* map = map_of(figure, data);
   if (!map) return plot;
   plot.tile = run_index(figure.map_run);
@@ -279,16 +265,14 @@ std::optional<std::pair<double, double>> start_of(const Lesson& lesson, const st
 
 PlotSpec figure_plot(const Lesson& lesson, const Figure& figure, const FigureData& data) {
   if (!figure.map_run.empty()) return map_plot(lesson, figure, data);
-  PlotSpec plot;
-  plot.id = figure.id;
-  plot.title = figure.title;
-  plot.note = figure.note;
-  plot.x = axis_of(figure.x);
-  plot.y = axis_of(figure.y);
+  PlotSpec plot{.id = figure.id,
+                .title = figure.title,
+                .note = figure.note,
+                .x = axis_of(figure.x),
+                .y = axis_of(figure.y)};
   const bool hidden = !data.draw_only.empty();
   for (const FigureLevel& level : figure.levels) {
-    RefLine line;
-    line.label = level.label;
+    RefLine line{.label = level.label};
     if (level.letters) {
       if (!(data.level > 0)) continue;
       line.value = data.level;
@@ -377,11 +361,10 @@ std::string sentence_at(const Lesson& lesson, const Curve& curve, const CurveDat
 /// Marks a rate, in words and, for little room, in fewer.
 plot::RefLine upright(double rate, const char* said, const char* brief, const Words& words) {
   const std::string number = ui::number(rate, 2);
-  plot::RefLine line;
-  line.value = rate;
-  line.label = words.tr(said, {{"rate", number}});
-  line.short_label = words.tr(brief, {{"rate", number}});
-  line.horizontal = false;
+  plot::RefLine line{.value = rate,
+                     .label = words.tr(said, {{"rate", number}}),
+                     .short_label = words.tr(brief, {{"rate", number}}),
+                     .horizontal = false};
   return line;
 }
 

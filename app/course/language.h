@@ -19,10 +19,8 @@ void each_text(Lesson& lesson, const std::function<void(const std::string& key, 
 
 /// The names of the folders in a lesson's folder that have a texts.toml, sorted.
 std::vector<std::string> languages_of(const std::string& lesson_folder);
-/// The languages that any lesson of a folder has.
 std::vector<std::string> languages_in(const std::string& folder);
 
-/// Lists the files of one language of a lesson.
 std::vector<std::string> language_files(const Lesson& lesson, const std::string& language);
 
 /// The lesson in that language. It throws an Error that names every missing or superfluous key of

@@ -8,7 +8,6 @@
 #include <optional>
 #include <utility>
 
-#include "app/grid/axis.h"
 #include "app/plot/plot_axis.h"
 #include "app/ui/widgets.h"
 #include "training/measure/verdict.h"
@@ -39,8 +38,7 @@ bool is_log(const std::vector<double>& values) {
 }
 
 FigureAxis shown_axis(const std::string& field, const std::vector<double>& values) {
-  grid::Axis named;
-  named.key = field;
+  grid::Axis named{.key = field};
   FigureAxis axis{.label = named.title(), .log = is_log(values), .ticks = values};
   const double parts = 2 * static_cast<double>(values.size() - 1);
   if (axis.log) {
@@ -167,10 +165,11 @@ std::vector<grid::Segment> CellMap::border() const {
 void add_cell_map(const Curve& border, const FigureData& data, plot::PlotSpec& plot, const Words& words) {
   const CellMap map = cells_of(border, data);
   if (std::ranges::none_of(map.cells, [](const MapCell& cell) { return cell.known > 0; })) return;
-  plot::HeatMap heat;
-  heat.columns = static_cast<int>(map.columns);
-  heat.rows = static_cast<int>(map.rows);
-  heat.stretched = heat.ticked = heat.upward = true;
+  plot::HeatMap heat{.rows = static_cast<int>(map.rows),
+                     .columns = static_cast<int>(map.columns),
+                     .stretched = true,
+                     .ticked = true,
+                     .upward = true};
   heat.label = words.tr("colour: what a cell has learned, of what the best one has");
   std::vector<float> cells;
   for (const MapCell& cell : map.cells) {
@@ -188,15 +187,14 @@ void add_cell_map(const Curve& border, const FigureData& data, plot::PlotSpec& p
   };
   int pieces = 0;
   for (const grid::Segment& s : map.border()) {
-    plot::Series piece;
-    piece.id = fmt::format("border {}", ++pieces);
-    piece.ink = {plot::Ink::Role::Ink, 0, 1};
-    piece.x = plot::Column::of({x(s.x0), x(s.x1)});
-    piece.y = plot::Column::of({y(s.y0), y(s.y1)});
-    piece.width = 2.4f;
-    piece.marker = ui::Marker::None;
-    piece.end_label = piece.end_marker = false;
-    plot.series.push_back(std::move(piece));
+    plot.series.push_back({.id = fmt::format("border {}", ++pieces),
+                           .x = plot::Column::of({x(s.x0), x(s.x1)}),
+                           .y = plot::Column::of({y(s.y0), y(s.y1)}),
+                           .ink = {plot::Ink::Role::Ink, 0, 1},
+                           .marker = ui::Marker::None,
+                           .width = 2.4f,
+                           .end_label = false,
+                           .end_marker = false});
   }
 }
 

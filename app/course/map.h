@@ -1,5 +1,5 @@
 // Runs over the values of one or two settings, and their map: which cells of a border learn, and where learning begins
-// (app/grid/border.h).
+// (app/grid/axis.h).
 #pragma once
 
 #include <cstddef>
@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "app/course/curves.h"
-#include "app/course/exercises.h"
 #include "app/course/figures.h"
-#include "app/grid/border.h"
+#include "app/course/lesson.h"
+#include "app/grid/axis.h"
 #include "app/plot/plot_spec.h"
 #include "engine/core/error.h"
 #include "training/experiments/run_store.h"
@@ -58,7 +58,6 @@ inline bool is_swept(const Curve& curve) {
   return curve.of == Curve::Of::Sweep || curve.of == Curve::Of::Border;
 }
 
-/// A run of a sweep, with another value of one field.
 RunSpec with_value(RunSpec spec, const std::string& field, double value);
 
 /// Returns every run that a swept curve needs, made of the run that it names. Throws Error for values that

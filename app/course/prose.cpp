@@ -141,10 +141,7 @@ class Reader {
   }
 
   int close_formula(bool display) {
-    Inline formula;
-    formula.kind = Kind::Formula;
-    formula.line = line_;
-    formula.text = std::move(tex_);
+    Inline formula{.kind = Kind::Formula, .text = std::move(tex_), .line = line_};
     tex_.clear();
     try {
       formula.formula = tex::parse(formula.text);
@@ -171,10 +168,7 @@ class Reader {
     if (blocks_.empty()) return 0;
     std::vector<Inline>& row = blocks_.back().inlines;
     if (row.empty() || row.back().kind != Kind::Text || row.back().strong != strong_) {
-      Inline fresh;
-      fresh.strong = strong_;
-      fresh.line = line_;
-      row.push_back(std::move(fresh));
+      row.push_back({.strong = strong_, .line = line_});
     }
     row.back().text += text;
     return 0;
@@ -231,12 +225,7 @@ class Reader {
   }
 
   static void add(std::vector<Inline>& out, const Inline& like, Kind kind, std::string text) {
-    Inline made;
-    made.kind = kind;
-    made.text = std::move(text);
-    made.strong = like.strong;
-    made.line = like.line;
-    out.push_back(std::move(made));
+    out.push_back({.kind = kind, .text = std::move(text), .strong = like.strong, .line = like.line});
   }
 
   void braces(std::vector<Inline>& out, const Inline& piece, std::string_view inside) const {

@@ -54,10 +54,10 @@ struct Inline {
     Always,
     End
   } kind = Kind::Text;
-  std::string text;  ///< the words of a Text; otherwise the name
+  std::string text{};  ///< the words of a Text; otherwise the name
   bool strong = false;
-  std::vector<Condition> conditions;  ///< of an If; of an Otherwise, none for {else}
-  tex::Formula formula;
+  std::vector<Condition> conditions{};  ///< of an If; of an Otherwise, none for {else}
+  tex::Formula formula{};
   int line = 0;  ///< in the file
 };
 

@@ -12,23 +12,18 @@
 #include <filesystem>
 #include <iterator>
 #include <map>
-#include <optional>
 #include <sstream>
 
 #include "app/course/check.h"
 #include "app/course/curves.h"
 #include "app/course/language.h"
 #include "app/course/map.h"
-#include "app/course/pictures/bars.h"
-#include "app/course/pictures/chain.h"
-#include "app/course/pictures/walk.h"
+#include "app/course/pictures/pictures.h"
 #include "app/course/tables.h"
 #include "app/course/tapes.h"
 #include "app/words/words.h"
 #include "engine/core/boundary.h"
-#include "engine/core/error.h"
 #include "training/files/places.h"
-#include "training/io/input_file.h"
 #include "training/spec/spec.h"
 
 namespace normscope::course {
@@ -87,12 +82,12 @@ void read_walk(Figure& f, Table& t) {
 }
 
 Figure read_figure(const std::string& id, Table t) {
-  Figure f;
-  f.id = id;
-  f.title = t.text("title");
-  f.note = t.text("note", "");
-  f.name = f.tab = t.text("tab", id);
-  f.river = t.has("river");
+  Figure f{.id = id,
+           .title = t.text("title"),
+           .note = t.text("note", ""),
+           .name = t.text("tab", id),
+           .tab = t.text("tab", id),
+           .river = t.has("river")};
   if (f.river && t.has("map")) t.refuse("river", "stands beside map: expected one of them");
   f.map_run = t.text(f.river ? "river" : "map", "");
   if (f.river) {
@@ -118,19 +113,16 @@ Figure read_figure(const std::string& id, Table t) {
     f.lines.push_back(std::move(l));
   }
   for (Table& level : t.tables("levels")) {
-    FigureLevel l;
-    l.label = level.text("label");
-    l.value = level.maybe("value");
-    l.measure = level.text("measure", "");
-    l.letters = level.flag("letters", false);
+    FigureLevel l{.label = level.text("label"),
+                  .value = level.maybe("value"),
+                  .measure = level.text("measure", ""),
+                  .letters = level.flag("letters", false)};
     level.done();
     f.levels.push_back(std::move(l));
   }
   for (Table& theory : t.tables("theory")) {
-    Figure::Theory line;
-    line.label = theory.text("label");
-    line.x = theory.numbers("x");
-    line.low = theory.numbers("low");
+    Figure::Theory line{
+        .label = theory.text("label"), .x = theory.numbers("x"), .low = theory.numbers("low")};
     line.high = theory.has("high") ? theory.numbers("high") : line.low;
     if (line.x.size() < 2 || line.x.size() != line.low.size() || line.x.size() != line.high.size())
       theory.refuse("x", "x, low and high differ in length: expected as many numbers, two at least");
@@ -202,10 +194,7 @@ void read_slot(Knob& k, Table& t) {
 }
 
 Knob read_knob(const std::string& id, Table t) {
-  Knob k;
-  k.id = id;
-  k.run = t.text("run");
-  k.label = t.text("label");
+  Knob k{.id = id, .run = t.text("run"), .label = t.text("label")};
   if (t.has("slot")) {
     read_slot(k, t);
     t.done();
@@ -221,11 +210,8 @@ Knob read_knob(const std::string& id, Table t) {
 }
 
 Puzzle read_puzzle(Table t) {
-  Puzzle p;
-  p.text = t.text("text");
-  p.measure = t.text("measure");
-  p.low = t.maybe("low");
-  p.high = t.maybe("high");
+  Puzzle p{
+      .text = t.text("text"), .measure = t.text("measure"), .low = t.maybe("low"), .high = t.maybe("high")};
   t.done();
   return p;
 }

@@ -7,13 +7,8 @@
 #include <filesystem>
 
 #include "app/course/curves.h"
-#include "app/course/figures.h"
 #include "app/course/language.h"
-#include "app/course/pictures/bars.h"
-#include "app/course/pictures/chain.h"
-#include "app/course/pictures/network.h"
-#include "app/course/pictures/walk.h"
-#include "app/course/reader.h"
+#include "app/course/pictures/pictures.h"
 #include "app/course/tapes.h"
 #include "app/ui/paint.h"
 #include "engine/core/error.h"
@@ -75,10 +70,7 @@ std::string settings_of(const Lesson& lesson, const LessonRun& run) {
 }
 
 plot::PlotSpec kept_plot(const Lesson& lesson, const Figure& figure, const Results& kept) {
-  FigureData data;
-  data.reference = &kept;
-  data.level = kept.level;
-  plot::PlotSpec plot = figure_plot(lesson, figure, data);
+  plot::PlotSpec plot = figure_plot(lesson, figure, {.reference = &kept, .level = kept.level});
   plot.pad_right = 120;
   if (!figure.map_run.empty() || lesson.runs.empty() || !shows_ranges(figure)) return plot;
   const bool bars = ranges_apart(figure, kept);
@@ -91,9 +83,7 @@ plot::PlotSpec kept_plot(const Lesson& lesson, const Figure& figure, const Resul
 std::string kept_svg(const Lesson& lesson, const Figure& figure, const Results& kept, const ui::Theme& theme,
                      plot::ExportSize size) {
   if (!is_picture(figure)) return plot::to_svg(kept_plot(lesson, figure, kept), theme, size);
-  FigureData data;
-  data.reference = &kept;
-  return picture_svg(lesson, figure, data, theme, size);
+  return picture_svg(lesson, figure, {.reference = &kept}, theme, size);
 }
 
 std::string claim_table(const Course& course) {

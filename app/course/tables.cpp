@@ -9,11 +9,10 @@
 #include <sstream>
 #include <tuple>
 
+#include "app/course/check.h"
 #include "app/course/curves.h"
-#include "app/course/measures.h"
 #include "app/course/tapes.h"
 #include "app/grid/axis.h"
-#include "engine/core/error.h"
 #include "training/experiments/probes.h"
 
 namespace normscope::course {
@@ -25,12 +24,11 @@ constexpr double kDeepest = 256;                           // layers
 constexpr double kWidest = 1024;  // of rows through one norm, whose Jacobian has as many rows and columns
 
 Neighbour read_neighbour(Table t) {
-  Neighbour n;
-  n.what = t.text("what");
-  n.value = t.maybe("value");
-  n.measure = t.text("measure", "");
-  n.curve = t.text("curve", "");
-  n.law = t.text("law", "");
+  Neighbour n{.what = t.text("what"),
+              .value = t.maybe("value"),
+              .measure = t.text("measure", ""),
+              .curve = t.text("curve", ""),
+              .law = t.text("law", "")};
   if (n.value.has_value() + !n.measure.empty() + !n.curve.empty() + !n.law.empty() != 1)
     t.refuse("what",
              "stands without what the measure would be then: expected one of value, measure, curve, law");
@@ -201,9 +199,7 @@ Mean mean_of(Table& t) {
 }
 
 LessonRun read_run(const std::string& id, Table t) {
-  LessonRun run;
-  run.id = id;
-  run.name = t.text("name");
+  LessonRun run{.id = id, .name = t.text("name")};
   const std::vector<std::string> edits = t.texts("edits");
   // In the order of the table: a placement of all stacks must not undo the placement of one.
   auto fields = t.rest();
@@ -288,9 +284,7 @@ Curve read_curve(const std::string& id, Table t) {
 }
 
 Measure read_measure(const std::string& id, Table t) {
-  Measure m;
-  m.id = id;
-  m.label = t.text("label");
+  Measure m{.id = id, .label = t.text("label")};
   const std::vector<std::string_view> takes{"at",     "mean", "median",      "min",       "max",
                                             "passes", "fall", "first_below", "exponent",  "r2",
                                             "slope",  "lead", "ratio",       "difference"};
@@ -323,11 +317,8 @@ Measure read_measure(const std::string& id, Table t) {
 }
 
 Check read_check(Table t) {
-  Check c;
-  c.measure = t.text("measure");
-  c.low = t.maybe("low");
-  c.high = t.maybe("high");
-  c.says = t.text("says");
+  Check c{
+      .measure = t.text("measure"), .low = t.maybe("low"), .high = t.maybe("high"), .says = t.text("says")};
   for (Table& neighbour : t.tables("excludes")) c.excludes.push_back(read_neighbour(neighbour));
   if (c.excludes.empty())
     t.refuse("excludes",
@@ -373,7 +364,6 @@ std::string few_words(Table& t, std::string_view key, int32_t most) {
   return text;
 }
 
-/// Reads the word of a button.
 std::string short_word(Table& t, std::string_view key) {
   const std::string word = t.text(key);
   if (word.size() > kLongestWord)
@@ -382,8 +372,7 @@ std::string short_word(Table& t, std::string_view key) {
 }
 
 Say read_say(Table& t) {
-  Say say;
-  say.text = few_words(t, "text", kSayWords);
+  Say say{.text = few_words(t, "text", kSayWords)};
   if (!has_one_gap(say)) t.refuse("text", Message("expected one gap, written {}", kGap));
   say.word = say.kept = short_word(t, "word");
   std::set<std::string> words{say.word};

@@ -44,7 +44,7 @@ class TableChecker {
 /// most" so much.
 void set_bounds(Lesson& lesson);
 /// Requires that every curve and measure named by a measure or check is in the lesson. A measure that
-/// may end at a bound of its measurement (can_be_cut in measures.h) must be counted or have a median, because a mean of
+/// may end at a bound of its measurement (can_be_cut in check.h) must be counted or have a median, because a mean of
 /// such values is unknown. Throws Error.
 void check_measures(const Lesson& lesson, const Table& root);
 

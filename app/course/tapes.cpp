@@ -12,7 +12,7 @@
 #include <sstream>
 #include <tuple>
 
-#include "app/course/pictures/network.h"
+#include "app/course/pictures/pictures.h"
 #include "app/ui/widgets.h"
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "app/course/curves.h"
-#include "app/course/exercises.h"
 #include "app/course/lesson.h"
 #include "training/io/toml.h"
 #include "training/measure/small_tape.h"

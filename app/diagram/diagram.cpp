@@ -125,9 +125,8 @@ std::vector<StackRows> stacks_of(DiagramState& state, const Stacks& stacks, bool
 void stack_choice(Ui& ui, DiagramState& state, const DiagramLayout& layout) {
   const Rect& output = layout.stack_layouts.front().output;
   int selected = state.shown == Side::Main ? 1 : 0;
-  const std::vector<std::string> labels{"encoder", "decoder"};
-  if (choice(ui, "diagram/stack", {output.right() + 8, output.y - 1, 96, output.h + 2}, labels, selected,
-             tr("Which of the two stacks stands here.")))
+  if (choice(ui, "diagram/stack", {output.right() + 8, output.y - 1, 96, output.h + 2},
+             labels_of({"encoder", "decoder"}), selected, tr("Which of the two stacks stands here.")))
     state.shown = selected == 1 ? Side::Main : Side::Encoder;
 }
 
@@ -335,10 +334,8 @@ int next_preset(const Ui& ui, const ModelConfig& model, int from, int by, int fi
 // Draws one row of the list; `help` says why a preset cannot be chosen.
 bool preset_item(Ui& ui, const std::string& name, const Rect& item, const PlacementRow& row, bool on,
                  const std::string& help, bool possible) {
-  HitOptions options;
-  options.radius = radius::field;
-  options.enabled = possible;
-  const Hit hit = ui.hit(fmt::format("{}/{}", name, row.short_label), item, on ? "on" : "", help, options);
+  const Hit hit = ui.hit(fmt::format("{}/{}", name, row.short_label), item, on ? "on" : "", help,
+                         {.enabled = possible, .radius = radius::field});
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
   if (hit.hovered && possible) p.fill(item, t.sunk, radius::field);
@@ -353,9 +350,7 @@ bool preset_item(Ui& ui, const std::string& name, const Rect& item, const Placem
 
 // Draws the last row of the list, which asks for a name for what stands in the diagram.
 bool save_item(Ui& ui, const std::string& name, const Rect& item, const ModelConfig& model) {
-  HitOptions options;
-  options.radius = radius::field;
-  options.enabled = is_transformer(model.architecture);
+  HitOptions options{.enabled = is_transformer(model.architecture), .radius = radius::field};
   const Hit hit =
       ui.hit(name + "/save", item, "",
              tr("Asks for a name and writes what stands in the diagram as a file; this list offers it "
@@ -379,8 +374,7 @@ bool preset_list(Ui& ui, const std::string& name, const Rect& rect, const ModelC
   const int count = static_cast<int>(all.size());
   const int before = selected;
   const Theme& t = ui.theme();
-  HitOptions options;
-  options.arrows = true;
+  HitOptions options{.arrows = true};
   const std::string value = selected >= first ? preset_label(preset_at(selected)) : other;
   const std::string_view now = shown_label(value);
   const Hit box = ui.hit(name, rect, value, preset_help(), options);
@@ -423,29 +417,29 @@ bool preset_list(Ui& ui, const std::string& name, const Rect& rect, const ModelC
   return selected != before;
 }
 
-// The width that shows this word beside the chevron.
 float list_width(Ui& ui, const std::string& word) {
   return std::ceil(ui.paint().text_width({Face::Bold, type::body}, shown_label(word))) + 34;
 }
 
 // Whether segments with these labels fit with 10 px around a label in place of the usual 22.
-bool has_room(Ui& ui, const std::vector<std::string>& labels, float width) {
+bool has_room(Ui& ui, const std::vector<words::Label>& labels, float width) {
   return segmented_width(ui, labels) - 12 * static_cast<float>(labels.size()) <= width;
 }
 
 // Segments for as many as have room, and a list whose box says "more", "custom" or its choice.
 bool preset_row(Ui& ui, Rect rect, const ModelConfig& model, int& selected, bool& save) {
-  std::vector<std::string> labels, helps, refusals;
+  std::vector<std::string> names, helps, refusals;
   for (Placement placement : placements()) {
-    labels.push_back(preset_label(placement));
+    names.push_back(preset_label(placement));
     helps.push_back(preset_help(placement));
     refusals.push_back(view::preset_refusal(model, placement));
   }
+  std::vector<words::Label> labels = labels_of(names);
   if (has_room(ui, labels, rect.w))
     return segmented(ui, "diagram/preset", rect, labels, selected, preset_help(), helps, refusals);
   const std::string& other = tr(selected < 0 ? "custom" : "more");
   const auto segments_beside = [&](const std::string& word) {
-    std::vector<std::string> fitting = labels;
+    std::vector<words::Label> fitting = labels;
     const float width = rect.w - list_width(ui, word) - 6;
     while (fitting.size() > 2 && !has_room(ui, fitting, width)) fitting.pop_back();
     return static_cast<int>(fitting.size());
@@ -474,9 +468,8 @@ void draw_presets(Ui& ui, DiagramState& state, const DiagramInput& input, const 
   Rect row = rect;
   int which = 0;
   if (stacks.both && !as_list) {  // a list alone has no room for it: it changes both
-    const std::vector<std::string> both{"both stacks", "encoder", "decoder"};
-    choice(ui, "diagram/stack", row.take_left(104.f, 6), both, state.preset_stack,
-           tr("Which stack of the encoder-decoder a preset changes."));
+    choice(ui, "diagram/stack", row.take_left(104.f, 6), labels_of({"both stacks", "encoder", "decoder"}),
+           state.preset_stack, tr("Which stack of the encoder-decoder a preset changes."));
     which = state.preset_stack;
   }
   int selected = preset_of(model, stacks, which);

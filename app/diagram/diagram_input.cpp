@@ -283,11 +283,8 @@ struct SlotInput {
     const WiredNorm kind = norm(at);
     const std::string name = "diagram/" + slot_name(at), help = slot_help(stack(at.side), at);
     if (small && kind == NormKind::None) return void(ui.mark(name, place, to_string(kind), help));
-    HitOptions options;
-    options.arrows = true;
-    options.radius = radius::token;
-    options.tooltip = !state.dragging;
-    options.focusable = !small;
+    HitOptions options{
+        .arrows = true, .focusable = !small, .tooltip = !state.dragging, .radius = radius::token};
     const Hit hit = ui.hit(name, place, to_string(kind), help, options);
     if (hit.hovered && kind != NormKind::None && !state.dragging) state.hovered = at;
     if (hit.hovered && kind == NormKind::None)
@@ -430,11 +427,9 @@ Hit kind_row(Ui& ui, const Rect& row, NormKind kind, bool selected) {
   const view::KindWords& words = view::kind_words(kind);
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
-  HitOptions options;
-  options.tooltip = false;
-  options.radius = radius::field;
   const Hit hit = ui.hit(fmt::format("diagram/kind/{}", kind == NormKind::None ? "off" : short_name(kind)),
-                         row, selected ? "on" : "", fmt::format("{}: {}.", words.name, words.help), options);
+                         row, selected ? "on" : "", fmt::format("{}: {}.", words.name, words.help),
+                         {.tooltip = false, .radius = radius::field});
   if (hit.hovered) p.fill(row, t.sunk, radius::field);
   Rect line = row.inset(6, 0);
   const Rect token = centred({line.x + 18, line.centre().y}, 36, 20);
@@ -453,19 +448,17 @@ Hit kind_row(Ui& ui, const Rect& row, NormKind kind, bool selected) {
 }
 
 bool lock_row(Ui& ui, const Rect& row, bool locked) {
-  ButtonOptions options;
-  options.quiet = options.left = true;
-  options.style = {Face::Sans, type::body};
   return button(ui, "diagram/kind/lock", row,
                 tr(locked ? "Unlock this norm" : "Lock: it stays when others move"),
-                tr("A locked norm stays where it is, whatever the others do. Key: L."), options);
+                tr("A locked norm stays where it is, whatever the others do. Key: L."),
+                {.quiet = true, .left = true, .style = {Face::Sans, type::body}});
 }
 
 bool epsilon_row(Ui& ui, const Rect& row, double& epsilon) {
-  FieldOptions options;
-  options.lo = 1e-12;
-  options.hard_hi = options.log = true;
-  options.format = [](double v) { return ui::significant(v, 3); };
+  const FieldOptions options{.lo = 1e-12,
+                             .log = true,
+                             .hard_hi = true,
+                             .format = [](double v) { return ui::significant(v, 3); }};
   return field(ui, "diagram/kind/epsilon", row, tr("epsilon"), epsilon,
                tr("Added to the variance inside this norm, against division by zero; the model's own value "
                   "until another is set here. Alike norms follow, with Alt only this one changes."),
@@ -570,11 +563,8 @@ struct Controls {
     return fmt::format("diagram/{}layer{}{}/skip", view::side_prefix(stack_layout.side), layer + 1, sub);
   }
   void control(const Rect& place, int layer, const std::string& name, const char* sub) {
-    HitOptions options;
-    options.focusable = false;
-    options.radius = 3;
-    const Hit hit =
-        ui.hit(control_name(layer, sub), place, is_left_out(state, name) ? "out" : "in", help(name), options);
+    const Hit hit = ui.hit(control_name(layer, sub), place, is_left_out(state, name) ? "out" : "in",
+                           help(name), {.focusable = false, .radius = 3});
     if (hit.hovered && !is_left_out(state, name)) ui.paint().outline(place.inset(-3), ui.theme().slot, 1, 4);
     if (hit.clicked) toggle_left_out(state, run, name, commands);
   }
@@ -595,13 +585,10 @@ struct Controls {
     const int first = row.row.first;
     if (row.row.count() == 1) return control(zone, first, place_name(model(), stack_layout.side, first), "");
     // One control serves all bars of the group, so that thin bars can be hit; the height says which layer.
-    HitOptions options;
-    options.focusable = false;
-    options.radius = 3;
-    const Hit hit =
-        ui.hit(fmt::format("diagram/{}layers{}-{}/skip", view::side_prefix(stack_layout.side), first + 1,
-                           row.row.last + 1),
-               zone, "", tr("Click a layer's bar away: the loss without it is measured."), options);
+    const Hit hit = ui.hit(fmt::format("diagram/{}layers{}-{}/skip", view::side_prefix(stack_layout.side),
+                                       first + 1, row.row.last + 1),
+                           zone, "", tr("Click a layer's bar away: the loss without it is measured."),
+                           {.focusable = false, .radius = 3});
     for (const BarLayout& bar : row.bars) {
       const Rect place = joined(bar.size, bar.gradient);
       const std::string name = place_name(model(), stack_layout.side, bar.layer);

@@ -1,4 +1,4 @@
-#include "app/diagram/diagram_layout.h"
+#include "app/diagram/diagram.h"
 
 #include <algorithm>
 #include <cmath>
@@ -57,10 +57,9 @@ float sheets_height(const Measures& m, const view::DiagramRow& row) {
 
 SublayerLayout layout_sublayer(const Measures& m, const StackLayout& d, const Rect& row, view::Sub sub,
                                float top) {
-  SublayerLayout s;
-  s.sub = sub;
-  s.stream = centred({d.stream_x, top + m.slot_y}, m.stream_w, m.slot_h);
-  s.plus = {d.stream_x, top + m.plus_y};
+  SublayerLayout s{.sub = sub,
+                   .stream = centred({d.stream_x, top + m.slot_y}, m.stream_w, m.slot_h),
+                   .plus = {d.stream_x, top + m.plus_y}};
   const float middle = top + m.box_y;
   s.return_x = row.right() - (m.narrow ? 7.f : 15.f);
   s.before = centred({d.stream_x + m.before_dx, middle}, m.slot_w, m.slot_h);
@@ -163,13 +162,12 @@ StackLayout layout_stack(const Measures& base, const StackRows& t, const Rect& a
   const Measures m = fitted(base, t);
   const float join_h = !t.second ? 0 : m.narrow ? 18.f : 14.f;
   const float bottom_gap = t.embedding_norm ? std::max(m.bottom_gap, 21.f) : m.bottom_gap;
-  StackLayout d;
-  d.side = t.side;
-  d.cross = t.cross;
-  d.narrow = m.narrow;
-  d.left = area.x;
-  d.right = area.right();
-  d.stream_x = area.x + m.stream_dx;
+  StackLayout d{.side = t.side,
+                .cross = t.cross,
+                .narrow = m.narrow,
+                .left = area.x,
+                .right = area.right(),
+                .stream_x = area.x + m.stream_dx};
   const auto& rows = t.rows;
   const float subs = static_cast<float>(view::subs_of(t.cross).size());
 
@@ -261,8 +259,7 @@ const StackLayout* DiagramLayout::stack_layout(view::Side side) const {
 }
 
 DiagramLayout layout_diagram(const Rect& area, const std::vector<StackRows>& stack_layouts, bool compact) {
-  DiagramLayout d;
-  d.compact = compact;
+  DiagramLayout d{.compact = compact};
   constexpr float kChannel = 26;
   if (stack_layouts.size() == 2) {
     const float width = (area.w - kChannel) / 2;

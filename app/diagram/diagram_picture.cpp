@@ -54,8 +54,7 @@ ScalesNow scales_at(view::LabData& data, const RunView& run, view::Side side, in
   if (run.history && step < run.history->last_step())  // a run as it stood then, or the newest one
     return {then(".skip.mean"), then(".branch.mean"), factor, step};
   const size_t index = view::sublayer_index(run.spec->model, side, layer, sub);
-  ScalesNow now;
-  now.factor = factor;
+  ScalesNow now{.factor = factor};
   if (index < run.skip_scales.size()) now.skip = run.skip_scales[index];
   if (index < run.branch_scales.size()) now.branch = run.branch_scales[index];
   return now;
@@ -360,7 +359,6 @@ struct StackPainter {
     }
   }
 
-  // Draws the held norm.
   void held_token(const DiagramLayout& layout) {
     if (!state.dragging) return;
     const auto from = place_of(layout, *state.dragging);

@@ -1,15 +1,16 @@
 #include "app/grid/axis.h"
-#include "app/words/words.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <tuple>
 #include <utility>
 
+#include "app/words/words.h"
 #include "engine/core/error.h"
 #include "engine/core/real_text.h"
 #include "training/io/input_value.h"
@@ -129,8 +130,7 @@ std::string Axis::said(size_t place) const {
 Axis axis_from(std::string_view text, const RunSpec& base) {
   const size_t equals = text.find('=');
   if (equals == text.npos || equals == 0) fail(kWhere, "{}: expected {}", shown_text(text), kAxisForms);
-  Axis axis;
-  axis.key = text.substr(0, equals);
+  Axis axis{.key = std::string(text.substr(0, equals))};
   refuse_key(axis.key);
   const std::string_view values = text.substr(equals + 1);
   const Field* field = find_field(axis.key);
@@ -171,6 +171,53 @@ size_t place_of(const Axis& axis, std::string_view value, const RunSpec& base) {
 size_t order_of(std::string_view key) {
   const Field* field = find_field(key);
   return field ? static_cast<size_t>(field - spec_fields().data()) : spec_fields().size();
+}
+
+namespace {
+
+bool parts(Side one, Side other) { return one != Side::None && other != Side::None && one != other; }
+
+/// Extends the last piece where the new one continues it in the same direction.
+void lengthen(std::vector<Segment>& segments, const Segment& piece) {
+  if (!segments.empty()) {
+    Segment& last = segments.back();
+    const bool goes_on = last.x1 == piece.x0 && last.y1 == piece.y0;
+    const bool straight = (last.x0 == last.x1) == (piece.x0 == piece.x1);
+    if (goes_on && straight) {
+      last.x1 = piece.x1;
+      last.y1 = piece.y1;
+      return;
+    }
+  }
+  segments.push_back(piece);
+}
+
+}  // namespace
+
+Side side_of(int32_t learn, int32_t known) {
+  if (known == 0) return Side::None;
+  return 2 * learn >= known ? Side::Learns : Side::Other;
+}
+
+std::vector<Segment> border_of(size_t columns, size_t rows, const std::function<Side(size_t, size_t)>& side) {
+  const auto at = [&](int32_t column, int32_t row) {
+    return side(static_cast<size_t>(column), static_cast<size_t>(row));
+  };
+  const auto width = static_cast<int32_t>(columns), height = static_cast<int32_t>(rows);
+  std::vector<Segment> segments;
+  for (int32_t x = 1; x < width; ++x)
+    for (int32_t y = 0; y < height; ++y)
+      if (parts(at(x - 1, y), at(x, y))) lengthen(segments, {x, y, x, y + 1});
+  for (int32_t y = 1; y < height; ++y)
+    for (int32_t x = 0; x < width; ++x)
+      if (parts(at(x, y - 1), at(x, y))) lengthen(segments, {x, y, x + 1, y});
+  return segments;
+}
+
+double share_learned(double loss, double level, double best) {
+  if (!std::isfinite(loss) || !std::isfinite(level) || !std::isfinite(best))
+    return std::numeric_limits<double>::quiet_NaN();
+  return level > best ? (level - loss) / (level - best) : 0;  // no cell has learned anything
 }
 
 }  // namespace normscope::grid

@@ -11,7 +11,9 @@
 // shows the handles that were set. Sweeps, claims of papers and the course call this.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,10 +27,10 @@ inline constexpr int32_t kMostValues = 100;
 
 struct Axis {
   enum class Kind : uint8_t { List, Linear, Log };
-  std::string key;                  ///< "train.lr", "wiring.L*.attn"
-  std::vector<std::string> values;  ///< at least one, each once, as get_field() writes them
+  std::string key{};                  ///< "train.lr", "wiring.L*.attn"
+  std::vector<std::string> values{};  ///< at least one, each once, as get_field() writes them
   Kind kind = Kind::List;
-  std::string from, to;                  ///< of a range, as get_field() writes them
+  std::string from{}, to{};              ///< of a range, as get_field() writes them
   int32_t count = 0;                     ///< of a range, as asked for: rounding may leave fewer
   std::string label() const;             ///< "learning rate"; the key where the table has no words
   std::string title() const;             ///< "warm-up, steps"
@@ -47,5 +49,28 @@ size_t place_of(const Axis& axis, std::string_view value, const RunSpec& base);
 /// The place of a key in the order in which settings must be set; wiring.* comes after all that makes the
 /// layers.
 size_t order_of(std::string_view key);
+
+// The border of a grid shows where learning begins. It is drawn in the gaps between cells in which at least half of the
+// known seeds learn and the other cells. Sweeps and the course's maps call it.
+
+/// Runs from corner to corner of the grid: x from 0 at the left of the first column, y from 0 below the first
+/// row, upwards. A straight piece is one segment.
+struct Segment {
+  int32_t x0 = 0, y0 = 0, x1 = 0, y1 = 0;
+  bool operator==(const Segment&) const = default;
+};
+
+/// Whether at least half of the known seeds learn. A cell of which none is known is on neither side, and no border runs
+/// along it.
+enum class Side : uint8_t { Learns, Other, None };
+Side side_of(int32_t learn, int32_t known);
+
+/// Returns vertical pieces first, from left to right, then horizontal ones from the bottom up.
+std::vector<Segment> border_of(size_t columns, size_t rows,
+                               const std::function<Side(size_t column, size_t row)>& side);
+
+/// (level - loss) / (level - the best cell's loss): 1 for the best cell, `level` being letter frequencies. NaN where one of
+/// them is not finite.
+double share_learned(double loss, double level, double best);
 
 }  // namespace normscope::grid

@@ -314,7 +314,6 @@ class Canvas {
     });
   }
 
-  // The weights of b and c at a pixel of the row.
   struct Weights {
     float b, step_b, c, step_c;
     float of_b(int x) const { return b + float(x) * step_b; }

@@ -170,7 +170,6 @@ struct UiDriver::Line {
     name.erase(name.find_last_not_of(" \t\r") + 1);
   }
   bool empty() const { return verb.empty() || verb[0] == '#'; }
-  /// Requires the word.
   const std::string& must(const std::string& word) const {
     if (word.empty()) throw Error("'" + verb + "' lacks an argument");
     return word;

@@ -1,12 +1,11 @@
 #include "app/lab/lab_screen.h"
 
+#include <fmt/format.h>
 #include <imgui.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "app/lab/lab_frame.h"
-#include "app/lab/run_cards.h"
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
 
@@ -174,12 +173,10 @@ void LabScreen::draw_panels(Frame& f, Frame& measured, Rect rest, float gap) {
 
 // Draws the way to all plots, below the few of a first start.
 void LabScreen::draw_more(Frame& f, const Rect& rect) {
-  ButtonOptions options;
-  options.icon = Icon::ChevronDown;
   if (button(f.ui, "lab/more", rect, tr("More measurements"),
              tr("Shows the other plots too: learning rate, gradients over time, hidden states, residual "
                 "dependency. \"fewer\" beside the learning rate hides them again."),
-             options))
+             {.icon = Icon::ChevronDown}))
     few_ = false;
 }
 
@@ -192,11 +189,9 @@ void LabScreen::draw_start(Frame& f, const Rect& rect) {
       tr("No run trains here: the window was opened with recorded runs, which stand side by side "
          "in Compare (3)."),
       19);
-  ButtonOptions primary;
-  primary.primary = true;
   if (button(f.ui, "lab/start", {middle.x, middle.bottom() - 34, 240, 34},
              tr("Start the three teaching runs"),
-             tr("Trains three copies of one model that differ in placement and warm-up."), primary))
+             tr("Trains three copies of one model that differ in placement and warm-up."), {.primary = true}))
     f.commands.emplace_back(session::ReplaceRuns{.runs = default_comparison()});
 }
 
@@ -233,9 +228,9 @@ void LabScreen::draw_left(Frame& f, Rect column) {
 }
 
 void LabScreen::draw_switch(Frame& f, const Rect& head) {
-  const std::vector<std::string> tabs{"Diagram", "Settings"};
   Rect place = head;
-  segmented(f.ui, "lab/left", place.take_left(f.compact() ? 118.f : 126.f), tabs, left_tab_,
+  segmented(f.ui, "lab/left", place.take_left(f.compact() ? 118.f : 126.f),
+            labels_of({"Diagram", "Settings"}), left_tab_,
             tr("Shows the architecture or the settings of the runs."));
 }
 
@@ -317,6 +312,96 @@ void LabScreen::draw_settings_panel(Frame& f, const Rect& rect, bool switched) {
   if (pending_.empty())
     return settings::draw_settings(f.ui, settings_, f.view, pending_, inner, columns, f.commands);
   settings::draw_settings(f.ui, settings_, pending_.applied(f.view), pending_, inner, columns, f.commands);
+}
+
+// ---- Lists controls that exist and are not drawn now, for the palette to show beside those on screen, and brings
+// them forth.
+
+namespace {
+
+constexpr std::string_view kSettings = "settings/", kDiagram = "diagram/", kMenu = "/menu/";
+
+/// Controls of the pace with their help.
+constexpr std::pair<const char*, const char*> kPace[] = {
+    {"transport/budget", "How many steps the runs take: more continues, fewer stops early."},
+    {"transport/speed", "How fast training goes."},
+    {"transport/speed/slow", "Four steps a second."},
+    {"transport/speed/1×", "Twenty steps a second."},
+    {"transport/speed/max", "As fast as training can go."},
+    {"transport/speed/instant",
+     "A small model, of which every change trains all steps anew within moments: whatever you move, the plots show how "
+     "the training would have ended (N)."}};
+
+// True for the first of runs with one schedule, because such runs share its handle. A warm-up that
+// is over has none.
+bool has_warmup_handle(const LabView& view, size_t index) {
+  const Schedule& schedule = view.runs[index].spec->train.schedule;
+  if (schedule.target > 0 || (!view.instant && schedule.warmup <= view.runs[index].step) ||
+      schedule.warmup > std::max(view.budget, view.step))
+    return false;
+  return std::none_of(view.runs.begin(), view.runs.begin() + static_cast<std::ptrdiff_t>(index),
+                      [&](const RunView& run) { return run.spec->train.schedule == schedule; });
+}
+
+}  // namespace
+
+void LabScreen::remember_diagram(const ui::Registry& registry) {
+  diagram_controls_.clear();
+  for (const ui::Control& c : registry.all())
+    if (c.interactive && c.enabled && c.name.starts_with(kDiagram))
+      diagram_controls_.push_back({c.name, c.help});
+}
+
+std::vector<Elsewhere> LabScreen::elsewhere(const ui::Registry& registry, const LabView& view) {
+  std::vector<Elsewhere> list;
+  if (view.runs.empty()) return list;
+  const auto add = [&](std::string name, std::string_view help) {
+    if (!registry.find(name)) list.push_back({std::move(name), std::string(help)});
+  };
+  for (const auto& [control, help] : kPace) add(control, tr(help));
+  add("lab/luck", tr("Seed variability: trains every run again with four other seeds and shows how far their "
+                     "losses lie apart."));
+  for (const Field* field : settings::differing_fields(view))
+    for (const RunView& run : view.runs)
+      add(fmt::format("{}{}/{}", kSettings, field->key, run.letter), settings::spoken_help(*field));
+  for (size_t i = 0; i < view.runs.size(); ++i)
+    if (has_warmup_handle(view, i))
+      add(fmt::format("plot/rate/warmup/{}", view.runs[i].letter),
+          tr("The end of its warm-up, on the plot."));
+  for (const RunView& run : view.runs)
+    add(fmt::format("settings/edits/{}", run.letter),
+        tr("Whether a change to a shared setting applies to run {run} too.", {{"run", run.letter}}));
+  for (const panels::Panel& panel : panels::panels()) {
+    if (!panels::stands_in(panel, layout_)) continue;
+    const std::string name = panel.id;
+    add(name + "/menu", tr("Save or copy this plot, change its axis."));
+    const bool map = panel.form == panels::Form::Strips && plot_.map && panels::of_map(metric_of(panel));
+    for (const panels::MenuEntry& entry : panels::menu_entries(map || panel.form == panels::Form::Triangles))
+      add(fmt::format("{}/menu/{}", name, entry.id), entry.help);
+    if (panel.metric) add(name + "/quantity", tr("What this plot shows."));
+    for (const panels::PanelControl& own : panel.controls) add(name + std::string(own.name), own.help);
+  }
+  if (layout_ != ui::Size::Full && left_tab_ != 0)
+    for (const Elsewhere& control : diagram_controls_) add(control.name, control.help);
+  return list;
+}
+
+void LabScreen::reveal(std::string_view control, const ui::Registry& registry) {
+  if (control.starts_with(kSettings) || control == "lab/luck") {
+    if (left_tab_ == 0) remember_diagram(registry);
+    left_tab_ = 1;
+    if (control.starts_with(kSettings) && !control.starts_with("settings/edits/"))
+      settings_.reveal =
+          control.substr(kSettings.size(), control.find('/', kSettings.size()) - kSettings.size());
+  }
+  if (control.starts_with(kDiagram)) left_tab_ = 0;
+  if (const panels::Panel* panel = panels::panel_of(control); panel && !panel->place.at_first) few_ = false;
+  if (control.starts_with("transport/")) transport_.open_pace = true;
+  const std::vector<const panels::Panel*> tabs = panels::tab_panels();
+  for (size_t i = 0; i < tabs.size(); ++i)
+    if (tabs[i] == panels::panel_of(control)) plot_tab_ = static_cast<int>(i);
+  if (const size_t menu = control.find(kMenu); menu != control.npos)
+    cells_.open_menu = control.substr(0, menu);
 }
 
 }  // namespace normscope::lab

@@ -5,6 +5,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/diagram/diagram.h"
@@ -15,8 +16,9 @@
 #include "app/panels/plot_specs.h"
 #include "app/plot/plot.h"
 #include "app/settings/settings.h"
-#include "app/view/screen.h"
+#include "app/ui/ui.h"
 #include "app/view/pending_edits.h"
+#include "app/view/screen.h"
 
 namespace normscope::lab {
 
@@ -51,7 +53,17 @@ class LabScreen {
   bool& without_runs() { return without_runs_; }
 
  private:
-  struct Frame;  // what one draw() passes around, see lab_screen.cpp
+  // What one draw() passes between its parts.
+  struct Frame {
+    ui::Ui& ui;
+    const LabView& view;   // as it is now: what commands refer to
+    const LabView& shown;  // as it stood at the cursor: cards, diagram, labels and sentences
+    std::vector<session::Command>& commands;
+    ui::Size size;
+    bool clock = false;    // figures that depend on the machine's speed are shown
+    float pad_right = 16;  // of all plots over time, so that their cursors stand in one line
+    bool compact() const { return size == ui::Size::Compact; }
+  };
 
   void stay_at_measured(const LabView&);
   void suppose(const Frame&);
@@ -120,5 +132,22 @@ class LabScreen {
   std::vector<Elsewhere> diagram_controls_;  // as they were when the diagram's tab was left
   int plot_tab_ = 0;                         // compact: which plot stands below the loss
 };
+
+// Draws a card for each run with its name, wiring, progress and the text it writes now. A fork begins
+// on run D's card. The Lab screen calls it. Controls: run/A ... run/D.
+
+struct CardOptions {
+  ui::Size size = ui::Size::Full;
+  bool writes = true;    // show the line of sampled text (compact windows below 640 have no room)
+  std::string building;  // letters of the runs that are being built for a setting
+  bool held = false;     // run D is what the norm that is held would give
+};
+
+/// The part of a written line that stands in `room` characters. It cuts between characters
+/// and adds no ellipsis, because the line is a window on an endless text. Of "translation ← source" the source stays
+/// in sight, on at most 3/5 of the room.
+std::string line_that_fits(std::string_view text, size_t room);
+
+void draw_run_cards(ui::Ui&, diagram::DiagramState&, const LabView&, const ui::Rect&, const CardOptions&);
 
 }  // namespace normscope::lab

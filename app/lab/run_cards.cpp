@@ -1,4 +1,4 @@
-#include "app/lab/run_cards.h"
+#include "app/lab/lab_screen.h"
 
 #include <fmt/format.h>
 
@@ -341,8 +341,7 @@ void draw_run_cards(Ui& ui, diagram::DiagramState& state, const LabView& view, c
   for (size_t i = 0; i < view.runs.size(); ++i) {
     const RunView& run = view.runs[i];
     const Rect place = rest.take_left(width, gap);
-    HitOptions hit;
-    hit.radius = radius::panel;
+    HitOptions hit{.radius = radius::panel};
     const std::string value =
         tr("{name}, {state}, loss {loss}",
            {{"name", words::spoken(run.name)}, {"state", card.badge_text(run)}, {"loss", loss_text(run)}});

@@ -46,9 +46,7 @@ float split(Ui& ui, Splits& splits, Gap gap, const Rect& room, SplitRange range)
   const float before = place();
   const Rect line = words.columns ? Rect{room.x + before, room.y, space::gap, room.h}
                                   : Rect{room.x, room.y + before, room.w, space::gap};
-  HitOptions options;
-  options.arrows = true;
-  options.draw_focus = false;
+  HitOptions options{.arrows = true, .draw_focus = false};
   const Hit hit = ui.hit(words.name, line, fmt::format("{:.0f}", before),
                          tr("Drag to give one side more room, double-click for the usual place."), options);
   if (hit.pressed) ui.press_value() = before;

@@ -5,18 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <tuple>
 
+#include "app/course/check.h"
 #include "app/course/curves.h"
 #include "app/course/lesson.h"
-#include "app/course/pictures/bars.h"
-#include "app/course/pictures/chain.h"
-#include "app/course/pictures/network.h"
-#include "app/course/pictures/walk.h"
-#include "app/lesson-player/lesson_context.h"
-#include "app/lesson-player/pages/predict_page.h"
-#include "app/lesson-player/slider.h"
-#include "app/plot/plot_layout.h"
 #include "app/ui/numbers.h"
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
@@ -44,11 +36,7 @@ float label_room(const plot::PlotSpec& plot, const Painter& p, float most) {
 void shares_scale(Ui& ui, const Rect& bar) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
-  constexpr int kParts = 40;
-  const float h = bar.h / kParts;
-  for (int i = 0; i < kParts; ++i)
-    p.fill({bar.x, bar.y + h * static_cast<float>(i), bar.w, h + 0.5f},
-           heat_colour(t, 1 - static_cast<float>(i) / (kParts - 1)));
+  colour_scale(p, bar, 40, true, [&](float share) { return heat_colour(t, share); });
   const TextStyle tick{Face::Mono, type::tick};
   p.text({bar.x - 6, bar.y + 9}, tick, t.ink3, "1", Align::Right);
   p.text({bar.x - 6, bar.centre().y + 4}, tick, t.ink3, decimals(0.5, 1), Align::Right);
@@ -462,12 +450,10 @@ BarsHand Figures::hold_bars(Ui& ui, const Rect& picture, const LessonContext& co
   const double step = (bars.in.high - bars.in.low) / kBarSteps;
   bool held = false;
   for (size_t i = 0; i < slots.size(); ++i) {
-    HitOptions options;
-    options.arrows = true;
     const Hit h =
         ui.hit(fmt::format("lesson/bars/{}", i + 1), slots[i], ui::number(bars.in.now[i], 3),
                context.tr("One number of {x}: drag it up or down, or use the arrow keys.", {{"x", bars.x}}),
-               options);
+               {.arrows = true});
     held |= h.held;
     if (h.dragging)
       hand = with_bar(tape, hand, i, std::round(bar_value(bars, slots[i], ui.mouse().y) / step) * step);
@@ -489,8 +475,7 @@ void Figures::draw_bars(Ui& ui, Rect rect, LessonContext& context, const Figure&
   bars.back_known = known;
   if (held_scale_) std::tie(bars.in.low, bars.in.high) = *held_scale_;
   BarsHand next = hold_knobs(ui, rect.take_bottom(kKnobLabel + kStepRow, 6), context, bars, hand);
-  ButtonOptions options;
-  options.enabled = hand != BarsHand{};
+  ButtonOptions options{.enabled = hand != BarsHand{}};
   const std::string sentence = bars_sentence(tape, hand, known, *context.course.words, beside);
   Rect words = take_sentence(ui, rect, sentence, kWrittenButton + kWrittenGap);
   const Rect back =
@@ -693,9 +678,7 @@ void TapeHand::draw(Ui& ui, Rect rect, LessonContext& context, const Figure& fig
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
   Rect controls = rect.take_bottom(kControls, 4);
-  HitOptions options;
-  options.arrows = true;
-  options.radius = radius::panel;
+  HitOptions options{.arrows = true, .radius = radius::panel};
   const TapeTable before = table(context, figure);
   const size_t most = end(context, before);
   const std::string value = context.tr("{done} of {all}", {{"done", before.done}, {"all", before.lines}});
@@ -731,6 +714,136 @@ void TapeHand::draw(Ui& ui, Rect rect, LessonContext& context, const Figure& fig
     show_network(ui, rect, context, figure, table);
   else
     show_tape(ui, rect, context, table);
+}
+
+double SliderRange::share(double value) const {
+  return log ? std::log(value / low) / std::log(high / low) : (value - low) / (high - low);
+}
+
+double SliderRange::at(double share) const {
+  return log ? low * std::pow(high / low, share) : low + (high - low) * share;
+}
+
+bool slider(Ui& ui, const Rect& rect, std::string_view name, double& value, const SliderRange& range,
+            std::string_view help, bool takes_focus) {
+  // Names of their own, not a structured binding: Clang before 16 captures none of those in a lambda.
+  const double low = range.low;
+  const double high = range.high;
+  const double step = range.step;
+  const auto& values = range.values;
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  const Rect track{rect.x + 10, rect.y + 8, rect.w - 20, 6};
+  const Hit h = ui.hit(name, {rect.x, rect.y, rect.w, 22}, ui::number(value, 4), help, {.arrows = true});
+  if (takes_focus) ui.focus(name);
+  const auto nearest = [&](double v) {
+    return std::ranges::min_element(values, [&](double a, double b) {
+      return std::abs(range.share(a) - range.share(v)) < std::abs(range.share(b) - range.share(v));
+    });
+  };
+  const auto snap = [&](double v) {
+    if (!values.empty()) return *nearest(v);
+    return std::clamp(low + std::round((v - low) / step) * step, low, high);
+  };
+  const auto moved = [&](int steps) {
+    if (values.empty()) return snap(value + step * steps);
+    const auto at = nearest(value) - values.begin() + steps;
+    return values[static_cast<size_t>(std::clamp<std::ptrdiff_t>(at, 0, std::ssize(values) - 1))];
+  };
+  if (h.held) value = snap(range.at(static_cast<double>((ui.mouse().x - track.x) / track.w)));
+  if (h.arrow_x || h.arrow_y) value = moved(h.arrow_x + h.arrow_y);
+  p.fill(track, t.trough, 3);
+  const float x = track.x + track.w * static_cast<float>(range.share(value));
+  if (h.hovered || h.held) p.circle({x, track.y + 3}, 14, t.accent.alpha(0.3f));
+  p.accent_disc(t, {x, track.y + 3}, 9);
+  // Between the ends only where the user can stop.
+  std::vector<double> ticks = values;
+  const double quarter = values.empty() ? (high - low) / 4 / step : 0;
+  const int stride = std::abs(quarter - std::round(quarter)) < 1e-6 ? 1 : 4;
+  for (int i = 0; i <= 4 && values.empty(); i += stride) ticks.push_back(low + (high - low) * i / 4);
+  float free_from = rect.x - 1;
+  for (const double v : ticks) {
+    const TextStyle tick{Face::Mono, type::tick};
+    const std::string text = ui::number(v, 3);
+    const float half = p.text_width(tick, text) / 2;  // the ends stay within the slider
+    const float at = std::clamp(track.x + track.w * static_cast<float>(range.share(v)), rect.x + half,
+                                rect.right() - half);
+    if (at - half < free_from) continue;
+    free_from = at + half + 4;
+    p.text_in({at - 40, track.y + 20, 80, 16}, tick, t.ink3, text, Align::Centre);
+  }
+  if (h.held) ui.tooltip(course::with_unit(ui::number(value, 4), range.unit));
+  return h.pressed || h.clicked || h.held || h.arrow_x || h.arrow_y;
+}
+
+namespace {
+
+constexpr float kPuzzleLine = 17;
+constexpr TextStyle kPuzzle{Face::Sans, type::body};
+
+}  // namespace
+
+void Experiment::draw(Ui& ui, const Rect& rect, LessonContext& context) {
+  Rect rest = figure_panel(ui, rect, context);
+  context.figures->draw_head(ui, rest, context);
+  const auto& asked = context.lesson.puzzle;
+  const std::string puzzle = asked && context.step() == StepKind::Explain
+                                 ? (solved_ ? context.tr("Solved. ") : context.tr("Puzzle. ")) + asked->text
+                                 : "";
+  const float high =
+      puzzle.empty() ? 0
+                     : std::max(36.f, ui.paint().wrapped_height(rest.w, kPuzzle, puzzle, kPuzzleLine)) + 10;
+  Rect foot = figure_foot(ui, rest, context, kSliderFoot + high);
+  context.figures->draw(ui, rest, context);
+  if (high > 0) {
+    const Rect row = foot.take_top(high - 10, 12);
+    ui.paint().text_wrapped(row, kPuzzle, ui.theme().ink, puzzle, kPuzzleLine);
+    ui.mark("lesson/puzzle", row, solved_ ? "solved" : "open",
+            context.tr("A question to be answered with a run of your own."));
+  }
+  draw_setting(ui, foot, context);
+}
+
+void Experiment::measured(const LessonContext& context) {
+  const auto& puzzle = context.lesson.puzzle;
+  if (!puzzle || context.state()->changes.empty()) return;
+  const double v = context.number(puzzle->measure);
+  solved_ = !std::isnan(v) && (!puzzle->low || v >= *puzzle->low) && (!puzzle->high || v <= *puzzle->high);
+}
+
+void Experiment::draw_setting(Ui& ui, Rect rect, LessonContext& context) {
+  const Lesson& lesson = context.lesson;
+  if (lesson.challenge) return draw_runs(ui, rect, context);
+  if (lesson.knobs.empty()) return;
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  const auto state = context.state();
+  const Knob& knob = lesson.knobs.back();
+  Rect head = rect.take_top(24, 8);
+  const bool lettered = lesson.has_letter(knob.run);
+  if (lettered) tile(ui, {head.x, head.y + 2, 20, 20}, knob.run[0] - 'A');
+  const float indent = lettered ? 30.f : 0.f;
+  const TextStyle label{Face::Bold, type::title}, number{Face::Mono, type::title};
+  p.text_in({head.x + indent, head.y, head.w - indent, head.h}, label, t.ink, knob.label);
+  Rect place = rect;
+  if (button(ui, "lesson/again", {place.right() - 116, rect.y - 6, 116, 34},
+             state->running ? state->doing.substr(0, 14) : context.tr("Run again"),
+             context.tr("Measures again with this setting."), {.enabled = !state->running}))
+    context.measure();
+  place.w -= 150;
+  double v = context.knob_value(knob);
+  const double before = v;
+  slider(ui, place, "lesson/knob/" + knob.id, v, {knob.low, knob.high, knob.step}, knob.label + ".");
+  if (v != before && !state->running) context.knobs[knob.id] = v;
+  // At the slider's end, where the label leaves room.
+  const std::string now = shown_value(knob, context.knob_value(knob));
+  for (const float right : {std::min(place.right(), head.right()), head.right()}) {
+    Rect value{head.x + indent, head.y, right - head.x - indent, head.h};
+    value.take_left(p.text_width(label, knob.label), 12);
+    if (p.text_width(number, now) > value.w) continue;
+    p.text_in(value, number, t.ink, now, Align::Right);
+    break;
+  }
 }
 
 }  // namespace normscope::lessons

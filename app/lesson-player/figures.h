@@ -7,10 +7,12 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
+#include <vector>
 
-#include "app/course/pictures/bars.h"
+#include "app/course/pictures/pictures.h"
 #include "app/course/tapes.h"
 #include "app/lesson-player/lesson_context.h"
 #include "app/plot/plot.h"
@@ -100,5 +102,35 @@ void draw_figure_title(ui::Ui& ui, ui::Rect& rest, const LessonContext& context,
 float runs_height(const LessonContext& context);
 void draw_runs(ui::Ui& ui, ui::Rect& rest, const LessonContext& context,
                const std::function<RunNote(const course::LessonRun&)>& note = {}, float beside = 0);
+
+// A slider has a track, the numbers that it can stop at, and a knob that hand and arrow keys move.
+
+struct SliderRange {
+  double low = 0, high = 1, step = 1;
+  std::vector<double> values{};  ///< the only values it can stop at; empty: every step
+  std::string unit{};
+  bool log = false;                  ///< the same way on it is the same factor
+  double share(double value) const;  ///< where a value lies, 0 to 1
+  double at(double share) const;
+};
+
+/// True when the user moved it.
+bool slider(ui::Ui& ui, const ui::Rect& rect, std::string_view name, double& value, const SliderRange& range,
+            std::string_view help, bool takes_focus = false);
+
+// The right column behind the prediction: the figure, and below it one more experiment with a setting that the learner
+// chooses. With Explain comes a puzzle to be answered so.
+
+class Experiment {
+ public:
+  void draw(ui::Ui& ui, const ui::Rect& rect, LessonContext& context);
+  /// Called once when a measurement has ended.
+  void measured(const LessonContext& context);
+
+ private:
+  void draw_setting(ui::Ui& ui, ui::Rect rect, LessonContext& context);
+
+  bool solved_ = false;  ///< the puzzle
+};
 
 }  // namespace normscope::lessons

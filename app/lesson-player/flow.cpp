@@ -7,7 +7,6 @@
 #include <cstring>
 #include <map>
 #include <sstream>
-#include <vector>
 
 #include "app/ui/widgets.h"
 #include "app/view/glossary.h"
@@ -25,9 +24,9 @@ constexpr float kParagraph = 14, kTile = 18, kPillPad = 20, kDisplayIndent = 24,
 /// What a line is made of: a word, a formula, a tile, a pill.
 struct Token {
   const Inline* from = nullptr;
-  std::string text;
+  std::string text{};
   TextStyle style{Face::Sans, type::prose};
-  tex::Layout formula;
+  tex::Layout formula{};
   const view::Term* term = nullptr;  ///< explained by the glossary, and the first of it on the page
   float width = 0;
   bool space_before = false;
@@ -122,10 +121,7 @@ class Column {
         words(piece, piece.kind == Kind::Name ? context_.text(piece) : piece.text, style, tokens, space);
         continue;
       }
-      Token token;
-      token.from = &piece;
-      token.space_before = space;
-      token.style = style;
+      Token token{.from = &piece, .style = style, .space_before = space};
       space = false;
       if (piece.kind == Kind::Formula) {
         token.formula = tex::layout(piece.formula, style.px * 1.02f, false, measure());
@@ -207,11 +203,8 @@ class Column {
         rest.remove_prefix(1);
         continue;
       }
-      Token token;
-      token.from = &piece;
-      token.text = rest.substr(0, blank);
-      token.style = style;
-      token.space_before = space;
+      Token token{
+          .from = &piece, .text = std::string(rest.substr(0, blank)), .style = style, .space_before = space};
       token.width = ui_.paint().text_width(style, token.text);
       tokens.push_back(std::move(token));
       space = false;
@@ -226,11 +219,8 @@ class Column {
     const TextStyle style{Face::Mono, type::body};
     while (!rest.empty()) {
       const size_t blank = rest.find(' ');
-      Token token;
-      token.from = &piece;
-      token.text = rest.substr(0, blank);
-      token.style = style;
-      token.space_before = true;
+      Token token{
+          .from = &piece, .text = std::string(rest.substr(0, blank)), .style = style, .space_before = true};
       token.width = ui_.paint().text_width(style, token.text);
       tokens.push_back(std::move(token));
       rest.remove_prefix(blank == std::string_view::npos ? rest.size() : blank + 1);
@@ -314,10 +304,7 @@ class Column {
   void pill(const Token& token, const Rect& rect) {
     const Knob& knob = *context_.lesson->knob(token.from->text);
     Painter& p = ui_.paint();
-    HitOptions options;
-    options.arrows = true;
-    options.enabled = context_.can_drag;
-    options.radius = radius::field;
+    HitOptions options{.enabled = context_.can_drag, .arrows = true, .radius = radius::field};
     const Lesson& lesson = *context_.lesson;
     const Hit h =
         ui_.hit("lesson/drag/" + knob.id, rect, token.text,

@@ -7,14 +7,15 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "app/course/figures.h"
 #include "app/course/reader.h"
 #include "app/lesson-player/flow.h"
 #include "app/lesson-player/progress.h"
 #include "app/lesson-player/worker.h"
+#include "app/plot/plot_spec.h"
 #include "app/ui/ui.h"
-#include "app/view/answer.h"
 #include "app/view/lab_data.h"
 #include "app/view/screen.h"
 
@@ -118,7 +119,6 @@ struct LessonContext {
   /// True once, when the measurement of this lesson has ended.
   bool just_measured();
   std::shared_ptr<const MeasureState> state() const { return measurer.state(); }
-  /// Whether the measurer's state is of this lesson.
   bool is_own(const MeasureState& state) const;
   /// The number of the learner's own run.
   double number(const std::string& measure) const;
@@ -136,5 +136,105 @@ struct LessonContext {
   /// The same small and instant, to answer Lesson::what_if.
   session::ReplaceRuns small_runs() const;
 };
+
+// A page of the Lessons screen fills the room between the list and the footer. It says what the button that leads on
+// does. The pages are in pages/.
+
+/// The button that leads on.
+struct WayOn {
+  std::string text, help;
+  bool open = true;
+};
+
+class Page {
+ public:
+  virtual ~Page() = default;
+  virtual void draw(ui::Ui& ui, ui::Rect rect, LessonContext& context) = 0;
+  virtual WayOn way_on(const LessonContext& context) const = 0;
+  virtual void go_on(LessonContext& context) = 0;
+  /// What must be answered here before the button leads on; empty: nothing.
+  virtual std::string missing(const LessonContext&) const { return ""; }
+  /// The help of the button that goes on without an answer; empty: there is no such button.
+  virtual std::string skip_help(const LessonContext&) const { return ""; }
+  virtual void skip(LessonContext&) {}
+  /// Whether the page's own button has something to do: it is yellow then. Otherwise the button that leads on is yellow,
+  /// so that a screen has one yellow button.
+  virtual bool work_left(LessonContext&) const { return false; }
+  /// Called once when a measurement of the lesson has ended, whichever page is shown.
+  virtual void measured(LessonContext&) {}
+};
+
+/// A page of the whole course leads back to the lesson.
+class CoursePage : public Page {
+ public:
+  WayOn way_on(const LessonContext& context) const override {
+    return {context.tr("To lesson {number}", {{"number", context.lesson.number}}),
+            context.tr("Back to the lesson.")};
+  }
+  void go_on(LessonContext& context) override { context.turn.page = context.left; }
+};
+
+using Pages = std::vector<std::unique_ptr<Page>>;  // by kind
+void add_lesson_pages(Pages& pages, const LessonContext&);
+void add_course_pages(Pages& pages);
+
+/// The way on from a lesson's last page, with what is missing there, and what it does.
+WayOn way_out(const LessonContext& context, const std::string& missing);
+void finish_lesson(LessonContext& context, bool complete);
+
+// The first page asks for a prediction: by drawing a curve, by putting cards in order, or by a slider, each in its own
+// file. Nothing that was measured is visible before it is committed or skipped.
+
+class PredictPage : public Page {
+ public:
+  void draw(ui::Ui& ui, ui::Rect rect, LessonContext& context) override;
+  WayOn way_on(const LessonContext& context) const override;
+  void go_on(LessonContext& context) override;
+  std::string missing(const LessonContext& context) const override;
+  std::string skip_help(const LessonContext& context) const override;
+  void skip(LessonContext& context) override { commit(context, true); }
+  bool work_left(LessonContext& context) const override;
+
+  /// Locks the prediction; from here on measurements may be seen.
+  void commit(LessonContext& context, bool skip);
+  /// Takes up the prediction that was made, or begins one; `begin_again` begins a second, beside which the first
+  /// stands until the second is committed.
+  virtual void take_up(const LessonContext& context) = 0;
+  void begin_again(LessonContext& context);
+  /// An answer from a link is filled in, as far as the question can have it, for the learner to commit or to change;
+  /// where a prediction was made, it waits for a second one.
+  void offer(const view::Answer& answer, const LessonContext& context);
+  view::Answer answer(const LessonContext& context) const;
+  /// False where opening a later step must skip the prediction.
+  virtual bool complete(const LessonContext&) const { return true; }
+  /// Whether the control that is meant must be pointed out, until the user has found it.
+  virtual bool wants_spotlight() const { return false; }
+  /// In the figure, where that is what the prediction is made in.
+  virtual void before_plot(ui::Ui&, const ui::Rect&, LessonContext&, plot::PlotSpec&) {}
+  virtual void after_plot(ui::Ui&, LessonContext&, const plot::PlotSpec&) {}
+
+  PageKind next = PageKind::Run;  ///< where the prediction leads, for a link to a later step
+
+ private:
+  virtual void start_anew(const LessonContext& context) = 0;
+  virtual void take(const view::Answer& offered, const LessonContext& context) = 0;
+  virtual view::Answer given(const LessonContext& context) const = 0;
+  /// What is to be done before it can be committed; empty: nothing.
+  virtual std::string to_do(const LessonContext& context) const = 0;
+  virtual void keep(LessonProgress& progress) const = 0;
+  virtual void forget() {}
+  virtual void draw_right(ui::Ui& ui, ui::Rect rest, LessonContext& context) = 0;
+
+  view::Answer offered_;
+};
+
+std::unique_ptr<PredictPage> make_predict_page(const LessonContext& context);
+
+/// Whether a figure shows the number that is asked for.
+bool asks_value_of(const course::Lesson& lesson, const course::Figure& figure);
+/// Keeps the names of levels clear of the stroke of a predicted value, and `add_said` draws it: a highlighter's across
+/// the plot, with its name where there is room.
+void keep_levels_clear(const course::Prediction& asked, double value, plot::PlotSpec& plot);
+void add_said(const course::Prediction& asked, double value, const std::string& words, plot::PlotSpec& plot);
 
 }  // namespace normscope::lessons

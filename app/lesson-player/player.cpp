@@ -5,10 +5,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "app/lesson-player/experiment.h"
 #include "app/lesson-player/figures.h"
-#include "app/lesson-player/pages/predict_page.h"
-#include "app/lesson-player/verdict.h"
+#include "app/lesson-player/progress.h"
 #include "app/lesson-player/worker.h"
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
@@ -43,14 +41,10 @@ void Player::choose(size_t index) {
   context_ = std::make_unique<LessonContext>(course_, index, *measurer_, progress_, folder_);
   auto predict = make_predict_page(*context_);
   predict_ = predict.get();
-  pages_ = {std::move(predict),
-            make_run_page(),
-            make_compare_page(*context_),
-            make_challenge_page(),
-            make_explain_page(*context_),
-            make_say_page(),
-            make_why_page(),
-            make_review_page()};
+  pages_.clear();
+  pages_.push_back(std::move(predict));
+  add_lesson_pages(pages_, *context_);
+  add_course_pages(pages_);
   context_->page = context_->locked() ? PageKind::Run : PageKind::Predict;
 }
 
@@ -166,8 +160,6 @@ float draw_place(Ui& ui, Vec at, LessonContext& context, PageKind page, int inde
   const TextStyle style{current ? Face::Bold : Face::Sans, type::run_name};
   const Rect box{at.x, at.y - r, 2 * r + (words ? 10 + p.text_width(style, context.tr(place.label)) : 0),
                  2 * r};
-  HitOptions options;
-  options.enabled = open && !current;
   if (ui.hit(std::string("lesson/step/") + place.name, box,
              current  ? "here"
              : passed ? "done"
@@ -176,7 +168,7 @@ float draw_place(Ui& ui, Vec at, LessonContext& context, PageKind page, int inde
              open ? context.tr(place.label) + "."
                   : context.tr("{step}: comes after the steps before it.",
                                {{"step", context.tr(place.label)}}),
-             options)
+             {.enabled = open && !current})
           .clicked)
     context.turn.page = page;
   const Vec c{at.x + r, at.y};
@@ -432,9 +424,8 @@ void draw_list(Ui& ui, const Rect& rect, LessonContext& context) {
     const TextStyle style{Face::Sans, type::tick};
     const std::string whole = words::spoken(context.course.broken[i].error);
     const float high = p.text_wrapped(below, style, t.error, p.fit_words(style, whole, below.w), 16);
-    HitOptions options;
-    options.focusable = false;
-    ui.hit(fmt::format("lesson/broken/{}", i), {below.x, below.y, below.w, high}, "", whole, options);
+    ui.hit(fmt::format("lesson/broken/{}", i), {below.x, below.y, below.w, high}, "", whole,
+           {.focusable = false});
     below.take_top(high, 8);
   }
   p.hairline({below.x, below.y}, {below.right(), below.y}, t.border);

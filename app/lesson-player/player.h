@@ -4,12 +4,11 @@
 // lesson/what-if, lesson/course, lesson/why, lesson/review; each page has its own.
 #pragma once
 
-#include <array>
 #include <memory>
 #include <string>
 #include <string_view>
 
-#include "app/lesson-player/page.h"
+#include "app/lesson-player/lesson_context.h"
 
 namespace normscope::lessons {
 
@@ -50,10 +49,10 @@ class Player {
   course::Course course_;
   std::unique_ptr<Measurer> measurer_;
   Progress progress_;
-  std::string folder_;                          ///< of what is kept between starts; empty: nothing is kept
-  std::unique_ptr<LessonContext> context_;      ///< null: there are no lessons
-  std::array<std::unique_ptr<Page>, 8> pages_;  ///< by kind
-  PredictPage* predict_ = nullptr;              ///< the first of them
+  std::string folder_;                      ///< of what is kept between starts; empty: nothing is kept
+  std::unique_ptr<LessonContext> context_;  ///< null: there are no lessons
+  Pages pages_;
+  PredictPage* predict_ = nullptr;  ///< the first of them
 };
 
 /// All lessons, whatever the height, in rows of two lines or of one, and the pages of the course.

@@ -1,9 +1,16 @@
 #include "app/lesson-player/progress.h"
 
-#include <array>
-#include <filesystem>
+#include <fmt/format.h>
 
-#include "engine/core/error.h"
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <optional>
+
+#include "app/course/figures.h"
+#include "app/ui/widgets.h"
 #include "training/files/places.h"
 #include "training/io/codec.h"
 #include "training/io/input_file.h"
@@ -106,6 +113,218 @@ void Progress::save() {
   } catch (const Error& error) {
     notice_ = error.message;
   }
+}
+
+using namespace course;
+
+bool is_right(const std::string& score, const Words& words) {
+  for (const char* right : {"exactly right", "close", "within the five seeds", "right"})
+    if (score == words::language("en").tr(right) || score == words.tr(right)) return true;
+  return false;
+}
+
+std::vector<double> found_of(const Lesson& lesson, const CurveSet& curves) {
+  const Prediction& q = lesson.prediction;
+  const auto measured = [&](const std::string& id) { return evaluate(lesson, *lesson.measure(id), curves); };
+  if (q.kind == Prediction::Kind::Value) return {measured(q.measure)};
+  std::vector<double> found;
+  if (q.kind == Prediction::Kind::Order)
+    for (const Prediction::Card& card : q.cards) found.push_back(measured(card.measure));
+  else if (const auto it = curves.find(q.curve); it != curves.end() && !it->second.y.empty())
+    found.push_back(it->second.y.back());
+  return found;
+}
+
+namespace {
+
+/// The range of five seeds; nullptr where there is none, or where it has another setting than the
+/// measurement.
+const Measured* seeds_of(const Results* seeds, const JudgedPrediction& told, const std::string& measure) {
+  if (!seeds || told.own_setting) return nullptr;
+  const auto it = seeds->measures.find(measure);
+  return it == seeds->measures.end() ? nullptr : &it->second;
+}
+
+constexpr double kClose = 1.25;      ///< two numbers whose ratio is smaller are close
+constexpr double kMagnitude = 3.16;  ///< of one order of magnitude: half a power of ten to either side
+
+/// How many times the larger of two numbers is the smaller one; it is infinite where they lie on different sides
+/// of zero.
+double apart(double a, double b) {
+  return a * b > 0 ? std::max(a / b, b / a) : std::numeric_limits<double>::infinity();
+}
+
+/// Says which way a drawing has gone from its start: 1 up, −1 down, 0 hardly away.
+int heading(double start, double end) {
+  if (start == end || apart(start, end) < kClose) return 0;
+  return end > start ? 1 : -1;
+}
+
+std::optional<double> drawn_from(const Lesson& lesson, const Results* seeds) {
+  const auto start = start_of(lesson, lesson.prediction.curve, {.reference = seeds});
+  return start ? std::optional(start->second) : std::nullopt;
+}
+
+/// How far a number lies from the measured one.
+std::string ratio_words(const Lesson& lesson, double said, double measured) {
+  const std::string &more = lesson.words->tr("too high"), &less = lesson.words->tr("too low");
+  if (said == measured) return lesson.words->tr("exactly right");
+  if (said * measured < 0) return lesson.words->tr("of the other sign");
+  if (said == 0 || !(measured * measured > 0)) return said > measured ? more : less;
+  const bool larger = std::abs(said) > std::abs(measured);
+  const double ratio = larger ? said / measured : measured / said;
+  if (ratio < kClose) return lesson.words->tr("close");
+  // Below zero what is larger by its size is lower: "three times too low" would say nothing.
+  if (measured < 0)
+    return fmt::format("{} {}", ui::number(std::abs(said - measured), 2), larger ? less : more);
+  return fmt::format("{} {}", shown(ratio, {.digits = 2, .unit = "×"}), larger ? more : less);
+}
+
+std::vector<std::string> faults_of_number(const Lesson& lesson, const Results* seeds, double said,
+                                          double measured) {
+  const bool low = said < measured;
+  std::vector<std::string> faults{low ? kTooLow : kTooHigh};
+  if (apart(said, measured) > kMagnitude) faults.emplace_back(low ? kFarTooLow : kFarTooHigh);
+  if (has_either_sign(lesson.prediction) && said * measured < 0) faults.emplace_back(kOtherSign);
+  const std::optional<double> start = drawn_from(lesson, seeds);
+  if (start && heading(*start, said) * heading(*start, measured) < 0) faults.emplace_back(kOtherDirection);
+  return faults;
+}
+
+std::vector<std::string> number_in_words(const Lesson& lesson, const Results* seeds, JudgedPrediction& told) {
+  const double measured = told.found.front();
+  const Measure* const m = lesson.measure(lesson.prediction.measure);  // none of a drawing
+  const auto words = [&](double value) { return m ? shown(value, *m, *lesson.words) : ui::number(value, 2); };
+  told.measured = words(measured);
+  if (told.skipped) return {};
+  told.said = words(told.value);
+  told.score = m && told.said == told.measured
+                   ? lesson.words->tr("exactly right")  // to all digits that are shown
+                   : ratio_words(lesson, told.value, measured);
+  // A result that another random start gives is not a mistake.
+  const Measured* const range = m ? seeds_of(seeds, told, m->id) : nullptr;
+  if (range && told.said != told.measured && told.value >= range->spread.low &&
+      told.value <= range->spread.high)
+    told.score = lesson.words->tr("within the five seeds");
+  return faults_of_number(lesson, seeds, told.value, measured);
+}
+
+/// Whether the five seeds put the two in both orders.
+bool undecided(const Measured& a, const Measured& b) {
+  bool below = false, above = false;
+  for (size_t i = 0; i < std::min(a.values.size(), b.values.size()); ++i) {
+    below |= a.values[i] < b.values[i];
+    above |= a.values[i] > b.values[i];
+  }
+  return below && above;
+}
+
+/// Says "Pre-LN → Admin → Post-LN (highest loss)": from the smallest to the largest, and what the end
+/// means.
+std::string order_words(const std::vector<const Prediction::Card*>& cards, const std::string& last) {
+  std::string words;
+  for (const Prediction::Card* card : cards) words += (words.empty() ? "" : " → ") + card->text;
+  return fmt::format("{} ({})", words, last);
+}
+
+/// The cards of an order that was kept; it is empty where that was of another version of the lesson.
+std::vector<const Prediction::Card*> cards_of(const Prediction& q, const std::vector<std::string>& order) {
+  std::vector<const Prediction::Card*> cards;
+  for (const std::string& id : order)
+    for (const Prediction::Card& card : q.cards)
+      if (card.id == id) cards.push_back(&card);
+  if (cards.size() != q.cards.size() || order.size() != q.cards.size()) cards.clear();
+  return cards;
+}
+
+/// Counts Kendall's distance: pairs in the wrong order. Of two that change places from seed to seed, or
+/// that the lesson counts as alike, either order is right.
+std::vector<std::string> order_in_words(const Lesson& lesson, const Results* seeds, JudgedPrediction& told) {
+  const Prediction& q = lesson.prediction;
+  std::vector<std::pair<double, const Prediction::Card*>> placed;
+  for (size_t i = 0; i < q.cards.size(); ++i) placed.emplace_back(told.found[i], &q.cards[i]);
+  std::ranges::stable_sort(placed, [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<const Prediction::Card*> right;
+  for (const auto& one : placed) right.push_back(one.second);
+  told.measured = order_words(right, q.last);
+  const auto said_place = [&](const Prediction::Card* card) {
+    return std::ranges::find(told.order, card->id) - told.order.begin();
+  };
+  std::vector<std::string> faults;
+  std::vector<bool> alike(right.size());
+  for (size_t i = 0; i < right.size(); ++i)
+    for (size_t j = i + 1; j < right.size(); ++j) {
+      const Measured *a = seeds_of(seeds, told, right[i]->measure),
+                     *b = seeds_of(seeds, told, right[j]->measure);
+      const bool near = q.alike > 0 && a && b && std::abs(a->spread.mean - b->spread.mean) <= q.alike;
+      const bool either = near || (a && b && undecided(*a, *b));
+      if (!either && said_place(right[i]) > said_place(right[j]))
+        faults.push_back(fault_of_order(right[j]->id, right[i]->id));
+      if (near) alike[i] = alike[j] = true;
+      if (either && !near)
+        told.measured += lesson.words->tr("; {first} and {second} change places between seeds",
+                                          {{"first", right[i]->text}, {"second", right[j]->text}});
+    }
+  std::string names;
+  for (size_t i = 0; i < right.size(); ++i)
+    if (alike[i]) names += (names.empty() ? "" : "; ") + right[i]->text;
+  if (!names.empty()) told.measured += lesson.words->tr("; alike: ") + names;
+  const std::vector<const Prediction::Card*> said = cards_of(q, told.order);
+  if (told.skipped || said.empty()) return faults;
+  told.said = order_words(said, q.last);
+  told.score =
+      faults.empty()
+          ? lesson.words->tr("right")
+          : lesson.words->tr("{wrong} of {pairs} pairs wrong",
+                             {{"wrong", faults.size()}, {"pairs", right.size() * (right.size() - 1) / 2}});
+  return faults;
+}
+
+/// Leaves a fault of measured.json to the page of the lesson, which says it.
+std::optional<Results> seeds_if_read(const Lesson& lesson) {
+  try {
+    return load_results(lesson);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> put_in_words(const Lesson& lesson, const Results* seeds, JudgedPrediction& told) {
+  if (told.skipped) told.said = lesson.words->tr("You skipped the prediction.");
+  const bool order = lesson.prediction.kind == Prediction::Kind::Order;
+  if (told.found.size() != (order ? lesson.prediction.cards.size() : 1)) return {};
+  std::vector<std::string> faults =
+      order ? order_in_words(lesson, seeds, told) : number_in_words(lesson, seeds, told);
+  return is_right(told.score, *lesson.words) ? std::vector<std::string>{} : faults;
+}
+
+std::string right_in_words(const Lesson& lesson, const Results* seeds, const JudgedPrediction& told) {
+  const bool order = lesson.prediction.kind == Prediction::Kind::Order;
+  if (order || told.skipped || told.found.size() != 1 || is_right(told.score, *lesson.words)) return {};
+  const double said = told.value, measured = told.found.front();
+  std::string words;
+  bool at_stake = true;  // how large the number is
+  if (has_either_sign(lesson.prediction) && said * measured > 0) {
+    words = lesson.words->tr("The sign is right.");
+  } else if (const std::optional<double> start = drawn_from(lesson, seeds)) {
+    const int direction = heading(*start, measured);
+    if (direction == 0 || direction != heading(*start, said)) return {};
+    words = lesson.words->tr(direction > 0 ? "That it rises is right." : "That it falls is right.");
+    at_stake = apart(*start, measured) > kMagnitude * kMagnitude;
+  }
+  if (!words.empty() && at_stake && apart(said, measured) <= kMagnitude)
+    words += " " + lesson.words->tr("So is the order of magnitude.");
+  return words;
+}
+
+void say_anew(const Lesson& lesson, LessonProgress& progress) {
+  if (progress.language == lesson.words->name() || !(progress.committed || progress.skipped)) return;
+  const std::optional<Results> seeds = seeds_if_read(lesson);
+  put_in_words(lesson, seeds ? &*seeds : nullptr, progress);
+  put_in_words(lesson, seeds ? &*seeds : nullptr, progress.first);
+  progress.language = lesson.words->name();
 }
 
 }  // namespace normscope::lessons

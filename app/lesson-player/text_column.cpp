@@ -177,11 +177,9 @@ void TextColumn::draw_edges() {
     ui_.paint().fill({text.x, to, text.w, text.bottom() - to}, panel);
   else if (below)
     fade_out(ui_.paint(), {text.x, last, text.w, kFade}, panel, true);
-  ButtonOptions quiet;
-  quiet.quiet = true;
   if (below &&
       icon_button(ui_, "lesson/more", {seen.right() - 33, seen.bottom() - 28, 24, 24}, Icon::ChevronDown,
-                  context_.tr("The text goes on: scroll, press PageDown or click."), quiet))
+                  context_.tr("The text goes on: scroll, press PageDown or click."), {.quiet = true}))
     scroll.at += (to - seen.y) * 0.8f;
 }
 
@@ -192,11 +190,10 @@ void draw_scrolled(Ui& ui, const Rect& rect, const Rect& room, LessonContext& co
   Rect seen = room;
   if (scroll.text_height > room.h) {  // a way on below, for whom no wheel is at hand
     const Rect foot = seen.take_bottom(26, 4);
-    ButtonOptions more;
-    more.quiet = true;
-    more.icon = Icon::ChevronDown;
-    more.style = {Face::Sans, type::body};
-    more.enabled = scroll.at + seen.h + 1 < scroll.text_height;
+    ButtonOptions more{.enabled = scroll.at + seen.h + 1 < scroll.text_height,
+                       .quiet = true,
+                       .icon = Icon::ChevronDown,
+                       .style = {Face::Sans, type::body}};
     if (button(ui, "lesson/more", centred(foot.centre(), 150, 26), context.tr("More below"),
                context.tr("Moves on, as wheel, PageDown and PageUp do."), more))
       scroll.at += seen.h * 0.8f;

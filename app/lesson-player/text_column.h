@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "app/lesson-player/page.h"
+#include "app/lesson-player/lesson_context.h"
 
 namespace normscope::lessons {
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <functional>
 
 #include "app/course/check.h"
 #include "app/course/language.h"
@@ -11,7 +10,6 @@
 #include "app/course/tables.h"
 #include "app/course/tapes.h"
 #include "engine/core/boundary.h"
-#include "engine/core/error.h"
 #include "training/io/codec.h"
 #include "training/io/input_file.h"
 #include "training/io/input_value.h"

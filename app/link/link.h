@@ -16,8 +16,8 @@
 #include <utility>
 #include <vector>
 
-#include "app/view/answer.h"
-#include "app/view/app_screen.h"
+#include "app/view/screen.h"
+#include "engine/core/error.h"
 #include "training/files/config_file.h"
 
 namespace normscope::link {
@@ -53,5 +53,42 @@ LinkedView read_link(std::string_view text);
 std::string needed_words(const LinkedView& view);
 /// Throws Error for a file in `needs` that no run has got meanwhile, with the option that names it.
 void require_needed(const LinkedView& view, const std::vector<ConfigRun>& runs);
+
+}  // namespace normscope::link
+
+// Takes the settings of a screen apart, which came from a link or a session. What it refuses is said
+// as of a link; of a session nobody hears it.
+
+namespace normscope::link {
+
+/// What a refusal calls a link.
+inline constexpr const char* kPlace = "link";
+
+/// Reads the value of a key. It throws Error for anything but a whole number from `low` to `high`.
+int32_t whole(std::string_view key, std::string_view text, int32_t low, int32_t high);
+double real(std::string_view key, std::string_view text, double low, double high);
+
+class ScreenSettingsReader {
+ public:
+  ScreenSettingsReader(Screen screen, const ScreenSettings& settings)
+      : screen_(name_of(screen)), rest_(settings) {}
+
+  /// The value of a key that stands there once or never. Throws Error.
+  std::optional<std::string> text(std::string_view key);
+  std::vector<std::string> all(std::string_view key);
+  /// A whole number from `low` to `high`; `usual` where there is none. Throws Error.
+  int32_t whole(std::string_view key, int32_t low, int32_t high, int32_t usual);
+  double real(std::string_view key, double low, double high, double usual);
+  /// Refuses what nobody has asked for. Throws Error.
+  void done() const;
+
+  [[noreturn]] void refuse(std::string_view key, std::string_view value, const Message& expected) const;
+
+ private:
+  std::string name(std::string_view key) const;
+
+  std::string_view screen_;
+  ScreenSettings rest_;
+};
 
 }  // namespace normscope::link

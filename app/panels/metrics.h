@@ -1,5 +1,5 @@
 // The table of what a plot cell can show besides the loss: each metric has its words, and stat_names()
-// says where its numbers lie in a run's history. The plots (plot_specs_depth.cpp, plot_specs_measures.cpp) and the
+// says where its numbers lie in a run's history. The plots (plot_specs_depth.cpp) and the
 // cells' selectors use it.
 #pragma once
 

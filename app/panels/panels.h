@@ -40,7 +40,6 @@ struct Place {
   bool at_first = false;                   // one of the few that a first start shows
 };
 
-// A control that only this panel has.
 struct PanelControl {
   const char* name;  // after the panel's id: "/peak"
   const char *title, *help, *words;

@@ -37,9 +37,7 @@ void metric_list(Ui& ui, const std::string& name, const Rect& title, Metric& cho
   if (!ui.begin_popup(name, list)) return;
   Rect rows = list.inset(6);
   for (const MetricInfo& q : metrics()) {
-    ButtonOptions options;
-    options.quiet = true;
-    options.enabled = stream || of_any_layer(q.metric);
+    ButtonOptions options{.enabled = stream || of_any_layer(q.metric), .quiet = true};
     Rect row = rows.take_top(kRow).inset(0, 1);
     if (button(ui, fmt::format("{}/{}", name, q.id), row, "", options.enabled ? q.help : view::no_stream(),
                options)) {
@@ -125,9 +123,7 @@ Rect cell_panel(Ui& ui, const std::string& name, const Rect& rect, const plot::P
 
 void metric_button(Ui& ui, const std::string& name, const Rect& rect, Metric& metric, bool stream) {
   const std::string control = name + "/quantity";
-  ButtonOptions quiet;
-  quiet.quiet = true;
-  if (icon_button(ui, control, rect, Icon::ChevronDown, definition(metric), quiet, info(metric).id))
+  if (icon_button(ui, control, rect, Icon::ChevronDown, definition(metric), {.quiet = true}, info(metric).id))
     ui.open_popup(control);
   metric_list(ui, control, {rect.x - 100, rect.y, rect.w, rect.h}, metric, stream);
 }
@@ -149,10 +145,9 @@ void cell_menu(Ui& ui, const std::string& name, const Rect& panel, const std::ve
                CellState& state) {
   const std::string menu = name + "/menu";
   const Rect place{panel.right() - 24, panel.y + 6, 24, 24};
-  HitOptions options;
-  options.overlap = true;
-  const Hit hit = ui.hit(menu, place, "",
-                         tr("Save or copy this plot, change its axis (Ctrl+T copies it as text)."), options);
+  const Hit hit =
+      ui.hit(menu, place, "", tr("Save or copy this plot, change its axis (Ctrl+T copies it as text)."),
+             {.overlap = true});
   if (hit.hovered || hit.focused || ui.popup_open(menu) || panel.contains(ui.mouse()))
     dots(ui.paint(), {panel.right() - 7, place.centre().y}, hit.hovered ? ui.theme().ink : ui.theme().ink3);
   if (hit.clicked || state.open_menu == name) {
@@ -173,11 +168,8 @@ void cell_menu(Ui& ui, const std::string& name, const Rect& panel, const std::ve
   Rect rows = list.inset(6);
   for (size_t i = 0; i < entries.size(); ++i) {
     const MenuEntry& entry = entries[i];
-    ButtonOptions quiet;
-    quiet.quiet = true;
     const Rect row = rows.take_top(kRow).inset(0, 1);
-    quiet.left = true;
-    quiet.style = {Face::Sans, type::body};
+    const ButtonOptions quiet{.quiet = true, .left = true, .style = {Face::Sans, type::body}};
     const std::string_view label = i == kAxis && log ? tr("Linear axis") : entry.label;
     const bool clicked = button(ui, fmt::format("{}/{}", menu, entry.id), row, label, entry.help, quiet);
     ui.paint().text_in(row.inset(10, 0), {Face::Mono, type::tick}, ui.theme().ink3, entry.keys, Align::Right);
@@ -195,14 +187,10 @@ void cell_menu(Ui& ui, const std::string& name, const Rect& panel, const std::ve
 
 void turn_axis(plot::PlotSpec& plot) {
   if (plot.heat) return;
-  double lo = std::numeric_limits<double>::infinity(), hi = 0, lowest = 0;
+  Range range;
   for (const plot::Series& s : plot.series)
-    for (float v : s.y.values)
-      if (std::isfinite(v)) {
-        hi = std::max(hi, double(v));
-        lowest = std::min(lowest, double(v));
-        if (v > 0) lo = std::min(lo, double(v));
-      }
+    for (float v : s.y.values) range.add(v);
+  auto [lo, hi, lowest] = range;
   for (const plot::RefLine& line : plot.lines)  // levels that the plot names stay in sight
     if (std::isfinite(line.value) && line.value > 0) {
       lo = std::min(lo, line.value);

@@ -1,5 +1,5 @@
 // Draws one plot cell of the Lab: panel, title with the list of metrics behind it, plot, and the menu that
-// saves it (SVG, PNG, CSV), copies it as text and changes its axis. lab_plots.cpp and lab_depth_plots.cpp call it.
+// saves it (SVG, PNG, CSV), copies it as text and changes its axis. lab_plots.cpp calls it.
 // Controls: NAME, NAME/quantity (the title), NAME/menu with NAME/menu/{svg,png,csv,text,log,reset}.
 #pragma once
 

@@ -33,9 +33,7 @@ void write_picture(const std::string& path, const plot::PlotSpec& plot, const pl
   {
     headless::Frame frame(ui::Vec{2 * size.width, 2 * size.height});
     ui::Ui ui(ui::load_fonts());
-    ui::FrameOptions options;
-    options.dark = dark;
-    options.scale = 2;
+    ui::FrameOptions options{.dark = dark, .scale = 2};
     for (int i = 0; i < 3; ++i)
       frame.step([&] {
         ui.begin_frame(options);

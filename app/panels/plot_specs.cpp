@@ -129,9 +129,8 @@ void put_spread(PlotSpec& plot, const RunView& run) {
   std::vector<float> x(run.spread->mean.size());
   std::iota(x.begin(), x.end(), 1.f);
   band.x = Column::of(std::move(x));
-  band.lo = Column(run.spread->low);
-  band.hi = Column(run.spread->high);
-  band.lo.owner = band.hi.owner = run.spread;
+  band.lo = {run.spread->low, run.spread};
+  band.hi = {run.spread->high, run.spread};
   plot.bands.push_back(std::move(band));
 }
 
@@ -145,8 +144,7 @@ void put_levels(PlotSpec& plot, const LabView& view) {
     plot.lines.push_back(std::move(entropy));
   }
   if (view.entropy_rate > 0) {
-    RefLine floor;
-    floor.value = view.entropy_rate;
+    RefLine floor{.value = view.entropy_rate};
     const words::Place level{"level", ui::decimals(view.entropy_rate, 2)};
     floor.short_label = tr("entropy of the text {level}", {level});
     floor.label = tr("entropy of the text {level}, no model can do better", {level});
@@ -160,12 +158,7 @@ void put_levels(PlotSpec& plot, const LabView& view) {
 void put_supposed(PlotSpec& plot, const LabView& view) {
   const auto run = view.supposed.size() == 1 ? view.supposed.front().run : nullptr;
   if (!run || run->losses.empty()) return;
-  plot::Series s;
-  s.id = "supposed";
-  s.name = tr("this?");
-  s.x0 = 1;
-  s.y = Column(run->losses);
-  s.y.owner = run;
+  plot::Series s{.id = "supposed", .name = tr("this?"), .y = {run->losses, run}, .x0 = 1};
   const auto end = static_cast<double>(run->losses.back());
   s.value = std::isfinite(end) ? ui::decimals(end, 2) : "–";
   s.decimals = 2;
@@ -203,13 +196,11 @@ std::string of_run(std::string_view what, const RunView& run) {
 }
 
 Axis step_axis(const LabView& view) {
-  Axis axis;
-  axis.lo = 0;
-  axis.hi = view::steps_shown(view);
-  axis.label = tr("step");
-  axis.integer = true;
-  axis.max_ticks = 7;
-  return axis;
+  return {.lo = 0,
+          .hi = static_cast<double>(view::steps_shown(view)),
+          .label = tr("step"),
+          .max_ticks = 7,
+          .integer = true};
 }
 
 void put_cursor(PlotSpec& plot, const PlotOptions& options, bool flag) {
@@ -281,10 +272,8 @@ PlotSpec loss_plot(const LabView& view, view::LabData& data, const PlotOptions& 
     s.id = view::letter_of(run);
     s.letter = s.id;
     s.name = short_label(view, i);
-    s.x = Column(line->x);
-    s.y = Column(line->y);
-    s.x.owner = line;
-    s.y.owner = line;
+    s.x = {line->x, line};
+    s.y = {line->y, line};
     s.value = std::isfinite(line->y.back()) ? ui::decimals(static_cast<double>(line->y.back()), 2) : "–";
     s.decimals = 2;
     s.ink = Ink::run(view::colour_of(run));

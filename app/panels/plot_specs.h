@@ -72,15 +72,18 @@ std::string stacks_sentence(char letter, const std::vector<float>& decoder,
 // Post-LN decoder and, over the first steps, the profiles of Pre-LN and Post-LN, which end in a mark where the closed
 // form for the last layer covers these models and data. Hidden states: the band of Pre-LN and the level of Post-LN,
 // where they are about as large as `top`.
+// Draws a dotted curve over the layers, behind what was measured.
+void add_dotted(plot::PlotSpec&, plot::Ink::Role, std::string id, std::vector<float> y);
 // add_gradient_theory() returns whether it drew curves that hold for the first steps only.
 bool add_gradient_theory(plot::PlotSpec&, const LabView&, view::LabData&, const std::string& path, int step);
 void add_cosine_theory(plot::PlotSpec&, const LabView&, int step);
 void add_norm_theory(plot::PlotSpec&, const LabView&, double top);
 
-// The range of the values that a logarithmic axis can show.
+// The range of the values that a logarithmic axis can show, and the lowest of all, or 0.
 struct Range {
-  double lo = std::numeric_limits<double>::infinity(), hi = 0;
+  double lo = std::numeric_limits<double>::infinity(), hi = 0, lowest = 0;
   void add(float v) {
+    if (std::isfinite(v)) lowest = std::min(lowest, double(v));
     if (!view::usable(v)) return;
     lo = std::min(lo, double(v));
     hi = std::max(hi, double(v));

@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include "app/plot/plot_lines.h"
+#include "app/plot/plot_axis.h"
 #include "app/ui/paint.h"
 
 namespace normscope::plot {
@@ -83,7 +83,6 @@ Drawing layout_plot(const PlotSpec&, const View&, const ui::Rect& rect, const ui
 // Paints the drawing that layout_plot() made of this plot.
 void paint(ui::Painter&, const ui::Theme&, const PlotSpec&, const Drawing&);
 
-// The plot area inside `rect`.
 ui::Rect plot_area(const PlotSpec&, const ui::Rect& rect);
 // The part of `area` that the square cells of a heat map take.
 ui::Rect heat_area(const HeatMap&, const ui::Rect& area);

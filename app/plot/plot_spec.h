@@ -22,7 +22,8 @@ struct Column {
   std::shared_ptr<const void> owner;
 
   Column() = default;
-  Column(std::span<const float> v) : values(v) {}
+  Column(std::span<const float> v, std::shared_ptr<const void> keep = {})
+      : values(v), owner(std::move(keep)) {}
   Column(std::shared_ptr<const std::vector<float>> v) : values(*v), owner(std::move(v)) {}
   // Takes the numbers over.
   static Column of(std::vector<float> v) {
@@ -75,9 +76,9 @@ struct Series {
   int decimals = -1;     // of the number where an earlier cursor crosses the line; -1: none is written there
   Column x{}, y{};       // x empty: x = x0 + i * dx; y not finite: a gap, marked in the error colour
   double x0 = 0, dx = 1;
-  Ink ink;
-  std::optional<ui::Dash> dash;      // default: the run's; solid for others
-  std::optional<ui::Marker> marker;  // default: the run's; none for others
+  Ink ink{};
+  std::optional<ui::Dash> dash{};      // default: the run's; solid for others
+  std::optional<ui::Marker> marker{};  // default: the run's; none for others
   Markers markers = Markers::None;
   float width = ui::line::run;
   float alpha = 1;
@@ -91,12 +92,12 @@ struct Series {
 struct Band {
   std::string id{};
   Column x{}, lo{}, hi{};
-  Ink ink;
-  bool apart = false;                                 // a bar at each x, as nothing was measured between them
-  bool theory = false;                                // theory: alpha .12; measured: .20 (dark .28)
-  std::string label{};                                // which mean, which range, or which theory
-  std::optional<std::pair<double, double>> label_at;  // data point that the label's leader points to
-  std::string help{};                                 // what the mouse on the label says; empty: nothing
+  Ink ink{};
+  bool apart = false;   // a bar at each x, as nothing was measured between them
+  bool theory = false;  // theory: alpha .12; measured: .20 (dark .28)
+  std::string label{};  // which mean, which range, or which theory
+  std::optional<std::pair<double, double>> label_at{};  // data point that the label's leader points to
+  std::string help{};                                   // what the mouse on the label says; empty: nothing
 };
 
 // A dotted level with its name and value on it ("letter frequencies 2.95").
@@ -187,17 +188,17 @@ struct PlotSpec {
   std::string id{};  // file name of exports: "loss"
   std::string title{}, note{}, sentence{};
   std::string question{}, brief{};  // after the title: the same in plain words, and in few of them
-  Axis x, y;
+  Axis x{}, y{};
   std::vector<Band> bands{};
   std::vector<RefLine> lines{};
   std::vector<Series> series{};
   std::vector<Note> notes{};
   std::vector<Handle> handles{};
-  std::optional<HeatMap> heat;
-  std::optional<River> river;
-  std::optional<Cursor> cursor;
-  std::optional<double> hover;  // where the mouse is in another plot of the same axis: a faint upright line
-  std::optional<int> tile;      // run letter tile in the upper right corner (one small plot per run)
+  std::optional<HeatMap> heat{};
+  std::optional<River> river{};
+  std::optional<Cursor> cursor{};
+  std::optional<double> hover{};  // where the mouse is in another plot of the same axis: a faint upright line
+  std::optional<int> tile{};      // run letter tile in the upper right corner (one small plot per run)
   float pad_left = 50, pad_bottom = 26, pad_right = 16, pad_top = 8;
   // Lets labels stand in the plot area, right of the cursor or of the line's end.
   bool labels_inside =

@@ -90,9 +90,6 @@ void draw_seeds_button(Ui& ui, const LabView& view, const Rect& rect, bool narro
   const std::string text = timed     ? (narrow ? left.text : tr("{time} left", {left}))
                            : running ? fmt::format("{} %", 100 * view.seed_check_done / view.seed_check_steps)
                                      : tr(narrow ? "Luck?" : "Is it luck?");
-  ButtonOptions options;
-  options.style = {Face::Sans, type::body};
-  options.selected = running;
   if (button(
           ui, "lab/luck", rect, text,
           running
@@ -100,7 +97,7 @@ void draw_seeds_button(Ui& ui, const LabView& view, const Rect& rect, bool narro
                    "stays.")
               : tr("Seed variability: trains every run again with four other seeds, in the background, and "
                    "shows how far their losses lie apart as a band."),
-          options))
+          {.selected = running, .style = {Face::Sans, type::body}}))
     commands.emplace_back(session::CheckSeeds{!running});
 }
 
@@ -110,11 +107,9 @@ namespace {
 void scroll_rows(Ui& ui, SettingsState& state, const Rect& area, float overflow, float pitch) {
   if (area.contains(ui.mouse())) state.scroll -= ImGui::GetIO().MouseWheel * pitch;
   const Rect place{area.right() + 1, area.y, 13, area.h};
-  HitOptions options;
-  options.arrows = true;
-  options.radius = 5;
-  const Hit hit = ui.hit("settings/scroll", place, fmt::format("{:.0f}", state.scroll / pitch),
-                         tr("More settings stand below: wheel, drag, or arrow keys."), options);
+  const Hit hit =
+      ui.hit("settings/scroll", place, fmt::format("{:.0f}", state.scroll / pitch),
+             tr("More settings stand below: wheel, drag, or arrow keys."), {.arrows = true, .radius = 5});
   const float share = area.h / (area.h + overflow), thumb = std::max(24.f, share * area.h);
   if (hit.held) state.scroll = (ui.mouse().y - area.y - thumb / 2) / std::max(1.f, area.h - thumb) * overflow;
   state.scroll -= static_cast<float>(hit.arrow_y + hit.arrow_x) * pitch;
@@ -180,6 +175,83 @@ void draw_settings(Ui& ui, SettingsState& state, const LabView& view, const view
     if (i % static_cast<size_t>(columns) == static_cast<size_t>(columns) - 1) y += pitch;
   }
   draw_dial(ui, state, view);
+}
+
+namespace {
+
+std::string help_of(const BackendSwitch& s) {
+  std::string help =
+      tr("Where the runs train. The same steps on an NVIDIA GPU, equal within rounding; runs move "
+         "there with their weights.");
+  if (!s.reason.empty()) help += " " + not_here(s.reason);
+  if (!s.note.empty()) help += " " + s.note + ".";
+  return help;
+}
+
+// Looks like segmented(). Where there is no CUDA, its half is grey and arrows move nothing.
+void draw_segments(Ui& ui, const BackendSwitch& s, const Rect& box, std::optional<BackendChoice>& choice) {
+  const Theme& t = ui.theme();
+  Painter& p = ui.paint();
+  const std::string help = help_of(s);
+  const Hit arrows = ui.hit("app/backend", box, s.now.cuda ? "CUDA" : "CPU", help,
+                            {.enabled = s.reason.empty(), .arrows = true, .overlap = true, .tooltip = false});
+  p.fill(box, t.field, 6);
+  p.outline(box, t.border, 1, 6);
+  Rect rest = box.inset(2);
+  const float half = rest.w / 2;
+  bool wants_cuda = s.now.cuda;
+  for (const bool cuda : {false, true}) {
+    const Rect segment = rest.take_left(half);
+    const bool on = cuda == s.now.cuda, possible = !cuda || s.reason.empty();
+    const Hit hit = ui.hit(cuda ? "app/backend/CUDA" : "app/backend/CPU", segment,
+                           on         ? "on"
+                           : possible ? ""
+                                      : tr("not here"),
+                           help, {.enabled = possible, .focusable = false});
+    if (hit.clicked && possible) wants_cuda = cuda;
+    if (on)
+      p.fill(segment, t.inverse, 5);
+    else if (hit.hovered && possible)
+      p.fill(segment, t.trough, 5);
+    p.text_in(segment, {on ? Face::Bold : Face::Sans, type::body},
+              on         ? t.on_inverse
+              : possible ? t.ink2
+                         : t.slot,
+              cuda ? "CUDA" : "CPU", Align::Centre);
+  }
+  if (const int move = arrows.arrow_x - arrows.arrow_y; move != 0 && s.reason.empty()) wants_cuda = move > 0;
+  if (wants_cuda != s.now.cuda) choice = BackendChoice{wants_cuda, false};
+}
+
+}  // namespace
+
+std::string not_here(const std::string& reason) { return tr("Not here: {reason}.", {{"reason", reason}}); }
+
+float draw_backend_switch(Ui& ui, const BackendSwitch& s, const Rect& room, float words,
+                          std::optional<BackendChoice>& choice) {
+  constexpr float h = 28, gap = 6;
+  float x = room.right();
+  const float y = room.y + (room.h - h) / 2;
+  if (s.now.cuda) {
+    x -= kTf32Width;
+    if (button(ui, "app/tf32", {x, y, kTf32Width, h}, "TF32",
+               tr("Matrix products with 10 bits of mantissa instead of 23: faster, and no longer the CPU's "
+                  "numbers. Off at first."),
+               {.selected = s.now.tf32, .style = {Face::Sans, type::body}}))
+      choice = BackendChoice{true, !s.now.tf32};
+    x -= gap;
+  }
+  x -= kBackendWidth;
+  draw_segments(ui, s, {x, y, kBackendWidth, h}, choice);
+  // The segment's help says why there is no CUDA; this line reports only a device that was lost while runs were on it.
+  if (s.note.empty() || words < 40) return x;
+  const Rect place{x - 10 - words, room.y, words, room.h};
+  const TextStyle style{Face::Sans, type::body};
+  // Half a reason says nothing, so a long one is left to the help.
+  const std::string shown = ui.paint().text_width(style, s.note) <= words ? s.note : tr("on the CPU now");
+  ui.paint().text_in(place, style, ui.theme().ink3, shown, Align::Right);
+  ui.mark("app/backend/reason", place, s.note, help_of(s));
+  return x - 10 - ui.paint().text_width(style, shown);
 }
 
 }  // namespace normscope::settings

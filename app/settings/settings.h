@@ -10,7 +10,10 @@
 #include <vector>
 
 #include "app/ui/ui.h"
+#include "app/ui/widgets.h"
 #include "app/view/pending_edits.h"
+#include "training/session/lab.h"
+#include "training/spec/backend_choice.h"
 
 namespace normscope::settings {
 
@@ -79,5 +82,25 @@ void draw_seeds_button(ui::Ui&, const LabView&, const ui::Rect&, bool narrow, bo
 // requested values, and the values of `pending` are marked: settings/pending/KEY.
 void draw_settings(ui::Ui&, SettingsState&, const LabView&, const view::PendingEdits&, const ui::Rect&,
                    int columns, std::vector<session::Command>&);
+
+// Draws the switch of the top bar: whether the runs train on CPU or CUDA, and TF32 beside it
+// while CUDA is on. Where there is no CUDA its half is grey, with the reason on hover and in the palette. Controls:
+// app/backend, app/backend/CPU, app/backend/CUDA, app/tf32.
+
+struct BackendSwitch {
+  BackendChoice now;   // where the runs are
+  std::string reason;  // why there is no CUDA; empty: there is
+  std::string note;    // why the runs are no longer where they were asked to be
+};
+
+// Returns "Not here: there is no NVIDIA GPU."
+std::string not_here(const std::string& reason);
+
+inline constexpr float kBackendWidth = 104, kTf32Width = 50;
+
+// Stands at the right of `room`; what is to be said of a lost device takes `words` px to its
+// left. It returns its left end, and what was chosen in `choice`.
+float draw_backend_switch(ui::Ui&, const BackendSwitch&, const ui::Rect& room, float words,
+                          std::optional<BackendChoice>& choice);
 
 }  // namespace normscope::settings

@@ -10,7 +10,6 @@
 #include <filesystem>
 #include <iterator>
 #include <set>
-#include <string>
 
 #include "app/view/lab_data.h"
 #include "app/words/words.h"
@@ -34,7 +33,6 @@ constexpr std::string_view kOfData = "settings/data.name", kOfArchitecture = "se
                            kOfPositions = "settings/model.positions",
                            kOfWindow = "settings/model.attention_window";
 
-/// Whether a change is one of this run.
 bool is_changed(const SettingsState& state, const LabView& view, int only, size_t run) {
   return only >= 0 ? static_cast<size_t>(only) == run
                    : (state.edits >> (view.runs[run].letter - 'A') & 1) != 0;
@@ -46,13 +44,11 @@ std::string text_of(const Field& field, double value) {
 }
 
 FieldOptions scale_of(const Field& field, const FieldLabel& shown) {
-  FieldOptions o;
-  o.lo = shown.lo;
-  o.hi = std::max(shown.hi, shown.lo + 1e-9);
-  o.log = shown.log;
-  o.integer = field.type == FieldType::Integer;
-  o.step = shown.step;
-  return o;
+  return {.lo = shown.lo,
+          .hi = std::max(shown.hi, shown.lo + 1e-9),
+          .step = shown.step,
+          .log = shown.log,
+          .integer = field.type == FieldType::Integer};
 }
 
 std::vector<double> values_along(const FieldOptions& scale) {
@@ -115,10 +111,7 @@ std::string next_value(const Field& field, const std::string& now, int by) {
 // Makes a value inside a row something to press, underlined while the mouse is over it.
 Hit value_hit(Ui& ui, const std::string& name, const Rect& rect, const std::string& text,
               const std::string& help, bool arrows) {
-  HitOptions options;
-  options.arrows = arrows;
-  options.radius = 4;
-  const Hit hit = ui.hit(name, rect, text, help, options);
+  const Hit hit = ui.hit(name, rect, text, help, {.arrows = arrows, .radius = 4});
   if (hit.hovered || hit.held)
     ui.paint().hairline({rect.x, rect.bottom() - 4}, {rect.right(), rect.bottom() - 4}, ui.theme().ink);
   return hit;
@@ -468,9 +461,8 @@ void Rows::choice_list(const Field& field, const std::string& name, const Rect& 
   if (!ui.begin_popup(name, list)) return;
   for (size_t i = 0; i < values.size(); ++i) {
     const std::string& value = values[i];
-    ButtonOptions o;
-    o.quiet = o.left = true;
-    o.style = {value == now ? Face::Bold : Face::Sans, type::body};
+    ButtonOptions o{
+        .quiet = true, .left = true, .style = {value == now ? Face::Bold : Face::Sans, type::body}};
     const auto place = static_cast<float>(i);
     const float column = std::floor(place / lines), line = place - column * lines;
     const Rect item = Rect{list.x + 6 + column * width, list.y + 6 + line * h, width, h}.inset(0, 1);
@@ -836,9 +828,7 @@ void Rows::data_list(const Rect& place, const std::string& name) {
   for (const std::string_view source : sources) {
     const bool own = spec.data.name == source && !path_of(spec.data).empty();  // a file under that name
     const bool now = spec.data.name == source && !own;
-    ButtonOptions o;
-    o.quiet = o.left = true;
-    o.style = {now ? Face::Bold : Face::Sans, type::body};
+    ButtonOptions o{.quiet = true, .left = true, .style = {now ? Face::Bold : Face::Sans, type::body}};
     if (!button(ui, fmt::format("{}/{}", name, source), rest.take_top(h).inset(0, 1), label_of(source),
                 help_of(source), o))
       continue;

@@ -51,7 +51,6 @@ struct Rows {
   void edit(const Field& field, const std::string& value, int only = -1);
   // Marks a run that is still being built for the value shown here.
   void mark_pending(const Field& field, const ui::Rect& rect);
-  // Makes the number under the mouse the dial.
   void dial(const Field& field, const ui::Rect& rect, int only);
   // Says before a change that it restarts, while the row is under the mouse or in focus.
   void hint(const Field& field, const ui::Rect& rect);

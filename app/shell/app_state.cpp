@@ -8,18 +8,20 @@
 #include <chrono>
 #include <cmath>
 #include <optional>
-#include <string>
+#include <stop_token>
 #include <utility>
 
 #include "app/lesson-player/player.h"
 #include "app/panels/plot_files.h"
-#include "app/settings/backend_switch.h"
+#include "app/settings/settings.h"
 #include "app/settings/settings_rows.h"
-#include "app/shell/parts/linked.h"
 #include "app/ui/widgets.h"
 #include "app/view/shortcuts.h"
 #include "app/words/words.h"
 #include "engine/core/boundary.h"
+#include "engine/cpu/backend_cpu.h"
+#include "engine/cpu/isa.h"
+#include "training/experiments/first_steps.h"
 #include "training/files/file_kind.h"
 #include "training/io/output_file.h"
 
@@ -99,8 +101,7 @@ void logo(Ui& ui, Vec at) {
 }
 
 void scale_button(Ui& ui, const Rect& rect, Appearance& look) {
-  ButtonOptions plain;
-  plain.style = {Face::Sans, type::title};
+  ButtonOptions plain{.style = {Face::Sans, type::title}};
   // The button shows the effective scale: up to 100 % a window that is too small takes the largest that fits.
   const std::string now =
       tr("{percent} %", {{"percent", std::lround(ui.scale() / look.monitor_scale * 100)}});
@@ -113,10 +114,9 @@ void scale_button(Ui& ui, const Rect& rect, Appearance& look) {
   if (!ui.begin_popup("app/scale", list)) return;
   Rect rest = list.inset(6);
   for (int percent : kScales) {
-    ButtonOptions o;
-    o.quiet = true;
-    o.style = {Face::Mono, type::body};
-    o.selected = std::lround(look.scale * 100) == percent;
+    ButtonOptions o{.selected = std::lround(look.scale * 100) == percent,
+                    .quiet = true,
+                    .style = {Face::Mono, type::body}};
     if (button(ui, fmt::format("app/scale/{}", percent), rest.take_top(h).inset(0, 1),
                tr("{percent} %", {{"percent", percent}}),
                tr("Everything at {percent} %.", {{"percent", percent}}), o)) {
@@ -230,8 +230,7 @@ void top_bar(AppState& state, Ui& ui, const Rect& bar) {
 
   const float h = 28;
   float x = bar.right() - 14 - h;
-  ButtonOptions plain;
-  plain.style = {Face::Sans, type::title};
+  ButtonOptions plain{.style = {Face::Sans, type::title}};
   const Rect help{x, cy - h / 2, h, h};
   const bool ask = button(ui, "app/help", help, "?", tr("What the mouse and the keys do (?)."), plain);
   if (ask) ui.open_popup("app/help");
@@ -262,9 +261,7 @@ void top_bar(AppState& state, Ui& ui, const Rect& bar) {
 
 void begin_frame(Ui& ui, const AppState& state) {
   const Appearance& look = state.look;
-  FrameOptions options;
-  options.dark = look.dark;
-  options.scale = look.scale * look.monitor_scale;
+  FrameOptions options{.dark = look.dark, .scale = look.scale * look.monitor_scale};
   if (look.scale > 1) options.least_scale = look.scale * look.monitor_scale;  // chosen so as to be read
   options.reduced_motion = look.reduced_motion;
   options.record_text = state.switches.record_text;
@@ -370,6 +367,42 @@ void draw_app(AppState& state, Ui& ui) {
     keep_window(state.window, screens, session, state.parts);
   });
   if (!error.empty()) state.notice = std::move(error);
+}
+
+void About::ask(std::function<void()> wake) {
+  if (thread_) return;
+  std::promise<Checksum> promise;
+  std::shared_future<Checksum> later = promise.get_future().share();
+  auto look = [wake = std::move(wake), promise = std::move(promise)](const std::stop_token& stop) mutable {
+    Checksum found;
+    // One thread leaves the others to training, and the number of threads changes no bit.
+    const Message error = guarded("checksum", [&] {
+      const auto stopped = [&] { return stop.stop_requested(); };
+      found.instructions = cpu::choose_isa();
+      found.checksum =
+          experiments::take_first_steps(*make_cpu_backend(1), experiments::kChecksumSteps, stopped).checksum;
+    });
+    if (!error.empty()) found.checksum = error;
+    promise.set_value(std::move(found));
+    if (wake) wake();
+  };
+  thread_ = std::make_shared<std::jthread>(start_thread("checksum", std::move(look)));
+  found_ = std::move(later);
+}
+
+const About::Checksum* About::found() const {
+  const bool there = found_.valid() && found_.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+  return there ? &found_.get() : nullptr;
+}
+
+std::string About::checksum() const { return found() ? found()->checksum : ""; }
+
+std::string About::text() const {
+  const Checksum* const known = found();
+  const std::string checksum =
+      known ? fmt::format("{} ({})", known->checksum, known->instructions) : tr("being computed");
+  return tr("normscope {version}. Checksum of {steps} steps of the default comparison: {checksum}",
+            {{"version", NORMSCOPE_VERSION}, {"steps", experiments::kChecksumSteps}, {"checksum", checksum}});
 }
 
 }  // namespace normscope::shell

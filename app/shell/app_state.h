@@ -5,22 +5,40 @@
 
 #include <functional>
 #include <future>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <thread>
 
 #include "app/shell/files.h"
-#include "app/shell/parts/about.h"
-#include "app/shell/parts/appearance.h"
-#include "app/shell/parts/screens.h"
+#include "app/shell/screens.h"
 #include "app/shell/session_window.h"
 #include "app/shell/shell.h"
 #include "app/shell/shown_session.h"
-#include "app/shell/window_part.h"
 #include "app/ui/ui.h"
 #include "engine/core/error.h"
 #include "training/spec/backend_choice.h"
 
 namespace normscope::shell {
+
+class About {
+ public:
+  // Begins to compute it, once; `wake` is called from another thread when it is there. Destroying the last copy
+  // stops the computation and waits for the step under way.
+  void ask(std::function<void()> wake);
+  // Empty while it is not known, and says why where it could not be computed.
+  std::string checksum() const;
+  std::string text() const;
+
+ private:
+  struct Checksum {
+    std::string checksum, instructions;
+  };
+  const Checksum* found() const;  // null while it is not known
+
+  std::shared_future<Checksum> found_;
+  std::shared_ptr<std::jthread> thread_;
+};
 
 // Where runs are asked to train, and whether CUDA can be chosen.
 struct BackendState {
@@ -60,5 +78,8 @@ void draw_app(AppState&, ui::Ui&);
 // Draws a part between begin_frame and end_frame. It returns an empty string when all went well, or the
 // line that says why not (see engine/core/boundary.h). Whatever the part left open (popups, clips, styles) is closed.
 Message draw_guarded(ui::Ui& ui, std::string_view doing, const std::function<void()>& draw);
+
+// What this program is, in a line below the sheet of keys: its version, its instruction set, and the
+// checksum of the default comparison's first steps (experiments/first_steps.h), computed on a thread of its own.
 
 }  // namespace normscope::shell

@@ -6,13 +6,11 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
-#include <filesystem>
 #include <utility>
 
 #include "app/settings/settings_rows.h"
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
-#include "engine/core/error.h"
 #include "training/data/text_source.h"
 #include "training/files/placement_file.h"
 #include "training/files/places.h"
@@ -376,10 +374,9 @@ bool list(Ui& ui, FilePrompt& prompt, const Rect& area, const std::vector<Row>& 
   for (int i = prompt.first; i < std::min(count, prompt.first + kRows); ++i) {
     const Row& row = rows[static_cast<size_t>(i)];
     const Rect place = rest.take_top(kRow);
-    HitOptions options;
-    options.tooltip = options.focusable = false;
     const Hit hit = ui.hit(fmt::format("app/file/row/{}", i - prompt.first), place, row.path,
-                           tr("A click enters a folder and marks a file; a second one opens it."), options);
+                           tr("A click enters a folder and marks a file; a second one opens it."),
+                           {.focusable = false, .tooltip = false});
     const bool marked = i == prompt.selected;
     if (marked || hit.hovered) p.fill(place, ui.theme().sunk, radius::field);
     Rect text = place.inset(10, 0);
@@ -478,10 +475,8 @@ std::optional<FileChoice> draw_file_prompt(Ui& ui, FilePrompt& prompt, const Fil
   p.text_in(rest.take_top(20, 6), {Face::Bold, type::title}, ui.theme().ink,
             tr(words_for(prompt.purpose).title));
   Rect line = rest.take_top(28, 8);
-  ButtonOptions look;
-  look.style = {Face::Bold, type::body};
   const bool pressed = button(ui, "app/file/go", line.take_right(72, 8), tr(words_for(prompt.purpose).go),
-                              tr("Does what Enter does."), look);
+                              tr("Does what Enter does."), {.style = {Face::Bold, type::body}});
   const std::string before = prompt.path;
   text_field(ui, kPathField, line, tr("a name or a path; Tab completes it"), prompt.path,
              tr("A path, absolute or from the folder that the program was started in."));

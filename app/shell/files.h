@@ -61,7 +61,6 @@ void ask_for_file(ui::Ui&, FilePrompt&, FilePurpose, const std::string& path);
 std::optional<FileChoice> draw_file_prompt(ui::Ui&, FilePrompt&, const FileSurroundings&);
 // Why it was not done; with `again`, a second Enter does it.
 void refuse(FilePrompt&, const Message& why, const std::string& path, bool again);
-// Goes on in this folder.
 void enter_folder(ui::Ui&, FilePrompt&, std::string folder);
 
 // ---- the files of a session

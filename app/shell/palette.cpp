@@ -5,19 +5,14 @@
 
 #include <algorithm>
 #include <cctype>
-#include <span>
 #include <sstream>
-#include <string>
-#include <vector>
 
 #include "app/panels/panels.h"
 #include "app/panels/plot_cell.h"
-#include "app/settings/backend_switch.h"
 #include "app/settings/settings.h"
 #include "app/ui/widgets.h"
 #include "app/view/chain.h"
 #include "app/view/glossary.h"
-#include "app/view/shortcuts.h"
 #include "app/words/words.h"
 #include "training/io/text.h"
 #include "training/spec/spec.h"
@@ -279,10 +274,9 @@ std::optional<PaletteItem> draw_palette(ui::Ui& ui, PaletteState& state,
   std::optional<PaletteItem> chosen;
   for (int i = first; i < std::min(count, first + kShown); ++i) {
     const Rect row = rest.take_top(row_h);
-    HitOptions options;
-    options.tooltip = options.focusable = false;
-    const Hit hit = ui.hit(fmt::format("app/palette/{}", i - first), row,
-                           found[static_cast<size_t>(i)]->title, tr("Enter or a click runs it."), options);
+    const Hit hit =
+        ui.hit(fmt::format("app/palette/{}", i - first), row, found[static_cast<size_t>(i)]->title,
+               tr("Enter or a click runs it."), {.focusable = false, .tooltip = false});
     if (hit.clicked) chosen = *found[static_cast<size_t>(i)];
     draw_item(ui, row, *found[static_cast<size_t>(i)], i == state.selected || hit.hovered);
   }

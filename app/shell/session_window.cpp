@@ -3,12 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <string_view>
 #include <utility>
 
 #include "engine/core/error.h"
 #include "training/io/codec.h"
-#include "training/io/input_value.h"
 #include "training/spec/spec.h"
 
 namespace normscope::shell {

@@ -5,15 +5,60 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "app/shell/parts/screens.h"
+#include "app/shell/screens.h"
 #include "app/shell/shown_session.h"
-#include "app/shell/window_part.h"
+#include "app/ui/ui.h"
+#include "app/view/screen.h"
+#include "app/view/shortcuts.h"
+#include "training/io/input_value.h"
 
 namespace normscope::shell {
+
+// A window part is what an add-on adds around the screens: what holds for a frame, stands in the top bar, lies above
+// everything, and travels with a session. Its row of window_parts.def names the function that makes it.
+
+class WindowPart {
+ public:
+  WindowPart() = default;
+  WindowPart(const WindowPart&) = delete;
+  WindowPart& operator=(const WindowPart&) = delete;
+  virtual ~WindowPart() = default;
+
+  virtual void begin(ui::FrameOptions&) const {}
+  /// Answers keys at the beginning of a frame.
+  virtual void keys(ui::Ui&) {}
+  /// Whether it carried out the act, which is a row of its shortcuts.def.
+  virtual bool run(view::Act, ui::Ui&) { return false; }
+  /// The window has no top bar, no welcome and no tour.
+  virtual bool bare() const { return false; }
+  /// Draws at the right of `room` in the top bar and returns the left end of what it drew.
+  virtual float draw_in_bar(ui::Ui&, const ui::Rect& room) { return room.right(); }
+  /// Draws above everything, at the end of a frame.
+  virtual void draw(ui::Ui&, ShownSession&, Screen /*shown*/, Message& /*notice*/) {}
+
+  /// The key under which a session keeps it, and what it keeps, as JSON; empty: nothing.
+  virtual std::string_view key() const { return {}; }
+  virtual std::string kept() const { return {}; }
+  /// Takes in what a session brought; null: nothing. Throws Error.
+  virtual void restore(const InputValue* /*kept*/) {}
+  /// Another session changes neither the tabs nor what can be undone.
+  virtual bool holds_tabs() const { return false; }
+};
+
+using WindowParts = std::vector<std::shared_ptr<WindowPart>>;  // shared by the copies of a window's state
+
+#define WINDOW_PART(make) std::unique_ptr<WindowPart> make();
+#include "chosen/window_parts.def"
+#undef WINDOW_PART
+
+/// One of each.
+WindowParts make_window_parts();
 
 struct WindowState {
   std::vector<int> bookmarks;                      // of the Lab

@@ -14,7 +14,6 @@
 #include <ctime>
 #include <filesystem>
 
-#include "engine/core/error.h"
 #include "training/files/config_file.h"
 #include "training/io/input_file.h"
 #include "training/io/input_value.h"

@@ -37,10 +37,10 @@ enum class NodeKind : uint8_t {
 
 struct Node {
   NodeKind kind = NodeKind::Row;
-  std::string text, close;
+  std::string text{}, close{};
   bool bold = false;
   float width = 0;
-  std::vector<NodePtr> children;
+  std::vector<NodePtr> children{};
 };
 
 struct Formula {
@@ -58,14 +58,14 @@ Formula parse(std::string_view source);
 /// What a laid out formula consists of; coordinates from its left end on the baseline, y downwards.
 struct Piece {
   enum class Kind : uint8_t { Text, Line } kind = Kind::Text;
-  ui::Vec at, to;  ///< Text: its left end on the baseline; Line: both ends
-  ui::TextStyle style;
-  std::string text;
+  ui::Vec at{}, to{};  ///< Text: its left end on the baseline; Line: both ends
+  ui::TextStyle style{};
+  std::string text{};
   float width = 1;  ///< Line
 };
 struct Layout {
   float width = 0, ascent = 0, descent = 0;
-  std::vector<Piece> pieces;
+  std::vector<Piece> pieces{};
 };
 
 using Measure = std::function<float(ui::TextStyle, std::string_view)>;

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
-#include <vector>
 
-#include "app/ui/control_policy.h"
 #include "app/ui/ui.h"
 
 namespace normscope::ui {
@@ -171,9 +169,7 @@ std::optional<Hit> Ui::stopped_hit(const std::string& name, const Rect& rect, st
   if (options.overlap) ImGui::SetNextItemAllowOverlap();
   const bool clicked =
       ImGui::InvisibleButton(("##" + name).c_str(), {rect.w * scale_, rect.h * scale_}) && points;
-  Hit h;
-  h.hovered = ImGui::IsItemHovered(ImGuiHoveredFlags_NoNavOverride);
-  h.clicked = clicked;
+  Hit h{.hovered = ImGui::IsItemHovered(ImGuiHoveredFlags_NoNavOverride), .clicked = clicked};
   if (points) return pointed_hit(name, rect, options, h);
   if (h.hovered && ImGui::IsMouseClicked(ImGuiMouseButton_Left)) refused_ = true;
   if (options.tooltip && h.hovered) explain(name, locked_help(), rect, options.beside);

@@ -151,11 +151,7 @@ Change field(Ui& ui, std::string_view name, const Rect& r, std::string_view labe
              std::string_view help, const FieldOptions& o) {
   const Theme& t = ui.theme();
   const TextStyle mono{Face::Mono, type::body};
-  HitOptions options;
-  options.enabled = o.enabled;
-  options.arrows = true;
-  options.overlap = true;
-  options.radius = radius::field;
+  HitOptions options{.enabled = o.enabled, .arrows = true, .overlap = true, .radius = radius::field};
   const bool editing = ui.edit().name == name;
   Hit h = ui.hit(name, r, field_text(o, value), help, options);
   Change change = Change::None;
@@ -199,9 +195,7 @@ Change field(Ui& ui, std::string_view name, const Rect& r, std::string_view labe
 bool text_field(Ui& ui, std::string_view name, const Rect& r, std::string_view hint, std::string& value,
                 std::string_view help, bool secret) {
   const Theme& t = ui.theme();
-  HitOptions options;
-  options.overlap = true;
-  options.radius = radius::field;
+  HitOptions options{.overlap = true, .radius = radius::field};
   const bool editing = ui.edit().name == name;
   std::string dots;
   for (size_t i = 0; secret && i < value.size(); ++i) dots += "•";
@@ -229,9 +223,7 @@ bool text_field(Ui& ui, std::string_view name, const Rect& r, std::string_view h
 
 bool row(Ui& ui, std::string_view name, const Rect& r, std::string_view label, std::string_view note,
          std::string_view value, std::string_view help, bool chevron) {
-  HitOptions options;
-  options.radius = radius::field;
-  Hit h = ui.hit(name, r, value, help, options);
+  Hit h = ui.hit(name, r, value, help, {.radius = radius::field});
   const TextStyle mono{Face::Mono, type::body};
   float width = ui.paint().text_width(mono, value) + (chevron ? 16.f : 0.f);
   Rect place = field_frame(ui, r, label, note, "", width, h.hovered || h.held, true);
@@ -241,21 +233,14 @@ bool row(Ui& ui, std::string_view name, const Rect& r, std::string_view label, s
   return h.clicked;
 }
 
-bool choice(Ui& ui, std::string_view name, const Rect& r, std::span<const std::string> names, int& selected,
-            std::string_view help) {
-  return choice(ui, name, r, labels_of(names), selected, help);
-}
-
 bool choice(Ui& ui, std::string_view name_view, const Rect& r, std::span<const words::Label> labels,
             int& selected, std::string_view help) {
   const Theme& t = ui.theme();
   const std::string name(name_view);
   const int before = selected, count = int(labels.size());
   const TextStyle style{Face::Bold, type::body};
-  HitOptions options;
-  options.arrows = true;
   Hit h = ui.hit(name, r, selected >= 0 && selected < count ? std::string_view(labels[selected].name) : "",
-                 help, options);
+                 help, {.arrows = true});
   if (h.clicked) ui.open_popup(name);
   if (h.arrow_y && count) {
     const int next = std::clamp(selected + (h.arrow_y > 0 ? -1 : 1), 0, count - 1);
@@ -278,9 +263,8 @@ bool choice(Ui& ui, std::string_view name_view, const Rect& r, std::span<const w
     Rect rest = list.inset(4);
     for (int i = 0; i < count; ++i) {
       Rect item = rest.take_top(row_height);
-      HitOptions plain;
-      plain.tooltip = false;
-      Hit hit = ui.hit(name + "/" + labels[i].name, item, i == selected ? "on" : "", help, plain);
+      Hit hit =
+          ui.hit(name + "/" + labels[i].name, item, i == selected ? "on" : "", help, {.tooltip = false});
       if (hit.hovered) ui.paint().fill(item, t.sunk, radius::field);
       ui.paint().text_in(item.inset(8, 0), {i == selected ? Face::Bold : Face::Sans, type::body}, t.ink,
                          labels[i].shown);

@@ -1,4 +1,4 @@
-#include "app/ui/fonts.h"
+#include "app/ui/paint.h"
 
 #include <imgui.h>
 

@@ -86,8 +86,7 @@ void draw_icon(Painter& p, Icon icon, Vec c, float s, Colour colour) {
     case Icon::None:
       break;
     case Icon::Play:
-      arrowhead(p, {c.x + s * 0.05f, c.y}, s * 0.38f, 1, colour);
-      break;
+      return arrowhead(p, {c.x + s * 0.05f, c.y}, s * 0.38f, 1, colour);
     case Icon::Pause:
       p.fill(centred({c.x - s * 0.2f, c.y}, s * 0.2f, s * 0.8f), colour, 1);
       p.fill(centred({c.x + s * 0.2f, c.y}, s * 0.2f, s * 0.8f), colour, 1);
@@ -101,11 +100,9 @@ void draw_icon(Painter& p, Icon icon, Vec c, float s, Colour colour) {
       p.line({c.x - s * 0.34f, c.y - s * 0.37f}, {c.x - s * 0.34f, c.y + s * 0.37f}, colour, s * 0.17f);
       break;
     case Icon::Reset:
-      restart(p, c, s, colour);
-      break;
+      return restart(p, c, s, colour);
     case Icon::Theme:
-      half_disc(p, c, s, colour);
-      break;
+      return half_disc(p, c, s, colour);
     case Icon::Help:
       p.text_in(centred(c, s, s), {Face::Bold, type::title}, colour, "?", Align::Centre);
       break;
@@ -114,30 +111,24 @@ void draw_icon(Painter& p, Icon icon, Vec c, float s, Colour colour) {
       p.line({c.x + s * 0.14f, c.y + s * 0.14f}, {c.x + s * 0.38f, c.y + s * 0.38f}, colour, s * 0.11f);
       break;
     case Icon::ChevronRight:
-      chevron(p, c, s, false, colour);
-      break;
+      return chevron(p, c, s, false, colour);
     case Icon::ChevronDown:
-      chevron(p, c, s, true, colour);
-      break;
+      return chevron(p, c, s, true, colour);
     case Icon::Undo:
-      undo(p, c, s, colour);
-      break;
+      return undo(p, c, s, colour);
     case Icon::Close:
       p.line({c.x - s * 0.26f, c.y - s * 0.26f}, {c.x + s * 0.26f, c.y + s * 0.26f}, colour, s * 0.11f);
       p.line({c.x - s * 0.26f, c.y + s * 0.26f}, {c.x + s * 0.26f, c.y - s * 0.26f}, colour, s * 0.11f);
       break;
     case Icon::Bookmark:
-      bookmark(p, c, s, colour);
-      break;
+      return bookmark(p, c, s, colour);
     case Icon::Minus:
       p.line({c.x - s * 0.42f, c.y}, {c.x + s * 0.42f, c.y}, colour, s * 0.19f);
       break;
     case Icon::Learning:
-      falling(p, c, s, colour);
-      break;
+      return falling(p, c, s, colour);
     case Icon::File:
-      file(p, c, s, colour);
-      break;
+      return file(p, c, s, colour);
   }
 }
 

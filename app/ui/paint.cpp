@@ -5,17 +5,12 @@
 
 #include <imgui_internal.h>  // the draw list's white texel
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <iterator>
 #include <map>
 #include <numbers>
 #include <set>
-#include <string_view>
 #include <utility>
-#include <vector>
-
-#include "engine/core/error.h"
 
 namespace normscope::ui {
 namespace {

@@ -176,10 +176,7 @@ Hit Ui::hit(std::string_view name_view, const Rect& rect, std::string_view value
   const std::string name(name_view);
   if (const std::optional<Hit> stopped = stopped_hit(name, rect, value, help, options)) return *stopped;
   registry_.add({name, rect, std::string(value), std::string(help), options.enabled, true});
-  Hit h;
-  h.shift = shift();
-  h.alt = alt();
-  h.ctrl = ctrl();
+  Hit h{.shift = shift(), .alt = alt(), .ctrl = ctrl()};
   if (rect.empty()) return h;
   // A control is at least 24 x 24 to hit, however small it is drawn, but the margin yields to what is drawn in it.
   Rect area = centred(rect.centre(), std::max(rect.w, space::hit_min), std::max(rect.h, space::hit_min));

@@ -36,10 +36,7 @@ BoxStyle button_box(const Theme& t, const ButtonOptions& o, const Hit& h) {
 
 Hit button_frame(Ui& ui, std::string_view name, const Rect& r, std::string_view value, std::string_view help,
                  const ButtonOptions& o, BoxStyle& box) {
-  HitOptions options;
-  options.enabled = o.enabled;
-  options.radius = radius::button;
-  Hit h = ui.hit(name, r, value, help, options);
+  Hit h = ui.hit(name, r, value, help, {.enabled = o.enabled, .radius = radius::button});
   box = button_box(ui.theme(), o, h);
   ui.paint().fill(r, box.fill, radius::button);
   ui.paint().outline(r, box.border, box.border_width, radius::button);
@@ -77,9 +74,7 @@ bool icon_button(Ui& ui, std::string_view name, const Rect& r, Icon icon, std::s
 bool tab(Ui& ui, std::string_view name, const Rect& r, std::string_view label, std::string_view key_hint,
          bool selected, std::string_view help) {
   const Theme& t = ui.theme();
-  HitOptions options;
-  options.radius = radius::field;
-  Hit h = ui.hit(name, r, selected ? "selected" : "", help, options);
+  Hit h = ui.hit(name, r, selected ? "selected" : "", help, {.radius = radius::field});
   TextStyle style{selected ? Face::Bold : Face::Sans, type::title};
   Painter& p = ui.paint();
   float width = p.text_width(style, label);
@@ -103,7 +98,7 @@ std::string_view shown_label(std::string_view name) {
   return label ? std::string_view(*label) : name;
 }
 
-std::vector<words::Label> labels_of(std::span<const std::string> names) {
+std::vector<words::Label> labels_of(const std::vector<std::string>& names) {
   std::vector<words::Label> labels;
   for (const std::string& name : names) labels.push_back({name, std::string(shown_label(name))});
   return labels;
@@ -116,25 +111,12 @@ float segmented_width(Ui& ui, std::span<const words::Label> labels) {
   return width;
 }
 
-float segmented_width(Ui& ui, std::span<const std::string> names) {
-  return segmented_width(ui, labels_of(names));
-}
-
-bool segmented(Ui& ui, std::string_view name, const Rect& r, std::span<const std::string> names,
-               int& selected, std::string_view help, std::span<const std::string> helps,
-               std::span<const std::string> refusals) {
-  return segmented(ui, name, r, labels_of(names), selected, help, helps, refusals);
-}
-
 bool segmented(Ui& ui, std::string_view name, const Rect& r, std::span<const words::Label> labels,
                int& selected, std::string_view help, std::span<const std::string> helps,
                std::span<const std::string> refusals) {
   const Theme& t = ui.theme();
   Painter& p = ui.paint();
-  HitOptions outer;
-  outer.arrows = true;
-  outer.overlap = true;
-  outer.tooltip = false;
+  HitOptions outer{.arrows = true, .overlap = true, .tooltip = false};
   const std::string_view now =
       selected >= 0 && selected < int(labels.size()) ? std::string_view(labels[selected].name) : "";
   Hit box = ui.hit(name, r, now, help, outer);
@@ -162,9 +144,7 @@ bool segmented(Ui& ui, std::string_view name, const Rect& r, std::span<const wor
   Rect rest = r.inset(2);
   for (int i = 0; i < count; ++i) {
     Rect segment = rest.take_left(widths[i] + pad);
-    HitOptions inner;
-    inner.focusable = false;
-    inner.enabled = refusal(i).empty();
+    HitOptions inner{.enabled = refusal(i).empty(), .focusable = false};
     const std::string_view own = !inner.enabled             ? refusal(i)
                                  : size_t(i) < helps.size() ? std::string_view(helps[size_t(i)])
                                                             : help;
@@ -230,9 +210,7 @@ void tile(Painter& p, const Theme& t, const Rect& r, int run, bool dashed) {
 
 bool tile_button(Ui& ui, std::string_view name, const Rect& r, int run, bool selected,
                  std::string_view help) {
-  HitOptions options;
-  options.radius = radius::tile;
-  Hit h = ui.hit(name, r, selected ? "selected" : "", help, options);
+  Hit h = ui.hit(name, r, selected ? "selected" : "", help, {.radius = radius::tile});
   tile(ui, r, run);
   if (selected)
     ui.paint().outline(r.inset(-4), ui.theme().ink, line::selected, radius::tile + 3);
@@ -303,6 +281,19 @@ Rect panel(Ui& ui, const Rect& r, const PanelOptions& o) {
     p.text_in(row.moved(0, -7), {Face::Sans, type::body}, t.ink2, o.sentence);
   }
   return content;
+}
+
+void colour_scale(Painter& p, const Rect& bar, int pieces, bool to_ends,
+                  const std::function<Colour(float share)>& colour) {
+  const auto n = static_cast<float>(pieces);
+  for (int i = 0; i < pieces; ++i) {
+    const auto at = static_cast<float>(i);
+    const float share = to_ends ? at / (n - 1) : (at + 0.5f) / n;
+    if (bar.h > bar.w)
+      p.fill({bar.x, bar.y + bar.h / n * at, bar.w, bar.h / n + 0.5f}, colour(1 - share));
+    else
+      p.fill({bar.x + bar.w * at / n, bar.y, bar.w / n + 0.5f, bar.h}, colour(share));
+  }
 }
 
 void spotlight(Painter& p, const Theme& t, const Rect& rect) {

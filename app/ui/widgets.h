@@ -63,7 +63,7 @@ bool tab(Ui&, std::string_view name, const Rect&, std::string_view label, std::s
 /// every language. It returns the name itself where assets/words/controls.toml has no label for it.
 std::string_view shown_label(std::string_view name);
 /// Returns these names with what is shown for them.
-std::vector<words::Label> labels_of(std::span<const std::string> names);
+std::vector<words::Label> labels_of(const std::vector<std::string>& names);
 
 /// Draws one choice of several in one rounded box and returns true on a change. It registers each segment
 /// as NAME/NAME OF ITS LABEL; arrows walk the segments. selected = -1: none is active. `helps`, when given, is the help
@@ -71,18 +71,12 @@ std::vector<words::Label> labels_of(std::span<const std::string> names);
 bool segmented(Ui&, std::string_view name, const Rect&, std::span<const words::Label> labels, int& selected,
                std::string_view help, std::span<const std::string> helps = {},
                std::span<const std::string> refusals = {});
-bool segmented(Ui&, std::string_view name, const Rect&, std::span<const std::string> names, int& selected,
-               std::string_view help, std::span<const std::string> helps = {},
-               std::span<const std::string> refusals = {});
 /// The width that fits the labels with the usual padding.
 float segmented_width(Ui&, std::span<const words::Label> labels);
-float segmented_width(Ui&, std::span<const std::string> names);
 
 /// Draws a drop-down: a small box with the choice and a chevron, which opens a list. It returns true on a
 /// change.
 bool choice(Ui&, std::string_view name, const Rect&, std::span<const words::Label> labels, int& selected,
-            std::string_view help);
-bool choice(Ui&, std::string_view name, const Rect&, std::span<const std::string> names, int& selected,
             std::string_view help);
 
 /// A number to drag, type or change by arrows. The label stands left, value and unit right, a
@@ -164,6 +158,11 @@ std::string behind_title(const Painter&, float room, std::string_view question, 
 /// Writes one line, or two smaller ones where the text is longer. It returns false where it had to cut.
 bool text_whole(Ui&, const Rect&, Colour, const std::string&, Align = Align::Left);
 Rect panel(Ui&, const Rect&, const PanelOptions&);
+
+/// Draws the colours of a scale in pieces along its longer side, from a share of 0 at the left or the bottom to 1: each in
+/// the colour of its middle, or `to_ends` the outer ones in those of the ends.
+void colour_scale(Painter&, const Rect&, int pieces, bool to_ends,
+                  const std::function<Colour(float share)>& colour);
 
 /// Draws a double frame around what is meant.
 void spotlight(Painter&, const Theme&, const Rect&);

@@ -36,7 +36,6 @@ struct Chain {
 #undef ARCHITECTURE
 const Chain& chain_of(const ModelConfig& model);
 
-/// The preset that has these norms.
 Placement chain_placement(const ModelConfig& model, const StackWiring& stack);
 /// Why a preset cannot stand in a model; empty where it can, and for every transformer.
 std::string preset_refusal(const ModelConfig& model, Placement placement);

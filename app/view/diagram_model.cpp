@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <vector>
 
 #include "app/view/chain.h"
 #include "app/view/glossary.h"

@@ -118,7 +118,6 @@ WiringChange paint_move(const Stack& stack, SlotId from, Slot to, std::span<cons
 /// Fills a slot, empties it (None) or changes the kind or the epsilon of its norm. Alike slots in the same
 /// state follow; the final and the embedding norm have no followers.
 WiringChange set_norm(const Stack& stack, SlotId at, const WiredNorm& norm, bool only_this);
-/// Gives layer `to` the norms of `from`.
 WiringChange copy_layer(const Stack& stack, int from, int to);
 
 /// Returns "norm on stream", "norm in branch", "before, after", "no norm", "norms mixed": for

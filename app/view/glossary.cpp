@@ -177,15 +177,13 @@ const Term* term_at(std::string_view place, const words::Language& words) {
 
 int draw_glossary(ui::Ui& ui, std::string& open, const words::Language& words) {
   using namespace ui;
-  const Theme& t = ui.theme();
   const std::vector<Mark> marks = marks_of(ui, words);
   for (const Mark& mark : marks) {
     const float y = mark.rect.centre().y + 8;
-    ui.paint().dashed_line({mark.rect.x, y}, {mark.rect.right(), y}, t.ink3, 1, {1, 2});
+    ui.paint().dashed_line({mark.rect.x, y}, {mark.rect.right(), y}, ui.theme().ink3, 1, {1, 2});
     if (ui.registry().find(mark.control)) continue;  // two titles of one term: the first is the control
     const Rect area{mark.rect.x, mark.rect.centre().y - 12, mark.rect.w, 24};
-    HitOptions options;
-    options.focusable = !mark.further;
+    HitOptions options{.focusable = !mark.further};
     const std::string help = fmt::format("{}\n{}", mark.term->text, source_text(*mark.term, words));
     if (ui.hit(mark.control, area, mark.term->title, help, options).clicked) open = mark.term->id;
   }

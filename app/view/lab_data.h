@@ -145,7 +145,6 @@ inline std::string letter_of(const RunView& run) { return std::string(1, run.let
 inline int colour_of(const RunView& run) { return run.letter - 'A'; }
 /// Whether a logarithmic axis can show v.
 inline bool usable(float v) { return std::isfinite(v) && v > 0; }
-/// The index of the run with this letter, or -1.
 int find_run(const LabView& view, char letter);
 
 }  // namespace normscope::view

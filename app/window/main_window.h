@@ -17,20 +17,20 @@
 namespace normscope::window {
 
 struct WindowOptions {
-  std::vector<ConfigRun> runs;  // the runs to start at once; empty: the default comparison
-  LabOptions lab;
+  std::vector<ConfigRun> runs{};  // the runs to start at once; empty: the default comparison
+  LabOptions lab{};
   std::vector<std::string>
       files{};  // logs and saved runs to open side by side; with any, `runs` are not started
   bool play = true;
   bool instant = false;                    // the runs are whole at every moment
   Screen shown = Screen::Lab;              // the screen that comes first
   std::optional<link::LinkedView> link{};  // its runs are trained to its step and shown as it says
-  std::optional<bool> dark;                // otherwise as remembered
-  std::optional<float> scale;              // as requested; 1 = 100 % of the display's
-  std::optional<BackendChoice> backend;    // otherwise as remembered
+  std::optional<bool> dark{};              // otherwise as remembered
+  std::optional<float> scale{};            // as requested; 1 = 100 % of the display's
+  std::optional<BackendChoice> backend{};  // otherwise as remembered
   std::string language{};                  // of the lessons; empty: as remembered
   bool safe_mode = false;                  // neither settings nor autosave
-  std::string frame_log;                   // a file for what every frame costs; empty: none
+  std::string frame_log{};                 // a file for what every frame costs; empty: none
   std::string title = "normscope";
   std::function<bool()> interrupted{};  // true: a signal asks the window to end; the session is kept
 };

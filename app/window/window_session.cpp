@@ -13,12 +13,10 @@
 
 #include "app/headless/gl.h"
 #include "app/headless/software_screen.h"
-#include "app/shell/parts/linked.h"
+#include "app/shell/screens.h"
 #include "app/ui/keys.h"
 #include "app/window/desktop.h"
-#include "app/window/main_window.h"
 #include "engine/core/boundary.h"
-#include "engine/core/error.h"
 #include "engine/core/machine.h"
 #include "engine/cuda/loader.h"
 #include "training/session/session_file.h"

@@ -44,7 +44,6 @@ class WindowSession {
   shell::AppState& state() { return state_; }
   const ui::Ui& ui() const { return ui_; }
   int frames_drawn() const { return drawn_; }
-  // The frame cost of the frame drawn last.
   const FrameCost& frame_cost() const { return cost_; }
 
  private:

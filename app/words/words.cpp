@@ -7,15 +7,10 @@
 #include <cctype>
 #include <map>
 #include <mutex>
-#include <optional>
 #include <set>
 #include <shared_mutex>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "app/words/word_files.h"
-#include "engine/core/error.h"
 #include "training/io/toml.h"
 
 namespace normscope::words {

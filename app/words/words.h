@@ -51,7 +51,6 @@ struct Template {
 
 enum class Form { One, Few, Many, Other };
 
-/// The plural form that a language ("de") uses for `n`.
 Form form_of(std::string_view language, long long n);
 
 class Language {

@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "app/shell/parts/screens.h"
+#include "app/shell/screens.h"
 #include "app/window/main_window.h"
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"

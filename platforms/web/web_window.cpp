@@ -33,7 +33,7 @@ namespace normscope::web {
 
 /// Returns {"step", "training", "runs": [{"letter", "name", "loss", "step"}], "screen", "lesson",
 /// "checksum", "threads", "heap", "frames", "frame_ms", "tokens_per_second", "theme", "message", "storage"};
-/// docs/web.md explains each. The checksum is empty until the sheet of keys has found it (shell/parts/about.h).
+/// docs/web.md explains each. The checksum is empty until the sheet of keys has found it (shell/app_state.h).
 std::string status_of(window::WindowSession&);
 
 /// Returns [{"name", "value", "enabled", "x", "y", "w", "h"}] of the controls in the last frame whose

@@ -37,7 +37,7 @@ class Check(unittest.TestCase):
         self.assertIn("app.test_cli_pairs", self.found("addons/translation/app/commands/bleu.cpp"))
 
     def test_a_screen_is_drawn_in_every_size(self):
-        for path in ("addons/inside/app/grid.cpp", "addons/sweep/app/screen/edit.cpp", "addons/tape-screen/app/tape_screen.cpp"):
+        for path in ("addons/inside/app/grid.cpp", "addons/sweep/app/screen/grid_panel.cpp", "addons/tape-screen/app/tape_screen.cpp"):
             self.assertIn("app.test_every_size", self.found(path))
         self.assertNotIn("app.test_every_size", self.found("app/cli/terminal.cpp"))
 

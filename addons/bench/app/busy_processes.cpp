@@ -11,7 +11,6 @@
 namespace normscope::bench {
 namespace {
 
-/// Keeps a core busy until the parent is gone.
 [[noreturn]] void keep_busy(pid_t parent) {
   volatile uint64_t spins = 0;
   for (;;) {

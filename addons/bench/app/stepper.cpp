@@ -6,12 +6,10 @@
 #include <algorithm>
 #include <chrono>
 #include <iterator>
-#include <span>
 
 #include "engine/core/error.h"
 #include "engine/core/philox.h"
 #include "engine/cpu/backend_cpu.h"
-#include "engine/model/transformer.h"
 #include "training/measure/look.h"
 #include "training/spec/update_rule.h"
 
@@ -176,10 +174,7 @@ nlohmann::json measure_on_device(Backend& backend, const std::string& model_name
   const auto before = Clock::now();
   Program program = seal(tape, {.loss = model.loss, .clip = true, .keep_probabilities = false});
   const double seal_ms = 1e3 * std::chrono::duration<double>(Clock::now() - before).count();
-  StepInputs inputs;
-  inputs.lr = 1e-4f;
-  inputs.bias_correction1 = 0.1f;
-  inputs.bias_correction2 = 0.02f;
+  StepInputs inputs{.lr = 1e-4f, .bias_correction1 = 0.1f, .bias_correction2 = 0.02f};
   std::vector<double> times;
   fill(program, s, 0);
   for (int warm = 0; warm < 10; ++warm) program.replay(inputs);

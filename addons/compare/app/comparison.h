@@ -157,7 +157,6 @@ struct FirstPlace {
   std::string lacks{};  ///< why nothing could be compared
 };
 
-/// What a run came to.
 struct EndRow {
   size_t run = 0;
   int32_t last_step = 0;

@@ -117,9 +117,7 @@ plot::PlotSpec loupe_plot(const Comparison& all, size_t run, const Loupe& loupe)
   for (size_t row = 0; row < rows; ++row)
     plot.y.ticks.push_back({static_cast<double>(rows - row), loupe.matrices[row]});
   plot.y.max_ticks = static_cast<int>(rows);
-  plot::HeatMap heat;
-  heat.rows = static_cast<int>(rows);
-  heat.columns = static_cast<int>(loupe.steps.size());
+  plot::HeatMap heat{.rows = static_cast<int>(rows), .columns = static_cast<int>(loupe.steps.size())};
   std::vector<float> cells;
   for (const double ratio : loupe.ratios) cells.push_back(static_cast<float>(std::log10(ratio)));
   heat.cells = plot::Column::of(std::move(cells));
@@ -149,10 +147,8 @@ std::vector<double> scaled(std::vector<double> values, bool wanted) {
   return values;
 }
 
-/// The axis that all plots over time share.
 plot::Axis time_axis(const Comparison& all) {
-  plot::Axis axis;
-  axis.hi = 0;
+  plot::Axis axis{.hi = 0};
   double low = std::numeric_limits<double>::infinity();
   for (const Loss& loss : all.losses)
     if (!loss.shown.empty()) {
@@ -181,13 +177,11 @@ plot::Series line_of(const Comparison& all, size_t run) {
 }
 
 plot::Band band_of(const Comparison& all, size_t run, const Spread& spread, bool scale) {
-  plot::Band band;
-  band.id = fmt::format("{}, range of its seeds", all.letter(run));
-  band.ink = plot::Ink::run(all.colour(run));
-  band.x = column(spread.x);
-  band.lo = column(scaled(spread.low, scale));
-  band.hi = column(scaled(spread.high, scale));
-  return band;
+  return {.id = fmt::format("{}, range of its seeds", all.letter(run)),
+          .x = column(spread.x),
+          .lo = column(scaled(spread.low, scale)),
+          .hi = column(scaled(spread.high, scale)),
+          .ink = plot::Ink::run(all.colour(run))};
 }
 
 void difference_axis(plot::Axis& axis, double low, double high, bool scale, const std::string& unit) {
@@ -265,9 +259,7 @@ std::vector<float> binned(const RatioMap& map, const plot::Axis& axis, size_t co
 double difference_scale(double nats) { return std::copysign(std::log10(1 + std::fabs(nats) / 0.05), nats); }
 
 plot::PlotSpec loss_plot(const Comparison& all) {
-  plot::PlotSpec plot;
-  plot.id = "compare-loss";
-  plot.title = tr("Loss");
+  plot::PlotSpec plot{.id = "compare-loss", .title = tr("Loss")};
   const std::string seed = seed_words(all.runs[all.baseline()].seeds.front());
   plot.note = tr("{unit}, lower is better", {{"unit", words::spoken(nats_per(all.unit))}});
   plot.sentence = loss_sentence(all);
@@ -302,8 +294,7 @@ plot::PlotSpec loss_plot(const Comparison& all) {
     plot.y.hi += 0.04 * (plot.y.hi - plot.y.lo);
   }
   if (std::isfinite(all.unigram)) {
-    plot::RefLine entropy;
-    entropy.value = all.unigram;
+    plot::RefLine entropy{.value = all.unigram};
     const bool one =
         std::ranges::none_of(all.differences, [](const Difference& d) { return d.data == SameData::Other; });
     entropy.label = tr(one ? "{frequencies} {loss}" : "{frequencies} of {run} {loss}",
@@ -318,9 +309,8 @@ plot::PlotSpec loss_plot(const Comparison& all) {
 }
 
 plot::PlotSpec difference_plot(const Comparison& all, bool scale) {
-  plot::PlotSpec plot;
-  plot.id = "compare-difference";
-  plot.title = tr("Difference to {run}", {{"run", all.letter(all.baseline())}});
+  plot::PlotSpec plot{.id = "compare-difference",
+                      .title = tr("Difference to {run}", {{"run", all.letter(all.baseline())}})};
   plot.note = tr("mean over {steps} steps; band: range of the seeds", {{"steps", kSmooth}});
   if (scale) plot.note += tr("; even near 0, logarithmic outside");
   plot.sentence = difference_sentence(all);
@@ -371,8 +361,7 @@ plot::PlotSpec ratio_plot(const Comparison& all, size_t run) {
   plot.y.label = tr("layer");
   plot.y.lo = 0.5;
   plot.y.hi = map.layers + 0.5;
-  plot::HeatMap heat;
-  heat.rows = map.layers;
+  plot::HeatMap heat{.rows = map.layers};
   const bool steps = all.choice.align == Alignment::Step;
   const size_t wanted = steps ? static_cast<size_t>(std::ceil(plot.x.hi - plot.x.lo)) : map.steps.size();
   heat.columns = static_cast<int>(std::clamp<size_t>(wanted, 1, kColumns));
@@ -388,24 +377,21 @@ plot::PlotSpec ratio_plot(const Comparison& all, size_t run) {
   plot.heat = std::move(heat);
   plot.tile = all.colour(run);
   if (const FirstPlace& place = all.places[run]; place.parts && place.stack != "encoder") {
-    plot::Series mark;
-    mark.id = fmt::format("first place, {}", place.stat);
-    mark.x = plot::Column::of({static_cast<float>(place.x)});
-    mark.y = plot::Column::of({static_cast<float>(place.layer)});
-    mark.marker = ui::Marker::Circle;
-    mark.ring = true;
-    mark.end_label = false;
-    plot.series.push_back(std::move(mark));
+    plot.series.push_back({.id = fmt::format("first place, {}", place.stat),
+                           .x = plot::Column::of({static_cast<float>(place.x)}),
+                           .y = plot::Column::of({static_cast<float>(place.layer)}),
+                           .marker = ui::Marker::Circle,
+                           .end_label = false,
+                           .ring = true});
   }
   return plot;
 }
 
 plot::PlotSpec end_plot(const Comparison& all) {
-  plot::PlotSpec plot;
-  plot.id = "compare-end";
-  plot.title = tr("At the end");
-  plot.note = window_words(all);
-  plot.sentence = difference_sentence(all);
+  plot::PlotSpec plot{.id = "compare-end",
+                      .title = tr("At the end"),
+                      .note = window_words(all),
+                      .sentence = difference_sentence(all)};
   plot.y.lo = 0.4;
   plot.y.hi = static_cast<double>(all.rows.size()) + 0.6;
   plot.y.label = tr("run");
@@ -433,10 +419,9 @@ plot::PlotSpec end_plot(const Comparison& all) {
   if (range.empty()) range = {-0.1, 0.1};
   const Difference& own = all.differences[all.baseline()];
   if (std::isfinite(own.band_low)) {
-    plot::Band band;
-    band.id = fmt::format("{}'s own seeds", all.letter(all.baseline()));
-    band.ink = plot::Ink::run(all.colour(all.baseline()));
-    band.x = column(scaled({own.band_low, own.band_high}, true));
+    plot::Band band{.id = fmt::format("{}'s own seeds", all.letter(all.baseline())),
+                    .x = column(scaled({own.band_low, own.band_high}, true)),
+                    .ink = plot::Ink::run(all.colour(all.baseline()))};
     band.lo = plot::Column::of({static_cast<float>(plot.y.lo), static_cast<float>(plot.y.lo)});
     band.hi = plot::Column::of({static_cast<float>(plot.y.hi), static_cast<float>(plot.y.hi)});
     plot.bands.push_back(std::move(band));

@@ -66,8 +66,7 @@ std::optional<double> Ruler::find(const Track& track, double x) const {
 }
 
 Ruler ruler_of(const std::vector<Recording>& runs, const Choice& choice) {
-  Ruler ruler;
-  ruler.align = choice.align;
+  Ruler ruler{.align = choice.align};
   const Recording& baseline = runs[static_cast<size_t>(choice.baseline)];
   const double per_step = ruler.per_step(baseline);
   if (!std::isfinite(per_step))

@@ -7,10 +7,9 @@
 #include <functional>
 #include <limits>
 
-#include "addons/inside/app/grid.h"
 #include "addons/inside/app/inspected.h"
 #include "addons/published/training/token_task.h"
-#include "app/link/screen_settings.h"
+#include "app/link/link.h"
 #include "app/ui/numbers.h"
 #include "app/ui/widgets.h"
 #include "app/view/lab_data.h"
@@ -278,7 +277,7 @@ ScreenRequests InsideScreen::draw(Ui& ui, const Rect& area, const LabView& view,
       draw_sides(ui, rest);
     } else {
       Rect switches = rest.take_top(28, 6);
-      const std::string labels[] = {"map", "details"};
+      const std::vector<words::Label> labels = labels_of({"map", "details"});
       segmented(ui, "inside/tab", switches.take_left(segmented_width(ui, labels)), labels, tab_,
                 tr("This window is too low for both: the map of the stream, or what belongs to the chosen "
                    "sub-layer and token."));
@@ -347,7 +346,7 @@ void InsideScreen::draw_head(Ui& ui, Rect rest, const LabView& view) {
   }
   row.take_left(6);
   draw_save_menu(ui, centred(row.take_right(28, 8).centre(), 26, 26));
-  const std::string labels[] = {"length", "gradient", "says", "attribution", "heads"};
+  const std::vector<words::Label> labels = labels_of({"length", "gradient", "says", "attribution", "heads"});
   const std::string helps[] = {
       tr("How long the state of each token is behind each sub-layer: |x|. A token whose state is "
          "far longer than the others' has a massive activation."),
@@ -368,9 +367,7 @@ void InsideScreen::draw_head(Ui& ui, Rect rest, const LabView& view) {
     segmented(ui, "inside/shows", row.take_right(segmented_width(ui, labels), 10), labels, shows_, shows,
               helps);
   const std::string leave = tr("Leave each part out");
-  ButtonOptions options;
-  options.selected = left_out_;
-  options.style = {Face::Sans, type::title};
+  ButtonOptions options{.selected = left_out_, .style = {Face::Sans, type::title}};
   const Rect leave_at = row.take_right(ui.paint().text_width(options.style, leave) + 26, 10);
   if (button(
           ui, "inside/leave_out", leave_at, leave,
@@ -382,8 +379,7 @@ void InsideScreen::draw_head(Ui& ui, Rect rest, const LabView& view) {
   const bool passage = !view.runs.empty() && view.runs[0].spec->data.name == "passage";
   if (passage) {
     const std::string learn = tr("Learn this text");
-    ButtonOptions primary;
-    primary.enabled = !text_.empty() && text_ != passage_of(view.runs[0].spec->data);
+    ButtonOptions primary{.enabled = !text_.empty() && text_ != passage_of(view.runs[0].spec->data)};
     if (button(ui, "inside/learn", row.take_right(ui.paint().text_width(primary.style, learn) + 28, 10),
                learn,
                tr("All models start again from their opened weights and learn this text; Space trains. "
@@ -400,9 +396,7 @@ void InsideScreen::draw_head(Ui& ui, Rect rest, const LabView& view) {
 /// The button that lets the model write on, and the next token while it does.
 void InsideScreen::draw_write_on(Ui& ui, Rect& row) {
   const Side* side = first_read() ? &detailed_side() : nullptr;
-  ButtonOptions options;
-  options.selected = writing_;
-  options.style = {Face::Sans, type::title};
+  ButtonOptions options{.selected = writing_, .style = {Face::Sans, type::title}};
   options.enabled = side && side->run->spec->model.architecture == Architecture::Decoder;
   const std::string label = tr("Write on");
   if (button(
@@ -444,9 +438,7 @@ void InsideScreen::draw_tokens(Ui& ui, const Rect& rect, const RunInside& inside
   const Inside& found = inside.found;
   const Theme& t = ui.theme();
   Painter& p = ui.paint();
-  HitOptions options;
-  options.arrows = true;
-  options.tooltip = false;
+  HitOptions options{.arrows = true, .tooltip = false};
   const Selection at = selection_in(inside);
   const Hit hit =
       ui.hit("inside/token", rect, word_of(inside, found.tokens[static_cast<size_t>(at.token)]),
@@ -611,10 +603,9 @@ constexpr const char* kMenu = "inside/save";
 
 /// What normscope inspect says of the same model and text.
 Inspection inspected_of(const RunView& run, const RunInside& inside) {
-  Inspection all;
-  all.name = run.name;
-  all.decoder = run.spec->model.architecture == Architecture::Decoder;
-  all.about = {{"run", run.name}, {"step", inside.step}};
+  Inspection all{.name = run.name,
+                 .decoder = run.spec->model.architecture == Architecture::Decoder,
+                 .about = {{"run", run.name}, {"step", inside.step}}};
   add_settings(all.about, *run.spec);
   if (run.spec->data.name == "passage") all.unit = "token";
   all.text_of = [&inside](int32_t token) {
@@ -645,9 +636,7 @@ void InsideScreen::draw_save_menu(Ui& ui, const Rect& place) {
       {"json", tr("Save all numbers as JSON"),
        tr("All that is measured here, as normscope inspect --json writes it: stream, shares, "
           "attention, gradients, the logit lens.")}};
-  FileMenuOptions options;
-  options.enabled = first_read() != nullptr;
-  options.shortcut = "Ctrl+E";
+  FileMenuOptions options{.enabled = first_read() != nullptr, .shortcut = "Ctrl+E"};
   const std::string chosen =
       file_menu(ui, kMenu, place,
                 tr("Save what stands here as a picture or as numbers (Ctrl+E): a file for each model, into "

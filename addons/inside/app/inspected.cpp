@@ -8,8 +8,6 @@
 #include <limits>
 #include <optional>
 #include <span>
-#include <string>
-#include <vector>
 
 #include "app/ui/numbers.h"
 #include "app/ui/paint.h"
@@ -77,7 +75,6 @@ json sublayers_of(const Inside& in) {
   return all;
 }
 
-/// The last sub-layer of each layer.
 json layers_of(const Inside& in) {
   json all = json::array();
   for (size_t i = 0; i < in.sublayers.size(); ++i)
@@ -222,7 +219,6 @@ constexpr float kCellWidth = 46, kCellHeight = 20, kTop = 118, kMostNames = 220,
 constexpr TextStyle kHeadline{Face::Bold, type::run_name}, kPlain{Face::Sans, type::body},
     kCellText{Face::Mono, type::tick};
 
-/// A layer.
 struct LayerColumn {
   std::string name;
   const std::vector<float>* norms;
@@ -301,13 +297,9 @@ class NormsPicture {
   /// Paints the colours and the lengths at their ends.
   void key(Rect place) {
     if (!(high_ >= low_)) return;
-    constexpr int kPieces = 40;
     const float x = p_.text({place.x, place.bottom() - 1}, kCellText, t_.ink2, ui::significant(low_, 3));
     place.x += x + 8;
-    for (int i = 0; i < kPieces; ++i)
-      p_.fill(
-          {place.x + place.w * static_cast<float>(i) / kPieces, place.y, place.w / kPieces + 0.5f, place.h},
-          heat_colour(t_, (static_cast<float>(i) + 0.5f) / kPieces));
+    colour_scale(p_, place, 40, false, [&](float share) { return heat_colour(t_, share); });
     p_.text({place.right() + 8, place.bottom() - 1}, kCellText, t_.ink2, ui::significant(high_, 3));
   }
 

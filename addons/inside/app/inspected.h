@@ -14,12 +14,12 @@
 namespace normscope::inside {
 
 struct Inspection {
-  std::string name;             ///< of the model, for a title
+  std::string name{};           ///< of the model, for a title
   bool decoder = true;          ///< asks for the next token, otherwise for each where it stands
   std::string unit = "symbol";  ///< what the text is cut into; "token" of a published model
-  nlohmann::json about;         ///< what the model is
-  std::function<std::string(int32_t)> text_of;  ///< a token as text; empty where nobody knows
-  Inside inside;
+  nlohmann::json about{};       ///< what the model is
+  std::function<std::string(int32_t)> text_of{};  ///< a token as text; empty where nobody knows
+  Inside inside{};
 };
 
 /// Adds what the model is, in the words of a configuration.

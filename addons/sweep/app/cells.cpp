@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "app/words/words.h"
-#include "engine/core/error.h"
 #include "training/data/task.h"
 #include "training/io/text.h"
 #include "training/measure/theory/theory.h"

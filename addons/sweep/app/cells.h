@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "addons/sweep/app/sweep_plan.h"
-#include "app/grid/border.h"
+#include "app/grid/axis.h"
 #include "engine/core/error.h"
 #include "training/experiments/run_numbers.h"
 #include "training/measure/theory/trainability.h"

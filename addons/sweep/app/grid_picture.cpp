@@ -5,9 +5,7 @@
 #include <cmath>
 #include <string>
 
-#include "addons/sweep/app/screen/words.h"
 #include "addons/sweep/app/sweep_writers.h"
-#include "app/ui/paint.h"
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
 #include "training/data/task.h"
@@ -204,11 +202,8 @@ void GridPicture::paint_key(Painter& p, const Theme& t, const Rect& key, const R
                        tr("No colours: different data.")}));
     return;
   }
-  constexpr int kPieces = 40;
   const GridBrush brush{*this, p, t, {}};
-  for (int i = 0; i < kPieces; ++i)
-    p.fill({key.x + key.w * static_cast<float>(i) / kPieces, key.y, key.w / kPieces + 0.5f, key.h},
-           brush.colour((i + 0.5) / kPieces));
+  colour_scale(p, key, 40, false, [&](float share) { return brush.colour(static_cast<double>(share)); });
   const bool loss = metric == Metric::Loss, known = std::isfinite(scale.low) && std::isfinite(scale.high);
   const auto value = [&](double end) {
     if (!known) return std::string();

@@ -91,7 +91,6 @@ struct GridPicture {
   /// False for losses of different data, which cannot be compared.
   bool has_colours() const { return metric != Metric::Loss || grid.one_data(); }
   void paint(ui::Painter& p, const ui::Theme& t, const GridLayout& at) const;
-  /// Paints one field per seed of the cell.
   void paint_seeds(ui::Painter& p, const ui::Theme& t, const ui::Rect& strip, const Cell& cell) const;
   /// Paints the colours in `key` and the values of their ends in `words`, or says why there are no colours.
   void paint_key(ui::Painter& p, const ui::Theme& t, const ui::Rect& key, const ui::Rect& words) const;

@@ -11,7 +11,6 @@
 #include "addons/systems/engine/convolutions.h"
 #include "app/diagram/diagram.h"
 #include "app/ui/widgets.h"
-#include "app/view/chain.h"
 #include "app/words/words.h"
 #include "engine/ops/ops.h"
 
@@ -125,9 +124,8 @@ struct ChainPainter {
     const view::ChainPart& part = parts[i];
     const Rect& place = places[i];
     const bool filled = part.norm != NormKind::None;
-    HitOptions options;
-    options.radius = radius::token;
-    const Hit hit = ui.hit("diagram/" + part.slot, place, short_name(part.norm), help_of(part), options);
+    const Hit hit = ui.hit("diagram/" + part.slot, place, short_name(part.norm), help_of(part),
+                           {.radius = radius::token});
     p.fill(place.inset(-2), t.panel);
     if (filled) {
       token(p, place, part.norm);

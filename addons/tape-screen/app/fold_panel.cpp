@@ -71,11 +71,9 @@ void TapeScreen::draw_nothing(Ui& ui, const Rect& rect, const LabView& view) {
   ui.paint().text_wrapped({middle.x, middle.y, middle.w, 60}, {Face::Sans, type::body}, ui.theme().ink2,
                           words, 17);
   if (!runs) return;
-  ButtonOptions primary;
-  primary.primary = true;
-  primary.enabled = !busy();
   if (button(ui, "tape/once", {middle.x, middle.y + 62, 140, 34}, tr("Play one step"),
-             tr("Copies the next step of the run and plays it one instruction at a time."), primary))
+             tr("Copies the next step of the run and plays it one instruction at a time."),
+             {.enabled = !busy(), .primary = true}))
     ask_step(view, run_);
   draw_run_tiles(ui, {middle.x + 150, middle.y + 62, 150, 34}, view);
 }
@@ -108,9 +106,7 @@ void TapeScreen::draw_fold(Ui& ui, const Rect& rect, const LabView& view, bool c
   if (!facts_) return draw_nothing(ui, rect, view);
   const bool wide = size_ != Size::Compact;
   const StepFacts& facts = *facts_;
-  PanelOptions options;
-  options.title = tr("One training step");
-  options.term = "tape";
+  PanelOptions options{.title = tr("One training step"), .term = "tape"};
   options.brief = tr("run {run}, step {step}", {{"run", facts.letter}, {"step", facts.step}});
   options.question = tr(facts.timed && clock ? "run {run} at step {step}, loss {loss}; one thread"
                                              : "run {run} at step {step}, loss {loss}",
@@ -125,9 +121,7 @@ void TapeScreen::draw_fold(Ui& ui, const Rect& rect, const LabView& view, bool c
                                   : tr("Why the last request has no result."));
   Rect row{content.x, rect.y, content.w, space::title_row};
   draw_menu(ui, row.take_right(24, 6));
-  ButtonOptions small;
-  small.style = {Face::Sans, type::body};
-  small.selected = follow_;
+  ButtonOptions small{.selected = follow_, .style = {Face::Sans, type::body}};
   const Rect place = row.take_right(58, 6);
   if (button(ui, "tape/follow", centred(place.centre(), 58, 24), tr("Follow"),
              tr("Takes the newest step again and again while the run trains; it does not notice."), small))
@@ -154,14 +148,11 @@ void TapeScreen::draw_fold(Ui& ui, const Rect& rect, const LabView& view, bool c
 }
 
 void TapeScreen::draw_list(Ui& ui, const FoldPicture& fit) {
-  HitOptions surface;
-  surface.overlap = true;
-  surface.tooltip = false;
   ui.hit("tape/fold", fit.list, tr("{count} row | {count} rows", {{"count", rows_.size()}}),
          tr("Forward runs down, backward up; an op and its gradient stand on one line. Left and "
             "Right take one instruction, Up and Down go along the list, O to the other side, Enter "
             "opens a layer."),
-         surface);
+         {.overlap = true, .tooltip = false});
   for (size_t row = fit.first; row < fit.end; ++row) hold_row(ui, fit, row);
   fit.paint(ui.paint(), ui.theme());
   if (fit.folds())
@@ -192,10 +183,7 @@ void TapeScreen::hold_row(Ui& ui, const FoldPicture& fit, size_t row) {
   const Rect rect{fit.panel.x + 6, y, fit.panel.w - 18, fit.at.row};
   const std::optional<size_t> here = row_of(rows_, *facts_, head_);
   if (here == row) ui.paint().fill(rect.inset(0, 1), ui.theme().dark ? ui.theme().field : ui.theme().sunk, 6);
-  HitOptions options;
-  options.overlap = true;
-  options.focusable = false;
-  options.tooltip = false;
+  HitOptions options{.focusable = false, .overlap = true, .tooltip = false};
   const Hit hit = ui.hit("tape/row/" + at.name, rect, at.label,
                          tr("Left: its forward instruction. Right: its gradient."), options);
   const bool opens = at.kind == RowKind::Layer || at.kind == RowKind::Sublayer;
@@ -228,11 +216,10 @@ void TapeScreen::draw_head(Ui& ui, const FoldPicture& fit) {
   if (facts_->broken && facts_->broken->instruction == head_)
     ui.paint().dashed_outline({fit.panel.x + 6, at.y - fit.at.row / 2, fit.panel.w - 18, fit.at.row},
                               ui.theme().error, 1.2f, {4, 3}, 6);
-  HitOptions options;
-  options.focusable = false;
-  const Hit hit = ui.hit(
-      "tape/head", centred(at, 24, 24), fmt::format("{}", head_),
-      tr("The play head. Drag it, or Left and Right: one instruction in order of execution."), options);
+  const Hit hit =
+      ui.hit("tape/head", centred(at, 24, 24), fmt::format("{}", head_),
+             tr("The play head. Drag it, or Left and Right: one instruction in order of execution."),
+             {.focusable = false});
   ui.paint().accent_disc(ui.theme(), at, hit.held || hit.hovered ? 9.f : 8.f);
   if (!hit.held) return;
   const Vec mouse = ui.mouse();
@@ -357,8 +344,7 @@ void TapeScreen::draw_menu(Ui& ui, const Rect& place) {
   const std::string& help = tr("Writes every line of the fold into the pictures folder.");
   const std::vector<FileRow> rows{
       {"svg", tr("Save as SVG"), help}, {"csv", tr("Save as CSV"), help}, {"json", tr("Save as JSON"), help}};
-  FileMenuOptions options;
-  options.shortcut = "Ctrl+E";
+  FileMenuOptions options{.shortcut = "Ctrl+E"};
   if (size_ == Size::Compact) {  // the compact bar has no room for the speed
     options.foot_height = 36;
     options.foot = [&](const Rect& foot) { draw_speed(ui, centred(foot.centre(), 118, 28)); };
@@ -373,10 +359,8 @@ void TapeScreen::draw_menu(Ui& ui, const Rect& place) {
 void TapeScreen::draw_changes(Ui& ui, const Rect& place) {
   const ProgramChange& change = facts_->change;
   const ChangeCounts counts = change_counts(*facts_);
-  ButtonOptions plain;
-  plain.style = {Face::Mono, type::tick};
   if (button(ui, kChanges, place, fmt::format("+{} −{} ≠{}", counts.came, counts.went, counts.rewired),
-             change_sentence(*facts_), plain))
+             change_sentence(*facts_), {.style = {Face::Mono, type::tick}}))
     ui.open_popup(kChanges);
   std::vector<const InstructionChange*> listed;
   for (const InstructionChange& one : change.all)

@@ -9,7 +9,6 @@
 #include <string_view>
 
 #include "addons/tape-screen/training/memory_map.h"
-#include "app/ui/paint.h"
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
 #include "engine/ops/rules.h"
@@ -111,10 +110,7 @@ class Rows {
   void add_update() {
     const Fold& fold = facts_.fold;
     if (fold.update.empty()) return;
-    FoldRow row;
-    row.kind = RowKind::Update;
-    row.name = "update";
-    row.label = update_label(fold.update.back().op);
+    FoldRow row{.kind = RowKind::Update, .name = "update", .label = update_label(fold.update.back().op)};
     int64_t weights = 0;
     for (const ValueInfo& value : facts_.program.values)
       if (value.role == Role::Parameter) weights += value.shape.size();
@@ -125,10 +121,9 @@ class Rows {
   }
 
   void add_group(const FoldGroup& group, bool open) {
-    FoldRow row;
-    row.kind = group.depth == 0 ? RowKind::Layer : RowKind::Sublayer;
-    row.name = group.name;
-    row.label = group.depth == 0 ? layer_label(group) : sublayer_label(group);
+    FoldRow row{.kind = group.depth == 0 ? RowKind::Layer : RowKind::Sublayer,
+                .name = group.name,
+                .label = group.depth == 0 ? layer_label(group) : sublayer_label(group)};
     row.op = tr("{count} op | {count} ops", {{"count", group.end - group.first}});
     row.depth = group.depth;
     row.layer = group.layer;

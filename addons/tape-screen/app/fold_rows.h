@@ -19,18 +19,18 @@ enum class RowKind : uint8_t { Update, Layer, Sublayer, Line };
 
 struct FoldRow {
   RowKind kind = RowKind::Line;
-  std::string name;           ///< "L06", "L06.attn", "L06.ffn.stream", "update"
-  std::string label;          ///< "Layer 6", "attention", "ffn.stream", "Adam"
-  std::string op;             ///< "linear", "12 ops"
-  std::string shape;          ///< "(16, 64, 64)"; only of a line
+  std::string name{};         ///< "L06", "L06.attn", "L06.ffn.stream", "update"
+  std::string label{};        ///< "Layer 6", "attention", "ffn.stream", "Adam"
+  std::string op{};           ///< "linear", "12 ops"
+  std::string shape{};        ///< "(16, 64, 64)"; only of a line
   int depth = 0;              ///< 1: within a layer
   int32_t layer = 0;          ///< 0: outside the layers
   bool open = false;          ///< whether a layer is open
-  std::string opens_with;     ///< name of an open sub-layer, on its first line only
+  std::string opens_with{};   ///< name of an open sub-layer, on its first line only
   size_t first = 0, end = 0;  ///< lines of the fold, [first, end)
   size_t bytes = 0;           ///< of the results
-  FoldSide forward;           ///< sums; `instruction` is where the head enters on that side, or -1
-  FoldSide backward;          ///< the same
+  FoldSide forward{};         ///< sums; `instruction` is where the head enters on that side, or -1
+  FoldSide backward{};        ///< the same
   double gradient = 0;        ///< norm of the first result's gradient; 0: there is none
   char mark = 0;              ///< '+': new with the last change of the wiring, '~': rewired
 };

@@ -376,10 +376,8 @@ size_t InstructionPanel::scroll(Frame& f, Rect& rect, const std::vector<Row>& ro
   Ui& ui = f.ui;
   if (rect.contains(ui.mouse())) first_ -= static_cast<int>(std::lround(ImGui::GetIO().MouseWheel));
   const Rect bar = rect.take_right(13, 2).moved(4, 0);
-  HitOptions options;
-  options.arrows = true;
   const Hit hit = ui.hit("tape/tensors/scroll", bar, fmt::format("{}", first_),
-                         tr("More tensors stand below: wheel, drag, or arrow keys."), options);
+                         tr("More tensors stand below: wheel, drag, or arrow keys."), {.arrows = true});
   const auto steps = static_cast<float>(last);
   const float thumb = std::max(24.f, bar.h * rect.h / whole), way = std::max(1.f, bar.h - thumb);
   if (hit.held) first_ = static_cast<int>(std::lround((ui.mouse().y - bar.y - thumb / 2) / way * steps));
@@ -463,11 +461,7 @@ void InstructionPanel::hold_picture(Frame& f, const Rect& r, const Row& row) {
     if (r.contains(ui.mouse())) ui.tooltip(help_of(t) + (t.there ? under_hand(t, r, ui.mouse()) : ""));
     return;
   }
-  HitOptions options;
-  options.arrows = true;
-  options.tooltip = false;
-  options.radius = 2;
-  const Hit hit = ui.hit(name, r, value, help_of(t), options);
+  const Hit hit = ui.hit(name, r, value, help_of(t), {.arrows = true, .tooltip = false, .radius = 2});
   if (hit.hovered) ui.tooltip(help_of(t) + under_hand(t, r, ui.mouse()));
   const auto rows = static_cast<int64_t>(t.rows), columns = static_cast<int64_t>(t.columns);
   const auto choose = [&](int64_t at_row, int64_t at_column) {
@@ -550,7 +544,6 @@ size_t nearest_h(const std::vector<Difference>& all, double h) {
   return nearest;
 }
 
-/// The next larger or the next smaller step.
 size_t next_h(const std::vector<Difference>& all, size_t now, bool larger) {
   size_t next = now;
   for (size_t i = 0; i < all.size(); ++i) {
@@ -565,9 +558,7 @@ size_t next_h(const std::vector<Difference>& all, size_t now, bool larger) {
 
 plot::PlotSpec error_plot(const ElementCheck& checked, std::optional<size_t> h) {
   const NumericCheck& check = checked.check;
-  plot::PlotSpec plot;
-  plot.id = "tape-check";
-  plot.title = tr("Error of the difference");
+  plot::PlotSpec plot{.id = "tape-check", .title = tr("Error of the difference")};
   plot.note = fmt::format("{}, {}[{}]", check.node, check.input, check.element);
   plot.sentence = how_of(check);
   plot.x.label = tr("step h");
@@ -731,8 +722,7 @@ using nlohmann::json;
 
 /// One sequence as the panel shows it: rows down, the colour up to the limit of the summary.
 plot::PlotSpec picture_plot(const InstructionView& shown, const ShownTensor& t, const char* use) {
-  plot::PlotSpec plot;
-  plot.id = fmt::format("tape-{}-{}", use, t.name);
+  plot::PlotSpec plot{.id = fmt::format("tape-{}-{}", use, t.name)};
   for (char& c : plot.id)
     if (c == ' ' || c == '/') c = '-';
   plot.title = fmt::format("{} {}", t.sign, t.name);
@@ -751,11 +741,11 @@ plot::PlotSpec picture_plot(const InstructionView& shown, const ShownTensor& t, 
                                      : tr("row");
   plot.y.hi = static_cast<double>(t.rows);
   plot.y.show_labels = false;
-  plot::HeatMap heat;
-  heat.rows = static_cast<int>(t.picture.rows);
-  heat.columns = static_cast<int>(t.picture.columns);
-  heat.stretched = heat.signed_data = true;
-  heat.full = t.summary.limit > 0 ? static_cast<float>(t.summary.limit) : 1.f;
+  plot::HeatMap heat{.rows = static_cast<int>(t.picture.rows),
+                     .columns = static_cast<int>(t.picture.columns),
+                     .signed_data = true,
+                     .stretched = true,
+                     .full = t.summary.limit > 0 ? static_cast<float>(t.summary.limit) : 1.f};
   heat.label = tr("colour: the number; where a cell stands for several, the largest");
   heat.row_first = "0";
   heat.row_last = fmt::format("{}", t.rows - 1);

@@ -178,7 +178,6 @@ void MemoryPanel::draw_map(Frame& f, Rect rest) {
   draw_names(f, names);
   draw_flag(f, {rest.x, flags.y, rest.w, flags.h});
   Painter& p = ui.paint();
-  const Theme& t = ui.theme();
   const float fold = f.x_of(f.given.fold);
   const std::pair<float, std::string> words[] = {
       {rest.x, tr("forward")}, {fold, tr("fold")}, {rest.right(), tr("backward")}};
@@ -189,7 +188,7 @@ void MemoryPanel::draw_map(Frame& f, Rect rest) {
     const Align align = x == rest.x ? Align::Left : x == rest.right() ? Align::Right : Align::Centre;
     const bool free =
         align != Align::Centre || (x - middle > rest.x + left + 6 && x + middle < rest.right() - right - 6);
-    if (free) p.text({x, foot.y + 13}, kTickWords, t.ink3, word, align);
+    if (free) p.text({x, foot.y + 13}, kTickWords, ui.theme().ink3, word, align);
   }
 }
 
@@ -215,26 +214,20 @@ void MemoryPanel::draw_boxes(Frame& f) {
     height_ = f.plot.h;
     boxes_ = memory_boxes(f.map, width_, height_, 1 / f.ui.scale());
   }
-  Painter& p = f.ui.paint();
-  const Theme& t = f.ui.theme();
   const float least = 1 / f.ui.scale();
   for (const MemoryBox& box : boxes_) {
     Rect r = box.rect.moved(f.plot.x, f.plot.y);
     if (r.h > 4) r.h -= 0.5f;  // a gap tells neighbours apart
     r.w = std::max(r.w, least);
     r.h = std::max(r.h, least);
-    p.fill(r, colour_of(t, box.layer, box.kind, f.given.layers));
+    f.ui.paint().fill(r, colour_of(f.ui.theme(), box.layer, box.kind, f.given.layers));
   }
 }
 
 /// Finds the buffer under the mouse, which is the smallest that lies there.
 void MemoryPanel::hold_map(Frame& f) {
   Ui& ui = f.ui;
-  HitOptions options;
-  options.arrows = true;
-  options.overlap = true;
-  options.tooltip = false;
-  options.radius = 3;
+  HitOptions options{.arrows = true, .overlap = true, .tooltip = false, .radius = 3};
   const std::string value = under_ ? buffer_words(f.map.buffers[*under_]) : "";
   const Hit hit =
       ui.hit("tape/memory/map", f.plot, value,
@@ -324,12 +317,9 @@ void MemoryPanel::draw_flag(Frame& f, const Rect& row) {
   const float wide = p.text_width(kBodyMono, words) + 14;
   Rect flag{f.x_of(f.given.head) - wide / 2, row.y + 2, wide, 18};
   flag.x = std::clamp(flag.x, row.x, std::max(row.x, row.right() - wide));
-  HitOptions options;
-  options.arrows = true;
-  options.radius = radius::tile;
-  const Hit hit =
-      ui.hit("tape/memory/flag", flag, words,
-             tr("The play head: drag it along the instructions, or use the arrow keys."), options);
+  const Hit hit = ui.hit("tape/memory/flag", flag, words,
+                         tr("The play head: drag it along the instructions, or use the arrow keys."),
+                         {.arrows = true, .radius = radius::tile});
   p.accent_box(ui.theme(), flag, radius::tile);
   p.text_in(flag, kBodyMono, ui.theme().on_accent, words, Align::Centre);
   int32_t head = f.given.head;
@@ -516,11 +506,10 @@ std::vector<MemoryBox> memory_boxes(const MemoryMap& map, float width, float hei
 }
 
 plot::PlotSpec memory_plot(const MemoryMap& map) {
-  plot::PlotSpec plot;
-  plot.id = "tape-memory";
-  plot.title = tr("Memory");
-  plot.note = tr("address down, instructions across");
-  plot.sentence = plan_sentence(map) + " " + most_sentence(map);
+  plot::PlotSpec plot{.id = "tape-memory",
+                      .title = tr("Memory"),
+                      .note = tr("address down, instructions across"),
+                      .sentence = plan_sentence(map) + " " + most_sentence(map)};
   plot.x.hi = std::max(1, map.instructions);
   plot.x.label = tr("instruction");
   plot.x.integer = true;
@@ -531,10 +520,8 @@ plot::PlotSpec memory_plot(const MemoryMap& map) {
   const double step = address_step(plot.y.hi);
   for (double at = 0; at <= plot.y.hi; at += step) plot.y.ticks.push_back({plot.y.hi - at, ui::number(at)});
   plot.y.max_ticks = static_cast<int>(plot.y.ticks.size());
-  plot::HeatMap heat;
-  heat.rows = kMapRows;
-  heat.columns = std::clamp(map.instructions, 1, kMapColumns);
-  heat.stretched = true;
+  plot::HeatMap heat{
+      .rows = kMapRows, .columns = std::clamp(map.instructions, 1, kMapColumns), .stretched = true};
   heat.label = tr("colour: layer; 0 is for weights, moments, batch and all that is outside of the layers");
   std::vector<float> cells(static_cast<size_t>(heat.rows) * static_cast<size_t>(heat.columns),
                            std::numeric_limits<float>::quiet_NaN());

@@ -140,7 +140,6 @@ struct MemoryBox {
   int32_t count = 1;
 };
 std::vector<MemoryBox> memory_boxes(const MemoryMap& map, float width, float height, float pixel = 1);
-/// The rectangle of one buffer.
 ui::Rect buffer_rect(const MemoryMap& map, const Buffer& buffer, float width, float height);
 
 class MemoryPanel {

@@ -166,14 +166,13 @@ class Maker {
   }
 
   ShownTensor tensor(TensorId id, std::string sign, std::string role, int input) {
-    ShownTensor t;
-    t.id = id;
-    t.sign = (id.gradient ? "d" : "") + sign;
-    t.role = std::move(role);
-    t.name = player_.name(id);
-    t.shape = player_.shape(id);
-    t.input = input;
-    t.there = player_.is_there(id);
+    ShownTensor t{.id = id,
+                  .sign = (id.gradient ? "d" : "") + sign,
+                  .role = std::move(role),
+                  .name = player_.name(id),
+                  .shape = player_.shape(id),
+                  .input = input,
+                  .there = player_.is_there(id)};
     const ValueInfo& value = info(id.value);
     t.integers = value.dtype == DType::I32;
     const Extent e = extent_of(value, sequence_);

@@ -29,21 +29,22 @@ std::vector<Stripe> stripes_of(const HeatMap& picture, double limit);
 
 /// A tensor that an instruction reads or writes.
 struct ShownTensor {
-  TensorId id;
-  std::string sign;  ///< of the formula: "x", "W", "γ", "1/σ", "∂y"
-  std::string role;  ///< "ffn.sum", "gain", "saved", "from logits", "to ffn.sum": where it comes from or goes
-  std::string name;  ///< "L06.ffn.sum", "gradient of L06.ffn.sum"
-  Shape shape;
+  TensorId id{};
+  std::string sign{};  ///< of the formula: "x", "W", "γ", "1/σ", "∂y"
+  /// "ffn.sum", "gain", "saved", "from logits", "to ffn.sum": where it comes from or goes.
+  std::string role{};
+  std::string name{};  ///< "L06.ffn.sum", "gradient of L06.ffn.sum"
+  Shape shape{};
   int input = -1;      ///< the node's input that this is, or is the gradient of; -1: neither
   bool there = false;  ///< it holds a value of this step by now; else no summary or picture
   bool integers = false;
   bool adds = false;  ///< written by adding to what is there
-  TensorSummary summary;
+  TensorSummary summary{};
   /// Shows one sequence, positions down and features across, or the whole of a weight.
-  HeatMap picture;
-  std::vector<Stripe> stripes;   ///< of the picture
-  size_t rows = 0, columns = 0;  ///< size of the part that the picture shows
-  int64_t first = 0;             ///< index in the tensor of the picture's first number
+  HeatMap picture{};
+  std::vector<Stripe> stripes{};  ///< of the picture
+  size_t rows = 0, columns = 0;   ///< size of the part that the picture shows
+  int64_t first = 0;              ///< index in the tensor of the picture's first number
 };
 
 /// The largest number of cells in a picture.

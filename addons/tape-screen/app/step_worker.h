@@ -79,7 +79,6 @@ class StepWorker {
   StepWorker(const StepWorker&) = delete;
   StepWorker& operator=(const StepWorker&) = delete;
 
-  /// Whether further steps are timed.
   void time(bool times) { times_ = times; }
   /// Receives another step; from now on only the worker plays it.
   void take(std::shared_ptr<PlayedStep> step);

@@ -6,10 +6,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/link/screen_settings.h"
+#include "app/link/link.h"
 #include "app/ui/widgets.h"
 #include "app/view/lab_data.h"
-#include "app/words/words.h"
 
 namespace normscope::tape_screen {
 
@@ -414,12 +413,10 @@ void TapeScreen::draw_timeline(Ui& ui, const Rect& rect) {
   const Rect track{rect.x, compact ? rect.centre().y - 3 : rect.y + 45, rect.w, 6};
   const auto last =
       static_cast<float>(std::max<size_t>(1, facts_ ? facts_->program.instructions.size() - 1 : 1));
-  HitOptions options;
-  options.arrows = true;
-  options.enabled = facts_ != nullptr;
-  const Hit hit = ui.hit("tape/timeline", {track.x - 8, track.centre().y - 14, track.w + 16, 28},
-                         fmt::format("{}", head_),
-                         tr("The instructions of this step. Drag the play head along them."), options);
+  const Hit hit =
+      ui.hit("tape/timeline", {track.x - 8, track.centre().y - 14, track.w + 16, 28},
+             fmt::format("{}", head_), tr("The instructions of this step. Drag the play head along them."),
+             {.enabled = facts_ != nullptr, .arrows = true});
   if (hit.held && facts_) {
     const float share = std::clamp((ui.mouse().x - track.x) / track.w, 0.f, 1.f);
     go(static_cast<size_t>(std::lround(share * last)));

@@ -20,12 +20,11 @@
 #include "addons/tape-screen/app/panels.h"
 #include "addons/tape-screen/app/step_worker.h"
 #include "app/ui/ui.h"
-#include "app/view/app_screen.h"
+#include "app/view/screen.h"
 #include "app/words/words.h"
 
 namespace normscope::tape_screen {
 
-/// What is kept with a session.
 struct KeptTape {
   char run = 'A';
   int32_t head = -1;  ///< instruction; -1: at the fold

@@ -11,7 +11,6 @@
 #include "addons/tape-screen/training/memory_map.h"
 #include "addons/tape-screen/training/numeric_check.h"
 #include "addons/tape-screen/training/tensor_summary.h"
-#include "training/measure/step/step_player.h"
 
 namespace normscope::tape {
 

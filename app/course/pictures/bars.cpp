@@ -1,4 +1,4 @@
-#include "app/course/pictures/bars.h"
+#include "app/course/pictures/pictures.h"
 
 #include <fmt/format.h>
 
@@ -215,9 +215,7 @@ std::string percent_of(double share) { return fmt::format("{:.0f}", 100 * share)
 Bars bars_of(const SmallTape& tape, const BarsHand& hand, const SmallTape* beside) {
   SmallTape now = moved(tape, hand);
   const SmallReplay written = replay_small_tape(tape), replay = replay_small_tape(now);
-  Bars bars;
-  bars.x = input_of(now).name;
-  bars.y = norm_of(now).name;
+  Bars bars{.x = input_of(now).name, .y = norm_of(now).name};
   const auto numbers = [](const auto& all, const std::string& name) { return doubles(all.at(name).values); };
   bars.in = strip_of(numbers(replay.values, bars.x), numbers(written.values, bars.x));
   bars.out = strip_of(numbers(replay.values, bars.y), numbers(written.values, bars.y));

@@ -1,4 +1,4 @@
-#include "app/course/pictures/chain.h"
+#include "app/course/pictures/pictures.h"
 
 #include <algorithm>
 #include <cmath>

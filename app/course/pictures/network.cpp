@@ -1,4 +1,4 @@
-#include "app/course/pictures/network.h"
+#include "app/course/pictures/pictures.h"
 
 #include <algorithm>
 #include <array>

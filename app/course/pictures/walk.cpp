@@ -1,4 +1,4 @@
-#include "app/course/pictures/walk.h"
+#include "app/course/pictures/pictures.h"
 
 #include <fmt/format.h>
 
@@ -181,9 +181,7 @@ int32_t opening_step(const Figure& figure, const std::pair<int32_t, int32_t>& st
 }
 
 Walk walk_at(const Lesson& lesson, const Figure& figure, const FigureData& data, int32_t step) {
-  Walk walk;
-  walk.step = step;
-  walk.scale = figure.y;
+  Walk walk{.step = step, .scale = figure.y};
   for (const std::string& id : figure.walk) {
     const Curve& curve = *lesson.curve(id);
     Walk::Stack stack{curve.run[0] - 'A', part_of(curve.y, *lesson.words), {}};

@@ -1,12 +1,11 @@
-#include "app/lesson-player/pages/predict_page.h"
+#include "app/lesson-player/lesson_context.h"
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
-#include "app/course/measures.h"
+#include "app/course/check.h"
 #include "app/lesson-player/figures.h"
-#include "app/lesson-player/slider.h"
 #include "app/lesson-player/text_column.h"
 #include "app/plot/plot_layout.h"
 #include "app/ui/numbers.h"
@@ -16,15 +15,6 @@ namespace normscope::lessons {
 
 using namespace ui;
 using namespace course;
-
-std::unique_ptr<PredictPage> make_predict_page(const LessonContext& context) {
-  const Prediction::Kind kind = context.lesson.prediction.kind;
-  auto page = kind == Prediction::Kind::Draw    ? make_draw_page()
-              : kind == Prediction::Kind::Order ? make_order_page()
-                                                : make_value_page();
-  page->take_up(context);
-  return page;
-}
 
 void PredictPage::draw(Ui& ui, Rect rect, LessonContext& context) {
   const Lesson& lesson = context.lesson;
@@ -174,11 +164,7 @@ class DrawPage : public PredictPage {
     const course::Figure& figure = context.figures->shown(context);
     area_ = plot::plot_area(plot, rect);
     const plot::PlotMap map = map_of(plot, area_);
-    HitOptions options;
-    options.arrows = true;
-    options.enabled = !locked && !sketch_.empty();
-    options.tooltip = false;
-    options.radius = 2;
+    HitOptions options{.enabled = !locked && !sketch_.empty(), .arrows = true, .tooltip = false, .radius = 2};
     hit_ = ui.hit(
         "lesson/draw", area_, context.tr("{done} of {all}", {{"done", sketch_.size()}, {"all", grid.size()}}),
         context.tr("Draw with the mouse, or: Right adds a point, Up and Down move it, Left takes it back."),
@@ -290,8 +276,7 @@ class DrawPage : public PredictPage {
   }
   /// Clear and Undo.
   void draw_buttons(Ui& ui, Rect rest, const LessonContext& context) {
-    ButtonOptions plain;
-    plain.enabled = sketch_.size() > 1;
+    ButtonOptions plain{.enabled = sketch_.size() > 1};
     if (button(ui, "lesson/clear", rest.take_right(84, 8), context.tr("Clear##course"),
                context.tr("Takes the whole drawing back."), plain)) {
       before_.push_back(sketch_);
@@ -311,13 +296,7 @@ class DrawPage : public PredictPage {
   Hit hit_;
 };
 
-}  // namespace
-
-std::unique_ptr<PredictPage> make_draw_page() { return std::make_unique<DrawPage>(); }
-
 // ---- An order is predicted by cards, which the user drags to their places.
-
-namespace {
 
 constexpr float kCardHeight = 58, kLowCard = 34, kLowestCard = 24, kCardGap = 12, kEndWords = 26;
 
@@ -389,14 +368,10 @@ class OrderPage : public PredictPage {
     for (size_t i = 0; i < count; ++i) {
       const Prediction::Card* card = card_of(context, order_[i]);
       if (!card) continue;
-      HitOptions options;
-      options.arrows = true;
-      options.enabled = !locked;
-      options.radius = radius::panel;
       const Hit h =
           ui.hit("lesson/card/" + card->id, card_box(first, i), std::to_string(i + 1),
                  context.tr("{card}: drag it to its place, or use the arrow keys.", {{"card", card->text}}),
-                 options);
+                 {.enabled = !locked, .arrows = true, .radius = radius::panel});
       if (i == 0 && context.fresh && !locked) ui.focus("lesson/card/" + card->id);
       hand.lit[i] = h.hovered;
       if (h.pressed || h.clicked || h.arrow_y) touched_ = true;
@@ -467,8 +442,6 @@ class OrderPage : public PredictPage {
 };
 
 }  // namespace
-
-std::unique_ptr<PredictPage> make_order_page() { return std::make_unique<OrderPage>(); }
 
 // A number is predicted by a slider, and stands in the figure as a stroke.
 
@@ -557,6 +530,17 @@ class ValuePage : public PredictPage {
 
 }  // namespace
 
-std::unique_ptr<PredictPage> make_value_page() { return std::make_unique<ValuePage>(); }
+std::unique_ptr<PredictPage> make_predict_page(const LessonContext& context) {
+  const Prediction::Kind kind = context.lesson.prediction.kind;
+  std::unique_ptr<PredictPage> page;
+  if (kind == Prediction::Kind::Draw)
+    page = std::make_unique<DrawPage>();
+  else if (kind == Prediction::Kind::Order)
+    page = std::make_unique<OrderPage>();
+  else
+    page = std::make_unique<ValuePage>();
+  page->take_up(context);
+  return page;
+}
 
 }  // namespace normscope::lessons

@@ -1,6 +1,6 @@
 // These tests cover what normscope train says of a run: its plan, its profile, its verdict. The rest of the command:
 // answers/command-line.txt.
-#include "app/commands/report.h"
+#include "app/commands/run_log.h"
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
 #include "training/files/config_file.h"

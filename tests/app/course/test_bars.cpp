@@ -2,7 +2,7 @@
 // norm and by replay; where the bars lie; and what a user, a file and a sheet of paper see of them.
 #include <numeric>
 
-#include "app/course/pictures/bars.h"
+#include "app/course/pictures/pictures.h"
 #include "app/course/report.h"
 #include "app/support/player_driver.h"
 #include "app/support/shipped_course.h"

@@ -1,7 +1,7 @@
 // These tests cover the diagram without window and trainer: rows, alike layers, legal moves, what a drop does.
 
 #include "answers.h"
-#include "app/diagram/diagram_layout.h"
+#include "app/diagram/diagram.h"
 #include "app/view/diagram_model.h"
 #include "catch.hpp"
 #include "engine/core/error.h"

@@ -4,7 +4,7 @@
 
 #include "app/course/check.h"
 #include "app/course/reader.h"
-#include "app/shell/parts/about.h"
+#include "app/shell/app_state.h"
 #include "app/support/program.h"
 #include "app/support/small_lesson.h"
 #include "catch.hpp"

@@ -1,7 +1,7 @@
 // These tests train the program's first comparison at full size, and try what the diagram promises: moving every norm
 // of a stuck run from the residual stream into the branches makes it learn. The comparison has two seeds; the first
 // one's runs are also lesson 2's, so where `lessons.check` has trained them already, the store of results has them.
-#include "app/cli/results.h"
+#include "app/cli/study.h"
 #include "catch.hpp"
 #include "isa_scope.h"
 #include "training/data/task.h"

@@ -4,9 +4,9 @@
 
 #include <cstdio>
 
-#include "app/lab/run_cards.h"
+#include "app/lab/lab_screen.h"
 #include "app/lab/split.h"
-#include "app/lab/timeline_labels.h"
+#include "app/lab/transport.h"
 #include "app/support/lab_driver.h"
 #include "app/support/lab_fixture.h"
 #include "app/support/text_faults.h"

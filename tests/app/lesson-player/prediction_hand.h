@@ -4,7 +4,6 @@
 
 #include "app/course/check.h"
 #include "app/course/curves.h"
-#include "app/course/measures.h"
 #include "app/support/player_driver.h"
 
 namespace normscope::fixture {

@@ -2,7 +2,7 @@
 // keyboard; what may be seen before the commitment; progress; the way to the Lab.
 #include "app/headless/raster.h"
 #include "app/lesson-player/prediction_hand.h"
-#include "app/lesson-player/verdict.h"
+#include "app/lesson-player/progress.h"
 #include "app/support/live_lab.h"
 #include "app/support/program.h"
 #include "app/support/text_faults.h"

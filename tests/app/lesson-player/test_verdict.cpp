@@ -1,7 +1,7 @@
 // These tests change the language: what was predicted, and the words that were chosen, are said in the new one.
-#include "app/course/exercises.h"
+#include "app/course/lesson.h"
 #include "app/lesson-player/prediction_hand.h"
-#include "app/lesson-player/verdict.h"
+#include "app/lesson-player/progress.h"
 #include "app/support/english.h"
 #include "app/support/player_driver.h"
 #include "folder.h"

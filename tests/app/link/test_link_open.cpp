@@ -4,7 +4,7 @@
 
 #include "app/headless/raster.h"
 #include "app/lesson-player/player.h"
-#include "app/shell/parts/linked.h"
+#include "app/shell/screens.h"
 #include "app/support/lab_fixture.h"
 #include "app/support/live_lab.h"
 #include "app/support/small_lesson.h"

@@ -1,5 +1,5 @@
 // These tests cover thinning that keeps extremes, dashes that do not crawl, ticks, labels that are pushed apart.
-#include "app/plot/plot_lines.h"
+#include "app/plot/plot_axis.h"
 #include "app/ui/paint.h"
 #include "catch.hpp"
 

@@ -8,7 +8,7 @@
 
 #include "app/headless/frame.h"
 #include "app/headless/ui_driver.h"
-#include "app/settings/backend_switch.h"
+#include "app/settings/settings.h"
 #include "app/shell/files.h"
 #include "app/shell/settings.h"
 #include "app/support/lab_driver.h"

@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "app/cli/exit_code.h"
+#include "app/cli/terminal.h"
 #include "app/shell/settings.h"
 #include "app/support/live_lab.h"
 #include "app/support/program.h"

@@ -11,7 +11,6 @@
 #include "addons/bench/app/bench.h"
 #include "addons/bench/app/stepper.h"
 #include "app/cli/build_facts.h"
-#include "app/cli/machine.h"
 #include "app/cli/options.h"
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
@@ -92,13 +91,11 @@ Exit bench_first_steps(const BenchOptions& options) {
 }
 
 bench::Settings settings_of(const BenchOptions& options) {
-  bench::Settings settings;
-  settings.threads = options.threads > 0 ? options.threads : usable_cores();
-  settings.budget = options.budget;
-  settings.quiet = options.json || options.turns;
-  settings.model = options.model;
-  settings.shape = options.shape;
-  return settings;
+  return {.threads = options.threads > 0 ? options.threads : usable_cores(),
+          .budget = options.budget,
+          .quiet = options.json || options.turns,
+          .model = options.model,
+          .shape = options.shape};
 }
 
 /// Reads names from standard input, and answers each at once with a JSON object on a line of standard

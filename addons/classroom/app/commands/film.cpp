@@ -7,22 +7,17 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <filesystem>
-#include <memory>
 #include <optional>
-#include <string>
 #include <tuple>
 #include <vector>
 
 #include "addons/classroom/app/commands/fed_program.h"
-#include "app/cli/exit_code.h"
 #include "app/cli/options.h"
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
 #include "app/commands/lesson.h"
 #include "app/commands/picture.h"
-#include "app/headless/raster.h"
 #include "app/shell/app_state.h"
 #include "training/files/command_text.h"
 #include "training/files/file_kind.h"

@@ -4,16 +4,12 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <string>
-#include <vector>
 
 #include "app/cli/options.h"
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
 #include "app/commands/lesson.h"
-#include "app/course/exercises.h"
-#include "app/lesson-player/verdict.h"
-#include "app/plot/plot.h"
+#include "app/course/lesson.h"
 #include "app/words/words.h"
 #include "training/io/input_file.h"
 #include "training/io/output_file.h"
@@ -72,10 +68,7 @@ std::vector<GatheredLesson> gather(const course::Course& course,
                                    const std::vector<CourseProgress>& students) {
   std::vector<GatheredLesson> sheets;
   for (const course::Lesson& lesson : course.lessons) {
-    GatheredLesson sheet;
-    sheet.number = lesson.number;
-    sheet.id = lesson.id;
-    sheet.title = lesson.title;
+    GatheredLesson sheet{.number = lesson.number, .id = lesson.id, .title = lesson.title};
     for (const CourseProgress& student : students)
       if (const auto at = student.find(lesson.id); at != student.end()) count(sheet, lesson, at->second);
     std::ranges::stable_sort(sheet.said, [](const auto& a, const auto& b) { return a.second > b.second; });

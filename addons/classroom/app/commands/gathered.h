@@ -20,10 +20,10 @@ std::vector<CourseProgress> parse_predictions(std::string_view text, const std::
 /// Counts students. What counts is the first prediction of each.
 struct GatheredLesson {
   int number = 0;
-  std::string id, title;
+  std::string id{}, title{};
   int predicted = 0, skipped = 0, right = 0, done = 0;
-  int sentences = 0, sentences_right = 0;         ///< completed by all of them together
-  std::vector<std::pair<std::string, int>> said;  ///< most often first
+  int sentences = 0, sentences_right = 0;           ///< completed by all of them together
+  std::vector<std::pair<std::string, int>> said{};  ///< most often first
 };
 std::vector<GatheredLesson> gather(const course::Course& course, const std::vector<CourseProgress>& students);
 

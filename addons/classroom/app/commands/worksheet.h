@@ -43,7 +43,6 @@ struct Sheet {
 inline constexpr std::string_view kBlank = "<span class=\"blank\"></span>";
 /// A box to tick.
 inline constexpr std::string_view kBox = "<span class=\"box\"></span>";
-/// Returns `count` empty lines.
 std::string lines_to_write(int count);
 
 /// Wraps HTML in an element, with `style` as its class unless it is empty.

@@ -6,16 +6,11 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
-#include <cstddef>
 #include <cstdint>
 #include <iterator>
-#include <optional>
 #include <random>
 #include <span>
-#include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -23,8 +18,9 @@
 #include "app/shell/palette.h"
 #include "app/ui/widgets.h"
 #include "app/view/shortcuts.h"
-#include "app/words/words.h"
 #include "training/files/file_kind.h"
+#include "training/io/codec.h"
+#include "training/io/input_value.h"
 
 namespace normscope::shell::classroom {
 namespace {
@@ -209,9 +205,7 @@ void draw_rules(Ui& ui, Rect rest, Teaching& teaching, std::string& wanted) {
   for (size_t i = 0; i < kRulesShown && rule != policy.rules().end(); ++i, ++rule) {
     Rect row = rest.take_top(kRow);
     const std::string name = fmt::format("teacher/rule/{}", i);
-    ButtonOptions quiet;
-    quiet.quiet = true;
-    quiet.style = body;
+    ButtonOptions quiet{.quiet = true, .style = body};
     if (icon_button(ui, name + "/remove", row.take_right(24, 4), Icon::Close, tr("Takes this rule away."),
                     quiet))
       removed = rule->first;
@@ -232,10 +226,8 @@ Rect panel_place(const Ui& ui, bool at_left) {
 }
 
 void close_button(Ui& ui, const Rect& rect, Teaching& teaching) {
-  ButtonOptions quiet;
-  quiet.quiet = true;
   if (icon_button(ui, "teacher/close", rect, Icon::Close, tr("The rules stay; no lesson begins (Escape)."),
-                  quiet))
+                  {.quiet = true}))
     teaching.preparing = false;
 }
 
@@ -248,33 +240,26 @@ void draw_folded(Ui& ui, Teaching& teaching, Screen shown) {
   ui.paint().outline(place, ui.theme().border, line::border, radius::panel);
   Rect rest = place.inset(6, 4);
   close_button(ui, rest.take_right(26, 4), teaching);
-  ButtonOptions left;
-  left.quiet = left.left = true;
   if (button(ui, "teacher/unfold", rest, tr("Prepare a lesson …"), tr("Opens the panel on this screen."),
-             left))
+             {.quiet = true, .left = true}))
     teaching.open_on = shown;
   ui.end_layer();
 }
 
 void draw_head(Ui& ui, Rect& rest, Teaching& teaching) {
   Rect head = rest.take_top(28, 6);
-  ButtonOptions quiet;
-  quiet.quiet = true;
-  quiet.style = {Face::Sans, type::body};
+  ButtonOptions quiet{.quiet = true, .style = {Face::Sans, type::body}};
   close_button(ui, head.take_right(26, 4), teaching);
   if (button(ui, "teacher/side", head.take_right(84, 4),
              teaching.at_left ? tr("To the right") : tr("To the left"),
              tr("Moves this panel out of the way."), quiet))
     teaching.at_left = !teaching.at_left;
   ui.paint().text_in(head, {Face::Bold, type::title}, ui.theme().ink, tr("Prepare a lesson"));
-  ButtonOptions point;
-  point.selected = teaching.pointing;
-  point.style = {Face::Sans, type::body};
   if (button(ui, "teacher/point", rest.take_top(28, 4),
              teaching.pointing ? tr("Click a control to lock or hide it") : tr("Point at controls"),
              tr("While pointing, controls do nothing; Tab and Enter point too, the number keys change "
                 "the screen."),
-             point))
+             {.selected = teaching.pointing, .style = {Face::Sans, type::body}}))
     teaching.pointing = !teaching.pointing;
 }
 
@@ -283,8 +268,7 @@ bool draw_foot(Ui& ui, Rect& rest, Teaching& teaching) {
   text_field(ui, "teacher/code", rest.take_top(28, 6), tr("A code to leave the lesson"), teaching.code,
              tr("Whoever has it ends the lesson. It keeps honest students honest; it is no security."));
   Rect row = rest.take_top(30, 4);
-  ButtonOptions primary;
-  primary.primary = true;
+  ButtonOptions primary{.primary = true};
   const bool saves = button(ui, "teacher/save", row.take_right(140, 8), tr("Save for the class"),
                             tr("Begins, and saves the session as a folder that students open."));
   const bool begins =
@@ -310,15 +294,12 @@ bool draw_preparation(Ui& ui, Teaching& teaching, Screen shown) {
   }
   const Rect place = panel_place(ui, teaching.at_left);
   ui.begin_layer("teacher", place);
-  PanelOptions options;
-  options.raised = true;
-  Rect rest = panel(ui, place, options);
+  Rect rest = panel(ui, place, {.raised = true});
   draw_head(ui, rest, teaching);
   draw_rules(ui, rest.take_top(kRow * kRulesShown, 6), teaching, wanted);
   const size_t count = teaching.kept.policy.rules().size();
   Rect row = rest.take_top(26, 8);
-  ButtonOptions plain;
-  plain.style = {Face::Sans, type::body};
+  ButtonOptions plain{.style = {Face::Sans, type::body}};
   if (count > kRulesShown && button(ui, "teacher/more", row.take_right(90, 8),
                                     tr("Next of {all}", {{"all", count}}), tr("Further rules."), plain))
     teaching.first_rule += kRulesShown;
@@ -469,3 +450,162 @@ void take_in(Teaching& teaching, KeptTeaching kept) {
 }
 
 }  // namespace normscope::shell::classroom
+
+namespace normscope::shell::classroom {
+
+namespace {
+
+using namespace ui;
+
+constexpr float kLarger = 1.25f;  // times the chosen size, as far as the window allows
+constexpr float kHalo = 20, kHaloWidth = 4, kGrown = 46;  // logical px
+constexpr double kGrows = 0.4, kHint = 2;                 // seconds
+
+// Yellow with the outline that every yellow shape has.
+void draw_ring(Ui& ui, Vec at, float radius, float opacity) {
+  const Theme& t = ui.theme();
+  Painter& p = ui.paint_top();
+  p.ring(at, radius, t.accent.alpha(opacity), kHaloWidth);
+  for (const float edge : {-kHaloWidth / 2, kHaloWidth / 2})
+    p.ring(at, radius + edge, t.accent_outline.alpha(opacity), line::outline);
+}
+
+void draw_halo(Ui& ui, Presentation& presentation) {
+  if (!ImGui::IsMousePosValid()) return;
+  const Vec at = ui.mouse();
+  draw_ring(ui, at, kHalo, 1);
+  ui.mark("presentation/halo", centred(at, 2 * kHalo, 2 * kHalo), "", tr("Where the mouse is."));
+  if (ImGui::IsMouseClicked(ImGuiMouseButton_Left) && !ui.reduced_motion()) {
+    presentation.click = at;
+    presentation.clicked = ui.time();
+  }
+}
+
+void draw_click(Ui& ui, Presentation& presentation) {
+  if (!presentation.clicked) return;
+  const auto share = static_cast<float>((ui.time() - *presentation.clicked) / kGrows);
+  if (share >= 1 || ui.reduced_motion()) return presentation.clicked.reset();
+  ui.animate();
+  const float radius = kHalo + share * (kGrown - kHalo);
+  draw_ring(ui, presentation.click, radius, 1 - share);
+  ui.mark("presentation/click", centred(presentation.click, 2 * radius, 2 * radius), "",
+          tr("Where the mouse was pressed."));
+}
+
+void draw_hint(Ui& ui, double shown_for) {
+  if (shown_for >= kHint) return;
+  ui.animate();
+  Painter& p = ui.paint_top();
+  const TextStyle style{Face::Sans, type::title};
+  const float width = p.text_width(style, tr("Esc ends the presentation")) + 32;
+  const Rect pill{(ui.size().x - width) / 2, 16, width, 30};
+  ui.mark("presentation/hint", pill, tr("Esc ends the presentation"), tr("How the presentation ends."));
+  p.fill(pill, ui.theme().inverse, pill.h / 2);
+  p.text_in(pill, style, ui.theme().on_inverse, tr("Esc ends the presentation"), Align::Centre);
+}
+
+void switch_presentation(Presentation& presentation) {
+  const bool begins = !presentation.on;
+  presentation = {};
+  presentation.on = begins;
+}
+
+/// Escape ends the mode, unless something else is open, typed or held.
+void presentation_keys(Ui& ui, Presentation& presentation) {
+  if (!presentation.on || ui.popup_open() || ImGui::IsMouseDown(ImGuiMouseButton_Left)) return;
+  if (ui.shortcut("Escape")) presentation = {};
+}
+
+void draw_presentation(Ui& ui, Presentation& presentation) {
+  if (!presentation.on) return;
+  if (!presentation.since) presentation.since = ui.time();
+  draw_halo(ui, presentation);
+  draw_click(ui, presentation);
+  draw_hint(ui, ui.time() - *presentation.since);
+}
+
+}  // namespace
+}  // namespace normscope::shell::classroom
+
+namespace normscope::shell {
+
+std::unique_ptr<WindowPart> make_classroom() { return std::make_unique<classroom::Classroom>(); }
+
+namespace classroom {
+
+// ---- a teacher's rules and code as a row of the session's table [window]
+
+namespace {
+
+constexpr std::string_view kHoldWords[] = {"shown", "locked", "hidden"};  // as enum Hold
+
+/// Accepts exactly `digits` hexadecimal digits, or none.
+struct HexDigits {
+  size_t digits;
+  codec::Json write(const std::string& text) const { return text; }
+  void read(const InputValue& json, std::string& text) const {
+    text = json.text(digits);
+    const bool hex = text.find_first_not_of("0123456789abcdef") == text.npos;
+    if (!text.empty() && (!hex || text.size() != digits))
+      json.refuse(std::to_string(digits) + " hexadecimal digits");
+  }
+};
+
+struct HoldRules {
+  static constexpr codec::Map kRules{ui::kMostRules, codec::Words{kHoldWords}};
+  codec::Json write(const ui::ControlPolicy& policy) const { return kRules.write(policy.rules()); }
+  void read(const InputValue& json, ui::ControlPolicy& policy) const {
+    std::map<std::string, ui::Hold> rules;
+    kRules.read(json, rules);
+    for (const auto& [name, hold] : rules) policy.set(name, hold);
+  }
+};
+
+}  // namespace
+
+template <class Io>
+void io(Io& io, codec::Of<Io, KeptTeaching>& kept) {
+  io("lesson", kept.lesson);
+  io("salt", kept.code.salt, HexDigits{32});
+  io("hash", kept.code.hash, HexDigits{64});
+  io.require(!kept.lesson || !kept.code.hash.empty(), "hash", "the hash of a code, or no lesson");
+  io("controls", kept.policy, HoldRules{});
+}
+
+void Classroom::begin(ui::FrameOptions& options) const {
+  if (presentation.on) options.scale *= kLarger;
+  set_rules(options, teaching);
+}
+
+void Classroom::keys(ui::Ui& ui) {
+  if (!closed_by_key(ui, teaching)) presentation_keys(ui, presentation);
+}
+
+bool Classroom::run(view::Act act, ui::Ui& ui) {
+  if (act == view::Act::Present)
+    switch_presentation(presentation);
+  else if (act == view::Act::Teacher)
+    enter(ui, teaching);
+  else
+    return false;
+  return true;
+}
+
+float Classroom::draw_in_bar(ui::Ui& ui, const ui::Rect& room) { return draw_lesson_bar(ui, room, teaching); }
+
+void Classroom::draw(ui::Ui& ui, ShownSession& session, Screen shown, Message& notice) {
+  draw_teacher(ui, teaching, session, shown, notice);
+  draw_presentation(ui, presentation);
+}
+
+std::string Classroom::kept() const {
+  return teaching.kept.empty() ? "" : codec::text_of(codec::write(teaching.kept));
+}
+
+void Classroom::restore(const InputValue* kept) {
+  take_in(teaching, kept ? codec::read<KeptTeaching>(*kept) : KeptTeaching{});
+}
+
+}  // namespace classroom
+
+}  // namespace normscope::shell

@@ -8,9 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "app/shell/session_window.h"
 #include "app/shell/shown_session.h"
-#include "app/ui/control_policy.h"
-
 #include "app/ui/ui.h"
 #include "app/view/screen.h"
 #include "app/words/words.h"
@@ -83,5 +82,32 @@ void begin_lesson(ui::Ui&, Teaching&, ShownSession&);
 // Ends the lesson if the code is right, and otherwise says that it is wrong. After three wrong codes
 // each further one has to wait.
 bool try_to_leave(Teaching&, std::string_view code, double now);
+
+// The classroom is the add-on's part of a window: teacher mode and presentation mode.
+
+struct Presentation {
+  bool on = false;
+  std::optional<double> since;  // UI time of its first frame
+  ui::Vec click{};              // the last click while it was on
+  std::optional<double> clicked;
+};
+
+class Classroom final : public WindowPart {
+ public:
+  void begin(ui::FrameOptions& options) const override;
+  void keys(ui::Ui& ui) override;
+  bool run(view::Act act, ui::Ui& ui) override;
+  bool bare() const override { return presentation.on; }
+  float draw_in_bar(ui::Ui& ui, const ui::Rect& room) override;
+  void draw(ui::Ui& ui, ShownSession& session, Screen shown, Message& notice) override;
+
+  std::string_view key() const override { return "teacher"; }
+  std::string kept() const override;
+  void restore(const InputValue* kept) override;
+  bool holds_tabs() const override { return teaching.kept.lesson; }
+
+  Teaching teaching;
+  Presentation presentation;
+};
 
 }  // namespace normscope::shell::classroom

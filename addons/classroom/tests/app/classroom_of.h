@@ -1,7 +1,7 @@
 // The classroom of a window.
 #pragma once
 
-#include "addons/classroom/app/shell/classroom.h"
+#include "addons/classroom/app/shell/teacher.h"
 #include "app/shell/app_state.h"
 #include "catch.hpp"
 

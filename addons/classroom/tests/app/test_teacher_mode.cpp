@@ -4,7 +4,6 @@
 
 #include <initializer_list>
 
-#include "addons/classroom/app/shell/classroom.h"
 #include "addons/classroom/app/shell/teacher.h"
 #include "addons/classroom/tests/app/classroom_of.h"
 #include "app/shell/palette_choices.h"

@@ -1,6 +1,6 @@
 // These tests make worksheets: every lesson is a page of its own that does not tell the student what was measured.
 #include "addons/classroom/app/commands/worksheet.h"
-#include "app/course/pictures/bars.h"
+#include "app/course/pictures/pictures.h"
 #include "app/course/reader.h"
 #include "app/support/commands.h"
 #include "app/support/shipped_course.h"

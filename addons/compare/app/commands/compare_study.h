@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "app/cli/study.h"
-#include "app/commands/report.h"
+#include "app/commands/run_log.h"
 #include "training/files/config_file.h"
 #include "training/run/run_record.h"
 

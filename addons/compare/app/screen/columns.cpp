@@ -98,9 +98,8 @@ void CompareScreen::draw_loss(Frame& f, const Rect& rect) {
       align != align_)
     set_align(align);
   x -= 84;
-  ButtonOptions plain;
-  plain.style = {Face::Sans, type::body};
-  plain.enabled = std::ranges::any_of(f.places, &SideBySide::Place::live);
+  ButtonOptions plain{.enabled = std::ranges::any_of(f.places, &SideBySide::Place::live),
+                      .style = {Face::Sans, type::body}};
   const bool training = f.view.seed_check_steps > 0;
   const std::string seeds =
       training ? tr("{percent} %", {{"percent", 100 * f.view.seed_check_done / f.view.seed_check_steps}})
@@ -163,25 +162,20 @@ void CompareScreen::draw_maps_head(Frame& f, const Rect& rect, bool with_panel) 
     head.title =
         tr("{metric} over {run}'s", {{"metric", measure}, {"run", f.all().letter(f.all().baseline())}});
     head.note = gradient ? tr("‖∂L/∂W‖, by layer and step") : tr("by layer and step");
-    panels::CellOptions options;
-    options.right = rect.right() - right;
-    options.metric = &metric_;
-    options.term = metric.term;
-    panels::cell_panel(ui, "compare/maps", rect, head, options);
+    panels::cell_panel(ui, "compare/maps", rect, head,
+                       {.right = rect.right() - right, .metric = &metric_, .term = metric.term});
   }
   if (metric.of_matrix) {
     std::vector<std::string> labels;
     for (const view::Matrix& matrix : view::kMatrices)
       if (!std::string_view(matrix.path).starts_with("cross")) labels.emplace_back(matrix.label);
-    choice(ui, "compare/matrix", of_matrix, labels, matrix_, tr("Which matrix of every layer (W)."));
+    choice(ui, "compare/matrix", of_matrix, labels_of(labels), matrix_,
+           tr("Which matrix of every layer (W)."));
   }
   if (!with_panel)
     return panels::metric_button(ui, "compare/maps", {rect.right() - 36, rect.y + 6, 26, 24}, metric_);
   const Rect key{right + kWords, rect.y + 13, kKey, 10};
-  constexpr int kPieces = 24;
-  for (int i = 0; i < kPieces; ++i)
-    p.fill({key.x + key.w * static_cast<float>(i) / kPieces, key.y, key.w / kPieces + 0.5f, key.h},
-           signed_colour(ui.theme(), 2 * (static_cast<float>(i) + 0.5f) / kPieces - 1));
+  colour_scale(p, key, 24, false, [&](float share) { return signed_colour(ui.theme(), 2 * share - 1); });
   p.outline(key, ui.theme().border, 1, 2);
   p.text({key.x - 6, key.y + 9}, small, ui.theme().ink3, tr("10⁴× smaller"), Align::Right);
   p.text({key.right() + 6, key.y + 9}, small, ui.theme().ink3, tr("10⁴× larger"));
@@ -240,7 +234,6 @@ void CompareScreen::draw_maps(Frame& f, const Rect& rect, bool with_panel) {
 void CompareScreen::draw_map(Frame& f, const Rect& rect, size_t run, bool last) {
   Ui& ui = f.ui;
   Painter& p = ui.paint();
-  const Theme& t = ui.theme();
   const Comparison& all = f.all();
   const RatioMap& map = all.maps[run];
   plot::PlotSpec plot = f.shown->maps[run];
@@ -274,7 +267,7 @@ void CompareScreen::draw_map(Frame& f, const Rect& rect, size_t run, bool last) 
     if (!std::isfinite(cell) || (layer == 1 && (map.layers == 1 || height < 38))) continue;
     const std::string words = tr("layer {layer}  {ratio}",
                                  {{"layer", layer}, {"ratio", ratio_words(std::pow(10.0, double(cell)))}});
-    p.text({left, layer == 1 ? rect.y + height - 7 : rect.y + 14}, body, t.ink2,
+    p.text({left, layer == 1 ? rect.y + height - 7 : rect.y + 14}, body, ui.theme().ink2,
            fitting(p, body, rect.right() - 28 - left, {words, ratio_words(std::pow(10.0, double(cell)))}));
   }
   if (!hit.hovered) return;
@@ -329,7 +322,6 @@ void draw_cell_of(Ui& ui, const Rect& cell, double ratio) {
   if (p.text_width(mono, words) <= cell.w - 2) p.text_in(cell, mono, ink_on(fill), words, Align::Centre);
 }
 
-/// The height that a row of the loupe may have.
 float grid_row(float height, const Loupe& loupe) {
   return (height - kStepRow) / static_cast<float>(std::max<size_t>(loupe.matrices.size(), 1));
 }
@@ -401,12 +393,7 @@ void CompareScreen::draw_places(Frame& f, const Rect& rect, bool with_panel) {
   if (with_panel) panel(ui, rect, {.title = tr("Where they part first"), .term = "first-place"});
   Rect rest = rect.inset(space::pad, 0);
   Rect head = rest.take_top(with_panel ? space::title_row : 30.f);
-  FieldOptions options;
-  options.lo = 1.05;
-  options.hi = 1000;
-  options.log = true;
-  options.hard_hi = true;
-  options.unit = "×";
+  FieldOptions options{.lo = 1.05, .hi = 1000, .log = true, .hard_hi = true, .unit = "×"};
   head.take_right(14);  // room for the menu
   if (const std::optional<size_t> run = f.run_of(loupe_); run && f.shown->grids[*run].heat)
     panels::cell_menu(ui, "compare/loupe", rect, {f.shown->grids[*run]}, cells_);
@@ -472,7 +459,6 @@ void CompareScreen::draw_place_rows(Frame& f, Rect& rest) {
 void CompareScreen::draw_loupe(Frame& f, Rect rest) {
   Ui& ui = f.ui;
   Painter& p = ui.paint();
-  const Theme& t = ui.theme();
   const std::optional<size_t> run = f.run_of(loupe_);
   if (!run || *run == f.all().baseline() || f.shown->loupes[*run].layer == 0) return;
   const Loupe& loupe = f.shown->loupes[*run];
@@ -484,7 +470,7 @@ void CompareScreen::draw_loupe(Frame& f, Rect rest) {
                                 {"base", f.all().letter(f.all().baseline())}});
   const Rect head = rest.take_top(kLoupeHead);
   p.text_in(
-      head, kWords, t.ink2,
+      head, kWords, ui.theme().ink2,
       fitting(p, kWords, head.w,
               {title, tr("{layer} of {run}", {{"layer", layer_words("", loupe.layer)}, {"run", loupe_}})}));
   ui.mark("compare/loupe", rest, title, tr("The matrices of that layer over the steps around the place."));
@@ -569,11 +555,7 @@ void CompareScreen::draw_end(Frame& f, const Rect& rect, bool with_panel) {
   const std::string window = window_words(all);
   Rect rest = rect.inset(space::pad, 0);
   if (with_panel) {
-    PanelOptions options;
-    options.title = tr("At the end");
-    options.note = window;
-    options.right = 30;
-    panel(ui, rect, options);
+    panel(ui, rect, {.title = tr("At the end"), .note = window, .right = 30});
     rest.take_top(space::title_row);
   } else {
     p.text_in(rest.take_top(22), kSmall, t.ink3, fitting(p, kSmall, rest.w, {window}));
@@ -589,9 +571,9 @@ void CompareScreen::draw_end(Frame& f, const Rect& rect, bool with_panel) {
   if (height(shown) <= note.h) p.text_wrapped(note, kSmall, t.ink3, shown, 15);
   ui.mark("compare/missing", note, missing, tr("What is not known of the runs."));
   const float high = std::min(44.f, rest.h / static_cast<float>(all.rows.size() + 1));
-  EndRow head;
-  head.run = all.runs.size();
-  draw_end_row(f, rest.take_top(high), head);
+  EndRow heads;
+  heads.run = all.runs.size();
+  draw_end_row(f, rest.take_top(high), heads);
   for (const EndRow& row : all.rows) {
     const Rect line = rest.take_top(high);
     p.hairline({line.x, line.y}, {line.right(), line.y}, t.border);

@@ -119,10 +119,8 @@ void CompareScreen::draw_heads(Frame& f, Rect rest) {
 
 /// Takes a run out of the comparison.
 void CompareScreen::draw_remove(Frame& f, const Rect& place, const SideBySide::Place& now) {
-  ButtonOptions quiet;
-  quiet.quiet = true;
   if (icon_button(f.ui, fmt::format("compare/run/{}/remove", now.letter), place, Icon::Close,
-                  tr("This place then stays empty."), quiet))
+                  tr("This place then stays empty."), {.quiet = true}))
     side_.leave_out(now.number);
 }
 
@@ -133,8 +131,7 @@ void CompareScreen::draw_labels(Frame& f, Rect rest) {
   p.text({rest.x + 2, rest.y + 20}, {Face::Bold, type::title}, t.ink, tr("What differs"));
   if (!f.has()) return;
   const Comparison& all = f.all();
-  HitOptions some;
-  some.enabled = !all.settings.empty();
+  HitOptions some{.enabled = !all.settings.empty()};
   const Hit hit = f.ui.hit("compare/settings", rest, settings_sentence(all),
                            tr("Every setting in which the runs differ, side by side."), some);
   if (hit.hovered && some.enabled) p.outline(rest, t.ink, 1.2f, radius::field);
@@ -215,9 +212,7 @@ void CompareScreen::draw_card(Frame& f, const Rect& card, const SideBySide::Plac
   const double loss = run && point ? f.loss_at(*run, *point) : kUnknown;
   const std::string name = words::spoken(run ? f.all().runs[*run].name : place.name);
   const std::string number = words::with_decimal(fixed(loss, 2));
-  HitOptions over;
-  over.radius = radius::panel;
-  over.overlap = true;
+  HitOptions over{.overlap = true, .radius = radius::panel};
   const std::string value = !run ? name
                                  : tr(baseline ? "{name}, baseline, loss {loss}" : "{name}, loss {loss}",
                                       {{"name", name}, {"loss", number}});
@@ -378,10 +373,7 @@ void CompareScreen::draw_replace(Frame& f, const Rect& place, const SideBySide::
   Ui& ui = f.ui;
   const std::string name = fmt::format("compare/run/{}/replace", now.letter);
   const bool anybody = now.live || now.recorded || !now.path.empty();
-  ButtonOptions quiet;
-  quiet.quiet = true;
-  quiet.style = {Face::Sans, type::tick};
-  quiet.icon = Icon::ChevronDown;
+  ButtonOptions quiet{.quiet = true, .icon = Icon::ChevronDown, .style = {Face::Sans, type::tick}};
   const std::string& label = tr(anybody ? "replace" : "open");
   const bool pressed =
       place.w < 60 ? icon_button(ui, name, place, Icon::ChevronDown,
@@ -414,9 +406,7 @@ void CompareScreen::ask_where(Frame& f) {
                 {tr("Where shall {file} stand?", {{"file", file}}), tr("Where shall the file stand?")}));
     p.text_in(left.take_top(24), kEntry, ui.theme().ink2,
               tr("Four runs stand side by side; one makes room for it."));
-    ButtonOptions row;
-    row.quiet = row.left = true;
-    row.style = kEntry;
+    ButtonOptions row{.quiet = true, .left = true, .style = kEntry};
     const auto entry = [&](const std::string& name, const std::string& label, const std::string& help) {
       const Rect at = left.take_top(kListRow).inset(0, 1);
       return button(ui, name, at, p.fit(kEntry, label, at.w - 24), help, row);
@@ -462,9 +452,7 @@ void CompareScreen::draw_list(Frame& f, const std::string& name, const Rect& pla
   const Rect list{std::max(4.f, place.right() - 240), top, 240, kListRow * static_cast<float>(rows) + 12};
   if (!ui.begin_popup(name, list)) return;
   Rect left = list.inset(6);
-  ButtonOptions row;
-  row.quiet = row.left = true;
-  row.style = kEntry;
+  ButtonOptions row{.quiet = true, .left = true, .style = kEntry};
   const auto entry = [&](const std::string& id, const std::string& label, const std::string& help) {
     const Rect at = left.take_top(kListRow).inset(0, 1);
     const bool pressed = button(ui, name + "/" + id, at, ui.paint().fit(kEntry, label, at.w - 24), help, row);

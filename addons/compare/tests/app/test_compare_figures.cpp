@@ -6,7 +6,7 @@
 #include "addons/compare/app/tracks.h"
 #include "addons/compare/app/writers.h"
 #include "addons/compare/tests/app/compared_runs.h"
-#include "app/commands/report.h"
+#include "app/commands/run_log.h"
 #include "app/panels/plot_specs.h"
 #include "app/plot/plot_layout.h"
 #include "app/support/lab_fixture.h"

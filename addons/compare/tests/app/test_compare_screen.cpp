@@ -8,7 +8,7 @@
 #include "addons/compare/tests/app/compare_driver.h"
 #include "addons/compare/tests/app/compared_runs.h"
 #include "addons/recorded/training/log_reader.h"
-#include "app/shell/parts/linked.h"
+#include "app/shell/screens.h"
 #include "app/support/lab_driver.h"
 #include "app/support/lab_fixture.h"
 #include "app/support/live_lab.h"

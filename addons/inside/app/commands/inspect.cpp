@@ -420,10 +420,9 @@ Exit inspect_published(InspectOptions options, Backend& backend) {
   const int64_t in_files = model.weights.bytes(), parameters = parameters_of(store),
                 gradients = options.no_gradients ? static_cast<int64_t>(store.size() * sizeof(float)) : 0,
                 here = published::bytes_of(model, store, positions) - gradients;
-  Inspection shown;
-  shown.name = model.family->title;
-  shown.decoder = model.spec.model.architecture == Architecture::Decoder;
-  shown.unit = "token";
+  Inspection shown{.name = model.family->title,
+                   .decoder = model.spec.model.architecture == Architecture::Decoder,
+                   .unit = "token"};
   shown.about = {{"folder", model.folder},           {"family", model.family->title},
                  {"model_type", model.family->type}, {"parameters", parameters},
                  {"bytes_in_files", in_files},       {"bytes_here", here},
@@ -469,9 +468,8 @@ Exit inspect_saved(const InspectOptions& options, Backend& backend) {
   Batch text;
   if (has_text(options))
     text = with_exit(Exit::Usage, [&] { return passage_batch(model, ids, task->types(ids)); });
-  Inspection shown;
-  shown.name = spec.name.empty() ? default_name(spec) : spec.name;
-  shown.decoder = model.architecture == Architecture::Decoder;
+  Inspection shown{.name = spec.name.empty() ? default_name(spec) : spec.name,
+                   .decoder = model.architecture == Architecture::Decoder};
   shown.about = {{"file", options.model},
                  {"run", shown.name},
                  {"step", run->steps_done()},

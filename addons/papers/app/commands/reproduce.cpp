@@ -14,9 +14,7 @@
 #include "addons/papers/app/reproduce/claim_runs.h"
 #include "addons/papers/app/reproduce/finding.h"
 #include "addons/translation/training/tokenizer.h"
-#include "app/cli/machine.h"
 #include "app/cli/options.h"
-#include "app/cli/results.h"
 #include "app/cli/study.h"
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
@@ -214,8 +212,7 @@ Exit measure_claims(const ReproduceOptions& options, const std::vector<const Cla
     work.runs += reproduce::cost_of(*claim, seeds.of(*claim)).runs;
   }
   work.command = [&](std::string_view between) { return reproduce_command_of(options, between); };
-  work.train = [&](experiments::ResultStore& store, const experiments::RunnerOptions& runner,
-                   const OnProgress& on_progress) {
+  work.train = [&](auto& store, const auto& runner, const OnProgress& on_progress) {
     reproduce::Visit visit = reproduce::visit(claims, seeds, store, runner, on_progress);
     outcomes = in_order(chosen, visit, known);
     return visit;

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "addons/papers/app/study_file.h"
-#include "addons/papers/app/zoo.h"
 #include "app/cli/options.h"
 #include "app/cli/study.h"
 #include "app/cli/terminal.h"
@@ -66,8 +65,7 @@ Exit train_study(const sweep::StudyFile& asked, const StudyOptions& options,
     for (const sweep::Metric metric : part.metrics())
       work.outputs.push_back({"--out", picture_of(part, metric)});
   work.command = std::move(command);
-  work.train = [&](experiments::ResultStore& store, const experiments::RunnerOptions& runner,
-                   const OnProgress& on_progress) {
+  work.train = [&](auto& store, const auto& runner, const OnProgress& on_progress) {
     StudyResults results = experiments::train(study, store, runner, on_progress);
     grids = sweep::grids_of(asked, results);
     return results;

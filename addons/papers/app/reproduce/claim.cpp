@@ -260,10 +260,7 @@ void read_steps(Line& line, Table& t) {
 
 /// Reads the lines of fresh models: depth, layers, norm and wiring are the lessons' own.
 Line read_fresh(const std::string& id, Table t, const course::Lesson& language) {
-  Line line;
-  line.id = id;
-  line.of = Line::Of::Fresh;
-  line.fresh = course::read_curve(id, t);
+  Line line{.id = id, .of = Line::Of::Fresh, .fresh = course::read_curve(id, t)};
   line.runs = {line.fresh.run};
   line.y = line.fresh.y;
   line.mean = line.fresh.mean;
@@ -276,11 +273,7 @@ Line read_line(const std::string& id, Table t, const course::Lesson& language) {
   const size_t of = t.choice(
       "of", {"run", "runs", "grid", "profile", "shares", "left_out", "depth", "layers", "norm", "wiring"});
   if (of >= static_cast<size_t>(Of::Fresh)) return read_fresh(id, t, language);
-  Line line;
-  line.id = id;
-  line.of = static_cast<Of>(of);
-  line.y = t.text("y");
-  line.mean = course::mean_of(t);
+  Line line{.id = id, .of = static_cast<Of>(of), .y = t.text("y"), .mean = course::mean_of(t)};
   if (line.of == Of::Runs)
     line.runs = t.texts("runs");
   else
@@ -304,12 +297,11 @@ Line read_line(const std::string& id, Table t, const course::Lesson& language) {
 }
 
 Statement read_stated(Table t, const course::Lesson& language) {
-  Statement s;
-  s.what = t.text("what");
-  s.value = t.number("value");
-  s.unit = t.text("unit", "");
-  s.read_off = t.flag("read_off", false);
-  s.measure = t.text("measure", "");
+  Statement s{.what = t.text("what"),
+              .value = t.number("value"),
+              .unit = t.text("unit", ""),
+              .read_off = t.flag("read_off", false),
+              .measure = t.text("measure", "")};
   const course::Measure* ours = language.measure(s.measure);
   if (!s.measure.empty() && !ours)
     t.refuse("measure", Message("'{}' is not in this claim: expected a measure of it", s.measure));
@@ -384,12 +376,11 @@ void refuse_opposite(const course::Check& check, const std::optional<Opposite>& 
 }
 
 Drawn read_drawn(Table t, const Claim& claim) {
-  Drawn d;
-  d.title = t.text("title");
-  d.x = t.text("x");
-  d.y = t.text("y");
-  d.log_x = t.flag("log_x", false);
-  d.log_y = t.flag("log_y", false);
+  Drawn d{.title = t.text("title"),
+          .x = t.text("x"),
+          .y = t.text("y"),
+          .log_x = t.flag("log_x", false),
+          .log_y = t.flag("log_y", false)};
   for (Table& one : t.tables("lines")) {
     Drawn::Trace trace{one.text("line"), one.text("name")};
     if (!claim.line(trace.line))

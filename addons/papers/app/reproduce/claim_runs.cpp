@@ -120,7 +120,6 @@ double at_end(const RunNumbers& run, const std::string& y) {
   fail("curve." + line.id, "the run has no number {}: expected one that a run of this kind has", name);
 }
 
-/// A number at every step at which it is kept.
 CurveData over_steps(const Line& line, const RunNumbers& taken, const std::string& name) {
   const Frames& frames = taken.frames;
   const auto it = std::ranges::find(frames.names, name);

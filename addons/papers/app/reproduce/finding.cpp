@@ -8,7 +8,6 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <numbers>
 #include <numeric>
 
@@ -138,7 +137,6 @@ std::string too_coarse(const Effect& effect, const course::Results& results, con
                      effect.where);
 }
 
-/// Sets the verdict of one check, and why it cannot be told.
 void conclude_part(const Part& part, const course::Results& results, CheckResult& checked) {
   const auto cannot_be_told = [&](std::string why) {
     checked.finding = Finding::CannotBeTold;

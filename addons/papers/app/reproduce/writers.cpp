@@ -477,10 +477,8 @@ void set_range(plot::Axis& axis, double low, double high) {
 }
 
 plot::PlotSpec curve_plot(const Outcome& outcome, const Drawn& drawn) {
-  plot::PlotSpec spec;
-  spec.id = outcome.claim->id;
-  spec.title = drawn.title;
-  spec.note = tr("here; bands: range over the seeds");
+  plot::PlotSpec spec{
+      .id = outcome.claim->id, .title = drawn.title, .note = tr("here; bands: range over the seeds")};
   spec.x.label = drawn.x;
   spec.y.label = drawn.y;
   if (drawn.log_x) spec.x.scale = plot::AxisScale::Log;
@@ -496,22 +494,18 @@ plot::PlotSpec curve_plot(const Outcome& outcome, const Drawn& drawn) {
     widen(spec.y, y_low, y_high, band.high);
     const plot::Ink ink = plot::Ink::run(run++ % 4);
     if (outcome.seeds > 1) {
-      plot::Band area;
-      area.id = trace.line;
-      area.ink = ink;
-      area.x = float_column(band.x);
-      area.lo = float_column(band.low);
-      area.hi = float_column(band.high);
-      spec.bands.push_back(std::move(area));
+      spec.bands.push_back({.id = trace.line,
+                            .x = float_column(band.x),
+                            .lo = float_column(band.low),
+                            .hi = float_column(band.high),
+                            .ink = ink});
     }
-    plot::Series series;
-    series.id = trace.line;
-    series.name = trace.name;
-    series.ink = ink;
-    series.x = float_column(band.x);
-    series.y = float_column(band.mean);
-    series.markers = band.x.size() <= 24 ? plot::Markers::All : plot::Markers::Sparse;
-    spec.series.push_back(std::move(series));
+    spec.series.push_back({.id = trace.line,
+                           .name = trace.name,
+                           .x = float_column(band.x),
+                           .y = float_column(band.mean),
+                           .ink = ink,
+                           .markers = band.x.size() <= 24 ? plot::Markers::All : plot::Markers::Sparse});
   }
   set_range(spec.x, x_low, x_high);
   set_range(spec.y, y_low, y_high);

@@ -3,7 +3,6 @@
 #include <nlohmann/json.hpp>
 
 #include "addons/papers/app/study_file.h"
-#include "addons/papers/app/zoo.h"
 #include "addons/sweep/app/cells.h"
 #include "addons/sweep/app/sweep_plan.h"
 #include "addons/sweep/app/sweep_writers.h"

@@ -89,8 +89,7 @@ Exit sweep_command(const SweepOptions& options) {
     return sweep::command_text(plan, metric == sweep::Metric::Loss ? "" : options.metric, between) +
            backend_line(options.study.backend, between);
   };
-  work.train = [&](experiments::ResultStore& store, const experiments::RunnerOptions& runner,
-                   const OnProgress& on_progress) {
+  work.train = [&](auto& store, const auto& runner, const OnProgress& on_progress) {
     task_of(first);  // data that cannot be used is said before anything is trained
     StudyResults results = experiments::train(
         study, store, runner, [&](const experiments::Progress& at) { return told(at, on_progress); },

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "addons/sweep/app/screen/sweep_screen.h"
-#include "addons/sweep/app/screen/words.h"
 #include "addons/sweep/app/sweep_writers.h"
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
@@ -30,8 +29,7 @@ GridPicture SweepScreen::picture() const {
 void SweepScreen::draw_grid_panel(Ui& ui, const Rect& rect) {
   const bool compact = size_ == Size::Compact;
   const std::string& title = info(metric_).title();
-  PanelOptions options;
-  options.title = capitalised(title.size() < 40 ? title : info(metric_).name);
+  PanelOptions options{.title = capitalised(title.size() < 40 ? title : info(metric_).name)};
   options.note =
       metric_ == Metric::Loss ? loss_note(*grid_) : tr("{steps} steps", {{"steps", base_.train.steps}});
   Rect rest = panel(ui, rect, options);
@@ -174,8 +172,7 @@ plot::Axis up(Metric metric, const Points& points) {
 
 /// Covers the columns of a region over the whole height of the plot.
 plot::Band band_of(const Span& columns, const plot::Axis& y) {
-  plot::Band band;
-  band.id = "region";
+  plot::Band band{.id = "region"};
   const auto low = static_cast<float>(y.lo), high = static_cast<float>(y.hi);
   band.x =
       plot::Column::of({static_cast<float>(columns.first) - 0.5f, static_cast<float>(columns.last) + 0.5f});
@@ -187,12 +184,11 @@ plot::Band band_of(const Span& columns, const plot::Axis& y) {
 }
 
 plot::Series series_of(std::string id, Points points) {
-  plot::Series series;
-  series.id = std::move(id);
-  series.x = plot::Column::of(std::move(points.x));
-  series.y = plot::Column::of(std::move(points.y));
-  series.end_label = series.end_marker = false;
-  return series;
+  return {.id = std::move(id),
+          .x = plot::Column::of(std::move(points.x)),
+          .y = plot::Column::of(std::move(points.y)),
+          .end_label = false,
+          .end_marker = false};
 }
 
 }  // namespace
@@ -218,12 +214,8 @@ plot::PlotSpec SweepScreen::line_plot() const {
     const double mean = value_of(cell, metric_);
     if (!shown(mean)) continue;
     means.add(cell.column, mean);
-    plot::Note sign;
-    sign.x = static_cast<double>(cell.column);
-    sign.y = mean;
-    sign.text = cell.mark();
-    sign.dx = -4;
-    sign.dy = -10;
+    plot::Note sign{
+        .x = static_cast<double>(cell.column), .y = mean, .text = cell.mark(), .dx = -4, .dy = -10};
     spec.notes.push_back(std::move(sign));
   }
   spec.id = "sweep";
@@ -279,10 +271,7 @@ void SweepScreen::point_at(const Ui& ui, std::optional<Place> place, bool presse
 }
 
 void SweepScreen::hold_grid(Ui& ui, const GridLayout& at) {
-  HitOptions surface;
-  surface.overlap = true;
-  surface.arrows = true;
-  surface.tooltip = false;
+  HitOptions surface{.arrows = true, .overlap = true, .tooltip = false};
   const std::optional<Place> shown = shown_cell();
   const std::string value = shown ? grid_->text_of(grid_->at(shown->column, shown->row)) + ": " +
                                         cell_badge(grid_->at(shown->column, shown->row))
@@ -328,12 +317,10 @@ void SweepScreen::draw_brush(Ui& ui, const GridLayout& at) {
   const Brush before = *brush_;
   for (size_t i = 0; i < 4; ++i) {
     const auto& corner = corners[i];
-    HitOptions options;
-    options.arrows = true;
-    options.radius = 12;
     const Hit hit = ui.hit(fmt::format("sweep/corner/{}", i + 1), centred(corner.at, 24, 24),
                            tr("{count} cell | {count} cells", {{"count", before.cells()}}),
-                           tr("A corner of the region: drag it, or move it with the arrow keys."), options);
+                           tr("A corner of the region: drag it, or move it with the arrow keys."),
+                           {.arrows = true, .radius = 12});
     ui.paint().accent_disc(t, corner.at, 6);
     if (hit.pressed)  // the opposite corner stays
       drag_from_ = Place{corner.right ? columns.first : columns.last, corner.top ? rows.first : rows.last};
@@ -361,12 +348,10 @@ void SweepScreen::hold_ends(Ui& ui, const Rect& key) {
   const char* const names[] = {"sweep/key/low", "sweep/key/high"};
   for (const size_t end : {size_t{0}, size_t{1}}) {
     const Vec at{key.x + key.w * static_cast<float>(key_[end]), key.centre().y};
-    HitOptions options;
-    options.arrows = true;
-    options.radius = 12;
-    const Hit hit = ui.hit(
-        names[end], centred(at, 24, 24), ui::number(key_[end], 2),
-        tr("An end of the colours: drag it to see small differences; a double click sets it back."), options);
+    const Hit hit =
+        ui.hit(names[end], centred(at, 24, 24), ui::number(key_[end], 2),
+               tr("An end of the colours: drag it to see small differences; a double click sets it back."),
+               {.arrows = true, .radius = 12});
     ui.paint().accent_disc(ui.theme(), at, 6);
     double next = key_[end];
     if (hit.dragging) next = (ui.mouse().x - key.x) / key.w;

@@ -5,11 +5,9 @@
 #include <algorithm>
 #include <string_view>
 
-#include "addons/sweep/app/screen/words.h"
-#include "addons/sweep/app/sweep_plan.h"
 #include "addons/sweep/app/sweep_writers.h"
-#include "app/link/screen_settings.h"
-#include "app/shell/parts/screens.h"
+#include "app/link/link.h"
+#include "app/shell/screens.h"
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
 #include "engine/core/error.h"
@@ -162,9 +160,7 @@ void SweepScreen::draw_bar(Ui& ui, const Rect& bar, bool clock) {
   Rect rest = bar.inset(14, 0);
   const float cy = bar.centre().y;
   const bool running = busy() && wants_training_, done = grid_->complete;
-  ButtonOptions play;
-  play.primary = true;
-  play.enabled = running || !done;
+  ButtonOptions play{.enabled = running || !done, .primary = true};
   const Rect place = centred({rest.x + 23, cy}, 46, 34);
   if (icon_button(ui, "sweep/play", place, running ? Icon::Pause : Icon::Play,
                   running ? tr("Pause; runs under way are saved and go on from their step (Space).")
@@ -172,8 +168,7 @@ void SweepScreen::draw_bar(Ui& ui, const Rect& bar, bool clock) {
                   play, running ? tr("running") : tr("resting")))
     play_or_pause();
   rest.take_left(46, 6);
-  ButtonOptions stops;
-  stops.enabled = running || state_->phase == Phase::Paused;
+  ButtonOptions stops{.enabled = running || state_->phase == Phase::Paused};
   const Rect square = centred({rest.x + 17, cy}, 34, 34);
   if (icon_button(ui, "sweep/stop", square, Icon::None, tr("Stop; what ran is kept (S)."), stops)) stop();
   p.fill(centred(square.centre(), 11, 11), stops.enabled ? t.ink : t.ink3, 1);
@@ -496,7 +491,8 @@ void SweepScreen::keys(Ui& ui) {
   change(with_seeds(plan_, there, seeds_in(plan_, there) + 1));
 }
 
-ScreenRequests SweepScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool clock, lab::TransportState&) {
+ScreenRequests SweepScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool clock,
+                                 lab::TransportState&) {
   asked_ = {};
   state_ = trainer_->state();
   if (!busy()) wants_training_ = false;

@@ -17,11 +17,10 @@
 
 #include "addons/sweep/app/cells.h"
 #include "addons/sweep/app/grid_picture.h"
-#include "addons/sweep/app/screen/edit.h"
+#include "addons/sweep/app/sweep_plan.h"
 #include "addons/sweep/app/worker.h"
 #include "app/plot/plot.h"
 #include "app/ui/ui.h"
-#include "app/view/app_screen.h"
 #include "app/view/screen.h"
 
 namespace normscope::sweep {
@@ -36,12 +35,10 @@ struct KeptSweep {
 ScreenSettings settings_of(const KeptSweep& kept);
 /// The same without regions of more seeds, which a link leaves out.
 ScreenSettings link_of(KeptSweep kept);
-/// Throws Error.
 KeptSweep sweep_from(const ScreenSettings& settings);
 /// Throws Error for settings that name a file, ask for much work or cannot be trained.
 void check_link(const ScreenSettings& settings);
 
-/// A run that is open in the Lab.
 struct OpenRun {
   char letter = 'A';
   std::string name;
@@ -54,7 +51,8 @@ class SweepScreen : public AppScreen {
 
   /// Fills `area`, the window below the top bar. With `clock` false nothing is written that depends on the
   /// machine's speed.
-  ScreenRequests draw(ui::Ui& ui, const ui::Rect& area, const LabView& view, bool clock, lab::TransportState&) override;
+  ScreenRequests draw(ui::Ui& ui, const ui::Rect& area, const LabView& view, bool clock,
+                      lab::TransportState&) override;
   /// Leaves other runs that train their share of the cores.
   void turn(const LabView& view) override { trainer_->share(view.playing); }
 
@@ -112,7 +110,7 @@ class SweepScreen : public AppScreen {
   void draw_runs(ui::Ui& ui, const ui::Rect& rect);
   void draw_elsewhere(ui::Ui& ui, const ui::Rect& rect);
   void save(const std::string& ending);
-  // axis_fields.cpp
+  // side_panels.cpp
   void draw_axes(ui::Ui& ui, const ui::Rect& rect);
   void draw_presets(ui::Ui& ui, ui::Rect& rest);
   void attempt(const std::function<void()>& change);
@@ -137,7 +135,7 @@ class SweepScreen : public AppScreen {
   void draw_line_plot(ui::Ui& ui, const ui::Rect& rect);
   void draw_key(ui::Ui& ui, const ui::Rect& rect);
   void hold_ends(ui::Ui& ui, const ui::Rect& key);
-  // cell_panel.cpp
+  // side_panels.cpp
   void draw_right(ui::Ui& ui, ui::Rect rect);
   void draw_cell_panel(ui::Ui& ui, const ui::Rect& rect);
   void draw_curves(ui::Ui& ui, const ui::Rect& rect, const Cell& cell);

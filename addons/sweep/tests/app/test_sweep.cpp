@@ -4,8 +4,6 @@
 
 #include "addons/sweep/app/cells.h"
 #include "addons/sweep/app/grid_picture.h"
-#include "addons/sweep/app/screen/edit.h"
-#include "addons/sweep/app/screen/words.h"
 #include "addons/sweep/app/sweep_plan.h"
 #include "addons/sweep/app/sweep_writers.h"
 #include "addons/sweep/app/worker.h"

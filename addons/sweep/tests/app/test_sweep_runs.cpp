@@ -1,7 +1,6 @@
 // These tests train a sweep's runs, on a model that takes no time: side by side, and found where a lesson has trained
 // them; each time to the same bytes.
 #include "addons/sweep/app/cells.h"
-#include "addons/sweep/app/screen/words.h"
 #include "addons/sweep/app/sweep_plan.h"
 #include "addons/sweep/app/sweep_writers.h"
 #include "addons/sweep/app/worker.h"

@@ -3,10 +3,10 @@
 #include <random>
 
 #include "addons/sweep/app/screen/sweep_screen.h"
-#include "addons/sweep/app/screen/words.h"
+#include "addons/sweep/app/sweep_writers.h"
 #include "addons/sweep/tests/app/sweep_fixture.h"
 #include "app/shell/palette.h"
-#include "app/shell/parts/linked.h"
+#include "app/shell/screens.h"
 #include "app/shell/session_window.h"
 #include "app/support/english.h"
 #include "app/support/live_lab.h"

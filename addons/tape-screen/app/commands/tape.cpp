@@ -13,7 +13,6 @@
 #include "addons/tape-screen/training/listing.h"
 #include "addons/tape-screen/training/memory_map.h"
 #include "addons/tape-screen/training/numeric_check.h"
-#include "app/cli/exit_code.h"
 #include "app/cli/options.h"
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"

@@ -1,8 +1,6 @@
-#include "app/view/app_screen.h"
+#include "app/view/screen.h"
 
 #include <algorithm>
-
-#include "engine/core/error.h"
 
 namespace normscope {
 

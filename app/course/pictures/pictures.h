@@ -1,0 +1,205 @@
+// The walk is a figure of a gradient on its way down: for each run a stack of layers below the loss, at one step, with
+// an arrow into every layer. Its width is the logarithm of the length of the gradient that arrives there, and beside it
+// stands what the norms on that way divide the gradient by: a norm multiplies it by its Jacobian, gain over spread, less
+// the parts along the row and along ones (Xu et al. 2019, eq. 1 and 2). The player
+// shows it at the step that the user chooses, the report at the last.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/course/figures.h"
+#include "app/course/lesson.h"
+#include "app/course/tapes.h"
+#include "app/ui/paint.h"
+#include "engine/core/error.h"
+
+namespace normscope::course {
+
+struct Walk {
+  struct Stack {
+    int run = 0;                  ///< 0 is A
+    std::string name;             ///< of the run, or of the part
+    std::vector<double> lengths;  ///< by layer, the lowest first; empty: not known yet
+    std::string part{};           ///< "decoder", of a model with two stacks; empty: it has one
+    /// For each layer, by what the norms on the way into it divide the gradient, in the order in which it passes
+    /// them: the spread of what each norm read. Empty where there is no norm on the stream, or nothing is known.
+    std::vector<std::vector<double>> divisors{};
+  };
+  std::vector<Stack> stacks{};
+  int32_t layers = 0;  ///< of the highest stack
+  int32_t step = 0;
+  FigureAxis scale{};  ///< of the arrows: nothing at `low`, the widest at `high`; the ticks are the key
+};
+
+/// The first step of a figure's curves, and the last that any of them has reached; it is less than the
+/// first where nothing may be seen.
+std::pair<int32_t, int32_t> walk_steps(const Lesson& lesson, const Figure& figure, const FigureData& data);
+/// The one that a walk shows before a user has chosen another.
+int32_t opening_step(const Figure& figure, const std::pair<int32_t, int32_t>& steps);
+/// Takes a step from what may be seen: the learner's own run, or the mean over the seeds.
+Walk walk_at(const Lesson& lesson, const Figure& figure, const FigureData& data, int32_t step);
+
+/// Writes them for the room there is: "÷ 1.13 ÷ 1.41", or "÷ 1.59" for all of them; empty for none.
+std::string divisors_text(const ui::Painter& p, const std::vector<double>& divisors, float room);
+
+/// How wide an arrow is, of at most `widest`.
+float arrow_width(const FigureAxis& scale, double length, float widest);
+
+/// The arrow into one layer of a stack, from its upper end to its tip.
+struct WalkArrow {
+  ui::Rect shaft;  ///< without its head
+  ui::Vec tip;
+  double length = 0;
+};
+/// Places the arrows of a picture in `rect`: by stack, then by layer, the lowest first.
+std::vector<std::vector<WalkArrow>> walk_arrows(const Walk& walk, const ui::Rect& rect);
+
+void paint_walk(ui::Painter& p, const ui::Theme& t, const Walk& walk, const ui::Rect& rect,
+                const Words& words);
+
+/// How much the lowest layer hears of what the highest one does; empty where nothing is known.
+std::string walk_sentence(const Walk& walk, const Words& words);
+
+/// Empty where the figure is not a walk, or its curves are walks of lettered runs over the same steps.
+Message wrong_walk(const Lesson& lesson, const Figure& figure);
+
+// The chain is a figure of why arrows in random directions add up slowly: the stream of a fresh model, drawn as a chain
+// of its branches. Each is as long as the root of its mean square, and the angle at which it joins is the one that the
+// lengths of the stream before and behind it leave, so the end of the chain is as far from the start as the stream is
+// long. The player shows as much of it as the user chooses, the report all of it.
+
+struct Chain {
+  std::vector<ui::Vec>
+      ends{};            ///< of the input, then of each branch, from the start at 0; the input is 1 long
+  double straight = 1;   ///< length of all shown arrows in one line
+  size_t shown = 0;      ///< branches of `ends` that are shown
+  double times() const;  ///< length of the stream behind the last one shown
+};
+
+/// How many layers are measured; 0 where nothing may be seen.
+int32_t chain_layers(const Figure& figure, const FigureData& data);
+/// Shows the branches of the lowest `layers`, two in each.
+Chain chain_of(const Figure& figure, const FigureData& data, int32_t layers);
+
+/// Places the ends of a whole chain in `rect`, the start first: the same place for each, however many
+/// are shown.
+std::vector<ui::Vec> chain_points(const Chain& chain, const ui::Rect& rect);
+void paint_chain(ui::Painter& p, const ui::Theme& t, const Chain& chain, const ui::Rect& rect,
+                 const Words& words);
+
+/// How long the stream is, and how long its arrows were in one line; empty where nothing is known.
+std::string chain_sentence(const Chain& chain, const Words& words);
+
+/// Empty where the figure is not a chain, or its two curves are the path and the branches of one run.
+Message wrong_chain(const Lesson& lesson, const Figure& figure);
+
+// The bars are a figure of a vector that passes a norm: x with its mean and its spread, what the norm makes of it, and
+// the gradient that comes back; beside it, if the figure asks for it, the gradient that another norm lets back. They
+// show a [tape] of the lesson, which is replayed with every number that a user has moved: adding to all numbers of
+// x, multiplying them all, or one number by itself. The player puts hands on them, the report shows the
+// tape as it is written.
+
+/// What the user did to x: every number of `row` times `times`, plus `add`.
+struct BarsHand {
+  enum class Last : uint8_t { None, Add, Times, Bar } last = Last::None;  ///< what was moved last
+  double add = 0, times = 1;
+  std::vector<double> row{};  ///< empty: as the tape has it
+  friend bool operator==(const BarsHand&, const BarsHand&) = default;
+};
+
+struct Bars {
+  /// One of the three: its numbers now, and as the tape is written.
+  struct Strip {
+    std::vector<double> now, written;
+    double low = 0, high = 1;  ///< of its axis
+  };
+  std::string x{}, y{};  ///< names on the tape
+  Strip in{}, out{}, back{};
+  double mean = 0, spread = 1;  ///< of x
+  double length = 0;            ///< of the gradient that comes back to x
+  /// The same row through another norm, which differs on the way back alone.
+  struct OtherNorm {
+    NormKind norm;
+    Strip back;
+    double unnoticed;
+  };
+  std::optional<OtherNorm> beside{};
+  double unnoticed =
+      0;  ///< share of the gradient's square that moves or stretches all of x, of which y sees nothing
+  bool back_known = true;  ///< whether it may be seen
+};
+
+/// Replays the tape, and one beside it. Throws Error where a number is not finite, as where all of x are the
+/// same.
+Bars bars_of(const SmallTape& tape, const BarsHand& hand, const SmallTape* beside = nullptr);
+/// The tape that stands beside the figure's; null: there is none.
+const SmallTape* tape_beside(const Lesson& lesson, const Figure& figure);
+
+/// The move that draws one number of x to a value.
+BarsHand with_bar(const SmallTape& tape, BarsHand hand, size_t bar, double value);
+
+/// What the last move has left as it is and what it has changed, by comparing the replay without
+/// that move; of two tapes also which gradient asks for what y does not notice.
+std::string bars_sentence(const SmallTape& tape, const BarsHand& hand, bool back_known, const Words& words,
+                          const SmallTape* beside = nullptr);
+
+/// Places the bars of x, of y and of each gradient in `rect`, from zero to each number.
+std::vector<std::vector<ui::Rect>> bar_boxes(const Bars& bars, const ui::Rect& rect);
+/// Where a user may take hold of each bar of x: the whole height of its column. `bar_value` is the number
+/// at a height there.
+std::vector<ui::Rect> bar_slots(const Bars& bars, const ui::Rect& rect);
+double bar_value(const Bars& bars, const ui::Rect& slot, float y);
+
+/// Draws the handles of x only for a user.
+void paint_bars(ui::Painter& p, const ui::Theme& t, const Bars& bars, const ui::Rect& rect,
+                const Words& words, bool hand);
+
+/// Empty where the figure has no bars, or its tape has one norm, of a single row that is given, and the
+/// one beside it differs in that norm alone.
+Message wrong_bars(const Lesson& lesson, const Figure& figure);
+
+// A small tape drawn as a network: a box for each number and instruction, upward as data flows, with values above
+// gradients in every box, and lines for what reads what. The player shows it beside the table of the same tape
+// (tapes.h); check_tapes refuses a tape that cannot be drawn.
+
+struct NetworkBox {
+  size_t row = 0;                ///< of the table
+  size_t level = 0, column = 0;  ///< from below, and from the left: the stream, its branch, the weights
+  std::vector<size_t> reads;     ///< boxes
+};
+struct TapeNetwork {
+  std::vector<NetworkBox> boxes;                ///< in the order of the table's rows
+  size_t levels = 0, columns = 0, numbers = 0;  ///< the last: most numbers in a box
+};
+
+/// Lays a tape out. It throws Error for one whose numbers are not single rows, or too many to be drawn.
+TapeNetwork network_of(const SmallTape& tape, const TapeTable& table);
+
+/// A network at one moment of its replay.
+struct NetworkPicture {
+  const TapeNetwork* network = nullptr;
+  const TapeTable* table = nullptr;
+  const TapeTable* shorter = nullptr;  ///< the same with fewer digits, for a number that has no room
+  size_t place = 1;                    ///< that is followed: its numbers are framed
+};
+
+/// Where what was drawn, or will be, lies in a rectangle.
+struct NetworkPlaces {
+  std::vector<ui::Rect> boxes;  ///< by box
+  float name = 0, cell = 0;     ///< widths in a box
+  bool with_words = true;       ///< whether there is room for what an instruction does
+  ui::Rect free;                ///< beside the stream, above the branch: room for words
+};
+NetworkPlaces places_of(const TapeNetwork& network, const ui::Rect& area);
+/// The place, from 1, of the number under a point; 0: there is none.
+size_t place_at(const NetworkPicture& picture, const NetworkPlaces& places, ui::Vec point);
+
+void draw_network(ui::Painter& p, const ui::Theme& t, const NetworkPicture& picture,
+                  const NetworkPlaces& places);
+
+}  // namespace normscope::course

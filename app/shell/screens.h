@@ -1,0 +1,161 @@
+// The screens, which of them is shown, and how everything looks.
+#pragma once
+
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/lab/lab_screen.h"
+#include "app/link/link.h"
+#include "app/shell/shown_session.h"
+#include "app/ui/ui.h"
+#include "app/view/screen.h"
+#include "app/words/words.h"
+#include "engine/core/error.h"
+
+namespace normscope {
+namespace course {
+enum class StepKind : uint8_t;
+}
+namespace lessons {
+class Player;
+}
+namespace experiments {
+struct StorePlace;
+}
+}  // namespace normscope
+
+namespace normscope::shell {
+
+struct LessonsScreen {
+  std::shared_ptr<lessons::Player> player;  // made when the screen is first opened
+  std::string language{};  // of the course, "de"; empty: as NORMSCOPE_LANGUAGE says, or English
+  bool remembers = true;   // false in safe mode: the course's progress is neither read nor written
+};
+
+// A screen that an add-on brings.
+struct OtherScreen {
+  std::shared_ptr<AppScreen> screen;  // made when it is first opened
+  ScreenSettings kept;                // of a restored session, until the screen is made
+};
+
+// The cursor of an opened link, until its runs have come that far.
+struct LinkedCursor {
+  int32_t step = 0;
+  std::optional<session::Ticket> ticket{};  // of the command that brings the runs; none: not posted yet
+  std::shared_ptr<const RunSpec> runs{};    // the first run as it was at step 0, once the runs are there
+  int32_t reached = 0;                      // the step that they reached; if it falls, they were reset
+};
+
+struct Screens {
+  Screen shown = Screen::Lab;
+  std::function<void()> wake;  // called from the threads of screens when something is new
+  lab::LabScreen lab;
+  LessonsScreen lessons;
+  std::array<OtherScreen, kScreens> others;  // by Screen; Lab and Lessons have none
+  bool keeps = false;                        // ScreenSetup::keeps
+  std::optional<LinkedCursor> linked_cursor;
+};
+
+// Where the command line keeps what it trained. Where no folder can be made, nothing is kept.
+experiments::StorePlace results_store();
+
+// A screen of an add-on, which is made where it is not yet. Throws Error where it cannot be made.
+AppScreen& screen_of(Screens&, Screen);
+// Null where it was not made.
+AppScreen* made_screen(const Screens&, Screen);
+// Brings back what a session kept of a screen, at once or when the screen is made. What cannot be read is left out.
+void restore_screen(Screens&, Screen, const ScreenSettings& kept);
+ScreenSettings kept_of(const Screens&, Screen);
+
+struct ShownSession;
+// Draws the screen that is shown and returns what it asks for. Without `clock`,
+// figures that depend on the machine's speed print as a dash.
+ScreenRequests draw_screen(Screens&, const ShownSession&, bool clock, ui::Ui&, const ui::Rect& area);
+
+// Sets the window to the language of the lessons, as far as the window has it (assets/words).
+void speak(const LessonsScreen&);
+// The player with the course beside the program and the learner's own progress. Runs that `lab` has
+// finished are not measured again; `lab` may be null.
+lessons::Player& player_of(Screens&, Lab* lab);
+struct LessonPlace {
+  std::string lesson;
+  course::StepKind step;
+};
+// Reads "warm-up:compare"; the first step where none is named. Throws Error for an unknown step.
+LessonPlace lesson_place(const std::string& name);
+// Shows a lesson at the step that lesson_place() reads. An answer is filled in where the learner has
+// made no prediction yet. Throws Error for an unknown lesson.
+void open_lesson(Screens&, Lab* lab, const std::string& name, const view::Answer& answer = {});
+
+// The appearance is how everything looks: chosen by the user, remembered by the window.
+
+struct Appearance {
+  bool dark = false;
+  float scale = 1;          // asked for by the user; 1 = 100 %
+  float monitor_scale = 1;  // of the display the window is on
+  bool reduced_motion = false;
+};
+
+// What a window that is too small for the scale shows instead: everything smaller, or a part of it.
+// It is empty where the window is large enough.
+inline std::string scale_note(const Appearance& look, const ui::Ui& ui) {
+  const long asked = std::lround(look.scale * 100), now = std::lround(ui.scale() / look.monitor_scale * 100);
+  if (now < asked)
+    return tr("{asked} % was asked for; a window of this size has room for {now} %",
+              {{"asked", asked}, {"now", now}});
+  const ImVec2 window = ImGui::GetIO().DisplaySize;
+  const auto width = std::lround(ui.size().x * ui.scale()), height = std::lround(ui.size().y * ui.scale());
+  if (width <= std::lround(window.x) && height <= std::lround(window.y)) return {};
+  return tr(
+      "everything at {percent} % takes {width} x {height} pixels; the window shows "
+      "{shown_width} x {shown_height} of them, a part that follows the mouse",
+      {{"percent", asked},
+       {"width", width},
+       {"height", height},
+       {"shown_width", fmt::format("{:.0f}", window.x)},
+       {"shown_height", fmt::format("{:.0f}", window.y)}});
+}
+
+// Rounds to whole percent, from 75 to 250.
+inline void set_scale(Appearance& look, float scale) {
+  look.scale = std::clamp(std::round(scale * 100) / 100, 0.75f, 2.5f);
+}
+
+// The linked parts make a link (app/link) of what a frame shows, and show the view of a link.
+
+struct AppState;
+
+/// Runs with their edits, step, cursor, screen and theme.
+link::LinkedView linked_view(const ShownSession&, const Screens&, const Appearance&);
+/// Copies the link of what is shown now to the clipboard, after shell.page or as a command for a terminal. Where
+/// something does not fit it says so and copies nothing.
+void copy_link(AppState&);
+
+/// Commands that replace the present runs by the view's, trained to its step.
+std::vector<session::Command> linked_commands(const link::LinkedView&);
+/// Shows screen, theme, bookmarks and the chosen run, and the cursor once the runs have come that far.
+/// `runs` is the ticket of the command that brings them; none where it is posted with the next frame. A lesson whose
+/// prediction the learner has not made opens at the prediction, so that nothing is given away; the link's own
+/// prediction is filled in there. Returns what is to be said about it; empty: nothing. Throws Error for a lesson that is
+/// not in the course.
+Message show_linked(const link::LinkedView&, std::optional<session::Ticket> runs, Screens&, Appearance&,
+                    Lab*);
+/// Opens a link from outside: an address or its fragment. Where it cannot be used it says so, starts the
+/// default comparison if there are no runs yet, and returns false.
+bool open_link(AppState&, std::string_view text);
+
+/// Runs once a frame: it moves the cursor that waits for the runs of a link.
+void follow_linked(Screens&, const LabView&);
+
+}  // namespace normscope::shell
