@@ -4,9 +4,7 @@
 #include <imgui.h>
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
-#include <iterator>
 
 #include "app/headless/frame.h"
 #include "app/headless/gl.h"

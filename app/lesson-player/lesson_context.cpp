@@ -6,7 +6,6 @@
 #include <cmath>
 #include <limits>
 #include <utility>
-#include <vector>
 
 #include "app/course/curves.h"
 #include "app/course/lesson.h"

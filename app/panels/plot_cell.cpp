@@ -187,14 +187,10 @@ void cell_menu(Ui& ui, const std::string& name, const Rect& panel, const std::ve
 
 void turn_axis(plot::PlotSpec& plot) {
   if (plot.heat) return;
-  double lo = std::numeric_limits<double>::infinity(), hi = 0, lowest = 0;
+  Range range;
   for (const plot::Series& s : plot.series)
-    for (float v : s.y.values)
-      if (std::isfinite(v)) {
-        hi = std::max(hi, double(v));
-        lowest = std::min(lowest, double(v));
-        if (v > 0) lo = std::min(lo, double(v));
-      }
+    for (float v : s.y.values) range.add(v);
+  auto [lo, hi, lowest] = range;
   for (const plot::RefLine& line : plot.lines)  // levels that the plot names stay in sight
     if (std::isfinite(line.value) && line.value > 0) {
       lo = std::min(lo, line.value);

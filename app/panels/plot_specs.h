@@ -79,10 +79,11 @@ bool add_gradient_theory(plot::PlotSpec&, const LabView&, view::LabData&, const 
 void add_cosine_theory(plot::PlotSpec&, const LabView&, int step);
 void add_norm_theory(plot::PlotSpec&, const LabView&, double top);
 
-// The range of the values that a logarithmic axis can show.
+// The range of the values that a logarithmic axis can show, and the lowest of all, or 0.
 struct Range {
-  double lo = std::numeric_limits<double>::infinity(), hi = 0;
+  double lo = std::numeric_limits<double>::infinity(), hi = 0, lowest = 0;
   void add(float v) {
+    if (std::isfinite(v)) lowest = std::min(lowest, double(v));
     if (!view::usable(v)) return;
     lo = std::min(lo, double(v));
     hi = std::max(hi, double(v));

@@ -42,8 +42,12 @@ std::string matrix_gradient(const PlotOptions& options) {
   return std::string(kMatrices[options.matrix].path) + ".grad_norm";
 }
 
-void put_hover(PlotSpec& plot, const PlotOptions& options) {
+// What all plots by layer end with: the layer under the mouse, and room for labels at the right.
+PlotSpec finished(PlotSpec plot, const LabView& view, const PlotOptions& options) {
   if (options.hover_layer) plot.hover = *options.hover_layer + 1.0;
+  plot.labels_inside = false;
+  plot.pad_right = depth_pad_right(view, options.compact);
+  return plot;
 }
 
 }  // namespace
@@ -184,10 +188,7 @@ PlotSpec gradient_by_layer_plot(const LabView& view, LabData& data, const PlotOp
     }
   }
   log_axis(plot.y, range.lo, range.hi);
-  put_hover(plot, options);
-  plot.labels_inside = false;
-  plot.pad_right = depth_pad_right(view, options.compact);
-  return plot;
+  return finished(std::move(plot), view, options);
 }
 
 namespace {
@@ -255,10 +256,7 @@ PlotSpec hidden_norm_plot(const LabView& view, LabData& data, const PlotOptions&
       if (const double top = band.hi[band.hi.size() - 1]; top < 2 * range.hi)
         plot.y.hi = std::max(plot.y.hi, top * 1.04);
   }
-  put_hover(plot, options);
-  plot.labels_inside = false;
-  plot.pad_right = depth_pad_right(view, options.compact);
-  return plot;
+  return finished(std::move(plot), view, options);
 }
 
 // ---- Makes the plots that a cell's selector offers, and the triangles of residual dependency.
@@ -386,19 +384,14 @@ PlotSpec depth_plot(const LabView& view, view::LabData& data, const PlotOptions&
   plot.x = layer_axis(layers);
   plot.x.lo = 0.4;
   plot.y.label = at_step(axis_of(view, about, options), options.step);
-  double lo = std::numeric_limits<double>::infinity(), hi = 0, lowest = 0;
+  Range range;
   Best last, spread;
   for (size_t i = 0; i < view.runs.size(); ++i) {
     const RunView& run = view.runs[i];
     for (view::Side side : view::sides_of(run)) {
       DepthPoints points = along_depth(data, run, metric, options.matrix, options.step, side);
       if (!points.measured()) continue;
-      for (float v : points.y)
-        if (std::isfinite(v)) {
-          hi = std::max(hi, double(v));
-          lowest = std::min(lowest, double(v));
-          if (v > 0) lo = std::min(lo, double(v));
-        }
+      for (float v : points.y) range.add(v);
       const double end = last_finite(points.y);
       if (!last.run || end > last.value) last = {&run, end, side};
       if (const double s = spread_of(points.y); s > spread.value) spread = {&run, s, side};
@@ -415,20 +408,17 @@ PlotSpec depth_plot(const LabView& view, view::LabData& data, const PlotOptions&
   }
   if (plot.series.empty() && view.step > 0) plot.sentence = not_measured(view, metric);
   if (metric == Metric::AttentionEntropy && last.run && !view::any_both(view))
-    hi = std::max(hi, add_even_line(plot, last.run->spec->model));
+    range.hi = std::max(range.hi, add_even_line(plot, last.run->spec->model));
   if (metric == Metric::TokenCosine) add_cosine_theory(plot, view, options.step);
-  if (about.log && hi > 0) {
-    log_axis(plot.y, lo, hi);
+  if (about.log && range.hi > 0) {
+    log_axis(plot.y, range.lo, range.hi);
   } else {
     const double air = plot.lines.empty() ? 1.08 : 1.16;  // room for the name over a line at the top
-    plot.y.lo = lowest < 0 ? lowest * 1.08 : 0;
-    plot.y.hi = hi > 0 ? hi * air : 1;
+    plot.y.lo = range.lowest * 1.08;
+    plot.y.hi = range.hi > 0 ? range.hi * air : 1;
     plot.y.max_ticks = 3;
   }
-  if (options.hover_layer) plot.hover = *options.hover_layer + 1.0;
-  plot.labels_inside = false;
-  plot.pad_right = depth_pad_right(view, options.compact);
-  return plot;
+  return finished(std::move(plot), view, options);
 }
 
 namespace {

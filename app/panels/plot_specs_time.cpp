@@ -59,11 +59,11 @@ bool was_apart(const std::vector<Series>& layers, double times) {
   return false;
 }
 
-// Draws a line, of a layer or a head; `range` and `lowest` grow to hold it.
-void add_line(PlotSpec& plot, const std::shared_ptr<const Line>& line, Range& range, double& lowest,
-              std::string id, std::string name, Ink ink) {
+// Draws a line, of a layer or a head; `range` grows to hold it.
+void add_line(PlotSpec& plot, const std::shared_ptr<const Line>& line, Range& range, std::string id,
+              std::string name, Ink ink) {
   if (line->empty()) return;
-  lowest = std::min(lowest, double(line->span().lowest));
+  range.add(line->span().lowest);
   range.add(line->span().lowest_positive);
   range.add(line->span().highest);
   Series s{
@@ -74,29 +74,29 @@ void add_line(PlotSpec& plot, const std::shared_ptr<const Line>& line, Range& ra
   plot.series.push_back(std::move(s));
 }
 
-// Draws a line for each layer over the steps; `range` and `lowest` grow to hold them.
+// Draws a line for each layer over the steps; `range` grows to hold them.
 void add_layer_lines(PlotSpec& plot, LabData& data, const RunView& run, Metric metric,
-                     const PlotOptions& options, Range& range, double& lowest) {
+                     const PlotOptions& options, Range& range) {
   const int layers = layers_of(run, options.side);
   for (int layer = 0; layer < layers; ++layer) {
     const auto line =
         metric == Metric::Gradient && options.stream > 0
             ? data.root(run, layer_stat(run, options.side, layer + 1, stream_path(options.stream)))
             : over_time(data, run, metric, options.matrix, layer, options.side);
-    add_line(plot, line, range, lowest, layer_id(layer), tr("layer {layer}", {{"layer", layer + 1}}),
+    add_line(plot, line, range, layer_id(layer), tr("layer {layer}", {{"layer", layer + 1}}),
              Ink::depth(layer, layers));
   }
 }
 
 // Draws a line for each head of options.heads_of over the steps, where the run has that layer.
 void add_head_lines(PlotSpec& plot, LabData& data, const RunView& run, Metric metric,
-                    const PlotOptions& options, Range& range, double& lowest) {
+                    const PlotOptions& options, Range& range) {
   const int layer = *options.heads_of, heads = run.spec->model.heads;
   if (layer >= layers_of(run, options.side) || !has_stream(run)) return;
   for (int head = 0; head < heads; ++head) {
     const auto line = data.stat(run, head_stat(metric, layer + 1, head + 1, prefix_of(run, options.side)));
-    add_line(plot, line, range, lowest, fmt::format("head {}", head + 1),
-             tr("head {head}", {{"head", head + 1}}), Ink::depth(head, heads));
+    add_line(plot, line, range, fmt::format("head {}", head + 1), tr("head {head}", {{"head", head + 1}}),
+             Ink::depth(head, heads));
   }
   // The plot says which head is largest at the cursor, as that is the one to look at.
   const Series* largest = nullptr;
@@ -156,7 +156,6 @@ std::vector<PlotSpec> over_time_plots(const LabView& view, LabData& data, const 
   const MetricInfo& about = info(metric);
   const bool heads = options.heads_of && of_heads(metric), map = options.map && of_map(metric);
   Range range;
-  double lowest = 0;
   for (size_t i = 0; i < view.runs.size(); ++i) {
     const RunView& run = view.runs[i];
     PlotSpec plot;
@@ -167,11 +166,7 @@ std::vector<PlotSpec> over_time_plots(const LabView& view, LabData& data, const 
       plot.id = fmt::format("{}-heads-{}-{}", about.id, *options.heads_of + 1, run.letter);
       plot.note = tr("one line per head of layer {layer}", {{"layer", *options.heads_of + 1}});
     }
-    plot.x.lo = 0;
-    plot.x.hi = steps_shown(view);
-    plot.x.label = tr("step");
-    plot.x.integer = true;
-    plot.x.max_ticks = 7;
+    plot.x = step_axis(view);
     plot.x.show_labels = i + 1 == view.runs.size();
     plot.tile = colour_of(run);
     plot.pad_top = 4;
@@ -181,9 +176,9 @@ std::vector<PlotSpec> over_time_plots(const LabView& view, LabData& data, const 
       plot.id = fmt::format("{}-map-{}", about.id, run.letter);
       plot.note = tr("one row per sub-layer, log colour");
     } else if (heads) {
-      add_head_lines(plot, data, run, metric, options, range, lowest);
+      add_head_lines(plot, data, run, metric, options, range);
     } else {
-      add_layer_lines(plot, data, run, metric, options, range, lowest);
+      add_layer_lines(plot, data, run, metric, options, range);
       say_spread(plot, run, metric, options);
     }
     plot.cursor = Cursor{double(options.step), ""};
@@ -193,7 +188,7 @@ std::vector<PlotSpec> over_time_plots(const LabView& view, LabData& data, const 
     plot.hover = options.hover_step;
     if (map) continue;
     if (!about.log) {
-      linear_axis(plot.y, lowest, range.hi);
+      linear_axis(plot.y, range.lowest, range.hi);
       plot.y.max_ticks = 2;
       continue;
     }

@@ -265,9 +265,11 @@ void draw_settings(ui::Ui& u, State& s, Rect r) {
       c != ui::Change::None)
     s.last_change = c;
   const std::vector<std::string> kinds{"Adam", "SGD", "SGD with momentum"};
-  ui::choice(u, "settings/optimizer", in.take_top(24, 8), kinds, s.optimizer, "How the weights move.");
+  ui::choice(u, "settings/optimizer", in.take_top(24, 8), ui::labels_of(kinds), s.optimizer,
+             "How the weights move.");
   const std::vector<std::string> presets{"None", "Post", "Pre", "Sandwich", "DeepNorm", "Admin", "ReZero"};
-  ui::segmented(u, "diagram/preset", in.take_top(26, 10), presets, s.preset, "Sets every norm at once.");
+  ui::segmented(u, "diagram/preset", in.take_top(26, 10), ui::labels_of(presets), s.preset,
+                "Sets every norm at once.");
   Rect badges = in.take_top(24, 6);
   float x = badges.x;
   x += 8 + ui::badge(u, {x, badges.y}, "stuck at letter frequencies", ui::BadgeKind::Solid, ui::Icon::Minus);
@@ -314,7 +316,8 @@ void draw_transport(ui::Ui& u, State& s, Rect bar) {
       u.shortcut("Right"))
     ++s.steps;
   const std::vector<std::string> speeds{"slow", "1×", "max"};
-  ui::segmented(u, "transport/speed", ui::centred({214, y}, 118, 28), speeds, s.speed, "How fast it trains.");
+  ui::segmented(u, "transport/speed", ui::centred({214, y}, 118, 28), ui::labels_of(speeds), s.speed,
+                "How fast it trains.");
   u.paint().text({290, y + 4}, {ui::Face::Mono, 20}, u.theme().ink, "214");
   ui::ButtonOptions off;
   off.enabled = false;
