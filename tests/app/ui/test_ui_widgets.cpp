@@ -41,8 +41,10 @@ struct Stage {
     changed(ui::field(ui, "settings/learning rate", {20, 130, 400, 24}, "learning rate", rate,
                       "Peak learning rate.", {.lo = 1e-5, .hi = 1e-1, .log = true}));
     const std::vector<std::string> kinds{"Adam", "SGD", "SGD with momentum"}, presets{"None", "Post", "Pre"};
-    ui::choice(ui, "settings/optimizer", {20, 160, 400, 24}, kinds, optimizer, "How the weights move.");
-    ui::segmented(ui, "diagram/preset", {20, 190, 400, 26}, presets, preset, "Sets every norm at once.");
+    ui::choice(ui, "settings/optimizer", {20, 160, 400, 24}, ui::labels_of(kinds), optimizer,
+               "How the weights move.");
+    ui::segmented(ui, "diagram/preset", {20, 190, 400, 26}, ui::labels_of(presets), preset,
+                  "Sets every norm at once.");
     ui::text_field(ui, "bar/search", {1220, 8, 230, 28}, "Find a control or command", search,
                    "Finds any control by its name.");
     ui.end_frame();
