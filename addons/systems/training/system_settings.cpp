@@ -3,9 +3,8 @@
 #include <vector>
 
 #include "addons/systems/engine/convolutions.h"
-#include "addons/systems/training/arc_standard.h"
+#include "addons/systems/training/dependency_parser.h"
 #include "addons/systems/training/image_task.h"
-#include "addons/systems/training/parsing_task.h"
 #include "training/spec/spec_fields.h"
 
 namespace normscope {
