@@ -2,10 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
-#include <span>
 #include <utility>
 
 #include "addons/published/training/passage.h"
@@ -13,7 +11,6 @@
 #include "engine/core/error.h"
 #include "engine/model/transformer.h"
 #include "engine/tape/seal.h"
-#include "training/measure/look.h"
 #include "training/run/evaluate.h"
 
 namespace normscope {
