@@ -12,12 +12,9 @@
 #include <map>
 #include <mutex>
 #include <numeric>
-#include <optional>
 #include <thread>
-#include <utility>
 
 #include "engine/core/boundary.h"
-#include "engine/core/error.h"
 #include "engine/model/wiring.h"
 #include "training/data/task.h"
 #include "training/files/file_kind.h"
@@ -734,13 +731,6 @@ std::vector<std::string> RunBuilder::missing(bool both) const {
 
 namespace {
 
-// Where JSON begins and its first line ends; empty where no object begins it.
-std::string_view first_line(std::string_view head) {
-  const size_t begin = head.find_first_not_of(" \t\r\n");
-  if (begin == head.npos || head[begin] != '{') return {};
-  return head.substr(begin, head.find('\n', begin) - begin);
-}
-
 // What follows a name of the outermost object. It reads brackets and quotes only: a line of a log may be
 // longer than the head, and Python writes NaN and Infinity, which are no JSON.
 std::optional<std::string_view> value_of(std::string_view line, std::string_view name) {
@@ -760,7 +750,7 @@ std::optional<std::string_view> value_of(std::string_view line, std::string_view
 }
 
 bool is_log(std::string_view head) {
-  const std::string_view line = first_line(head);
+  const std::string_view line = first_line_of_json(head);
   const std::optional<std::string_view> format = value_of(line, "format");
   return (format && format->starts_with("\"normscope log")) || value_of(line, "step");
 }
