@@ -13,7 +13,6 @@
 #include "training/io/output_file.h"
 #include "training/io/toml.h"
 #include "training/run/model_formats.h"
-#include "training/spec/spec.h"
 
 namespace normscope {
 namespace {

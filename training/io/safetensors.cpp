@@ -1,8 +1,6 @@
-// This reads safetensors: the bytes are checked once, in load(). See safetensors.h.
 #include "training/io/safetensors.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -233,14 +231,6 @@ SafetensorsFile SafetensorsFile::parse(std::span<const uint8_t> bytes, const std
   return file;
 }
 
-/// Renames what runs that were saved earlier call "L03.attn.trunk": it is "L03.attn.stream" now.
-std::string with_stream(std::string text) {
-  constexpr std::string_view kBefore = ".trunk", kNow = ".stream";
-  for (size_t at = 0; (at = text.find(kBefore, at)) != text.npos; at += kNow.size())
-    text.replace(at, kBefore.size(), kNow);
-  return text;
-}
-
 void SafetensorsFile::read_header(const std::string& text, size_t data_size) {
   data_size_ = data_size;
   const Json header = parse_header(path_, text);
@@ -257,9 +247,11 @@ void SafetensorsFile::read_header(const std::string& text, size_t data_size) {
     }
   }
   if (const auto format = metadata_.find("format"); format != metadata_.end() && format->second == kOurRun) {
-    for (Tensor& tensor : tensors_) tensor.name = with_stream(std::move(tensor.name));
+    // Runs that were saved earlier call "L03.attn.stream" "L03.attn.trunk".
+    constexpr std::string_view kBefore = ".trunk", kNow = ".stream";
+    for (Tensor& tensor : tensors_) replace_each(tensor.name, kBefore, kNow);
     if (const auto stats = metadata_.find("stats"); stats != metadata_.end())
-      stats->second = with_stream(std::move(stats->second));
+      replace_each(stats->second, kBefore, kNow);
   }
   std::ranges::stable_sort(tensors_, [](const Tensor& a, const Tensor& b) {
     return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);

@@ -3,7 +3,6 @@
 #include "training/spec/spec_fields.h"
 
 #include "training/data/task.h"
-#include "training/spec/spec.h"
 #include "training/spec/update_rule.h"
 
 namespace normscope {
