@@ -184,80 +184,6 @@ void check_name(const Table& table, const std::string& name) {
     table.refuse("name", Message("'{}' is taken by the program: expected another", name));
 }
 
-}  // namespace
-
-PlacementRow PlacementFile::row() const {
-  PlacementRow row = wired;
-  row.name = name.c_str();
-  row.label = label.c_str();
-  row.short_label = short_label.c_str();
-  row.formula = formula.c_str();
-  row.source = source.c_str();
-  row.slots = slots.c_str();
-  row.single = single;
-  return row;
-}
-
-PlacementFile parse_placement(std::string_view text, const std::string& file) {
-  const toml::table root = parse_toml(text, file);
-  Table table(root, file, "");
-  PlacementFile out;
-  out.name = line_of(table, "name", kLongestName, "");
-  if (out.name.empty()) table.refuse("name", "is missing: expected a name, as \"my-placement\"");
-  check_name(table, out.name);
-  out.at = fmt::format("{}:{}", file, root.get("name")->source().begin.line);
-  out.label = line_of(table, "label", kLongestName, out.name);
-  out.short_label = line_of(table, "short", kLongestName, out.label);
-  out.source = line_of(table, "source", kLongestSentence, "");
-  PlacementRow& row = out.wired;
-  row.sublayer = wiring_at(table, "sublayer");
-  row.cross = wiring_if(table, "cross");
-  row.feed_forward = wiring_if(table, "feed_forward");
-  read_early(table, root, row);
-  read_numbers(table, root, row);
-  row.embedding = table.flag("embedding", false);
-  row.final = table.flag("final", false);
-  out.slots = slots_at(table);
-  row.norm = norm_at(table);
-  out.single = read_layers(table);
-  out.formula = line_of(table, "formula", kLongestSentence, formula_of(row.sublayer));
-  table.done();
-  return out;
-}
-
-Placement offer(const PlacementFile& placement) {
-  try {
-    return add_placement(placement.row());
-  } catch (const Error& error) {
-    throw Error("{}: {}", placement.at, error.message);
-  }
-}
-
-std::string placements_folder() {
-  if (const char* set = std::getenv("NORMSCOPE_PLACEMENTS"); set && *set) return set;
-  const std::string folder = config_folder();
-  return folder.empty() ? "" : (fs::path(folder) / kPlacementsName).string();
-}
-
-std::vector<Message> load_placements(const std::string& folder) {
-  std::vector<Message> refused;
-  std::error_code none;
-  if (folder.empty() || !fs::is_directory(folder, none)) return refused;
-  std::string error;
-  for (const std::string& path : files_in(folder, kMostFiles, error)) {
-    if (fs::path(path).extension() != ".toml") continue;
-    try {
-      offer(parse_placement(read_input_file(path, input::kPlacement), path));
-    } catch (const Error& wrong) {
-      refused.push_back(wrong.message);
-    }
-  }
-  if (!error.empty()) refused.push_back({"{}: {}", folder, error});
-  return refused;
-}
-
-namespace {
-
 /// Whether the rule gives this number at every place, and not 1 at all of them.
 bool follows(const StackWiring& stack, const Number& number, PlacementRow::Number rule,
              const StackContext& context) {
@@ -373,6 +299,76 @@ std::string scaled(const Scale& scale, const char* letter, const std::string& wh
 }
 
 }  // namespace
+
+PlacementRow PlacementFile::row() const {
+  PlacementRow row = wired;
+  row.name = name.c_str();
+  row.label = label.c_str();
+  row.short_label = short_label.c_str();
+  row.formula = formula.c_str();
+  row.source = source.c_str();
+  row.slots = slots.c_str();
+  row.single = single;
+  return row;
+}
+
+PlacementFile parse_placement(std::string_view text, const std::string& file) {
+  const toml::table root = parse_toml(text, file);
+  Table table(root, file, "");
+  PlacementFile out;
+  out.name = line_of(table, "name", kLongestName, "");
+  if (out.name.empty()) table.refuse("name", "is missing: expected a name, as \"my-placement\"");
+  check_name(table, out.name);
+  out.at = fmt::format("{}:{}", file, root.get("name")->source().begin.line);
+  out.label = line_of(table, "label", kLongestName, out.name);
+  out.short_label = line_of(table, "short", kLongestName, out.label);
+  out.source = line_of(table, "source", kLongestSentence, "");
+  PlacementRow& row = out.wired;
+  row.sublayer = wiring_at(table, "sublayer");
+  row.cross = wiring_if(table, "cross");
+  row.feed_forward = wiring_if(table, "feed_forward");
+  read_early(table, root, row);
+  read_numbers(table, root, row);
+  row.embedding = table.flag("embedding", false);
+  row.final = table.flag("final", false);
+  out.slots = slots_at(table);
+  row.norm = norm_at(table);
+  out.single = read_layers(table);
+  out.formula = line_of(table, "formula", kLongestSentence, formula_of(row.sublayer));
+  table.done();
+  return out;
+}
+
+Placement offer(const PlacementFile& placement) {
+  try {
+    return add_placement(placement.row());
+  } catch (const Error& error) {
+    throw Error("{}: {}", placement.at, error.message);
+  }
+}
+
+std::string placements_folder() {
+  if (const char* set = std::getenv("NORMSCOPE_PLACEMENTS"); set && *set) return set;
+  const std::string folder = config_folder();
+  return folder.empty() ? "" : (fs::path(folder) / kPlacementsName).string();
+}
+
+std::vector<Message> load_placements(const std::string& folder) {
+  std::vector<Message> refused;
+  std::error_code none;
+  if (folder.empty() || !fs::is_directory(folder, none)) return refused;
+  std::string error;
+  for (const std::string& path : files_in(folder, kMostFiles, error)) {
+    if (fs::path(path).extension() != ".toml") continue;
+    try {
+      offer(parse_placement(read_input_file(path, input::kPlacement), path));
+    } catch (const Error& wrong) {
+      refused.push_back(wrong.message);
+    }
+  }
+  if (!error.empty()) refused.push_back({"{}: {}", folder, error});
+  return refused;
+}
 
 std::string formula_of(const Wiring& w) {
   const auto normed = [](WiredNorm norm, const std::string& what) {

@@ -86,6 +86,36 @@ Json parse_header(const std::string& path, const std::string& header) {
   return json;
 }
 
+template <typename T>
+constexpr TensorType type_of() {
+  if constexpr (std::is_same_v<T, float>) return TensorType::F32;
+  if constexpr (std::is_same_v<T, double>) return TensorType::F64;
+  if constexpr (std::is_same_v<T, int32_t>) return TensorType::I32;
+  if constexpr (std::is_same_v<T, int64_t>) return TensorType::I64;
+  if constexpr (std::is_same_v<T, F16>) return TensorType::F16;
+  if constexpr (std::is_same_v<T, BF16>) return TensorType::BF16;
+  return TensorType::U8;
+}
+
+// Appends the elements of `bytes`; false at the first one that To cannot hold. (A double that is not a float
+// rounds.)
+template <typename From, typename To>
+bool append_as(std::span<const uint8_t> bytes, std::vector<To>& to) {
+  to.reserve(bytes.size() / sizeof(From));
+  for (size_t at = 0; at < bytes.size(); at += sizeof(From)) {
+    From value;
+    std::memcpy(&value, bytes.data() + at, sizeof value);  // the data need not be aligned
+    if constexpr (std::is_integral_v<From>) {
+      if (!std::in_range<To>(value)) return false;
+    }
+    if constexpr (std::is_same_v<From, F16> || std::is_same_v<From, BF16>)
+      to.push_back(value.to_float());
+    else
+      to.push_back(static_cast<To>(value));
+  }
+  return true;
+}
+
 }  // namespace
 
 std::string_view name_of(TensorType type) { return kTypes[static_cast<size_t>(type)].name; }
@@ -308,40 +338,6 @@ void SafetensorsFile::require_shape(std::string_view name, const TensorShape& ex
          shape_text(tensor.shape), shape_text(expected));
   }
 }
-
-namespace {
-
-template <typename T>
-constexpr TensorType type_of() {
-  if constexpr (std::is_same_v<T, float>) return TensorType::F32;
-  if constexpr (std::is_same_v<T, double>) return TensorType::F64;
-  if constexpr (std::is_same_v<T, int32_t>) return TensorType::I32;
-  if constexpr (std::is_same_v<T, int64_t>) return TensorType::I64;
-  if constexpr (std::is_same_v<T, F16>) return TensorType::F16;
-  if constexpr (std::is_same_v<T, BF16>) return TensorType::BF16;
-  return TensorType::U8;
-}
-
-// Appends the elements of `bytes`; false at the first one that To cannot hold. (A double that is not a float
-// rounds.)
-template <typename From, typename To>
-bool append_as(std::span<const uint8_t> bytes, std::vector<To>& to) {
-  to.reserve(bytes.size() / sizeof(From));
-  for (size_t at = 0; at < bytes.size(); at += sizeof(From)) {
-    From value;
-    std::memcpy(&value, bytes.data() + at, sizeof value);  // the data need not be aligned
-    if constexpr (std::is_integral_v<From>) {
-      if (!std::in_range<To>(value)) return false;
-    }
-    if constexpr (std::is_same_v<From, F16> || std::is_same_v<From, BF16>)
-      to.push_back(value.to_float());
-    else
-      to.push_back(static_cast<To>(value));
-  }
-  return true;
-}
-
-}  // namespace
 
 template <typename To, typename... From>
 std::vector<To> SafetensorsFile::convert(std::string_view name, std::string_view expected) const {
