@@ -3,13 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
-#include <string>
 #include <utility>
 
 #include "engine/core/error.h"
 #include "training/data/batch_draws.h"
 #include "training/data/corpus.h"
-#include "training/data/task.h"
 
 namespace normscope {
 namespace {
@@ -107,8 +105,6 @@ std::shared_ptr<const Task> make_labels_task(const DataSpec& spec) {
   return std::make_shared<LabelsTask>(std::move(train), std::move(valid), spec.labels_path, spec.context);
 }
 
-const std::string& labels_path(const DataSpec& spec) { return spec.labels_path; }
-
 constexpr TaskKind made_up_kind(std::string_view name) {
   return {.name = name,
           .make = make_made_up_labels,
@@ -119,6 +115,65 @@ constexpr TaskKind made_up_kind(std::string_view name) {
           .labelled = true};
 }
 
+class MaskedTask final : public Task {
+ public:
+  MaskedTask(std::string text, std::string name)
+      : Task("byte"), text_(std::move(text)), name_(std::move(name)) {
+    train_size_ = text_.size() - text_.size() / 10;
+    unigram_.assign(kByteSymbols, 0);
+    for (unsigned char byte : text_) unigram_[byte] += 1.0 / static_cast<double>(text_.size());
+    hash_ = hash_bytes(text_, hash_bytes("masked"));
+  }
+
+  int32_t vocabulary() const override { return kByteSymbols; }
+  TaskForm form() const override { return TaskForm::Masked; }
+
+  void batch(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t T, std::span<int32_t> tokens,
+             std::span<int32_t> targets) const override {
+    check_batch(B, T, tokens, targets);
+    require_context(T);
+    each_row(seed, step, split, T, tokens, targets, [&](BatchDraws& draws, auto row, auto answers) {
+      fill_row(draws, text_of(split), row, answers);
+    });
+  }
+
+  void require_context(int32_t T) const override {
+    if (T < 2) fail({"data {}", name_}, "context {}: expected at least 2, a mark and a symbol", T);
+    const size_t needed = TextSource::kWindowsPerSplit * static_cast<size_t>(T);
+    if (text_.size() - train_size_ < needed)
+      fail({"data {}", name_}, "{} bytes are too few for a context of {}: expected at least {}", text_.size(),
+           T, 10 * needed);
+  }
+
+  std::string decode(std::span<const int32_t> tokens) const override { return decode_bytes(tokens); }
+  std::vector<int32_t> encode(std::string_view text) const override {
+    std::vector<int32_t> tokens{kByteFirst};
+    for (const char byte : text) tokens.push_back(static_cast<unsigned char>(byte));
+    return tokens;
+  }
+
+ private:
+  std::string_view text_of(Split split) const {
+    const std::string_view all = text_;
+    return split == Split::Train ? all.substr(0, train_size_) : all.substr(train_size_);
+  }
+
+  void fill_row(BatchDraws& draws, std::string_view text, std::span<int32_t> tokens,
+                std::span<int32_t> targets) const {
+    const size_t symbols = tokens.size() - 1;
+    const size_t from = draws.below(text.size() - symbols + 1);
+    const auto symbol = [&](size_t at) { return static_cast<int32_t>(static_cast<unsigned char>(text[at])); };
+    tokens[0] = kByteFirst;
+    for (size_t i = 0; i < symbols; ++i) tokens[i + 1] = symbol(from + i);
+    hide_words(
+        draws, tokens, targets, kByteMask, [](int32_t token) { return token != kByteFirst; },
+        [&] { return symbol(draws.below(text.size())); });
+  }
+
+  std::string text_, name_;
+  size_t train_size_ = 0;
+};
+
 }  // namespace
 
 constinit const TaskKind kLabelsKind{
@@ -127,7 +182,7 @@ constinit const TaskKind kLabelsKind{
     .learners = "encoder",
     .unit = "label",
     .file = "data.labels",
-    .path = labels_path,
+    .path = [](const DataSpec& spec) -> const std::string& { return spec.labels_path; },
     .labelled = true,
     .takes_validation = true,
     .flag_help = "labelled texts, label<TAB>text: an encoder that classifies"};
@@ -217,68 +272,6 @@ void LabelsTask::fill(uint64_t seed, uint64_t step, Split split, int32_t B, int3
 }
 
 std::string LabelsTask::decode(std::span<const int32_t> tokens) const { return decode_bytes(tokens); }
-namespace {
-
-class MaskedTask final : public Task {
- public:
-  MaskedTask(std::string text, std::string name)
-      : Task("byte"), text_(std::move(text)), name_(std::move(name)) {
-    train_size_ = text_.size() - text_.size() / 10;
-    unigram_.assign(kByteSymbols, 0);
-    for (unsigned char byte : text_) unigram_[byte] += 1.0 / static_cast<double>(text_.size());
-    hash_ = hash_bytes(text_, hash_bytes("masked"));
-  }
-
-  int32_t vocabulary() const override { return kByteSymbols; }
-  TaskForm form() const override { return TaskForm::Masked; }
-
-  void batch(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t T, std::span<int32_t> tokens,
-             std::span<int32_t> targets) const override {
-    check_batch(B, T, tokens, targets);
-    require_context(T);
-    each_row(seed, step, split, T, tokens, targets, [&](BatchDraws& draws, auto row, auto answers) {
-      fill_row(draws, text_of(split), row, answers);
-    });
-  }
-
-  void require_context(int32_t T) const override {
-    if (T < 2) fail({"data {}", name_}, "context {}: expected at least 2, a mark and a symbol", T);
-    const size_t needed = TextSource::kWindowsPerSplit * static_cast<size_t>(T);
-    if (text_.size() - train_size_ < needed)
-      fail({"data {}", name_}, "{} bytes are too few for a context of {}: expected at least {}", text_.size(),
-           T, 10 * needed);
-  }
-
-  std::string decode(std::span<const int32_t> tokens) const override { return decode_bytes(tokens); }
-  std::vector<int32_t> encode(std::string_view text) const override {
-    std::vector<int32_t> tokens{kByteFirst};
-    for (const char byte : text) tokens.push_back(static_cast<unsigned char>(byte));
-    return tokens;
-  }
-
- private:
-  std::string_view text_of(Split split) const {
-    const std::string_view all = text_;
-    return split == Split::Train ? all.substr(0, train_size_) : all.substr(train_size_);
-  }
-
-  void fill_row(BatchDraws& draws, std::string_view text, std::span<int32_t> tokens,
-                std::span<int32_t> targets) const {
-    const size_t symbols = tokens.size() - 1;
-    const size_t from = draws.below(text.size() - symbols + 1);
-    const auto symbol = [&](size_t at) { return static_cast<int32_t>(static_cast<unsigned char>(text[at])); };
-    tokens[0] = kByteFirst;
-    for (size_t i = 0; i < symbols; ++i) tokens[i + 1] = symbol(from + i);
-    hide_words(
-        draws, tokens, targets, kByteMask, [](int32_t token) { return token != kByteFirst; },
-        [&] { return symbol(draws.below(text.size())); });
-  }
-
-  std::string text_, name_;
-  size_t train_size_ = 0;
-};
-
-}  // namespace
 
 void hide_words(BatchDraws& draws, std::span<int32_t> tokens, std::span<int32_t> targets, int32_t mark,
                 const std::function<bool(int32_t)>& may_ask, const std::function<int32_t()>& another) {

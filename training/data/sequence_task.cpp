@@ -1,4 +1,3 @@
-// Copy, reverse, sort. See sequence_task.h.
 #include "training/data/sequence_task.h"
 
 #include <algorithm>
@@ -7,7 +6,6 @@
 
 #include "engine/core/error.h"
 #include "training/data/batch_draws.h"
-#include "training/data/task.h"
 
 namespace normscope {
 namespace {
@@ -89,19 +87,6 @@ constexpr TaskKind kind() {
           .unit = "symbol",
           .made_up = kName};
 }
-
-}  // namespace
-
-constinit const TaskKind kCopyKind = kind<SequenceRule::Copy>(), kReverseKind = kind<SequenceRule::Reverse>(),
-                         kSortKind = kind<SequenceRule::Sort>();
-
-std::shared_ptr<const Task> make_sequence_task(SequenceRule rule, int32_t context) {
-  auto task = std::make_shared<SequenceTask>(rule);
-  task->require_context(context);
-  return task;
-}
-
-namespace {
 
 constexpr int32_t kWords = 32;  // in each language; English 0..31, the other 32..63
 constexpr int32_t kClass = 8;   // words of each class
@@ -216,6 +201,15 @@ class SequenceTranslation final : public FixedTranslation {
 };
 
 }  // namespace
+
+constinit const TaskKind kCopyKind = kind<SequenceRule::Copy>(), kReverseKind = kind<SequenceRule::Reverse>(),
+                         kSortKind = kind<SequenceRule::Sort>();
+
+std::shared_ptr<const Task> make_sequence_task(SequenceRule rule, int32_t context) {
+  auto task = std::make_shared<SequenceTask>(rule);
+  task->require_context(context);
+  return task;
+}
 
 constinit const TaskKind kTranslationKind{
     .name = "translation",

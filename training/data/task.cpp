@@ -1,4 +1,3 @@
-// Language modelling on a text, the built-in corpus or the user's file. See task.h.
 #include "training/data/task.h"
 
 #include <fmt/format.h>
@@ -7,12 +6,11 @@
 #include <cmath>
 #include <filesystem>
 #include <mutex>
-#include <vector>
 
-#include "engine/core/error.h"
 #include "training/data/batch_draws.h"
 #include "training/data/byte_tasks.h"
 #include "training/data/corpus.h"
+#include "training/io/text.h"
 
 namespace normscope {
 namespace {
@@ -148,8 +146,6 @@ std::shared_ptr<const Task> make_file_task(const DataSpec& spec) {
   return make_text_task(TextSource::load(spec.text_path), spec.context, spec.consecutive);
 }
 
-const std::string& text_path(const DataSpec& spec) { return spec.text_path; }
-
 }  // namespace
 
 constinit const TaskKind kCorpusKind{.name = "corpus",
@@ -160,15 +156,16 @@ constinit const TaskKind kCorpusKind{.name = "corpus",
                                      .made_up = "built-in sentences",
                                      .seeded = true,
                                      .goes_on = true};
-constinit const TaskKind kTextKind{.name = "text",
-                                   .make = make_file_task,
-                                   .learners = "decoder encoder",
-                                   .unit = "character",
-                                   .masked_unit = "byte",
-                                   .file = "data.text",
-                                   .path = text_path,
-                                   .takes_tokenizer = true,
-                                   .goes_on = true};
+constinit const TaskKind kTextKind{
+    .name = "text",
+    .make = make_file_task,
+    .learners = "decoder encoder",
+    .unit = "character",
+    .masked_unit = "byte",
+    .file = "data.text",
+    .path = [](const DataSpec& spec) -> const std::string& { return spec.text_path; },
+    .takes_tokenizer = true,
+    .goes_on = true};
 
 Batch::Batch(int32_t rows, int32_t positions)
     : B(rows),
@@ -276,13 +273,7 @@ const TaskKind& kind_of(const DataSpec& data) {
 }
 
 bool learns(std::string_view architecture, const TaskKind& kind) {
-  std::string_view rest = kind.learners;
-  while (!rest.empty()) {
-    const size_t end = std::min(rest.find(' '), rest.size());
-    if (rest.substr(0, end) == architecture) return true;
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-  }
-  return false;
+  return std::ranges::count(split(kind.learners, ' '), architecture) > 0;
 }
 
 std::string path_of(const DataSpec& data) {

@@ -1,4 +1,3 @@
-// Strict UTF-8 and the character vocabulary. See text_source.h.
 #include "training/data/text_source.h"
 
 #include <algorithm>
@@ -39,11 +38,71 @@ CodePoint read_long(std::string_view text, size_t offset) {
 }
 
 CodePoint require_code_point(std::string_view text, size_t offset) {
-  const unsigned char lead = static_cast<unsigned char>(text[offset]);
-  const CodePoint point = lead < 0x80 ? CodePoint{lead, 1} : read_long(text, offset);
-  if (point.bytes == 0) fail("text", "not valid UTF-8 at byte {} (0x{:02x})", offset, lead);
+  const CodePoint point = read_code_point(text, offset);
+  if (point.bytes == 0)
+    fail("text", "not valid UTF-8 at byte {} (0x{:02x})", offset, static_cast<unsigned char>(text[offset]));
   return point;
 }
+
+static_assert(TextSource::kMaxBytes == input::kText.limit);
+
+void refuse_binary(std::string_view text, const Message& where) {
+  if (text.empty()) fail(where, "is empty: expected a UTF-8 text");
+  if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff")) {
+    fail(where, "is UTF-16: convert it to UTF-8 (iconv -f utf-16 -t utf-8)");
+  }
+  const size_t zero = text.find('\0');
+  if (zero != std::string_view::npos) {
+    fail(where, "is not a text: NUL byte at byte {}; expected a UTF-8 text file", zero);
+  }
+}
+
+// Runs before the text is tidied, so that byte offsets in messages count in the file.
+void refuse_invalid_utf8(std::string_view text, const Message& where) {
+  for (size_t offset = 0; offset < text.size();) {
+    if (static_cast<unsigned char>(text[offset]) < 0x80) {
+      ++offset;
+      continue;
+    }
+    const CodePoint point = read_code_point(text, offset);
+    if (point.bytes == 0) {
+      fail(where,
+           "is not valid UTF-8 at byte {} (0x{:02x}): convert it first, for example iconv -f latin1 -t utf-8",
+           offset, static_cast<unsigned char>(text[offset]));
+    }
+    offset += static_cast<size_t>(point.bytes);
+  }
+}
+
+void tidy(std::string& text) {
+  if (text.starts_with("\xef\xbb\xbf")) text.erase(0, 3);
+  size_t kept = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\r' && i + 1 < text.size() && text[i + 1] == '\n') continue;
+    text[kept++] = text[i];
+  }
+  text.resize(kept);
+}
+
+std::vector<double> frequencies(std::span<const uint16_t> tokens, int32_t symbols) {
+  std::vector<double> counts(static_cast<size_t>(symbols), 0.0);
+  for (uint16_t token : tokens) counts[token] += 1;
+  for (double& count : counts) count /= static_cast<double>(tokens.size());
+  return counts;
+}
+
+void check_line(std::string_view line, const std::string& name, size_t number) {
+  if (line.size() > kTsvMaxLine)
+    fail(name, "line {} has {} bytes: expected at most {}", number, line.size(), kTsvMaxLine);
+  for (size_t at = 0; at < line.size();) {
+    const CodePoint point = read_code_point(line, at);
+    if (point.bytes == 0 || point.value == 0)
+      fail(name, "line {} is not UTF-8 text at its byte {}: expected UTF-8", number, at + 1);
+    at += static_cast<size_t>(point.bytes);
+  }
+}
+
+bool blank(std::string_view text) { return text.find_first_not_of(" ") == text.npos; }
 
 }  // namespace
 
@@ -132,57 +191,6 @@ std::string Vocabulary::decode(std::span<const int32_t> tokens) const {
   return text;
 }
 
-namespace {
-
-static_assert(TextSource::kMaxBytes == input::kText.limit);
-
-void refuse_binary(std::string_view text, const Message& where) {
-  if (text.empty()) fail(where, "is empty: expected a UTF-8 text");
-  if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff")) {
-    fail(where, "is UTF-16: convert it to UTF-8 (iconv -f utf-16 -t utf-8)");
-  }
-  const size_t zero = text.find('\0');
-  if (zero != std::string_view::npos) {
-    fail(where, "is not a text: NUL byte at byte {}; expected a UTF-8 text file", zero);
-  }
-}
-
-// Runs before the text is tidied, so that byte offsets in messages count in the file.
-void refuse_invalid_utf8(std::string_view text, const Message& where) {
-  for (size_t offset = 0; offset < text.size();) {
-    if (static_cast<unsigned char>(text[offset]) < 0x80) {
-      ++offset;
-      continue;
-    }
-    const CodePoint point = read_code_point(text, offset);
-    if (point.bytes == 0) {
-      fail(where,
-           "is not valid UTF-8 at byte {} (0x{:02x}): convert it first, for example iconv -f latin1 -t utf-8",
-           offset, static_cast<unsigned char>(text[offset]));
-    }
-    offset += static_cast<size_t>(point.bytes);
-  }
-}
-
-void tidy(std::string& text) {
-  if (text.starts_with("\xef\xbb\xbf")) text.erase(0, 3);
-  size_t kept = 0;
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '\r' && i + 1 < text.size() && text[i + 1] == '\n') continue;
-    text[kept++] = text[i];
-  }
-  text.resize(kept);
-}
-
-std::vector<double> frequencies(std::span<const uint16_t> tokens, int32_t symbols) {
-  std::vector<double> counts(static_cast<size_t>(symbols), 0.0);
-  for (uint16_t token : tokens) counts[token] += 1;
-  for (double& count : counts) count /= static_cast<double>(tokens.size());
-  return counts;
-}
-
-}  // namespace
-
 uint64_t hash_bytes(std::string_view bytes, uint64_t start) {
   uint64_t hash = start;
   for (unsigned char byte : bytes) hash = (hash ^ byte) * 0x100000001b3u;
@@ -244,22 +252,6 @@ void TextSource::require_context(int32_t T) const {
          tokens_.size(), validation, T, needed, needed * 10);
   }
 }
-namespace {
-
-void check_line(std::string_view line, const std::string& name, size_t number) {
-  if (line.size() > kTsvMaxLine)
-    fail(name, "line {} has {} bytes: expected at most {}", number, line.size(), kTsvMaxLine);
-  for (size_t at = 0; at < line.size();) {
-    const CodePoint point = read_code_point(line, at);
-    if (point.bytes == 0 || point.value == 0)
-      fail(name, "line {} is not UTF-8 text at its byte {}: expected UTF-8", number, at + 1);
-    at += static_cast<size_t>(point.bytes);
-  }
-}
-
-bool blank(std::string_view text) { return text.find_first_not_of(" ") == text.npos; }
-
-}  // namespace
 
 void each_line(std::string_view text, const std::string& name,
                const std::function<void(std::string_view, size_t)>& use) {

@@ -10,7 +10,6 @@
 #include <mutex>
 #include <set>
 
-#include "engine/core/error.h"
 #include "engine/cpu/isa.h"
 #include "engine/tape/store.h"
 #include "training/data/task.h"
@@ -21,7 +20,6 @@
 #include "training/io/safetensors.h"
 #include "training/run/run.h"
 #include "training/run/run_record.h"
-#include "training/spec/spec.h"
 
 namespace normscope::experiments {
 namespace {
@@ -54,50 +52,11 @@ void add_block(const Store& store, Store::Block block, Hash& hash) {
   for (const float number : numbers) hash.add(std::bit_cast<uint32_t>(number));
 }
 
-}  // namespace
-
-std::vector<RunSpec> checksum_runs() {
-  return {small_run("post", {{"model.dropout_residual", "0.1"}, {"train.label_smoothing", "0.1"}}),
-          small_run("pre", {{"model.activation", "gelu"}, {"train.clip", "1"}}),
-          small_run("admin", {{"model.norm", "rms"}}),
-          small_run("pre", {{"train.optimizer", "sgd"}, {"train.lr", "0.1"}, {"model.tied", "false"}})};
-}
-
-uint64_t checksum(const RunSpec& spec, int32_t steps, Backend& backend) {
-  Run run(spec, make_task(spec.data), backend);
-  run.measure_live(false);
-  Hash hash;
-  for (int32_t step = 0; step < steps; ++step) {
-    run.step();
-    hash.add(std::bit_cast<uint64_t>(run.last_loss()));
-  }
-  for (const Store::Block block : {Store::Block::Value, Store::Block::M, Store::Block::V})
-    add_block(run.store(), block, hash);
-  return hash.value();
-}
-
-namespace {
-
 uint64_t checksum_of_all(Backend& backend) {
   Hash hash;
   for (const RunSpec& spec : checksum_runs()) hash.add(checksum(spec, 3, backend));
   return hash.value();
 }
-
-}  // namespace
-
-std::string numbers_of(Backend& backend) {
-  static std::mutex mutex;
-  static std::map<std::string, std::string> known;
-  const std::string machine = fmt::format("{} {}", backend.name(), cpu::choose_isa());
-  const std::lock_guard lock(mutex);
-  std::string& numbers = known[machine];
-  if (numbers.empty())
-    numbers = fmt::format("numbers {} {} {:016x}", kNumbersVersion, machine, checksum_of_all(backend));
-  return numbers;
-}
-
-namespace {
 
 using Json = nlohmann::json;
 namespace fs = std::filesystem;
@@ -180,6 +139,37 @@ std::string read_settings(const StudyRun& run) {
 }
 
 }  // namespace
+
+std::vector<RunSpec> checksum_runs() {
+  return {small_run("post", {{"model.dropout_residual", "0.1"}, {"train.label_smoothing", "0.1"}}),
+          small_run("pre", {{"model.activation", "gelu"}, {"train.clip", "1"}}),
+          small_run("admin", {{"model.norm", "rms"}}),
+          small_run("pre", {{"train.optimizer", "sgd"}, {"train.lr", "0.1"}, {"model.tied", "false"}})};
+}
+
+uint64_t checksum(const RunSpec& spec, int32_t steps, Backend& backend) {
+  Run run(spec, make_task(spec.data), backend);
+  run.measure_live(false);
+  Hash hash;
+  for (int32_t step = 0; step < steps; ++step) {
+    run.step();
+    hash.add(std::bit_cast<uint64_t>(run.last_loss()));
+  }
+  for (const Store::Block block : {Store::Block::Value, Store::Block::M, Store::Block::V})
+    add_block(run.store(), block, hash);
+  return hash.value();
+}
+
+std::string numbers_of(Backend& backend) {
+  static std::mutex mutex;
+  static std::map<std::string, std::string> known;
+  const std::string machine = fmt::format("{} {}", backend.name(), cpu::choose_isa());
+  const std::lock_guard lock(mutex);
+  std::string& numbers = known[machine];
+  if (numbers.empty())
+    numbers = fmt::format("numbers {} {} {:016x}", kNumbersVersion, machine, checksum_of_all(backend));
+  return numbers;
+}
 
 std::string key_of(const StudyRun& run, uint64_t data_hash, Backend& backend, const std::string& start) {
   return read_settings(run) + fmt::format("data {:016x}\n{}\n", data_hash, numbers_of(backend)) +

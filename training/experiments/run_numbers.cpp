@@ -18,7 +18,6 @@
 #include "training/measure/history.h"
 #include "training/measure/look.h"
 #include "training/session/analysis.h"
-#include "training/spec/spec.h"
 
 namespace normscope::experiments {
 namespace {
@@ -408,22 +407,13 @@ void take_last(const Run& run, std::vector<size_t>& places, Moment& last) {
 void take_left_out(Run& run, RunNumbers& numbers) {
   if (!is_transformer(run.spec().model.architecture)) return;
   const double whole = loss_without(run, {});
-  std::vector<std::vector<std::string>> stacks;  // the names of the layers
-  for (const std::string& name : ablation_names(run.spec().model)) {
-    if (name.find('.', name.find('L')) != name.npos) continue;  // a sub-layer
-    const std::string stack = name.substr(0, name.find('L'));
-    if (numbers.left_out.empty() || numbers.left_out.back().stack != stack) {
-      numbers.left_out.push_back({stack, {}, {}});
-      stacks.emplace_back();
-    }
-    stacks.back().push_back(name);
-    numbers.left_out.back().layers.push_back(short_number(loss_without(run, {name}) - whole));
+  for (const StackLayers& stack : stack_layers(run.spec().model)) {
+    LeftOutRise& rise = numbers.left_out.emplace_back(LeftOutRise{stack.prefix, {}, {}});
+    for (const double loss : losses_without(run, stack.layers, false))
+      rise.layers.push_back(short_number(loss - whole));
+    for (const double loss : losses_without(run, stack.layers, true))
+      rise.top.push_back(short_number(loss - whole));
   }
-  for (size_t stack = 0; stack < stacks.size(); ++stack)
-    for (size_t k = 1; k <= stacks[stack].size(); ++k)
-      numbers.left_out[stack].top.push_back(short_number(
-          loss_without(run, {stacks[stack].end() - static_cast<std::ptrdiff_t>(k), stacks[stack].end()}) -
-          whole));
 }
 
 }  // namespace

@@ -184,15 +184,9 @@ std::vector<double> RunStore::left_out(const StudyRun& run, bool top, const OnSt
   if (!is_one_stack(run.spec.model))
     fail("run", "layers are left out of one stack: expected a decoder or an encoder");
   const std::unique_ptr<Run> end = at_its_end(run, on_step);
-  std::vector<std::string> layers = ablation_names(end->spec().model);
-  std::erase_if(layers, [](const std::string& name) { return name.find('.') != name.npos; });  // a sub-layer
+  std::vector<double> rises = losses_without(*end, stack_layers(end->spec().model).front().layers, top);
   const double whole = loss_without(*end, {});
-  std::vector<double> rises;
-  for (size_t i = 0; i < layers.size(); ++i) {
-    const auto first = top ? layers.end() - static_cast<std::ptrdiff_t>(i + 1)
-                           : layers.begin() + static_cast<std::ptrdiff_t>(i);
-    rises.push_back(loss_without(*end, {first, top ? layers.end() : first + 1}) - whole);
-  }
+  for (double& loss : rises) loss -= whole;
   return rises;
 }
 

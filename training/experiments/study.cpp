@@ -25,50 +25,6 @@ namespace {
 
 constexpr auto kTick = std::chrono::milliseconds(100);
 
-}  // namespace
-
-void work_off(const std::string& what, size_t count, int32_t threads, std::atomic<bool>& stop,
-              const std::function<WorkOn()>& make, const std::function<void()>& tick) {
-  std::atomic<size_t> next{0};
-  std::mutex mutex;
-  std::condition_variable ended;
-  std::exception_ptr error;
-  const size_t workers = std::min(static_cast<size_t>(std::max(1, threads)), count);
-  size_t busy = workers;
-  const auto worker = [&] {
-    try {
-      const WorkOn work_on = make();
-      for (size_t i = next++; i < count && !stop; i = next++) work_on(i);
-    } catch (...) {
-      const std::lock_guard lock(mutex);
-      if (!error) error = exception_for_others(what);
-      stop = true;
-    }
-    const std::lock_guard lock(mutex);
-    --busy;
-    ended.notify_all();
-  };
-  {
-    std::vector<std::jthread> all;
-    try {
-      for (size_t i = 0; i < workers; ++i) all.push_back(start_thread(what, worker));
-      std::unique_lock lock(mutex);
-      while (busy > 0) {
-        ended.wait_for(lock, kTick);
-        lock.unlock();
-        tick();
-        lock.lock();
-      }
-    } catch (...) {
-      stop = true;  // the workers finish their jobs; then they are joined
-      throw;
-    }
-  }
-  if (error) std::rethrow_exception(error);
-}
-
-namespace {
-
 constexpr size_t kMostTimed = 8;
 constexpr int32_t kTimedSteps = 3;
 constexpr auto kTurn = std::chrono::milliseconds(50);
@@ -123,7 +79,39 @@ class Training {
     find_starts(*backend);
   }
 
-  StudyResults run(const OnProgress& on_progress);
+  StudyResults run(const OnProgress& on_progress) {
+    if (!store_.folder().empty())
+      on_workers(
+          distinct_,
+          [&](size_t index, Backend& backend) {
+            known_[index] =
+                is_known(index, backend) || (!options_.stored_only && measure_kept(index, backend));
+            ++done_;
+          },
+          {true, 0, static_cast<int64_t>(distinct_.size()), "", {}}, on_progress);
+    const std::set<size_t> missing = this->missing();
+    for (const size_t index : missing) results_.missing.push_back(run_at(index).spec);
+    results_.stored = static_cast<int32_t>(std::ranges::count_if(
+        distinct_, [&](size_t index) { return known_[index] && !missing.contains(index); }));
+    Progress progress;
+    for (const size_t index : missing) progress.total += run_at(index).spec.train.steps;
+    std::set<size_t> left = options_.stored_only ? std::set<size_t>() : missing;
+    while (!left.empty() && !stop_) {
+      std::vector<size_t> part;  // runs whose start is there, or that have none
+      for (const size_t index : left)
+        if (!start_of_.contains(index) || !left.contains(start_of_.at(index))) part.push_back(index);
+      on_workers(
+          part, [&](size_t index, Backend& backend) { train_one(index, backend); }, progress, on_progress);
+      for (const size_t index : part) progress.done += run_at(index).spec.train.steps;
+      for (const size_t index : part) left.erase(index);
+    }
+    results_.trained = static_cast<int32_t>(std::ranges::count(trained_, true));
+    if (results_.trained > 0) store_.trim();
+    results_.complete = !stop_;
+    for (size_t i = 0; i < keys_.size(); ++i)
+      if (results_.first[i] != i) results_.runs[i] = results_.runs[results_.first[i]];
+    return std::move(results_);
+  }
 
  private:
   bool mine(size_t index) const {
@@ -131,32 +119,243 @@ class Training {
     return static_cast<int32_t>(index % static_cast<size_t>(count)) == shard;
   }
   const StudyRun& run_at(size_t index) const { return study_.runs[index]; }
-  std::shared_ptr<const Task> task_of(const DataSpec& data);
+
+  // Only looks tasks up: all of them are made before the workers start.
+  std::shared_ptr<const Task> task_of(const DataSpec& data) {
+    for (const auto& [spec, task] : tasks_)
+      if (spec == data) return task;
+    return tasks_.emplace_back(data, make_task(data)).second;
+  }
+
   std::shared_ptr<const Task> task_of(size_t index) { return task_of(run_at(index).spec.data); }
-  std::string key_at(const StudyRun& run, Backend& backend);
+
+  std::string key_at(const StudyRun& run, Backend& backend) {
+    return key_of(run, task_of(run.spec.data)->hash(), backend,
+                  run.from ? key_at(*run.from, backend) : std::string());
+  }
+
   std::string state_of(size_t index) const { return store_.state_path(keys_[index], kMeasurement); }
   bool keeps_states() const { return study_.on_run != nullptr; }
-  void find_starts(Backend& backend);
-  std::set<size_t> missing();
-  RunSpec spec_of(size_t index) const;
+
+  /// Adds what this shard's own runs start from, and what those start from, whoever else trains it.
+  void find_starts(Backend& backend) {
+    for (size_t i = 0; i < distinct_.size(); ++i) {
+      const size_t index = distinct_[i];
+      const std::shared_ptr<const StudyRun>& from = run_at(index).from;
+      if (!from) continue;
+      const auto start = first_.find(key_at(*from, backend));
+      if (start == first_.end())
+        fail(study_.name, "a run starts from one that is not in the plan: expected both");
+      start_of_[index] = start->second;
+      if (starts_.insert(start->second).second && !mine(start->second)) distinct_.push_back(start->second);
+    }
+  }
+
+  /// What has to be trained. A start without usable weights is trained if a run has to start from it, and a
+  /// start of another shard only then.
+  std::set<size_t> missing() {
+    std::set<size_t> missing;
+    for (size_t index : distinct_) {
+      bool lacks = !known_[index] && mine(index);
+      while (lacks && missing.insert(index).second && start_of_.contains(index)) {
+        index = start_of_.at(index);
+        lacks = !missing.contains(index) && (!known_[index] || !store_.opens(state_of(index)));
+      }
+    }
+    return missing;
+  }
+
+  RunSpec spec_of(size_t index) const {
+    RunSpec spec = run_at(index).spec;
+    const auto start = start_of_.find(index);
+    if (start == start_of_.end()) return spec;
+    spec.train.init_from = state_of(start->second);
+    if (spec.train.init_from.empty())
+      fail("run",
+           "it starts from another run, whose weights are kept nowhere: expected a folder for results");
+    return spec;
+  }
+
+  /// Whether `read` succeeds. A fault in a file of the store costs its run no more than training it again.
   template <typename Read>
-  bool usable(const std::string& damaged, const Read& read);
-  bool is_known(size_t index, Backend& backend);
-  bool measure_kept(size_t index, Backend& backend);
-  Names asked_at(size_t index) const;
-  std::unique_ptr<Run> begin(size_t index, Backend& backend, Meter& meter);
-  void train_one(size_t index, Backend& backend);
-  void finish(size_t index, Run& run, Meter& meter);
-  void take(size_t index, Run* run, RunNumbers taken);
-  void fail_run(size_t index, const std::string& why);
-  void begin_work(size_t index);
-  void end_work();
-  void tell(int32_t steps);
-  void wait_for_turn(std::unique_lock<std::mutex>& lock);
-  void tell_work(Progress& progress);
+  bool usable(const std::string& damaged, const Read& read) {
+    try {
+      return read();
+    } catch (const DeviceError&) {  // such an error concerns all runs, and no file
+      throw;
+    } catch (const Error&) {
+      if (!damaged.empty()) store_.note_damaged(damaged);
+      return false;
+    }
+  }
+
+  /// Whether the store has a result that is enough, and the state where the study looks at its runs.
+  bool is_known(size_t index, Backend& backend) {
+    const std::optional<InputValue> result = store_.find(keys_[index], kMeasurement);
+    if (!result) return false;
+    const std::string state = keeps_states() && is_there(state_of(index)) ? state_of(index) : "";
+    return usable(state, [&] {
+      RunNumbers taken = numbers_from(*result);
+      found_[index] = taken.measured;
+      if (!taken.has(study_.numbers) || (keeps_states() && state.empty())) return false;
+      std::unique_ptr<Run> run;
+      if (keeps_states()) {
+        run = Run::load(state, task_of(index), backend);
+        if (run->steps_done() != taken.steps) fail("result", "its state is that of another step");
+      }
+      take(index, run.get(), std::move(taken));
+      return true;
+    });
+  }
+
+  /// Whether a run's state was kept and has been measured; it ends as a trained run does, to the bit.
+  bool measure_kept(size_t index, Backend& backend) {
+    const StudyRun& run = run_at(index);
+    // A run that begins where another ends has no fresh state that could be measured beside it.
+    if (run.from || !store_.find(keys_[index], kMeasurement) || !is_there(state_of(index))) return false;
+    return usable("", [&] {
+      const std::unique_ptr<Run> end = Run::load(state_of(index), task_of(index), backend);
+      if (end->steps_done() < run.spec.train.steps && !end->non_finite()) return false;
+      Meter meter(asked_at(index));
+      Run fresh(run.spec, task_of(index), backend);
+      fresh.schedule_edits(run.edits);
+      meter.begin(fresh);
+      meter.afterwards(*end);
+      finish(index, *end, meter);
+      return true;
+    });
+  }
+
+  /// What is measured of a run: what a stored result has is measured again with the rest, so that nothing is lost.
+  Names asked_at(size_t index) const {
+    Names asked = study_.numbers;
+    asked.insert(found_[index].begin(), found_[index].end());
+    return asked;
+  }
+
+  std::unique_ptr<Run> begin(size_t index, Backend& backend, Meter& meter) {
+    auto run = std::make_unique<Run>(spec_of(index), task_of(index), backend);
+    run->measure_live(study_.on_run || study_.numbers.contains(kLast));
+    run->schedule_edits(run_at(index).edits);
+    meter.begin(*run);
+    return run;
+  }
+
+  void train_one(size_t index, Backend& backend) {
+    const int32_t steps = run_at(index).spec.train.steps;
+    Meter meter(asked_at(index));
+    std::unique_ptr<Run> run;
+    try {
+      run = begin(index, backend, meter);
+    } catch (const DeviceError&) {  // such an error concerns all runs
+      throw;
+    } catch (const Error& error) {
+      fail_run(index, error.what());
+      done_ += steps;
+      return;
+    }
+    while (run->steps_done() < steps && !run->non_finite()) {
+      if (stop_) return;
+      run->step();
+      ++done_;
+      const int32_t step = run->steps_done();
+      tell(step);
+      if (study_.on_run && step % kValidationEvery == 0 && step < steps && !run->non_finite())
+        run->validation_loss();  // at the end the measurement validates
+      meter.after_step(*run);
+      if (study_.on_step && !study_.on_step(index, *run)) stop_ = true;
+    }
+    done_ += steps - run->steps_done();
+    finish(index, *run, meter);
+    trained_[index] = true;
+  }
+
+  void finish(size_t index, Run& run, Meter& meter) {
+    RunNumbers taken = meter.end(run);
+    store_.attempt(keys_[index], [&] {
+      // The state is kept first, because a result promises it.
+      if ((keeps_states() || starts_.contains(index)) && !store_.folder().empty())
+        run.save(state_of(index), kHistoryBudget);
+      store_.put(keys_[index], kMeasurement, to_json(taken));
+    });
+    take(index, &run, std::move(taken));
+  }
+
+  /// Hands on a result, with the run where the study looks at it.
+  void take(size_t index, Run* run, RunNumbers taken) {
+    if (study_.on_run) study_.on_run(index, *run);
+    const std::lock_guard lock(taken_mutex_);
+    results_.runs[index] = asked_of(std::move(taken), study_.numbers);
+    if (on_taken_) on_taken_(index, *results_.runs[index]);
+  }
+
+  void fail_run(size_t index, const std::string& why) {
+    const std::lock_guard lock(taken_mutex_);
+    results_.runs[index] = failed(why);
+  }
+
+  void begin_work(size_t index) {
+    std::unique_lock lock(mutex_);
+    ++going_on_;
+    wait_for_turn(lock);
+    at_work_[std::this_thread::get_id()] = {index, 0, run_at(index).spec.train.steps};
+  }
+
+  void end_work() {
+    const std::lock_guard lock(mutex_);
+    --going_on_;
+    at_work_.erase(std::this_thread::get_id());
+  }
+
+  /// Notes how far the run of this thread has come.
+  void tell(int32_t steps) {
+    std::unique_lock lock(mutex_);
+    at_work_[std::this_thread::get_id()].done = steps;
+    wait_for_turn(lock);
+  }
+
+  /// Waits while more runs are under way than may be.
+  void wait_for_turn(std::unique_lock<std::mutex>& lock) {
+    if (!options_.allowed || going_on_ <= options_.allowed()) return;
+    --going_on_;
+    while (!stop_ && going_on_ >= options_.allowed()) turn_.wait_for(lock, kTurn);
+    ++going_on_;
+  }
+
+  void tell_work(Progress& progress) {
+    const std::lock_guard lock(mutex_);
+    progress.note.clear();
+    progress.at_work.clear();
+    for (const auto& [thread, run] : at_work_) {
+      const RunSpec& spec = run_at(run.index).spec;
+      const std::string name = spec.name.empty() ? default_name(spec) : spec.name;
+      progress.note += fmt::format("{}{} seed {}", progress.note.empty() ? "" : ", ", name, spec.seed);
+      if (!progress.looking) progress.at_work.push_back(run);
+    }
+  }
+
+  /// Each worker has a thread of its own; this one tells the progress. Looking takes a thread a worker.
   template <typename Each>
   void on_workers(const std::vector<size_t>& work, const Each& each, Progress progress,
-                  const OnProgress& on_progress);
+                  const OnProgress& on_progress) {
+    done_ = 0;
+    const int32_t most = runs_at_a_time(options_), count = std::min(most, static_cast<int32_t>(work.size()));
+    const int32_t shared = options_.threads_each > 0 ? options_.threads_each : most / std::max(1, count);
+    const int64_t before = progress.done;
+    const auto make = [&, threads = progress.looking ? 1 : shared] {
+      return [&, backend = std::shared_ptr<Backend>(make_backend(options_.backend, threads))](size_t i) {
+        begin_work(work[i]);
+        each(work[i], *backend);
+        end_work();
+      };
+    };
+    work_off(study_.name, work.size(), count, stop_, make, [&] {
+      progress.done = before + done_;
+      progress.unkept = store_.unkept();
+      tell_work(progress);
+      if (!on_progress(progress)) stop_ = true;
+    });
+  }
 
   const Study& study_;
   ResultStore& store_;
@@ -179,270 +378,6 @@ class Training {
   std::map<std::thread::id, AtWork> at_work_;  // by worker
 };
 
-// Only looks tasks up: all of them are made before the workers start.
-std::shared_ptr<const Task> Training::task_of(const DataSpec& data) {
-  for (const auto& [spec, task] : tasks_)
-    if (spec == data) return task;
-  return tasks_.emplace_back(data, make_task(data)).second;
-}
-
-std::string Training::key_at(const StudyRun& run, Backend& backend) {
-  return key_of(run, task_of(run.spec.data)->hash(), backend,
-                run.from ? key_at(*run.from, backend) : std::string());
-}
-
-/// Adds what this shard's own runs start from, and what those start from, whoever else trains it.
-void Training::find_starts(Backend& backend) {
-  for (size_t i = 0; i < distinct_.size(); ++i) {
-    const size_t index = distinct_[i];
-    const std::shared_ptr<const StudyRun>& from = run_at(index).from;
-    if (!from) continue;
-    const auto start = first_.find(key_at(*from, backend));
-    if (start == first_.end())
-      fail(study_.name, "a run starts from one that is not in the plan: expected both");
-    start_of_[index] = start->second;
-    if (starts_.insert(start->second).second && !mine(start->second)) distinct_.push_back(start->second);
-  }
-}
-
-/// What has to be trained. A start without usable weights is trained if a run has to start from it, and a
-/// start of another shard only then.
-std::set<size_t> Training::missing() {
-  std::set<size_t> missing;
-  for (size_t index : distinct_) {
-    bool lacks = !known_[index] && mine(index);
-    while (lacks && missing.insert(index).second && start_of_.contains(index)) {
-      index = start_of_.at(index);
-      lacks = !missing.contains(index) && (!known_[index] || !store_.opens(state_of(index)));
-    }
-  }
-  return missing;
-}
-
-RunSpec Training::spec_of(size_t index) const {
-  RunSpec spec = run_at(index).spec;
-  const auto start = start_of_.find(index);
-  if (start == start_of_.end()) return spec;
-  spec.train.init_from = state_of(start->second);
-  if (spec.train.init_from.empty())
-    fail("run", "it starts from another run, whose weights are kept nowhere: expected a folder for results");
-  return spec;
-}
-
-/// Whether `read` succeeds. A fault in a file of the store costs its run no more than training it again.
-template <typename Read>
-bool Training::usable(const std::string& damaged, const Read& read) {
-  try {
-    return read();
-  } catch (const DeviceError&) {  // such an error concerns all runs, and no file
-    throw;
-  } catch (const Error&) {
-    if (!damaged.empty()) store_.note_damaged(damaged);
-    return false;
-  }
-}
-
-/// Whether the store has a result that is enough, and the state where the study looks at its runs.
-bool Training::is_known(size_t index, Backend& backend) {
-  const std::optional<InputValue> result = store_.find(keys_[index], kMeasurement);
-  if (!result) return false;
-  const std::string state = keeps_states() && is_there(state_of(index)) ? state_of(index) : "";
-  return usable(state, [&] {
-    RunNumbers taken = numbers_from(*result);
-    found_[index] = taken.measured;
-    if (!taken.has(study_.numbers) || (keeps_states() && state.empty())) return false;
-    std::unique_ptr<Run> run;
-    if (keeps_states()) {
-      run = Run::load(state, task_of(index), backend);
-      if (run->steps_done() != taken.steps) fail("result", "its state is that of another step");
-    }
-    take(index, run.get(), std::move(taken));
-    return true;
-  });
-}
-
-/// What is measured of a run: what a stored result has is measured again with the rest, so that nothing is lost.
-Names Training::asked_at(size_t index) const {
-  Names asked = study_.numbers;
-  asked.insert(found_[index].begin(), found_[index].end());
-  return asked;
-}
-
-/// Whether a run's state was kept and has been measured; it ends as a trained run does, to the bit.
-bool Training::measure_kept(size_t index, Backend& backend) {
-  const StudyRun& run = run_at(index);
-  // A run that begins where another ends has no fresh state that could be measured beside it.
-  if (run.from || !store_.find(keys_[index], kMeasurement) || !is_there(state_of(index))) return false;
-  return usable("", [&] {
-    const std::unique_ptr<Run> end = Run::load(state_of(index), task_of(index), backend);
-    if (end->steps_done() < run.spec.train.steps && !end->non_finite()) return false;
-    Meter meter(asked_at(index));
-    Run fresh(run.spec, task_of(index), backend);
-    fresh.schedule_edits(run.edits);
-    meter.begin(fresh);
-    meter.afterwards(*end);
-    finish(index, *end, meter);
-    return true;
-  });
-}
-
-/// Hands on a result, with the run where the study looks at it.
-void Training::take(size_t index, Run* run, RunNumbers taken) {
-  if (study_.on_run) study_.on_run(index, *run);
-  const std::lock_guard lock(taken_mutex_);
-  results_.runs[index] = asked_of(std::move(taken), study_.numbers);
-  if (on_taken_) on_taken_(index, *results_.runs[index]);
-}
-
-void Training::finish(size_t index, Run& run, Meter& meter) {
-  RunNumbers taken = meter.end(run);
-  store_.attempt(keys_[index], [&] {
-    // The state is kept first, because a result promises it.
-    if ((keeps_states() || starts_.contains(index)) && !store_.folder().empty())
-      run.save(state_of(index), kHistoryBudget);
-    store_.put(keys_[index], kMeasurement, to_json(taken));
-  });
-  take(index, &run, std::move(taken));
-}
-
-void Training::fail_run(size_t index, const std::string& why) {
-  const std::lock_guard lock(taken_mutex_);
-  results_.runs[index] = failed(why);
-}
-
-std::unique_ptr<Run> Training::begin(size_t index, Backend& backend, Meter& meter) {
-  auto run = std::make_unique<Run>(spec_of(index), task_of(index), backend);
-  run->measure_live(study_.on_run || study_.numbers.contains(kLast));
-  run->schedule_edits(run_at(index).edits);
-  meter.begin(*run);
-  return run;
-}
-
-void Training::train_one(size_t index, Backend& backend) {
-  const int32_t steps = run_at(index).spec.train.steps;
-  Meter meter(asked_at(index));
-  std::unique_ptr<Run> run;
-  try {
-    run = begin(index, backend, meter);
-  } catch (const DeviceError&) {  // such an error concerns all runs
-    throw;
-  } catch (const Error& error) {
-    fail_run(index, error.what());
-    done_ += steps;
-    return;
-  }
-  while (run->steps_done() < steps && !run->non_finite()) {
-    if (stop_) return;
-    run->step();
-    ++done_;
-    const int32_t step = run->steps_done();
-    tell(step);
-    if (study_.on_run && step % kValidationEvery == 0 && step < steps && !run->non_finite())
-      run->validation_loss();  // at the end the measurement validates
-    meter.after_step(*run);
-    if (study_.on_step && !study_.on_step(index, *run)) stop_ = true;
-  }
-  done_ += steps - run->steps_done();
-  finish(index, *run, meter);
-  trained_[index] = true;
-}
-
-void Training::begin_work(size_t index) {
-  std::unique_lock lock(mutex_);
-  ++going_on_;
-  wait_for_turn(lock);
-  at_work_[std::this_thread::get_id()] = {index, 0, run_at(index).spec.train.steps};
-}
-
-void Training::end_work() {
-  const std::lock_guard lock(mutex_);
-  --going_on_;
-  at_work_.erase(std::this_thread::get_id());
-}
-
-/// Notes how far the run of this thread has come.
-void Training::tell(int32_t steps) {
-  std::unique_lock lock(mutex_);
-  at_work_[std::this_thread::get_id()].done = steps;
-  wait_for_turn(lock);
-}
-
-/// Waits while more runs are under way than may be.
-void Training::wait_for_turn(std::unique_lock<std::mutex>& lock) {
-  if (!options_.allowed || going_on_ <= options_.allowed()) return;
-  --going_on_;
-  while (!stop_ && going_on_ >= options_.allowed()) turn_.wait_for(lock, kTurn);
-  ++going_on_;
-}
-
-void Training::tell_work(Progress& progress) {
-  const std::lock_guard lock(mutex_);
-  progress.note.clear();
-  progress.at_work.clear();
-  for (const auto& [thread, run] : at_work_) {
-    const RunSpec& spec = run_at(run.index).spec;
-    const std::string name = spec.name.empty() ? default_name(spec) : spec.name;
-    progress.note += fmt::format("{}{} seed {}", progress.note.empty() ? "" : ", ", name, spec.seed);
-    if (!progress.looking) progress.at_work.push_back(run);
-  }
-}
-
-/// Each worker has a thread of its own; this one tells the progress. Looking takes a thread a worker.
-template <typename Each>
-void Training::on_workers(const std::vector<size_t>& work, const Each& each, Progress progress,
-                          const OnProgress& on_progress) {
-  done_ = 0;
-  const int32_t most = runs_at_a_time(options_), count = std::min(most, static_cast<int32_t>(work.size()));
-  const int32_t shared = options_.threads_each > 0 ? options_.threads_each : most / std::max(1, count);
-  const int64_t before = progress.done;
-  const auto make = [&, threads = progress.looking ? 1 : shared] {
-    return [&, backend = std::shared_ptr<Backend>(make_backend(options_.backend, threads))](size_t i) {
-      begin_work(work[i]);
-      each(work[i], *backend);
-      end_work();
-    };
-  };
-  work_off(study_.name, work.size(), count, stop_, make, [&] {
-    progress.done = before + done_;
-    progress.unkept = store_.unkept();
-    tell_work(progress);
-    if (!on_progress(progress)) stop_ = true;
-  });
-}
-
-StudyResults Training::run(const OnProgress& on_progress) {
-  if (!store_.folder().empty())
-    on_workers(
-        distinct_,
-        [&](size_t index, Backend& backend) {
-          known_[index] = is_known(index, backend) || (!options_.stored_only && measure_kept(index, backend));
-          ++done_;
-        },
-        {true, 0, static_cast<int64_t>(distinct_.size()), "", {}}, on_progress);
-  const std::set<size_t> missing = this->missing();
-  for (const size_t index : missing) results_.missing.push_back(run_at(index).spec);
-  results_.stored = static_cast<int32_t>(std::ranges::count_if(
-      distinct_, [&](size_t index) { return known_[index] && !missing.contains(index); }));
-  Progress progress;
-  for (const size_t index : missing) progress.total += run_at(index).spec.train.steps;
-  std::set<size_t> left = options_.stored_only ? std::set<size_t>() : missing;
-  while (!left.empty() && !stop_) {
-    std::vector<size_t> part;  // runs whose start is there, or that have none
-    for (const size_t index : left)
-      if (!start_of_.contains(index) || !left.contains(start_of_.at(index))) part.push_back(index);
-    on_workers(
-        part, [&](size_t index, Backend& backend) { train_one(index, backend); }, progress, on_progress);
-    for (const size_t index : part) progress.done += run_at(index).spec.train.steps;
-    for (const size_t index : part) left.erase(index);
-  }
-  results_.trained = static_cast<int32_t>(std::ranges::count(trained_, true));
-  if (results_.trained > 0) store_.trim();
-  results_.complete = !stop_;
-  for (size_t i = 0; i < keys_.size(); ++i)
-    if (results_.first[i] != i) results_.runs[i] = results_.runs[results_.first[i]];
-  return std::move(results_);
-}
-
 /// What decides how long a step takes: all that a run cannot change while it goes on, but its seed.
 std::string size_of(const RunSpec& spec) {
   std::string text;
@@ -459,7 +394,79 @@ double seconds_a_step(const RunSpec& spec, Backend& backend) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() / kTimedSteps;
 }
 
+std::string show_text(const Elsewhere& where) {
+  return fmt::format("{} --store {}-results{}", where.command(" "), where.name, where.shows);
+}
+
+std::string slurm_text(const Elsewhere& where) {
+  const int32_t tasks = tasks_of(where);
+  std::string script = fmt::format(
+      "#!/bin/bash\n"
+      "#SBATCH --job-name=normscope-{}\n"
+      "#SBATCH --array=0-{}\n"
+      "#SBATCH --cpus-per-task=1\n",
+      where.name, tasks - 1);
+  if (where.cuda) script += "#SBATCH --gres=gpu:1\n";
+  script +=
+      "# Your cluster may want more, such as --time. A placement of a file, placements/NAME.toml in the folder of\n"
+      "# your settings, has to be on every node.\n";
+  // The count is written out: SLURM_ARRAY_TASK_COUNT is 1 for a task that is submitted again alone.
+  return script +
+         fmt::format(
+             "exec {} \\\n  --threads 1 \\\n  --store {}-results \\\n  --shard "
+             "\"$SLURM_ARRAY_TASK_ID\"/{}\n"
+             "# A task that was killed: sbatch --array=ITS_NUMBER with this file; what it finished is kept.\n"
+             "# When all are done:\n#   {}\n",
+             where.command(" \\\n  "), where.name, tasks, show_text(where));
+}
+
+std::string parallel_text(const Elsewhere& where) {
+  const int32_t tasks = tasks_of(where);
+  return fmt::format("seq 0 {} | parallel -q {} --threads 1 --store {}-results --shard {{}}/{}\n{}\n",
+                     tasks - 1, where.command(" "), where.name, tasks, show_text(where));
+}
+
 }  // namespace
+
+void work_off(const std::string& what, size_t count, int32_t threads, std::atomic<bool>& stop,
+              const std::function<WorkOn()>& make, const std::function<void()>& tick) {
+  std::atomic<size_t> next{0};
+  std::mutex mutex;
+  std::condition_variable ended;
+  std::exception_ptr error;
+  const size_t workers = std::min(static_cast<size_t>(std::max(1, threads)), count);
+  size_t busy = workers;
+  const auto worker = [&] {
+    try {
+      const WorkOn work_on = make();
+      for (size_t i = next++; i < count && !stop; i = next++) work_on(i);
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      if (!error) error = exception_for_others(what);
+      stop = true;
+    }
+    const std::lock_guard lock(mutex);
+    --busy;
+    ended.notify_all();
+  };
+  {
+    std::vector<std::jthread> all;
+    try {
+      for (size_t i = 0; i < workers; ++i) all.push_back(start_thread(what, worker));
+      std::unique_lock lock(mutex);
+      while (busy > 0) {
+        ended.wait_for(lock, kTick);
+        lock.unlock();
+        tick();
+        lock.lock();
+      }
+    } catch (...) {
+      stop = true;  // the workers finish their jobs; then they are joined
+      throw;
+    }
+  }
+  if (error) std::rethrow_exception(error);
+}
 
 int32_t default_runs_at_a_time() { return usable_cores(); }
 
@@ -503,42 +510,6 @@ double estimated_seconds(const std::vector<RunSpec>& runs, int32_t at_a_time, Ba
   }
   return timed > 0 ? seconds * all / timed / std::max(1, at_a_time) : 0;
 }
-
-namespace {
-
-std::string show_text(const Elsewhere& where) {
-  return fmt::format("{} --store {}-results{}", where.command(" "), where.name, where.shows);
-}
-
-std::string slurm_text(const Elsewhere& where) {
-  const int32_t tasks = tasks_of(where);
-  std::string script = fmt::format(
-      "#!/bin/bash\n"
-      "#SBATCH --job-name=normscope-{}\n"
-      "#SBATCH --array=0-{}\n"
-      "#SBATCH --cpus-per-task=1\n",
-      where.name, tasks - 1);
-  if (where.cuda) script += "#SBATCH --gres=gpu:1\n";
-  script +=
-      "# Your cluster may want more, such as --time. A placement of a file, placements/NAME.toml in the folder of\n"
-      "# your settings, has to be on every node.\n";
-  // The count is written out: SLURM_ARRAY_TASK_COUNT is 1 for a task that is submitted again alone.
-  return script +
-         fmt::format(
-             "exec {} \\\n  --threads 1 \\\n  --store {}-results \\\n  --shard "
-             "\"$SLURM_ARRAY_TASK_ID\"/{}\n"
-             "# A task that was killed: sbatch --array=ITS_NUMBER with this file; what it finished is kept.\n"
-             "# When all are done:\n#   {}\n",
-             where.command(" \\\n  "), where.name, tasks, show_text(where));
-}
-
-std::string parallel_text(const Elsewhere& where) {
-  const int32_t tasks = tasks_of(where);
-  return fmt::format("seq 0 {} | parallel -q {} --threads 1 --store {}-results --shard {{}}/{}\n{}\n",
-                     tasks - 1, where.command(" "), where.name, tasks, show_text(where));
-}
-
-}  // namespace
 
 std::string backend_text(const BackendChoice& backend, std::string_view between) {
   std::string line;

@@ -91,24 +91,6 @@ bool like_default(std::span<const ConfigRun> runs) {
   return true;
 }
 
-}  // namespace
-
-std::string shell_quoted(const std::string& text) {
-#ifdef _WIN32
-  return windows_quoted(text);
-#endif
-  const auto plain = [](unsigned char c) {
-    return std::isalnum(c) ||
-           std::string_view("_-+=:./,@%").find(static_cast<char>(c)) != std::string_view::npos;
-  };
-  if (!text.empty() && std::ranges::all_of(text, plain)) return text;
-  std::string out = "'";
-  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
-}
-
-namespace {
-
 // Writes settings that are alike in all runs once, and first, if `share`.
 CommandArguments arguments_of(std::span<const ConfigRun> runs, bool standard, bool share) {
   CommandArguments arguments;
@@ -148,6 +130,20 @@ bool gives(const CommandArguments& arguments, std::span<const ConfigRun> runs) {
 }
 
 }  // namespace
+
+std::string shell_quoted(const std::string& text) {
+#ifdef _WIN32
+  return windows_quoted(text);
+#endif
+  const auto plain = [](unsigned char c) {
+    return std::isalnum(c) ||
+           std::string_view("_-+=:./,@%").find(static_cast<char>(c)) != std::string_view::npos;
+  };
+  if (!text.empty() && std::ranges::all_of(text, plain)) return text;
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
 
 CommandArguments arguments_of(std::span<const ConfigRun> runs, bool may_omit) {
   const bool standard = may_omit && like_default(runs);

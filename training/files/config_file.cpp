@@ -13,7 +13,6 @@
 #include "training/io/output_file.h"
 #include "training/io/toml.h"
 #include "training/run/model_formats.h"
-#include "training/spec/spec.h"
 
 namespace normscope {
 namespace {
@@ -260,58 +259,6 @@ ConfigRun build_run(const Place& place, char letter, const Assignments& shared, 
   return run;
 }
 
-}  // namespace
-
-std::vector<ConfigRun> parse_config(std::string_view text, const std::string& name,
-                                    const std::string& folder) {
-  const Place place{name};
-  const toml::table root = parse_toml(text, name);
-  Assignments shared;
-  RunTable whole;
-  std::vector<std::pair<char, RunTable>> runs;
-  for (const auto& [key, node] : root) {
-    const std::string group(key.str());
-    if (group == "window") continue;
-    if (is_group(group)) {
-      collect_group(place, key, node, shared);
-      continue;
-    }
-    const toml::table* table = node.as_table();
-    if (group != "run" || !table) {
-      place.refuse(key.source(),
-                   Message("[{}] {}", group, "unknown table: expected run, model, train, data or wiring"));
-    }
-    whole = collect_run(place, *table, false, "run");
-    for (const auto& [letter, own] : *table) {
-      if (!is_letter(letter.str()) || !own.is_table()) continue;
-      const std::string title = "run." + std::string(letter.str());
-      runs.emplace_back(letter.str()[0], collect_run(place, *own.as_table(), true, title));
-    }
-  }
-  for (const auto& [key, assignment] : whole.values) shared.insert_or_assign(key, assignment);
-  std::vector<ConfigRun> out;
-  if (runs.empty()) {
-    out.push_back(build_run(place, 'A', shared, whole, folder));
-    return out;
-  }
-  if (whole.edits)
-    place.refuse(whole.edits->source(),
-                 Message("[{}] {}", "run.edits", "edits belong to one run, as [run.A]"));
-  for (const auto& [letter, own] : runs) out.push_back(build_run(place, letter, shared, own, folder));
-  return out;
-}
-
-std::vector<ConfigRun> read_config(const std::string& path) {
-  if (const ModelFormat* format = format_of_model(path)) return {{.spec = format->run(path), .edits = {}}};
-  const std::string text = read_input_file(path, input::kConfig);
-  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-  const std::vector<Message> refused = load_placements((folder / kPlacementsName).string());
-  if (!refused.empty()) throw Error(refused.front());  // the runs may be of the placement that it is
-  return parse_config(text, path, folder.string());
-}
-
-namespace {
-
 /// The value of a field as TOML. A real number always shows that it is one.
 std::string toml_value(const Field& field, const std::string& text) {
   if (field.type == FieldType::Choice || field.type == FieldType::Text) return toml_string(text);
@@ -362,6 +309,54 @@ void write_tables(std::string& out, const std::vector<Entry>& entries, Keep keep
 }
 
 }  // namespace
+
+std::vector<ConfigRun> parse_config(std::string_view text, const std::string& name,
+                                    const std::string& folder) {
+  const Place place{name};
+  const toml::table root = parse_toml(text, name);
+  Assignments shared;
+  RunTable whole;
+  std::vector<std::pair<char, RunTable>> runs;
+  for (const auto& [key, node] : root) {
+    const std::string group(key.str());
+    if (group == "window") continue;
+    if (is_group(group)) {
+      collect_group(place, key, node, shared);
+      continue;
+    }
+    const toml::table* table = node.as_table();
+    if (group != "run" || !table) {
+      place.refuse(key.source(),
+                   Message("[{}] {}", group, "unknown table: expected run, model, train, data or wiring"));
+    }
+    whole = collect_run(place, *table, false, "run");
+    for (const auto& [letter, own] : *table) {
+      if (!is_letter(letter.str()) || !own.is_table()) continue;
+      const std::string title = "run." + std::string(letter.str());
+      runs.emplace_back(letter.str()[0], collect_run(place, *own.as_table(), true, title));
+    }
+  }
+  for (const auto& [key, assignment] : whole.values) shared.insert_or_assign(key, assignment);
+  std::vector<ConfigRun> out;
+  if (runs.empty()) {
+    out.push_back(build_run(place, 'A', shared, whole, folder));
+    return out;
+  }
+  if (whole.edits)
+    place.refuse(whole.edits->source(),
+                 Message("[{}] {}", "run.edits", "edits belong to one run, as [run.A]"));
+  for (const auto& [letter, own] : runs) out.push_back(build_run(place, letter, shared, own, folder));
+  return out;
+}
+
+std::vector<ConfigRun> read_config(const std::string& path) {
+  if (const ModelFormat* format = format_of_model(path)) return {{.spec = format->run(path), .edits = {}}};
+  const std::string text = read_input_file(path, input::kConfig);
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  const std::vector<Message> refused = load_placements((folder / kPlacementsName).string());
+  if (!refused.empty()) throw Error(refused.front());  // the runs may be of the placement that it is
+  return parse_config(text, path, folder.string());
+}
 
 std::string write_config(std::span<const ConfigRun> runs) {
   std::vector<std::vector<Entry>> all;

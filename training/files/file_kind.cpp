@@ -10,7 +10,6 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/core/boundary.h"
-#include "engine/core/error.h"
 #include "training/data/text_source.h"
 #include "training/io/input_file.h"
 #include "training/io/safetensors.h"
@@ -30,13 +29,6 @@ std::string name_of(const std::string& path) {
 }
 
 FileLook unusable(Message words) { return {FileKind::Unusable, std::move(words)}; }
-
-const char* special(mode_t mode) {
-  if (S_ISFIFO(mode)) return "a pipe";
-  if (S_ISSOCK(mode)) return "a socket";
-  if (S_ISCHR(mode) || S_ISBLK(mode)) return "a device";
-  return "no regular file";
-}
 
 std::string head_of(const std::string& path) {
   InputFile file(path, input::kAny);
@@ -63,13 +55,6 @@ bool is_text(std::string_view head, bool whole) {
     at += static_cast<size_t>(point.bytes);
   }
   return true;
-}
-
-// Where JSON begins and its first line ends; empty where no object begins it.
-std::string_view first_line(const std::string& head) {
-  const size_t begin = head.find_first_not_of(" \t\r\n");
-  if (begin == head.npos || head[begin] != '{') return {};
-  return std::string_view(head).substr(begin, head.find('\n', begin) - begin);
 }
 
 bool is_object(const std::string& text) { return nlohmann::json::parse(text, nullptr, false).is_object(); }
@@ -105,7 +90,7 @@ FileLook look_at_file(const std::string& path) {
 #undef FILE_LOOK
   if (!is_text(head, whole))
     return unusable({"{} is neither UTF-8 text nor runs saved as .toml.", name_of(path)});
-  const std::string_view line = first_line(head);
+  const std::string_view line = first_line_of_json(head);
   if (!line.empty() && (is_object(std::string(line)) || is_object(head)))
     return {FileKind::Numbers, "JSON: data of a program, not a text."};
   if (path.ends_with(".toml") || is_config(head, whole))
@@ -131,11 +116,17 @@ FileLook look(const std::string& path) {
     return {FileKind::Folder, "A folder."};
   }
   if (!S_ISREG(status.st_mode))
-    return unusable(Message("{} is {}; only regular files are opened.", path, special(status.st_mode)));
+    return unusable(Message("{} is {}; only regular files are opened.", path, kind_of_file(status.st_mode)));
   return look_at_file(path);
 }
 
 }  // namespace
+
+std::string_view first_line_of_json(std::string_view head) {
+  const size_t begin = head.find_first_not_of(" \t\r\n");
+  if (begin == head.npos || head[begin] != '{') return {};
+  return head.substr(begin, head.find('\n', begin) - begin);
+}
 
 FileLook look_at(const std::string& path) noexcept {
   try {

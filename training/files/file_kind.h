@@ -35,6 +35,9 @@ FileLook look_at(const std::string& path) noexcept;
 #include "chosen/file_looks.def"
 #undef FILE_LOOK
 
+// Where JSON begins and its first line ends; empty where no object begins it.
+std::string_view first_line_of_json(std::string_view head);
+
 // Looks at a file and reads the runs of a configuration or of a model.
 struct OpenedFile {
   FileLook look;

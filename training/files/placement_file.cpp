@@ -1,4 +1,3 @@
-// The reading half of placement_file.h.
 #include "training/files/placement_file.h"
 
 #include <algorithm>
@@ -8,7 +7,6 @@
 #include <optional>
 #include <utility>
 
-#include "engine/core/error.h"
 #include "engine/model/residual.h"
 #include "training/files/config_file.h"
 #include "training/files/places.h"
@@ -67,22 +65,41 @@ PlacementRow::Number rule_at(Table& table, std::string_view key) {
 struct Number {
   std::string_view key;
   PlacementRow::Number PlacementRow::*rule;
-  void (*put)(Wiring& wiring, float value);
+  std::array<std::string_view, 2> rules;  ///< that it is tried as where it is written
+  Scale Wiring::*scale = nullptr;         ///< a scale, or else
+  float Wiring::*factor = nullptr;
+
+  void put(Wiring& wiring, float value) const {
+    if (scale)
+      wiring.*scale = {Scale::Kind::Constant, value};
+    else
+      wiring.*factor = value;
+  }
+  void clear(Wiring& wiring) const {
+    if (scale)
+      wiring.*scale = {};
+    else
+      wiring.*factor = 1;
+  }
+  float value(const Wiring& wiring) const {
+    if (factor) return wiring.*factor;
+    return (wiring.*scale).kind == Scale::Kind::Constant ? (wiring.*scale).value : 1;
+  }
 };
-constexpr Number kNumbers[] = {
-    {"skip", &PlacementRow::skip,
-     [](Wiring& w, float value) {
-       w.skip = {Scale::Kind::Constant, value};
-     }},
-    {"branch", &PlacementRow::branch,
-     [](Wiring& w, float value) {
-       w.branch = {Scale::Kind::Constant, value};
-     }},
-    {"gain", &PlacementRow::gain, [](Wiring& w, float value) { w.init_gain = value; }},
-    {"pre_scale", &PlacementRow::pre_scale, [](Wiring& w, float value) { w.pre_scale = value; }}};
+constexpr Number kNumberKeys[] = {
+    {"skip", &PlacementRow::skip, {"deepnorm-alpha", "sublayers"}, &Wiring::skip},
+    {"branch", &PlacementRow::branch, {"1/sqrt(2*layer)"}, &Wiring::branch},
+    {"gain", &PlacementRow::gain, {"deepnorm-beta", "subln-gain"}, nullptr, &Wiring::init_gain},
+    {"pre_scale", &PlacementRow::pre_scale, {"1/sqrt(layer)"}, nullptr, &Wiring::pre_scale}};
+
+using Part = Wiring LayerWiring::*;
+
+/// A sub-layer and the key of its layer in a file.
+constexpr std::pair<std::string_view, Part> kSublayerKeys[] = {
+    {"attn", &LayerWiring::attention}, {"cross", &LayerWiring::cross}, {"ffn", &LayerWiring::feed_forward}};
 
 void read_numbers(Table& table, const toml::table& root, PlacementRow& row) {
-  for (const Number& number : kNumbers) {
+  for (const Number& number : kNumberKeys) {
     const toml::node* node = root.get(number.key);
     if (!node) {
       table.maybe(number.key);
@@ -145,15 +162,13 @@ NormKind norm_at(Table& table) {
 
 /// Reads [layers]: L03.attn = "...".
 std::vector<SingleSublayer> read_layers(Table& table) {
-  constexpr std::pair<std::string_view, Wiring LayerWiring::*> kSublayers[] = {
-      {"attn", &LayerWiring::attention}, {"cross", &LayerWiring::cross}, {"ffn", &LayerWiring::feed_forward}};
   std::vector<SingleSublayer> all;
   for (auto& [name, layer] : table.children("layers")) {
     int64_t number = 0;
     if (!name.starts_with('L') || !parse_integer(name.substr(1), number) || number < 1 ||
         number > kMostLayers || name != fmt::format("L{:02}", number))
       layer.refuse("", Message("is no layer: expected L01 to L{}", kMostLayers));
-    for (const auto& [key, sublayer] : kSublayers)
+    for (const auto& [key, sublayer] : kSublayerKeys)
       if (const auto wiring = wiring_if(layer, key))
         all.push_back({static_cast<int>(number), sublayer, *wiring});
     layer.done();
@@ -167,6 +182,120 @@ void check_name(const Table& table, const std::string& name) {
   const bool preset = std::ranges::find(presets, name) != presets.end();
   if (preset || name == "same" || name == "all" || name == to_string(Placement::Custom))
     table.refuse("name", Message("'{}' is taken by the program: expected another", name));
+}
+
+/// Whether the rule gives this number at every place, and not 1 at all of them.
+bool follows(const StackWiring& stack, const Number& number, PlacementRow::Number rule,
+             const StackContext& context) {
+  bool other = false;
+  for (size_t i = 0; i < stack.layers.size(); ++i)
+    for (const auto& [key, part] : kSublayerKeys) {
+      const float value = number.value(stack.layers[i].*part);
+      if (value != static_cast<float>(rule(context, static_cast<int>(i) + 1))) return false;
+      other = other || value != 1;
+    }
+  return other;
+}
+
+/// Takes the numbers that follow a rule out of a stack and returns their lines.
+std::string take_rules(StackWiring& stack, const StackContext& context) {
+  std::string lines;
+  for (const Number& number : kNumberKeys)
+    for (const PlacementRule& rule : placement_rules()) {
+      if (std::ranges::find(number.rules, rule.name) == number.rules.end()) continue;
+      if (!follows(stack, number, rule.number, context)) continue;
+      lines += fmt::format("{} = {}\n", number.key, toml_string(rule.name));
+      for (LayerWiring& layer : stack.layers)
+        for (const auto& [key, part] : kSublayerKeys) number.clear(layer.*part);
+    }
+  return lines;
+}
+
+/// What most layers have there, the first of those that are as many.
+Wiring usual(const StackWiring& stack, Part part) {
+  Wiring best;
+  std::ptrdiff_t most = 0;
+  for (const LayerWiring& layer : stack.layers) {
+    const auto alike = [&](const LayerWiring& other) { return other.*part == layer.*part; };
+    const auto count = std::ranges::count_if(stack.layers, alike);
+    if (count <= most) continue;
+    most = count;
+    best = layer.*part;
+  }
+  return best;
+}
+
+/// Calls the model's norm ln, as files do.
+void in_model_norm(StackWiring& stack, NormKind norm) {
+  for (LayerWiring& layer : stack.layers)
+    for (const auto& [key, part] : kSublayerKeys)
+      for (WiredNorm* at : norms_of(layer.*part))
+        if (*at == norm) at->kind = NormKind::LayerNorm;
+}
+
+std::string layer_lines(const StackWiring& stack, const LayerWiring& all, bool cross) {
+  std::string lines;
+  for (size_t i = 0; i < stack.layers.size(); ++i)
+    for (const auto& [key, part] : kSublayerKeys) {
+      if (part == &LayerWiring::cross && !cross) continue;
+      const Wiring& wiring = stack.layers[i].*part;
+      if (wiring == all.*part) continue;
+      lines += fmt::format("L{:02}.{} = {}\n", i + 1, key, toml_string(to_string(wiring)));
+    }
+  return lines.empty() ? "" : "\n[layers]\n" + lines;
+}
+
+/// A way to write a stack: with rules for numbers that follow one, with a kind of norm of its own.
+struct Form {
+  bool rules = true;
+  NormKind own = NormKind::None;
+};
+
+std::string text_of(const std::string& name, const std::string& label, StackWiring stack, NormKind norm,
+                    const StackContext& context, const Form& form) {
+  const bool own = form.own != NormKind::None;
+  in_model_norm(stack, own ? form.own : norm);
+  const std::string formula = formula_of(usual(stack, &LayerWiring::attention));
+  const std::string ruled = form.rules ? take_rules(stack, context) : "";
+  const LayerWiring all{usual(stack, &LayerWiring::attention), usual(stack, &LayerWiring::cross),
+                        usual(stack, &LayerWiring::feed_forward)};
+  std::string out = "# A placement of normscope: docs/configuration.md says what each key means.\n";
+  out += fmt::format("name = {}\n", toml_string(name));
+  if (!label.empty()) out += fmt::format("label = {}\n", toml_string(label));
+  out += fmt::format("formula = {}\n", toml_string(formula));
+  out += fmt::format("sublayer = {}\n", toml_string(to_string(all.attention)));
+  if (context.has_cross() && !(all.cross == all.attention))
+    out += fmt::format("cross = {}\n", toml_string(to_string(all.cross)));
+  Wiring without_heads = all.attention;
+  without_heads.inner.query = without_heads.inner.key = without_heads.inner.value = {};
+  without_heads.inner.head_scale = false;
+  if (!(all.feed_forward == without_heads))
+    out += fmt::format("feed_forward = {}\n", toml_string(to_string(all.feed_forward)));
+  out += ruled;
+  for (const auto& [key, at] : {std::pair("embedding", stack.embedding), std::pair("final", stack.final)})
+    if (at != NormKind::None) out += fmt::format("{} = true\n", key);
+  for (const StackSlotRow* slot : stack_slots())
+    if (!slot->tidied && norm_at(stack, slot->key) != NormKind::None)
+      out += fmt::format("{} = true\n", slot->key);
+  if (own) out += fmt::format("norm = {}\n", toml_string(short_name(form.own)));
+  for (const StackSlotRow* slot : stack_slots())
+    if (const std::string_view words = words_at(stack, slot->key); !words.empty())
+      out += fmt::format("{} = {}\n", slot->key, toml_string(std::string(words)));
+  return out + layer_lines(stack, all, context.has_cross());
+}
+
+std::string scaled(const Scale& scale, const char* letter, const std::string& what) {
+  switch (scale.kind) {
+    case Scale::Kind::Constant:
+      return fmt::format("{:.3g}·{}", scale.value, what);
+    case Scale::Kind::LearnedScalar:
+      return letter + what;
+    case Scale::Kind::LearnedVector:
+    case Scale::Kind::Toward:
+      return fmt::format("{}⊙{}", letter, what);
+    default:
+      return what;
+  }
 }
 
 }  // namespace
@@ -240,164 +369,6 @@ std::vector<Message> load_placements(const std::string& folder) {
   if (!error.empty()) refused.push_back({"{}: {}", folder, error});
   return refused;
 }
-
-namespace {
-
-using Part = Wiring LayerWiring::*;
-
-/// A sub-layer and the key of its layer in a file.
-struct SublayerWord {
-  Part part;
-  std::string_view key;
-};
-constexpr SublayerWord kSublayerWords[] = {
-    {&LayerWiring::attention, "attn"}, {&LayerWiring::cross, "cross"}, {&LayerWiring::feed_forward, "ffn"}};
-
-/// A number of a wiring and the rules that it is tried as.
-struct RuledNumber {
-  std::string_view key;
-  std::array<std::string_view, 2> rules;
-  double (*value)(const Wiring& wiring);
-  void (*clear)(Wiring& wiring);
-};
-constexpr RuledNumber kRuledNumbers[] = {
-    {"skip",
-     {"deepnorm-alpha", "sublayers"},
-     [](const Wiring& w) {
-       return w.skip.kind == Scale::Kind::Constant ? static_cast<double>(w.skip.value) : 1.0;
-     },
-     [](Wiring& w) { w.skip = {}; }},
-    {"branch",
-     {"1/sqrt(2*layer)", ""},
-     [](const Wiring& w) {
-       return w.branch.kind == Scale::Kind::Constant ? static_cast<double>(w.branch.value) : 1.0;
-     },
-     [](Wiring& w) { w.branch = {}; }},
-    {"gain",
-     {"deepnorm-beta", "subln-gain"},
-     [](const Wiring& w) { return static_cast<double>(w.init_gain); },
-     [](Wiring& w) { w.init_gain = 1; }},
-    {"pre_scale",
-     {"1/sqrt(layer)", ""},
-     [](const Wiring& w) { return static_cast<double>(w.pre_scale); },
-     [](Wiring& w) { w.pre_scale = 1; }}};
-
-/// Whether the rule gives this number at every place, and not 1 at all of them.
-bool follows(const StackWiring& stack, const RuledNumber& number, PlacementRow::Number rule,
-             const StackContext& context) {
-  bool other = false;
-  for (size_t i = 0; i < stack.layers.size(); ++i)
-    for (const SublayerWord& word : kSublayerWords) {
-      const double value = number.value(stack.layers[i].*word.part);
-      if (value != static_cast<double>(static_cast<float>(rule(context, static_cast<int>(i) + 1))))
-        return false;
-      other = other || value != 1;
-    }
-  return other;
-}
-
-/// Takes the numbers that follow a rule out of a stack and returns their lines.
-std::string take_rules(StackWiring& stack, const StackContext& context) {
-  std::string lines;
-  for (const RuledNumber& number : kRuledNumbers)
-    for (const PlacementRule& rule : placement_rules()) {
-      if (std::ranges::find(number.rules, rule.name) == number.rules.end()) continue;
-      if (!follows(stack, number, rule.number, context)) continue;
-      lines += fmt::format("{} = {}\n", number.key, toml_string(rule.name));
-      for (LayerWiring& layer : stack.layers)
-        for (const SublayerWord& word : kSublayerWords) number.clear(layer.*word.part);
-    }
-  return lines;
-}
-
-/// What most layers have there, the first of those that are as many.
-Wiring usual(const StackWiring& stack, Part part) {
-  Wiring best;
-  std::ptrdiff_t most = 0;
-  for (const LayerWiring& layer : stack.layers) {
-    const auto alike = [&](const LayerWiring& other) { return other.*part == layer.*part; };
-    const auto count = std::ranges::count_if(stack.layers, alike);
-    if (count <= most) continue;
-    most = count;
-    best = layer.*part;
-  }
-  return best;
-}
-
-/// Calls the model's norm ln, as files do.
-void in_model_norm(StackWiring& stack, NormKind norm) {
-  for (LayerWiring& layer : stack.layers)
-    for (const SublayerWord& word : kSublayerWords)
-      for (WiredNorm* at : norms_of(layer.*word.part))
-        if (*at == norm) at->kind = NormKind::LayerNorm;
-}
-
-std::string layer_lines(const StackWiring& stack, const LayerWiring& all, bool cross) {
-  std::string lines;
-  for (size_t i = 0; i < stack.layers.size(); ++i)
-    for (const SublayerWord& word : kSublayerWords) {
-      if (word.part == &LayerWiring::cross && !cross) continue;
-      const Wiring& wiring = stack.layers[i].*word.part;
-      if (wiring == all.*word.part) continue;
-      lines += fmt::format("L{:02}.{} = {}\n", i + 1, word.key, toml_string(to_string(wiring)));
-    }
-  return lines.empty() ? "" : "\n[layers]\n" + lines;
-}
-
-/// A way to write a stack: with rules for numbers that follow one, with a kind of norm of its own.
-struct Form {
-  bool rules = true;
-  NormKind own = NormKind::None;
-};
-
-std::string text_of(const std::string& name, const std::string& label, StackWiring stack, NormKind norm,
-                    const StackContext& context, const Form& form) {
-  const bool own = form.own != NormKind::None;
-  in_model_norm(stack, own ? form.own : norm);
-  const std::string formula = formula_of(usual(stack, &LayerWiring::attention));
-  const std::string ruled = form.rules ? take_rules(stack, context) : "";
-  const LayerWiring all{usual(stack, &LayerWiring::attention), usual(stack, &LayerWiring::cross),
-                        usual(stack, &LayerWiring::feed_forward)};
-  std::string out = "# A placement of normscope: docs/configuration.md says what each key means.\n";
-  out += fmt::format("name = {}\n", toml_string(name));
-  if (!label.empty()) out += fmt::format("label = {}\n", toml_string(label));
-  out += fmt::format("formula = {}\n", toml_string(formula));
-  out += fmt::format("sublayer = {}\n", toml_string(to_string(all.attention)));
-  if (context.has_cross() && !(all.cross == all.attention))
-    out += fmt::format("cross = {}\n", toml_string(to_string(all.cross)));
-  Wiring without_heads = all.attention;
-  without_heads.inner.query = without_heads.inner.key = without_heads.inner.value = {};
-  without_heads.inner.head_scale = false;
-  if (!(all.feed_forward == without_heads))
-    out += fmt::format("feed_forward = {}\n", toml_string(to_string(all.feed_forward)));
-  out += ruled;
-  for (const auto& [key, at] : {std::pair("embedding", stack.embedding), std::pair("final", stack.final)})
-    if (at != NormKind::None) out += fmt::format("{} = true\n", key);
-  for (const StackSlotRow* slot : stack_slots())
-    if (!slot->tidied && norm_at(stack, slot->key) != NormKind::None)
-      out += fmt::format("{} = true\n", slot->key);
-  if (own) out += fmt::format("norm = {}\n", toml_string(short_name(form.own)));
-  for (const StackSlotRow* slot : stack_slots())
-    if (const std::string_view words = words_at(stack, slot->key); !words.empty())
-      out += fmt::format("{} = {}\n", slot->key, toml_string(std::string(words)));
-  return out + layer_lines(stack, all, context.has_cross());
-}
-
-std::string scaled(const Scale& scale, const char* letter, const std::string& what) {
-  switch (scale.kind) {
-    case Scale::Kind::Constant:
-      return fmt::format("{:.3g}·{}", scale.value, what);
-    case Scale::Kind::LearnedScalar:
-      return letter + what;
-    case Scale::Kind::LearnedVector:
-    case Scale::Kind::Toward:
-      return fmt::format("{}⊙{}", letter, what);
-    default:
-      return what;
-  }
-}
-
-}  // namespace
 
 std::string formula_of(const Wiring& w) {
   const auto normed = [](WiredNorm norm, const std::string& what) {

@@ -33,6 +33,17 @@ std::string folder_at(const OwnFolder& place) {
   return ours_in(xdg_folder(place.variable, place.below_home));
 }
 
+namespace fs = std::filesystem;
+
+/// The folder of the sources: for a build elsewhere it was known when the program was compiled, else the
+/// program lies in their build/. Were it always known, the bytes of a release would depend on where it was made.
+fs::path sources_of(fs::path program) {
+  if (const fs::path known = NORMSCOPE_SOURCE_DIR; !known.empty()) return known;
+  for (; program.has_relative_path(); program = program.parent_path())
+    if (program.filename() == "build") return program.parent_path();
+  return {};
+}
+
 }  // namespace
 
 std::string with_home(const std::string& path) {
@@ -51,21 +62,6 @@ std::string config_folder() { return folder_at({"XDG_CONFIG_HOME", ".config", "A
 std::string state_folder() { return folder_at({"XDG_STATE_HOME", ".local/state", "LOCALAPPDATA", "state"}); }
 std::string cache_folder() { return folder_at({"XDG_CACHE_HOME", ".cache", "LOCALAPPDATA", "cache"}); }
 std::string data_folder() { return folder_at({"XDG_DATA_HOME", ".local/share", "LOCALAPPDATA", "data"}); }
-
-namespace {
-
-namespace fs = std::filesystem;
-
-/// The folder of the sources: for a build elsewhere it was known when the program was compiled, else the
-/// program lies in their build/. Were it always known, the bytes of a release would depend on where it was made.
-fs::path sources_of(fs::path program) {
-  if (const fs::path known = NORMSCOPE_SOURCE_DIR; !known.empty()) return known;
-  for (; program.has_relative_path(); program = program.parent_path())
-    if (program.filename() == "build") return program.parent_path();
-  return {};
-}
-
-}  // namespace
 
 std::string shipped_folder(const std::string& name, const char* variable) {
   if (const char* set = std::getenv(variable); set && *set) return set;

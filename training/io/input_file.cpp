@@ -11,8 +11,6 @@
 #include <filesystem>
 #include <system_error>
 
-#include "engine/core/error.h"
-
 namespace normscope {
 namespace {
 
@@ -29,13 +27,6 @@ Message where_of(const std::string& path, const InputKind& kind) {
   fail(where, what);
 }
 
-const char* kind_of_file(mode_t mode) {
-  if (S_ISDIR(mode)) return "a folder";
-  if (S_ISFIFO(mode)) return "a pipe";
-  if (S_ISSOCK(mode)) return "a socket";
-  return "a device";
-}
-
 Message size_text(uint64_t bytes) {
   constexpr struct {
     uint64_t unit;
@@ -50,6 +41,12 @@ Message size_text(uint64_t bytes) {
 }
 
 }  // namespace
+
+const char* kind_of_file(uint32_t mode) {
+  if (S_ISDIR(mode)) return "a folder";
+  if (S_ISFIFO(mode)) return "a pipe";
+  return S_ISSOCK(mode) ? "a socket" : "a device";
+}
 
 InputFile::InputFile(const std::string& path, const InputKind& kind)
     : where_(where_of(path, kind)), kind_(kind) {

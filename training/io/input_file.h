@@ -86,6 +86,9 @@ std::string read_input_file(const std::string& path, const InputKind& kind);
 /// The same; nothing where the file does not exist.
 std::optional<std::string> read_input_file_if_there(const std::string& path, const InputKind& kind);
 
+/// "a folder", "a pipe": what is no regular file.
+const char* kind_of_file(uint32_t mode);
+
 /// Lists the paths in a folder, sorted; at most `most`, and none where it cannot be read (`error` then
 /// says why).
 std::vector<std::string> files_in(const std::string& folder, size_t most, std::string& error);

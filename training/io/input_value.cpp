@@ -6,8 +6,6 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "engine/core/error.h"
-
 namespace normscope {
 namespace {
 

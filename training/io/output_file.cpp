@@ -1,4 +1,3 @@
-// Temporary file, flush, rename. See output_file.h.
 #include "training/io/output_file.h"
 
 #include <fcntl.h>
@@ -10,18 +9,14 @@
 #include <cctype>
 #include <cerrno>
 #include <charconv>
-#include <cstdio>
 #include <cstring>
 #include <ctime>
 #include <filesystem>
 #include <mutex>
 #include <random>
 #include <set>
-#include <string_view>
 #include <system_error>
 #include <utility>
-
-#include "engine/core/error.h"
 
 namespace normscope {
 namespace {
@@ -96,6 +91,38 @@ void keep_mode(int file, const char* replaced) {
 std::function<void(const std::string&)>& written_listener() {
   static std::function<void(const std::string&)> listener;
   return listener;
+}
+
+// The number of an open stream that a path names; -1: none. A file behind the stream would be written
+// from its beginning if it were opened anew.
+int stream_of(const std::string& path) {
+  if (path == "/dev/stdout") return STDOUT_FILENO;
+  if (path == "/dev/stderr") return STDERR_FILENO;
+  for (const std::string_view folder : {"/dev/fd/", "/proc/self/fd/"}) {
+    if (!path.starts_with(folder)) continue;
+    int number = -1;
+    const char* end = path.data() + path.size();
+    const auto [at, error] = std::from_chars(path.data() + folder.size(), end, number);
+    if (error == std::errc{} && at == end) return number;
+  }
+  return -1;
+}
+
+bool write_all(int file, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = write(file, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    text.remove_prefix(static_cast<size_t>(written));
+  }
+  return true;
+}
+
+// Finds half a line that a killed process left; it is ended, so that the next line stands alone.
+bool ends_within_a_line(int file) {
+  char last = '\n';
+  const off_t size = lseek(file, 0, SEEK_END);
+  return size > 0 && pread(file, &last, 1, size - 1) == 1 && last != '\n';
 }
 
 }  // namespace
@@ -173,26 +200,6 @@ void write_file(const std::string& path, std::string_view bytes, std::string wha
   file.write(bytes.data(), bytes.size());
   file.commit();
 }
-namespace {
-
-namespace fs = std::filesystem;
-
-// The number of an open stream that a path names; -1: none. A file behind the stream would be written
-// from its beginning if it were opened anew.
-int stream_of(const std::string& path) {
-  if (path == "/dev/stdout") return STDOUT_FILENO;
-  if (path == "/dev/stderr") return STDERR_FILENO;
-  for (const std::string_view folder : {"/dev/fd/", "/proc/self/fd/"}) {
-    if (!path.starts_with(folder)) continue;
-    int number = -1;
-    const char* end = path.data() + path.size();
-    const auto [at, error] = std::from_chars(path.data() + folder.size(), end, number);
-    if (error == std::errc{} && at == end) return number;
-  }
-  return -1;
-}
-
-}  // namespace
 
 OutputPath output_path(const std::string& path, const Message& where) {
   if (path.empty()) fail(where, "cannot be written: the path is empty");
@@ -240,26 +247,6 @@ void make_folder(const std::string& folder, Access access, const Message& where)
   if (mkdir(folder.c_str(), access == Access::Own ? 0700 : 0777) == 0 || errno == EEXIST) return;
   fail(where, "{} cannot be made: {}", folder, std::strerror(errno));
 }
-namespace {
-
-bool write_all(int file, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = write(file, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return false;
-    text.remove_prefix(static_cast<size_t>(written));
-  }
-  return true;
-}
-
-// Finds half a line that a killed process left; it is ended, so that the next line stands alone.
-bool ends_within_a_line(int file) {
-  char last = '\n';
-  const off_t size = lseek(file, 0, SEEK_END);
-  return size > 0 && pread(file, &last, 1, size - 1) == 1 && last != '\n';
-}
-
-}  // namespace
 
 LineFile::LineFile(const std::string& path, std::string what, Start start) : where_("{} {}", what, path) {
   const OutputPath output = output_path(path, where_);

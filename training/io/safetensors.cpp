@@ -1,8 +1,6 @@
-// This reads safetensors: the bytes are checked once, in load(). See safetensors.h.
 #include "training/io/safetensors.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -86,6 +84,36 @@ Json parse_header(const std::string& path, const std::string& header) {
     fail(where(path), "is damaged or not a safetensors file: the header is not a JSON object");
   }
   return json;
+}
+
+template <typename T>
+constexpr TensorType type_of() {
+  if constexpr (std::is_same_v<T, float>) return TensorType::F32;
+  if constexpr (std::is_same_v<T, double>) return TensorType::F64;
+  if constexpr (std::is_same_v<T, int32_t>) return TensorType::I32;
+  if constexpr (std::is_same_v<T, int64_t>) return TensorType::I64;
+  if constexpr (std::is_same_v<T, F16>) return TensorType::F16;
+  if constexpr (std::is_same_v<T, BF16>) return TensorType::BF16;
+  return TensorType::U8;
+}
+
+// Appends the elements of `bytes`; false at the first one that To cannot hold. (A double that is not a float
+// rounds.)
+template <typename From, typename To>
+bool append_as(std::span<const uint8_t> bytes, std::vector<To>& to) {
+  to.reserve(bytes.size() / sizeof(From));
+  for (size_t at = 0; at < bytes.size(); at += sizeof(From)) {
+    From value;
+    std::memcpy(&value, bytes.data() + at, sizeof value);  // the data need not be aligned
+    if constexpr (std::is_integral_v<From>) {
+      if (!std::in_range<To>(value)) return false;
+    }
+    if constexpr (std::is_same_v<From, F16> || std::is_same_v<From, BF16>)
+      to.push_back(value.to_float());
+    else
+      to.push_back(static_cast<To>(value));
+  }
+  return true;
 }
 
 }  // namespace
@@ -233,14 +261,6 @@ SafetensorsFile SafetensorsFile::parse(std::span<const uint8_t> bytes, const std
   return file;
 }
 
-/// Renames what runs that were saved earlier call "L03.attn.trunk": it is "L03.attn.stream" now.
-std::string with_stream(std::string text) {
-  constexpr std::string_view kBefore = ".trunk", kNow = ".stream";
-  for (size_t at = 0; (at = text.find(kBefore, at)) != text.npos; at += kNow.size())
-    text.replace(at, kBefore.size(), kNow);
-  return text;
-}
-
 void SafetensorsFile::read_header(const std::string& text, size_t data_size) {
   data_size_ = data_size;
   const Json header = parse_header(path_, text);
@@ -257,9 +277,11 @@ void SafetensorsFile::read_header(const std::string& text, size_t data_size) {
     }
   }
   if (const auto format = metadata_.find("format"); format != metadata_.end() && format->second == kOurRun) {
-    for (Tensor& tensor : tensors_) tensor.name = with_stream(std::move(tensor.name));
+    // Runs that were saved earlier call "L03.attn.stream" "L03.attn.trunk".
+    constexpr std::string_view kBefore = ".trunk", kNow = ".stream";
+    for (Tensor& tensor : tensors_) replace_each(tensor.name, kBefore, kNow);
     if (const auto stats = metadata_.find("stats"); stats != metadata_.end())
-      stats->second = with_stream(std::move(stats->second));
+      replace_each(stats->second, kBefore, kNow);
   }
   std::ranges::stable_sort(tensors_, [](const Tensor& a, const Tensor& b) {
     return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
@@ -316,40 +338,6 @@ void SafetensorsFile::require_shape(std::string_view name, const TensorShape& ex
          shape_text(tensor.shape), shape_text(expected));
   }
 }
-
-namespace {
-
-template <typename T>
-constexpr TensorType type_of() {
-  if constexpr (std::is_same_v<T, float>) return TensorType::F32;
-  if constexpr (std::is_same_v<T, double>) return TensorType::F64;
-  if constexpr (std::is_same_v<T, int32_t>) return TensorType::I32;
-  if constexpr (std::is_same_v<T, int64_t>) return TensorType::I64;
-  if constexpr (std::is_same_v<T, F16>) return TensorType::F16;
-  if constexpr (std::is_same_v<T, BF16>) return TensorType::BF16;
-  return TensorType::U8;
-}
-
-// Appends the elements of `bytes`; false at the first one that To cannot hold. (A double that is not a float
-// rounds.)
-template <typename From, typename To>
-bool append_as(std::span<const uint8_t> bytes, std::vector<To>& to) {
-  to.reserve(bytes.size() / sizeof(From));
-  for (size_t at = 0; at < bytes.size(); at += sizeof(From)) {
-    From value;
-    std::memcpy(&value, bytes.data() + at, sizeof value);  // the data need not be aligned
-    if constexpr (std::is_integral_v<From>) {
-      if (!std::in_range<To>(value)) return false;
-    }
-    if constexpr (std::is_same_v<From, F16> || std::is_same_v<From, BF16>)
-      to.push_back(value.to_float());
-    else
-      to.push_back(static_cast<To>(value));
-  }
-  return true;
-}
-
-}  // namespace
 
 template <typename To, typename... From>
 std::vector<To> SafetensorsFile::convert(std::string_view name, std::string_view expected) const {

@@ -1,13 +1,6 @@
 #include "training/io/text.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <algorithm>
-#include <cctype>
-#include <cmath>
 #include <utility>
-#include <vector>
 
 namespace normscope {
 namespace {

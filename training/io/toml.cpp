@@ -8,7 +8,6 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "engine/core/error.h"
 #include "training/io/text.h"
 
 namespace normscope {
@@ -64,6 +63,48 @@ void check_size(std::string_view text, const std::string& name) {
   }
 }
 
+std::string key_of(const std::string& key) {
+  const auto is_bare = [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '-'; };
+  return !key.empty() && std::ranges::all_of(key, is_bare) ? key : toml_string(key);
+}
+
+std::string value_of(const Json& value) {
+  if (value.is_string()) return toml_string(value.get<std::string>());
+  if (!value.is_structured()) return value.dump();
+  std::string out;
+  for (const auto& [key, item] : value.items()) {
+    if (item.is_null()) continue;
+    out += out.empty() ? "" : ", ";
+    if (value.is_object()) out += key_of(key) + " = ";
+    out += value_of(item);
+  }
+  return value.is_object() ? "{ " + out + " }" : "[" + out + "]";
+}
+
+constexpr size_t kQuoted = 300;                       // bytes that a message quotes
+constexpr size_t kLongest = 4096, kMostItems = 1000;  // of a text, of a list
+
+std::string plain_text(const toml::node& node) {
+  if (const auto text = node.value_exact<std::string>()) return *text;
+  if (const auto whole = node.value_exact<int64_t>()) return std::to_string(*whole);
+  if (const auto real = node.value_exact<double>()) return fmt::format("{}", *real);
+  if (const auto flag = node.value_exact<bool>()) return *flag ? "true" : "false";
+  return {};
+}
+
+bool is_list(const toml::node* node) { return node->is_array() && node->as_array()->size() <= kMostItems; }
+
+void flatten(const toml::table& table, const std::string& prefix,
+             std::vector<std::pair<std::string, std::string>>& out) {
+  for (const auto& [key, node] : table) {
+    const std::string name = prefix + std::string(key.str());
+    if (const toml::table* inner = node.as_table())
+      flatten(*inner, name + ".", out);
+    else
+      out.emplace_back(name, plain_text(node));
+  }
+}
+
 }  // namespace
 
 toml::table parse_toml(std::string_view text, const std::string& name) {
@@ -108,28 +149,6 @@ std::string toml_string(std::string_view text) {
   return out + '"';
 }
 
-namespace {
-
-std::string key_of(const std::string& key) {
-  const auto is_bare = [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '-'; };
-  return !key.empty() && std::ranges::all_of(key, is_bare) ? key : toml_string(key);
-}
-
-std::string value_of(const Json& value) {
-  if (value.is_string()) return toml_string(value.get<std::string>());
-  if (!value.is_structured()) return value.dump();
-  std::string out;
-  for (const auto& [key, item] : value.items()) {
-    if (item.is_null()) continue;
-    out += out.empty() ? "" : ", ";
-    if (value.is_object()) out += key_of(key) + " = ";
-    out += value_of(item);
-  }
-  return value.is_object() ? "{ " + out + " }" : "[" + out + "]";
-}
-
-}  // namespace
-
 std::string toml_lines(const Json& table) {
   std::string lines;
   for (const auto& [key, value] : table.items())
@@ -154,33 +173,6 @@ Json json_of(const toml::node& node) {
   if (const auto flag = node.value_exact<bool>()) return *flag;
   return what_it_is(node);  // a date
 }
-namespace {
-
-constexpr size_t kQuoted = 300;                       // bytes that a message quotes
-constexpr size_t kLongest = 4096, kMostItems = 1000;  // of a text, of a list
-
-std::string plain_text(const toml::node& node) {
-  if (const auto text = node.value_exact<std::string>()) return *text;
-  if (const auto whole = node.value_exact<int64_t>()) return std::to_string(*whole);
-  if (const auto real = node.value_exact<double>()) return fmt::format("{}", *real);
-  if (const auto flag = node.value_exact<bool>()) return *flag ? "true" : "false";
-  return {};
-}
-
-bool is_list(const toml::node* node) { return node->is_array() && node->as_array()->size() <= kMostItems; }
-
-void flatten(const toml::table& table, const std::string& prefix,
-             std::vector<std::pair<std::string, std::string>>& out) {
-  for (const auto& [key, node] : table) {
-    const std::string name = prefix + std::string(key.str());
-    if (const toml::table* inner = node.as_table())
-      flatten(*inner, name + ".", out);
-    else
-      out.emplace_back(name, plain_text(node));
-  }
-}
-
-}  // namespace
 
 Table::Table(const toml::table& table, std::string file, std::string name)
     : table_(&table), file_(std::move(file)), name_(std::move(name)) {}

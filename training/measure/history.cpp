@@ -27,29 +27,9 @@ void put(std::vector<int32_t>& steps, std::vector<float>& losses, std::vector<fl
 }  // namespace
 
 const char* to_string(RunEvent::Kind kind) {
-  switch (kind) {
-    case RunEvent::Kind::Started:
-      return "started";
-    case RunEvent::Kind::Edited:
-      return "edited";
-    case RunEvent::Kind::Forked:
-      return "forked";
-    case RunEvent::Kind::LeftPlateau:
-      return "left plateau";
-    case RunEvent::Kind::Returned:
-      return "returned";
-    case RunEvent::Kind::Stuck:
-      return "stuck";
-    case RunEvent::Kind::Unstuck:
-      return "unstuck";
-    case RunEvent::Kind::NonFinite:
-      return "not finite";
-    case RunEvent::Kind::Finished:
-      return "finished";
-    case RunEvent::Kind::Resumed:
-      return "resumed";
-  }
-  return "?";
+  constexpr const char* kWords[] = {"started", "edited",  "forked",     "left plateau", "returned",
+                                    "stuck",   "unstuck", "not finite", "finished",     "resumed"};
+  return kWords[static_cast<size_t>(kind)];
 }
 
 std::pair<std::string, std::string> two_names(const std::string& y) {

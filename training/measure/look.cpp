@@ -4,7 +4,6 @@
 #include <cmath>
 #include <string_view>
 
-#include "engine/model/transformer.h"
 #include "engine/tape/seal.h"
 
 namespace normscope {

@@ -7,7 +7,6 @@
 
 #include "engine/core/error.h"
 #include "engine/cpu/backend_cpu.h"
-#include "engine/ops/ops.h"
 #include "engine/tape/seal.h"
 #include "engine/tape/store.h"
 

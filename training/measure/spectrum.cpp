@@ -75,6 +75,23 @@ size_t count_below(double x, std::span<const double> beside) {
   return count;
 }
 
+/// Adds to sums (n,n) the products of all pairs of the n numbers at x, but for most of those below the diagonal: of four
+/// at a time the compiler makes vectors.
+void add_products(const float* __restrict x, size_t n, float* __restrict sums) {
+  for (size_t i = 0; i < n; ++i, sums += n) {
+    size_t j = i / 4 * 4;
+    for (; j + 4 <= n; j += 4)
+      for (size_t k = j; k < j + 4; ++k) sums[k] += x[i] * x[k];
+    for (; j < n; ++j) sums[j] += x[i] * x[j];
+  }
+}
+
+/// Fills in what is below the diagonal.
+void mirror(std::vector<float>& sums, size_t n) {
+  for (size_t i = 1; i < n; ++i)
+    for (size_t j = 0; j < i; ++j) sums[i * n + j] = sums[j * n + i];
+}
+
 }  // namespace
 
 std::vector<double> singular_values(std::vector<double> matrix, size_t rows, size_t cols) {
@@ -136,27 +153,6 @@ double Spectrum::share_at(double part) const {
   const double mixed = std::lerp(values[before], values[after], place - static_cast<double>(before));
   return mixed / values.front();
 }
-
-namespace {
-
-/// Adds to sums (n,n) the products of all pairs of the n numbers at x, but for most of those below the diagonal: of four
-/// at a time the compiler makes vectors.
-void add_products(const float* __restrict x, size_t n, float* __restrict sums) {
-  for (size_t i = 0; i < n; ++i, sums += n) {
-    size_t j = i / 4 * 4;
-    for (; j + 4 <= n; j += 4)
-      for (size_t k = j; k < j + 4; ++k) sums[k] += x[i] * x[k];
-    for (; j < n; ++j) sums[j] += x[i] * x[j];
-  }
-}
-
-/// Fills in what is below the diagonal.
-void mirror(std::vector<float>& sums, size_t n) {
-  for (size_t i = 1; i < n; ++i)
-    for (size_t j = 0; j < i; ++j) sums[i * n + j] = sums[j * n + i];
-}
-
-}  // namespace
 
 void EffectiveRankRoom::reserve(size_t tokens, size_t width) {
   const size_t side = std::min(tokens, width);

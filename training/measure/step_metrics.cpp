@@ -5,15 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cmath>
 #include <limits>
 #include <numeric>
 #include <utility>
 
 #include "engine/core/error.h"
-#include "engine/cpu/measure_rows.h"
 #include "engine/model/residual.h"
-#include "engine/ops/ops.h"
 #include "engine/ops/rules.h"
 
 namespace normscope {
@@ -116,7 +113,6 @@ LiveMeasurements::LiveMeasurements(const Program& program, const ModelValues& mo
     : program_(&program), width_(static_cast<size_t>(config.d_model)) {
   describe(model);
   if (sublayers_.empty()) fail("measure", "the model has no sub-layers");
-  const auto shape = [&](ValueId v) { return program.data().values[static_cast<size_t>(v)].shape; };
   // The stacks of an encoder-decoder may differ in length: buffers take the longer one.
   size_t longest = 0;
   for (const Sublayer& s : sublayers_) longest = std::max(longest, static_cast<size_t>(shape(s.output)[1]));
@@ -185,35 +181,27 @@ void LiveMeasurements::describe(const ModelValues& model) {
   };
   std::string stack = "?";
   int32_t index = 0, layer = 0;
-  for (const SublayerValues& m : model.sublayers) {
+  for (const SublayerValues& values : model.sublayers) {
     Sublayer s;
-    s.name = m.name;
-    s.input = m.input;
-    s.branch = m.branch;
-    s.output = m.output;
-    s.probabilities = m.probabilities;
-    if (m.probabilities != kNone) s.scores = scores_of(producer(m.probabilities));
-    s.entered = m.entered;
-    s.adds_bottom = m.bottom != kNone;
-    s.streams = m.streams;
-    s.read = m.read;
-    s.carry = m.carry;
-    s.write = m.write;
-    if (m.streams == kNone) {
-      describe_sum(s, producer(m.joined));
-      s.enter = norm_between(m.input, m.entered);
-      s.stream = norm_between(m.sum, m.output);
-      s.gpas = m.gpas;
-      s.scales_skip |= m.gpas != kNone;
-      s.scales_branch |= m.gpas != kNone && s.stream.kind == NormKind::None;
+    static_cast<SublayerValues&>(s) = values;
+    if (s.probabilities != kNone) {
+      const Node& attention = producer(s.probabilities);
+      s.scores = rules_of(attention.op).scores(attention);
     }
-    const std::string prefix = m.name.substr(0, m.name.find('L'));  // "", "enc." or "dec."
+    if (s.streams == kNone) {
+      describe_sum(s, producer(s.joined));
+      s.enter = norm_between(s.input, s.entered);
+      s.stream = norm_between(s.sum, s.output);
+      s.scales_skip |= s.gpas != kNone;
+      s.scales_branch |= s.gpas != kNone && s.stream.kind == NormKind::None;
+    }
+    const std::string prefix = s.name.substr(0, s.name.find('L'));  // "", "enc." or "dec."
     s.lengths = input(prefix == "dec." ? "target_lengths" : "key_lengths");
     s.starts_stack = prefix != stack;
     if (s.starts_stack) index = 0;
-    s.starts_layer = s.starts_stack || m.layer != layer;
+    s.starts_layer = s.starts_stack || s.layer != layer;
     stack = prefix;
-    layer = m.layer;
+    layer = s.layer;
     s.index_in_stack = ++index;
     sublayers_.push_back(s);
   }
@@ -222,7 +210,7 @@ void LiveMeasurements::describe(const ModelValues& model) {
 void LiveMeasurements::lay_out() {
   for (Sublayer& s : sublayers_) {
     s.first_number = static_cast<int32_t>(layout_.size());
-    const int32_t layer = std::atoi(s.name.c_str() + s.name.find('L') + 1);
+    const int32_t layer = s.layer;
     const std::string beta = s.name.substr(0, s.name.find('L')) + "beta2";
     for (const char* number : {".token_cosine", ".layer_cosine", ".branch.variance", ".input.variance",
                                ".extreme", ".extreme_position", ".effective_rank"})
@@ -248,7 +236,7 @@ void LiveMeasurements::load(ValueId value, std::vector<float>& host, size_t coun
 void LiveMeasurements::load_scale(ValueId value, float constant, std::vector<float>& host) const {
   host.assign(width_, constant);
   if (value == kNone) return;
-  const size_t size = static_cast<size_t>(program_->data().values[static_cast<size_t>(value)].shape.size());
+  const auto size = static_cast<size_t>(shape(value).size());
   program_->read_front(value, std::span(host).first(size));
   if (size == 1) std::fill(host.begin() + 1, host.end(), host[0]);
 }
@@ -265,7 +253,7 @@ void LiveMeasurements::load_scales(const Sublayer& s) {
 
 /// The measured tokens of a sequence: all, or the unpadded ones where one sequence is measured.
 size_t LiveMeasurements::counted_tokens(const Sublayer& s, size_t sequences) const {
-  const auto all = static_cast<size_t>(program_->data().values[static_cast<size_t>(s.output)].shape[1]);
+  const auto all = static_cast<size_t>(shape(s.output)[1]);
   if (s.lengths == kNone || sequences != 1) return all;
   float bits = 0;  // an integer input, copied as it is
   program_->read_front(s.lengths, {&bits, 1});
@@ -339,10 +327,10 @@ void LiveMeasurements::carry_components(const Sublayer& s) {
   if (s.read != kNone) return carry_streams(s);
   if (s.starts_layer && !layer_components_.empty()) keep_layer_input(own);
   if (s.enter.kind != NormKind::None) carry_older(s.enter, map_of(s.enter), own);
-  if (s.adds_bottom) add_layer_input(s, own);
+  if (s.adds_bottom()) add_layer_input(s, own);
   cpu::CarryMap map = map_of(s.stream);
-  if (s.scales_skip && !s.adds_bottom) map.scale = skip_.data();
-  if (map.inverse_sigma || map.scale || s.adds_bottom || s.starts_stack) carry_older(s.stream, map, own);
+  if (s.scales_skip && !s.adds_bottom()) map.scale = skip_.data();
+  if (map.inverse_sigma || map.scale || s.adds_bottom() || s.starts_stack) carry_older(s.stream, map, own);
   map.scale = nullptr;  // the branch's own scale is applied already
   components_[own] = branch_;
   shares_[own] =
@@ -404,7 +392,7 @@ bool LiveMeasurements::follow_down(std::vector<float>& direction, const BranchRe
     own = direction;
     if (s.scales_branch) multiply(own, branch_scale_, width_);
     at(place, own);
-    if (s.adds_bottom) bottom = direction;
+    if (s.adds_bottom()) bottom = direction;
     if (s.scales_skip) multiply(direction, skip_, width_);
     transpose(map_of(s.enter), direction);
     if (!s.starts_layer) continue;
@@ -559,29 +547,15 @@ double product(const float* a, const float* b, size_t count) {
 
 }  // namespace
 
-LiveMeasurements::Scores LiveMeasurements::scores_of(const Node& attention) {
-  const AttentionScores of = rules_of(attention.op).scores(attention);
-  return {of.queries,
-          of.keys,
-          of.position,
-          of.distances,
-          static_cast<size_t>(of.heads),
-          static_cast<double>(of.scale),
-          static_cast<double>(of.cap),
-          of.alibi};
-}
-
 void LiveMeasurements::make_room_for_heads(int32_t sequences) {
-  const auto shape = [&](ValueId v) { return program_->data().values[static_cast<size_t>(v)].shape; };
   const auto each = [&](ValueId v) { return static_cast<size_t>(sequences * shape(v)[1] * shape(v)[2]); };
-  for (Sublayer& s : sublayers_) {
+  for (const Sublayer& s : sublayers_) {
     if (s.probabilities == kNone) continue;
-    Scores& x = s.scores;
-    const Shape p = shape(s.probabilities);
+    const AttentionScores& x = s.scores;
+    const Shape& p = shape(s.probabilities);
     p_.reserve(static_cast<size_t>(sequences * p[1] * p[2] * p[3]));
     queries_.reserve(each(x.queries));
     keys_.reserve(each(x.keys));
-    x.scale = AttentionSpec{.scale = static_cast<float>(x.scale)}.scale_of(shape(x.queries)[2] / p[1]);
     if (x.distances == kNone) continue;
     position_.reserve(each(x.position));
     distances_.reserve(static_cast<size_t>(shape(x.distances).size()));
@@ -591,7 +565,7 @@ void LiveMeasurements::make_room_for_heads(int32_t sequences) {
 void LiveMeasurements::lay_out_heads(const Sublayer& s, int32_t layer) {
   for (const char* number : {".attention_entropy", ".largest_logit", ".first_mass"})
     layout_.push_back({s.name + number, layer});
-  for (size_t h = 1; h <= s.scores.heads; ++h)
+  for (int32_t h = 1; h <= s.scores.heads; ++h)
     for (const char* number : {"entropy", "logit", "first_mass"})
       layout_.push_back({fmt::format("{}.head.{}.{}", s.name, h, number), layer});
 }
@@ -600,29 +574,28 @@ void LiveMeasurements::lay_out_heads(const Sublayer& s, int32_t layer) {
 ///   S  =  scale (q k + e r_d)                    // e r_d: only of relative positions, d how far back the key is
 ///   S  =  cap tanh(S / cap)                      // only with a cap
 ///   S  =  S + slope (key - query)                // only with ALiBi
-double LiveMeasurements::score(const Scores& x, size_t sequence, size_t head, size_t query,
+double LiveMeasurements::score(const AttentionScores& x, size_t sequence, size_t head, size_t query,
                                size_t key) const {
-  const auto shape = [&](ValueId v) { return program_->data().values[static_cast<size_t>(v)].shape; };
   const auto queries = static_cast<size_t>(shape(x.queries)[1]), keys = static_cast<size_t>(shape(x.keys)[1]);
   const auto all = static_cast<size_t>(shape(x.queries)[2]), shared = static_cast<size_t>(shape(x.keys)[2]);
-  const size_t width = all / x.heads, from = head * width;
+  const size_t width = all / static_cast<size_t>(x.heads), from = head * width;
   const size_t q = (sequence * queries + query) * all + from,
                k = (sequence * keys + key) * shared + head / (all / shared) * width;
   double sum = product(&queries_[q], &keys_[k], width);
   if (x.distances != kNone)
     sum += product(&position_[q], &distances_[(query + keys - queries - key) * all + from], width);
-  sum *= x.scale;
+  sum *= AttentionSpec{.scale = x.scale}.scale_of(static_cast<int64_t>(width));
   if (x.alibi)
-    sum += alibi_slope(static_cast<int64_t>(head), static_cast<int64_t>(x.heads)) *
+    sum += alibi_slope(static_cast<int64_t>(head), x.heads) *
            (static_cast<double>(key) - static_cast<double>(query));
-  return x.cap > 0 ? x.cap * std::tanh(sum / x.cap) : sum;
+  const auto cap = static_cast<double>(x.cap);
+  return cap > 0 ? cap * std::tanh(sum / cap) : sum;
 }
 
 /// The largest of a head's first `counted` queries, minus infinity where they see no key.
 double LiveMeasurements::largest_score(const Sublayer& s, size_t sequence, size_t head, const float* p,
                                        size_t counted) const {
-  const auto keys =
-      static_cast<size_t>(program_->data().values[static_cast<size_t>(s.probabilities)].shape[3]);
+  const auto keys = static_cast<size_t>(shape(s.probabilities)[3]);
   double largest = -std::numeric_limits<double>::infinity();
   for (size_t t = 0; t < counted; ++t, p += keys) {
     const size_t key = most_probable(p, keys);
@@ -635,21 +608,17 @@ double LiveMeasurements::largest_score(const Sublayer& s, size_t sequence, size_
 
 /// Writes the sub-layer's three numbers, then three of each head, and returns where the next goes.
 double* LiveMeasurements::number_heads(const Sublayer& s, double* number) {
-  const Shape& shape = program_->data().values[static_cast<size_t>(s.probabilities)].shape;
-  const size_t sequences = rows_ / tokens_per_sequence_, heads = s.scores.heads;
-  const auto queries = static_cast<size_t>(shape[2]), keys = static_cast<size_t>(shape[3]);
+  const size_t sequences = rows_ / tokens_per_sequence_, heads = static_cast<size_t>(s.scores.heads);
+  const auto queries = static_cast<size_t>(shape(s.probabilities)[2]),
+             keys = static_cast<size_t>(shape(s.probabilities)[3]);
   const size_t counted = std::min(queries, tokens_per_sequence_);
-  const auto width =
-      static_cast<size_t>(program_->data().values[static_cast<size_t>(s.scores.queries)].shape[2]);
+  const auto width = static_cast<size_t>(shape(s.scores.queries)[2]);
   load(s.probabilities, p_, sequences * heads * queries * keys);
   load(s.scores.queries, queries_, sequences * queries * width);
-  load(s.scores.keys, keys_,
-       sequences * keys *
-           static_cast<size_t>(program_->data().values[static_cast<size_t>(s.scores.keys)].shape[2]));
+  load(s.scores.keys, keys_, sequences * keys * static_cast<size_t>(shape(s.scores.keys)[2]));
   if (s.scores.distances != kNone) {
     load(s.scores.position, position_, sequences * queries * width);
-    const Shape& distances = program_->data().values[static_cast<size_t>(s.scores.distances)].shape;
-    load(s.scores.distances, distances_, static_cast<size_t>(distances.size()));
+    load(s.scores.distances, distances_, static_cast<size_t>(shape(s.scores.distances).size()));
   }
   double *own = number + 3, total = 0, largest = -std::numeric_limits<double>::infinity(), mass = 0;
   std::fill(own, own + 3 * heads, 0.0);
@@ -676,7 +645,7 @@ double* LiveMeasurements::number_heads(const Sublayer& s, double* number) {
 }
 
 int64_t LiveMeasurements::streams_of(const Sublayer& s) const {
-  return s.streams == kNone ? 0 : program_->data().values[static_cast<size_t>(s.streams)].shape[2];
+  return s.streams == kNone ? 0 : shape(s.streams)[2];
 }
 
 void LiveMeasurements::make_room_for_streams(size_t positions) {
@@ -690,9 +659,9 @@ void LiveMeasurements::make_room_for_streams(size_t positions) {
 }
 
 StreamWeights LiveMeasurements::weights_of(ValueId value, size_t to, std::vector<float>& host) const {
-  const Shape& shape = program_->data().values[static_cast<size_t>(value)].shape;
-  const bool shared = shape.rank == 2;
-  const auto each = static_cast<size_t>(shared ? shape.size() : shape.size() / (shape[0] * shape[1]));
+  const Shape& all = shape(value);
+  const bool shared = all.rank == 2;
+  const auto each = static_cast<size_t>(shared ? all.size() : all.size() / (all[0] * all[1]));
   load(value, host, shared ? each : each * rows_);
   return {host, to, shared};
 }

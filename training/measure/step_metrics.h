@@ -14,6 +14,7 @@
 #include "engine/cpu/measure_rows.h"
 #include "engine/model/transformer.h"
 #include "engine/ops/ops.h"
+#include "engine/ops/rules.h"
 #include "engine/tape/program.h"
 #include "training/measure/spectrum.h"
 
@@ -146,31 +147,18 @@ class LiveMeasurements {
     float scale = 1, slope = 0;  // AdaNorm
     float gain_offset = 0;       // what the stored gain lacks
   };
-  /// What the scores of an attention are made of, as its op reads them.
-  struct Scores {
-    ValueId queries = kNone, keys = kNone;
-    ValueId position = kNone, distances = kNone;  ///< of relative positions
-    size_t heads = 0;
-    double scale = 1, cap = 0;
-    bool alibi = false;
-  };
-  /// One sub-layer's tensors in the program: kNone where the wiring has none.
-  struct Sublayer {
-    std::string name;
-    ValueId input = kNone, entered = kNone, branch = kNone, output = kNone, probabilities = kNone;
+  struct Sublayer : SublayerValues {
     Norm enter, stream;
-    Scores scores;
-    ValueId streams = kNone, read = kNone, carry = kNone, write = kNone;  ///< several streams, their weights
-    bool adds_bottom = false;  ///< the layer's input joins the sum (B2T)
+    AttentionScores scores;
     bool starts_layer = false;
     ValueId skip = kNone, branch_scale = kNone;
-    ValueId gpas = kNone;     ///< a factor of the skip and, without a norm on the stream, of the branch
     ValueId lengths = kNone;  ///< input with the number of unpadded positions
     float skip_constant = 1, branch_constant = 1;
     bool scales_skip = false, scales_branch = false;
     int32_t first_number = 0;  ///< place of its plain numbers in layout()
     bool starts_stack = false;
     int32_t index_in_stack = 0;
+    bool adds_bottom() const { return bottom != kNone; }  ///< the layer's input joins the sum (B2T)
   };
 
   void describe(const ModelValues& model);
@@ -178,6 +166,9 @@ class LiveMeasurements {
   static Norm norm_of(const Node& node, ValueId from);
   void make_room_for_streams(size_t positions);
   void lay_out();
+  const Shape& shape(ValueId value) const {
+    return program_->data().values[static_cast<size_t>(value)].shape;
+  }
   void load(ValueId value, std::vector<float>& host, size_t count) const;
   void load_scale(ValueId value, float constant, std::vector<float>& host) const;
   void load_scales(const Sublayer& s);
@@ -194,13 +185,12 @@ class LiveMeasurements {
   void carry_older(const Norm& norm, cpu::CarryMap map, size_t count);
   void keep_layer_input(size_t count);
   void add_layer_input(const Sublayer& s, size_t count);
-  static Scores scores_of(const Node& attention);
   void make_room_for_heads(int32_t sequences);
   void lay_out_heads(const Sublayer& s, int32_t layer);
   void number_extreme(double* number);
   void number_tokens(size_t place, double* number);
   double* number_heads(const Sublayer& s, double* number);
-  double score(const Scores& x, size_t sequence, size_t head, size_t query, size_t key) const;
+  double score(const AttentionScores& x, size_t sequence, size_t head, size_t query, size_t key) const;
   double largest_score(const Sublayer& s, size_t sequence, size_t head, const float* p, size_t counted) const;
   size_t counted_tokens(const Sublayer& s, size_t sequences) const;
 

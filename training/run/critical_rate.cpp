@@ -32,6 +32,33 @@ void copy_inputs(Program& from, Program& to) {
   }
 }
 
+struct NextRates {
+  double critical, used;
+};
+NextRates rates_of_next(const Run& run, const RunSpec& spec) {
+  const std::unique_ptr<Run> copy = run.fork(spec);
+  copy->step();
+  const History& history = *copy->history();
+  return {static_cast<double>(history.series(history.find(kCriticalStat)).values.back()),
+          static_cast<double>(history.rate().values.back())};
+}
+
+/// Goes nearer where the crossing lies beyond the multiples of a step that are tried.
+Curvature curvature_of(const Run& run, RunSpec spec) {
+  constexpr int kTries = 4;
+  constexpr double kInside = 1.001;
+  spec.train.critical_every = 1;
+  for (int i = 0; i < kTries; ++i) {
+    const auto [critical, used] = rates_of_next(run, spec);
+    const double multiple = critical / used;
+    if (multiple > kInside * kLeastMultiple && multiple < kMostMultiple / kInside)
+      return {critical, 2 / critical};
+    if (!(multiple > 0)) break;
+    spec.train.schedule.peak = static_cast<float>(multiple * static_cast<double>(spec.train.schedule.peak));
+  }
+  return {};
+}
+
 }  // namespace
 
 double critical_multiple(double start, const std::function<double(double)>& loss_at) {
@@ -108,37 +135,6 @@ std::vector<double> CriticalRate::along(const Store& run, Program& step, const B
     std::ranges::transform(multiples, losses.begin(), loss_at);
   return losses;
 }
-
-namespace {
-
-struct NextRates {
-  double critical, used;
-};
-NextRates rates_of_next(const Run& run, const RunSpec& spec) {
-  const std::unique_ptr<Run> copy = run.fork(spec);
-  copy->step();
-  const History& history = *copy->history();
-  return {static_cast<double>(history.series(history.find(kCriticalStat)).values.back()),
-          static_cast<double>(history.rate().values.back())};
-}
-
-/// Goes nearer where the crossing lies beyond the multiples of a step that are tried.
-Curvature curvature_of(const Run& run, RunSpec spec) {
-  constexpr int kTries = 4;
-  constexpr double kInside = 1.001;
-  spec.train.critical_every = 1;
-  for (int i = 0; i < kTries; ++i) {
-    const auto [critical, used] = rates_of_next(run, spec);
-    const double multiple = critical / used;
-    if (multiple > kInside * kLeastMultiple && multiple < kMostMultiple / kInside)
-      return {critical, 2 / critical};
-    if (!(multiple > 0)) break;
-    spec.train.schedule.peak = static_cast<float>(multiple * static_cast<double>(spec.train.schedule.peak));
-  }
-  return {};
-}
-
-}  // namespace
 
 NextCurvature next_curvature(const Run& run) {
   RunSpec plain = run.spec();

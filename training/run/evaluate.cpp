@@ -1,11 +1,9 @@
 #include "training/run/evaluate.h"
 
-#include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include "engine/core/philox.h"
-#include "engine/model/transformer.h"
 #include "engine/tape/seal.h"
 #include "training/measure/look.h"
 #include "training/run/segment_memory.h"
@@ -125,8 +123,8 @@ int64_t Validator::right(const Drawn& drawn) const {
   int64_t count = 0;
   for (size_t r = 0; r < drawn.batch.targets.size(); ++r) {
     if (drawn.batch.targets[r] < 0) continue;
-    const float* at = logits.data() + r * static_cast<size_t>(classes_);
-    count += std::max_element(at, at + classes_) - at == drawn.batch.targets[r];
+    const auto classes = static_cast<size_t>(classes_);
+    count += place_of_largest(std::span(logits).subspan(r * classes, classes)) == drawn.batch.targets[r];
   }
   return count;
 }
@@ -215,8 +213,7 @@ bool Writer::fill_in() {
 int32_t Writer::most_probable(int32_t row) const {
   const std::vector<float> logits = program_->read("logits");
   const size_t outcomes = logits.size() / row_.targets.size();
-  const auto at = logits.begin() + static_cast<std::ptrdiff_t>(static_cast<size_t>(row) * outcomes);
-  return static_cast<int32_t>(std::max_element(at, at + static_cast<std::ptrdiff_t>(outcomes)) - at);
+  return place_of_largest(std::span(logits).subspan(static_cast<size_t>(row) * outcomes, outcomes));
 }
 
 std::string Writer::text(const Task& task) const {

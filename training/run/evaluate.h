@@ -2,9 +2,11 @@
 // backward, no update), so they change no bit of the run. Called by Run.
 #pragma once
 
+#include <algorithm>
 #include <limits>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -21,6 +23,11 @@ Batch validation_row(const Task& task, uint64_t seed, int32_t sequence);
 /// The row that all runs on a task are measured on before every step: the middle of the validation
 /// split. It does not depend on the seed, so that only the weights can change the numbers.
 Batch measured_row(const Task& task, int32_t sequence);
+
+/// The first place of the largest of some numbers: the most probable symbol, of logits.
+inline int32_t place_of_largest(std::span<const float> numbers) {
+  return static_cast<int32_t>(std::ranges::max_element(numbers) - numbers.begin());
+}
 
 /// The forward program for batches of a shape: no dropout, no probes; its values share their
 /// places. `left_out`: see RecordOptions. With `memories`, a model with a memory gets a program over model.memory

@@ -34,25 +34,22 @@ cpu::Stages stages_of(const ProgramData& program, const Instruction& i) {
   return plan ? plan(call) : cpu::Stages{};
 }
 
-/// The workspace floats of forward and backward; the update works in place with a few numbers for each
-/// parameter, unless its op says more (OpRules::matrix_room).
-size_t workspace_floats(const Tape& tape, const std::vector<bool>& needs_gradient, ValueId loss) {
-  ProgramData program;
-  program.values = tape.values();
-  std::vector<Instruction> instructions = passes::emit_forward(tape);
-  for (Instruction& i : passes::emit_backward(tape, needs_gradient, loss))
-    instructions.push_back(std::move(i));
-  std::vector<cpu::Stages> stages;
-  for (const Instruction& i : instructions) stages.push_back(stages_of(program, i));
-  return cpu::plan_workspace(instructions, stages).floats;
-}
-
-/// Lists what runs, in order; the update reads only gradients of parameters.
+/// Lists what runs, in order, but for probes; the update reads only gradients of parameters.
 std::vector<Instruction> instructions_of(const Tape& tape, const std::vector<bool>& needs_gradient,
                                          ValueId loss) {
   std::vector<Instruction> all = passes::emit_forward(tape);
   for (Instruction& i : passes::emit_backward(tape, needs_gradient, loss)) all.push_back(std::move(i));
-  return passes::place_probes(tape, std::move(all));
+  return all;
+}
+
+/// The workspace floats of forward and backward; the update works in place with a few numbers for each
+/// parameter, unless its op says more (OpRules::matrix_room).
+size_t workspace_floats(const Tape& tape, const std::vector<Instruction>& instructions) {
+  ProgramData program;
+  program.values = tape.values();
+  std::vector<cpu::Stages> stages;
+  for (const Instruction& i : instructions) stages.push_back(stages_of(program, i));
+  return cpu::plan_workspace(instructions, stages).floats;
 }
 
 void collect_tensors(const Tape& tape, const std::vector<bool>& needs_gradient,
@@ -76,8 +73,9 @@ size_t evaluation_floats(Store& store, const ModelConfig& model, const BatchShap
   record_model(tape, model, record_options(shape, false, memory));
   const std::vector<bool> none = passes::mark_gradients(tape, kNone);
   MemoryPlan plan = passes::plan_memory(tape, none, !validates);
-  if (reuse) passes::share_value_memory(tape, passes::emit_forward(tape), plan);
-  return plan.inputs + plan.activations + workspace_floats(tape, none, kNone);
+  const std::vector<Instruction> forward = passes::emit_forward(tape);
+  if (reuse) passes::share_value_memory(tape, forward, plan);
+  return plan.inputs + plan.activations + workspace_floats(tape, forward);
 }
 
 /// For the program that measures the critical rate, beside what it shares with the run's own.
@@ -90,7 +88,7 @@ size_t critical_floats(const RunSpec& spec, const BatchShape& shape, Backend& ba
   const std::vector<bool> none = passes::mark_gradients(tape, kNone);
   const MemoryPlan plan = passes::plan_memory(tape, none, false);
   if (spec.train.reuse_gradients && backend.in_order()) return plan.inputs;
-  return plan.inputs + plan.activations + workspace_floats(tape, none, kNone);
+  return plan.inputs + plan.activations + workspace_floats(tape, passes::emit_forward(tape));
 }
 
 }  // namespace
@@ -103,7 +101,8 @@ Footprint footprint_of(const ModelConfig& config, const BatchShape& shape, Backe
   const std::vector<bool> needs_gradient = passes::mark_gradients(tape, model.loss);
   const MemoryPlan plan = passes::plan_memory(tape, needs_gradient);
   MemoryPlan reused = plan;
-  passes::share_gradient_memory(tape, instructions_of(tape, needs_gradient, model.loss), reused);
+  const std::vector<Instruction> instructions = instructions_of(tape, needs_gradient, model.loss);
+  passes::share_gradient_memory(tape, passes::place_probes(tape, instructions), reused);
 
   Footprint need;
   need.parameters = 4 * store.size();
@@ -111,7 +110,7 @@ Footprint footprint_of(const ModelConfig& config, const BatchShape& shape, Backe
   need.activations = 4 * plan.activations;
   need.reused_gradients = 4 * reused.gradients;
   need.gradients = reuse_gradients ? need.reused_gradients : 4 * plan.gradients;
-  need.workspace = 4 * (plan.inputs + workspace_floats(tape, needs_gradient, model.loss));
+  need.workspace = 4 * (plan.inputs + workspace_floats(tape, instructions));
   for (const ParameterInfo& p : store.parameters()) {
     need.parameter_count += static_cast<size_t>(p.shape.size());
     if (p.hidden) need.matrices += 4 * p.shape.padded();

@@ -3,8 +3,6 @@
 #include <filesystem>
 #include <initializer_list>
 
-#include "engine/core/error.h"
-
 namespace normscope {
 
 namespace {

@@ -1,21 +1,37 @@
-// See run.h. The order of a step: edits, batch, inputs, replay, record, verdicts.
+// The order of a step: edits, batch, inputs, replay, record, verdicts. Below it a run elsewhere: at one of its earlier
+// steps, on another backend (moved with its weights while the old backend works, or else resumed from the newest snapshot
+// on the host), in a record of it, or played on a copy.
 #include "training/run/run.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <limits>
 #include <numeric>
 #include <utility>
 
 #include "engine/core/boundary.h"
-#include "engine/core/error.h"
+#include "engine/core/machine.h"
+#include "engine/model/transformer.h"
 #include "engine/tape/backend.h"
 #include "training/measure/look.h"
+#include "training/measure/step/step_player.h"
 #include "training/measure/verdict.h"
-#include "training/run/run_impl.h"
+#include "training/run/checkpoint.h"
+#include "training/run/critical_rate.h"
+#include "training/run/evaluate.h"
+#include "training/run/network.h"
+#include "training/run/segment_memory.h"
+#include "training/spec/schedule.h"
 #include "training/spec/update_rule.h"
 
 namespace normscope {
 namespace {
+
+/// A number that is not known yet.
+constexpr double kNotKnown = std::numeric_limits<double>::quiet_NaN();
 
 RunSpec with_vocabulary(RunSpec spec, const Task* task) {
   if (!task) fail("run", "there is no data: expected a task");
@@ -34,24 +50,531 @@ double smoothed_entropy(std::span<const double> p, double e) {
   return sum;
 }
 
+// Whether the keys ask for a new network.
+bool any_structural(const std::vector<Edit>& edits) {
+  return std::ranges::any_of(edits, [](const Edit& e) { return !is_live(e.key); });
+}
+
+// Writes "warm-up 200 → 99".
+RunEvent event_of(const Edit& edit, const std::string& before) {
+  const Field* field = find_field(edit.key);
+  const std::string what = field ? std::string(field->label) : edit.key;
+  return {edit.step, RunEvent::Kind::Edited, fmt::format("{} {} → {}", what, before, edit.value)};
+}
+
+// The mean of a parameter, or of its absolute values.
+float mean_of(const Network& network, const std::string& name, bool absolute) {
+  const std::vector<float> values = network.store.read(network.store.find(name));
+  double sum = 0;
+  for (const float v : values) sum += static_cast<double>(absolute ? std::abs(v) : v);
+  return static_cast<float>(sum / static_cast<double>(values.size()));
+}
+
+// The mean of a scale of each sub-layer: as learned now, or the constant. A branch with a share leaves
+// the skip the rest.
+std::vector<float> mean_scales(const Network& network, const ModelConfig& model, const char* part,
+                               Scale Wiring::*which) {
+  std::vector<float> scales;
+  for (const SublayerValues& sublayer : network.values.sublayers) {
+    const Wiring& wiring = wiring_of(model, sublayer);
+    const Scale& scale = wiring.*which;
+    if (wiring.branch.kind == Scale::Kind::Toward) {
+      const float share = mean_of(network, sublayer.name + ".branch", true);
+      scales.push_back(&scale == &wiring.skip ? 1 - share : share);
+    } else if (network.store.find(sublayer.name + part) >= 0) {
+      scales.push_back(mean_of(network, sublayer.name + part, false));
+    } else {
+      scales.push_back(scale.kind == Scale::Kind::Constant ? scale.value : 1.0f);
+    }
+  }
+  return scales;
+}
+
+/// Throws where a run of `from` cannot learn on with the data of `to`.
+void require_same_data(const RunSpec& from, const RunSpec& to) {
+  DataSpec a = from.data, b = to.data;
+  a.context = b.context = 0;
+  if (!(a == b)) fail("run", "another data set cannot be learned on from here: expected a run from step 0");
+}
+
+/// Finds the numbers of a saved history in this layout, by name; nothing where a name is unknown here, or out of order.
+std::vector<int32_t> places_of(const std::vector<StatInfo>& saved, const std::vector<StatInfo>& layout) {
+  std::vector<int32_t> places;
+  size_t place = 0;
+  for (const StatInfo& stat : saved) {
+    while (place < layout.size() && layout[place].name != stat.name) ++place;
+    if (place == layout.size()) return {};
+    places.push_back(static_cast<int32_t>(place++));
+  }
+  return places;
+}
+
+/// Fills a history that has no step yet. Of a version that measured less it keeps the frames, in which the other numbers
+/// are unknown. It leaves frames out whose numbers are others, or so few that the frames would be larger here than any
+/// history.
+void fill(History& history, const History& saved) {
+  const size_t width = history.layout().size();
+  const std::vector<int32_t> places = places_of(saved.layout(), history.layout());
+  const FrameBlock frames = saved.frames(std::numeric_limits<int32_t>::max(), saved.bytes() + 1);
+  if (places.size() == width)
+    history.restore_frames(frames);
+  else if (!places.empty() &&
+           (frames.steps.size() + 4 * frames.gone.size()) * width * sizeof(float) <= kHistoryBudget)
+    history.restore_frames(spread(frames, places, width));
+  history.take_over(saved);
+}
+
+constexpr int32_t kSnapshotInterval = 50;  // steps; keyframes come more often where their bytes allow it
+
+void copy_blocks(const Store& from, Store& to) {
+  if (from.size() != to.size())
+    fail("run", "{} numbers do not fit a network of {}: expected the same specification", from.size(),
+         to.size());
+  std::vector<float> all(from.size());
+  for (const Store::Block block : kTrainedBlocks) {
+    from.backend().download(from.block(block), 0, all);
+    to.backend().upload(to.block(block), 0, all);
+  }
+}
+
 }  // namespace
 
-const char* to_string(RunState state) {
-  switch (state) {
-    case RunState::Training:
-      return "training";
-    case RunState::WarmingUp:
-      return "warming up";
-    case RunState::Learning:
-      return "learning";
-    case RunState::Stuck:
-      return "stuck";
-    case RunState::NonFinite:
-      return "not finite";
-    case RunState::Finished:
-      return "finished";
+/// Holds the numbers of a step in the order of the history, each section under its name. All are unknown
+/// (NaN) until they are filled.
+class Frame {
+ public:
+  explicit Frame(Network& network) : replayed_(network.program->data().stats.size()) {
+    layout_ = network.program->data().stats;
+    if (network.measured)
+      layout_.insert(layout_.end(), network.measured->layout().begin(), network.measured->layout().end());
+    measured_ = layout_.size() - replayed_;
+    layout_.insert(layout_.end(), network.updates->layout().begin(), network.updates->layout().end());
+    layout_.push_back({kCriticalStat, 0});
+    numbers_.assign(layout_.size(), kNotKnown);
   }
-  return "?";
+  const std::vector<StatInfo>& layout() const { return layout_; }
+  const std::vector<double>& numbers() const { return numbers_; }
+
+  std::span<double> replayed() { return std::span(numbers_).first(replayed_); }  ///< the program's stats
+  /// The numbers of the measured sequence at the weights that the step begins with; empty without
+  /// sub-layers.
+  std::span<double> measured() { return std::span(numbers_).subspan(replayed_, measured_); }
+  /// The numbers of what the step did to the weights.
+  std::span<double> updates() {
+    const size_t first = replayed_ + measured_;
+    return std::span(numbers_).subspan(first, numbers_.size() - 1 - first);
+  }
+  /// Makes the numbers of these two unknown.
+  void forget() {
+    std::ranges::fill(measured(), kNotKnown);
+    std::ranges::fill(updates(), kNotKnown);
+    known = false;
+  }
+  bool known = false;  ///< these two hold a step's numbers
+  double& critical_rate() { return numbers_.back(); }
+
+ private:
+  std::vector<StatInfo> layout_;
+  size_t replayed_, measured_;
+  std::vector<double> numbers_;
+};
+
+struct Run::Impl : RunIdentity {
+  Impl(RunSpec spec, std::shared_ptr<const Task> task, Backend& backend);
+
+  // Edits.
+  void apply_due_edits() {
+    std::vector<Edit> due;
+    while (!scheduled.empty() && scheduled.front().step <= steps + 1) {
+      due.push_back(scheduled.front());
+      scheduled.erase(scheduled.begin());
+    }
+    if (due.empty()) return;
+    const RunSpec before = spec;
+    for (const Edit& edit : due) apply(edit);
+    validate(spec);
+    if (any_structural(due)) {
+      require_same_data(before, spec);
+      task->require_batch(spec.train.batch, spec.model.sequence);
+      if (!base) {
+        base = std::shared_ptr<const Store>(network, &network->store);
+        base_spec = before;
+      }
+      rebuild();
+      memory.forget();
+      plateau.begin_anew();
+    }
+    if (any_structural(due) && edits.size() > noted) {
+      auto longer = new_history();
+      longer->take_over(*history);
+      history = std::move(longer);
+    }
+    refresh_level();
+  }
+
+  /// Among the edits from that one on.
+  bool any_structural_since(size_t edit) const {
+    return any_structural({edits.begin() + static_cast<std::ptrdiff_t>(edit), edits.end()});
+  }
+
+  /// Applies it to the spec and the records, not to the network.
+  void apply(const Edit& edit) {
+    const std::string before = get_field(spec, edit.key);
+    set_field(spec, edit.key, edit.value);
+    edits.push_back(edit);
+    ++revision;
+    if (noting(edit)) note_edit(edit, before);
+  }
+
+  /// The network as the spec now says.
+  void rebuild() {
+    drop_programs();
+    network = build_network(spec, *task, *backend, steps + 1, base.get(), base ? &base_spec : nullptr);
+  }
+
+  void note_edit(const Edit& edit, const std::string& before) { history->add_event(event_of(edit, before)); }
+
+  /// Whether the history records it.
+  bool noting(const Edit& edit) const { return history && edit.step > silent_until && edits.size() > noted; }
+
+  std::string value_before(size_t edit) const {
+    RunSpec then = origin;
+    for (size_t i = 0; i < edit; ++i) set_field(then, edits[i].key, edits[i].value);
+    return get_field(then, edits[edit].key);
+  }
+
+  // Joins two changes of a field without a step in between; they vanish when the value is back.
+  bool edit_again(const std::string& key, const std::string& value) {
+    size_t i = edits.size();
+    while (i > 0 && edits[i - 1].step == steps + 1 && edits[i - 1].key != key) --i;
+    if (i == 0 || edits[i - 1].step != steps + 1) return false;
+    Edit& edit = edits[i - 1];
+    const std::string before = value_before(i - 1);
+    const bool told = noting(edit);
+    if (told) history->take_back(event_of(edit, before));
+    set_field(spec, key, value);
+    ++revision;
+    if (value == before) {
+      edits.erase(edits.begin() + static_cast<std::ptrdiff_t>(i - 1));
+      noted = std::min(noted, edits.size());
+    } else {
+      edit.value = value;
+      if (told) note_edit(edit, before);
+    }
+    return true;
+  }
+
+  // A step.
+
+  /// Of the batch's shape, filled with it.
+  Program& program_with_batch(int64_t step) {
+    const auto number = static_cast<uint64_t>(step);
+    const int32_t B = spec.train.batch, T = spec.model.sequence;
+    const BatchShape shape = batch_shape(step);
+    Program& program = network->program_for(shape, spec);
+    task->fill(spec.seed, number, Split::Train, B, T, inputs_of(program, shape));
+    memory.fill(program, network->values.memories, task->goes_on(number, Split::Train, B, T));
+    return program;
+  }
+
+  BatchShape batch_shape(int64_t step) const {
+    return task->shape(spec.seed, static_cast<uint64_t>(step), Split::Train, spec.train.batch,
+                       spec.model.sequence);
+  }
+
+  StepInputs inputs(int64_t step) const {
+    const TrainConfig& train = spec.train;
+    StepInputs in;
+    in.seed = spec.seed;
+    in.step = static_cast<uint32_t>(step);
+    in.lr = static_cast<float>(rate(step));
+    set_update_rule(in, train, step - moments_begin());
+    in.clip = train.clip;
+    in.label_smoothing = train.label_smoothing;
+    set_dropout(in, spec.model);
+    return in;
+  }
+
+  /// The curve of a schedule with a target; null without a loss yet, or where the first is not above the target.
+  const LossWarmup* loss_warmup() const {
+    if (losses.empty()) return nullptr;
+    const double gap = static_cast<double>(losses.front()) - static_cast<double>(spec.train.schedule.target);
+    if (!(gap > 0)) return nullptr;
+    const bool orthogonal = rule_of(spec.train.optimizer).orthogonal;
+    double directions = 0;
+    for (const ParameterInfo& parameter : network->store.parameters()) {
+      const Shape& shape = parameter.shape;
+      if (shape.rank != 2) continue;
+      directions += static_cast<double>(orthogonal ? std::min(shape[0], shape[1]) : shape[0] * shape[1]);
+    }
+    if (!curve || !curve->is_for(gap, directions)) curve.emplace(gap, directions);
+    return &*curve;
+  }
+
+  double rate(int64_t step) const {
+    const Schedule& schedule = spec.train.schedule;
+    if (schedule.target <= 0) return learning_rate(schedule, step);
+    return learning_rate(schedule, loss_warmup(), std::span(losses).first(static_cast<size_t>(step) - 1));
+  }
+
+  int32_t warmup_steps()
+      const;  ///< in which no run counts as stuck; those of a warm-up that goes on are more than `steps`
+
+  // The step after which the moments were zero: the start, or a change to an optimizer whose moments
+  // have another meaning.
+  int64_t moments_begin() const {
+    Optimizer before = origin.train.optimizer, now = before;
+    int64_t begin = 0;
+    for (size_t i = 0; i < edits.size(); ++i) {
+      if (edits[i].key == "train.optimizer") now = optimizer_from(edits[i].value);
+      if (i + 1 < edits.size() && edits[i + 1].step == edits[i].step) continue;  // made together
+      if (!shares_moments(before, now)) begin = edits[i].step - 1;
+      before = now;
+    }
+    return begin;
+  }
+
+  /// Throws DeviceError when it is lost.
+  void require_backend() const {
+    if (!backend->error().empty()) backend->wait();  // throws DeviceError with the reason
+  }
+
+  /// A run that stands where `frame` was taken, or at step 0, with the edits of `past` in force there. It has no
+  /// history and no losses yet, and of a keyframe without blocks no weights. Throws Error for a keyframe of another
+  /// network.
+  static std::unique_ptr<Impl> standing_at(const Keyframe* frame, RunIdentity past,
+                                           std::shared_ptr<const Task> task, Backend& backend) {
+    auto run = std::make_unique<Impl>(past.spec(), std::move(task), backend);
+    run->origin = std::move(past.origin);
+    fit_to_data(run->origin, *run->task);
+    run->edits = std::move(past.edits);
+    run->scheduled = std::move(past.scheduled);
+    run->steps = frame ? frame->step : 0;
+    run->rebuild();
+    if (frame) {
+      if (!frame->blocks[0].empty()) restore(*frame, run->network->store);
+      run->plateau.restore(frame->plateau);
+      run->memory.restore(frame->memory);
+    }
+    run->refresh_level();
+    return run;
+  }
+
+  /// A run that stands at the end of `record`, with what it remembers but its history.
+  static std::unique_ptr<Impl> standing_at(const RunRecord& record, std::shared_ptr<const Task> task,
+                                           Backend& backend) {
+    auto run = standing_at(record.end.get(), record, std::move(task), backend);
+    run->losses = record.losses;
+    run->broken = record.broken;
+    const Series validation = record.history->validation();
+    if (!validation.values.empty()) run->validation = static_cast<double>(validation.values.back());
+    return run;
+  }
+
+  /// Of the present state.
+  std::shared_ptr<const Keyframe> keyframe() const {
+    return take_keyframe(steps, edits.size(), network->store, plateau.state(), memory.state());
+  }
+
+  const Keyframe* newest_snapshot() const {
+    const Keyframe* frame = keyframes.before(steps);
+    return snapshot && (!frame || snapshot->step > frame->step) ? snapshot.get() : frame;
+  }
+
+  // Makes sure that the host has a recent state: a device may be lost in any step.
+  void keep_snapshot() {
+    if (backend->on_host()) return;
+    const Keyframe* frame = newest_snapshot();
+    if (frame && steps - frame->step < kSnapshotInterval) return;
+    snapshot = keyframe();
+  }
+
+  void take_network(Backend& to, std::shared_ptr<Network> made) {
+    drop_programs();
+    network = std::move(made);
+    backend = &to;
+  }
+
+  /// Drops the programs over a network that goes.
+  void drop_programs() {
+    validator.reset();
+    critical.reset();
+    critical_left_out = false;
+    line_writer.reset();
+    frame.reset();
+  }
+
+  void record(Program& program, int64_t step, double rate) {
+    const double loss = program.loss();
+    losses.push_back(static_cast<float>(loss));
+    if (step <= silent_until) return;
+    std::ranges::copy(program.stats(), frame->replayed().begin());
+    history->append(static_cast<int32_t>(step), loss, rate, frame->numbers());
+  }
+
+  // Measures every few steps on a device, where every tensor is a copy that waits, and repeats the numbers
+  // in between. The last step is always measured.
+  void measure_live(int64_t step) {
+    constexpr int64_t kDeviceInterval = 16;
+    const int64_t every = backend->on_host() ? live_every : std::max<int64_t>(live_every, kDeviceInterval);
+    if (!frame) frame.emplace(*network);
+    begin_critical(step);
+    looks_at_update = false;
+    if (step <= silent_until) return;
+    if (!live) return frame->forget();
+    if (frame->known && every > 1 && step % every != 1 && step != spec.train.steps) return;
+    if (network->measured) network->measured->measure(frame->measured());
+    network->updates->before();
+    looks_at_update = frame->known = true;
+  }
+
+  /// Looks at the step just replayed where measure_live() looked at its start.
+  void measure_update(Program& program, const StepInputs& inputs) {
+    if (looks_at_update) network->updates->after(program, inputs, frame->updates());
+  }
+
+  // Holds at the first step and at every n-th after it, but not at steps that are silently repeated.
+  bool critical_due(int64_t step) const {
+    const int32_t every = spec.train.critical_every;
+    return live && every > 0 && !critical_left_out && step > silent_until && (step - 1) % every == 0;
+  }
+
+  void begin_critical(int64_t step) {
+    settle_critical();  // a scheduled edit may have switched it off
+    if (!critical_due(step) && rates_asked.empty()) return;
+    try_critical([&] {
+      if (!critical)
+        critical = std::make_unique<CriticalRate>(network->store, spec.model, spec.train.reuse_gradients);
+      critical->before(network->store);
+    });
+  }
+
+  /// Of the step just replayed; NaN where it is not due.
+  double critical_rate(Program& program, int64_t step) {
+    if (!critical || !critical_due(step)) return kNotKnown;
+    const BatchShape shape = batch_shape(step);
+    double rate = kNotKnown;
+    try_critical([&] { rate = critical->after(network->store, program, shape, inputs(step)); });
+    return rate;
+  }
+
+  // Lets a run whose measurement finds no memory train on without it, to the same bits, and says so once.
+  // A lost device is reported by require_backend().
+  void try_critical(const std::function<void()>& measure) {
+    const Message error = guarded("critical rate", measure);
+    if (error.empty() || !backend->error().empty()) return;
+    critical.reset();
+    critical_left_out = true;
+    notice = Message("the critical rate is left out: {}", error);
+  }
+
+  /// For step_along(): after the step, if it was asked for.
+  void try_along(Program& program, int64_t step) {
+    if (!critical || rates_asked.empty()) return;
+    const StepInputs in = inputs(step);
+    std::vector<double> multiples(rates_asked.begin(), rates_asked.end());
+    for (double& multiple : multiples) multiple /= static_cast<double>(in.lr);
+    const BatchShape shape = batch_shape(step);
+    try_critical([&] { losses_along = critical->along(network->store, program, shape, in, multiples); });
+  }
+
+  // Frees the memory when the measurement is switched off; switched on again, it may find some.
+  void settle_critical() {
+    if (live && spec.train.critical_every > 0) return;
+    critical.reset();
+    critical_left_out = false;
+  }
+
+  std::shared_ptr<History> new_history() const {
+    return std::make_shared<History>(Frame(*network).layout(), frames_budget);
+  }
+
+  void recognise(int32_t step, double loss) {
+    const auto kind = plateau.update(step, loss, level, warmup_steps());
+    if (!kind || step <= silent_until) return;
+    std::string text = "leaves the plateau";
+    if (*kind == RunEvent::Kind::LeftPlateau && plateau.began_below(level)) text = kBeganBelow;
+    if (*kind == RunEvent::Kind::Returned) text = "back on the plateau";
+    if (*kind == RunEvent::Kind::Stuck) text = stuck_words(plateau.mean(), level, task->unit());
+    history->add_event({step, *kind, std::move(text)});
+  }
+
+  void check_finite(const Program& program, int32_t step) {
+    const std::span<const double> stats = program.stats();
+    // A sum is finite only if every term is (norms and losses are far from overflow in double).
+    if (std::isfinite(std::accumulate(stats.begin(), stats.end(), 0.0))) return;
+    for (const FiniteCheck& check : network->checks)
+      if (!std::isfinite(stats[static_cast<size_t>(check.stat)])) {
+        broken = NonFiniteReport{check.layer, check.tensor, step};
+        history->add_event({step, RunEvent::Kind::NonFinite, "not finite: " + check.tensor});
+        return;
+      }
+  }
+
+  void refresh_level() {
+    level = smoothed_entropy(task->unigram(), static_cast<double>(spec.train.label_smoothing));
+  }
+
+  Writer& writer(int32_t line_length) {
+    if (!line_writer || line_writer->line_length() != line_length)
+      line_writer = std::make_unique<Writer>(network->store, spec.model, *task, spec.seed, line_length);
+    return *line_writer;
+  }
+
+  /// As train.init_from asks for.
+  void start_from_weights() {
+    if (spec.train.init_from.empty()) return;
+    const int32_t fitted = load_weights(spec.train.init_from, network->store);
+    history->add_event({0, RunEvent::Kind::Started,
+                        fmt::format("{} of {} tensors from {}", fitted, network->store.parameters().size(),
+                                    spec.train.init_from)});
+  }
+
+  std::vector<float> losses;
+  std::optional<NonFiniteReport> broken;
+  RunSpec spec;  ///< with the edits applied so far
+  std::shared_ptr<const Task> task;
+  Backend* backend;
+  uint64_t revision = 0;
+
+  std::shared_ptr<Network> network;
+  // Note [changes between two steps]: several structural changes may fall between two steps (drag, look, drag again).
+  // Each is built from the weights as the last step left them, not from the change before. So the result follows
+  // from the final specification alone, which is what a replay of the edits builds.
+  std::shared_ptr<const Store> base;
+  RunSpec base_spec;
+
+  SegmentMemory memory;  ///< of the last step's segment; a change of the network empties it: see fork()
+
+  std::unique_ptr<Validator> validator;
+  std::unique_ptr<CriticalRate> critical;  ///< exists once it was due; for this network
+  bool critical_left_out = false;          ///< there was no room for it; tried anew where there may be room
+  Message notice;                          ///< see take_notice()
+  std::span<const double> rates_asked;     ///< of step_along(), while it steps
+  std::vector<double> losses_along;        ///< at these rates; empty where there was no room
+  std::unique_ptr<Writer> line_writer;
+  std::string line;
+  double validation = 0;
+
+  std::shared_ptr<History> history;
+  size_t frames_budget = kHistoryBudget;
+  int32_t silent_until = 0;  ///< steps up to here are a replay, which the history does not record
+  size_t noted = 0;          ///< edits that the history knows already and that are being made again
+  Keyframes keyframes;
+  std::shared_ptr<const Keyframe> snapshot;  ///< of a run on a device, see keep_snapshot()
+  std::optional<Frame> frame;                ///< of a step; exists from the first step of a network on
+  bool live = true;
+  int32_t live_every = 1;
+  bool looks_at_update = false;  ///< of the step that is being made
+  Plateau plateau;
+  double level = 0;
+  mutable std::optional<LossWarmup> curve;  ///< see loss_warmup(); kept, as it takes milliseconds to find
+  int32_t steps = 0;
+};
+
+const char* to_string(RunState state) {
+  constexpr const char* kWords[] = {"training", "warming up", "learning", "stuck", "not finite", "finished"};
+  return kWords[static_cast<size_t>(state)];
 }
 
 Message stuck_words(double mean, double level, const std::string& unit) {
@@ -63,73 +586,11 @@ Run::Impl::Impl(RunSpec given, std::shared_ptr<const Task> source, Backend& mach
     : spec(with_vocabulary(std::move(given), source.get())),
       task(std::move(source)),
       backend(&machine),
-      validation(kUnknown) {
+      validation(kNotKnown) {
   normscope::validate(spec);
   task->require_batch(spec.train.batch, spec.model.sequence);
   origin = spec;
   data = identity_of(spec.data, *task);
-}
-
-void Run::Impl::refresh_level() {
-  level = smoothed_entropy(task->unigram(), static_cast<double>(spec.train.label_smoothing));
-}
-
-void Run::Impl::drop_programs() {
-  validator.reset();
-  critical.reset();
-  critical_left_out = false;
-  line_writer.reset();
-  frame.reset();
-}
-
-void Run::Impl::rebuild() {
-  drop_programs();
-  network = build_network(spec, *task, *backend, steps + 1, base.get(), base ? &base_spec : nullptr);
-}
-
-Program& Run::Impl::program_with_batch(int64_t step) {
-  const auto number = static_cast<uint64_t>(step);
-  const int32_t B = spec.train.batch, T = spec.model.sequence;
-  const BatchShape shape = batch_shape(step);
-  Program& program = network->program_for(shape, spec);
-  task->fill(spec.seed, number, Split::Train, B, T, inputs_of(program, shape));
-  memory.fill(program, network->values.memories, task->goes_on(number, Split::Train, B, T));
-  return program;
-}
-
-// The step after which the moments were zero: the start, or a change to an optimizer whose moments
-// have another meaning.
-int64_t Run::Impl::moments_begin() const {
-  Optimizer before = origin.train.optimizer, now = before;
-  int64_t begin = 0;
-  for (size_t i = 0; i < edits.size(); ++i) {
-    if (edits[i].key == "train.optimizer") now = optimizer_from(edits[i].value);
-    if (i + 1 < edits.size() && edits[i + 1].step == edits[i].step) continue;  // made together
-    if (!shares_moments(before, now)) begin = edits[i].step - 1;
-    before = now;
-  }
-  return begin;
-}
-
-const LossWarmup* Run::Impl::loss_warmup() const {
-  if (losses.empty()) return nullptr;
-  const double gap = static_cast<double>(losses.front()) - static_cast<double>(spec.train.schedule.target);
-  if (!(gap > 0)) return nullptr;
-  const bool orthogonal = rule_of(spec.train.optimizer).orthogonal;
-  double directions = 0;
-  for (const ParameterInfo& parameter : network->store.parameters()) {
-    const Shape& shape = parameter.shape;
-    if (shape.rank != 2) continue;
-    directions += static_cast<double>(orthogonal ? std::min(shape[0], shape[1]) : shape[0] * shape[1]);
-  }
-  if (!curve || !curve->is_for(gap, directions)) curve.emplace(gap, directions);
-  return &*curve;
-}
-
-double Run::Impl::rate(int64_t step) const {
-  const Schedule& schedule = spec.train.schedule;
-  if (schedule.target <= 0) return learning_rate(schedule, step);
-  return learning_rate(schedule, loss_warmup(), std::span(losses).first(static_cast<size_t>(step) - 1));
 }
 
 int32_t Run::Impl::warmup_steps() const {
@@ -139,87 +600,6 @@ int32_t Run::Impl::warmup_steps() const {
   if (!warmup) return losses.empty() ? 1 : 0;
   const int32_t found = steps_of(*warmup, schedule.target, losses);
   return found > 0 ? found : steps + 1;
-}
-
-StepInputs Run::Impl::inputs(int64_t step) const {
-  const TrainConfig& train = spec.train;
-  StepInputs in;
-  in.seed = spec.seed;
-  in.step = static_cast<uint32_t>(step);
-  in.lr = static_cast<float>(rate(step));
-  set_update_rule(in, train, step - moments_begin());
-  in.clip = train.clip;
-  in.label_smoothing = train.label_smoothing;
-  set_dropout(in, spec.model);
-  return in;
-}
-
-void Run::Impl::record(Program& program, int64_t step, double rate) {
-  const double loss = program.loss();
-  losses.push_back(static_cast<float>(loss));
-  if (step <= silent_until) return;
-  std::ranges::copy(program.stats(), frame->replayed().begin());
-  history->append(static_cast<int32_t>(step), loss, rate, frame->numbers());
-}
-
-// Measures every few steps on a device, where every tensor is a copy that waits, and repeats the numbers
-// in between. The last step is always measured.
-void Run::Impl::measure_live(int64_t step) {
-  constexpr int64_t kDeviceInterval = 16;
-  const int64_t every = backend->on_host() ? live_every : std::max<int64_t>(live_every, kDeviceInterval);
-  if (!frame) frame.emplace(*network);
-  begin_critical(step);
-  looks_at_update = false;
-  if (step <= silent_until) return;
-  if (!live) return frame->forget();
-  if (frame->known && every > 1 && step % every != 1 && step != spec.train.steps) return;
-  if (network->measured) network->measured->measure(frame->measured());
-  network->updates->before();
-  looks_at_update = frame->known = true;
-}
-
-void Run::Impl::measure_update(Program& program, const StepInputs& inputs) {
-  if (looks_at_update) network->updates->after(program, inputs, frame->updates());
-}
-
-std::shared_ptr<History> Run::Impl::new_history() const {
-  return std::make_shared<History>(Frame(*network).layout(), frames_budget);
-}
-
-void Run::Impl::recognise(int32_t step, double loss) {
-  const auto kind = plateau.update(step, loss, level, warmup_steps());
-  if (!kind || step <= silent_until) return;
-  std::string text = "leaves the plateau";
-  if (*kind == RunEvent::Kind::LeftPlateau && plateau.began_below(level)) text = kBeganBelow;
-  if (*kind == RunEvent::Kind::Returned) text = "back on the plateau";
-  if (*kind == RunEvent::Kind::Stuck) text = stuck_words(plateau.mean(), level, task->unit());
-  history->add_event({step, *kind, std::move(text)});
-}
-
-void Run::Impl::check_finite(const Program& program, int32_t step) {
-  const std::span<const double> stats = program.stats();
-  // A sum is finite only if every term is (norms and losses are far from overflow in double).
-  if (std::isfinite(std::accumulate(stats.begin(), stats.end(), 0.0))) return;
-  for (const FiniteCheck& check : network->checks)
-    if (!std::isfinite(stats[static_cast<size_t>(check.stat)])) {
-      broken = NonFiniteReport{check.layer, check.tensor, step};
-      history->add_event({step, RunEvent::Kind::NonFinite, "not finite: " + check.tensor});
-      return;
-    }
-}
-
-void Run::Impl::start_from_weights() {
-  if (spec.train.init_from.empty()) return;
-  const int32_t fitted = load_weights(spec.train.init_from, network->store);
-  history->add_event({0, RunEvent::Kind::Started,
-                      fmt::format("{} of {} tensors from {}", fitted, network->store.parameters().size(),
-                                  spec.train.init_from)});
-}
-
-Writer& Run::Impl::writer(int32_t line_length) {
-  if (!line_writer || line_writer->line_length() != line_length)
-    line_writer = std::make_unique<Writer>(network->store, spec.model, *task, spec.seed, line_length);
-  return *line_writer;
 }
 
 Run::Run(RunSpec spec, std::shared_ptr<const Task> task, Backend& backend)
@@ -302,7 +682,7 @@ int32_t Run::warmup_steps() const { return impl_->warmup_steps(); }
 int32_t Run::learning_since() const { return impl_->plateau.decided() ? impl_->plateau.learning_since() : 0; }
 std::optional<NonFiniteReport> Run::non_finite() const { return impl_->broken; }
 double Run::last_loss() const {
-  return impl_->losses.empty() ? kUnknown : static_cast<double>(impl_->losses.back());
+  return impl_->losses.empty() ? kNotKnown : static_cast<double>(impl_->losses.back());
 }
 double Run::plateau_level() const { return impl_->level; }
 double Run::last_validation_loss() const { return impl_->validation; }
@@ -342,104 +722,6 @@ std::unique_ptr<Run> Run::fork(const RunSpec& changed) const {
   return std::unique_ptr<Run>(new Run(std::move(made)));
 }
 
-namespace {
-
-// Whether the keys ask for a new network.
-bool any_structural(const std::vector<Edit>& edits) {
-  return std::ranges::any_of(edits, [](const Edit& e) { return !is_live(e.key); });
-}
-
-// Writes "warm-up 200 → 99".
-RunEvent event_of(const Edit& edit, const std::string& before) {
-  const Field* field = find_field(edit.key);
-  const std::string what = field ? std::string(field->label) : edit.key;
-  return {edit.step, RunEvent::Kind::Edited, fmt::format("{} {} → {}", what, before, edit.value)};
-}
-
-}  // namespace
-
-void require_same_data(const RunSpec& from, const RunSpec& to) {
-  DataSpec a = from.data, b = to.data;
-  a.context = b.context = 0;
-  if (!(a == b)) fail("run", "another data set cannot be learned on from here: expected a run from step 0");
-}
-
-void Run::Impl::note_edit(const Edit& edit, const std::string& before) {
-  history->add_event(event_of(edit, before));
-}
-
-bool Run::Impl::noting(const Edit& edit) const {
-  return history && edit.step > silent_until && edits.size() > noted;
-}
-
-std::string Run::Impl::value_before(size_t edit) const {
-  RunSpec then = origin;
-  for (size_t i = 0; i < edit; ++i) set_field(then, edits[i].key, edits[i].value);
-  return get_field(then, edits[edit].key);
-}
-
-// Joins two changes of a field without a step in between; they vanish when the value is back.
-bool Run::Impl::edit_again(const std::string& key, const std::string& value) {
-  size_t i = edits.size();
-  while (i > 0 && edits[i - 1].step == steps + 1 && edits[i - 1].key != key) --i;
-  if (i == 0 || edits[i - 1].step != steps + 1) return false;
-  Edit& edit = edits[i - 1];
-  const std::string before = value_before(i - 1);
-  const bool told = noting(edit);
-  if (told) history->take_back(event_of(edit, before));
-  set_field(spec, key, value);
-  ++revision;
-  if (value == before) {
-    edits.erase(edits.begin() + static_cast<std::ptrdiff_t>(i - 1));
-    noted = std::min(noted, edits.size());
-  } else {
-    edit.value = value;
-    if (told) note_edit(edit, before);
-  }
-  return true;
-}
-
-bool Run::Impl::any_structural_since(size_t edit) const {
-  return any_structural({edits.begin() + static_cast<std::ptrdiff_t>(edit), edits.end()});
-}
-
-void Run::Impl::apply(const Edit& edit) {
-  const std::string before = get_field(spec, edit.key);
-  set_field(spec, edit.key, edit.value);
-  edits.push_back(edit);
-  ++revision;
-  if (noting(edit)) note_edit(edit, before);
-}
-
-void Run::Impl::apply_due_edits() {
-  std::vector<Edit> due;
-  while (!scheduled.empty() && scheduled.front().step <= steps + 1) {
-    due.push_back(scheduled.front());
-    scheduled.erase(scheduled.begin());
-  }
-  if (due.empty()) return;
-  const RunSpec before = spec;
-  for (const Edit& edit : due) apply(edit);
-  validate(spec);
-  if (any_structural(due)) {
-    require_same_data(before, spec);
-    task->require_batch(spec.train.batch, spec.model.sequence);
-    if (!base) {
-      base = std::shared_ptr<const Store>(network, &network->store);
-      base_spec = before;
-    }
-    rebuild();
-    memory.forget();
-    plateau.begin_anew();
-  }
-  if (any_structural(due) && edits.size() > noted) {
-    auto longer = new_history();
-    longer->take_over(*history);
-    history = std::move(longer);
-  }
-  refresh_level();
-}
-
 void Run::edit(const std::string& key, const std::string& value) {
   if (!is_live(key)) fail(key, "is part of the network: expected a fork or a restart to change it");
   RunSpec changed = impl_->spec;
@@ -474,42 +756,10 @@ void Run::schedule_edits(std::vector<Edit> edits) {
 double Run::mean_loss(int32_t window) const {
   const auto& losses = impl_->losses;
   const size_t count = std::min(losses.size(), static_cast<size_t>(std::max(window, 0)));
-  if (count == 0) return kUnknown;
+  if (count == 0) return kNotKnown;
   return std::accumulate(losses.end() - static_cast<std::ptrdiff_t>(count), losses.end(), 0.0) /
          static_cast<double>(count);
 }
-
-namespace {
-
-// The mean of a parameter, or of its absolute values.
-float mean_of(const Network& network, const std::string& name, bool absolute) {
-  const std::vector<float> values = network.store.read(network.store.find(name));
-  double sum = 0;
-  for (const float v : values) sum += static_cast<double>(absolute ? std::abs(v) : v);
-  return static_cast<float>(sum / static_cast<double>(values.size()));
-}
-
-// The mean of a scale of each sub-layer: as learned now, or the constant. A branch with a share leaves
-// the skip the rest.
-std::vector<float> mean_scales(const Network& network, const ModelConfig& model, const char* part,
-                               Scale Wiring::*which) {
-  std::vector<float> scales;
-  for (const SublayerValues& sublayer : network.values.sublayers) {
-    const Wiring& wiring = wiring_of(model, sublayer);
-    const Scale& scale = wiring.*which;
-    if (wiring.branch.kind == Scale::Kind::Toward) {
-      const float share = mean_of(network, sublayer.name + ".branch", true);
-      scales.push_back(&scale == &wiring.skip ? 1 - share : share);
-    } else if (network.store.find(sublayer.name + part) >= 0) {
-      scales.push_back(mean_of(network, sublayer.name + part, false));
-    } else {
-      scales.push_back(scale.kind == Scale::Kind::Constant ? scale.value : 1.0f);
-    }
-  }
-  return scales;
-}
-
-}  // namespace
 
 std::vector<float> Run::skip_scales() const {
   return mean_scales(*impl_->network, impl_->spec.model, ".skip", &Wiring::skip);
@@ -546,7 +796,9 @@ std::shared_ptr<const BatchMeasurement> Run::measure_batch() {
   return made;
 }
 
-double Run::validation_accuracy() const { return impl_->validator ? impl_->validator->accuracy() : kUnknown; }
+double Run::validation_accuracy() const {
+  return impl_->validator ? impl_->validator->accuracy() : kNotKnown;
+}
 
 std::string Run::sample(int32_t symbols) {
   Writer& writer = impl_->writer(symbols);
@@ -570,61 +822,6 @@ bool Run::write_some(int32_t symbols, int32_t line_length) {
 
 const std::string& Run::written() const { return impl_->line; }
 
-// Holds at the first step and at every n-th after it, but not at steps that are silently repeated.
-bool Run::Impl::critical_due(int64_t step) const {
-  const int32_t every = spec.train.critical_every;
-  return live && every > 0 && !critical_left_out && step > silent_until && (step - 1) % every == 0;
-}
-
-// Frees the memory when the measurement is switched off; switched on again, it may find some.
-void Run::Impl::settle_critical() {
-  if (live && spec.train.critical_every > 0) return;
-  critical.reset();
-  critical_left_out = false;
-}
-
-// Lets a run whose measurement finds no memory train on without it, to the same bits, and says so once.
-// A lost device is reported by require_backend().
-void Run::Impl::try_critical(const std::function<void()>& measure) {
-  const Message error = guarded("critical rate", measure);
-  if (error.empty() || !backend->error().empty()) return;
-  critical.reset();
-  critical_left_out = true;
-  notice = Message("the critical rate is left out: {}", error);
-}
-
-void Run::Impl::begin_critical(int64_t step) {
-  settle_critical();  // a scheduled edit may have switched it off
-  if (!critical_due(step) && rates_asked.empty()) return;
-  try_critical([&] {
-    if (!critical)
-      critical = std::make_unique<CriticalRate>(network->store, spec.model, spec.train.reuse_gradients);
-    critical->before(network->store);
-  });
-}
-
-BatchShape Run::Impl::batch_shape(int64_t step) const {
-  return task->shape(spec.seed, static_cast<uint64_t>(step), Split::Train, spec.train.batch,
-                     spec.model.sequence);
-}
-
-double Run::Impl::critical_rate(Program& program, int64_t step) {
-  if (!critical || !critical_due(step)) return kUnknown;
-  const BatchShape shape = batch_shape(step);
-  double rate = kUnknown;
-  try_critical([&] { rate = critical->after(network->store, program, shape, inputs(step)); });
-  return rate;
-}
-
-void Run::Impl::try_along(Program& program, int64_t step) {
-  if (!critical || rates_asked.empty()) return;
-  const StepInputs in = inputs(step);
-  std::vector<double> multiples(rates_asked.begin(), rates_asked.end());
-  for (double& multiple : multiples) multiple /= static_cast<double>(in.lr);
-  const BatchShape shape = batch_shape(step);
-  try_critical([&] { losses_along = critical->along(network->store, program, shape, in, multiples); });
-}
-
 std::vector<double> Run::step_along(std::span<const double> rates) {
   Impl& run = *impl_;
   if (rates.empty()) fail("rates", "there are none: expected one at least");
@@ -643,6 +840,153 @@ std::vector<double> Run::step_along(std::span<const double> rates) {
   if (!(run.inputs(run.steps).lr > 0)) fail("step", "it has no update: expected a learning rate above 0");
   if (run.losses_along.empty()) fail("step", "no other rate was tried: {}", take_notice());
   return std::move(run.losses_along);
+}
+
+RunRecord Run::record(bool whole) const {
+  RunRecord record{*impl_, impl_->losses, impl_->broken};
+  if (!whole) return record;
+  record.history = impl_->history->copy();
+  record.end = impl_->keyframe();
+  record.parameters = impl_->network->store.parameters();
+  return record;
+}
+
+std::unique_ptr<Run> Run::resume(const RunRecord& from, std::shared_ptr<const Task> task, Backend& backend) {
+  if (!from.whole() || from.end->blocks[0].empty())
+    fail("run", "only the losses of this run were kept: expected its weights too");
+  auto made = Impl::standing_at(from, std::move(task), backend);
+  made->history = from.history->copy();
+  return std::unique_ptr<Run>(new Run(std::move(made)));
+}
+
+void Run::save(const std::string& path, size_t frame_bytes) const {
+  write_checkpoint(record(), path, frame_bytes);
+}
+
+RunSpec Run::saved_spec(const std::string& path) {
+  return read_checkpoint(SafetensorsFile::load(path)).spec();
+}
+
+std::unique_ptr<Run> Run::load(const std::string& path, std::shared_ptr<const Task> task, Backend& backend) {
+  const SafetensorsFile file = SafetensorsFile::load(path);
+  const RunRecord saved = read_checkpoint(file);
+  const std::string hash = task ? fmt::format("{:016x}", task->hash()) : "";
+  if (saved.data.hash != hash)
+    fail("checkpoint", "{} was trained on other data (hash {}): expected the data at hand (hash {})",
+         file.path(), saved.data.hash, hash);
+  RunSpec sized = saved.spec();
+  if (task) fit_to_data(sized, *task);
+  require_bytes(file.path(), std::max(most_bytes(saved), estimated_bytes(sized)));
+  auto made = Impl::standing_at(saved, std::move(task), backend);
+  read_weights(file, made->network->store);
+  made->history = made->new_history();
+  fill(*made->history, *saved.history);
+  made->history->add_event({made->steps, RunEvent::Kind::Resumed, "resumed"});
+  return std::unique_ptr<Run>(new Run(std::move(made)));
+}
+
+// Leaves out edits with a step beyond `step`, which had not been made then. Edits at or before a keyframe are in
+// its weights and count only for the specification; later edits are replayed.
+std::unique_ptr<Run> Run::at(int32_t step) const {
+  const Impl& from = *impl_;
+  if (step < 0 || step > from.steps)
+    fail("fork", "step {} was not trained: expected 0 to {}", step, from.steps);
+  const Keyframe* frame = from.keyframes.before(step);
+  const int32_t start = frame ? frame->step : 0;
+  std::vector<Edit> before, after;
+  for (const Edit& edit : from.edits)
+    if (edit.step <= step) (edit.step <= start ? before : after).push_back(edit);
+  auto run = std::unique_ptr<Run>(new Run(Impl::standing_at(
+      frame, {from.origin, std::move(before), std::move(after)}, from.task, *from.backend)));
+  Impl& made = *run->impl_;
+  made.history = made.new_history();
+  made.silent_until = step;
+  made.losses.assign(from.losses.begin(), from.losses.begin() + start);
+  if (!frame) made.start_from_weights();
+  made.history->add_event({step, RunEvent::Kind::Forked, "forked"});
+  return run;
+}
+
+std::vector<int32_t> Run::keyframes() const { return impl_->keyframes.steps(); }
+void Run::limit_bytes(size_t frames, size_t keyframes) {
+  impl_->frames_budget = frames;
+  impl_->history->set_budget(frames);
+  impl_->keyframes.set_budget(keyframes);
+}
+size_t Run::kept_bytes() const { return impl_->history->bytes() + impl_->keyframes.bytes(); }
+
+void Run::move_to(Backend& to) {
+  Impl& run = *impl_;
+  if (run.backend == &to) return;
+  run.require_backend();
+  const auto copied = [&](const RunSpec& spec, const Store& store) {
+    std::shared_ptr<Network> made = build_network(spec, *run.task, to, run.steps + 1);
+    copy_blocks(store, made->store);
+    return made;
+  };
+  std::shared_ptr<Network> network = copied(run.spec, run.network->store);
+  std::shared_ptr<Network> base = run.base ? copied(run.base_spec, *run.base) : nullptr;
+  run.require_backend();
+  if (!to.error().empty()) to.wait();
+  run.base = base ? std::shared_ptr<const Store>(base, &base->store) : nullptr;
+  run.take_network(to, std::move(network));
+}
+
+// Makes edits after the snapshot again at their steps, including live edits of the next step. The history
+// has recorded them already.
+void Run::recover_on(Backend& to, const std::string& why) {
+  Impl& run = *impl_;
+  const Keyframe* frame = run.broken ? nullptr : run.newest_snapshot();
+  const int32_t start = frame ? frame->step : 0, until = std::max(run.steps, run.silent_until);
+  std::vector<Edit> before, after;
+  for (const Edit& edit : run.edits) (run.broken || edit.step <= start ? before : after).push_back(edit);
+  const std::unique_ptr<Impl> made = Impl::standing_at(frame, {run.origin, before, {}}, run.task, to);
+  if (const std::string& from = made->spec.train.init_from; !frame && !from.empty())
+    load_weights(from, made->network->store);
+
+  run.base.reset();
+  run.take_network(to, made->network);
+  run.spec = made->spec;
+  ++run.revision;
+  run.history->add_event({run.steps, RunEvent::Kind::Resumed,
+                          fmt::format("goes on on the {} from step {}: {}", to.name(), start, why)});
+  if (run.broken) return;  // the run stays where it is
+  run.noted = std::max(run.noted, run.edits.size());
+  run.edits = std::move(before);
+  after.insert(after.end(), run.scheduled.begin(), run.scheduled.end());
+  run.scheduled = std::move(after);
+  run.steps = start;
+  run.silent_until = until;
+  run.losses.resize(static_cast<size_t>(start));
+  run.plateau = made->plateau;
+  run.memory = std::move(made->memory);
+  run.refresh_level();
+}
+
+bool Run::catching_up() const { return impl_->steps < impl_->silent_until; }
+
+std::unique_ptr<StepPlayer> Run::play_next() const { return play_next(impl_->network->store.backend()); }
+
+std::unique_ptr<StepPlayer> Run::play_next(Backend& on) const {
+  const Impl& run = *impl_;
+  const RunSpec& spec = run.spec;
+  const int32_t step = run.steps + 1;
+  const auto number = static_cast<uint64_t>(step);
+  const int32_t B = spec.train.batch, T = spec.model.sequence;
+  const BatchShape shape = run.task->shape(spec.seed, number, Split::Train, B, T);
+  std::vector<LayerMemory> layers;
+  const auto record = [&](Tape& tape) {
+    ModelValues values = record_model(tape, spec.model, step_options(spec, shape));
+    layers = std::move(values.memories);
+    return values.loss;
+  };
+  auto player = std::make_unique<StepPlayer>(
+      run.network->store.clone(on), record,
+      SealOptions{.update = update_op(spec.train.optimizer), .clip = true}, run.inputs(step));
+  run.task->fill(spec.seed, number, Split::Train, B, T, inputs_of(player->program(), shape));
+  SegmentMemory memory = run.memory;
+  memory.fill(player->program(), layers, run.task->goes_on(number, Split::Train, B, T));
+  return player;
 }
 
 }  // namespace normscope

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "engine/core/error.h"
-#include "engine/tape/backend.h"
 
 namespace normscope {
 

@@ -23,6 +23,16 @@ void shift_row(std::span<float> old, std::span<const float> next) {
             old.end() - static_cast<std::ptrdiff_t>(taken));
 }
 
+/// Copies the weights by name; the table of distances has the length that this model's memory needs.
+Store with_memory(const Store& weights, const ModelConfig& model, const BatchShape& shape, uint64_t seed) {
+  Store store(weights.backend());
+  Tape tape(store);
+  record_transformer(tape, model, record_options(shape, false, model.memory));
+  store.materialize(seed);
+  transfer_weights(weights, store, false);
+  return store;
+}
+
 }  // namespace
 
 void SegmentMemory::fill(Program& program, std::span<const LayerMemory> layers, bool goes_on) {
@@ -93,20 +103,6 @@ void require_memory_of(const std::string& where, const MemoryState& state, const
     if (length < 0 || length > model.memory)
       fail(where, "memory has a row of {} positions: expected 0 to {}", length, model.memory);
 }
-
-namespace {
-
-/// Copies the weights by name; the table of distances has the length that this model's memory needs.
-Store with_memory(const Store& weights, const ModelConfig& model, const BatchShape& shape, uint64_t seed) {
-  Store store(weights.backend());
-  Tape tape(store);
-  record_transformer(tape, model, record_options(shape, false, model.memory));
-  store.materialize(seed);
-  transfer_weights(weights, store, false);
-  return store;
-}
-
-}  // namespace
 
 double TextLoss::bits() const { return loss / std::numbers::ln2; }
 

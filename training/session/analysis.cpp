@@ -36,27 +36,6 @@ namespace {
 
 constexpr int32_t kMostBatches = 4;  // each of dozens of losses takes a pass over every batch
 
-struct Stack {
-  const char* prefix;
-  int32_t layers;
-  bool cross;
-};
-
-std::vector<Stack> stacks_of(const ModelConfig& model) {
-  const auto depth = [](const StackWiring& stack) { return static_cast<int32_t>(stack.layers.size()); };
-  if (model.architecture != Architecture::EncoderDecoder) return {{"", depth(model.stack()), false}};
-  return {{"enc.", depth(model.encoder), false}, {"dec.", depth(model.decoder), true}};
-}
-
-std::string layer_name(const Stack& stack_layout, int32_t layer) {
-  return fmt::format("{}L{:02}", stack_layout.prefix, layer);
-}
-
-std::vector<const char*> parts_of(const Stack& stack_layout) {
-  if (stack_layout.cross) return {".attn", ".cross", ".ffn"};
-  return {".attn", ".ffn"};
-}
-
 void require_branches(const ModelConfig& model) {
   if (is_transformer(model.architecture)) return;
   fail("ablation",
@@ -69,21 +48,34 @@ void check_names(const ModelConfig& model, const std::vector<std::string>& names
   const std::vector<std::string> known = ablation_names(model);
   for (const std::string& name : names)
     if (std::ranges::find(known, name) == known.end()) {
-      const Stack stack_layout = stacks_of(model).back();
       fail("ablation", "'{}' is no layer of this model: expected {} to {}, or a sub-layer such as {}.attn",
-           name, known.front(), layer_name(stack_layout, stack_layout.layers), known.front());
+           name, known.front(), stack_layers(model).back().layers.back(), known.front());
     }
 }
 
 }  // namespace
 
+std::vector<StackLayers> stack_layers(const ModelConfig& model) {
+  const auto named = [](const char* prefix, const StackWiring& stack, std::vector<std::string> parts) {
+    StackLayers one{prefix, {}, std::move(parts)};
+    for (size_t l = 1; l <= stack.layers.size(); ++l)
+      one.layers.push_back(fmt::format("{}L{:02}", prefix, l));
+    return one;
+  };
+  if (model.architecture != Architecture::EncoderDecoder)
+    return {named("", model.stack(), {".attn", ".ffn"})};
+  return {named("enc.", model.encoder, {".attn", ".ffn"}),
+          named("dec.", model.decoder, {".attn", ".cross", ".ffn"})};
+}
+
 std::vector<std::string> ablation_names(const ModelConfig& model) {
-  std::vector<std::string> names;
-  for (const Stack& stack_layout : stacks_of(model))
-    for (int32_t l = 1; l <= stack_layout.layers; ++l) names.push_back(layer_name(stack_layout, l));
-  for (const Stack& stack_layout : stacks_of(model))
-    for (int32_t l = 1; l <= stack_layout.layers; ++l)
-      for (const char* part : parts_of(stack_layout)) names.push_back(layer_name(stack_layout, l) + part);
+  std::vector<std::string> names, sublayers;
+  for (const StackLayers& stack : stack_layers(model))
+    for (const std::string& layer : stack.layers) {
+      names.push_back(layer);
+      for (const std::string& part : stack.parts) sublayers.push_back(layer + part);
+    }
+  names.insert(names.end(), sublayers.begin(), sublayers.end());
   return names;
 }
 
@@ -94,6 +86,16 @@ double loss_without(Run& run, const std::vector<std::string>& names) {
       .measure();
 }
 
+std::vector<double> losses_without(Run& run, const std::vector<std::string>& layers, bool last) {
+  std::vector<double> losses;
+  for (size_t i = 0; i < layers.size(); ++i) {
+    const auto first = last ? layers.end() - static_cast<std::ptrdiff_t>(i + 1)
+                            : layers.begin() + static_cast<std::ptrdiff_t>(i);
+    losses.push_back(loss_without(run, {first, last ? layers.end() : first + 1}));
+  }
+  return losses;
+}
+
 Ablation layer_ablation(Run& run, std::vector<std::string> chosen) {
   const ModelConfig& model = run.spec().model;
   require_branches(model);
@@ -101,19 +103,20 @@ Ablation layer_ablation(Run& run, std::vector<std::string> chosen) {
   Ablation a;
   a.step = run.steps_done();
   a.whole = loss_without(run, {});
-  for (const Stack& stack_layout : stacks_of(model)) {
-    std::vector<std::string> top;
-    for (int32_t l = 1; l <= stack_layout.layers; ++l) {
-      const std::string layer = layer_name(stack_layout, l);
-      a.layers.push_back({layer, l, 1, loss_without(run, {layer})});
-      for (const char* part : parts_of(stack_layout))
+  for (const auto& [prefix, layers, parts] : stack_layers(model)) {
+    const std::vector<double> alone = losses_without(run, layers, false),
+                              top = losses_without(run, layers, true);
+    const auto depth = static_cast<int32_t>(layers.size());
+    for (int32_t l = 1; l <= depth; ++l) {
+      const std::string& layer = layers[static_cast<size_t>(l) - 1];
+      a.layers.push_back({layer, l, 1, alone[static_cast<size_t>(l) - 1]});
+      for (const std::string& part : parts)
         a.sublayers.push_back({layer + part, l, 1, loss_without(run, {layer + part})});
     }
-    for (int32_t l = stack_layout.layers; l >= 1; --l) {
-      top.push_back(layer_name(stack_layout, l));
-      const std::string name =
-          l == stack_layout.layers ? top.front() : fmt::format("{}-{}", top.back(), top.front());
-      a.from_top.push_back({name, l, static_cast<int32_t>(top.size()), loss_without(run, top)});
+    for (int32_t l = depth; l >= 1; --l) {
+      const std::string& layer = layers[static_cast<size_t>(l) - 1];
+      a.from_top.push_back({l == depth ? layer : fmt::format("{}-{}", layer, layers.back()), l, depth - l + 1,
+                            top[static_cast<size_t>(depth - l)]});
     }
   }
   a.chosen = std::move(chosen);

@@ -57,4 +57,13 @@ Ablation layer_ablation(Run& run, std::vector<std::string> chosen = {});
 /// The loss with all `names` left out together; without names, the whole model's.
 double loss_without(Run& run, const std::vector<std::string>& names);
 
+/// What can be left out of a stack, by name.
+struct StackLayers {
+  std::string prefix;                      ///< "", "enc.", "dec."
+  std::vector<std::string> layers, parts;  ///< "enc.L01"; ".attn", of each layer
+};
+std::vector<StackLayers> stack_layers(const ModelConfig& model);
+/// The loss without each of these layers or, if `last`, without the last 1, 2, ... of them.
+std::vector<double> losses_without(Run& run, const std::vector<std::string>& layers, bool last);
+
 }  // namespace normscope

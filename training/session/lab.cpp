@@ -9,7 +9,6 @@
 #include <variant>
 
 #include "engine/core/boundary.h"
-#include "engine/core/error.h"
 #include "training/session/lab_trainer.h"
 
 namespace normscope {
@@ -35,20 +34,205 @@ struct Lab::Impl {
   };
   explicit Impl(LabOptions given) : options(std::move(given)), view(std::make_shared<const LabView>()) {}
 
-  bool leaving();
-  void run();
-  void loop(LabTrainer& trainer, std::deque<PostedCommand>& taken);
-  bool take_commands(LabTrainer& trainer, std::deque<PostedCommand>& taken);
-  void autosave(LabTrainer& trainer, bool last = false);
-  void say_autosave_error(LabTrainer& trainer, const Message& error);
-  void wait_for_autosave(size_t bytes = 0);
+  // Whether the Lab ends. Commands that still wait then are dropped unless they save: a user can ask for
+  // networks faster than they are built, nobody would see them, and the window would wait for minutes.
+  bool leaving() {
+    const std::lock_guard lock(mutex);
+    return quitting;
+  }
+
+  // The thread's boundary: whatever a round throws pauses the training and is shown; the next command finds the
+  // thread in its place.
+  void run() {
+    std::unique_ptr<LabTrainer> trainer;
+    try {
+      trainer = std::make_unique<LabTrainer>(options);
+      trainer->called = [this] {
+        const std::lock_guard lock(mutex);
+        return quitting || !commands.empty();
+      };
+      trainer->wake = [this] {
+        { const std::lock_guard lock(mutex); }  // the Lab's thread sleeps, or has not looked yet
+        wake.notify_one();
+      };
+    } catch (...) {
+      return made.set_exception(exception_for_others("lab"));
+    }
+    made.set_value();
+    std::deque<PostedCommand> taken;
+    const auto say = [&](const Message& error) {
+      trainer->pause();
+      trainer->message = error;
+      publish(*trainer);
+    };
+    Message error = guarded("lab", [&] {
+      trainer->open_device();
+      if (!options.autosave.empty()) generation = session_generation(options.autosave);
+    });
+    if (!error.empty()) (void)guarded("lab", [&] { say(error); });
+    wait_for_autosave();
+    while (take_commands(*trainer, taken)) {
+      error = guarded("training", [&] { loop(*trainer, taken); });
+      if (error.empty()) continue;
+      (void)guarded("training", [&] {
+        refuse_rest(*trainer, taken, error);
+        say(error);
+      });
+      if (!taken.empty()) trainer->answered = taken.back().ticket;
+      taken.clear();
+    }
+    error = guarded("lab", [&] { answer_all(*trainer, taken); });
+    (void)guarded("autosave", [&] { refuse_rest(*trainer, taken, error); });
+    if (unsaved) (void)guarded("autosave", [&] { autosave(*trainer, true); });
+    autosaver.reset();  // ends when the image is on the disk
+    const std::lock_guard lock(mutex);
+    idle = true;
+    changed.notify_all();
+  }
+
+  // One round: the commands that came, then a portion of work.
+  void loop(LabTrainer& trainer, std::deque<PostedCommand>& taken) {
+    answer_all(trainer, taken);
+    if (autosaver && !autosaver->busy()) say_autosave_error(trainer, autosaver->take_error());
+    if (save_due()) say_autosave_error(trainer, guarded("autosave", [&] { autosave(trainer); }));
+    if (!trainer.has_work() || trainer.next_step_at() > Clock::now()) return;
+    const bool quiet = trainer.only_looks();
+    trainer.work();
+    if (!quiet) unsaved = !options.autosave.empty();
+    if (!trainer.has_work() || Clock::now() - shown >= kViewInterval) publish(trainer);
+  }
+
+  // Sleeps until there is something to do: a command, a step whose time has come, or the end (false).
+  bool take_commands(LabTrainer& trainer, std::deque<PostedCommand>& taken) {
+    std::unique_lock lock(mutex);
+    const auto called = [&] { return quitting || !commands.empty() || window_changed || trainer.arrived(); };
+    if (!trainer.has_work()) {
+      idle = commands.empty() && !trainer.waits();
+      if (idle) changed.notify_all();
+      if (autosaver && autosaver->busy())  // the result is collected when it is there
+        wake.wait_until(lock, Clock::now() + kAskAgain, called);
+      else if (unsaved)
+        wake.wait_until(lock, next_save, called);
+      else
+        wake.wait(lock, called);
+    } else if (trainer.next_step_at() > Clock::now()) {
+      wake.wait_until(lock, trainer.next_step_at(), called);
+    }
+    idle = false;
+    taken.swap(commands);
+    if (std::exchange(window_changed, false)) {
+      trainer.keep(window);
+      unsaved = !options.autosave.empty();
+    }
+    return !quitting;
+  }
+
+  // Copies the state, which takes milliseconds; a thread of its own writes it.
+  void autosave(LabTrainer& trainer, bool last = false) {
+    if (autosaver && autosaver->busy() && !last) return void(next_save = Clock::now() + kAskAgain);
+    const size_t bytes = trainer.weight_bytes();
+    wait_for_autosave(bytes);
+    if (trainer.empty() || bytes > options.autosave_bytes) {
+      if (!trainer.empty() && trainer.note_too_large()) publish(trainer);
+      return void(unsaved = false);
+    }
+    if (last) autosaver.reset();  // waits for the image before
+    if (!autosaver) autosaver = std::make_unique<Autosaver>(options.autosave);
+    // The next image is whole unless this one is completed, because this one promises files that may not exist.
+    const bool all = std::exchange(whole, true);
+    SessionImage image = trainer.image(++generation, all);
+    whole = unsaved = false;
+    autosaver->give(std::move(image));
+  }
+
+  // Tells a failure (a full disk) once; the former state stays, and the next try comes in its time.
+  void say_autosave_error(LabTrainer& trainer, const Message& error) {
+    if (error.empty()) return;
+    unsaved = whole = true;
+    if (trainer.message == error) return;
+    trainer.message = error;
+    publish(trainer);
+  }
+
+  // Leaves the disk in peace: large models, such as opened ones, are saved less often.
+  void wait_for_autosave(size_t bytes = 0) {
+    constexpr double kBytesASecond = 50e6;
+    const std::chrono::duration<double> interval(
+        std::max(options.autosave_every, static_cast<double>(bytes) / kBytesASecond));
+    next_save = Clock::now() + std::chrono::duration_cast<Clock::duration>(interval);
+  }
+
   bool save_due() const { return unsaved && Clock::now() >= next_save; }
-  void answer(LabTrainer& trainer, const PostedCommand& posted);
-  void answer_all(LabTrainer& trainer, std::deque<PostedCommand>& taken);
-  void refuse_rest(LabTrainer& trainer, const std::deque<PostedCommand>& taken, const Message& why);
-  void publish(const LabTrainer& trainer, bool busy_with_command = false);
+
+  void answer(LabTrainer& trainer, const PostedCommand& posted) {
+    try {
+      try {
+        trainer.carry_out(posted.command, posted.ticket);
+      } catch (const DeviceError& error) {  // the command is carried out on the CPU
+        if (!trainer.fall_back(error.message)) throw;
+        trainer.carry_out(posted.command, posted.ticket);
+      }
+      if (std::holds_alternative<session::SaveSession>(posted.command))
+        whole = true;  // LabTrainer::save says why
+    } catch (...) {
+      trainer.message =
+          describe_exception(std::visit([](const auto& c) { return c.doing(); }, posted.command));
+      if (is_quiet(posted.command)) step_refusal = trainer.message;
+      trainer.refuse(posted.ticket, trainer.message);
+    }
+  }
+
+  void answer_all(LabTrainer& trainer, std::deque<PostedCommand>& taken) {
+    if (taken.empty()) return;
+    const bool quiet =
+        std::ranges::all_of(taken, [](const PostedCommand& posted) { return is_quiet(posted.command); });
+    if (!quiet || trainer.message == step_refusal) trainer.message.clear();
+    step_refusal.clear();
+    for (const PostedCommand& posted : taken) {
+      // The view shows earlier results meanwhile, because building a network or reading a text may take a while.
+      if (!quiet && (posted.ticket == taken.front().ticket || Clock::now() - shown >= kViewInterval))
+        publish(trainer, true);
+      if (std::holds_alternative<session::SaveSession>(posted.command) || !leaving())
+        answer(trainer, posted);
+      else
+        trainer.refuse(posted.ticket, "the session ended before");
+      trainer.answered = posted.ticket;
+    }
+    taken.clear();
+    if (!quiet) unsaved = !options.autosave.empty();
+    publish(trainer);
+  }
+
+  // Refuses the commands that a failed round left unanswered: they were not carried out.
+  void refuse_rest(LabTrainer& trainer, const std::deque<PostedCommand>& taken, const Message& why) {
+    for (const PostedCommand& posted : taken) {
+      if (posted.ticket <= trainer.answered) continue;
+      trainer.refuse(posted.ticket, why);
+      trainer.answered = posted.ticket;
+    }
+  }
+
+  void publish(const LabTrainer& trainer, bool busy_with_command = false) {
+    auto next = std::make_shared<LabView>(trainer.view());
+    next->version = ++version;
+    next->busy = next->busy || busy_with_command;
+    shown = Clock::now();
+    std::function<void()> call;
+    {
+      const std::lock_guard lock(mutex);
+      view = std::move(next);
+      call = callback;
+    }
+    changed.notify_all();
+    if (call) call();
+  }
+
   template <typename Done>
-  void wait(Done done);
+  void wait(Done done) {
+    std::unique_lock lock(mutex);
+    changed.wait(lock,
+                 [&] { return quitting || (idle && commands.empty()) || (commands.empty() && done(*view)); });
+  }
 
   LabOptions options;
   std::mutex mutex;
@@ -73,203 +257,6 @@ struct Lab::Impl {
   std::promise<void> made;  // set when the trainer is made
   std::jthread thread;
 };
-
-void Lab::Impl::publish(const LabTrainer& trainer, bool busy_with_command) {
-  auto next = std::make_shared<LabView>(trainer.view());
-  next->version = ++version;
-  next->busy = next->busy || busy_with_command;
-  shown = Clock::now();
-  std::function<void()> call;
-  {
-    const std::lock_guard lock(mutex);
-    view = std::move(next);
-    call = callback;
-  }
-  changed.notify_all();
-  if (call) call();
-}
-
-// Sleeps until there is something to do: a command, a step whose time has come, or the end (false).
-bool Lab::Impl::take_commands(LabTrainer& trainer, std::deque<PostedCommand>& taken) {
-  std::unique_lock lock(mutex);
-  const auto called = [&] { return quitting || !commands.empty() || window_changed || trainer.arrived(); };
-  if (!trainer.has_work()) {
-    idle = commands.empty() && !trainer.waits();
-    if (idle) changed.notify_all();
-    if (autosaver && autosaver->busy())  // the result is collected when it is there
-      wake.wait_until(lock, Clock::now() + kAskAgain, called);
-    else if (unsaved)
-      wake.wait_until(lock, next_save, called);
-    else
-      wake.wait(lock, called);
-  } else if (trainer.next_step_at() > Clock::now()) {
-    wake.wait_until(lock, trainer.next_step_at(), called);
-  }
-  idle = false;
-  taken.swap(commands);
-  if (std::exchange(window_changed, false)) {
-    trainer.keep(window);
-    unsaved = !options.autosave.empty();
-  }
-  return !quitting;
-}
-
-// Whether the Lab ends. Commands that still wait then are dropped unless they save: a user can ask for
-// networks faster than they are built, nobody would see them, and the window would wait for minutes.
-bool Lab::Impl::leaving() {
-  const std::lock_guard lock(mutex);
-  return quitting;
-}
-
-void Lab::Impl::answer(LabTrainer& trainer, const PostedCommand& posted) {
-  try {
-    try {
-      trainer.carry_out(posted.command, posted.ticket);
-    } catch (const DeviceError& error) {  // the command is carried out on the CPU
-      if (!trainer.fall_back(error.message)) throw;
-      trainer.carry_out(posted.command, posted.ticket);
-    }
-    if (std::holds_alternative<session::SaveSession>(posted.command))
-      whole = true;  // LabTrainer::save says why
-  } catch (...) {
-    trainer.message = describe_exception(std::visit([](const auto& c) { return c.doing(); }, posted.command));
-    if (is_quiet(posted.command)) step_refusal = trainer.message;
-    trainer.refuse(posted.ticket, trainer.message);
-  }
-}
-
-void Lab::Impl::answer_all(LabTrainer& trainer, std::deque<PostedCommand>& taken) {
-  if (taken.empty()) return;
-  const bool quiet =
-      std::ranges::all_of(taken, [](const PostedCommand& posted) { return is_quiet(posted.command); });
-  if (!quiet || trainer.message == step_refusal) trainer.message.clear();
-  step_refusal.clear();
-  for (const PostedCommand& posted : taken) {
-    // The view shows earlier results meanwhile, because building a network or reading a text may take a while.
-    if (!quiet && (posted.ticket == taken.front().ticket || Clock::now() - shown >= kViewInterval))
-      publish(trainer, true);
-    if (std::holds_alternative<session::SaveSession>(posted.command) || !leaving())
-      answer(trainer, posted);
-    else
-      trainer.refuse(posted.ticket, "the session ended before");
-    trainer.answered = posted.ticket;
-  }
-  taken.clear();
-  if (!quiet) unsaved = !options.autosave.empty();
-  publish(trainer);
-}
-
-// Leaves the disk in peace: large models, such as opened ones, are saved less often.
-void Lab::Impl::wait_for_autosave(size_t bytes) {
-  constexpr double kBytesASecond = 50e6;
-  const std::chrono::duration<double> interval(
-      std::max(options.autosave_every, static_cast<double>(bytes) / kBytesASecond));
-  next_save = Clock::now() + std::chrono::duration_cast<Clock::duration>(interval);
-}
-
-// Tells a failure (a full disk) once; the former state stays, and the next try comes in its time.
-void Lab::Impl::say_autosave_error(LabTrainer& trainer, const Message& error) {
-  if (error.empty()) return;
-  unsaved = whole = true;
-  if (trainer.message == error) return;
-  trainer.message = error;
-  publish(trainer);
-}
-
-// Copies the state, which takes milliseconds; a thread of its own writes it.
-void Lab::Impl::autosave(LabTrainer& trainer, bool last) {
-  if (autosaver && autosaver->busy() && !last) return void(next_save = Clock::now() + kAskAgain);
-  const size_t bytes = trainer.weight_bytes();
-  wait_for_autosave(bytes);
-  if (trainer.empty() || bytes > options.autosave_bytes) {
-    if (!trainer.empty() && trainer.note_too_large()) publish(trainer);
-    return void(unsaved = false);
-  }
-  if (last) autosaver.reset();  // waits for the image before
-  if (!autosaver) autosaver = std::make_unique<Autosaver>(options.autosave);
-  // The next image is whole unless this one is completed, because this one promises files that may not exist.
-  const bool all = std::exchange(whole, true);
-  SessionImage image = trainer.image(++generation, all);
-  whole = unsaved = false;
-  autosaver->give(std::move(image));
-}
-
-// Refuses the commands that a failed round left unanswered: they were not carried out.
-void Lab::Impl::refuse_rest(LabTrainer& trainer, const std::deque<PostedCommand>& taken, const Message& why) {
-  for (const PostedCommand& posted : taken) {
-    if (posted.ticket <= trainer.answered) continue;
-    trainer.refuse(posted.ticket, why);
-    trainer.answered = posted.ticket;
-  }
-}
-
-// The thread's boundary: whatever a round throws pauses the training and is shown; the next command finds the
-// thread in its place.
-void Lab::Impl::run() {
-  std::unique_ptr<LabTrainer> trainer;
-  try {
-    trainer = std::make_unique<LabTrainer>(options);
-    trainer->called = [this] {
-      const std::lock_guard lock(mutex);
-      return quitting || !commands.empty();
-    };
-    trainer->wake = [this] {
-      { const std::lock_guard lock(mutex); }  // the Lab's thread sleeps, or has not looked yet
-      wake.notify_one();
-    };
-  } catch (...) {
-    return made.set_exception(exception_for_others("lab"));
-  }
-  made.set_value();
-  std::deque<PostedCommand> taken;
-  const auto say = [&](const Message& error) {
-    trainer->pause();
-    trainer->message = error;
-    publish(*trainer);
-  };
-  Message error = guarded("lab", [&] {
-    trainer->open_device();
-    if (!options.autosave.empty()) generation = session_generation(options.autosave);
-  });
-  if (!error.empty()) (void)guarded("lab", [&] { say(error); });
-  wait_for_autosave();
-  while (take_commands(*trainer, taken)) {
-    error = guarded("training", [&] { loop(*trainer, taken); });
-    if (error.empty()) continue;
-    (void)guarded("training", [&] {
-      refuse_rest(*trainer, taken, error);
-      say(error);
-    });
-    if (!taken.empty()) trainer->answered = taken.back().ticket;
-    taken.clear();
-  }
-  error = guarded("lab", [&] { answer_all(*trainer, taken); });
-  (void)guarded("autosave", [&] { refuse_rest(*trainer, taken, error); });
-  if (unsaved) (void)guarded("autosave", [&] { autosave(*trainer, true); });
-  autosaver.reset();  // ends when the image is on the disk
-  const std::lock_guard lock(mutex);
-  idle = true;
-  changed.notify_all();
-}
-
-// One round: the commands that came, then a portion of work.
-void Lab::Impl::loop(LabTrainer& trainer, std::deque<PostedCommand>& taken) {
-  answer_all(trainer, taken);
-  if (autosaver && !autosaver->busy()) say_autosave_error(trainer, autosaver->take_error());
-  if (save_due()) say_autosave_error(trainer, guarded("autosave", [&] { autosave(trainer); }));
-  if (!trainer.has_work() || trainer.next_step_at() > Clock::now()) return;
-  const bool quiet = trainer.only_looks();
-  trainer.work();
-  if (!quiet) unsaved = !options.autosave.empty();
-  if (!trainer.has_work() || Clock::now() - shown >= kViewInterval) publish(trainer);
-}
-
-template <typename Done>
-void Lab::Impl::wait(Done done) {
-  std::unique_lock lock(mutex);
-  changed.wait(lock,
-               [&] { return quitting || (idle && commands.empty()) || (commands.empty() && done(*view)); });
-}
 
 int32_t seeds_there(const LabView& view) {
   if (view.runs.empty() || std::ranges::any_of(view.runs, &RunView::stale)) return 0;

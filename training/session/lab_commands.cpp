@@ -580,6 +580,11 @@ void LabTrainer::share_bytes() {
 namespace session {
 namespace {
 
+template <typename... Kinds>
+bool is_any(const Command& command) {
+  return (std::holds_alternative<Kinds>(command) || ...);
+}
+
 bool of_one_setting(const Command& a, const Command& b) {
   if (a.index() != b.index()) return false;
   if (const auto* spec = std::get_if<SetSpec>(&a)) return spec->run == std::get<SetSpec>(b).run;
@@ -605,16 +610,10 @@ Command& Command::operator=(const Command&) = default;
 Command& Command::operator=(Command&&) noexcept = default;
 Command::~Command() = default;
 
-bool replaces_runs(const Command& c) {
-  return std::holds_alternative<ReplaceRuns>(c) || std::holds_alternative<RestoreSession>(c) ||
-         std::holds_alternative<ExchangeSession>(c);
-}
+bool replaces_runs(const Command& c) { return is_any<ReplaceRuns, RestoreSession, ExchangeSession>(c); }
 
 bool can_be_taken_back(const Command& c) {
-  return std::holds_alternative<ForkRequest>(c) || std::holds_alternative<ForkFrom>(c) ||
-         std::holds_alternative<EditField>(c) || std::holds_alternative<LoadText>(c) ||
-         std::holds_alternative<SetBudget>(c) || std::holds_alternative<Reset>(c) ||
-         std::holds_alternative<ReplaceRuns>(c) || std::holds_alternative<RestoreSession>(c);
+  return is_any<ForkRequest, ForkFrom, EditField, LoadText, SetBudget, Reset, ReplaceRuns, RestoreSession>(c);
 }
 
 Message refusal(const Answers& answers, Ticket ticket) {

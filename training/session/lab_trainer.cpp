@@ -9,13 +9,11 @@
 #include <set>
 
 #include "engine/core/boundary.h"
-#include "engine/core/error.h"
 #include "engine/core/machine.h"
 #include "engine/cpu/backend_cpu.h"
 #include "training/data/task.h"
 #include "training/measure/verdict.h"
 #include "training/run/footprint.h"
-#include "training/run/run_record.h"
 #include "training/session/played_step.h"
 #include "training/spec/spec.h"
 #include "training/spec/spec_text.h"

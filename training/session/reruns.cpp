@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "engine/core/boundary.h"
-#include "engine/core/error.h"
 #include "engine/cpu/backend_cpu.h"
 
 namespace normscope {
@@ -41,6 +40,15 @@ RunSpread spread_of(const std::vector<std::span<const float>>& runs) {
   }
   return spread;
 }
+
+/// Measuring every step would take a fifth of the time, and a plot of 200 steps shows no more with it.
+constexpr int32_t kMeasuredEvery = 4;
+
+/// Steps that a thread makes with a run before it looks which run is behind: three runs on two threads are then there
+/// after the time of one and a half runs, and not of two. What a run holds is in the second-level cache after one step.
+constexpr int32_t kStepsAtOnce = 20;
+
+std::string key_of(const WholeRuns::Wanted& run) { return RunIdentity{run.spec, {}, {}}.key(); }
 
 }  // namespace
 
@@ -160,18 +168,6 @@ Message Reruns::step(const std::vector<std::string>& keys, Backend& backend) {
   }
   return says;
 }
-namespace {
-
-/// Measuring every step would take a fifth of the time, and a plot of 200 steps shows no more with it.
-constexpr int32_t kMeasuredEvery = 4;
-
-/// Steps that a thread makes with a run before it looks which run is behind: three runs on two threads are then there
-/// after the time of one and a half runs, and not of two. What a run holds is in the second-level cache after one step.
-constexpr int32_t kStepsAtOnce = 20;
-
-std::string key_of(const WholeRuns::Wanted& run) { return RunIdentity{run.spec, {}, {}}.key(); }
-
-}  // namespace
 
 WholeRuns::WholeRuns(int threads, std::shared_ptr<RunCache> finished, std::function<void()> on_finished)
     : most_threads_(static_cast<size_t>(std::max(1, threads))),

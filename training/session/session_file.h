@@ -10,7 +10,6 @@
 #pragma once
 
 #include <future>
-#include <map>
 #include <memory>
 #include <set>
 #include <string>

@@ -52,23 +52,7 @@ static_assert(std::none_of(std::begin(kRows), std::end(kRows),
                            [](const ScheduleRow& row) { return *row.words == 0 && row.share != constant; }),
               "a row of schedules.def has no words for the Lab");
 
-}  // namespace
-
-double learning_rate(const Schedule& schedule, int64_t step) {
-  const double t = static_cast<double>(step), peak = static_cast<double>(schedule.peak);
-  if (schedule.warmup > 0 && step <= schedule.warmup) return peak * t / schedule.warmup;
-  return peak * row_of(schedule.kind).share(schedule, t);
-}
-
-const ScheduleRow& row_of(Schedule::Kind kind) { return kRows[static_cast<size_t>(kind)]; }
-
-const char* to_string(Schedule::Kind kind) { return row_of(kind).name; }
-
-Schedule::Kind schedule_from(std::string_view name) { return choice_from("schedule", kSchedules, name); }
-
 // Finds the curve by trying 500 ends, as the authors' code does. Called by Run at the first step, and once a step.
-
-namespace {
 
 constexpr double kStart = 0.01;  // share of the peak at the first loss
 
@@ -98,6 +82,18 @@ double misfit(double from, double to, double first_gap, double end, double direc
 }
 
 }  // namespace
+
+double learning_rate(const Schedule& schedule, int64_t step) {
+  const double t = static_cast<double>(step), peak = static_cast<double>(schedule.peak);
+  if (schedule.warmup > 0 && step <= schedule.warmup) return peak * t / schedule.warmup;
+  return peak * row_of(schedule.kind).share(schedule, t);
+}
+
+const ScheduleRow& row_of(Schedule::Kind kind) { return kRows[static_cast<size_t>(kind)]; }
+
+const char* to_string(Schedule::Kind kind) { return row_of(kind).name; }
+
+Schedule::Kind schedule_from(std::string_view name) { return choice_from("schedule", kSchedules, name); }
 
 LossWarmup::LossWarmup(double first_gap, double directions) : first_gap_(first_gap), directions_(directions) {
   constexpr int kEnds = 500;

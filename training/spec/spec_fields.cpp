@@ -3,7 +3,6 @@
 #include "training/spec/spec_fields.h"
 
 #include "training/data/task.h"
-#include "training/spec/spec.h"
 #include "training/spec/update_rule.h"
 
 namespace normscope {
@@ -318,47 +317,6 @@ void add_number_fields(std::vector<Field>& fields) {
       0, 0.99));
 }
 
-}  // namespace
-
-void add_model_fields(std::vector<Field>& fields) {
-  add_shape_fields(fields);
-  add_part_fields(fields);
-  add_attention_fields(fields);
-  add_transfer_fields(fields);
-  add_number_fields(fields);
-}
-
-void add_attention_fields(std::vector<Field>& fields) {
-  fields.push_back(integer<member<&AttentionConfig::head_width>>(
-      {"model.head_width", "head width", "features",
-       "How many numbers a head's queries and keys have. 0 cuts the width evenly among the heads."},
-      0, 1024));
-  fields.push_back(integer<member<&AttentionConfig::kv_heads>>(
-      {"model.kv_heads", "heads of keys", "",
-       "How many heads of keys and values there are; the heads of queries share them evenly (grouped-query "
-       "attention). 0 gives every head its own."},
-      0, 128));
-  fields.push_back(real<member<&AttentionConfig::scale>>(
-      {"model.attention_scale", "attention scale", "",
-       "What the scores of attention are multiplied by. 0 is one over the root of the head width."},
-      0, 100));
-  fields.push_back(real<member<&AttentionConfig::cap>>(
-      {"model.attention_cap", "attention cap", "",
-       "Bends the scores of attention with a tanh, so that none exceeds this (Gemma 2). 0 is no cap."},
-      0, 1000));
-  fields.push_back(integer<member<&AttentionConfig::window>>(
-      {"model.attention_window", "attention window", "symbols",
-       "A symbol attends to this many symbols, the last of which is itself, and in an encoder to as many behind it. "
-       "0 is all."},
-      0, 4096));
-  fields.push_back(text<member<&AttentionConfig::pattern>>(
-      {"model.attention_pattern", "window pattern", "",
-       "Which layers have the window, a letter a layer and from the start again: w has it, f sees all. wf is "
-       "Gemma 2's, wwwwwf Gemma 3's; nothing gives all of them the window."}));
-}
-
-namespace {
-
 Field milestones_field() {
   Field field =
       field_of(FieldType::Text, {"train.milestones", "milestones", "steps",
@@ -469,6 +427,43 @@ Field data_name_field() {
 }
 
 }  // namespace
+
+void add_model_fields(std::vector<Field>& fields) {
+  add_shape_fields(fields);
+  add_part_fields(fields);
+  add_attention_fields(fields);
+  add_transfer_fields(fields);
+  add_number_fields(fields);
+}
+
+void add_attention_fields(std::vector<Field>& fields) {
+  fields.push_back(integer<member<&AttentionConfig::head_width>>(
+      {"model.head_width", "head width", "features",
+       "How many numbers a head's queries and keys have. 0 cuts the width evenly among the heads."},
+      0, 1024));
+  fields.push_back(integer<member<&AttentionConfig::kv_heads>>(
+      {"model.kv_heads", "heads of keys", "",
+       "How many heads of keys and values there are; the heads of queries share them evenly (grouped-query "
+       "attention). 0 gives every head its own."},
+      0, 128));
+  fields.push_back(real<member<&AttentionConfig::scale>>(
+      {"model.attention_scale", "attention scale", "",
+       "What the scores of attention are multiplied by. 0 is one over the root of the head width."},
+      0, 100));
+  fields.push_back(real<member<&AttentionConfig::cap>>(
+      {"model.attention_cap", "attention cap", "",
+       "Bends the scores of attention with a tanh, so that none exceeds this (Gemma 2). 0 is no cap."},
+      0, 1000));
+  fields.push_back(integer<member<&AttentionConfig::window>>(
+      {"model.attention_window", "attention window", "symbols",
+       "A symbol attends to this many symbols, the last of which is itself, and in an encoder to as many behind it. "
+       "0 is all."},
+      0, 4096));
+  fields.push_back(text<member<&AttentionConfig::pattern>>(
+      {"model.attention_pattern", "window pattern", "",
+       "Which layers have the window, a letter a layer and from the start again: w has it, f sees all. wf is "
+       "Gemma 2's, wwwwwf Gemma 3's; nothing gives all of them the window."}));
+}
 
 void add_train_fields(std::vector<Field>& fields) {
   fields.push_back(integer<member<&TrainConfig::batch>>(

@@ -55,6 +55,16 @@ void each_validation_batch(Run& run, F f) {
   each_batch(run, Split::Validation, 1, std::clamp(all, 1, kMost), Look::Gradients::None, f);
 }
 
+/// Calls f(batch, node, number) for each node of every validation batch that `wanted` holds for.
+template <typename Wanted, typename F>
+void each_node(Run& run, Wanted wanted, F f) {
+  each_validation_batch(run, [&](const ReplayedRun& at) {
+    size_t number = 0;
+    for (const Node& node : at.look.program().data().nodes)
+      if (wanted(node)) f(at, node, number++);
+  });
+}
+
 double squared(std::span<const float> x) {
   double sum = 0;
   for (float v : x) sum += static_cast<double>(v) * v;
@@ -151,8 +161,7 @@ void each_row(const ReplayedRun& at, const Node& node, size_t rows, F f) {
     if (counts(lengths, r / each / positions, r / each % positions)) f(static_cast<size_t>(r));
 }
 
-Concentration concentration_of(std::vector<double> squares, double epsilon, double delta) {
-  Concentration c;
+void concentrate(std::vector<double> squares, double epsilon, double delta, Concentration& c) {
   const double n = static_cast<double>(squares.size());
   for (double z : squares) c.mean += z / n;
   for (double z : squares) c.delta += (z > (1 + epsilon) * c.mean ? 1 : 0) / n;
@@ -161,7 +170,6 @@ Concentration concentration_of(std::vector<double> squares, double epsilon, doub
   const auto beyond = static_cast<size_t>(std::floor(delta * n));
   const double bound = beyond >= squares.size() ? squares.front() : squares[squares.size() - 1 - beyond];
   c.epsilon = c.mean > 0 ? std::max(bound / c.mean - 1, 0.0) : 0.0;
-  return c;
 }
 
 /// "dec.L03" for "dec.L03.ffn.w1", "" outside the layers.
@@ -200,16 +208,13 @@ std::vector<MeanGradient> mean_gradients(Run& run, int32_t batches) {
 std::vector<LogitSize> logit_sizes(Run& run) {
   std::vector<LogitSize> all;
   std::vector<LogitSums> sums;
-  each_validation_batch(run, [&](const ReplayedRun& at) {
-    size_t i = 0;
-    for (const Node& node : at.look.program().data().nodes) {
-      if (!rules_of(node.op).scores) continue;
-      if (all.size() <= i) {
-        all.push_back({parent_of(node.name), node.layer});
-        sums.emplace_back();
-      }
-      add_logits(at, node, sums[i++]);
+  const auto attends = [](const Node& node) { return rules_of(node.op).scores != nullptr; };
+  each_node(run, attends, [&](const ReplayedRun& at, const Node& node, size_t i) {
+    if (all.size() <= i) {
+      all.push_back({parent_of(node.name), node.layer});
+      sums.emplace_back();
     }
+    add_logits(at, node, sums[i]);
   });
   for (size_t i = 0; i < all.size(); ++i) {
     all[i].largest = sums[i].largest;
@@ -221,22 +226,18 @@ std::vector<LogitSize> logit_sizes(Run& run) {
 std::vector<NormJacobian> jacobian_norms(Run& run) {
   std::vector<NormJacobian> all;
   std::vector<double> rows;
-  each_validation_batch(run, [&](const ReplayedRun& at) {
-    size_t i = 0;
-    for (const Node& node : at.look.program().data().nodes) {
-      if (node.op != OpKind::LayerNorm) continue;
-      if (all.size() <= i) {
-        all.push_back({node.name, node.layer, node.attributes.as<NormSpec>().kind});
-        rows.push_back(0);
-      }
-      const std::vector<double> norms = jacobians(at, node);
-      each_row(at, node, norms.size(), [&](size_t r) {
-        all[i].mean += norms[r];
-        all[i].largest = std::max(all[i].largest, norms[r]);
-        rows[i] += 1;
-      });
-      ++i;
+  const auto norms = [](const Node& node) { return node.op == OpKind::LayerNorm; };
+  each_node(run, norms, [&](const ReplayedRun& at, const Node& node, size_t i) {
+    if (all.size() <= i) {
+      all.push_back({node.name, node.layer, node.attributes.as<NormSpec>().kind});
+      rows.push_back(0);
     }
+    const std::vector<double> norms = jacobians(at, node);
+    each_row(at, node, norms.size(), [&](size_t r) {
+      all[i].mean += norms[r];
+      all[i].largest = std::max(all[i].largest, norms[r]);
+      rows[i] += 1;
+    });
   });
   for (size_t i = 0; i < all.size(); ++i) all[i].mean /= rows[i];
   return all;
@@ -245,14 +246,11 @@ std::vector<NormJacobian> jacobian_norms(Run& run) {
 std::vector<Concentration> concentrations(Run& run, double epsilon, double delta) {
   std::vector<Concentration> all;
   std::vector<std::vector<double>> squares;
-  std::vector<int32_t> layers;
-  std::vector<std::string> names;
   each_validation_batch(run, [&](const ReplayedRun& at) {
     for (size_t i = 0; i < at.look.values().sublayers.size(); ++i) {
       const SublayerValues& s = at.look.values().sublayers[i];
-      if (names.size() <= i) {
-        names.push_back(s.name);
-        layers.push_back(s.layer);
+      if (all.size() <= i) {
+        all.push_back({s.name, s.layer});
         squares.emplace_back();
       }
       const std::vector<float> x = at.look.read(s.sum);
@@ -265,11 +263,7 @@ std::vector<Concentration> concentrations(Run& run, double epsilon, double delta
                 squared(std::span(x).subspan(static_cast<size_t>(b * shape[1] + t) * width, width)));
     }
   });
-  for (size_t i = 0; i < names.size(); ++i) {
-    all.push_back(concentration_of(std::move(squares[i]), epsilon, delta));
-    all.back().name = names[i];
-    all.back().layer = layers[i];
-  }
+  for (size_t i = 0; i < all.size(); ++i) concentrate(std::move(squares[i]), epsilon, delta, all[i]);
   return all;
 }
 

@@ -2,10 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
-#include <span>
 #include <utility>
 
 #include "addons/published/training/passage.h"
@@ -13,7 +11,6 @@
 #include "engine/core/error.h"
 #include "engine/model/transformer.h"
 #include "engine/tape/seal.h"
-#include "training/measure/look.h"
 #include "training/run/evaluate.h"
 
 namespace normscope {
@@ -196,6 +193,36 @@ double loss_without(Store& store, const ModelConfig& model, const Batch& text, c
   return program.loss();
 }
 
+const ValueInfo& info(const Program& program, ValueId value) {
+  return program.data().values[static_cast<size_t>(value)];
+}
+
+std::vector<float> numbers_of(const Program& program, ValueId value) {
+  std::vector<float> numbers(static_cast<size_t>(info(program, value).shape.size()));
+  program.read_front(value, numbers);
+  return numbers;
+}
+
+/// The places of the largest numbers of a row, the largest first; of equal ones the first comes first.
+std::vector<int32_t> largest(std::span<const float> row, size_t count) {
+  std::vector<int32_t> best;
+  const auto before = [&](float number, int32_t other) { return number > row[static_cast<size_t>(other)]; };
+  for (size_t v = 0; v < row.size(); ++v) {
+    if (best.size() == count && !before(row[v], best.back())) continue;
+    if (best.size() == count) best.pop_back();
+    best.insert(std::upper_bound(best.begin(), best.end(), row[v], before), static_cast<int32_t>(v));
+  }
+  return best;
+}
+
+/// The text in the symbols of the run's data.
+std::vector<int32_t> tokens_of(const Run& run, const std::string& text) {
+  const RunSpec& spec = run.spec();
+  if (!text.empty()) return run.task().encode(text);
+  if (spec.data.name == "passage") return run.task().encode(passage_of(spec.data));
+  return measured_row(run.task(), spec.model.sequence).tokens;
+}
+
 }  // namespace
 
 SmallPicture small_picture(const float* of_head, size_t tokens, size_t most) {
@@ -316,32 +343,6 @@ std::vector<int32_t> continued(Store& store, const ModelConfig& model, std::vect
   return text;
 }
 
-namespace {
-
-const ValueInfo& info(const Program& program, ValueId value) {
-  return program.data().values[static_cast<size_t>(value)];
-}
-
-std::vector<float> numbers_of(const Program& program, ValueId value) {
-  std::vector<float> numbers(static_cast<size_t>(info(program, value).shape.size()));
-  program.read_front(value, numbers);
-  return numbers;
-}
-
-/// The places of the largest numbers of a row, the largest first; of equal ones the first comes first.
-std::vector<int32_t> largest(std::span<const float> row, size_t count) {
-  std::vector<int32_t> best;
-  const auto before = [&](float number, int32_t other) { return number > row[static_cast<size_t>(other)]; };
-  for (size_t v = 0; v < row.size(); ++v) {
-    if (best.size() == count && !before(row[v], best.back())) continue;
-    if (best.size() == count) best.pop_back();
-    best.insert(std::upper_bound(best.begin(), best.end(), row[v], before), static_cast<int32_t>(v));
-  }
-  return best;
-}
-
-}  // namespace
-
 Said::Said(const Program& program, ValueId logits, ValueId loss)
     : width_(static_cast<size_t>(info(program, logits).shape.cols())),
       logits_(numbers_of(program, logits)),
@@ -379,18 +380,6 @@ Inside::Lens lens_of(Store& store, const ModelConfig& model, const Batch& text, 
       lens.guesses.push_back({token, std::exp(said.row(t)[static_cast<size_t>(token)] - said.log_sum(t))});
   return lens;
 }
-
-namespace {
-
-/// The text in the symbols of the run's data.
-std::vector<int32_t> tokens_of(const Run& run, const std::string& text) {
-  const RunSpec& spec = run.spec();
-  if (!text.empty()) return run.task().encode(text);
-  if (spec.data.name == "passage") return run.task().encode(passage_of(spec.data));
-  return measured_row(run.task(), spec.model.sequence).tokens;
-}
-
-}  // namespace
 
 InsideLook::InsideLook(Run& run, std::unique_ptr<Run> then, const std::string& text, bool left_out,
                        std::optional<int32_t> spectra_of)

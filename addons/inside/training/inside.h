@@ -127,10 +127,6 @@ double own_share(const Inside::Sublayer& sublayer, bool dominated);
 void attribute_logits(Look& look, const Store& store, const ModelConfig& model, std::vector<int32_t> symbols,
                       Inside& inside);
 
-inline int32_t place_of_largest(std::span<const float> row) {
-  return static_cast<int32_t>(std::ranges::max_element(row) - row.begin());
-}
-
 /// A head's probabilities, (tokens, tokens), with no more than `most` rows and columns: a cell stands for the largest of
 /// a block.
 struct SmallPicture {

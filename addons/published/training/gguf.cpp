@@ -1,7 +1,6 @@
 #include "addons/published/training/gguf.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <filesystem>
 #include <limits>

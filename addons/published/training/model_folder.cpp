@@ -5,7 +5,6 @@
 
 #include "addons/published/training/gguf.h"
 #include "addons/published/training/input_kinds.h"
-#include "engine/core/error.h"
 #include "training/io/input_file.h"
 #include "training/io/safetensors.h"
 #include "training/io/text.h"

@@ -22,71 +22,57 @@ constexpr std::string_view kInWindows = "a window, and rotary positions",
 }  // namespace
 
 void add_rotary_settings(std::vector<Field>& fields) {
-  std::vector<Field> rows;
-  rows.push_back(read_if(
-      rotates, "model.positions",
-      real<member<&RotaryConfig::base>>(
-          {"model.rotary_base", "rotary base", "",
-           "Pair i of the n numbers of a head that turn does so by base^(-2i/n) radians a symbol: the larger the "
-           "base, the slower the last pairs."},
-          1.001, 1e9)));
-  rows.push_back(read_if(
-      rotates_in_windows, "model.attention_window",
-      real<member<&RotaryConfig::local_base>>(
-          {"model.rotary_local_base", "rotary base in windows", "",
-           "The rotary base of the layers whose attention has a window (Gemma 3). 0 is that of the others."},
-          0, 1e9),
-      kInWindows));
-  rows.push_back(read_if(
-      rotates, "model.positions",
-      real<member<&RotaryConfig::share>>(
-          {"model.rotary_share", "rotary share", "",
-           "The share of a head's numbers that turn, from the first on; the others know no place (Pythia: 0.25)."},
-          0, 1)));
-  rows.push_back(read_if(
-      rotates, "model.positions",
-      choice_of<member<&RotaryConfig::pairing>, kRotaryPairings>(
-          {"model.rotary_pairing", "rotary pairs", "",
-           "Which two numbers turn together: halves pairs the first half with the second (Llama), neighbours "
-           "each with the next (GPT-J)."})));
-  rows.push_back(read_if(
-      rotates, "model.positions",
-      text<member<&RotaryConfig::pattern>>(
-          {"model.rotary_pattern", "rotary pattern", "",
-           "Which layers turn queries and keys, a letter a layer and from the start again: r does, n does not and knows "
-           "no places. rrrn is SmolLM3's; nothing has all of them turn."})));
-  rows.push_back(read_if(
-      rotates, "model.positions",
-      choice_of<member<&RotaryConfig::scaling>, kRotaryScalings>(
-          {"model.rotary_scaling", "rotary scaling", "",
-           "How turning is slowed for texts longer than those trained on: linear slows every pair, llama3 and yarn "
-           "only the slow ones; yarn sharpens attention too."})));
-  rows.push_back(read_if(
-      stretches, "model.rotary_scaling",
-      real<member<&RotaryConfig::factor>>(
-          {"model.rotary_factor", "rotary factor", "", "By how much the scaling slows the pairs."}, 1, 1000),
-      kStretched));
-  rows.push_back(read_if(
-      stretches_by_turns, "model.rotary_scaling",
-      integer<member<&RotaryConfig::trained>>(
-          {"model.rotary_trained", "rotary positions", "symbols",
-           "The length of the texts before the scaling, in which a pair's turns are counted. 0 is model.sequence."},
-          0, 10'000'000),
-      kByTurns));
-  rows.push_back(
-      read_if(stretches_by_turns, "model.rotary_scaling",
-              real<member<&RotaryConfig::low>>({"model.rotary_low", "rotary low", "turns",
-                                                "Pairs that turn less often are slowed by the whole factor."},
-                                               0.001, 1000),
-              kByTurns));
-  rows.push_back(
-      read_if(stretches_by_turns, "model.rotary_scaling",
-              real<member<&RotaryConfig::high>>(
-                  {"model.rotary_high", "rotary high", "turns",
-                   "Pairs that turn more often are not slowed: 4 is usual for llama3, 32 for yarn."},
-                  0.001, 1000),
-              kByTurns));
-  insert_behind(fields, "model.attention_pattern", rows);
+  const auto turning = [](const Field& field) { return read_if(rotates, "model.positions", field); };
+  const auto stretched_by_turns = [](const Field& field) {
+    return read_if(stretches_by_turns, "model.rotary_scaling", field, kByTurns);
+  };
+  insert_behind(
+      fields, "model.attention_pattern",
+      {turning(real<member<&RotaryConfig::base>>(
+           {"model.rotary_base", "rotary base", "",
+            "Pair i of the n numbers of a head that turn does so by base^(-2i/n) radians a symbol: the larger the "
+            "base, the slower the last pairs."},
+           1.001, 1e9)),
+       read_if(
+           rotates_in_windows, "model.attention_window",
+           real<member<&RotaryConfig::local_base>>(
+               {"model.rotary_local_base", "rotary base in windows", "",
+                "The rotary base of the layers whose attention has a window (Gemma 3). 0 is that of the others."},
+               0, 1e9),
+           kInWindows),
+       turning(real<member<&RotaryConfig::share>>(
+           {"model.rotary_share", "rotary share", "",
+            "The share of a head's numbers that turn, from the first on; the others know no place (Pythia: 0.25)."},
+           0, 1)),
+       turning(choice_of<member<&RotaryConfig::pairing>, kRotaryPairings>(
+           {"model.rotary_pairing", "rotary pairs", "",
+            "Which two numbers turn together: halves pairs the first half with the second (Llama), neighbours "
+            "each with the next (GPT-J)."})),
+       turning(text<member<&RotaryConfig::pattern>>(
+           {"model.rotary_pattern", "rotary pattern", "",
+            "Which layers turn queries and keys, a letter a layer and from the start again: r does, n does not and knows "
+            "no places. rrrn is SmolLM3's; nothing has all of them turn."})),
+       turning(choice_of<member<&RotaryConfig::scaling>, kRotaryScalings>(
+           {"model.rotary_scaling", "rotary scaling", "",
+            "How turning is slowed for texts longer than those trained on: linear slows every pair, llama3 and yarn "
+            "only the slow ones; yarn sharpens attention too."})),
+       read_if(stretches, "model.rotary_scaling",
+               real<member<&RotaryConfig::factor>>(
+                   {"model.rotary_factor", "rotary factor", "", "By how much the scaling slows the pairs."},
+                   1, 1000),
+               kStretched),
+       stretched_by_turns(integer<member<&RotaryConfig::trained>>(
+           {"model.rotary_trained", "rotary positions", "symbols",
+            "The length of the texts before the scaling, in which a pair's turns are counted. 0 is model.sequence."},
+           0, 10'000'000)),
+       stretched_by_turns(
+           real<member<&RotaryConfig::low>>({"model.rotary_low", "rotary low", "turns",
+                                             "Pairs that turn less often are slowed by the whole factor."},
+                                            0.001, 1000)),
+       stretched_by_turns(real<member<&RotaryConfig::high>>(
+           {"model.rotary_high", "rotary high", "turns",
+            "Pairs that turn more often are not slowed: 4 is usual for llama3, 32 for yarn."},
+           0.001, 1000))});
 }
 
 /// What Llama, Qwen and their successors share: Pre-LN with RMSNorm, rotary positions, SwiGLU,

@@ -8,7 +8,6 @@
 #include "engine/core/error.h"
 #include "training/data/batch_draws.h"
 #include "training/data/byte_tasks.h"
-#include "training/data/task.h"
 
 namespace normscope {
 namespace {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <deque>
 #include <map>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -215,9 +214,138 @@ class Pickle {
     fail(where_, "asks for {}, which makes no tensor: nothing of it is run", shown_text(what.text));
   }
 
-  void step(uint8_t code);
-  void load_storage();
-  void call();
+  void step(uint8_t code) {
+    switch (code) {
+      case 0x80:  // PROTO
+        in_.bytes(1);
+        return;
+      case 0x95:  // FRAME
+        in_.bytes(8);
+        return;
+      case '(':
+        push(make(Kind::Mark));
+        return;
+      case 'N':
+        push(make(Kind::None));
+        return;
+      case 0x88:  // NEWTRUE
+      case 0x89:
+        return push_number(code == 0x88);
+      case 'K':
+        return push_number(in_.number<uint8_t>());
+      case 'M':
+        return push_number(in_.number<uint16_t>());
+      case 'J':
+        return push_number(in_.number<int32_t>());
+      case 0x8a: {  // LONG1
+        const auto bytes = in_.number<uint8_t>();
+        if (bytes > 8) fail(where_, "has a number of more than 64 bits");
+        uint64_t number = 0;
+        for (size_t i = 0; i < bytes; ++i) number |= uint64_t{in_.number<uint8_t>()} << (8 * i);
+        return push_number(static_cast<int64_t>(number));
+      }
+      case 'G':  // BINFLOAT: of no tensor
+        in_.bytes(8);
+        return push_number(0);
+      case 'X':
+        return push_text(in_.text(in_.number<uint32_t>()));
+      case 0x8c:  // SHORT_BINUNICODE
+        return push_text(in_.text(in_.number<uint8_t>()));
+      case 'c': {
+        const std::string module(line());
+        push(make(Kind::Global))->text = module + "." + std::string(line());
+        return;
+      }
+      case 0x93: {  // STACK_GLOBAL
+        const Value *name = pop(), *module = pop();
+        if (name->kind != Kind::Text || module->kind != Kind::Text) fail(where_, "is a broken pickle");
+        push(make(Kind::Global))->text = module->text + "." + name->text;
+        return;
+      }
+      case ')':
+      case ']':
+        push(make(Kind::List));
+        return;
+      case '}':
+        push(make(Kind::Dict));
+        return;
+      case 't': {
+        Value* tuple = make(Kind::List);
+        tuple->items = to_mark();
+        push(tuple);
+        return;
+      }
+      case 0x85:  // TUPLE1 to TUPLE3
+      case 0x86:
+      case 0x87:
+        return push_tuple(code - 0x84u);
+      case 'a': {
+        Value* item = pop();
+        return add_items(top(), {item});
+      }
+      case 's': {
+        Value *value = pop(), *key = pop();
+        return add_items(top(), {key, value});
+      }
+      case 'e':
+      case 'u': {
+        const std::vector<Value*> items = to_mark();
+        return add_items(top(), items);
+      }
+      case 'b':  // BUILD: attributes, such as a state_dict's _metadata
+        pop();
+        return;
+      case 'q':
+        return memorize(in_.number<uint8_t>());
+      case 'r':
+        return memorize(in_.number<uint32_t>());
+      case 0x94:  // MEMOIZE
+        return memorize(static_cast<uint32_t>(memo_.size()));
+      case 'h':
+        return recall(in_.number<uint8_t>());
+      case 'j':
+        return recall(in_.number<uint32_t>());
+      case 'Q':
+        return load_storage();
+      case 0x81:  // NEWOBJ
+        pop();
+        refuse(*pop());
+      case 'R':
+        return call();
+      default:
+        fail(where_, "asks for instruction {} of pickle, which no tensor needs", code);
+    }
+  }
+
+  /// ("storage", torch.FloatStorage, key, device, numbers)
+  void load_storage() {
+    const Value* id = pop();
+    if (id->items.size() < 3 || id->items[0]->text != "storage") fail(where_, "is a broken pickle");
+    Value* storage = make(Kind::Storage);
+    storage->text = id->items[2]->text;
+    storage->items = {id->items[1]};
+    push(storage);
+  }
+
+  void call() {
+    const Value *arguments = pop(), *what = pop();
+    const auto least = [&](size_t count) {
+      if (arguments->items.size() < count) fail(where_, "is a broken pickle");
+    };
+    if (what->text == "collections.OrderedDict") {
+      push(make(Kind::Dict));
+    } else if (what->text == "torch._utils._rebuild_parameter") {
+      least(1);
+      push(arguments->items[0]);
+    } else if (what->text == "torch._utils._rebuild_tensor_v2") {
+      least(4);
+      Value* tensor = make(Kind::Tensor);
+      tensor->items.assign(arguments->items.begin(), arguments->items.begin() + 4);
+      push(tensor);
+    } else {
+      refuse(*what);
+    }
+  }
 
   Cursor in_;
   const Message& where_;
@@ -225,139 +353,6 @@ class Pickle {
   std::vector<Value*> stack_;
   std::map<uint32_t, Value*> memo_;
 };
-
-void Pickle::step(uint8_t code) {
-  switch (code) {
-    case 0x80:  // PROTO
-      in_.bytes(1);
-      return;
-    case 0x95:  // FRAME
-      in_.bytes(8);
-      return;
-    case '(':
-      push(make(Kind::Mark));
-      return;
-    case 'N':
-      push(make(Kind::None));
-      return;
-    case 0x88:  // NEWTRUE
-    case 0x89:
-      return push_number(code == 0x88);
-    case 'K':
-      return push_number(in_.number<uint8_t>());
-    case 'M':
-      return push_number(in_.number<uint16_t>());
-    case 'J':
-      return push_number(in_.number<int32_t>());
-    case 0x8a: {  // LONG1
-      const auto bytes = in_.number<uint8_t>();
-      if (bytes > 8) fail(where_, "has a number of more than 64 bits");
-      uint64_t number = 0;
-      for (size_t i = 0; i < bytes; ++i) number |= uint64_t{in_.number<uint8_t>()} << (8 * i);
-      return push_number(static_cast<int64_t>(number));
-    }
-    case 'G':  // BINFLOAT: of no tensor
-      in_.bytes(8);
-      return push_number(0);
-    case 'X':
-      return push_text(in_.text(in_.number<uint32_t>()));
-    case 0x8c:  // SHORT_BINUNICODE
-      return push_text(in_.text(in_.number<uint8_t>()));
-    case 'c': {
-      const std::string module(line());
-      push(make(Kind::Global))->text = module + "." + std::string(line());
-      return;
-    }
-    case 0x93: {  // STACK_GLOBAL
-      const Value *name = pop(), *module = pop();
-      if (name->kind != Kind::Text || module->kind != Kind::Text) fail(where_, "is a broken pickle");
-      push(make(Kind::Global))->text = module->text + "." + name->text;
-      return;
-    }
-    case ')':
-    case ']':
-      push(make(Kind::List));
-      return;
-    case '}':
-      push(make(Kind::Dict));
-      return;
-    case 't': {
-      Value* tuple = make(Kind::List);
-      tuple->items = to_mark();
-      push(tuple);
-      return;
-    }
-    case 0x85:  // TUPLE1 to TUPLE3
-    case 0x86:
-    case 0x87:
-      return push_tuple(code - 0x84u);
-    case 'a': {
-      Value* item = pop();
-      return add_items(top(), {item});
-    }
-    case 's': {
-      Value *value = pop(), *key = pop();
-      return add_items(top(), {key, value});
-    }
-    case 'e':
-    case 'u': {
-      const std::vector<Value*> items = to_mark();
-      return add_items(top(), items);
-    }
-    case 'b':  // BUILD: attributes, such as a state_dict's _metadata
-      pop();
-      return;
-    case 'q':
-      return memorize(in_.number<uint8_t>());
-    case 'r':
-      return memorize(in_.number<uint32_t>());
-    case 0x94:  // MEMOIZE
-      return memorize(static_cast<uint32_t>(memo_.size()));
-    case 'h':
-      return recall(in_.number<uint8_t>());
-    case 'j':
-      return recall(in_.number<uint32_t>());
-    case 'Q':
-      return load_storage();
-    case 0x81:  // NEWOBJ
-      pop();
-      refuse(*pop());
-    case 'R':
-      return call();
-    default:
-      fail(where_, "asks for instruction {} of pickle, which no tensor needs", code);
-  }
-}
-
-/// ("storage", torch.FloatStorage, key, device, numbers)
-void Pickle::load_storage() {
-  const Value* id = pop();
-  if (id->items.size() < 3 || id->items[0]->text != "storage") fail(where_, "is a broken pickle");
-  Value* storage = make(Kind::Storage);
-  storage->text = id->items[2]->text;
-  storage->items = {id->items[1]};
-  push(storage);
-}
-
-void Pickle::call() {
-  const Value *arguments = pop(), *what = pop();
-  const auto least = [&](size_t count) {
-    if (arguments->items.size() < count) fail(where_, "is a broken pickle");
-  };
-  if (what->text == "collections.OrderedDict") {
-    push(make(Kind::Dict));
-  } else if (what->text == "torch._utils._rebuild_parameter") {
-    least(1);
-    push(arguments->items[0]);
-  } else if (what->text == "torch._utils._rebuild_tensor_v2") {
-    least(4);
-    Value* tensor = make(Kind::Tensor);
-    tensor->items.assign(arguments->items.begin(), arguments->items.begin() + 4);
-    push(tensor);
-  } else {
-    refuse(*what);
-  }
-}
 
 // ---- tensors
 

@@ -2,15 +2,12 @@
 
 #include <algorithm>
 #include <cstring>
-#include <filesystem>
 #include <set>
 
 #include "addons/published/training/gguf.h"
 #include "addons/published/training/input_kinds.h"
 #include "addons/published/training/torch_file.h"
-#include "engine/core/error.h"
 #include "training/io/input_value.h"
-#include "training/io/safetensors.h"
 #include "training/io/text.h"
 
 namespace normscope::published {
@@ -27,28 +24,6 @@ bool there(const fs::path& path) {
   std::error_code error;
   return fs::exists(path, error);
 }
-
-}  // namespace
-
-std::map<std::string, std::string> shards_of(std::string_view json, const Message& where) {
-  const InputValue index = InputValue::parse(json, where);
-  std::map<std::string, std::string> files;
-  for (const auto& [name, value] : index.at("weight_map").members(kMostTensors)) {
-    const std::string file = value.text(kLongestName);
-    // A shard lies beside its index: nothing else of the machine is read because a file says so.
-    if (file.empty() || fs::path(file).filename() != fs::path(file) || file == "." || file == "..")
-      value.refuse("the name of a file in the same folder");
-    files[name] = file;
-  }
-  if (files.empty()) index.at("weight_map").refuse("an object with the file of each tensor");
-  return files;
-}
-
-void Weights::add(const SafetensorsFile& shard, const std::string& name) {
-  tensors_[name] = {shard.path(), &number_type(shard.type(name)), shard.shape(name), shard.bytes(name)};
-}
-
-namespace {
 
 std::set<std::string> files_of(const std::map<std::string, std::string>& index) {
   std::set<std::string> files;
@@ -69,89 +44,7 @@ void require_index(const WeightTensors& tensors, const std::map<std::string, std
       fail({"published {}", path}, "it does not name tensor {} of {}", shown_text(name), tensor.file);
 }
 
-}  // namespace
-
-Weights Weights::open(const std::string& place) {
-  Weights weights;
-  const fs::path root(place);
-  if (is_gguf_file(place)) {
-    const GgufFile file = GgufFile::map(place);
-    weights.tensors_ = file.tensors();
-    weights.pages_ = file.pages();
-    return weights;
-  }
-  if (there(root / kOneFile)) {
-    weights.shards_.push_back(SafetensorsFile::map((root / kOneFile).string()));
-    for (const std::string& name : weights.shards_[0].names()) weights.add(weights.shards_[0], name);
-    return weights;
-  }
-  if (!there(root / kIndex)) return of_torch(root);
-  const std::string index_path = (root / kIndex).string();
-  const std::map<std::string, std::string> index =
-      shards_of(read_input_file(index_path, input::kPublishedIndex), {"published {}", index_path});
-  for (const std::string& file : files_of(index)) {
-    const SafetensorsFile& shard = weights.shards_.emplace_back(SafetensorsFile::map((root / file).string()));
-    for (const std::string& name : shard.names())
-      if (const auto at = index.find(name); at == index.end() || at->second == file) weights.add(shard, name);
-  }
-  require_index(weights.tensors_, index, index_path);
-  return weights;
-}
-
-Weights Weights::of_torch(const std::filesystem::path& root) {
-  std::set<std::string> files;
-  std::map<std::string, std::string> index;
-  const std::string index_path = (root / kTorchIndex).string();
-  if (there(root / kTorchFile)) {
-    files.insert(kTorchFile);
-  } else if (there(index_path)) {
-    index = shards_of(read_input_file(index_path, input::kPublishedIndex), {"published {}", index_path});
-    files = files_of(index);
-  } else {
-    fail({"published {}", root.string()},
-         "there is none of {}, {} and {}: expected the folder of a published model", kOneFile, kIndex,
-         kTorchFile);
-  }
-  Weights weights;
-  auto pages = std::make_shared<std::vector<std::shared_ptr<const std::span<const uint8_t>>>>();
-  for (const std::string& file : files) {
-    const std::string path = (root / file).string();
-    pages->push_back(InputFile(path, input::kTorch).map());
-    for (auto& [name, tensor] : tensors_of_torch(*pages->back(), path))
-      if (!weights.tensors_.emplace(name, tensor).second)
-        fail({"published {}", path}, "tensor {} is in another file too", shown_text(name));
-  }
-  weights.pages_ = pages;
-  if (!index.empty()) require_index(weights.tensors_, index, index_path);
-  return weights;
-}
-
-const WeightTensor& Weights::tensor(std::string_view name) const {
-  const auto at = tensors_.find(name);
-  if (at == tensors_.end()) fail("published", "there is no tensor {}", shown_text(name));
-  return at->second;
-}
-
-std::vector<std::string> Weights::names() const {
-  std::vector<std::string> names;
-  for (const auto& [name, tensor] : tensors_) names.push_back(name);
-  return names;
-}
-
-int64_t Weights::bytes() const {
-  int64_t bytes = 0;
-  for (const auto& [name, tensor] : tensors_) bytes += static_cast<int64_t>(tensor.bytes.size());
-  return bytes;
-}
-
-bool Weights::same(std::string_view one, std::string_view other) const {
-  const WeightTensor &a = tensor(one), &b = tensor(other);
-  return a.type->name == b.type->name && a.shape == b.shape && std::ranges::equal(a.bytes, b.bytes);
-}
-
 // The blocks are those of ggml, the library of llama.cpp.
-
-namespace {
 
 template <typename From>
 From at(const uint8_t* from) {
@@ -259,6 +152,102 @@ constexpr struct {
                {30, kBF16}};
 
 }  // namespace
+
+std::map<std::string, std::string> shards_of(std::string_view json, const Message& where) {
+  const InputValue index = InputValue::parse(json, where);
+  std::map<std::string, std::string> files;
+  for (const auto& [name, value] : index.at("weight_map").members(kMostTensors)) {
+    const std::string file = value.text(kLongestName);
+    // A shard lies beside its index: nothing else of the machine is read because a file says so.
+    if (file.empty() || fs::path(file).filename() != fs::path(file) || file == "." || file == "..")
+      value.refuse("the name of a file in the same folder");
+    files[name] = file;
+  }
+  if (files.empty()) index.at("weight_map").refuse("an object with the file of each tensor");
+  return files;
+}
+
+void Weights::add(const SafetensorsFile& shard, const std::string& name) {
+  tensors_[name] = {shard.path(), &number_type(shard.type(name)), shard.shape(name), shard.bytes(name)};
+}
+
+Weights Weights::open(const std::string& place) {
+  Weights weights;
+  const fs::path root(place);
+  if (is_gguf_file(place)) {
+    const GgufFile file = GgufFile::map(place);
+    weights.tensors_ = file.tensors();
+    weights.pages_ = file.pages();
+    return weights;
+  }
+  if (there(root / kOneFile)) {
+    weights.shards_.push_back(SafetensorsFile::map((root / kOneFile).string()));
+    for (const std::string& name : weights.shards_[0].names()) weights.add(weights.shards_[0], name);
+    return weights;
+  }
+  if (!there(root / kIndex)) return of_torch(root);
+  const std::string index_path = (root / kIndex).string();
+  const std::map<std::string, std::string> index =
+      shards_of(read_input_file(index_path, input::kPublishedIndex), {"published {}", index_path});
+  for (const std::string& file : files_of(index)) {
+    const SafetensorsFile& shard = weights.shards_.emplace_back(SafetensorsFile::map((root / file).string()));
+    for (const std::string& name : shard.names())
+      if (const auto at = index.find(name); at == index.end() || at->second == file) weights.add(shard, name);
+  }
+  require_index(weights.tensors_, index, index_path);
+  return weights;
+}
+
+Weights Weights::of_torch(const std::filesystem::path& root) {
+  std::set<std::string> files;
+  std::map<std::string, std::string> index;
+  const std::string index_path = (root / kTorchIndex).string();
+  if (there(root / kTorchFile)) {
+    files.insert(kTorchFile);
+  } else if (there(index_path)) {
+    index = shards_of(read_input_file(index_path, input::kPublishedIndex), {"published {}", index_path});
+    files = files_of(index);
+  } else {
+    fail({"published {}", root.string()},
+         "there is none of {}, {} and {}: expected the folder of a published model", kOneFile, kIndex,
+         kTorchFile);
+  }
+  Weights weights;
+  auto pages = std::make_shared<std::vector<std::shared_ptr<const std::span<const uint8_t>>>>();
+  for (const std::string& file : files) {
+    const std::string path = (root / file).string();
+    pages->push_back(InputFile(path, input::kTorch).map());
+    for (auto& [name, tensor] : tensors_of_torch(*pages->back(), path))
+      if (!weights.tensors_.emplace(name, tensor).second)
+        fail({"published {}", path}, "tensor {} is in another file too", shown_text(name));
+  }
+  weights.pages_ = pages;
+  if (!index.empty()) require_index(weights.tensors_, index, index_path);
+  return weights;
+}
+
+const WeightTensor& Weights::tensor(std::string_view name) const {
+  const auto at = tensors_.find(name);
+  if (at == tensors_.end()) fail("published", "there is no tensor {}", shown_text(name));
+  return at->second;
+}
+
+std::vector<std::string> Weights::names() const {
+  std::vector<std::string> names;
+  for (const auto& [name, tensor] : tensors_) names.push_back(name);
+  return names;
+}
+
+int64_t Weights::bytes() const {
+  int64_t bytes = 0;
+  for (const auto& [name, tensor] : tensors_) bytes += static_cast<int64_t>(tensor.bytes.size());
+  return bytes;
+}
+
+bool Weights::same(std::string_view one, std::string_view other) const {
+  const WeightTensor &a = tensor(one), &b = tensor(other);
+  return a.type->name == b.type->name && a.shape == b.shape && std::ranges::equal(a.bytes, b.bytes);
+}
 
 const NumberType& number_type(TensorType type) {
   static const std::vector<NumberType> all = [] {

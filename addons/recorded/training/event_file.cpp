@@ -10,8 +10,6 @@
 #include <cstring>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <optional>
-#include <string>
 #include <utility>
 #include <vector>
 

@@ -2,18 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
 #include <cctype>
 #include <charconv>
 #include <cstring>
-#include <limits>
 #include <map>
 
-#include "engine/core/error.h"
 #include "engine/core/real_text.h"
 #include "training/io/text.h"
-#include "training/spec/spec.h"
 
 namespace normscope::records {
 namespace {

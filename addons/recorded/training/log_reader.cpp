@@ -12,12 +12,9 @@
 #include <map>
 #include <mutex>
 #include <numeric>
-#include <optional>
 #include <thread>
-#include <utility>
 
 #include "engine/core/boundary.h"
-#include "engine/core/error.h"
 #include "engine/model/wiring.h"
 #include "training/data/task.h"
 #include "training/files/file_kind.h"
@@ -35,6 +32,107 @@ std::pair<uint64_t, uint64_t> identity_of(const std::string& path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) return {};
   return {static_cast<uint64_t>(status.st_dev), static_cast<uint64_t>(status.st_ino)};
+}
+
+constexpr auto kBetween = std::chrono::milliseconds(400);  // between two looks at a file that may grow
+
+constexpr int32_t kBranchField = 4, kInputField = 5, kShareField = 6;
+static_assert(kLogFields[kBranchField].key == "branch_variance" &&
+              kLogFields[kInputField].key == "input_variance" && kLogFields[kShareField].key == "share");
+
+/// Reads all of a text that is a whole number.
+std::optional<size_t> number_of(std::string_view text) {
+  size_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+/// The number I of "beta2.I.I"; in a stack of attention and feed-forward networks "L03.attn" has one too.
+std::optional<size_t> place_of(const LogStat& stat) {
+  std::string_view name = stat.name;
+  if (stat.field == kShareField) {
+    if (!name.starts_with("beta2.")) return std::nullopt;
+    name.remove_prefix(6);
+    const size_t dot = name.find('.');
+    if (dot == name.npos || name.substr(0, dot) != name.substr(dot + 1)) return std::nullopt;
+    return number_of(name.substr(0, dot));
+  }
+  const bool attention = name.ends_with(".attn");
+  if (!name.starts_with('L') || (!attention && !name.ends_with(".ffn"))) return std::nullopt;
+  const auto layer = number_of(name.substr(1, name.find('.') - 1));
+  if (!layer || *layer == 0) return std::nullopt;
+  return 2 * *layer - (attention ? 1 : 0);
+}
+
+constexpr int32_t kMostWidenings = 200;
+constexpr int32_t kMostSetBacks = 1000;
+constexpr size_t kMostValidations = kDenseSteps;
+
+std::string key_of(const LogStat& stat) {
+  std::string key(1, static_cast<char>('0' + stat.field));
+  return key.append(stat.name);
+}
+
+/// Moves everything that `from` holds; numbers that only the wider history has were not measured then.
+void move_over(const History& from, History& to) {
+  const FrameBlock block = from.frames(std::numeric_limits<int32_t>::max(), from.bytes() + 1);
+  std::vector<int32_t> places(from.layout().size());
+  std::iota(places.begin(), places.end(), 0);
+  to.restore_frames(spread(block, places, to.layout().size()));
+  to.take_over(from);
+}
+
+/// Makes a specification of the settings, if every one of them is ours.
+std::optional<RunSpec> spec_of(const std::vector<std::pair<std::string, std::string>>& settings) {
+  std::map<std::string, std::string, std::less<>> values;
+  for (const auto& [key, value] : settings) values[key] = value;
+  for (const Field& field : spec_fields())
+    if (!values.contains(field.key)) return std::nullopt;
+  const bool wired =
+      std::ranges::any_of(settings, [](const auto& setting) { return setting.first.starts_with("wiring."); });
+  if (values["model.placement"] == to_string(Placement::Custom) && !wired) return std::nullopt;
+  try {
+    RunSpec spec;
+    for (const auto& [key, value] : settings) set_field(spec, key, value);
+    return spec;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+void take(std::string& to, const std::string& from) {
+  if (!from.empty()) to = from;
+}
+
+void take(double& to, double from) {
+  if (!std::isnan(from)) to = from;
+}
+
+bool is_letter(const std::string& run) { return run.size() == 1 && run[0] >= 'A' && run[0] <= 'D'; }
+
+// What follows a name of the outermost object. It reads brackets and quotes only: a line of a log may be
+// longer than the head, and Python writes NaN and Infinity, which are no JSON.
+std::optional<std::string_view> value_of(std::string_view line, std::string_view name) {
+  int depth = 0;
+  for (size_t at = 0; at < line.size(); ++at) {
+    if (line[at] == '{' || line[at] == '[') ++depth;
+    if (line[at] == '}' || line[at] == ']') --depth;
+    if (line[at] != '"') continue;
+    const size_t begin = ++at;
+    while (at < line.size() && line[at] != '"') at += line[at] == '\\' ? 2 : 1;
+    const size_t colon = line.find_first_not_of(" \t", at + 1);
+    if (depth != 1 || colon == line.npos || line[colon] != ':' || line.substr(begin, at - begin) != name)
+      continue;
+    return line.substr(std::min(line.find_first_not_of(" \t", colon + 1), line.size()));
+  }
+  return {};
+}
+
+bool is_log(std::string_view head) {
+  const std::string_view line = first_line_of_json(head);
+  const std::optional<std::string_view> format = value_of(line, "format");
+  return (format && format->starts_with("\"normscope log")) || value_of(line, "step");
 }
 
 }  // namespace
@@ -276,12 +374,6 @@ RecordedFile LogFollower::file() const {
   return file;
 }
 
-namespace {
-
-constexpr auto kBetween = std::chrono::milliseconds(400);  // between two looks at a file that may grow
-
-}  // namespace
-
 /// What the thread and the screen share.
 struct FollowedFile::Reading {
   explicit Reading(std::string file) : path(std::move(file)), log(path) {}
@@ -366,39 +458,6 @@ std::shared_ptr<const FollowedNow> FollowedFile::now() {
   return reading_->known;
 }
 
-namespace {
-
-constexpr int32_t kBranchField = 4, kInputField = 5, kShareField = 6;
-static_assert(kLogFields[kBranchField].key == "branch_variance" &&
-              kLogFields[kInputField].key == "input_variance" && kLogFields[kShareField].key == "share");
-
-/// Reads all of a text that is a whole number.
-std::optional<size_t> number_of(std::string_view text) {
-  size_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
-/// The number I of "beta2.I.I"; in a stack of attention and feed-forward networks "L03.attn" has one too.
-std::optional<size_t> place_of(const LogStat& stat) {
-  std::string_view name = stat.name;
-  if (stat.field == kShareField) {
-    if (!name.starts_with("beta2.")) return std::nullopt;
-    name.remove_prefix(6);
-    const size_t dot = name.find('.');
-    if (dot == name.npos || name.substr(0, dot) != name.substr(dot + 1)) return std::nullopt;
-    return number_of(name.substr(0, dot));
-  }
-  const bool attention = name.ends_with(".attn");
-  if (!name.starts_with('L') || (!attention && !name.ends_with(".ffn"))) return std::nullopt;
-  const auto layer = number_of(name.substr(1, name.find('.') - 1));
-  if (!layer || *layer == 0) return std::nullopt;
-  return 2 * *layer - (attention ? 1 : 0);
-}
-
-}  // namespace
-
 /// False where a number is missing that the shares are made of.
 bool OlderShares::gather(const LogStep& step) {
   size_t shares = 0;
@@ -443,28 +502,6 @@ std::span<const LogStat> OlderShares::of(const LogStep& step) {
   }
   return found_;
 }
-
-namespace {
-
-constexpr int32_t kMostWidenings = 200;
-constexpr int32_t kMostSetBacks = 1000;
-constexpr size_t kMostValidations = kDenseSteps;
-
-std::string key_of(const LogStat& stat) {
-  std::string key(1, static_cast<char>('0' + stat.field));
-  return key.append(stat.name);
-}
-
-/// Moves everything that `from` holds; numbers that only the wider history has were not measured then.
-void move_over(const History& from, History& to) {
-  const FrameBlock block = from.frames(std::numeric_limits<int32_t>::max(), from.bytes() + 1);
-  std::vector<int32_t> places(from.layout().size());
-  std::iota(places.begin(), places.end(), 0);
-  to.restore_frames(spread(block, places, to.layout().size()));
-  to.take_over(from);
-}
-
-}  // namespace
 
 RunBuilder::RunBuilder(LogLabel label, const LogAbout& header, const NameMapping& mapping,
                        size_t budget_bytes)
@@ -601,38 +638,6 @@ std::vector<StatInfo> RunBuilder::layout() const {
   return stats;
 }
 
-namespace {
-
-/// Makes a specification of the settings, if every one of them is ours.
-std::optional<RunSpec> spec_of(const std::vector<std::pair<std::string, std::string>>& settings) {
-  std::map<std::string, std::string, std::less<>> values;
-  for (const auto& [key, value] : settings) values[key] = value;
-  for (const Field& field : spec_fields())
-    if (!values.contains(field.key)) return std::nullopt;
-  const bool wired =
-      std::ranges::any_of(settings, [](const auto& setting) { return setting.first.starts_with("wiring."); });
-  if (values["model.placement"] == to_string(Placement::Custom) && !wired) return std::nullopt;
-  try {
-    RunSpec spec;
-    for (const auto& [key, value] : settings) set_field(spec, key, value);
-    return spec;
-  } catch (const Error&) {
-    return std::nullopt;
-  }
-}
-
-void take(std::string& to, const std::string& from) {
-  if (!from.empty()) to = from;
-}
-
-void take(double& to, double from) {
-  if (!std::isnan(from)) to = from;
-}
-
-bool is_letter(const std::string& run) { return run.size() == 1 && run[0] >= 'A' && run[0] <= 'D'; }
-
-}  // namespace
-
 void RunBuilder::add(const LogAbout& result) {
   take(about_.name, result.name);
   take(about_.verdict, result.verdict);
@@ -732,40 +737,6 @@ std::vector<std::string> RunBuilder::missing(bool both) const {
   return all;
 }
 
-namespace {
-
-// Where JSON begins and its first line ends; empty where no object begins it.
-std::string_view first_line(std::string_view head) {
-  const size_t begin = head.find_first_not_of(" \t\r\n");
-  if (begin == head.npos || head[begin] != '{') return {};
-  return head.substr(begin, head.find('\n', begin) - begin);
-}
-
-// What follows a name of the outermost object. It reads brackets and quotes only: a line of a log may be
-// longer than the head, and Python writes NaN and Infinity, which are no JSON.
-std::optional<std::string_view> value_of(std::string_view line, std::string_view name) {
-  int depth = 0;
-  for (size_t at = 0; at < line.size(); ++at) {
-    if (line[at] == '{' || line[at] == '[') ++depth;
-    if (line[at] == '}' || line[at] == ']') --depth;
-    if (line[at] != '"') continue;
-    const size_t begin = ++at;
-    while (at < line.size() && line[at] != '"') at += line[at] == '\\' ? 2 : 1;
-    const size_t colon = line.find_first_not_of(" \t", at + 1);
-    if (depth != 1 || colon == line.npos || line[colon] != ':' || line.substr(begin, at - begin) != name)
-      continue;
-    return line.substr(std::min(line.find_first_not_of(" \t", colon + 1), line.size()));
-  }
-  return {};
-}
-
-bool is_log(std::string_view head) {
-  const std::string_view line = first_line(head);
-  const std::optional<std::string_view> format = value_of(line, "format");
-  return (format && format->starts_with("\"normscope log")) || value_of(line, "step");
-}
-
-}  // namespace
 }  // namespace normscope::records
 
 namespace normscope {

@@ -282,6 +282,25 @@ bool is_share(std::string_view name) {
          (is_number(words[2]) || words[2] == "sum");
 }
 
+constexpr std::string_view kLayer = "{layer}";
+
+constexpr const char* kExpected =
+    "expected a name of ours such as \"L{layer}.attn.wq\", \"enc.L{layer}.ffn.w2\" or \"emb.tokens\"";
+
+/// Their name in one line; errors of what follows carry it.
+struct Place {
+  const std::string& file;
+  toml::source_index line;
+  [[noreturn]] void refuse(const Message& what) const { throw Error("{}:{}: {}", file, line, what); }
+};
+
+int32_t first_layer_of(const toml::node& node, const Place& place) {
+  const auto number = node.value_exact<int64_t>();
+  if (!number || *number < 0 || *number > 1)
+    place.refuse("first_layer: expected 0 or 1, what their first layer is called");
+  return static_cast<int32_t>(*number);
+}
+
 }  // namespace
 
 TensorName parse_own_name(std::string_view name) {
@@ -342,29 +361,6 @@ std::string engine_name(const TensorName& name, bool both) {
   if (name.layer == 0) return prefix + name.part;
   return fmt::format("{}L{:02}.{}", prefix, name.layer, name.part);
 }
-
-namespace {
-
-constexpr std::string_view kLayer = "{layer}";
-
-constexpr const char* kExpected =
-    "expected a name of ours such as \"L{layer}.attn.wq\", \"enc.L{layer}.ffn.w2\" or \"emb.tokens\"";
-
-/// Their name in one line; errors of what follows carry it.
-struct Place {
-  const std::string& file;
-  toml::source_index line;
-  [[noreturn]] void refuse(const Message& what) const { throw Error("{}:{}: {}", file, line, what); }
-};
-
-int32_t first_layer_of(const toml::node& node, const Place& place) {
-  const auto number = node.value_exact<int64_t>();
-  if (!number || *number < 0 || *number > 1)
-    place.refuse("first_layer: expected 0 or 1, what their first layer is called");
-  return static_cast<int32_t>(*number);
-}
-
-}  // namespace
 
 NameRule name_rule(std::string_view theirs, std::string_view ours) {
   const auto complain = [](std::string_view what, const char* expected) {

@@ -3,16 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
-#include <span>
-#include <string_view>
 #include <utility>
 
 #include "engine/core/error.h"
 #include "engine/core/philox.h"
 #include "training/data/text_source.h"
 #include "training/io/input_file.h"
+#include "training/io/text.h"
 
 namespace normscope {
 namespace {
@@ -23,7 +21,7 @@ constexpr std::string_view kNames[kColumns] = {"ID",    "FORM", "LEMMA",  "UPOS"
 enum Column : size_t { kId, kForm, kLemma, kUpos, kXpos, kFeats, kHead, kLabel, kDeps, kMisc };
 constexpr size_t kShown = 40;  // bytes of a value in a message
 
-using Columns = std::array<std::string_view, kColumns>;
+using Columns = std::vector<std::string_view>;
 
 /// The whole text as a number from 0 to 1,000,000,000, or -1.
 int64_t whole(std::string_view text) {
@@ -55,7 +53,7 @@ class Reader {
     while (text.ends_with('\r')) text.remove_suffix(1);  // each_line() leaves earlier ones
     if (text.empty()) return end_sentence();
     if (text.front() == '#') return comment(text);
-    const Columns columns = split(text);
+    const Columns columns = columns_of(text);
     const std::string_view id = columns[kId];
     if (id.find('-') != id.npos) return multiword(id);
     if (id.find('.') != id.npos) return empty_node(id);
@@ -79,15 +77,9 @@ class Reader {
          expected);
   }
 
-  Columns split(std::string_view text) const {
-    Columns columns;
-    size_t count = 0;
-    for (bool more = true; more; ++count) {
-      const size_t tab = text.find('\t');
-      if (count < kColumns) columns[count] = text.substr(0, tab);
-      more = tab != text.npos;
-      if (more) text.remove_prefix(tab + 1);
-    }
+  Columns columns_of(std::string_view text) const {
+    Columns columns = split(text, '\t');
+    const size_t count = columns.size();
     if (count != kColumns)
       fail(name_,
            count == 1
@@ -212,66 +204,7 @@ class Reader {
   size_t covered_line_ = 0;
 };
 
-}  // namespace
-
-std::vector<DependencyTree> parse_conllu(std::string_view text, const std::string& name,
-                                         TreeColumns columns) {
-  Reader reader(name, columns);
-  each_line(text, name, [&](std::string_view line, size_t number) { reader.line(line, number); });
-  return reader.end();
-}
-
-std::vector<DependencyTree> read_conllu(const std::string& path, TreeColumns columns) {
-  return parse_conllu(read_input_file(path, input::kTable), path, columns);
-}
-
-std::string conllu_text(std::span<const DependencyTree> trees) {
-  std::string text;
-  for (const DependencyTree& tree : trees) {
-    for (const std::string& comment : tree.comments) text += comment + "\n";
-    for (size_t w = 0; w < tree.words.size(); ++w) {
-      const TreeWord& word = tree.words[w];
-      text += fmt::format("{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t_\t{}\n", w + 1, word.form, word.lemma, word.upos,
-                          word.xpos, word.feats, word.head < 0 ? "_" : std::to_string(word.head), word.label,
-                          word.misc);
-    }
-    text += "\n";
-  }
-  return text;
-}
-
-std::vector<int32_t> heads_of(const DependencyTree& tree) {
-  std::vector<int32_t> heads;
-  for (const TreeWord& word : tree.words) heads.push_back(word.head);
-  return heads;
-}
-
-bool is_projective(std::span<const int32_t> heads) {
-  const size_t n = heads.size();
-  std::vector<size_t> children(n + 1, 0), first(n + 1), last(n + 1), size(n + 1, 1);
-  for (size_t w = 1; w <= n; ++w) {
-    first[w] = last[w] = w;
-    ++children[static_cast<size_t>(heads[w - 1])];
-  }
-  std::vector<size_t> done;  // words whose descendants are all counted
-  for (size_t w = 1; w <= n; ++w)
-    if (children[w] == 0) done.push_back(w);
-  while (!done.empty()) {
-    const size_t word = done.back(), head = static_cast<size_t>(heads[word - 1]);
-    done.pop_back();
-    if (size[word] != last[word] - first[word] + 1) return false;
-    if (head == 0) continue;
-    first[head] = std::min(first[head], first[word]);
-    last[head] = std::max(last[head], last[word]);
-    size[head] += size[word];
-    if (--children[head] == 0) done.push_back(head);
-  }
-  return true;
-}
-
 // The grammar, phrase by phrase: words are written from left to right, and attached once their head exists.
-
-namespace {
 
 using WordList = std::span<const std::string_view>;
 
@@ -475,6 +408,61 @@ class Maker {
 };
 
 }  // namespace
+
+std::vector<DependencyTree> parse_conllu(std::string_view text, const std::string& name,
+                                         TreeColumns columns) {
+  Reader reader(name, columns);
+  each_line(text, name, [&](std::string_view line, size_t number) { reader.line(line, number); });
+  return reader.end();
+}
+
+std::vector<DependencyTree> read_conllu(const std::string& path, TreeColumns columns) {
+  return parse_conllu(read_input_file(path, input::kTable), path, columns);
+}
+
+std::string conllu_text(std::span<const DependencyTree> trees) {
+  std::string text;
+  for (const DependencyTree& tree : trees) {
+    for (const std::string& comment : tree.comments) text += comment + "\n";
+    for (size_t w = 0; w < tree.words.size(); ++w) {
+      const TreeWord& word = tree.words[w];
+      text += fmt::format("{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t_\t{}\n", w + 1, word.form, word.lemma, word.upos,
+                          word.xpos, word.feats, word.head < 0 ? "_" : std::to_string(word.head), word.label,
+                          word.misc);
+    }
+    text += "\n";
+  }
+  return text;
+}
+
+std::vector<int32_t> heads_of(const DependencyTree& tree) {
+  std::vector<int32_t> heads;
+  for (const TreeWord& word : tree.words) heads.push_back(word.head);
+  return heads;
+}
+
+bool is_projective(std::span<const int32_t> heads) {
+  const size_t n = heads.size();
+  std::vector<size_t> children(n + 1, 0), first(n + 1), last(n + 1), size(n + 1, 1);
+  for (size_t w = 1; w <= n; ++w) {
+    first[w] = last[w] = w;
+    ++children[static_cast<size_t>(heads[w - 1])];
+  }
+  std::vector<size_t> done;  // words whose descendants are all counted
+  for (size_t w = 1; w <= n; ++w)
+    if (children[w] == 0) done.push_back(w);
+  while (!done.empty()) {
+    const size_t word = done.back(), head = static_cast<size_t>(heads[word - 1]);
+    done.pop_back();
+    if (size[word] != last[word] - first[word] + 1) return false;
+    if (head == 0) continue;
+    first[head] = std::min(first[head], first[word]);
+    last[head] = std::max(last[head], last[word]);
+    size[head] += size[word];
+    if (--children[head] == 0) done.push_back(head);
+  }
+  return true;
+}
 
 DependencyTree made_tree(uint64_t seed, uint64_t index) { return Maker(seed, index).make(); }
 

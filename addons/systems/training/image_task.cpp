@@ -5,14 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 #include "engine/core/error.h"
 #include "engine/core/philox.h"
 #include "training/data/batch_draws.h"
-#include "training/data/task.h"
 
 namespace normscope {
 namespace {
@@ -22,55 +19,6 @@ constexpr size_t kTwelfth = 12;  // one of so many parts validates
 std::string_view text_of(const std::vector<uint8_t>& bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
-
-}  // namespace
-
-ImageTask::ImageTask(ImageSet set, std::string name)
-    : Task("class"), set_(std::move(set)), name_(std::move(name)) {
-  if (set_.size() < 2 * kTwelfth)
-    fail({"data {}", name_}, "{} images: expected at least {}", set_.size(), 2 * kTwelfth);
-  train_ = set_.size() - set_.size() / kTwelfth;
-  const auto largest = static_cast<size_t>(*std::ranges::max_element(set_.labels));
-  if (largest == 0) fail({"data {}", name_}, "all images have the label 0: expected two classes at least");
-  unigram_.assign(largest + 1, 0);
-  for (size_t i = 0; i < train_; ++i) unigram_[set_.labels[i]] += 1.0 / static_cast<double>(train_);
-  hash_ = hash_bytes(fmt::format("images {} {}", set_.height, set_.width));
-  hash_ = hash_bytes(text_of(set_.pixels), hash_bytes(text_of(set_.labels), hash_));
-}
-
-BatchShape ImageTask::shape(uint64_t, uint64_t, Split, int32_t B, int32_t) const {
-  return {B, 1, static_cast<int32_t>(set_.pixels_of_image()), false};
-}
-
-int32_t ImageTask::validation_batches(int32_t B, int32_t) const {
-  return batches_of(set_.size() - train_, B);
-}
-
-void ImageTask::fill(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t,
-                     const BatchView& to) const {
-  const size_t rows = static_cast<size_t>(B), each = set_.pixels_of_image();
-  if (to.source.size() != rows * each || to.targets.size() != rows)
-    fail({"data {}", name_}, "places for {} pixels and {} classes: expected {} and {}", to.source.size(),
-         to.targets.size(), rows * each, rows);
-  const size_t before = split == Split::Train ? 0 : train_;
-  for (size_t r = 0; r < rows; ++r) {
-    const size_t index = before + example_of(seed, step, split, B, r, train_);
-    const std::span<int32_t> pixels = to.source.subspan(r * each, each);
-    if (index < set_.size()) {
-      std::ranges::copy(set_.image(index), pixels.begin());
-      to.targets[r] = set_.labels[index];
-    } else {  // the last batch of a validation may be short
-      std::ranges::fill(pixels, 0);
-      to.targets[r] = -1;
-    }
-  }
-}
-
-std::string ImageTask::decode(std::span<const int32_t> pixels) const {
-  return fmt::format("an image of {} pixels", pixels.size());
-}
-
-namespace {
 
 std::shared_ptr<const Task> make_digits_task(const DataSpec& spec) {
   const int32_t count = spec.added.of<ImageData>().digits;
@@ -84,30 +32,10 @@ std::shared_ptr<const Task> make_idx_task(const DataSpec& spec) {
   return std::make_shared<ImageTask>(read_idx(data.images, data.labels), data.images);
 }
 
-const std::string& images_path(const DataSpec& spec) { return spec.added.of<ImageData>().images; }
-
 void check_labels(const DataSpec& spec) {
   if (spec.added.of<ImageData>().labels.empty())
     fail("data.image_labels", "no file is named: expected a path, because data.name is {}", spec.name);
 }
-
-}  // namespace
-
-constinit const TaskKind kDigitsKind{.name = "digits",
-                                     .make = make_digits_task,
-                                     .learners = "convolutional",
-                                     .unit = "class",
-                                     .made_up = "drawn digits",
-                                     .seeded = true};
-constinit const TaskKind kIdxKind{.name = "idx",
-                                  .make = make_idx_task,
-                                  .learners = "convolutional",
-                                  .unit = "class",
-                                  .file = "data.images",
-                                  .path = images_path,
-                                  .check = check_labels};
-
-namespace {
 
 constexpr uint32_t kImages = 2051, kLabels = 2049;
 
@@ -156,31 +84,7 @@ std::vector<uint8_t> bytes_of(std::string_view text) {
   return bytes;
 }
 
-}  // namespace
-
-ImageSet parse_idx(std::string_view images, const std::string& images_name, std::string_view labels,
-                   const std::string& labels_name) {
-  const Header of_images = header_of(images, images_name, kImages),
-               of_labels = header_of(labels, labels_name, kLabels);
-  if (of_images.counts[0] != of_labels.counts[0])
-    fail("idx " + labels_name, "{} labels for the {} images of {}: expected one each", of_labels.counts[0],
-         of_images.counts[0], images_name);
-  ImageSet set;
-  set.height = static_cast<int32_t>(of_images.counts[1]);
-  set.width = static_cast<int32_t>(of_images.counts[2]);
-  set.pixels = bytes_of(of_images.bytes);
-  set.labels = bytes_of(of_labels.bytes);
-  return set;
-}
-
-ImageSet read_idx(const std::string& images_path, const std::string& labels_path) {
-  return parse_idx(read_input_file(images_path, input::kIdx), images_path,
-                   read_input_file(labels_path, input::kIdx), labels_path);
-}
-
 // Drawn digits. Lengths are whole 1/256 of a pixel, factors whole 1/4096.
-
-namespace {
 
 constexpr int64_t kPixel = 256, kOne = 4096;
 
@@ -194,58 +98,45 @@ struct Curve {
   Point begin, bend, end;
 };
 
-struct Skeleton {
-  int digit;
-  std::vector<Curve> curves;
-};
+using Skeleton = std::vector<Curve>;
 
 constexpr Curve line(Point a, Point b) { return {a, {(a.x + b.x) / 2, (a.y + b.y) / 2}, b}; }
 
-std::vector<Skeleton> half_of_skeletons() {
-  return {
-      {0,
-       {{{50, 10}, {80, 10}, {80, 50}},
+/// The skeletons of each digit, from 0.
+const std::array<std::vector<Skeleton>, 10>& skeletons() {
+  static const std::array<std::vector<Skeleton>, 10> all{{
+      {{{{50, 10}, {80, 10}, {80, 50}},
         {{80, 50}, {80, 90}, {50, 90}},
         {{50, 90}, {20, 90}, {20, 50}},
         {{20, 50}, {20, 10}, {50, 10}}}},
-      {1, {line({36, 28}, {54, 10}), line({54, 10}, {54, 90})}},
-      {1, {line({34, 30}, {52, 10}), line({52, 10}, {52, 90}), line({34, 90}, {70, 90})}},
-      {1, {line({50, 10}, {50, 90})}},
-      {2,
-       {{{22, 32}, {24, 10}, {50, 10}},
+      {{line({36, 28}, {54, 10}), line({54, 10}, {54, 90})},
+       {line({34, 30}, {52, 10}), line({52, 10}, {52, 90}), line({34, 90}, {70, 90})},
+       {line({50, 10}, {50, 90})}},
+      {{{{22, 32}, {24, 10}, {50, 10}},
         {{50, 10}, {78, 10}, {78, 34}},
         {{78, 34}, {76, 54}, {22, 90}},
         line({22, 90}, {80, 90})}},
-      {3,
-       {{{24, 20}, {38, 8}, {54, 10}},
+      {{{{24, 20}, {38, 8}, {54, 10}},
         {{54, 10}, {78, 14}, {74, 32}},
         {{74, 32}, {70, 47}, {46, 47}},
         {{46, 47}, {80, 48}, {79, 68}},
         {{79, 68}, {76, 92}, {50, 91}},
         {{50, 91}, {32, 91}, {22, 78}}}},
-      {4, {line({58, 10}, {20, 62}), line({20, 62}, {84, 62}), line({62, 36}, {62, 92})}},
-      {4, {line({30, 12}, {24, 54}), line({24, 54}, {78, 54}), line({66, 10}, {62, 92})}},
-  };
-}
-
-std::vector<Skeleton> other_half_of_skeletons() {
-  return {
-      {5,
-       {line({76, 12}, {34, 12}),
+      {{line({58, 10}, {20, 62}), line({20, 62}, {84, 62}), line({62, 36}, {62, 92})},
+       {line({30, 12}, {24, 54}), line({24, 54}, {78, 54}), line({66, 10}, {62, 92})}},
+      {{line({76, 12}, {34, 12}),
         line({34, 12}, {29, 46}),
         {{29, 46}, {50, 34}, {68, 46}},
         {{68, 46}, {86, 62}, {70, 80}},
         {{70, 80}, {48, 98}, {22, 82}}}},
-      {6,
-       {{{68, 12}, {30, 24}, {24, 62}},
+      {{{{68, 12}, {30, 24}, {24, 62}},
         {{24, 62}, {22, 90}, {50, 90}},
         {{50, 90}, {78, 88}, {76, 66}},
         {{76, 66}, {72, 46}, {50, 47}},
         {{50, 47}, {30, 50}, {24, 68}}}},
-      {7, {line({22, 12}, {78, 12}), {{78, 12}, {54, 50}, {42, 90}}}},
-      {7, {line({22, 12}, {78, 12}), {{78, 12}, {54, 50}, {42, 90}}, line({36, 50}, {70, 50})}},
-      {8,
-       {{{50, 10}, {24, 12}, {28, 30}},
+      {{line({22, 12}, {78, 12}), {{78, 12}, {54, 50}, {42, 90}}},
+       {line({22, 12}, {78, 12}), {{78, 12}, {54, 50}, {42, 90}}, line({36, 50}, {70, 50})}},
+      {{{{50, 10}, {24, 12}, {28, 30}},
         {{28, 30}, {32, 42}, {50, 48}},
         {{50, 48}, {80, 58}, {76, 72}},
         {{76, 72}, {72, 90}, {50, 90}},
@@ -253,29 +144,17 @@ std::vector<Skeleton> other_half_of_skeletons() {
         {{24, 72}, {22, 58}, {50, 48}},
         {{50, 48}, {70, 40}, {72, 28}},
         {{72, 28}, {74, 12}, {50, 10}}}},
-      {9,
-       {{{75, 32}, {70, 56}, {48, 54}},
+      {{{{75, 32}, {70, 56}, {48, 54}},
         {{48, 54}, {24, 50}, {26, 30}},
         {{26, 30}, {30, 10}, {52, 10}},
         {{52, 10}, {76, 12}, {75, 32}},
-        {{75, 32}, {76, 64}, {56, 90}}}},
-      {9,
+        {{75, 32}, {76, 64}, {56, 90}}},
        {{{74, 30}, {70, 54}, {48, 52}},
         {{48, 52}, {24, 50}, {26, 30}},
         {{26, 30}, {30, 10}, {52, 10}},
         {{52, 10}, {76, 12}, {74, 30}},
         line({74, 30}, {72, 90})}},
-  };
-}
-
-/// The skeletons of each digit.
-const std::array<std::vector<Skeleton>, 10>& skeletons() {
-  static const std::array<std::vector<Skeleton>, 10> all = [] {
-    std::array<std::vector<Skeleton>, 10> by_digit;
-    for (const auto& half : {half_of_skeletons(), other_half_of_skeletons()})
-      for (const Skeleton& one : half) by_digit[static_cast<size_t>(one.digit)].push_back(one);
-    return by_digit;
-  }();
+  }};
   return all;
 }
 
@@ -382,6 +261,86 @@ Point on_curve(const Curve& c, int64_t k, int64_t steps) {
 
 }  // namespace
 
+ImageTask::ImageTask(ImageSet set, std::string name)
+    : Task("class"), set_(std::move(set)), name_(std::move(name)) {
+  if (set_.size() < 2 * kTwelfth)
+    fail({"data {}", name_}, "{} images: expected at least {}", set_.size(), 2 * kTwelfth);
+  train_ = set_.size() - set_.size() / kTwelfth;
+  const auto largest = static_cast<size_t>(*std::ranges::max_element(set_.labels));
+  if (largest == 0) fail({"data {}", name_}, "all images have the label 0: expected two classes at least");
+  unigram_.assign(largest + 1, 0);
+  for (size_t i = 0; i < train_; ++i) unigram_[set_.labels[i]] += 1.0 / static_cast<double>(train_);
+  hash_ = hash_bytes(fmt::format("images {} {}", set_.height, set_.width));
+  hash_ = hash_bytes(text_of(set_.pixels), hash_bytes(text_of(set_.labels), hash_));
+}
+
+BatchShape ImageTask::shape(uint64_t, uint64_t, Split, int32_t B, int32_t) const {
+  return {B, 1, static_cast<int32_t>(set_.pixels_of_image()), false};
+}
+
+int32_t ImageTask::validation_batches(int32_t B, int32_t) const {
+  return batches_of(set_.size() - train_, B);
+}
+
+void ImageTask::fill(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t,
+                     const BatchView& to) const {
+  const size_t rows = static_cast<size_t>(B), each = set_.pixels_of_image();
+  if (to.source.size() != rows * each || to.targets.size() != rows)
+    fail({"data {}", name_}, "places for {} pixels and {} classes: expected {} and {}", to.source.size(),
+         to.targets.size(), rows * each, rows);
+  const size_t before = split == Split::Train ? 0 : train_;
+  for (size_t r = 0; r < rows; ++r) {
+    const size_t index = before + example_of(seed, step, split, B, r, train_);
+    const std::span<int32_t> pixels = to.source.subspan(r * each, each);
+    if (index < set_.size()) {
+      std::ranges::copy(set_.image(index), pixels.begin());
+      to.targets[r] = set_.labels[index];
+    } else {  // the last batch of a validation may be short
+      std::ranges::fill(pixels, 0);
+      to.targets[r] = -1;
+    }
+  }
+}
+
+std::string ImageTask::decode(std::span<const int32_t> pixels) const {
+  return fmt::format("an image of {} pixels", pixels.size());
+}
+
+constinit const TaskKind kDigitsKind{.name = "digits",
+                                     .make = make_digits_task,
+                                     .learners = "convolutional",
+                                     .unit = "class",
+                                     .made_up = "drawn digits",
+                                     .seeded = true};
+constinit const TaskKind kIdxKind{
+    .name = "idx",
+    .make = make_idx_task,
+    .learners = "convolutional",
+    .unit = "class",
+    .file = "data.images",
+    .path = [](const DataSpec& spec) -> const std::string& { return spec.added.of<ImageData>().images; },
+    .check = check_labels};
+
+ImageSet parse_idx(std::string_view images, const std::string& images_name, std::string_view labels,
+                   const std::string& labels_name) {
+  const Header of_images = header_of(images, images_name, kImages),
+               of_labels = header_of(labels, labels_name, kLabels);
+  if (of_images.counts[0] != of_labels.counts[0])
+    fail("idx " + labels_name, "{} labels for the {} images of {}: expected one each", of_labels.counts[0],
+         of_images.counts[0], images_name);
+  ImageSet set;
+  set.height = static_cast<int32_t>(of_images.counts[1]);
+  set.width = static_cast<int32_t>(of_images.counts[2]);
+  set.pixels = bytes_of(of_images.bytes);
+  set.labels = bytes_of(of_labels.bytes);
+  return set;
+}
+
+ImageSet read_idx(const std::string& images_path, const std::string& labels_path) {
+  return parse_idx(read_input_file(images_path, input::kIdx), images_path,
+                   read_input_file(labels_path, input::kIdx), labels_path);
+}
+
 void draw_digit(uint64_t seed, uint32_t index, std::span<uint8_t> to) {
   if (to.size() != static_cast<size_t>(kDigitSide) * kDigitSide)
     fail("digits", "{} bytes for an image: expected {}", to.size(), kDigitSide * kDigitSide);
@@ -392,7 +351,7 @@ void draw_digit(uint64_t seed, uint32_t index, std::span<uint8_t> to) {
   const Hand hand(draws);
   Paper paper{};
   constexpr int64_t kSteps = 8;  // straight pieces of a curve
-  for (const Curve& curve : shape.curves)
+  for (const Curve& curve : shape)
     for (int64_t k = 0; k < kSteps; ++k)
       stroke(paper, hand.place(on_curve(curve, k, kSteps)), hand.place(on_curve(curve, k + 1, kSteps)),
              hand.radius);

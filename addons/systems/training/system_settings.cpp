@@ -3,9 +3,8 @@
 #include <vector>
 
 #include "addons/systems/engine/convolutions.h"
-#include "addons/systems/training/arc_standard.h"
+#include "addons/systems/training/dependency_parser.h"
 #include "addons/systems/training/image_task.h"
-#include "addons/systems/training/parsing_task.h"
 #include "training/spec/spec_fields.h"
 
 namespace normscope {
@@ -76,6 +75,30 @@ std::vector<RunSpec> parser_comparison() {
   return runs;
 }
 
+constexpr char kIdx[] = "idx", kTreebank[] = "treebank";
+bool reads_idx(const RunSpec& s) { return s.data.name == kIdx; }
+bool draws_digits(const RunSpec& s) { return s.data.name == "digits"; }
+bool reads_trees(const RunSpec& s) { return s.data.name == kTreebank; }
+
+/// Sets what a memory needs too; model.positions and data.consecutive follow it and have the last word.
+Field memory_field() {
+  static constexpr auto kMemory = member<&ModelConfig::memory>;
+  Field field =
+      integer<kMemory>({"model.memory", "memory", "symbols",
+                        "How many symbols before the row a decoder still sees, as the states that each layer "
+                        "had for them; nothing is learned through them (Transformer-XL). It needs relative "
+                        "positions and consecutive text, and asks for both. 0 is none."},
+                       0, kMostMemory);
+  field.set = [](RunSpec& spec, std::string_view text) {
+    set_integer<kMemory>(spec, text);
+    if (spec.model.memory == 0) return;
+    spec.model.positions = Positions::Relative;
+    spec.data.consecutive = true;
+  };
+  return read_if([](const RunSpec& s) { return s.model.architecture == Architecture::Decoder; },
+                 "model.architecture", field, "decoder");
+}
+
 }  // namespace
 
 void add_image_fields(std::vector<Field>& fields) {
@@ -114,34 +137,6 @@ constinit const ArchitectureRuns parser_runs{
     .run = parser_run,
     .comparison = parser_comparison,
     .started = false};
-
-namespace {
-
-constexpr char kIdx[] = "idx", kTreebank[] = "treebank";
-bool reads_idx(const RunSpec& s) { return s.data.name == kIdx; }
-bool draws_digits(const RunSpec& s) { return s.data.name == "digits"; }
-bool reads_trees(const RunSpec& s) { return s.data.name == kTreebank; }
-
-/// Sets what a memory needs too; model.positions and data.consecutive follow it and have the last word.
-Field memory_field() {
-  static constexpr auto kMemory = member<&ModelConfig::memory>;
-  Field field =
-      integer<kMemory>({"model.memory", "memory", "symbols",
-                        "How many symbols before the row a decoder still sees, as the states that each layer "
-                        "had for them; nothing is learned through them (Transformer-XL). It needs relative "
-                        "positions and consecutive text, and asks for both. 0 is none."},
-                       0, kMostMemory);
-  field.set = [](RunSpec& spec, std::string_view text) {
-    set_integer<kMemory>(spec, text);
-    if (spec.model.memory == 0) return;
-    spec.model.positions = Positions::Relative;
-    spec.data.consecutive = true;
-  };
-  return read_if([](const RunSpec& s) { return s.model.architecture == Architecture::Decoder; },
-                 "model.architecture", field, "decoder");
-}
-
-}  // namespace
 
 void add_memory_setting(std::vector<Field>& fields) {
   insert_behind(fields, "model.sequence", {memory_field()});

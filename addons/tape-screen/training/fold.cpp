@@ -97,6 +97,24 @@ std::vector<FoldLine> lines_of(const ProgramData& program) {
   return lines;
 }
 
+using Row = std::vector<std::string>;
+
+/// Writes time, rate and share of the roof.
+void add_side(Row& row, const FoldSide& side, const Roofline& roof) {
+  const double least = least_seconds(side.cost, roof);
+  row.push_back(side.seconds > 0 ? fmt::format("{:.3f}", 1e3 * side.seconds) : "");
+  row.push_back(rate_text(side.cost, side.seconds));
+  row.push_back(side.seconds > 0 && least > 0 ? fmt::format("{:.0f} %", 100 * least / side.seconds) : "");
+}
+
+Row line_row(const std::string& name, const std::string& op, const std::string& shape, size_t bytes,
+             const FoldSide& forward, const FoldSide& backward, const Roofline& roof) {
+  Row row{name, op, shape, bytes > 0 ? size_words(bytes) : ""};
+  add_side(row, forward, roof);
+  add_side(row, backward, roof);
+  return row;
+}
+
 }  // namespace
 
 Fold fold(const ProgramData& program, std::span<const double> seconds) {
@@ -133,28 +151,6 @@ void measure_gradients(Fold& fold, StepPlayer& player) {
       line.gradient = summarise(player.read({out, true})).norm;
   }
 }
-
-namespace {
-
-using Row = std::vector<std::string>;
-
-/// Writes time, rate and share of the roof.
-void add_side(Row& row, const FoldSide& side, const Roofline& roof) {
-  const double least = least_seconds(side.cost, roof);
-  row.push_back(side.seconds > 0 ? fmt::format("{:.3f}", 1e3 * side.seconds) : "");
-  row.push_back(rate_text(side.cost, side.seconds));
-  row.push_back(side.seconds > 0 && least > 0 ? fmt::format("{:.0f} %", 100 * least / side.seconds) : "");
-}
-
-Row line_row(const std::string& name, const std::string& op, const std::string& shape, size_t bytes,
-             const FoldSide& forward, const FoldSide& backward, const Roofline& roof) {
-  Row row{name, op, shape, bytes > 0 ? size_words(bytes) : ""};
-  add_side(row, forward, roof);
-  add_side(row, backward, roof);
-  return row;
-}
-
-}  // namespace
 
 std::string to_string(const Fold& fold, const Roofline& roof, bool open) {
   std::vector<Row> rows{

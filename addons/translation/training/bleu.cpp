@@ -7,8 +7,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <string>
-#include <vector>
 
 #include "addons/translation/training/pairs_task.h"
 #include "addons/translation/training/translator.h"

@@ -5,7 +5,6 @@
 
 #include "engine/core/error.h"
 #include "training/data/batch_draws.h"
-#include "training/data/task.h"
 #include "training/spec/spec_fields.h"
 
 namespace normscope {
@@ -28,6 +27,32 @@ void put_row(std::span<int32_t> to, std::span<const int32_t> symbols, int32_t re
   std::ranges::copy(symbols, to.begin());
   std::fill(to.begin() + static_cast<std::ptrdiff_t>(symbols.size()), to.end(), rest);
 }
+
+/// Reads the pieces from data.tokenizer. Where there is no such file it learns them and writes nothing: a caller that
+/// may write calls save_tokenizer().
+std::shared_ptr<const Task> make_pairs_task(const DataSpec& spec) {
+  const PairsData& data = spec.added.of<PairsData>();
+  if (data.path.empty()) fail("data", "the task \"pairs\" needs a file: give one of lines {}", kPairColumns);
+  std::vector<TsvRow> train = read_tsv(data.path, kPairColumns), valid;
+  if (!spec.valid_path.empty()) valid = read_tsv(spec.valid_path, kPairColumns);
+  const auto pieces = [&] {
+    std::error_code error;
+    if (!spec.tokenizer_path.empty() && std::filesystem::exists(spec.tokenizer_path, error))
+      return Tokenizer::load(spec.tokenizer_path);
+    std::vector<std::string_view> sentences;
+    for (const TsvRow& row : train) {
+      sentences.push_back(row.first);
+      sentences.push_back(row.second);
+    }
+    return Tokenizer::train(sentences, data.vocabulary, true);
+  };
+  return std::make_shared<PairsTask>(std::move(train), std::move(valid), pieces(), data.path, spec.context);
+}
+
+// The settings of sentence pairs.
+
+constexpr char kPairs[] = "pairs";
+bool reads_pairs(const RunSpec& s) { return s.data.name == kPairs; }
 
 }  // namespace
 
@@ -175,55 +200,20 @@ void PairsTask::fill(uint64_t seed, uint64_t step, Split split, int32_t B, int32
   }
 }
 
-namespace {
-
-const std::string& pairs_path(const DataSpec& spec) { return spec.added.of<PairsData>().path; }
-
-/// Reads the pieces from data.tokenizer. Where there is no such file it learns them and writes nothing: a caller that
-/// may write calls save_tokenizer().
-std::shared_ptr<const Task> make_pairs_task(const DataSpec& spec) {
-  const PairsData& data = spec.added.of<PairsData>();
-  if (data.path.empty()) fail("data", "the task \"pairs\" needs a file: give one of lines {}", kPairColumns);
-  std::vector<TsvRow> train = read_tsv(data.path, kPairColumns), valid;
-  if (!spec.valid_path.empty()) valid = read_tsv(spec.valid_path, kPairColumns);
-  const auto pieces = [&] {
-    std::error_code error;
-    if (!spec.tokenizer_path.empty() && std::filesystem::exists(spec.tokenizer_path, error))
-      return Tokenizer::load(spec.tokenizer_path);
-    std::vector<std::string_view> sentences;
-    for (const TsvRow& row : train) {
-      sentences.push_back(row.first);
-      sentences.push_back(row.second);
-    }
-    return Tokenizer::train(sentences, data.vocabulary, true);
-  };
-  return std::make_shared<PairsTask>(std::move(train), std::move(valid), pieces(), data.path, spec.context);
-}
-
-}  // namespace
-
-constinit const TaskKind kPairsKind{.name = "pairs",
-                                    .make = make_pairs_task,
-                                    .learners = "encoder-decoder",
-                                    .unit = "piece",
-                                    .file = "data.pairs",
-                                    .path = pairs_path,
-                                    .takes_tokenizer = true,
-                                    .learns_tokenizer = true,
-                                    .takes_validation = true,
-                                    .by_content = true,
-                                    .flag_help =
-                                        "sentences and their translations, source<TAB>target: an "
-                                        "encoder-decoder"};
-
-// The settings of sentence pairs.
-
-namespace {
-
-constexpr char kPairs[] = "pairs";
-bool reads_pairs(const RunSpec& s) { return s.data.name == kPairs; }
-
-}  // namespace
+constinit const TaskKind kPairsKind{
+    .name = "pairs",
+    .make = make_pairs_task,
+    .learners = "encoder-decoder",
+    .unit = "piece",
+    .file = "data.pairs",
+    .path = [](const DataSpec& spec) -> const std::string& { return spec.added.of<PairsData>().path; },
+    .takes_tokenizer = true,
+    .learns_tokenizer = true,
+    .takes_validation = true,
+    .by_content = true,
+    .flag_help =
+        "sentences and their translations, source<TAB>target: an "
+        "encoder-decoder"};
 
 void add_pairs_settings(std::vector<Field>& fields) {
   insert_behind(

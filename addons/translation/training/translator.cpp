@@ -29,6 +29,59 @@ void log_softmax(std::span<float> x) {
   for (float& v : x) v -= shift;
 }
 
+struct Candidate {
+  double log_probability;
+  int32_t from;  // index of the hypothesis
+  int32_t symbol;
+  bool operator<(const Candidate& o) const {  // better first
+    if (log_probability != o.log_probability) return log_probability > o.log_probability;
+    return from != o.from ? from < o.from : symbol < o.symbol;
+  }
+};
+
+struct Sentence {
+  std::vector<Hypothesis> live = {Hypothesis{}};
+  std::vector<Hypothesis> finished;
+  bool done = false;
+};
+
+// Adds the `count` best continuations of one hypothesis to the candidates. A probability that is not a
+// number is skipped.
+void add_best(const Hypothesis& from, int32_t index, std::span<const float> next, size_t count,
+              std::vector<Candidate>& candidates, std::vector<int32_t>& order) {
+  order.clear();
+  for (size_t v = 0; v < next.size(); ++v)
+    if (!std::isnan(next[v])) order.push_back(static_cast<int32_t>(v));
+  const size_t kept = std::min(count, order.size());
+  const auto better = [&](int32_t a, int32_t b) {
+    const float x = next[static_cast<size_t>(a)], y = next[static_cast<size_t>(b)];
+    return x != y ? x > y : a < b;
+  };
+  std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(kept), order.end(), better);
+  for (size_t i = 0; i < kept; ++i)
+    candidates.push_back(
+        {from.log_probability + static_cast<double>(next[static_cast<size_t>(order[i])]), index, order[i]});
+}
+
+void advance(Sentence& s, std::vector<Candidate>& candidates, int32_t end, size_t beam, bool last) {
+  std::sort(candidates.begin(), candidates.end());
+  std::vector<Hypothesis> live;
+  for (size_t rank = 0; rank < candidates.size() && live.size() < beam; ++rank) {
+    const Candidate& c = candidates[rank];
+    const bool ended = c.symbol == end;
+    if (ended && rank >= beam)
+      continue;  // an end that is no better than the beam's other continuations waits
+    Hypothesis h = s.live[static_cast<size_t>(c.from)];
+    h.symbols.push_back(c.symbol);
+    h.log_probability = c.log_probability;
+    (ended ? s.finished : live).push_back(std::move(h));
+  }
+  s.live = std::move(live);
+  s.done = s.live.empty() || s.finished.size() >= beam || last;
+  if (last || (s.live.empty() && s.finished.empty()))
+    s.finished.insert(s.finished.end(), s.live.begin(), s.live.end());
+}
+
 }  // namespace
 
 Translator::Translator(Store& store, const ModelConfig& model, int32_t begin, int32_t end,
@@ -186,63 +239,6 @@ void average_weights(std::span<const std::string> paths, Store& store) {
     store.write(static_cast<int32_t>(i), mean);
   }
 }
-
-namespace {
-
-struct Candidate {
-  double log_probability;
-  int32_t from;  // index of the hypothesis
-  int32_t symbol;
-  bool operator<(const Candidate& o) const {  // better first
-    if (log_probability != o.log_probability) return log_probability > o.log_probability;
-    return from != o.from ? from < o.from : symbol < o.symbol;
-  }
-};
-
-struct Sentence {
-  std::vector<Hypothesis> live = {Hypothesis{}};
-  std::vector<Hypothesis> finished;
-  bool done = false;
-};
-
-// Adds the `count` best continuations of one hypothesis to the candidates. A probability that is not a
-// number is skipped.
-void add_best(const Hypothesis& from, int32_t index, std::span<const float> next, size_t count,
-              std::vector<Candidate>& candidates, std::vector<int32_t>& order) {
-  order.clear();
-  for (size_t v = 0; v < next.size(); ++v)
-    if (!std::isnan(next[v])) order.push_back(static_cast<int32_t>(v));
-  const size_t kept = std::min(count, order.size());
-  const auto better = [&](int32_t a, int32_t b) {
-    const float x = next[static_cast<size_t>(a)], y = next[static_cast<size_t>(b)];
-    return x != y ? x > y : a < b;
-  };
-  std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(kept), order.end(), better);
-  for (size_t i = 0; i < kept; ++i)
-    candidates.push_back(
-        {from.log_probability + static_cast<double>(next[static_cast<size_t>(order[i])]), index, order[i]});
-}
-
-void advance(Sentence& s, std::vector<Candidate>& candidates, int32_t end, size_t beam, bool last) {
-  std::sort(candidates.begin(), candidates.end());
-  std::vector<Hypothesis> live;
-  for (size_t rank = 0; rank < candidates.size() && live.size() < beam; ++rank) {
-    const Candidate& c = candidates[rank];
-    const bool ended = c.symbol == end;
-    if (ended && rank >= beam)
-      continue;  // an end that is no better than the beam's other continuations waits
-    Hypothesis h = s.live[static_cast<size_t>(c.from)];
-    h.symbols.push_back(c.symbol);
-    h.log_probability = c.log_probability;
-    (ended ? s.finished : live).push_back(std::move(h));
-  }
-  s.live = std::move(live);
-  s.done = s.live.empty() || s.finished.size() >= beam || last;
-  if (last || (s.live.empty() && s.finished.empty()))
-    s.finished.insert(s.finished.end(), s.live.begin(), s.live.end());
-}
-
-}  // namespace
 
 double Hypothesis::score(double length_penalty) const {
   return log_probability / std::pow(static_cast<double>(std::max<size_t>(symbols.size(), 1)), length_penalty);

@@ -57,44 +57,6 @@ void triad_stage(const Call& call, const StepInputs&, int64_t chunk, cpu::Scratc
   for (size_t i = 0; i < share; ++i) out[i] = x[i] + 0.5f * y[i];
 }
 
-}  // namespace
-
-MachinePeak measure_machine_peak(int threads, double budget) {
-  MachinePeak machine;
-  machine.processor = cpu::processor_name();
-  machine.isa = cpu::choose_isa();
-  machine.threads = threads;
-  cpu::Pool pool(threads);
-  std::vector<float> sinks(static_cast<size_t>(16 * threads));
-  Call call{};
-  call.workspace = sinks.data();
-  const double flop = static_cast<double>(cpu::spin_fma(kRounds, sinks.data())) * threads;
-  const StepInputs inputs;
-  machine.gflops = 1e-9 * flop /
-                   time_call(
-                       [&] {
-                         pool.run({fma_stage, threads}, call, inputs);
-                       },
-                       budget)
-                       .minimum;
-  Triad t{std::vector<float>(kTriadFloats), std::vector<float>(kTriadFloats, 1),
-          std::vector<float>(kTriadFloats, 2)};
-  call.out.p = t.a.data();
-  call.in[0].p = t.b.data();
-  call.in[1].p = t.c.data();
-  const double bytes = 3.0 * 4 * kTriadFloats;
-  machine.bandwidth_gbs = 1e-9 * bytes /
-                          time_call(
-                              [&] {
-                                pool.run({triad_stage, 16}, call, inputs);
-                              },
-                              budget)
-                              .minimum;
-  return machine;
-}
-
-namespace {
-
 double floats_of(const ProgramData& program, ValueId id) {
   return id == kNone ? 0 : static_cast<double>(program.values[static_cast<size_t>(id)].shape.size());
 }
@@ -126,21 +88,6 @@ double floats_moved(const ProgramData& program, const Instruction& i) {
   return sum;
 }
 
-}  // namespace
-
-Cost cost_of(const ProgramData& program, const Instruction& instruction) {
-  const auto flop = rules_of(instruction.op).flop;
-  return {flop ? flop(program, instruction) : 0, 4 * floats_moved(program, instruction)};
-}
-
-std::string rate_text(const Cost& cost, double seconds) {
-  if (seconds <= 0 || (cost.flop <= 0 && cost.bytes <= 0)) return "";
-  if (cost.flop > 0) return fmt::format("{:.0f} GFLOP/s", 1e-9 * cost.flop / seconds);
-  return fmt::format("{:.1f} GB/s", 1e-9 * cost.bytes / seconds);
-}
-
-namespace {
-
 struct NodeLine {
   std::string name, op;
   double seconds[2] = {0, 0}, share = 0;
@@ -167,6 +114,42 @@ std::vector<NodeLine> node_lines(const std::vector<InstructionProfile>& rows) {
 }
 
 }  // namespace
+
+MachinePeak measure_machine_peak(int threads, double budget) {
+  MachinePeak machine;
+  machine.processor = cpu::processor_name();
+  machine.isa = cpu::choose_isa();
+  machine.threads = threads;
+  cpu::Pool pool(threads);
+  std::vector<float> sinks(static_cast<size_t>(16 * threads));
+  Call call{};
+  call.workspace = sinks.data();
+  const double flop = static_cast<double>(cpu::spin_fma(kRounds, sinks.data())) * threads;
+  const StepInputs inputs;
+  const auto seconds = [&](cpu::StageFn stage, int64_t chunks) {
+    return time_call([&] { pool.run({stage, chunks}, call, inputs); }, budget).minimum;
+  };
+  machine.gflops = 1e-9 * flop / seconds(fma_stage, threads);
+  Triad t{std::vector<float>(kTriadFloats), std::vector<float>(kTriadFloats, 1),
+          std::vector<float>(kTriadFloats, 2)};
+  call.out.p = t.a.data();
+  call.in[0].p = t.b.data();
+  call.in[1].p = t.c.data();
+  const double bytes = 3.0 * 4 * kTriadFloats;
+  machine.bandwidth_gbs = 1e-9 * bytes / seconds(triad_stage, 16);
+  return machine;
+}
+
+Cost cost_of(const ProgramData& program, const Instruction& instruction) {
+  const auto flop = rules_of(instruction.op).flop;
+  return {flop ? flop(program, instruction) : 0, 4 * floats_moved(program, instruction)};
+}
+
+std::string rate_text(const Cost& cost, double seconds) {
+  if (seconds <= 0 || (cost.flop <= 0 && cost.bytes <= 0)) return "";
+  if (cost.flop > 0) return fmt::format("{:.0f} GFLOP/s", 1e-9 * cost.flop / seconds);
+  return fmt::format("{:.1f} GB/s", 1e-9 * cost.bytes / seconds);
+}
 
 std::vector<InstructionProfile> profile(Program& program, const StepInputs& inputs, int repeats) {
   using Clock = std::chrono::steady_clock;

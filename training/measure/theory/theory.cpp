@@ -4,7 +4,6 @@
 #include <cmath>
 #include <numbers>
 
-#include "engine/core/error.h"
 #include "training/data/task.h"
 
 namespace normscope::theory {
@@ -250,39 +249,6 @@ constexpr Rule kRules[] = {
     {"decoder profile", 1.4, decoder_gradient, draw_decoder},
 };
 
-}  // namespace
-
-std::vector<double> decoder_gradient_profile(std::span<const double> cross_variance) {
-  std::vector<double> profile(cross_variance.size(), 1.0);
-  for (size_t l = profile.size(); l-- > 1;) profile[l - 1] = profile[l] / std::sqrt(1 + cross_variance[l]);
-  return profile;
-}
-
-std::vector<Line> lines(const ModelConfig& config, const Question& question) {
-  std::vector<Line> result;
-  for (const Rule& rule : kRules) {
-    if (rule.objection(config, question)) continue;
-    Line line;
-    line.equation = rule.equation;
-    line.within = rule.within;
-    rule.draw(config, question, line);
-    for (size_t l = 1; l <= line.low.size(); ++l) line.x.push_back(static_cast<double>(l));
-    result.push_back(std::move(line));
-  }
-  return result;
-}
-
-Message objection(std::string_view name, const ModelConfig& config, const Question& question) {
-  for (const Rule& rule : kRules)
-    if (name == rule.equation) {
-      const Objection why = rule.objection(config, question);
-      return why ? why : "";
-    }
-  fail("theory", "'{}' draws no line by layer", name);
-}
-
-namespace {
-
 // V sum_v p_v p'_v for softmax of V Gaussian logits of this variance and covariance, to first order in
 // 1/V.
 double overlap(double variance, double covariance, double V) {
@@ -326,14 +292,40 @@ bool applies(const ModelConfig& config) {
   const Placement placement = placement_of_stack(config, true);
   return config.architecture == Architecture::Decoder && config.classes == 0 && !config.gaussian_input &&
          config.output_projection && (placement == Placement::Post || placement == Placement::Pre) &&
-         config.init == InitRule::Xavier && config.init_scale == 1 && config.transfer == Transfer::None &&
-         config.activation == Activation::Relu && is_plain(config.norm) && even &&
-         config.attention == AttentionConfig{} && !config.gated && has_plain_embedding(config) &&
-         config.logit_cap == 0 && config.logit_scale == 1 && config.dropout_residual == 0 &&
-         config.dropout_attention == 0 && config.dropout_activation == 0;
+         config.init == InitRule::Xavier && even && config.logit_cap == 0 && config.logit_scale == 1 &&
+         of_model(config) == kNone;
 }
 
 }  // namespace
+
+std::vector<double> decoder_gradient_profile(std::span<const double> cross_variance) {
+  std::vector<double> profile(cross_variance.size(), 1.0);
+  for (size_t l = profile.size(); l-- > 1;) profile[l - 1] = profile[l] / std::sqrt(1 + cross_variance[l]);
+  return profile;
+}
+
+std::vector<Line> lines(const ModelConfig& config, const Question& question) {
+  std::vector<Line> result;
+  for (const Rule& rule : kRules) {
+    if (rule.objection(config, question)) continue;
+    Line line;
+    line.equation = rule.equation;
+    line.within = rule.within;
+    rule.draw(config, question, line);
+    for (size_t l = 1; l <= line.low.size(); ++l) line.x.push_back(static_cast<double>(l));
+    result.push_back(std::move(line));
+  }
+  return result;
+}
+
+Message objection(std::string_view name, const ModelConfig& config, const Question& question) {
+  for (const Rule& rule : kRules)
+    if (name == rule.equation) {
+      const Objection why = rule.objection(config, question);
+      return why ? why : "";
+    }
+  fail("theory", "'{}' draws no line by layer", name);
+}
 
 Agreement agreement_of(const Task& task, int32_t length) {
   constexpr int32_t kRows = 16, kBatches = 32;

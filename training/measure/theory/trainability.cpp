@@ -61,13 +61,99 @@ struct Pass {
 class Walk {
  public:
   Walk(const ModelConfig& config, double same_token);
-  AtStart run();
+
+  AtStart run() {
+    for (const LayerWiring& layer : stack_.layers) {
+      pass(layer.attention, true);
+      pass(layer.feed_forward, false);
+    }
+    // Two tokens' loss gradients agree where their labels do.
+    TokenMoments gradient{1, same_token_};
+    for (auto of = passes_.rbegin(); of != passes_.rend(); ++of) {
+      gradient.scale(1 / of->stream);
+      TokenMoments branch = gradient;
+      branch.scale(of->branch / of->after);
+      branch = back_through(*of, branch);
+      branch.scale(1 / of->before);
+      gradient.scale(of->skip);
+      gradient.square += branch.square;
+      gradient.covariance += branch.covariance;
+      gradient.scale(1 / of->enter);
+    }
+    double logits = 0;
+    for (const Pass& of : passes_) logits = std::max(logits, of.logits);
+    AtStart result{state_.cosine(), state_.square, std::sqrt(gradient.square), logits};
+    for (const Pass& of : passes_) result.sublayers.push_back(of.joined);
+    return result;
+  }
 
  private:
-  double matrix(double gain, int32_t in, int32_t out) const;
-  void pass(const Wiring& wiring, bool attends);
-  TokenMoments branch_of(Pass& pass, const Wiring& wiring, TokenMoments read) const;
-  TokenMoments back_through(const Pass& pass, TokenMoments gradient) const;
+  /// What a matrix of the sub-layers multiplies the mean square of its input by.
+  double matrix(double gain, int32_t in, int32_t out) const {
+    const double deviation = gains_.deviation > 0 ? gains_.deviation : gain * std::sqrt(2.0 / (in + out));
+    return in * deviation * deviation * config_.init_scale * config_.init_scale;
+  }
+
+  void pass(const Wiring& wiring, bool attends) {
+    Pass to{.attends = attends};
+    const auto divide = [](TokenMoments& moments, const WiredNorm& norm) {
+      const double by = norm == NormKind::None ? 1 : moments.square;
+      moments.scale(1 / by);
+      return by;
+    };
+    to.enter = divide(state_, wiring.enter);
+    TokenMoments read = state_;
+    to.before = divide(read, wiring.before) / (wiring.pre_scale * wiring.pre_scale);
+    read.scale(wiring.pre_scale * wiring.pre_scale);
+    TokenMoments branch = branch_of(to, wiring, read);
+    to.skip = wiring.skip.profile == Scale::Profile::None ? wiring.skip.value * wiring.skip.value : admin_;
+    admin_ = to.skip * state_.square + branch.square;
+    // A branch that starts at zero has no norm to speak of: nothing is divided by nothing.
+    to.after = wiring.after == NormKind::None || branch.square == 0 ? 1 : divide(branch, wiring.after);
+    to.branch = wiring.branch.value * wiring.branch.value;
+    state_.scale(to.skip);
+    to.joined = {state_.square, to.branch * branch.square};
+    state_.square += to.branch * branch.square;
+    state_.covariance += to.branch * branch.covariance;
+    to.stream = divide(state_, wiring.stream);
+    passes_.push_back(to);
+  }
+
+  TokenMoments branch_of(Pass& to, const Wiring& wiring, TokenMoments read) const {
+    const int32_t D = config_.d_model, F = config_.feed_forward;
+    const double own_gain = std::pow(wiring.init_gain, 4), c = read.cosine();
+    to.cosine = c;
+    if (!to.attends) {
+      to.gain = own_gain * matrix(gains_.first, D, F) / 2 * matrix(gains_.second, F, D);
+      return {to.gain * read.square, to.gain * read.square * relu_correlation(c)};
+    }
+    const double output = config_.output_projection ? matrix(gains_.output, D, D) : 1;
+    to.gain = own_gain * matrix(gains_.value, D, D) * output;
+    const auto row = [&](const WiredNorm& norm, double gain) {
+      return norm == NormKind::None ? matrix(gain, D, D) * read.square : 1.0;
+    };
+    to.logits = row(wiring.inner.query, gains_.query) * row(wiring.inner.key, gains_.key) * (1 - c);
+    to.keys = keys_.at(to.logits);
+    return {to.gain * read.square * (c + (1 - c) * to.keys.own),
+            to.gain * read.square * (c + (1 - c) * even_.common_key)};
+  }
+
+  TokenMoments back_through(const Pass& of, TokenMoments g) const {
+    if (!of.attends) {
+      const double both_on = 1 - std::acos(of.cosine) / std::numbers::pi;  // of 1/2: kappa_0 of Cho and Saul
+      return {of.gain * g.square, of.gain * g.covariance * both_on};
+    }
+    const double T = config_.sequence, c = of.cosine;
+    // What comes back through the logits is the gradient's part along the keys' differences.
+    const double own = (of.keys.own + of.keys.moved * of.logits * (2 - c)) * g.square;
+    TokenMoments back{own + even_.others * g.covariance, 0};
+    const double all =
+        g.square + (T - 1) * g.covariance;  // of a sequence, over T: attention hands all of it on
+    back.covariance =
+        T > 1 ? std::max(0.0, (all - of.keys.own * g.square - even_.others * g.covariance) / (T - 1)) : 0;
+    back.scale(of.gain);
+    return back;
+  }
 
   const ModelConfig& config_;
   const StackWiring& stack_;
@@ -90,98 +176,6 @@ Walk::Walk(const ModelConfig& config, double same_token)
   const bool positions = config.positions == Positions::Learned && !config.gaussian_input;
   state_ = {table * (positions ? 2 : 1), table * same_token_};
   if (stack_.embedding != NormKind::None) state_.scale(1 / state_.square);
-}
-
-/// What a matrix of the sub-layers multiplies the mean square of its input by.
-double Walk::matrix(double gain, int32_t in, int32_t out) const {
-  const double deviation = gains_.deviation > 0 ? gains_.deviation : gain * std::sqrt(2.0 / (in + out));
-  return in * deviation * deviation * config_.init_scale * config_.init_scale;
-}
-
-TokenMoments Walk::branch_of(Pass& to, const Wiring& wiring, TokenMoments read) const {
-  const int32_t D = config_.d_model, F = config_.feed_forward;
-  const double own_gain = std::pow(wiring.init_gain, 4), c = read.cosine();
-  to.cosine = c;
-  if (!to.attends) {
-    to.gain = own_gain * matrix(gains_.first, D, F) / 2 * matrix(gains_.second, F, D);
-    return {to.gain * read.square, to.gain * read.square * relu_correlation(c)};
-  }
-  const double output = config_.output_projection ? matrix(gains_.output, D, D) : 1;
-  to.gain = own_gain * matrix(gains_.value, D, D) * output;
-  const auto row = [&](const WiredNorm& norm, double gain) {
-    return norm == NormKind::None ? matrix(gain, D, D) * read.square : 1.0;
-  };
-  to.logits = row(wiring.inner.query, gains_.query) * row(wiring.inner.key, gains_.key) * (1 - c);
-  to.keys = keys_.at(to.logits);
-  return {to.gain * read.square * (c + (1 - c) * to.keys.own),
-          to.gain * read.square * (c + (1 - c) * even_.common_key)};
-}
-
-void Walk::pass(const Wiring& wiring, bool attends) {
-  Pass to{.attends = attends};
-  const auto divide = [](TokenMoments& moments, const WiredNorm& norm) {
-    const double by = norm == NormKind::None ? 1 : moments.square;
-    moments.scale(1 / by);
-    return by;
-  };
-  to.enter = divide(state_, wiring.enter);
-  TokenMoments read = state_;
-  to.before = divide(read, wiring.before) / (wiring.pre_scale * wiring.pre_scale);
-  read.scale(wiring.pre_scale * wiring.pre_scale);
-  TokenMoments branch = branch_of(to, wiring, read);
-  to.skip = wiring.skip.profile == Scale::Profile::None ? wiring.skip.value * wiring.skip.value : admin_;
-  admin_ = to.skip * state_.square + branch.square;
-  // A branch that starts at zero has no norm to speak of: nothing is divided by nothing.
-  to.after = wiring.after == NormKind::None || branch.square == 0 ? 1 : divide(branch, wiring.after);
-  to.branch = wiring.branch.value * wiring.branch.value;
-  state_.scale(to.skip);
-  to.joined = {state_.square, to.branch * branch.square};
-  state_.square += to.branch * branch.square;
-  state_.covariance += to.branch * branch.covariance;
-  to.stream = divide(state_, wiring.stream);
-  passes_.push_back(to);
-}
-
-TokenMoments Walk::back_through(const Pass& of, TokenMoments g) const {
-  if (!of.attends) {
-    const double both_on = 1 - std::acos(of.cosine) / std::numbers::pi;  // of 1/2: kappa_0 of Cho and Saul
-    return {of.gain * g.square, of.gain * g.covariance * both_on};
-  }
-  const double T = config_.sequence, c = of.cosine;
-  // What comes back through the logits is the gradient's part along the keys' differences.
-  const double own = (of.keys.own + of.keys.moved * of.logits * (2 - c)) * g.square;
-  TokenMoments back{own + even_.others * g.covariance, 0};
-  const double all =
-      g.square + (T - 1) * g.covariance;  // of a sequence, over T: attention hands all of it on
-  back.covariance =
-      T > 1 ? std::max(0.0, (all - of.keys.own * g.square - even_.others * g.covariance) / (T - 1)) : 0;
-  back.scale(of.gain);
-  return back;
-}
-
-AtStart Walk::run() {
-  for (const LayerWiring& layer : stack_.layers) {
-    pass(layer.attention, true);
-    pass(layer.feed_forward, false);
-  }
-  // Two tokens' loss gradients agree where their labels do.
-  TokenMoments gradient{1, same_token_};
-  for (auto of = passes_.rbegin(); of != passes_.rend(); ++of) {
-    gradient.scale(1 / of->stream);
-    TokenMoments branch = gradient;
-    branch.scale(of->branch / of->after);
-    branch = back_through(*of, branch);
-    branch.scale(1 / of->before);
-    gradient.scale(of->skip);
-    gradient.square += branch.square;
-    gradient.covariance += branch.covariance;
-    gradient.scale(1 / of->enter);
-  }
-  double logits = 0;
-  for (const Pass& of : passes_) logits = std::max(logits, of.logits);
-  AtStart result{state_.cosine(), state_.square, std::sqrt(gradient.square), logits};
-  for (const Pass& of : passes_) result.sublayers.push_back(of.joined);
-  return result;
 }
 
 constexpr const char* kOtherNorm =

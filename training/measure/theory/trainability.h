@@ -6,7 +6,6 @@
 #pragma once
 
 #include <limits>
-#include <string>
 #include <vector>
 
 #include "engine/core/error.h"

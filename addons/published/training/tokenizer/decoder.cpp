@@ -129,23 +129,6 @@ Decoder read_decoder_sequence(const InputValue& value) {
   };
 }
 
-}  // namespace
-
-Decoder read_decoder(const InputValue& value) {
-  constexpr ComponentReader<Decoder> kDecoders[] = {{"Sequence", read_decoder_sequence},
-                                                    {"ByteFallback", read_bytes},
-                                                    {"Fuse", read_fuse},
-                                                    {"Replace", read_replace},
-                                                    {"Strip", read_cut},
-                                                    {"ByteLevel", read_byte_texts},
-                                                    {"WordPiece", read_word_pieces},
-                                                    {"Metaspace", read_metaspace_texts}};
-  if (value.is_null()) return [](Tokens& tokens) { join(tokens, " "); };
-  return read_component(value, kDecoders);
-}
-
-namespace {
-
 int32_t read_id(const InputValue& value) { return value.whole(0, kMostTokens - 1); }
 
 std::vector<int32_t> read_special(const InputValue& tokens, const std::string& name) {
@@ -194,20 +177,6 @@ Surroundings read_around_sequence(const InputValue& value) {
   return made;
 }
 
-}  // namespace
-
-Surroundings read_surroundings(const InputValue& value) {
-  constexpr ComponentReader<Surroundings> kProcessors[] = {{"Sequence", read_around_sequence},
-                                                           {"TemplateProcessing", read_template},
-                                                           {"BertProcessing", read_pair_of_tokens},
-                                                           {"RobertaProcessing", read_pair_of_tokens},
-                                                           {"ByteLevel", read_nothing_around}};
-  if (value.is_null()) return {};
-  return read_component(value, kProcessors);
-}
-
-namespace {
-
 constexpr char32_t kFirstOfOthers = 0x100;
 
 constexpr bool can_be_seen(unsigned byte) {
@@ -235,6 +204,29 @@ constexpr ByteAlphabet make_byte_alphabet() {
 constexpr ByteAlphabet kByteAlphabet = make_byte_alphabet();
 
 }  // namespace
+
+Decoder read_decoder(const InputValue& value) {
+  constexpr ComponentReader<Decoder> kDecoders[] = {{"Sequence", read_decoder_sequence},
+                                                    {"ByteFallback", read_bytes},
+                                                    {"Fuse", read_fuse},
+                                                    {"Replace", read_replace},
+                                                    {"Strip", read_cut},
+                                                    {"ByteLevel", read_byte_texts},
+                                                    {"WordPiece", read_word_pieces},
+                                                    {"Metaspace", read_metaspace_texts}};
+  if (value.is_null()) return [](Tokens& tokens) { join(tokens, " "); };
+  return read_component(value, kDecoders);
+}
+
+Surroundings read_surroundings(const InputValue& value) {
+  constexpr ComponentReader<Surroundings> kProcessors[] = {{"Sequence", read_around_sequence},
+                                                           {"TemplateProcessing", read_template},
+                                                           {"BertProcessing", read_pair_of_tokens},
+                                                           {"RobertaProcessing", read_pair_of_tokens},
+                                                           {"ByteLevel", read_nothing_around}};
+  if (value.is_null()) return {};
+  return read_component(value, kProcessors);
+}
 
 std::string in_byte_alphabet(std::string_view bytes) {
   std::string text;

@@ -33,50 +33,12 @@ struct OlderFiles {
 
   std::string name(const char* file) const { return (folder / file).string(); }
   Message where(const char* file) const { return {"tokenizer {}", name(file)}; }
-  std::optional<std::string> read(const char* file) const;
+
+  std::optional<std::string> read(const char* file) const {
+    return read_input_file_if_there(name(file), input::kTokenizerJson);
+  }
+
   InputValue object(const char* file) const;  ///< an empty one where the file is not there
-};
-
-class OlderOptions {
- public:
-  /// The special tokens that a class has by itself, by their roles: "cls_token" is "[CLS]".
-  using Standard = std::map<std::string_view, std::string>;
-
-  /// Throws Error for a key that is not known, and for a token whose number in a file is not the one that it gets.
-  OlderOptions(const OlderFiles& files, const nlohmann::json& vocabulary);
-  /// The index of tokenizer_class, which may end with "Fast". Throws Error for one that is not there.
-  std::optional<size_t> kind(std::span<const std::string_view> classes) const;
-  std::optional<bool> maybe(const char* key) const;
-  bool flag(const char* key, bool otherwise) const { return maybe(key).value_or(otherwise); }
-
-  /// The "added_tokens" of a tokenizer.json.
-  nlohmann::json add(const Standard& standard);
-  /// The special token of a role; nothing: there is none. To be called after add().
-  std::optional<std::string> text_of(std::string_view role) const;
-  /// The same with its number. Throws Error where there is none, or it is in no file.
-  std::pair<std::string, int32_t> require(std::string_view role) const;
-
- private:
-  struct Token {
-    std::string text;
-    bool special = true, lstrip = false, rstrip = false, single_word = false;
-    std::optional<bool> normalized{};
-    bool numbered = false;  // by a file
-    int32_t id = 0;
-  };
-  static Token token_of(const InputValue& value, bool special);
-  std::optional<InputValue> find(std::string_view key) const;
-  std::optional<int32_t> in_vocabulary(const std::string& token) const;
-  void put(Token token);
-  void put_numbered();
-  void put_lists();
-
-  OlderFiles files_;
-  const nlohmann::json& vocabulary_;
-  InputValue config_, map_;
-  std::vector<Token> tokens_;
-  std::unordered_map<std::string, size_t> index_;  // of the tokens, by their texts
-  std::map<std::string_view, std::string> roles_;
 };
 
 namespace {
@@ -118,166 +80,171 @@ void check_keys(const InputValue& object, std::initializer_list<std::string_view
   }
 }
 
-}  // namespace
-
-std::optional<std::string> OlderFiles::read(const char* file) const {
-  return read_input_file_if_there(name(file), input::kTokenizerJson);
-}
-
-InputValue OlderFiles::object(const char* file) const {
-  return InputValue::parse(read(file).value_or("{}"), where(file));
-}
-
-OlderOptions::OlderOptions(const OlderFiles& files, const Json& vocabulary)
-    : files_(files),
-      vocabulary_(vocabulary),
-      config_(files.object(kConfigFile)),
-      map_(files.object(kMapFile)) {
-  check_keys(config_, {kRead, kWithoutEffect});
-  check_keys(map_, {});
-  if (flag("split_special_tokens", false)) config_.at("split_special_tokens").refuse("false");
-}
-
-std::optional<size_t> OlderOptions::kind(std::span<const std::string_view> classes) const {
-  const auto name = config_.find("tokenizer_class");
-  if (!name || name->is_null()) return std::nullopt;
-  for (size_t i = 0; i < classes.size(); ++i)
-    if (name->is(std::string(classes[i]) + "Fast")) return i;
-  return name->choice(classes);
-}
-
-std::optional<bool> OlderOptions::maybe(const char* key) const { return maybe_flag(config_, key); }
-
-/// Looks into special_tokens_map.json first, which the library passes over where added_tokens_decoder is there.
-std::optional<InputValue> OlderOptions::find(std::string_view key) const {
-  const auto mapped = config_.find(kDecoder) ? std::nullopt : map_.find(key);
-  return mapped ? mapped : config_.find(key);
-}
-
-OlderOptions::Token OlderOptions::token_of(const InputValue& value, bool special) {
-  if (value.is_text()) return {.text = value.text(kMostWord), .special = special};
-  const auto flag = [&](const char* key) { return maybe_flag(value, key).value_or(false); };
-  return {.text = value.at("content").text(kMostWord),
-          .special = special || flag("special"),
-          .lstrip = flag("lstrip"),
-          .rstrip = flag("rstrip"),
-          .single_word = flag("single_word"),
-          .normalized = maybe_flag(value, "normalized")};
-}
-
-/// Lets a later token take the place of an earlier one of its text, but not of one that a file numbers.
-void OlderOptions::put(Token token) {
-  if (token.text.empty()) return;
-  const auto [found, fresh] = index_.emplace(token.text, tokens_.size());
-  if (fresh) {
-    tokens_.push_back(std::move(token));
-    return;
-  }
-  Token& same = tokens_[found->second];
-  if (same.numbered)
-    same.special |= token.special;
-  else
-    same = std::move(token);
-}
-
-/// Nothing for another value than a number, too, which the reader of the whole refuses.
-std::optional<int32_t> OlderOptions::in_vocabulary(const std::string& token) const {
-  const auto found = vocabulary_.find(token);
-  if (found == vocabulary_.end() || !found->is_number_integer()) return std::nullopt;
-  return found->get<int32_t>();
-}
-
-/// Reads {"708": {"content": "[X]"}} of added_tokens_decoder, or else {"[X]": 708} of a file of its own.
-void OlderOptions::put_numbered() {
-  std::map<int32_t, std::pair<Token, InputValue>> listed;
-  if (const auto decoder = config_.find(kDecoder); decoder && !decoder->is_null()) {
-    for (const auto& [key, value] : decoder->members(kMostAdded)) {
-      int32_t id = 0;
-      const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), id);
-      if (error != std::errc{} || *end || id < 0 || id >= kMostTokens)
-        value.refuse(Message("a number from 0 to {} as its name", kMostTokens - 1));
-      listed.insert({id, {token_of(value, false), value}});
-    }
-  } else {
-    for (const auto& [text, value] : files_.object(kAddedFile).members(kMostAdded))
-      listed.insert({value.whole(0, kMostTokens - 1), {{.text = text, .special = false}, value}});
-  }
-  auto behind = static_cast<int32_t>(vocabulary_.size());
-  for (auto& [id, entry] : listed) {
-    auto& [token, value] = entry;
-    const auto known = in_vocabulary(token.text);
-    const int32_t gets = known ? *known : behind++;
-    if (gets != id) value.refuse(Message("its number {}, which it gets in this vocabulary", gets));
-    token.numbered = true;
-    put(std::move(token));
-  }
-}
-
-void OlderOptions::put_lists() {
-  for (const std::string_view key : kLists) {
-    const auto list = find(key);
-    if (!list || list->is_null()) continue;
-    if (list->is_object())
-      for (const auto& [name, value] : list->members(kMostAdded)) put(token_of(value, true));
-    else
-      for (const InputValue& value : list->list(0, kMostAdded)) put(token_of(value, true));
-    return;
-  }
-}
-
-Json OlderOptions::add(const Standard& standard) {
-  put_numbered();
-  for (const std::string_view role : kRoles) {
-    const auto value = find(role);
-    const auto usual = standard.find(role);
-    if (value ? value->is_null() : usual == standard.end()) continue;
-    Token token = value ? token_of(*value, true) : Token{.text = usual->second};
-    roles_[role] = token.text;
-    put(std::move(token));
-  }
-  put_lists();
-  auto behind = static_cast<int32_t>(vocabulary_.size());
-  Json added = Json::array();
-  for (Token& token : tokens_) {
-    token.id = in_vocabulary(token.text).value_or(behind);
-    behind = std::max(behind, token.id + 1);
-    added.push_back({{"id", token.id},
-                     {"content", token.text},
-                     {"lstrip", token.lstrip},
-                     {"rstrip", token.rstrip},
-                     {"single_word", token.single_word},
-                     {"normalized", token.normalized.value_or(!token.special)},
-                     {"special", token.special}});
-  }
-  return added;
-}
-
-std::optional<std::string> OlderOptions::text_of(std::string_view role) const {
-  const auto found = roles_.find(role);
-  return found == roles_.end() ? std::nullopt : std::optional(found->second);
-}
-
-std::pair<std::string, int32_t> OlderOptions::require(std::string_view role) const {
-  const std::string text = text_of(role).value_or("");
-  const auto at = index_.find(text);
-  if (at == index_.end() || !(tokens_[at->second].numbered || vocabulary_.contains(text)))
-    fail({"tokenizer {}", files_.folder.string()},
-         "the vocabulary has no {} ({}): expected it, as it stands around each text", shown_text(text), role);
-  return {text, tokens_[at->second].id};
-}
-
-namespace {
-
 std::vector<std::string> lines_in(const std::string& text) {
   std::vector<std::string> lines;
-  for (size_t at = 0, end; at < text.size(); at = end + 1) {
-    end = std::min(text.find('\n', at), text.size());
-    std::string line = text.substr(at, end - at);
-    if (line.ends_with('\r')) line.pop_back();
-    lines.push_back(std::move(line));
-  }
+  for (const std::string_view line : split(text, '\n'))
+    lines.emplace_back(line.substr(0, line.size() - (line.ends_with('\r') ? 1 : 0)));
+  if (text.empty() || text.ends_with('\n')) lines.pop_back();
   return lines;
 }
+
+class OlderOptions {
+ public:
+  /// The special tokens that a class has by itself, by their roles: "cls_token" is "[CLS]".
+  using Standard = std::map<std::string_view, std::string>;
+
+  /// Throws Error for a key that is not known, and for a token whose number in a file is not the one that it gets.
+  OlderOptions(const OlderFiles& files, const nlohmann::json& vocabulary);
+  /// The index of tokenizer_class, which may end with "Fast". Throws Error for one that is not there.
+  std::optional<size_t> kind(std::span<const std::string_view> classes) const {
+    const auto name = config_.find("tokenizer_class");
+    if (!name || name->is_null()) return std::nullopt;
+    for (size_t i = 0; i < classes.size(); ++i)
+      if (name->is(std::string(classes[i]) + "Fast")) return i;
+    return name->choice(classes);
+  }
+
+  std::optional<bool> maybe(const char* key) const { return maybe_flag(config_, key); }
+  bool flag(const char* key, bool otherwise) const { return maybe(key).value_or(otherwise); }
+
+  /// The "added_tokens" of a tokenizer.json.
+  Json add(const Standard& standard) {
+    put_numbered();
+    for (const std::string_view role : kRoles) {
+      const auto value = find(role);
+      const auto usual = standard.find(role);
+      if (value ? value->is_null() : usual == standard.end()) continue;
+      Token token = value ? token_of(*value, true) : Token{.text = usual->second};
+      roles_[role] = token.text;
+      put(std::move(token));
+    }
+    put_lists();
+    auto behind = static_cast<int32_t>(vocabulary_.size());
+    Json added = Json::array();
+    for (Token& token : tokens_) {
+      token.id = in_vocabulary(token.text).value_or(behind);
+      behind = std::max(behind, token.id + 1);
+      added.push_back({{"id", token.id},
+                       {"content", token.text},
+                       {"lstrip", token.lstrip},
+                       {"rstrip", token.rstrip},
+                       {"single_word", token.single_word},
+                       {"normalized", token.normalized.value_or(!token.special)},
+                       {"special", token.special}});
+    }
+    return added;
+  }
+
+  /// The special token of a role; nothing: there is none. To be called after add().
+  std::optional<std::string> text_of(std::string_view role) const {
+    const auto found = roles_.find(role);
+    return found == roles_.end() ? std::nullopt : std::optional(found->second);
+  }
+
+  /// The same with its number. Throws Error where there is none, or it is in no file.
+  std::pair<std::string, int32_t> require(std::string_view role) const {
+    const std::string text = text_of(role).value_or("");
+    const auto at = index_.find(text);
+    if (at == index_.end() || !(tokens_[at->second].numbered || vocabulary_.contains(text)))
+      fail({"tokenizer {}", files_.folder.string()},
+           "the vocabulary has no {} ({}): expected it, as it stands around each text", shown_text(text),
+           role);
+    return {text, tokens_[at->second].id};
+  }
+
+ private:
+  struct Token {
+    std::string text;
+    bool special = true, lstrip = false, rstrip = false, single_word = false;
+    std::optional<bool> normalized{};
+    bool numbered = false;  // by a file
+    int32_t id = 0;
+  };
+
+  static Token token_of(const InputValue& value, bool special) {
+    if (value.is_text()) return {.text = value.text(kMostWord), .special = special};
+    const auto flag = [&](const char* key) { return maybe_flag(value, key).value_or(false); };
+    return {.text = value.at("content").text(kMostWord),
+            .special = special || flag("special"),
+            .lstrip = flag("lstrip"),
+            .rstrip = flag("rstrip"),
+            .single_word = flag("single_word"),
+            .normalized = maybe_flag(value, "normalized")};
+  }
+
+  /// Looks into special_tokens_map.json first, which the library passes over where added_tokens_decoder is there.
+  std::optional<InputValue> find(std::string_view key) const {
+    const auto mapped = config_.find(kDecoder) ? std::nullopt : map_.find(key);
+    return mapped ? mapped : config_.find(key);
+  }
+
+  /// Nothing for another value than a number, too, which the reader of the whole refuses.
+  std::optional<int32_t> in_vocabulary(const std::string& token) const {
+    const auto found = vocabulary_.find(token);
+    if (found == vocabulary_.end() || !found->is_number_integer()) return std::nullopt;
+    return found->get<int32_t>();
+  }
+
+  /// Lets a later token take the place of an earlier one of its text, but not of one that a file numbers.
+  void put(Token token) {
+    if (token.text.empty()) return;
+    const auto [found, fresh] = index_.emplace(token.text, tokens_.size());
+    if (fresh) {
+      tokens_.push_back(std::move(token));
+      return;
+    }
+    Token& same = tokens_[found->second];
+    if (same.numbered)
+      same.special |= token.special;
+    else
+      same = std::move(token);
+  }
+
+  /// Reads {"708": {"content": "[X]"}} of added_tokens_decoder, or else {"[X]": 708} of a file of its own.
+  void put_numbered() {
+    std::map<int32_t, std::pair<Token, InputValue>> listed;
+    if (const auto decoder = config_.find(kDecoder); decoder && !decoder->is_null()) {
+      for (const auto& [key, value] : decoder->members(kMostAdded)) {
+        int32_t id = 0;
+        const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), id);
+        if (error != std::errc{} || *end || id < 0 || id >= kMostTokens)
+          value.refuse(Message("a number from 0 to {} as its name", kMostTokens - 1));
+        listed.insert({id, {token_of(value, false), value}});
+      }
+    } else {
+      for (const auto& [text, value] : files_.object(kAddedFile).members(kMostAdded))
+        listed.insert({value.whole(0, kMostTokens - 1), {{.text = text, .special = false}, value}});
+    }
+    auto behind = static_cast<int32_t>(vocabulary_.size());
+    for (auto& [id, entry] : listed) {
+      auto& [token, value] = entry;
+      const auto known = in_vocabulary(token.text);
+      const int32_t gets = known ? *known : behind++;
+      if (gets != id) value.refuse(Message("its number {}, which it gets in this vocabulary", gets));
+      token.numbered = true;
+      put(std::move(token));
+    }
+  }
+
+  void put_lists() {
+    for (const std::string_view key : kLists) {
+      const auto list = find(key);
+      if (!list || list->is_null()) continue;
+      if (list->is_object())
+        for (const auto& [name, value] : list->members(kMostAdded)) put(token_of(value, true));
+      else
+        for (const InputValue& value : list->list(0, kMostAdded)) put(token_of(value, true));
+      return;
+    }
+  }
+
+  OlderFiles files_;
+  const nlohmann::json& vocabulary_;
+  InputValue config_, map_;
+  std::vector<Token> tokens_;
+  std::unordered_map<std::string, size_t> index_;  // of the tokens, by their texts
+  std::map<std::string_view, std::string> roles_;
+};
 
 /// A post-processor that puts two tokens around a text.
 Json around(const OlderOptions& options) {
@@ -368,6 +335,20 @@ Json from_vocab_json(const OlderFiles& files, const std::string& vocab, const st
 }
 
 }  // namespace
+
+InputValue OlderFiles::object(const char* file) const {
+  return InputValue::parse(read(file).value_or("{}"), where(file));
+}
+
+OlderOptions::OlderOptions(const OlderFiles& files, const Json& vocabulary)
+    : files_(files),
+      vocabulary_(vocabulary),
+      config_(files.object(kConfigFile)),
+      map_(files.object(kMapFile)) {
+  check_keys(config_, {kRead, kWithoutEffect});
+  check_keys(map_, {});
+  if (flag("split_special_tokens", false)) config_.at("split_special_tokens").refuse("false");
+}
 
 std::string from_older_files(const std::string& folder) {
   const OlderFiles files{folder};

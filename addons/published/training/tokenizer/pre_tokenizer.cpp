@@ -234,39 +234,6 @@ PreTokenizer read_word_sequence(const InputValue& value) {
   };
 }
 
-}  // namespace
-
-std::string read_metaspace(const InputValue& value) {
-  const InputValue mark = value.at("replacement");
-  std::string text = mark.text(4);
-  size_t end = 0;
-  if (!text.empty()) take_character(text, end);
-  if (text.empty() || end != text.size()) mark.refuse("one character");
-  return text;
-}
-
-Prepend read_prepend_scheme(const InputValue& value) {
-  constexpr std::string_view kSchemes[] = {"never", "first", "always"};
-  if (const auto before = value.find("add_prefix_space"))
-    if (!before->is_null() && !before->flag()) return Prepend::Never;
-  const auto scheme = value.find("prepend_scheme");
-  return scheme ? static_cast<Prepend>(scheme->choice(kSchemes)) : Prepend::Always;
-}
-
-PreTokenizer read_pre_tokenizer(const InputValue& value) {
-  constexpr ComponentReader<PreTokenizer> kPreTokenizers[] = {{"Sequence", read_word_sequence},
-                                                              {"ByteLevel", read_byte_level},
-                                                              {"Split", read_split},
-                                                              {"Digits", read_digits},
-                                                              {"Metaspace", read_metaspace_words},
-                                                              {"BertPreTokenizer", read_bert_words},
-                                                              {"WhitespaceSplit", read_white_split}};
-  if (value.is_null()) return [](std::vector<Piece>&) {};
-  return read_component(value, kPreTokenizers);
-}
-
-namespace {
-
 enum class Kind : uint8_t { Letter, Number, White, Other, End };
 
 constexpr struct {
@@ -342,6 +309,35 @@ size_t white_end(std::string_view text, size_t at, bool lines_end) {
 }
 
 }  // namespace
+
+std::string read_metaspace(const InputValue& value) {
+  const InputValue mark = value.at("replacement");
+  std::string text = mark.text(4);
+  size_t end = 0;
+  if (!text.empty()) take_character(text, end);
+  if (text.empty() || end != text.size()) mark.refuse("one character");
+  return text;
+}
+
+Prepend read_prepend_scheme(const InputValue& value) {
+  constexpr std::string_view kSchemes[] = {"never", "first", "always"};
+  if (const auto before = value.find("add_prefix_space"))
+    if (!before->is_null() && !before->flag()) return Prepend::Never;
+  const auto scheme = value.find("prepend_scheme");
+  return scheme ? static_cast<Prepend>(scheme->choice(kSchemes)) : Prepend::Always;
+}
+
+PreTokenizer read_pre_tokenizer(const InputValue& value) {
+  constexpr ComponentReader<PreTokenizer> kPreTokenizers[] = {{"Sequence", read_word_sequence},
+                                                              {"ByteLevel", read_byte_level},
+                                                              {"Split", read_split},
+                                                              {"Digits", read_digits},
+                                                              {"Metaspace", read_metaspace_words},
+                                                              {"BertPreTokenizer", read_bert_words},
+                                                              {"WhitespaceSplit", read_white_split}};
+  if (value.is_null()) return [](std::vector<Piece>&) {};
+  return read_component(value, kPreTokenizers);
+}
 
 const WordRule* word_rule(std::string_view expression) {
   for (const auto& [published, rule] : kPublished)

@@ -1,12 +1,8 @@
 #include "addons/published/training/tokenizer/published_tokenizer.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <filesystem>
-#include <string>
-#include <string_view>
 #include <unordered_map>
-#include <vector>
 
 #include "addons/published/training/gguf.h"
 #include "addons/published/training/input_kinds.h"
@@ -29,25 +25,6 @@ struct AddedToken {
   bool takes_right = false;  ///< and with those behind it
   bool normalized = false;   ///< is looked for in the normalised text
   bool special = false;      ///< may be left out of a decoded text
-};
-
-class AddedTokens {
- public:
-  AddedTokens() = default;
-  /// Throws Error for a token that the model's vocabulary has under another number.
-  AddedTokens(const InputValue& list, const TokenTable& tokens, const Normalizer& normalize);
-
-  /// Finds the tokens in a text, of which it makes pieces.
-  std::vector<Piece> cut(const std::string& text, const Normalizer& normalize) const;
-  const AddedToken* find(int32_t id) const;  ///< null where none has this number
-  const AddedToken* find(std::string_view text) const;
-  int32_t end() const;  ///< one more than the largest number
-
- private:
-  void cut(std::vector<Piece>& pieces, Piece piece, const ByteTree& tree) const;
-  std::vector<AddedToken> all_;
-  std::unordered_map<int32_t, size_t> by_id_;
-  ByteTree exact_, normalized_;
 };
 
 namespace {
@@ -119,6 +96,66 @@ AddedToken read_added(const InputValue& value) {
 
 }  // namespace
 
+class AddedTokens {
+ public:
+  AddedTokens() = default;
+  /// Throws Error for a token that the model's vocabulary has under another number.
+  AddedTokens(const InputValue& list, const TokenTable& tokens, const Normalizer& normalize);
+
+  /// Finds the tokens in a text, of which it makes pieces.
+  std::vector<Piece> cut(const std::string& text, const Normalizer& normalize) const {
+    std::vector<Piece> exact, pieces;
+    cut(exact, {text, true}, exact_);
+    for (Piece& piece : exact) {
+      if (piece.token >= 0) {
+        pieces.push_back(std::move(piece));
+        continue;
+      }
+      normalize(piece.text);
+      require_short(piece.text);
+      cut(pieces, std::move(piece), normalized_);
+    }
+    return pieces;
+  }
+
+  const AddedToken* find(int32_t id) const;  ///< null where none has this number
+  const AddedToken* find(std::string_view text) const;
+
+  /// One more than the largest number.
+  int32_t end() const {
+    int32_t end = 0;
+    for (const AddedToken& token : all_) end = std::max(end, token.id + 1);
+    return end;
+  }
+
+ private:
+  void cut(std::vector<Piece>& pieces, Piece piece, const ByteTree& tree) const {
+    const std::string_view text = piece.text;
+    size_t done = 0;
+    const auto put_words = [&](size_t end) {
+      if (end > done)
+        pieces.push_back({std::string(text.substr(done, end - done)), piece.first && done == 0});
+    };
+    for (size_t at = 0, end = 0; at < text.size(); at = end) {
+      const int32_t found = longest_at(tree, text, at, end);
+      if (found == ByteTree::kNone) {
+        end = at + 1;
+        continue;
+      }
+      const AddedToken& token = all_[static_cast<size_t>(found)];
+      if (token.single_word && (word_ends(text, at) || word_begins(text, end))) continue;
+      put_words(token.takes_left ? std::max(white_begin(text, at), done) : at);
+      pieces.push_back({{}, false, token.id});
+      done = token.takes_right ? white_end_behind(text, end) : end;
+    }
+    put_words(text.size());
+  }
+
+  std::vector<AddedToken> all_;
+  std::unordered_map<int32_t, size_t> by_id_;
+  ByteTree exact_, normalized_;
+};
+
 AddedTokens::AddedTokens(const InputValue& list, const TokenTable& tokens, const Normalizer& normalize) {
   if (list.is_null()) return;
   for (const InputValue& value : list.list(0, kMostAdded)) {
@@ -143,48 +180,6 @@ const AddedToken* AddedTokens::find(int32_t id) const {
 const AddedToken* AddedTokens::find(std::string_view text) const {
   const auto found = std::ranges::find(all_, text, &AddedToken::text);
   return found == all_.end() ? nullptr : &*found;
-}
-
-int32_t AddedTokens::end() const {
-  int32_t end = 0;
-  for (const AddedToken& token : all_) end = std::max(end, token.id + 1);
-  return end;
-}
-
-void AddedTokens::cut(std::vector<Piece>& pieces, Piece piece, const ByteTree& tree) const {
-  const std::string_view text = piece.text;
-  size_t done = 0;
-  const auto put_words = [&](size_t end) {
-    if (end > done) pieces.push_back({std::string(text.substr(done, end - done)), piece.first && done == 0});
-  };
-  for (size_t at = 0, end = 0; at < text.size(); at = end) {
-    const int32_t found = longest_at(tree, text, at, end);
-    if (found == ByteTree::kNone) {
-      end = at + 1;
-      continue;
-    }
-    const AddedToken& token = all_[static_cast<size_t>(found)];
-    if (token.single_word && (word_ends(text, at) || word_begins(text, end))) continue;
-    put_words(token.takes_left ? std::max(white_begin(text, at), done) : at);
-    pieces.push_back({{}, false, token.id});
-    done = token.takes_right ? white_end_behind(text, end) : end;
-  }
-  put_words(text.size());
-}
-
-std::vector<Piece> AddedTokens::cut(const std::string& text, const Normalizer& normalize) const {
-  std::vector<Piece> exact, pieces;
-  cut(exact, {text, true}, exact_);
-  for (Piece& piece : exact) {
-    if (piece.token >= 0) {
-      pieces.push_back(std::move(piece));
-      continue;
-    }
-    normalize(piece.text);
-    require_short(piece.text);
-    cut(pieces, std::move(piece), normalized_);
-  }
-  return pieces;
 }
 
 struct PublishedTokenizer::Parts {

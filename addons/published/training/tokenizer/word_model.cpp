@@ -3,10 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 #include <queue>
-#include <string>
-#include <unordered_map>
 #include <utility>
 
 #include "addons/published/training/tokenizer/component.h"
@@ -60,26 +57,8 @@ namespace {
 uint64_t step_key(int32_t node, char byte) {
   return static_cast<uint64_t>(node) << 8 | static_cast<uint8_t>(byte);
 }
-}  // namespace
-
-void ByteTree::put(std::string_view text, int32_t value) {
-  int32_t node = kRoot;
-  for (char byte : text) {
-    const auto [found, made] = steps_.try_emplace(step_key(node, byte), static_cast<int32_t>(values_.size()));
-    if (made) values_.push_back(kNone);
-    node = found->second;
-  }
-  values_[static_cast<size_t>(node)] = value;
-}
-
-int32_t ByteTree::step(int32_t node, char byte) const {
-  const auto found = steps_.find(step_key(node, byte));
-  return found == steps_.end() ? kNone : found->second;
-}
 
 // Byte-pair encoding.
-
-namespace {
 
 constexpr size_t kMostMerges = 4'000'000, kMostMergeText = 10'000;
 
@@ -104,12 +83,90 @@ class Bpe final : public WordModel {
       : WordModel(std::move(tokens)), options_(std::move(options)), merges_(std::move(merges)) {
     if (options_.unknown) unknown_ = tokens_.find(*options_.unknown);
   }
-  void encode(std::string_view word, std::vector<int32_t>& ids) const override;
+
+  void encode(std::string_view word, std::vector<int32_t>& ids) const override {
+    if (options_.ignore_merges)
+      if (const auto id = tokens_.find(word)) {
+        ids.push_back(*id);
+        return;
+      }
+    std::vector<int32_t> made = characters(word);
+    merge(made);
+    ids.insert(ids.end(), made.begin(), made.end());
+  }
 
  private:
-  std::vector<int32_t> characters(std::string_view word) const;
-  void merge(std::vector<int32_t>& ids) const;
-  int32_t unknown() const;
+  // A character that is not a token becomes its bytes, else the unknown token, of which several in a row may be one; without
+  // one it is left out. Waiting unknown tokens come behind bytes that follow them, as in the library that made the files.
+  std::vector<int32_t> characters(std::string_view word) const {
+    std::vector<int32_t> ids;
+    bool waits = false;
+    const auto flush = [&] {
+      if (waits) ids.push_back(unknown());
+      waits = false;
+    };
+    for (size_t at = 0; at < word.size();) {
+      const size_t begin = at;
+      take_character(word, at);
+      const std::string_view character = word.substr(begin, at - begin);
+      if (const auto id = tokens_.find(character)) {
+        flush();
+        ids.push_back(*id);
+      } else if (!(options_.bytes && byte_tokens(character, ids)) && options_.unknown) {
+        if (!options_.fuse_unknown) flush();
+        waits = true;
+      }
+    }
+    flush();
+    return ids;
+  }
+
+  // The pair of the lowest rank comes first, and of those the leftmost. An entry of the queue that no longer says what is
+  // there is passed over.
+  void merge(std::vector<int32_t>& ids) const {
+    struct Entry {
+      int32_t rank;
+      size_t at;
+      int32_t made;
+      bool operator<(const Entry& other) const {
+        return std::pair(rank, at) > std::pair(other.rank, other.at);
+      }
+    };
+    constexpr int32_t kGone = -1;
+    const size_t end = ids.size();
+    std::vector<size_t> next(end), last(end);
+    std::priority_queue<Entry> queue;
+    const auto offer = [&](size_t left, size_t right) {
+      if (const Merge* found = merge_of(ids[left], ids[right])) queue.push({found->rank, left, found->made});
+    };
+    for (size_t i = 0; i < end; ++i) {
+      next[i] = i + 1;
+      last[i] = i - 1;  // of the first one: beyond every index
+      if (i > 0) offer(i - 1, i);
+    }
+    while (!queue.empty()) {
+      const Entry top = queue.top();
+      queue.pop();
+      const size_t left = top.at;
+      if (ids[left] == kGone || next[left] == end) continue;
+      const size_t right = next[left];
+      const Merge* found = merge_of(ids[left], ids[right]);
+      if (!found || found->made != top.made) continue;
+      ids[left] = top.made;
+      ids[right] = kGone;
+      next[left] = next[right];
+      if (next[left] < end) last[next[left]] = left;
+      if (last[left] < end) offer(last[left], left);
+      if (next[left] < end) offer(left, next[left]);
+    }
+    std::erase(ids, kGone);
+  }
+
+  int32_t unknown() const {
+    if (!unknown_) fail("tokenizer", "unk_token {} is not in the vocabulary", shown_text(*options_.unknown));
+    return *unknown_;
+  }
+
   const Merge* merge_of(int32_t left, int32_t right) const {
     const auto found = merges_.find(pair_of(left, right));
     return found == merges_.end() ? nullptr : &found->second;
@@ -119,86 +176,6 @@ class Bpe final : public WordModel {
   std::optional<int32_t> unknown_;
   Merges merges_;
 };
-
-int32_t Bpe::unknown() const {
-  if (!unknown_) fail("tokenizer", "unk_token {} is not in the vocabulary", shown_text(*options_.unknown));
-  return *unknown_;
-}
-
-// A character that is not a token becomes its bytes, else the unknown token, of which several in a row may be one; without
-// one it is left out. Waiting unknown tokens come behind bytes that follow them, as in the library that made the files.
-std::vector<int32_t> Bpe::characters(std::string_view word) const {
-  std::vector<int32_t> ids;
-  bool waits = false;
-  const auto flush = [&] {
-    if (waits) ids.push_back(unknown());
-    waits = false;
-  };
-  for (size_t at = 0; at < word.size();) {
-    const size_t begin = at;
-    take_character(word, at);
-    const std::string_view character = word.substr(begin, at - begin);
-    if (const auto id = tokens_.find(character)) {
-      flush();
-      ids.push_back(*id);
-    } else if (!(options_.bytes && byte_tokens(character, ids)) && options_.unknown) {
-      if (!options_.fuse_unknown) flush();
-      waits = true;
-    }
-  }
-  flush();
-  return ids;
-}
-
-// The pair of the lowest rank comes first, and of those the leftmost. An entry of the queue that no longer says what is
-// there is passed over.
-void Bpe::merge(std::vector<int32_t>& ids) const {
-  struct Entry {
-    int32_t rank;
-    size_t at;
-    int32_t made;
-    bool operator<(const Entry& other) const { return std::pair(rank, at) > std::pair(other.rank, other.at); }
-  };
-  constexpr int32_t kGone = -1;
-  const size_t end = ids.size();
-  std::vector<size_t> next(end), last(end);
-  std::priority_queue<Entry> queue;
-  const auto offer = [&](size_t left, size_t right) {
-    if (const Merge* found = merge_of(ids[left], ids[right])) queue.push({found->rank, left, found->made});
-  };
-  for (size_t i = 0; i < end; ++i) {
-    next[i] = i + 1;
-    last[i] = i - 1;  // of the first one: beyond every index
-    if (i > 0) offer(i - 1, i);
-  }
-  while (!queue.empty()) {
-    const Entry top = queue.top();
-    queue.pop();
-    const size_t left = top.at;
-    if (ids[left] == kGone || next[left] == end) continue;
-    const size_t right = next[left];
-    const Merge* found = merge_of(ids[left], ids[right]);
-    if (!found || found->made != top.made) continue;
-    ids[left] = top.made;
-    ids[right] = kGone;
-    next[left] = next[right];
-    if (next[left] < end) last[next[left]] = left;
-    if (last[left] < end) offer(last[left], left);
-    if (next[left] < end) offer(left, next[left]);
-  }
-  std::erase(ids, kGone);
-}
-
-void Bpe::encode(std::string_view word, std::vector<int32_t>& ids) const {
-  if (options_.ignore_merges)
-    if (const auto id = tokens_.find(word)) {
-      ids.push_back(*id);
-      return;
-    }
-  std::vector<int32_t> made = characters(word);
-  merge(made);
-  ids.insert(ids.end(), made.begin(), made.end());
-}
 
 /// Takes "a b" and ["a", "b"]: the second can hold blanks.
 std::pair<std::string, std::string> read_pair(const InputValue& value) {
@@ -265,7 +242,23 @@ class Unigram final : public WordModel {
     }
     unknown_score_ = *std::ranges::min_element(scores_) - kUnknownPenalty;
   }
-  void encode(std::string_view word, std::vector<int32_t>& ids) const override;
+
+  // Unknown characters in a row are one piece.
+  void encode(std::string_view word, std::vector<int32_t>& ids) const override {
+    const std::vector<Node> nodes = best_paths(word);
+    std::vector<std::string_view> pieces;  // from the last to the first
+    bool joins = false;
+    for (size_t end = word.size(), begin; end > 0; end = begin) {
+      begin = nodes[end].begin;
+      const bool unknown = unknown_ && nodes[end].id == *unknown_;
+      if (unknown && joins)
+        pieces.back() = word.substr(begin, end - begin + pieces.back().size());
+      else
+        pieces.push_back(word.substr(begin, end - begin));
+      joins = unknown;
+    }
+    for (size_t i = pieces.size(); i-- > 0;) put(pieces[i], ids);
+  }
 
  private:
   static constexpr size_t kNowhere = SIZE_MAX;
@@ -275,8 +268,38 @@ class Unigram final : public WordModel {
     size_t begin = kNowhere;  // of its last piece
     int32_t id = 0;
   };
-  std::vector<Node> best_paths(std::string_view word) const;
-  void put(std::string_view piece, std::vector<int32_t>& ids) const;
+
+  std::vector<Unigram::Node> best_paths(std::string_view word) const {
+    std::vector<Node> nodes(word.size() + 1);
+    for (size_t at = 0, behind = 0; at < word.size(); at = behind) {
+      take_character(word, behind);
+      const double here = nodes[at].score;
+      const auto offer = [&](size_t end, double score, int32_t id) {
+        Node& node = nodes[end];
+        if (node.begin == kNowhere || score > node.score) node = {score, at, id};
+      };
+      bool single = false;  // whether this character is a piece
+      int32_t place = ByteTree::kRoot;
+      for (size_t end = at; end < word.size();) {
+        place = tree_.step(place, word[end++]);
+        if (place == ByteTree::kNone) break;
+        const int32_t id = tree_.value(place);
+        if (id == ByteTree::kNone) continue;
+        offer(end, here + scores_[static_cast<size_t>(id)], id);
+        single = single || end == behind;
+      }
+      if (!single) offer(behind, here + unknown_score_, unknown());
+    }
+    return nodes;
+  }
+
+  void put(std::string_view piece, std::vector<int32_t>& ids) const {
+    if (const auto id = tokens_.find(piece))
+      ids.push_back(*id);
+    else if (!(bytes_ && byte_tokens(piece, ids)))
+      ids.push_back(unknown());
+  }
+
   int32_t unknown() const {
     if (!unknown_) fail("tokenizer", "a character is no piece, and the model has no unk_id");
     return *unknown_;
@@ -288,54 +311,6 @@ class Unigram final : public WordModel {
   ByteTree tree_;
   double unknown_score_;
 };
-
-std::vector<Unigram::Node> Unigram::best_paths(std::string_view word) const {
-  std::vector<Node> nodes(word.size() + 1);
-  for (size_t at = 0, behind = 0; at < word.size(); at = behind) {
-    take_character(word, behind);
-    const double here = nodes[at].score;
-    const auto offer = [&](size_t end, double score, int32_t id) {
-      Node& node = nodes[end];
-      if (node.begin == kNowhere || score > node.score) node = {score, at, id};
-    };
-    bool single = false;  // whether this character is a piece
-    int32_t place = ByteTree::kRoot;
-    for (size_t end = at; end < word.size();) {
-      place = tree_.step(place, word[end++]);
-      if (place == ByteTree::kNone) break;
-      const int32_t id = tree_.value(place);
-      if (id == ByteTree::kNone) continue;
-      offer(end, here + scores_[static_cast<size_t>(id)], id);
-      single = single || end == behind;
-    }
-    if (!single) offer(behind, here + unknown_score_, unknown());
-  }
-  return nodes;
-}
-
-void Unigram::put(std::string_view piece, std::vector<int32_t>& ids) const {
-  if (const auto id = tokens_.find(piece))
-    ids.push_back(*id);
-  else if (!(bytes_ && byte_tokens(piece, ids)))
-    ids.push_back(unknown());
-}
-
-// Unknown characters in a row are one piece.
-void Unigram::encode(std::string_view word, std::vector<int32_t>& ids) const {
-  const std::vector<Node> nodes = best_paths(word);
-  std::vector<std::string_view> pieces;  // from the last to the first
-  bool joins = false;
-  for (size_t end = word.size(), begin; end > 0; end = begin) {
-    begin = nodes[end].begin;
-    const bool unknown = unknown_ && nodes[end].id == *unknown_;
-    if (unknown && joins)
-      pieces.back() = word.substr(begin, end - begin + pieces.back().size());
-    else
-      pieces.push_back(word.substr(begin, end - begin));
-    joins = unknown;
-  }
-  for (size_t i = pieces.size(); i-- > 0;) put(pieces[i], ids);
-}
 
 std::unique_ptr<const WordModel> read_unigram(const InputValue& value) {
   TokenTable tokens;
@@ -402,6 +377,21 @@ std::unique_ptr<const WordModel> read_word_piece(const InputValue& value) {
 }
 
 }  // namespace
+
+void ByteTree::put(std::string_view text, int32_t value) {
+  int32_t node = kRoot;
+  for (char byte : text) {
+    const auto [found, made] = steps_.try_emplace(step_key(node, byte), static_cast<int32_t>(values_.size()));
+    if (made) values_.push_back(kNone);
+    node = found->second;
+  }
+  values_[static_cast<size_t>(node)] = value;
+}
+
+int32_t ByteTree::step(int32_t node, char byte) const {
+  const auto found = steps_.find(step_key(node, byte));
+  return found == steps_.end() ? kNone : found->second;
+}
 
 std::unique_ptr<const WordModel> read_model(const InputValue& value) {
   using Model = std::unique_ptr<const WordModel>;

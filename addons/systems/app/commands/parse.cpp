@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "addons/systems/training/dependency_parser.h"
-#include "addons/systems/training/parsing_task.h"
 #include "app/cli/options.h"
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"

@@ -2,7 +2,6 @@
 // against baselines that learn nothing, greedy parsing whatever else is parsed, a saved run that goes on.
 #include "addons/systems/training/conllu.h"
 #include "addons/systems/training/dependency_parser.h"
-#include "addons/systems/training/parsing_task.h"
 #include "catch.hpp"
 #include "engine/model/transformer.h"
 #include "engine/support/helpers.h"

@@ -1,10 +1,8 @@
 // These tests cover treebanks: what the reader of CoNLL-U refuses and with which line and column, the round trip, the
 // oracle on every tree of the made-up treebank, the features of a state, attachment scores on cases counted by hand.
 #include <tuple>
-#include "addons/systems/training/arc_standard.h"
 #include "addons/systems/training/conllu.h"
 #include "addons/systems/training/dependency_parser.h"
-#include "addons/systems/training/parsing_task.h"
 #include "catch.hpp"
 #include "engine/core/philox.h"
 #include "engine/support/helpers.h"
