@@ -57,7 +57,7 @@ struct StoreOptions {
 /// Printed at the end of every --help, as docs/command-line.md has it.
 inline constexpr const char* kFooter =
     "Exit codes: 0 done; 1 a check failed; 2 command line or configuration;\n"
-    "3 a text, checkpoint, fixture or lesson that cannot be used; 4 --window without a display or OpenGL;\n"
+    "3 a text, checkpoint or lesson that cannot be used; 4 --window without a display or OpenGL;\n"
     "5 anything else; 6 the display went away under the window; 7 more memory than the machine has (train, tape, inspect);\n"
     "8 --backend cuda without a CUDA device; 130 interrupted.";
 

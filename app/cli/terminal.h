@@ -20,7 +20,7 @@ enum class Exit : int {
   Ok = 0,
   CheckFailed = 1,  ///< a requested check did not hold
   Usage = 2,        ///< command line or configuration
-  Input = 3,        ///< a text, checkpoint, fixture or lesson that cannot be used
+  Input = 3,        ///< a text, checkpoint or lesson that cannot be used
   Display = 4,      ///< --window without a display or OpenGL
   Internal = 5,     ///< anything else, including output that cannot be written
   DisplayLost = 6,  ///< the display server ended under the window; the session is kept
