@@ -288,7 +288,7 @@ void LabScreen::layer_of_series(const std::string& id) {
   if (id.starts_with("layer ")) hover_layer_ = std::atoi(id.c_str() + 6) - 1;
 }
 
-// ---- Draws the plots by layer at the cursor's step, the triangles of residual dependency, and the one cell of
+// ---- These are the plots by layer at the cursor's step, the triangles of residual dependency, and the one cell of
 // the compact layout.
 
 namespace {

@@ -314,8 +314,7 @@ void LabScreen::draw_settings_panel(Frame& f, const Rect& rect, bool switched) {
   settings::draw_settings(f.ui, settings_, pending_.applied(f.view), pending_, inner, columns, f.commands);
 }
 
-// ---- Lists controls that exist and are not drawn now, for the palette to show beside those on screen, and brings
-// them forth.
+// ---- The palette shows controls that exist and are not drawn now beside those on screen, and brings them forth.
 
 namespace {
 

@@ -259,7 +259,7 @@ PlotSpec hidden_norm_plot(const LabView& view, LabData& data, const PlotOptions&
   return finished(std::move(plot), view, options);
 }
 
-// ---- Makes the plots that a cell's selector offers, and the triangles of residual dependency.
+// ---- These are the plots that a cell's selector offers, and the triangles of residual dependency.
 
 namespace {
 
@@ -407,7 +407,8 @@ PlotSpec depth_plot(const LabView& view, view::LabData& data, const PlotOptions&
       plot.sentence = said + " " + tr("Dotted: the median by token.");
   }
   if (plot.series.empty() && view.step > 0) plot.sentence = not_measured(view, metric);
-  if (metric == Metric::AttentionEntropy && last.run && !view::any_both(view))
+  if (metric == Metric::AttentionEntropy && last.run && !view::any_both(view) &&
+      last.run->spec->model.attention.window == 0)
     range.hi = std::max(range.hi, add_even_line(plot, last.run->spec->model));
   if (metric == Metric::TokenCosine) add_cosine_theory(plot, view, options.step);
   if (about.log && range.hi > 0) {

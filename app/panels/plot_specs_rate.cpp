@@ -275,7 +275,7 @@ PlotSpec rate_plot(const LabView& view, view::LabData& data, const PlotOptions& 
   return plot;
 }
 
-// ---- Lays what the papers predict, named curves of measure/theory.h, over what was measured.
+// ---- What the papers predict, named curves of measure/theory.h, lies over what was measured.
 
 using Series = plot::Series;  // not the history's
 

@@ -278,7 +278,7 @@ std::string to_csv(const PlotSpec& plot) {
   return out;
 }
 
-// ---- Paints the layout of a plot: the same shapes and texts on the screen and in a file.
+// ---- The layout of a plot is painted as the same shapes and texts on the screen and in a file.
 
 namespace {
 

@@ -76,7 +76,7 @@ void check_attention(const ModelConfig& c) {
          "{} is no number that scores can be divided by: expected a larger one, or 0 for none", a.cap);
   if (row_of(c.positions).alibi && (c.architecture != Architecture::Decoder || cap != 0))
     fail("model.positions",
-         "{} is how far back a decoder looks: expected architecture decoder, and no attention_cap",
+         "{} is a bias by how far back a key lies: expected architecture decoder, and no attention_cap",
          row_of(c.positions).name);
   if (!c.output_projection && c.heads * head_width(c) != c.d_model)
     fail("model.output_projection",
@@ -267,7 +267,8 @@ std::vector<PartCost> costs_of_parts(const ModelConfig& c, int32_t batch) {
 int64_t transformer_bytes(const ModelConfig& c, int32_t batch) {
   const int64_t rows = int64_t{batch} * c.sequence, d = c.d_model, f = c.feed_forward, v = c.vocabulary;
   const int64_t tables = c.architecture == Architecture::EncoderDecoder && !c.shared_embedding ? 2 : 1;
-  int64_t parameters = v * d * (tables + (c.tied_output ? 0 : 1)) + tables * c.sequence * d,
+  const int64_t e = c.embedding_width > 0 ? c.embedding_width : d, between = e < d ? 2 * e * d : 0;
+  int64_t parameters = v * e * (tables + (c.tied_output ? 0 : 1)) + tables * c.sequence * d + between,
           activations = 2 * rows * (d + v);
   const Widths w = widths_of(c);
   // An attention has q, k, v (repeated ones too), heads, out, sum, norm with its probabilities, a

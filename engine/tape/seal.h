@@ -22,7 +22,7 @@ struct SealOptions {
   bool reuse_bytes = false;
   std::span<const ValueId> kept_gradients{};  ///< values whose gradients keep their places all the same
   /// False, where nothing is updated: with reuse_bytes the parameters' gradients too give their places to later ones, and
-  /// what is to be known of them is a probe's (Tape::probe). Their norms are no stats then.
+  /// what is to be known of them is a probe's (Tape::probe). The stats of their norms are not filled in then.
   bool keep_parameter_gradients = true;
   /// Attention's probabilities stay readable. False: they are not stored where no backward pass reads them, or where
   /// that computes them again (Backend::recomputes_probabilities).

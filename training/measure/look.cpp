@@ -82,7 +82,7 @@ Program Look::record(Store& store, const BatchShape& shape, Gradients gradients,
   std::vector<ValueId> states{values_.embedding};
   for (const SublayerValues& s : values_.sublayers) states.push_back(s.output);  // kNone names no value
   const bool backward = gradients != Gradients::None;
-  for (size_t v = 0; v < tape.values().size() && backward; ++v)
+  for (size_t v = 0; v < tape.values().size() && gradients == Gradients::Norms; ++v)
     if (const ValueInfo& value = tape.values()[v]; is_trained_matrix(store, value))
       tape.probe({value.name + kSquare, ProbeSpec{ProbeKind::MeanSquare}, static_cast<ValueId>(v), true});
   return seal(tape, {.loss = values_.loss,
@@ -95,9 +95,10 @@ Program Look::record(Store& store, const BatchShape& shape, Gradients gradients,
 }
 
 double Look::gradient_norm(const std::string& matrix) const {
-  const std::vector<ParameterInfo>& all = program_.data().store->parameters();
-  const auto numbers = all[static_cast<size_t>(program_.data().store->find(matrix))].shape.size();
-  return std::sqrt(program_.stat(matrix + kSquare) * static_cast<double>(numbers));
+  const double square = program_.stat(matrix + kSquare);  // throws for another name
+  const Store& store = *program_.data().store;
+  const auto numbers = store.parameters()[static_cast<size_t>(store.find(matrix))].shape.size();
+  return std::sqrt(square * static_cast<double>(numbers));
 }
 
 LiveMeasurements& Look::live() {

@@ -585,11 +585,11 @@ double LiveMeasurements::score(const AttentionScores& x, size_t sequence, size_t
   if (x.distances != kNone)
     sum += product(&position_[q], &distances_[(query + keys - queries - key) * all + from], width);
   sum *= AttentionSpec{.scale = x.scale}.scale_of(static_cast<int64_t>(width));
+  if (const auto cap = static_cast<double>(x.cap); cap > 0) sum = cap * std::tanh(sum / cap);
   if (x.alibi)
     sum += alibi_slope(static_cast<int64_t>(head), x.heads) *
            (static_cast<double>(key) - static_cast<double>(query));
-  const auto cap = static_cast<double>(x.cap);
-  return cap > 0 ? cap * std::tanh(sum / cap) : sum;
+  return sum;
 }
 
 /// The largest of a head's first `counted` queries, minus infinity where they see no key.

@@ -456,7 +456,7 @@ void add_attention_fields(std::vector<Field>& fields) {
       0, 1000));
   fields.push_back(integer<member<&AttentionConfig::window>>(
       {"model.attention_window", "attention window", "symbols",
-       "A symbol attends to this many symbols, the last of which is itself, and in an encoder to as many behind it. "
+       "A symbol attends to this many symbols, the last of which is itself; in an encoder also to as many that begin with it. "
        "0 is all."},
       0, 4096));
   fields.push_back(text<member<&AttentionConfig::pattern>>(

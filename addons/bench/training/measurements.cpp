@@ -226,8 +226,8 @@ std::vector<LogitSize> logit_sizes(Run& run) {
 std::vector<NormJacobian> jacobian_norms(Run& run) {
   std::vector<NormJacobian> all;
   std::vector<double> rows;
-  const auto norms = [](const Node& node) { return node.op == OpKind::LayerNorm; };
-  each_node(run, norms, [&](const ReplayedRun& at, const Node& node, size_t i) {
+  const auto is_norm = [](const Node& node) { return node.op == OpKind::LayerNorm; };
+  each_node(run, is_norm, [&](const ReplayedRun& at, const Node& node, size_t i) {
     if (all.size() <= i) {
       all.push_back({node.name, node.layer, node.attributes.as<NormSpec>().kind});
       rows.push_back(0);

@@ -217,7 +217,7 @@ std::optional<Message> instead_of(std::string_view type) {
   static constexpr Lack kLacks[] = {{"experts", "{}, the nearest type without a mixture of experts"},
                                     {"recurrence", "{}, the nearest type without a recurrence"},
                                     {"two_stacks", "{}, the nearest type with one stack of layers"},
-                                    {"pictures", "{}, the nearest type that reads text alone"},
+                                    {"other_input", "{}, the nearest type that reads text alone"},
                                     {"attention", "{}, the nearest type whose attention is known here"}};
   const toml::table all = parse_toml(file_of(kRefused).text, "refused.toml");
   for (const auto& [lack, words] : kLacks)

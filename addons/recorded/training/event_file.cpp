@@ -127,14 +127,16 @@ class Numbers {
   /// When a step began to be recorded, after its first number.
   void time(int64_t step, double seconds) {
     if (all_.empty() || all_.back().step != step || timed_ == step || !(std::abs(seconds) < kLatest)) return;
-    if (std::isnan(began_)) began_ = seconds;
+    if (std::isnan(began_)) began_ = seconds + static_cast<double>(restarts_);
     require_room();
     timed_ = all_.back().step;
     all_.push_back({timed_, kTime, static_cast<float>(seconds - began_)});
   }
-  /// The run was started again at this step: its clock begins anew, and steps from there on come once more.
+  /// The run was started again at this step: its clock begins anew, below all that it has said so far, which tells that
+  /// it is another, and steps from there on come once more.
   void set_back(int64_t step) {
     began_ = NAN;
+    ++restarts_;
     timed_ = -1;
     if (step > last_) return;
     last_ = static_cast<int32_t>(std::max<int64_t>(step, 0)) - 1;
@@ -193,6 +195,7 @@ class Numbers {
   int32_t last_ = -1;   ///< the highest step
   int32_t timed_ = -1;  ///< the one whose time was the last to be kept
   double began_ = NAN;  ///< the clock
+  int32_t restarts_ = 0;
 };
 
 // ---- TensorBoard: Event { wall_time 1, step 2, summary 5 { value 1 { tag 1, simple_value 2, tensor 8 } }, session 7 {

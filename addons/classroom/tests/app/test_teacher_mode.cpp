@@ -106,6 +106,11 @@ TEST_CASE("teacher: a locked control is pale, a hidden one is not drawn, but for
   CHECK(strongest(lab, lr) == 255);
   for (const ui::TextRecord& text : lab.ui.texts())
     CHECK_FALSE((text.layer == 0 && warmup.contains(text.rect)));
+  lab.driver.move_to(warmup.centre());
+  lab.driver.press();
+  lab.driver.release();
+  lab.driver.frames(2);
+  CHECK(lab.ui.edit().name.empty());
   std::set<std::string> reached;
   for (size_t i = 0; i < fixture::controls(lab.ui).size(); ++i) {
     lab.driver.key("Tab");

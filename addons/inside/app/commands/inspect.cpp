@@ -398,6 +398,15 @@ std::optional<PublishedTokenizer> tokenizer_of(const std::string& folder) {
   }
 }
 
+/// Bytes of the parameters' gradients that a look does without: where each takes the place of the one before (Look), all
+/// but the largest.
+int64_t spared_gradients(const InspectOptions& options, const Store& store) {
+  size_t kept = 0;
+  for (const ParameterInfo& p : store.parameters()) kept = std::max(kept, p.shape.padded());
+  if (!store.backend().in_order()) kept = store.size();
+  return static_cast<int64_t>((store.size() - (options.no_gradients ? 0 : kept)) * sizeof(float));
+}
+
 Exit inspect_published(InspectOptions options, Backend& backend) {
   std::optional<PublishedTokenizer> tokenizer;
   std::vector<int32_t> ids = !has_text(options) ? std::vector<int32_t>{0, 0} : passage_of(options, [&] {
@@ -418,8 +427,7 @@ Exit inspect_published(InspectOptions options, Backend& backend) {
   Store store(backend);
   published::declare(model, store);
   const int64_t in_files = model.weights.bytes(), parameters = parameters_of(store),
-                gradients = options.no_gradients ? static_cast<int64_t>(store.size() * sizeof(float)) : 0,
-                here = published::bytes_of(model, store, positions) - gradients;
+                here = published::bytes_of(model, store, positions) - spared_gradients(options, store);
   Inspection shown{.name = model.family->title,
                    .decoder = model.spec.model.architecture == Architecture::Decoder,
                    .unit = "token"};

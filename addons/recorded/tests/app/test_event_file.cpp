@@ -136,11 +136,12 @@ TEST_CASE("the seconds of a step leave out the pause before a run went on") {
         "\x09" + bytes(time) + "\x10" + step + "\x2a\x0d\x0a\x0b\x0a\x04loss\x15" + bytes(1.0f);
     return bytes(uint64_t{content.size()}) + "\0\0\0\0"s + content + "\0\0\0\0"s;
   };
-  const std::string before = first_event(0) + event(100, 1) + event(102, 2),
+  const std::string one = first_event(0) + event(100, 1), two = one + event(102, 2),
                     after = event(9000, 3) + event(9002, 4) + event(9003, 4);
-  const RecordedFile file = read(before + first_event(2) + after);
+  const RecordedFile file = read(two + first_event(2) + after);
   CHECK(file.runs.at(0).seeds[0].history->loss().steps == std::vector<int32_t>{1, 2, 3, 4});
   CHECK(file.runs[0].seeds[0].number(kSecondsPerStep) == 2);
+  CHECK(read(one + first_event(2) + after).runs.at(0).seeds[0].number(kSecondsPerStep) == 2);
 }
 
 TEST_CASE("what is cut or left out of another tracker's file is said") {
