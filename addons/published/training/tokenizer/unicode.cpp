@@ -35,19 +35,6 @@ int length_of(std::string_view bytes) {
   return length;
 }
 
-bool is_ascii(std::string_view text) {
-  for (char c : text)
-    if (static_cast<uint8_t>(c) >= 0x80) return false;
-  return true;
-}
-
-utf8proc_category_t category(char32_t c) { return utf8proc_category(static_cast<utf8proc_int32_t>(c)); }
-
-bool between(char32_t c, utf8proc_category_t first, utf8proc_category_t last) {
-  const utf8proc_category_t found = category(c);
-  return found >= first && found <= last;
-}
-
 }  // namespace
 
 std::string well_formed(std::string_view bytes) {
@@ -91,6 +78,23 @@ bool is_white(char32_t c) {
 }
 
 #ifdef NORMSCOPE_WITH_UTF8PROC
+
+namespace {
+
+bool is_ascii(std::string_view text) {
+  for (char c : text)
+    if (static_cast<uint8_t>(c) >= 0x80) return false;
+  return true;
+}
+
+utf8proc_category_t category(char32_t c) { return utf8proc_category(static_cast<utf8proc_int32_t>(c)); }
+
+bool between(char32_t c, utf8proc_category_t first, utf8proc_category_t last) {
+  const utf8proc_category_t found = category(c);
+  return found >= first && found <= last;
+}
+
+}  // namespace
 
 std::string unicode_unavailable() { return {}; }
 
