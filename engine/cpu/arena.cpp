@@ -80,6 +80,14 @@ Block allocate_block(size_t floats) {
   return Block(p);
 }
 
+void drop_pages([[maybe_unused]] float* from, [[maybe_unused]] size_t floats) {
+#ifdef __linux__
+  const size_t begin = rounded(reinterpret_cast<uintptr_t>(from), kPage);
+  const size_t end = reinterpret_cast<uintptr_t>(from + floats) / kPage * kPage;
+  if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+#endif
+}
+
 Arena::Arena() {
 #ifdef __linux__
   base_ = map_pages(kBytes, MAP_NORESERVE);

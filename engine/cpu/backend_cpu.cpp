@@ -93,6 +93,8 @@ class CpuExecutable final : public Executable {
     for (const Entry& entry : order_) run(lowered_[entry.instruction], entry.tails, inputs);
   }
 
+  void drop_gradients() override { drop_pages(gradients_, program_.plan.gradients); }
+
   /// Runs instructions one by one: without what replay() does on a region in the cache, but to the same bits.
   void run(size_t first, size_t end, const StepInputs& inputs) noexcept override {
     const FlushDenormals scope;

@@ -39,6 +39,8 @@ class Executable : public Addresses {
   virtual std::span<const double> stats() const = 0;  ///< host memory of the stats block
   virtual void read(const float* device, std::span<float> host) const = 0;
   virtual void replay(const StepInputs&) noexcept = 0;
+  /// Gives the memory of gradients back, where a backend can, until the next replay writes them.
+  virtual void drop_gradients() {}
   /// Runs only the instructions [first, end) of the program, for tools that look at single ones (shadow).
   virtual void run(size_t first, size_t end, const StepInputs&) noexcept = 0;
   /// Overwrites memory at a backend address; it is the counterpart of read().

@@ -74,10 +74,9 @@ std::vector<float> Program::read(std::string_view name, bool gradient) const {
   return host;
 }
 
-void Program::read_front(ValueId value, std::span<float> host, bool gradient) const {
-  if (is_reused(*data_, value, gradient)) return;
-  const float* p = gradient ? executable_->gradient(value) : executable_->value(value);
-  if (p != nullptr) executable_->read(p, host);
+void Program::read_part(ValueId value, std::span<float> host, size_t first) const {
+  if (is_reused(*data_, value, false)) return;
+  if (const float* p = executable_->value(value)) executable_->read(p + first, host);
 }
 
 void Program::replay(const StepInputs& inputs) noexcept { executable_->replay(inputs); }

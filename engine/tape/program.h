@@ -80,11 +80,13 @@ class Program {
   double loss() const { return stats()[static_cast<size_t>(data_->loss_stat)]; }
   /// Copies a value, or its gradient, of the last replay.
   std::vector<float> read(std::string_view name, bool gradient = false) const;
-  /// Copies the first host.size() numbers of a value (the first sequences of a batch); it allocates
+  /// Copies host.size() numbers of a value, from `first` on (those of the first sequences of a batch, say); it allocates
   /// nothing.
-  void read_front(ValueId value, std::span<float> host, bool gradient = false) const;
+  void read_part(ValueId value, std::span<float> host, size_t first = 0) const;
   /// Does one forward, backward and update. Inputs of the batch must have been filled.
   void replay(const StepInputs& inputs) noexcept;
+  /// Afterwards no gradient can be read until the next replay; where the backend can, their memory is free meanwhile.
+  void drop_gradients() { executable_->drop_gradients(); }
   Executable& executable() { return *executable_; }  ///< for tools that look inside (tests/cuda/shadow.h)
 
  private:

@@ -112,7 +112,7 @@ const Shape& Look::shape(ValueId value) const {
 
 std::vector<float> Look::read(ValueId value) const {
   std::vector<float> host(static_cast<size_t>(shape(value).size()));
-  program_.read_front(value, host);
+  program_.read_part(value, host);
   return host;
 }
 
@@ -126,8 +126,13 @@ void Look::measure(std::span<double> out) {
 }
 
 std::vector<double> Look::measure() {
+  replay();
+  return numbers();
+}
+
+std::vector<double> Look::numbers() {
   std::vector<double> numbers(layout().size());
-  measure(numbers);
+  live().measure(numbers);
   return numbers;
 }
 

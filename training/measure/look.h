@@ -58,6 +58,8 @@ class Look {
   /// called.
   void measure(std::span<double> out);
   std::vector<double> measure();
+  std::vector<double> numbers();  ///< measure() of the last replay
+  void drop_gradients() { program_.drop_gradients(); }
   /// See LiveMeasurements for these.
   double residual() { return live().residual(); }
   void keep_token_shares() { live().keep_token_shares(); }

@@ -230,14 +230,14 @@ void LiveMeasurements::lay_out() {
 
 void LiveMeasurements::load(ValueId value, std::vector<float>& host, size_t count) const {
   host.resize(count);  // within the reserved capacity
-  program_->read_front(value, host);
+  program_->read_part(value, host);
 }
 
 void LiveMeasurements::load_scale(ValueId value, float constant, std::vector<float>& host) const {
   host.assign(width_, constant);
   if (value == kNone) return;
   const auto size = static_cast<size_t>(shape(value).size());
-  program_->read_front(value, std::span(host).first(size));
+  program_->read_part(value, std::span(host).first(size));
   if (size == 1) std::fill(host.begin() + 1, host.end(), host[0]);
 }
 
@@ -256,7 +256,7 @@ size_t LiveMeasurements::counted_tokens(const Sublayer& s, size_t sequences) con
   const auto all = static_cast<size_t>(shape(s.output)[1]);
   if (s.lengths == kNone || sequences != 1) return all;
   float bits = 0;  // an integer input, copied as it is
-  program_->read_front(s.lengths, {&bits, 1});
+  program_->read_part(s.lengths, {&bits, 1});
   const int32_t length = std::bit_cast<int32_t>(bits);
   return std::clamp<size_t>(static_cast<size_t>(std::max(length, 1)), 1, all);
 }
@@ -462,9 +462,9 @@ const float* LiveMeasurements::element_factors(const Norm& norm) {
     return factor_.data();
   }
   float alpha = 0, shift = 0;
-  program_->read_front(norm.alpha, {&alpha, 1});
+  program_->read_part(norm.alpha, {&alpha, 1});
   if (has_shift(norm.kind)) {
-    program_->read_front(norm.shift, {&shift, 1});
+    program_->read_part(norm.shift, {&shift, 1});
     const float still = to_factors<double>(norm.kind, alpha, shift, factor_);  // a difference, which cancels
     for (size_t j = 0; j < width_; ++j) bias_[j] += gain_[j] * still;
   } else {

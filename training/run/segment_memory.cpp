@@ -61,7 +61,7 @@ void SegmentMemory::take(const Program& program, std::span<const LayerMemory> la
   for (const LayerMemory& layer : layers) {
     const Shape &memory = shape_in(program, layer.input), &segment = shape_in(program, layer.states);
     segment_.resize(static_cast<size_t>(segment.size()));
-    program.read_front(layer.states, segment_);
+    program.read_part(layer.states, segment_);
     const size_t each = static_cast<size_t>(memory[1] * memory[2]),
                  next = static_cast<size_t>(segment[1] * segment[2]);
     for (size_t row = 0; row < static_cast<size_t>(memory[0]); ++row) {

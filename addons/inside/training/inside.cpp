@@ -42,7 +42,7 @@ std::vector<float> row_norms(const std::vector<float>& states, size_t width) {
 /// Finds a live measurement by its name.
 class Numbers {
  public:
-  explicit Numbers(Look& look) : layout_(look.layout()), numbers_(look.measure()) {}
+  explicit Numbers(Look& look) : layout_(look.layout()), numbers_(look.numbers()) {}
   double operator()(const std::string& name) const {
     const auto found = std::ranges::find(layout_, name, &StatInfo::name);
     return found == layout_.end() ? kUnknown : numbers_[static_cast<size_t>(found - layout_.begin())];
@@ -53,10 +53,19 @@ class Numbers {
   std::vector<double> numbers_;
 };
 
-std::vector<Inside::Sublayer> stream_of(Look& look, const Numbers& number, size_t width) {
-  std::vector<Inside::Sublayer> stream;
-  for (const SublayerValues& s : look.values().sublayers) {
-    Inside::Sublayer row;
+/// Fills in how strongly the loss depends on each token's state.
+void take_state_gradients(const Look& look, Inside& inside, size_t width) {
+  const auto norms = [&](ValueId state) { return row_norms(look.read_gradient(state), width); };
+  inside.embedding_gradients = norms(look.values().embedding);
+  for (const SublayerValues& s : look.values().sublayers)
+    inside.sublayers.emplace_back().gradients = norms(s.output);
+}
+
+void take_stream(Look& look, const Numbers& number, Inside& inside, size_t width) {
+  inside.sublayers.resize(look.values().sublayers.size());
+  for (size_t i = 0; i < inside.sublayers.size(); ++i) {
+    const SublayerValues& s = look.values().sublayers[i];
+    Inside::Sublayer& row = inside.sublayers[i];
     row.name = s.name;
     row.layer = s.layer;
     row.norms = row_norms(look.read(s.output), width);
@@ -64,22 +73,11 @@ std::vector<Inside::Sublayer> stream_of(Look& look, const Numbers& number, size_
     row.input_variance = number(s.name + ".input.variance");
     row.token_cosine = number(s.name + ".token_cosine");
     row.layer_cosine = number(s.name + ".layer_cosine");
-    const size_t index = stream.size() + 1;
-    for (size_t j = 0; j <= index; ++j) row.shares.push_back(number(fmt::format("beta2.{}.{}", index, j)));
+    for (size_t j = 0; j <= i + 1; ++j) row.shares.push_back(number(fmt::format("beta2.{}.{}", i + 1, j)));
     row.longest = number(s.name + ".longest");
     row.token_share = number(s.name + ".token_share");
-    row.token_shares = look.token_shares()[stream.size()];
-    stream.push_back(std::move(row));
+    row.token_shares = look.token_shares()[i];
   }
-  return stream;
-}
-
-/// Adds how strongly the loss depends on each token's state.
-void add_state_gradients(const Look& look, Inside& inside, size_t width) {
-  const auto norms = [&](ValueId state) { return row_norms(look.read_gradient(state), width); };
-  inside.embedding_gradients = norms(look.values().embedding);
-  for (size_t i = 0; i < inside.sublayers.size(); ++i)
-    inside.sublayers[i].gradients = norms(look.values().sublayers[i].output);
 }
 
 std::vector<Inside::Gradient> gradients_of(const Look& look, const Store& store) {
@@ -197,12 +195,6 @@ const ValueInfo& info(const Program& program, ValueId value) {
   return program.data().values[static_cast<size_t>(value)];
 }
 
-std::vector<float> numbers_of(const Program& program, ValueId value) {
-  std::vector<float> numbers(static_cast<size_t>(info(program, value).shape.size()));
-  program.read_front(value, numbers);
-  return numbers;
-}
-
 /// The places of the largest numbers of a row, the largest first; of equal ones the first comes first.
 std::vector<int32_t> largest(std::span<const float> row, size_t count) {
   std::vector<int32_t> best;
@@ -271,27 +263,30 @@ void InsideWork::look() {
   Look look(store_, model_, shape_of(text_),
             asked_.gradients ? Look::Gradients::Norms : Look::Gradients::None, asked_.attention);
   look.put(text_);
+  look.replay();
+  if (asked_.gradients) {  // first, as their memory serves what comes then
+    inside_.gradients = gradients_of(look, store_);
+    take_state_gradients(look, inside_, width);
+    look.drop_gradients();
+  }
   look.keep_token_shares();
   const Numbers number(look);
   inside_.loss = look.program().loss();
   std::vector<int32_t> symbols;  // that logits are attributed of
   {
-    const Said said(look.program(), look.values().logits, look.values().loss);  // as large as the logits
-    inside_.token_loss = said.losses(text_.targets);
+    Logits logits(look.program(), look.values().logits, look.values().loss);
+    inside_.token_loss = logits.losses(text_.targets);
     for (size_t t = 0; t < text_.targets.size(); ++t)
-      symbols.push_back(text_.targets[t] >= 0 ? text_.targets[t] : place_of_largest(said.row(t)));
+      symbols.push_back(text_.targets[t] >= 0 ? text_.targets[t] : place_of_largest(logits.row(t)));
   }
   inside_.embedding = row_norms(look.read(look.values().embedding), width);
-  inside_.sublayers = stream_of(look, number, width);
+  take_stream(look, number, inside_, width);
   const int32_t counted = text_.key_lengths.empty() ? text_.T : std::clamp(text_.key_lengths[0], 1, text_.T);
   inside_.attention = attention_of(look, number, static_cast<size_t>(counted));
-  if (asked_.gradients) {
-    inside_.gradients = gradients_of(look, store_);
-    add_state_gradients(look, inside_, width);
-  }
   attribute_logits(look, store_, model_, std::move(symbols), inside_);
   if (asked_.states) {
     inside_.embedding_state = look.read(look.values().embedding);
+    if (std::ranges::max(text_.targets) >= 0) inside_.logits = look.read(look.values().logits);
     for (size_t i = 0; i < inside_.sublayers.size(); ++i)
       inside_.sublayers[i].state = look.read(look.values().sublayers[i].output);
   }
@@ -333,28 +328,36 @@ std::vector<int32_t> continued(Store& store, const ModelConfig& model, std::vect
   Batch batch = passage_batch(model, text);
   Program program = evaluation_program(store, model, shape_of(batch));
   put(batch, program);
+  const auto logits = std::ranges::find(program.data().values, "logits", &ValueInfo::name);
+  std::vector<float> row(static_cast<size_t>(logits->shape.cols()));
+  const auto id = static_cast<ValueId>(logits - program.data().values.begin());
   for (; written < text.size(); ++written) {
     program.replay({});
-    const std::vector<float> logits = program.read("logits");
-    const auto row =
-        std::span(logits).subspan((written - 1) * logits.size() / text.size(), logits.size() / text.size());
+    program.read_part(id, row, (written - 1) * row.size());
     program.tokens("tokens")[written] = text[written] = place_of_largest(row);
   }
   return text;
 }
 
-Said::Said(const Program& program, ValueId logits, ValueId loss)
-    : width_(static_cast<size_t>(info(program, logits).shape.cols())),
-      logits_(numbers_of(program, logits)),
-      log_sums_(numbers_of(program,
-                           program.data().nodes[static_cast<size_t>(info(program, loss).node)].saved[0])) {}
+Logits::Logits(const Program& program, ValueId logits, ValueId loss)
+    : program_(program), logits_(logits), row_(static_cast<size_t>(info(program, logits).shape.cols())) {
+  const ValueId log_sums = program.data().nodes[static_cast<size_t>(info(program, loss).node)].saved[0];
+  log_sums_.resize(static_cast<size_t>(info(program, log_sums).shape.size()));
+  program.read_part(log_sums, log_sums_);
+}
 
-std::vector<float> Said::losses(std::span<const int32_t> targets) const {
+std::span<const float> Logits::row(size_t token) {
+  program_.read_part(logits_, row_, token * row_.size());
+  return row_;
+}
+
+std::vector<float> Logits::losses(std::span<const int32_t> targets) const {
   std::vector<float> losses;
   for (size_t t = 0; t < targets.size(); ++t) {
-    const bool asked = targets[t] >= 0 && static_cast<size_t>(targets[t]) < width_;
-    losses.push_back(asked ? log_sum(t) - row(t)[static_cast<size_t>(targets[t])]
-                           : std::numeric_limits<float>::quiet_NaN());
+    float logit = std::numeric_limits<float>::quiet_NaN();
+    if (targets[t] >= 0 && static_cast<size_t>(targets[t]) < row_.size())
+      program_.read_part(logits_, {&logit, 1}, t * row_.size() + static_cast<size_t>(targets[t]));
+    losses.push_back(log_sum(t) - logit);
   }
   return losses;
 }
@@ -369,15 +372,17 @@ Inside::Lens lens_of(Store& store, const ModelConfig& model, const Batch& text, 
   std::ranges::copy(layer.state, program.floats("state").begin());
   if (!layer.second.empty()) std::ranges::copy(layer.second, program.floats("state.second").begin());
   program.replay({});
-  const Said said(program, end.logits, end.loss);
+  Logits logits(program, end.logits, end.loss);
   Inside::Lens lens;
   lens.name = layer.name;
   lens.layer = layer.layer;
   lens.loss = program.loss();
-  for (const float loss : said.losses(text.targets)) lens.right.push_back(std::exp(-loss));
-  for (size_t t = 0; t < text.tokens.size(); ++t)
-    for (const int32_t token : largest(said.row(t), static_cast<size_t>(guesses)))
-      lens.guesses.push_back({token, std::exp(said.row(t)[static_cast<size_t>(token)] - said.log_sum(t))});
+  for (const float loss : logits.losses(text.targets)) lens.right.push_back(std::exp(-loss));
+  for (size_t t = 0; t < text.tokens.size(); ++t) {
+    const std::span<const float> row = logits.row(t);
+    for (const int32_t token : largest(row, static_cast<size_t>(guesses)))
+      lens.guesses.push_back({token, std::exp(row[static_cast<size_t>(token)] - logits.log_sum(t))});
+  }
   return lens;
 }
 

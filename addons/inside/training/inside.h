@@ -32,7 +32,7 @@ struct InsideQuestion {
   int32_t guesses = 5;     ///< of the logit lens, by layer and token; 0: no lens
   bool left_out = false;   ///< a forward pass for each sub-layer and layer
   bool heads_out = false;  ///< a forward pass for each head
-  bool states = false;     ///< the states themselves
+  bool states = false;     ///< the states and logits themselves
 };
 
 struct Inside {
@@ -104,6 +104,7 @@ struct Inside {
   std::vector<float> embedding;          ///< |x| of each token before the first layer
   std::vector<float> embedding_gradients;
   std::vector<float> embedding_state;  ///< (T,D), where states were asked for
+  std::vector<float> logits;           ///< (T,V), where states were asked for and a token has a target
   Attributed attributed;
   std::vector<Sublayer> sublayers;  ///< in the order of the model
   std::vector<Attention> attention;
@@ -182,20 +183,21 @@ std::vector<int32_t> continued(Store& store, const ModelConfig& model, std::vect
 
 // The logit lens: what a model would say if its output layer read the state of an earlier layer.
 
-/// The logits of a replay. `loss` is the value that softmax_xent gave.
-class Said {
+/// The logits of a program's last replay, read row by row: of a long text they take more memory than its states.
+/// `loss` is the value that softmax_xent gave.
+class Logits {
  public:
-  Said(const Program& program, ValueId logits, ValueId loss);
-  std::span<const float> row(size_t token) const {
-    return std::span(logits_).subspan(token * width_, width_);
-  }
+  Logits(const Program& program, ValueId logits, ValueId loss);
+  /// Those of a token, until another is asked for.
+  std::span<const float> row(size_t token);
   float log_sum(size_t token) const { return log_sums_[token]; }
   /// The loss of each token, in nats; NaN where there is no target.
   std::vector<float> losses(std::span<const int32_t> targets) const;
 
  private:
-  size_t width_;
-  std::vector<float> logits_, log_sums_;
+  const Program& program_;
+  ValueId logits_;
+  std::vector<float> row_, log_sums_;
 };
 
 /// Runs what comes after the last layer on a state. A lens has fewer guesses where the model has fewer

@@ -339,7 +339,8 @@ int64_t parameters_of(const Store& store) {
   return count;
 }
 
-/// The states of all tokens, behind the embedding and behind each sub-layer, (tokens, width), and the tokens.
+/// The tokens, and a row for each: the states behind the embedding and each sub-layer, the logits of a model that has
+/// a head.
 void write_states(const std::string& file, const Inside& in) {
   SafetensorsWriter writer;
   const auto tokens = static_cast<int64_t>(in.tokens.size());
@@ -349,13 +350,14 @@ void write_states(const std::string& file, const Inside& in) {
   writer.add("tokens", {tokens}, in.tokens);
   add("embedding", in.embedding_state);
   for (const Inside::Sublayer& s : in.sublayers) add(s.name, s.state);
+  if (!in.logits.empty()) add("logits", in.logits);
   writer.write(file);
 }
 
 /// Measures, and says all of it; of a text that asks for nothing what needs no head.
 Exit show_inside(const InspectOptions& options, Store& store, const ModelConfig& model, const Batch& text,
                  Inspection shown) {
-  const bool asks = std::ranges::any_of(text.targets, [](int32_t target) { return target >= 0; });
+  const bool asks = std::ranges::max(text.targets) >= 0;
   shown.inside = inside_of(store, model, text,
                            {.gradients = asks && !options.no_gradients,
                             .attention = !options.no_attention,
@@ -541,7 +543,7 @@ void add_inspect(CLI::App& app, Command& command) {
   sub.add_flag("--no-lens", options.no_lens,
                "nothing of what each layer would say, which takes an output layer for each");
   sub.add_option("--states", options.states,
-                 "also the states of all tokens behind each sub-layer, as safetensors")
+                 "also the states of all tokens behind each sub-layer, and the logits, as safetensors")
       ->type_name("FILE");
   sub.add_option("--svg", options.svg, "also a picture of how long the states are, by layer and token")
       ->type_name("FILE");

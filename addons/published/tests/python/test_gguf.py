@@ -104,6 +104,7 @@ class Gguf(unittest.TestCase):
             pairs.pop()  # their last state has passed the norm of the output
             out.loss.backward()
             logits, sure = (rows[0].detach().numpy() for rows in (out.logits, torch.log_softmax(out.logits, 2)))
+            pairs.append(("logits", saved(file)["logits"], logits))
             lens = [token["guesses"] for token in said["lens"][-1]["tokens"]]
             self.assertEqual([guesses[0]["token"] for guesses in lens], list(logits.argmax(1)))
             next_ones = list(enumerate(ids[1:]))

@@ -54,7 +54,7 @@ struct Opened {
   std::vector<float> read(ValueId value) const {
     std::vector<float> host(
         static_cast<size_t>(program.data().values[static_cast<size_t>(value)].shape.size()));
-    program.read_front(value, host);
+    program.read_part(value, host);
     return host;
   }
   /// The largest difference of a value, in parts of its largest number. A row of RoBERTa's that is padding has
