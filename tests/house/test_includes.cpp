@@ -161,8 +161,6 @@ std::vector<std::string> broken(const std::vector<Include>& includes) {
   return faults;
 }
 
-}  // namespace
-
 TEST_CASE("includes: every room includes only those that its row allows") {
   const std::vector<Include> includes = includes_of(NORMSCOPE_SOURCE_DIR);
   REQUIRE(includes.size() > 1000);
@@ -246,8 +244,6 @@ TEST_CASE("includes: a line that breaks the table is named with its file and num
 
 using namespace normscope;
 using namespace normscope::test;
-
-namespace {
 
 Node node_of(OpKind op, Attributes attributes = {}) {
   Node node;

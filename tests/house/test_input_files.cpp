@@ -65,8 +65,6 @@ double seconds(const auto& act) {
 
 const std::string kLessons = NORMSCOPE_SOURCE_DIR "/lessons";
 
-}  // namespace
-
 TEST_CASE("files: every field of measured.json", "[gate]") {
   const course::Lesson lesson = course::read_lesson(kLessons + "/06-dependency");
   const Json good = Json::parse(test::read_all(kLessons + "/06-dependency/measured.json"));
@@ -341,8 +339,6 @@ TEST_CASE("files: nothing but the gate opens a file to read", "[gate]") {
 // What a source may not have, as words that are looked for in all of them.
 
 using namespace normscope::test;
-
-namespace {
 
 /// Lists the sources of a floor that have the word.
 std::vector<std::string> sources_with(const std::string& floor, const std::string& word) {

@@ -17,10 +17,7 @@
 
 namespace normscope::test_words {
 namespace fs = std::filesystem;
-using fixture::literal_at;
-using fixture::literals_of;
-using words::Form;
-using words::Language;
+using fixture::literal_at, fixture::literals_of, words::Form, words::Language;
 
 Language made(const std::string& text, const std::string& name = "en", const Language* english = nullptr) {
   Language language(name, english);

@@ -46,8 +46,6 @@ void shorten(Lesson& lesson, int32_t steps) {
   for (LessonRun* run : lesson.all_runs()) run->spec.train.steps = steps;
 }
 
-}  // namespace
-
 /// Counts the sentences of the paragraph that is always seen of how far a claim reaches.
 int sentences_of_reach(const Lesson& lesson) {
   const std::string text = test::read_all(fs::path(lesson.folder) / "explain.md");
@@ -583,8 +581,6 @@ TEST_CASE("the same run is never trained twice", "[lesson]") {
   CHECK(store.trained() == 2);
   CHECK_THROWS_AS(store.get({preset_run("pre")}, [](const RunProgress&) { return false; }), Cancelled);
 }
-
-namespace {
 
 std::vector<float> losses_of(const History& history) { return history.loss().values; }
 

@@ -31,17 +31,12 @@ using namespace course;
 using test::contains;
 using namespace normscope::lessons;
 using namespace experiments;
-using fixture::parsed_lesson;
-using fixture::PlayerDriver;
-using fixture::refusal_of;
-using fixture::replaced;
+using fixture::parsed_lesson, fixture::PlayerDriver, fixture::refusal_of, fixture::replaced;
 
 // Two small runs: one with a letter, one that is only compared.
 const std::string kSmall = test::refusal_base("lesson");
 
 std::string with(const std::string& from, const std::string& to) { return replaced(kSmall, from, to); }
-
-}  // namespace
 
 TEST_CASE("a run with a name is measured, and nothing that a learner sees or changes", "[lesson]") {
   const Lesson lesson = parsed_lesson(kSmall);
@@ -210,21 +205,9 @@ TEST_CASE("a notice with a long path stays within the list, and is whole under t
   CHECK(help == whole);
 }
 
-}  // namespace normscope::test_lesson_format
-
 // Sentences to complete and challenges: what is refused, the score, who trains the ways, the paper.
 
-namespace normscope::test_lesson_exercises {
-namespace {
-
-using namespace course;
-using namespace normscope::lessons;
-using fixture::exercise_with;
-using fixture::parsed_exercise;
-using fixture::refusal_of;
-using test::contains;
-
-}  // namespace
+using fixture::exercise_with, fixture::parsed_exercise;
 
 TEST_CASE("sentences to complete are read, and offered in an order that tells nothing", "[lesson]") {
   const Lesson lesson = parsed_exercise();
@@ -288,7 +271,7 @@ TEST_CASE("what was said and tried is kept, also a loss that is no number; damag
   const test::Folder folder;
   const std::string path = folder.file("lessons.json");
   {
-    Progress progress(path);
+    lessons::Progress progress(path);
     LessonProgress& p = progress.of("task");
     p.words = {"blue", "", "wet"};
     p.tries = {{"model.placement=pre", 1.5},
@@ -296,7 +279,7 @@ TEST_CASE("what was said and tried is kept, also a loss that is no number; damag
     p.hints = 2;
     progress.save();
   }
-  Progress again(path);
+  lessons::Progress again(path);
   CHECK(again.notice().empty());
   CHECK(again.of("task").words == std::vector<std::string>{"blue", "", "wet"});
   REQUIRE(again.of("task").tries.size() == 2);
@@ -347,11 +330,7 @@ TEST_CASE("every sentence of the course stands once, and no word gives itself aw
   CHECK(first * 2 < all);  // not: the first one is right
 }
 
-}  // namespace normscope::test_lesson_exercises
-
 // A wiring's slots as knobs of a lesson.
-namespace normscope::test_lesson_slots {
-namespace {
 
 const Lesson& papers() {
   const Lesson* lesson = fixture::shipped_course().find("after-the-papers");
@@ -365,8 +344,6 @@ std::string refusal(const std::string& from, const std::string& to) {
   const std::string toml = test::replaced(test::read_all(folder + "/lesson.toml"), from, to);
   return test::error_of([&] { parse_lesson(toml, folder, test::read_all); }, "");
 }
-
-}  // namespace
 
 TEST_CASE("the slots of a run say its wiring, and every choice is one", "[lesson]") {
   const Lesson& lesson = papers();
@@ -394,20 +371,10 @@ TEST_CASE("the slots of a run say its wiring, and every choice is one", "[lesson
                "as many names"));
 }
 
-}  // namespace normscope::test_lesson_slots
-
 // Borders of a lesson: the format, the runs that they ask for, the cells that a sweep would judge in the same way, the
 // figure with a prediction over it, and lesson 11 by hand.
 
-namespace normscope::test_lesson_map {
-namespace {
-
-using namespace course;
-using fixture::parsed_lesson;
-using fixture::PlayerDriver;
-using test::contains;
-
-const std::string kSmall = test::refusal_base("lesson-map");
+const std::string kMap = test::refusal_base("lesson-map");
 
 /// Two rows of three cells: the lower one learns everywhere, the upper one from the second column on.
 CurveSet made_up() {
@@ -424,7 +391,7 @@ CurveSet made_up() {
 }  // namespace
 
 TEST_CASE("a border is read with its cells beside it, and all of its runs are the lesson's", "[lesson]") {
-  const Lesson lesson = parsed_lesson(kSmall);
+  const Lesson lesson = parsed_lesson(kMap);
   std::vector<std::string> ids;
   for (const Curve& curve : lesson.curves) ids.push_back(curve.id);
   CHECK(ids == std::vector<std::string>{"edge.1", "edge.1.learns", "edge.2", "edge.2.learns", "edge"});
@@ -449,7 +416,7 @@ TEST_CASE("a border is read with its cells beside it, and all of its runs are th
 }
 
 TEST_CASE("a border is the largest value that learns, by the cells beside it", "[lesson]") {
-  const Lesson lesson = parsed_lesson(kSmall);
+  const Lesson lesson = parsed_lesson(kMap);
   experiments::RunStore store(1);
   const Curve &border = *lesson.curve("edge"), &upper = *lesson.curve("edge.2");
   const RunSpec spec = spec_of(lesson, "A", 1);
@@ -469,7 +436,7 @@ TEST_CASE("a border is the largest value that learns, by the cells beside it", "
 }
 
 TEST_CASE("cells are judged as a sweep judges them", "[lesson]") {
-  const Lesson lesson = parsed_lesson(kSmall);
+  const Lesson lesson = parsed_lesson(kMap);
   const Curve& border = *lesson.curve("edge");
   CurveSet own = made_up();
   FigureData data;
@@ -511,7 +478,7 @@ TEST_CASE("cells are judged as a sweep judges them", "[lesson]") {
 }
 
 TEST_CASE("a map's figure has the axes of its values, and shows nothing before the prediction", "[lesson]") {
-  const Lesson lesson = parsed_lesson(kSmall);
+  const Lesson lesson = parsed_lesson(kMap);
   const Figure& figure = *lesson.figure("map");
   CHECK(figure.x.low == -5);
   CHECK(figure.x.high == 25);
@@ -591,4 +558,4 @@ TEST_CASE("the map of rates: a border drawn right and one drawn wrong", "[player
   CHECK(contains(wrong, "too low"));
 }
 
-}  // namespace normscope::test_lesson_map
+}  // namespace normscope::test_lesson_format

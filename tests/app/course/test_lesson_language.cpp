@@ -17,8 +17,7 @@ namespace {
 
 using namespace course;
 using namespace lessons;
-using fixture::PlayerDriver;
-using test::contains, test::read_all, test::write_text;
+using fixture::PlayerDriver, test::contains, test::read_all, test::write_text;
 namespace fs = std::filesystem;
 
 const std::string kFolder = NORMSCOPE_SOURCE_DIR "/lessons";

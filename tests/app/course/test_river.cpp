@@ -13,8 +13,7 @@ namespace normscope::test_river {
 namespace {
 
 using namespace course;
-using fixture::FiveSeeds;
-using test::contains;
+using fixture::FiveSeeds, test::contains;
 
 const experiments::ShareMap kMap{{0.6, 0.3}, {0.4, 0.2, 0.2}, {0.1, 0.1, 0.2, 0.7}};
 const ui::Rect kPlace{20, 30, 500, 300};

@@ -47,8 +47,6 @@ Walk two_stacks() {
   return walk;
 }
 
-}  // namespace
-
 TEST_CASE("a profile of several steps has every layer of a step before those of the next", "[lesson]") {
   const std::string base = test::refusal_base("lesson");
   const std::string y = "y = \"L*.ffn.w2.grad_norm / L01.ffn.w2.grad_norm\"\nstep = 2";
@@ -248,8 +246,6 @@ TEST_CASE("a walk goes to the report and to the teacher, at its last step, and n
 // The chain of branches: its curves beside the sums of the layers, its angles in numbers, and what a hand, a file and
 // a sheet of paper see of it.
 
-namespace {
-
 const Lesson& last_layer() { return *fixture::shipped_course().find("last-layer"); }
 const Figure& arrows() { return *last_layer().figure("arrows"); }
 
@@ -265,8 +261,6 @@ struct ByHand {
 };
 
 double apart(ui::Vec a, ui::Vec b) { return static_cast<double>(std::hypot(a.x - b.x, a.y - b.y)); }
-
-}  // namespace
 
 TEST_CASE("the path of a stream is its input and the sum behind each sub-layer", "[lesson]") {
   std::string curves;
@@ -341,8 +335,6 @@ TEST_CASE("in lesson 4 the arrows would be several times as long in one line", "
 // One step at other rates: its curve beside the run's own numbers, its place in a lesson.toml, the ball in the figure
 // as a value, and the user who drags it.
 
-namespace {
-
 using fixture::replaced;
 
 const std::string kCurve =
@@ -371,8 +363,6 @@ struct Valley {
 };
 
 const std::string kEdge = "edge-of-stability";
-
-}  // namespace
 
 TEST_CASE("a curve of one step is the loss along it, less the loss before it", "[lesson]") {
   const Lesson lesson = fixture::parsed_lesson(with_step());
@@ -473,10 +463,7 @@ TEST_CASE("lesson 15: where the valley comes back is where the critical rate was
 // A tape drawn as a network: where its boxes lie, how one number is followed through it, forward and backward, what
 // the reader refuses, and the user who points at a number.
 
-namespace {
-
-using fixture::by_hand;
-using fixture::PlayerDriver;
+using fixture::by_hand, fixture::PlayerDriver;
 
 struct Drawn {
   SmallTape tape = by_hand().tape("net")->tape;

@@ -70,8 +70,6 @@ std::vector<StudyRun> four_experiments() {
           {tiny_run("pre"), {{5, "train.lr", "0.001"}}}};
 }
 
-}  // namespace
-
 TEST_CASE("experiments: equal ones are trained once, and what the store has is not trained") {
   const Folder folder;
   ResultStore store(folder.file("results"));
@@ -287,8 +285,6 @@ TEST_CASE("experiments: what a run does not read makes no other run of it") {
   const std::vector<Edit> edit = {{5, "train.schedule", "linear"}};
   CHECK(key("train.decay_end", "77", edit) != key("train.decay_end", "78", edit));
 }
-
-namespace {
 
 constexpr uint64_t kSmallBudget = 70'000;  // bytes: three results of 20,000 and not four
 

@@ -14,6 +14,7 @@
 #include "training/support/tiny.h"
 
 using namespace normscope;
+using namespace normscope::test;
 
 namespace {
 
@@ -31,8 +32,6 @@ std::vector<ConfigRun> round_trip(const std::vector<ConfigRun>& runs) {
   INFO(text);
   return parse_config(text, "written.toml");
 }
-
-}  // namespace
 
 TEST_CASE("an empty configuration is one run with the defaults") {
   const auto runs = parse_config("", "empty.toml");
@@ -199,9 +198,6 @@ TEST_CASE("edits as text") {
 
 // Placement files of the user's own. In the window: stories/files.txt; on the command line: answers/command-line.txt.
 
-namespace normscope::test::test_placement_files {
-namespace {
-
 constexpr const char* kMine =
     "name = \"mine\"\nlabel = \"My own\"\nsublayer = \"before=ln after=ln\"\n[layers]\nL02.attn = \"stream=ln\"\n";
 
@@ -236,5 +232,3 @@ TEST_CASE("placement files: a sweep of all placements has one, and the saved run
   const std::vector<ConfigRun> runs{{'A', test::with_fields({}, {{"model.placement", "mine"}}), {}}};
   CHECK_FALSE(contains(write_config(runs), "\"mine\""));  // it is for other machines too
 }
-
-}  // namespace normscope::test::test_placement_files

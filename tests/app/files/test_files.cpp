@@ -160,8 +160,7 @@ TEST_CASE("a name that is free ends in the next number") {
 namespace normscope::test_german_errors {
 namespace {
 
-using fixture::german_error;
-using test::error_of;
+using fixture::german_error, test::error_of;
 
 }  // namespace
 

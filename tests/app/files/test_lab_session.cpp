@@ -13,8 +13,7 @@
 using namespace normscope;
 namespace fs = std::filesystem;
 
-using fixture::quiet_lab;
-using test::Folder;
+using fixture::quiet_lab, test::Folder;
 
 namespace {
 
@@ -56,8 +55,6 @@ void check_equal(const LabView& a, const LabView& b) {
     CHECK(x.fork_note == y.fork_note);
   }
 }
-
-}  // namespace
 
 TEST_CASE("saving twice leaves one complete state and no old files") {
   const Folder folder;
@@ -161,10 +158,7 @@ TEST_CASE("the autosave follows by itself and holds the last state at the end") 
 
 // What the window saves is a configuration that gives the same runs again, edits and forks included.
 
-using fixture::SmallWindow;
-using fixture::tiny_runs;
-
-namespace {
+using fixture::SmallWindow, fixture::tiny_runs;
 
 session::ForkRequest moved_norms(const LabView& view) {
   session::ForkRequest request;

@@ -44,8 +44,6 @@ void check_same_view(const LabView& a, const LabView& b) {
   }
 }
 
-}  // namespace
-
 TEST_CASE("a session comes back with plots and bookmarks, and goes on to the same bits") {
   const test::Folder folder;
   LiveDriver lab;
@@ -177,8 +175,6 @@ TEST_CASE("the whole batch is measured on request, marked, and changes no bit") 
   untouched.train(8);
   for (size_t run = 0; run < 3; ++run) CHECK(lab.view().runs[run].loss == untouched.view().runs[run].loss);
 }
-
-namespace {
 
 // Puts a program of one's own in the place of gsettings, as long as this lives.
 struct Gsettings {

@@ -143,8 +143,6 @@ void double_click(LabDriver& lab, const std::string& name) {
   lab.click(name);
 }
 
-}  // namespace
-
 TEST_CASE("a gap between panels is dragged, moved by arrows, and put back by a double click or Enter") {
   LabDriver lab(fixture::lab_view(), {1920, 1200});
   const Splits none{};
@@ -192,8 +190,6 @@ TEST_CASE(
 
 // Every event of the timeline is named, or can be identified under the mouse.
 
-namespace {
-
 bool written(LabDriver& lab, const std::string& text) {
   const auto& texts = lab.ui.texts();
   return std::ranges::any_of(texts, [&](const auto& t) { return t.text == text; });
@@ -214,8 +210,6 @@ std::vector<std::string> marks_of(const LabView& view) {
     marks.push_back(fmt::format("{} {} {}", mark.step, mark.letters, mark.text));
   return marks;
 }
-
-}  // namespace
 
 TEST_CASE("the marks of the timeline keep their words in a small window") {
   for (const float scale : {1.f, 1.5f}) {
@@ -279,8 +273,6 @@ TEST_CASE("an event without room for its name says it under the mouse") {
 // These tests tell what a frame of the Lab costs. How much is drawn is bounded; time is measured and printed, never
 // asserted: normscope_app_tests "[.bench]". It is wall time, and the processor time of this thread, which a busy
 // machine does not stretch.
-
-namespace {
 
 double thread_ms() {
   timespec now{};

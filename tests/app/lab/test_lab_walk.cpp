@@ -8,9 +8,7 @@
 #include "training/support/lab_runs.h"
 
 using namespace normscope;
-using fixture::LabDriver;
-using fixture::LiveDriver;
-using test::mean;
+using fixture::LabDriver, fixture::LiveDriver, test::mean;
 
 namespace {
 

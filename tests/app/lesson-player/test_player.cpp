@@ -14,8 +14,7 @@
 using namespace normscope;
 using namespace course;
 using namespace normscope::lessons;
-using fixture::PlayerDriver;
-using fixture::predict;
+using fixture::PlayerDriver, fixture::predict;
 
 namespace {
 

@@ -20,9 +20,7 @@ namespace {
 
 using namespace course;
 using namespace normscope::lessons;
-using fixture::PlayerDriver;
-using fixture::RecordedMeasurer;
-using fixture::TaskDriver;
+using fixture::PlayerDriver, fixture::RecordedMeasurer, fixture::TaskDriver;
 
 /// The name of the button of a word.
 std::string button_of(const Say& say, size_t sentence, const std::string& word) {
@@ -49,8 +47,6 @@ void check_brought(PlayerDriver& p, const std::string& name) {
   CHECK(p.driver.control(name).rect.bottom() < 600 - 56);
   CHECK(p.driver.control(name).rect.y > 48);
 }
-
-}  // namespace
 
 TEST_CASE("sentences are completed, wrong words say why, by mouse and by keyboard", "[player]") {
   for (const bool keyboard : {false, true}) {
@@ -206,8 +202,6 @@ TEST_CASE("a last page that names what the course has not is left out, and said 
 // These tests play the capstone by mouse and by keyboard: a slow start does not bring eighteen layers below the line,
 // each of the four measured ways does; score, hints and the session that is left.
 
-namespace {
-
 /// Gives a stack the result of a measured way, or of the slow start, where it has the same settings; any
 /// other stays where the start does.
 void as_measured(const Lesson& lesson, MeasureState& state) {
@@ -246,8 +240,6 @@ void choose(PlayerDriver& p, const Challenge::Choice& choice, const std::string&
   p.driver.frames(2);
   REQUIRE(p.driver.value(name) == wanted);
 }
-
-}  // namespace
 
 TEST_CASE("the capstone is not won by a slow start, and is won in each of its ways", "[player]") {
   for (const bool keyboard : {false, true}) {
@@ -302,8 +294,6 @@ TEST_CASE("the capstone is not won by a slow start, and is won in each of its wa
 
 // The picture that a lesson opens with: which runs and places it names, that it is where the text leaves room and
 // nowhere else, and that it is painted from the runs' own numbers.
-
-namespace {
 
 using namespace lessons;
 

@@ -11,8 +11,7 @@ namespace {
 
 using namespace course;
 using namespace lessons;
-using fixture::PlayerDriver;
-using fixture::Spoken;
+using fixture::PlayerDriver, fixture::Spoken;
 
 const std::string kFolder = NORMSCOPE_SOURCE_DIR "/lessons";
 

@@ -31,8 +31,6 @@ std::string panels_as_text(const LabView& view, int step) {
   return text;
 }
 
-}  // namespace
-
 TEST_CASE("what the plots of the Lab say: at the end, at step 1, before the first, of a fork, in German",
           "[listing]") {
   fixture::check_listing("plots-at-214", panels_as_text(*fixture::lab_view(), 214));
@@ -76,8 +74,6 @@ TEST_CASE("what a plot's text does not say: an empty ground, a triangle's cells,
   CHECK(gradient_by_layer_plot(*view, data, query).series.back().y[0] !=
         gradient_by_layer_plot(*view, data, {.step = 1}).series.back().y[0]);
 }
-
-namespace {
 
 /// What the lines of plots.txt change in the fixture's Lab, and ask of it.
 class Plotted {
@@ -153,8 +149,6 @@ class Plotted {
   view::LabData data_;
   PlotOptions options_;
 };
-
-}  // namespace
 
 TEST_CASE("what a plot says of other runs, settings and measurements", "[listing]") {
   Plotted plotted;
@@ -250,8 +244,6 @@ TEST_CASE("every panel stands in the largest and the smallest layout and has a p
 // These tests draw every plot and the picture of an encoder-decoder: both stacks are filled, cross-attention is a
 // branch of its own, and sentences follow from the numbers.
 
-namespace {
-
 panels::PlotOptions at_step(int step) { return panels::PlotOptions{.step = step}; }
 
 }  // namespace
@@ -332,8 +324,6 @@ TEST_CASE(
 }
 
 // The triangle of weights over depth in the Lab: its cells, what it says, and where it is chosen.
-
-namespace normscope::test_depth_weights {
 
 using fixture::cell;
 
@@ -709,5 +699,3 @@ TEST_CASE("the narrow Lab says what a map's colours mean, in a language of longe
     CHECK(std::ranges::count_if(lab.ui.texts(), beside) == 2);  // of the two ends
   }
 }
-
-}  // namespace normscope::test_depth_weights

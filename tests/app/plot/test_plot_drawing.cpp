@@ -8,9 +8,7 @@
 namespace normscope::plot {
 namespace {
 
-using fixture::lab_plot, fixture::PlotStage;
-using test::well_formed;
-using ui::Vec;
+using fixture::lab_plot, fixture::PlotStage, test::well_formed, ui::Vec;
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 

@@ -63,8 +63,6 @@ int count_of(const Drawing& d, const std::string& text) {
   return n;
 }
 
-}  // namespace
-
 TEST_CASE("a number at the cursor is that of the line there, one at the end that of the end") {
   PlotSpec s;
   s.x.hi = 100;
@@ -250,8 +248,6 @@ TEST_CASE("the label of the last tick stays within the plot's rectangle") {
 }
 
 // These tests find out how far a user can zoom and pan a plot.
-
-namespace {
 
 PlotSpec plot_with(std::vector<float> y, AxisScale scale = AxisScale::Linear) {
   PlotSpec s;

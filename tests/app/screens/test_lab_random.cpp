@@ -23,8 +23,6 @@ constexpr int kUsual = 10000;
 constexpr int kUsual = 2000;
 #endif
 
-}  // namespace
-
 TEST_CASE("random events, ten thousand under the address sanitizer") {
   const std::vector<std::string> systems = fixture::systems();
   const auto seeds = static_cast<unsigned>(5 + systems.size());
@@ -75,8 +73,6 @@ TEST_CASE("random events on the screens beside the Lab, ten thousand under the a
 // These tests have a user who does anything (random_hand.h), on a Lab that trains and on a lesson that measures:
 // nothing throws, no frame waits for the trainer, the trainer carries out what was asked in its time, and the end does
 // not wait for what nobody will see.
-
-namespace {
 
 using Clock = std::chrono::steady_clock;
 

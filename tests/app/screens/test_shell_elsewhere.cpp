@@ -12,8 +12,7 @@
 #include "folder.h"
 
 using namespace normscope;
-using fixture::LabDriver;
-using fixture::seen_state;
+using fixture::LabDriver, fixture::seen_state;
 
 namespace {
 

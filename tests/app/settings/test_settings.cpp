@@ -78,8 +78,6 @@ std::string crash_while_training(const std::string& state) {
   return folder;
 }
 
-}  // namespace
-
 TEST_CASE("settings are read back as they were written") {
   const test::Folder folder;
   Settings s{true, 1.25, true, 1333, 777, true};
@@ -339,8 +337,6 @@ TEST_CASE("the window's memory writes what settled, and safe mode nothing") {
 }
 
 // The switch of the top bar: what can be chosen, what is grey and why, TF32 beside CUDA only.
-
-namespace {
 
 struct Bar {
   settings::BackendSwitch state;

@@ -49,8 +49,6 @@ namespace {
 
 void no_memory() { throw std::bad_alloc(); }
 
-}  // namespace
-
 TEST_CASE("an exception becomes a line that says what was being done") {
   CHECK(guarded("saving", [] {}).empty());
   CHECK(guarded("saving", no_memory) == "[saving] there is not enough memory");
@@ -114,8 +112,6 @@ TEST_CASE("a study that throws joins its workers") {
                         [](const experiments::Progress&) -> bool { throw std::bad_alloc(); }),
                   std::bad_alloc);
 }
-
-namespace {
 
 class BrokenMeasurer : public fixture::RecordedMeasurer {
  public:

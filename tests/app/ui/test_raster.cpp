@@ -69,8 +69,6 @@ std::pair<headless::Image, headless::Image> both_ways(const std::function<void(I
   return {std::move(fast), headless::rasterise(*data, white)};
 }
 
-}  // namespace
-
 TEST_CASE("a hatch covers its share of a rectangle, nothing beside it, and goes on in the next one") {
   const auto hatched = [](const std::vector<ui::Rect>& rects) {
     return drawn([&](ImDrawList& list) {
@@ -315,10 +313,8 @@ TEST_CASE("a line that turns back ends at its corner, not in a long point beyond
 
 // A picture as an SVG document has the same shapes and texts as on the screen, in one theme or in both.
 
-namespace normscope::ui {
+using namespace normscope::ui;
 using test::times_in;
-
-namespace {
 
 constexpr TextStyle kBody{Face::Sans, type::body};
 
@@ -409,5 +405,3 @@ TEST_CASE("svg: file and screen have the same words") {
   for (const TextRecord& text : ui.texts())
     if (text.text.find('_') == text.text.npos) CHECK(times_in(svg, ">" + text.text + "</text>") == 1);
 }
-
-}  // namespace normscope::ui

@@ -50,8 +50,6 @@ double apart_after(const std::vector<float>& ours, const Values& from, const Val
   return std::sqrt(apart / moved);
 }
 
-}  // namespace
-
 TEST_CASE("model: every placement equals the double reference", "[model]") {
   for (const Placement p : kPresets) {
     INFO(to_string(p));
@@ -212,8 +210,6 @@ TEST_CASE("model: every activation equals its double reference and no other's", 
     }
   }
 }
-
-namespace {
 
 /// One thing that transformers have learned since 2017.
 struct Ingredient {

@@ -17,8 +17,6 @@ std::set<std::string> names_of(Placement p, NormKind norm = NormKind::LayerNorm)
   return names;
 }
 
-}  // namespace
-
 TEST_CASE("wiring: each preset has the norms and scales of its paper", "[wiring]") {
   const StackContext context{true, 6, 0};
   const Wiring post = preset(Placement::Post, NormKind::LayerNorm, context);
@@ -273,12 +271,7 @@ TEST_CASE("model: impossible configurations are refused", "[wiring]") {
   });
 }
 
-}  // namespace normscope::test
-
 // Settings that an add-on brings to a model: absent at first, each of its own type, copied with the model.
-
-namespace normscope {
-namespace {
 
 struct Pictures {
   int width = 5;
@@ -305,4 +298,4 @@ TEST_CASE("added settings: a model has every struct, with its defaults until a m
   CHECK(seen.of<Pictures>().width == 9);
 }
 
-}  // namespace normscope
+}  // namespace normscope::test

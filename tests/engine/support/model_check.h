@@ -11,10 +11,7 @@
 
 namespace normscope::test {
 
-using reference::Decoder;
-using reference::DecoderResult;
-using reference::DecoderSpec;
-using reference::Parameters;
+using reference::Decoder, reference::DecoderResult, reference::DecoderSpec, reference::Parameters;
 
 inline DecoderSpec spec_of(const TinyOptions& o) {
   DecoderSpec s = reference::spec_of(tiny_config(o), o.batch, o.sequence);

@@ -13,9 +13,7 @@
 
 namespace normscope::test {
 
-using reference::Array;
-using reference::Values;
-using reference::Var;
+using reference::Array, reference::Values, reference::Var;
 template <class S>
 using Inputs = std::vector<Array<S>>;
 

@@ -41,8 +41,6 @@ std::shared_ptr<const Task> counting_task(int32_t length, int32_t T) {
   return make_text_task(TextSource(text, "counting"), T);
 }
 
-}  // namespace
-
 TEST_CASE("task: a batch depends on its arguments and on nothing else", "[data]") {
   for (const char* name : {"corpus", "copy", "reverse", "sort"}) {
     CAPTURE(name);
@@ -224,9 +222,6 @@ TEST_CASE("task: batches that do not fit are refused", "[data]") {
 
 // Masked language modelling, made-up translation, labelled texts, two-column files: what a batch is, and clear
 // refusals.
-
-namespace normscope::test {
-namespace {
 
 bool has(const std::string& text, const std::string& word) { return text.find(word) != std::string::npos; }
 
@@ -482,5 +477,3 @@ TEST_CASE("two columns: what is wrong with a file is said with its line", "[task
   CHECK(rows[0].second == "b");
   CHECK(rows[1].first == "c d");
 }
-
-}  // namespace normscope::test

@@ -45,8 +45,6 @@ std::string make_temporary(const Folder& folder, char digit, int age) {
   return path;
 }
 
-}  // namespace
-
 TEST_CASE("a new file has the umask's mode, own text 0600; a replaced file keeps its own") {
   const Folder folder;
   const mode_t before = umask(022);
@@ -240,8 +238,6 @@ TEST_CASE("text: blanks around it go, letters get small, places are filled once"
 
 // These tests cover a table as a value: what is in its text, its Markdown, its CSV and its JSON.
 
-namespace {
-
 constexpr double kUnset = std::numeric_limits<double>::quiet_NaN();
 
 experiments::Table small() {
@@ -280,8 +276,9 @@ TEST_CASE("a table is text, Markdown, CSV and JSON") {
 TEST_CASE("a table whose columns have no title has no head, and a number is as short as it reads back") {
   const experiments::Table table{std::vector<experiments::Column>(2), {{"a", "b"}, {"", "c"}}};
   CHECK(to_text(table) == "a  b\n   c\n");
-  CHECK(to_csv({{{"x", "", experiments::Kind::Data}, {"n", "", experiments::Kind::Data}},
-                {{experiments::Cell(0.1), 3}, {experiments::Cell(1e-7), -1}}}) == "x,n\n0.1,3\n1e-07,-1\n");
+  CHECK(experiments::to_csv({{{"x", "", experiments::Kind::Data}, {"n", "", experiments::Kind::Data}},
+                             {{experiments::Cell(0.1), 3}, {experiments::Cell(1e-7), -1}}}) ==
+        "x,n\n0.1,3\n1e-07,-1\n");
 }
 
 // What is kept as JSON stands in a TOML file and comes back from it.

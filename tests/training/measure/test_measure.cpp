@@ -166,8 +166,6 @@ void check_beta2(const ModelConfig& config) {
   }
 }
 
-}  // namespace
-
 TEST_CASE("residual dependency equals its definition in double precision, for every placement", "[measure]") {
   for (Placement placement : kPresets)
     for (NormKind norm : {NormKind::LayerNorm, NormKind::Simple, NormKind::Rms}) {
@@ -338,7 +336,6 @@ TEST_CASE("output change grows with the perturbation and leaves the store as it 
 // The sequence that beta^2 and the other live measurements are taken on is the same at every step and for every run, so
 // that only the weights can move the numbers.
 
-namespace normscope::test {
 namespace {
 
 std::vector<float> frame_at(const Run& run, int32_t step) {
@@ -407,12 +404,8 @@ TEST_CASE("measured sequence: both stacks of a translation", "[measured]") {
   CHECK(sequence.residual() < 1e-5);
 }
 
-}  // namespace normscope::test
-
 // These tests hold live measurements of an encoder-decoder (residual dependency of each stack, cross-attention a branch
 // of its own) against the definition in double precision on the same tensors; and what they cost.
-
-namespace {
 
 constexpr size_t kTarget = 11, kSource = 9, kWidth = 24;
 

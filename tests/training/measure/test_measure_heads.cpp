@@ -144,8 +144,6 @@ void check_seeds(const ModelConfig& config, const Rule& rule, const std::vector<
   }
 }
 
-}  // namespace
-
 TEST_CASE("of every head the largest score, the entropy and the mass on the first position are measured",
           "[measure]") {
   const Rule rule{.scale = 1 / std::sqrt(6.0)};
@@ -294,8 +292,6 @@ TEST_CASE("an extreme that was put into a state is found where it was put", "[me
   CHECK(run.at("L01.attn.extreme_position") == 8);
   CHECK(run.at("L01.attn.extreme") > 100);
 }
-
-namespace {
 
 /// Variances over the features of each row of 24.
 std::vector<double> row_spreads(const std::vector<float>& x) {

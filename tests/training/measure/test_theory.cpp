@@ -52,8 +52,6 @@ std::vector<MeanField> pre_mean_field(int32_t layers, int32_t n, double r) {
   return result;
 }
 
-}  // namespace
-
 TEST_CASE("mean field: the table for n = 32, F = D", "[theory]") {
   struct Row {
     size_t k;
@@ -95,8 +93,6 @@ TEST_CASE("gradients: last layer, Pre-LN profile, decoder profile", "[theory]") 
 // These tests hold the closed form of the last layer's gradient against networks at initialisation: in the setting of
 // the theorem (Gaussian inputs, random labels) and on the built-in text.
 
-namespace {
-
 constexpr int32_t kRows = 8, kLength = 32;
 
 ModelConfig decoder(Placement placement, int32_t layers, bool tied) {
@@ -135,8 +131,6 @@ double measured(const ModelConfig& config, const Task* task, int seeds) {
   }
   return std::sqrt(squares);
 }
-
-}  // namespace
 
 TEST_CASE("last layer in the setting of the theorem: even attention, random labels of many", "[theory]") {
   ModelConfig config;
@@ -237,8 +231,6 @@ TEST_CASE("agreement: the text's own frequencies", "[theory]") {
 // These tests hold every line that a plot may draw beside a network against networks at initialisation: which
 // placements have which lines, and how far measurements are from each. `normscope_training_tests "[theory-table]"`
 // prints the table that docs/theory.md sums up.
-
-namespace {
 
 constexpr int32_t kSequences = 8, kTokens = 32;
 

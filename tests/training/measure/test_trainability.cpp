@@ -19,6 +19,7 @@
 namespace normscope::test_trainability {
 
 using namespace normscope::theory;
+using namespace normscope::test;
 
 namespace {
 
@@ -86,8 +87,6 @@ std::shared_ptr<const Task> text() {
   data.context = 32;
   return make_task(data);
 }
-
-}  // namespace
 
 double factor(double a, double b) { return std::max(a / b, b / a); }
 
@@ -211,12 +210,7 @@ TEST_CASE("trainability names the first assumption that fails", "[theory]") {
   CHECK(std::isnan(large.gradient));
 }
 
-}  // namespace normscope::test_trainability
-
 // The skip path's product, by hand, of histories that hold nothing but the sums.
-
-namespace normscope::test {
-namespace {
 
 /// Two layers of a placement, with these mean squares at step 1 and, times four, at step 2.
 struct TwoLayers {
@@ -246,8 +240,6 @@ const std::map<std::string, double> kSums = {{"L01.attn.sum.mean_square", 2.25},
                                              {"L02.attn.sum.mean_square", 6.25},
                                              {"L02.ffn.sum.mean_square", 9.0},
                                              {"L01.ffn.out.mean_square", 1.44}};
-
-}  // namespace
 
 TEST_CASE("skip product: every norm between divides by its sigma", "[measure]") {
   // Between the sums of W2 in layer 1 and in layer 2 stand the norms of L01.ffn and L02.attn.
@@ -291,8 +283,6 @@ TEST_CASE("skip product: what has no sigma has no product", "[measure]") {
 
 // Measure/single_norm.h against what theory says of each kind: Lemmas 1 and 3 of Xiong et al. 2020, Theorem 1 of Xu et
 // al. 2019. The identities row by row are in test_norm_kinds.cpp.
-
-namespace {
 
 ModelConfig config_of(NormKind kind, Activation activation = Activation::Relu) {
   ModelConfig config = small_spec().model;
@@ -376,4 +366,4 @@ TEST_CASE("single norm: what cannot be measured is refused", "[norm]") {
         "[measure] a Jacobian of 1025 by 1025 numbers: expected rows of at most 1024");
 }
 
-}  // namespace normscope::test
+}  // namespace normscope::test_trainability

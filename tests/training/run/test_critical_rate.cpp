@@ -64,10 +64,7 @@ class LimitedBackend final : public WrappedBackend {
 
 namespace {
 
-using reference::Decoder;
-using reference::DecoderResult;
-using reference::DecoderSpec;
-using reference::Parameters;
+using reference::Decoder, reference::DecoderResult, reference::DecoderSpec, reference::Parameters;
 using reference::Values;
 
 double dot(const Parameters& a, const Parameters& b) {
@@ -194,8 +191,6 @@ double check_against_curvature(const Ray& ray) {
   CHECK(std::abs(c - quadratic) <= bound * c);
   return bound;
 }
-
-}  // namespace
 
 TEST_CASE("critical multiple: a quadratic's is exact, another's within a part, in six passes", "[critical]") {
   for (const double crossing : {0.02, 0.3, 1.0, 1.7, 40.0, 900.0}) {
@@ -388,8 +383,6 @@ TEST_CASE("critical rate: what it costs is said in passes and time", "[critical]
 
 // These tests cover the critical rate's own memory: a run that has none for it trains on, one that is switched off
 // gives it back, and no step is lost with a device that falls off while it is measured.
-
-namespace {
 
 RunSpec watched(int32_t every) {
   RunSpec spec = small_spec("post");

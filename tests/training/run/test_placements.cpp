@@ -138,12 +138,9 @@ TEST_CASE("placement: an encoder-decoder with tables of its own for each stack",
   CHECK(std::isfinite(run->mean_loss(1)));
 }
 
-}  // namespace normscope::test
-
 // These tests hold what each placement and initialisation promises at its first step, in exact identities.
 // test_model_reference.cpp has the double reference.
 
-namespace normscope::test {
 namespace {
 
 /// The worst distances of a row's mean and variance from 0 and 1.

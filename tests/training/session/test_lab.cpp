@@ -211,8 +211,6 @@ class ToldLab {
   session::Ticket edited_ = 0;
 };
 
-}  // namespace
-
 TEST_CASE("runs go in lockstep to the budget, each as it would alone", "[lab]") {
   Lab lab(quiet());
   const auto view = view_after(lab, session::ReplaceRuns{three(), {}, true});
@@ -409,10 +407,6 @@ TEST_CASE("a restored session reads each of its checkpoints once", "[lab]") {
 
 // These tests play a step of a Lab's run on a copy: the run does not notice, and then takes the same step.
 
-namespace normscope::test {
-namespace lab_play {
-namespace {
-
 LabOptions one_thread() {
   LabOptions options = quiet();
   options.threads = 1;
@@ -534,6 +528,3 @@ TEST_CASE("lab: a fork's copy says what it was forked from", "[lab][tape]") {
   REQUIRE(view->played->source_spec);
   CHECK(*view->played->source_spec == *view->runs[0].spec);
 }
-
-}  // namespace lab_play
-}  // namespace normscope::test

@@ -36,8 +36,6 @@ std::string other_value(const Field& field, const RunSpec& spec) {
   return now;
 }
 
-}  // namespace
-
 TEST_CASE("the default specification is the default model", "[spec]") {
   const RunSpec spec;
   CHECK(get_field(spec, "model.layers") == "6");
@@ -196,8 +194,6 @@ TEST_CASE("default runs and presets", "[spec]") {
 
 // Learning rate schedules against their closed forms.
 
-namespace {
-
 Schedule schedule_of(Schedule::Kind kind, int32_t warmup) {
   Schedule s;
   s.kind = kind;
@@ -353,8 +349,7 @@ TEST_CASE("a rate that follows the loss goes on as after a warm-up of so many st
 // The one function that reads and writes a struct: round trips, ranges, what is absent, and every coding of numbers
 // that are not finite that files of any version hold.
 
-using codec::Json;
-using test::error_of;
+using codec::Json, test::error_of;
 
 namespace normscope::test_codec {
 

@@ -11,8 +11,7 @@
 namespace normscope::test_gathered {
 
 using namespace lessons;
-using course::StepKind;
-using fixture::PlayerDriver;
+using course::StepKind, fixture::PlayerDriver;
 
 LessonProgress predicted(const std::string& said, const std::string& score) {
   LessonProgress p;

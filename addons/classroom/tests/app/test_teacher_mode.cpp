@@ -20,10 +20,7 @@
 
 using namespace normscope;
 using namespace shell;
-using fixture::LabDriver;
-using fixture::LiveDriver;
-using fixture::teaching_of;
-using ui::Hold;
+using fixture::LabDriver, fixture::LiveDriver, fixture::teaching_of, ui::Hold;
 
 namespace teacher_test {
 namespace {
@@ -52,8 +49,6 @@ unsigned strongest(const LabDriver& lab, const ui::Rect& rect) {
       alpha = std::max(alpha, static_cast<unsigned>(v.col >> IM_COL32_A_SHIFT));
   return alpha;
 }
-
-}  // namespace
 
 TEST_CASE("teacher: the longest rule decides, and some controls are never held") {
   ui::ControlPolicy policy(&classroom::kTeacher);
@@ -237,11 +232,7 @@ TEST_CASE("teacher: a hand that does anything changes no locked control") {
   }
 }
 
-}  // namespace teacher_test
-
 // The palette does not offer what a teacher locked.
-
-namespace normscope::shell {
 
 TEST_CASE("palette: what a teacher locked is not offered") {
   LiveDriver lab;
@@ -262,13 +253,8 @@ TEST_CASE("palette: what a teacher locked is not offered") {
   }
 }
 
-}  // namespace normscope::shell
-
 // Presentation mode: larger and back, no bar, a ring around the mouse, a ring that grows on a click, a hint of two
 // seconds; the tabs by their keys.
-
-namespace presentation_test {
-namespace {
 
 constexpr ui::Vec kProjector{2400, 1500};
 
@@ -332,4 +318,4 @@ TEST_CASE("presentation: a click makes a ring that grows, none with reduced moti
   }
 }
 
-}  // namespace presentation_test
+}  // namespace teacher_test

@@ -17,8 +17,7 @@ namespace normscope::test_worksheet {
 namespace {
 
 using namespace course;
-using normscope::test::contains;
-using ui::svg_escaped;
+using normscope::test::contains, ui::svg_escaped;
 
 const Course& course() { return fixture::shipped_course(); }
 
@@ -50,8 +49,6 @@ Results others(const Lesson& lesson, Results results) {
       for (double& share : row) share *= 0.5;
   return results;
 }
-
-}  // namespace
 
 TEST_CASE("worksheet: every lesson makes a page that is well-formed, stands alone and has its words") {
   REQUIRE(course().lessons.size() >= 6);
@@ -172,12 +169,7 @@ TEST_CASE("worksheet: formulas are MathML") {
 
 // These tests look at parts of a lesson on paper: pictures, gaps, tapes, maps, and another language.
 
-namespace {
-
-using fixture::by_hand;
-using fixture::parsed_exercise;
-using fixture::parsed_lesson;
-using test::contains, test::read_all;
+using fixture::by_hand, fixture::parsed_exercise, fixture::parsed_lesson, test::contains, test::read_all;
 
 const Lesson& shipped(const char* id) { return *fixture::shipped_course().find(id); }
 

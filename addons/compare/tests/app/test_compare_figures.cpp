@@ -21,8 +21,7 @@
 
 namespace normscope::compare {
 
-using compared::history, compared::ours, compared::theirs;
-using test::contains, test::times_in;
+using compared::history, compared::ours, compared::theirs, test::contains, test::times_in;
 
 namespace {
 
@@ -172,10 +171,6 @@ TEST_CASE("compare: a figure becomes a file in every format") {
   CHECK(test::read_all(folder.file("map.png")).starts_with("\x89PNG"));
 }
 
-}  // namespace normscope::compare
-
-namespace normscope {
-
 TEST_CASE("loss window: 25 losses, fewer at first, and none of the network before a change") {
   CHECK(loss_window(1, {}) == 1);
   CHECK(loss_window(24, {}) == 24);
@@ -267,4 +262,4 @@ TEST_CASE("data: what a symbol is can be said without reading them") {
   CHECK(unit_of(masked) == make_task(masked)->unit());
 }
 
-}  // namespace normscope
+}  // namespace normscope::compare

@@ -74,8 +74,6 @@ double mean_cosine(const std::vector<double>& x, size_t width) {
   return sum / static_cast<double>(pairs);
 }
 
-}  // namespace
-
 TEST_CASE("inside: norms and cosines are those of the states, loss is that of the logits") {
   for (const ModelConfig& config : models()) {
     INFO(words_of(config));
@@ -263,16 +261,12 @@ TEST_CASE("inside: gradients are of every matrix, and those of a program of its 
   }
 }
 
-namespace {
-
 /// Wires sub-layers so that they pass their input on: no norm, and nothing of the branch.
 void silence(Wiring& wiring) {
   const bool parallel = wiring.parallel;
   wiring = {.branch = {Scale::Kind::Constant, 0}, .inner = wiring.inner};
   wiring.parallel = parallel;
 }
-
-}  // namespace
 
 TEST_CASE("inside: what is left out is what a wiring without it makes of the loss") {
   std::vector<ModelConfig> all = models();
@@ -438,7 +432,6 @@ TEST_CASE("inside: the gradient at a token's state is what its position and, at 
 
 // What is inside published models, against what the library transformers computes in float64: states, logits, loss.
 
-namespace {
 namespace fs = std::filesystem;
 
 /// One text of a folder.
@@ -498,8 +491,6 @@ double check_text(const Reference& reference, Store& store, const ModelConfig& c
   return sum;
 }
 
-}  // namespace
-
 TEST_CASE("inside: published decoders have the states, logits and losses that the library computes",
           "[published]") {
   int families = 0;
@@ -524,8 +515,6 @@ TEST_CASE("inside: published decoders have the states, logits and losses that th
 }
 
 // What the programs of inside_of hold: no room for what nobody asked for.
-
-namespace {
 
 /// The CPU, and keeps where the programs that it was given have their values.
 class Watching final : public WrappedBackend {
@@ -615,11 +604,8 @@ TEST_CASE("examine: a look inside has the spectra of one layer, only where it is
   CHECK(run->store().read(matrix) == other->store().read(matrix));
 }
 
-}  // namespace normscope::test
-
 // A published model that became a run is looked into as every run.
 
-namespace normscope::test_inside_published {
 using namespace test;
 using test_opened_folder::loss_of_folder, test_opened_folder::near, test_opened_folder::Opened;
 
@@ -656,4 +642,4 @@ TEST_CASE("published run: an encoder is asked for each token where it stands, an
   }
 }
 
-}  // namespace normscope::test_inside_published
+}  // namespace normscope::test

@@ -58,11 +58,8 @@ TEST_CASE(
                   fork->store().read(fork->store().find("L01.ffn.w1"))));
 }
 
-}  // namespace normscope::test
-
 // Runs whose branches come in over the first steps: see ../../engine/prores.cpp.
 
-namespace normscope::test_prores {
 namespace {
 
 using namespace normscope::test;
@@ -73,8 +70,6 @@ std::vector<float> factors(Run& run) {
     if (p.name.ends_with(".prores")) all.push_back(run.store().read(run.store().find(p.name))[0]);
   return all;
 }
-
-}  // namespace
 
 TEST_CASE("settings: what ProRes and GatedNorm read is read by their placements alone, and matters",
           "[spec]") {
@@ -109,13 +104,8 @@ TEST_CASE("prores: a fork goes on where the branches of its run stand", "[placem
   CHECK(factors(*run)[0] == 1.0f);
 }
 
-}  // namespace normscope::test_prores
-
 // Fresh hyper-connections carry each stream on alone, and a copy of the embedding in each: both numbers are known
 // then.
-
-namespace normscope::test {
-namespace {
 
 double number_of(Run& run, std::string_view name) {
   for (const experiments::EndNumber* number : experiments::kEndNumbers)

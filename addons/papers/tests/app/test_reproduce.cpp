@@ -24,8 +24,7 @@ namespace normscope::test_reproduce {
 namespace {
 
 using namespace reproduce;
-using experiments::kUnknown;
-using fixture::judge_values, fixture::kTinyClaim;
+using experiments::kUnknown, fixture::judge_values, fixture::kTinyClaim;
 
 constexpr const char* kFile = "claims/test/tiny.toml";
 Claim tiny() { return parse_claim(kTinyClaim, kFile); }
@@ -42,8 +41,6 @@ Finding reached(const Part& part, Finding finding) {
   const bool unknown = part.effect && !part.effect->size && part.effect->measure.empty();
   return unknown && finding == Finding::Reproduced ? Finding::CannotBeTold : finding;
 }
-
-}  // namespace
 
 TEST_CASE("reproduce: a claim is read with all it says") {
   const Claim claim = tiny();
@@ -191,11 +188,6 @@ TEST_CASE("reproduce: the verdict of shipped claims can be any of the three") {
   }
 }
 
-}  // namespace normscope::test_reproduce
-
-namespace normscope {
-namespace {
-
 const course::Check& check_of(const course::Lesson& lesson, const std::string& measure) {
   const auto at = std::ranges::find(lesson.checks, measure, &course::Check::measure);
   REQUIRE(at != lesson.checks.end());
@@ -203,8 +195,6 @@ const course::Check& check_of(const course::Lesson& lesson, const std::string& m
 }
 
 enum class Edge { Both, Low };
-
-}  // namespace
 
 TEST_CASE("the same statement has the same band in a lesson and in a claim") {
   struct Pair {
@@ -293,11 +283,6 @@ TEST_CASE("files: the limits of claims and studies are those that README.md stat
   }
 }
 
-}  // namespace normscope
-
-namespace normscope::test_coverage {
-namespace {
-
 using namespace reproduce;
 
 /// The verdict of each claim by its id, as the page of reproductions has it.
@@ -341,4 +326,4 @@ TEST_CASE(
   CHECK(missing == std::set<std::string>{});
 }
 
-}  // namespace normscope::test_coverage
+}  // namespace normscope::test_reproduce

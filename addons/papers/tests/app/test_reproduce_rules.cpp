@@ -16,8 +16,7 @@ namespace normscope::test_reproduce_rules {
 namespace {
 
 using namespace reproduce;
-using fixture::judge_values;
-using test::contains, test::replaced;
+using fixture::judge_values, test::contains, test::replaced;
 
 constexpr const char* kFile = "claims/test/tiny.toml";
 

@@ -17,8 +17,7 @@ namespace normscope::test_reproduce_runs {
 namespace {
 
 using namespace reproduce;
-using experiments::Progress, experiments::ResultStore;
-using test::Folder;
+using experiments::Progress, experiments::ResultStore, test::Folder;
 
 bool carry_on(const Progress&) { return true; }
 

@@ -23,8 +23,8 @@ namespace normscope::test_zoo {
 namespace {
 
 using namespace experiments;
-using sweep::StudyFile, sweep::Plan, sweep::Bundle;
-using test::Folder;
+using namespace sweep;
+using test::Folder, test::contains, test::read_all;
 
 zoo::Choice tiny(std::string_view only) {
   return {.only = std::string(only),
@@ -52,8 +52,6 @@ std::vector<std::string> names_of(const StudyFile& zoo) {
     for (const Bundle& row : part.bundles) names.push_back(row.name);
   return names;
 }
-
-}  // namespace
 
 TEST_CASE("every row of the zoo is a run: names are unique, sources stand, settings fit at every depth",
           "[zoo]") {
@@ -287,14 +285,6 @@ TEST_CASE("links of every row of the zoo give it back", "[zoo]") {
     }
 }
 
-}  // namespace normscope::test_zoo
-
-namespace normscope::sweep {
-namespace {
-
-using experiments::ResultStore;
-using test::Folder;
-
 bool onwards(const experiments::Progress&) { return true; }
 
 }  // namespace
@@ -327,11 +317,8 @@ TEST_CASE("sweep: what the zoo has trained is not trained again, nor the other w
   CHECK(train(study_of(animals), second, {}, onwards).trained == 0);
 }
 
-}  // namespace normscope::sweep
-
 // Studies as files: what comes with the program, a grid for each part, the page, the command.
 
-namespace normscope::test {
 TEST_CASE("study: every one that comes with the program can be read and asks for runs", "[study]") {
   const std::string folder = NORMSCOPE_SOURCE_DIR "/addons/papers/studies";
   const std::vector<std::string> names = sweep::study_names(folder);
@@ -399,4 +386,4 @@ TEST_CASE("study: the largest of the numbers that match, known ones alone", "[st
   CHECK_FALSE(experiments::is_number_of_the_end("L*.attn.spike_ratio"));
 }
 
-}  // namespace normscope::test
+}  // namespace normscope::test_zoo

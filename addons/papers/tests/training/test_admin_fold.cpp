@@ -63,8 +63,6 @@ std::string refusal(const std::string& in) {
   return test::error_of([&] { fold_admin(in, kFolded); }, "");
 }
 
-}  // namespace
-
 TEST_CASE("admin-fold: a decoder becomes Post-LN with the same outputs", "[fold]") {
   const Folded folded(preset_spec("admin"));
   CHECK(folded.result.sublayers == 4);
@@ -146,8 +144,6 @@ TEST_CASE("admin-fold: what it refuses, in one line", "[fold]") {
 }
 
 // The balanced-mass factor against the norm of softmax's Jacobian over all vectors of signs.
-
-namespace {
 
 /// The largest sum of absolute values that diag(p) - p p' makes of a vector of signs.
 double norm_by_all_signs(const std::vector<float>& p) {

@@ -18,8 +18,6 @@ void check_rates(const RotaryConfig& config, const std::vector<double>& expected
   CHECK(std::abs(init.value - factor) <= 1e-7);
 }
 
-}  // namespace
-
 TEST_CASE("rotary: the rates of every scaling are the published ones", "[model]") {
   // Each list differs from all others, so a scaling taken for another fails.
   check_rates({.scaling = RotaryScaling::Linear, .factor = 4},
@@ -65,8 +63,6 @@ TEST_CASE("rotary: a row of the table has the cosines of a position's angles, th
 
 // Whole decoders with rotary positions against the double reference model, each way of turning beside learned
 // positions.
-
-namespace {
 
 void turn(ModelConfig& c) { c.positions = Positions::Rotary; }
 

@@ -168,8 +168,6 @@ std::vector<fs::path> folders() {
   return all;
 }
 
-}  // namespace
-
 TEST_CASE("published: every family computes what the library computes", "[published]") {
   for (const fs::path& folder : folders()) DYNAMIC_SECTION(folder.filename().string()) {
       compare(folder);
@@ -184,13 +182,9 @@ TEST_CASE("published: deviations of each family", "[.][print]") {
   }
 }
 
-}  // namespace normscope::test
-
 // Fill() puts what fits of a published folder into the Store of a model that may be wired otherwise.
 
-namespace normscope::test_fill {
 using namespace test;
-namespace {
 
 const fs::path kFolders = fs::path(NORMSCOPE_SOURCE_DIR "/addons/published/tests/fixtures/transformers");
 
@@ -289,4 +283,4 @@ TEST_CASE("fill: a tensor without floats is refused before anything changes", "[
   for (const ParameterInfo& parameter : run.store.parameters()) CHECK(run.kept(parameter.name.c_str()));
 }
 
-}  // namespace normscope::test_fill
+}  // namespace normscope::test

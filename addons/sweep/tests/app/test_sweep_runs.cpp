@@ -17,8 +17,7 @@
 namespace normscope::sweep {
 namespace {
 
-using experiments::ResultStore, experiments::RunnerOptions, experiments::Progress;
-using test::Folder;
+using experiments::ResultStore, experiments::RunnerOptions, experiments::Progress, test::Folder;
 
 Plan tiny_sweep(int32_t steps = 24) {
   Plan plan;
@@ -48,8 +47,6 @@ std::string straight(const Plan& plan) {
   CHECK(all.trained == plan.runs());
   return json_of(plan, all);
 }
-
-}  // namespace
 
 TEST_CASE("sweep: neither runs side by side nor threads inside a run change a byte") {
   Plan plan = tiny_sweep();
@@ -181,8 +178,6 @@ TEST_CASE("a guess of time counts the steps of runs that were not timed") {
   CHECK(experiments::estimated_seconds(all, 1, {}) > 100 * experiments::estimated_seconds(timed, 1, {}));
 }
 
-namespace {
-
 Grid untrained(const std::vector<std::string>& axes) {
   Plan plan;
   plan.set = test::tiny_set();
@@ -191,8 +186,6 @@ Grid untrained(const std::vector<std::string>& axes) {
   const std::vector<StudyRun> jobs = runs_of(plan);
   return grid_of(plan, jobs, std::vector<std::optional<RunNumbers>>(jobs.size()), predictions_of(plan, jobs));
 }
-
-}  // namespace
 
 TEST_CASE("sweep: predicted numbers need no run and are those of the cell's own network") {
   const Grid grid = untrained({"model.init_scale=0.5,1", "model.placement=post,pre,hyper"});
@@ -232,8 +225,6 @@ TEST_CASE("sweep: table, JSON and sentence show what is predicted, or why nothin
 
 // The thread that trains the sweep on screen, on a model that takes no time: what it publishes, stopped and gone on
 // with, other plans meanwhile; to the same records as the command.
-
-namespace {
 
 Plan quick_plan(int32_t steps, const char* rates = "train.lr=1e-3,1e-2") {
   Plan plan;

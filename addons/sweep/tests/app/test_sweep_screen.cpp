@@ -17,8 +17,7 @@
 
 using namespace normscope;
 using namespace shell;
-using fixture::SweepDriver;
-using sweep::Brush;
+using fixture::SweepDriver, sweep::Brush;
 
 TEST_CASE("sweep screen: plan and colour travel with the session, and damage is left out") {
   SweepDriver s;

@@ -95,11 +95,7 @@ TEST_CASE("trees that are not projective are counted once before training, sente
   CHECK(run_program("parse " + run + " --input " + folder.write("bare.conllu", conllu_text(bare))).code == 0);
 }
 
-}  // namespace normscope::test::cli_parse_tests
-
 // What the reader of CoNLL-U says of tests/refusals/conllu.txt, and where parse is interrupted.
-
-namespace normscope::test {
 
 TEST_CASE("refusals: the reader of trees says in one line what is wrong with an input") {
   check_reader(
@@ -140,4 +136,4 @@ TEST_CASE("files: the limits of images and trees are those that README.md states
 
 TEST_CASE("commands: interrupts and images", "[listing]") { check_commands("commands"); }
 
-}  // namespace normscope::test
+}  // namespace normscope::test::cli_parse_tests

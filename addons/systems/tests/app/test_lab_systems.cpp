@@ -15,8 +15,7 @@
 
 using namespace normscope;
 using namespace session;
-using fixture::LabDriver;
-using fixture::LiveDriver;
+using fixture::LabDriver, fixture::LiveDriver;
 
 namespace {
 

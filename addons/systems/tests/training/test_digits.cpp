@@ -19,9 +19,6 @@ inline std::string idx_words(std::initializer_list<uint32_t> values) {
   return bytes;
 }
 
-}  // namespace normscope::test
-
-namespace normscope::test::digits {
 namespace {
 
 uint64_t hash_of(std::span<const uint8_t> bytes) {
@@ -36,8 +33,6 @@ DataSpec data_of(int32_t count, uint64_t seed = 1) {
   spec.data_seed = seed;
   return spec;
 }
-
-}  // namespace
 
 // The hashes come from a second program in another language, which has whole numbers of any length.
 TEST_CASE("digits: the bytes are fixed", "[images]") {
@@ -116,8 +111,6 @@ TEST_CASE("images: a set of one class is refused", "[images]") {
 
 // These tests read IDX files; a wrong header is refused by name and number before anything is built.
 
-namespace {
-
 std::string images_of(uint32_t count, uint32_t rows, uint32_t columns, size_t bytes) {
   std::string text = idx_words({2051, count, rows, columns});
   for (size_t i = 0; i < bytes; ++i) text += static_cast<char>(i * 7 % 256);
@@ -180,4 +173,4 @@ TEST_CASE("idx: files are read through the gate", "[images][gate]") {
   CHECK(error_of([&] { read_idx(images, labels); }) == "[idx " + images + "] no such file: check the path");
 }
 
-}  // namespace normscope::test::digits
+}  // namespace normscope::test

@@ -104,8 +104,6 @@ std::vector<DependencyTree> chained(std::vector<DependencyTree> trees, bool to_t
   return trees;
 }
 
-}  // namespace
-
 TEST_CASE("parser: loss and gradients equal the double reference's, with every kind of norm that it has",
           "[parser]") {
   for (const NormKind kind :
@@ -283,13 +281,8 @@ TEST_CASE("parser: punctuation is an option of the score and changes no bit of t
   CHECK(first_difference(with->store(), without->store()) == "");
 }
 
-}  // namespace normscope::test::parser_tests
-
 // Networks that are not transformers are measured as others are: their critical rate, the sizes of their updates,
 // their norms, and what is left out of them.
-
-namespace normscope::test {
-namespace {
 
 RunSpec small_images() { return spec_with("convnet", {{"data.digits", "240"}}); }
 
@@ -320,4 +313,4 @@ TEST_CASE("ablation: what has no residual branches is refused, its whole loss is
   CHECK(loss_without(run, {}) == run.validation_loss());
 }
 
-}  // namespace normscope::test
+}  // namespace normscope::test::parser_tests

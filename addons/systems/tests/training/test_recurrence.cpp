@@ -94,8 +94,6 @@ RunSpec remembering(int32_t memory = 24) {
   return spec;
 }
 
-}  // namespace
-
 TEST_CASE("memory: segments with all they have read behind them give the logits of one long row",
           "[recurrence]") {
   constexpr int32_t kRows = 2, kSegment = 7, kSegments = 3;
@@ -346,13 +344,8 @@ TEST_CASE("memory: what cannot be is refused in one line", "[recurrence]") {
   CHECK_THAT(error_of([&] { record(store, c, 1, 8, 5); }), Catch::Contains("a memory of 5 is asked"));
 }
 
-}  // namespace normscope::test::recurrence
-
 // These tests have consecutive text and its memory where something does not fit: said when the run is made, with the
 // split's name; measured in fewer rows where the text is short; and no step of a batch asks for memory.
-
-namespace normscope::test::consecutive {
-namespace {
 
 /// 1,200 symbols: 1,080 to learn and 120 to validate.
 std::shared_ptr<const Task> short_text() {
@@ -445,4 +438,4 @@ TEST_CASE("relative attention: no value serves for two of queries, keys and valu
              Catch::Contains("c serves as queries and as keys"));
 }
 
-}  // namespace normscope::test::consecutive
+}  // namespace normscope::test::recurrence

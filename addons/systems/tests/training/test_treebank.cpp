@@ -85,8 +85,6 @@ std::vector<std::vector<int32_t>> all_trees(int32_t words) {
   return trees;
 }
 
-}  // namespace
-
 TEST_CASE("CoNLL-U: words, comments, multiword tokens and empty nodes", "[treebank]") {
   const std::string text = "\xef\xbb\xbf# sent_id = 1\r\n# text = vámonos al mar\r\n" +
                            line("1-2", "vámonos", "_", "_") + line("1", "vamos", "0", "root", "VERB") +
@@ -330,8 +328,6 @@ TEST_CASE("parsing task: rows are the oracle's states; crossing trees are left o
 
 // Attachment scores against an independent method: the evaluation of the CoNLL 2018 shared task, written anew from its
 // definition (the script itself is not among the project's sources) and on the text of files.
-
-namespace {
 
 /// A word of a CoNLL-U text: which characters of the text without blanks it covers.
 struct EvaluatedWord {

@@ -112,11 +112,7 @@ TEST_CASE("tape screen: the picture of the fold has every op of the step, whatev
   }
 }
 
-}  // namespace tape_screen_test
-
 // The Tape screen says of an embedding how many tokens it looks up, also where their rows are joined.
-
-namespace normscope::test_tape_sentences {
 
 TEST_CASE("tape panels: a parser's embedding looks up the features of every state") {
   const std::vector<std::string> presets = preset_names();
@@ -138,4 +134,4 @@ TEST_CASE("tape panels: a parser's embedding looks up the features of every stat
   CHECK(sentence.starts_with("It looks up " + ui::grouped(32 * run.spec().model.sequence) + " tokens"));
 }
 
-}  // namespace normscope::test_tape_sentences
+}  // namespace tape_screen_test

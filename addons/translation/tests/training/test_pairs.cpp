@@ -67,8 +67,6 @@ RunSpec pairs_spec(const std::string& path) {
   return spec;
 }
 
-}  // namespace
-
 TEST_CASE("pairs: bucket lengths grow to the longest", "[pairs]") {
   CHECK(bucket_lengths(64) == std::vector<int32_t>{8, 12, 16, 24, 32, 48, 64});
   CHECK(bucket_lengths(20) == std::vector<int32_t>{8, 12, 16, 20});
@@ -284,8 +282,6 @@ TEST_CASE("pairs: results count them by their content, wherever they lie", "[pai
 }
 
 // BLEU against sacreBLEU's numbers (../fixtures/bleu/make_golden.py).
-
-namespace {
 
 nlohmann::json golden() {
   std::ifstream file(NORMSCOPE_SOURCE_DIR "/addons/translation/tests/fixtures/bleu/golden.json");
