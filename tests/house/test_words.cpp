@@ -3,10 +3,8 @@
 #include <regex>
 
 #include "addons.h"
-#include "app/panels/metrics.h"
 #include "app/panels/panels.h"
 #include "app/support/literals.h"
-#include "app/support/program.h"
 #include "app/ui/widgets.h"
 #include "app/view/screen.h"
 #include "app/words/word_files.h"

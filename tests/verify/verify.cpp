@@ -6,7 +6,6 @@
 #include <cmath>
 #include <limits>
 
-#include "engine/core/error.h"
 #include "engine/model/transformer.h"
 #include "engine/tape/seal.h"
 #include "engine/tape/store.h"

@@ -5,7 +5,6 @@
 #include "catch.hpp"
 #include "skip.h"
 #include "test_paths.h"
-#include "training/spec/spec.h"
 
 using namespace normscope;
 using namespace normscope::test;

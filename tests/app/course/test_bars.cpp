@@ -4,7 +4,6 @@
 
 #include "app/course/pictures/pictures.h"
 #include "app/course/report.h"
-#include "app/support/player_driver.h"
 #include "app/support/shipped_course.h"
 #include "app/support/well_formed.h"
 #include "app/ui/numbers.h"

@@ -7,7 +7,6 @@
 #include "app/course/curves.h"
 #include "app/course/language.h"
 #include "app/support/player_driver.h"
-#include "app/support/program.h"
 #include "app/support/small_lesson.h"
 #include "app/words/words.h"
 #include "training/spec/spec.h"

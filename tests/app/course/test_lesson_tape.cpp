@@ -6,7 +6,6 @@
 
 #include "app/course/check.h"
 #include "app/course/tapes.h"
-#include "app/lesson-player/worker.h"
 #include "app/support/player_driver.h"
 #include "app/support/small_lesson.h"
 #include "app/ui/widgets.h"

@@ -17,7 +17,6 @@
 #include "engine/cpu/backend_cpu.h"
 #include "engine/tape/seal.h"
 #include "refusals/refusals.h"
-#include "test_paths.h"
 #include "training/measure/initial_analysis.h"
 
 namespace normscope::test_walk {

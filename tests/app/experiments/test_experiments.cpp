@@ -3,7 +3,6 @@
 #include <nlohmann/json.hpp>
 
 #include "app/course/check.h"
-#include "app/course/reader.h"
 #include "app/shell/app_state.h"
 #include "app/support/program.h"
 #include "app/support/small_lesson.h"
@@ -16,7 +15,6 @@
 #include "training/experiments/run_store.h"
 #include "training/experiments/study.h"
 #include "training/run/run.h"
-#include "training/session/lab.h"
 #include "training/support/lab_runs.h"
 #include "training/support/tiny.h"
 

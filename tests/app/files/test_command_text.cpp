@@ -4,7 +4,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "app/support/lab_fixture.h"
 #include "app/support/live_lab.h"
 #include "app/support/program.h"
 #include "catch.hpp"

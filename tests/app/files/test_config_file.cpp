@@ -1,8 +1,6 @@
 // These tests cover configuration files: what is written reads back equal, and every way a file can be wrong names
 // file, line and key.
-#include "app/files/small_window.h"
 #include "app/grid/axis.h"
-#include "app/shell/palette.h"
 #include "app/window/window_memory.h"
 #include "catch.hpp"
 #include "engine/support/helpers.h"

@@ -19,7 +19,6 @@
 #include "training/experiments/result_store.h"
 #include "training/files/config_file.h"
 #include "training/run/run.h"
-#include "training/run/run_record.h"
 #include "training/session/session_file.h"
 
 using namespace normscope;

@@ -4,7 +4,6 @@
 #include "catch.hpp"
 #include "training/run/run_record.h"
 #include "training/spec/small_size.h"
-#include "training/support/tiny.h"
 
 using namespace normscope;
 

@@ -9,7 +9,6 @@
 #include "app/lesson-player/flow.h"
 #include "app/support/listing.h"
 #include "app/support/player_driver.h"
-#include "app/support/program.h"
 #include "app/support/small_lesson.h"
 #include "app/view/glossary.h"
 #include "refusals/refusals.h"

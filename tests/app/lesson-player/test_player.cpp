@@ -9,7 +9,6 @@
 #include "app/ui/widgets.h"
 #include "training/spec/small_size.h"
 #include "training/spec/spec_text.h"
-#include "training/support/tiny.h"
 
 using namespace normscope;
 using namespace course;

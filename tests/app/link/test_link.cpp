@@ -5,7 +5,6 @@
 #include <random>
 
 #include "catch.hpp"
-#include "engine/core/error.h"
 #include "engine/support/helpers.h"
 #include "training/spec/spec.h"
 #include "training/support/tiny.h"

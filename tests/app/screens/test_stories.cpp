@@ -20,7 +20,6 @@
 #include "refusals/refusals.h"
 #include "skip.h"
 #include "training/files/placement_file.h"
-#include "training/files/places.h"
 #include "training/spec/spec.h"
 #include "training/support/tiny.h"
 

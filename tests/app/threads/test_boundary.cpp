@@ -17,7 +17,6 @@
 #include "app/threads/tiny_study.h"
 #include "catch.hpp"
 #include "engine/core/boundary.h"
-#include "engine/core/error.h"
 #include "engine/cpu/pool.h"
 #include "test_paths.h"
 #include "training/spec/backend_choice.h"

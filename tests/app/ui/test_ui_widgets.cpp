@@ -2,7 +2,6 @@
 #include <imgui.h>
 
 #include "answers.h"
-#include "app/headless/raster.h"
 #include "app/headless/ui_driver.h"
 #include "app/shell/app_state.h"
 #include "app/support/lab_fixture.h"

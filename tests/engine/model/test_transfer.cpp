@@ -4,7 +4,6 @@
 #include "catch.hpp"
 #include "engine/support/model_fixture.h"
 #include "engine/support/named_placements.h"
-#include "engine/support/op_harness.h"
 #include "engine/support/store_values.h"
 #include "reference/model.h"
 

@@ -2,7 +2,6 @@
 // confirm; its forward has the same values on numbers that remember as on plain ones; and every op has a case.
 // test_op_cases.cpp compares the kernels with it.
 #include "catch.hpp"
-#include "engine/core/philox.h"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/ops/ops.h"
 #include "engine/support/op_harness.h"

@@ -3,10 +3,8 @@
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/cpu/isa.h"
-#include "engine/model/transformer.h"
 #include "isa_scope.h"
 #include "training/experiments/result_store.h"
-#include "training/run/run.h"
 #include "training/support/tiny.h"
 
 using namespace normscope;

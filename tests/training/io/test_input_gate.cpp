@@ -20,7 +20,6 @@
 #include "training/io/input_value.h"
 #include "training/io/safetensors.h"
 #include "training/run/checkpoint.h"
-#include "training/run/run_record.h"
 #include "training/session/lab_trainer.h"
 #include "training/session/session_file.h"
 #include "training/support/small_runs.h"

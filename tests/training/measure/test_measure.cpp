@@ -8,7 +8,6 @@
 #include "engine/model/transformer.h"
 #include "engine/support/helpers.h"
 #include "engine/support/named_placements.h"
-#include "engine/tape/seal.h"
 #include "training/measure/initial_analysis.h"
 #include "training/measure/live_numbers.h"
 #include "training/measure/look.h"

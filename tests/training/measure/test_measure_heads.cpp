@@ -2,7 +2,6 @@
 // double precision from what the op reads and masked by hand. The measurement itself looks at one key of each query.
 #include "catch.hpp"
 #include "engine/model/transformer.h"
-#include "engine/support/helpers.h"
 #include "engine/support/named_placements.h"
 #include "training/measure/initial_analysis.h"
 #include "training/measure/live_numbers.h"

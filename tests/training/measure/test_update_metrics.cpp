@@ -5,7 +5,6 @@
 #include "catch.hpp"
 #include "engine/cpu/measure_rows.h"
 #include "training/measure/spectrum.h"
-#include "training/measure/update_metrics.h"
 #include "training/spec/update_rule.h"
 #include "training/support/small_runs.h"
 

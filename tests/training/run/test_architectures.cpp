@@ -4,12 +4,9 @@
 
 #include "catch.hpp"
 #include "engine/core/error.h"
-#include "engine/core/philox.h"
 #include "engine/cpu/backend_cpu.h"
-#include "engine/model/transformer.h"
 #include "engine/support/helpers.h"
 #include "training/measure/look.h"
-#include "training/measure/step_metrics.h"
 #include "training/run/evaluate.h"
 #include "training/run/network.h"
 #include "training/support/small_runs.h"

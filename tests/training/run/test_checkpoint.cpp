@@ -10,7 +10,6 @@
 #include "engine/core/error.h"
 #include "engine/support/helpers.h"
 #include "folder.h"
-#include "test_paths.h"
 #include "training/io/safetensors.h"
 #include "training/run/checkpoint.h"
 #include "training/support/small_runs.h"

@@ -14,8 +14,6 @@
 #include "app/support/live_lab.h"
 #include "app/support/program.h"
 #include "app/support/random_hand.h"
-#include "app/view/diagram_model.h"
-#include "app/words/words.h"
 #include "catch.hpp"
 
 using namespace normscope;

@@ -9,7 +9,6 @@
 #include "addons/compare/tests/app/compared_runs.h"
 #include "addons/recorded/training/log_reader.h"
 #include "app/shell/screens.h"
-#include "app/support/lab_driver.h"
 #include "app/support/lab_fixture.h"
 #include "app/support/live_lab.h"
 #include "app/support/made_screen.h"

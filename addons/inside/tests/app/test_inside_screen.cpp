@@ -17,7 +17,6 @@
 #include "app/ui/numbers.h"
 #include "catch.hpp"
 #include "folder.h"
-#include "test_paths.h"
 #include "training/support/lab_runs.h"
 #include "training/support/small_runs.h"
 

@@ -2,7 +2,6 @@
 // trains goes on from the same bits.
 #include "addons/inside/training/inside.h"
 #include "catch.hpp"
-#include "training/session/lab.h"
 #include "training/support/lab_runs.h"
 
 namespace normscope::test {

@@ -6,7 +6,6 @@
 #include "engine/model/residual.h"
 #include "engine/support/helpers.h"
 #include "engine/support/model_fixture.h"
-#include "engine/support/op_cases.h"
 #include "engine/support/op_harness.h"
 #include "engine/support/placement_start.h"
 

@@ -17,7 +17,6 @@
 #include "catch.hpp"
 #include "engine/support/helpers.h"
 #include "test_paths.h"
-#include "training/io/input_value.h"
 #include "training/spec/spec.h"
 
 namespace normscope::test_reproduce {

@@ -9,7 +9,6 @@
 #include "answers.h"
 #include "app/support/program.h"
 #include "catch.hpp"
-#include "engine/core/error.h"
 #include "test_paths.h"
 
 namespace normscope::test_reproduce_rules {

@@ -8,7 +8,6 @@
 #include "addons/sweep/app/sweep_writers.h"
 #include "app/link/link.h"
 #include "app/support/commands.h"
-#include "app/support/player_driver.h"
 #include "catch.hpp"
 #include "engine/core/error.h"
 #include "engine/cpu/backend_cpu.h"

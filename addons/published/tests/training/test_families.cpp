@@ -3,7 +3,6 @@
 // tests/fixtures/transformers/README.md says what the references hold.
 #include <nlohmann/json.hpp>
 
-#include "addons/published/training/family.h"
 #include "addons/published/training/published.h"
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"

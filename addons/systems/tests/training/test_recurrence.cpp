@@ -15,7 +15,6 @@
 #include "folder.h"
 #include "training/io/safetensors.h"
 #include "training/measure/history.h"
-#include "training/run/run_record.h"
 #include "training/run/segment_memory.h"
 #include "training/support/small_runs.h"
 
