@@ -34,10 +34,6 @@ Row times(Row row, double factor) {
   return row;
 }
 
-std::string said(const BarsHand& hand, bool known = true) {
-  return bars_sentence(plain(), hand, known, english());
-}
-
 }  // namespace
 
 TEST_CASE("a norm notices neither of the two knobs, and multiplying divides the gradient", "[lesson]") {
@@ -102,20 +98,6 @@ TEST_CASE("beside a norm another one lets back what y does not notice", "[lesson
                  "y stays as it is, and the gradient is divided by 2. Of the square of the gradient 0 %"));
   CHECK(contains(sentence, "(variance detached: 36 %)."));
   CHECK_FALSE(contains(bars_sentence(whole, {}, false, english(), detached), "%"));
-}
-
-TEST_CASE("the sentence says what stayed and what changed, and before the prediction nothing of the gradient",
-          "[lesson]") {
-  CHECK(said({}) == "Add to all of x, multiply it, or drag a single bar: does y notice?");
-  CHECK(said({Last::Add, 7.5, 1}) == "7.5 added to all of x: y stays as it is, and so does the gradient.");
-  CHECK(said({Last::Add, 7.5, 2}) == "7.5 added to all of x: y stays as it is, and so does the gradient.");
-  CHECK(said({Last::Times, 0, 2}) == "All of x times 2: y stays as it is, and the gradient is divided by 2.");
-  CHECK(said({Last::Times, 3, 0.1}) ==
-        "All of x times 0.1: y stays as it is, and the gradient is multiplied by 10.");
-  CHECK(said(with_bar(plain(), {}, 1, 9)) == "Single bars of x moved: y changes, and the gradient with it.");
-  CHECK(said({Last::Add, 0, 2}) == said({}));  // back where it was
-  CHECK(said({Last::Times, 0, 2}, false) == "All of x times 2: y stays as it is.");
-  CHECK(said(with_bar(plain(), {}, 1, 9), false) == "Single bars of x moved: y changes.");
 }
 
 TEST_CASE("the bars stand on zero, as high as their numbers, inside the picture", "[lesson]") {

@@ -213,39 +213,10 @@ TEST_CASE("prose: blocks, formulas and braces", "[lesson]") {
   CHECK_THROWS_WITH(parse_prose("a `code`", "t.md"), Catch::Contains("t.md:1"));
 }
 
-TEST_CASE("measures on a made-up curve", "[lesson]") {
-  Lesson lesson;
-  lesson.curves.push_back({.id = "c"});
-  CurveSet set;
-  for (int i = 1; i <= 16; ++i) {
-    set["c"].x.push_back(i);
-    set["c"].y.push_back(8.0 / i);
-  }
-  const auto value = [&](Measure m, const char* curve = "c") {
-    m.curve = curve;
-    return evaluate(lesson, m, set);
-  };
-  CHECK(value({.take = "at", .a = 4}) == 2);
-  CHECK(std::isnan(value({.take = "at", .a = 99})));
-  CHECK(value({.take = "fall", .a = 1, .b = 16}) == 16);
-  CHECK(value({.take = "min"}) == 0.5);
-  CHECK(value({.take = "max", .a = 2, .b = 4}) == 4);
-  CHECK(value({.take = "first_below", .a = 1.5}) == 6);
-  CHECK(std::isinf(value({.take = "first_below", .a = 0.1})));
-  CHECK(value({.take = "exponent"}) == Approx(-1));
-  CHECK(spread_of({1, 100}, Mean::Geometric).mean == Approx(10));
-  CHECK(spread_of({1, 100}, Mean::Arithmetic).mean == Approx(50.5));
-}
-
 TEST_CASE(
     "values at a bound of their measurement are counted and have a median, which the bound does not move",
     "[lesson]") {
   const std::vector<double> near{0.55, 0.3, 64, 64, 64};
-  CHECK(spread_of({0.55, 0.3, 64, 1, 64}, Mean::Median).mean == 1);
-  CHECK(spread_of({0.55, 0.3, 1000, 1, 5000}, Mean::Median).mean == 1);
-  CHECK(spread_of({1, 2, 4, 8}, Mean::Median).mean == 3);
-  CHECK(std::isnan(spread_of({1, NAN, 4}, Mean::Median).mean));
-  CHECK(std::isinf(spread_of({1, INFINITY, INFINITY}, Mean::Median).mean));
   Lesson lesson;
   lesson.curves.push_back({.id = "share", .y = "rate / critical_rate"});
   lesson.curves.push_back({.id = "border", .of = Curve::Of::Border, .xs = {0, 60}, .values = {0.001, 0.002}});
@@ -274,12 +245,6 @@ TEST_CASE(
   CHECK(can_be_cut(lesson, lesson.measures[2]));
   CHECK_FALSE(can_be_cut(lesson, passes));
   CHECK_FALSE(can_be_cut(Curve{.id = "c", .y = "loss"}));
-}
-
-TEST_CASE("ranges of a unit have its singular too", "[lesson]") {
-  CHECK(range_text({0.95, 0.9, 1}, {.unit = "nats"}) == "0.9 to 1 nats");
-  CHECK(range_text({1, 1, 1}, {.unit = "nats"}) == "1 nat");
-  CHECK(range_text({INFINITY, 10, INFINITY}, {.unit = "steps"}) == "10 to never");
 }
 
 TEST_CASE("a line, a root and a logarithm come out as themselves", "[lesson]") {
@@ -446,19 +411,6 @@ TEST_CASE("measured.json is of this course", "[lesson]") {
         CHECK((!check.high || v <= *check.high));
       }
   }
-}
-
-TEST_CASE("ticks on a log axis tell their value, powers of ten as such", "[lesson]") {
-  Lesson lesson;
-  Figure figure;
-  figure.x = {"rate", true, 1e-5, 1, {1e-5, 0.0003, 0.001, 1}};
-  figure.y = {"loss", false, 0, 4, {0, 2}};
-  const plot::PlotSpec plot = figure_plot(lesson, figure, {});
-  REQUIRE(plot.x.ticks.size() == 4);
-  CHECK(plot.x.ticks[0].label == "10⁻⁵");
-  CHECK(plot.x.ticks[1].label == "0.0003");
-  CHECK(plot.x.ticks[2].label == "0.001");
-  CHECK(plot.y.ticks[1].label == "2");
 }
 
 TEST_CASE("a line over many settings is no run's: it carries no run's letter", "[lesson]") {

@@ -212,58 +212,14 @@ using fixture::exercise_with, fixture::parsed_exercise;
 TEST_CASE("sentences to complete are read, and offered in an order that tells nothing", "[lesson]") {
   const Lesson lesson = parsed_exercise();
   REQUIRE(lesson.says.size() == 3);
-  const Say& sky = lesson.says[0];
-  CHECK(offered(sky) == std::vector<std::string>{"ash", "blue", "green"});
-  CHECK(filled(sky, "blue") == "The sky is blue.");
-  CHECK(why_not(sky, "green") == "That is grass.");
-  CHECK(why_not(sky, "blue").empty());
-  CHECK(said_right(lesson.says, {"blue", "Red", "wet"}) == 2);
-  CHECK(said_right(lesson.says, {}) == 0);
   CHECK(definition(lesson) == definition(parsed_exercise(exercise_with("The sky", "This sky"))));
   const std::string& whole = fixture::exercise_toml();
   CHECK(parsed_exercise(whole.substr(0, whole.find("[[say]]"))).says.empty());
   CHECK(parsed_exercise().challenge->ways.size() == 2);
 }
 
-TEST_CASE("the first thought that leads to a fault of the answer stands behind it", "[lesson]") {
-  Lesson lesson;
-  lesson.prediction.kind = Prediction::Kind::Order;
-  lesson.prediction.cards = {{"a", "A", ""}, {"b", "B", ""}, {"c", "C", ""}};
-  CHECK(possible_faults(lesson.prediction).size() == 6);
-  lesson.thoughts = {{fault_of_order("b", "a"), "First."}, {fault_of_order("c", "b"), "Second."}};
-  CHECK(thought_behind(lesson, {"c before b", "b before a"}) == "First.");
-  CHECK(thought_behind(lesson, {"c before a", "c before b"}) == "Second.");
-  CHECK(thought_behind(lesson, {"a before b"}).empty());
-  CHECK(thought_behind(lesson, {}).empty());
-  lesson.prediction.kind = Prediction::Kind::Draw;
-  CHECK(possible_faults(lesson.prediction) ==
-        std::vector<std::string>{"too low", "too high", "far too low", "far too high", "other direction"});
-  lesson.prediction.kind = Prediction::Kind::Value;
-  CHECK(possible_faults(lesson.prediction).size() == 4);
-  lesson.prediction.low = -1;
-  CHECK(possible_faults(lesson.prediction).back() == "other sign");
-}
-
-TEST_CASE("the score is the sum that its rule says", "[lesson]") {
-  const Challenge task = *parsed_exercise().challenge;
-  const double never = std::numeric_limits<double>::infinity();
-  std::vector<Try> tries;
-  CHECK(score_of(task, tries, 0) == 0);
-  CHECK(score_of(task, tries, 2) == 0);  // never below 0
-  tries.push_back({"train.warmup=2", 2.9});
-  CHECK(ways_found(task, tries).empty());
-  tries.push_back({"model.placement=pre", 1.5});
-  tries.push_back({"model.placement=pre train.warmup=2", 1.2});
-  REQUIRE(ways_found(task, tries).size() == 1);  // ways differ in the first choice
-  CHECK(ways_found(task, tries)[0].loss == 1.2);
-  tries.push_back({"model.placement=sandwich", 2});  // on the line is not below it
-  tries.push_back({"model.placement=sandwich train.warmup=2", never});
-  CHECK(score_of(task, tries, 1) == 40 - 5 * 5 - 5);
-  tries.push_back({"model.placement=sandwich train.lr=0.001", 1.99});
-  CHECK(score_of(task, tries, 1) == 2 * 40 - 6 * 5 - 5);
-  CHECK(score_of(task, tries, 99) == 2 * 40 - 6 * 5 - 15);  // there are two hints
-  CHECK(score_text(task, tries, 1) == "2 ways × 40 − 6 trainings × 5 − 5 for hints = 45 points");
-  CHECK(contains(score_rule(task), "below 2 is worth 40 points"));
+TEST_CASE("the rule of the score is a sentence, and settings are read back as they are written", "[lesson]") {
+  CHECK(contains(score_rule(*parsed_exercise().challenge), "below 2 is worth 40 points"));
   CHECK(settings_of(to_text(Settings{{"a.b", "1"}, {"c", "x"}})) == Settings{{"a.b", "1"}, {"c", "x"}});
 }
 

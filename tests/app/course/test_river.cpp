@@ -188,28 +188,6 @@ TEST_CASE("bands that are named together make way for the name of a thicker one"
   CHECK(names[1].baseline.y - names[2].baseline.y > names[1].style.px);
 }
 
-TEST_CASE("a map without a sum has no river, and numbers below zero no band", "[lesson]") {
-  const double none = std::numeric_limits<double>::quiet_NaN(),
-               over = std::numeric_limits<double>::infinity();
-  CHECK_FALSE(river_of({{0, 0}}).river);
-  CHECK_FALSE(river_of({{over, 1}}).river);
-  CHECK_FALSE(river_of({{}}).river);
-  const plot::PlotSpec plot = river_of({{none, 0.5}, {0.5, -0.1, 0.5, 9}});
-  REQUIRE(plot.river);
-  CHECK(plot.river->share(1, 1) == 1);
-  CHECK(plot.river->share(2, 1) == 0);
-  CHECK(plot.river->share(2, 2) == 0.5);
-}
-
-TEST_CASE("a river in words and as numbers", "[lesson]") {
-  const plot::PlotSpec plot = river_of(kMap);
-  const std::string text = plot::to_text(plot), csv = plot::to_csv(plot);
-  CHECK(contains(text, "branch 1: 0.33 after sub-layer 1, 0.091 at the end"));
-  CHECK(contains(text, "input: 1 after sub-layer 0, 0.091 at the end"));
-  CHECK(csv.starts_with("band,sub-layer,share\ninput,0,1\ninput,1,0.66"));
-  CHECK_FALSE(contains(csv, "branch 2,1,"));
-}
-
 TEST_CASE("the texts of a river stand inside its place and cover no other", "[lesson]") {
   const Lesson& lesson = *fixture::shipped_course().find("dependency");
   const FiveSeeds kept(lesson);
