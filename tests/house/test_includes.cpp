@@ -5,12 +5,9 @@
 
 #include "app/support/program.h"
 #include "app/tex/tex.h"
-#include "catch.hpp"
-#include "engine/core/error.h"
 #include "engine/cpu/kernel.h"
 #include "engine/ops/ops.h"
 #include "engine/ops/rules.h"
-#include "test_paths.h"
 
 namespace {
 namespace fs = std::filesystem;

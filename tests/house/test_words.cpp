@@ -11,7 +11,6 @@
 #include "app/words/words.h"
 #include "catch.hpp"
 #include "engine/core/error.h"
-#include "test_paths.h"
 
 namespace normscope::test_words {
 namespace fs = std::filesystem;

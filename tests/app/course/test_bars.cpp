@@ -7,8 +7,6 @@
 #include "app/support/shipped_course.h"
 #include "app/support/well_formed.h"
 #include "app/ui/numbers.h"
-#include "catch.hpp"
-#include "engine/core/error.h"
 
 namespace normscope::test_bars {
 namespace {

@@ -2,21 +2,12 @@
 // that one changed number turns every lesson's claim down.
 #include <regex>
 
-#include "app/course/check.h"
-#include "app/course/figures.h"
 #include "app/course/map.h"
-#include "app/course/reader.h"
 #include "app/course/report.h"
 #include "app/course/tables.h"
 #include "app/support/shipped_course.h"
 #include "app/ui/numbers.h"
-#include "catch.hpp"
-#include "engine/support/helpers.h"
-#include "folder.h"
-#include "test_paths.h"
-#include "training/session/lab.h"
 #include "training/support/lab_runs.h"
-#include "training/support/tiny.h"
 
 using namespace normscope;
 using namespace course;

@@ -1,26 +1,14 @@
 // These tests use what a lesson's format offers beside runs with letters and curves over steps: runs that are only
 // compared, numbers by layer of a trained run, layers left out, encoder-decoders, cards that count as alike; and the
 // list of lessons, which holds all of them however small the window is.
-#include "app/course/check.h"
-#include "app/course/curves.h"
-#include "app/course/figures.h"
 #include "app/course/lesson.h"
 #include "app/course/map.h"
-#include "app/course/reader.h"
 #include "app/course/report.h"
 #include "app/course/tables.h"
 #include "app/lesson-player/progress.h"
-#include "app/lesson-player/worker.h"
 #include "app/plot/plot.h"
 #include "app/support/player_driver.h"
-#include "app/support/shipped_course.h"
 #include "app/support/small_lesson.h"
-#include "catch.hpp"
-#include "engine/core/error.h"
-#include "engine/support/helpers.h"
-#include "folder.h"
-#include "refusals/refusals.h"
-#include "test_paths.h"
 #include "training/run/run.h"
 #include "training/session/analysis.h"
 

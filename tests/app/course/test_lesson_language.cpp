@@ -3,13 +3,10 @@
 #include <array>
 #include <regex>
 
-#include "app/course/check.h"
-#include "app/course/curves.h"
 #include "app/course/language.h"
 #include "app/support/player_driver.h"
 #include "app/support/small_lesson.h"
 #include "app/words/words.h"
-#include "training/spec/spec.h"
 
 namespace normscope::test_lesson_language {
 namespace {

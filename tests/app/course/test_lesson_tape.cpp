@@ -4,14 +4,10 @@
 #include <numeric>
 #include <regex>
 
-#include "app/course/check.h"
 #include "app/course/tapes.h"
 #include "app/support/player_driver.h"
 #include "app/support/small_lesson.h"
 #include "app/ui/widgets.h"
-#include "catch.hpp"
-#include "refusals/refusals.h"
-#include "test_paths.h"
 
 namespace normscope::test_lesson_tape {
 namespace {

@@ -1,13 +1,9 @@
 // These tests cover rivers: a beta^2 map as a stream of bands, its place in a lesson.toml, and lesson 6 by hand.
-#include "app/course/check.h"
-#include "app/course/figures.h"
 #include "app/course/map.h"
 #include "app/plot/plot.h"
 #include "app/plot/plot_layout.h"
 #include "app/support/player_driver.h"
-#include "app/support/shipped_course.h"
 #include "app/support/well_formed.h"
-#include "catch.hpp"
 
 namespace normscope::test_river {
 namespace {

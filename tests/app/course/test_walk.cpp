@@ -1,23 +1,18 @@
 // These tests cover the walk of a gradient down a stack: its curve beside the run's own history, its arrows in numbers,
 // and what a user, a file and a sheet of paper see of it.
 #include "answers.h"
-#include "app/course/check.h"
-#include "app/course/figures.h"
 #include "app/course/map.h"
 #include "app/course/pictures/pictures.h"
 #include "app/course/report.h"
 #include "app/course/tapes.h"
 #include "app/plot/plot.h"
 #include "app/support/player_driver.h"
-#include "app/support/shipped_course.h"
 #include "app/support/small_lesson.h"
 #include "app/support/well_formed.h"
 #include "app/ui/numbers.h"
 #include "app/ui/paint.h"
-#include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/tape/seal.h"
-#include "refusals/refusals.h"
 #include "training/measure/initial_analysis.h"
 
 namespace normscope::test_walk {

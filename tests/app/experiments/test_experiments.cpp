@@ -2,21 +2,14 @@
 #include <atomic>
 #include <nlohmann/json.hpp>
 
-#include "app/course/check.h"
 #include "app/shell/app_state.h"
 #include "app/support/program.h"
 #include "app/support/small_lesson.h"
-#include "catch.hpp"
-#include "engine/core/error.h"
-#include "engine/cpu/backend_cpu.h"
-#include "engine/support/helpers.h"
 #include "training/experiments/first_steps.h"
 #include "training/experiments/result_store.h"
 #include "training/experiments/run_store.h"
 #include "training/experiments/study.h"
-#include "training/run/run.h"
 #include "training/support/lab_runs.h"
-#include "training/support/tiny.h"
 
 namespace normscope::test {
 

@@ -2,7 +2,6 @@
 // file, line and key.
 #include "app/grid/axis.h"
 #include "app/window/window_memory.h"
-#include "catch.hpp"
 #include "engine/support/helpers.h"
 #include "folder.h"
 #include "training/files/config_file.h"

@@ -7,8 +7,6 @@
 #include "app/files/small_window.h"
 #include "app/shell/settings.h"
 #include "app/support/english.h"
-#include "catch.hpp"
-#include "engine/support/helpers.h"
 #include "training/files/config_file.h"
 #include "training/files/file_kind.h"
 #include "training/io/output_file.h"

@@ -1,14 +1,6 @@
 // These tests keep a Lab session in a folder: restored it goes on bit for bit, and a damaged folder changes nothing.
 #include "app/files/small_window.h"
-#include "app/support/live_lab.h"
-#include "catch.hpp"
-#include "engine/cpu/backend_cpu.h"
-#include "folder.h"
-#include "training/session/lab.h"
 #include "training/session/lab_trainer.h"
-#include "training/spec/spec.h"
-#include "training/support/lab_runs.h"
-#include "training/support/tiny.h"
 
 using namespace normscope;
 namespace fs = std::filesystem;

@@ -3,12 +3,10 @@
 #include "app/shell/session_window.h"
 
 #include "app/panels/metrics.h"
-#include "app/shell/app_state.h"
 #include "app/support/live_lab.h"
 #include "app/support/program.h"
 #include "app/window/desktop.h"
 #include "app/window/window_memory.h"
-#include "catch.hpp"
 #include "training/session/session_file.h"
 
 using namespace normscope::window;

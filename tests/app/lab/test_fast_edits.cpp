@@ -7,7 +7,6 @@
 #include "app/shell/shown_session.h"
 #include "app/support/live_lab.h"
 #include "app/support/program.h"
-#include "catch.hpp"
 
 namespace normscope::fixture {
 

@@ -10,7 +10,6 @@
 #include "app/support/lab_driver.h"
 #include "app/support/lab_fixture.h"
 #include "app/support/text_faults.h"
-#include "catch.hpp"
 #include "training/support/tiny.h"
 
 using namespace normscope;

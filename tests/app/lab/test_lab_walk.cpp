@@ -4,8 +4,6 @@
 #include "app/support/live_lab.h"
 #include "app/support/text_faults.h"
 #include "app/window/main_window.h"
-#include "catch.hpp"
-#include "training/support/lab_runs.h"
 
 using namespace normscope;
 using fixture::LabDriver, fixture::LiveDriver, test::mean;

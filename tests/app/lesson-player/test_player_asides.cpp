@@ -1,17 +1,11 @@
 // These tests use what is beside the four steps, by mouse and by keyboard: sentences to complete, the review of all
 // predictions, the challenge and the session that it leaves.
-#include "app/course/check.h"
-#include "app/course/reader.h"
 #include "app/course/tables.h"
 #include "app/headless/raster.h"
-#include "app/support/player_driver.h"
 #include "app/support/task_driver.h"
 #include "app/support/text_faults.h"
 #include "app/ui/widgets.h"
 #include "app/view/glossary.h"
-#include "catch.hpp"
-#include "engine/support/helpers.h"
-#include "test_paths.h"
 #include "training/files/config_file.h"
 #include "training/support/lab_runs.h"
 

@@ -1,13 +1,8 @@
 // These tests open every figure of the course that is a picture, at every size, and move it: no text may cover another.
-#include "app/course/reader.h"
 #include "app/course/report.h"
 #include "app/lesson-player/flow.h"
-#include "app/lesson-player/player.h"
 #include "app/support/english.h"
 #include "app/support/player_driver.h"
-#include "app/support/recorded_measurer.h"
-#include "catch.hpp"
-#include "test_paths.h"
 
 namespace normscope::test_player_pictures {
 namespace {

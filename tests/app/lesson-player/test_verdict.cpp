@@ -3,8 +3,6 @@
 #include "app/lesson-player/prediction_hand.h"
 #include "app/lesson-player/progress.h"
 #include "app/support/english.h"
-#include "app/support/player_driver.h"
-#include "folder.h"
 
 namespace normscope::test_verdict {
 namespace {

@@ -4,9 +4,7 @@
 
 #include <random>
 
-#include "catch.hpp"
 #include "engine/support/helpers.h"
-#include "training/spec/spec.h"
 #include "training/support/tiny.h"
 
 namespace normscope::fixture {

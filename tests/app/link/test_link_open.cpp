@@ -8,9 +8,7 @@
 #include "app/support/lab_fixture.h"
 #include "app/support/live_lab.h"
 #include "app/support/small_lesson.h"
-#include "catch.hpp"
 #include "training/files/command_text.h"
-#include "training/support/tiny.h"
 
 using namespace normscope;
 using namespace shell;

@@ -5,7 +5,6 @@
 #include "app/panels/plot_specs.h"
 #include "app/support/lab_driver.h"
 #include "app/support/lab_fixture.h"
-#include "catch.hpp"
 #include "folder.h"
 #include "training/measure/theory/theory.h"
 

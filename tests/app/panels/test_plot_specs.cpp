@@ -5,15 +5,11 @@
 #include "app/plot/plot.h"
 #include "app/support/both_view.h"
 #include "app/support/english.h"
-#include "app/support/lab_driver.h"
 #include "app/support/lab_fixture.h"
 #include "app/support/listing.h"
-#include "app/support/live_lab.h"
 #include "app/support/systems_view.h"
 #include "app/support/text_faults.h"
-#include "catch.hpp"
 #include "training/measure/theory/trainability.h"
-#include "training/support/tiny.h"
 
 using namespace normscope;
 using namespace normscope::panels;

@@ -1,5 +1,4 @@
 // These tests draw one plot by four renderers: screen (through the UI driver), SVG, text, CSV.
-#include "app/plot/plot.h"
 #include "app/plot/plot_layout.h"
 #include "app/support/lab_plots.h"
 #include "app/support/well_formed.h"

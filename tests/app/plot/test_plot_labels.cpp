@@ -1,5 +1,4 @@
 // These tests put names of levels and notes where curves, grid lines and texts leave room.
-#include "app/plot/plot.h"
 #include "app/plot/plot_axis.h"
 #include "app/plot/plot_layout.h"
 #include "app/support/lab_plots.h"

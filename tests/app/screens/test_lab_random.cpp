@@ -4,13 +4,9 @@
 #include "app/lesson-player/player.h"
 #include "app/screens/stages.h"
 #include "app/support/both_view.h"
-#include "app/support/lab_driver.h"
-#include "app/support/lab_fixture.h"
-#include "app/support/live_lab.h"
 #include "app/support/random_hand.h"
 #include "app/support/small_lesson.h"
 #include "app/support/systems_view.h"
-#include "catch.hpp"
 
 using namespace normscope;
 using namespace normscope::fixture;

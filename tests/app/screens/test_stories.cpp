@@ -6,7 +6,6 @@
 
 #include <regex>
 
-#include "addons.h"
 #include "answers.h"
 #include "app/files/small_window.h"
 #include "app/headless/raster.h"
@@ -16,12 +15,8 @@
 #include "app/support/listing.h"
 #include "app/support/task_driver.h"
 #include "app/support/text_faults.h"
-#include "catch.hpp"
-#include "refusals/refusals.h"
 #include "skip.h"
 #include "training/files/placement_file.h"
-#include "training/spec/spec.h"
-#include "training/support/tiny.h"
 
 namespace normscope::test_screens {
 namespace {

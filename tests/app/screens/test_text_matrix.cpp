@@ -6,7 +6,6 @@
 #include "app/support/lab_fixture.h"
 #include "app/support/recorded_measurer.h"
 #include "app/support/text_faults.h"
-#include "catch.hpp"
 #include "test_paths.h"
 
 using namespace normscope::shell;

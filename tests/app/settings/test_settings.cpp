@@ -6,16 +6,11 @@
 #include <atomic>
 #include <csignal>
 
-#include "app/headless/frame.h"
-#include "app/headless/ui_driver.h"
 #include "app/settings/settings.h"
 #include "app/shell/files.h"
 #include "app/shell/settings.h"
 #include "app/support/live_lab.h"
 #include "app/window/window_memory.h"
-#include "catch.hpp"
-#include "engine/cpu/backend_cpu.h"
-#include "engine/support/helpers.h"
 #include "training/files/places.h"
 #include "training/spec/backend_choice.h"
 

@@ -2,21 +2,14 @@
 #include <cctype>
 #include <future>
 
-#include "app/shell/palette.h"
 #include "app/shell/palette_choices.h"
 #include "app/shell/settings.h"
 #include "app/support/both_view.h"
-#include "app/support/lab_driver.h"
-#include "app/support/lab_fixture.h"
-#include "app/support/live_lab.h"
-#include "app/support/program.h"
 #include "app/support/systems_view.h"
 #include "app/support/text_faults.h"
 #include "app/view/chain.h"
 #include "app/window/window_memory.h"
 #include "app/words/words.h"
-#include "catch.hpp"
-#include "folder.h"
 
 using namespace normscope;
 using namespace normscope::shell;

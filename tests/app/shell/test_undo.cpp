@@ -2,7 +2,6 @@
 #include <random>
 
 #include "app/support/live_lab.h"
-#include "catch.hpp"
 
 using namespace normscope;
 using namespace session;

@@ -3,12 +3,10 @@
 // the thread sanitizer too.
 #include <atomic>
 
-#include "app/course/check.h"
 #include "app/lesson-player/worker.h"
 #include "app/support/gate.h"
 #include "app/support/small_lesson.h"
 #include "app/threads/tiny_study.h"
-#include "catch.hpp"
 #include "training/files/background.h"
 #include "training/session/lab.h"
 

@@ -6,19 +6,13 @@
 
 #include <atomic>
 
-#include "app/course/check.h"
-#include "app/course/reader.h"
 #include "app/lesson-player/player.h"
-#include "app/shell/app_state.h"
-#include "app/support/lab_driver.h"
 #include "app/support/live_lab.h"
 #include "app/support/recorded_measurer.h"
 #include "app/support/small_lesson.h"
 #include "app/threads/tiny_study.h"
-#include "catch.hpp"
 #include "engine/core/boundary.h"
 #include "engine/cpu/pool.h"
-#include "test_paths.h"
 #include "training/spec/backend_choice.h"
 
 using namespace normscope;

@@ -1,7 +1,6 @@
 // The software rasteriser is exact where it must be exact, and the same every time.
 #include <imgui.h>
 
-#include "app/headless/frame.h"
 #include "app/headless/raster.h"
 #include "app/headless/software_screen.h"
 #include "app/support/lab_driver.h"
@@ -10,8 +9,6 @@
 #include "app/ui/paint.h"
 #include "app/ui/ui.h"
 #include "app/ui/widgets.h"
-#include "catch.hpp"
-#include "engine/core/error.h"
 #include "folder.h"
 
 using namespace normscope;

@@ -8,8 +8,6 @@
 #include "app/support/listing.h"
 #include "app/ui/keys.h"
 #include "app/ui/widgets.h"
-#include "catch.hpp"
-#include "engine/core/error.h"
 #include "engine/support/helpers.h"
 
 using namespace normscope;

@@ -12,9 +12,7 @@
 #include "app/support/live_lab.h"
 #include "app/support/program.h"
 #include "app/window/main_window.h"
-#include "catch.hpp"
 #include "skip.h"
-#include "test_paths.h"
 
 using namespace normscope;
 namespace fs = std::filesystem;

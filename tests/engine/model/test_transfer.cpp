@@ -3,9 +3,7 @@
 
 #include "catch.hpp"
 #include "engine/support/model_fixture.h"
-#include "engine/support/named_placements.h"
 #include "engine/support/store_values.h"
-#include "reference/model.h"
 
 namespace normscope::test_transfer {
 namespace {

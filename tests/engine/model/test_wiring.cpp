@@ -1,8 +1,5 @@
 // These tests cover wiring as data: presets, their text form, DeepNorm's constants, Admin's profile, the parameters
 // that a model has.
-#include "catch.hpp"
-#include "engine/core/error.h"
-#include "engine/model/model_config.h"
 #include "engine/model/wiring.h"
 #include "engine/support/helpers.h"
 #include "engine/support/model_fixture.h"

@@ -1,7 +1,5 @@
 // These tests hold every op's CPU kernels against the double reference and its derivative, for every case, write mode,
 // instruction set and order of chunks; then NaN. test_reference.cpp looks at the reference itself.
-#include "catch.hpp"
-#include "engine/support/op_cases.h"
 #include "engine/support/op_harness.h"
 
 namespace normscope::test {

@@ -1,6 +1,5 @@
 // These tests hold the optimizers against their closed forms and tables, by the kernels as the run drives them; each
 // number here is missed by the neighbouring rule. (Whole runs: test_optimizer_runs.cpp.)
-#include "catch.hpp"
 #include "engine/support/op_harness.h"
 #include "training/spec/spec.h"
 #include "training/spec/update_rule.h"

@@ -3,7 +3,6 @@
 #include <bit>
 #include <cstring>
 
-#include "catch.hpp"
 #include "engine/cpu/denormals.h"
 #include "engine/cpu/isa.h"
 

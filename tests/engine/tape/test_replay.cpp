@@ -3,13 +3,8 @@
 // program beside it. And what replay promises besides: no allocation, no frozen value, denormals flushed only inside.
 #include <cstring>
 
-#include "catch.hpp"
-#include "engine/core/error.h"
-#include "engine/cpu/backend_cpu.h"
 #include "engine/cpu/denormals.h"
 #include "engine/support/allocation_count.h"
-#include "engine/support/model_fixture.h"
-#include "engine/support/op_harness.h"
 #include "engine/support/step_input_changes.h"
 
 namespace normscope::test {

@@ -1,8 +1,6 @@
 // These tests run each pass of seal() alone, on the tape of five_nodes.h, with a backend that computes nothing.
-#include "catch.hpp"
 #include "engine/core/philox.h"
 #include "engine/model/transformer.h"
-#include "engine/ops/ops.h"
 #include "engine/support/five_nodes.h"
 #include "engine/support/helpers.h"
 #include "engine/support/wrapped_backend.h"

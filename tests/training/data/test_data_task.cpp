@@ -2,15 +2,10 @@
 // answers, honest lines.
 #include <cctype>
 
-#include "catch.hpp"
-#include "engine/support/helpers.h"
-#include "folder.h"
 #include "training/data/byte_tasks.h"
 #include "training/data/corpus.h"
 #include "training/data/sequence_task.h"
-#include "training/data/task.h"
 #include "training/data/text_source.h"
-#include "training/spec/spec.h"
 #include "training/support/small_runs.h"
 
 using namespace normscope;

@@ -2,7 +2,6 @@
 // that training computes has to raise kNumbersVersion, or earlier stored results would be taken for today's.
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
-#include "engine/cpu/isa.h"
 #include "isa_scope.h"
 #include "training/experiments/result_store.h"
 #include "training/support/tiny.h"

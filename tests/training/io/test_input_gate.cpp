@@ -9,10 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "answers.h"
-#include "catch.hpp"
 #include "engine/core/machine.h"
-#include "engine/support/helpers.h"
-#include "folder.h"
 #include "refusals/refusals.h"
 #include "skip.h"
 #include "training/data/text_source.h"

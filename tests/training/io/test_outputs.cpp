@@ -8,8 +8,6 @@
 #include <csignal>
 #include <nlohmann/json.hpp>
 
-#include "catch.hpp"
-#include "engine/core/error.h"
 #include "engine/support/helpers.h"
 #include "folder.h"
 #include "training/experiments/table.h"

@@ -1,11 +1,6 @@
 // safetensors: what is written comes back bit for bit; no file, however broken, does worse than an Error.
 #include <cstring>
 
-#include "catch.hpp"
-#include "engine/core/error.h"
-#include "engine/core/philox.h"
-#include "engine/support/helpers.h"
-#include "folder.h"
 #include "test_paths.h"
 #include "training/io/input_file.h"
 #include "training/io/output_file.h"

@@ -1,17 +1,9 @@
 // These tests hold the live measurements against plain double-precision computations on the same recorded tensors, for
 // every placement, with gains, biases and scales pushed away from their start; and the measurements on request against
 // theory.
-#include "catch.hpp"
-
-#include "engine/cpu/backend_cpu.h"
 #include "engine/model/residual.h"
-#include "engine/model/transformer.h"
-#include "engine/support/helpers.h"
-#include "engine/support/named_placements.h"
-#include "training/measure/initial_analysis.h"
 #include "training/measure/live_numbers.h"
 #include "training/measure/look.h"
-#include "training/measure/step_metrics.h"
 #include "training/run/evaluate.h"
 #include "training/support/small_runs.h"
 

@@ -1,11 +1,6 @@
 // These tests hold what is measured of an attention's heads against the scores of all queries and keys, computed in
 // double precision from what the op reads and masked by hand. The measurement itself looks at one key of each query.
-#include "catch.hpp"
-#include "engine/model/transformer.h"
-#include "engine/support/named_placements.h"
-#include "training/measure/initial_analysis.h"
 #include "training/measure/live_numbers.h"
-#include "training/measure/step_metrics.h"
 
 namespace normscope::test_measure_heads {
 

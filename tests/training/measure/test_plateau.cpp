@@ -1,6 +1,5 @@
 // These tests give the plateau recogniser made-up loss curves.
 #include "answers.h"
-#include "catch.hpp"
 #include "engine/core/error.h"
 #include "engine/cpu/backend_cpu.h"
 #include "training/data/task.h"

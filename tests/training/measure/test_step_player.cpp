@@ -1,9 +1,6 @@
 // These tests play one step, an instruction at a time, on a copy, and hold what an instruction reads and costs.
-#include "catch.hpp"
 #include "engine/ops/ops.h"
 #include "engine/ops/rules.h"
-#include "engine/support/helpers.h"
-#include "engine/support/model_fixture.h"
 #include "training/measure/step/profile.h"
 #include "training/support/small_runs.h"
 

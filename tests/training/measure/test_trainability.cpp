@@ -2,12 +2,7 @@
 // scales of the weights. `normscope_training_tests "[trainability-table]"` prints the table of docs/theory.md.
 #include <cstdio>
 
-#include "catch.hpp"
-#include "engine/cpu/backend_cpu.h"
-#include "engine/model/model_config.h"
 #include "engine/support/named_placements.h"
-#include "engine/tape/seal.h"
-#include "training/data/task.h"
 #include "training/measure/look.h"
 #include "training/measure/single_norm.h"
 #include "training/measure/skip_product.h"

@@ -2,10 +2,8 @@
 // double precision, under every optimizer. None of it changes a bit of a run.
 #include <numbers>
 
-#include "catch.hpp"
 #include "engine/cpu/measure_rows.h"
 #include "training/measure/spectrum.h"
-#include "training/spec/update_rule.h"
 #include "training/support/small_runs.h"
 
 namespace normscope::test_update_metrics {

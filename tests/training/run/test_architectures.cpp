@@ -2,10 +2,6 @@
 // padding.
 #include <cstdio>
 
-#include "catch.hpp"
-#include "engine/core/error.h"
-#include "engine/cpu/backend_cpu.h"
-#include "engine/support/helpers.h"
 #include "training/measure/look.h"
 #include "training/run/evaluate.h"
 #include "training/run/network.h"

@@ -1,15 +1,10 @@
 // These tests cover saved runs: bitwise continuation, and files that are refused with a clear line.
-#include "catch.hpp"
-
 #include <unistd.h>
 
 #include <cstring>
 #include <numeric>
 #include <regex>
 
-#include "engine/core/error.h"
-#include "engine/support/helpers.h"
-#include "folder.h"
 #include "training/io/safetensors.h"
 #include "training/run/checkpoint.h"
 #include "training/support/small_runs.h"

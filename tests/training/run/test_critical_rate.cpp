@@ -3,15 +3,10 @@
 // largest eigenvalue of the Hessian where theory ties them.
 #include <new>
 
-#include "catch.hpp"
-#include "engine/core/error.h"
 #include "engine/support/store_values.h"
 #include "engine/support/wrapped_backend.h"
-#include "reference/model.h"
-#include "training/run/critical_rate.h"
 #include "training/support/critical_bits.h"
 #include "training/support/lab_runs.h"
-#include "training/support/small_runs.h"
 
 // The limited backend is the CPU as a device of little memory that may be lost: the first upload beyond what a test
 // allows is the last call that succeeds.

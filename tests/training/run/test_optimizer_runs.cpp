@@ -1,7 +1,5 @@
 // These tests train whole runs under every optimizer: each trains differently from every other, goes on bitwise from a
 // checkpoint, and begins anew where moments mean something else. And whole runs with every norm.
-#include "catch.hpp"
-#include "training/spec/update_rule.h"
 #include "training/support/small_runs.h"
 
 namespace normscope::test {

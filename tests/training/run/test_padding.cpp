@@ -1,11 +1,5 @@
 // These tests have rows of unequal length: padding that nobody sees, in encoder-decoders and classifiers, in losses,
 // gradients, measurements and Admin's profile.
-#include "catch.hpp"
-#include "engine/core/philox.h"
-#include "engine/cpu/backend_cpu.h"
-#include "engine/model/transformer.h"
-#include "engine/support/helpers.h"
-#include "engine/tape/seal.h"
 #include "training/measure/look.h"
 #include "training/measure/step_metrics.h"
 #include "training/support/small_runs.h"

@@ -1,18 +1,12 @@
 // Every placement in every architecture is recognised, differentiated, measured, trained, resumed, documented, and
 // keeps at its start what it promises.
-#include "catch.hpp"
-
 #include <cstdio>
 #include <tuple>
 
-#include "engine/core/error.h"
 #include "engine/ops/ops.h"
-#include "engine/support/helpers.h"
 #include "engine/support/placement_start.h"
-#include "folder.h"
 #include "test_paths.h"
 #include "training/measure/step_metrics.h"
-#include "training/spec/spec.h"
 #include "training/support/small_runs.h"
 
 namespace normscope::test {

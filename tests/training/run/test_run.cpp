@@ -1,13 +1,7 @@
 // These tests cover runs: what two of them share, what an edit and a fork do, which states are recognised, and that
 // looking changes nothing.
-#include "catch.hpp"
-
 #include <unistd.h>
 
-#include "engine/core/error.h"
-#include "engine/cpu/backend_cpu.h"
-#include "engine/model/transformer.h"
-#include "engine/tape/seal.h"
 #include "training/run/run_record.h"
 #include "training/support/small_runs.h"
 

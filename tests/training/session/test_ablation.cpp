@@ -1,10 +1,6 @@
 // These tests cover layer-skip ablation: what is left out is really left out (against a model without that layer, built
 // by hand), and no bit of the run moves. The Lab's command gives the same numbers.
-#include "catch.hpp"
-#include "training/session/analysis.h"
-#include "training/session/lab.h"
 #include "training/support/lab_runs.h"
-#include "training/support/small_runs.h"
 
 namespace normscope::test {
 namespace {

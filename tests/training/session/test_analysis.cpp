@@ -1,6 +1,4 @@
 // These tests hold the spectrum of a run's next update to the step that the run then takes.
-#include "catch.hpp"
-#include "training/session/analysis.h"
 #include "training/support/small_runs.h"
 
 namespace normscope::test {

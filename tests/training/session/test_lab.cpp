@@ -1,21 +1,14 @@
 // These tests cover the Lab: lockstep, commands, forks and their undo, texts; and none of it changes what a run
 // computes.
-#include "catch.hpp"
-
 #include <numeric>
 
 #include "answers.h"
-#include "engine/cpu/isa.h"
-#include "engine/support/helpers.h"
-#include "folder.h"
 #include "isa_scope.h"
 #include "skip.h"
 #include "training/run/footprint.h"
 #include "training/session/lab_trainer.h"
 #include "training/session/played_step.h"
-#include "training/spec/spec.h"
 #include "training/support/lab_runs.h"
-#include "training/support/tiny.h"
 
 using namespace normscope;
 using namespace normscope::test;

@@ -1,12 +1,8 @@
 // These tests cover the Lab whose runs are instant: every change trains whole runs, and no answer is shown under other
 // settings than its own.
-#include "catch.hpp"
-
 #include <random>
 
-#include "engine/support/helpers.h"
 #include "training/run/run_record.h"
-#include "training/session/lab.h"
 #include "training/spec/small_size.h"
 #include "training/support/lab_runs.h"
 

@@ -3,9 +3,7 @@
 #include <atomic>
 #include <ctime>
 
-#include "catch.hpp"
 #include "training/run/run_record.h"
-#include "training/session/lab.h"
 #include "training/session/lab_trainer.h"
 #include "training/support/lab_runs.h"
 

@@ -1,11 +1,8 @@
 // These tests cover the field table: fields there and back, every kind of wrong value, wirings by key, differences as
 // edits.
-#include "catch.hpp"
-#include "engine/core/error.h"
 #include "engine/support/helpers.h"
 #include "training/io/codec.h"
 #include "training/spec/schedule.h"
-#include "training/spec/spec.h"
 #include "training/spec/spec_text.h"
 #include "training/support/tiny.h"
 

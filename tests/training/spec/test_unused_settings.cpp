@@ -1,8 +1,5 @@
 // These tests find out what a run takes notice of: every field of the table changes its bits, or is said not to be read
 // and changes none; and what clipping, smoothing and dropout do to a whole run.
-#include "catch.hpp"
-#include "engine/support/helpers.h"
-#include "training/spec/spec.h"
 #include "training/support/small_runs.h"
 
 namespace normscope::test {

@@ -1,13 +1,9 @@
 // These tests hold measurements of a run on request against plain double-precision computations on tensors of its own
 // validation batches, and against what the theory says of them.
-#include "catch.hpp"
-
 #include <unistd.h>
 
 #include "addons/bench/training/measurements.h"
-#include "engine/core/error.h"
 #include "engine/support/named_placements.h"
-#include "engine/tape/seal.h"
 #include "reference/ops.h"
 #include "training/measure/look.h"
 #include "training/support/small_runs.h"

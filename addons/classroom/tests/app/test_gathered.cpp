@@ -2,11 +2,7 @@
 #include <imgui.h>
 
 #include "addons/classroom/app/commands/gathered.h"
-#include "app/course/reader.h"
 #include "app/support/player_driver.h"
-#include "app/support/shipped_course.h"
-#include "catch.hpp"
-#include "test_paths.h"
 
 namespace normscope::test_gathered {
 

@@ -4,17 +4,11 @@
 
 #include <initializer_list>
 
-#include "addons/classroom/app/shell/teacher.h"
 #include "addons/classroom/tests/app/classroom_of.h"
 #include "app/shell/palette_choices.h"
 #include "app/shell/session_window.h"
 #include "app/shell/shell.h"
-#include "app/support/lab_driver.h"
-#include "app/support/lab_fixture.h"
-#include "app/support/live_lab.h"
-#include "app/support/program.h"
 #include "app/support/random_hand.h"
-#include "catch.hpp"
 
 using namespace normscope;
 using namespace shell;

@@ -1,17 +1,11 @@
 // These tests make worksheets: every lesson is a page of its own that does not tell the student what was measured.
 #include "addons/classroom/app/commands/worksheet.h"
 #include "app/course/pictures/pictures.h"
-#include "app/course/reader.h"
 #include "app/support/commands.h"
-#include "app/support/shipped_course.h"
 #include "app/support/small_lesson.h"
 #include "app/support/well_formed.h"
 #include "app/ui/numbers.h"
 #include "app/ui/paint.h"
-#include "catch.hpp"
-#include "engine/core/error.h"
-#include "refusals/refusals.h"
-#include "test_paths.h"
 
 namespace normscope::test_worksheet {
 namespace {

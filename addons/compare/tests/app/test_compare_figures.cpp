@@ -1,7 +1,6 @@
 // These tests look at what a comparison becomes, on histories by hand: plots, SVG, CSV, JSON, Markdown and text.
 #include <nlohmann/json.hpp>
 
-#include "addons/compare/app/comparison.h"
 #include "addons/compare/app/figures.h"
 #include "addons/compare/app/tracks.h"
 #include "addons/compare/app/writers.h"
@@ -14,10 +13,6 @@
 #include "app/support/well_formed.h"
 #include "app/ui/paint.h"
 #include "app/view/lab_data.h"
-#include "catch.hpp"
-#include "engine/support/helpers.h"
-#include "training/data/task.h"
-#include "training/spec/spec.h"
 
 namespace normscope::compare {
 

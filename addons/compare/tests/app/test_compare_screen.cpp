@@ -2,19 +2,13 @@
 // exported, that a frame in which nothing changed computes nothing, and runs that train while they are compared.
 #include <atomic>
 
-#include "addons/compare/app/comparison.h"
 #include "addons/compare/app/figures.h"
-#include "addons/compare/app/screen/compare_screen.h"
 #include "addons/compare/tests/app/compare_driver.h"
 #include "addons/compare/tests/app/compared_runs.h"
 #include "addons/recorded/training/log_reader.h"
 #include "app/shell/screens.h"
-#include "app/support/lab_fixture.h"
 #include "app/support/live_lab.h"
-#include "app/support/made_screen.h"
 #include "app/support/program.h"
-#include "catch.hpp"
-#include "engine/support/helpers.h"
 
 using namespace normscope;
 using namespace shell;

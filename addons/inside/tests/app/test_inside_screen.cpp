@@ -3,22 +3,14 @@
 #include <nlohmann/json.hpp>
 #include <variant>
 
-#include "addons/inside/app/inside_screen.h"
 #include "addons/inside/tests/app/inside_driver.h"
 #include "addons/inside/tests/training/look_inside.h"
 #include "addons/published/tests/massive.h"
-#include "addons/published/training/published.h"
 #include "addons/published/training/token_task.h"
 #include "app/shell/files.h"
-#include "app/support/lab_driver.h"
 #include "app/support/lab_fixture.h"
-#include "app/support/made_screen.h"
 #include "app/support/well_formed.h"
 #include "app/ui/numbers.h"
-#include "catch.hpp"
-#include "folder.h"
-#include "training/support/lab_runs.h"
-#include "training/support/small_runs.h"
 
 namespace normscope::fixture {
 TEST_CASE("inside: a model is read at once, at rest, and each edit of the text is answered", "[inside]") {

@@ -2,20 +2,10 @@
 // computations on the tensors of a pass of its own.
 #include "addons/inside/tests/training/inside_fixture.h"
 #include "addons/inside/tests/training/look_inside.h"
-#include "addons/inside/training/inside.h"
 #include "addons/published/tests/training/opened_folder.h"
-#include "addons/published/training/published.h"
-#include "catch.hpp"
 #include "engine/model/residual.h"
-#include "engine/support/helpers.h"
-#include "engine/support/named_placements.h"
 #include "engine/support/wrapped_backend.h"
-#include "engine/tape/seal.h"
-#include "test_paths.h"
 #include "training/io/safetensors.h"
-#include "training/measure/look.h"
-#include "training/session/analysis.h"
-#include "training/spec/spec.h"
 #include "training/support/small_runs.h"
 
 namespace normscope::test {

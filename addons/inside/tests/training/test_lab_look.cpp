@@ -1,13 +1,13 @@
 // A look inside is taken part by part: what is quick is there first, a newer look comes before what takes long, and what
 // trains goes on from the same bits.
 #include "addons/inside/training/inside.h"
-#include "catch.hpp"
 #include "training/support/lab_runs.h"
 
 namespace normscope::test {
 
-TEST_CASE("inside: a look is the stream first, then the lenses, the spectra, and what is left out, heads last",
-          "[inside]") {
+TEST_CASE(
+    "inside: a look is the stream first, then the lenses, the spectra, and what is left out, heads last",
+    "[inside]") {
   const auto run = make_run(small_spec("pre"), 3);
   InsideLook look(*run, nullptr, "", true, 1);
   REQUIRE(look.next());
@@ -18,7 +18,8 @@ TEST_CASE("inside: a look is the stream first, then the lenses, the spectra, and
   CHECK(first->found.sublayers.size() == 2 * layers);
   CHECK_FALSE(first->found.gradients.empty());
   CHECK(first->found.lens.empty());
-  CHECK(look.parts() == 1 + (layers + 1) + 1 + 3 * layers + heads);  // with the embedding's lens, and the spectra
+  CHECK(look.parts() ==
+        1 + (layers + 1) + 1 + 3 * layers + heads);  // with the embedding's lens, and the spectra
   while (look.found()->found.lens.size() < layers + 1) REQUIRE(look.next());
   CHECK_FALSE(look.found()->spectra_of);
   REQUIRE(look.next());

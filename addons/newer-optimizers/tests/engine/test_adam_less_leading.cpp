@@ -3,7 +3,6 @@
 #include "addons/newer-optimizers/engine/matrix_updates.h"
 #include "addons/newer-optimizers/tests/engine/matrix_parameters.h"
 #include "engine/support/step_input_changes.h"
-#include "reference/update.h"
 
 // Adam less its leading direction, in double.
 

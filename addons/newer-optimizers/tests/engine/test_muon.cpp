@@ -3,9 +3,6 @@
 
 #include "addons/newer-optimizers/tests/engine/matrix_parameters.h"
 #include "addons/newer-optimizers/tests/engine/muon_changes.h"
-#include "catch.hpp"
-#include "engine/support/model_fixture.h"
-#include "reference/update.h"
 
 // Muon in double, as its paper writes it.
 

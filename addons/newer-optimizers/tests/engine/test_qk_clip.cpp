@@ -2,10 +2,8 @@
 // makes of the next step on the same batch.
 
 #include "addons/newer-optimizers/tests/engine/qk_clip_reference.h"
-#include "catch.hpp"
 #include "engine/support/model_fixture.h"
 #include "engine/support/named_placements.h"
-#include "engine/support/op_cases.h"
 #include "engine/support/op_harness.h"
 
 namespace normscope::test {

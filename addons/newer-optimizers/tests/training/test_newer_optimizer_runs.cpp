@@ -1,10 +1,5 @@
 // Whole runs under Muon.
-#include "catch.hpp"
-#include "engine/support/helpers.h"
 #include "engine/support/named_placements.h"
-#include "training/session/analysis.h"
-#include "training/spec/spec.h"
-#include "training/spec/update_rule.h"
 #include "training/support/small_runs.h"
 
 namespace normscope::test {

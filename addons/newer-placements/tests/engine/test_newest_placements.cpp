@@ -2,9 +2,7 @@
 // for. Their formulas, and that no other placement has the same: test_model_reference.cpp.
 #include "addons/newer-placements/engine/config.h"
 #include "addons/newer-placements/engine/ops.h"
-#include "catch.hpp"
 #include "engine/model/residual.h"
-#include "engine/support/helpers.h"
 #include "engine/support/model_fixture.h"
 #include "engine/support/op_harness.h"
 #include "engine/support/placement_start.h"

@@ -2,10 +2,7 @@
 // decoder against the paper's own coordinates, in which states have length one too, and the steps of its scales.
 // Gradients: test_model_reference.cpp.
 #include "addons/newer-placements/engine/ops.h"
-#include "catch.hpp"
-#include "engine/support/helpers.h"
 #include "engine/support/model_fixture.h"
-#include "engine/support/op_cases.h"
 #include "engine/support/op_harness.h"
 #include "engine/support/store_values.h"
 

@@ -2,7 +2,6 @@
 // made of, what is refused. That they compute what their papers say: test_fixtures.
 #include "addons/newer-placements/engine/config.h"
 #include "addons/newer-placements/engine/ops.h"
-#include "catch.hpp"
 #include "engine/model/residual.h"
 #include "engine/model/wiring.h"
 #include "engine/support/helpers.h"

@@ -1,8 +1,5 @@
 // Runs whose matrices are of unit vectors: see ../../engine/sphere.cpp.
-#include "catch.hpp"
-#include "engine/support/helpers.h"
 #include "training/experiments/run_numbers.h"
-#include "training/spec/spec.h"
 #include "training/support/small_runs.h"
 
 namespace normscope::test {

@@ -6,18 +6,12 @@
 #include "addons/papers/app/input_kinds.h"
 #include "addons/papers/app/reproduce/claim.h"
 #include "addons/papers/app/reproduce/claim_runs.h"
-#include "addons/papers/app/reproduce/finding.h"
 #include "addons/papers/app/study_file.h"
 #include "addons/papers/tests/app/reproduce_fixture.h"
 #include "app/course/figures.h"
 #include "app/course/lesson.h"
 #include "app/course/reader.h"
-#include "app/support/program.h"
 #include "app/support/refused.h"
-#include "catch.hpp"
-#include "engine/support/helpers.h"
-#include "test_paths.h"
-#include "training/spec/spec.h"
 
 namespace normscope::test_reproduce {
 namespace {

@@ -4,12 +4,9 @@
 
 #include "addons/papers/app/reproduce/claim.h"
 #include "addons/papers/app/reproduce/claim_runs.h"
-#include "addons/papers/app/reproduce/finding.h"
 #include "addons/papers/tests/app/reproduce_fixture.h"
 #include "answers.h"
 #include "app/support/program.h"
-#include "catch.hpp"
-#include "test_paths.h"
 
 namespace normscope::test_reproduce_rules {
 namespace {

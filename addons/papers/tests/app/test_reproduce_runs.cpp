@@ -2,11 +2,9 @@
 // merged, and as a user calls it.
 #include "addons/papers/app/reproduce/claim.h"
 #include "addons/papers/app/reproduce/claim_runs.h"
-#include "addons/papers/app/reproduce/finding.h"
 #include "addons/papers/tests/app/reproduce_fixture.h"
 #include "addons/translation/training/tokenizer.h"
 #include "app/support/commands.h"
-#include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
 #include "skip.h"
 #include "training/data/task.h"

@@ -8,15 +8,9 @@
 #include "addons/sweep/app/sweep_writers.h"
 #include "app/link/link.h"
 #include "app/support/commands.h"
-#include "catch.hpp"
-#include "engine/core/error.h"
 #include "engine/cpu/backend_cpu.h"
-#include "engine/support/helpers.h"
-#include "folder.h"
-#include "test_paths.h"
 #include "training/run/run.h"
 #include "training/spec/update_rule.h"
-#include "training/support/tiny.h"
 
 namespace normscope::test_zoo {
 namespace {

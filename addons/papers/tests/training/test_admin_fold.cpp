@@ -4,10 +4,6 @@
 
 #include "addons/papers/training/admin_fold.h"
 #include "addons/papers/training/attention_balance.h"
-#include "catch.hpp"
-#include "engine/model/transformer.h"
-#include "engine/support/helpers.h"
-#include "engine/tape/seal.h"
 #include "test_paths.h"
 #include "training/io/safetensors.h"
 #include "training/measure/look.h"

@@ -4,7 +4,6 @@
 #include <iterator>
 
 #include "addons/published/engine/rotary.h"
-#include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/ops/ops.h"
 #include "engine/support/helpers.h"

@@ -1,8 +1,6 @@
 // These tests hold the rates at which rotary positions turn to numbers of an independent implementation (transformers,
 // in float32), and the table to its formula.
 #include "addons/published/engine/rotary.h"
-#include "catch.hpp"
-#include "engine/support/helpers.h"
 #include "engine/support/model_check.h"
 
 namespace normscope::test {

@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 
 #include "addons/published/training/published.h"
-#include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/model/transformer.h"
 #include "engine/model/wiring.h"

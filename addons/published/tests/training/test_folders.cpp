@@ -4,12 +4,9 @@
 #include "addons/published/training/model_folder.h"
 #include "addons/published/training/published.h"
 #include "addons/published/training/torch_file.h"
-#include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/support/helpers.h"
-#include "folder.h"
 #include "refusals/refusals.h"
-#include "test_paths.h"
 #include "training/io/safetensors.h"
 #include "training/io/toml.h"
 

@@ -10,12 +10,9 @@
 #include "addons/published/training/tokenizer/published_tokenizer.h"
 #include "addons/published/training/tokenizer/unicode.h"
 #include "answers.h"
-#include "catch.hpp"
 #include "engine/support/helpers.h"
-#include "folder.h"
 #include "refusals/refusals.h"
 #include "skip.h"
-#include "test_paths.h"
 
 namespace normscope::tokenizer {
 namespace {

@@ -2,7 +2,6 @@
 #include "addons/published/tests/training/small_model.h"
 #include "addons/published/training/passage.h"
 #include "addons/published/training/token_task.h"
-#include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/support/helpers.h"
 #include "engine/tape/seal.h"

@@ -7,13 +7,7 @@
 #include "addons/recorded/training/recorded_run.h"
 #include "addons/recorded/training/tensor_names.h"
 #include "answers.h"
-#include "app/support/program.h"
 #include "app/support/refused.h"
-#include "catch.hpp"
-#include "engine/support/helpers.h"
-#include "folder.h"
-#include "refusals/refusals.h"
-#include "test_paths.h"
 #include "training/files/file_kind.h"
 #include "training/io/input_file.h"
 

@@ -3,14 +3,10 @@
 #include "addons/recorded/training/log_reader.h"
 #include "addons/recorded/training/recorded_run.h"
 #include "app/support/program.h"
-#include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
-#include "test_paths.h"
 #include "training/data/task.h"
 #include "training/measure/look.h"
 #include "training/run/run.h"
-#include "training/spec/spec.h"
-#include "training/support/tiny.h"
 
 namespace normscope::records {
 using test::Folder;

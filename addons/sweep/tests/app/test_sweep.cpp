@@ -7,13 +7,8 @@
 #include "addons/sweep/app/sweep_plan.h"
 #include "addons/sweep/app/sweep_writers.h"
 #include "addons/sweep/app/worker.h"
-#include "answers.h"
 #include "app/support/commands.h"
 #include "app/words/words.h"
-#include "catch.hpp"
-#include "engine/core/error.h"
-#include "engine/support/helpers.h"
-#include "refusals/refusals.h"
 #include "training/run/run_record.h"
 
 // The tests are inside, because other rooms have plans and rows too.

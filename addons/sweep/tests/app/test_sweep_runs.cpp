@@ -6,12 +6,9 @@
 #include "addons/sweep/app/worker.h"
 #include "app/support/gate.h"
 #include "app/support/program.h"
-#include "catch.hpp"
-#include "engine/support/helpers.h"
 #include "training/data/task.h"
 #include "training/experiments/run_store.h"
 #include "training/measure/theory/theory.h"
-#include "training/support/tiny.h"
 
 // The tests are inside, because other rooms have plans and visits too.
 namespace normscope::sweep {

@@ -3,8 +3,6 @@
 #include "addons/systems/training/image_task.h"
 #include "app/support/commands.h"
 #include "app/support/refused.h"
-#include "catch.hpp"
-#include "test_paths.h"
 
 namespace normscope::test::cli_parse_tests {
 namespace {

@@ -4,13 +4,8 @@
 #include <random>
 
 #include "addons/systems/engine/convolutions.h"
-#include "catch.hpp"
-#include "engine/model/transformer.h"
-#include "engine/support/helpers.h"
 #include "engine/tape/program.h"
-#include "engine/tape/seal.h"
 #include "reference/ops.h"
-#include "training/spec/spec.h"
 #include "training/support/small_runs.h"
 
 namespace normscope::test::convolutions {

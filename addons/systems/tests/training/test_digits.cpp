@@ -3,7 +3,6 @@
 #include <numeric>
 
 #include "addons/systems/training/image_task.h"
-#include "catch.hpp"
 #include "engine/support/helpers.h"
 #include "folder.h"
 

@@ -2,15 +2,8 @@
 // against baselines that learn nothing, greedy parsing whatever else is parsed, a saved run that goes on.
 #include "addons/systems/training/conllu.h"
 #include "addons/systems/training/dependency_parser.h"
-#include "catch.hpp"
-#include "engine/model/transformer.h"
-#include "engine/support/helpers.h"
-#include "engine/tape/seal.h"
 #include "reference/var.h"
-#include "training/session/analysis.h"
-#include "training/spec/spec.h"
 #include "training/support/critical_bits.h"
-#include "training/support/small_runs.h"
 
 namespace normscope::test::parser_tests {
 namespace {

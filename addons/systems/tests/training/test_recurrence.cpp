@@ -1,18 +1,12 @@
 // These tests cover Transformer-XL: relative positions, the memory of earlier segments and the text that goes on. What
 // is remembered is what a longer row would have computed, no gradient goes there, runs resume with it to the bit, and
 // without it nothing of all this is on the tape.
-#include "catch.hpp"
-
 #include <array>
 #include <span>
 
 #include "addons/systems/engine/relative_attention.h"
-#include "engine/core/philox.h"
-#include "engine/model/transformer.h"
 #include "engine/support/allocation_count.h"
 #include "engine/support/named_placements.h"
-#include "engine/tape/seal.h"
-#include "folder.h"
 #include "training/io/safetensors.h"
 #include "training/measure/history.h"
 #include "training/run/segment_memory.h"

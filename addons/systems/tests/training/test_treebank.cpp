@@ -3,7 +3,6 @@
 #include <tuple>
 #include "addons/systems/training/conllu.h"
 #include "addons/systems/training/dependency_parser.h"
-#include "catch.hpp"
 #include "engine/core/philox.h"
 #include "engine/support/helpers.h"
 

@@ -3,10 +3,8 @@
 
 #include "addons/tape-screen/training/listing.h"
 #include "app/support/commands.h"
-#include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
 #include "training/run/run.h"
-#include "training/spec/spec.h"
 
 using namespace normscope;
 using namespace normscope::test;

@@ -9,8 +9,6 @@
 #include "app/headless/ui_driver.h"
 #include "app/support/text_faults.h"
 #include "app/ui/widgets.h"
-#include "catch.hpp"
-#include "engine/support/helpers.h"
 
 namespace normscope::test_tape_panels {
 namespace {

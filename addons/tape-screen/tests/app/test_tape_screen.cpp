@@ -5,10 +5,6 @@
 #include "addons/tape-screen/training/memory_map.h"
 #include "addons/tape-screen/training/tensor_summary.h"
 #include "app/support/well_formed.h"
-#include "catch.hpp"
-#include "engine/cpu/backend_cpu.h"
-#include "training/data/task.h"
-#include "training/run/run.h"
 
 using namespace normscope;
 using namespace normscope::tape_screen;

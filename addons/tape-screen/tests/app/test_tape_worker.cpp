@@ -8,8 +8,6 @@
 #include "addons/tape-screen/tests/app/tape_fixture.h"
 #include "addons/tape-screen/training/numeric_check.h"
 #include "addons/tape-screen/training/tensor_summary.h"
-#include "engine/cpu/backend_cpu.h"
-#include "training/support/tiny.h"
 
 using namespace normscope;
 using namespace normscope::tape_screen;

@@ -1,8 +1,5 @@
 // The gradient of one element by differences.
 #include "addons/tape-screen/training/numeric_check.h"
-#include "catch.hpp"
-#include "engine/support/helpers.h"
-#include "engine/support/model_fixture.h"
 #include "training/support/small_runs.h"
 
 namespace normscope::test {

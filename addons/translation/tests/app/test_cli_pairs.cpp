@@ -3,9 +3,7 @@
 
 #include "addons/translation/training/tokenizer.h"
 #include "app/support/commands.h"
-#include "catch.hpp"
 #include "skip.h"
-#include "test_paths.h"
 #include "training/files/config_file.h"
 
 namespace normscope::test::cli_pairs {

@@ -1,9 +1,5 @@
 // These tests hold beam search against all rows of a small random language, and the translator against itself.
 #include "addons/translation/training/translator.h"
-#include "catch.hpp"
-#include "engine/core/philox.h"
-#include "engine/model/transformer.h"
-#include "engine/tape/seal.h"
 #include "training/support/small_runs.h"
 
 namespace normscope::test {

@@ -5,18 +5,12 @@
 #include "addons/translation/training/bleu.h"
 #include "addons/translation/training/pairs_task.h"
 #include "addons/translation/training/translator.h"
-#include "catch.hpp"
-#include "engine/core/error.h"
-#include "engine/core/philox.h"
-#include "engine/tape/seal.h"
-#include "folder.h"
 #include "skip.h"
 #include "test_paths.h"
 #include "training/experiments/result_store.h"
 #include "training/measure/look.h"
 #include "training/measure/step_metrics.h"
 #include "training/run/evaluate.h"
-#include "training/spec/spec.h"
 #include "training/support/small_runs.h"
 
 namespace normscope::test {
