@@ -1,7 +1,5 @@
 // These tests cover the bars of a vector under a norm's two knobs: what a move leaves as it is, by the algebra of the
 // norm and by replay; where the bars lie; and what a user, a file and a sheet of paper see of them.
-#include <numeric>
-
 #include "app/course/pictures/pictures.h"
 #include "app/course/report.h"
 #include "app/support/shipped_course.h"

@@ -1,6 +1,5 @@
 // These tests cover lessons in another language: every text of lesson.toml has its key, what is missing or superfluous
 // is named, numbers and forms are those of the English text, the player's own words are whole, and the screen shows it.
-#include <array>
 #include <regex>
 
 #include "app/course/language.h"

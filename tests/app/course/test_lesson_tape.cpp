@@ -1,7 +1,5 @@
 // These tests cover tapes of lessons: numbers that were computed by hand, what the reader refuses, the two lessons that
 // have no run, and a changed tape that turns each claim down.
-#include <iterator>
-#include <numeric>
 #include <regex>
 
 #include "app/course/tapes.h"

@@ -1,5 +1,4 @@
 // These tests cover the training of studies and their store: what is trained once, or is taken from others.
-#include <atomic>
 #include <nlohmann/json.hpp>
 
 #include "app/shell/app_state.h"

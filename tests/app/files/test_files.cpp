@@ -2,8 +2,6 @@
 // prompt says and does is tests/stories/files.txt.
 #include <sys/stat.h>
 
-#include <atomic>
-
 #include "app/files/small_window.h"
 #include "app/shell/settings.h"
 #include "app/support/english.h"

@@ -2,7 +2,6 @@
 // a network is being built, one undo takes back one edit.
 #include <condition_variable>
 #include <mutex>
-#include <span>
 
 #include "app/shell/shown_session.h"
 #include "app/support/live_lab.h"

@@ -2,8 +2,6 @@
 #include <imgui.h>
 #include <time.h>
 
-#include <cstdio>
-
 #include "app/lab/lab_screen.h"
 #include "app/lab/split.h"
 #include "app/lab/transport.h"

@@ -4,8 +4,6 @@
 #include <imgui.h>
 #include <pthread.h>
 
-#include <atomic>
-
 #include "app/lesson-player/player.h"
 #include "app/support/live_lab.h"
 #include "app/support/recorded_measurer.h"

@@ -1,7 +1,6 @@
 #include "engine/support/op_harness.h"
 
 #include <bit>
-#include <cstring>
 
 #include "engine/cpu/denormals.h"
 #include "engine/cpu/isa.h"

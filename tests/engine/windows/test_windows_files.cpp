@@ -7,7 +7,6 @@
 #include <windows.h>
 
 #include <cerrno>
-#include <cstring>
 
 #include "catch.hpp"
 #include "engine/core/machine.h"

@@ -1,6 +1,4 @@
 // safetensors: what is written comes back bit for bit; no file, however broken, does worse than an Error.
-#include <cstring>
-
 #include "test_paths.h"
 #include "training/io/input_file.h"
 #include "training/io/output_file.h"

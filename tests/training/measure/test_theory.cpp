@@ -1,8 +1,6 @@
 // These tests hold the closed forms against the reference page's numbers by hand, and against each other.
 #include "catch.hpp"
 
-#include <cstdio>
-
 #include "engine/core/error.h"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/tape/seal.h"

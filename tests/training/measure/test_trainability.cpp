@@ -1,7 +1,5 @@
 // These tests hold the mean field of trainability against networks at initialisation, placement by placement and over
 // scales of the weights. `normscope_training_tests "[trainability-table]"` prints the table of docs/theory.md.
-#include <cstdio>
-
 #include "engine/support/named_placements.h"
 #include "training/measure/look.h"
 #include "training/measure/single_norm.h"

@@ -1,8 +1,6 @@
 // These tests cover saved runs: bitwise continuation, and files that are refused with a clear line.
 #include <unistd.h>
 
-#include <cstring>
-#include <numeric>
 #include <regex>
 
 #include "training/io/safetensors.h"

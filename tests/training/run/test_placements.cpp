@@ -1,6 +1,5 @@
 // Every placement in every architecture is recognised, differentiated, measured, trained, resumed, documented, and
 // keeps at its start what it promises.
-#include <cstdio>
 #include <tuple>
 
 #include "engine/ops/ops.h"

@@ -1,7 +1,5 @@
 // These tests cover the Lab: lockstep, commands, forks and their undo, texts; and none of it changes what a run
 // computes.
-#include <numeric>
-
 #include "answers.h"
 #include "isa_scope.h"
 #include "skip.h"

@@ -1,6 +1,5 @@
 // These tests cover the Lab and time: playing on from an earlier step as D, reruns with other seeds, and what all runs
 // together keep.
-#include <atomic>
 #include <ctime>
 
 #include "training/run/run_record.h"

@@ -1,5 +1,4 @@
 // A trained run of Admin and the file with its omegas folded into plain Post-LN compute the same.
-#include <cstdio>
 #include <random>
 
 #include "addons/papers/training/admin_fold.h"

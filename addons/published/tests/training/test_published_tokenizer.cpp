@@ -2,7 +2,6 @@
 // tests/fixtures/tokenizers.
 #include <fmt/ranges.h>
 
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <regex>
 

@@ -1,6 +1,4 @@
 // These tests read logs from elsewhere and of our own: what is read, what broken lines cost, and logs that grow.
-#include <atomic>
-#include <iterator>
 #include <regex>
 
 #include "addons/recorded/training/log_reader.h"

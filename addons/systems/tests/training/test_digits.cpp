@@ -1,6 +1,5 @@
 // These tests draw digits: the same bytes on every machine, all different, and the task that asks for their class.
 #include <initializer_list>
-#include <numeric>
 
 #include "addons/systems/training/image_task.h"
 #include "engine/support/helpers.h"

@@ -1,9 +1,6 @@
 // These tests cover Transformer-XL: relative positions, the memory of earlier segments and the text that goes on. What
 // is remembered is what a longer row would have computed, no gradient goes there, runs resume with it to the bit, and
 // without it nothing of all this is on the tape.
-#include <array>
-#include <span>
-
 #include "addons/systems/engine/relative_attention.h"
 #include "engine/support/allocation_count.h"
 #include "engine/support/named_placements.h"

@@ -2,8 +2,6 @@
 // and the check say by themselves; a step that is taken anew, a change of the wiring, times.
 #include "addons/tape-screen/app/step_worker.h"
 
-#include <atomic>
-
 #include "addons/tape-screen/app/fold_rows.h"
 #include "addons/tape-screen/tests/app/tape_fixture.h"
 #include "addons/tape-screen/training/numeric_check.h"

@@ -1,5 +1,4 @@
 // These tests train on sentence pairs: pieces, buckets, epochs. Without SentencePiece there is one clear refusal.
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "addons/translation/training/bleu.h"
