@@ -51,7 +51,7 @@ int sentences_of_reach(const Lesson& lesson) {
       std::distance(std::sregex_iterator(seen.begin(), seen.end(), end), std::sregex_iterator()));
 }
 
-TEST_CASE("the course reads, and keeps its own rules", "[lesson]") {
+TEST_CASE("the course reads, and keeps its own rules") {
   const Course& course = fixture::shipped_course();
   for (const LessonError& broken : course.broken) FAIL_CHECK(broken.error);
   CHECK(course.lessons.size() >= 16);
@@ -67,7 +67,7 @@ TEST_CASE("the course reads, and keeps its own rules", "[lesson]") {
   }
 }
 
-TEST_CASE("a letter means the same in every lesson", "[lesson]") {
+TEST_CASE("a letter means the same in every lesson") {
   // As lessons/README.md has it: A Post-LN without warm-up, B Post-LN with one, C Pre-LN, D what a lesson adds. A
   // second addition takes B where no Post-LN with a warm-up is.
   size_t seen = 0;
@@ -94,7 +94,7 @@ TEST_CASE("a letter means the same in every lesson", "[lesson]") {
   CHECK(seen > 30);
 }
 
-TEST_CASE("no line has the look of another run than the one that it was measured of", "[lesson]") {
+TEST_CASE("no line has the look of another run than the one that it was measured of") {
   for (const Lesson& lesson : fixture::shipped_course().lessons)
     for (const Figure& figure : lesson.figures)
       for (const FigureLine& line : figure.lines) {
@@ -104,7 +104,7 @@ TEST_CASE("no line has the look of another run than the one that it was measured
       }
 }
 
-TEST_CASE("what surprises in lesson 1 can be seen: the two losses stand apart", "[lesson]") {
+TEST_CASE("what surprises in lesson 1 can be seen: the two losses stand apart") {
   const Lesson& lesson = *fixture::shipped_course().find("why-a-norm");
   const Results seeds = *load_results(lesson);
   const std::vector<std::string>& figures = lesson.step(StepKind::Compare).figures;
@@ -126,7 +126,7 @@ TEST_CASE("what surprises in lesson 1 can be seen: the two losses stand apart", 
   CHECK(plot.series[1].value == ui::decimals(seeds.curves.at("by_size_C").mean[2], 2));
 }
 
-TEST_CASE("no range of five seeds covers a step along which a ball is dragged", "[lesson]") {
+TEST_CASE("no range of five seeds covers a step along which a ball is dragged") {
   size_t balls = 0;
   for (const Lesson& lesson : fixture::shipped_course().lessons) {
     const std::optional<Results> seeds = load_results(lesson);
@@ -141,7 +141,7 @@ TEST_CASE("no range of five seeds covers a step along which a ball is dragged", 
   CHECK(balls == 2);
 }
 
-TEST_CASE("a broken lesson names file, line, key and what was expected; the others open", "[lesson]") {
+TEST_CASE("a broken lesson names file, line, key and what was expected; the others open") {
   const fixture::CourseCopy copy("05-growing-stream");  // which trains nothing
   const auto error = [&] {
     const Course course = read_course(copy.folder.path.string());
@@ -189,7 +189,7 @@ TEST_CASE("a broken lesson names file, line, key and what was expected; the othe
   CHECK(contains(error(), "compare.md:1: the file is missing"));
 }
 
-TEST_CASE("prose: blocks, formulas and braces", "[lesson]") {
+TEST_CASE("prose: blocks, formulas and braces") {
   const Prose p = parse_prose(
       "Run {A} falls by *much*, $x_1$ and {value fall}.\n\n$$ a = b $$ for all\n\n## How far does this reach?\n\n- one\n",
       "t.md");
@@ -205,8 +205,7 @@ TEST_CASE("prose: blocks, formulas and braces", "[lesson]") {
 }
 
 TEST_CASE(
-    "values at a bound of their measurement are counted and have a median, which the bound does not move",
-    "[lesson]") {
+    "values at a bound of their measurement are counted and have a median, which the bound does not move") {
   const std::vector<double> near{0.55, 0.3, 64, 64, 64};
   Lesson lesson;
   lesson.curves.push_back({.id = "share", .y = "rate / critical_rate"});
@@ -238,7 +237,7 @@ TEST_CASE(
   CHECK_FALSE(can_be_cut(Curve{.id = "c", .y = "loss"}));
 }
 
-TEST_CASE("a line, a root and a logarithm come out as themselves", "[lesson]") {
+TEST_CASE("a line, a root and a logarithm come out as themselves") {
   Lesson lesson;
   lesson.curves.push_back({.id = "c"});
   lesson.curves.push_back({.id = "n"});
@@ -270,7 +269,7 @@ TEST_CASE("a line, a root and a logarithm come out as themselves", "[lesson]") {
   CHECK(std::isnan(misfit({1, 2}, {1, 2, 3})));
 }
 
-TEST_CASE("every check tells its claim from the neighbour that it names", "[lesson]") {
+TEST_CASE("every check tells its claim from the neighbour that it names") {
   for (const Lesson& lesson : fixture::shipped_course().lessons) {
     const auto kept = load_results(lesson);
     REQUIRE(kept);
@@ -288,7 +287,7 @@ TEST_CASE("every check tells its claim from the neighbour that it names", "[less
   }
 }
 
-TEST_CASE("one changed number turns a claim down, with the sentence that it contradicts", "[lesson]") {
+TEST_CASE("one changed number turns a claim down, with the sentence that it contradicts") {
   const Course& course = fixture::shipped_course();
   RunStore store(2);
   struct Mutation {
@@ -363,7 +362,7 @@ TEST_CASE("one changed number turns a claim down, with the sentence that it cont
   }
 }
 
-TEST_CASE("the example of lessons/README.md is a whole lesson, and its claim holds", "[lesson]") {
+TEST_CASE("the example of lessons/README.md is a whole lesson, and its claim holds") {
   const std::string page = test::read_all(fs::path(kLessons) / "README.md");
   const auto block = [&](const std::string& kind) {
     const size_t from = page.find("```" + kind + "\n") + kind.size() + 4;
@@ -389,7 +388,7 @@ TEST_CASE("the example of lessons/README.md is a whole lesson, and its claim hol
   fs::remove_all(folder.parent_path());
 }
 
-TEST_CASE("measured.json is of this course", "[lesson]") {
+TEST_CASE("measured.json is of this course") {
   for (const Lesson& lesson : fixture::shipped_course().lessons) {
     INFO(lesson.id << ": write it again with normscope lesson check --full --write");
     const auto kept = load_results(lesson);
@@ -404,7 +403,7 @@ TEST_CASE("measured.json is of this course", "[lesson]") {
   }
 }
 
-TEST_CASE("a line over many settings is no run's: it carries no run's letter", "[lesson]") {
+TEST_CASE("a line over many settings is no run's: it carries no run's letter") {
   const Course& course = fixture::shipped_course();
   size_t sweeps = 0, others = 0;
   for (const Lesson& lesson : course.lessons) {
@@ -423,7 +422,7 @@ TEST_CASE("a line over many settings is no run's: it carries no run's letter", "
   CHECK(others > 10);
 }
 
-TEST_CASE("the report has every claim and figure, in both forms", "[lesson]") {
+TEST_CASE("the report has every claim and figure, in both forms") {
   const Course& course = fixture::shipped_course();
   const std::string folder = "lesson_report_test";
   const std::vector<std::string> paths = write_report(course, folder);
@@ -446,7 +445,7 @@ TEST_CASE("the report has every claim and figure, in both forms", "[lesson]") {
   fs::remove_all(folder);
 }
 
-TEST_CASE("the claim table of the manual is that of measured.json", "[lesson]") {
+TEST_CASE("the claim table of the manual is that of measured.json") {
   const Course& course = fixture::shipped_course();
   const std::string page = test::read_all(NORMSCOPE_SOURCE_DIR "/docs/claims.md");
   INFO("write it again with normscope lesson report --page docs/claims.md");
@@ -460,8 +459,7 @@ TEST_CASE("the claim table of the manual is that of measured.json", "[lesson]") 
 }
 
 TEST_CASE(
-    "the Limits of a lesson say in which settings its effect fails, and what only time undoes is called slow",
-    "[lesson]") {
+    "the Limits of a lesson say in which settings its effect fails, and what only time undoes is called slow") {
   const std::map<std::string, std::vector<std::string>> words{
       {"width 32", {"width 32"}},         {"width 128", {"width 128"}},   {"depth × 0.5", {"half", "three"}},
       {"depth × 2", {"twice", "twelve"}}, {"steps × 5", {"1,500 steps"}}, {"another text", {"another text"}},
@@ -507,7 +505,7 @@ TEST_CASE(
 // These tests demand that the lessons' runs are trained once, found in the store that they share with the Lab, and
 // have the same bits however many are trained side by side.
 
-TEST_CASE("the same run is never trained twice", "[lesson]") {
+TEST_CASE("the same run is never trained twice") {
   RunStore store(1);
   RunSpec spec = test::with_fields({}, {{"train.steps", "3"}});
   int steps = 0;
@@ -529,7 +527,7 @@ std::vector<float> losses_of(const History& history) { return history.loss().val
 
 }  // namespace
 
-TEST_CASE("the Lab and the lessons have one store: what one has trained the other finds", "[lesson]") {
+TEST_CASE("the Lab and the lessons have one store: what one has trained the other finds") {
   std::vector<RunSpec> specs{preset_run("post"), preset_run("pre")};
   for (RunSpec& spec : specs) set_field(spec, "train.steps", "12");
   const std::vector<std::vector<Edit>> edits{{{5, "train.lr", "0.001"}}, {}};
@@ -583,7 +581,7 @@ TEST_CASE("the Lab and the lessons have one store: what one has trained the othe
   }
 }
 
-TEST_CASE("side by side on two threads a lesson comes to the same bits as on one", "[lesson]") {
+TEST_CASE("side by side on two threads a lesson comes to the same bits as on one") {
   Lesson lesson = read_lesson(NORMSCOPE_SOURCE_DIR "/lessons/07-admin");
   for (LessonRun& run : lesson.runs) run.spec.train.steps = 6;
   for (Curve& curve : lesson.curves)

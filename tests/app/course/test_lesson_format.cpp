@@ -26,7 +26,7 @@ const std::string kSmall = test::refusal_base("lesson");
 
 std::string with(const std::string& from, const std::string& to) { return replaced(kSmall, from, to); }
 
-TEST_CASE("a run with a name is measured, and nothing that a learner sees or changes", "[lesson]") {
+TEST_CASE("a run with a name is measured, and nothing that a learner sees or changes") {
   const Lesson lesson = parsed_lesson(kSmall);
   REQUIRE(lesson.runs.size() == 1);
   REQUIRE(lesson.beside.size() == 1);
@@ -46,7 +46,7 @@ TEST_CASE("a run with a name is measured, and nothing that a learner sees or cha
                  "'other' is not in this lesson: expected a run with a letter of it"));
 }
 
-TEST_CASE("a profile is the history's number at a step, of every layer", "[lesson]") {
+TEST_CASE("a profile is the history's number at a step, of every layer") {
   const Lesson lesson = parsed_lesson(kSmall);
   RunStore store(1);
   const CurveData profile = measure_curve(lesson, *lesson.curve("by_layer"), 1, store),
@@ -58,8 +58,7 @@ TEST_CASE("a profile is the history's number at a step, of every layer", "[lesso
   CHECK(profile.y[1] != over_time.y[0]);
 }
 
-TEST_CASE("a prediction is drawn from the first point of its curve to the last, whatever its axis",
-          "[lesson]") {
+TEST_CASE("a prediction is drawn from the first point of its curve to the last, whatever its axis") {
   std::set<Curve::Of> kinds;
   for (const Lesson& lesson : read_course(NORMSCOPE_SOURCE_DIR "/lessons").lessons) {
     const std::optional<Results> measured = load_results(lesson);
@@ -96,7 +95,7 @@ TEST_CASE("a prediction is drawn from the first point of its curve to the last, 
                  "[prediction.curve] has no axis to draw along: expected a curve of two points at least"));
 }
 
-TEST_CASE("what is left out of a lesson's run is what the engine leaves out of it", "[lesson]") {
+TEST_CASE("what is left out of a lesson's run is what the engine leaves out of it") {
   const Lesson lesson = parsed_lesson(kSmall);
   RunStore store(1);
   const CurveData each = measure_curve(lesson, *lesson.curve("each"), 1, store),
@@ -121,7 +120,7 @@ TEST_CASE("what is left out of a lesson's run is what the engine leaves out of i
   CHECK(forgetful.trained() == 3);
 }
 
-TEST_CASE("an encoder-decoder is a run of a lesson like any other", "[lesson]") {
+TEST_CASE("an encoder-decoder is a run of a lesson like any other") {
   Lesson lesson = fixture::small_lesson("09-two-stacks");
   for (LessonRun* run : lesson.all_runs()) run->spec.train.steps = 3;
   RunStore store(1);
@@ -138,7 +137,7 @@ TEST_CASE("an encoder-decoder is a run of a lesson like any other", "[lesson]") 
   CHECK(done->level == Approx(std::log(32.0)).epsilon(0.01));
 }
 
-TEST_CASE("the list of lessons holds all of them in every window", "[player]") {
+TEST_CASE("the list of lessons holds all of them in every window") {
   for (const ui::Vec size : {ui::Vec{1024, 600}, {1440, 900}, {1600, 1000}}) {
     PlayerDriver p("", size);
     if (p.ui.registry().find("lesson/course")) p.click("lesson/course");
@@ -157,7 +156,7 @@ TEST_CASE("the list of lessons holds all of them in every window", "[player]") {
   }
 }
 
-TEST_CASE("a notice with a long path stays within the list, and is whole under the mouse", "[player]") {
+TEST_CASE("a notice with a long path stays within the list, and is whole under the mouse") {
   PlayerDriver p;
   Course course = read_course(NORMSCOPE_SOURCE_DIR "/lessons");
   std::string whole = "/home/somebody";
@@ -197,7 +196,7 @@ TEST_CASE("a notice with a long path stays within the list, and is whole under t
 
 using fixture::exercise_with, fixture::parsed_exercise;
 
-TEST_CASE("sentences to complete are read, and offered in an order that tells nothing", "[lesson]") {
+TEST_CASE("sentences to complete are read, and offered in an order that tells nothing") {
   const Lesson lesson = parsed_exercise();
   REQUIRE(lesson.says.size() == 3);
   CHECK(definition(lesson) == definition(parsed_exercise(exercise_with("The sky", "This sky"))));
@@ -206,12 +205,12 @@ TEST_CASE("sentences to complete are read, and offered in an order that tells no
   CHECK(parsed_exercise().challenge->ways.size() == 2);
 }
 
-TEST_CASE("the rule of the score is a sentence, and settings are read back as they are written", "[lesson]") {
+TEST_CASE("the rule of the score is a sentence, and settings are read back as they are written") {
   CHECK(contains(score_rule(*parsed_exercise().challenge), "below 2 is worth 40 points"));
   CHECK(settings_of(to_text(Settings{{"a.b", "1"}, {"c", "x"}})) == Settings{{"a.b", "1"}, {"c", "x"}});
 }
 
-TEST_CASE("what was said and tried is kept, also a loss that is no number; damage is refused", "[lesson]") {
+TEST_CASE("what was said and tried is kept, also a loss that is no number; damage is refused") {
   const test::Folder folder;
   const std::string path = folder.file("lessons.json");
   {
@@ -237,7 +236,7 @@ TEST_CASE("what was said and tried is kept, also a loss that is no number; damag
   CHECK(parse_progress(R"({"lessons":{"a":{"step":2}}})", "lessons.json").at("a").tries.empty());
 }
 
-TEST_CASE("no learner waits for the measured ways of a challenge", "[lesson]") {
+TEST_CASE("no learner waits for the measured ways of a challenge") {
   const Lesson lesson = parsed_exercise();
   CHECK(of_way(lesson, *lesson.curve("loss_one")));
   CHECK(of_way(lesson, *lesson.measure("end_two")));
@@ -256,7 +255,7 @@ TEST_CASE("no learner waits for the measured ways of a challenge", "[lesson]") {
   }
 }
 
-TEST_CASE("every sentence of the course stands once, and no word gives itself away", "[lesson]") {
+TEST_CASE("every sentence of the course stands once, and no word gives itself away") {
   const Course course = read_course(NORMSCOPE_SOURCE_DIR "/lessons");
   for (const LessonError& broken : course.broken) FAIL(broken.error);
   std::set<std::string> sentences;
@@ -289,7 +288,7 @@ std::string refusal(const std::string& from, const std::string& to) {
   return test::error_of([&] { parse_lesson(toml, folder, test::read_all); }, "");
 }
 
-TEST_CASE("the slots of a run say its wiring, and every choice is one", "[lesson]") {
+TEST_CASE("the slots of a run say its wiring, and every choice is one") {
   const Lesson& lesson = papers();
   CHECK(wrong_slots(lesson, "D").empty());
   const Knob& stream = *lesson.knob("stream");
@@ -334,7 +333,7 @@ CurveSet made_up() {
 
 }  // namespace
 
-TEST_CASE("a border is read with its cells beside it, and all of its runs are the lesson's", "[lesson]") {
+TEST_CASE("a border is read with its cells beside it, and all of its runs are the lesson's") {
   const Lesson lesson = parsed_lesson(kMap);
   std::vector<std::string> ids;
   for (const Curve& curve : lesson.curves) ids.push_back(curve.id);
@@ -359,7 +358,7 @@ TEST_CASE("a border is read with its cells beside it, and all of its runs are th
   for (const auto& point : points_of(*lesson.curve("edge"), {changed})) CHECK(point.spec.model.layers == 2);
 }
 
-TEST_CASE("a border is the largest value that learns, by the cells beside it", "[lesson]") {
+TEST_CASE("a border is the largest value that learns, by the cells beside it") {
   const Lesson lesson = parsed_lesson(kMap);
   experiments::RunStore store(1);
   const Curve &border = *lesson.curve("edge"), &upper = *lesson.curve("edge.2");
@@ -379,7 +378,7 @@ TEST_CASE("a border is the largest value that learns, by the cells beside it", "
   }
 }
 
-TEST_CASE("cells are judged as a sweep judges them", "[lesson]") {
+TEST_CASE("cells are judged as a sweep judges them") {
   const Lesson lesson = parsed_lesson(kMap);
   const Curve& border = *lesson.curve("edge");
   CurveSet own = made_up();
@@ -421,7 +420,7 @@ TEST_CASE("cells are judged as a sweep judges them", "[lesson]") {
   CHECK(map.at(2, 1).side() == grid::Side::Other);
 }
 
-TEST_CASE("a map's figure has the axes of its values, and shows nothing before the prediction", "[lesson]") {
+TEST_CASE("a map's figure has the axes of its values, and shows nothing before the prediction") {
   const Lesson lesson = parsed_lesson(kMap);
   const Figure& figure = *lesson.figure("map");
   CHECK(figure.x.low == -5);
@@ -454,8 +453,7 @@ TEST_CASE("a map's figure has the axes of its values, and shows nothing before t
   CHECK(plot.series.empty());
 }
 
-TEST_CASE("the texts of the map of rates tell of no rate and no ratio where a map has no border",
-          "[lesson]") {
+TEST_CASE("the texts of the map of rates tell of no rate and no ratio where a map has no border") {
   const Lesson lesson = *read_course(NORMSCOPE_SOURCE_DIR "/lessons").find("map-of-rates");
   const auto border = [](double cold, double warm) { return CurveData{{0, 60, 120}, {cold, cold, warm}}; };
   size_t values = 0;
@@ -479,7 +477,7 @@ TEST_CASE("the texts of the map of rates tell of no rate and no ratio where a ma
   CHECK(values > 16);
 }
 
-TEST_CASE("the map of rates: a border drawn right and one drawn wrong", "[player]") {
+TEST_CASE("the map of rates: a border drawn right and one drawn wrong") {
   const auto drawn = [](bool right) {
     PlayerDriver p;
     p.driver.click("lesson/list/map-of-rates");

@@ -42,7 +42,7 @@ Walk two_stacks() {
   return walk;
 }
 
-TEST_CASE("a profile of several steps has every layer of a step before those of the next", "[lesson]") {
+TEST_CASE("a profile of several steps has every layer of a step before those of the next") {
   const std::string base = test::refusal_base("lesson");
   const std::string y = "y = \"L*.ffn.w2.grad_norm / L01.ffn.w2.grad_norm\"\nstep = 2";
   const std::string line = "  { curve = \"by_layer\", run = \"A\" },\n";
@@ -71,7 +71,7 @@ TEST_CASE("a profile of several steps has every layer of a step before those of 
   CHECK(definition(walked) != definition(still));
 }
 
-TEST_CASE("the arrows of a stack lie one above the other, each into its layer", "[lesson]") {
+TEST_CASE("the arrows of a stack lie one above the other, each into its layer") {
   for (const ui::Rect rect :
        {ui::Rect{10, 20, 600, 300}, ui::Rect{0, 0, 1200, 700}, ui::Rect{0, 0, 500, 170}}) {
     const std::vector<std::vector<WalkArrow>> all = walk_arrows(two_stacks(), rect);
@@ -89,7 +89,7 @@ TEST_CASE("the arrows of a stack lie one above the other, each into its layer", 
   }
 }
 
-TEST_CASE("of a model with two stacks a walk has both, and says whose each is", "[lesson]") {
+TEST_CASE("of a model with two stacks a walk has both, and says whose each is") {
   const Lesson& lesson = *fixture::shipped_course().find("two-stacks");
   const Walk start = walk_at(lesson, *lesson.figure("walk"), fixture::FiveSeeds(lesson).data(), 1);
   REQUIRE(start.stacks.size() == 4);
@@ -102,7 +102,7 @@ TEST_CASE("of a model with two stacks a walk has both, and says whose each is", 
   CHECK((fall(0) > 2.8 && fall(1) < 2 && fall(2) < 1.7));
 }
 
-TEST_CASE("beside an arrow stands what the norms on its way divide by, in their order", "[lesson]") {
+TEST_CASE("beside an arrow stands what the norms on its way divide by, in their order") {
   const Lesson& lesson = *fixture::shipped_course().find("two-stacks");
   const fixture::FiveSeeds kept(lesson);
   const FigureData data = kept.data();
@@ -124,8 +124,7 @@ TEST_CASE("beside an arrow stands what the norms on its way divide by, in their 
   for (size_t layer = 1; layer < 6; ++layer) CHECK(decoder.divisors[layer - 1][0] > 1.1);
 }
 
-TEST_CASE("a norm divides the gradient by the spread of what it read, but for what lies along the row",
-          "[lesson]") {
+TEST_CASE("a norm divides the gradient by the spread of what it read, but for what lies along the row") {
   const auto backend = make_cpu_backend(1);
   ModelConfig config;
   config.layers = 3;
@@ -155,7 +154,7 @@ TEST_CASE("a norm divides the gradient by the spread of what it read, but for wh
   }
 }
 
-TEST_CASE("in lesson 3 A's arrows thin out towards layer 1, and those of B and C do not", "[lesson]") {
+TEST_CASE("in lesson 3 A's arrows thin out towards layer 1, and those of B and C do not") {
   const Seen seen;
   CHECK(walk_steps(first_steps(), seen.figure, seen.data()) == std::pair<int32_t, int32_t>{1, 20});
   const CurveBand& lowest = seen.results->curves.at("g1_A");
@@ -183,8 +182,7 @@ TEST_CASE("in lesson 3 A's arrows thin out towards layer 1, and those of B and C
   CHECK(walk.stacks[1].lengths.empty());
 }
 
-TEST_CASE("a walk goes to the report and to the teacher, at its last step, and not to the student",
-          "[lesson]") {
+TEST_CASE("a walk goes to the report and to the teacher, at its last step, and not to the student") {
   const Seen seen;
   for (const bool dark : {false, true}) {
     const std::string svg = kept_svg(first_steps(), seen.figure, *seen.results, ui::theme(dark), {640, 400});
@@ -216,7 +214,7 @@ struct ByHand {
 
 double apart(ui::Vec a, ui::Vec b) { return static_cast<double>(std::hypot(a.x - b.x, a.y - b.y)); }
 
-TEST_CASE("the path of a stream is its input and the sum behind each sub-layer", "[lesson]") {
+TEST_CASE("the path of a stream is its input and the sum behind each sub-layer") {
   std::string curves;
   for (const char* y : {"path", "branch", "stream", "attention_stream"})
     curves += fmt::format("[curve.{0}]\nof = \"layers\"\nrun = \"A\"\ny = \"{0}\"\n\n", y);
@@ -234,7 +232,7 @@ TEST_CASE("the path of a stream is its input and the sum behind each sub-layer",
   for (const double square : branch) CHECK(square > 0);
 }
 
-TEST_CASE("the whole chain lies in the picture, whatever is shown of it", "[lesson]") {
+TEST_CASE("the whole chain lies in the picture, whatever is shown of it") {
   const ByHand right({1, 2, 3, 4, 5, 6, 7, 8, 9}, {1, 1, 1, 1, 1, 1, 1, 1});
   for (const ui::Rect rect : {ui::Rect{10, 20, 560, 260}, ui::Rect{0, 0, 300, 700}}) {
     const std::vector<ui::Vec> points = chain_points(right.at(4), rect),
@@ -249,7 +247,7 @@ TEST_CASE("the whole chain lies in the picture, whatever is shown of it", "[less
   }
 }
 
-TEST_CASE("in lesson 4 the arrows would be several times as long in one line", "[lesson]") {
+TEST_CASE("in lesson 4 the arrows would be several times as long in one line") {
   const fixture::FiveSeeds kept(last_layer());
   const FigureData data = kept.data();
   REQUIRE(chain_layers(arrows(), data) == 18);
@@ -295,7 +293,7 @@ struct Valley {
 
 const std::string kEdge = "edge-of-stability";
 
-TEST_CASE("a curve of one step is the loss along it, less the loss before it", "[lesson]") {
+TEST_CASE("a curve of one step is the loss along it, less the loss before it") {
   const Lesson lesson = fixture::parsed_lesson(with_step());
   experiments::RunStore store(1);
   const Curve& curve = *lesson.curve("step");
@@ -320,12 +318,12 @@ TEST_CASE("a curve of one step is the loss along it, less the loss before it", "
   CHECK_THROWS_AS(measure_curve(lesson, curve, 1, store, stop), experiments::Cancelled);
 }
 
-TEST_CASE("nothing but the ball and its words depends on where the ball lies", "[lesson]") {
+TEST_CASE("nothing but the ball and its words depends on where the ball lies") {
   const Valley valley({0, -0.25, 0.5});
   CHECK(plot::to_csv(valley.at(0.0003)) == plot::to_csv(valley.at(1)));
 }
 
-TEST_CASE("lesson 15: where the valley comes back is where the critical rate was measured", "[lesson]") {
+TEST_CASE("lesson 15: where the valley comes back is where the critical rate was measured") {
   Lesson lesson = *fixture::shipped_course().find(kEdge);
   for (LessonRun* run : lesson.all_runs()) run->spec.train.steps = 201;  // what follows is not asked for
   Curve measured = *lesson.curve("critical_B");
@@ -357,7 +355,7 @@ struct Drawn {
   const NetworkBox& of(const std::string& name) const { return network.boxes[box(name)]; }
 };
 
-TEST_CASE("no two boxes of a network meet, and the room for words is free", "[lesson]") {
+TEST_CASE("no two boxes of a network meet, and the room for words is free") {
   const Drawn d(12);
   for (const ui::Rect& area : {ui::Rect{10, 20, 650, 590}, ui::Rect{0, 0, 500, 380}}) {
     const NetworkPlaces places = places_of(d.network, area);
@@ -383,7 +381,7 @@ TEST_CASE("no two boxes of a network meet, and the room for words is free", "[le
   }
 }
 
-TEST_CASE("a drawn tape has rows that can be drawn and a table beside it", "[lesson]") {
+TEST_CASE("a drawn tape has rows that can be drawn and a table beside it") {
   const std::string small = test::refusal_base("lesson-tape");
   const std::string drawn = fixture::replaced(
       small, "[figure.f]", "[figure.d]\ntitle = \"D\"\ntape = \"t\"\nfollow = 1\n\n[figure.f]");
@@ -394,7 +392,7 @@ TEST_CASE("a drawn tape has rows that can be drawn and a table beside it", "[les
   CHECK(test::contains(fixture::refusal_of(wide, "Words."), "expected one row or column of at most 6"));
 }
 
-TEST_CASE("pointing at a number follows it, and the table of the tape moves along", "[player]") {
+TEST_CASE("pointing at a number follows it, and the table of the tape moves along") {
   PlayerDriver p;
   p.open("five-minutes", StepKind::Predict);
   p.driver.click("lesson/tape/next");
@@ -651,7 +649,7 @@ std::string told(const std::string& line) {
   throw Error("no line begins with " + verb);
 }
 
-TEST_CASE("the course counts, draws and says of numbers what is told of them", "[lesson][listing]") {
+TEST_CASE("the course counts, draws and says of numbers what is told of them", "[listing]") {
   test::check_answers("course-pictures", told);
 }
 

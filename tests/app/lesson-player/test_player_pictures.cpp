@@ -43,7 +43,7 @@ void each_lesson(const Visit& visit) {
 
 }  // namespace
 
-TEST_CASE("no text of a picture overlaps another or is cut off, wherever the hand moves it", "[player]") {
+TEST_CASE("no text of a picture overlaps another or is cut off, wherever the hand moves it") {
   struct Window {
     ui::Vec size;
     float scale;
@@ -94,7 +94,7 @@ TEST_CASE("no text of a picture overlaps another or is cut off, wherever the han
   CHECK(pictures >= 4 * 8);
 }
 
-TEST_CASE("a text of several lines has them about as long, and no word alone", "[player]") {
+TEST_CASE("a text of several lines has them about as long, and no word alone") {
   fixture::PlayerDriver p;
   const ui::TextStyle style{ui::Face::Sans, ui::type::body};
   const ui::Painter& paint = p.ui.paint();
@@ -107,8 +107,7 @@ TEST_CASE("a text of several lines has them about as long, and no word alone", "
   CHECK(lessons::even_width(paint, width, style, "short", line) == width);
 }
 
-TEST_CASE("a finished figure leaves its labels the room that they need, and the rest is the plot's",
-          "[player]") {
+TEST_CASE("a finished figure leaves its labels the room that they need, and the rest is the plot's") {
   fixture::PlayerDriver p;
   size_t figures = 0;
   for (const Lesson& lesson : fixture::shipped_course().lessons)
@@ -133,7 +132,7 @@ TEST_CASE("a finished figure leaves its labels the room that they need, and the 
   CHECK(figures > 20);
 }
 
-TEST_CASE("a puzzle of several lines keeps off what stands below it", "[player]") {
+TEST_CASE("a puzzle of several lines keeps off what stands below it") {
   size_t puzzles = 0;
   each_lesson([&](fixture::PlayerDriver& p, const Lesson& lesson, const char* language) {
     if (!lesson.puzzle) return;
@@ -150,8 +149,7 @@ TEST_CASE("a puzzle of several lines keeps off what stands below it", "[player]"
   CHECK(puzzles > 20);
 }
 
-TEST_CASE("what was said, what was measured and the verdict keep apart, and the first two are of one size",
-          "[player]") {
+TEST_CASE("what was said, what was measured and the verdict keep apart, and the first two are of one size") {
   size_t neighbours = 0, pairs = 0;
   each_lesson([&](fixture::PlayerDriver& p, const Lesson& lesson, const char* language) {
     if (lesson.prediction.kind != Prediction::Kind::Value) return;

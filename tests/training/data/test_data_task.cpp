@@ -93,7 +93,7 @@ TEST_CASE("task: corpus knows its letters, its ceiling and its floor", "[data]")
   CHECK(task->unigram_entropy() == Approx(corpus_grammar().unigram_entropy()).epsilon(1e-12));
   CHECK(task->entropy_rate() == corpus_grammar().entropy_rate());
   const Batch batch = draw(*task, 1, 0, Split::Train, 1, 64);
-  CHECK(test::contains(corpus_text(1, 2'000'000), task->decode(batch.tokens)));
+  CHECK(contains(corpus_text(1, 2'000'000), task->decode(batch.tokens)));
   DataSpec other;
   other.data_seed = 2;
   CHECK(make_task(other)->hash() != task->hash());
@@ -201,7 +201,7 @@ TEST_CASE("task: what cannot be made is refused", "[data]") {
   CHECK(error_of([&] { make_task(spec); }) == "[data] context 0: expected at least 1");
   spec = {};
   spec.context = 1'000'000;
-  CHECK(test::contains(error_of([&] { make_task(spec); }), "is too short: 2000000 characters"));
+  CHECK(contains(error_of([&] { make_task(spec); }), "is too short: 2000000 characters"));
 }
 
 TEST_CASE("task: batches that do not fit are refused", "[data]") {
@@ -209,16 +209,14 @@ TEST_CASE("task: batches that do not fit are refused", "[data]") {
   Batch batch(2, 9);
   CHECK(error_of([&] { task->batch(1, 1, Split::Train, 3, 9, batch.tokens, batch.targets); }) ==
         "[data] batch (3,9): expected room for 27 tokens and targets, got 18 and 18");
-  CHECK(test::contains(error_of([&] { task->batch(1, 1, Split::Train, 0, 9, batch.tokens, batch.targets); }),
-                       "expected at least one row"));
-  CHECK(test::contains(error_of([&] { draw(*task, 1, 1, Split::Validation, 1, 100); }), "is too short"));
+  CHECK(contains(error_of([&] { task->batch(1, 1, Split::Train, 0, 9, batch.tokens, batch.targets); }),
+                 "expected at least one row"));
+  CHECK(contains(error_of([&] { draw(*task, 1, 1, Split::Validation, 1, 100); }), "is too short"));
   CHECK(draw(*task, 1, 1, Split::Validation, 1, 99).tokens.front() == 900);  // the one window there is
 }
 
 // Masked language modelling, made-up translation, labelled texts, two-column files: what a batch is, and clear
 // refusals.
-
-bool has(const std::string& text, const std::string& word) { return text.find(word) != std::string::npos; }
 
 DataSpec made_up(const char* name, uint64_t seed = 1) {
   DataSpec spec;
@@ -314,8 +312,8 @@ TEST_CASE("made-up translation: a target is a function of its source, word by wo
   const std::string english = task->decode(std::span<const int32_t>(batch.source).first(4));
   const std::string other = task->decode(std::span<const int32_t>(batch.targets).first(4));
   CHECK(std::ranges::count(english, ' ') == 3);
-  CHECK_FALSE(test::contains(other, "?"));
-  CHECK(has(error_of([] { make_grammar_translation(18); }), "multiple of 4"));
+  CHECK_FALSE(contains(other, "?"));
+  CHECK(contains(error_of([] { make_grammar_translation(18); }), "multiple of 4"));
 }
 
 TEST_CASE("sequences as translation: copied, reversed, sorted", "[tasks]") {
@@ -349,19 +347,22 @@ TEST_CASE("labels: rows ask at their first position, padding has a length", "[ta
       CHECK((batch.tokens[r * 16 + t] == kBytePad) == (t >= static_cast<size_t>(batch.key_lengths[r])));
     }
   }
-  CHECK(has(error_of([] {
-              LabelsTask(std::vector<TsvRow>(9, {"one", "text"}), {}, "x.tsv", 16);
-            }),
-            "1 different labels"));
-  CHECK(has(error_of([] { LabelsTask(labelled(9), {{"sideways", "text"}}, "x.tsv", 16); }), "'sideways'"));
-  CHECK(has(error_of([] { LabelsTask(labelled(2), {}, "x.tsv", 16); }), "at least 5"));
+  CHECK(contains(error_of([] {
+                   LabelsTask(std::vector<TsvRow>(9, {"one", "text"}), {}, "x.tsv", 16);
+                 }),
+                 "1 different labels"));
+  CHECK(contains(error_of([] {
+                   LabelsTask(labelled(9), {{"sideways", "text"}}, "x.tsv", 16);
+                 }),
+                 "'sideways'"));
+  CHECK(contains(error_of([] { LabelsTask(labelled(2), {}, "x.tsv", 16); }), "at least 5"));
 }
 
 TEST_CASE("labels: a file sorted by class says what its end validates on", "[tasks]") {
   std::vector<TsvRow> sorted = labelled(40);
   std::ranges::stable_sort(sorted, {}, &TsvRow::first);
   const LabelsTask one(sorted, {}, "t", 16), both(labelled(40), {}, "t", 16);
-  CHECK(has(one.note(), "all validation lines are of the class 'up'"));
+  CHECK(contains(one.note(), "all validation lines are of the class 'up'"));
   CHECK(both.note().empty());
   std::fill(sorted.begin() + 32, sorted.end(), TsvRow{"far", "higher"});
   CHECK_THROWS_WITH(LabelsTask(sorted, {}, "t", 16),
@@ -434,11 +435,11 @@ TEST_CASE("made-up labels: a seed makes them, and no context is too short to say
     set_field(spec, "model.pooling", "mean");
     validate(spec);
     set_field(spec, "model.architecture", "decoder");
-    CHECK(has(error_of([&] { validate(spec); }), "a decoder cannot learn " + std::string(name)));
+    CHECK(contains(error_of([&] { validate(spec); }), "a decoder cannot learn " + std::string(name)));
   }
   DataSpec narrow = made_up("mood");
   narrow.context = 1;
-  CHECK(has(error_of([&] { make_task(narrow); }), "expected at least 2"));
+  CHECK(contains(error_of([&] { make_task(narrow); }), "expected at least 2"));
 }
 
 TEST_CASE("labels: a classifier learns, and says how many it gets right", "[tasks]") {
@@ -454,15 +455,15 @@ TEST_CASE("labels: a classifier learns, and says how many it gets right", "[task
   steps(run, 60);
   CHECK(run.validation_loss() < 0.3);
   CHECK(run.validation_accuracy() > 0.95);
-  CHECK(has(run.sample(1), "\u2190"));
+  CHECK(contains(run.sample(1), "\u2190"));
 }
 
 TEST_CASE("two columns: what is wrong with a file is said with its line", "[tasks]") {
   const Folder folder;
   const std::string wide = folder.write("wide.tsv", "a\t" + std::string(10'000'000, 'x') + "\n");
-  CHECK(has(error_of([&] { read_tsv(wide, "label<TAB>text"); }), "line 1 has 10000002 bytes"));
-  CHECK(has(error_of([] { read_tsv("no/such/file.tsv", "x"); }), "no such file"));
-  CHECK(has(error_of([] { read_tsv(".", "x"); }), "not a regular file"));
+  CHECK(contains(error_of([&] { read_tsv(wide, "label<TAB>text"); }), "line 1 has 10000002 bytes"));
+  CHECK(contains(error_of([] { read_tsv("no/such/file.tsv", "x"); }), "no such file"));
+  CHECK(contains(error_of([] { read_tsv(".", "x"); }), "not a regular file"));
   const auto rows = parse_tsv(
       "\xef\xbb\xbf"
       "a\tb\r\n\nc d\te",

@@ -138,8 +138,7 @@ void check_seeds(const ModelConfig& config, const Rule& rule, const std::vector<
   }
 }
 
-TEST_CASE("of every head the largest score, the entropy and the mass on the first position are measured",
-          "[measure]") {
+TEST_CASE("of every head the largest score, the entropy and the mass on the first position are measured") {
   const Rule rule{.scale = 1 / std::sqrt(6.0)};
   Rule of_all = rule, unscaled = rule;
   of_all.causal = false;
@@ -148,8 +147,7 @@ TEST_CASE("of every head the largest score, the entropy and the mass on the firs
 }
 
 TEST_CASE(
-    "scores are measured as they go into the softmax: turned, normalised, shared, scaled, capped, in a window",
-    "[measure]") {
+    "scores are measured as they go into the softmax: turned, normalised, shared, scaled, capped, in a window") {
   ModelConfig config = headed_model();
   config.positions = positions_or("rotary", config.positions);
   config.attention.kv_heads = 2;
@@ -166,7 +164,7 @@ TEST_CASE(
   check_seeds(config, rule, {uncapped, wide});
 }
 
-TEST_CASE("the scores of relative positions have the product with the distance", "[measure]") {
+TEST_CASE("the scores of relative positions have the product with the distance") {
   ModelConfig config = headed_model();
   config.positions = positions_or("relative", config.positions);
   if (!row_of(config.positions).own_scores) return;  // this build has none
@@ -176,7 +174,7 @@ TEST_CASE("the scores of relative positions have the product with the distance",
   check_seeds(config, rule, {without});
 }
 
-TEST_CASE("the scores of ALiBi fall with the distance", "[measure]") {
+TEST_CASE("the scores of ALiBi fall with the distance") {
   ModelConfig config = headed_model();
   config.positions = positions_or("alibi", config.positions);
   if (!row_of(config.positions).alibi) return;  // this build has none
@@ -186,7 +184,7 @@ TEST_CASE("the scores of ALiBi fall with the distance", "[measure]") {
   check_seeds(config, rule, {without});
 }
 
-TEST_CASE("a head whose weights are not finite has no largest score", "[measure]") {
+TEST_CASE("a head whose weights are not finite has no largest score") {
   HeadedRun run(headed_model());
   const int32_t wq = run.store.find("L02.attn.wq");
   std::vector<float> values = run.store.read(wq);
@@ -198,8 +196,7 @@ TEST_CASE("a head whose weights are not finite has no largest score", "[measure]
   CHECK(std::isnan(run.at("L02.attn.largest_logit")));
 }
 
-TEST_CASE("the extreme of a state is its largest number over the median, and stands at its position",
-          "[measure]") {
+TEST_CASE("the extreme of a state is its largest number over the median, and stands at its position") {
   const HeadedRun run(headed_model());
   for (const SublayerValues& s : run.model.sublayers) {
     INFO(s.name);
@@ -220,8 +217,7 @@ TEST_CASE("the extreme of a state is its largest number over the median, and sta
   }
 }
 
-TEST_CASE("the effective rank of states is that of its definition, 1 on a line and T for orthogonal rows",
-          "[measure]") {
+TEST_CASE("the effective rank of states is that of its definition, 1 on a line and T for orthogonal rows") {
   const auto rank_of = [](const std::vector<float>& y, size_t tokens, size_t width) {
     double sum = 0;
     const size_t sequences = y.size() / (tokens * width);
@@ -261,7 +257,7 @@ TEST_CASE("the effective rank of states is that of its definition, 1 on a line a
   CHECK(rank_of(apart, 3, 24) == Approx(3));
 }
 
-TEST_CASE("states that are the same at every position have an effective rank of 1", "[measure]") {
+TEST_CASE("states that are the same at every position have an effective rank of 1") {
   HeadedRun run(headed_model());
   for (const char* name : {"emb.positions", "emb.tokens"}) {
     const int32_t place = run.store.find(name);
@@ -275,7 +271,7 @@ TEST_CASE("states that are the same at every position have an effective rank of 
     CHECK(run.at(std::string(name) + ".effective_rank") == Approx(1).epsilon(1e-5));
 }
 
-TEST_CASE("an extreme that was put into a state is found where it was put", "[measure]") {
+TEST_CASE("an extreme that was put into a state is found where it was put") {
   HeadedRun run(headed_model());
   const int32_t places = run.store.find("emb.positions");
   std::vector<float> values = run.store.read(places);
@@ -310,8 +306,7 @@ double middle(std::vector<double> numbers) {
 }  // namespace
 
 TEST_CASE(
-    "the own share by token is the branch's variance over the state's, each of one token, the median of them",
-    "[measure]") {
+    "the own share by token is the branch's variance over the state's, each of one token, the median of them") {
   const HeadedRun run(headed_model());
   size_t index = 0;
   for (const SublayerValues& s : run.model.sublayers) {
@@ -334,8 +329,8 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("a token that dominates is most of the share over all tokens, and moves the share by token little",
-          "[measure]") {
+TEST_CASE(
+    "a token that dominates is most of the share over all tokens, and moves the share by token little") {
   HeadedRun run(headed_model());
   const std::vector<double> before = run.numbers;
   const int32_t places = run.store.find("emb.positions");
@@ -352,8 +347,8 @@ TEST_CASE("a token that dominates is most of the share over all tokens, and move
   CHECK(run.at("L02.attn.token_share") < by_token * 3);
 }
 
-TEST_CASE("the shares of each token that are kept are of its own state, and their last row is the own share",
-          "[measure]") {
+TEST_CASE(
+    "the shares of each token that are kept are of its own state, and their last row is the own share") {
   HeadedRun run(headed_model());
   CHECK(run.live->token_shares().empty());
   run.live->keep_token_shares();

@@ -27,8 +27,7 @@ size_t index_of(const ProgramData& program, Phase phase, const std::string& name
 
 }  // namespace
 
-TEST_CASE("step player: played to its end it leaves what the run's own step leaves, and the run as it was",
-          "[tape]") {
+TEST_CASE("step player: played to its end it leaves what the run's own step leaves, and the run as it was") {
   Played p({.layers = 2, .clip = true, .reuse_bytes = true});
   const std::vector<float> before = p.tiny.state();
   p.player.seek(p.player.size());
@@ -43,7 +42,7 @@ TEST_CASE("step player: played to its end it leaves what the run's own step leav
   }
 }
 
-TEST_CASE("step player: going back gives the same bits as never having gone further", "[tape]") {
+TEST_CASE("step player: going back gives the same bits as never having gone further") {
   Played there({.layers = 1}), straight({.layers = 1});
   const size_t middle = index_of(there.player.data(), Phase::Backward, "L01.ffn.1");
   there.player.seek(there.player.size());
@@ -62,7 +61,7 @@ TEST_CASE("step player: going back gives the same bits as never having gone furt
   CHECK_THROWS_AS(there.player.seek(there.player.size() + 1), Error);
 }
 
-TEST_CASE("step player: a tensor is there once its instruction was executed", "[tape]") {
+TEST_CASE("step player: a tensor is there once its instruction was executed") {
   Played p({.layers = 1});
   const ProgramData& program = p.player.data();
   const size_t i = index_of(program, Phase::Forward, "L01.ffn.1");
@@ -86,7 +85,7 @@ TEST_CASE("step player: a tensor is there once its instruction was executed", "[
   CHECK_THROWS_AS(p.player.read_integers(out.value), Error);
 }
 
-TEST_CASE("step player: the first number that is not finite is found where it came to be", "[tape]") {
+TEST_CASE("step player: the first number that is not finite is found where it came to be") {
   const Tiny tiny({.layers = 2});
   Store& store = *tiny.store;
   const int32_t w = store.find("L02.ffn.w1");
@@ -110,7 +109,7 @@ TEST_CASE("step player: the first number that is not finite is found where it ca
   CHECK(fine.player.position() == fine.player.size());
 }
 
-TEST_CASE("step player: a backward instruction reads what its op's row of the rules says", "[tape]") {
+TEST_CASE("step player: a backward instruction reads what its op's row of the rules says") {
   Played p({.layers = 1});
   const ProgramData& program = p.player.data();
   size_t left_out = 0;
@@ -131,7 +130,7 @@ TEST_CASE("step player: a backward instruction reads what its op's row of the ru
   CHECK(left_out > 0);
 }
 
-TEST_CASE("step player: a run's next step, played on a copy, is the step that it then takes", "[tape]") {
+TEST_CASE("step player: a run's next step, played on a copy, is the step that it then takes") {
   const RunSpec spec = small_spec("pre");
   const auto task = make_task(spec.data);
   const auto backend = make_cpu_backend(1);
@@ -155,8 +154,7 @@ TEST_CASE("step player: a run's next step, played on a copy, is the step that it
 }
 
 TEST_CASE(
-    "cost: attention within a window costs as many keys as it has, and a cap costs a product more backward",
-    "[tape]") {
+    "cost: attention within a window costs as many keys as it has, and a cap costs a product more backward") {
   const Tiny tiny({.layers = 1});
   const ProgramData& program = tiny.program->data();
   size_t found = 0;
@@ -183,7 +181,7 @@ TEST_CASE(
   CHECK(found == 2);
 }
 
-TEST_CASE("rules: what a backward instruction is said not to read may hold anything", "[tape]") {
+TEST_CASE("rules: what a backward instruction is said not to read may hold anything") {
   for (const NormKind norm :
        {NormKind::LayerNorm, NormKind::Rms, NormKind::DyT, NormKind::Derf, NormKind::DetachMean}) {
     INFO(to_string(norm));

@@ -13,7 +13,7 @@
 using namespace normscope;
 using namespace normscope::theory;
 
-TEST_CASE("feed-forward gain and Lemma 2, for F = D and F = 4D", "[theory]") {
+TEST_CASE("feed-forward gain and Lemma 2, for F = D and F = 4D") {
   CHECK(feed_forward_gain(1) == Approx(0.5));
   CHECK(feed_forward_gain(2) == Approx(4.0 / 9));
   CHECK(feed_forward_gain(4) == Approx(0.32));
@@ -50,7 +50,7 @@ std::vector<MeanField> pre_mean_field(int32_t layers, int32_t n, double r) {
   return result;
 }
 
-TEST_CASE("mean field: the table for n = 32, F = D", "[theory]") {
+TEST_CASE("mean field: the table for n = 32, F = D") {
   struct Row {
     size_t k;
     double pre, pre_cosine;
@@ -71,7 +71,7 @@ TEST_CASE("mean field: the table for n = 32, F = D", "[theory]") {
   CHECK(std::isfinite(relu_correlation(1 + 1e-12)));
 }
 
-TEST_CASE("gradients: last layer, Pre-LN profile, decoder profile", "[theory]") {
+TEST_CASE("gradients: last layer, Pre-LN profile, decoder profile") {
   const int32_t depths[] = {2, 4, 8, 16, 32};
   const double expected[] = {0.956, 0.719, 0.496, 0.332, 0.224};
   CHECK(last_layer_gradient(128, 32, 1.5) == Approx(1.155).margin(1e-3));
@@ -130,7 +130,7 @@ double measured(const ModelConfig& config, const Task* task, int seeds) {
   return std::sqrt(squares);
 }
 
-TEST_CASE("last layer in the setting of the theorem: even attention, random labels of many", "[theory]") {
+TEST_CASE("last layer in the setting of the theorem: even attention, random labels of many") {
   ModelConfig config;
   config.architecture = Architecture::Encoder;
   config.d_model = config.feed_forward = 128;
@@ -151,7 +151,7 @@ TEST_CASE("last layer in the setting of the theorem: even attention, random labe
   }
 }
 
-TEST_CASE("last layer on text: what networks show at initialisation, tied or not", "[theory]") {
+TEST_CASE("last layer on text: what networks show at initialisation, tied or not") {
   const auto task = task_named("corpus");
   const Agreement data = agreement_of(*task, kLength);
   for (Placement placement : {Placement::Post, Placement::Pre})
@@ -168,8 +168,7 @@ TEST_CASE("last layer on text: what networks show at initialisation, tied or not
       }
 }
 
-TEST_CASE("last layer: constant over the depth of Post-LN once tokens are alike, falling in Pre-LN",
-          "[theory]") {
+TEST_CASE("last layer: constant over the depth of Post-LN once tokens are alike, falling in Pre-LN") {
   const Agreement data = agreement_of(*task_named("corpus"), kLength);
   const auto at = [&](Placement placement, int32_t layers) {
     return last_layer_start(decoder(placement, layers, true), kRows, data)->gradient;
@@ -178,7 +177,7 @@ TEST_CASE("last layer: constant over the depth of Post-LN once tokens are alike,
   CHECK(at(Placement::Pre, 48) < 0.75 * at(Placement::Pre, 16));
 }
 
-TEST_CASE("last layer: silent where it does not hold", "[theory]") {
+TEST_CASE("last layer: silent where it does not hold") {
   const Agreement data = agreement_of(*task_named("corpus"), kLength);
   const ModelConfig sound = decoder(Placement::Post, 4, true);
   const auto speaks = [&](auto change) {
@@ -213,7 +212,7 @@ TEST_CASE("last layer: silent where it does not hold", "[theory]") {
   CHECK(agreement_of(*task_named("copy"), kLength).vocabulary == 0);  // half its targets count for nothing
 }
 
-TEST_CASE("agreement: the text's own frequencies", "[theory]") {
+TEST_CASE("agreement: the text's own frequencies") {
   const auto task = task_named("corpus");
   const Agreement data = agreement_of(*task, kLength);
   double squares = 0;
@@ -513,7 +512,7 @@ std::vector<std::string> names_of(const Situation& s) {
 
 }  // namespace
 
-TEST_CASE("a line is drawn where all its assumptions hold, and nowhere else", "[theory]") {
+TEST_CASE("a line is drawn where all its assumptions hold, and nowhere else") {
   using Names = std::vector<std::string>;
   const Names post{"Lemma 2, Post-LN", "token cosine"},
       pre{"Lemma 2, Pre-LN", "token cosine", "Pre-LN profile", "Pre-LN profile"},
@@ -581,8 +580,7 @@ TEST_CASE("a line is drawn where all its assumptions hold, and nowhere else", "[
   CHECK_THROWS_AS(objection("last layer", decoder(Placement::Pre), {}), Error);
 }
 
-TEST_CASE("networks at initialisation lie within the stated factor of the lines that are drawn",
-          "[theory][slow]") {
+TEST_CASE("networks at initialisation lie within the stated factor of the lines that are drawn", "[slow]") {
   for (Situation& s : situations()) {
     static const std::set<std::string> chosen{"Post-LN decoder",
                                               "Pre-LN decoder",

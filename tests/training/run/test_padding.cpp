@@ -69,7 +69,7 @@ void check_same(LiveMeasurements& before, LiveMeasurements& after) {
 
 }  // namespace
 
-TEST_CASE("padding: padded rows count as the same rows without padding", "[padding]") {
+TEST_CASE("padding: padded rows count as the same rows without padding") {
   for (Placement placement : {Placement::Pre, Placement::Post}) {
     Both both(placement);
     const BatchShape tight{3, 7, 5, false}, wide{3, 12, 9, true};
@@ -99,8 +99,7 @@ TEST_CASE("padding: padded rows count as the same rows without padding", "[paddi
   }
 }
 
-TEST_CASE("padding: a padded classifier counts as the same rows without padding, by either pooling",
-          "[padding]") {
+TEST_CASE("padding: a padded classifier counts as the same rows without padding, by either pooling") {
   for (const Pooling pooling : {Pooling::First, Pooling::Mean}) {
     Both model;
     model.config.architecture = Architecture::Encoder;
@@ -147,7 +146,7 @@ TEST_CASE("padding: a padded classifier counts as the same rows without padding,
   }
 }
 
-TEST_CASE("padding: live measurements leave the padding of both stacks out", "[padding]") {
+TEST_CASE("padding: live measurements leave the padding of both stacks out") {
   Both both;
   const BatchShape tight{2, 7, 5, false}, wide{2, 12, 9, true};
   Program a = both.program(tight);
@@ -162,7 +161,7 @@ TEST_CASE("padding: live measurements leave the padding of both stacks out", "[p
   check_same(before, after);
 }
 
-TEST_CASE("padding: what stands in the padding changes nothing, not by a bit", "[padding]") {
+TEST_CASE("padding: what stands in the padding changes nothing, not by a bit") {
   Both both;
   const BatchShape wide{4, 12, 9, true};
   Program program = both.program(wide);
@@ -188,7 +187,7 @@ TEST_CASE("padding: what stands in the padding changes nothing, not by a bit", "
   }
 }
 
-TEST_CASE("padding: a batch of mixed lengths is the weighted mean of its rows", "[padding]") {
+TEST_CASE("padding: a batch of mixed lengths is the weighted mean of its rows") {
   Both both;
   const BatchShape wide{3, 12, 9, true};
   Program program = both.program(wide);
@@ -208,7 +207,7 @@ TEST_CASE("padding: a batch of mixed lengths is the weighted mean of its rows", 
   CHECK(program.loss() == Approx(expected / count).epsilon(1e-6));
 }
 
-TEST_CASE("padding: Admin profiles each stack by itself", "[padding]") {
+TEST_CASE("padding: Admin profiles each stack by itself") {
   Both both(Placement::Admin);
   const BatchShape shape{4, 12, 9, true};
   Program program = both.program(shape);

@@ -2,8 +2,7 @@
 #include "training/support/small_runs.h"
 
 namespace normscope::test {
-TEST_CASE("examine: the spectrum of the next update is that of the step taken, and Adam's is uneven",
-          "[examine]") {
+TEST_CASE("examine: the spectrum of the next update is that of the step taken, and Adam's is uneven") {
   const auto spectra_of = [](const char* optimizer) {
     const auto run = make_run(with_fields(small_spec("pre"), {{"train.optimizer", optimizer}}), 6);
     const Store& store = run->store();

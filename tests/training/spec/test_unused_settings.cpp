@@ -47,7 +47,7 @@ bool matters(RunSpec spec, const std::string& key, const std::string& value) {
 
 }  // namespace
 
-TEST_CASE("fields: every one that is read changes the bits of a run", "[spec]") {
+TEST_CASE("fields: every one that is read changes the bits of a run") {
   std::istringstream words(
       "model.layers=3 model.d_model=24 model.heads=4 model.feed_forward=40 model.sequence=12 "
       "model.memory=8 model.norm=rms model.placement=pre model.init=normal002 model.init_scale=0.5 "
@@ -81,7 +81,7 @@ TEST_CASE("fields: every one that is read changes the bits of a run", "[spec]") 
   }
 }
 
-TEST_CASE("optimizers: each reads the settings that are said to be read, and no other", "[spec]") {
+TEST_CASE("optimizers: each reads the settings that are said to be read, and no other") {
   // Catches a row of optimizers.def without one of its traits: the setting would be greyed out, or without effect.
   const auto weights_of = [](const RunSpec& spec) {
     const auto run = make_run(spec);
@@ -105,8 +105,7 @@ TEST_CASE("optimizers: each reads the settings that are said to be read, and no 
   }
 }
 
-TEST_CASE("a run's clipping bounds its step, its smoothing is linear, each dropout is one of its own",
-          "[spec]") {
+TEST_CASE("a run's clipping bounds its step, its smoothing is linear, each dropout is one of its own") {
   RunSpec spec = with_fields(small_spec("post"), {{"train.optimizer", "sgd"}, {"train.lr", "0.5"}});
   const auto length_of_first_step = [&] {
     const auto run = make_run(spec);
@@ -140,8 +139,7 @@ TEST_CASE("a run's clipping bounds its step, its smoothing is linear, each dropo
   CHECK(different.size() == 4);
 }
 
-TEST_CASE("positions: learned ones move, sinusoids stand where the formula puts them, none are none",
-          "[spec]") {
+TEST_CASE("positions: learned ones move, sinusoids stand where the formula puts them, none are none") {
   const auto positions = [](const char* kind, bool after) {
     const auto run = make_run(with_fields(small_spec("pre"), {{"model.positions", kind}}));
     if (after) steps(*run, 4);
@@ -161,7 +159,7 @@ TEST_CASE("positions: learned ones move, sinusoids stand where the formula puts 
   CHECK(matters(spec, "model.positions", "sinusoidal"));
 }
 
-TEST_CASE("unused settings: a field is called so when it changes nothing, and not where it does", "[spec]") {
+TEST_CASE("unused settings: a field is called so when it changes nothing, and not where it does") {
   for (const Case& c : cases()) {
     INFO(c.key);
     RunSpec spec = small_spec("post");
@@ -186,7 +184,7 @@ TEST_CASE("unused settings: a field is called so when it changes nothing, and no
   CHECK_FALSE(matters(radam, "train.bias_correction", "false"));
 }
 
-TEST_CASE("unused settings: norms count where one stands, in either stack", "[spec]") {
+TEST_CASE("unused settings: norms count where one stands, in either stack") {
   RunSpec spec = small_spec("rezero");
   CHECK_FALSE(unused_reason(spec, "model.norm").empty());
   CHECK_FALSE(matters(spec, "model.norm", "rms"));
@@ -209,7 +207,7 @@ TEST_CASE("unused settings: norms count where one stands, in either stack", "[sp
   CHECK(unused_reason(spec, "model.norm").empty());
 }
 
-TEST_CASE("unused settings: the reason names what decides and the way out", "[spec]") {
+TEST_CASE("unused settings: the reason names what decides and the way out") {
   CHECK(
       contains(unused_reason(small_spec(), "train.momentum"), "train.optimizer is adam: expected momentum"));
   CHECK(unused_reason(small_spec(), "model.encoder_layers") ==

@@ -76,7 +76,7 @@ const Row& row_of(const std::vector<Row>& rows, const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("examine: the Jacobian of every norm with statistics has the spectral norm 1/sigma", "[examine]") {
+TEST_CASE("examine: the Jacobian of every norm with statistics has the spectral norm 1/sigma") {
   for (const NormKind kind : kNormKinds) {
     const char* const norm = short_name(kind);
     INFO(norm);
@@ -103,7 +103,7 @@ TEST_CASE("examine: the Jacobian of every norm with statistics has the spectral 
   }
 }
 
-TEST_CASE("examine: DyT's Jacobian is alpha times the steepest slope, no 1/sigma", "[examine]") {
+TEST_CASE("examine: DyT's Jacobian is alpha times the steepest slope, no 1/sigma") {
   const auto run = make_run(with_fields(small_spec("pre"), {{"model.norm", "dyt"}}), 10);
   const double alpha = static_cast<double>(run->store().read(run->store().find("L02.ffn.before.alpha"))[0]);
   double sum = 0, rows = 0;
@@ -125,7 +125,7 @@ TEST_CASE("examine: DyT's Jacobian is alpha times the steepest slope, no 1/sigma
   CHECK(std::isnan(row_of(jacobian_norms(*run), "L02.ffn.before").mean));
 }
 
-TEST_CASE("examine: Derf's Jacobian is alpha times the bell curve nearest its shift", "[examine]") {
+TEST_CASE("examine: Derf's Jacobian is alpha times the bell curve nearest its shift") {
   const auto run = make_run(with_fields(small_spec("pre"), {{"model.norm", "derf"}}), 10);
   const auto number = [&](const char* name) {
     return static_cast<double>(run->store().read(run->store().find(name))[0]);
@@ -151,7 +151,7 @@ TEST_CASE("examine: Derf's Jacobian is alpha times the bell curve nearest its sh
   CHECK(std::abs(one.mean - still / rows) > 1e-3 * one.mean);
 }
 
-TEST_CASE("examine: concentration of the row norms", "[examine]") {
+TEST_CASE("examine: concentration of the row norms") {
   const auto run = make_run(small_spec("pre"), 5);
   Doubles squares;
   for (const auto& batch : tensors_of(*run, {"L02.ffn.sum"})) {
@@ -187,7 +187,7 @@ TEST_CASE("examine: concentration of the row norms", "[examine]") {
         row_of(concentrations(*make_run(small_spec("pre"))), "L02.ffn").delta);
 }
 
-TEST_CASE("examine: the norm of the mean gradient and the mean of the norms", "[examine]") {
+TEST_CASE("examine: the norm of the mean gradient and the mean of the norms") {
   const auto run = make_run(small_spec("post"), 4);
   const RunSpec& spec = run->spec();
   constexpr int32_t kBatches = 5;
@@ -219,7 +219,7 @@ TEST_CASE("examine: the norm of the mean gradient and the mean of the norms", "[
   CHECK_THROWS_AS(mean_gradients(*run, 0), Error);
 }
 
-TEST_CASE("examine: the largest attention logit, of whole and of windowed attention", "[examine]") {
+TEST_CASE("examine: the largest attention logit, of whole and of windowed attention") {
   const size_t window = GENERATE(as<size_t>(), 16, 4);
   const bool alibi = GENERATE(false, true);
   INFO("window " << window << ", ALiBi " << alibi);
@@ -250,7 +250,7 @@ TEST_CASE("examine: the largest attention logit, of whole and of windowed attent
   CHECK(one.root_mean_square == Approx(std::sqrt(square / count)).epsilon(1e-6));
 }
 
-TEST_CASE("examine: the rate that a layer feels is its next update over its weights", "[examine]") {
+TEST_CASE("examine: the rate that a layer feels is its next update over its weights") {
   const auto run = make_run(small_spec("pre"), 6);
   const std::vector<UpdateRatio> update_ratio = update_ratios(*run);
   const auto before = run->store().clone();
@@ -273,8 +273,7 @@ TEST_CASE("examine: the rate that a layer feels is its next update over its weig
   CHECK(one.ratio() == Approx(std::sqrt(update / weight)).epsilon(1e-4));
 }
 
-TEST_CASE("examine: what is measured of the next update is what the step then measures of itself",
-          "[examine]") {
+TEST_CASE("examine: what is measured of the next update is what the step then measures of itself") {
   const auto run = make_run(small_spec("pre"), 6);
   const std::vector<UpdateNumbers> next = next_update(*run);
   CHECK(run->steps_done() == 6);
@@ -291,7 +290,7 @@ TEST_CASE("examine: what is measured of the next update is what the step then me
   CHECK(row_of(next, "L02").update_cosine != row_of(next, "L01").update_cosine);
 }
 
-TEST_CASE("examine: padding counts for nothing", "[examine]") {
+TEST_CASE("examine: padding counts for nothing") {
   const std::string path =
       (std::filesystem::temp_directory_path() / fmt::format("normscope-examine-{}.tsv", getpid()));
   {
@@ -333,7 +332,7 @@ TEST_CASE("examine: padding counts for nothing", "[examine]") {
   CHECK(row_of(jacobian_norms(run), "L01.attn.stream").mean == Approx(mean(counted)).epsilon(1e-6));
 }
 
-TEST_CASE("examine: both stacks of an encoder-decoder", "[examine]") {
+TEST_CASE("examine: both stacks of an encoder-decoder") {
   RunSpec spec = small_spec("post");
   set_field(spec, "model.architecture", "encoder-decoder");
   set_field(spec, "data.name", "copy");
@@ -345,7 +344,7 @@ TEST_CASE("examine: both stacks of an encoder-decoder", "[examine]") {
   CHECK(row_of(update_ratios(*run), "dec.L02").ratio() > 0);
 }
 
-TEST_CASE("examine: no bit of the run changes", "[examine]") {
+TEST_CASE("examine: no bit of the run changes") {
   const auto looked_at = make_run(small_spec("admin")), alone = make_run(small_spec("admin"));
   for (int i = 0; i < 3; ++i) {
     steps(*looked_at, 3);
@@ -359,7 +358,7 @@ TEST_CASE("examine: no bit of the run changes", "[examine]") {
   CHECK(first_difference(looked_at->store(), alone->store()) == "");
 }
 
-TEST_CASE("examine: the norms of networks whose rows have no positions", "[examine]") {
+TEST_CASE("examine: the norms of networks whose rows have no positions") {
   using Fields = std::vector<std::pair<std::string, std::string>>;
   const auto small = [](const char* preset, const Fields& fields) {
     RunSpec spec = preset_run(preset);

@@ -173,7 +173,7 @@ std::string sheet_of(const Lesson& lesson, bool answers) {
 
 }  // namespace
 
-TEST_CASE("a chain and a walk cannot be drawn by hand: they are the teacher's only", "[lesson]") {
+TEST_CASE("a chain and a walk cannot be drawn by hand: they are the teacher's only") {
   for (const auto& [lesson, id] :
        {std::pair("last-layer", "compare-arrows"), std::pair("first-steps", "compare-walk")}) {
     const std::string picture = std::string("id=\"") + id + "\"";
@@ -182,7 +182,7 @@ TEST_CASE("a chain and a walk cannot be drawn by hand: they are the teacher's on
   }
 }
 
-TEST_CASE("the bars go to the teacher whole, and to the student without the gradient", "[lesson]") {
+TEST_CASE("the bars go to the teacher whole, and to the student without the gradient") {
   const Lesson& lesson = shipped("norm-gradient");
   const std::string length = "length " + ui::number(bars_of(lesson.tape("plain")->tape, {}).length, 3);
   CHECK(contains(sheet_of(lesson, true), length));
@@ -192,15 +192,14 @@ TEST_CASE("the bars go to the teacher whole, and to the student without the grad
   CHECK_FALSE(contains(student, length));
 }
 
-TEST_CASE("settings of a map and of runs without a letter stand on the sheet", "[lesson]") {
+TEST_CASE("settings of a map and of runs without a letter stand on the sheet") {
   CHECK(contains(worksheet(parsed_lesson(test::refusal_base("lesson-map")), std::nullopt, false),
                  "A again with train.warmup = 0, 10, 20, each with train.lr = "));
   CHECK(contains(worksheet(parsed_lesson(test::refusal_base("lesson")), std::nullopt, false),
                  "other: Pre-LN at 0.01, "));
 }
 
-TEST_CASE("on paper: sentences with a gap and the words, the task and a table for what was tried",
-          "[lesson]") {
+TEST_CASE("on paper: sentences with a gap and the words, the task and a table for what was tried") {
   const Lesson lesson = parsed_exercise();
   const std::string student = worksheet(lesson, std::nullopt, false);
   CHECK(contains(student, "What you should now be able to say"));
@@ -214,7 +213,7 @@ TEST_CASE("on paper: sentences with a gap and the words, the task and a table fo
   CHECK(contains(teacher, "The sky is <span class=\"answer\">blue</span>."));
 }
 
-TEST_CASE("on paper a tape is filled in by hand, and in the teacher's copy it has run", "[lesson]") {
+TEST_CASE("on paper a tape is filled in by hand, and in the teacher's copy it has run") {
   const Lesson lesson = by_hand();
   experiments::RunStore store(1);
   const Results results = check_lesson(lesson, store, Tier::Full).results;
@@ -225,7 +224,7 @@ TEST_CASE("on paper a tape is filled in by hand, and in the teacher's copy it ha
   CHECK_FALSE(contains(student, gradient));
 }
 
-TEST_CASE("a worksheet in German has German headings, and asks in German", "[lesson]") {
+TEST_CASE("a worksheet in German has German headings, and asks in German") {
   const Course course = read_course(NORMSCOPE_SOURCE_DIR "/lessons", "de");
   const Lesson& lesson = *course.find("warm-up");
   const Words& german = words::language("de");

@@ -394,8 +394,7 @@ TEST_CASE("inside: what is no single text of symbols is refused in one line") {
   CHECK(refused(small, Batch(1, 0)) == "[inside] the text is empty: expected at least one symbol");
 }
 
-TEST_CASE("inside: the gradient at a token's state is what its position and, at the top, a bias learn from",
-          "[inside]") {
+TEST_CASE("inside: the gradient at a token's state is what its position and, at the top, a bias learn from") {
   // Positions are added to the first states as they are: row t has the gradient of token t's state. With one
   // target, only that token's last state has a gradient, which the last bias takes whole.
   InsideModel model(small_config(Placement::Pre));
@@ -481,8 +480,7 @@ double check_text(const Reference& reference, Store& store, const ModelConfig& c
   return sum;
 }
 
-TEST_CASE("inside: published decoders have the states, logits and losses that the library computes",
-          "[published]") {
+TEST_CASE("inside: published decoders have the states, logits and losses that the library computes") {
   int families = 0;
   for (const auto& entry : fs::directory_iterator(
            fs::path(NORMSCOPE_SOURCE_DIR "/addons/published/tests/fixtures/transformers"))) {
@@ -565,8 +563,7 @@ TEST_CASE(
 
 // A look inside has the spectra of a run's next update.
 
-TEST_CASE("examine: a look inside has the spectra of one layer, only where it is asked, and changes no bit",
-          "[examine]") {
+TEST_CASE("examine: a look inside has the spectra of one layer, only where it is asked, and changes no bit") {
   const auto run = make_run(small_spec("pre"), 6), other = make_run(small_spec("pre"), 6);
   const std::vector<MatrixSpectra> all = next_spectra(*other);
   size_t seen = 0;

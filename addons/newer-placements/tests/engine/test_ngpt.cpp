@@ -165,7 +165,7 @@ std::string refusal_of(void (*change)(ModelConfig&)) {
 
 }  // namespace
 
-TEST_CASE("unit vectors: the kernel divides rows or columns by their lengths, zeros stay", "[ops]") {
+TEST_CASE("unit vectors: the kernel divides rows or columns by their lengths, zeros stay") {
   for (const Shape& shape :
        {Shape{1, 1}, Shape{3, 5}, Shape{17, 64}, Shape{64, 17}, Shape{33, 131}, Shape{300, 70}})
     for (const bool columns : {false, true}) {
@@ -201,8 +201,7 @@ TEST_CASE("unit vectors: the kernel divides rows or columns by their lengths, ze
 }
 
 TEST_CASE(
-    "ngpt: after every step the vectors along the width have length one, without the instruction they have not",
-    "[model]") {
+    "ngpt: after every step the vectors along the width have length one, without the instruction they have not") {
   for (const bool tied : {true, false}) {
     Tiny tiny(ngpt(tied));
     for (uint32_t step = 1; step <= 3; ++step) {
@@ -240,7 +239,7 @@ TEST_CASE(
   CHECK(farthest("L01.ffn.w1") < 1e-6);
 }
 
-TEST_CASE("ngpt: matrices start as unit vectors", "[model]") {
+TEST_CASE("ngpt: matrices start as unit vectors") {
   const auto backend = make_cpu_backend(1);
   Store store(*backend);
   Tape tape(store);
@@ -256,7 +255,7 @@ TEST_CASE("ngpt: matrices start as unit vectors", "[model]") {
   }
 }
 
-TEST_CASE("ngpt: the loss is that of the paper's coordinates, in which states have length one", "[model]") {
+TEST_CASE("ngpt: the loss is that of the paper's coordinates, in which states have length one") {
   for (const bool tied : {true, false}) {
     Tiny tiny(ngpt(tied));
     const int32_t share = tiny.store->find("L02.attn.branch");
@@ -274,7 +273,7 @@ TEST_CASE("ngpt: the loss is that of the paper's coordinates, in which states ha
   }
 }
 
-TEST_CASE("ngpt: Adam's first step of each scale is as large as of what the authors store", "[model]") {
+TEST_CASE("ngpt: Adam's first step of each scale is as large as of what the authors store") {
   Tiny tiny(ngpt());
   const double root = std::sqrt(24.0), lr = static_cast<double>(tiny.inputs(1).lr);
   const std::pair<const char*, double> steps[] = {{"L01.attn.branch", 0.05 * root},
@@ -295,7 +294,7 @@ TEST_CASE("ngpt: Adam's first step of each scale is as large as of what the auth
   }
 }
 
-TEST_CASE("ngpt: a classifier's bias stands behind the scale of its logits", "[model]") {
+TEST_CASE("ngpt: a classifier's bias stands behind the scale of its logits") {
   TinyOptions o = ngpt();
   o.classes = 5;
   Tiny tiny(o);
@@ -310,7 +309,7 @@ TEST_CASE("ngpt: a classifier's bias stands behind the scale of its logits", "[m
     CHECK(after[i] - before[i] == Approx(i % 5 == 2 ? 3 : 0).margin(1e-5));
 }
 
-TEST_CASE("ngpt: what unit vectors do not go with is refused in one line", "[model]") {
+TEST_CASE("ngpt: what unit vectors do not go with is refused in one line") {
   CHECK(refusal_of([](ModelConfig&) {}).empty());
   CHECK_THAT(refusal_of([](ModelConfig& c) { c.transfer = Transfer::Mup; }),
              Catch::Contains("shares and unit vectors have steps of their own"));
@@ -337,7 +336,7 @@ TEST_CASE("ngpt: what unit vectors do not go with is refused in one line", "[mod
   CHECK_THROWS_WITH(wiring_from("skip=toward:0.05"), Catch::Contains("goes toward a branch"));
 }
 
-TEST_CASE("ngpt: its wiring as text and back", "[wiring]") {
+TEST_CASE("ngpt: its wiring as text and back") {
   const char* text = "after=rms-simple stream=rms-simple branch=toward:0.05 sphere";
   CHECK(to_string(wiring_from(text)) == text);
 }

@@ -4,7 +4,7 @@
 
 namespace normscope::test {
 
-TEST_CASE("unused settings: unit vectors have no size that they could start with", "[spec]") {
+TEST_CASE("unused settings: unit vectors have no size that they could start with") {
   const auto is_idle = [](const RunSpec& spec) { return !unused_reason(spec, "model.init_scale").empty(); };
   const auto matters = [](RunSpec spec) {
     const auto whole = make_run(spec);
@@ -21,8 +21,7 @@ TEST_CASE("unused settings: unit vectors have no size that they could start with
   CHECK(matters(spec));
 }
 
-TEST_CASE("placement: what nGPT's branch does not take is left to its skip, as it is reported",
-          "[placements]") {
+TEST_CASE("placement: what nGPT's branch does not take is left to its skip, as it is reported") {
   const auto run = make_run(small_spec("ngpt"));
   const std::vector<float> skip = run->skip_scales(), branch = run->branch_scales();
   REQUIRE(!skip.empty());
@@ -34,8 +33,7 @@ TEST_CASE("placement: what nGPT's branch does not take is left to its skip, as i
 }
 
 TEST_CASE(
-    "placement: a fork into nGPT divides what it takes over by its lengths, and a fork of nGPT keeps its bits",
-    "[placements]") {
+    "placement: a fork into nGPT divides what it takes over by its lengths, and a fork of nGPT keeps its bits") {
   const auto length_of_first_column = [](Run& run) {
     const std::vector<float> w = run.store().read(run.store().find("L01.ffn.w1"));
     const size_t cols = static_cast<size_t>(run.spec().model.feed_forward);
@@ -68,8 +66,7 @@ std::vector<float> factors(Run& run) {
   return all;
 }
 
-TEST_CASE("settings: what ProRes and GatedNorm read is read by their placements alone, and matters",
-          "[spec]") {
+TEST_CASE("settings: what ProRes and GatedNorm read is read by their placements alone, and matters") {
   const auto weights_differ = [](RunSpec spec, const char* key, const char* value) {
     const auto before = make_run(spec);
     set_field(spec, key, value);
@@ -86,7 +83,7 @@ TEST_CASE("settings: what ProRes and GatedNorm read is read by their placements 
   }
 }
 
-TEST_CASE("prores: a fork goes on where the branches of its run stand", "[placements]") {
+TEST_CASE("prores: a fork goes on where the branches of its run stand") {
   RunSpec spec = with_fields(small_spec("prores"), {{"model.prores_steps", "4"}});
   const auto run = make_run(spec, 3);
   const std::vector<float> before = factors(*run);
@@ -112,8 +109,7 @@ double number_of(Run& run, std::string_view name) {
 
 }  // namespace
 
-TEST_CASE("stream numbers: fresh streams go on alone, training makes them mix, one stream has neither",
-          "[measure]") {
+TEST_CASE("stream numbers: fresh streams go on alone, training makes them mix, one stream has neither") {
   const auto fresh = make_run(small_spec("hyper"));
   CHECK(number_of(*fresh, "stream_mixing") == 0);
   const double even = number_of(*fresh, "stream_share");

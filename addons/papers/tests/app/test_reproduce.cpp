@@ -265,15 +265,8 @@ TEST_CASE("refusals: the readers of studies and claims say in one line what is w
 }
 
 TEST_CASE("files: the limits of claims and studies are those that README.md states", "[gate]") {
-  const std::string page = test::read_all(NORMSCOPE_SOURCE_DIR "/addons/papers/README.md");
-  for (const auto& [what, kind] :
-       {std::pair{"a claim", input::kClaim}, std::pair{"a study", input::kStudy}}) {
-    INFO(what);
-    const size_t row = page.find(std::string("\n| ") + what);
-    REQUIRE(row != page.npos);
-    CHECK(test::contains(page.substr(row, page.find('\n', row + 1) - row),
-                         "| " + std::to_string(kind.limit / 1'000'000) + " MB |"));
-  }
+  test::check_stated_limit("papers", "a claim", input::kClaim.limit);
+  test::check_stated_limit("papers", "a study", input::kStudy.limit);
 }
 
 using namespace reproduce;

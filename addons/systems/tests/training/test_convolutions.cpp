@@ -119,7 +119,7 @@ RunSpec small_run() {
 
 }  // namespace
 
-TEST_CASE("convolutions: loss and gradients are those of the network in double", "[images][model]") {
+TEST_CASE("convolutions: loss and gradients are those of the network in double") {
   for (const auto& [placement, norm] : {std::pair{Placement::None, NormKind::LayerNorm},
                                         {Placement::Post, NormKind::LayerNorm},
                                         {Placement::Post, NormKind::Simple},
@@ -153,7 +153,7 @@ TEST_CASE("convolutions: loss and gradients are those of the network in double",
   }
 }
 
-TEST_CASE("convolutions: where norms stand, and what each has", "[images][model]") {
+TEST_CASE("convolutions: where norms stand, and what each has") {
   const auto names = [](Placement placement, NormKind norm) {
     const ModelConfig c = small_config(placement, norm);
     std::vector<std::string> all;
@@ -174,7 +174,7 @@ TEST_CASE("convolutions: where norms stand, and what each has", "[images][model]
         std::vector<std::string>{"L02.conv.before.gain", "L03.class.before.gain"});
 }
 
-TEST_CASE("convolutions: a model that nobody has wired is refused", "[images][model]") {
+TEST_CASE("convolutions: a model that nobody has wired is refused") {
   for (const int32_t layers : {0, 3}) {
     ModelConfig c = small_config(Placement::Post, NormKind::LayerNorm);
     c.layers = layers;
@@ -186,8 +186,7 @@ TEST_CASE("convolutions: a model that nobody has wired is refused", "[images][mo
   }
 }
 
-TEST_CASE("convolutions: a run learns two hundred digits, says how many it gets right, and resumes",
-          "[images][run]") {
+TEST_CASE("convolutions: a run learns two hundred digits, says how many it gets right, and resumes") {
   const RunSpec spec = small_run();
   const auto task = make_task(spec.data);
   Run run(spec, task, shared_backend());
@@ -207,7 +206,7 @@ TEST_CASE("convolutions: a run learns two hundred digits, says how many it gets 
   CHECK(first_difference(run.store(), resumed->store()) == "");
 }
 
-TEST_CASE("convolutions: grey levels are no weights: they stay as they are", "[images][run]") {
+TEST_CASE("convolutions: grey levels are no weights: they stay as they are") {
   Run run(small_run(), make_task(small_run().data), shared_backend());
   steps(run, 3);
   const std::vector<float> levels = run.store().read(run.store().find("pixels.levels"));
@@ -215,7 +214,7 @@ TEST_CASE("convolutions: grey levels are no weights: they stay as they are", "[i
   for (size_t i = 0; i < 256; ++i) CHECK(levels[i] == static_cast<float>(static_cast<double>(i) / 255));
 }
 
-TEST_CASE("convolutions: what does not fit together is refused", "[images][spec]") {
+TEST_CASE("convolutions: what does not fit together is refused") {
   const auto says = [](std::initializer_list<std::pair<const char*, const char*>> changes) {
     return error_of([&] {
       RunSpec spec = preset_run("convnet");
@@ -243,8 +242,7 @@ TEST_CASE("convolutions: what does not fit together is refused", "[images][spec]
   CHECK(default_name(spec) == "Convolutions, Post-LN, no warm-up");
 }
 
-TEST_CASE("convolutions: weights start with Xavier's deviation for all windows that read a number",
-          "[images]") {
+TEST_CASE("convolutions: weights start with Xavier's deviation for all windows that read a number") {
   const ModelConfig c = small_config(Placement::None, NormKind::LayerNorm);
   Store store(shared_backend());
   Tape tape(store);

@@ -84,8 +84,7 @@ RunSpec remembering(int32_t memory = 24) {
   return spec;
 }
 
-TEST_CASE("memory: segments with all they have read behind them give the logits of one long row",
-          "[recurrence]") {
+TEST_CASE("memory: segments with all they have read behind them give the logits of one long row") {
   constexpr int32_t kRows = 2, kSegment = 7, kSegments = 3;
   for (const Placement placement : test::known({"post", "pre", "sandwich", "deepnorm", "lns", "hybridnorm",
                                                 "normformer", "subln", "fixup", "b2t", "resi-dual"})) {
@@ -126,8 +125,7 @@ TEST_CASE("memory: segments with all they have read behind them give the logits 
   }
 }
 
-TEST_CASE("memory: it has no gradient, and the others are the derivatives of the loss with it held",
-          "[recurrence]") {
+TEST_CASE("memory: it has no gradient, and the others are the derivatives of the loss with it held") {
   const ModelConfig c = config(Placement::Pre, 6, 5);
   Store store(shared_backend());
   Recorded r = record(store, c, 2, 6, 5, true);
@@ -168,8 +166,7 @@ TEST_CASE("memory: it has no gradient, and the others are the derivatives of the
   }
 }
 
-TEST_CASE("memory: the newest positions stay, whether it is longer than a segment or shorter",
-          "[recurrence]") {
+TEST_CASE("memory: the newest positions stay, whether it is longer than a segment or shorter") {
   for (const int32_t M : {5, 2}) {
     INFO("memory of " << M);
     const ModelConfig c = config(Placement::Post, 3, M);
@@ -196,7 +193,7 @@ TEST_CASE("memory: the newest positions stay, whether it is longer than a segmen
   }
 }
 
-TEST_CASE("memory: without one, and without relative positions, nothing of it is recorded", "[recurrence]") {
+TEST_CASE("memory: without one, and without relative positions, nothing of it is recorded") {
   const auto run = make_run(small_spec("pre"), 2);
   for (const Node& node : run->program().data().nodes)
     CHECK((node.op != OpKind::RelativeAttention && node.op != OpKind::Concat));
@@ -208,7 +205,7 @@ TEST_CASE("memory: without one, and without relative positions, nothing of it is
   CHECK_FALSE(SafetensorsFile::load(file).contains("memory/lengths"));
 }
 
-TEST_CASE("consecutive text: every row goes on where it ended, until the pass is over", "[recurrence]") {
+TEST_CASE("consecutive text: every row goes on where it ended, until the pass is over") {
   DataSpec data = small_spec().data;
   data.consecutive = true;
   const auto task = small_task(data);
@@ -238,7 +235,7 @@ TEST_CASE("consecutive text: every row goes on where it ended, until the pass is
              Catch::Contains("consecutive rows"));
 }
 
-TEST_CASE("memory: a resumed run goes on bit for bit", "[recurrence]") {
+TEST_CASE("memory: a resumed run goes on bit for bit") {
   for (const int32_t memory : {24, 16, 5}) {
     INFO("memory of " << memory);
     const RunSpec spec = remembering(memory);
@@ -260,7 +257,7 @@ TEST_CASE("memory: a resumed run goes on bit for bit", "[recurrence]") {
   }
 }
 
-TEST_CASE("memory: an earlier step is reached again with what was remembered there", "[recurrence]") {
+TEST_CASE("memory: an earlier step is reached again with what was remembered there") {
   const RunSpec spec = remembering();
   const auto run = make_run(spec, 25);
   RunSpec moved = run->spec();
@@ -277,7 +274,7 @@ TEST_CASE("memory: an earlier step is reached again with what was remembered the
   }
 }
 
-TEST_CASE("memory: at evaluation it may be longer than in training", "[recurrence]") {
+TEST_CASE("memory: at evaluation it may be longer than in training") {
   const RunSpec spec = remembering(16);
   const auto task = small_task(spec.data);
   const auto run = make_run(spec, 30);
@@ -295,13 +292,13 @@ TEST_CASE("memory: at evaluation it may be longer than in training", "[recurrenc
         2);
 }
 
-TEST_CASE("relative positions: a window is refused", "[recurrence]") {
+TEST_CASE("relative positions: a window is refused") {
   ModelConfig windowed = config(Placement::Pre, 8, 0);
   windowed.attention.window = 4;
   CHECK(error_of([&] { validate(windowed); }).starts_with("[model.positions] "));
 }
 
-TEST_CASE("memory: what cannot be is refused in one line", "[recurrence]") {
+TEST_CASE("memory: what cannot be is refused in one line") {
   const auto error = [](std::initializer_list<std::pair<const char*, const char*>> fields) {
     return error_of([&] {
       RunSpec spec = small_spec("pre");
@@ -354,8 +351,7 @@ RunSpec consecutive_spec(int32_t batch) {
 
 }  // namespace
 
-TEST_CASE("consecutive text: a split that is too short is named when the run is made, or will be changed",
-          "[recurrence]") {
+TEST_CASE("consecutive text: a split that is too short is named when the run is made, or will be changed") {
   const auto task = short_text();
   const auto made = [&](int32_t batch) {
     return error_of([&] { Run(consecutive_spec(batch), task, shared_backend()); });
@@ -378,8 +374,7 @@ TEST_CASE("consecutive text: a split that is too short is named when the run is 
 }
 
 TEST_CASE(
-    "consecutive text: a short validation text is measured in fewer rows, with one segment without memory",
-    "[recurrence]") {
+    "consecutive text: a short validation text is measured in fewer rows, with one segment without memory") {
   const auto task = short_text();
   Run run(consecutive_spec(3), task, shared_backend());
   CHECK(task->consecutive_rows(Split::Validation, 16) == 3);
@@ -398,7 +393,7 @@ TEST_CASE(
   CHECK(text_loss(run.store(), wide, *task, 8, 100).batches == 2);
 }
 
-TEST_CASE("consecutive text: a batch allocates nothing", "[recurrence]") {
+TEST_CASE("consecutive text: a batch allocates nothing") {
   const auto task = short_text();
   Batch batch(3, 16);
   bool any = false;
@@ -412,7 +407,7 @@ TEST_CASE("consecutive text: a batch allocates nothing", "[recurrence]") {
   CHECK(any);
 }
 
-TEST_CASE("relative attention: no value serves for two of queries, keys and values", "[recurrence]") {
+TEST_CASE("relative attention: no value serves for two of queries, keys and values") {
   Store store(shared_backend());
   Tape tape(store);
   const auto input = [&](const char* name) { return tape.input(name, {1, 2, 4}, DType::F32); };

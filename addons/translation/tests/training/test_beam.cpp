@@ -68,7 +68,7 @@ Hypothesis best_of_all(int32_t sentence, int32_t longest, double penalty, double
 
 }  // namespace
 
-TEST_CASE("beam: one as wide as the language finds the best row of all", "[beam]") {
+TEST_CASE("beam: one as wide as the language finds the best row of all") {
   // No length penalty: a finished row can only be beaten while something unfinished is better, which a beam
   // of all rows keeps.
   for (double penalty : {0.0, 1.0}) {
@@ -85,7 +85,7 @@ TEST_CASE("beam: one as wide as the language finds the best row of all", "[beam]
   }
 }
 
-TEST_CASE("beam: of one is greedy, wider is no worse on the whole", "[beam]") {
+TEST_CASE("beam: of one is greedy, wider is no worse on the whole") {
   double sums[2] = {0, 0};
   const std::vector<int32_t> longest(40, 6);
   for (int k : {0, 1}) {
@@ -108,8 +108,7 @@ TEST_CASE("beam: of one is greedy, wider is no worse on the whole", "[beam]") {
   CHECK(sums[1] > sums[0]);
 }
 
-TEST_CASE("beam: the length penalty favours longer rows; probabilities that are no numbers break nothing",
-          "[beam]") {
+TEST_CASE("beam: the length penalty favours longer rows; probabilities that are no numbers break nothing") {
   size_t lengths[2] = {0, 0};
   const std::vector<int32_t> longest(30, 6);
   for (int k : {0, 1}) {
@@ -126,8 +125,7 @@ TEST_CASE("beam: the length penalty favours longer rows; probabilities that are 
   for (const Hypothesis& h : found) CHECK(h.symbols.empty());
 }
 
-TEST_CASE("beam: the translator of a trained model solves the made-up translation and is the same twice",
-          "[beam]") {
+TEST_CASE("beam: the translator of a trained model solves the made-up translation and is the same twice") {
   RunSpec spec = with_fields(translation_spec("pre"), {{"model.d_model", "32"}, {"train.batch", "16"}});
   const auto run = make_run(spec, 260);
   const Task& task = run->task();
@@ -155,8 +153,7 @@ TEST_CASE("beam: the translator of a trained model solves the made-up translatio
   CHECK(std::isfinite(before));
 }
 
-TEST_CASE("beam: the translator as wide as its vocabulary finds the best of all rows of two symbols",
-          "[beam]") {
+TEST_CASE("beam: the translator as wide as its vocabulary finds the best of all rows of two symbols") {
   // The rows are scored by the whole network as it trains, a row at a time and without padding: nothing of the beam, of
   // the encoder run once or of the longer programs that the translator fills in part.
   const RunSpec spec = translation_spec("post");
