@@ -13,16 +13,7 @@ using namespace normscope::test;
 namespace {
 
 ModelConfig small_model(Placement placement, NormKind norm = NormKind::LayerNorm) {
-  ModelConfig config;
-  config.layers = 3;
-  config.d_model = 24;
-  config.heads = 3;
-  config.feed_forward = 40;
-  config.sequence = 11;
-  config.vocabulary = 17;
-  config.norm = norm;
-  set_placement(config, placement);
-  return config;
+  return tiny_config({.placement = placement, .norm = norm, .layers = 3, .sequence = 9});
 }
 
 /// A model that was replayed once on a batch of three sequences.
@@ -408,15 +399,9 @@ TEST_CASE("measured sequence: both stacks of a translation") {
 // of its own) against the definition in double precision on the same tensors; and what they cost.
 
 ModelConfig both_stacks(Placement encoder, Placement decoder) {
-  ModelConfig config;
+  ModelConfig config = small_model(decoder);
   config.architecture = Architecture::EncoderDecoder;
-  config.layers = 3;
   config.encoder_layers = 2;
-  config.d_model = 24;
-  config.heads = 3;
-  config.feed_forward = 40;
-  config.sequence = kTarget;
-  config.vocabulary = 17;
   config.decoder = preset_stack(decoder, config.norm, context_of(config, true));
   config.encoder = preset_stack(encoder, config.norm, context_of(config, false));
   return config;

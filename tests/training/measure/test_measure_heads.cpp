@@ -1,5 +1,6 @@
 // These tests hold what is measured of an attention's heads against the scores of all queries and keys, computed in
 // double precision from what the op reads and masked by hand. The measurement itself looks at one key of each query.
+#include "engine/support/model_fixture.h"
 #include "training/measure/live_numbers.h"
 
 namespace normscope::test_measure_heads {
@@ -8,18 +9,11 @@ using namespace normscope::test;
 
 namespace {
 
-constexpr int64_t kTokens = 11, kHeads = 4;
+constexpr int64_t kTokens = 11;
+constexpr int32_t kHeads = 4;
 
 ModelConfig headed_model() {
-  ModelConfig config;
-  config.layers = 2;
-  config.d_model = 24;
-  config.heads = kHeads;
-  config.feed_forward = 40;
-  config.sequence = kTokens;
-  config.vocabulary = 17;
-  set_placement(config, Placement::Pre);
-  return config;
+  return tiny_config({.placement = Placement::Pre, .heads = kHeads, .sequence = 9});
 }
 
 /// A run that was replayed once on a batch of two sequences; both are measured.

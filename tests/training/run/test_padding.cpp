@@ -11,12 +11,6 @@ namespace {
 struct Both {
   explicit Both(Placement placement = Placement::Pre) : backend(make_cpu_backend(2)), store(*backend) {
     config.architecture = Architecture::EncoderDecoder;
-    config.layers = 2;
-    config.d_model = 24;
-    config.heads = 3;
-    config.feed_forward = 40;
-    config.sequence = 16;
-    config.vocabulary = 19;
     set_placement(config, placement);
   }
   Program program(const BatchShape& shape) {
@@ -25,7 +19,7 @@ struct Both {
     if (!store.materialized()) store.materialize(5);
     return seal(tape, {.loss = values.loss, .update = kNoOp});
   }
-  ModelConfig config;
+  ModelConfig config = tiny_config({.vocabulary = 19, .sequence = 14});
   std::unique_ptr<Backend> backend;
   Store store;
   ModelValues values;
