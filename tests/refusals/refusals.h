@@ -13,8 +13,6 @@
 #include <vector>
 
 #include "addons.h"
-#include "folder.h"
-#include "test_paths.h"
 
 namespace normscope::test {
 

@@ -1,12 +1,8 @@
 // A small lesson is written in a test; this file reads it, changes one place of it, and says why it is refused.
 #pragma once
 
-#include "app/course/reader.h"
 #include "app/support/shipped_course.h"
-#include "catch.hpp"
-#include "engine/support/helpers.h"
 #include "refusals/refusals.h"
-#include "test_paths.h"
 #include "training/support/tiny.h"
 
 namespace normscope::fixture {

@@ -2,12 +2,9 @@
 // loss, every sub-layer's output, every gradient.
 #pragma once
 
-#include "catch.hpp"
 #include "engine/support/model_fixture.h"
-#include "engine/support/named_placements.h"
 #include "engine/support/op_harness.h"
 #include "engine/support/store_values.h"
-#include "reference/model.h"
 
 namespace normscope::test {
 

@@ -5,6 +5,7 @@
 
 #include <tuple>
 
+#include "engine/ops/ops.h"
 #include "training/spec/update_rule.h"
 
 namespace normscope::test {
@@ -272,6 +273,7 @@ void add_affine_cases(std::vector<OpCase>& cases) {
 std::vector<OpCase> elementwise_cases() {
   std::vector<OpCase> cases;
 #define ACTIVATION(Kind, name, label) add_activation_cases(cases, OpKind::Kind);
+#include "engine/ops/ops.def"
   add_activation_cases(cases, OpKind::SoftCap, SoftCapSpec{1.7f});
   add_dropout_cases(cases);
   add_sum_cases(cases);

@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "engine/tape/tape.h"
 #include "reference/var.h"
 
 namespace normscope::test {

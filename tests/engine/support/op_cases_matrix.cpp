@@ -6,6 +6,7 @@
 #include <array>
 #include <utility>
 
+#include "engine/ops/ops.h"
 #include "engine/support/op_cases.h"
 #include "training/spec/update_rule.h"
 

@@ -52,6 +52,8 @@ OpCase max_pool_case(int64_t B, const ImageWindow& w, bool rounded) {
   return c;
 }
 
+}  // namespace
+
 std::vector<OpCase> image_cases() {
   std::vector<OpCase> cases;
   struct Size {
@@ -78,6 +80,8 @@ std::vector<OpCase> image_cases() {
     for (const bool rounded : {false, true}) cases.push_back(max_pool_case(s.B, s.window, rounded));
   return cases;
 }
+
+namespace {
 
 /// `beyond`: rows of distances that no key is away.
 OpCase relative_case(std::string name, reference::RelativeShape a, int64_t beyond = 0, double dropout = 0) {
