@@ -434,12 +434,10 @@ TEST_CASE("where a page goes on behind its edge no line stands by half") {
 }
 
 TEST_CASE("no text overlaps another or is cut off, in every step, layout and theme") {
-  struct Window {
-    ui::Vec size;
-    float scale;
-  };
-  for (const Window& window : {Window{{1600, 1000}, 1}, Window{{1440, 900}, 1}, Window{{1600, 1000}, 1.5f}}) {
-    PlayerDriver p("", window.size, window.scale);
+  using Window = std::pair<ui::Vec, float>;
+  for (const auto& [size, scale] :
+       {Window{{1600, 1000}, 1}, Window{{1440, 900}, 1}, Window{{1600, 1000}, 1.5f}}) {
+    PlayerDriver p("", size, scale);
     for (const std::string& id : ids())
       for (const StepKind step : kSteps) {
         p.open(id, step);
@@ -447,8 +445,8 @@ TEST_CASE("no text overlaps another or is cut off, in every step, layout and the
           for (const bool dark : {false, true}) {
             p.state.look.dark = dark;
             p.driver.frames(2);
-            headless::write_png(fmt::format("{}/{}-{}-{:.0f}-{:g}{}.png", folder, id, to_string(step),
-                                            window.size.x, window.scale, dark ? "-dark" : ""),
+            headless::write_png(fmt::format("{}/{}-{}-{:.0f}-{:g}{}.png", folder, id, to_string(step), size.x,
+                                            scale, dark ? "-dark" : ""),
                                 headless::rasterise(*p.loop.draw_data(), ui::theme(dark).bg.packed()));
           }
         }
@@ -456,7 +454,7 @@ TEST_CASE("no text overlaps another or is cut off, in every step, layout and the
           const Lesson& lesson = *p.player().lesson();
           CHECK(p.shows(lesson.figure(lesson.step(step).figures[0])->title));  // not cut off by its switch
         }
-        INFO(id << " " << to_string(step) << " " << window.size.x << " x" << window.scale);
+        INFO(id << " " << to_string(step) << " " << size.x << " x" << scale);
         CHECK(fixture::overlaps(p.ui) == std::vector<std::string>{});
       }
   }

@@ -317,13 +317,10 @@ TEST_CASE("every lesson that has runs opens with a picture of its own", "[lesson
 }
 
 TEST_CASE("the picture stands below the text, whole, or not at all", "[player]") {
-  struct Window {
-    ui::Vec size;
-    float scale;
-  };
-  for (const Window& window : {Window{{1600, 1000}, 1}, Window{{1600, 1000}, 1.5f}, Window{{1440, 900}, 1},
-                               Window{{1024, 600}, 1}}) {
-    PlayerDriver p("", window.size, window.scale);
+  using Window = std::pair<ui::Vec, float>;
+  for (const auto& [size, scale] : {Window{{1600, 1000}, 1}, Window{{1600, 1000}, 1.5f},
+                                    Window{{1440, 900}, 1}, Window{{1024, 600}, 1}}) {
+    PlayerDriver p("", size, scale);
     size_t predicting = 0, running = 0;
     const auto look = [&](size_t& count) {
       p.driver.frames(3);
@@ -341,23 +338,23 @@ TEST_CASE("the picture stands below the text, whole, or not at all", "[player]")
     size_t lessons = 0;  // that have one; a tape has none
     for (const Lesson& lesson : p.player().course().lessons) {
       const std::string id = lesson.id;
-      INFO(window.size.x << " at " << window.scale << ": " << id);
+      INFO(size.x << " at " << scale << ": " << id);
       lessons += !lesson.opening.empty();
       p.player().open(id, StepKind::Predict);
       look(predicting);
-      if (window.size.x == 1600 && window.scale == 1)
+      if (size.x == 1600 && scale == 1)
         CHECK((p.ui.registry().find("lesson/opening") == nullptr) == lesson.opening.empty());
       p.player().open(id, StepKind::Run);
       look(running);
       p.open(id, StepKind::Explain);
       CHECK_FALSE(p.ui.registry().find("lesson/opening"));
     }
-    INFO(window.size.x << " at " << window.scale);
-    if (window.size.x == 1600 && window.scale == 1) {
+    INFO(size.x << " at " << scale);
+    if (size.x == 1600 && scale == 1) {
       CHECK(running == lessons);
       CHECK(predicting == lessons);
     }
-    if (window.scale > 1) CHECK(running > 0);
+    if (scale > 1) CHECK(running > 0);
   }
 }
 

@@ -51,19 +51,17 @@ std::vector<MeanField> pre_mean_field(int32_t layers, int32_t n, double r) {
 }
 
 TEST_CASE("mean field: the table for n = 32, F = D") {
-  struct Row {
-    size_t k;
-    double pre, pre_cosine;
-  };
+  using Row = std::tuple<size_t, double, double>;
   const auto pre = pre_mean_field(12, 32, 1);
-  for (const Row& row : {Row{1, 1.531, 0.129}, Row{2, 2.188, 0.260}, Row{4, 3.864, 0.463},
-                         Row{6, 5.891, 0.587}, Row{8, 8.132, 0.665}, Row{12, 12.983, 0.754}}) {
-    INFO("layer " << row.k);
-    CHECK(pre[row.k - 1].square == Approx(row.pre).margin(6e-4));
-    CHECK(pre[row.k - 1].cosine == Approx(row.pre_cosine).margin(6e-4));
-    const Bounds bounds = pre_stream_square(static_cast<int32_t>(row.k), 1);
-    CHECK(pre[row.k - 1].square >= bounds.low);
-    CHECK(pre[row.k - 1].square <= bounds.high);
+  for (const auto& [k, square, cosine] :
+       {Row{1, 1.531, 0.129}, Row{2, 2.188, 0.260}, Row{4, 3.864, 0.463}, Row{6, 5.891, 0.587},
+        Row{8, 8.132, 0.665}, Row{12, 12.983, 0.754}}) {
+    INFO("layer " << k);
+    CHECK(pre[k - 1].square == Approx(square).margin(6e-4));
+    CHECK(pre[k - 1].cosine == Approx(cosine).margin(6e-4));
+    const Bounds bounds = pre_stream_square(static_cast<int32_t>(k), 1);
+    CHECK(pre[k - 1].square >= bounds.low);
+    CHECK(pre[k - 1].square <= bounds.high);
   }
   CHECK(relu_correlation(1) == Approx(1.0));
   CHECK(relu_correlation(0.9) == Approx(0.909538));

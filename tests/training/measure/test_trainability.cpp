@@ -333,10 +333,7 @@ TEST_CASE("single norm: the Jacobian of a layer norm has the norm 1 over the dev
 }
 
 TEST_CASE("single norm: which kind keeps mean and variance of a gradient") {
-  struct Kept {
-    NormKind kind;
-    bool mean, variance;
-  };
+  using Kept = std::tuple<NormKind, bool, bool>;
   for (const auto& [kind, mean, variance] :
        {Kept{NormKind::Simple, false, false}, Kept{NormKind::LayerNorm, false, false},
         Kept{NormKind::DetachMean, true, false}, Kept{NormKind::DetachVariance, false, true},
