@@ -15,31 +15,12 @@ namespace {
 constexpr int32_t kVocabulary = 13;
 
 ModelConfig config(Placement placement, int32_t sequence, int32_t memory) {
-  ModelConfig c;
-  c.layers = 3;
-  c.d_model = 24;
-  c.heads = 3;
-  c.feed_forward = 32;
+  ModelConfig c =
+      tiny_config({.placement = placement, .layers = 3, .feed_forward = 32, .vocabulary = kVocabulary});
   c.sequence = sequence;
   c.memory = memory;
-  c.vocabulary = kVocabulary;
   c.positions = Positions::Relative;
-  set_placement(c, placement);
   return c;
-}
-
-/// Moves biases, gains and scales away from 0 and 1, lest one be forgotten on the way of the memory.
-void perturb(Store& store) {
-  for (size_t p = 0; p < store.parameters().size(); ++p) {
-    const ParameterInfo& info = store.parameters()[p];
-    if (info.init.kind == Init::Kind::Normal || !info.trainable) continue;
-    std::vector<float> values = store.read(static_cast<int32_t>(p));
-    for (size_t i = 0; i < values.size(); ++i) {
-      const uint32_t word = philox({static_cast<uint32_t>(i), site_of(info.name), 0, 0}, 17)[0];
-      values[i] += 0.4f * (static_cast<float>(word) / 4294967296.0f - 0.4f);
-    }
-    store.write(static_cast<int32_t>(p), values);
-  }
 }
 
 int32_t token_at(int32_t row, int32_t position) {
@@ -77,11 +58,9 @@ Recorded record(Store& store, const ModelConfig& c, int32_t rows, int32_t T, int
 }
 
 RunSpec remembering(int32_t memory = 24) {
-  RunSpec spec = small_spec("pre");
-  set_field(spec, "model.memory", std::to_string(memory));
-  set_field(spec, "model.dropout_residual", "0.1");
-  set_field(spec, "model.dropout_attention", "0.1");
-  return spec;
+  return spec_with("pre", {{"model.memory", std::to_string(memory)},
+                           {"model.dropout_residual", "0.1"},
+                           {"model.dropout_attention", "0.1"}});
 }
 
 TEST_CASE("memory: segments with all they have read behind them give the logits of one long row") {
@@ -252,17 +231,15 @@ TEST_CASE("memory: a resumed run goes on bit for bit") {
     same->step();
     first->step();
     CHECK(same->last_loss() == first->last_loss());
-    RunSpec structural = with_fields(again->spec(), {{"model.norm", "rms"}});
-    CHECK_NOTHROW(again->fork(structural)->step());
+    CHECK_NOTHROW(again->fork(with_fields(again->spec(), {{"model.norm", "rms"}}))->step());
   }
 }
 
 TEST_CASE("memory: an earlier step is reached again with what was remembered there") {
   const RunSpec spec = remembering();
   const auto run = make_run(spec, 25);
-  RunSpec moved = run->spec();
-  set_field(moved, "model.placement", "post");  // empties the memory
-  const auto forked = run->fork(moved);
+  const auto forked =
+      run->fork(with_fields(run->spec(), {{"model.placement", "post"}}));  // empties the memory
   steps(*forked, 20);
   for (const int32_t step : {20, 23, 25, 26, 40, 45}) {
     INFO("step " << step);
@@ -299,12 +276,8 @@ TEST_CASE("relative positions: a window is refused") {
 }
 
 TEST_CASE("memory: what cannot be is refused in one line") {
-  const auto error = [](std::initializer_list<std::pair<const char*, const char*>> fields) {
-    return error_of([&] {
-      RunSpec spec = small_spec("pre");
-      for (const auto& [key, value] : fields) set_field(spec, key, value);
-      validate(spec);
-    });
+  const auto error = [](const std::vector<std::pair<std::string, std::string>>& fields) {
+    return error_of([&] { validate(spec_with("pre", fields)); });
   };
   CHECK(error({{"model.memory", "8"}}) == "no error");
   CHECK(error({{"model.positions", "relative"}}) == "no error");
@@ -343,10 +316,7 @@ std::shared_ptr<const Task> short_text() {
 
 /// Segments of 16: a row needs 33 symbols, so 3 rows fit the validation text and 4 do not.
 RunSpec consecutive_spec(int32_t batch) {
-  RunSpec spec = small_spec("pre");
-  set_field(spec, "model.memory", "8");
-  set_field(spec, "train.batch", std::to_string(batch));
-  return spec;
+  return spec_with("pre", {{"model.memory", "8"}, {"train.batch", std::to_string(batch)}});
 }
 
 }  // namespace
@@ -365,8 +335,10 @@ TEST_CASE("consecutive text: a split that is too short is named when the run is 
     INFO(key);
     CHECK_THAT(error_of([&] { run.schedule_edits({{2, key, value}}); }), Catch::Contains("to validate are"));
     CHECK(run.scheduled().empty());
-    RunSpec changed = with_fields(run.spec(), {{key, value}});
-    CHECK_THAT(error_of([&] { run.fork(changed); }), Catch::Contains("to validate are"));
+    CHECK_THAT(error_of([&] {
+                 run.fork(with_fields(run.spec(), {{key, value}}));
+               }),
+               Catch::Contains("to validate are"));
   }
   run.schedule_edits({{2, "train.batch", "2"}});
   steps(run, 3);
