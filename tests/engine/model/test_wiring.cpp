@@ -115,11 +115,9 @@ TEST_CASE(
     tiny.fill(1);
     tiny.program->replay(tiny.inputs(1));
     const double before = tiny.program->loss();
-    const int32_t p = tiny.store->find(matrix);
-    REQUIRE(p >= 0);
-    std::vector<float> weights = tiny.store->read(p);
-    for (float& w : weights) w *= 4;
-    tiny.store->write(p, weights);
+    change(*tiny.store, matrix, [](auto& weights) {
+      for (float& w : weights) w *= 4;
+    });
     tiny.program->replay(tiny.inputs(1));
     return std::abs(tiny.program->loss() - before) / before;
   };

@@ -180,10 +180,7 @@ TEST_CASE("the scores of ALiBi fall with the distance") {
 
 TEST_CASE("a head whose weights are not finite has no largest score") {
   HeadedRun run(headed_model());
-  const int32_t wq = run.store.find("L02.attn.wq");
-  std::vector<float> values = run.store.read(wq);
-  values.assign(values.size(), std::numeric_limits<float>::quiet_NaN());
-  run.store.write(wq, values);
+  change(run.store, "L02.attn.wq", [](auto& values) { std::ranges::fill(values, NAN); });
   run.program->replay({.seed = 1, .lr = 0.0f});
   run.live->measure(run.numbers);
   CHECK(std::isfinite(run.at("L01.attn.largest_logit")));
@@ -253,12 +250,10 @@ TEST_CASE("the effective rank of states is that of its definition, 1 on a line a
 
 TEST_CASE("states that are the same at every position have an effective rank of 1") {
   HeadedRun run(headed_model());
-  for (const char* name : {"emb.positions", "emb.tokens"}) {
-    const int32_t place = run.store.find(name);
-    std::vector<float> values = run.store.read(place);
-    for (size_t i = 0; i < values.size(); ++i) values[i] = values[i % 24];
-    run.store.write(place, values);
-  }
+  for (const char* name : {"emb.positions", "emb.tokens"})
+    change(run.store, name, [](auto& values) {
+      for (size_t i = 0; i < values.size(); ++i) values[i] = values[i % 24];
+    });
   run.program->replay({.seed = 1, .lr = 0.0f});
   run.live->measure(run.numbers);
   for (const char* name : {"L01.attn", "L01.ffn", "L02.ffn"})
@@ -267,10 +262,7 @@ TEST_CASE("states that are the same at every position have an effective rank of 
 
 TEST_CASE("an extreme that was put into a state is found where it was put") {
   HeadedRun run(headed_model());
-  const int32_t places = run.store.find("emb.positions");
-  std::vector<float> values = run.store.read(places);
-  values[7 * 24 + 5] = -400;
-  run.store.write(places, values);
+  change(run.store, "emb.positions", [](auto& values) { values[7 * 24 + 5] = -400; });
   run.program->replay({.seed = 1, .lr = 0.0f});
   run.live->measure(run.numbers);
   CHECK(run.at("L01.attn.extreme_position") == 8);
@@ -327,10 +319,9 @@ TEST_CASE(
     "a token that dominates is most of the share over all tokens, and moves the share by token little") {
   HeadedRun run(headed_model());
   const std::vector<double> before = run.numbers;
-  const int32_t places = run.store.find("emb.positions");
-  std::vector<float> values = run.store.read(places);
-  for (size_t c = 0; c < 24; ++c) values[c] = c % 2 ? 500.f : -500.f;
-  run.store.write(places, values);
+  change(run.store, "emb.positions", [](auto& values) {
+    for (size_t c = 0; c < 24; ++c) values[c] = c % 2 ? 500.f : -500.f;
+  });
   run.program->replay({.seed = 1, .lr = 0.0f});
   run.live->measure(run.numbers);
   const double by_token = number(*run.live, before, "L02.attn.token_share");

@@ -87,14 +87,9 @@ TEST_CASE("step player: a tensor is there once its instruction was executed") {
 
 TEST_CASE("step player: the first number that is not finite is found where it came to be") {
   const Tiny tiny({.layers = 2});
-  Store& store = *tiny.store;
-  const int32_t w = store.find("L02.ffn.w1");
-  REQUIRE(w >= 0);
-  std::vector<float> values = store.read(w);
-  values[5] = std::numeric_limits<float>::infinity();
-  store.write(w, values);
+  change(*tiny.store, "L02.ffn.w1", [](auto& values) { values[5] = INFINITY; });
   StepPlayer player(
-      store.clone(), [&](Tape& tape) { return tiny.record(tape).loss; }, {}, tiny.inputs(1));
+      tiny.store->clone(), [&](Tape& tape) { return tiny.record(tape).loss; }, {}, tiny.inputs(1));
   const auto found = player.seek_not_finite();
   REQUIRE(found);
   CHECK(player.data().instructions[found->instruction].name == "L02.ffn.1");

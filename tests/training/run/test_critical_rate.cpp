@@ -337,12 +337,10 @@ TEST_CASE("critical rate: along the top eigenvector of the Hessian it is 2 over 
   const Ray::Top below = Ray(*plain).top();
   REQUIRE(below.residual < 0.01);
   constexpr double kPush = 0.1;
-  for (size_t p = 0; p < pushed->store().parameters().size(); ++p) {
-    std::vector<float> weights = pushed->store().read(static_cast<int32_t>(p));
-    const Values& v = below.direction.at(pushed->store().parameters()[p].name);
-    for (size_t i = 0; i < weights.size(); ++i) weights[i] += static_cast<float>(kPush * v[i]);
-    pushed->store().write(static_cast<int32_t>(p), weights);
-  }
+  for (const auto& [name, v] : below.direction)
+    change(pushed->store(), name, [&](auto& weights) {
+      for (size_t i = 0; i < weights.size(); ++i) weights[i] += static_cast<float>(kPush * v[i]);
+    });
   const Ray ray(*pushed);
   const Ray::Top top = ray.top();
   REQUIRE(top.residual < 0.01);

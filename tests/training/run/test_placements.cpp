@@ -439,11 +439,10 @@ TEST_CASE("placement: HybridNorm and QK-norm normalise each head by itself") {
 TEST_CASE("placement: QK-norm bounds the logits by sqrt(d_k), however large the weights become") {
   const auto largest_logit = [](Placement placement, const std::string& suffix) {
     Start model(config_of(placement));
-    for (const char* name : {"L02.attn.wq", "L02.attn.wk"}) {
-      std::vector<float> w = model.weight(name);
-      for (float& x : w) x *= 30;
-      model.store.write(model.store.find(name), w);
-    }
+    for (const char* name : {"L02.attn.wq", "L02.attn.wk"})
+      change(model.store, name, [](auto& w) {
+        for (float& x : w) x *= 30;
+      });
     model.program->replay({});
     const std::vector<float> q = model.program->read("L02.attn.q" + suffix),
                              k = model.program->read("L02.attn.k" + suffix);

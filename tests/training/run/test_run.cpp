@@ -373,10 +373,7 @@ TEST_CASE("the first value that is not finite is named, and the run halts there"
 
   const auto poisoned = make_run(small_spec("post"));
   poisoned->step();
-  const int32_t at = poisoned->store().find("L02.ffn.w1");
-  std::vector<float> values = poisoned->store().read(at);
-  values[3] = NAN;
-  poisoned->store().write(at, values);
+  change(poisoned->store(), "L02.ffn.w1", [](auto& values) { values[3] = NAN; });
   poisoned->step();
   REQUIRE(poisoned->non_finite());
   CHECK(poisoned->non_finite()->layer == 2);

@@ -295,11 +295,9 @@ TEST_CASE(
     INFO(words_of(config));
     InsideModel model(config);
     // Biases of norms belong to no branch, and the one behind the heads to no head.
-    for (size_t p = 0; p < model.store.parameters().size(); ++p)
-      if (const ParameterInfo& info = model.store.parameters()[p];
-          info.name.ends_with("bias") || info.name.ends_with(".bo"))
-        model.store.write(static_cast<int32_t>(p),
-                          std::vector<float>(static_cast<size_t>(info.shape.size())));
+    for (const ParameterInfo& info : model.store.parameters())
+      if (info.name.ends_with("bias") || info.name.ends_with(".bo"))
+        change(model.store, info.name, [](auto& values) { std::ranges::fill(values, 0.0f); });
     const Inside inside = model.inside();
     const bool two_streams = stream_layout(config.stack()).beside != NormKind::None;
     REQUIRE(inside.attributed.logit.empty() == two_streams);
@@ -335,13 +333,11 @@ TEST_CASE("inside: a head left out is a head whose values are zero, and its weig
   REQUIRE(inside.left_out.size() == heads * model.config.stack().layers.size());
   const Inside::LeftOut& left = inside.left_out[heads + 1];
   CHECK(left.name == "L02.attn.head.2");
-  for (const char* name : {"L02.attn.wv", "L02.attn.bv"}) {
-    const int32_t at = model.store.find(name);
-    std::vector<float> values = model.store.read(at);
-    for (size_t i = 0; i < values.size(); ++i)
-      if (i % D / (D / heads) == 1) values[i] = 0;
-    model.store.write(at, values);
-  }
+  for (const char* name : {"L02.attn.wv", "L02.attn.bv"})
+    change(model.store, name, [&](auto& values) {
+      for (size_t i = 0; i < values.size(); ++i)
+        if (i % D / (D / heads) == 1) values[i] = 0;
+    });
   CHECK(close(left.loss, model.inside({.gradients = false}).loss, 1e-6));
   CHECK(std::abs(left.loss - inside.loss) > 1e-4);
 }

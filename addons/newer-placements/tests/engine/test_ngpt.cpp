@@ -229,10 +229,9 @@ TEST_CASE(
     return farthest_from_one(
         lengths_of(tiny.store->read(at), tiny.store->parameters()[static_cast<size_t>(at)].shape, true));
   };
-  const int32_t wq = tiny.store->find("L01.attn.wq");
-  std::vector<float> queries = tiny.store->read(wq);
-  divide_by_lengths(queries, tiny.store->parameters()[static_cast<size_t>(wq)].shape, Init::Unit::Columns);
-  tiny.store->write(wq, queries);
+  change(*tiny.store, "L01.attn.wq", [](auto& queries) {
+    divide_by_lengths(queries, {24, 24}, Init::Unit::Columns);
+  });
   CHECK(farthest("L01.attn.wq") < 1e-6);
   tiny.step(1);
   CHECK(farthest("L01.attn.wq") > 1e-4);  // without the instruction a step changes the lengths
@@ -258,10 +257,9 @@ TEST_CASE("ngpt: matrices start as unit vectors") {
 TEST_CASE("ngpt: the loss is that of the paper's coordinates, in which states have length one") {
   for (const bool tied : {true, false}) {
     Tiny tiny(ngpt(tied));
-    const int32_t share = tiny.store->find("L02.attn.branch");
-    std::vector<float> alpha = tiny.store->read(share);
-    for (size_t i = 0; i < alpha.size(); i += 2) alpha[i] = -0.3f;  // its sign says nothing
-    tiny.store->write(share, alpha);
+    change(*tiny.store, "L02.attn.branch", [](auto& alpha) {
+      for (size_t i = 0; i < alpha.size(); i += 2) alpha[i] = -0.3f;  // its sign says nothing
+    });
     tiny.fill(1);
     const auto loss_of = [&](double spread) {
       return Paper(tiny, spread).loss(tiny.program->tokens("tokens"), tiny.program->tokens("targets"));
@@ -300,10 +298,7 @@ TEST_CASE("ngpt: a classifier's bias stands behind the scale of its logits") {
   Tiny tiny(o);
   tiny.fill(1);
   const std::vector<float> before = tiny.logits();
-  const int32_t bias = tiny.store->find("class.b");
-  std::vector<float> moved = tiny.store->read(bias);
-  moved[2] += 3;
-  tiny.store->write(bias, moved);
+  change(*tiny.store, "class.b", [](auto& bias) { bias[2] += 3; });
   const std::vector<float> after = tiny.logits();
   for (size_t i = 0; i < after.size(); ++i)
     CHECK(after[i] - before[i] == Approx(i % 5 == 2 ? 3 : 0).margin(1e-5));

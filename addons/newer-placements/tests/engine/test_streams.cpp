@@ -65,9 +65,7 @@ TEST_CASE("streams: every filling starts as Pre-LN, and does not stay it") {
     const std::string name = p == Placement::AttentionResiduals ? "L02.attn.read.query"
                              : p == Placement::DepthAverages    ? "L02.attn.read"
                                                                 : "L02.attn.write";
-    std::vector<float> weights = start.weight(name);
-    weights[0] += 2.0f;
-    start.store.write(start.store.find(name), weights);
+    change(start.store, name, [](auto& weights) { weights[0] += 2.0f; });
     start.program->replay({});
     CHECK(std::abs(start.program->loss() - pre) > 1e-3);
   }
@@ -88,9 +86,9 @@ TEST_CASE("streams: with fixed weights they are one stream in an encoder and a d
 
 TEST_CASE("streams: the matrix of the manifold has rows and columns that add up to one") {
   Start start(config_of(Placement::ManifoldHyper));
-  std::vector<float> weights = start.weight("L02.ffn.carry");
-  for (size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<float>(i * 7 % 5) - 1.5f;
-  start.store.write(start.store.find("L02.ffn.carry"), weights);
+  change(start.store, "L02.ffn.carry", [](auto& weights) {
+    for (size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<float>(i * 7 % 5) - 1.5f;
+  });
   start.program->replay({});
   const std::vector<float> m = start.read(start.values.sublayers[3].carry);
   REQUIRE(m.size() == 2 * 9 * 16);
@@ -112,9 +110,9 @@ TEST_CASE("streams: the matrix of the manifold is finite whatever its logits are
   for (const float size : {50.0f, 300.0f, 1e6f}) {
     INFO(size);
     Start start(config_of(Placement::ManifoldHyper));
-    std::vector<float> weights = start.weight("L02.ffn.carry");
-    for (size_t i = 0; i < weights.size(); ++i) weights[i] = i / 4 == 1 || i % 4 == 2 ? -size : size;
-    start.store.write(start.store.find("L02.ffn.carry"), weights);
+    change(start.store, "L02.ffn.carry", [&](auto& weights) {
+      for (size_t i = 0; i < weights.size(); ++i) weights[i] = i / 4 == 1 || i % 4 == 2 ? -size : size;
+    });
     start.program->replay({});
     for (const float m : start.read(start.values.sublayers[3].carry)) CHECK((m >= 0 && m <= 1.001f));
     for (const float g : start.program->read("L02.ffn.carry", true)) CHECK(std::isfinite(g));
