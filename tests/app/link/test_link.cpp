@@ -231,11 +231,10 @@ TEST_CASE("links of hybrid wirings, forks and skipped letters give them back") {
   view.runs[2].edits = edits_between(view.runs[2].spec, moved, 101);
   REQUIRE(view.runs[2].edits.size() >= 6);
   check_link(view);
-  LinkedView both = linked_runs({preset_run("pre")});
-  set_field(both.runs[0].spec, "model.architecture", "encoder-decoder");
-  set_field(both.runs[0].spec, "data.name", "translation");
-  set_field(both.runs[0].spec, "wiring.dec.L02.cross", "before=rms q=ln");
-  check_link(both);
+  check_link(
+      linked_runs({test::with_fields(preset_run("pre"), {{"model.architecture", "encoder-decoder"},
+                                                         {"data.name", "translation"},
+                                                         {"wiring.dec.L02.cross", "before=rms q=ln"}})}));
 }
 
 TEST_CASE("any session of an ordinary depth takes at most 8,000 characters") {

@@ -446,10 +446,9 @@ TEST_CASE("labels: a classifier learns, and says how many it gets right", "[task
   const Folder folder;
   std::string text;
   for (const TsvRow& row : labelled(200)) text += row.first + "\t" + row.second + "\n";
-  RunSpec spec = small_spec("pre");
-  set_field(spec, "model.architecture", "encoder");
-  set_field(spec, "data.labels", folder.write("labels.tsv", text));
-  set_field(spec, "train.batch", "16");
+  const RunSpec spec = spec_with("pre", {{"model.architecture", "encoder"},
+                                         {"data.labels", folder.write("labels.tsv", text)},
+                                         {"train.batch", "16"}});
   CHECK(spec.data.form == TaskForm::Classify);
   Run run(spec, make_task(spec.data), shared_backend());
   steps(run, 60);

@@ -384,10 +384,8 @@ TEST_CASE("measured sequence: a step's numbers are of the weights that its gradi
 }
 
 TEST_CASE("measured sequence: both stacks of a translation") {
-  RunSpec spec = small_spec("pre");
-  set_field(spec, "model.architecture", "encoder-decoder");
-  set_field(spec, "data.name", "translation");
-  const auto run = make_run(spec, 2);
+  const auto run = make_run(
+      spec_with("pre", {{"model.architecture", "encoder-decoder"}, {"data.name", "translation"}}), 2);
   for (const char* name : {"enc.beta2.4.sum", "dec.beta2.6.sum"})  // 2 layers: 2 and 3 sub-layers each
     CHECK(std::isfinite(frame_at(*run, 2).at(static_cast<size_t>(run->history()->find(name)))));
   Look sequence(run->store(), run->spec().model, measured_row(run->task(), 16));

@@ -161,17 +161,14 @@ TEST_CASE("the level of frequencies is smoothed as the loss is") {
 }
 
 TEST_CASE("sources exchanged between rows cost a translator what they are worth to it") {
-  RunSpec spec = preset_run("pre");
-  spec.model.architecture = Architecture::EncoderDecoder;
-  set_field(spec, "data.name", "translation");
-  set_field(spec, "model.layers", "1");
-  set_field(spec, "model.sequence", "8");
-  set_field(spec, "model.d_model", "32");
-  set_field(spec, "model.feed_forward", "32");
-  set_field(spec, "train.batch", "16");
-  set_field(spec, "train.lr", "5e-3");
-  spec.data.context = spec.model.sequence;
-  complete(spec);
+  const RunSpec spec = test::with_fields(preset_run("pre"), {{"model.architecture", "encoder-decoder"},
+                                                             {"data.name", "translation"},
+                                                             {"model.layers", "1"},
+                                                             {"model.sequence", "8"},
+                                                             {"model.d_model", "32"},
+                                                             {"model.feed_forward", "32"},
+                                                             {"train.batch", "16"},
+                                                             {"train.lr", "5e-3"}});
   const auto backend = make_cpu_backend(1);
   Run run(spec, make_task(spec.data), *backend);
   const auto use = [&] {

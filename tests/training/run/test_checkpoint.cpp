@@ -99,15 +99,12 @@ TEST_CASE("a resumed run goes on bit for bit") {
 TEST_CASE("edits, scheduled edits, forks and custom wirings survive") {
   const Folder folder;
   const std::string path = folder.file("b.safetensors");
-  RunSpec spec = small_spec("post");
-  set_field(spec, "wiring.L01.attn", "before=ln after=rms");
-  set_field(spec, "run.name", "a \"name\"\nof two lines");
-  const auto source = make_run(spec);
+  const auto source = make_run(spec_with(
+      "post", {{"wiring.L01.attn", "before=ln after=rms"}, {"run.name", "a \"name\"\nof two lines"}}));
   source->schedule_edits(
       {{4, "train.lr", "0.001"}, {20, "train.clip", "0.25"}, {22, "model.placement", "sandwich"}});
   steps(*source, 9);
-  RunSpec target = with_fields(source->spec(), {{"wiring.L02.ffn", "before=ln"}});
-  const auto fork = source->fork(target);
+  const auto fork = source->fork(with_fields(source->spec(), {{"wiring.L02.ffn", "before=ln"}}));
   steps(*fork, 3);
   fork->save(path);
   CHECK(Run::saved_spec(path) == fork->spec());

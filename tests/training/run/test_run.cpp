@@ -35,9 +35,8 @@ TEST_CASE("the same run twice gives the same bits") {
 }
 
 TEST_CASE("any number of threads gives the same bits") {
-  RunSpec spec = small_spec("pre");
-  set_field(spec, "model.dropout_residual", "0.1");
-  set_field(spec, "model.dropout_attention", "0.1");
+  const RunSpec spec =
+      spec_with("pre", {{"model.dropout_residual", "0.1"}, {"model.dropout_attention", "0.1"}});
   const auto one = make_cpu_backend(1), five = make_cpu_backend(5);
   Run a(spec, small_task(), *one), b(spec, small_task(), *five);
   steps(a, 8);

@@ -268,9 +268,7 @@ TEST_CASE("what is shown at a step is a function of specification and step") {
 
 TEST_CASE("a run that is not finite halts alone") {
   std::vector<RunSpec> specs = three();
-  specs[0] = small_spec("none");
-  set_field(specs[0], "train.optimizer", "sgd");
-  set_field(specs[0], "train.lr", "100");
+  specs[0] = spec_with("none", {{"train.optimizer", "sgd"}, {"train.lr", "100"}});
   Lab lab(quiet());
   auto view = view_after(lab, session::ReplaceRuns{specs, {}, true});
   CHECK(view->step == 60);

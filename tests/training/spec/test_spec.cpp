@@ -35,17 +35,13 @@ std::string other_value(const Field& field, const RunSpec& spec) {
 
 TEST_CASE("the default specification is the default model") {
   const RunSpec spec;
-  CHECK(get_field(spec, "model.layers") == "6");
-  CHECK(get_field(spec, "model.d_model") == "64");
-  CHECK(get_field(spec, "model.heads") == "4");
-  CHECK(get_field(spec, "model.feed_forward") == "256");
-  CHECK(get_field(spec, "model.sequence") == "64");
-  CHECK(get_field(spec, "model.placement") == "post");
-  CHECK(get_field(spec, "train.batch") == "16");
-  CHECK(get_field(spec, "train.lr") == "0.003");
-  CHECK(get_field(spec, "train.beta2") == "0.98");
-  CHECK(get_field(spec, "train.eps") == "1e-09");
-  CHECK(get_field(spec, "train.steps") == "300");
+  using Value = std::pair<const char*, const char*>;
+  for (const auto& [key, value] :
+       {Value{"model.layers", "6"}, Value{"model.d_model", "64"}, Value{"model.heads", "4"},
+        Value{"model.feed_forward", "256"}, Value{"model.sequence", "64"}, Value{"model.placement", "post"},
+        Value{"train.batch", "16"}, Value{"train.lr", "0.003"}, Value{"train.beta2", "0.98"},
+        Value{"train.eps", "1e-09"}, Value{"train.steps", "300"}})
+    CHECK(get_field(spec, key) == value);
   CHECK_NOTHROW(validate(spec));
 }
 
@@ -110,15 +106,11 @@ TEST_CASE("a whole number has its limit to the last digit, beyond what a double 
 }
 
 TEST_CASE("combinations that no field can see are refused") {
-  RunSpec spec = with_fields({}, {{"model.d_model", "62"}});
-  CHECK_THROWS_AS(validate(spec), Error);
-  spec = {};
-  spec.data.name = "text";
-  CHECK_THROWS_AS(validate(spec), Error);
-  spec = {};
-  set_field(spec, "train.schedule", "linear");
-  set_field(spec, "train.warmup", "400");
-  CHECK_THROWS_AS(validate(spec), Error);
+  RunSpec text;
+  text.data.name = "text";
+  for (const RunSpec& spec : {with_fields({}, {{"model.d_model", "62"}}), text,
+                              with_fields({}, {{"train.schedule", "linear"}, {"train.warmup", "400"}})})
+    CHECK_THROWS_AS(validate(spec), Error);
 }
 
 TEST_CASE("depth and norm kind carry a preset along, and a custom wiring too") {

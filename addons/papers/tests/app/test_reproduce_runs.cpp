@@ -233,10 +233,8 @@ TEST_CASE(
 
 TEST_CASE("reproduce: norms between a branch and the last one, as each placement has them") {
   const auto norms = [](const char* placement) {
-    RunSpec spec = preset_run("post");
-    set_field(spec, "model.layers", "3");
-    set_field(spec, "model.placement", placement);
-    return experiments::norms_to_the_last(spec.model);
+    return experiments::norms_to_the_last(
+        test::with_fields(preset_run("post"), {{"model.layers", "3"}, {"model.placement", placement}}).model);
   };
   CHECK(norms("post") == std::vector<double>{5, 4, 3, 2, 1});
   CHECK(norms("pre") == std::vector<double>{1, 1, 1, 1, 1});

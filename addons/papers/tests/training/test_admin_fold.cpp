@@ -93,16 +93,13 @@ TEST_CASE("admin-fold: an encoder-decoder, whose stacks part with their shared e
 
 TEST_CASE("admin-fold: the paper's rule, RMS norms, an encoder, one stack of two", "[fold]") {
   CHECK(Folded(preset_spec("admin-paper")).distance <= 1e-5);
-  RunSpec rms = preset_spec("admin", Architecture::Encoder);
-  set_field(rms, "model.norm", "rms");
-  set_field(rms, "model.tied", "false");
-  set_field(rms, "model.positions", "sinusoidal");
-  const Folded encoder(rms);
+  const Folded encoder(
+      with_fields(preset_spec("admin", Architecture::Encoder),
+                  {{"model.norm", "rms"}, {"model.tied", "false"}, {"model.positions", "sinusoidal"}}));
   CHECK_FALSE(encoder.result.untied);
   CHECK(encoder.distance <= 1e-5);
-  RunSpec hybrid = preset_spec("pre", Architecture::EncoderDecoder);
-  set_field(hybrid, "model.encoder_placement", "admin");
-  const Folded one(hybrid);
+  const Folded one(
+      with_fields(preset_spec("pre", Architecture::EncoderDecoder), {{"model.encoder_placement", "admin"}}));
   CHECK(one.result.sublayers == 4);
   CHECK(one.distance <= 1e-5);
 }

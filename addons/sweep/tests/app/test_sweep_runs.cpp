@@ -166,11 +166,10 @@ TEST_CASE("a guess of time counts the steps of runs that were not timed") {
   // has ten million steps, and nobody trains them: no machine is so slow for a moment that it could pass for less.
   std::vector<RunSpec> all, timed;
   for (int i = 1; i <= 9; ++i) {
-    RunSpec spec = runs_of(tiny_sweep()).front().spec;
-    set_field(spec, "data.seed", std::to_string(i));
-    set_field(spec, "train.steps", i % 2 ? "1" : "10000000");
-    all.push_back(spec);
-    if (i % 2) timed.push_back(spec);
+    all.push_back(
+        test::with_fields(runs_of(tiny_sweep()).front().spec,
+                          {{"data.seed", std::to_string(i)}, {"train.steps", i % 2 ? "1" : "10000000"}}));
+    if (i % 2) timed.push_back(all.back());
   }
   CHECK(experiments::estimated_seconds(all, 1, {}) > 100 * experiments::estimated_seconds(timed, 1, {}));
 }

@@ -86,14 +86,12 @@ struct Engine {
     store.materialize(5);
     std::mt19937 random(3);
     std::normal_distribution<float> normal(0, 0.2f);
-    for (size_t i = 0; i < store.parameters().size(); ++i) {
-      const ParameterInfo& info = store.parameters()[i];
-      if (!info.trainable) continue;
-      std::vector<float> w = store.read(static_cast<int32_t>(i));
-      for (float& v : w) v += normal(random);
-      store.write(static_cast<int32_t>(i), w);
-      start[info.name] = Array<double>(w.begin(), w.end());
-    }
+    for (const ParameterInfo& info : store.parameters())
+      if (info.trainable)
+        change(store, info.name, [&](std::vector<float>& w) {
+          for (float& v : w) v += normal(random);
+          start[info.name] = Array<double>(w.begin(), w.end());
+        });
     program.emplace(seal(tape, {.loss = values.loss, .backward = true, .update = kNoOp}));
     const auto source = program->tokens("source");
     std::ranges::copy(images.pixels, source.begin());

@@ -21,11 +21,9 @@ std::vector<float> next_of(int32_t sentence, const std::vector<int32_t>& prefix,
 }
 
 RunSpec translation_spec(const std::string& preset) {
-  RunSpec spec = small_spec(preset);
-  set_field(spec, "model.architecture", "encoder-decoder");
-  set_field(spec, "data.name", "translation");
-  set_field(spec, "train.lr", "5e-3");
-  return spec;
+  return spec_with(
+      preset,
+      {{"model.architecture", "encoder-decoder"}, {"data.name", "translation"}, {"train.lr", "5e-3"}});
 }
 
 struct Language {

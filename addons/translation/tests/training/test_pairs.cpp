@@ -51,13 +51,11 @@ std::string write_pairs(const std::string& path, size_t count) {
 }
 
 RunSpec pairs_spec(const std::string& path) {
-  RunSpec spec = small_spec("pre");
-  set_field(spec, "model.architecture", "encoder-decoder");
-  set_field(spec, "model.sequence", "24");
-  set_field(spec, "data.vocabulary", "60");
-  set_field(spec, "data.pairs", path);
-  set_field(spec, "train.batch", "8");
-  return spec;
+  return spec_with("pre", {{"model.architecture", "encoder-decoder"},
+                           {"model.sequence", "24"},
+                           {"data.vocabulary", "60"},
+                           {"data.pairs", path},
+                           {"train.batch", "8"}});
 }
 
 TEST_CASE("pairs: bucket lengths grow to the longest", "[pairs]") {
