@@ -264,8 +264,7 @@ TEST_CASE("experiments: a shard of lessons' runs is the same part of them, whate
 TEST_CASE("experiments: what a run does not read makes no other run of it") {
   const auto backend = make_cpu_backend(1);
   const auto key = [&](const char* field, const char* value, std::vector<Edit> edits = {}) {
-    RunSpec spec = test::with_fields(tiny_run("pre"), {{field, value}});
-    return key_of({spec, std::move(edits)}, 7, *backend);
+    return key_of({test::with_fields(tiny_run("pre"), {{field, value}}), std::move(edits)}, 7, *backend);
   };
   const std::string plain = key_of({tiny_run("pre"), {}}, 7, *backend);
   CHECK(key("train.decay_end", "77") == plain);

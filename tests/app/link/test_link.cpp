@@ -214,8 +214,7 @@ TEST_CASE("links of every preset, every placement and the other architectures gi
   for (const std::string_view architecture : architecture_names())
     check_link(linked_runs(comparison_of(architecture)));
   for (const Placement placement : placements()) {
-    RunSpec spec = test::with_fields({}, {{"model.placement", to_string(placement)}});
-    check_link(linked_runs({spec}));
+    check_link(linked_runs({test::with_fields({}, {{"model.placement", to_string(placement)}})}));
   }
 }
 

@@ -427,7 +427,7 @@ TEST_CASE("made-up labels: a seed makes them, and no context is too short to say
     size_t alike = 0;
     for (size_t i = 0; i < rows.size(); ++i) alike += rows[i].second == others[i].second;
     CHECK(alike <= 1);
-    RunSpec spec = with_fields(small_spec("pre"), {{"model.architecture", "encoder"}, {"data.name", name}});
+    RunSpec spec = spec_with("pre", {{"model.architecture", "encoder"}, {"data.name", name}});
     CHECK(spec.data.form == TaskForm::Classify);
     validate(spec);
     CHECK(unused_reason(spec, "data.seed").empty());

@@ -359,8 +359,7 @@ TEST_CASE("measured sequence: with weights that stand still every number stands 
 }
 
 TEST_CASE("measured sequence: seed, batch size and text to come do not choose it") {
-  RunSpec wide = with_fields(small_spec("pre"), {{"train.batch", "7"}});
-  const auto a = make_run(small_spec("pre")), b = make_run(wide);
+  const auto a = make_run(small_spec("pre")), b = make_run(spec_with("pre", {{"train.batch", "7"}}));
   a->step();
   b->step();
   CHECK(same_bits(live_at(*a, 1), live_at(*b, 1)));

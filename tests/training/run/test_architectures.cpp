@@ -54,7 +54,7 @@ TEST_CASE("architecture: a specification goes to text and back") {
 }
 
 TEST_CASE("architecture: a stack keeps its wiring when the architecture changes") {
-  RunSpec spec = with_fields(small_spec("sandwich"), {{"model.architecture", "encoder"}});
+  RunSpec spec = spec_with("sandwich", {{"model.architecture", "encoder"}});
   CHECK(get_field(spec, "model.placement") == "sandwich");
   CHECK(spec.data.form == TaskForm::Masked);
   set_field(spec, "model.architecture", "encoder-decoder");

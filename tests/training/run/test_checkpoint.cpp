@@ -137,7 +137,7 @@ TEST_CASE("what a run remembers of its plateau survives") {
 
 TEST_CASE("the verdict stuck survives") {
   const Folder folder;
-  const auto run = make_run(with_fields(small_spec("pre"), {{"train.lr", "0"}}), 155);
+  const auto run = make_run(spec_with("pre", {{"train.lr", "0"}}), 155);
   run->save(folder.file("c.safetensors"));
   const auto resumed = load(folder.file("c.safetensors"));
   CHECK(resumed->state() == RunState::Stuck);
@@ -146,8 +146,7 @@ TEST_CASE("the verdict stuck survives") {
 
 TEST_CASE("a run that is not finite stays so") {
   const Folder folder;
-  RunSpec spec = with_fields(small_spec("none"), {{"train.optimizer", "sgd"}, {"train.lr", "100"}});
-  const auto run = make_run(spec, 60);
+  const auto run = make_run(spec_with("none", {{"train.optimizer", "sgd"}, {"train.lr", "100"}}), 60);
   REQUIRE(run->state() == RunState::NonFinite);
   run->save(folder.file("d.safetensors"));
   const auto resumed = load(folder.file("d.safetensors"));

@@ -6,10 +6,9 @@ namespace normscope::test {
 namespace {
 
 RunSpec spec_under(const std::string& optimizer, bool bias_correction = true) {
-  RunSpec spec =
-      with_fields(small_spec("pre"), {{"train.optimizer", optimizer},
-                                      {"train.bias_correction", bias_correction ? "true" : "false"},
-                                      {"train.weight_decay", "0.1"}});
+  RunSpec spec = spec_with("pre", {{"train.optimizer", optimizer},
+                                   {"train.bias_correction", bias_correction ? "true" : "false"},
+                                   {"train.weight_decay", "0.1"}});
   if (optimizer == "sgd" || optimizer == "momentum") set_field(spec, "train.lr", "0.05");
   return spec;
 }
@@ -74,7 +73,7 @@ TEST_CASE("norms: every kind is a choice for a whole run, and none trains like a
   std::vector<std::vector<float>> weights;
   std::vector<std::string> names;
   const auto train = [&](const std::string& name, const std::string& key, const std::string& value) {
-    RunSpec spec = with_fields(small_spec("post"), {{"model.norm", name}});
+    RunSpec spec = spec_with("post", {{"model.norm", name}});
     if (!key.empty()) set_field(spec, key, value);
     const auto run = make_run(spec, 6);
     INFO(name);
@@ -95,7 +94,7 @@ TEST_CASE("norms: every kind is a choice for a whole run, and none trains like a
       CHECK(relative_difference(weights[i], weights[j]) > 1e-6);
     }
   for (const NormKind kind : {NormKind::DyT, NormKind::Derf}) {
-    const auto run = make_run(with_fields(small_spec("pre"), {{"model.norm", short_name(kind)}}));
+    const auto run = make_run(spec_with("pre", {{"model.norm", short_name(kind)}}));
     const int32_t alpha = run->store().find("L01.attn.before.alpha"),
                   shift = run->store().find("L01.attn.before.shift");
     REQUIRE(alpha >= 0);

@@ -348,7 +348,7 @@ TEST_CASE("states: warming up, learning, finished") {
 }
 
 TEST_CASE("a run that cannot learn is called stuck") {
-  const auto run = make_run(with_fields(small_spec("pre"), {{"train.lr", "0"}, {"train.steps", "200"}}), 150);
+  const auto run = make_run(spec_with("pre", {{"train.lr", "0"}, {"train.steps", "200"}}), 150);
   CHECK(run->state() == RunState::Training);
   steps(*run, 1);
   CHECK(run->state() == RunState::Stuck);
@@ -360,7 +360,7 @@ TEST_CASE("a run that cannot learn is called stuck") {
 }
 
 TEST_CASE("the first value that is not finite is named, and the run halts there") {
-  RunSpec spec = with_fields(small_spec("none"), {{"train.optimizer", "sgd"}, {"train.lr", "100"}});
+  RunSpec spec = spec_with("none", {{"train.optimizer", "sgd"}, {"train.lr", "100"}});
   const auto run = make_run(spec, 60);
   REQUIRE(run->state() == RunState::NonFinite);
   const NonFiniteReport report = *run->non_finite();
@@ -390,7 +390,7 @@ TEST_CASE("text: as long as asked, the same for the same weights, in portions as
   while (!run->write_some(7, 30)) ++portions;
   CHECK(portions == 5);
   CHECK(run->written() == line);
-  const auto task = make_run(with_fields(small_spec("pre"), {{"data.name", "copy"}}));
+  const auto task = make_run(spec_with("pre", {{"data.name", "copy"}}));
   CHECK(task->sample(8).size() > 8);  // shows the question too
 }
 
@@ -436,8 +436,7 @@ TEST_CASE(
   const auto run = make_run(small_spec("post"), 15);
   run->edit("train.lr", "0.002");
   steps(*run, 16);
-  RunSpec moved = with_fields(run->spec(), {{"model.placement", "pre"}});
-  const auto forked = run->fork(moved);
+  const auto forked = run->fork(with_fields(run->spec(), {{"model.placement", "pre"}}));
   steps(*forked, 24);  // at 55
   forked->edit("train.lr", "0.0005");
   steps(*forked, 5);

@@ -21,8 +21,7 @@ double loss_of(const Ablation& a, const std::string& name) {
 
 /// The validation loss of a run with the first `layers` layers only, with weights of `from`.
 double loss_of_first_layers(const Run& from, int32_t layers) {
-  RunSpec spec = with_fields(from.spec(), {{"model.layers", std::to_string(layers)}});
-  return from.fork(spec)->validation_loss();
+  return from.fork(with_fields(from.spec(), {{"model.layers", std::to_string(layers)}}))->validation_loss();
 }
 
 }  // namespace

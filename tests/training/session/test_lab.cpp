@@ -329,7 +329,7 @@ TEST_CASE("a text of one's own restarts all on it; a bad one leaves all as it is
 }
 
 TEST_CASE("a run that stays above the level is not stuck at it, and a fork of it is not stuck at all") {
-  RunSpec spec = with_fields(small_spec("post"), {{"train.lr", "0.000001"}});
+  RunSpec spec = spec_with("post", {{"train.lr", "0.000001"}});
   const auto run = make_run(spec, 170);
   REQUIRE(run->state() == RunState::Stuck);
   const auto stuck = [](const Run& of) {
@@ -339,8 +339,7 @@ TEST_CASE("a run that stays above the level is not stuck at it, and a fork of it
     return text;
   };
   CHECK_THAT(stuck(*run), Catch::Contains("stuck above"));
-  RunSpec moved = with_fields(run->spec(), {{"model.placement", "pre"}});
-  const auto fork = run->fork(moved);
+  const auto fork = run->fork(with_fields(run->spec(), {{"model.placement", "pre"}}));
   CHECK(fork->state() != RunState::Stuck);
   steps(*fork, 100);
   CHECK(fork->state() != RunState::Stuck);
@@ -486,8 +485,9 @@ TEST_CASE("lab: of a broken run the step is handed out at which it broke, as oft
   INFO(isa);
   const test::IsaScope scope(isa);
   Lab lab(one_thread());
-  RunSpec spec = with_fields(small_spec("none"), {{"train.optimizer", "sgd"}, {"train.lr", "100"}});
-  auto view = view_after(lab, session::ReplaceRuns{.runs = {spec}, .play = true});
+  auto view = view_after(
+      lab, session::ReplaceRuns{
+               .runs = {spec_with("none", {{"train.optimizer", "sgd"}, {"train.lr", "100"}})}, .play = true});
   REQUIRE(view->runs[0].state == RunState::NonFinite);
   for (int time = 0; time < 2; ++time) {
     const session::Ticket asked = lab.post(session::PlayStep{0});

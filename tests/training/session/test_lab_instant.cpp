@@ -69,7 +69,7 @@ TEST_CASE("runs ahead are trained when nothing is missing, and no longer once a 
     spec.train.steps = 30;
     return lab.finished_runs()->find(RunIdentity{std::move(spec), {}, {}}.key());
   };
-  const RunSpec pre = small_spec("pre"), long_one = with_fields(small_spec("pre"), {{"model.layers", "64"}});
+  const RunSpec pre = small_spec("pre"), long_one = spec_with("pre", {{"model.layers", "64"}});
   auto view = view_after(lab, session::Suppose{{small_spec("none")}, {pre}});
   REQUIRE(view->supposed.size() == 1);
   CHECK(view->supposed[0].run);

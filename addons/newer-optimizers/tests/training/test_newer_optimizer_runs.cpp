@@ -7,7 +7,7 @@ namespace normscope::test {
 TEST_CASE("optimizers: Muon's momentum is no moment of Adam's, and its first step has the size of Adam's") {
   CHECK_FALSE(shares_moments(Optimizer::Muon, Optimizer::AdamW));
   CHECK_FALSE(shares_moments(Optimizer::Muon, Optimizer::Momentum));
-  RunSpec spec = with_fields(small_spec("pre"), {{"train.optimizer", "muon"}, {"train.weight_decay", "0"}});
+  RunSpec spec = spec_with("pre", {{"train.optimizer", "muon"}, {"train.weight_decay", "0"}});
   const auto run = make_run(spec);
   const int32_t matrix = run->store().find("L01.ffn.w1"), table = run->store().find("emb.tokens");
   const std::vector<float> before = run->store().read(matrix);
@@ -30,7 +30,7 @@ TEST_CASE("optimizers: Muon's momentum is no moment of Adam's, and its first ste
 }
 
 TEST_CASE("examine: the spectrum of Muon's next update is even") {
-  const auto run = make_run(with_fields(small_spec("pre"), {{"train.optimizer", "muon"}}), 6);
+  const auto run = make_run(spec_with("pre", {{"train.optimizer", "muon"}}), 6);
   for (const MatrixSpectra& m : next_spectra(*run)) {
     if (m.layer == 0) continue;
     INFO(m.name);
@@ -44,7 +44,7 @@ TEST_CASE("examine: the spectrum of Muon's next update is even") {
 // This test runs QK-clip in whole runs.
 
 TEST_CASE("qk-clip: a run keeps every largest logit, clips behind its steps and goes on bitwise") {
-  RunSpec spec = with_fields(small_spec("pre"), {{"train.lr", "0.03"}, {"train.qk_clip", "0.5"}});
+  RunSpec spec = spec_with("pre", {{"train.lr", "0.03"}, {"train.qk_clip", "0.5"}});
   const auto clipped = make_run(spec, 6);
   set_field(spec, "train.qk_clip", "1e6");
   const auto measured = make_run(spec, 6);

@@ -44,8 +44,7 @@ TEST_CASE(
   };
   const auto source = make_run(small_spec(), 2);
   CHECK(std::abs(length_of_first_column(*source) - 1) > 0.05);
-  RunSpec sphere = with_fields(source->spec(), {{"model.placement", "ngpt"}});
-  const auto fork = source->fork(sphere);
+  const auto fork = source->fork(with_fields(source->spec(), {{"model.placement", "ngpt"}}));
   CHECK(length_of_first_column(*fork) == Approx(1).epsilon(1e-6));
   steps(*fork, 2);
   const auto again = fork->fork(fork->spec());
@@ -84,7 +83,7 @@ TEST_CASE("settings: what ProRes and GatedNorm read is read by their placements 
 }
 
 TEST_CASE("prores: a fork goes on where the branches of its run stand") {
-  RunSpec spec = with_fields(small_spec("prores"), {{"model.prores_steps", "4"}});
+  RunSpec spec = spec_with("prores", {{"model.prores_steps", "4"}});
   const auto run = make_run(spec, 3);
   const std::vector<float> before = factors(*run);
   REQUIRE(before.size() == static_cast<size_t>(spec.model.layers));

@@ -105,8 +105,7 @@ TEST_CASE("admin-fold: the paper's rule, RMS norms, an encoder, one stack of two
 }
 
 TEST_CASE("admin-fold: a run with a memory, which begins empty", "[fold]") {
-  RunSpec spec = with_fields(preset_spec("admin"), {{"model.memory", "8"}});
-  const Folded folded(spec);
+  const Folded folded(with_fields(preset_spec("admin"), {{"model.memory", "8"}}));
   CHECK(folded.distance <= 1e-5);
   CHECK(SafetensorsFile::load(kRun).contains("memory/lengths"));
   CHECK_FALSE(SafetensorsFile::load(kFolded).contains("memory/lengths"));

@@ -203,7 +203,7 @@ TEST_CASE("parser: what does not belong to it is refused, and what it does not r
   set_field(spec, "data.name", "corpus");
   CHECK(contains(error_of([&] { validate(spec); }),
                  "a parser cannot learn corpus: expected data.name treebank"));
-  RunSpec decoder = with_fields(small_spec("pre"), {{"data.name", "treebank"}});
+  RunSpec decoder = spec_with("pre", {{"data.name", "treebank"}});
   CHECK(contains(error_of([&] { validate(decoder); }), "a decoder cannot learn treebank"));
 }
 

@@ -265,8 +265,7 @@ TEST_CASE("pairs: a file that is no tokenizer, and settings that lack one, are r
 
 TEST_CASE("pairs: results count them by their content, wherever they lie", "[pairs]") {
   const auto key = [](const char* path) {
-    RunSpec spec = with_fields(small_spec(), {{"data.pairs", path}});
-    return experiments::key_of({spec, {}}, 7, shared_backend());
+    return experiments::key_of({spec_with("post", {{"data.pairs", path}}), {}}, 7, shared_backend());
   };
   CHECK(key("/here/a.tsv") == key("/there/b.tsv"));
   CHECK(key("/here/a.tsv") != experiments::key_of({small_spec(), {}}, 7, shared_backend()));
