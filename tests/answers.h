@@ -3,19 +3,9 @@
 // files anew, and their difference is reviewed like the code's.
 #pragma once
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <cmath>
-#include <cstdint>
-#include <cstdlib>
-#include <filesystem>
-#include <functional>
 #include <source_location>
-#include <sstream>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "catch.hpp"
 #include "folder.h"

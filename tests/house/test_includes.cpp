@@ -1,16 +1,11 @@
 // Includes run one way: every room of engine/, training/ and app/ (and what stands for POSIX on Windows) may include
 // those that its row names, and no other. A row may only name rooms above it, so that the table itself shows that there
 // is no circle.
-#include <iterator>
-
 #include "app/support/program.h"
 #include "app/tex/tex.h"
-#include "catch.hpp"
-#include "engine/core/error.h"
 #include "engine/cpu/kernel.h"
 #include "engine/ops/ops.h"
 #include "engine/ops/rules.h"
-#include "test_paths.h"
 
 namespace {
 namespace fs = std::filesystem;
@@ -161,8 +156,6 @@ std::vector<std::string> broken(const std::vector<Include>& includes) {
   return faults;
 }
 
-}  // namespace
-
 TEST_CASE("includes: every room includes only those that its row allows") {
   const std::vector<Include> includes = includes_of(NORMSCOPE_SOURCE_DIR);
   REQUIRE(includes.size() > 1000);
@@ -246,8 +239,6 @@ TEST_CASE("includes: a line that breaks the table is named with its file and num
 
 using namespace normscope;
 using namespace normscope::test;
-
-namespace {
 
 Node node_of(OpKind op, Attributes attributes = {}) {
   Node node;

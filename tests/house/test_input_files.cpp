@@ -15,11 +15,8 @@
 #include "app/shell/session_window.h"
 #include "app/shell/settings.h"
 #include "app/tex/tex.h"
-#include "catch.hpp"
 #include "engine/support/helpers.h"
-#include "folder.h"
 #include "refusals/refusals.h"
-#include "test_paths.h"
 #include "training/experiments/run_numbers.h"
 #include "training/files/config_file.h"
 #include "training/io/input_file.h"
@@ -64,8 +61,6 @@ double seconds(const auto& act) {
 }
 
 const std::string kLessons = NORMSCOPE_SOURCE_DIR "/lessons";
-
-}  // namespace
 
 TEST_CASE("files: every field of measured.json", "[gate]") {
   const course::Lesson lesson = course::read_lesson(kLessons + "/06-dependency");
@@ -341,8 +336,6 @@ TEST_CASE("files: nothing but the gate opens a file to read", "[gate]") {
 // What a source may not have, as words that are looked for in all of them.
 
 using namespace normscope::test;
-
-namespace {
 
 /// Lists the sources of a floor that have the word.
 std::vector<std::string> sources_with(const std::string& floor, const std::string& word) {

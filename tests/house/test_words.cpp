@@ -3,24 +3,18 @@
 #include <regex>
 
 #include "addons.h"
-#include "app/panels/metrics.h"
 #include "app/panels/panels.h"
 #include "app/support/literals.h"
-#include "app/support/program.h"
 #include "app/ui/widgets.h"
 #include "app/view/screen.h"
 #include "app/words/word_files.h"
 #include "app/words/words.h"
 #include "catch.hpp"
 #include "engine/core/error.h"
-#include "test_paths.h"
 
 namespace normscope::test_words {
 namespace fs = std::filesystem;
-using fixture::literal_at;
-using fixture::literals_of;
-using words::Form;
-using words::Language;
+using fixture::literal_at, fixture::literals_of, words::Form, words::Language;
 
 Language made(const std::string& text, const std::string& name = "en", const Language* english = nullptr) {
   Language language(name, english);

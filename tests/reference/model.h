@@ -9,12 +9,7 @@
 #include <map>
 #include <string>
 
-#include "engine/core/philox.h"
-#include "engine/model/model_config.h"
-#include "engine/model/wiring.h"
-#include "engine/support/named_placements.h"
 #include "reference/streams.h"
-#include "reference/var.h"
 
 namespace normscope::reference {
 

@@ -13,11 +13,7 @@
 
 namespace normscope::reference {
 
-using std::erf;
-using std::exp;
-using std::log;
-using std::sqrt;
-using std::tanh;
+using std::erf, std::exp, std::log, std::sqrt, std::tanh;
 
 template <class S>
 using Array = std::vector<S>;

@@ -6,7 +6,6 @@
 #pragma once
 
 #include "reference/op_attention.h"
-#include "reference/op_call.h"
 #include "reference/op_norms.h"
 #include "reference/op_rows.h"
 

@@ -3,7 +3,6 @@
 
 #include <cmath>
 
-#include "engine/tape/step_inputs.h"
 #include "reference/var.h"
 
 namespace normscope::reference {

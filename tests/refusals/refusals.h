@@ -13,8 +13,6 @@
 #include <vector>
 
 #include "addons.h"
-#include "folder.h"
-#include "test_paths.h"
 
 namespace normscope::test {
 
@@ -80,6 +78,18 @@ inline bool says(const std::string& message, const std::string& words) {
   if (words.starts_with("==")) return message == words.substr(2);
   if (words.starts_with("^")) return message.starts_with(words.substr(1));
   return message.find(words) != message.npos;
+}
+
+/// Demands that the README.md of an add-on has a row of its table of files that begins so, and states this limit.
+inline void check_stated_limit(const std::string& addon, const std::string& row, uint64_t limit) {
+  const std::string page = read_all(NORMSCOPE_SOURCE_DIR "/addons/" + addon + "/README.md");
+  const size_t at = page.find("\n| " + row);
+  INFO(row);
+  REQUIRE(at != page.npos);
+  const bool large = limit >= 1'000'000'000;
+  const std::string size =
+      "| " + std::to_string(limit / (large ? 1'000'000'000 : 1'000'000)) + (large ? " GB |" : " MB |");
+  CHECK(page.substr(at, page.find('\n', at + 1) - at).find(size) != page.npos);
 }
 
 }  // namespace normscope::test

@@ -7,7 +7,6 @@
 #include <span>
 #include <string_view>
 
-#include "engine/core/error.h"
 
 namespace normscope {
 namespace {

@@ -6,11 +6,8 @@
 #include <cmath>
 #include <limits>
 
-#include "engine/core/error.h"
-#include "engine/model/transformer.h"
 #include "engine/tape/seal.h"
 #include "engine/tape/store.h"
-#include "training/io/safetensors.h"
 #include "verify/fixture.h"
 
 namespace normscope {

@@ -3,10 +3,7 @@
 
 #include "app/cli/build_facts.h"
 #include "app/support/commands.h"
-#include "catch.hpp"
 #include "engine/cpu/isa.h"
-#include "test_paths.h"
-#include "training/spec/spec.h"
 
 using namespace normscope;
 using namespace normscope::test;

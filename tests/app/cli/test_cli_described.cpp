@@ -2,10 +2,7 @@
 // an installation puts where.
 #include "addons.h"
 #include "app/support/program.h"
-#include "catch.hpp"
 #include "skip.h"
-#include "test_paths.h"
-#include "training/spec/spec.h"
 
 using namespace normscope;
 using namespace normscope::test;

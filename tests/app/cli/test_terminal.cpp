@@ -10,8 +10,6 @@
 #include <csignal>
 
 #include "app/support/program.h"
-#include "catch.hpp"
-#include "test_paths.h"
 
 using namespace normscope;
 using namespace normscope::cli;

@@ -2,9 +2,7 @@
 // device gives out. The device is the emulated one (tests/cuda/emulator) where that was built.
 #include "app/shell/settings.h"
 #include "app/support/commands.h"
-#include "catch.hpp"
 #include "training/spec/backend_choice.h"
-#include "training/support/tiny.h"
 
 using namespace normscope::test;
 

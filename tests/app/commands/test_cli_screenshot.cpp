@@ -11,7 +11,6 @@
 
 #include "app/support/program.h"
 #include "app/ui/theme.h"
-#include "catch.hpp"
 
 using namespace normscope;
 using namespace normscope::test;

@@ -1,15 +1,10 @@
 // These tests cover the bars of a vector under a norm's two knobs: what a move leaves as it is, by the algebra of the
 // norm and by replay; where the bars lie; and what a user, a file and a sheet of paper see of them.
-#include <numeric>
-
 #include "app/course/pictures/pictures.h"
 #include "app/course/report.h"
-#include "app/support/player_driver.h"
 #include "app/support/shipped_course.h"
 #include "app/support/well_formed.h"
 #include "app/ui/numbers.h"
-#include "catch.hpp"
-#include "engine/core/error.h"
 
 namespace normscope::test_bars {
 namespace {
@@ -33,10 +28,6 @@ bool near(const Row& a, const Row& b, double room = 1e-5) {
 Row times(Row row, double factor) {
   for (double& v : row) v *= factor;
   return row;
-}
-
-std::string said(const BarsHand& hand, bool known = true) {
-  return bars_sentence(plain(), hand, known, english());
 }
 
 }  // namespace
@@ -103,20 +94,6 @@ TEST_CASE("beside a norm another one lets back what y does not notice", "[lesson
                  "y stays as it is, and the gradient is divided by 2. Of the square of the gradient 0 %"));
   CHECK(contains(sentence, "(variance detached: 36 %)."));
   CHECK_FALSE(contains(bars_sentence(whole, {}, false, english(), detached), "%"));
-}
-
-TEST_CASE("the sentence says what stayed and what changed, and before the prediction nothing of the gradient",
-          "[lesson]") {
-  CHECK(said({}) == "Add to all of x, multiply it, or drag a single bar: does y notice?");
-  CHECK(said({Last::Add, 7.5, 1}) == "7.5 added to all of x: y stays as it is, and so does the gradient.");
-  CHECK(said({Last::Add, 7.5, 2}) == "7.5 added to all of x: y stays as it is, and so does the gradient.");
-  CHECK(said({Last::Times, 0, 2}) == "All of x times 2: y stays as it is, and the gradient is divided by 2.");
-  CHECK(said({Last::Times, 3, 0.1}) ==
-        "All of x times 0.1: y stays as it is, and the gradient is multiplied by 10.");
-  CHECK(said(with_bar(plain(), {}, 1, 9)) == "Single bars of x moved: y changes, and the gradient with it.");
-  CHECK(said({Last::Add, 0, 2}) == said({}));  // back where it was
-  CHECK(said({Last::Times, 0, 2}, false) == "All of x times 2: y stays as it is.");
-  CHECK(said(with_bar(plain(), {}, 1, 9), false) == "Single bars of x moved: y changes.");
 }
 
 TEST_CASE("the bars stand on zero, as high as their numbers, inside the picture", "[lesson]") {

@@ -2,21 +2,12 @@
 // that one changed number turns every lesson's claim down.
 #include <regex>
 
-#include "app/course/check.h"
-#include "app/course/figures.h"
 #include "app/course/map.h"
-#include "app/course/reader.h"
 #include "app/course/report.h"
 #include "app/course/tables.h"
 #include "app/support/shipped_course.h"
 #include "app/ui/numbers.h"
-#include "catch.hpp"
-#include "engine/support/helpers.h"
-#include "folder.h"
-#include "test_paths.h"
-#include "training/session/lab.h"
 #include "training/support/lab_runs.h"
-#include "training/support/tiny.h"
 
 using namespace normscope;
 using namespace course;
@@ -46,8 +37,6 @@ void shorten(Lesson& lesson, int32_t steps) {
   for (LessonRun* run : lesson.all_runs()) run->spec.train.steps = steps;
 }
 
-}  // namespace
-
 /// Counts the sentences of the paragraph that is always seen of how far a claim reaches.
 int sentences_of_reach(const Lesson& lesson) {
   const std::string text = test::read_all(fs::path(lesson.folder) / "explain.md");
@@ -62,7 +51,7 @@ int sentences_of_reach(const Lesson& lesson) {
       std::distance(std::sregex_iterator(seen.begin(), seen.end(), end), std::sregex_iterator()));
 }
 
-TEST_CASE("the course reads, and keeps its own rules", "[lesson]") {
+TEST_CASE("the course reads, and keeps its own rules") {
   const Course& course = fixture::shipped_course();
   for (const LessonError& broken : course.broken) FAIL_CHECK(broken.error);
   CHECK(course.lessons.size() >= 16);
@@ -78,7 +67,7 @@ TEST_CASE("the course reads, and keeps its own rules", "[lesson]") {
   }
 }
 
-TEST_CASE("a letter means the same in every lesson", "[lesson]") {
+TEST_CASE("a letter means the same in every lesson") {
   // As lessons/README.md has it: A Post-LN without warm-up, B Post-LN with one, C Pre-LN, D what a lesson adds. A
   // second addition takes B where no Post-LN with a warm-up is.
   size_t seen = 0;
@@ -105,7 +94,7 @@ TEST_CASE("a letter means the same in every lesson", "[lesson]") {
   CHECK(seen > 30);
 }
 
-TEST_CASE("no line has the look of another run than the one that it was measured of", "[lesson]") {
+TEST_CASE("no line has the look of another run than the one that it was measured of") {
   for (const Lesson& lesson : fixture::shipped_course().lessons)
     for (const Figure& figure : lesson.figures)
       for (const FigureLine& line : figure.lines) {
@@ -115,7 +104,7 @@ TEST_CASE("no line has the look of another run than the one that it was measured
       }
 }
 
-TEST_CASE("what surprises in lesson 1 can be seen: the two losses stand apart", "[lesson]") {
+TEST_CASE("what surprises in lesson 1 can be seen: the two losses stand apart") {
   const Lesson& lesson = *fixture::shipped_course().find("why-a-norm");
   const Results seeds = *load_results(lesson);
   const std::vector<std::string>& figures = lesson.step(StepKind::Compare).figures;
@@ -137,7 +126,7 @@ TEST_CASE("what surprises in lesson 1 can be seen: the two losses stand apart", 
   CHECK(plot.series[1].value == ui::decimals(seeds.curves.at("by_size_C").mean[2], 2));
 }
 
-TEST_CASE("no range of five seeds covers a step along which a ball is dragged", "[lesson]") {
+TEST_CASE("no range of five seeds covers a step along which a ball is dragged") {
   size_t balls = 0;
   for (const Lesson& lesson : fixture::shipped_course().lessons) {
     const std::optional<Results> seeds = load_results(lesson);
@@ -152,7 +141,7 @@ TEST_CASE("no range of five seeds covers a step along which a ball is dragged", 
   CHECK(balls == 2);
 }
 
-TEST_CASE("a broken lesson names file, line, key and what was expected; the others open", "[lesson]") {
+TEST_CASE("a broken lesson names file, line, key and what was expected; the others open") {
   const fixture::CourseCopy copy("05-growing-stream");  // which trains nothing
   const auto error = [&] {
     const Course course = read_course(copy.folder.path.string());
@@ -200,7 +189,7 @@ TEST_CASE("a broken lesson names file, line, key and what was expected; the othe
   CHECK(contains(error(), "compare.md:1: the file is missing"));
 }
 
-TEST_CASE("prose: blocks, formulas and braces", "[lesson]") {
+TEST_CASE("prose: blocks, formulas and braces") {
   const Prose p = parse_prose(
       "Run {A} falls by *much*, $x_1$ and {value fall}.\n\n$$ a = b $$ for all\n\n## How far does this reach?\n\n- one\n",
       "t.md");
@@ -215,39 +204,9 @@ TEST_CASE("prose: blocks, formulas and braces", "[lesson]") {
   CHECK_THROWS_WITH(parse_prose("a `code`", "t.md"), Catch::Contains("t.md:1"));
 }
 
-TEST_CASE("measures on a made-up curve", "[lesson]") {
-  Lesson lesson;
-  lesson.curves.push_back({.id = "c"});
-  CurveSet set;
-  for (int i = 1; i <= 16; ++i) {
-    set["c"].x.push_back(i);
-    set["c"].y.push_back(8.0 / i);
-  }
-  const auto value = [&](Measure m, const char* curve = "c") {
-    m.curve = curve;
-    return evaluate(lesson, m, set);
-  };
-  CHECK(value({.take = "at", .a = 4}) == 2);
-  CHECK(std::isnan(value({.take = "at", .a = 99})));
-  CHECK(value({.take = "fall", .a = 1, .b = 16}) == 16);
-  CHECK(value({.take = "min"}) == 0.5);
-  CHECK(value({.take = "max", .a = 2, .b = 4}) == 4);
-  CHECK(value({.take = "first_below", .a = 1.5}) == 6);
-  CHECK(std::isinf(value({.take = "first_below", .a = 0.1})));
-  CHECK(value({.take = "exponent"}) == Approx(-1));
-  CHECK(spread_of({1, 100}, Mean::Geometric).mean == Approx(10));
-  CHECK(spread_of({1, 100}, Mean::Arithmetic).mean == Approx(50.5));
-}
-
 TEST_CASE(
-    "values at a bound of their measurement are counted and have a median, which the bound does not move",
-    "[lesson]") {
+    "values at a bound of their measurement are counted and have a median, which the bound does not move") {
   const std::vector<double> near{0.55, 0.3, 64, 64, 64};
-  CHECK(spread_of({0.55, 0.3, 64, 1, 64}, Mean::Median).mean == 1);
-  CHECK(spread_of({0.55, 0.3, 1000, 1, 5000}, Mean::Median).mean == 1);
-  CHECK(spread_of({1, 2, 4, 8}, Mean::Median).mean == 3);
-  CHECK(std::isnan(spread_of({1, NAN, 4}, Mean::Median).mean));
-  CHECK(std::isinf(spread_of({1, INFINITY, INFINITY}, Mean::Median).mean));
   Lesson lesson;
   lesson.curves.push_back({.id = "share", .y = "rate / critical_rate"});
   lesson.curves.push_back({.id = "border", .of = Curve::Of::Border, .xs = {0, 60}, .values = {0.001, 0.002}});
@@ -278,13 +237,7 @@ TEST_CASE(
   CHECK_FALSE(can_be_cut(Curve{.id = "c", .y = "loss"}));
 }
 
-TEST_CASE("ranges of a unit have its singular too", "[lesson]") {
-  CHECK(range_text({0.95, 0.9, 1}, {.unit = "nats"}) == "0.9 to 1 nats");
-  CHECK(range_text({1, 1, 1}, {.unit = "nats"}) == "1 nat");
-  CHECK(range_text({INFINITY, 10, INFINITY}, {.unit = "steps"}) == "10 to never");
-}
-
-TEST_CASE("a line, a root and a logarithm come out as themselves", "[lesson]") {
+TEST_CASE("a line, a root and a logarithm come out as themselves") {
   Lesson lesson;
   lesson.curves.push_back({.id = "c"});
   lesson.curves.push_back({.id = "n"});
@@ -316,7 +269,7 @@ TEST_CASE("a line, a root and a logarithm come out as themselves", "[lesson]") {
   CHECK(std::isnan(misfit({1, 2}, {1, 2, 3})));
 }
 
-TEST_CASE("every check tells its claim from the neighbour that it names", "[lesson]") {
+TEST_CASE("every check tells its claim from the neighbour that it names") {
   for (const Lesson& lesson : fixture::shipped_course().lessons) {
     const auto kept = load_results(lesson);
     REQUIRE(kept);
@@ -334,7 +287,7 @@ TEST_CASE("every check tells its claim from the neighbour that it names", "[less
   }
 }
 
-TEST_CASE("one changed number turns a claim down, with the sentence that it contradicts", "[lesson]") {
+TEST_CASE("one changed number turns a claim down, with the sentence that it contradicts") {
   const Course& course = fixture::shipped_course();
   RunStore store(2);
   struct Mutation {
@@ -409,7 +362,7 @@ TEST_CASE("one changed number turns a claim down, with the sentence that it cont
   }
 }
 
-TEST_CASE("the example of lessons/README.md is a whole lesson, and its claim holds", "[lesson]") {
+TEST_CASE("the example of lessons/README.md is a whole lesson, and its claim holds") {
   const std::string page = test::read_all(fs::path(kLessons) / "README.md");
   const auto block = [&](const std::string& kind) {
     const size_t from = page.find("```" + kind + "\n") + kind.size() + 4;
@@ -435,7 +388,7 @@ TEST_CASE("the example of lessons/README.md is a whole lesson, and its claim hol
   fs::remove_all(folder.parent_path());
 }
 
-TEST_CASE("measured.json is of this course", "[lesson]") {
+TEST_CASE("measured.json is of this course") {
   for (const Lesson& lesson : fixture::shipped_course().lessons) {
     INFO(lesson.id << ": write it again with normscope lesson check --full --write");
     const auto kept = load_results(lesson);
@@ -450,20 +403,7 @@ TEST_CASE("measured.json is of this course", "[lesson]") {
   }
 }
 
-TEST_CASE("ticks on a log axis tell their value, powers of ten as such", "[lesson]") {
-  Lesson lesson;
-  Figure figure;
-  figure.x = {"rate", true, 1e-5, 1, {1e-5, 0.0003, 0.001, 1}};
-  figure.y = {"loss", false, 0, 4, {0, 2}};
-  const plot::PlotSpec plot = figure_plot(lesson, figure, {});
-  REQUIRE(plot.x.ticks.size() == 4);
-  CHECK(plot.x.ticks[0].label == "10⁻⁵");
-  CHECK(plot.x.ticks[1].label == "0.0003");
-  CHECK(plot.x.ticks[2].label == "0.001");
-  CHECK(plot.y.ticks[1].label == "2");
-}
-
-TEST_CASE("a line over many settings is no run's: it carries no run's letter", "[lesson]") {
+TEST_CASE("a line over many settings is no run's: it carries no run's letter") {
   const Course& course = fixture::shipped_course();
   size_t sweeps = 0, others = 0;
   for (const Lesson& lesson : course.lessons) {
@@ -482,7 +422,7 @@ TEST_CASE("a line over many settings is no run's: it carries no run's letter", "
   CHECK(others > 10);
 }
 
-TEST_CASE("the report has every claim and figure, in both forms", "[lesson]") {
+TEST_CASE("the report has every claim and figure, in both forms") {
   const Course& course = fixture::shipped_course();
   const std::string folder = "lesson_report_test";
   const std::vector<std::string> paths = write_report(course, folder);
@@ -505,7 +445,7 @@ TEST_CASE("the report has every claim and figure, in both forms", "[lesson]") {
   fs::remove_all(folder);
 }
 
-TEST_CASE("the claim table of the manual is that of measured.json", "[lesson]") {
+TEST_CASE("the claim table of the manual is that of measured.json") {
   const Course& course = fixture::shipped_course();
   const std::string page = test::read_all(NORMSCOPE_SOURCE_DIR "/docs/claims.md");
   INFO("write it again with normscope lesson report --page docs/claims.md");
@@ -519,8 +459,7 @@ TEST_CASE("the claim table of the manual is that of measured.json", "[lesson]") 
 }
 
 TEST_CASE(
-    "the Limits of a lesson say in which settings its effect fails, and what only time undoes is called slow",
-    "[lesson]") {
+    "the Limits of a lesson say in which settings its effect fails, and what only time undoes is called slow") {
   const std::map<std::string, std::vector<std::string>> words{
       {"width 32", {"width 32"}},         {"width 128", {"width 128"}},   {"depth × 0.5", {"half", "three"}},
       {"depth × 2", {"twice", "twelve"}}, {"steps × 5", {"1,500 steps"}}, {"another text", {"another text"}},
@@ -566,7 +505,7 @@ TEST_CASE(
 // These tests demand that the lessons' runs are trained once, found in the store that they share with the Lab, and
 // have the same bits however many are trained side by side.
 
-TEST_CASE("the same run is never trained twice", "[lesson]") {
+TEST_CASE("the same run is never trained twice") {
   RunStore store(1);
   RunSpec spec = test::with_fields({}, {{"train.steps", "3"}});
   int steps = 0;
@@ -584,13 +523,11 @@ TEST_CASE("the same run is never trained twice", "[lesson]") {
   CHECK_THROWS_AS(store.get({preset_run("pre")}, [](const RunProgress&) { return false; }), Cancelled);
 }
 
-namespace {
-
 std::vector<float> losses_of(const History& history) { return history.loss().values; }
 
 }  // namespace
 
-TEST_CASE("the Lab and the lessons have one store: what one has trained the other finds", "[lesson]") {
+TEST_CASE("the Lab and the lessons have one store: what one has trained the other finds") {
   std::vector<RunSpec> specs{preset_run("post"), preset_run("pre")};
   for (RunSpec& spec : specs) set_field(spec, "train.steps", "12");
   const std::vector<std::vector<Edit>> edits{{{5, "train.lr", "0.001"}}, {}};
@@ -644,7 +581,7 @@ TEST_CASE("the Lab and the lessons have one store: what one has trained the othe
   }
 }
 
-TEST_CASE("side by side on two threads a lesson comes to the same bits as on one", "[lesson]") {
+TEST_CASE("side by side on two threads a lesson comes to the same bits as on one") {
   Lesson lesson = read_lesson(NORMSCOPE_SOURCE_DIR "/lessons/07-admin");
   for (LessonRun& run : lesson.runs) run.spec.train.steps = 6;
   for (Curve& curve : lesson.curves)

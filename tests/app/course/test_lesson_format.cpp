@@ -1,26 +1,14 @@
 // These tests use what a lesson's format offers beside runs with letters and curves over steps: runs that are only
 // compared, numbers by layer of a trained run, layers left out, encoder-decoders, cards that count as alike; and the
 // list of lessons, which holds all of them however small the window is.
-#include "app/course/check.h"
-#include "app/course/curves.h"
-#include "app/course/figures.h"
 #include "app/course/lesson.h"
 #include "app/course/map.h"
-#include "app/course/reader.h"
 #include "app/course/report.h"
 #include "app/course/tables.h"
 #include "app/lesson-player/progress.h"
-#include "app/lesson-player/worker.h"
 #include "app/plot/plot.h"
 #include "app/support/player_driver.h"
-#include "app/support/shipped_course.h"
 #include "app/support/small_lesson.h"
-#include "catch.hpp"
-#include "engine/core/error.h"
-#include "engine/support/helpers.h"
-#include "folder.h"
-#include "refusals/refusals.h"
-#include "test_paths.h"
 #include "training/run/run.h"
 #include "training/session/analysis.h"
 
@@ -31,19 +19,14 @@ using namespace course;
 using test::contains;
 using namespace normscope::lessons;
 using namespace experiments;
-using fixture::parsed_lesson;
-using fixture::PlayerDriver;
-using fixture::refusal_of;
-using fixture::replaced;
+using fixture::parsed_lesson, fixture::PlayerDriver, fixture::refusal_of, fixture::replaced;
 
 // Two small runs: one with a letter, one that is only compared.
 const std::string kSmall = test::refusal_base("lesson");
 
 std::string with(const std::string& from, const std::string& to) { return replaced(kSmall, from, to); }
 
-}  // namespace
-
-TEST_CASE("a run with a name is measured, and nothing that a learner sees or changes", "[lesson]") {
+TEST_CASE("a run with a name is measured, and nothing that a learner sees or changes") {
   const Lesson lesson = parsed_lesson(kSmall);
   REQUIRE(lesson.runs.size() == 1);
   REQUIRE(lesson.beside.size() == 1);
@@ -63,7 +46,7 @@ TEST_CASE("a run with a name is measured, and nothing that a learner sees or cha
                  "'other' is not in this lesson: expected a run with a letter of it"));
 }
 
-TEST_CASE("a profile is the history's number at a step, of every layer", "[lesson]") {
+TEST_CASE("a profile is the history's number at a step, of every layer") {
   const Lesson lesson = parsed_lesson(kSmall);
   RunStore store(1);
   const CurveData profile = measure_curve(lesson, *lesson.curve("by_layer"), 1, store),
@@ -75,8 +58,7 @@ TEST_CASE("a profile is the history's number at a step, of every layer", "[lesso
   CHECK(profile.y[1] != over_time.y[0]);
 }
 
-TEST_CASE("a prediction is drawn from the first point of its curve to the last, whatever its axis",
-          "[lesson]") {
+TEST_CASE("a prediction is drawn from the first point of its curve to the last, whatever its axis") {
   std::set<Curve::Of> kinds;
   for (const Lesson& lesson : read_course(NORMSCOPE_SOURCE_DIR "/lessons").lessons) {
     const std::optional<Results> measured = load_results(lesson);
@@ -113,7 +95,7 @@ TEST_CASE("a prediction is drawn from the first point of its curve to the last, 
                  "[prediction.curve] has no axis to draw along: expected a curve of two points at least"));
 }
 
-TEST_CASE("what is left out of a lesson's run is what the engine leaves out of it", "[lesson]") {
+TEST_CASE("what is left out of a lesson's run is what the engine leaves out of it") {
   const Lesson lesson = parsed_lesson(kSmall);
   RunStore store(1);
   const CurveData each = measure_curve(lesson, *lesson.curve("each"), 1, store),
@@ -138,7 +120,7 @@ TEST_CASE("what is left out of a lesson's run is what the engine leaves out of i
   CHECK(forgetful.trained() == 3);
 }
 
-TEST_CASE("an encoder-decoder is a run of a lesson like any other", "[lesson]") {
+TEST_CASE("an encoder-decoder is a run of a lesson like any other") {
   Lesson lesson = fixture::small_lesson("09-two-stacks");
   for (LessonRun* run : lesson.all_runs()) run->spec.train.steps = 3;
   RunStore store(1);
@@ -155,7 +137,7 @@ TEST_CASE("an encoder-decoder is a run of a lesson like any other", "[lesson]") 
   CHECK(done->level == Approx(std::log(32.0)).epsilon(0.01));
 }
 
-TEST_CASE("the list of lessons holds all of them in every window", "[player]") {
+TEST_CASE("the list of lessons holds all of them in every window") {
   for (const ui::Vec size : {ui::Vec{1024, 600}, {1440, 900}, {1600, 1000}}) {
     PlayerDriver p("", size);
     if (p.ui.registry().find("lesson/course")) p.click("lesson/course");
@@ -174,7 +156,7 @@ TEST_CASE("the list of lessons holds all of them in every window", "[player]") {
   }
 }
 
-TEST_CASE("a notice with a long path stays within the list, and is whole under the mouse", "[player]") {
+TEST_CASE("a notice with a long path stays within the list, and is whole under the mouse") {
   PlayerDriver p;
   Course course = read_course(NORMSCOPE_SOURCE_DIR "/lessons");
   std::string whole = "/home/somebody";
@@ -210,85 +192,29 @@ TEST_CASE("a notice with a long path stays within the list, and is whole under t
   CHECK(help == whole);
 }
 
-}  // namespace normscope::test_lesson_format
-
 // Sentences to complete and challenges: what is refused, the score, who trains the ways, the paper.
 
-namespace normscope::test_lesson_exercises {
-namespace {
+using fixture::exercise_with, fixture::parsed_exercise;
 
-using namespace course;
-using namespace normscope::lessons;
-using fixture::exercise_with;
-using fixture::parsed_exercise;
-using fixture::refusal_of;
-using test::contains;
-
-}  // namespace
-
-TEST_CASE("sentences to complete are read, and offered in an order that tells nothing", "[lesson]") {
+TEST_CASE("sentences to complete are read, and offered in an order that tells nothing") {
   const Lesson lesson = parsed_exercise();
   REQUIRE(lesson.says.size() == 3);
-  const Say& sky = lesson.says[0];
-  CHECK(offered(sky) == std::vector<std::string>{"ash", "blue", "green"});
-  CHECK(filled(sky, "blue") == "The sky is blue.");
-  CHECK(why_not(sky, "green") == "That is grass.");
-  CHECK(why_not(sky, "blue").empty());
-  CHECK(said_right(lesson.says, {"blue", "Red", "wet"}) == 2);
-  CHECK(said_right(lesson.says, {}) == 0);
   CHECK(definition(lesson) == definition(parsed_exercise(exercise_with("The sky", "This sky"))));
   const std::string& whole = fixture::exercise_toml();
   CHECK(parsed_exercise(whole.substr(0, whole.find("[[say]]"))).says.empty());
   CHECK(parsed_exercise().challenge->ways.size() == 2);
 }
 
-TEST_CASE("the first thought that leads to a fault of the answer stands behind it", "[lesson]") {
-  Lesson lesson;
-  lesson.prediction.kind = Prediction::Kind::Order;
-  lesson.prediction.cards = {{"a", "A", ""}, {"b", "B", ""}, {"c", "C", ""}};
-  CHECK(possible_faults(lesson.prediction).size() == 6);
-  lesson.thoughts = {{fault_of_order("b", "a"), "First."}, {fault_of_order("c", "b"), "Second."}};
-  CHECK(thought_behind(lesson, {"c before b", "b before a"}) == "First.");
-  CHECK(thought_behind(lesson, {"c before a", "c before b"}) == "Second.");
-  CHECK(thought_behind(lesson, {"a before b"}).empty());
-  CHECK(thought_behind(lesson, {}).empty());
-  lesson.prediction.kind = Prediction::Kind::Draw;
-  CHECK(possible_faults(lesson.prediction) ==
-        std::vector<std::string>{"too low", "too high", "far too low", "far too high", "other direction"});
-  lesson.prediction.kind = Prediction::Kind::Value;
-  CHECK(possible_faults(lesson.prediction).size() == 4);
-  lesson.prediction.low = -1;
-  CHECK(possible_faults(lesson.prediction).back() == "other sign");
-}
-
-TEST_CASE("the score is the sum that its rule says", "[lesson]") {
-  const Challenge task = *parsed_exercise().challenge;
-  const double never = std::numeric_limits<double>::infinity();
-  std::vector<Try> tries;
-  CHECK(score_of(task, tries, 0) == 0);
-  CHECK(score_of(task, tries, 2) == 0);  // never below 0
-  tries.push_back({"train.warmup=2", 2.9});
-  CHECK(ways_found(task, tries).empty());
-  tries.push_back({"model.placement=pre", 1.5});
-  tries.push_back({"model.placement=pre train.warmup=2", 1.2});
-  REQUIRE(ways_found(task, tries).size() == 1);  // ways differ in the first choice
-  CHECK(ways_found(task, tries)[0].loss == 1.2);
-  tries.push_back({"model.placement=sandwich", 2});  // on the line is not below it
-  tries.push_back({"model.placement=sandwich train.warmup=2", never});
-  CHECK(score_of(task, tries, 1) == 40 - 5 * 5 - 5);
-  tries.push_back({"model.placement=sandwich train.lr=0.001", 1.99});
-  CHECK(score_of(task, tries, 1) == 2 * 40 - 6 * 5 - 5);
-  CHECK(score_of(task, tries, 99) == 2 * 40 - 6 * 5 - 15);  // there are two hints
-  CHECK(score_text(task, tries, 1) == "2 ways × 40 − 6 trainings × 5 − 5 for hints = 45 points");
-  CHECK(contains(score_rule(task), "below 2 is worth 40 points"));
+TEST_CASE("the rule of the score is a sentence, and settings are read back as they are written") {
+  CHECK(contains(score_rule(*parsed_exercise().challenge), "below 2 is worth 40 points"));
   CHECK(settings_of(to_text(Settings{{"a.b", "1"}, {"c", "x"}})) == Settings{{"a.b", "1"}, {"c", "x"}});
 }
 
-TEST_CASE("what was said and tried is kept, also a loss that is no number; damage is refused", "[lesson]") {
+TEST_CASE("what was said and tried is kept, also a loss that is no number; damage is refused") {
   const test::Folder folder;
   const std::string path = folder.file("lessons.json");
   {
-    Progress progress(path);
+    lessons::Progress progress(path);
     LessonProgress& p = progress.of("task");
     p.words = {"blue", "", "wet"};
     p.tries = {{"model.placement=pre", 1.5},
@@ -296,7 +222,7 @@ TEST_CASE("what was said and tried is kept, also a loss that is no number; damag
     p.hints = 2;
     progress.save();
   }
-  Progress again(path);
+  lessons::Progress again(path);
   CHECK(again.notice().empty());
   CHECK(again.of("task").words == std::vector<std::string>{"blue", "", "wet"});
   REQUIRE(again.of("task").tries.size() == 2);
@@ -310,7 +236,7 @@ TEST_CASE("what was said and tried is kept, also a loss that is no number; damag
   CHECK(parse_progress(R"({"lessons":{"a":{"step":2}}})", "lessons.json").at("a").tries.empty());
 }
 
-TEST_CASE("no learner waits for the measured ways of a challenge", "[lesson]") {
+TEST_CASE("no learner waits for the measured ways of a challenge") {
   const Lesson lesson = parsed_exercise();
   CHECK(of_way(lesson, *lesson.curve("loss_one")));
   CHECK(of_way(lesson, *lesson.measure("end_two")));
@@ -329,7 +255,7 @@ TEST_CASE("no learner waits for the measured ways of a challenge", "[lesson]") {
   }
 }
 
-TEST_CASE("every sentence of the course stands once, and no word gives itself away", "[lesson]") {
+TEST_CASE("every sentence of the course stands once, and no word gives itself away") {
   const Course course = read_course(NORMSCOPE_SOURCE_DIR "/lessons");
   for (const LessonError& broken : course.broken) FAIL(broken.error);
   std::set<std::string> sentences;
@@ -347,11 +273,7 @@ TEST_CASE("every sentence of the course stands once, and no word gives itself aw
   CHECK(first * 2 < all);  // not: the first one is right
 }
 
-}  // namespace normscope::test_lesson_exercises
-
 // A wiring's slots as knobs of a lesson.
-namespace normscope::test_lesson_slots {
-namespace {
 
 const Lesson& papers() {
   const Lesson* lesson = fixture::shipped_course().find("after-the-papers");
@@ -366,9 +288,7 @@ std::string refusal(const std::string& from, const std::string& to) {
   return test::error_of([&] { parse_lesson(toml, folder, test::read_all); }, "");
 }
 
-}  // namespace
-
-TEST_CASE("the slots of a run say its wiring, and every choice is one", "[lesson]") {
+TEST_CASE("the slots of a run say its wiring, and every choice is one") {
   const Lesson& lesson = papers();
   CHECK(wrong_slots(lesson, "D").empty());
   const Knob& stream = *lesson.knob("stream");
@@ -394,20 +314,10 @@ TEST_CASE("the slots of a run say its wiring, and every choice is one", "[lesson
                "as many names"));
 }
 
-}  // namespace normscope::test_lesson_slots
-
 // Borders of a lesson: the format, the runs that they ask for, the cells that a sweep would judge in the same way, the
 // figure with a prediction over it, and lesson 11 by hand.
 
-namespace normscope::test_lesson_map {
-namespace {
-
-using namespace course;
-using fixture::parsed_lesson;
-using fixture::PlayerDriver;
-using test::contains;
-
-const std::string kSmall = test::refusal_base("lesson-map");
+const std::string kMap = test::refusal_base("lesson-map");
 
 /// Two rows of three cells: the lower one learns everywhere, the upper one from the second column on.
 CurveSet made_up() {
@@ -423,8 +333,8 @@ CurveSet made_up() {
 
 }  // namespace
 
-TEST_CASE("a border is read with its cells beside it, and all of its runs are the lesson's", "[lesson]") {
-  const Lesson lesson = parsed_lesson(kSmall);
+TEST_CASE("a border is read with its cells beside it, and all of its runs are the lesson's") {
+  const Lesson lesson = parsed_lesson(kMap);
   std::vector<std::string> ids;
   for (const Curve& curve : lesson.curves) ids.push_back(curve.id);
   CHECK(ids == std::vector<std::string>{"edge.1", "edge.1.learns", "edge.2", "edge.2.learns", "edge"});
@@ -448,8 +358,8 @@ TEST_CASE("a border is read with its cells beside it, and all of its runs are th
   for (const auto& point : points_of(*lesson.curve("edge"), {changed})) CHECK(point.spec.model.layers == 2);
 }
 
-TEST_CASE("a border is the largest value that learns, by the cells beside it", "[lesson]") {
-  const Lesson lesson = parsed_lesson(kSmall);
+TEST_CASE("a border is the largest value that learns, by the cells beside it") {
+  const Lesson lesson = parsed_lesson(kMap);
   experiments::RunStore store(1);
   const Curve &border = *lesson.curve("edge"), &upper = *lesson.curve("edge.2");
   const RunSpec spec = spec_of(lesson, "A", 1);
@@ -468,8 +378,8 @@ TEST_CASE("a border is the largest value that learns, by the cells beside it", "
   }
 }
 
-TEST_CASE("cells are judged as a sweep judges them", "[lesson]") {
-  const Lesson lesson = parsed_lesson(kSmall);
+TEST_CASE("cells are judged as a sweep judges them") {
+  const Lesson lesson = parsed_lesson(kMap);
   const Curve& border = *lesson.curve("edge");
   CurveSet own = made_up();
   FigureData data;
@@ -510,8 +420,8 @@ TEST_CASE("cells are judged as a sweep judges them", "[lesson]") {
   CHECK(map.at(2, 1).side() == grid::Side::Other);
 }
 
-TEST_CASE("a map's figure has the axes of its values, and shows nothing before the prediction", "[lesson]") {
-  const Lesson lesson = parsed_lesson(kSmall);
+TEST_CASE("a map's figure has the axes of its values, and shows nothing before the prediction") {
+  const Lesson lesson = parsed_lesson(kMap);
   const Figure& figure = *lesson.figure("map");
   CHECK(figure.x.low == -5);
   CHECK(figure.x.high == 25);
@@ -543,8 +453,7 @@ TEST_CASE("a map's figure has the axes of its values, and shows nothing before t
   CHECK(plot.series.empty());
 }
 
-TEST_CASE("the texts of the map of rates tell of no rate and no ratio where a map has no border",
-          "[lesson]") {
+TEST_CASE("the texts of the map of rates tell of no rate and no ratio where a map has no border") {
   const Lesson lesson = *read_course(NORMSCOPE_SOURCE_DIR "/lessons").find("map-of-rates");
   const auto border = [](double cold, double warm) { return CurveData{{0, 60, 120}, {cold, cold, warm}}; };
   size_t values = 0;
@@ -568,7 +477,7 @@ TEST_CASE("the texts of the map of rates tell of no rate and no ratio where a ma
   CHECK(values > 16);
 }
 
-TEST_CASE("the map of rates: a border drawn right and one drawn wrong", "[player]") {
+TEST_CASE("the map of rates: a border drawn right and one drawn wrong") {
   const auto drawn = [](bool right) {
     PlayerDriver p;
     p.driver.click("lesson/list/map-of-rates");
@@ -591,4 +500,4 @@ TEST_CASE("the map of rates: a border drawn right and one drawn wrong", "[player
   CHECK(contains(wrong, "too low"));
 }
 
-}  // namespace normscope::test_lesson_map
+}  // namespace normscope::test_lesson_format

@@ -1,24 +1,18 @@
 // These tests cover lessons in another language: every text of lesson.toml has its key, what is missing or superfluous
 // is named, numbers and forms are those of the English text, the player's own words are whole, and the screen shows it.
-#include <array>
 #include <regex>
 
-#include "app/course/check.h"
-#include "app/course/curves.h"
 #include "app/course/language.h"
 #include "app/support/player_driver.h"
-#include "app/support/program.h"
 #include "app/support/small_lesson.h"
 #include "app/words/words.h"
-#include "training/spec/spec.h"
 
 namespace normscope::test_lesson_language {
 namespace {
 
 using namespace course;
 using namespace lessons;
-using fixture::PlayerDriver;
-using test::contains, test::read_all, test::write_text;
+using fixture::PlayerDriver, test::contains, test::read_all, test::write_text;
 namespace fs = std::filesystem;
 
 const std::string kFolder = NORMSCOPE_SOURCE_DIR "/lessons";

@@ -1,18 +1,11 @@
 // These tests cover tapes of lessons: numbers that were computed by hand, what the reader refuses, the two lessons that
 // have no run, and a changed tape that turns each claim down.
-#include <iterator>
-#include <numeric>
 #include <regex>
 
-#include "app/course/check.h"
 #include "app/course/tapes.h"
-#include "app/lesson-player/worker.h"
 #include "app/support/player_driver.h"
 #include "app/support/small_lesson.h"
 #include "app/ui/widgets.h"
-#include "catch.hpp"
-#include "refusals/refusals.h"
-#include "test_paths.h"
 
 namespace normscope::test_lesson_tape {
 namespace {
@@ -45,7 +38,7 @@ std::string refusal(const std::string& toml) { return fixture::refusal_of(toml, 
 
 }  // namespace
 
-TEST_CASE("the tape of lesson 0 computes what a hand computes", "[lesson]") {
+TEST_CASE("the tape of lesson 0 computes what a hand computes") {
   const Lesson lesson = by_hand();
   const SmallReplay run = replay_small_tape(lesson.tape("net")->tape);
   CHECK(run.values.at("h").values == Values{4});
@@ -90,8 +83,7 @@ TEST_CASE("the tape of lesson 0 computes what a hand computes", "[lesson]") {
   CHECK(stepped.numbers[0] == lesson.tape("net")->tape.numbers[0]);
 }
 
-TEST_CASE("the tangent of lesson 0 touches the loss at 1, with the slope that the gradient foretells",
-          "[lesson]") {
+TEST_CASE("the tangent of lesson 0 touches the loss at 1, with the slope that the gradient foretells") {
   const Lesson& lesson = by_hand();
   const Results measured = *load_results(lesson);
   const auto mean = [&](const char* measure) { return measured.measures.at(measure).spread.mean; };
@@ -100,7 +92,7 @@ TEST_CASE("the tangent of lesson 0 touches the loss at 1, with the slope that th
     CHECK(tangent.low.at(i) == Approx(mean("before") + mean("asked") * (tangent.x[i] - 1)).margin(0.001));
 }
 
-TEST_CASE("one instruction at a time comes to the bits of a replay, forward and then backward", "[lesson]") {
+TEST_CASE("one instruction at a time comes to the bits of a replay, forward and then backward") {
   const SmallTape tape = by_hand().tape("net")->tape;
   const SmallReplay run = replay_small_tape(tape);
   REQUIRE(run.lines.size() == 12);
@@ -125,7 +117,7 @@ TEST_CASE("one instruction at a time comes to the bits of a replay, forward and 
   for (const TapeRow& row : all.rows) CHECK(row.gradient.empty() == (row.name == "p"));
 }
 
-TEST_CASE("the loss shows its probabilities, and y's gradient is that of its letter less one", "[lesson]") {
+TEST_CASE("the loss shows its probabilities, and y's gradient is that of its letter less one") {
   const SmallTape tape = by_hand().tape("net")->tape;
   const auto numbers = [](const std::vector<std::string>& row) {
     std::istringstream in(std::regex_replace(row.at(0), std::regex("−"), "-"));
@@ -150,7 +142,7 @@ TEST_CASE("the loss shows its probabilities, and y's gradient is that of its let
   CHECK(table_of_tape(named, 99).rows.size() + 1 == after.rows.size());
 }
 
-TEST_CASE("what a curve of a tape may be, and what is refused", "[lesson]") {
+TEST_CASE("what a curve of a tape may be, and what is refused") {
   const Lesson lesson = parsed(kSmall);
   experiments::RunStore store(1);
   const auto curve = [&](const std::string& y, const std::string& more, const Changes& changes = {}) {
@@ -173,7 +165,7 @@ TEST_CASE("what a curve of a tape may be, and what is refused", "[lesson]") {
   CHECK(runs_of({&lesson}, Tier::Full).empty());
 }
 
-TEST_CASE("a norm over numbers without spread is refused", "[lesson]") {
+TEST_CASE("a norm over numbers without spread is refused") {
   // No spread: nothing to divide by.
   std::string flat = with("values = [1, 2]", "values = [2, 2]");
   const std::string from = "{ name = \"L\", op = \"multiply\", of = [\"x\", \"w\"] }";
@@ -183,7 +175,7 @@ TEST_CASE("a norm over numbers without spread is refused", "[lesson]") {
   CHECK(contains(refusal(flat), "is not finite"));
 }
 
-TEST_CASE("lessons 0 and 8 hold, and each of their checks tells its claim from its neighbours", "[lesson]") {
+TEST_CASE("lessons 0 and 8 hold, and each of their checks tells its claim from its neighbours") {
   for (const Lesson& lesson : {by_hand(), norm_gradient()}) {
     experiments::RunStore store(1);
     const LessonReport report = check_lesson(lesson, store, Tier::Full);
@@ -202,7 +194,7 @@ TEST_CASE("lessons 0 and 8 hold, and each of their checks tells its claim from i
   }
 }
 
-TEST_CASE("one changed tape turns each claim of lessons 0 and 8 down", "[lesson]") {
+TEST_CASE("one changed tape turns each claim of lessons 0 and 8 down") {
   using Mutation = std::pair<const char*, std::function<void(SmallTape&)>>;
   const auto fails = [](Lesson lesson, const char* tape, const Mutation& m) {
     for (LessonTape& one : lesson.tapes)
@@ -262,7 +254,7 @@ TEST_CASE("one changed tape turns each claim of lessons 0 and 8 down", "[lesson]
 }
 
 // How the lessons of tapes are walked: tests/stories/tapes.txt.
-TEST_CASE("numbers of a tape stand below each other, to the right of their cells", "[player]") {
+TEST_CASE("numbers of a tape stand below each other, to the right of their cells") {
   for (const float scale : {1.f, 1.5f}) {
     INFO(scale);
     fixture::LessonTapes p;

@@ -1,20 +1,15 @@
 // These tests cover rivers: a beta^2 map as a stream of bands, its place in a lesson.toml, and lesson 6 by hand.
-#include "app/course/check.h"
-#include "app/course/figures.h"
 #include "app/course/map.h"
 #include "app/plot/plot.h"
 #include "app/plot/plot_layout.h"
 #include "app/support/player_driver.h"
-#include "app/support/shipped_course.h"
 #include "app/support/well_formed.h"
-#include "catch.hpp"
 
 namespace normscope::test_river {
 namespace {
 
 using namespace course;
-using fixture::FiveSeeds;
-using test::contains;
+using fixture::FiveSeeds, test::contains;
 
 const experiments::ShareMap kMap{{0.6, 0.3}, {0.4, 0.2, 0.2}, {0.1, 0.1, 0.2, 0.7}};
 const ui::Rect kPlace{20, 30, 500, 300};
@@ -63,7 +58,7 @@ float height_at(const plot::StripItem& band, float x) {
 
 }  // namespace
 
-TEST_CASE("the bands of every column of a river add up to its height", "[lesson]") {
+TEST_CASE("the bands of every column of a river add up to its height") {
   const plot::PlotSpec plot = river_of(kMap);
   REQUIRE(plot.river);
   REQUIRE(plot.river->columns() == 4);
@@ -85,7 +80,7 @@ TEST_CASE("the bands of every column of a river add up to its height", "[lesson]
             Approx(plot.river->share(column, band) * static_cast<double>(drawing.map.area.h)).margin(0.05));
 }
 
-TEST_CASE("a river that grows keeps the width of every band", "[lesson]") {
+TEST_CASE("a river that grows keeps the width of every band") {
   // Variances 1 of the input, then 0.5, 1 and 2 of the branches; the shares of a row need not add up to one.
   const experiments::ShareMap map{
       {0.8 / 1.5, 0.4 / 1.5}, {0.4, 0.2, 0.4}, {1.1 / 4.5, 0.55 / 4.5, 1.1 / 4.5, 2.2 / 4.5}};
@@ -113,7 +108,7 @@ TEST_CASE("a river that grows keeps the width of every band", "[lesson]") {
   CHECK(std::get<plot::StripItem>(*inflow).lower.back().y < drawing.map.area.centre().y);
 }
 
-TEST_CASE("a band of a river is absent before its sub-layer and enters from below", "[lesson]") {
+TEST_CASE("a band of a river is absent before its sub-layer and enters from below") {
   const plot::PlotSpec plot = river_of(kMap);
   const plot::Drawing drawing = drawing_of(plot, kPlace);
   const std::vector<plot::StripItem> bands = bands_of(drawing);
@@ -137,7 +132,7 @@ TEST_CASE("a band of a river is absent before its sub-layer and enters from belo
   CHECK(inflows == 3);
 }
 
-TEST_CASE("thin bands of a river stay apart, and those too thin for a name are named together", "[lesson]") {
+TEST_CASE("thin bands of a river stay apart, and those too thin for a name are named together") {
   // The input and each branch bring as much; the newest branch brings twelve times that.
   experiments::ShareMap map;
   for (size_t i = 0; i < 12; ++i) map.emplace_back(i + 2, 1.0);
@@ -170,7 +165,7 @@ TEST_CASE("thin bands of a river stay apart, and those too thin for a name are n
         Approx(11 * area.h * plot.river->share(12, 1) - 2).margin(0.1));
 }
 
-TEST_CASE("bands that are named together make way for the name of a thicker one", "[lesson]") {
+TEST_CASE("bands that are named together make way for the name of a thicker one") {
   experiments::ShareMap map;
   for (size_t i = 0; i < 12; ++i) map.emplace_back(i + 2, 1.0);
   map.back()[11] = 11;
@@ -189,29 +184,7 @@ TEST_CASE("bands that are named together make way for the name of a thicker one"
   CHECK(names[1].baseline.y - names[2].baseline.y > names[1].style.px);
 }
 
-TEST_CASE("a map without a sum has no river, and numbers below zero no band", "[lesson]") {
-  const double none = std::numeric_limits<double>::quiet_NaN(),
-               over = std::numeric_limits<double>::infinity();
-  CHECK_FALSE(river_of({{0, 0}}).river);
-  CHECK_FALSE(river_of({{over, 1}}).river);
-  CHECK_FALSE(river_of({{}}).river);
-  const plot::PlotSpec plot = river_of({{none, 0.5}, {0.5, -0.1, 0.5, 9}});
-  REQUIRE(plot.river);
-  CHECK(plot.river->share(1, 1) == 1);
-  CHECK(plot.river->share(2, 1) == 0);
-  CHECK(plot.river->share(2, 2) == 0.5);
-}
-
-TEST_CASE("a river in words and as numbers", "[lesson]") {
-  const plot::PlotSpec plot = river_of(kMap);
-  const std::string text = plot::to_text(plot), csv = plot::to_csv(plot);
-  CHECK(contains(text, "branch 1: 0.33 after sub-layer 1, 0.091 at the end"));
-  CHECK(contains(text, "input: 1 after sub-layer 0, 0.091 at the end"));
-  CHECK(csv.starts_with("band,sub-layer,share\ninput,0,1\ninput,1,0.66"));
-  CHECK_FALSE(contains(csv, "branch 2,1,"));
-}
-
-TEST_CASE("the texts of a river stand inside its place and cover no other", "[lesson]") {
+TEST_CASE("the texts of a river stand inside its place and cover no other") {
   const Lesson& lesson = *fixture::shipped_course().find("dependency");
   const FiveSeeds kept(lesson);
   // A river that grows a hundredfold begins too thin for its tile and its name.
@@ -246,7 +219,7 @@ TEST_CASE("the texts of a river stand inside its place and cover no other", "[le
     }
 }
 
-TEST_CASE("a river is read as a map is", "[lesson]") {
+TEST_CASE("a river is read as a map is") {
   const Lesson& lesson = *fixture::shipped_course().find("dependency");
   const Figure& river = *lesson.figure("river_pre");
   CHECK(river.river);
@@ -255,7 +228,7 @@ TEST_CASE("a river is read as a map is", "[lesson]") {
   CHECK_FALSE(lesson.figure("map_pre")->river);
 }
 
-TEST_CASE("a river is the learner's own as soon as there is one", "[lesson]") {
+TEST_CASE("a river is the learner's own as soon as there is one") {
   const Lesson& lesson = *fixture::shipped_course().find("dependency");
   const FiveSeeds kept(lesson);
   FigureData data = kept.data();
@@ -269,7 +242,7 @@ TEST_CASE("a river is the learner's own as soon as there is one", "[lesson]") {
   CHECK(figure_plot(lesson, figure, data).river->columns() == 4);
 }
 
-TEST_CASE("in Post-LN old bands thin out, in Pre-LN they stay side by side", "[lesson]") {
+TEST_CASE("in Post-LN old bands thin out, in Pre-LN they stay side by side") {
   const Lesson& lesson = *fixture::shipped_course().find("dependency");
   const FiveSeeds kept(lesson);
   FigureData data = kept.data();
@@ -286,7 +259,7 @@ TEST_CASE("in Post-LN old bands thin out, in Pre-LN they stay side by side", "[l
   for (size_t band = 1; band < pre.size(); ++band) CHECK(pre[band] > 0.02);
 }
 
-TEST_CASE("every figure of the course is drawn in both themes", "[lesson]") {
+TEST_CASE("every figure of the course is drawn in both themes") {
   size_t rivers = 0;
   for (const Lesson& lesson : fixture::shipped_course().lessons) {
     const FiveSeeds kept(lesson);
@@ -308,8 +281,7 @@ TEST_CASE("every figure of the course is drawn in both themes", "[lesson]") {
 }
 
 TEST_CASE(
-    "the mean of the five seeds lies within the axis of every figure, so that no line runs along its edge",
-    "[lesson]") {
+    "the mean of the five seeds lies within the axis of every figure, so that no line runs along its edge") {
   size_t points = 0;
   for (const Lesson& lesson : fixture::shipped_course().lessons) {
     const FiveSeeds kept(lesson);
@@ -332,7 +304,7 @@ TEST_CASE(
   CHECK(points > 5000);
 }
 
-TEST_CASE("a branch that makes the river much wider joins it along the river's own edge", "[lesson]") {
+TEST_CASE("a branch that makes the river much wider joins it along the river's own edge") {
   const experiments::ShareMap steep{{0.5, 0.5}, {0.02, 0.02, 0.96}};
   const auto inflows = [&](bool grows) {
     plot::PlotSpec plot;
@@ -349,7 +321,7 @@ TEST_CASE("a branch that makes the river much wider joins it along the river's o
   CHECK(inflows(true) == 1);
 }
 
-TEST_CASE("two rivers stand one above the other or side by side, each with its sentence", "[player]") {
+TEST_CASE("two rivers stand one above the other or side by side, each with its sentence") {
   const Lesson& lesson = *fixture::shipped_course().find("admin");
   const FiveSeeds kept(lesson);
   for (const ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1024, 600}}) {

@@ -1,30 +1,25 @@
 // These tests cover the walk of a gradient down a stack: its curve beside the run's own history, its arrows in numbers,
 // and what a user, a file and a sheet of paper see of it.
 #include "answers.h"
-#include "app/course/check.h"
-#include "app/course/figures.h"
+#include "app/course/map.h"
 #include "app/course/pictures/pictures.h"
 #include "app/course/report.h"
 #include "app/course/tapes.h"
 #include "app/plot/plot.h"
 #include "app/support/player_driver.h"
-#include "app/support/shipped_course.h"
 #include "app/support/small_lesson.h"
 #include "app/support/well_formed.h"
 #include "app/ui/numbers.h"
 #include "app/ui/paint.h"
-#include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/tape/seal.h"
-#include "refusals/refusals.h"
-#include "test_paths.h"
 #include "training/measure/initial_analysis.h"
 
 namespace normscope::test_walk {
 namespace {
 
 using namespace course;
-using test::contains;
+using test::contains, test::digits;
 
 const FigureAxis kScale{"length", true, 1e-4, 10, {1, 0.1}};
 
@@ -47,9 +42,7 @@ Walk two_stacks() {
   return walk;
 }
 
-}  // namespace
-
-TEST_CASE("a profile of several steps has every layer of a step before those of the next", "[lesson]") {
+TEST_CASE("a profile of several steps has every layer of a step before those of the next") {
   const std::string base = test::refusal_base("lesson");
   const std::string y = "y = \"L*.ffn.w2.grad_norm / L01.ffn.w2.grad_norm\"\nstep = 2";
   const std::string line = "  { curve = \"by_layer\", run = \"A\" },\n";
@@ -78,17 +71,7 @@ TEST_CASE("a profile of several steps has every layer of a step before those of 
   CHECK(definition(walked) != definition(still));
 }
 
-TEST_CASE("an arrow is as wide as the logarithm of its length", "[lesson]") {
-  CHECK(arrow_width(kScale, 10, 50) == Approx(50));
-  CHECK(arrow_width(kScale, 1e-4, 50) == 0);
-  CHECK(arrow_width(kScale, 1000, 50) == Approx(50));  // none is wider
-  CHECK(arrow_width(kScale, 0, 50) == 0);
-  CHECK(arrow_width(kScale, std::numeric_limits<double>::quiet_NaN(), 50) == 0);
-  for (const double length : {1e-3, 0.01, 0.1, 1.0})
-    CHECK(arrow_width(kScale, length, 50) - arrow_width(kScale, length / 10, 50) == Approx(10));
-}
-
-TEST_CASE("the arrows of a stack lie one above the other, each into its layer", "[lesson]") {
+TEST_CASE("the arrows of a stack lie one above the other, each into its layer") {
   for (const ui::Rect rect :
        {ui::Rect{10, 20, 600, 300}, ui::Rect{0, 0, 1200, 700}, ui::Rect{0, 0, 500, 170}}) {
     const std::vector<std::vector<WalkArrow>> all = walk_arrows(two_stacks(), rect);
@@ -106,28 +89,7 @@ TEST_CASE("the arrows of a stack lie one above the other, each into its layer", 
   }
 }
 
-TEST_CASE("a walk says in words how much the lowest layer hears", "[lesson]") {
-  const Words& words = words::language("en");
-  Walk walk = two_stacks();
-  CHECK(walk_sentence(walk, words) == "At step 7 layer 1 of A hears about a hundredth as much as layer 3.");
-  walk.stacks[1].lengths = {0.06, 0.1, 0.1};
-  CHECK(contains(walk_sentence(walk, words), " as layer 3; in C half as much."));
-  walk.stacks[1].lengths = {0.1, 0.1, 0.11};
-  CHECK(contains(walk_sentence(walk, words), "; in C as much."));
-  walk.stacks[0].lengths[0] = std::numeric_limits<double>::quiet_NaN();
-  CHECK(contains(walk_sentence(walk, words), "layer 1 of C hears about as much as layer 3."));
-  walk.stacks.clear();
-  CHECK(walk_sentence(walk, words).empty());
-}
-
-TEST_CASE("of a model with two stacks a walk names the part, and says whose it is", "[lesson]") {
-  const Words& words = words::language("en");
-  Walk walk = two_stacks();
-  walk.stacks[0].part = "decoder";
-  walk.stacks[1] = {0, "encoder", {0.1, 0.1, 0.1}, "encoder"};
-  CHECK(
-      walk_sentence(walk, words) ==
-      "At step 7 layer 1 of A (decoder) hears about a hundredth as much as layer 3; in A (encoder) as much.");
+TEST_CASE("of a model with two stacks a walk has both, and says whose each is") {
   const Lesson& lesson = *fixture::shipped_course().find("two-stacks");
   const Walk start = walk_at(lesson, *lesson.figure("walk"), fixture::FiveSeeds(lesson).data(), 1);
   REQUIRE(start.stacks.size() == 4);
@@ -140,7 +102,7 @@ TEST_CASE("of a model with two stacks a walk names the part, and says whose it i
   CHECK((fall(0) > 2.8 && fall(1) < 2 && fall(2) < 1.7));
 }
 
-TEST_CASE("beside an arrow stands what the norms on its way divide by, in their order", "[lesson]") {
+TEST_CASE("beside an arrow stands what the norms on its way divide by, in their order") {
   const Lesson& lesson = *fixture::shipped_course().find("two-stacks");
   const fixture::FiveSeeds kept(lesson);
   const FigureData data = kept.data();
@@ -162,18 +124,7 @@ TEST_CASE("beside an arrow stands what the norms on its way divide by, in their 
   for (size_t layer = 1; layer < 6; ++layer) CHECK(decoder.divisors[layer - 1][0] > 1.1);
 }
 
-TEST_CASE("the divisors are written one by one, or where room is short as their product", "[lesson]") {
-  ui::to_svg("divisors", [](ui::Painter& p, const ui::Theme&) {
-    const std::vector<double> three{1.25, 2, 1};
-    CHECK(divisors_text(p, three, 400) == "÷ 1.25 ÷ 2 ÷ 1");
-    CHECK(divisors_text(p, three, 60) == "÷ 2.5");
-    CHECK(divisors_text(p, {}, 400).empty());
-    return ui::Vec{10, 10};
-  });
-}
-
-TEST_CASE("a norm divides the gradient by the spread of what it read, but for what lies along the row",
-          "[lesson]") {
+TEST_CASE("a norm divides the gradient by the spread of what it read, but for what lies along the row") {
   const auto backend = make_cpu_backend(1);
   ModelConfig config;
   config.layers = 3;
@@ -203,7 +154,7 @@ TEST_CASE("a norm divides the gradient by the spread of what it read, but for wh
   }
 }
 
-TEST_CASE("in lesson 3 A's arrows thin out towards layer 1, and those of B and C do not", "[lesson]") {
+TEST_CASE("in lesson 3 A's arrows thin out towards layer 1, and those of B and C do not") {
   const Seen seen;
   CHECK(walk_steps(first_steps(), seen.figure, seen.data()) == std::pair<int32_t, int32_t>{1, 20});
   const CurveBand& lowest = seen.results->curves.at("g1_A");
@@ -231,8 +182,7 @@ TEST_CASE("in lesson 3 A's arrows thin out towards layer 1, and those of B and C
   CHECK(walk.stacks[1].lengths.empty());
 }
 
-TEST_CASE("a walk goes to the report and to the teacher, at its last step, and not to the student",
-          "[lesson]") {
+TEST_CASE("a walk goes to the report and to the teacher, at its last step, and not to the student") {
   const Seen seen;
   for (const bool dark : {false, true}) {
     const std::string svg = kept_svg(first_steps(), seen.figure, *seen.results, ui::theme(dark), {640, 400});
@@ -247,8 +197,6 @@ TEST_CASE("a walk goes to the report and to the teacher, at its last step, and n
 
 // The chain of branches: its curves beside the sums of the layers, its angles in numbers, and what a hand, a file and
 // a sheet of paper see of it.
-
-namespace {
 
 const Lesson& last_layer() { return *fixture::shipped_course().find("last-layer"); }
 const Figure& arrows() { return *last_layer().figure("arrows"); }
@@ -266,9 +214,7 @@ struct ByHand {
 
 double apart(ui::Vec a, ui::Vec b) { return static_cast<double>(std::hypot(a.x - b.x, a.y - b.y)); }
 
-}  // namespace
-
-TEST_CASE("the path of a stream is its input and the sum behind each sub-layer", "[lesson]") {
+TEST_CASE("the path of a stream is its input and the sum behind each sub-layer") {
   std::string curves;
   for (const char* y : {"path", "branch", "stream", "attention_stream"})
     curves += fmt::format("[curve.{0}]\nof = \"layers\"\nrun = \"A\"\ny = \"{0}\"\n\n", y);
@@ -286,30 +232,7 @@ TEST_CASE("the path of a stream is its input and the sum behind each sub-layer",
   for (const double square : branch) CHECK(square > 0);
 }
 
-TEST_CASE("arrows at right angles make roots, arrows in one line a line", "[lesson]") {
-  const ByHand right({4, 8, 12, 16, 20}, {4, 4, 4, 4});
-  const Chain chain = right.at(2);
-  REQUIRE((chain.ends.size() == 5 && chain.shown == 4));
-  for (size_t i = 0; i < 5; ++i) CHECK(apart(chain.ends[i], {0, 0}) == Approx(std::sqrt(i + 1.0)));
-  for (size_t i = 1; i < 5; ++i) CHECK(apart(chain.ends[i], chain.ends[i - 1]) == Approx(1));
-  CHECK(chain.times() == Approx(std::sqrt(5.0)));
-  CHECK(chain.straight == Approx(5));
-  CHECK(right.at(1).times() == Approx(std::sqrt(3.0)));
-  CHECK(right.at(1).straight == Approx(3));
-  CHECK(right.at(1).ends.size() == 5);  // the picture keeps its scale
-  CHECK(right.at(9).shown == 4);
-  const Chain line = ByHand({1, 4, 9}, {1, 1}).at(1);
-  CHECK(line.times() == Approx(line.straight));
-  for (const ui::Vec& end : line.ends) CHECK(end.y == Approx(0).margin(1e-3));
-  CHECK(right.at(2, "nothing").ends.empty());
-  CHECK(chain_sentence(right.at(2, "nothing"), words::language("en")).empty());
-  CHECK(
-      chain_sentence(chain, words::language("en")) ==
-      "After 2 layers the stream is 2.24 times as long as its input; in one line its arrows would be 5 times "
-      "as long.");
-}
-
-TEST_CASE("the whole chain lies in the picture, whatever is shown of it", "[lesson]") {
+TEST_CASE("the whole chain lies in the picture, whatever is shown of it") {
   const ByHand right({1, 2, 3, 4, 5, 6, 7, 8, 9}, {1, 1, 1, 1, 1, 1, 1, 1});
   for (const ui::Rect rect : {ui::Rect{10, 20, 560, 260}, ui::Rect{0, 0, 300, 700}}) {
     const std::vector<ui::Vec> points = chain_points(right.at(4), rect),
@@ -324,7 +247,7 @@ TEST_CASE("the whole chain lies in the picture, whatever is shown of it", "[less
   }
 }
 
-TEST_CASE("in lesson 4 the arrows would be several times as long in one line", "[lesson]") {
+TEST_CASE("in lesson 4 the arrows would be several times as long in one line") {
   const fixture::FiveSeeds kept(last_layer());
   const FigureData data = kept.data();
   REQUIRE(chain_layers(arrows(), data) == 18);
@@ -340,8 +263,6 @@ TEST_CASE("in lesson 4 the arrows would be several times as long in one line", "
 
 // One step at other rates: its curve beside the run's own numbers, its place in a lesson.toml, the ball in the figure
 // as a value, and the user who drags it.
-
-namespace {
 
 using fixture::replaced;
 
@@ -372,9 +293,7 @@ struct Valley {
 
 const std::string kEdge = "edge-of-stability";
 
-}  // namespace
-
-TEST_CASE("a curve of one step is the loss along it, less the loss before it", "[lesson]") {
+TEST_CASE("a curve of one step is the loss along it, less the loss before it") {
   const Lesson lesson = fixture::parsed_lesson(with_step());
   experiments::RunStore store(1);
   const Curve& curve = *lesson.curve("step");
@@ -399,63 +318,12 @@ TEST_CASE("a curve of one step is the loss along it, less the loss before it", "
   CHECK_THROWS_AS(measure_curve(lesson, curve, 1, store, stop), experiments::Cancelled);
 }
 
-TEST_CASE("where a curve of one step comes back", "[lesson]") {
-  const auto back = [](std::vector<double> y) { return comes_back({{0, 1, 2, 4}, std::move(y)}); };
-  CHECK(back({0, -1, -1, 1}) == 3.0);
-  CHECK(back({0, -1, 3, 9}) == 1.25);
-  CHECK_FALSE(back({0, -1, -2, -1}));
-  CHECK_FALSE(back({0, 1, 2, 3}));  // uphill from the beginning
-}
-
-TEST_CASE("the ball lies on a measured point, and its sentence says what the step does there", "[lesson]") {
+TEST_CASE("nothing but the ball and its words depends on where the ball lies") {
   const Valley valley({0, -0.25, 0.5});
-  const plot::PlotSpec left = valley.at(0.0003), middle = valley.at(0.0035), right = valley.at(1);
-  REQUIRE(middle.handles.size() == 1);
-  CHECK(middle.handles[0].x == 0.003);
-  CHECK(middle.handles[0].y == -0.25);
-  CHECK(middle.handles[0].value == middle.sentence);
-  CHECK(right.handles[0].x == 0.006);
-  CHECK(middle.sentence == "At a rate of 0.003 this step of A lowers the loss of its batch by 0.25 nats.");
-  CHECK(right.sentence ==
-        "At a rate of 0.006 this step of A overshoots: it raises the loss of its batch by 0.5 nats.");
-  CHECK(left.sentence == "At a rate of 0 run A stands still: this is the loss before the step.");
-  CHECK(contains(Valley({0, 0.25, 0.5}).at(0.006).sentence, "and a shorter one raises it too"));
-  CHECK(contains(Valley({0, -0.25, 0}).at(0.006).sentence, "leaves the loss of its batch as it was"));
-  // Where the user left it nowhere, it lies at the rate in use.
-  CHECK(valley.at(std::nullopt).handles[0].x == 0.003);
-  // Nothing but the ball and its words depends on where it lies.
-  CHECK(plot::to_csv(left) == plot::to_csv(right));
-  // It stays on the axis where the loss leaves it, and says what was measured.
-  const plot::PlotSpec above = Valley({0, -0.25, 7}).at(0.006);
-  CHECK(above.handles[0].y == 1);
-  CHECK(contains(above.sentence, "by 7 nats"));
-  CHECK(Valley({0, -0.25, std::nan("")}).at(0.006).handles[0].y == 1);
+  CHECK(plot::to_csv(valley.at(0.0003)) == plot::to_csv(valley.at(1)));
 }
 
-TEST_CASE("a figure with a ball marks the level before the step, the rate in use and the critical one",
-          "[lesson]") {
-  const plot::PlotSpec plot = Valley({0, -0.25, 0.5}).at(std::nullopt);
-  REQUIRE(plot.lines.size() == 3);
-  CHECK(plot.lines[0].horizontal);
-  CHECK(plot.lines[0].value == 0);
-  CHECK_FALSE(plot.lines[1].horizontal);
-  CHECK(plot.lines[1].value == Approx(0.003));
-  CHECK_FALSE(plot.lines[2].horizontal);
-  CHECK(plot.lines[2].value == Approx(0.003 + 0.003 / 3));
-  CHECK(Valley({0, -0.25, -0.5}).at(std::nullopt).lines.size() == 2);
-  // Before the prediction there is nothing, before the measurement no ball.
-  const plot::PlotSpec hidden = Valley({0, -0.25, 0.5}).at(std::nullopt, "nothing");
-  CHECK(hidden.handles.empty());
-  CHECK(hidden.lines.empty());
-  CHECK(hidden.series.empty());
-  CHECK(hidden.sentence.empty());
-  const plot::PlotSpec waits = Valley({}).at(std::nullopt);
-  CHECK(waits.handles.empty());
-  CHECK(waits.sentence.empty());
-  CHECK(waits.lines.size() == 1);
-}
-
-TEST_CASE("lesson 15: where the valley comes back is where the critical rate was measured", "[lesson]") {
+TEST_CASE("lesson 15: where the valley comes back is where the critical rate was measured") {
   Lesson lesson = *fixture::shipped_course().find(kEdge);
   for (LessonRun* run : lesson.all_runs()) run->spec.train.steps = 201;  // what follows is not asked for
   Curve measured = *lesson.curve("critical_B");
@@ -473,10 +341,7 @@ TEST_CASE("lesson 15: where the valley comes back is where the critical rate was
 // A tape drawn as a network: where its boxes lie, how one number is followed through it, forward and backward, what
 // the reader refuses, and the user who points at a number.
 
-namespace {
-
-using fixture::by_hand;
-using fixture::PlayerDriver;
+using fixture::by_hand, fixture::PlayerDriver;
 
 struct Drawn {
   SmallTape tape = by_hand().tape("net")->tape;
@@ -490,31 +355,7 @@ struct Drawn {
   const NetworkBox& of(const std::string& name) const { return network.boxes[box(name)]; }
 };
 
-std::string line(size_t index, size_t place) {
-  const SmallTape tape = by_hand().tape("net")->tape;
-  return followed(tape, replay_small_tape(tape), index, place, words::language("en"));
-}
-
-}  // namespace
-
-TEST_CASE("a network's branch stands beside the stream and weights beside what they multiply", "[lesson]") {
-  const Drawn d(0);
-  CHECK(d.network.levels == 8);  // x, then h, r, f, s, y, p, L
-  CHECK(d.network.columns == 3);
-  for (const char* name : {"x", "s", "y", "p", "L"}) CHECK(d.of(name).column == 0);
-  for (const char* name : {"h", "r", "f"}) CHECK(d.of(name).column == 1);
-  for (const char* name : {"u", "w"}) CHECK(d.of(name).column == 2);
-  CHECK(d.of("u").level == d.of("h").level);
-  CHECK(d.of("w").level == d.of("f").level);
-  CHECK(d.of("s").reads == std::vector<size_t>{d.box("x"), d.box("f")});
-  CHECK(d.of("p").reads == std::vector<size_t>{d.box("y")});
-  CHECK(d.of("L").reads == std::vector<size_t>{d.box("p")});
-  for (size_t i = 1; i < d.network.boxes.size(); ++i)
-    for (const size_t from : d.network.boxes[i].reads)
-      CHECK(d.network.boxes[from].level <= d.network.boxes[i].level);
-}
-
-TEST_CASE("no two boxes of a network meet, and the room for words is free", "[lesson]") {
+TEST_CASE("no two boxes of a network meet, and the room for words is free") {
   const Drawn d(12);
   for (const ui::Rect& area : {ui::Rect{10, 20, 650, 590}, ui::Rect{0, 0, 500, 380}}) {
     const NetworkPlaces places = places_of(d.network, area);
@@ -540,25 +381,7 @@ TEST_CASE("no two boxes of a network meet, and the room for words is free", "[le
   }
 }
 
-TEST_CASE("one number is followed through every line with the numbers that went in", "[lesson][listing]") {
-  test::check_answers("followed", [](const std::string& asked) {
-    std::istringstream words(asked);
-    size_t index = 0, place = 0;
-    words >> index >> place;
-    return line(index, place);
-  });
-}
-
-TEST_CASE("a relu below zero hands nothing back", "[lesson]") {
-  SmallTape tape = by_hand().tape("net")->tape;
-  for (SmallTape::Number& n : tape.numbers)
-    if (n.name == "u") n.values = {-1, -1, -1, -1};
-  const SmallReplay replay = replay_small_tape(tape);
-  CHECK(followed(tape, replay, 1, 2, words::language("en")) == "r = max(0, h) = max(0, −12) = 0");
-  CHECK(followed(tape, replay, 10, 2, words::language("en")) == "gradient of h = 0 = 0");
-}
-
-TEST_CASE("a drawn tape has rows that can be drawn and a table beside it", "[lesson]") {
+TEST_CASE("a drawn tape has rows that can be drawn and a table beside it") {
   const std::string small = test::refusal_base("lesson-tape");
   const std::string drawn = fixture::replaced(
       small, "[figure.f]", "[figure.d]\ntitle = \"D\"\ntape = \"t\"\nfollow = 1\n\n[figure.f]");
@@ -569,7 +392,7 @@ TEST_CASE("a drawn tape has rows that can be drawn and a table beside it", "[les
   CHECK(test::contains(fixture::refusal_of(wide, "Words."), "expected one row or column of at most 6"));
 }
 
-TEST_CASE("pointing at a number follows it, and the table of the tape moves along", "[player]") {
+TEST_CASE("pointing at a number follows it, and the table of the tape moves along") {
   PlayerDriver p;
   p.open("five-minutes", StepKind::Predict);
   p.driver.click("lesson/tape/next");
@@ -587,4 +410,248 @@ TEST_CASE("pointing at a number follows it, and the table of the tape moves alon
   CHECK(p.driver.value("lesson/tape") == "3 of 12");
 }
 
+// What is told of pictures, measures and scores line by line, in tests/answers/course-pictures.txt.
+
+const Words& english() { return words::language("en"); }
+
+/// The numbers of a text, and of each of its parts between semicolons.
+std::vector<double> numbers(const std::string& text) {
+  std::istringstream words(text);
+  std::vector<double> all;
+  for (std::string word; words >> word;) all.push_back(std::stod(word));
+  return all;
+}
+std::vector<std::vector<double>> rows(const std::string& text) {
+  std::vector<std::vector<double>> all;
+  for (const std::string& part : test::split(text, ";")) all.push_back(numbers(part));
+  return all;
+}
+std::vector<std::string> words_of(const std::string& text) {
+  std::istringstream words(text);
+  return {std::istream_iterator<std::string>(words), {}};
+}
+/// Takes the first word off a text.
+std::string first(std::string& text) {
+  const auto [word, rest] = test::verb_and_rest(text);
+  text = rest;
+  return word;
+}
+
+/// "0.001 0.1; 0.1 0.1" are the gradients of A and C, "decoder 0.001; encoder 0.1" those of two parts of A.
+Walk walk_of(const std::string& text) {
+  Walk walk{.step = 7, .scale = kScale};
+  for (std::string part : test::split(text, ";")) {
+    part = part.substr(std::min(part.size(), part.find_first_not_of(' ')));
+    const std::string name = !part.empty() && std::isalpha(part[0]) ? first(part) : "";
+    walk.stacks.push_back(
+        {name.empty() ? 2 * static_cast<int>(walk.stacks.size()) : 0, name, numbers(part), name});
+    walk.layers = std::max(walk.layers, static_cast<int32_t>(walk.stacks.back().lengths.size()));
+  }
+  return walk;
+}
+
+/// "4 8 12; 4 4; 1" are the squares of a path and of its branches, and how many layers are shown.
+std::string chain(const std::string& text, const std::string& hidden) {
+  const auto all = rows(text);
+  const CurveSet own{{"path", {{}, all[0]}}, {"branches", {{}, all[1]}}};
+  FigureData data{.own = &own, .draw_only = hidden};
+  const Figure& arrows = *fixture::shipped_course().find("last-layer")->figure("arrows");
+  const Chain chain = chain_of(arrows, data, static_cast<int32_t>(all[2][0]));
+  if (chain.ends.empty()) return "nothing" + chain_sentence(chain, english());
+  std::string told =
+      fmt::format("{} of {} arrows, {} times as long, {} in one line\nfrom the start:", chain.shown,
+                  chain.ends.size() - 1, digits(chain.times()), digits(chain.straight));
+  const auto length = [](ui::Vec v) { return digits(static_cast<double>(std::hypot(v.x, v.y))); };
+  for (const ui::Vec& end : chain.ends) told += " " + length(end);
+  told += "\nits arrows:";
+  for (size_t i = 1; i < chain.ends.size(); ++i) told += " " + length(chain.ends[i] - chain.ends[i - 1]);
+  return told + "\n" + chain_sentence(chain, english());
+}
+
+/// "0 -0.25 0.5; 0.003" is a valley with its ball, "0 -0.25 0.5" one whose ball nobody moved.
+std::string valley(const std::string& text, const std::string& hidden) {
+  const auto all = rows(text);
+  const Valley valley(all[0]);
+  const plot::PlotSpec plot = valley.at(all.size() > 1 ? std::optional(all[1][0]) : std::nullopt, hidden);
+  std::string told = fmt::format("{} series\n", plot.series.size());
+  for (const plot::RefLine& line : plot.lines)
+    told += fmt::format("line {} {}\n", line.horizontal ? "across at" : "at", digits(line.value));
+  for (const plot::Handle& ball : plot.handles)
+    told += fmt::format("ball at {}, {}{}\n", digits(ball.x), digits(ball.y),
+                        ball.value == plot.sentence ? "" : ", which says: " + ball.value);
+  return told + plot.sentence;
+}
+
+/// The boxes of the first lesson's tape after so many lines.
+std::string network(const std::string& done) {
+  const SmallTape tape = fixture::by_hand().tape("net")->tape;
+  const TapeTable table = table_of_tape(tape, static_cast<size_t>(std::stoi(done)));
+  const TapeNetwork network = network_of(tape, table);
+  std::string told = fmt::format("{} levels, {} columns\n", network.levels, network.columns);
+  for (size_t i = 0; i < network.boxes.size(); ++i) {
+    const NetworkBox& box = network.boxes[i];
+    told += fmt::format("{}: level {}, column {}", table.rows[i].name, box.level, box.column);
+    for (const size_t from : box.reads) told += " < " + table.rows[from].name;
+    told += "\n";
+  }
+  return told;
+}
+
+/// "3 2" is a line of that tape and the place of a number in it, "1 2 u=-1" with other numbers in u.
+std::string follow(const std::string& text) {
+  const std::vector<std::string> asked = words_of(text);
+  SmallTape tape = fixture::by_hand().tape("net")->tape;
+  if (asked.size() > 2)
+    for (SmallTape::Number& n : tape.numbers)
+      if (asked[2].starts_with(n.name + "="))
+        std::ranges::fill(n.values, std::stod(asked[2].substr(n.name.size() + 1)));
+  return followed(tape, replay_small_tape(tape), std::stoul(asked[0]), std::stoul(asked[1]), english());
+}
+
+/// "add 7.5 2" and "times 3 0.1" were moved last, with the knobs there; "bar 1 9" is a single bar.
+std::string bars(std::string text, bool known) {
+  const SmallTape& tape = fixture::shipped_course().find("norm-gradient")->tape("plain")->tape;
+  using Last = BarsHand::Last;
+  const std::string moved = first(text);
+  const std::vector<double> at = numbers(text);
+  if (moved.empty()) return bars_sentence(tape, {}, known, english());
+  if (moved == "bar")
+    return bars_sentence(tape, with_bar(tape, {}, static_cast<size_t>(at[0]), at[1]), known, english());
+  return bars_sentence(tape, {moved == "add" ? Last::Add : Last::Times, at[0], at[1]}, known, english());
+}
+
+/// "0.6 0.3; 0.4 0.2 0.2" are the shares of a map's rows.
+std::string river(const std::string& text) {
+  plot::PlotSpec plot;
+  plot.id = plot.title = "river";
+  add_river(rows(text), plot, english());
+  if (!plot.river) return "no river";
+  std::string told;
+  for (const std::string& line : test::lines_in(plot::to_text(plot) + plot::to_csv(plot)))
+    told += line + "\n";
+  return told;
+}
+
+/// A measure of the curve 8 / x from 1 to 16: "at a=4", "max a=2 b=4".
+std::string take(std::string text) {
+  Lesson lesson;
+  lesson.curves.push_back({.id = "c"});
+  CurveData curve;
+  for (int i = 1; i <= 16; ++i) {
+    curve.x.push_back(i);
+    curve.y.push_back(8.0 / i);
+  }
+  Measure measure{.curve = "c", .take = first(text)};
+  for (const std::string& word : words_of(text))
+    (word[0] == 'a' ? measure.a : measure.b) = std::stod(word.substr(2));
+  return digits(evaluate(lesson, measure, {{"c", curve}}));
+}
+
+std::string spread(std::string text) {
+  const std::string kind = first(text);
+  return digits(spread_of(numbers(text), kind == "median"      ? Mean::Median
+                                         : kind == "geometric" ? Mean::Geometric
+                                                               : Mean::Arithmetic)
+                    .mean);
+}
+
+/// "2 model.placement=pre: 1.5; ...": what the small lesson's task makes of hints and tries.
+std::string score(std::string text) {
+  const Challenge task = *fixture::parsed_exercise().challenge;
+  const int hints = std::stoi(first(text));
+  std::vector<Try> tries;
+  for (const std::string& part : test::split(text, ";"))
+    if (const size_t colon = part.find(": "); colon != part.npos)
+      tries.push_back({part.substr(part.find_first_not_of(' '), colon - part.find_first_not_of(' ')),
+                       std::stod(part.substr(colon + 2))});
+  std::string told = fmt::format("{}: {}\n", score_of(task, tries, hints), score_text(task, tries, hints));
+  for (const Try& way : ways_found(task, tries))
+    told += fmt::format("way {} to {}\n", way.set, digits(way.loss));
+  return told;
+}
+
+/// Of the small lesson's first sentence: its words, itself with one of them, and why that is wrong.
+std::string say(const std::string& word) {
+  const Say& sky = fixture::parsed_exercise().says.at(0);
+  if (word.empty()) return fmt::format("{}", fmt::join(offered(sky), " "));
+  return filled(sky, word) + " " + why_not(sky, word);
+}
+
+/// Which thought of a lesson with two stands behind the faults of an answer: "c before b; b before a".
+std::string thought(const std::string& faults) {
+  Lesson lesson;
+  lesson.thoughts = {{fault_of_order("b", "a"), "First."}, {fault_of_order("c", "b"), "Second."}};
+  std::vector<std::string> all;
+  for (const std::string& part : test::split(faults, ";"))
+    all.push_back(part.substr(std::min(part.size(), part.find_first_not_of(' '))));
+  const std::string behind = thought_behind(lesson, all);
+  return behind.empty() ? "none" : behind;
+}
+
+/// What can be wrong with an answer: "order", "draw", "value", "value -1" with numbers below zero.
+std::string faults(std::string text) {
+  Prediction prediction;
+  const std::string kind = first(text);
+  prediction.kind = kind == "order"  ? Prediction::Kind::Order
+                    : kind == "draw" ? Prediction::Kind::Draw
+                                     : Prediction::Kind::Value;
+  if (kind == "order") prediction.cards = {{"a", "A", ""}, {"b", "B", ""}, {"c", "C", ""}};
+  if (!text.empty()) prediction.low = std::stod(text);
+  return fmt::format("{}", fmt::join(possible_faults(prediction), "; "));
+}
+
+std::string told(const std::string& line) {
+  std::string rest = line;
+  const std::string verb = first(rest);
+  if (verb == "walk") {
+    const std::string sentence = walk_sentence(walk_of(rest), english());
+    return sentence.empty() ? "nothing" : sentence;
+  }
+  if (verb == "arrow") return digits(static_cast<double>(arrow_width(kScale, std::stod(rest), 50)));
+  if (verb == "divisors") {  // in so much room
+    std::string text;
+    ui::to_svg("divisors", [&](ui::Painter& p, const ui::Theme&) {
+      const float room = std::stof(first(rest));
+      text = divisors_text(p, numbers(rest), room);
+      return ui::Vec{10, 10};
+    });
+    return text.empty() ? "nothing" : text;
+  }
+  if (verb == "chain" || verb == "hidden-chain") return chain(rest, verb == "chain" ? "" : "nothing");
+  if (verb == "valley" || verb == "hidden-valley") return valley(rest, verb == "valley" ? "" : "nothing");
+  if (verb == "back") {  // over 0, 1, 2 and 4
+    const std::optional<double> at = comes_back({{0, 1, 2, 4}, numbers(rest)});
+    return at ? digits(*at) : "never";
+  }
+  if (verb == "network") return network(rest);
+  if (verb == "follow") return follow(rest);
+  if (verb == "bars" || verb == "bars-before") return bars(rest, verb == "bars");
+  if (verb == "river") return river(rest);
+  if (verb == "take") return take(rest);
+  if (verb == "spread") return spread(rest);
+  if (verb == "range") {  // of a mean, the least and the most
+    const std::string unit = first(rest);
+    const std::vector<double> of = numbers(rest);
+    return range_text({of[0], of[1], of[2]}, {.unit = unit});
+  }
+  if (verb == "ticks") {  // of a logarithmic axis
+    Figure figure;
+    figure.x = {"rate", true, 1e-5, 1, numbers(rest)};
+    std::string labels;
+    for (const plot::Tick& tick : figure_plot({}, figure, {}).x.ticks) labels += tick.label + " ";
+    return labels;
+  }
+  if (verb == "score") return score(rest);
+  if (verb == "say") return say(rest);
+  if (verb == "right") return fmt::format("{}", said_right(fixture::parsed_exercise().says, words_of(rest)));
+  if (verb == "thought") return thought(rest);
+  if (verb == "faults") return faults(rest);
+  throw Error("no line begins with " + verb);
+}
+
+TEST_CASE("the course counts, draws and says of numbers what is told of them", "[listing]") {
+  test::check_answers("course-pictures", told);
+}
+
+}  // namespace
 }  // namespace normscope::test_walk

@@ -1,9 +1,7 @@
 // These tests use the diagram by hand: every norm to every slot that it may go to, by mouse and by keyboard, in one
 // stack and in two; painting, locking, the kinds of a norm, undo.
 #include "app/support/both_view.h"
-#include "app/support/lab_driver.h"
 #include "app/support/lab_fixture.h"
-#include "catch.hpp"
 
 using namespace normscope;
 using namespace normscope::view;

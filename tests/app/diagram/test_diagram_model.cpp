@@ -3,7 +3,6 @@
 #include "answers.h"
 #include "app/diagram/diagram.h"
 #include "app/view/diagram_model.h"
-#include "catch.hpp"
 #include "engine/core/error.h"
 #include "engine/model/model_config.h"
 

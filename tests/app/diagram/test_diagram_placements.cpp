@@ -3,12 +3,9 @@
 #include <imgui.h>
 
 #include "app/support/both_view.h"
-#include "app/support/lab_driver.h"
 #include "app/support/lab_fixture.h"
-#include "app/support/live_lab.h"
 #include "app/support/text_faults.h"
 #include "engine/support/named_placements.h"
-#include "catch.hpp"
 
 using namespace normscope;
 using namespace session;

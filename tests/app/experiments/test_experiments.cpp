@@ -1,24 +1,14 @@
 // These tests cover the training of studies and their store: what is trained once, or is taken from others.
-#include <atomic>
 #include <nlohmann/json.hpp>
 
-#include "app/course/check.h"
-#include "app/course/reader.h"
 #include "app/shell/app_state.h"
 #include "app/support/program.h"
 #include "app/support/small_lesson.h"
-#include "catch.hpp"
-#include "engine/core/error.h"
-#include "engine/cpu/backend_cpu.h"
-#include "engine/support/helpers.h"
 #include "training/experiments/first_steps.h"
 #include "training/experiments/result_store.h"
 #include "training/experiments/run_store.h"
 #include "training/experiments/study.h"
-#include "training/run/run.h"
-#include "training/session/lab.h"
 #include "training/support/lab_runs.h"
-#include "training/support/tiny.h"
 
 namespace normscope::test {
 
@@ -69,8 +59,6 @@ std::vector<StudyRun> four_experiments() {
           {tiny_run("pre", 2), {}},
           {tiny_run("pre"), {{5, "train.lr", "0.001"}}}};
 }
-
-}  // namespace
 
 TEST_CASE("experiments: equal ones are trained once, and what the store has is not trained") {
   const Folder folder;
@@ -276,8 +264,7 @@ TEST_CASE("experiments: a shard of lessons' runs is the same part of them, whate
 TEST_CASE("experiments: what a run does not read makes no other run of it") {
   const auto backend = make_cpu_backend(1);
   const auto key = [&](const char* field, const char* value, std::vector<Edit> edits = {}) {
-    RunSpec spec = test::with_fields(tiny_run("pre"), {{field, value}});
-    return key_of({spec, std::move(edits)}, 7, *backend);
+    return key_of({test::with_fields(tiny_run("pre"), {{field, value}}), std::move(edits)}, 7, *backend);
   };
   const std::string plain = key_of({tiny_run("pre"), {}}, 7, *backend);
   CHECK(key("train.decay_end", "77") == plain);
@@ -287,8 +274,6 @@ TEST_CASE("experiments: what a run does not read makes no other run of it") {
   const std::vector<Edit> edit = {{5, "train.schedule", "linear"}};
   CHECK(key("train.decay_end", "77", edit) != key("train.decay_end", "78", edit));
 }
-
-namespace {
 
 constexpr uint64_t kSmallBudget = 70'000;  // bytes: three results of 20,000 and not four
 

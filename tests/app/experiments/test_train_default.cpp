@@ -56,8 +56,7 @@ void check_moved_norms(Run& stuck, const RunSpec& spec) {
 
 }  // namespace
 
-TEST_CASE("without warm-up Post-LN is stuck at letter frequencies where Pre-LN and warm-up learn",
-          "[default][slow]") {
+TEST_CASE("without warm-up Post-LN is stuck at letter frequencies where Pre-LN and warm-up learn", "[slow]") {
   Trained trained;
   const auto task = trained.store.task(default_comparison()[0].data);
   for (uint64_t seed : {1, 2}) {
@@ -87,8 +86,7 @@ TEST_CASE("without warm-up Post-LN is stuck at letter frequencies where Pre-LN a
   }
 }
 
-TEST_CASE("all twelve norms moved off the stream make a stuck run learn on every instruction set",
-          "[default][slow]") {
+TEST_CASE("all twelve norms moved off the stream make a stuck run learn on every instruction set", "[slow]") {
   // What a stuck run does much later is luck: seed 1, left alone, leaves the plateau at step 392 on AVX-512 and at 380
   // on AVX2, and on AVX-512 no other seed of five does by step 414. So what is said is said of the 60 steps after the
   // edit: of seed 1 on each instruction set, and of seed 2 on the best one, so that a failure tells the set from the

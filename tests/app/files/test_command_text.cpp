@@ -4,12 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "app/support/lab_fixture.h"
 #include "app/support/live_lab.h"
 #include "app/support/program.h"
-#include "catch.hpp"
-#include "engine/core/error.h"
-#include "engine/support/helpers.h"
 #include "training/files/windows_quoted.h"
 #include "training/session/session_file.h"
 

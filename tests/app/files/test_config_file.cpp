@@ -1,10 +1,7 @@
 // These tests cover configuration files: what is written reads back equal, and every way a file can be wrong names
 // file, line and key.
-#include "app/files/small_window.h"
 #include "app/grid/axis.h"
-#include "app/shell/palette.h"
 #include "app/window/window_memory.h"
-#include "catch.hpp"
 #include "engine/support/helpers.h"
 #include "folder.h"
 #include "training/files/config_file.h"
@@ -14,6 +11,7 @@
 #include "training/support/tiny.h"
 
 using namespace normscope;
+using namespace normscope::test;
 
 namespace {
 
@@ -31,8 +29,6 @@ std::vector<ConfigRun> round_trip(const std::vector<ConfigRun>& runs) {
   INFO(text);
   return parse_config(text, "written.toml");
 }
-
-}  // namespace
 
 TEST_CASE("an empty configuration is one run with the defaults") {
   const auto runs = parse_config("", "empty.toml");
@@ -199,9 +195,6 @@ TEST_CASE("edits as text") {
 
 // Placement files of the user's own. In the window: stories/files.txt; on the command line: answers/command-line.txt.
 
-namespace normscope::test::test_placement_files {
-namespace {
-
 constexpr const char* kMine =
     "name = \"mine\"\nlabel = \"My own\"\nsublayer = \"before=ln after=ln\"\n[layers]\nL02.attn = \"stream=ln\"\n";
 
@@ -236,5 +229,3 @@ TEST_CASE("placement files: a sweep of all placements has one, and the saved run
   const std::vector<ConfigRun> runs{{'A', test::with_fields({}, {{"model.placement", "mine"}}), {}}};
   CHECK_FALSE(contains(write_config(runs), "\"mine\""));  // it is for other machines too
 }
-
-}  // namespace normscope::test::test_placement_files

@@ -2,13 +2,9 @@
 // prompt says and does is tests/stories/files.txt.
 #include <sys/stat.h>
 
-#include <atomic>
-
 #include "app/files/small_window.h"
 #include "app/shell/settings.h"
 #include "app/support/english.h"
-#include "catch.hpp"
-#include "engine/support/helpers.h"
 #include "training/files/config_file.h"
 #include "training/files/file_kind.h"
 #include "training/io/output_file.h"
@@ -160,8 +156,7 @@ TEST_CASE("a name that is free ends in the next number") {
 namespace normscope::test_german_errors {
 namespace {
 
-using fixture::german_error;
-using test::error_of;
+using fixture::german_error, test::error_of;
 
 }  // namespace
 

@@ -1,20 +1,11 @@
 // These tests keep a Lab session in a folder: restored it goes on bit for bit, and a damaged folder changes nothing.
 #include "app/files/small_window.h"
-#include "app/support/live_lab.h"
-#include "catch.hpp"
-#include "engine/cpu/backend_cpu.h"
-#include "folder.h"
-#include "training/session/lab.h"
 #include "training/session/lab_trainer.h"
-#include "training/spec/spec.h"
-#include "training/support/lab_runs.h"
-#include "training/support/tiny.h"
 
 using namespace normscope;
 namespace fs = std::filesystem;
 
-using fixture::quiet_lab;
-using test::Folder;
+using fixture::quiet_lab, test::Folder;
 
 namespace {
 
@@ -56,8 +47,6 @@ void check_equal(const LabView& a, const LabView& b) {
     CHECK(x.fork_note == y.fork_note);
   }
 }
-
-}  // namespace
 
 TEST_CASE("saving twice leaves one complete state and no old files") {
   const Folder folder;
@@ -161,10 +150,7 @@ TEST_CASE("the autosave follows by itself and holds the last state at the end") 
 
 // What the window saves is a configuration that gives the same runs again, edits and forks included.
 
-using fixture::SmallWindow;
-using fixture::tiny_runs;
-
-namespace {
+using fixture::SmallWindow, fixture::tiny_runs;
 
 session::ForkRequest moved_norms(const LabView& view) {
   session::ForkRequest request;

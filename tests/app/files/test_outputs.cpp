@@ -13,13 +13,8 @@
 #include "app/support/live_lab.h"
 #include "app/support/program.h"
 #include "app/window/main_window.h"
-#include "catch.hpp"
-#include "engine/core/error.h"
-#include "engine/cpu/backend_cpu.h"
 #include "training/experiments/result_store.h"
 #include "training/files/config_file.h"
-#include "training/run/run.h"
-#include "training/run/run_record.h"
 #include "training/session/session_file.h"
 
 using namespace normscope;

@@ -3,12 +3,10 @@
 #include "app/shell/session_window.h"
 
 #include "app/panels/metrics.h"
-#include "app/shell/app_state.h"
 #include "app/support/live_lab.h"
 #include "app/support/program.h"
 #include "app/window/desktop.h"
 #include "app/window/window_memory.h"
-#include "catch.hpp"
 #include "training/session/session_file.h"
 
 using namespace normscope::window;
@@ -43,8 +41,6 @@ void check_same_view(const LabView& a, const LabView& b) {
     CHECK(a.runs[run].loss == b.runs[run].loss);  // to the bit
   }
 }
-
-}  // namespace
 
 TEST_CASE("a session comes back with plots and bookmarks, and goes on to the same bits") {
   const test::Folder folder;
@@ -177,8 +173,6 @@ TEST_CASE("the whole batch is measured on request, marked, and changes no bit") 
   untouched.train(8);
   for (size_t run = 0; run < 3; ++run) CHECK(lab.view().runs[run].loss == untouched.view().runs[run].loss);
 }
-
-namespace {
 
 // Puts a program of one's own in the place of gsettings, as long as this lives.
 struct Gsettings {

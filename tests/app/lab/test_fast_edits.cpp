@@ -2,12 +2,10 @@
 // a network is being built, one undo takes back one edit.
 #include <condition_variable>
 #include <mutex>
-#include <span>
 
 #include "app/shell/shown_session.h"
 #include "app/support/live_lab.h"
 #include "app/support/program.h"
-#include "catch.hpp"
 
 namespace normscope::fixture {
 

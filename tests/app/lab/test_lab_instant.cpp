@@ -1,10 +1,8 @@
 // These tests use the Lab screen while runs are instant: what a user moves is answered by whole runs.
 
 #include "app/support/live_lab.h"
-#include "catch.hpp"
 #include "training/run/run_record.h"
 #include "training/spec/small_size.h"
-#include "training/support/tiny.h"
 
 using namespace normscope;
 

@@ -3,7 +3,6 @@
 #include "app/support/lab_driver.h"
 #include "app/support/lab_fixture.h"
 #include "app/support/text_faults.h"
-#include "catch.hpp"
 #include "training/files/placement_file.h"
 #include "training/support/tiny.h"
 

@@ -1,8 +1,5 @@
 // These tests use the Lab screen over a real session: gestures by name, and what the trainer made of them.
 #include "app/support/live_lab.h"
-#include "catch.hpp"
-#include "engine/cpu/backend_cpu.h"
-#include "training/run/run.h"
 
 using namespace normscope;
 using fixture::LabDriver;

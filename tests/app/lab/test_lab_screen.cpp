@@ -2,15 +2,12 @@
 #include <imgui.h>
 #include <time.h>
 
-#include <cstdio>
-
 #include "app/lab/lab_screen.h"
 #include "app/lab/split.h"
 #include "app/lab/transport.h"
 #include "app/support/lab_driver.h"
 #include "app/support/lab_fixture.h"
 #include "app/support/text_faults.h"
-#include "catch.hpp"
 #include "training/support/tiny.h"
 
 using namespace normscope;
@@ -143,8 +140,6 @@ void double_click(LabDriver& lab, const std::string& name) {
   lab.click(name);
 }
 
-}  // namespace
-
 TEST_CASE("a gap between panels is dragged, moved by arrows, and put back by a double click or Enter") {
   LabDriver lab(fixture::lab_view(), {1920, 1200});
   const Splits none{};
@@ -192,8 +187,6 @@ TEST_CASE(
 
 // Every event of the timeline is named, or can be identified under the mouse.
 
-namespace {
-
 bool written(LabDriver& lab, const std::string& text) {
   const auto& texts = lab.ui.texts();
   return std::ranges::any_of(texts, [&](const auto& t) { return t.text == text; });
@@ -214,8 +207,6 @@ std::vector<std::string> marks_of(const LabView& view) {
     marks.push_back(fmt::format("{} {} {}", mark.step, mark.letters, mark.text));
   return marks;
 }
-
-}  // namespace
 
 TEST_CASE("the marks of the timeline keep their words in a small window") {
   for (const float scale : {1.f, 1.5f}) {
@@ -279,8 +270,6 @@ TEST_CASE("an event without room for its name says it under the mouse") {
 // These tests tell what a frame of the Lab costs. How much is drawn is bounded; time is measured and printed, never
 // asserted: normscope_app_tests "[.bench]". It is wall time, and the processor time of this thread, which a busy
 // machine does not stretch.
-
-namespace {
 
 double thread_ms() {
   timespec now{};

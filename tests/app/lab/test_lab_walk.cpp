@@ -4,13 +4,9 @@
 #include "app/support/live_lab.h"
 #include "app/support/text_faults.h"
 #include "app/window/main_window.h"
-#include "catch.hpp"
-#include "training/support/lab_runs.h"
 
 using namespace normscope;
-using fixture::LabDriver;
-using fixture::LiveDriver;
-using test::mean;
+using fixture::LabDriver, fixture::LiveDriver, test::mean;
 
 namespace {
 

@@ -2,8 +2,6 @@
 // something far from it.
 #pragma once
 
-#include "app/course/check.h"
-#include "app/course/curves.h"
 #include "app/support/player_driver.h"
 
 namespace normscope::fixture {

@@ -3,16 +3,12 @@
 #include <nlohmann/json.hpp>
 
 #include "answers.h"
-#include "app/course/curves.h"
-#include "app/course/figures.h"
 #include "app/course/language.h"
 #include "app/lesson-player/flow.h"
 #include "app/support/listing.h"
 #include "app/support/player_driver.h"
-#include "app/support/program.h"
 #include "app/support/small_lesson.h"
 #include "app/view/glossary.h"
-#include "refusals/refusals.h"
 
 using namespace normscope;
 using namespace course;

@@ -9,13 +9,11 @@
 #include "app/ui/widgets.h"
 #include "training/spec/small_size.h"
 #include "training/spec/spec_text.h"
-#include "training/support/tiny.h"
 
 using namespace normscope;
 using namespace course;
 using namespace normscope::lessons;
-using fixture::PlayerDriver;
-using fixture::predict;
+using fixture::PlayerDriver, fixture::predict;
 
 namespace {
 
@@ -80,7 +78,7 @@ std::vector<std::string> ids() {
 // The walk is right by mouse and wrong by keyboard; "a prediction can be made again" goes the other two ways, wrong by
 // mouse and right by keyboard, in every lesson. No walk presses one lesson's buttons by either hand after either
 // answer: which hand pressed a button does not know what was answered.
-TEST_CASE("every lesson is walked to its end, right and wrong, by mouse and by keyboard", "[player]") {
+TEST_CASE("every lesson is walked to its end, right and wrong, by mouse and by keyboard") {
   const std::vector<std::string> all = ids();
   CHECK(all == std::vector<std::string>{"five-minutes", "why-a-norm", "warm-up", "first-steps", "last-layer",
                                         "growing-stream", "dependency", "admin", "norm-gradient",
@@ -94,7 +92,7 @@ TEST_CASE("every lesson is walked to its end, right and wrong, by mouse and by k
   }
 }
 
-TEST_CASE("what is skipped is called so, and leaves the lesson open", "[player]") {
+TEST_CASE("what is skipped is called so, and leaves the lesson open") {
   PlayerDriver p;
   const std::vector<std::string> all = ids();
   for (size_t i = 1; i < all.size(); ++i) {
@@ -126,8 +124,7 @@ TEST_CASE("what is skipped is called so, and leaves the lesson open", "[player]"
 }
 
 TEST_CASE(
-    "no formula is cut and no term marked where a page fades behind its edge, however far it is scrolled",
-    "[player]") {
+    "no formula is cut and no term marked where a page fades behind its edge, however far it is scrolled") {
   size_t formulas = 0, pages = 0, terms = 0;
   for (const float scale : {1.f, 1.2f, 1.5f}) {
     PlayerDriver p("", {1280, 720}, scale);
@@ -164,14 +161,14 @@ TEST_CASE(
   CHECK(terms > 500);
 }
 
-TEST_CASE("a click under a text that goes on reads on", "[player]") {
+TEST_CASE("a click under a text that goes on reads on") {
   PlayerDriver p("", {1280, 720}, 1.5f);
   p.open("dependency", StepKind::Predict);
   for (int clicks = 0; clicks < 20 && p.ui.registry().find("lesson/more"); ++clicks) p.click("lesson/more");
   CHECK_FALSE(p.ui.registry().find("lesson/more"));
 }
 
-TEST_CASE("nothing measured is visible before the commitment", "[player]") {
+TEST_CASE("nothing measured is visible before the commitment") {
   PlayerDriver p;
   for (const std::string& id : ids()) {
     p.click("lesson/list/" + id);
@@ -195,7 +192,7 @@ TEST_CASE("nothing measured is visible before the commitment", "[player]") {
   }
 }
 
-TEST_CASE("an untouched prediction cannot be committed, and says why", "[player]") {
+TEST_CASE("an untouched prediction cannot be committed, and says why") {
   PlayerDriver p;
   for (const std::string& id : ids()) {
     p.click("lesson/list/" + id);
@@ -215,7 +212,7 @@ TEST_CASE("an untouched prediction cannot be committed, and says why", "[player]
   }
 }
 
-TEST_CASE("a prediction can be made again; the first is kept and shown", "[player]") {
+TEST_CASE("a prediction can be made again; the first is kept and shown") {
   PlayerDriver p;
   for (const std::string& id : ids()) {
     INFO(id);
@@ -242,7 +239,7 @@ TEST_CASE("a prediction can be made again; the first is kept and shown", "[playe
   }
 }
 
-TEST_CASE("the question what if opens the lesson's runs small, whole at every change", "[player]") {
+TEST_CASE("the question what if opens the lesson's runs small, whole at every change") {
   PlayerDriver p;
   p.open("warm-up", StepKind::Explain);
   Lab lab(fixture::quiet_lab());
@@ -257,7 +254,7 @@ TEST_CASE("the question what if opens the lesson's runs small, whole at every ch
   p.state.session.lab = nullptr;
 }
 
-TEST_CASE("a lesson that asks what if has checks of runs at the small size", "[player]") {
+TEST_CASE("a lesson that asks what if has checks of runs at the small size") {
   for (const std::string& id : ids()) {
     PlayerDriver p;
     p.open(id, StepKind::Explain);
@@ -275,7 +272,7 @@ TEST_CASE("a lesson that asks what if has checks of runs at the small size", "[p
 
 // What is opened depends on whether a prediction was made and on what was dragged, so the two steps that can differ in
 // both, before and after, stand for all, but for one lesson.
-TEST_CASE("at every step the way to the Lab opens the lesson's runs there, under their letters", "[player]") {
+TEST_CASE("at every step the way to the Lab opens the lesson's runs there, under their letters") {
   PlayerDriver p;
   Lab lab({.threads = 1, .live_text = false});  // at rest it writes a text of each run, of those that can
   p.state.session.lab = &lab;
@@ -316,7 +313,7 @@ TEST_CASE("at every step the way to the Lab opens the lesson's runs there, under
   p.state.session.lab = nullptr;
 }
 
-TEST_CASE("the task stays in sight however long the text is", "[player]") {
+TEST_CASE("the task stays in sight however long the text is") {
   PlayerDriver p("", {1600, 1000}, 1.5f);
   for (const std::string& id : ids()) {
     p.open(id, StepKind::Predict);
@@ -330,7 +327,7 @@ TEST_CASE("the task stays in sight however long the text is", "[player]") {
   }
 }
 
-TEST_CASE("progress is kept between starts; an unreadable file is put aside", "[player]") {
+TEST_CASE("progress is kept between starts; an unreadable file is put aside") {
   const std::string folder = "lesson_progress_test", path = folder + "/deep/lessons.json";
   std::filesystem::remove_all(folder);
   {
@@ -351,8 +348,7 @@ TEST_CASE("progress is kept between starts; an unreadable file is put aside", "[
 }
 
 TEST_CASE(
-    "every page has one figure and something to do beside going on, each control a help and a name of its own",
-    "[player]") {
+    "every page has one figure and something to do beside going on, each control a help and a name of its own") {
   PlayerDriver p;
   for (const std::string& id : ids())
     for (const StepKind step : kSteps) {
@@ -378,7 +374,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("the verdict on an order has a card in a line, said and measured side by side", "[player]") {
+TEST_CASE("the verdict on an order has a card in a line, said and measured side by side") {
   for (const float scale : {1.f, 1.5f}) {
     PlayerDriver p("", {1600, 1000}, scale);
     size_t orders = 0;
@@ -403,7 +399,7 @@ TEST_CASE("the verdict on an order has a card in a line, said and measured side 
   }
 }
 
-TEST_CASE("a phone shows a lesson's text whole, and on its other side the figure", "[player]") {
+TEST_CASE("a phone shows a lesson's text whole, and on its other side the figure") {
   // 390 px of the page show 520 of the 1024 that the program draws at three quarters of its size.
   const float shown = 390 / 0.75f;
   PlayerDriver p("", {1024, 600});
@@ -412,7 +408,7 @@ TEST_CASE("a phone shows a lesson's text whole, and on its other side the figure
   CHECK(p.driver.control("lesson/slider").rect.x >= 1024 - shown);
 }
 
-TEST_CASE("where a page goes on behind its edge no line stands by half", "[player]") {
+TEST_CASE("where a page goes on behind its edge no line stands by half") {
   PlayerDriver p("", {1600, 1000}, 1.5f);
   p.state.look.dark = false;
   p.open("growing-stream", StepKind::Predict);
@@ -437,13 +433,11 @@ TEST_CASE("where a page goes on behind its edge no line stands by half", "[playe
   for (float y = task - 15; y < task - 10; ++y) CHECK(ink_in_row(y) < 25);
 }
 
-TEST_CASE("no text overlaps another or is cut off, in every step, layout and theme", "[player]") {
-  struct Window {
-    ui::Vec size;
-    float scale;
-  };
-  for (const Window& window : {Window{{1600, 1000}, 1}, Window{{1440, 900}, 1}, Window{{1600, 1000}, 1.5f}}) {
-    PlayerDriver p("", window.size, window.scale);
+TEST_CASE("no text overlaps another or is cut off, in every step, layout and theme") {
+  using Window = std::pair<ui::Vec, float>;
+  for (const auto& [size, scale] :
+       {Window{{1600, 1000}, 1}, Window{{1440, 900}, 1}, Window{{1600, 1000}, 1.5f}}) {
+    PlayerDriver p("", size, scale);
     for (const std::string& id : ids())
       for (const StepKind step : kSteps) {
         p.open(id, step);
@@ -451,8 +445,8 @@ TEST_CASE("no text overlaps another or is cut off, in every step, layout and the
           for (const bool dark : {false, true}) {
             p.state.look.dark = dark;
             p.driver.frames(2);
-            headless::write_png(fmt::format("{}/{}-{}-{:.0f}-{:g}{}.png", folder, id, to_string(step),
-                                            window.size.x, window.scale, dark ? "-dark" : ""),
+            headless::write_png(fmt::format("{}/{}-{}-{:.0f}-{:g}{}.png", folder, id, to_string(step), size.x,
+                                            scale, dark ? "-dark" : ""),
                                 headless::rasterise(*p.loop.draw_data(), ui::theme(dark).bg.packed()));
           }
         }
@@ -460,7 +454,7 @@ TEST_CASE("no text overlaps another or is cut off, in every step, layout and the
           const Lesson& lesson = *p.player().lesson();
           CHECK(p.shows(lesson.figure(lesson.step(step).figures[0])->title));  // not cut off by its switch
         }
-        INFO(id << " " << to_string(step) << " " << window.size.x << " x" << window.scale);
+        INFO(id << " " << to_string(step) << " " << size.x << " x" << scale);
         CHECK(fixture::overlaps(p.ui) == std::vector<std::string>{});
       }
   }

@@ -1,17 +1,11 @@
 // These tests use what is beside the four steps, by mouse and by keyboard: sentences to complete, the review of all
 // predictions, the challenge and the session that it leaves.
-#include "app/course/check.h"
-#include "app/course/reader.h"
 #include "app/course/tables.h"
 #include "app/headless/raster.h"
-#include "app/support/player_driver.h"
 #include "app/support/task_driver.h"
 #include "app/support/text_faults.h"
 #include "app/ui/widgets.h"
 #include "app/view/glossary.h"
-#include "catch.hpp"
-#include "engine/support/helpers.h"
-#include "test_paths.h"
 #include "training/files/config_file.h"
 #include "training/support/lab_runs.h"
 
@@ -20,9 +14,7 @@ namespace {
 
 using namespace course;
 using namespace normscope::lessons;
-using fixture::PlayerDriver;
-using fixture::RecordedMeasurer;
-using fixture::TaskDriver;
+using fixture::PlayerDriver, fixture::RecordedMeasurer, fixture::TaskDriver;
 
 /// The name of the button of a word.
 std::string button_of(const Say& say, size_t sentence, const std::string& word) {
@@ -49,8 +41,6 @@ void check_brought(PlayerDriver& p, const std::string& name) {
   CHECK(p.driver.control(name).rect.bottom() < 600 - 56);
   CHECK(p.driver.control(name).rect.y > 48);
 }
-
-}  // namespace
 
 TEST_CASE("sentences are completed, wrong words say why, by mouse and by keyboard", "[player]") {
   for (const bool keyboard : {false, true}) {
@@ -206,8 +196,6 @@ TEST_CASE("a last page that names what the course has not is left out, and said 
 // These tests play the capstone by mouse and by keyboard: a slow start does not bring eighteen layers below the line,
 // each of the four measured ways does; score, hints and the session that is left.
 
-namespace {
-
 /// Gives a stack the result of a measured way, or of the slow start, where it has the same settings; any
 /// other stays where the start does.
 void as_measured(const Lesson& lesson, MeasureState& state) {
@@ -246,8 +234,6 @@ void choose(PlayerDriver& p, const Challenge::Choice& choice, const std::string&
   p.driver.frames(2);
   REQUIRE(p.driver.value(name) == wanted);
 }
-
-}  // namespace
 
 TEST_CASE("the capstone is not won by a slow start, and is won in each of its ways", "[player]") {
   for (const bool keyboard : {false, true}) {
@@ -303,8 +289,6 @@ TEST_CASE("the capstone is not won by a slow start, and is won in each of its wa
 // The picture that a lesson opens with: which runs and places it names, that it is where the text leaves room and
 // nowhere else, and that it is painted from the runs' own numbers.
 
-namespace {
-
 using namespace lessons;
 
 const std::string kFolder = NORMSCOPE_SOURCE_DIR "/lessons";
@@ -333,13 +317,10 @@ TEST_CASE("every lesson that has runs opens with a picture of its own", "[lesson
 }
 
 TEST_CASE("the picture stands below the text, whole, or not at all", "[player]") {
-  struct Window {
-    ui::Vec size;
-    float scale;
-  };
-  for (const Window& window : {Window{{1600, 1000}, 1}, Window{{1600, 1000}, 1.5f}, Window{{1440, 900}, 1},
-                               Window{{1024, 600}, 1}}) {
-    PlayerDriver p("", window.size, window.scale);
+  using Window = std::pair<ui::Vec, float>;
+  for (const auto& [size, scale] : {Window{{1600, 1000}, 1}, Window{{1600, 1000}, 1.5f},
+                                    Window{{1440, 900}, 1}, Window{{1024, 600}, 1}}) {
+    PlayerDriver p("", size, scale);
     size_t predicting = 0, running = 0;
     const auto look = [&](size_t& count) {
       p.driver.frames(3);
@@ -357,23 +338,23 @@ TEST_CASE("the picture stands below the text, whole, or not at all", "[player]")
     size_t lessons = 0;  // that have one; a tape has none
     for (const Lesson& lesson : p.player().course().lessons) {
       const std::string id = lesson.id;
-      INFO(window.size.x << " at " << window.scale << ": " << id);
+      INFO(size.x << " at " << scale << ": " << id);
       lessons += !lesson.opening.empty();
       p.player().open(id, StepKind::Predict);
       look(predicting);
-      if (window.size.x == 1600 && window.scale == 1)
+      if (size.x == 1600 && scale == 1)
         CHECK((p.ui.registry().find("lesson/opening") == nullptr) == lesson.opening.empty());
       p.player().open(id, StepKind::Run);
       look(running);
       p.open(id, StepKind::Explain);
       CHECK_FALSE(p.ui.registry().find("lesson/opening"));
     }
-    INFO(window.size.x << " at " << window.scale);
-    if (window.size.x == 1600 && window.scale == 1) {
+    INFO(size.x << " at " << scale);
+    if (size.x == 1600 && scale == 1) {
       CHECK(running == lessons);
       CHECK(predicting == lessons);
     }
-    if (window.scale > 1) CHECK(running > 0);
+    if (scale > 1) CHECK(running > 0);
   }
 }
 

@@ -1,13 +1,8 @@
 // These tests open every figure of the course that is a picture, at every size, and move it: no text may cover another.
-#include "app/course/reader.h"
 #include "app/course/report.h"
 #include "app/lesson-player/flow.h"
-#include "app/lesson-player/player.h"
 #include "app/support/english.h"
 #include "app/support/player_driver.h"
-#include "app/support/recorded_measurer.h"
-#include "catch.hpp"
-#include "test_paths.h"
 
 namespace normscope::test_player_pictures {
 namespace {
@@ -48,7 +43,7 @@ void each_lesson(const Visit& visit) {
 
 }  // namespace
 
-TEST_CASE("no text of a picture overlaps another or is cut off, wherever the hand moves it", "[player]") {
+TEST_CASE("no text of a picture overlaps another or is cut off, wherever the hand moves it") {
   struct Window {
     ui::Vec size;
     float scale;
@@ -99,7 +94,7 @@ TEST_CASE("no text of a picture overlaps another or is cut off, wherever the han
   CHECK(pictures >= 4 * 8);
 }
 
-TEST_CASE("a text of several lines has them about as long, and no word alone", "[player]") {
+TEST_CASE("a text of several lines has them about as long, and no word alone") {
   fixture::PlayerDriver p;
   const ui::TextStyle style{ui::Face::Sans, ui::type::body};
   const ui::Painter& paint = p.ui.paint();
@@ -112,8 +107,7 @@ TEST_CASE("a text of several lines has them about as long, and no word alone", "
   CHECK(lessons::even_width(paint, width, style, "short", line) == width);
 }
 
-TEST_CASE("a finished figure leaves its labels the room that they need, and the rest is the plot's",
-          "[player]") {
+TEST_CASE("a finished figure leaves its labels the room that they need, and the rest is the plot's") {
   fixture::PlayerDriver p;
   size_t figures = 0;
   for (const Lesson& lesson : fixture::shipped_course().lessons)
@@ -138,7 +132,7 @@ TEST_CASE("a finished figure leaves its labels the room that they need, and the 
   CHECK(figures > 20);
 }
 
-TEST_CASE("a puzzle of several lines keeps off what stands below it", "[player]") {
+TEST_CASE("a puzzle of several lines keeps off what stands below it") {
   size_t puzzles = 0;
   each_lesson([&](fixture::PlayerDriver& p, const Lesson& lesson, const char* language) {
     if (!lesson.puzzle) return;
@@ -155,8 +149,7 @@ TEST_CASE("a puzzle of several lines keeps off what stands below it", "[player]"
   CHECK(puzzles > 20);
 }
 
-TEST_CASE("what was said, what was measured and the verdict keep apart, and the first two are of one size",
-          "[player]") {
+TEST_CASE("what was said, what was measured and the verdict keep apart, and the first two are of one size") {
   size_t neighbours = 0, pairs = 0;
   each_lesson([&](fixture::PlayerDriver& p, const Lesson& lesson, const char* language) {
     if (lesson.prediction.kind != Prediction::Kind::Value) return;

@@ -3,16 +3,13 @@
 #include "app/lesson-player/prediction_hand.h"
 #include "app/lesson-player/progress.h"
 #include "app/support/english.h"
-#include "app/support/player_driver.h"
-#include "folder.h"
 
 namespace normscope::test_verdict {
 namespace {
 
 using namespace course;
 using namespace lessons;
-using fixture::PlayerDriver;
-using fixture::Spoken;
+using fixture::PlayerDriver, fixture::Spoken;
 
 const std::string kFolder = NORMSCOPE_SOURCE_DIR "/lessons";
 
@@ -51,7 +48,7 @@ struct Learner {
 
 }  // namespace
 
-TEST_CASE("a prediction of one language is said in another as if it had been made there", "[player]") {
+TEST_CASE("a prediction of one language is said in another as if it had been made there") {
   const test::Folder folder;
   CourseProgress english, german;
   const std::vector<Lesson>& all = fixture::shipped_course().lessons;
@@ -86,7 +83,7 @@ TEST_CASE("a prediction of one language is said in another as if it had been mad
   CHECK(other > all.size() / 2);
 }
 
-TEST_CASE("what was skipped is called so in another language", "[player]") {
+TEST_CASE("what was skipped is called so in another language") {
   const test::Folder folder;
   {
     Learner learner("en", folder.file("lessons.json"));
@@ -98,7 +95,7 @@ TEST_CASE("what was skipped is called so in another language", "[player]") {
   CHECK(learner.of("warm-up").said == words::language("de").tr("You skipped the prediction."));
 }
 
-TEST_CASE("words without numbers stay as they are", "[player]") {
+TEST_CASE("words without numbers stay as they are") {
   LessonProgress before;
   before.committed = true;
   before.value = 200;
@@ -118,7 +115,7 @@ TEST_CASE("words without numbers stay as they are", "[player]") {
   CHECK(now.said == before.said);
 }
 
-TEST_CASE("below zero a prediction is too low where it is lower, and by so much", "[player]") {
+TEST_CASE("below zero a prediction is too low where it is lower, and by so much") {
   const Lesson& lesson = *course_in("en").find("warm-up");
   REQUIRE(lesson.prediction.kind == Prediction::Kind::Value);
   JudgedPrediction told;
@@ -130,7 +127,7 @@ TEST_CASE("below zero a prediction is too low where it is lower, and by so much"
   }
 }
 
-TEST_CASE("what is said of a number that is not right depends on what is right about it", "[player]") {
+TEST_CASE("what is said of a number that is not right depends on what is right about it") {
   struct Said {
     const char* lesson;
     double said;                  ///< of a drawing: its end, as a multiple of its start
@@ -169,8 +166,8 @@ TEST_CASE("what is said of a number that is not right depends on what is right a
   }
 }
 
-TEST_CASE("where the sign, the direction or the order of magnitude is asked, a thought is for the wrong one",
-          "[player]") {
+TEST_CASE(
+    "where the sign, the direction or the order of magnitude is asked, a thought is for the wrong one") {
   for (const Lesson& lesson : course_in("en").lessons) {
     INFO(lesson.id);
     const auto has = [&](const char* fault) {
@@ -185,8 +182,7 @@ TEST_CASE("where the sign, the direction or the order of magnitude is asked, a t
   }
 }
 
-TEST_CASE("a word that completes a sentence is kept in English, and is the same choice in every language",
-          "[player]") {
+TEST_CASE("a word that completes a sentence is kept in English, and is the same choice in every language") {
   for (const Lesson& german : course_in("de").lessons) {
     INFO(german.id);
     const Lesson& english = *course_in("en").find(german.id);

@@ -4,10 +4,7 @@
 
 #include <random>
 
-#include "catch.hpp"
-#include "engine/core/error.h"
 #include "engine/support/helpers.h"
-#include "training/spec/spec.h"
 #include "training/support/tiny.h"
 
 namespace normscope::fixture {
@@ -217,8 +214,7 @@ TEST_CASE("links of every preset, every placement and the other architectures gi
   for (const std::string_view architecture : architecture_names())
     check_link(linked_runs(comparison_of(architecture)));
   for (const Placement placement : placements()) {
-    RunSpec spec = test::with_fields({}, {{"model.placement", to_string(placement)}});
-    check_link(linked_runs({spec}));
+    check_link(linked_runs({test::with_fields({}, {{"model.placement", to_string(placement)}})}));
   }
 }
 
@@ -234,11 +230,10 @@ TEST_CASE("links of hybrid wirings, forks and skipped letters give them back") {
   view.runs[2].edits = edits_between(view.runs[2].spec, moved, 101);
   REQUIRE(view.runs[2].edits.size() >= 6);
   check_link(view);
-  LinkedView both = linked_runs({preset_run("pre")});
-  set_field(both.runs[0].spec, "model.architecture", "encoder-decoder");
-  set_field(both.runs[0].spec, "data.name", "translation");
-  set_field(both.runs[0].spec, "wiring.dec.L02.cross", "before=rms q=ln");
-  check_link(both);
+  check_link(
+      linked_runs({test::with_fields(preset_run("pre"), {{"model.architecture", "encoder-decoder"},
+                                                         {"data.name", "translation"},
+                                                         {"wiring.dec.L02.cross", "before=rms q=ln"}})}));
 }
 
 TEST_CASE("any session of an ordinary depth takes at most 8,000 characters") {

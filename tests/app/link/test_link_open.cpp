@@ -8,15 +8,12 @@
 #include "app/support/lab_fixture.h"
 #include "app/support/live_lab.h"
 #include "app/support/small_lesson.h"
-#include "catch.hpp"
 #include "training/files/command_text.h"
-#include "training/support/tiny.h"
 
 using namespace normscope;
 using namespace shell;
 using namespace link;
-using fixture::LabDriver;
-using fixture::LiveDriver;
+using fixture::LabDriver, fixture::LiveDriver;
 
 namespace {
 
@@ -49,6 +46,12 @@ void check_same_runs(const LabView& a, const LabView& b) {
     CHECK(std::equal(first.end() - static_cast<std::ptrdiff_t>(both), first.end(),
                      second.end() - static_cast<std::ptrdiff_t>(both)));
   }
+}
+
+std::shared_ptr<lessons::Player> with_course(LiveDriver& lab, const std::string& progress) {
+  return lab.state.screens.lessons.player = std::make_shared<lessons::Player>(
+             fixture::small_course(), std::make_unique<lessons::Worker>(std::function<void()>{}, 1, nullptr),
+             progress);
 }
 
 headless::Image picture_of(LabDriver& lab) {
@@ -136,21 +139,15 @@ TEST_CASE("the screen comes along; a lesson stops where the learner has not pred
   }
 
   const test::Folder folder;
-  const auto with_course = [&](LiveDriver& lab, const char* progress) {
-    lab.state.screens.lessons.player = std::make_shared<lessons::Player>(
-        fixture::small_course(), std::make_unique<lessons::Worker>(std::function<void()>{}, 1, nullptr),
-        folder.file(progress));
-    return lab.state.screens.lessons.player;
-  };
   const std::string link = "1&screen=lessons:warm-up:explain&end";
   LiveDriver learner, picture_of_it;
-  const auto learning = with_course(learner, "learner.json");
+  const auto learning = with_course(learner, folder.file("learner.json"));
   CHECK(open_link(learner.state, link));
   REQUIRE(learning->lesson());
   CHECK(learning->lesson()->id == "warm-up");
   CHECK(learning->step() == course::StepKind::Predict);
   CHECK_FALSE(learning->progress("warm-up").committed);
-  const auto shown = with_course(picture_of_it, "picture.json");
+  const auto shown = with_course(picture_of_it, folder.file("picture.json"));
   picture_of_it.state.screens.lessons.remembers = false;
   CHECK(open_link(picture_of_it.state, link));
   CHECK(shown->step() == course::StepKind::Explain);
@@ -176,14 +173,9 @@ TEST_CASE(
   using course::StepKind;
   const test::Folder folder;
   LiveDriver from, to;
-  const auto with_course = [&](LiveDriver& lab, const char* progress) {
-    lab.state.screens.lessons.player = std::make_shared<lessons::Player>(
-        fixture::small_course(), std::make_unique<lessons::Worker>(std::function<void()>{}, 1, nullptr),
-        folder.file(progress));
-    lab.state.screens.shown = Screen::Lessons;
-    return lab.state.screens.lessons.player;
-  };
-  const auto teacher = with_course(from, "teacher.json"), learner = with_course(to, "learner.json");
+  const auto teacher = with_course(from, folder.file("teacher.json")),
+             learner = with_course(to, folder.file("learner.json"));
+  from.state.screens.shown = to.state.screens.shown = Screen::Lessons;
   size_t kinds[3] = {};
   for (const course::Lesson& lesson : teacher->course().lessons) {
     INFO(lesson.id);
@@ -241,7 +233,7 @@ TEST_CASE(
   for (const size_t count : kinds) CHECK(count > 0);
   // What this lesson cannot have is left out.
   LiveDriver third;
-  const auto newcomer = with_course(third, "newcomer.json");
+  const auto newcomer = with_course(third, folder.file("newcomer.json"));
   CHECK(open_link(third.state, "1&screen=lessons:warm-up:run&lesson.order=kitchen,sink&end"));
   CHECK(newcomer->answer().order.empty());
 }

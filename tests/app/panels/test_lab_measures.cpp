@@ -5,7 +5,6 @@
 #include "app/panels/plot_specs.h"
 #include "app/support/lab_driver.h"
 #include "app/support/lab_fixture.h"
-#include "catch.hpp"
 #include "folder.h"
 #include "training/measure/theory/theory.h"
 
@@ -65,122 +64,6 @@ TEST_CASE(
   CHECK(plot.series.back().y[0] == 0.03f);
   CHECK(plot.sentence.starts_with("One token dominates B: its state is 186 times as long"));
   CHECK(dependency_plots(view, fresh, options)[0].sentence.starts_with("One token dominates B"));
-}
-
-TEST_CASE("the level at which Post-LN begins is named where it can be seen") {
-  view::LabData data;
-  PlotOptions options{.step = 214};
-  auto view = std::make_shared<LabView>(*fixture::lab_view());
-  const plot::PlotSpec plot = hidden_norm_plot(*view, data, options);
-  REQUIRE(plot.lines.size() == 1);
-  CHECK(plot.lines[0].value == Approx(1 + theory::feed_forward_gain(4)));
-  CHECK(plot.lines[0].label.starts_with("theory for Post-LN at the start 1.32"));
-  REQUIRE(plot.bands.size() == 1);  // of Pre-LN, wholly on the axis while the data are of its size
-  for (float v : plot.bands[0].hi.values) CHECK(v < plot.y.hi);
-  // The lemma is about Xavier's variances, ReLU and norms of unit rows.
-  for (RunView& run : view->runs) {
-    RunSpec spec = *run.spec;
-    spec.model.activation = Activation::Gelu;
-    run.spec = std::make_shared<const RunSpec>(spec);
-  }
-  CHECK(hidden_norm_plot(*view, data, options).lines.empty());
-  CHECK(hidden_norm_plot(*view, data, options).bands.empty());
-}
-
-TEST_CASE("over the first steps the gradients of Pre-LN have their theory beside them") {
-  view::LabData data;
-  PlotOptions options;
-  const auto view = fixture::lab_view();
-  const auto theory_of = [&](int step) {
-    options.step = step;
-    for (const plot::Series& s : gradient_by_layer_plot(*view, data, options).series)
-      if (s.id == "theory of C (Pre-LN) at step 1")
-        return std::vector<float>(s.y.values.begin(), s.y.values.end());
-    return std::vector<float>();
-  };
-  const std::vector<float> early = theory_of(1), start = data.by_layer(view->runs[2], "ffn.w2.grad_norm", 1);
-  REQUIRE(early.size() == 6);
-  CHECK(early.back() == Approx(start.back()));
-  for (size_t i = 1; i < early.size(); ++i) CHECK(early[i] < early[i - 1]);
-  CHECK(theory_of(214).empty());
-  options.matrix = 2;  // W_Q: nothing is said of it
-  CHECK(theory_of(1).empty());
-}
-
-TEST_CASE("the profiles end in the closed form for the last layer where it speaks of these runs and data") {
-  view::LabData data;
-  PlotOptions options{.step = 6};
-  auto view = std::make_shared<LabView>(*fixture::lab_view());
-  const auto find = [&](const std::string& id) {
-    const plot::PlotSpec plot = gradient_by_layer_plot(*view, data, options);
-    for (const plot::Series& s : plot.series)
-      if (s.id == id) return std::vector<float>(s.y.values.begin(), s.y.values.end());
-    return std::vector<float>();
-  };
-  const std::string post = "theory of A, B (Post-LN) at step 1",
-                    mark = "theory of the last layer of A, B at step 1";
-  // Without counts of the data nothing is known of Post-LN: the gradients shown are of a whole batch.
-  CHECK(find("theory of A (Post-LN) at step 1").empty());
-  CHECK(find(mark).empty());
-  CHECK(find("theory of C (Pre-LN) at step 1").back() ==
-        Approx(data.by_layer(view->runs[2], "ffn.w2.grad_norm", 1).back()));
-
-  view->agreement = {.vocabulary = 29, .token = 0.077, .pair = 0.0115, .repeat = 0.02};
-  for (RunView& run : view->runs) {
-    RunSpec spec = *run.spec;
-    spec.model.vocabulary = 29;
-    run.spec = std::make_shared<const RunSpec>(spec);
-  }
-  const auto expected = [&](size_t run) {
-    const RunSpec& spec = *view->runs[run].spec;
-    return static_cast<float>(
-        theory::last_layer_start(spec.model, spec.train.batch, view->agreement)->gradient);
-  };
-  CHECK(find(post).empty());  // a mark, no line
-  CHECK(find(mark) == std::vector<float>(1, expected(0)));
-  CHECK(find("theory of C (Pre-LN) at step 1").back() == Approx(expected(2)));
-  CHECK(find("theory of the last layer of C at step 1").size() == 1);
-  CHECK(test::contains(plot::to_text(gradient_by_layer_plot(*view, data, options)),
-                       "note: A, B theory at step 1: last layer ◆ 1.5\n"));
-
-  options.step = 11;  // too late to compare
-  CHECK(find(post).empty());
-  CHECK(find(mark).empty());
-  options.step = 6;
-  for (RunView& run : view->runs) {
-    RunSpec spec = *run.spec;
-    spec.train.label_smoothing = 0.1f;  // another loss: profiles yes, heights no
-    run.spec = std::make_shared<const RunSpec>(spec);
-  }
-  CHECK(find(mark).empty());
-  CHECK(find("theory of C (Pre-LN) at step 1").size() == 6);
-}
-
-TEST_CASE("over the first steps the cosine between tokens has the mean field beside it") {
-  view::LabData data;
-  PlotOptions options;
-  auto view = std::make_shared<LabView>(*fixture::lab_view());
-  const auto curves_at = [&](int step) {
-    options.step = step;
-    std::vector<std::vector<float>> curves;
-    for (const plot::Series& s : depth_plot(*view, data, options, Metric::TokenCosine).series)
-      if (s.id.starts_with("mean field of ")) curves.emplace_back(s.y.values.begin(), s.y.values.end());
-    return curves;
-  };
-  CHECK(curves_at(1).empty());  // nobody counted how often letters repeat
-  view->agreement = {.vocabulary = 29, .token = 0.077, .pair = 0.0115, .repeat = 0.02};
-  const auto curves = curves_at(1);
-  REQUIRE(curves.size() == 2);  // of Pre-LN and of both Post-LN runs together
-  for (size_t which : {size_t{0}, size_t{1}}) {
-    const theory::Question question{.subject = theory::Subject::TokenCosine, .same_token = 0.077};
-    const auto expected = theory::lines(view->runs[which == 0 ? 2 : 0].spec->model, question).at(0).low;
-    for (size_t i = 0; i < 6; ++i) CHECK(curves[which][i] == Approx(expected[i]));
-  }
-  CHECK(curves_at(11).empty());
-  RunSpec spec = *view->runs[2].spec;
-  spec.model.init = InitRule::Normal002;
-  view->runs[2].spec = std::make_shared<const RunSpec>(spec);
-  CHECK(curves_at(1).size() == 1);
 }
 
 TEST_CASE("dragging in a plot over time moves the one cursor, and letting go at the end follows again") {
@@ -303,19 +186,6 @@ TEST_CASE("what the hand is over in one plot or in the diagram is the layer, or 
     REQUIRE(lab.state.screens.lab.shown().hover_step);
     CHECK((early > 20 && early + 40 < *lab.state.screens.lab.shown().hover_step));
   }
-}
-
-TEST_CASE("the run cards stand at the cursor") {
-  view::LabData data;
-  const auto view = fixture::lab_view();
-  const RunView early = view::run_at(data, view->runs[2], 40);
-  CHECK(early.learning_since == 0);
-  CHECK(early.badge == "at step 40");
-  CHECK(early.loss > 2.5);
-  CHECK(view::run_at(data, view->runs[2], 60).badge == "learning since step 46");
-  CHECK(view::run_at(data, view->runs[0], 149).state == RunState::Training);
-  CHECK(view::run_at(data, view->runs[0], 150).state == RunState::Stuck);
-  CHECK(view::run_at(data, view->runs[0], 214).loss == view->runs[0].loss);
 }
 
 TEST_CASE("the cost of a setting is said before it is asked for") {

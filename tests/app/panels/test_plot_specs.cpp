@@ -5,15 +5,11 @@
 #include "app/plot/plot.h"
 #include "app/support/both_view.h"
 #include "app/support/english.h"
-#include "app/support/lab_driver.h"
 #include "app/support/lab_fixture.h"
 #include "app/support/listing.h"
-#include "app/support/live_lab.h"
 #include "app/support/systems_view.h"
 #include "app/support/text_faults.h"
-#include "catch.hpp"
 #include "training/measure/theory/trainability.h"
-#include "training/support/tiny.h"
 
 using namespace normscope;
 using namespace normscope::panels;
@@ -30,8 +26,6 @@ std::string panels_as_text(const LabView& view, int step) {
       text += fmt::format("{}, {}\n{}\n", panel.id, plot.id, plot::to_text(plot));
   return text;
 }
-
-}  // namespace
 
 TEST_CASE("what the plots of the Lab say: at the end, at step 1, before the first, of a fork, in German",
           "[listing]") {
@@ -77,8 +71,6 @@ TEST_CASE("what a plot's text does not say: an empty ground, a triangle's cells,
         gradient_by_layer_plot(*view, data, {.step = 1}).series.back().y[0]);
 }
 
-namespace {
-
 /// What the lines of plots.txt change in the fixture's Lab, and ask of it.
 class Plotted {
  public:
@@ -119,6 +111,20 @@ class Plotted {
                           std::vector<double>{(step - 1) % 10 == 0 ? std::stod(value) : std::nan("")});
         run.history = history;
       });
+    } else if (verb == "known") {  // what is counted of the data, and of how many symbols
+      view_.agreement = {.vocabulary = 29, .token = 0.077, .pair = 0.0115, .repeat = 0.02};
+      obey("set model.vocabulary 29");
+    } else if (verb == "uncounted") {
+      view_.agreement = {};
+    } else if (verb == "matrix") {
+      options_.matrix = std::stoi(name);
+    } else if (verb == "card") {  // of a run at a step
+      const RunView& run = view_.runs[static_cast<size_t>(view::find_run(view_, name[0]))];
+      const RunView then = view::run_at(data_, run, std::stoi(value));
+      return fmt::format("{}, loss {:.4g}, {}", std::string(then.badge), then.loss,
+                         then.learning_since > 0         ? "learning"
+                         : then.state == RunState::Stuck ? "stuck"
+                                                         : "training");
     } else if (verb == "step") {
       options_.step = std::stoi(name);
     } else if (verb == "heads") {  // of a layer
@@ -132,11 +138,12 @@ class Plotted {
   }
 
  private:
-  /// "rate", "loss", "depth METRIC", "over METRIC A": a plot as Ctrl+T copies it, what can be dragged in it, and what is pale.
+  /// "rate", "loss", "state", "depth METRIC", "over METRIC A": a plot as Ctrl+T copies it, what can be dragged in it, and what is pale.
   std::string told(const std::string& what, const std::string& id, const std::string& letter) {
     const auto metric = [&] { return std::ranges::find(metrics(), id, &MetricInfo::id)->metric; };
     const plot::PlotSpec plot =
         what == "rate"    ? rate_plot(view_, data_, options_)
+        : what == "state" ? hidden_norm_plot(view_, data_, options_)
         : what == "loss"  ? plots_of(*find_panel("plot/loss"), view_, data_, options_, Metric::Gradient)[0]
         : what == "depth" ? depth_plot(view_, data_, options_, metric())
                           : over_time_plots(view_, data_, options_,
@@ -144,6 +151,8 @@ class Plotted {
     std::string text = plot.id + "\n" + plot::to_text(plot);
     for (const plot::Series& series : plot.series)
       if (series.alpha != 1) text += fmt::format("{}: {:g} of its ink\n", series.id, series.alpha);
+    for (const plot::Band& band : plot.bands)
+      text += fmt::format("band up to {:.4g}\n", *std::ranges::max_element(band.hi.values));
     for (const plot::Handle& handle : plot.handles)
       text += fmt::format("handle {} at {:g}\n", handle.name, handle.x);
     if (plot.heat) text += fmt::format("{} numbers of theory\n", plot.heat->beside.size());
@@ -153,8 +162,6 @@ class Plotted {
   view::LabData data_;
   PlotOptions options_;
 };
-
-}  // namespace
 
 TEST_CASE("what a plot says of other runs, settings and measurements", "[listing]") {
   Plotted plotted;
@@ -250,8 +257,6 @@ TEST_CASE("every panel stands in the largest and the smallest layout and has a p
 // These tests draw every plot and the picture of an encoder-decoder: both stacks are filled, cross-attention is a
 // branch of its own, and sentences follow from the numbers.
 
-namespace {
-
 panels::PlotOptions at_step(int step) { return panels::PlotOptions{.step = step}; }
 
 }  // namespace
@@ -332,8 +337,6 @@ TEST_CASE(
 }
 
 // The triangle of weights over depth in the Lab: its cells, what it says, and where it is chosen.
-
-namespace normscope::test_depth_weights {
 
 using fixture::cell;
 
@@ -552,42 +555,6 @@ TEST_CASE("with runs of one stream the Lab has matrices to choose from, and no s
 // What the Lab's plots show of an optimizer's steps: spikes, the step's cosine, the ratio of each matrix, and why a
 // plot is empty where the optimizer keeps no second moment.
 
-TEST_CASE("a spike stands in the plot over time, in every layer, at its step") {
-  view::LabData data;
-  const auto view = fixture::lab_view();
-  PlotOptions options{.step = 60};
-  for (int layer = 0; layer < 6; ++layer) {
-    const auto line = over_time(data, view->runs[0], Metric::SpikeRatio, 0, layer);
-    REQUIRE(line->y.size() == 214);
-    CHECK(line->y[59] == 4);
-    CHECK(line->y[60] < 2);
-  }
-  CHECK(stat_names(Metric::SpikeRatio, 3, 2, "dec.").value == "dec.L02.spike_ratio");
-  CHECK(stat_names(Metric::UpdateCosine, 3, 2, "").value == "L02.update_cosine");
-  const plot::PlotSpec cosine = depth_plot(*view, data, options, Metric::UpdateCosine);
-  CHECK(cosine.series[0].y[1] == Approx(0.4f));
-  CHECK(cosine.y.scale == plot::AxisScale::Linear);
-  CHECK(depth_plot(*view, data, options, Metric::SpikeRatio).y.scale == plot::AxisScale::Log);
-}
-
-TEST_CASE("the ratio of an update to its weights is shown of the matrix that was chosen") {
-  view::LabData data;
-  const auto view = fixture::lab_view();
-  PlotOptions options{.step = 214};
-  for (int matrix = 0; matrix < 6; ++matrix) {
-    options.matrix = matrix;
-    const std::string path = view::kMatrices[matrix].path;
-    INFO(path);
-    const plot::PlotSpec plot = depth_plot(*view, data, options, Metric::UpdateRatio);
-    const auto over = over_time(data, view->runs[0], Metric::UpdateRatio, matrix, 2);
-    const float update = data.value(view->runs[0], "L03." + path + ".update_norm", 214),
-                weight = data.value(view->runs[0], "L03." + path + ".weight_norm", 214);
-    CHECK(plot.series[0].y[2] == Approx(update / weight));
-    CHECK(over->y.back() == Approx(update / weight));
-    CHECK(test::contains(plot.y.label, view::kMatrices[matrix].label));
-  }
-}
-
 TEST_CASE("networks without a residual stream have both numbers of every layer") {
   view::LabData data;
   for (const std::string& name : fixture::added_systems()) {
@@ -709,5 +676,3 @@ TEST_CASE("the narrow Lab says what a map's colours mean, in a language of longe
     CHECK(std::ranges::count_if(lab.ui.texts(), beside) == 2);  // of the two ends
   }
 }
-
-}  // namespace normscope::test_depth_weights

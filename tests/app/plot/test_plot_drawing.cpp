@@ -1,5 +1,4 @@
 // These tests draw one plot by four renderers: screen (through the UI driver), SVG, text, CSV.
-#include "app/plot/plot.h"
 #include "app/plot/plot_layout.h"
 #include "app/support/lab_plots.h"
 #include "app/support/well_formed.h"
@@ -8,9 +7,7 @@
 namespace normscope::plot {
 namespace {
 
-using fixture::lab_plot, fixture::PlotStage;
-using test::well_formed;
-using ui::Vec;
+using fixture::lab_plot, fixture::PlotStage, test::well_formed, ui::Vec;
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 

@@ -1,5 +1,4 @@
 // These tests put names of levels and notes where curves, grid lines and texts leave room.
-#include "app/plot/plot.h"
 #include "app/plot/plot_axis.h"
 #include "app/plot/plot_layout.h"
 #include "app/support/lab_plots.h"
@@ -62,8 +61,6 @@ int count_of(const Drawing& d, const std::string& text) {
     if (auto* t = std::get_if<TextItem>(&item)) n += t->text == text;
   return n;
 }
-
-}  // namespace
 
 TEST_CASE("a number at the cursor is that of the line there, one at the end that of the end") {
   PlotSpec s;
@@ -250,8 +247,6 @@ TEST_CASE("the label of the last tick stays within the plot's rectangle") {
 }
 
 // These tests find out how far a user can zoom and pan a plot.
-
-namespace {
 
 PlotSpec plot_with(std::vector<float> y, AxisScale scale = AxisScale::Linear) {
   PlotSpec s;

@@ -4,7 +4,6 @@
 #include "app/support/lab_driver.h"
 #include "app/support/lab_fixture.h"
 #include "app/support/text_faults.h"
-#include "catch.hpp"
 
 using namespace normscope;
 using fixture::LabDriver;

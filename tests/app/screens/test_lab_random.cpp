@@ -4,13 +4,9 @@
 #include "app/lesson-player/player.h"
 #include "app/screens/stages.h"
 #include "app/support/both_view.h"
-#include "app/support/lab_driver.h"
-#include "app/support/lab_fixture.h"
-#include "app/support/live_lab.h"
 #include "app/support/random_hand.h"
 #include "app/support/small_lesson.h"
 #include "app/support/systems_view.h"
-#include "catch.hpp"
 
 using namespace normscope;
 using namespace normscope::fixture;
@@ -22,8 +18,6 @@ constexpr int kUsual = 10000;
 #else
 constexpr int kUsual = 2000;
 #endif
-
-}  // namespace
 
 TEST_CASE("random events, ten thousand under the address sanitizer") {
   const std::vector<std::string> systems = fixture::systems();
@@ -75,8 +69,6 @@ TEST_CASE("random events on the screens beside the Lab, ten thousand under the a
 // These tests have a user who does anything (random_hand.h), on a Lab that trains and on a lesson that measures:
 // nothing throws, no frame waits for the trainer, the trainer carries out what was asked in its time, and the end does
 // not wait for what nobody will see.
-
-namespace {
 
 using Clock = std::chrono::steady_clock;
 

@@ -2,7 +2,6 @@
 // does what it would have done, or nothing.
 #include "app/support/lab_driver.h"
 #include "app/support/lab_fixture.h"
-#include "catch.hpp"
 
 using namespace normscope;
 using namespace session;

@@ -11,12 +11,6 @@
 #include "app/support/text_faults.h"
 #include "app/ui/keys.h"
 #include "app/ui/widgets.h"
-#include "app/words/words.h"
-#include "catch.hpp"
-#include "engine/core/error.h"
-#include "test_paths.h"
-#include "training/data/task.h"
-#include "training/spec/spec.h"
 #include "training/spec/update_rule.h"
 
 namespace normscope::test_other_language {

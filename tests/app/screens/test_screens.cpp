@@ -4,7 +4,6 @@
 #include "app/screens/stages.h"
 #include "app/screens/tab_walk.h"
 #include "app/support/text_faults.h"
-#include "catch.hpp"
 #include "folder.h"
 
 namespace normscope::test_screens {

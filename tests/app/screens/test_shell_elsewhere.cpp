@@ -4,16 +4,12 @@
 #include "app/lesson-player/player.h"
 #include "app/screens/tab_walk.h"
 #include "app/settings/settings.h"
-#include "app/support/lab_driver.h"
 #include "app/support/lab_fixture.h"
 #include "app/support/recorded_measurer.h"
 #include "app/support/shipped_course.h"
-#include "catch.hpp"
-#include "folder.h"
 
 using namespace normscope;
-using fixture::LabDriver;
-using fixture::seen_state;
+using fixture::LabDriver, fixture::seen_state;
 
 namespace {
 

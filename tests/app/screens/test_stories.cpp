@@ -6,7 +6,6 @@
 
 #include <regex>
 
-#include "addons.h"
 #include "answers.h"
 #include "app/files/small_window.h"
 #include "app/headless/raster.h"
@@ -16,13 +15,8 @@
 #include "app/support/listing.h"
 #include "app/support/task_driver.h"
 #include "app/support/text_faults.h"
-#include "catch.hpp"
-#include "refusals/refusals.h"
 #include "skip.h"
 #include "training/files/placement_file.h"
-#include "training/files/places.h"
-#include "training/spec/spec.h"
-#include "training/support/tiny.h"
 
 namespace normscope::test_screens {
 namespace {
@@ -187,21 +181,6 @@ std::string told(const Command& command, const LabView& view) {
   if (const auto* c = std::get_if<ReplaceRuns>(&command))
     for (const RunSpec& run : c->runs) text += "\n        " + default_name(run);
   return text;
-}
-
-/// Texts that overlap where they are seen: what is scrolled away is not.
-std::vector<std::string> overlaps(const ui::Ui& ui) {
-  std::vector<std::string> faults;
-  std::vector<const ui::TextRecord*> seen;
-  for (const ui::TextRecord& text : ui.texts()) {
-    const ui::Rect part = text.rect.intersect(text.clip);
-    if (part.empty() || part.h < text.rect.h - 0.5f) continue;
-    for (const ui::TextRecord* other : seen)
-      if (other->layer == text.layer && other->rect.intersect(other->clip).inset(1).overlaps(part.inset(1)))
-        faults.push_back(fmt::format("'{}' overlaps '{}'", text.text, other->text));
-    seen.push_back(&text);
-  }
-  return faults;
 }
 
 /// Reads "0.4" and the like; `otherwise` where there is no word.
@@ -399,7 +378,7 @@ class Telling {
       text += "focus: " + ((focus_ = lab_->ui.focused()).empty() ? "none" : focus_) + "\n";
     if (lab_->state.shell.clipboard != clipboard_)
       text += "copied:\n" + (clipboard_ = lab_->state.shell.clipboard) + "\n";
-    for (const std::string& fault : overlaps(lab_->ui)) text += "FAULT " + fault + "\n";
+    for (const std::string& fault : fixture::overlaps(lab_->ui)) text += "FAULT " + fault + "\n";
     for (const std::string& name : lab_->ui.registry().duplicates()) text += "FAULT twice: " + name + "\n";
     static const std::pair<std::regex, const char*> kPlaces[] = {
         {std::regex("/\\S*/normscope-test-\\d+-\\d+/"), "FOLDER/"},

@@ -6,14 +6,11 @@
 #include "app/support/lab_fixture.h"
 #include "app/support/recorded_measurer.h"
 #include "app/support/text_faults.h"
-#include "catch.hpp"
 #include "test_paths.h"
 
 using namespace normscope::shell;
 using namespace normscope;
-using fixture::kScales;
-using fixture::kSizes;
-using fixture::LabDriver;
+using fixture::kScales, fixture::kSizes, fixture::LabDriver;
 
 namespace {
 
@@ -113,8 +110,6 @@ void open_lesson(LabDriver& lab, course::StepKind step, size_t number = 0) {
   player.open(player.course().lessons[number % player.course().lessons.size()].id, step);
 }
 
-}  // namespace
-
 TEST_CASE("texts of the Lab with four runs") {
   at_every_place("Lab", [](LabDriver&) {});
 }
@@ -179,8 +174,6 @@ TEST_CASE("a lesson's text that is longer than its column comes whole by scrolli
 
 // No two texts overlap and none is cut whatever a plot cell shows: every metric of the table in each of the cells, at
 // six sizes and four scales, in one theme or the other.
-
-namespace {
 
 void check_texts(LabDriver& lab, const std::string& what) {
   INFO(what);

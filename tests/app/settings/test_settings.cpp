@@ -3,22 +3,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <csignal>
 
-#include "app/headless/frame.h"
-#include "app/headless/ui_driver.h"
 #include "app/settings/settings.h"
 #include "app/shell/files.h"
 #include "app/shell/settings.h"
-#include "app/support/lab_driver.h"
-#include "app/support/lab_fixture.h"
 #include "app/support/live_lab.h"
-#include "app/support/program.h"
 #include "app/window/window_memory.h"
-#include "catch.hpp"
-#include "engine/cpu/backend_cpu.h"
-#include "engine/support/helpers.h"
 #include "training/files/places.h"
 #include "training/spec/backend_choice.h"
 
@@ -77,8 +68,6 @@ std::string crash_while_training(const std::string& state) {
   REQUIRE(WIFSIGNALED(status));
   return folder;
 }
-
-}  // namespace
 
 TEST_CASE("settings are read back as they were written") {
   const test::Folder folder;
@@ -339,8 +328,6 @@ TEST_CASE("the window's memory writes what settled, and safe mode nothing") {
 }
 
 // The switch of the top bar: what can be chosen, what is grey and why, TF32 beside CUDA only.
-
-namespace {
 
 struct Bar {
   settings::BackendSwitch state;

@@ -5,7 +5,6 @@
 #include "app/support/lab_fixture.h"
 #include "app/support/live_lab.h"
 #include "app/support/program.h"
-#include "catch.hpp"
 
 namespace normscope::shell {
 

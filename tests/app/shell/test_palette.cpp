@@ -2,21 +2,14 @@
 #include <cctype>
 #include <future>
 
-#include "app/shell/palette.h"
 #include "app/shell/palette_choices.h"
 #include "app/shell/settings.h"
 #include "app/support/both_view.h"
-#include "app/support/lab_driver.h"
-#include "app/support/lab_fixture.h"
-#include "app/support/live_lab.h"
-#include "app/support/program.h"
 #include "app/support/systems_view.h"
 #include "app/support/text_faults.h"
 #include "app/view/chain.h"
 #include "app/window/window_memory.h"
 #include "app/words/words.h"
-#include "catch.hpp"
-#include "folder.h"
 
 using namespace normscope;
 using namespace normscope::shell;
@@ -82,8 +75,6 @@ std::string not_words(const std::string& title) {
   return "";
 }
 
-}  // namespace
-
 TEST_CASE("every entry of the palette reads as words, and no two as the same") {
   CHECK(not_words("plot: end of the warm-up of B").empty());
   for (const char* raw :
@@ -133,8 +124,6 @@ TEST_CASE("every placement is in the palette by its name") {
     CHECK(lab.state.session.undo.can_undo());
   }
 }
-
-namespace {
 
 // All items of a window, of its menus and other tabs too.
 std::vector<PaletteItem> all_items(LabDriver& lab) {
@@ -238,8 +227,6 @@ TEST_CASE("palette: a preset is offered where the run that is shown can have it"
 // The first start of the window: one sentence over the Lab says what is training, and leads to a lesson or lets one
 // look.
 
-namespace normscope::shell {
-
 // What it says, and the tour, are tests/stories/first-start.txt.
 TEST_CASE("welcome: it hides nothing, and nothing moves under the mouse when it goes") {
   for (const ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1366, 768}, ui::Vec{1024, 600}}) {
@@ -304,5 +291,3 @@ TEST_CASE("welcome: it is remembered that somebody answered, with the plots of a
   CHECK(read_settings(path).settings.welcomed);
   CHECK_FALSE(read_settings(path).settings.more_measurements);
 }
-
-}  // namespace normscope::shell

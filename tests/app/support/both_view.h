@@ -3,7 +3,6 @@
 #pragma once
 
 #include "app/support/live_lab.h"
-#include "training/support/tiny.h"
 
 namespace normscope::fixture {
 

@@ -7,7 +7,6 @@
 
 #include <regex>
 
-#include "addons.h"
 #include "answers.h"
 #include "app/support/program.h"
 #include "refusals/refusals.h"

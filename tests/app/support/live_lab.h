@@ -5,9 +5,7 @@
 #include <initializer_list>
 
 #include "app/support/lab_driver.h"
-#include "catch.hpp"
 #include "training/support/lab_runs.h"
-#include "training/support/tiny.h"
 
 namespace normscope::fixture {
 

@@ -5,8 +5,6 @@
 #include "app/support/lab_driver.h"
 #include "app/support/recorded_measurer.h"
 #include "app/support/shipped_course.h"
-#include "catch.hpp"
-#include "test_paths.h"
 
 namespace normscope::fixture {
 

@@ -6,7 +6,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "catch.hpp"
 #include "engine/support/helpers.h"
 #include "folder.h"
 #include "test_paths.h"

@@ -3,8 +3,6 @@
 
 #include "app/support/english.h"
 #include "app/support/program.h"
-#include "catch.hpp"
-#include "engine/support/helpers.h"
 #include "refusals/refusals.h"
 
 namespace normscope::test {

@@ -4,7 +4,6 @@
 #include "app/course/check.h"
 #include "app/course/figures.h"
 #include "app/course/reader.h"
-#include "catch.hpp"
 #include "engine/support/helpers.h"
 #include "folder.h"
 #include "test_paths.h"

@@ -4,7 +4,6 @@
 
 #include "app/support/player_driver.h"
 #include "app/support/small_lesson.h"
-#include "folder.h"
 
 namespace normscope::fixture {
 

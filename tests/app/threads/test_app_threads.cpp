@@ -1,14 +1,10 @@
 // These tests run the app's threads beside each other, on models that take no time: what measures a lesson, what checks
 // one on several threads, the workers of a study, and a Lab that shares its finished runs with them. Under the address and
 // the thread sanitizer too.
-#include <atomic>
-
-#include "app/course/check.h"
 #include "app/lesson-player/worker.h"
 #include "app/support/gate.h"
 #include "app/support/small_lesson.h"
 #include "app/threads/tiny_study.h"
-#include "catch.hpp"
 #include "training/files/background.h"
 #include "training/session/lab.h"
 

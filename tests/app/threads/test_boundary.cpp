@@ -4,22 +4,13 @@
 #include <imgui.h>
 #include <pthread.h>
 
-#include <atomic>
-
-#include "app/course/check.h"
-#include "app/course/reader.h"
 #include "app/lesson-player/player.h"
-#include "app/shell/app_state.h"
-#include "app/support/lab_driver.h"
 #include "app/support/live_lab.h"
 #include "app/support/recorded_measurer.h"
 #include "app/support/small_lesson.h"
 #include "app/threads/tiny_study.h"
-#include "catch.hpp"
 #include "engine/core/boundary.h"
-#include "engine/core/error.h"
 #include "engine/cpu/pool.h"
-#include "test_paths.h"
 #include "training/spec/backend_choice.h"
 
 using namespace normscope;
@@ -48,8 +39,6 @@ extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attribute
 namespace {
 
 void no_memory() { throw std::bad_alloc(); }
-
-}  // namespace
 
 TEST_CASE("an exception becomes a line that says what was being done") {
   CHECK(guarded("saving", [] {}).empty());
@@ -114,8 +103,6 @@ TEST_CASE("a study that throws joins its workers") {
                         [](const experiments::Progress&) -> bool { throw std::bad_alloc(); }),
                   std::bad_alloc);
 }
-
-namespace {
 
 class BrokenMeasurer : public fixture::RecordedMeasurer {
  public:

@@ -1,7 +1,6 @@
 // The software rasteriser is exact where it must be exact, and the same every time.
 #include <imgui.h>
 
-#include "app/headless/frame.h"
 #include "app/headless/raster.h"
 #include "app/headless/software_screen.h"
 #include "app/support/lab_driver.h"
@@ -10,8 +9,6 @@
 #include "app/ui/paint.h"
 #include "app/ui/ui.h"
 #include "app/ui/widgets.h"
-#include "catch.hpp"
-#include "engine/core/error.h"
 #include "folder.h"
 
 using namespace normscope;
@@ -68,8 +65,6 @@ std::pair<headless::Image, headless::Image> both_ways(const std::function<void(I
   turn_triangles(*data);
   return {std::move(fast), headless::rasterise(*data, white)};
 }
-
-}  // namespace
 
 TEST_CASE("a hatch covers its share of a rectangle, nothing beside it, and goes on in the next one") {
   const auto hatched = [](const std::vector<ui::Rect>& rects) {
@@ -315,10 +310,8 @@ TEST_CASE("a line that turns back ends at its corner, not in a long point beyond
 
 // A picture as an SVG document has the same shapes and texts as on the screen, in one theme or in both.
 
-namespace normscope::ui {
+using namespace normscope::ui;
 using test::times_in;
-
-namespace {
 
 constexpr TextStyle kBody{Face::Sans, type::body};
 
@@ -409,5 +402,3 @@ TEST_CASE("svg: file and screen have the same words") {
   for (const TextRecord& text : ui.texts())
     if (text.text.find('_') == text.text.npos) CHECK(times_in(svg, ">" + text.text + "</text>") == 1);
 }
-
-}  // namespace normscope::ui

@@ -3,9 +3,7 @@
 #include "answers.h"
 #include "app/course/reader.h"
 #include "app/tex/tex.h"
-#include "catch.hpp"
 #include "engine/core/error.h"
-#include "test_paths.h"
 
 using namespace normscope;
 using namespace normscope::tex;

@@ -1,6 +1,4 @@
 // These tests cover the colours: contrast of every text and mark, and distances under simulated colour blindness.
-#include <array>
-
 #include "app/ui/geometry.h"
 #include "app/ui/theme.h"
 #include "catch.hpp"

@@ -2,15 +2,12 @@
 #include <imgui.h>
 
 #include "answers.h"
-#include "app/headless/raster.h"
 #include "app/headless/ui_driver.h"
 #include "app/shell/app_state.h"
 #include "app/support/lab_fixture.h"
 #include "app/support/listing.h"
 #include "app/ui/keys.h"
 #include "app/ui/widgets.h"
-#include "catch.hpp"
-#include "engine/core/error.h"
 #include "engine/support/helpers.h"
 
 using namespace normscope;

@@ -10,8 +10,6 @@
 #include "app/view/diagram_model.h"
 #include "app/view/glossary.h"
 #include "app/view/shortcuts.h"
-#include "catch.hpp"
-#include "training/data/task.h"
 #include "training/files/command_text.h"
 
 using namespace normscope;

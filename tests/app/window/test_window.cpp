@@ -12,9 +12,7 @@
 #include "app/support/live_lab.h"
 #include "app/support/program.h"
 #include "app/window/main_window.h"
-#include "catch.hpp"
 #include "skip.h"
-#include "test_paths.h"
 
 using namespace normscope;
 namespace fs = std::filesystem;
@@ -158,8 +156,6 @@ std::vector<int> priorities(pid_t process) {
 #define NEEDS_DISPLAY(display) \
   if (display.name.empty()) SKIP_CASE("there is no Xvfb")
 
-}  // namespace
-
 TEST_CASE("the real window opens, trains and survives the end of its display with the session on the disk") {
   Display display;
   NEEDS_DISPLAY(display);
@@ -271,8 +267,6 @@ TEST_CASE("the program asks the system for nothing that opens a connection to an
 // These tests find out when the window draws, with a clock by hand instead of a window.
 
 using normscope::window::FramePacer;
-
-namespace {
 
 // Counts frames drawn in `seconds`, with the trainer changing every 10 ms when `training`.
 int frames(FramePacer& pacer, double from, double seconds, bool training, bool hand) {

@@ -33,8 +33,6 @@ const std::string kTexts =
     "0.30000001192092896|123456789012345678901234567890|4.9e-324|1.17549435e-38|3.4028235e38|e5|"
     "--1|1e5e5";
 
-}  // namespace
-
 TEST_CASE("numbers in text: the C library's reading ends where std::from_chars ends, with the same value") {
   std::istringstream texts(kTexts);
   for (std::string text; std::getline(texts, text, '|');) {
@@ -56,8 +54,6 @@ TEST_CASE("numbers in text: a locale with a comma changes nothing") {
 }
 
 // Initial weights have the same bits on every processor: these checksums are of x86-64 and of AArch64, with glibc.
-
-namespace {
 
 /// FNV-1a over the numbers' bits.
 uint64_t bits_of(const std::vector<float>& values) {

@@ -1,5 +1,4 @@
 // These tests cover the test program's exit code: CTest must not take a failure for a skipped entry.
-#include "catch.hpp"
 #include "engine/support/helpers.h"
 #include "skip.h"
 #include "test_paths.h"

@@ -50,9 +50,7 @@ double apart_after(const std::vector<float>& ours, const Values& from, const Val
   return std::sqrt(apart / moved);
 }
 
-}  // namespace
-
-TEST_CASE("model: every placement equals the double reference", "[model]") {
+TEST_CASE("model: every placement equals the double reference") {
   for (const Placement p : kPresets) {
     INFO(to_string(p));
     check_model({.placement = p});
@@ -61,7 +59,7 @@ TEST_CASE("model: every placement equals the double reference", "[model]") {
   }
 }
 
-TEST_CASE("model: ten steps of Adam in every placement equal those of the double reference", "[model]") {
+TEST_CASE("model: ten steps of Adam in every placement equal those of the double reference") {
   for (const Placement p : kPresets) {
     INFO(to_string(p));
     const TinyOptions o{
@@ -110,7 +108,7 @@ TEST_CASE("model: ten steps of Adam in every placement equal those of the double
   }
 }
 
-TEST_CASE("model: no placement is its neighbour", "[model]") {
+TEST_CASE("model: no placement is its neighbour") {
   // Each differs from every other in its loss or, where the first step is the same, in its parameters.
   const auto loss_of = [](Placement p, Placement wired_as) {
     TinyOptions o{.placement = wired_as, .layers = 5, .optimizer = Optimizer::None};
@@ -152,7 +150,7 @@ TEST_CASE("model: no placement is its neighbour", "[model]") {
   }
 }
 
-TEST_CASE("model: sizes around the tiles", "[model]") {
+TEST_CASE("model: sizes around the tiles") {
   check_model({.placement = Placement::Pre,
                .layers = 1,
                .width = 33,
@@ -179,7 +177,7 @@ TEST_CASE("model: sizes around the tiles", "[model]") {
                .sequence = 65});
 }
 
-TEST_CASE("model: norm kinds, GELU, untied output, row weights, label smoothing", "[model]") {
+TEST_CASE("model: norm kinds, GELU, untied output, row weights, label smoothing") {
   check_model({.placement = Placement::Pre, .norm = NormKind::Rms});
   check_model({.placement = Placement::Post, .norm = NormKind::Simple});
   check_model({.placement = Placement::Post, .norm = NormKind::Rms, .tied = false});
@@ -187,7 +185,7 @@ TEST_CASE("model: norm kinds, GELU, untied output, row weights, label smoothing"
   check_model({.placement = Placement::Post, .row_weights = true}, 0.1);
 }
 
-TEST_CASE("model: every activation equals its double reference and no other's", "[model]") {
+TEST_CASE("model: every activation equals its double reference and no other's") {
   // Catches an activation that trains as another: its network equals its own reference alone, whose loss check_model
   // finds within 1e-6. Twice that is therefore another's. Nearest are the two forms of GELU, which differ by at most 5e-4
   // in a hidden number and by 3.6e-6 in the loss.
@@ -212,8 +210,6 @@ TEST_CASE("model: every activation equals its double reference and no other's", 
     }
   }
 }
-
-namespace {
 
 /// One thing that transformers have learned since 2017.
 struct Ingredient {
@@ -287,8 +283,7 @@ const Ingredient kIngredients[] = {
 
 }  // namespace
 
-TEST_CASE("model: every ingredient equals the double reference, and not the transformer without it",
-          "[model]") {
+TEST_CASE("model: every ingredient equals the double reference, and not the transformer without it") {
   for (const Ingredient& ingredient : kIngredients) {
     INFO(ingredient.name);
     const TinyOptions o{
@@ -305,7 +300,7 @@ TEST_CASE("model: every ingredient equals the double reference, and not the tran
   }
 }
 
-TEST_CASE("model: every placement equals the double reference with all of 2026", "[model]") {
+TEST_CASE("model: every placement equals the double reference with all of 2026") {
   const auto modern = [](ModelConfig& c) {
     c.positions = positions_or("rotary", c.positions);
     c.gated = true;
@@ -321,12 +316,12 @@ TEST_CASE("model: every placement equals the double reference with all of 2026",
   }
 }
 
-TEST_CASE("model: dropout draws its masks by the names of the sites", "[model]") {
+TEST_CASE("model: dropout draws its masks by the names of the sites") {
   check_model({.placement = Placement::Post, .dropout = 0.25f});
   check_model({.placement = Placement::Pre, .activation = Activation::Gelu, .dropout = 0.5f});
 }
 
-TEST_CASE("model: the reference model's gradient is its loss's derivative", "[model]") {
+TEST_CASE("model: the reference model's gradient is its loss's derivative") {
   for (const Placement p : kPresets) {
     if (is(p, "gpas")) continue;  // keeps its gradient from what the loss knows, by design
     INFO(to_string(p));

@@ -3,10 +3,7 @@
 
 #include "catch.hpp"
 #include "engine/support/model_fixture.h"
-#include "engine/support/named_placements.h"
-#include "engine/support/op_harness.h"
 #include "engine/support/store_values.h"
-#include "reference/model.h"
 
 namespace normscope::test_transfer {
 namespace {
@@ -107,16 +104,13 @@ TEST_CASE("transfer: every parameter has the steps of its role", "[transfer]") {
 }
 
 TEST_CASE("transfer: a larger model equals the double reference with its factors", "[transfer][slow]") {
-  struct Rule {
-    Transfer transfer;
-    double branch;  // of three times the layers
-  };
-  for (const Rule& rule :
+  using Rule = std::pair<Transfer, double>;  // and the branch's factor of three times the layers
+  for (const auto& [transfer, factor] :
        {Rule{Transfer::CompleteP, 1.0 / 3}, {Transfer::DepthMup, std::sqrt(1.0 / 3)}, {Transfer::Mup, 1.0}})
     for (const bool tied : {true, false})
       for (const Placement placement : {Placement::Pre, Placement::Post, Placement::Sandwich}) {
-        INFO("branch times " << rule.branch << ", " << to_string(placement) << (tied ? " tied" : ""));
-        TinyOptions o = options_of(rule.transfer, 32, 6, tied, placement);
+        INFO("branch times " << factor << ", " << to_string(placement) << (tied ? " tied" : ""));
+        TinyOptions o = options_of(transfer, 32, 6, tied, placement);
         o.optimizer = Optimizer::None;  // the reference reads the weights that the loss was computed with
         Tiny tiny(o);
         tiny.fill(1);
@@ -131,11 +125,11 @@ TEST_CASE("transfer: a larger model equals the double reference with its factors
               .loss;
         };
         // Twice as wide and three times as deep. A tied table is stored 1 / sqrt(2) as large as its reads want it.
-        const double read_out = tied ? std::sqrt(0.5) : 0.5, loss = loss_with(rule.branch, read_out);
+        const double read_out = tied ? std::sqrt(0.5) : 0.5, loss = loss_with(factor, read_out);
         CHECK(std::abs(tiny.program->loss() - loss) <= 1e-6 * loss);
         for (const double other : {1.0 / 3, std::sqrt(1.0 / 3), 1.0})
-          if (other != rule.branch) CHECK(std::abs(loss_with(other, read_out) - loss) > 1e-4 * loss);
-        CHECK(std::abs(loss_with(rule.branch, 1) - loss) > 1e-4 * loss);
+          if (other != factor) CHECK(std::abs(loss_with(other, read_out) - loss) > 1e-4 * loss);
+        CHECK(std::abs(loss_with(factor, 1) - loss) > 1e-4 * loss);
       }
 }
 

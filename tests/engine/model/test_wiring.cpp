@@ -1,8 +1,5 @@
 // These tests cover wiring as data: presets, their text form, DeepNorm's constants, Admin's profile, the parameters
 // that a model has.
-#include "catch.hpp"
-#include "engine/core/error.h"
-#include "engine/model/model_config.h"
 #include "engine/model/wiring.h"
 #include "engine/support/helpers.h"
 #include "engine/support/model_fixture.h"
@@ -17,9 +14,7 @@ std::set<std::string> names_of(Placement p, NormKind norm = NormKind::LayerNorm)
   return names;
 }
 
-}  // namespace
-
-TEST_CASE("wiring: each preset has the norms and scales of its paper", "[wiring]") {
+TEST_CASE("wiring: each preset has the norms and scales of its paper") {
   const StackContext context{true, 6, 0};
   const Wiring post = preset(Placement::Post, NormKind::LayerNorm, context);
   CHECK(
@@ -49,7 +44,7 @@ TEST_CASE("wiring: each preset has the norms and scales of its paper", "[wiring]
   }
 }
 
-TEST_CASE("wiring: DeepNorm's constants (Wang et al. 2022, table 1)", "[wiring]") {
+TEST_CASE("wiring: DeepNorm's constants (Wang et al. 2022, table 1)") {
   const auto decoder = deepnorm_constants({true, 6, 0}), encoder = deepnorm_constants({false, 12, 0});
   CHECK(decoder.alpha == Approx(std::pow(12.0, 0.25)));
   CHECK(decoder.beta == Approx(std::pow(48.0, -0.25)));
@@ -63,7 +58,7 @@ TEST_CASE("wiring: DeepNorm's constants (Wang et al. 2022, table 1)", "[wiring]"
   CHECK(of_pair_decoder.beta == Approx(std::pow(72.0, -0.25)));
 }
 
-TEST_CASE("wiring: DeepNorm scales the initial weights of value, output and feed-forward only", "[wiring]") {
+TEST_CASE("wiring: DeepNorm scales the initial weights of value, output and feed-forward only") {
   // A larger model, so that standard deviations can be told apart.
   TinyOptions o{.placement = Placement::Post, .layers = 2, .width = 48, .feed_forward = 96};
   const Tiny post(o);
@@ -81,7 +76,7 @@ TEST_CASE("wiring: DeepNorm scales the initial weights of value, output and feed
   }
 }
 
-TEST_CASE("wiring: a gated network has a third matrix in the arithmetic of a step", "[wiring]") {
+TEST_CASE("wiring: a gated network has a third matrix in the arithmetic of a step") {
   const ModelConfig plain = tiny_config({});
   ModelConfig gated = plain;
   gated.gated = true;
@@ -90,8 +85,7 @@ TEST_CASE("wiring: a gated network has a third matrix in the arithmetic of a ste
   CHECK(step_flop(gated, 3) - step_flop(plain, 3) == plain.layers * product);
 }
 
-TEST_CASE("init scale: the matrices of the sub-layers start so many times as large, and nothing else",
-          "[wiring]") {
+TEST_CASE("init scale: the matrices of the sub-layers start so many times as large, and nothing else") {
   const TinyOptions plain{.placement = Placement::Pre};
   TinyOptions half = plain;
   half.change = [](ModelConfig& c) { c.init_scale = 0.5f; };
@@ -107,8 +101,7 @@ TEST_CASE("init scale: the matrices of the sub-layers start so many times as lar
 }
 
 TEST_CASE(
-    "wiring: behind SimpleNorm's norms the size of no matrix of a branch is seen, behind Res-Post-LN's it is",
-    "[wiring]") {
+    "wiring: behind SimpleNorm's norms the size of no matrix of a branch is seen, behind Res-Post-LN's it is") {
   // How far the loss moves, relatively, when a matrix is four times itself.
   const auto moved = [](Placement placement, const std::string& matrix) {
     Tiny tiny({.placement = placement,
@@ -122,11 +115,9 @@ TEST_CASE(
     tiny.fill(1);
     tiny.program->replay(tiny.inputs(1));
     const double before = tiny.program->loss();
-    const int32_t p = tiny.store->find(matrix);
-    REQUIRE(p >= 0);
-    std::vector<float> weights = tiny.store->read(p);
-    for (float& w : weights) w *= 4;
-    tiny.store->write(p, weights);
+    change(*tiny.store, matrix, [](auto& weights) {
+      for (float& w : weights) w *= 4;
+    });
     tiny.program->replay(tiny.inputs(1));
     return std::abs(tiny.program->loss() - before) / before;
   };
@@ -140,8 +131,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("wiring: a norm may have an epsilon of its own, which another kind does not take over",
-          "[wiring]") {
+TEST_CASE("wiring: a norm may have an epsilon of its own, which another kind does not take over") {
   Wiring w = wiring_from("before=ln:0.001 stream=rms");
   CHECK(w.before == WiredNorm(NormKind::LayerNorm, 0.001f));
   CHECK(w.before == NormKind::LayerNorm);
@@ -160,7 +150,7 @@ TEST_CASE("wiring: a norm may have an epsilon of its own, which another kind doe
   }
 }
 
-TEST_CASE("wiring: as text and back", "[wiring]") {
+TEST_CASE("wiring: as text and back") {
   for (const char* text :
        {"none", "stream=ln", "before=ln after=ln", "before=rms", "stream=ln skip=vector:1", "branch=scalar:0",
         "hidden=rms after=rms", "q=ln v=ln after=ln v-across-heads", "stream=simple skip=1.86",
@@ -179,7 +169,7 @@ TEST_CASE("wiring: as text and back", "[wiring]") {
   }
 }
 
-TEST_CASE("wiring: a model has exactly the parameters of its placement", "[wiring]") {
+TEST_CASE("wiring: a model has exactly the parameters of its placement") {
   const std::set<std::string> post = names_of(Placement::Post), none = names_of(Placement::None);
   CHECK(post.count("L01.attn.stream.gain") == 1);
   CHECK(post.count("L01.ffn.stream.bias") == 1);
@@ -196,7 +186,7 @@ TEST_CASE("wiring: a model has exactly the parameters of its placement", "[wirin
   CHECK(names_of(Placement::ReZero).count("L01.ffn.branch") == 1);
 }
 
-TEST_CASE("wiring: models that differ in placement start from the same weights", "[wiring]") {
+TEST_CASE("wiring: models that differ in placement start from the same weights") {
   const Tiny post({.placement = Placement::Post}), pre({.placement = Placement::Pre});
   int shared = 0;
   for (const ParameterInfo& info : post.store->parameters()) {
@@ -208,7 +198,7 @@ TEST_CASE("wiring: models that differ in placement start from the same weights",
   CHECK(shared == 2 + 2 * 12);  // embeddings; eight and four a layer
 }
 
-TEST_CASE("wiring: Admin's profile obeys its rule", "[wiring]") {
+TEST_CASE("wiring: Admin's profile obeys its rule") {
   TinyOptions o{.placement = Placement::Admin, .layers = 3, .batch = 4};
   Tiny tiny(o);
   tiny.fill(1);
@@ -238,7 +228,7 @@ TEST_CASE("wiring: Admin's profile obeys its rule", "[wiring]") {
   CHECK(profile_admin(*other.store, tiny_config(post), tokens, o.batch, o.sequence).empty());
 }
 
-TEST_CASE("model: impossible configurations are refused", "[wiring]") {
+TEST_CASE("model: impossible configurations are refused") {
   const auto refused = [](const std::function<void(ModelConfig&)>& change) {
     ModelConfig c = tiny_config({});
     change(c);
@@ -273,12 +263,7 @@ TEST_CASE("model: impossible configurations are refused", "[wiring]") {
   });
 }
 
-}  // namespace normscope::test
-
 // Settings that an add-on brings to a model: absent at first, each of its own type, copied with the model.
-
-namespace normscope {
-namespace {
 
 struct Pictures {
   int width = 5;
@@ -291,7 +276,7 @@ struct Words {
 
 }  // namespace
 
-TEST_CASE("added settings: a model has every struct, with its defaults until a member is set", "[model]") {
+TEST_CASE("added settings: a model has every struct, with its defaults until a member is set") {
   ModelConfig model;
   const ModelConfig& seen = model;
   CHECK(seen.of<Pictures>().width == 5);
@@ -305,4 +290,4 @@ TEST_CASE("added settings: a model has every struct, with its defaults until a m
   CHECK(seen.of<Pictures>().width == 9);
 }
 
-}  // namespace normscope
+}  // namespace normscope::test

@@ -80,7 +80,7 @@ std::vector<Row> rows_of(NormKind computed, NormKind claimed) {
 
 }  // namespace
 
-TEST_CASE("norm kinds: Theorem 1 of Xu et al. holds in every row", "[norm]") {
+TEST_CASE("norm kinds: Theorem 1 of Xu et al. holds in every row") {
   for (NormKind kind : kKinds) {
     INFO(to_string(kind));
     for (const Row& row : rows_of(kind, kind)) {
@@ -90,7 +90,7 @@ TEST_CASE("norm kinds: Theorem 1 of Xu et al. holds in every row", "[norm]") {
   }
 }
 
-TEST_CASE("norm kinds: none satisfies another's line of the theorem", "[norm]") {
+TEST_CASE("norm kinds: none satisfies another's line of the theorem") {
   for (NormKind computed : kKinds)
     for (NormKind claimed : kKinds) {
       if (claimed == computed) continue;
@@ -101,7 +101,7 @@ TEST_CASE("norm kinds: none satisfies another's line of the theorem", "[norm]") 
     }
 }
 
-TEST_CASE("norm kinds: a kind breaks its neighbour's identity", "[norm]") {
+TEST_CASE("norm kinds: a kind breaks its neighbour's identity") {
   // s is far from zero, so the variance with a detached sigma exceeds the variance of the whole derivative by s^2/sigma^2.
   int apart = 0;
   const std::vector<Row> simple = rows_of(NormKind::Simple, NormKind::Simple),
@@ -113,8 +113,7 @@ TEST_CASE("norm kinds: a kind breaks its neighbour's identity", "[norm]") {
 // Theorem 2 of the same paper says that no other factor has a constant mean and an output whose mean is bounded. At a
 // fixed width 1 + c (y^2 - 1) is another: docs/theory.md.
 TEST_CASE(
-    "norm kinds: AdaNorm's output has mean -C k and its factor mean C, and a bent factor is bounded too",
-    "[norm]") {
+    "norm kinds: AdaNorm's output has mean -C k and its factor mean C, and a bent factor is bounded too") {
   constexpr double kBend = 0.1;
   const double most = kBend * (kColumns - 2) / std::sqrt(kColumns - 1.0);
   for (const auto& [scale, slope] : {std::pair{1.0f, 0.1f}, {2.0f, 0.1f}, {0.5f, 0.05f}}) {
@@ -147,7 +146,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("norm kinds: DyT squashes each element by itself", "[norm]") {
+TEST_CASE("norm kinds: DyT squashes each element by itself") {
   const auto backend = make_cpu_backend(1);
   Store store(*backend);
   store.declare("x", {kRows, kColumns}, {Init::Kind::Normal, 2.0});
@@ -169,7 +168,7 @@ TEST_CASE("norm kinds: DyT squashes each element by itself", "[norm]") {
     CHECK(y[i] == Approx(3 * std::tanh(0.5 * static_cast<double>(in[i])) + 0.25).epsilon(1e-5));
 }
 
-TEST_CASE("norm kinds: Derf is an erf of each element by itself, with its shift", "[norm]") {
+TEST_CASE("norm kinds: Derf is an erf of each element by itself, with its shift") {
   const auto backend = make_cpu_backend(1);
   Store store(*backend);
   store.declare("x", {kRows, kColumns}, {Init::Kind::Normal, 2.0});

@@ -1,7 +1,5 @@
 // These tests hold every op's CPU kernels against the double reference and its derivative, for every case, write mode,
 // instruction set and order of chunks; then NaN. test_reference.cpp looks at the reference itself.
-#include "catch.hpp"
-#include "engine/support/op_cases.h"
 #include "engine/support/op_harness.h"
 
 namespace normscope::test {
@@ -64,27 +62,26 @@ void check_cases(const std::vector<OpCase>& cases) {
 
 }  // namespace
 
-TEST_CASE("kernels: embedding equals the reference", "[ops]") { check_cases(embedding_cases()); }
-TEST_CASE("kernels: linear equals the reference", "[ops]") { check_cases(linear_cases()); }
-TEST_CASE("kernels: attention equals the reference", "[ops]") { check_cases(attention_cases()); }
-TEST_CASE("kernels: concatenation equals the reference", "[ops]") { check_cases(concat_cases()); }
-TEST_CASE("kernels: the norm family equals the reference", "[ops]") { check_cases(norm_cases()); }
-TEST_CASE("kernels: activations, dropout, add, multiply, affine and norms of heads equal the reference",
-          "[ops]") {
+TEST_CASE("kernels: embedding equals the reference") { check_cases(embedding_cases()); }
+TEST_CASE("kernels: linear equals the reference") { check_cases(linear_cases()); }
+TEST_CASE("kernels: attention equals the reference") { check_cases(attention_cases()); }
+TEST_CASE("kernels: concatenation equals the reference") { check_cases(concat_cases()); }
+TEST_CASE("kernels: the norm family equals the reference") { check_cases(norm_cases()); }
+TEST_CASE("kernels: activations, dropout, add, multiply, affine and norms of heads equal the reference") {
   check_cases(elementwise_cases());
 }
-TEST_CASE("kernels: softmax cross-entropy equals the reference", "[ops]") { check_cases(loss_cases()); }
+TEST_CASE("kernels: softmax cross-entropy equals the reference") { check_cases(loss_cases()); }
 
-TEST_CASE("kernels: the mean over a row equals the reference", "[ops]") { check_cases(pool_cases()); }
+TEST_CASE("kernels: the mean over a row equals the reference") { check_cases(pool_cases()); }
 
-TEST_CASE("kernels: ops of add-ons equal the reference", "[ops]") { check_cases(addon_cases()); }
+TEST_CASE("kernels: ops of add-ons equal the reference") { check_cases(addon_cases()); }
 
-TEST_CASE("kernels: every op hands NaN on", "[ops]") {
+TEST_CASE("kernels: every op hands NaN on") {
   for (const OpCase& c : nan_cases()) check_nan_case(c, cpu_runners(c), true);
   use_instruction_set("");
 }
 
-TEST_CASE("kernels: the comparison fails on NaN, on a small change and on a wrong size", "[ops]") {
+TEST_CASE("kernels: the comparison fails on NaN, on a small change and on a wrong size") {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   CHECK_FALSE(relative_error({1.0f, nan}, {1.0, 2.0}) <= bound(1));
   CHECK_FALSE(relative_error({1.0f, 2.0f}, {1.0, std::numeric_limits<double>::quiet_NaN()}) <= bound(1));
@@ -94,7 +91,7 @@ TEST_CASE("kernels: the comparison fails on NaN, on a small change and on a wron
   CHECK(relative_error({1.0f, 2.0f}, {1.0, 2.0}) <= bound(1));
 }
 
-TEST_CASE("kernels: the canaries notice a write before and behind a tensor", "[ops]") {
+TEST_CASE("kernels: the canaries notice a write before and behind a tensor") {
   for (const int offset : {-1, 5}) {
     Guarded memory(256);
     float* p = memory.floats(5);

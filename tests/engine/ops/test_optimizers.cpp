@@ -1,6 +1,5 @@
 // These tests hold the optimizers against their closed forms and tables, by the kernels as the run drives them; each
 // number here is missed by the neighbouring rule. (Whole runs: test_optimizer_runs.cpp.)
-#include "catch.hpp"
 #include "engine/support/op_harness.h"
 #include "training/spec/spec.h"
 #include "training/spec/update_rule.h"
@@ -62,8 +61,7 @@ double factor_at(const TrainConfig& train, int t, float gradient = 0.5f) {
 
 }  // namespace
 
-TEST_CASE("optimizers: Adam's first step is the rate times the sign of the gradient, whatever its size",
-          "[optimizer]") {
+TEST_CASE("optimizers: Adam's first step is the rate times the sign of the gradient, whatever its size") {
   const std::vector<float> gradient = {1e-4f, -3e-3f, 0.5f, -7.0f, 4e3f};
   for (Optimizer optimizer : {Optimizer::Adam, Optimizer::AdamW}) {
     Weights weights(config(optimizer), std::vector<float>(5, 0.0f));
@@ -77,8 +75,7 @@ TEST_CASE("optimizers: Adam's first step is the rate times the sign of the gradi
     CHECK(plain.w[i] == Approx(-0.01 * static_cast<double>(gradient[i])).epsilon(1e-6));
 }
 
-TEST_CASE("optimizers: a parameter's own scale is that of its rate, its weight decay and its epsilon",
-          "[optimizer]") {
+TEST_CASE("optimizers: a parameter's own scale is that of its rate, its weight decay and its epsilon") {
   // By powers of two, so that every bit has to agree. The neighbour's numbers, one of the three left out, differ.
   std::vector<Optimizer> all{Optimizer::Adam, Optimizer::AdamW, Optimizer::RAdam, Optimizer::Momentum};
   for (const Optimizer optimizer : kOptimizers)  // what moves by Adam where there is no matrix
@@ -110,8 +107,7 @@ TEST_CASE("optimizers: a parameter's own scale is that of its rate, its weight d
   }
 }
 
-TEST_CASE("optimizers: without bias correction the first steps are off by (1-b1^t)/sqrt(1-b2^t)",
-          "[optimizer]") {
+TEST_CASE("optimizers: without bias correction the first steps are off by (1-b1^t)/sqrt(1-b2^t)") {
   struct Known {
     float beta2;
     double first;
@@ -131,7 +127,7 @@ TEST_CASE("optimizers: without bias correction the first steps are off by (1-b1^
   }
 }
 
-TEST_CASE("optimizers: RAdam's length and factor are those of the table", "[optimizer]") {
+TEST_CASE("optimizers: RAdam's length and factor are those of the table") {
   for (double beta2 : {0.9, 0.98, 0.99, 0.999}) {
     INFO(beta2);
     CHECK(radam_length(beta2, 4) <= 4);
@@ -156,8 +152,7 @@ TEST_CASE("optimizers: RAdam's length and factor are those of the table", "[opti
   }
 }
 
-TEST_CASE("optimizers: RAdam's paper walks without adaptation for four steps, its code rests for five",
-          "[optimizer]") {
+TEST_CASE("optimizers: RAdam's paper walks without adaptation for four steps, its code rests for five") {
   for (float beta2 : {0.98f, 0.999f}) {
     INFO(beta2);
     const TrainConfig paper = config(Optimizer::RAdam, beta2), code = config(Optimizer::RAdamCode, beta2);
@@ -178,8 +173,7 @@ TEST_CASE("optimizers: RAdam's paper walks without adaptation for four steps, it
 }
 
 TEST_CASE(
-    "optimizers: RAdam's code rests from weight decay too, and its epsilon stands before the correction",
-    "[optimizer]") {
+    "optimizers: RAdam's code rests from weight decay too, and its epsilon stands before the correction") {
   TrainConfig paper = config(Optimizer::RAdam), code = config(Optimizer::RAdamCode);
   paper.weight_decay = code.weight_decay = 0.5f;
   Weights walks(paper, {2.0f}), rests(code, {2.0f});
@@ -200,7 +194,7 @@ TEST_CASE(
   CHECK(0.1 / root > 0.25);  // far apart
 }
 
-TEST_CASE("optimizers: weight decay joins the gradient in adam and stands apart in adamw", "[optimizer]") {
+TEST_CASE("optimizers: weight decay joins the gradient in adam and stands apart in adamw") {
   TrainConfig coupled = config(Optimizer::Adam), apart = config(Optimizer::AdamW);
   coupled.weight_decay = apart.weight_decay = 0.5f;
   Weights adam(coupled, {2.0f, -3.0f}), adamw(apart, {2.0f, -3.0f});
@@ -213,8 +207,7 @@ TEST_CASE("optimizers: weight decay joins the gradient in adam and stands apart 
 }
 
 TEST_CASE(
-    "optimizers: for all but adam, weight decay takes a share of the weight and stays out of the moments",
-    "[optimizer]") {
+    "optimizers: for all but adam, weight decay takes a share of the weight and stays out of the moments") {
   for (Optimizer optimizer : {Optimizer::Sgd, Optimizer::Momentum, Optimizer::AdamW, Optimizer::RAdam}) {
     INFO(to_string(optimizer));
     TrainConfig train = config(optimizer);
@@ -225,7 +218,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("optimizers: momentum adds up a geometric series, sgd nothing", "[optimizer]") {
+TEST_CASE("optimizers: momentum adds up a geometric series, sgd nothing") {
   TrainConfig train = config(Optimizer::Momentum);
   train.momentum = 0.8f;
   for (int t : {1, 2, 7}) {

@@ -1,10 +1,7 @@
 // These tests check the reference itself: its gradients are the derivative of its own forward, which differences
 // confirm; its forward has the same values on numbers that remember as on plain ones; and every op has a case.
 // test_op_cases.cpp compares the kernels with it.
-#include "catch.hpp"
-#include "engine/core/philox.h"
 #include "engine/cpu/backend_cpu.h"
-#include "engine/ops/ops.h"
 #include "engine/support/op_harness.h"
 #include "engine/tape/seal.h"
 #include "engine/tape/store.h"
@@ -38,8 +35,6 @@ bool holds_a_statistic(const OpCase& c) {
 bool keeps_gradient(const OpCase& c) {
   return c.op == OpKind::Affine && c.attributes.as<AffineSpec>().keeps_gradient;
 }
-
-}  // namespace
 
 // Central differences in double have an error of h² times a third derivative, and of 1e-16 / h, for h = 1e-5.
 TEST_CASE("reference: gradients equal the differences of its forward", "[reference]") {
@@ -167,8 +162,6 @@ TEST_CASE("reference: a gradient of the norm without one of its projections is a
   }
 }
 
-namespace {
-
 /// Dq of attention as it is where nothing caps the scores, by its probabilities:
 ///   dq_t  =  scale * sum over s of P_ts (dy_t v_s - sum over r of P_tr dy_t v_r) k_s
 Values query_gradient_without_slope(const OpCase& c, const Inputs<double>& in, const Values& dy,
@@ -197,8 +190,6 @@ Values query_gradient_without_slope(const OpCase& c, const Inputs<double>& in, c
   }
   return dq;
 }
-
-}  // namespace
 
 // What lies beside the formula is farther from it than kernels may be: a window that is one key off, scores
 // that do not fall with the distance, a cap of scores before they are scaled, gradients that do not know of the cap.
@@ -278,12 +269,7 @@ TEST_CASE("reference: every op of ops.def has a case", "[reference]") {
   }
 }
 
-}  // namespace normscope::test
-
 // The cross-entropy over as many words as published models have: a float sum of a row loses what small terms add.
-
-namespace normscope {
-namespace {
 
 /// How far the loss of a row of normal logits is from the same in double.
 double off_by(int64_t words, double spread) {
@@ -313,4 +299,4 @@ TEST_CASE("softmax_xent: the loss over 262,144 words is that of double within a 
     }
 }
 
-}  // namespace normscope
+}  // namespace normscope::test

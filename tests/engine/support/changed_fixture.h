@@ -3,8 +3,6 @@
 
 #include <unistd.h>
 
-#include <cstdio>
-
 #include "engine/cpu/backend_cpu.h"
 #include "engine/support/helpers.h"
 #include "training/io/safetensors.h"

@@ -2,8 +2,6 @@
 // words, a variance, equal bits.
 #pragma once
 
-#include <cstring>
-
 #include "catch.hpp"
 #include "engine/core/error.h"
 

@@ -2,19 +2,13 @@
 // loss, every sub-layer's output, every gradient.
 #pragma once
 
-#include "catch.hpp"
 #include "engine/support/model_fixture.h"
-#include "engine/support/named_placements.h"
 #include "engine/support/op_harness.h"
 #include "engine/support/store_values.h"
-#include "reference/model.h"
 
 namespace normscope::test {
 
-using reference::Decoder;
-using reference::DecoderResult;
-using reference::DecoderSpec;
-using reference::Parameters;
+using reference::Decoder, reference::DecoderResult, reference::DecoderSpec, reference::Parameters;
 
 inline DecoderSpec spec_of(const TinyOptions& o) {
   DecoderSpec s = reference::spec_of(tiny_config(o), o.batch, o.sequence);

@@ -54,6 +54,30 @@ inline ModelConfig tiny_config(const TinyOptions& o) {
   return c;
 }
 
+/// Lets `act` change the values of a parameter.
+template <typename Act>
+void change(Store& store, const std::string& name, Act&& act) {
+  const int32_t at = store.find(name);
+  REQUIRE(at >= 0);
+  std::vector<float> values = store.read(at);
+  std::forward<Act>(act)(values);
+  store.write(at, values);
+}
+
+/// Moves gains, biases and learned scales away from 1 and 0, as in a trained model.
+inline void perturb(Store& store) {
+  for (const ParameterInfo& info : store.parameters()) {
+    if (info.init.kind == Init::Kind::Normal) continue;
+    if (!info.trainable && info.init.kind != Init::Kind::Zeros) continue;  // a table or a constant
+    change(store, info.name, [&](std::vector<float>& values) {
+      for (size_t i = 0; i < values.size(); ++i) {
+        const uint32_t word = philox({static_cast<uint32_t>(i), site_of(info.name), 0, 0}, 13)[0];
+        values[i] += 0.4f * (static_cast<float>(word) / 4294967296.0f - 0.4f);
+      }
+    });
+  }
+}
+
 class Tiny {
  public:
   explicit Tiny(const TinyOptions& options = {}) : Tiny(options, make_cpu_backend(options.threads)) {}
@@ -62,7 +86,7 @@ class Tiny {
     Tape tape(*store);
     model = record(tape);
     store->materialize(o.seed);
-    perturb();
+    perturb(*store);
     program = std::make_unique<Program>(seal_tape(tape));
   }
 
@@ -144,22 +168,6 @@ class Tiny {
   std::unique_ptr<Store> store;
   ModelValues model;
   std::unique_ptr<Program> program;
-
- private:
-  /// Moves gains, biases and learned scales away from 1 and 0, as in a trained model.
-  void perturb() {
-    for (size_t p = 0; p < store->parameters().size(); ++p) {
-      const ParameterInfo& info = store->parameters()[p];
-      if (info.init.kind == Init::Kind::Normal) continue;
-      if (!info.trainable && info.init.kind != Init::Kind::Zeros) continue;  // a table or a constant
-      std::vector<float> values = store->read(static_cast<int32_t>(p));
-      for (size_t i = 0; i < values.size(); ++i) {
-        const uint32_t word = philox({static_cast<uint32_t>(i), site_of(info.name), 0, 0}, 13)[0];
-        values[i] += 0.4f * (static_cast<float>(word) / 4294967296.0f - 0.4f);
-      }
-      store->write(static_cast<int32_t>(p), values);
-    }
-  }
 };
 
 }  // namespace normscope::test

@@ -8,14 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "engine/tape/tape.h"
 #include "reference/var.h"
 
 namespace normscope::test {
 
-using reference::Array;
-using reference::Values;
-using reference::Var;
+using reference::Array, reference::Values, reference::Var;
 template <class S>
 using Inputs = std::vector<Array<S>>;
 

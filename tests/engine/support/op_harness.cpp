@@ -1,9 +1,7 @@
 #include "engine/support/op_harness.h"
 
 #include <bit>
-#include <cstring>
 
-#include "catch.hpp"
 #include "engine/cpu/denormals.h"
 #include "engine/cpu/isa.h"
 

@@ -2,7 +2,6 @@
 // that shows every mistake: outputs and workspace start as NaN, and canaries surround every tensor.
 #pragma once
 
-#include "catch.hpp"
 #include "engine/cpu/kernel.h"
 #include "engine/cpu/pool.h"
 #include "engine/support/helpers.h"

@@ -2,28 +2,13 @@
 // the tests of placements.
 #pragma once
 
-#include <algorithm>
-#include <memory>
-#include <string>
-#include <vector>
-
-#include "engine/core/philox.h"
-#include "engine/cpu/backend_cpu.h"
-#include "engine/model/transformer.h"
-#include "engine/tape/seal.h"
-#include "engine/tape/store.h"
+#include "engine/support/model_fixture.h"
 
 namespace normscope::test {
 
 inline ModelConfig config_of(Placement placement, Architecture architecture = Architecture::Decoder) {
-  ModelConfig c;
+  ModelConfig c = tiny_config({.layers = 4, .sequence = 7});
   c.architecture = architecture;
-  c.layers = 4;
-  c.d_model = 24;
-  c.heads = 3;
-  c.feed_forward = 40;
-  c.sequence = 9;
-  c.vocabulary = 17;
   set_placement(c, placement);
   return c;
 }

@@ -3,7 +3,6 @@
 // any backend. test_replay.cpp and the tests of the device use it.
 #pragma once
 
-#include "catch.hpp"
 #include "engine/support/model_fixture.h"
 #include "engine/support/op_harness.h"
 #include "training/spec/backend_choice.h"

@@ -1,8 +1,6 @@
 // These tests run each pass of seal() alone, on the tape of five_nodes.h, with a backend that computes nothing.
-#include "catch.hpp"
 #include "engine/core/philox.h"
 #include "engine/model/transformer.h"
-#include "engine/ops/ops.h"
 #include "engine/support/five_nodes.h"
 #include "engine/support/helpers.h"
 #include "engine/support/wrapped_backend.h"
@@ -85,7 +83,7 @@ TEST_CASE_METHOD(SilentNodes,
   for (bool b : passes::mark_gradients(f.tape, kNone)) CHECK_FALSE(b);
 }
 
-TEST_CASE("seal: a node without trainable parameters behind it gets no gradient", "[seal]") {
+TEST_CASE("seal: a node without trainable parameters behind it gets no gradient") {
   SilentBackend backend;
   Store store(backend);
   store.declare("frozen", {3, 4}, {Init::Kind::Normal, 1.0}, false);
@@ -146,7 +144,7 @@ TEST_CASE_METHOD(SilentNodes, "seal: the first writer of a gradient assigns, lat
   CHECK(writers[static_cast<size_t>(f.x)] == 2);
 }
 
-TEST_CASE("seal: the update is appended as asked", "[seal]") {
+TEST_CASE("seal: the update is appended as asked") {
   const auto ops = [](SealOptions options) {
     std::vector<OpKind> kinds;
     for (const Instruction& i : passes::update_instructions(options)) {
@@ -243,7 +241,7 @@ TEST_CASE_METHOD(SilentNodes, "seal: memory is aligned and nothing overlaps", "[
       if (&a != &b && a.block == b.block) CHECK((a.last <= b.first || b.last <= a.first));
 }
 
-TEST_CASE("seal: whatever is read is still there, when gradients or values share memory", "[seal]") {
+TEST_CASE("seal: whatever is read is still there, when gradients or values share memory") {
   SilentBackend backend;
   ModelConfig config;
   config.layers = 3;
@@ -320,8 +318,7 @@ TEST_CASE("seal: whatever is read is still there, when gradients or values share
   }
 }
 
-TEST_CASE("seal: ops that the backend lacks are reported all together, before anything is lowered",
-          "[seal]") {
+TEST_CASE("seal: ops that the backend lacks are reported all together, before anything is lowered") {
   SilentBackend backend;
   Store store(backend);
   FiveNodes f(store);
@@ -341,7 +338,7 @@ TEST_CASE_METHOD(SilentNodes, "seal: a Store without memory is refused", "[seal]
   CHECK(test::contains(error_of([&] { seal(f.tape, {f.loss}); }), "materialize"));
 }
 
-TEST_CASE("seal: two dropout sites that hash alike are refused", "[seal]") {
+TEST_CASE("seal: two dropout sites that hash alike are refused") {
   // A pair with equal FNV-1a hashes, found by search.
   const std::string first = "costarring", second = "liquid";
   REQUIRE(site_of(first) == site_of(second));

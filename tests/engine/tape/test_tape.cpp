@@ -1,14 +1,9 @@
 // These tests cover recording: shapes, names, and errors that say in one line where, what and what was expected. The
 // Store: names, initial values, random numbers.
-#include "catch.hpp"
-#include "engine/core/philox.h"
 #include "engine/cpu/backend_cpu.h"
-#include "engine/ops/ops.h"
 #include "engine/support/five_nodes.h"
-#include "engine/support/helpers.h"
 #include "engine/support/op_harness.h"
 #include "engine/tape/seal.h"
-#include "engine/tape/store.h"
 #include "training/spec/update_rule.h"
 
 namespace normscope::test {

@@ -7,7 +7,6 @@
 #include <windows.h>
 
 #include <cerrno>
-#include <cstring>
 
 #include "catch.hpp"
 #include "engine/core/machine.h"
@@ -18,8 +17,7 @@
 
 using namespace normscope;
 
-TEST_CASE("A file is written byte by byte, renamed while it is open, and replaces one that is open",
-          "[windows]") {
+TEST_CASE("A file is written byte by byte, renamed while it is open, and replaces one that is open") {
   const test::Folder folder;
   const std::string old_name = folder.write("old.txt", "old"), new_name = folder.file("new.txt");
   const int writer = open(new_name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -34,7 +32,7 @@ TEST_CASE("A file is written byte by byte, renamed while it is open, and replace
   CHECK_FALSE(std::filesystem::exists(new_name));
 }
 
-TEST_CASE("A file that another has open is replaced as well", "[windows]") {
+TEST_CASE("A file that another has open is replaced as well") {
   if (GetProcAddress(GetModuleHandleW(L"ntdll.dll"), "wine_get_version"))
     SKIP_CASE("Wine 8 does not rename with POSIX's meaning, as Windows does since 2018");
   const test::Folder folder;
@@ -46,8 +44,7 @@ TEST_CASE("A file that another has open is replaced as well", "[windows]") {
   close(reader);
 }
 
-TEST_CASE("Names are UTF-8, with letters beyond every code page, and longer than 260 characters",
-          "[windows]") {
+TEST_CASE("Names are UTF-8, with letters beyond every code page, and longer than 260 characters") {
   const test::Folder folder;
   const std::string name = "\u00e4\u03b3\u6f22\U0001F600";
   CHECK(windows::narrow(windows::wide(name)) == name);
@@ -72,7 +69,7 @@ TEST_CASE("Names are UTF-8, with letters beyond every code page, and longer than
   CHECK(errno == ENOENT);
 }
 
-TEST_CASE("A lock keeps a second one out and nobody from reading; a folder has one as well", "[windows]") {
+TEST_CASE("A lock keeps a second one out and nobody from reading; a folder has one as well") {
   const test::Folder folder;
   const std::string path = folder.write("lock", "read me");
   const int one = open(path.c_str(), O_RDWR), other = open(path.c_str(), O_RDWR);
@@ -101,7 +98,7 @@ TEST_CASE("A lock keeps a second one out and nobody from reading; a folder has o
   close(later);
 }
 
-TEST_CASE("A file's identity outlives its name, and another file under the name has another", "[windows]") {
+TEST_CASE("A file's identity outlives its name, and another file under the name has another") {
   const test::Folder folder;
   const std::string path = folder.write("a", "1"), elsewhere = folder.file("b");
   struct stat before {
@@ -117,7 +114,7 @@ TEST_CASE("A file's identity outlives its name, and another file under the name 
   CHECK(S_ISDIR(after.st_mode));
 }
 
-TEST_CASE("A file is mapped; the program knows its own file, and a temporary folder is made", "[windows]") {
+TEST_CASE("A file is mapped; the program knows its own file, and a temporary folder is made") {
   const test::Folder folder;
   const std::string path = folder.write("mapped", std::string(70'000, 'm') + "end");
   const int file = open(path.c_str(), O_RDONLY);

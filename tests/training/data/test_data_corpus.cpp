@@ -1,6 +1,5 @@
 // These tests cover the built-in corpus: the same text for a seed, one parse for every sentence, and entropies that a
 // sample confirms.
-#include "catch.hpp"
 #include "engine/support/helpers.h"
 #include "folder.h"
 #include "training/data/corpus.h"

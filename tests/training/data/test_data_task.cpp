@@ -2,15 +2,10 @@
 // answers, honest lines.
 #include <cctype>
 
-#include "catch.hpp"
-#include "engine/support/helpers.h"
-#include "folder.h"
 #include "training/data/byte_tasks.h"
 #include "training/data/corpus.h"
 #include "training/data/sequence_task.h"
-#include "training/data/task.h"
 #include "training/data/text_source.h"
-#include "training/spec/spec.h"
 #include "training/support/small_runs.h"
 
 using namespace normscope;
@@ -40,8 +35,6 @@ std::shared_ptr<const Task> counting_task(int32_t length, int32_t T) {
   for (int32_t i = 0; i < length; ++i) append_utf8(static_cast<char32_t>(0x100 + i), text);
   return make_text_task(TextSource(text, "counting"), T);
 }
-
-}  // namespace
 
 TEST_CASE("task: a batch depends on its arguments and on nothing else", "[data]") {
   for (const char* name : {"corpus", "copy", "reverse", "sort"}) {
@@ -100,7 +93,7 @@ TEST_CASE("task: corpus knows its letters, its ceiling and its floor", "[data]")
   CHECK(task->unigram_entropy() == Approx(corpus_grammar().unigram_entropy()).epsilon(1e-12));
   CHECK(task->entropy_rate() == corpus_grammar().entropy_rate());
   const Batch batch = draw(*task, 1, 0, Split::Train, 1, 64);
-  CHECK(test::contains(corpus_text(1, 2'000'000), task->decode(batch.tokens)));
+  CHECK(contains(corpus_text(1, 2'000'000), task->decode(batch.tokens)));
   DataSpec other;
   other.data_seed = 2;
   CHECK(make_task(other)->hash() != task->hash());
@@ -208,7 +201,7 @@ TEST_CASE("task: what cannot be made is refused", "[data]") {
   CHECK(error_of([&] { make_task(spec); }) == "[data] context 0: expected at least 1");
   spec = {};
   spec.context = 1'000'000;
-  CHECK(test::contains(error_of([&] { make_task(spec); }), "is too short: 2000000 characters"));
+  CHECK(contains(error_of([&] { make_task(spec); }), "is too short: 2000000 characters"));
 }
 
 TEST_CASE("task: batches that do not fit are refused", "[data]") {
@@ -216,19 +209,14 @@ TEST_CASE("task: batches that do not fit are refused", "[data]") {
   Batch batch(2, 9);
   CHECK(error_of([&] { task->batch(1, 1, Split::Train, 3, 9, batch.tokens, batch.targets); }) ==
         "[data] batch (3,9): expected room for 27 tokens and targets, got 18 and 18");
-  CHECK(test::contains(error_of([&] { task->batch(1, 1, Split::Train, 0, 9, batch.tokens, batch.targets); }),
-                       "expected at least one row"));
-  CHECK(test::contains(error_of([&] { draw(*task, 1, 1, Split::Validation, 1, 100); }), "is too short"));
+  CHECK(contains(error_of([&] { task->batch(1, 1, Split::Train, 0, 9, batch.tokens, batch.targets); }),
+                 "expected at least one row"));
+  CHECK(contains(error_of([&] { draw(*task, 1, 1, Split::Validation, 1, 100); }), "is too short"));
   CHECK(draw(*task, 1, 1, Split::Validation, 1, 99).tokens.front() == 900);  // the one window there is
 }
 
 // Masked language modelling, made-up translation, labelled texts, two-column files: what a batch is, and clear
 // refusals.
-
-namespace normscope::test {
-namespace {
-
-bool has(const std::string& text, const std::string& word) { return text.find(word) != std::string::npos; }
 
 DataSpec made_up(const char* name, uint64_t seed = 1) {
   DataSpec spec;
@@ -324,8 +312,8 @@ TEST_CASE("made-up translation: a target is a function of its source, word by wo
   const std::string english = task->decode(std::span<const int32_t>(batch.source).first(4));
   const std::string other = task->decode(std::span<const int32_t>(batch.targets).first(4));
   CHECK(std::ranges::count(english, ' ') == 3);
-  CHECK_FALSE(test::contains(other, "?"));
-  CHECK(has(error_of([] { make_grammar_translation(18); }), "multiple of 4"));
+  CHECK_FALSE(contains(other, "?"));
+  CHECK(contains(error_of([] { make_grammar_translation(18); }), "multiple of 4"));
 }
 
 TEST_CASE("sequences as translation: copied, reversed, sorted", "[tasks]") {
@@ -359,19 +347,22 @@ TEST_CASE("labels: rows ask at their first position, padding has a length", "[ta
       CHECK((batch.tokens[r * 16 + t] == kBytePad) == (t >= static_cast<size_t>(batch.key_lengths[r])));
     }
   }
-  CHECK(has(error_of([] {
-              LabelsTask(std::vector<TsvRow>(9, {"one", "text"}), {}, "x.tsv", 16);
-            }),
-            "1 different labels"));
-  CHECK(has(error_of([] { LabelsTask(labelled(9), {{"sideways", "text"}}, "x.tsv", 16); }), "'sideways'"));
-  CHECK(has(error_of([] { LabelsTask(labelled(2), {}, "x.tsv", 16); }), "at least 5"));
+  CHECK(contains(error_of([] {
+                   LabelsTask(std::vector<TsvRow>(9, {"one", "text"}), {}, "x.tsv", 16);
+                 }),
+                 "1 different labels"));
+  CHECK(contains(error_of([] {
+                   LabelsTask(labelled(9), {{"sideways", "text"}}, "x.tsv", 16);
+                 }),
+                 "'sideways'"));
+  CHECK(contains(error_of([] { LabelsTask(labelled(2), {}, "x.tsv", 16); }), "at least 5"));
 }
 
 TEST_CASE("labels: a file sorted by class says what its end validates on", "[tasks]") {
   std::vector<TsvRow> sorted = labelled(40);
   std::ranges::stable_sort(sorted, {}, &TsvRow::first);
   const LabelsTask one(sorted, {}, "t", 16), both(labelled(40), {}, "t", 16);
-  CHECK(has(one.note(), "all validation lines are of the class 'up'"));
+  CHECK(contains(one.note(), "all validation lines are of the class 'up'"));
   CHECK(both.note().empty());
   std::fill(sorted.begin() + 32, sorted.end(), TsvRow{"far", "higher"});
   CHECK_THROWS_WITH(LabelsTask(sorted, {}, "t", 16),
@@ -436,7 +427,7 @@ TEST_CASE("made-up labels: a seed makes them, and no context is too short to say
     size_t alike = 0;
     for (size_t i = 0; i < rows.size(); ++i) alike += rows[i].second == others[i].second;
     CHECK(alike <= 1);
-    RunSpec spec = with_fields(small_spec("pre"), {{"model.architecture", "encoder"}, {"data.name", name}});
+    RunSpec spec = spec_with("pre", {{"model.architecture", "encoder"}, {"data.name", name}});
     CHECK(spec.data.form == TaskForm::Classify);
     validate(spec);
     CHECK(unused_reason(spec, "data.seed").empty());
@@ -444,35 +435,34 @@ TEST_CASE("made-up labels: a seed makes them, and no context is too short to say
     set_field(spec, "model.pooling", "mean");
     validate(spec);
     set_field(spec, "model.architecture", "decoder");
-    CHECK(has(error_of([&] { validate(spec); }), "a decoder cannot learn " + std::string(name)));
+    CHECK(contains(error_of([&] { validate(spec); }), "a decoder cannot learn " + std::string(name)));
   }
   DataSpec narrow = made_up("mood");
   narrow.context = 1;
-  CHECK(has(error_of([&] { make_task(narrow); }), "expected at least 2"));
+  CHECK(contains(error_of([&] { make_task(narrow); }), "expected at least 2"));
 }
 
 TEST_CASE("labels: a classifier learns, and says how many it gets right", "[tasks]") {
   const Folder folder;
   std::string text;
   for (const TsvRow& row : labelled(200)) text += row.first + "\t" + row.second + "\n";
-  RunSpec spec = small_spec("pre");
-  set_field(spec, "model.architecture", "encoder");
-  set_field(spec, "data.labels", folder.write("labels.tsv", text));
-  set_field(spec, "train.batch", "16");
+  const RunSpec spec = spec_with("pre", {{"model.architecture", "encoder"},
+                                         {"data.labels", folder.write("labels.tsv", text)},
+                                         {"train.batch", "16"}});
   CHECK(spec.data.form == TaskForm::Classify);
   Run run(spec, make_task(spec.data), shared_backend());
   steps(run, 60);
   CHECK(run.validation_loss() < 0.3);
   CHECK(run.validation_accuracy() > 0.95);
-  CHECK(has(run.sample(1), "\u2190"));
+  CHECK(contains(run.sample(1), "\u2190"));
 }
 
 TEST_CASE("two columns: what is wrong with a file is said with its line", "[tasks]") {
   const Folder folder;
   const std::string wide = folder.write("wide.tsv", "a\t" + std::string(10'000'000, 'x') + "\n");
-  CHECK(has(error_of([&] { read_tsv(wide, "label<TAB>text"); }), "line 1 has 10000002 bytes"));
-  CHECK(has(error_of([] { read_tsv("no/such/file.tsv", "x"); }), "no such file"));
-  CHECK(has(error_of([] { read_tsv(".", "x"); }), "not a regular file"));
+  CHECK(contains(error_of([&] { read_tsv(wide, "label<TAB>text"); }), "line 1 has 10000002 bytes"));
+  CHECK(contains(error_of([] { read_tsv("no/such/file.tsv", "x"); }), "no such file"));
+  CHECK(contains(error_of([] { read_tsv(".", "x"); }), "not a regular file"));
   const auto rows = parse_tsv(
       "\xef\xbb\xbf"
       "a\tb\r\n\nc d\te",
@@ -482,5 +472,3 @@ TEST_CASE("two columns: what is wrong with a file is said with its line", "[task
   CHECK(rows[0].second == "b");
   CHECK(rows[1].first == "c d");
 }
-
-}  // namespace normscope::test

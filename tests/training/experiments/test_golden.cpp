@@ -3,7 +3,6 @@
 #include "catch.hpp"
 #include "engine/core/error.h"
 #include "engine/cpu/backend_cpu.h"
-#include "engine/cpu/isa.h"
 #include "isa_scope.h"
 #include "test_paths.h"
 #include "training/experiments/result_store.h"

@@ -2,11 +2,8 @@
 // that training computes has to raise kNumbersVersion, or earlier stored results would be taken for today's.
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
-#include "engine/cpu/isa.h"
-#include "engine/model/transformer.h"
 #include "isa_scope.h"
 #include "training/experiments/result_store.h"
-#include "training/run/run.h"
 #include "training/support/tiny.h"
 
 using namespace normscope;

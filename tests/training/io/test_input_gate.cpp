@@ -9,10 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "answers.h"
-#include "catch.hpp"
 #include "engine/core/machine.h"
-#include "engine/support/helpers.h"
-#include "folder.h"
 #include "refusals/refusals.h"
 #include "skip.h"
 #include "training/data/text_source.h"
@@ -20,7 +17,6 @@
 #include "training/io/input_value.h"
 #include "training/io/safetensors.h"
 #include "training/run/checkpoint.h"
-#include "training/run/run_record.h"
 #include "training/session/lab_trainer.h"
 #include "training/session/session_file.h"
 #include "training/support/small_runs.h"
@@ -123,7 +119,7 @@ void check_all(const Folder& folder, const Bytes& good, const std::string& where
 
 }  // namespace
 
-TEST_CASE("gate: only regular files are read, and none waits", "[gate]") {
+TEST_CASE("gate: only regular files are read, and none waits") {
   const Folder folder;
   const auto says = [](const std::string& path) { return error_of([&] { read_input_file(path, kSmall); }); };
   const auto refused = [](const std::string& path, const char* what) {
@@ -154,7 +150,7 @@ TEST_CASE("gate: only regular files are read, and none waits", "[gate]") {
   CHECK(contains(error_of([&] { read_input_file_if_there(pipe, kSmall); }), "a pipe"));
 }
 
-TEST_CASE("gate: a file above its limit is refused, one that has no size is read to its end", "[gate]") {
+TEST_CASE("gate: a file above its limit is refused, one that has no size is read to its end") {
   const Folder folder;
   CHECK(read_input_file(folder.write("full", std::string(100, 'x')), kSmall).size() == 100);
   const std::string more = folder.write("more", std::string(101, 'x'));
@@ -170,7 +166,7 @@ TEST_CASE("gate: a file above its limit is refused, one that has no size is read
   CHECK(error_of([&] { read_input_file("none", kAny); }) == "none: no such file: check the path");
 }
 
-TEST_CASE("gate: what cannot be used stays beside, and no older one is lost", "[gate]") {
+TEST_CASE("gate: what cannot be used stays beside, and no older one is lost") {
   const Folder folder;
   for (const std::string to : {"x.bad", "x.bad-2", "x.bad-3"}) {
     const std::string path = folder.write("x", to);
@@ -183,8 +179,7 @@ TEST_CASE("gate: what cannot be used stays beside, and no older one is lost", "[
   CHECK(stash(folder.file("none")) == folder.file("none"));
 }
 
-TEST_CASE("gate: values of JSON say where they stand, what they are and what was expected",
-          "[gate][listing]") {
+TEST_CASE("gate: values of JSON say where they stand, what they are and what was expected", "[listing]") {
   constexpr std::string_view kWords[] = {"no", "yes"};
   const auto read = [&](const std::string& kind, const std::string& json) -> std::string {
     const InputValue v = InputValue::parse(json, "file", "a");
@@ -207,7 +202,7 @@ TEST_CASE("gate: values of JSON say where they stand, what they are and what was
   CHECK(says("\"" + std::string(1000, 'x') + "\"").size() < 150);
 }
 
-TEST_CASE("gate: every field of a checkpoint", "[gate]") {
+TEST_CASE("gate: every field of a checkpoint") {
   const Folder folder;
   const auto run = make_run(small_spec());
   run->schedule_edits({{3, "train.lr", "0.001"}, {20, "train.clip", "0.5"}});
@@ -243,7 +238,7 @@ TEST_CASE("gate: every field of a checkpoint", "[gate]") {
   }
 }
 
-TEST_CASE("gate: a history of more steps than are kept is refused before it is thinned", "[gate]") {
+TEST_CASE("gate: a history of more steps than are kept is refused before it is thinned") {
   const Folder folder;
   const auto run = make_run(small_spec(), 2);
   run->save(folder.file("good.safetensors"));
@@ -262,7 +257,7 @@ TEST_CASE("gate: a history of more steps than are kept is refused before it is t
                  "history/steps has 131079 numbers: expected at most 131072"));
 }
 
-TEST_CASE("gate: a session is read whole; what is refused stands in tests/refusals", "[gate]") {
+TEST_CASE("gate: a session is read whole; what is refused stands in tests/refusals") {
   const SavedSession whole = parse_session(refusal_base("session"), "s");
   CHECK(whole.budget == 300);
   CHECK(whole.portion == 200);
@@ -273,7 +268,7 @@ TEST_CASE("gate: a session is read whole; what is refused stands in tests/refusa
                  "there is no table [window]: expected a session"));
 }
 
-TEST_CASE("gate: a session that needs more memory than there is builds nothing", "[gate]") {
+TEST_CASE("gate: a session that needs more memory than there is builds nothing") {
   const size_t machine = machine_memory();
   if (machine == 0) SKIP_CASE("this system does not tell how much memory it has");
   const Folder folder;
@@ -299,14 +294,14 @@ TEST_CASE("gate: a session that needs more memory than there is builds nothing",
   CHECK(trainer.empty());
 }
 
-TEST_CASE("gate: tables have a limit of lines", "[gate]") {
+TEST_CASE("gate: tables have a limit of lines") {
   CHECK(contains(error_of([&] { read_tsv("/dev/zero", "x"); }), "is a device, not a regular file"));
   std::string many;
   many.resize(kTsvMaxRows + 1, '\n');
   CHECK(contains(error_of([&] { parse_tsv(many, "t.tsv", "a<TAB>b"); }), "has more than 20000000 lines"));
 }
 
-TEST_CASE("gate: the limits of a setting belong to it, and a wiring of 256 layers is quick", "[gate]") {
+TEST_CASE("gate: the limits of a setting belong to it, and a wiring of 256 layers is quick") {
   RunSpec spec;
   for (const char* key : {"train.label_smoothing", "model.dropout_residual", "model.dropout_attention"}) {
     CHECK_NOTHROW(set_field(spec, key, "0.99"));

@@ -8,8 +8,6 @@
 #include <csignal>
 #include <nlohmann/json.hpp>
 
-#include "catch.hpp"
-#include "engine/core/error.h"
 #include "engine/support/helpers.h"
 #include "folder.h"
 #include "training/experiments/table.h"
@@ -44,8 +42,6 @@ std::string make_temporary(const Folder& folder, char digit, int age) {
   REQUIRE(utimensat(AT_FDCWD, path.c_str(), times, 0) == 0);
   return path;
 }
-
-}  // namespace
 
 TEST_CASE("a new file has the umask's mode, own text 0600; a replaced file keeps its own") {
   const Folder folder;
@@ -240,8 +236,6 @@ TEST_CASE("text: blanks around it go, letters get small, places are filled once"
 
 // These tests cover a table as a value: what is in its text, its Markdown, its CSV and its JSON.
 
-namespace {
-
 constexpr double kUnset = std::numeric_limits<double>::quiet_NaN();
 
 experiments::Table small() {
@@ -280,8 +274,9 @@ TEST_CASE("a table is text, Markdown, CSV and JSON") {
 TEST_CASE("a table whose columns have no title has no head, and a number is as short as it reads back") {
   const experiments::Table table{std::vector<experiments::Column>(2), {{"a", "b"}, {"", "c"}}};
   CHECK(to_text(table) == "a  b\n   c\n");
-  CHECK(to_csv({{{"x", "", experiments::Kind::Data}, {"n", "", experiments::Kind::Data}},
-                {{experiments::Cell(0.1), 3}, {experiments::Cell(1e-7), -1}}}) == "x,n\n0.1,3\n1e-07,-1\n");
+  CHECK(experiments::to_csv({{{"x", "", experiments::Kind::Data}, {"n", "", experiments::Kind::Data}},
+                             {{experiments::Cell(0.1), 3}, {experiments::Cell(1e-7), -1}}}) ==
+        "x,n\n0.1,3\n1e-07,-1\n");
 }
 
 // What is kept as JSON stands in a TOML file and comes back from it.

@@ -1,11 +1,4 @@
 // safetensors: what is written comes back bit for bit; no file, however broken, does worse than an Error.
-#include <cstring>
-
-#include "catch.hpp"
-#include "engine/core/error.h"
-#include "engine/core/philox.h"
-#include "engine/support/helpers.h"
-#include "folder.h"
 #include "test_paths.h"
 #include "training/io/input_file.h"
 #include "training/io/output_file.h"
@@ -76,7 +69,7 @@ struct Tensors {
 
 }  // namespace
 
-TEST_CASE("safetensors: what is written comes back bit for bit", "[io]") {
+TEST_CASE("safetensors: what is written comes back bit for bit") {
   const Folder folder;
   const std::string path = folder.file("a.safetensors");
   const Tensors sample;
@@ -103,7 +96,7 @@ TEST_CASE("safetensors: what is written comes back bit for bit", "[io]") {
   CHECK(file.bytes("ids").size() == 12);
 }
 
-TEST_CASE("safetensors: a header alone has names, shapes and metadata, and no elements", "[io]") {
+TEST_CASE("safetensors: a header alone has names, shapes and metadata, and no elements") {
   const Folder folder;
   const std::string path = folder.file("a.safetensors");
   Tensors().write(path);
@@ -115,7 +108,7 @@ TEST_CASE("safetensors: a header alone has names, shapes and metadata, and no el
   CHECK_THROWS_WITH(header.bytes("ids"), Catch::Contains("only the header was read"));
 }
 
-TEST_CASE("safetensors: types widen, doubles round to floats, nothing else converts", "[io]") {
+TEST_CASE("safetensors: types widen, doubles round to floats, nothing else converts") {
   const Folder folder;
   const std::string path = folder.file("a.safetensors");
   Tensors().write(path);
@@ -135,7 +128,7 @@ TEST_CASE("safetensors: types widen, doubles round to floats, nothing else conve
   CHECK(contains(error_of([&] { file.metadata("config"); }), "the metadata has no \"config\""));
 }
 
-TEST_CASE("safetensors: the data begins aligned, a file written elsewhere need not", "[io]") {
+TEST_CASE("safetensors: the data begins aligned, a file written elsewhere need not") {
   const Folder folder;
   const std::string path = folder.file("a.safetensors");
   Tensors().write(path);
@@ -152,7 +145,7 @@ TEST_CASE("safetensors: the data begins aligned, a file written elsewhere need n
   CHECK(SafetensorsFile::load(path).names().empty());
 }
 
-TEST_CASE("safetensors: every fixture in the folder reads", "[io]") {
+TEST_CASE("safetensors: every fixture in the folder reads") {
   size_t count = 0;
   for (const auto& entry : fs::directory_iterator(NORMSCOPE_FIXTURES)) {
     if (entry.path().extension() != ".safetensors") continue;
@@ -164,7 +157,7 @@ TEST_CASE("safetensors: every fixture in the folder reads", "[io]") {
 }
 
 // What is wrong with a header stands in tests/refusals/tensors-header.txt.
-TEST_CASE("safetensors: files that are none are refused", "[io]") {
+TEST_CASE("safetensors: files that are none are refused") {
   CHECK(contains(error_of([] { SafetensorsFile::load("/no/such.safetensors"); }), "no such file"));
   CHECK(contains(error_of([] { SafetensorsFile::load("/"); }), "not a regular file"));
   CHECK(contains(load_message(""), "0 bytes, expected at least 8"));
@@ -182,7 +175,7 @@ TEST_CASE("safetensors: files that are none are refused", "[io]") {
                                  std::string(8, '\1'))) == "no error");
 }
 
-TEST_CASE("safetensors: cut at every byte, a file is refused", "[io]") {
+TEST_CASE("safetensors: cut at every byte, a file is refused") {
   const Folder folder;
   const std::string whole = folder.file("whole.safetensors"), cut = folder.file("cut.safetensors");
   Tensors().write(whole);
@@ -196,7 +189,7 @@ TEST_CASE("safetensors: cut at every byte, a file is refused", "[io]") {
   CHECK_FALSE(loads(cut));
 }
 
-TEST_CASE("safetensors: with damaged bytes a file loads or is refused, nothing else", "[io]") {
+TEST_CASE("safetensors: with damaged bytes a file loads or is refused, nothing else") {
   const Folder folder;
   const std::string path = folder.file("damaged.safetensors");
   Tensors().write(path);
@@ -231,7 +224,7 @@ TEST_CASE("safetensors: with damaged bytes a file loads or is refused, nothing e
   CHECK(refused < tried);  // a digit of the metadata may change unseen
 }
 
-TEST_CASE("safetensors: the writer refuses what could not be read back", "[io]") {
+TEST_CASE("safetensors: the writer refuses what could not be read back") {
   const std::vector<float> six(6);
   SafetensorsWriter writer;
   writer.add("w", {2, 3}, six);
@@ -247,7 +240,7 @@ TEST_CASE("safetensors: the writer refuses what could not be read back", "[io]")
   CHECK(folder.files() == 0);
 }
 
-TEST_CASE("safetensors: a save replaces the old file whole or leaves it", "[io]") {
+TEST_CASE("safetensors: a save replaces the old file whole or leaves it") {
   const Folder folder;
   const std::string path = folder.file("a.safetensors");
   write(path, "old");
@@ -268,7 +261,7 @@ TEST_CASE("safetensors: a save replaces the old file whole or leaves it", "[io]"
 }
 
 #ifdef __unix__
-TEST_CASE("safetensors: a link stays a link, a full device is said", "[io]") {
+TEST_CASE("safetensors: a link stays a link, a full device is said") {
   const Folder folder;
   const std::string target = folder.file("target"), link = folder.file("link");
   write(target, "old");
@@ -282,8 +275,7 @@ TEST_CASE("safetensors: a link stays a link, a full device is said", "[io]") {
 #endif
 
 #ifdef __linux__
-TEST_CASE("safetensors: a mapped tensor that is forgotten takes no memory, and reads the same again",
-          "[io]") {
+TEST_CASE("safetensors: a mapped tensor that is forgotten takes no memory, and reads the same again") {
   const Folder folder;
   const std::string path = folder.file("large.safetensors");
   const std::vector<float> numbers(size_t{1} << 20, 1.5f);

@@ -1,8 +1,6 @@
 // A history has dense series forever, frames thinned to a budget with the newest dense, many readers and one writer.
 #include "catch.hpp"
 
-#include <atomic>
-
 #include "engine/core/error.h"
 #include "training/measure/history.h"
 

@@ -2,8 +2,6 @@
 // of one thread, which a busy machine does not stretch.
 #include <time.h>
 
-#include <cstdio>
-
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/model/residual.h"

@@ -1,12 +1,7 @@
 // These tests hold what is measured of an attention's heads against the scores of all queries and keys, computed in
 // double precision from what the op reads and masked by hand. The measurement itself looks at one key of each query.
-#include "catch.hpp"
-#include "engine/model/transformer.h"
-#include "engine/support/helpers.h"
-#include "engine/support/named_placements.h"
-#include "training/measure/initial_analysis.h"
+#include "engine/support/model_fixture.h"
 #include "training/measure/live_numbers.h"
-#include "training/measure/step_metrics.h"
 
 namespace normscope::test_measure_heads {
 
@@ -14,18 +9,11 @@ using namespace normscope::test;
 
 namespace {
 
-constexpr int64_t kTokens = 11, kHeads = 4;
+constexpr int64_t kTokens = 11;
+constexpr int32_t kHeads = 4;
 
 ModelConfig headed_model() {
-  ModelConfig config;
-  config.layers = 2;
-  config.d_model = 24;
-  config.heads = kHeads;
-  config.feed_forward = 40;
-  config.sequence = kTokens;
-  config.vocabulary = 17;
-  set_placement(config, Placement::Pre);
-  return config;
+  return tiny_config({.placement = Placement::Pre, .heads = kHeads, .sequence = 9});
 }
 
 /// A run that was replayed once on a batch of two sequences; both are measured.
@@ -144,10 +132,7 @@ void check_seeds(const ModelConfig& config, const Rule& rule, const std::vector<
   }
 }
 
-}  // namespace
-
-TEST_CASE("of every head the largest score, the entropy and the mass on the first position are measured",
-          "[measure]") {
+TEST_CASE("of every head the largest score, the entropy and the mass on the first position are measured") {
   const Rule rule{.scale = 1 / std::sqrt(6.0)};
   Rule of_all = rule, unscaled = rule;
   of_all.causal = false;
@@ -156,8 +141,7 @@ TEST_CASE("of every head the largest score, the entropy and the mass on the firs
 }
 
 TEST_CASE(
-    "scores are measured as they go into the softmax: turned, normalised, shared, scaled, capped, in a window",
-    "[measure]") {
+    "scores are measured as they go into the softmax: turned, normalised, shared, scaled, capped, in a window") {
   ModelConfig config = headed_model();
   config.positions = positions_or("rotary", config.positions);
   config.attention.kv_heads = 2;
@@ -174,7 +158,7 @@ TEST_CASE(
   check_seeds(config, rule, {uncapped, wide});
 }
 
-TEST_CASE("the scores of relative positions have the product with the distance", "[measure]") {
+TEST_CASE("the scores of relative positions have the product with the distance") {
   ModelConfig config = headed_model();
   config.positions = positions_or("relative", config.positions);
   if (!row_of(config.positions).own_scores) return;  // this build has none
@@ -184,7 +168,7 @@ TEST_CASE("the scores of relative positions have the product with the distance",
   check_seeds(config, rule, {without});
 }
 
-TEST_CASE("the scores of ALiBi fall with the distance", "[measure]") {
+TEST_CASE("the scores of ALiBi fall with the distance") {
   ModelConfig config = headed_model();
   config.positions = positions_or("alibi", config.positions);
   if (!row_of(config.positions).alibi) return;  // this build has none
@@ -194,20 +178,16 @@ TEST_CASE("the scores of ALiBi fall with the distance", "[measure]") {
   check_seeds(config, rule, {without});
 }
 
-TEST_CASE("a head whose weights are not finite has no largest score", "[measure]") {
+TEST_CASE("a head whose weights are not finite has no largest score") {
   HeadedRun run(headed_model());
-  const int32_t wq = run.store.find("L02.attn.wq");
-  std::vector<float> values = run.store.read(wq);
-  values.assign(values.size(), std::numeric_limits<float>::quiet_NaN());
-  run.store.write(wq, values);
+  change(run.store, "L02.attn.wq", [](auto& values) { std::ranges::fill(values, NAN); });
   run.program->replay({.seed = 1, .lr = 0.0f});
   run.live->measure(run.numbers);
   CHECK(std::isfinite(run.at("L01.attn.largest_logit")));
   CHECK(std::isnan(run.at("L02.attn.largest_logit")));
 }
 
-TEST_CASE("the extreme of a state is its largest number over the median, and stands at its position",
-          "[measure]") {
+TEST_CASE("the extreme of a state is its largest number over the median, and stands at its position") {
   const HeadedRun run(headed_model());
   for (const SublayerValues& s : run.model.sublayers) {
     INFO(s.name);
@@ -228,8 +208,7 @@ TEST_CASE("the extreme of a state is its largest number over the median, and sta
   }
 }
 
-TEST_CASE("the effective rank of states is that of its definition, 1 on a line and T for orthogonal rows",
-          "[measure]") {
+TEST_CASE("the effective rank of states is that of its definition, 1 on a line and T for orthogonal rows") {
   const auto rank_of = [](const std::vector<float>& y, size_t tokens, size_t width) {
     double sum = 0;
     const size_t sequences = y.size() / (tokens * width);
@@ -269,33 +248,26 @@ TEST_CASE("the effective rank of states is that of its definition, 1 on a line a
   CHECK(rank_of(apart, 3, 24) == Approx(3));
 }
 
-TEST_CASE("states that are the same at every position have an effective rank of 1", "[measure]") {
+TEST_CASE("states that are the same at every position have an effective rank of 1") {
   HeadedRun run(headed_model());
-  for (const char* name : {"emb.positions", "emb.tokens"}) {
-    const int32_t place = run.store.find(name);
-    std::vector<float> values = run.store.read(place);
-    for (size_t i = 0; i < values.size(); ++i) values[i] = values[i % 24];
-    run.store.write(place, values);
-  }
+  for (const char* name : {"emb.positions", "emb.tokens"})
+    change(run.store, name, [](auto& values) {
+      for (size_t i = 0; i < values.size(); ++i) values[i] = values[i % 24];
+    });
   run.program->replay({.seed = 1, .lr = 0.0f});
   run.live->measure(run.numbers);
   for (const char* name : {"L01.attn", "L01.ffn", "L02.ffn"})
     CHECK(run.at(std::string(name) + ".effective_rank") == Approx(1).epsilon(1e-5));
 }
 
-TEST_CASE("an extreme that was put into a state is found where it was put", "[measure]") {
+TEST_CASE("an extreme that was put into a state is found where it was put") {
   HeadedRun run(headed_model());
-  const int32_t places = run.store.find("emb.positions");
-  std::vector<float> values = run.store.read(places);
-  values[7 * 24 + 5] = -400;
-  run.store.write(places, values);
+  change(run.store, "emb.positions", [](auto& values) { values[7 * 24 + 5] = -400; });
   run.program->replay({.seed = 1, .lr = 0.0f});
   run.live->measure(run.numbers);
   CHECK(run.at("L01.attn.extreme_position") == 8);
   CHECK(run.at("L01.attn.extreme") > 100);
 }
-
-namespace {
 
 /// Variances over the features of each row of 24.
 std::vector<double> row_spreads(const std::vector<float>& x) {
@@ -320,8 +292,7 @@ double middle(std::vector<double> numbers) {
 }  // namespace
 
 TEST_CASE(
-    "the own share by token is the branch's variance over the state's, each of one token, the median of them",
-    "[measure]") {
+    "the own share by token is the branch's variance over the state's, each of one token, the median of them") {
   const HeadedRun run(headed_model());
   size_t index = 0;
   for (const SublayerValues& s : run.model.sublayers) {
@@ -344,14 +315,13 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("a token that dominates is most of the share over all tokens, and moves the share by token little",
-          "[measure]") {
+TEST_CASE(
+    "a token that dominates is most of the share over all tokens, and moves the share by token little") {
   HeadedRun run(headed_model());
   const std::vector<double> before = run.numbers;
-  const int32_t places = run.store.find("emb.positions");
-  std::vector<float> values = run.store.read(places);
-  for (size_t c = 0; c < 24; ++c) values[c] = c % 2 ? 500.f : -500.f;
-  run.store.write(places, values);
+  change(run.store, "emb.positions", [](auto& values) {
+    for (size_t c = 0; c < 24; ++c) values[c] = c % 2 ? 500.f : -500.f;
+  });
   run.program->replay({.seed = 1, .lr = 0.0f});
   run.live->measure(run.numbers);
   const double by_token = number(*run.live, before, "L02.attn.token_share");
@@ -362,8 +332,8 @@ TEST_CASE("a token that dominates is most of the share over all tokens, and move
   CHECK(run.at("L02.attn.token_share") < by_token * 3);
 }
 
-TEST_CASE("the shares of each token that are kept are of its own state, and their last row is the own share",
-          "[measure]") {
+TEST_CASE(
+    "the shares of each token that are kept are of its own state, and their last row is the own share") {
   HeadedRun run(headed_model());
   CHECK(run.live->token_shares().empty());
   run.live->keep_token_shares();

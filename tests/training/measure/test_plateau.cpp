@@ -1,6 +1,5 @@
 // These tests give the plateau recogniser made-up loss curves.
 #include "answers.h"
-#include "catch.hpp"
 #include "engine/core/error.h"
 #include "engine/cpu/backend_cpu.h"
 #include "training/data/task.h"
@@ -61,7 +60,7 @@ std::string name_of(Change change) {
 
 }  // namespace
 
-TEST_CASE("the plateau of made-up losses is recognised as told", "[plateau][listing]") {
+TEST_CASE("the plateau of made-up losses is recognised as told", "[listing]") {
   Plateau plateau;
   int32_t last = 0, warmup = 0;
   test::check_answers("plateau", [&](const std::string& line) -> std::string {
@@ -92,7 +91,7 @@ TEST_CASE("the plateau of made-up losses is recognised as told", "[plateau][list
   CHECK(Plateau::at_level(kLevel + 0.05, kLevel));
 }
 
-TEST_CASE("a restored recogniser goes on as the original", "[plateau]") {
+TEST_CASE("a restored recogniser goes on as the original") {
   Plateau straight, first, second;
   follow(straight, cold, 140);
   follow(first, cold, 140);
@@ -102,7 +101,7 @@ TEST_CASE("a restored recogniser goes on as the original", "[plateau]") {
   CHECK(second.state() == straight.state());
 }
 
-TEST_CASE("a recogniser that is restored in a fall knows of it", "[plateau]") {
+TEST_CASE("a recogniser that is restored in a fall knows of it") {
   const auto loss = [](int32_t step) { return kLevel + 0.3 - 0.0006 * step; };
   Plateau straight, restored;
   follow(straight, loss, 145);
@@ -116,7 +115,7 @@ TEST_CASE("a recogniser that is restored in a fall knows of it", "[plateau]") {
 using Event = RunEvent::Kind;
 using Is = Verdict::Kind;
 
-TEST_CASE("a run that was stuck and then left the plateau learns from that step on", "[verdict]") {
+TEST_CASE("a run that was stuck and then left the plateau learns from that step on") {
   const std::vector<RunEvent> events{{1, Event::Started, ""},
                                      {150, Event::Stuck, "stuck at letter frequencies"},
                                      {232, Event::Unstuck, ""},
@@ -136,15 +135,14 @@ TEST_CASE("a run that was stuck and then left the plateau learns from that step 
   CHECK(to_string(verdict_of({})) == "not decided");
 }
 
-TEST_CASE("a run of trained weights began below the plateau, and its verdict knows it at each later step",
-          "[verdict]") {
+TEST_CASE("a run of trained weights began below the plateau, and its verdict knows it at each later step") {
   const std::vector<RunEvent> events{{1, Event::Started, ""}, {20, Event::LeftPlateau, kBeganBelow}};
   CHECK(began_below(events));
   CHECK_FALSE(began_below(events, 19));
   CHECK_FALSE(began_below(std::vector<RunEvent>{{20, Event::LeftPlateau, "leaves the plateau"}}));
 }
 
-TEST_CASE("the level of frequencies is smoothed as the loss is", "[verdict]") {
+TEST_CASE("the level of frequencies is smoothed as the loss is") {
   DataSpec data;
   data.context = 32;
   const auto task = make_task(data);
@@ -162,18 +160,15 @@ TEST_CASE("the level of frequencies is smoothed as the loss is", "[verdict]") {
         unigram_cross_entropy(*task, 1, 1, 40, 8, 32) + 0.2);
 }
 
-TEST_CASE("sources exchanged between rows cost a translator what they are worth to it", "[verdict]") {
-  RunSpec spec = preset_run("pre");
-  spec.model.architecture = Architecture::EncoderDecoder;
-  set_field(spec, "data.name", "translation");
-  set_field(spec, "model.layers", "1");
-  set_field(spec, "model.sequence", "8");
-  set_field(spec, "model.d_model", "32");
-  set_field(spec, "model.feed_forward", "32");
-  set_field(spec, "train.batch", "16");
-  set_field(spec, "train.lr", "5e-3");
-  spec.data.context = spec.model.sequence;
-  complete(spec);
+TEST_CASE("sources exchanged between rows cost a translator what they are worth to it") {
+  const RunSpec spec = test::with_fields(preset_run("pre"), {{"model.architecture", "encoder-decoder"},
+                                                             {"data.name", "translation"},
+                                                             {"model.layers", "1"},
+                                                             {"model.sequence", "8"},
+                                                             {"model.d_model", "32"},
+                                                             {"model.feed_forward", "32"},
+                                                             {"train.batch", "16"},
+                                                             {"train.lr", "5e-3"}});
   const auto backend = make_cpu_backend(1);
   Run run(spec, make_task(spec.data), *backend);
   const auto use = [&] {

@@ -1,9 +1,6 @@
 // These tests play one step, an instruction at a time, on a copy, and hold what an instruction reads and costs.
-#include "catch.hpp"
 #include "engine/ops/ops.h"
 #include "engine/ops/rules.h"
-#include "engine/support/helpers.h"
-#include "engine/support/model_fixture.h"
 #include "training/measure/step/profile.h"
 #include "training/support/small_runs.h"
 
@@ -30,8 +27,7 @@ size_t index_of(const ProgramData& program, Phase phase, const std::string& name
 
 }  // namespace
 
-TEST_CASE("step player: played to its end it leaves what the run's own step leaves, and the run as it was",
-          "[tape]") {
+TEST_CASE("step player: played to its end it leaves what the run's own step leaves, and the run as it was") {
   Played p({.layers = 2, .clip = true, .reuse_bytes = true});
   const std::vector<float> before = p.tiny.state();
   p.player.seek(p.player.size());
@@ -46,7 +42,7 @@ TEST_CASE("step player: played to its end it leaves what the run's own step leav
   }
 }
 
-TEST_CASE("step player: going back gives the same bits as never having gone further", "[tape]") {
+TEST_CASE("step player: going back gives the same bits as never having gone further") {
   Played there({.layers = 1}), straight({.layers = 1});
   const size_t middle = index_of(there.player.data(), Phase::Backward, "L01.ffn.1");
   there.player.seek(there.player.size());
@@ -65,7 +61,7 @@ TEST_CASE("step player: going back gives the same bits as never having gone furt
   CHECK_THROWS_AS(there.player.seek(there.player.size() + 1), Error);
 }
 
-TEST_CASE("step player: a tensor is there once its instruction was executed", "[tape]") {
+TEST_CASE("step player: a tensor is there once its instruction was executed") {
   Played p({.layers = 1});
   const ProgramData& program = p.player.data();
   const size_t i = index_of(program, Phase::Forward, "L01.ffn.1");
@@ -89,16 +85,11 @@ TEST_CASE("step player: a tensor is there once its instruction was executed", "[
   CHECK_THROWS_AS(p.player.read_integers(out.value), Error);
 }
 
-TEST_CASE("step player: the first number that is not finite is found where it came to be", "[tape]") {
+TEST_CASE("step player: the first number that is not finite is found where it came to be") {
   const Tiny tiny({.layers = 2});
-  Store& store = *tiny.store;
-  const int32_t w = store.find("L02.ffn.w1");
-  REQUIRE(w >= 0);
-  std::vector<float> values = store.read(w);
-  values[5] = std::numeric_limits<float>::infinity();
-  store.write(w, values);
+  change(*tiny.store, "L02.ffn.w1", [](auto& values) { values[5] = INFINITY; });
   StepPlayer player(
-      store.clone(), [&](Tape& tape) { return tiny.record(tape).loss; }, {}, tiny.inputs(1));
+      tiny.store->clone(), [&](Tape& tape) { return tiny.record(tape).loss; }, {}, tiny.inputs(1));
   const auto found = player.seek_not_finite();
   REQUIRE(found);
   CHECK(player.data().instructions[found->instruction].name == "L02.ffn.1");
@@ -113,7 +104,7 @@ TEST_CASE("step player: the first number that is not finite is found where it ca
   CHECK(fine.player.position() == fine.player.size());
 }
 
-TEST_CASE("step player: a backward instruction reads what its op's row of the rules says", "[tape]") {
+TEST_CASE("step player: a backward instruction reads what its op's row of the rules says") {
   Played p({.layers = 1});
   const ProgramData& program = p.player.data();
   size_t left_out = 0;
@@ -134,7 +125,7 @@ TEST_CASE("step player: a backward instruction reads what its op's row of the ru
   CHECK(left_out > 0);
 }
 
-TEST_CASE("step player: a run's next step, played on a copy, is the step that it then takes", "[tape]") {
+TEST_CASE("step player: a run's next step, played on a copy, is the step that it then takes") {
   const RunSpec spec = small_spec("pre");
   const auto task = make_task(spec.data);
   const auto backend = make_cpu_backend(1);
@@ -158,8 +149,7 @@ TEST_CASE("step player: a run's next step, played on a copy, is the step that it
 }
 
 TEST_CASE(
-    "cost: attention within a window costs as many keys as it has, and a cap costs a product more backward",
-    "[tape]") {
+    "cost: attention within a window costs as many keys as it has, and a cap costs a product more backward") {
   const Tiny tiny({.layers = 1});
   const ProgramData& program = tiny.program->data();
   size_t found = 0;
@@ -186,7 +176,7 @@ TEST_CASE(
   CHECK(found == 2);
 }
 
-TEST_CASE("rules: what a backward instruction is said not to read may hold anything", "[tape]") {
+TEST_CASE("rules: what a backward instruction is said not to read may hold anything") {
   for (const NormKind norm :
        {NormKind::LayerNorm, NormKind::Rms, NormKind::DyT, NormKind::Derf, NormKind::DetachMean}) {
     INFO(to_string(norm));

@@ -1,8 +1,6 @@
 // These tests hold the closed forms against the reference page's numbers by hand, and against each other.
 #include "catch.hpp"
 
-#include <cstdio>
-
 #include "engine/core/error.h"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/tape/seal.h"
@@ -15,7 +13,7 @@
 using namespace normscope;
 using namespace normscope::theory;
 
-TEST_CASE("feed-forward gain and Lemma 2, for F = D and F = 4D", "[theory]") {
+TEST_CASE("feed-forward gain and Lemma 2, for F = D and F = 4D") {
   CHECK(feed_forward_gain(1) == Approx(0.5));
   CHECK(feed_forward_gain(2) == Approx(4.0 / 9));
   CHECK(feed_forward_gain(4) == Approx(0.32));
@@ -52,22 +50,18 @@ std::vector<MeanField> pre_mean_field(int32_t layers, int32_t n, double r) {
   return result;
 }
 
-}  // namespace
-
-TEST_CASE("mean field: the table for n = 32, F = D", "[theory]") {
-  struct Row {
-    size_t k;
-    double pre, pre_cosine;
-  };
+TEST_CASE("mean field: the table for n = 32, F = D") {
+  using Row = std::tuple<size_t, double, double>;
   const auto pre = pre_mean_field(12, 32, 1);
-  for (const Row& row : {Row{1, 1.531, 0.129}, Row{2, 2.188, 0.260}, Row{4, 3.864, 0.463},
-                         Row{6, 5.891, 0.587}, Row{8, 8.132, 0.665}, Row{12, 12.983, 0.754}}) {
-    INFO("layer " << row.k);
-    CHECK(pre[row.k - 1].square == Approx(row.pre).margin(6e-4));
-    CHECK(pre[row.k - 1].cosine == Approx(row.pre_cosine).margin(6e-4));
-    const Bounds bounds = pre_stream_square(static_cast<int32_t>(row.k), 1);
-    CHECK(pre[row.k - 1].square >= bounds.low);
-    CHECK(pre[row.k - 1].square <= bounds.high);
+  for (const auto& [k, square, cosine] :
+       {Row{1, 1.531, 0.129}, Row{2, 2.188, 0.260}, Row{4, 3.864, 0.463}, Row{6, 5.891, 0.587},
+        Row{8, 8.132, 0.665}, Row{12, 12.983, 0.754}}) {
+    INFO("layer " << k);
+    CHECK(pre[k - 1].square == Approx(square).margin(6e-4));
+    CHECK(pre[k - 1].cosine == Approx(cosine).margin(6e-4));
+    const Bounds bounds = pre_stream_square(static_cast<int32_t>(k), 1);
+    CHECK(pre[k - 1].square >= bounds.low);
+    CHECK(pre[k - 1].square <= bounds.high);
   }
   CHECK(relu_correlation(1) == Approx(1.0));
   CHECK(relu_correlation(0.9) == Approx(0.909538));
@@ -75,7 +69,7 @@ TEST_CASE("mean field: the table for n = 32, F = D", "[theory]") {
   CHECK(std::isfinite(relu_correlation(1 + 1e-12)));
 }
 
-TEST_CASE("gradients: last layer, Pre-LN profile, decoder profile", "[theory]") {
+TEST_CASE("gradients: last layer, Pre-LN profile, decoder profile") {
   const int32_t depths[] = {2, 4, 8, 16, 32};
   const double expected[] = {0.956, 0.719, 0.496, 0.332, 0.224};
   CHECK(last_layer_gradient(128, 32, 1.5) == Approx(1.155).margin(1e-3));
@@ -94,8 +88,6 @@ TEST_CASE("gradients: last layer, Pre-LN profile, decoder profile", "[theory]") 
 
 // These tests hold the closed form of the last layer's gradient against networks at initialisation: in the setting of
 // the theorem (Gaussian inputs, random labels) and on the built-in text.
-
-namespace {
 
 constexpr int32_t kRows = 8, kLength = 32;
 
@@ -136,9 +128,7 @@ double measured(const ModelConfig& config, const Task* task, int seeds) {
   return std::sqrt(squares);
 }
 
-}  // namespace
-
-TEST_CASE("last layer in the setting of the theorem: even attention, random labels of many", "[theory]") {
+TEST_CASE("last layer in the setting of the theorem: even attention, random labels of many") {
   ModelConfig config;
   config.architecture = Architecture::Encoder;
   config.d_model = config.feed_forward = 128;
@@ -159,7 +149,7 @@ TEST_CASE("last layer in the setting of the theorem: even attention, random labe
   }
 }
 
-TEST_CASE("last layer on text: what networks show at initialisation, tied or not", "[theory]") {
+TEST_CASE("last layer on text: what networks show at initialisation, tied or not") {
   const auto task = task_named("corpus");
   const Agreement data = agreement_of(*task, kLength);
   for (Placement placement : {Placement::Post, Placement::Pre})
@@ -176,8 +166,7 @@ TEST_CASE("last layer on text: what networks show at initialisation, tied or not
       }
 }
 
-TEST_CASE("last layer: constant over the depth of Post-LN once tokens are alike, falling in Pre-LN",
-          "[theory]") {
+TEST_CASE("last layer: constant over the depth of Post-LN once tokens are alike, falling in Pre-LN") {
   const Agreement data = agreement_of(*task_named("corpus"), kLength);
   const auto at = [&](Placement placement, int32_t layers) {
     return last_layer_start(decoder(placement, layers, true), kRows, data)->gradient;
@@ -186,7 +175,7 @@ TEST_CASE("last layer: constant over the depth of Post-LN once tokens are alike,
   CHECK(at(Placement::Pre, 48) < 0.75 * at(Placement::Pre, 16));
 }
 
-TEST_CASE("last layer: silent where it does not hold", "[theory]") {
+TEST_CASE("last layer: silent where it does not hold") {
   const Agreement data = agreement_of(*task_named("corpus"), kLength);
   const ModelConfig sound = decoder(Placement::Post, 4, true);
   const auto speaks = [&](auto change) {
@@ -221,7 +210,7 @@ TEST_CASE("last layer: silent where it does not hold", "[theory]") {
   CHECK(agreement_of(*task_named("copy"), kLength).vocabulary == 0);  // half its targets count for nothing
 }
 
-TEST_CASE("agreement: the text's own frequencies", "[theory]") {
+TEST_CASE("agreement: the text's own frequencies") {
   const auto task = task_named("corpus");
   const Agreement data = agreement_of(*task, kLength);
   double squares = 0;
@@ -237,8 +226,6 @@ TEST_CASE("agreement: the text's own frequencies", "[theory]") {
 // These tests hold every line that a plot may draw beside a network against networks at initialisation: which
 // placements have which lines, and how far measurements are from each. `normscope_training_tests "[theory-table]"`
 // prints the table that docs/theory.md sums up.
-
-namespace {
 
 constexpr int32_t kSequences = 8, kTokens = 32;
 
@@ -523,7 +510,7 @@ std::vector<std::string> names_of(const Situation& s) {
 
 }  // namespace
 
-TEST_CASE("a line is drawn where all its assumptions hold, and nowhere else", "[theory]") {
+TEST_CASE("a line is drawn where all its assumptions hold, and nowhere else") {
   using Names = std::vector<std::string>;
   const Names post{"Lemma 2, Post-LN", "token cosine"},
       pre{"Lemma 2, Pre-LN", "token cosine", "Pre-LN profile", "Pre-LN profile"},
@@ -591,8 +578,7 @@ TEST_CASE("a line is drawn where all its assumptions hold, and nowhere else", "[
   CHECK_THROWS_AS(objection("last layer", decoder(Placement::Pre), {}), Error);
 }
 
-TEST_CASE("networks at initialisation lie within the stated factor of the lines that are drawn",
-          "[theory][slow]") {
+TEST_CASE("networks at initialisation lie within the stated factor of the lines that are drawn", "[slow]") {
   for (Situation& s : situations()) {
     static const std::set<std::string> chosen{"Post-LN decoder",
                                               "Pre-LN decoder",

@@ -1,13 +1,6 @@
 // These tests hold the mean field of trainability against networks at initialisation, placement by placement and over
 // scales of the weights. `normscope_training_tests "[trainability-table]"` prints the table of docs/theory.md.
-#include <cstdio>
-
-#include "catch.hpp"
-#include "engine/cpu/backend_cpu.h"
-#include "engine/model/model_config.h"
 #include "engine/support/named_placements.h"
-#include "engine/tape/seal.h"
-#include "training/data/task.h"
 #include "training/measure/look.h"
 #include "training/measure/single_norm.h"
 #include "training/measure/skip_product.h"
@@ -19,6 +12,7 @@
 namespace normscope::test_trainability {
 
 using namespace normscope::theory;
+using namespace normscope::test;
 
 namespace {
 
@@ -87,8 +81,6 @@ std::shared_ptr<const Task> text() {
   return make_task(data);
 }
 
-}  // namespace
-
 double factor(double a, double b) { return std::max(a / b, b / a); }
 
 /// The factor by which the worst sub-layer misses; branches that start at zero have none.
@@ -126,7 +118,7 @@ TEST_CASE("the table of trainability", "[.][trainability-table]") {
       }
 }
 
-TEST_CASE("mean field predicts the start of every placement that it speaks of", "[theory][slow]") {
+TEST_CASE("mean field predicts the start of every placement that it speaks of", "[slow]") {
   const auto task = text();
   const double same = agreement_of(*task, 32).token;
   int placements = 0;
@@ -150,7 +142,7 @@ TEST_CASE("mean field predicts the start of every placement that it speaks of", 
   CHECK(placements == 13);
 }
 
-TEST_CASE("mean field holds less well where attention's logits are large", "[theory][slow]") {
+TEST_CASE("mean field holds less well where attention's logits are large", "[slow]") {
   const auto task = text();
   const double same = agreement_of(*task, 32).token;
   for (Placement placement : {Placement::Pre, Placement::Peri, Placement::LayerNormScaling})
@@ -164,7 +156,7 @@ TEST_CASE("mean field holds less well where attention's logits are large", "[the
     }
 }
 
-TEST_CASE("the mean field of a neighbouring placement misses", "[theory][slow]") {
+TEST_CASE("the mean field of a neighbouring placement misses", "[slow]") {
   const auto task = text();
   const double same = agreement_of(*task, 32).token;
   const AtStart post = measured(decoder(Placement::Post, 12, 1), *task),
@@ -181,7 +173,7 @@ TEST_CASE("the mean field of a neighbouring placement misses", "[theory][slow]")
   CHECK(off_by(as_pre, peri, &SublayerAtStart::branch) > 2);
 }
 
-TEST_CASE("the shares of keys have their closed forms", "[theory]") {
+TEST_CASE("the shares of keys have their closed forms") {
   const KeyShares all(16, false), causal(16, true);
   double harmonic = 0;
   for (int t = 1; t <= 16; ++t) harmonic += 1.0 / t;
@@ -197,7 +189,7 @@ TEST_CASE("the shares of keys have their closed forms", "[theory]") {
   CHECK(all.at(1e4).own == Approx(1).epsilon(1e-3));
 }
 
-TEST_CASE("trainability names the first assumption that fails", "[theory]") {
+TEST_CASE("trainability names the first assumption that fails") {
   ModelConfig config = decoder(Placement::Pre, 6, 1);
   CHECK(at_start(config, 0.07).objection.empty());
   CHECK(at_start(config, 0).objection == "how often symbols repeat is not known");
@@ -211,12 +203,7 @@ TEST_CASE("trainability names the first assumption that fails", "[theory]") {
   CHECK(std::isnan(large.gradient));
 }
 
-}  // namespace normscope::test_trainability
-
 // The skip path's product, by hand, of histories that hold nothing but the sums.
-
-namespace normscope::test {
-namespace {
 
 /// Two layers of a placement, with these mean squares at step 1 and, times four, at step 2.
 struct TwoLayers {
@@ -247,9 +234,7 @@ const std::map<std::string, double> kSums = {{"L01.attn.sum.mean_square", 2.25},
                                              {"L02.ffn.sum.mean_square", 9.0},
                                              {"L01.ffn.out.mean_square", 1.44}};
 
-}  // namespace
-
-TEST_CASE("skip product: every norm between divides by its sigma", "[measure]") {
+TEST_CASE("skip product: every norm between divides by its sigma") {
   // Between the sums of W2 in layer 1 and in layer 2 stand the norms of L01.ffn and L02.attn.
   const std::vector<double> post = TwoLayers(Placement::Post).product(kSums);
   REQUIRE(post.size() == 2);
@@ -258,7 +243,7 @@ TEST_CASE("skip product: every norm between divides by its sigma", "[measure]") 
   CHECK(TwoLayers(Placement::Pre).product(kSums) == std::vector<double>{1, 1});
 }
 
-TEST_CASE("skip product: scales of the skip multiply, and a second way adds", "[measure]") {
+TEST_CASE("skip product: scales of the skip multiply, and a second way adds") {
   TwoLayers scaled(Placement::Post);
   for (LayerWiring& layer : scaled.config.decoder.layers)
     layer.attention.skip = layer.feed_forward.skip = {Scale::Kind::Constant, 3.0f};
@@ -282,7 +267,7 @@ TEST_CASE("skip product: scales of the skip multiply, and a second way adds", "[
   CHECK(entered.product(kSums)[0] == Approx(1 / 1.2));
 }
 
-TEST_CASE("skip product: what has no sigma has no product", "[measure]") {
+TEST_CASE("skip product: what has no sigma has no product") {
   TwoLayers tanh(Placement::Post);
   for (LayerWiring& layer : tanh.config.decoder.layers) layer.attention.stream = NormKind::DyT;
   CHECK(tanh.product(kSums).empty());
@@ -291,8 +276,6 @@ TEST_CASE("skip product: what has no sigma has no product", "[measure]") {
 
 // Measure/single_norm.h against what theory says of each kind: Lemmas 1 and 3 of Xiong et al. 2020, Theorem 1 of Xu et
 // al. 2019. The identities row by row are in test_norm_kinds.cpp.
-
-namespace {
 
 ModelConfig config_of(NormKind kind, Activation activation = Activation::Relu) {
   ModelConfig config = small_spec().model;
@@ -312,8 +295,7 @@ JacobianNorm jacobian_of(NormKind kind, const GaussianRows& rows) {
 
 }  // namespace
 
-TEST_CASE("single norm: ReLU lets half of the square through, at any width and scale, and GELU less",
-          "[norm]") {
+TEST_CASE("single norm: ReLU lets half of the square through, at any width and scale, and GELU less") {
   for (const int32_t width : {8, 100, 1024})
     for (const double scale : {0.01, 1.0, 100.0}) {
       INFO(width << " at " << scale);
@@ -328,8 +310,7 @@ TEST_CASE("single norm: ReLU lets half of the square through, at any width and s
         Approx(1).epsilon(1e-6));
 }
 
-TEST_CASE("single norm: the Jacobian of a layer norm has the norm 1 over the deviation of its row",
-          "[norm]") {
+TEST_CASE("single norm: the Jacobian of a layer norm has the norm 1 over the deviation of its row") {
   const JacobianNorm one = jacobian_of(NormKind::Simple, {.width = 16, .seed = 3});
   // Of rows of mean zero both are 1 on the average.
   CHECK(one.spectral == Approx(1).epsilon(0.3));
@@ -351,11 +332,8 @@ TEST_CASE("single norm: the Jacobian of a layer norm has the norm 1 over the dev
         Approx(0.5 * 2 / std::sqrt(std::acos(-1.0))).epsilon(1e-3));
 }
 
-TEST_CASE("single norm: which kind keeps mean and variance of a gradient", "[norm]") {
-  struct Kept {
-    NormKind kind;
-    bool mean, variance;
-  };
+TEST_CASE("single norm: which kind keeps mean and variance of a gradient") {
+  using Kept = std::tuple<NormKind, bool, bool>;
   for (const auto& [kind, mean, variance] :
        {Kept{NormKind::Simple, false, false}, Kept{NormKind::LayerNorm, false, false},
         Kept{NormKind::DetachMean, true, false}, Kept{NormKind::DetachVariance, false, true},
@@ -369,11 +347,11 @@ TEST_CASE("single norm: which kind keeps mean and variance of a gradient", "[nor
     }
 }
 
-TEST_CASE("single norm: what cannot be measured is refused", "[norm]") {
+TEST_CASE("single norm: what cannot be measured is refused") {
   CHECK(error_of([] { gradient_of(NormKind::None); }) ==
         "[measure] a model without a norm has none to measure");
   CHECK(error_of([] { jacobian_of(NormKind::Simple, {.width = 1025}); }) ==
         "[measure] a Jacobian of 1025 by 1025 numbers: expected rows of at most 1024");
 }
 
-}  // namespace normscope::test
+}  // namespace normscope::test_trainability

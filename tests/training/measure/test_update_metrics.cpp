@@ -2,11 +2,8 @@
 // double precision, under every optimizer. None of it changes a bit of a run.
 #include <numbers>
 
-#include "catch.hpp"
 #include "engine/cpu/measure_rows.h"
 #include "training/measure/spectrum.h"
-#include "training/measure/update_metrics.h"
-#include "training/spec/update_rule.h"
 #include "training/support/small_runs.h"
 
 namespace normscope::test_update_metrics {
@@ -16,18 +13,15 @@ using namespace normscope::test;
 namespace {
 
 RunSpec spec_of(const std::string& optimizer, const char* decay = "0", const char* clip = "0") {
-  RunSpec spec = small_spec("pre");
-  set_field(spec, "train.optimizer", optimizer);
-  set_field(spec, "train.weight_decay", decay);
-  set_field(spec, "train.clip", clip);
+  RunSpec spec =
+      spec_with("pre", {{"train.optimizer", optimizer}, {"train.weight_decay", decay}, {"train.clip", clip}});
   if (!keeps_second_moment(spec.train.optimizer)) set_field(spec, "train.lr", "0.05");
   return spec;
 }
 
 /// An eps below all gradients: key biases have nothing but rounding, about as large as the usual eps.
 RunSpec bare_spec(const std::string& optimizer) {
-  RunSpec spec = with_fields(spec_of(optimizer), {{"train.eps", "1e-15"}});
-  return spec;
+  return with_fields(spec_of(optimizer), {{"train.eps", "1e-15"}});
 }
 
 double newest(const Run& run, const std::string& name) {
@@ -73,7 +67,7 @@ double share_reached(Run& run, const std::string& part) {
 
 }  // namespace
 
-TEST_CASE("updates: plain SGD goes straight down, its momentum turns away", "[measure]") {
+TEST_CASE("updates: plain SGD goes straight down, its momentum turns away") {
   const auto sgd = make_run(spec_of("sgd"), 5), momentum = make_run(spec_of("momentum"));
   momentum->step();
   REQUIRE(parts(*sgd).size() >= 4);
@@ -90,8 +84,7 @@ TEST_CASE("updates: plain SGD goes straight down, its momentum turns away", "[me
     CHECK(newest(*momentum, std::string(part) + ".update_cosine") < 0.999);
 }
 
-TEST_CASE("updates: Adam's first step has the gradient's signs, and gradients as large as remembered",
-          "[measure]") {
+TEST_CASE("updates: Adam's first step has the gradient's signs, and gradients as large as remembered") {
   const auto run = make_run(bare_spec("adam"));
   const Store before = run->store().clone();
   run->step();
@@ -110,7 +103,7 @@ TEST_CASE("updates: Adam's first step has the gradient's signs, and gradients as
   }
 }
 
-TEST_CASE("updates: a gradient ten times those before it makes a spike of a known height", "[measure]") {
+TEST_CASE("updates: a gradient ten times those before it makes a spike of a known height") {
   constexpr int kSteps = 10;
   for (const double times : {1.0, 10.0}) {
     const auto run = make_run(bare_spec("adamw"), kSteps);
@@ -140,7 +133,7 @@ TEST_CASE("updates: a gradient ten times those before it makes a spike of a know
   }
 }
 
-TEST_CASE("updates: both numbers are those of their definition under every optimizer", "[measure]") {
+TEST_CASE("updates: both numbers are those of their definition under every optimizer") {
   for (const Optimizer optimizer : kOptimizers) {
     const RunSpec spec = spec_of(to_string(optimizer), "0.1", "0.5");
     const auto run = make_run(spec, 6);
@@ -178,7 +171,7 @@ TEST_CASE("updates: both numbers are those of their definition under every optim
   }
 }
 
-TEST_CASE("updates: looking at them changes no bit of a run, and what is off is unknown", "[measure]") {
+TEST_CASE("updates: looking at them changes no bit of a run, and what is off is unknown") {
   for (const Optimizer optimizer : kOptimizers) {
     INFO(to_string(optimizer));
     const auto measured = make_run(spec_of(to_string(optimizer), "0.1", "0.5")),
@@ -201,11 +194,9 @@ TEST_CASE("updates: looking at them changes no bit of a run, and what is off is 
   CHECK(std::isfinite(newest(*run, "L02.spike_ratio")));
 }
 
-TEST_CASE("updates: every stack has its layers, and a saved run its numbers", "[measure]") {
-  RunSpec both = small_spec("post");
-  set_field(both, "model.architecture", "encoder-decoder");
-  set_field(both, "data.name", "copy");
-  const auto translates = make_run(both, 2);
+TEST_CASE("updates: every stack has its layers, and a saved run its numbers") {
+  const auto translates =
+      make_run(spec_with("post", {{"model.architecture", "encoder-decoder"}, {"data.name", "copy"}}), 2);
   for (const char* name : {"enc.L01.spike_ratio", "dec.L02.update_cosine"})
     CHECK(std::isfinite(newest(*translates, name)));
   CHECK(translates->history()->find("L01.spike_ratio") < 0);
@@ -215,7 +206,7 @@ TEST_CASE("updates: every stack has its layers, and a saved run its numbers", "[
   CHECK(newest(*loaded, "enc.L01.spike_ratio") == newest(*translates, "enc.L01.spike_ratio"));
 }
 
-TEST_CASE("updates: the sums over a parameter are those of doubles, whatever its length", "[measure]") {
+TEST_CASE("updates: the sums over a parameter are those of doubles, whatever its length") {
   for (const int64_t n : {int64_t{1}, int64_t{7}, int64_t{64}, int64_t{4097}, int64_t{9000}}) {
     std::vector<float> g, before, after, second;
     for (int64_t i = 0; i < n; ++i) {

@@ -1,16 +1,10 @@
 // These tests cover placements that are added at run time: files of them, what is offered, and that nothing that is kept
 // depends on them.
-#include "catch.hpp"
 #include "engine/model/residual.h"
-#include "engine/support/helpers.h"
 #include "engine/support/named_placements.h"
-#include "folder.h"
 #include "training/files/config_file.h"
 #include "training/files/placement_file.h"
-#include "training/run/run.h"
-#include "training/spec/spec.h"
 #include "training/support/small_runs.h"
-#include "training/support/tiny.h"
 
 using namespace normscope;
 using namespace normscope::test;

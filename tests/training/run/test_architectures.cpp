@@ -1,15 +1,6 @@
 // These tests cover encoders and encoder-decoders: specification as fields and training as runs. test_padding.cpp has
 // padding.
-#include <cstdio>
-
-#include "catch.hpp"
-#include "engine/core/error.h"
-#include "engine/core/philox.h"
-#include "engine/cpu/backend_cpu.h"
-#include "engine/model/transformer.h"
-#include "engine/support/helpers.h"
 #include "training/measure/look.h"
-#include "training/measure/step_metrics.h"
 #include "training/run/evaluate.h"
 #include "training/run/network.h"
 #include "training/support/small_runs.h"
@@ -18,16 +9,10 @@ namespace normscope::test {
 namespace {
 
 RunSpec both_spec(const std::string& data = "translation") {
-  RunSpec spec = small_spec("pre");
-  set_field(spec, "model.architecture", "encoder-decoder");
-  set_field(spec, "data.name", data);
-  return spec;
+  return spec_with("pre", {{"model.architecture", "encoder-decoder"}, {"data.name", data}});
 }
 
-RunSpec encoder_spec() {
-  RunSpec spec = with_fields(small_spec("pre"), {{"model.architecture", "encoder"}});
-  return spec;
-}
+RunSpec encoder_spec() { return spec_with("pre", {{"model.architecture", "encoder"}}); }
 
 RunSpec rebuilt(const RunSpec& spec) {
   RunSpec copy;
@@ -41,7 +26,7 @@ std::string validate_error(const RunSpec& spec) {
 
 }  // namespace
 
-TEST_CASE("architecture: a specification goes to text and back", "[architectures]") {
+TEST_CASE("architecture: a specification goes to text and back") {
   RunSpec spec = both_spec();
   CHECK(rebuilt(spec) == spec);
   CHECK(get_field(spec, "model.encoder_placement") == "same");
@@ -68,8 +53,8 @@ TEST_CASE("architecture: a specification goes to text and back", "[architectures
   CHECK_THROWS_AS(set_field(spec, "wiring.enc.L01.cross", "none"), Error);
 }
 
-TEST_CASE("architecture: a stack keeps its wiring when the architecture changes", "[architectures]") {
-  RunSpec spec = with_fields(small_spec("sandwich"), {{"model.architecture", "encoder"}});
+TEST_CASE("architecture: a stack keeps its wiring when the architecture changes") {
+  RunSpec spec = spec_with("sandwich", {{"model.architecture", "encoder"}});
   CHECK(get_field(spec, "model.placement") == "sandwich");
   CHECK(spec.data.form == TaskForm::Masked);
   set_field(spec, "model.architecture", "encoder-decoder");
@@ -83,7 +68,7 @@ TEST_CASE("architecture: a stack keeps its wiring when the architecture changes"
   CHECK(spec.model.encoder.final == NormKind::Rms);
 }
 
-TEST_CASE("architecture: what does not fit together is refused with the way out", "[architectures]") {
+TEST_CASE("architecture: what does not fit together is refused with the way out") {
   CHECK(test::contains(validate_error(both_spec("corpus")), "an encoder-decoder cannot learn corpus"));
   RunSpec spec = encoder_spec();
   CHECK(validate_error(spec) == "");
@@ -97,7 +82,7 @@ TEST_CASE("architecture: what does not fit together is refused with the way out"
   CHECK(test::contains(validate_error(spec), "multiple of 4"));
 }
 
-TEST_CASE("architecture: encoder-decoders and encoders train, the same bits every time", "[architectures]") {
+TEST_CASE("architecture: encoder-decoders and encoders train, the same bits every time") {
   for (const char* data : {"translation", "copy", "reverse", "sort"}) {
     INFO(data);
     const RunSpec spec = both_spec(data);
@@ -121,8 +106,7 @@ TEST_CASE("architecture: encoder-decoders and encoders train, the same bits ever
 }
 
 TEST_CASE(
-    "architecture: a validation loss is the mean over what is asked, of which batches have more or less",
-    "[architectures]") {
+    "architecture: a validation loss is the mean over what is asked, of which batches have more or less") {
   const auto run = make_run(encoder_spec());
   const RunSpec& spec = run->spec();
   const int32_t B = spec.train.batch, T = spec.model.sequence;
@@ -143,10 +127,9 @@ TEST_CASE(
   CHECK(run->validation_loss() == Approx(sum / asked).epsilon(1e-12));
 }
 
-TEST_CASE("architecture: a killed run goes on bitwise, and hybrids fork", "[architectures]") {
-  RunSpec spec = both_spec();
-  set_field(spec, "model.encoder_placement", "post");
-  set_field(spec, "model.dropout_residual", "0.1");
+TEST_CASE("architecture: a killed run goes on bitwise, and hybrids fork") {
+  const RunSpec spec =
+      with_fields(both_spec(), {{"model.encoder_placement", "post"}, {"model.dropout_residual", "0.1"}});
   const auto straight = make_run(spec, 16), stopped = make_run(spec, 9);
   const auto resumed = reloaded(*stopped);
   CHECK(resumed->spec() == spec);
@@ -161,7 +144,7 @@ TEST_CASE("architecture: a killed run goes on bitwise, and hybrids fork", "[arch
   CHECK(fork->skip_scales().size() == 10);
 }
 
-TEST_CASE("architecture: a run starts from the weights of another", "[architectures]") {
+TEST_CASE("architecture: a run starts from the weights of another") {
   RunSpec spec = encoder_spec();
   const auto before = make_run(spec, 10);
   const std::string path = "pretrained.safetensors";
@@ -192,8 +175,7 @@ TEST_CASE("architecture: a run starts from the weights of another", "[architectu
   CHECK_THROWS_AS(make_run(spec), Error);
 }
 
-TEST_CASE("architecture: what is watched for values that are not finite is named, in order",
-          "[architectures]") {
+TEST_CASE("architecture: what is watched for values that are not finite is named, in order") {
   const auto run = make_run(small_spec("post"));
   std::vector<std::string> tensors;
   for (const FiniteCheck& check : finite_checks(run->program().data())) tensors.push_back(check.tensor);

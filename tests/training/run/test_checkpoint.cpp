@@ -1,16 +1,8 @@
 // These tests cover saved runs: bitwise continuation, and files that are refused with a clear line.
-#include "catch.hpp"
-
 #include <unistd.h>
 
-#include <cstring>
-#include <numeric>
 #include <regex>
 
-#include "engine/core/error.h"
-#include "engine/support/helpers.h"
-#include "folder.h"
-#include "test_paths.h"
 #include "training/io/safetensors.h"
 #include "training/run/checkpoint.h"
 #include "training/support/small_runs.h"
@@ -84,7 +76,7 @@ std::string names_of(const std::vector<StatInfo>& layout, const std::vector<size
 
 }  // namespace
 
-TEST_CASE("a resumed run goes on bit for bit", "[checkpoint]") {
+TEST_CASE("a resumed run goes on bit for bit") {
   for (const std::string& preset : preset_names()) {
     INFO(preset);
     RunSpec spec = with_fields(small_spec(preset), {{"model.dropout_residual", "0.1"}});
@@ -104,18 +96,15 @@ TEST_CASE("a resumed run goes on bit for bit", "[checkpoint]") {
   }
 }
 
-TEST_CASE("edits, scheduled edits, forks and custom wirings survive", "[checkpoint]") {
+TEST_CASE("edits, scheduled edits, forks and custom wirings survive") {
   const Folder folder;
   const std::string path = folder.file("b.safetensors");
-  RunSpec spec = small_spec("post");
-  set_field(spec, "wiring.L01.attn", "before=ln after=rms");
-  set_field(spec, "run.name", "a \"name\"\nof two lines");
-  const auto source = make_run(spec);
+  const auto source = make_run(spec_with(
+      "post", {{"wiring.L01.attn", "before=ln after=rms"}, {"run.name", "a \"name\"\nof two lines"}}));
   source->schedule_edits(
       {{4, "train.lr", "0.001"}, {20, "train.clip", "0.25"}, {22, "model.placement", "sandwich"}});
   steps(*source, 9);
-  RunSpec target = with_fields(source->spec(), {{"wiring.L02.ffn", "before=ln"}});
-  const auto fork = source->fork(target);
+  const auto fork = source->fork(with_fields(source->spec(), {{"wiring.L02.ffn", "before=ln"}}));
   steps(*fork, 3);
   fork->save(path);
   CHECK(Run::saved_spec(path) == fork->spec());
@@ -132,7 +121,7 @@ TEST_CASE("edits, scheduled edits, forks and custom wirings survive", "[checkpoi
   CHECK(get_field(resumed->spec(), "model.placement") == "sandwich");
 }
 
-TEST_CASE("what a run remembers of its plateau survives", "[checkpoint]") {
+TEST_CASE("what a run remembers of its plateau survives") {
   const Folder folder;
   const auto run = make_run(small_spec(), 45);
   run->save(folder.file("a.safetensors"));
@@ -146,19 +135,18 @@ TEST_CASE("what a run remembers of its plateau survives", "[checkpoint]") {
   CHECK(second.doubles("plateau/window") == first.doubles("plateau/window"));
 }
 
-TEST_CASE("the verdict stuck survives", "[checkpoint]") {
+TEST_CASE("the verdict stuck survives") {
   const Folder folder;
-  const auto run = make_run(with_fields(small_spec("pre"), {{"train.lr", "0"}}), 155);
+  const auto run = make_run(spec_with("pre", {{"train.lr", "0"}}), 155);
   run->save(folder.file("c.safetensors"));
   const auto resumed = load(folder.file("c.safetensors"));
   CHECK(resumed->state() == RunState::Stuck);
   CHECK(resumed->mean_loss(20) == run->mean_loss(20));
 }
 
-TEST_CASE("a run that is not finite stays so", "[checkpoint]") {
+TEST_CASE("a run that is not finite stays so") {
   const Folder folder;
-  RunSpec spec = with_fields(small_spec("none"), {{"train.optimizer", "sgd"}, {"train.lr", "100"}});
-  const auto run = make_run(spec, 60);
+  const auto run = make_run(spec_with("none", {{"train.optimizer", "sgd"}, {"train.lr", "100"}}), 60);
   REQUIRE(run->state() == RunState::NonFinite);
   run->save(folder.file("d.safetensors"));
   const auto resumed = load(folder.file("d.safetensors"));
@@ -166,7 +154,7 @@ TEST_CASE("a run that is not finite stays so", "[checkpoint]") {
   CHECK(resumed->non_finite()->tensor == run->non_finite()->tensor);
 }
 
-TEST_CASE("what is no fitting checkpoint is refused in one line", "[checkpoint]") {
+TEST_CASE("what is no fitting checkpoint is refused in one line") {
   const Folder folder;
   const std::string good = folder.file("good.safetensors"), bad = folder.file("bad.safetensors");
   const auto run = make_run(small_spec(), 3);
@@ -206,8 +194,7 @@ TEST_CASE("what is no fitting checkpoint is refused in one line", "[checkpoint]"
   CHECK(load_error(good) == "no error");
 }
 
-TEST_CASE("frames of a version that measured less are kept, and of one that measured otherwise left out",
-          "[checkpoint]") {
+TEST_CASE("frames of a version that measured less are kept, and of one that measured otherwise left out") {
   const Folder folder;
   const std::string now = folder.file("now.safetensors"), other = folder.file("other.safetensors");
   RunSpec spec = small_spec();
@@ -259,8 +246,7 @@ TEST_CASE("frames of a version that measured less are kept, and of one that meas
   }
 }
 
-TEST_CASE("frames that would be larger than any history in this version's layout are left out",
-          "[checkpoint]") {
+TEST_CASE("frames that would be larger than any history in this version's layout are left out") {
   const Folder folder;
   const std::string now = folder.file("now.safetensors"), longer = folder.file("longer.safetensors"),
                     other = folder.file("other.safetensors");
@@ -281,7 +267,7 @@ TEST_CASE("frames that would be larger than any history in this version's layout
   }
 }
 
-TEST_CASE("saving is atomic: a failed save leaves the old file", "[checkpoint]") {
+TEST_CASE("saving is atomic: a failed save leaves the old file") {
   const Folder folder;
   const std::string path = folder.file("e.safetensors");
   const auto run = make_run(small_spec());
@@ -296,7 +282,7 @@ TEST_CASE("saving is atomic: a failed save leaves the old file", "[checkpoint]")
 }
 
 // The header is written anew with the word that names of parameters, statistics and wirings had before.
-TEST_CASE("a run that was saved with \"trunk\" in its names opens", "[run][checkpoint]") {
+TEST_CASE("a run that was saved with \"trunk\" in its names opens") {
   const Folder folder;
   const auto run = make_run(small_spec(), 2);
   const std::string path = folder.file("now.safetensors");

@@ -3,15 +3,10 @@
 // largest eigenvalue of the Hessian where theory ties them.
 #include <new>
 
-#include "catch.hpp"
-#include "engine/core/error.h"
 #include "engine/support/store_values.h"
 #include "engine/support/wrapped_backend.h"
-#include "reference/model.h"
-#include "training/run/critical_rate.h"
 #include "training/support/critical_bits.h"
 #include "training/support/lab_runs.h"
-#include "training/support/small_runs.h"
 
 // The limited backend is the CPU as a device of little memory that may be lost: the first upload beyond what a test
 // allows is the last call that succeeds.
@@ -64,10 +59,7 @@ class LimitedBackend final : public WrappedBackend {
 
 namespace {
 
-using reference::Decoder;
-using reference::DecoderResult;
-using reference::DecoderSpec;
-using reference::Parameters;
+using reference::Decoder, reference::DecoderResult, reference::DecoderSpec, reference::Parameters;
 using reference::Values;
 
 double dot(const Parameters& a, const Parameters& b) {
@@ -195,9 +187,7 @@ double check_against_curvature(const Ray& ray) {
   return bound;
 }
 
-}  // namespace
-
-TEST_CASE("critical multiple: a quadratic's is exact, another's within a part, in six passes", "[critical]") {
+TEST_CASE("critical multiple: a quadratic's is exact, another's within a part, in six passes") {
   for (const double crossing : {0.02, 0.3, 1.0, 1.7, 40.0, 900.0}) {
     INFO(crossing);
     int passes = 0;
@@ -220,7 +210,7 @@ TEST_CASE("critical multiple: a quadratic's is exact, another's within a part, i
   }
 }
 
-TEST_CASE("critical multiple: at the ends of what is tried it is a bound", "[critical]") {
+TEST_CASE("critical multiple: at the ends of what is tried it is a bound") {
   CHECK(critical_multiple(3.0, [](double c) { return 3.0 - c; }) == kMostMultiple);
   CHECK(critical_multiple(3.0, [](double) { return 3.0; }) == kMostMultiple);  // not raised
   CHECK(critical_multiple(3.0, [](double c) { return 3.0 + c; }) == kLeastMultiple);
@@ -229,7 +219,7 @@ TEST_CASE("critical multiple: at the ends of what is tried it is a bound", "[cri
   CHECK(critical_multiple(3.0, crossing_at(1.1 * kMostMultiple)) == kMostMultiple);
 }
 
-TEST_CASE("critical rate: no bit of a run changes, and it is measured when it is due", "[critical]") {
+TEST_CASE("critical rate: no bit of a run changes, and it is measured when it is due") {
   std::vector<RunSpec> specs = {
       spec_with("post", {{"model.dropout_residual", "0.1"}, {"model.dropout_attention", "0.1"}}),
       spec_with("pre",
@@ -244,7 +234,7 @@ TEST_CASE("critical rate: no bit of a run changes, and it is measured when it is
   }
 }
 
-TEST_CASE("critical rate: switched off with the other measurements, and none without a rate", "[critical]") {
+TEST_CASE("critical rate: switched off with the other measurements, and none without a rate") {
   const RunSpec spec = spec_with("pre", {{"train.critical_every", "1"}});
   const auto off = make_run(spec);
   off->measure_live(false);
@@ -256,7 +246,7 @@ TEST_CASE("critical rate: switched off with the other measurements, and none wit
   CHECK(std::isnan(critical_of(*run)));
 }
 
-TEST_CASE("critical rate: where the loss in double crosses its start along the update", "[critical]") {
+TEST_CASE("critical rate: where the loss in double crosses its start along the update") {
   // Catches another batch, other dropout masks, weights before or behind the wrong step, half an update.
   const std::vector<RunSpec> specs = {
       spec_with("post", {{"train.optimizer", "sgd"}, {"train.lr", "0.1"}}),
@@ -292,7 +282,7 @@ RunSpec near_a_minimum() {
                            {"train.critical_every", "1"}});
 }
 
-TEST_CASE("critical rate: 2 over the curvature along the update", "[critical]") {
+TEST_CASE("critical rate: 2 over the curvature along the update") {
   const RunSpec spec = near_a_minimum();
   const auto run = make_run(spec);
   check_against_curvature(Ray(*run));
@@ -337,8 +327,7 @@ TEST_CASE("critical rate: 2 over the curvature along the update", "[critical]") 
         0.999 * std::sqrt(dot(adam.update(), adam.update()) * dot(sgd.update(), sgd.update())));
 }
 
-TEST_CASE("critical rate: along the top eigenvector of the Hessian it is 2 over the largest eigenvalue",
-          "[critical]") {
+TEST_CASE("critical rate: along the top eigenvector of the Hessian it is 2 over the largest eigenvalue") {
   // Near a minimum the weights are pushed along the top eigenvector v, of eigenvalue λ: the gradient there is λ times
   // the push along v plus what was left of it, so plain SGD steps along v, and no other rate than 2 / λ is critical. λ
   // comes from power iteration on the reference model in double, the rate from the engine's own search.
@@ -348,12 +337,10 @@ TEST_CASE("critical rate: along the top eigenvector of the Hessian it is 2 over 
   const Ray::Top below = Ray(*plain).top();
   REQUIRE(below.residual < 0.01);
   constexpr double kPush = 0.1;
-  for (size_t p = 0; p < pushed->store().parameters().size(); ++p) {
-    std::vector<float> weights = pushed->store().read(static_cast<int32_t>(p));
-    const Values& v = below.direction.at(pushed->store().parameters()[p].name);
-    for (size_t i = 0; i < weights.size(); ++i) weights[i] += static_cast<float>(kPush * v[i]);
-    pushed->store().write(static_cast<int32_t>(p), weights);
-  }
+  for (const auto& [name, v] : below.direction)
+    change(pushed->store(), name, [&](auto& weights) {
+      for (size_t i = 0; i < weights.size(); ++i) weights[i] += static_cast<float>(kPush * v[i]);
+    });
   const Ray ray(*pushed);
   const Ray::Top top = ray.top();
   REQUIRE(top.residual < 0.01);
@@ -370,7 +357,7 @@ TEST_CASE("critical rate: along the top eigenvector of the Hessian it is 2 over 
   CHECK(sharpness >= top.value * (1 - aside) * (1 - bound));
 }
 
-TEST_CASE("critical rate: an edit that switches it on counts from the start", "[critical]") {
+TEST_CASE("critical rate: an edit that switches it on counts from the start") {
   RunSpec spec = small_spec("pre");
   CHECK(critical_every(spec, {}) == 0);
   CHECK(critical_every(spec, {{9, "train.lr", "1e-3"}, {12, "train.critical_every", "0"}}) == 0);
@@ -380,7 +367,7 @@ TEST_CASE("critical rate: an edit that switches it on counts from the start", "[
   CHECK(critical_every(spec, {{9, "train.critical_every", "0"}}) == 3);
 }
 
-TEST_CASE("critical rate: what it costs is said in passes and time", "[critical]") {
+TEST_CASE("critical rate: what it costs is said in passes and time") {
   CHECK(critical_cost_text(1) == "6 forward passes every step: about 200 % more time");
   CHECK(critical_cost_text(10) == "6 forward passes every 10 steps: about 20 % more time");
   CHECK(critical_cost_text(500) == "6 forward passes every 500 steps: less than 1 % more time");
@@ -388,8 +375,6 @@ TEST_CASE("critical rate: what it costs is said in passes and time", "[critical]
 
 // These tests cover the critical rate's own memory: a run that has none for it trains on, one that is switched off
 // gives it back, and no step is lost with a device that falls off while it is measured.
-
-namespace {
 
 RunSpec watched(int32_t every) {
   RunSpec spec = small_spec("post");
@@ -418,8 +403,7 @@ void no_memory() { throw std::bad_alloc(); }
 
 }  // namespace
 
-TEST_CASE("critical rate: without memory for it a run trains on to the same bits, and says so once",
-          "[critical]") {
+TEST_CASE("critical rate: without memory for it a run trains on to the same bits, and says so once") {
   const auto plain = make_run(small_spec("post"), 12);
   for (const auto& refuse : {no_device_memory, no_host_memory, no_memory})
     for (const bool program : {false, true}) {
@@ -449,7 +433,7 @@ TEST_CASE("critical rate: without memory for it a run trains on to the same bits
     }
 }
 
-TEST_CASE("critical rate: what is switched off gives its memory back", "[critical]") {
+TEST_CASE("critical rate: what is switched off gives its memory back") {
   LimitedBackend limited;
   Run run(watched(1), small_task(), limited);
   const size_t before = limited.taken();
@@ -473,7 +457,7 @@ TEST_CASE("critical rate: what is switched off gives its memory back", "[critica
   CHECK(limited.taken() == before);
 }
 
-TEST_CASE("critical rate: a device that is lost while it is measured takes no step along", "[critical]") {
+TEST_CASE("critical rate: a device that is lost while it is measured takes no step along") {
   const auto plain = make_run(watched(1), 10);
   for (const int32_t passes : {0, 3}) {  // of the step in which it is lost
     LimitedBackend limited;
@@ -491,8 +475,7 @@ TEST_CASE("critical rate: a device that is lost while it is measured takes no st
   }
 }
 
-TEST_CASE("critical rate: a Lab whose device has no memory for it stays there and says so",
-          "[critical][lab]") {
+TEST_CASE("critical rate: a Lab whose device has no memory for it stays there and says so") {
   LabOptions options = quiet();
   options.sample_text = false;
   options.validation_every = 0;
@@ -521,8 +504,7 @@ TEST_CASE("critical rate: a Lab whose device has no memory for it stays there an
 
 // These tests cover Run::step_along: the loss of a step's batch, had the step been made at other rates.
 
-TEST_CASE("one step at other rates: its losses begin at the run's own, and no bit of the run changes",
-          "[critical][step_along]") {
+TEST_CASE("one step at other rates: its losses begin at the run's own, and no bit of the run changes") {
   const std::vector<RunSpec> specs = {
       spec_with("post", {{"model.dropout_residual", "0.1"}, {"model.dropout_attention", "0.1"}}),
       spec_with("pre", {{"train.optimizer", "momentum"}, {"train.clip", "0.5"}, {"train.warmup", "10"}}),
@@ -544,8 +526,7 @@ TEST_CASE("one step at other rates: its losses begin at the run's own, and no bi
   }
 }
 
-TEST_CASE("one step at other rates: it crosses the loss before the step where the critical rate says",
-          "[critical][step_along]") {
+TEST_CASE("one step at other rates: it crosses the loss before the step where the critical rate says") {
   for (RunSpec spec : {spec_with("post", {{"train.optimizer", "sgd"}, {"train.lr", "0.1"}}),
                        spec_with("pre", {{"train.lr", "0.02"}, {"train.warmup", "10"}})}) {
     spec.model.activation = Activation::Gelu;
@@ -563,8 +544,7 @@ TEST_CASE("one step at other rates: it crosses the loss before the step where th
   }
 }
 
-TEST_CASE("one step at other rates: refused without rates, without an update and of a broken run",
-          "[critical][step_along]") {
+TEST_CASE("one step at other rates: refused without rates, without an update and of a broken run") {
   const auto run = make_run(spec_with("pre", {}));
   CHECK_THROWS_WITH(run->step_along({}), "[rates] there are none: expected one at least");
   CHECK(run->steps_done() == 0);
@@ -578,8 +558,7 @@ TEST_CASE("one step at other rates: refused without rates, without an update and
                     "[step] the run is not finite: expected one that can make a step");
 }
 
-TEST_CASE("one step at other rates: without memory the step is made, and the losses are refused",
-          "[critical][step_along]") {
+TEST_CASE("one step at other rates: without memory the step is made, and the losses are refused") {
   const auto plain = make_run(small_spec("post"));
   LimitedBackend limited;
   Run run(small_spec("post"), small_task(), limited);

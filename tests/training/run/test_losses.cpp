@@ -1,5 +1,4 @@
 // Any scalar can be the loss: a sum of two, a mean of two, a square that a probe measures beside it.
-#include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/ops/ops.h"
 #include "engine/support/helpers.h"

@@ -1,6 +1,5 @@
 // The program in one file takes the engine's steps: losses and the gradient of every layer, over twenty steps, under
 // placements that fill its slots in every way. It is an implementation of its own, so each is a test of the other.
-#include "catch.hpp"
 #include "training/spec/schedule.h"
 #include "training/support/small_runs.h"
 

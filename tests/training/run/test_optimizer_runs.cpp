@@ -1,17 +1,14 @@
 // These tests train whole runs under every optimizer: each trains differently from every other, goes on bitwise from a
 // checkpoint, and begins anew where moments mean something else. And whole runs with every norm.
-#include "catch.hpp"
-#include "training/spec/update_rule.h"
 #include "training/support/small_runs.h"
 
 namespace normscope::test {
 namespace {
 
 RunSpec spec_under(const std::string& optimizer, bool bias_correction = true) {
-  RunSpec spec = small_spec("pre");
-  set_field(spec, "train.optimizer", optimizer);
-  set_field(spec, "train.bias_correction", bias_correction ? "true" : "false");
-  set_field(spec, "train.weight_decay", "0.1");
+  RunSpec spec = spec_with("pre", {{"train.optimizer", optimizer},
+                                   {"train.bias_correction", bias_correction ? "true" : "false"},
+                                   {"train.weight_decay", "0.1"}});
   if (optimizer == "sgd" || optimizer == "momentum") set_field(spec, "train.lr", "0.05");
   return spec;
 }
@@ -22,15 +19,6 @@ std::vector<RunSpec> all_rules() {
   specs.push_back(spec_under("adam", false));
   specs.push_back(spec_under("adamw", false));
   return specs;
-}
-
-double relative_distance(const std::vector<float>& a, const std::vector<float>& b) {
-  double difference = 0, size = 0;
-  for (size_t k = 0; k < a.size(); ++k) {
-    difference += std::pow(static_cast<double>(a[k]) - static_cast<double>(b[k]), 2);
-    size += std::pow(static_cast<double>(a[k]), 2);
-  }
-  return std::sqrt(difference / size);
 }
 
 }  // namespace
@@ -44,7 +32,7 @@ TEST_CASE("optimizers: no two rules train alike", "[optimizer]") {
     weights.push_back(run->store().read(run->store().find("L01.ffn.w1")));
     for (size_t i = 0; i + 1 < weights.size(); ++i) {
       INFO(get_field(specs[i], "train.optimizer") << " and " << get_field(spec, "train.optimizer"));
-      CHECK(relative_distance(weights[i], weights.back()) > 1e-5);
+      CHECK(relative_difference(weights[i], weights.back()) > 1e-5);
     }
   }
 }
@@ -63,11 +51,8 @@ TEST_CASE("optimizers: every rule goes on bitwise from a checkpoint", "[optimize
 
 TEST_CASE("optimizers: moments that begin anew are corrected from there", "[optimizer]") {
   const auto source = make_run(spec_under("sgd"), 30);
-  RunSpec changed = source->spec();
-  set_field(changed, "train.optimizer", "adamw");
-  set_field(changed, "train.lr", "0.001");
-  set_field(changed, "train.weight_decay", "0");
-  const auto fork = source->fork(changed);
+  const auto fork = source->fork(with_fields(
+      source->spec(), {{"train.optimizer", "adamw"}, {"train.lr", "0.001"}, {"train.weight_decay", "0"}}));
   const std::vector<float> before = fork->store().read(fork->store().find("L02.ffn.w2"));
   fork->step();
   const std::vector<float> after = fork->store().read(fork->store().find("L02.ffn.w2"));
@@ -78,10 +63,7 @@ TEST_CASE("optimizers: moments that begin anew are corrected from there", "[opti
 
   // Among Adam's kin the moments go on, and so does the count.
   const auto adam = make_run(spec_under("adam"), 10);
-  const auto kin = adam->fork([&] {
-    RunSpec spec = with_fields(adam->spec(), {{"train.optimizer", "radam-code"}});
-    return spec;
-  }());
+  const auto kin = adam->fork(with_fields(adam->spec(), {{"train.optimizer", "radam-code"}}));
   const std::vector<float> rests = kin->store().read(kin->store().find("L02.ffn.w2"));
   kin->step();  // its eleventh: no rest
   CHECK_FALSE(same_bits(rests, kin->store().read(kin->store().find("L02.ffn.w2"))));
@@ -91,7 +73,7 @@ TEST_CASE("norms: every kind is a choice for a whole run, and none trains like a
   std::vector<std::vector<float>> weights;
   std::vector<std::string> names;
   const auto train = [&](const std::string& name, const std::string& key, const std::string& value) {
-    RunSpec spec = with_fields(small_spec("post"), {{"model.norm", name}});
+    RunSpec spec = spec_with("post", {{"model.norm", name}});
     if (!key.empty()) set_field(spec, key, value);
     const auto run = make_run(spec, 6);
     INFO(name);
@@ -109,10 +91,10 @@ TEST_CASE("norms: every kind is a choice for a whole run, and none trains like a
   for (size_t i = 0; i < weights.size(); ++i)
     for (size_t j = 0; j < i; ++j) {
       INFO(names[i] << " and " << names[j]);
-      CHECK(relative_distance(weights[i], weights[j]) > 1e-6);
+      CHECK(relative_difference(weights[i], weights[j]) > 1e-6);
     }
   for (const NormKind kind : {NormKind::DyT, NormKind::Derf}) {
-    const auto run = make_run(with_fields(small_spec("pre"), {{"model.norm", short_name(kind)}}));
+    const auto run = make_run(spec_with("pre", {{"model.norm", short_name(kind)}}));
     const int32_t alpha = run->store().find("L01.attn.before.alpha"),
                   shift = run->store().find("L01.attn.before.shift");
     REQUIRE(alpha >= 0);

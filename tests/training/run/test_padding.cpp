@@ -1,11 +1,5 @@
 // These tests have rows of unequal length: padding that nobody sees, in encoder-decoders and classifiers, in losses,
 // gradients, measurements and Admin's profile.
-#include "catch.hpp"
-#include "engine/core/philox.h"
-#include "engine/cpu/backend_cpu.h"
-#include "engine/model/transformer.h"
-#include "engine/support/helpers.h"
-#include "engine/tape/seal.h"
 #include "training/measure/look.h"
 #include "training/measure/step_metrics.h"
 #include "training/support/small_runs.h"
@@ -17,12 +11,6 @@ namespace {
 struct Both {
   explicit Both(Placement placement = Placement::Pre) : backend(make_cpu_backend(2)), store(*backend) {
     config.architecture = Architecture::EncoderDecoder;
-    config.layers = 2;
-    config.d_model = 24;
-    config.heads = 3;
-    config.feed_forward = 40;
-    config.sequence = 16;
-    config.vocabulary = 19;
     set_placement(config, placement);
   }
   Program program(const BatchShape& shape) {
@@ -31,7 +19,7 @@ struct Both {
     if (!store.materialized()) store.materialize(5);
     return seal(tape, {.loss = values.loss, .update = kNoOp});
   }
-  ModelConfig config;
+  ModelConfig config = tiny_config({.vocabulary = 19, .sequence = 14});
   std::unique_ptr<Backend> backend;
   Store store;
   ModelValues values;
@@ -75,7 +63,7 @@ void check_same(LiveMeasurements& before, LiveMeasurements& after) {
 
 }  // namespace
 
-TEST_CASE("padding: padded rows count as the same rows without padding", "[padding]") {
+TEST_CASE("padding: padded rows count as the same rows without padding") {
   for (Placement placement : {Placement::Pre, Placement::Post}) {
     Both both(placement);
     const BatchShape tight{3, 7, 5, false}, wide{3, 12, 9, true};
@@ -105,8 +93,7 @@ TEST_CASE("padding: padded rows count as the same rows without padding", "[paddi
   }
 }
 
-TEST_CASE("padding: a padded classifier counts as the same rows without padding, by either pooling",
-          "[padding]") {
+TEST_CASE("padding: a padded classifier counts as the same rows without padding, by either pooling") {
   for (const Pooling pooling : {Pooling::First, Pooling::Mean}) {
     Both model;
     model.config.architecture = Architecture::Encoder;
@@ -153,7 +140,7 @@ TEST_CASE("padding: a padded classifier counts as the same rows without padding,
   }
 }
 
-TEST_CASE("padding: live measurements leave the padding of both stacks out", "[padding]") {
+TEST_CASE("padding: live measurements leave the padding of both stacks out") {
   Both both;
   const BatchShape tight{2, 7, 5, false}, wide{2, 12, 9, true};
   Program a = both.program(tight);
@@ -168,7 +155,7 @@ TEST_CASE("padding: live measurements leave the padding of both stacks out", "[p
   check_same(before, after);
 }
 
-TEST_CASE("padding: what stands in the padding changes nothing, not by a bit", "[padding]") {
+TEST_CASE("padding: what stands in the padding changes nothing, not by a bit") {
   Both both;
   const BatchShape wide{4, 12, 9, true};
   Program program = both.program(wide);
@@ -194,7 +181,7 @@ TEST_CASE("padding: what stands in the padding changes nothing, not by a bit", "
   }
 }
 
-TEST_CASE("padding: a batch of mixed lengths is the weighted mean of its rows", "[padding]") {
+TEST_CASE("padding: a batch of mixed lengths is the weighted mean of its rows") {
   Both both;
   const BatchShape wide{3, 12, 9, true};
   Program program = both.program(wide);
@@ -214,7 +201,7 @@ TEST_CASE("padding: a batch of mixed lengths is the weighted mean of its rows", 
   CHECK(program.loss() == Approx(expected / count).epsilon(1e-6));
 }
 
-TEST_CASE("padding: Admin profiles each stack by itself", "[padding]") {
+TEST_CASE("padding: Admin profiles each stack by itself") {
   Both both(Placement::Admin);
   const BatchShape shape{4, 12, 9, true};
   Program program = both.program(shape);

@@ -1,23 +1,16 @@
 // Every placement in every architecture is recognised, differentiated, measured, trained, resumed, documented, and
 // keeps at its start what it promises.
-#include "catch.hpp"
-
-#include <cstdio>
 #include <tuple>
 
-#include "engine/core/error.h"
 #include "engine/ops/ops.h"
-#include "engine/support/helpers.h"
 #include "engine/support/placement_start.h"
-#include "folder.h"
 #include "test_paths.h"
 #include "training/measure/step_metrics.h"
-#include "training/spec/spec.h"
 #include "training/support/small_runs.h"
 
 namespace normscope::test {
 
-TEST_CASE("placement: each is recognised, as text and as a stack, in every architecture", "[placements]") {
+TEST_CASE("placement: each is recognised, as text and as a stack, in every architecture") {
   for (const StackContext& context : {StackContext{true, 6, 0}, {false, 5, 0}, {true, 4, 6}, {false, 6, 4}})
     for (const Placement p : kPresets)
       for (const NormKind norm : {NormKind::LayerNorm, NormKind::Rms, NormKind::DetachVariance}) {
@@ -42,7 +35,7 @@ TEST_CASE("placement: each is recognised, as text and as a stack, in every archi
   CHECK_THROWS_AS(validate(wrong), Error);
 }
 
-TEST_CASE("placement: gradients are the loss's slope in every architecture", "[placements]") {
+TEST_CASE("placement: gradients are the loss's slope in every architecture") {
   for (const Architecture architecture : {Architecture::Encoder, Architecture::EncoderDecoder})
     for (const Placement p : kPresets) {
       INFO(to_string(p) << (architecture == Architecture::Encoder ? ", encoder" : ", encoder-decoder"));
@@ -76,7 +69,7 @@ TEST_CASE("placement: gradients are the loss's slope in every architecture", "[p
     }
 }
 
-TEST_CASE("placement: the components of the state add up to it in every architecture", "[placements]") {
+TEST_CASE("placement: the components of the state add up to it in every architecture") {
   for (const Architecture architecture : {Architecture::Encoder, Architecture::EncoderDecoder})
     for (const Placement p : kPresets)
       for (const NormKind norm : {NormKind::LayerNorm, NormKind::AdaNorm, NormKind::DyT, NormKind::Derf}) {
@@ -93,7 +86,7 @@ TEST_CASE("placement: the components of the state add up to it in every architec
       }
 }
 
-TEST_CASE("placement: the manual names every placement, initialisation and preset", "[placements]") {
+TEST_CASE("placement: the manual names every placement, initialisation and preset") {
   const std::string manual = read_all(NORMSCOPE_SOURCE_DIR "/docs/configuration.md");
   const auto has_row = [&](std::string_view name) {
     return manual.find(fmt::format("| `{}` |", name)) != std::string::npos;
@@ -103,26 +96,17 @@ TEST_CASE("placement: the manual names every placement, initialisation and prese
   for (const std::string& preset : preset_names()) CHECK(test::contains(manual, "`" + preset + "`"));
 }
 
-TEST_CASE("placement: runs of each train, resume and repeat to the bit", "[placements]") {
+// Runs of each: test_run.cpp and test_checkpoint.cpp go through all presets.
+TEST_CASE("placement: the specification of each preset goes to fields and back") {
   for (const std::string& name : preset_names()) {
     INFO(name);
-    RunSpec spec = small_spec(name);
-    RunSpec again;
+    RunSpec spec = small_spec(name), again;
     for (const auto& [key, value] : field_values(spec)) set_field(again, key, value);
     CHECK(again == spec);
-    auto straight = make_run(spec, 3);
-    const auto resumed = reloaded(*straight);
-    auto fresh = make_run(spec, 6);
-    steps(*straight, 3);
-    steps(*resumed, 3);
-    CHECK(first_difference(straight->store(), fresh->store()) == "");
-    CHECK(first_difference(straight->store(), resumed->store()) == "");
-    CHECK(std::isfinite(straight->mean_loss(1)));
-    CHECK_FALSE(straight->non_finite());
   }
 }
 
-TEST_CASE("placement: an encoder-decoder with tables of its own for each stack", "[placements]") {
+TEST_CASE("placement: an encoder-decoder with tables of its own for each stack") {
   ModelConfig config = config_of(Placement::Pre, Architecture::EncoderDecoder);
   config.shared_embedding = false;
   const Start apart(config);
@@ -130,20 +114,16 @@ TEST_CASE("placement: an encoder-decoder with tables of its own for each stack",
   CHECK(apart.store.find("enc.emb.positions") >= 0);
   CHECK_FALSE(all_zero(apart.program->read("enc.emb.tokens", true)));
   CHECK(output_table(config) == "dec.emb.tokens");
-  RunSpec spec = small_spec("pre");
-  set_field(spec, "model.architecture", "encoder-decoder");
-  set_field(spec, "data.name", "translation");
-  set_field(spec, "model.shared_embedding", "false");
-  auto run = make_run(spec, 2);
+  const auto run = make_run(spec_with("pre", {{"model.architecture", "encoder-decoder"},
+                                              {"data.name", "translation"},
+                                              {"model.shared_embedding", "false"}}),
+                            2);
   CHECK(std::isfinite(run->mean_loss(1)));
 }
-
-}  // namespace normscope::test
 
 // These tests hold what each placement and initialisation promises at its first step, in exact identities.
 // test_model_reference.cpp has the double reference.
 
-namespace normscope::test {
 namespace {
 
 /// The worst distances of a row's mean and variance from 0 and 1.
@@ -174,7 +154,7 @@ double ratio(const Start& a, const Start& b, const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("placement: Peri-LN's branches and embedding have variance one at the start", "[placements]") {
+TEST_CASE("placement: Peri-LN's branches and embedding have variance one at the start") {
   const Start peri(config_of(Placement::Peri)), sandwich(config_of(Placement::Sandwich));
   for (const SublayerValues& s : peri.values.sublayers) {
     const auto [mean, variance] = distance_from_normal(peri.read(s.branch), 24);
@@ -187,7 +167,7 @@ TEST_CASE("placement: Peri-LN's branches and embedding have variance one at the 
   CHECK(distance_from_normal(pre.read(pre.values.sublayers[0].branch), 24).second > 0.05);
 }
 
-TEST_CASE("placement: ReZero is the identity at the start and moves nothing but its scales", "[placements]") {
+TEST_CASE("placement: ReZero is the identity at the start and moves nothing but its scales") {
   const Start model(config_of(Placement::ReZero));
   CHECK(model.read(model.values.hidden) == model.read(model.values.embedding));
   for (const SublayerValues& s : model.values.sublayers) {
@@ -216,7 +196,7 @@ TEST_CASE("placement: ReZero is the identity at the start and moves nothing but 
   CHECK_FALSE(all_zero(none.program->read("L01.ffn.w1", true)));
 }
 
-TEST_CASE("placement: FixUp's branches are silent at the start, and end in what learns", "[placements]") {
+TEST_CASE("placement: FixUp's branches are silent at the start, and end in what learns") {
   ModelConfig config = config_of(Placement::FixUp);
   config.init = InitRule::FixUp;
   const Start model(config), xavier(config_of(Placement::FixUp));
@@ -238,7 +218,7 @@ TEST_CASE("placement: FixUp's branches are silent at the start, and end in what 
   CHECK(init_gains(InitRule::FixUp, {false, 4, 6}).first == Approx(std::pow(3 * 6 + 2 * 4, -0.5)));
 }
 
-TEST_CASE("placement: T-Fixup's constants and matrices", "[placements]") {
+TEST_CASE("placement: T-Fixup's constants and matrices") {
   CHECK(init_gains(InitRule::TFixup, {false, 12, 0}).value == Approx(0.360).margin(5e-4));
   CHECK(init_gains(InitRule::TFixup, {true, 12, 0}).value == Approx(0.310).margin(5e-4));
   CHECK(init_gains(InitRule::TFixup, {false, 6, 12}).embedding == Approx(0.310).margin(5e-4));
@@ -252,7 +232,7 @@ TEST_CASE("placement: T-Fixup's constants and matrices", "[placements]") {
   for (const char* name : {"L01.attn.wq", "L01.attn.wk"}) CHECK(ratio(model, xavier, name) == Approx(1));
 }
 
-TEST_CASE("placement: B2T's authors start every matrix of the layers times L^(-1/2)", "[placements]") {
+TEST_CASE("placement: B2T's authors start every matrix of the layers times L^(-1/2)") {
   ModelConfig config = config_of(Placement::B2T);
   config.init = InitRule::B2T;
   const Start model(config), xavier(config_of(Placement::B2T));
@@ -266,7 +246,7 @@ TEST_CASE("placement: B2T's authors start every matrix of the layers times L^(-1
   CHECK(preset_run("b2t").model.init == InitRule::Xavier);
 }
 
-TEST_CASE("placement: normal(0.02), the theory setting and Sub-LN's gain, weight by weight", "[placements]") {
+TEST_CASE("placement: normal(0.02), the theory setting and Sub-LN's gain, weight by weight") {
   const Start xavier(config_of(Placement::Post));
   ModelConfig config = config_of(Placement::Post);
   config.init = InitRule::Normal002;
@@ -289,8 +269,7 @@ TEST_CASE("placement: normal(0.02), the theory setting and Sub-LN's gain, weight
   for (const char* name : {"L01.attn.wq", "L02.attn.wk"}) CHECK(ratio(magneto, pre, name) == Approx(1));
 }
 
-TEST_CASE("placement: the vectors of the kinds of tokens start as long as those of the tokens",
-          "[placements]") {
+TEST_CASE("placement: the vectors of the kinds of tokens start as long as those of the tokens") {
   ModelConfig config = config_of(Placement::Pre, Architecture::Encoder);
   config.d_model = 96;
   config.token_types = 40;
@@ -305,7 +284,7 @@ TEST_CASE("placement: the vectors of the kinds of tokens start as long as those 
     CHECK(root_mean_square(name) == Approx(1 / std::sqrt(96.0)).epsilon(0.1));
 }
 
-TEST_CASE("placement: no two initialisations start alike", "[placements]") {
+TEST_CASE("placement: no two initialisations start alike") {
   // Catches a rule whose gains are another's, and names that are not in the order of their rules.
   std::vector<std::vector<float>> weights;
   for (size_t rule = 0; rule < std::size(kInitRules); ++rule) {
@@ -323,7 +302,7 @@ TEST_CASE("placement: no two initialisations start alike", "[placements]") {
   }
 }
 
-TEST_CASE("placement: LookLinear's feed-forward network starts linear", "[placements]") {
+TEST_CASE("placement: LookLinear's feed-forward network starts linear") {
   ModelConfig config = config_of(Placement::Post);
   /// The worst |f(x+y) - f(x) - f(y)| beside the size of f.
   const auto nonlinearity = [&](const Start& from) {
@@ -372,7 +351,7 @@ TEST_CASE("placement: LookLinear's feed-forward network starts linear", "[placem
   CHECK_THROWS_AS(validate(config), Error);
 }
 
-TEST_CASE("placement: numbers that depend on the place", "[placements]") {
+TEST_CASE("placement: numbers that depend on the place") {
   CHECK(subln_gain({true, 12, 0}) == Approx(1.783).margin(5e-4));
   CHECK(subln_gain({true, 6, 12}) == Approx(std::sqrt(std::log(18.0))));
   CHECK(subln_gain({false, 12, 6}) == Approx(std::sqrt(std::log(18.0) * std::log(24.0) / 3)));
@@ -417,7 +396,7 @@ TEST_CASE("placement: numbers that depend on the place", "[placements]") {
   CHECK((b2t.feed_forward.bottom && !b2t.attention.bottom && !b2t.cross.bottom));
 }
 
-TEST_CASE("placement: Admin's paper rule sums the variances that omega = 1 gives", "[placements]") {
+TEST_CASE("placement: Admin's paper rule sums the variances that omega = 1 gives") {
   const ModelConfig paper = config_of(Placement::AdminPaper), code = config_of(Placement::Admin);
   Start start(paper);
   const auto tokens = start.program->tokens("tokens");
@@ -445,7 +424,7 @@ TEST_CASE("placement: Admin's paper rule sums the variances that omega = 1 gives
   CHECK(profile_admin(third.store, plain, batch, 2, 9).empty());
 }
 
-TEST_CASE("placement: HybridNorm and QK-norm normalise each head by itself", "[placements]") {
+TEST_CASE("placement: HybridNorm and QK-norm normalise each head by itself") {
   const auto worst = [](const Start& model, const char* value) {
     return distance_from_normal(model.program->read(value), 8).second;
   };
@@ -457,15 +436,13 @@ TEST_CASE("placement: HybridNorm and QK-norm normalise each head by itself", "[p
   CHECK(hybrid.weight("L01.attn.q_norm.gain").size() == 8);
 }
 
-TEST_CASE("placement: QK-norm bounds the logits by sqrt(d_k), however large the weights become",
-          "[placements]") {
+TEST_CASE("placement: QK-norm bounds the logits by sqrt(d_k), however large the weights become") {
   const auto largest_logit = [](Placement placement, const std::string& suffix) {
     Start model(config_of(placement));
-    for (const char* name : {"L02.attn.wq", "L02.attn.wk"}) {
-      std::vector<float> w = model.weight(name);
-      for (float& x : w) x *= 30;
-      model.store.write(model.store.find(name), w);
-    }
+    for (const char* name : {"L02.attn.wq", "L02.attn.wk"})
+      change(model.store, name, [](auto& w) {
+        for (float& x : w) x *= 30;
+      });
     model.program->replay({});
     const std::vector<float> q = model.program->read("L02.attn.q" + suffix),
                              k = model.program->read("L02.attn.k" + suffix);

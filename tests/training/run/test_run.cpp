@@ -1,13 +1,7 @@
 // These tests cover runs: what two of them share, what an edit and a fork do, which states are recognised, and that
 // looking changes nothing.
-#include "catch.hpp"
-
 #include <unistd.h>
 
-#include "engine/core/error.h"
-#include "engine/cpu/backend_cpu.h"
-#include "engine/model/transformer.h"
-#include "engine/tape/seal.h"
 #include "training/run/run_record.h"
 #include "training/support/small_runs.h"
 
@@ -22,14 +16,14 @@ std::vector<float> weights(Run& run, const std::string& name, Store::Block block
   return run.store().read(index, block);
 }
 
-RunSpec moved(RunSpec spec, const std::string& key, const std::string& value) {
-  set_field(spec, key, value);
-  return spec;
+/// A fork of it with another setting.
+std::unique_ptr<Run> forked(Run& run, std::string_view key, std::string_view value) {
+  return run.fork(with_fields(run.spec(), {{key, value}}));
 }
 
 }  // namespace
 
-TEST_CASE("the same run twice gives the same bits", "[run]") {
+TEST_CASE("the same run twice gives the same bits") {
   for (const std::string& preset : preset_names()) {
     INFO(preset);
     const auto a = make_run(small_spec(preset), 12), b = make_run(small_spec(preset), 12);
@@ -40,10 +34,9 @@ TEST_CASE("the same run twice gives the same bits", "[run]") {
   }
 }
 
-TEST_CASE("any number of threads gives the same bits", "[run]") {
-  RunSpec spec = small_spec("pre");
-  set_field(spec, "model.dropout_residual", "0.1");
-  set_field(spec, "model.dropout_attention", "0.1");
+TEST_CASE("any number of threads gives the same bits") {
+  const RunSpec spec =
+      spec_with("pre", {{"model.dropout_residual", "0.1"}, {"model.dropout_attention", "0.1"}});
   const auto one = make_cpu_backend(1), five = make_cpu_backend(5);
   Run a(spec, small_task(), *one), b(spec, small_task(), *five);
   steps(a, 8);
@@ -52,7 +45,7 @@ TEST_CASE("any number of threads gives the same bits", "[run]") {
   CHECK(first_difference(a.store(), b.store()) == "");
 }
 
-TEST_CASE("runs of one seed share batches and the initial weights that both have", "[run]") {
+TEST_CASE("runs of one seed share batches and the initial weights that both have") {
   const auto a = make_run(small_spec("post")), b = make_run(small_spec("post-warmup")),
              c = make_run(small_spec("pre"));
   CHECK(first_difference(a->store(), b->store()) == "");
@@ -71,14 +64,14 @@ TEST_CASE("runs of one seed share batches and the initial weights that both have
   CHECK(first_difference(make_run(small_spec("post"))->store(), other->store()) != "");
 }
 
-TEST_CASE("looking changes no bit: validation, text, forks, saved specs", "[run]") {
+TEST_CASE("looking changes no bit: validation, text, forks, saved specs") {
   const auto watched = make_run(small_spec("admin")), alone = make_run(small_spec("admin"));
   for (int i = 0; i < 10; ++i) {
     watched->validation_loss();
     watched->sample(12);
     watched->write_some(5, 12);
     watched->skip_scales();
-    watched->fork(moved(watched->spec(), "model.placement", "pre"))->step();
+    forked(*watched, "model.placement", "pre")->step();
     watched->step();
     alone->step();
   }
@@ -86,7 +79,7 @@ TEST_CASE("looking changes no bit: validation, text, forks, saved specs", "[run]
   CHECK(first_difference(watched->store(), alone->store()) == "");
 }
 
-TEST_CASE("probes on or off: the same bits", "[run]") {
+TEST_CASE("probes on or off: the same bits") {
   const RunSpec spec = small_spec("sandwich");
   const auto task = small_task();
   const auto train = [&](bool probes) {
@@ -113,7 +106,7 @@ TEST_CASE("probes on or off: the same bits", "[run]") {
   CHECK(first_difference(*with, *without) == "");
 }
 
-TEST_CASE("the rate of each step is the schedule's", "[run]") {
+TEST_CASE("the rate of each step is the schedule's") {
   const auto run = make_run(small_spec("post-warmup"), 15);
   const Series rate = run->history()->rate();
   for (size_t i = 0; i < 15; ++i)
@@ -121,7 +114,7 @@ TEST_CASE("the rate of each step is the schedule's", "[run]") {
           static_cast<float>(learning_rate(run->spec().train.schedule, static_cast<int64_t>(i) + 1)));
 }
 
-TEST_CASE("a rate with a target follows the loss, and a run that is resumed goes on with the same", "[run]") {
+TEST_CASE("a rate with a target follows the loss, and a run that is resumed goes on with the same") {
   RunSpec spec = small_spec("pre");
   spec.train.schedule.target = 2;
   spec.train.schedule.peak = 0.03f;
@@ -152,7 +145,7 @@ TEST_CASE("a rate with a target follows the loss, and a run that is resumed goes
   }
 }
 
-TEST_CASE("a run whose first loss is below its target has no warm-up, whatever train.warmup says", "[run]") {
+TEST_CASE("a run whose first loss is below its target has no warm-up, whatever train.warmup says") {
   RunSpec spec = small_spec("pre");
   spec.train.schedule.target = 100;
   spec.train.schedule.warmup = 4;
@@ -164,7 +157,7 @@ TEST_CASE("a run whose first loss is below its target has no warm-up, whatever t
   CHECK(run->warmup_steps() == 0);
 }
 
-TEST_CASE("live edits act from the next step and replay bitwise", "[run]") {
+TEST_CASE("live edits act from the next step and replay bitwise") {
   const auto live = make_run(small_spec(), 5);
   live->edit("train.lr", "1e-3");
   steps(*live, 3);
@@ -190,7 +183,7 @@ TEST_CASE("live edits act from the next step and replay bitwise", "[run]") {
   CHECK(losses(*plain)[6] != losses(*live)[6]);
 }
 
-TEST_CASE("edits that cannot be are refused and change nothing", "[run]") {
+TEST_CASE("edits that cannot be are refused and change nothing") {
   const auto run = make_run(small_spec(), 2);
   CHECK_THROWS_AS(run->edit("model.layers", "3"), Error);
   CHECK_THROWS_AS(run->edit("train.lr", "fast"), Error);
@@ -207,10 +200,10 @@ TEST_CASE("edits that cannot be are refused and change nothing", "[run]") {
   CHECK_THROWS_AS(make_run(broken), Error);
 }
 
-TEST_CASE("a fork keeps by name; norms that moved take gains and moments along", "[run]") {
+TEST_CASE("a fork keeps by name; norms that moved take gains and moments along") {
   const auto source = make_run(small_spec("post"), 7);
   const auto before = make_run(small_spec("post"), 7);
-  const auto fork = source->fork(moved(source->spec(), "model.placement", "pre"));
+  const auto fork = forked(*source, "model.placement", "pre");
   CHECK(first_difference(source->store(), before->store()) == "");  // the source is untouched
   CHECK(fork->steps_done() == 7);
   for (Store::Block block : {Store::Block::Value, Store::Block::M, Store::Block::V}) {
@@ -232,12 +225,12 @@ TEST_CASE("a fork keeps by name; norms that moved take gains and moments along",
   CHECK(fork->history()->events()[0].kind == RunEvent::Kind::Forked);
 }
 
-TEST_CASE("a fork is its source with edits, bit for bit", "[run]") {
+TEST_CASE("a fork is its source with edits, bit for bit") {
   for (std::string to : {"pre", "sandwich", "admin", "rezero"}) {
     INFO(to);
     const auto source = make_run(small_spec("post"), 5);
     source->edit("train.lr", "0.002");
-    const auto fork = source->fork(moved(source->spec(), "model.placement", to));
+    const auto fork = forked(*source, "model.placement", to);
     steps(*source, 3);  // trains on; the fork does not notice
     steps(*fork, 6);
     const auto replayed = make_run(fork->origin());
@@ -250,11 +243,11 @@ TEST_CASE("a fork is its source with edits, bit for bit", "[run]") {
   }
 }
 
-TEST_CASE("several changes between two steps count as the last of them", "[run]") {
+TEST_CASE("several changes between two steps count as the last of them") {
   const auto source = make_run(small_spec("post"), 5);
-  const auto bare = source->fork(moved(source->spec(), "model.placement", "rezero"));
-  const auto fork = bare->fork(moved(bare->spec(), "model.placement", "pre"));
-  const auto direct = source->fork(moved(source->spec(), "model.placement", "pre"));
+  const auto bare = forked(*source, "model.placement", "rezero");
+  const auto fork = forked(*bare, "model.placement", "pre");
+  const auto direct = forked(*source, "model.placement", "pre");
   CHECK(first_difference(fork->store(), direct->store()) == "");
   steps(*fork, 3);
   const auto replayed = make_run(fork->origin());
@@ -263,18 +256,18 @@ TEST_CASE("several changes between two steps count as the last of them", "[run]"
   CHECK(first_difference(fork->store(), replayed->store()) == "");
 }
 
-TEST_CASE("forks of one sub-layer, another depth, width and optimizer", "[run]") {
+TEST_CASE("forks of one sub-layer, another depth, width and optimizer") {
   const auto source = make_run(small_spec("post"), 4);
-  const auto one = source->fork(moved(source->spec(), "wiring.L02.ffn", "before=ln"));
+  const auto one = forked(*source, "wiring.L02.ffn", "before=ln");
   CHECK(same_bits(weights(*one, "L02.ffn.before.gain"), weights(*source, "L02.ffn.stream.gain")));
   CHECK(same_bits(weights(*one, "L02.attn.stream.gain"), weights(*source, "L02.attn.stream.gain")));
-  const auto deep = source->fork(moved(source->spec(), "model.layers", "3"));
+  const auto deep = forked(*source, "model.layers", "3");
   CHECK(same_bits(weights(*deep, "L02.attn.wq"), weights(*source, "L02.attn.wq")));
   CHECK(deep->store().find("L03.attn.wq") >= 0);
-  const auto wide = source->fork(moved(source->spec(), "model.feed_forward", "48"));
+  const auto wide = forked(*source, "model.feed_forward", "48");
   CHECK(same_bits(weights(*wide, "L01.attn.wq"), weights(*source, "L01.attn.wq")));
   CHECK(weights(*wide, "L01.ffn.w1").size() == 16 * 48);
-  const auto sgd = source->fork(moved(source->spec(), "train.optimizer", "sgd"));
+  const auto sgd = forked(*source, "train.optimizer", "sgd");
   CHECK(same_bits(weights(*sgd, "L01.attn.wq"), weights(*source, "L01.attn.wq")));
   CHECK(weights(*sgd, "L01.attn.wq", Store::Block::M) == std::vector<float>(16 * 16, 0.0f));
   for (Run* run : {one.get(), deep.get(), wide.get(), sgd.get()}) {
@@ -286,7 +279,7 @@ TEST_CASE("forks of one sub-layer, another depth, width and optimizer", "[run]")
   CHECK_THROWS_AS(source->fork(other), Error);
 }
 
-TEST_CASE("Admin profiles its first batch, and again when a fork changes the wiring", "[run]") {
+TEST_CASE("Admin profiles its first batch, and again when a fork changes the wiring") {
   const auto admin = make_run(small_spec("admin"));
   const std::vector<float> omegas = admin->skip_scales();
   REQUIRE(omegas.size() == 4);
@@ -295,15 +288,15 @@ TEST_CASE("Admin profiles its first batch, and again when a fork changes the wir
   const auto source = make_run(small_spec("post"));
   CHECK(source->skip_scales() == std::vector<float>(4, 1.0f));
   steps(*source, 10);
-  const auto fork = source->fork(moved(source->spec(), "model.placement", "admin"));
+  const auto fork = forked(*source, "model.placement", "admin");
   CHECK(fork->skip_scales()[1] > 1.0f);
   CHECK(fork->skip_scales() != omegas);  // of the present weights
-  const auto same = admin->fork(moved(admin->spec(), "train.lr", "0.001"));
+  const auto same = forked(*admin, "train.lr", "0.001");
   CHECK(same->skip_scales() == omegas);  // nothing moved, nothing is measured anew
   CHECK(make_run(small_spec("deepnorm"))->skip_scales()[0] == Approx(std::pow(4.0, 0.25)));
 }
 
-TEST_CASE("the history has every learned scale as each step began with it", "[run]") {
+TEST_CASE("the history has every learned scale as each step began with it") {
   for (const char* preset : {"admin", "rezero"}) {
     const bool skip = std::string(preset) == "admin";
     const auto run = make_run(small_spec(preset));
@@ -326,7 +319,7 @@ TEST_CASE("the history has every learned scale as each step began with it", "[ru
   }
 }
 
-TEST_CASE("a learned scale of the branch is reported as it stands now", "[run]") {
+TEST_CASE("a learned scale of the branch is reported as it stands now") {
   const auto run = make_run(small_spec("rezero"));
   CHECK(run->branch_scales() == std::vector<float>(4, 0.0f));
   steps(*run, 10);
@@ -339,7 +332,7 @@ TEST_CASE("a learned scale of the branch is reported as it stands now", "[run]")
   CHECK(make_run(small_spec("post"))->branch_scales() == std::vector<float>(4, 1.0f));
 }
 
-TEST_CASE("states: warming up, learning, finished", "[run]") {
+TEST_CASE("states: warming up, learning, finished") {
   const auto run = make_run(small_spec("post-warmup"));
   CHECK(run->state() == RunState::WarmingUp);
   CHECK(std::isnan(run->last_loss()));
@@ -354,8 +347,8 @@ TEST_CASE("states: warming up, learning, finished", "[run]") {
   CHECK(run->history()->events().back().kind == RunEvent::Kind::Finished);
 }
 
-TEST_CASE("a run that cannot learn is called stuck", "[run]") {
-  const auto run = make_run(with_fields(small_spec("pre"), {{"train.lr", "0"}, {"train.steps", "200"}}), 150);
+TEST_CASE("a run that cannot learn is called stuck") {
+  const auto run = make_run(spec_with("pre", {{"train.lr", "0"}, {"train.steps", "200"}}), 150);
   CHECK(run->state() == RunState::Training);
   steps(*run, 1);
   CHECK(run->state() == RunState::Stuck);
@@ -366,8 +359,8 @@ TEST_CASE("a run that cannot learn is called stuck", "[run]") {
   CHECK(run->plateau_level() > small_task()->unigram_entropy());
 }
 
-TEST_CASE("the first value that is not finite is named, and the run halts there", "[run]") {
-  RunSpec spec = with_fields(small_spec("none"), {{"train.optimizer", "sgd"}, {"train.lr", "100"}});
+TEST_CASE("the first value that is not finite is named, and the run halts there") {
+  RunSpec spec = spec_with("none", {{"train.optimizer", "sgd"}, {"train.lr", "100"}});
   const auto run = make_run(spec, 60);
   REQUIRE(run->state() == RunState::NonFinite);
   const NonFiniteReport report = *run->non_finite();
@@ -379,10 +372,7 @@ TEST_CASE("the first value that is not finite is named, and the run halts there"
 
   const auto poisoned = make_run(small_spec("post"));
   poisoned->step();
-  const int32_t at = poisoned->store().find("L02.ffn.w1");
-  std::vector<float> values = poisoned->store().read(at);
-  values[3] = NAN;
-  poisoned->store().write(at, values);
+  change(poisoned->store(), "L02.ffn.w1", [](auto& values) { values[3] = NAN; });
   poisoned->step();
   REQUIRE(poisoned->non_finite());
   CHECK(poisoned->non_finite()->layer == 2);
@@ -390,7 +380,7 @@ TEST_CASE("the first value that is not finite is named, and the run halts there"
   CHECK(poisoned->non_finite()->step == 2);
 }
 
-TEST_CASE("text: as long as asked, the same for the same weights, in portions as in one go", "[run]") {
+TEST_CASE("text: as long as asked, the same for the same weights, in portions as in one go") {
   const auto run = make_run(small_spec("pre"), 20);
   const std::string line = run->sample(30);  // longer than the window of 16
   CHECK(line.size() == 30);
@@ -400,11 +390,11 @@ TEST_CASE("text: as long as asked, the same for the same weights, in portions as
   while (!run->write_some(7, 30)) ++portions;
   CHECK(portions == 5);
   CHECK(run->written() == line);
-  const auto task = make_run(with_fields(small_spec("pre"), {{"data.name", "copy"}}));
+  const auto task = make_run(spec_with("pre", {{"data.name", "copy"}}));
   CHECK(task->sample(8).size() > 8);  // shows the question too
 }
 
-TEST_CASE("validation is fixed and finite", "[run]") {
+TEST_CASE("validation is fixed and finite") {
   const auto run = make_run(small_spec("pre"));
   CHECK(std::isnan(run->last_validation_loss()));
   const double first = run->validation_loss();
@@ -415,7 +405,7 @@ TEST_CASE("validation is fixed and finite", "[run]") {
   CHECK(run->history()->validation().values.size() == 2);  // one a step
 }
 
-TEST_CASE("live measurements join the history by name and change no bit of the run", "[run]") {
+TEST_CASE("live measurements join the history by name and change no bit of the run") {
   for (const char* preset : {"post", "admin", "pre"}) {
     const auto measured = make_run(small_spec(preset)), plain = make_run(small_spec(preset));
     plain->measure_live(false);
@@ -442,13 +432,11 @@ TEST_CASE("live measurements join the history by name and change no bit of the r
 // Any step of a run is reached again, bit for bit, from its keyframes, its edits and its seed.
 
 TEST_CASE(
-    "a run at an earlier step is the run as it was: weights, moments, losses, with edits and forks before it",
-    "[keyframes]") {
+    "a run at an earlier step is the run as it was: weights, moments, losses, with edits and forks before it") {
   const auto run = make_run(small_spec("post"), 15);
   run->edit("train.lr", "0.002");
   steps(*run, 16);
-  RunSpec moved = with_fields(run->spec(), {{"model.placement", "pre"}});
-  const auto forked = run->fork(moved);
+  const auto forked = run->fork(with_fields(run->spec(), {{"model.placement", "pre"}}));
   steps(*forked, 24);  // at 55
   forked->edit("train.lr", "0.0005");
   steps(*forked, 5);
@@ -475,7 +463,7 @@ TEST_CASE(
   CHECK_THROWS_AS(forked->at(-1), Error);
 }
 
-TEST_CASE("keyframes keep their budget, the newest, and thin with age", "[keyframes]") {
+TEST_CASE("keyframes keep their budget, the newest, and thin with age") {
   const auto run = make_run(small_spec("pre"));
   const size_t one = 3 * run->store().size() * sizeof(float) + sizeof(Keyframe);
   Keyframes frames;

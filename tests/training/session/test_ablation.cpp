@@ -1,10 +1,6 @@
 // These tests cover layer-skip ablation: what is left out is really left out (against a model without that layer, built
 // by hand), and no bit of the run moves. The Lab's command gives the same numbers.
-#include "catch.hpp"
-#include "training/session/analysis.h"
-#include "training/session/lab.h"
 #include "training/support/lab_runs.h"
-#include "training/support/small_runs.h"
 
 namespace normscope::test {
 namespace {
@@ -25,14 +21,12 @@ double loss_of(const Ablation& a, const std::string& name) {
 
 /// The validation loss of a run with the first `layers` layers only, with weights of `from`.
 double loss_of_first_layers(const Run& from, int32_t layers) {
-  RunSpec spec = with_fields(from.spec(), {{"model.layers", std::to_string(layers)}});
-  return from.fork(spec)->validation_loss();
+  return from.fork(with_fields(from.spec(), {{"model.layers", std::to_string(layers)}}))->validation_loss();
 }
 
 }  // namespace
 
-TEST_CASE("ablation: without its last layers a stack is the shorter model with the same weights",
-          "[ablation]") {
+TEST_CASE("ablation: without its last layers a stack is the shorter model with the same weights") {
   for (const char* preset : {"pre", "post", "admin", "sandwich"}) {
     INFO(preset);
     const auto run = make_run(three_layers(preset), 25);
@@ -57,13 +51,13 @@ TEST_CASE("ablation: without its last layers a stack is the shorter model with t
   }
 }
 
-TEST_CASE("ablation: a branch that adds nothing can go", "[ablation]") {
+TEST_CASE("ablation: a branch that adds nothing can go") {
   const auto run = make_run(three_layers("rezero"));  // every branch starts with factor 0
   const Ablation a = layer_ablation(*run);
   for (const Ablation::LeftOut& one : a.layers) CHECK(one.loss == a.whole);
 }
 
-TEST_CASE("ablation: encoder and encoder-decoder, and a name that is none", "[ablation]") {
+TEST_CASE("ablation: encoder and encoder-decoder, and a name that is none") {
   const auto encoder = make_run(three_layers("post", "encoder"));
   CHECK(layer_ablation(*encoder).layers.size() == 3);
   const auto both = make_run(three_layers("pre", "encoder-decoder"), 10);
@@ -78,7 +72,7 @@ TEST_CASE("ablation: encoder and encoder-decoder, and a name that is none", "[ab
                     Catch::Contains("'L01' is no layer") && Catch::Contains("enc.L01 to dec.L03"));
 }
 
-TEST_CASE("ablation: no bit of the run changes", "[ablation]") {
+TEST_CASE("ablation: no bit of the run changes") {
   const auto looked_at = make_run(three_layers("admin")), alone = make_run(three_layers("admin"));
   for (int i = 0; i < 4; ++i) {
     steps(*looked_at, 3);
@@ -88,7 +82,7 @@ TEST_CASE("ablation: no bit of the run changes", "[ablation]") {
   CHECK(first_difference(looked_at->store(), alone->store()) == "");
 }
 
-TEST_CASE("ablation: the Lab measures on its own thread and shows of which step", "[ablation]") {
+TEST_CASE("ablation: the Lab measures on its own thread and shows of which step") {
   Lab lab({.threads = 1, .sample_text = false, .live_text = false, .validation_every = 0});
   std::vector<RunSpec> specs = {three_layers("pre"), three_layers("post")};
   lab.post(session::ReplaceRuns{specs, {}, false});

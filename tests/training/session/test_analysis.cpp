@@ -1,13 +1,10 @@
 // These tests hold the spectrum of a run's next update to the step that the run then takes.
-#include "catch.hpp"
-#include "training/session/analysis.h"
 #include "training/support/small_runs.h"
 
 namespace normscope::test {
-TEST_CASE("examine: the spectrum of the next update is that of the step taken, and Adam's is uneven",
-          "[examine]") {
+TEST_CASE("examine: the spectrum of the next update is that of the step taken, and Adam's is uneven") {
   const auto spectra_of = [](const char* optimizer) {
-    const auto run = make_run(with_fields(small_spec("pre"), {{"train.optimizer", optimizer}}), 6);
+    const auto run = make_run(spec_with("pre", {{"train.optimizer", optimizer}}), 6);
     const Store& store = run->store();
     const std::vector<float> before = store.read(store.find("L02.ffn.w2"));
     const std::vector<MatrixSpectra> all = next_spectra(*run);

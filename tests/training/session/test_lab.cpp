@@ -1,21 +1,12 @@
 // These tests cover the Lab: lockstep, commands, forks and their undo, texts; and none of it changes what a run
 // computes.
-#include "catch.hpp"
-
-#include <numeric>
-
 #include "answers.h"
-#include "engine/cpu/isa.h"
-#include "engine/support/helpers.h"
-#include "folder.h"
 #include "isa_scope.h"
 #include "skip.h"
 #include "training/run/footprint.h"
 #include "training/session/lab_trainer.h"
 #include "training/session/played_step.h"
-#include "training/spec/spec.h"
 #include "training/support/lab_runs.h"
-#include "training/support/tiny.h"
 
 using namespace normscope;
 using namespace normscope::test;
@@ -38,6 +29,10 @@ class ToldLab {
     if (verb == "badges") return of_runs([](const RunView& run) { return std::string(run.badge); });
     if (verb == "writes")
       return of_runs([](const RunView& run) { return fmt::format("{} symbols", run.writes.size()); });
+    if (verb == "validated")
+      return of_runs([](const RunView& run) {
+        return fmt::format("{}", fmt::join(run.history->validation().steps, ", "));
+      });
     if (verb == "losses")
       return of_runs([](const RunView& run) { return std::isnan(run.loss) ? "none" : "some"; });
     if (verb == "edited")
@@ -211,34 +206,22 @@ class ToldLab {
   session::Ticket edited_ = 0;
 };
 
-}  // namespace
-
-TEST_CASE("runs go in lockstep to the budget, each as it would alone", "[lab]") {
+TEST_CASE("what went to the budget was measured, knows its data, and took time") {
   Lab lab(quiet());
   const auto view = view_after(lab, session::ReplaceRuns{three(), {}, true});
-  CHECK(view->message == "");
-  CHECK(view->step == 60);
-  CHECK_FALSE(view->playing);
   CHECK_FALSE(view->busy);
-  REQUIRE(view->runs.size() == 3);
-  for (size_t i = 0; i < 3; ++i) {
-    CHECK(view->runs[i].letter == static_cast<char>('A' + i));
-    CHECK(view->runs[i].step == 60);
-    CHECK(same_bits(losses(view->runs[i]), alone(three()[i], 60)));
-    CHECK(view->runs[i].writes.size() == 8);
-    CHECK(view->runs[i].skip_scales.size() == 4);
-    CHECK(std::isfinite(view->runs[i].validation_loss));
-    CHECK(view->runs[i].history->validation().steps == std::vector<int32_t>{25, 50, 60});
+  for (const RunView& run : view->runs) {
+    CHECK(run.skip_scales.size() == 4);
+    CHECK(std::isfinite(run.validation_loss));
+    CHECK(run.seconds_per_step > 0);
   }
-  CHECK(view->runs[1].name == "Post-LN, warm-up 10");
   CHECK(view->unit == "letter");
   CHECK(view->unigram_entropy == Approx(small_task()->unigram_entropy()));
   CHECK(view->entropy_rate > 0.5);
   CHECK(view->seconds_per_step > 0);
-  for (const RunView& run : view->runs) CHECK(run.seconds_per_step > 0);
 }
 
-TEST_CASE("pause, one step, play to a step and on: the same bits", "[lab]") {
+TEST_CASE("pause, one step, play to a step and on: the same bits") {
   Lab lab(quiet());
   CHECK(view_after(lab, session::ReplaceRuns{three(), {}, false})->step == 0);
   CHECK(lab.view()->runs[0].badge == "paused");
@@ -259,12 +242,12 @@ TEST_CASE("pause, one step, play to a step and on: the same bits", "[lab]") {
   for (size_t i = 0; i < 3; ++i) CHECK(same_bits(losses(view->runs[i]), alone(three()[i], 60)));
 }
 
-TEST_CASE("the Lab does what it is told", "[lab][listing]") {
+TEST_CASE("the Lab does what it is told", "[listing]") {
   ToldLab lab;
   check_answers("lab", [&](const std::string& line) { return lab.obey(line); });
 }
 
-TEST_CASE("what is shown at a step is a function of specification and step", "[lab]") {
+TEST_CASE("what is shown at a step is a function of specification and step") {
   Lab first(quiet()), second(quiet());
   first.post(session::ReplaceRuns{three(), {}, true});
   first.post(session::Pause{});
@@ -283,11 +266,9 @@ TEST_CASE("what is shown at a step is a function of specification and step", "[l
   }
 }
 
-TEST_CASE("a run that is not finite halts alone", "[lab]") {
+TEST_CASE("a run that is not finite halts alone") {
   std::vector<RunSpec> specs = three();
-  specs[0] = small_spec("none");
-  set_field(specs[0], "train.optimizer", "sgd");
-  set_field(specs[0], "train.lr", "100");
+  specs[0] = spec_with("none", {{"train.optimizer", "sgd"}, {"train.lr", "100"}});
   Lab lab(quiet());
   auto view = view_after(lab, session::ReplaceRuns{specs, {}, true});
   CHECK(view->step == 60);
@@ -305,7 +286,7 @@ TEST_CASE("a run that is not finite halts alone", "[lab]") {
   CHECK_FALSE(view->playing);
 }
 
-TEST_CASE("all runs together stay within memory; those kept for undo give way first", "[lab]") {
+TEST_CASE("all runs together stay within memory; those kept for undo give way first") {
   const std::vector<RunSpec> two = {small_spec("post"), small_spec("pre")};
   const int64_t each = estimated_bytes(two[0]);
   LabOptions options = quiet();
@@ -328,7 +309,7 @@ TEST_CASE("all runs together stay within memory; those kept for undo give way fi
   CHECK(refused->step == 9);
 }
 
-TEST_CASE("a text of one's own restarts all on it; a bad one leaves all as it is", "[lab]") {
+TEST_CASE("a text of one's own restarts all on it; a bad one leaves all as it is") {
   LabOf lab(three());
   view_after(lab, session::PlayTo{5});
   const Folder folder;
@@ -347,9 +328,8 @@ TEST_CASE("a text of one's own restarts all on it; a bad one leaves all as it is
   CHECK(view_after(lab, session::PlayTo{3})->runs[0].step == 3);
 }
 
-TEST_CASE("a run that stays above the level is not stuck at it, and a fork of it is not stuck at all",
-          "[lab]") {
-  RunSpec spec = with_fields(small_spec("post"), {{"train.lr", "0.000001"}});
+TEST_CASE("a run that stays above the level is not stuck at it, and a fork of it is not stuck at all") {
+  RunSpec spec = spec_with("post", {{"train.lr", "0.000001"}});
   const auto run = make_run(spec, 170);
   REQUIRE(run->state() == RunState::Stuck);
   const auto stuck = [](const Run& of) {
@@ -359,8 +339,7 @@ TEST_CASE("a run that stays above the level is not stuck at it, and a fork of it
     return text;
   };
   CHECK_THAT(stuck(*run), Catch::Contains("stuck above"));
-  RunSpec moved = with_fields(run->spec(), {{"model.placement", "pre"}});
-  const auto fork = run->fork(moved);
+  const auto fork = run->fork(with_fields(run->spec(), {{"model.placement", "pre"}}));
   CHECK(fork->state() != RunState::Stuck);
   steps(*fork, 100);
   CHECK(fork->state() != RunState::Stuck);
@@ -369,7 +348,7 @@ TEST_CASE("a run that stays above the level is not stuck at it, and a fork of it
   CHECK(fork->state() == RunState::Stuck);
 }
 
-TEST_CASE("what a run wrote is kept with its step", "[lab]") {
+TEST_CASE("what a run wrote is kept with its step") {
   LabOf lab(three());
   for (int32_t step : {10, 20}) {
     view_after(lab, session::PlayTo{step});
@@ -384,7 +363,7 @@ TEST_CASE("what a run wrote is kept with its step", "[lab]") {
 }
 
 #ifdef __linux__
-TEST_CASE("a restored session reads each of its checkpoints once", "[lab]") {
+TEST_CASE("a restored session reads each of its checkpoints once") {
   const auto read_so_far = [] {
     std::ifstream io("/proc/self/io");
     std::string name;
@@ -409,10 +388,6 @@ TEST_CASE("a restored session reads each of its checkpoints once", "[lab]") {
 
 // These tests play a step of a Lab's run on a copy: the run does not notice, and then takes the same step.
 
-namespace normscope::test {
-namespace lab_play {
-namespace {
-
 LabOptions one_thread() {
   LabOptions options = quiet();
   options.threads = 1;
@@ -423,8 +398,8 @@ LabOptions one_thread() {
 
 }  // namespace
 
-TEST_CASE("lab: a run whose steps are copied and played has the losses of one that is left alone, to the bit",
-          "[lab][tape]") {
+TEST_CASE(
+    "lab: a run whose steps are copied and played has the losses of one that is left alone, to the bit") {
   LabOf lab({small_spec("post"), small_spec("pre")}, one_thread());
   for (const int32_t step : {2, 5, 9}) {
     lab.post(session::PlayStep{1});
@@ -438,7 +413,7 @@ TEST_CASE("lab: a run whose steps are copied and played has the losses of one th
   CHECK(same_bits(losses(view->runs[1]), alone(small_spec("pre"), 9)));
 }
 
-TEST_CASE("lab: the copy is the step that the run takes next", "[lab][tape]") {
+TEST_CASE("lab: the copy is the step that the run takes next") {
   LabOf lab({small_spec("post"), small_spec("pre")}, one_thread());
   view_after(lab, session::PlayTo{4});
   const session::Ticket asked = lab.post(session::PlayStep{1});
@@ -456,7 +431,7 @@ TEST_CASE("lab: the copy is the step that the run takes next", "[lab][tape]") {
   CHECK_FALSE(view_after(lab, session::PlayStep{7})->message.empty());
 }
 
-TEST_CASE("lab: a copy of a step clears no message, and who asked for it is answered", "[lab][tape]") {
+TEST_CASE("lab: a copy of a step clears no message, and who asked for it is answered") {
   LabOf lab({small_spec("post")}, one_thread());
   auto view = view_after(lab, session::EditField{.run = 0, .key = "no.such", .value = "1"});
   const std::string message = view->message;
@@ -477,7 +452,7 @@ TEST_CASE("lab: a copy of a step clears no message, and who asked for it is answ
   CHECK(view->message.empty());  // it was of the refused one
 }
 
-TEST_CASE("lab: what a copy of a step takes is said of one that keeps every gradient", "[lab][tape]") {
+TEST_CASE("lab: what a copy of a step takes is said of one that keeps every gradient") {
   const auto run = make_run(small_spec("post"));
   const RunSpec& spec = run->spec();
   const BatchShape shape =
@@ -490,7 +465,7 @@ TEST_CASE("lab: what a copy of a step takes is said of one that keeps every grad
             2 * (whole.activations + whole.gradients + whole.workspace));
 }
 
-TEST_CASE("lab: a copy that cannot be held is refused in one line", "[lab][tape]") {
+TEST_CASE("lab: a copy that cannot be held is refused in one line") {
   LabOptions options = one_thread();
   options.memory = estimated_bytes(small_spec("post")) + 1;
   Lab lab(options);
@@ -505,14 +480,14 @@ TEST_CASE("lab: a copy that cannot be held is refused in one line", "[lab][tape]
 }
 
 // On SSE4 every number of the broken step is finite, and only squares overflow, which a run's measurements are of.
-TEST_CASE("lab: of a broken run the step is handed out at which it broke, as often as it is asked for",
-          "[lab][tape]") {
+TEST_CASE("lab: of a broken run the step is handed out at which it broke, as often as it is asked for") {
   const std::string isa = GENERATE(from_range(cpu::available_isas()));
   INFO(isa);
   const test::IsaScope scope(isa);
   Lab lab(one_thread());
-  RunSpec spec = with_fields(small_spec("none"), {{"train.optimizer", "sgd"}, {"train.lr", "100"}});
-  auto view = view_after(lab, session::ReplaceRuns{.runs = {spec}, .play = true});
+  auto view = view_after(
+      lab, session::ReplaceRuns{
+               .runs = {spec_with("none", {{"train.optimizer", "sgd"}, {"train.lr", "100"}})}, .play = true});
   REQUIRE(view->runs[0].state == RunState::NonFinite);
   for (int time = 0; time < 2; ++time) {
     const session::Ticket asked = lab.post(session::PlayStep{0});
@@ -523,7 +498,7 @@ TEST_CASE("lab: of a broken run the step is handed out at which it broke, as oft
   }
 }
 
-TEST_CASE("lab: a fork's copy says what it was forked from", "[lab][tape]") {
+TEST_CASE("lab: a fork's copy says what it was forked from") {
   LabOf lab({small_spec("post")}, one_thread());
   const auto before = view_after(lab, session::PlayTo{3});
   view_after(lab, request(*before, 0, "pre"));
@@ -534,6 +509,3 @@ TEST_CASE("lab: a fork's copy says what it was forked from", "[lab][tape]") {
   REQUIRE(view->played->source_spec);
   CHECK(*view->played->source_spec == *view->runs[0].spec);
 }
-
-}  // namespace lab_play
-}  // namespace normscope::test

@@ -1,12 +1,8 @@
 // These tests cover the Lab whose runs are instant: every change trains whole runs, and no answer is shown under other
 // settings than its own.
-#include "catch.hpp"
-
 #include <random>
 
-#include "engine/support/helpers.h"
 #include "training/run/run_record.h"
-#include "training/session/lab.h"
 #include "training/spec/small_size.h"
 #include "training/support/lab_runs.h"
 
@@ -22,18 +18,12 @@ session::ReplaceRuns instant(std::vector<RunSpec> runs, int32_t budget = 30) {
   return command;
 }
 
-RunSpec with(RunSpec spec, const std::string& key, const std::string& value) {
-  set_field(spec, key, value);
-  return spec;
-}
-
 /// Whether a run shows what its settings compute.
 bool is_own(const RunView& run) { return same_bits(losses(run), alone(*run.spec, run.spec->train.steps)); }
 
 }  // namespace
 
-TEST_CASE("instant runs are whole, with the bits of runs that train alone, and their seeds",
-          "[lab][instant]") {
+TEST_CASE("instant runs are whole, with the bits of runs that train alone, and their seeds") {
   Lab lab(quiet());
   const auto view = view_after(lab, instant(three()));
   CHECK(view->message == "");
@@ -49,11 +39,12 @@ TEST_CASE("instant runs are whole, with the bits of runs that train alone, and t
     CHECK(std::isfinite(run.validation_loss));
     REQUIRE(run.spread);
     CHECK(run.spread->seeds == 4);
-    CHECK(same_bits(*run.spread->each.front().losses, alone(with(*run.spec, "run.seed", "2"), 30)));
+    CHECK(
+        same_bits(*run.spread->each.front().losses, alone(with_fields(*run.spec, {{"run.seed", "2"}}), 30)));
   }
 }
 
-TEST_CASE("what is supposed is trained beside the instant runs, which stay as they are", "[lab][instant]") {
+TEST_CASE("what is supposed is trained beside the instant runs, which stay as they are") {
   Lab lab(quiet());
   view_after(lab, instant({small_spec("post")}));
   const RunSpec pre = small_spec("pre"), none = small_spec("none");
@@ -71,15 +62,14 @@ TEST_CASE("what is supposed is trained beside the instant runs, which stay as th
   CHECK(view_after(lab, session::Suppose{})->supposed.empty());
 }
 
-TEST_CASE("runs ahead are trained when nothing is missing, and no longer once a run changes",
-          "[lab][instant]") {
+TEST_CASE("runs ahead are trained when nothing is missing, and no longer once a run changes") {
   Lab lab(quiet());
   view_after(lab, instant({small_spec("post")}));
   const auto known = [&](RunSpec spec) {
     spec.train.steps = 30;
     return lab.finished_runs()->find(RunIdentity{std::move(spec), {}, {}}.key());
   };
-  const RunSpec pre = small_spec("pre"), long_one = with(small_spec("pre"), "model.layers", "64");
+  const RunSpec pre = small_spec("pre"), long_one = spec_with("pre", {{"model.layers", "64"}});
   auto view = view_after(lab, session::Suppose{{small_spec("none")}, {pre}});
   REQUIRE(view->supposed.size() == 1);
   CHECK(view->supposed[0].run);
@@ -92,7 +82,7 @@ TEST_CASE("runs ahead are trained when nothing is missing, and no longer once a 
 }
 
 // A thousand movements of nine kinds, faster than runs train: each view is looked at as a window would.
-TEST_CASE("no answer is ever shown under other settings than its own", "[lab][instant]") {
+TEST_CASE("no answer is ever shown under other settings than its own") {
   Lab lab(quiet());
   view_after(lab, instant({small_spec("post"), small_spec("pre")}, 6));
   std::map<std::string, std::vector<float>> expected;
@@ -147,7 +137,8 @@ TEST_CASE("no answer is ever shown under other settings than its own", "[lab][in
         ++seeds;
         // The budget changes nothing that is computed, so that seeds of another budget stand as far as they go.
         std::vector<float> shown = *seed.losses,
-                           own = expected_of(with(*run.spec, "run.seed", std::to_string(seed.seed)));
+                           own =
+                               expected_of(with_fields(*run.spec, {{"run.seed", std::to_string(seed.seed)}}));
         const size_t both = std::min(shown.size(), own.size());
         shown.resize(both);
         own.resize(both);
@@ -169,7 +160,7 @@ TEST_CASE("no answer is ever shown under other settings than its own", "[lab][in
   for (const RunView& run : view->runs) CHECK(is_own(run));
 }
 
-TEST_CASE("the way to the small size and back ends where it began", "[instant]") {
+TEST_CASE("the way to the small size and back ends where it began") {
   for (const char* preset : {"post", "post-warmup", "pre", "admin", "2017"}) {
     INFO(preset);
     RunSpec spec = preset_run(preset);
@@ -182,7 +173,7 @@ TEST_CASE("the way to the small size and back ends where it began", "[instant]")
   }
 }
 
-TEST_CASE("a run on which the sizes disagree is known by its settings, whatever its seed", "[instant]") {
+TEST_CASE("a run on which the sizes disagree is known by its settings, whatever its seed") {
   const auto share = [](const SeedsThatLearn& of) {
     return of.learn == 0 ? 0 : of.learn == of.tried ? 2 : 1;  // none, some, all
   };
@@ -190,9 +181,9 @@ TEST_CASE("a run on which the sizes disagree is known by its settings, whatever 
     INFO(default_name(row.run));
     validate(row.run);
     CHECK(share(row.usual) != share(row.small));
-    CHECK(sizes_disagree(with(row.run, "run.seed", "7")) == &row);
-    CHECK_FALSE(sizes_disagree(with(row.run, "train.lr", "0.004")));
-    CHECK_FALSE(sizes_disagree(with(row.run, "model.layers", "5")));
+    CHECK(sizes_disagree(with_fields(row.run, {{"run.seed", "7"}})) == &row);
+    CHECK_FALSE(sizes_disagree(with_fields(row.run, {{"train.lr", "0.004"}})));
+    CHECK_FALSE(sizes_disagree(with_fields(row.run, {{"model.layers", "5"}})));
   }
   for (const char* agreed : {"post", "post-warmup", "pre"})
     CHECK_FALSE(sizes_disagree(at_small_size(preset_run(agreed))));

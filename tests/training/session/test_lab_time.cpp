@@ -1,11 +1,8 @@
 // These tests cover the Lab and time: playing on from an earlier step as D, reruns with other seeds, and what all runs
 // together keep.
-#include <atomic>
 #include <ctime>
 
-#include "catch.hpp"
 #include "training/run/run_record.h"
-#include "training/session/lab.h"
 #include "training/session/lab_trainer.h"
 #include "training/support/lab_runs.h"
 
@@ -24,35 +21,7 @@ std::vector<RunSpec> two() { return {small_spec("post"), small_spec("pre")}; }
 
 }  // namespace
 
-TEST_CASE("D that plays on from an earlier step is validated where the others are", "[lab][time]") {
-  LabOf lab(two(), silent());
-  view_after(lab, session::PlayTo{50});
-  CHECK(losses(view_after(lab, session::ForkFrom{0, 34})->runs[2]).empty());
-  const auto view = view_after(lab, session::Play{});
-  CHECK(view->runs[2].history->validation().steps == std::vector<int32_t>{50, 60});
-}
-
-TEST_CASE("a change of all runs that one of them refuses costs no stashed run", "[lab][time]") {
-  std::vector<RunSpec> specs = two();
-  set_field(specs[1], "model.heads", "4");
-  LabOf lab(std::move(specs), silent());
-  const auto change = [&](int32_t run, const char* width) {
-    view_after(lab, session::EditField{run, "model.d_model", width});
-  };
-  change(0, "18");
-  view_after(lab, session::PlayTo{4});
-  const auto history = lab.view()->runs[0].history;
-  REQUIRE(lab.view()->runs[0].step == 4);
-  change(0, "16");   // the one with 18 waits
-  change(-1, "18");  // not with four heads
-  REQUIRE_FALSE(lab.view()->message.empty());
-  CHECK(lab.view()->runs[0].spec->model.d_model == 16);
-  change(0, "18");
-  CHECK(lab.view()->runs[0].history == history);  // as it was left, not trained again
-}
-
-TEST_CASE("seed variability: each card with four more seeds, edits included; no bit of a live run changes",
-          "[lab][time]") {
+TEST_CASE("seed variability: each card with four more seeds, edits included; no bit of a live run changes") {
   LabOf lab(two(), silent());
   view_after(lab, session::PlayTo{20});
   lab.post(session::EditField{0, "train.lr", "0.001"});
@@ -95,7 +64,7 @@ TEST_CASE("seed variability: each card with four more seeds, edits included; no 
   CHECK(same_bits(losses(view->runs[0]), alone(small_spec("post"), 60, edits)));
 }
 
-TEST_CASE("reruns go on beside playing runs, and can be stopped", "[lab][time]") {
+TEST_CASE("reruns go on beside playing runs, and can be stopped") {
   std::vector<RunSpec> specs = two();
   for (RunSpec& spec : specs) set_field(spec, "train.steps", "400");
   LabTrainer trainer(silent());
@@ -124,7 +93,7 @@ TEST_CASE("reruns go on beside playing runs, and can be stopped", "[lab][time]")
   CHECK(same_bits(losses(end.runs[0]), alone(specs[0], 400)));
 }
 
-TEST_CASE("the time of a step is that of its runs, whether they are validated after it or not", "[time]") {
+TEST_CASE("the time of a step is that of its runs, whether they are validated after it or not") {
   LabOptions options = silent();
   options.validation_every = 1;
   LabTrainer trainer(options);
@@ -136,7 +105,7 @@ TEST_CASE("the time of a step is that of its runs, whether they are validated af
   CHECK(view.seconds_per_step == Approx(view.runs[0].seconds_per_step + view.runs[1].seconds_per_step));
 }
 
-TEST_CASE("the store of finished runs tells its keys apart and keeps what knows most", "[time]") {
+TEST_CASE("the store of finished runs tells its keys apart and keeps what knows most") {
   RunSpec named = small_spec();
   named.name = "mine";
   CHECK(RunIdentity{named, {}, {}}.key() == RunIdentity{small_spec(), {}, {}}.key());
@@ -170,7 +139,7 @@ TEST_CASE("the store of finished runs tells its keys apart and keeps what knows 
   CHECK(cache.find(RunIdentity{small_spec("post", 39), {}, {}}.key()));
 }
 
-TEST_CASE("all runs that are kept share one budget: with many stashed each keeps less", "[lab][time][slow]") {
+TEST_CASE("all runs that are kept share one budget: with many stashed each keeps less", "[slow]") {
   std::vector<RunSpec> specs = two();
   for (RunSpec& spec : specs) {
     set_field(spec, "model.d_model", "128");
@@ -194,7 +163,7 @@ TEST_CASE("all runs that are kept share one budget: with many stashed each keeps
 // These tests run the Lab beside others: its speed, its rest, the text that it writes, many threads that read and
 // command, and its end.
 
-TEST_CASE("the speed can be limited", "[lab]") {
+TEST_CASE("the speed can be limited") {
   Lab lab(quiet());
   lab.post(session::SetSpeed{50});
   view_after(lab, session::ReplaceRuns{three(), {}, false});
@@ -203,7 +172,7 @@ TEST_CASE("the speed can be limited", "[lab]") {
   CHECK(std::chrono::steady_clock::now() - begin > std::chrono::milliseconds(150));
 }
 
-TEST_CASE("at rest the Lab uses no CPU", "[lab]") {
+TEST_CASE("at rest the Lab uses no CPU") {
   LabOf lab(three());
   view_after(lab, session::PlayTo{5});
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
@@ -212,7 +181,7 @@ TEST_CASE("at rest the Lab uses no CPU", "[lab]") {
   CHECK(static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC < 0.008);  // 2 % of a core
 }
 
-TEST_CASE("text grows while training, and changes no bit", "[lab]") {
+TEST_CASE("text grows while training, and changes no bit") {
   LabOptions options = quiet();
   options.live_text = true;
   Lab lab(options);
@@ -228,7 +197,7 @@ TEST_CASE("text grows while training, and changes no bit", "[lab]") {
   }
 }
 
-TEST_CASE("readers and commanders from many threads", "[lab]") {
+TEST_CASE("readers and commanders from many threads") {
   Lab lab(quiet());
   std::atomic<int> changes{0};
   lab.on_change([&] { ++changes; });
@@ -273,7 +242,7 @@ TEST_CASE("readers and commanders from many threads", "[lab]") {
     CHECK(same_bits(losses(view->runs[i]), alone(three()[i], view->step, view->runs[i].edits)));
 }
 
-TEST_CASE("a Lab that is let go while it trains ends at once", "[lab]") {
+TEST_CASE("a Lab that is let go while it trains ends at once") {
   for (int i = 0; i < 5; ++i) {
     Lab lab(quiet());
     lab.post(session::ReplaceRuns{three(), {}, true});

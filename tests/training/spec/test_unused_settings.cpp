@@ -1,8 +1,5 @@
 // These tests find out what a run takes notice of: every field of the table changes its bits, or is said not to be read
 // and changes none; and what clipping, smoothing and dropout do to a whole run.
-#include "catch.hpp"
-#include "engine/support/helpers.h"
-#include "training/spec/spec.h"
 #include "training/support/small_runs.h"
 
 namespace normscope::test {
@@ -50,7 +47,7 @@ bool matters(RunSpec spec, const std::string& key, const std::string& value) {
 
 }  // namespace
 
-TEST_CASE("fields: every one that is read changes the bits of a run", "[spec]") {
+TEST_CASE("fields: every one that is read changes the bits of a run") {
   std::istringstream words(
       "model.layers=3 model.d_model=24 model.heads=4 model.feed_forward=40 model.sequence=12 "
       "model.memory=8 model.norm=rms model.placement=pre model.init=normal002 model.init_scale=0.5 "
@@ -84,7 +81,7 @@ TEST_CASE("fields: every one that is read changes the bits of a run", "[spec]") 
   }
 }
 
-TEST_CASE("optimizers: each reads the settings that are said to be read, and no other", "[spec]") {
+TEST_CASE("optimizers: each reads the settings that are said to be read, and no other") {
   // Catches a row of optimizers.def without one of its traits: the setting would be greyed out, or without effect.
   const auto weights_of = [](const RunSpec& spec) {
     const auto run = make_run(spec);
@@ -98,19 +95,18 @@ TEST_CASE("optimizers: each reads the settings that are said to be read, and no 
                                                         {"train.bias_correction", "false"},
                                                         {"train.weight_decay", "0.1"}};
   for (const Optimizer optimizer : kOptimizers) {
-    RunSpec spec = with_fields(small_spec("pre"), {{"train.optimizer", to_string(optimizer)}});
+    RunSpec spec = spec_with("pre", {{"train.optimizer", to_string(optimizer)}});
     const std::vector<float> before = weights_of(spec);
     for (const auto& [key, value] : others) {
       INFO(to_string(optimizer) << " and " << key);
-      RunSpec changed = with_fields(spec, {{key, value}});
-      CHECK(same_bits(before, weights_of(changed)) == !unused_reason(spec, key).empty());
+      CHECK(same_bits(before, weights_of(with_fields(spec, {{key, value}}))) ==
+            !unused_reason(spec, key).empty());
     }
   }
 }
 
-TEST_CASE("a run's clipping bounds its step, its smoothing is linear, each dropout is one of its own",
-          "[spec]") {
-  RunSpec spec = with_fields(small_spec("post"), {{"train.optimizer", "sgd"}, {"train.lr", "0.5"}});
+TEST_CASE("a run's clipping bounds its step, its smoothing is linear, each dropout is one of its own") {
+  RunSpec spec = spec_with("post", {{"train.optimizer", "sgd"}, {"train.lr", "0.5"}});
   const auto length_of_first_step = [&] {
     const auto run = make_run(spec);
     const std::vector<float> before = all_weights(*run);
@@ -126,7 +122,7 @@ TEST_CASE("a run's clipping bounds its step, its smoothing is linear, each dropo
   CHECK(length_of_first_step() == Approx(0.5 * 0.1).epsilon(1e-4));
 
   const auto first_loss = [](const char* smoothing) {
-    const auto run = make_run(with_fields(small_spec("post"), {{"train.label_smoothing", smoothing}}));
+    const auto run = make_run(spec_with("post", {{"train.label_smoothing", smoothing}}));
     run->step();
     return run->last_loss();
   };
@@ -137,16 +133,14 @@ TEST_CASE("a run's clipping bounds its step, its smoothing is linear, each dropo
   std::set<std::vector<float>> different;
   for (const char* key :
        {"model.dropout_residual", "model.dropout_attention", "model.dropout_activation", "run.name"}) {
-    RunSpec dropping = with_fields(small_spec("post"), {{key, "0.2"}});
-    different.insert(trained(dropping));
+    different.insert(trained(spec_with("post", {{key, "0.2"}})));
   }
   CHECK(different.size() == 4);
 }
 
-TEST_CASE("positions: learned ones move, sinusoids stand where the formula puts them, none are none",
-          "[spec]") {
+TEST_CASE("positions: learned ones move, sinusoids stand where the formula puts them, none are none") {
   const auto positions = [](const char* kind, bool after) {
-    const auto run = make_run(with_fields(small_spec("pre"), {{"model.positions", kind}}));
+    const auto run = make_run(spec_with("pre", {{"model.positions", kind}}));
     if (after) steps(*run, 4);
     const int32_t p = run->store().find("emb.positions");
     return p < 0 ? std::vector<float>{} : run->store().read(p);
@@ -160,11 +154,10 @@ TEST_CASE("positions: learned ones move, sinusoids stand where the formula puts 
     }
   CHECK_FALSE(same_bits(positions("learned", true), positions("learned", false)));
   CHECK(positions("none", false).empty());
-  RunSpec spec = with_fields(small_spec("pre"), {{"model.positions", "none"}});
-  CHECK(matters(spec, "model.positions", "sinusoidal"));
+  CHECK(matters(spec_with("pre", {{"model.positions", "none"}}), "model.positions", "sinusoidal"));
 }
 
-TEST_CASE("unused settings: a field is called so when it changes nothing, and not where it does", "[spec]") {
+TEST_CASE("unused settings: a field is called so when it changes nothing, and not where it does") {
   for (const Case& c : cases()) {
     INFO(c.key);
     RunSpec spec = small_spec("post");
@@ -184,12 +177,12 @@ TEST_CASE("unused settings: a field is called so when it changes nothing, and no
     CHECK_FALSE(unused_reason(spec, key).empty());
     CHECK_FALSE(matters(spec, key, value));
   }
-  RunSpec radam = with_fields(small_spec("post"), {{"train.optimizer", "radam"}});
+  RunSpec radam = spec_with("post", {{"train.optimizer", "radam"}});
   CHECK_FALSE(unused_reason(radam, "train.bias_correction").empty());
   CHECK_FALSE(matters(radam, "train.bias_correction", "false"));
 }
 
-TEST_CASE("unused settings: norms count where one stands, in either stack", "[spec]") {
+TEST_CASE("unused settings: norms count where one stands, in either stack") {
   RunSpec spec = small_spec("rezero");
   CHECK_FALSE(unused_reason(spec, "model.norm").empty());
   CHECK_FALSE(matters(spec, "model.norm", "rms"));
@@ -212,7 +205,7 @@ TEST_CASE("unused settings: norms count where one stands, in either stack", "[sp
   CHECK(unused_reason(spec, "model.norm").empty());
 }
 
-TEST_CASE("unused settings: the reason names what decides and the way out", "[spec]") {
+TEST_CASE("unused settings: the reason names what decides and the way out") {
   CHECK(
       contains(unused_reason(small_spec(), "train.momentum"), "train.optimizer is adam: expected momentum"));
   CHECK(unused_reason(small_spec(), "model.encoder_layers") ==
@@ -220,8 +213,7 @@ TEST_CASE("unused settings: the reason names what decides and the way out", "[sp
   for (const char* key : {"data.valid", "data.tokenizer", "model.pooling"})
     CHECK(contains(unused_reason(small_spec(), key), "data.name is corpus: expected "));
   CHECK(unused_reason(small_spec(), "data.seed").empty());
-  RunSpec copies = with_fields(small_spec(), {{"data.name", "copy"}});
-  CHECK_FALSE(unused_reason(copies, "data.seed").empty());
+  CHECK_FALSE(unused_reason(spec_with("post", {{"data.name", "copy"}}), "data.seed").empty());
   // Most fields count in every run, and none of the table has a name that is not a field.
   int unused_here = 0;
   for (const Field& field : spec_fields())

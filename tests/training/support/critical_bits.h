@@ -1,8 +1,6 @@
 // What holds of a run of any network whose critical rate is measured.
 #pragma once
 
-#include "catch.hpp"
-#include "training/run/critical_rate.h"
 #include "training/support/small_runs.h"
 
 namespace normscope::test {

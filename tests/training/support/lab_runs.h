@@ -1,8 +1,6 @@
 // The Lab runs are what the tests of the Lab start and ask of its runs.
 #pragma once
 
-#include <numeric>
-
 #include "training/session/lab.h"
 #include "training/support/small_runs.h"
 

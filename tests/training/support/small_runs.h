@@ -2,13 +2,6 @@
 // Run, checkpoint and Lab use it.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <cstring>
-#include <span>
-#include <string>
-
-#include "engine/cpu/backend_cpu.h"
 #include "engine/support/helpers.h"
 #include "engine/support/model_fixture.h"
 #include "folder.h"

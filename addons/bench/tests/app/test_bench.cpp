@@ -4,7 +4,6 @@
 #include "addons/bench/app/stepper.h"
 #include "app/cli/options.h"
 #include "app/support/commands.h"
-#include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
 #include "training/measure/step/profile.h"
 #include "training/run/footprint.h"

@@ -1,13 +1,7 @@
 // These tests hold measurements of a run on request against plain double-precision computations on tensors of its own
 // validation batches, and against what the theory says of them.
-#include "catch.hpp"
-
-#include <unistd.h>
-
 #include "addons/bench/training/measurements.h"
-#include "engine/core/error.h"
 #include "engine/support/named_placements.h"
-#include "engine/tape/seal.h"
 #include "reference/ops.h"
 #include "training/measure/look.h"
 #include "training/support/small_runs.h"
@@ -17,24 +11,43 @@ namespace {
 
 using Doubles = std::vector<double>;
 
-/// Runs the validation batches through a program of its own: what is asked for, one array a batch.
-std::vector<std::map<std::string, Doubles>> tensors_of(Run& run, const std::vector<std::string>& names) {
+/// A program of its own that has read one of the run's batches, and of a training batch has the gradients.
+std::pair<Program, BatchShape> with_batch(Run& run, uint64_t i, Split split) {
   const RunSpec& spec = run.spec();
   const int32_t B = spec.train.batch, T = spec.model.sequence;
+  const BatchShape shape = run.task().shape(spec.seed, i, split, B, T);
+  Tape tape(run.store());
+  const ModelValues values = record_transformer(tape, spec.model, record_options(shape, false));
+  Program program = seal(tape, {.loss = values.loss, .backward = split == Split::Train, .update = kNoOp});
+  run.task().fill(spec.seed, i, split, B, T, inputs_of(program, shape));
+  program.replay({});
+  return {std::move(program), shape};
+}
+
+/// What is asked for of the validation batches, one array a batch.
+std::vector<std::map<std::string, Doubles>> tensors_of(Run& run, const std::vector<std::string>& names) {
   std::vector<std::map<std::string, Doubles>> all;
   for (uint64_t i = 1; i <= 2; ++i) {
-    const BatchShape shape = run.task().shape(spec.seed, i, Split::Validation, B, T);
-    Tape tape(run.store());
-    const ModelValues values = record_transformer(tape, spec.model, record_options(shape, false));
-    Program program = seal(tape, {.loss = values.loss, .backward = false});
-    run.task().fill(spec.seed, i, Split::Validation, B, T, inputs_of(program, shape));
-    program.replay({});
+    const Program program = with_batch(run, i, Split::Validation).first;
     for (all.emplace_back(); const std::string& name : names) {
       const std::vector<float> x = program.read(name);
       all.back()[name] = Doubles(x.begin(), x.end());
     }
   }
   return all;
+}
+
+/// The rows of a tensor in the validation batches.
+std::vector<Doubles> rows_of(Run& run, const std::string& name) {
+  std::vector<Doubles> rows;
+  for (const auto& batch : tensors_of(run, {name}))
+    for (auto row = batch.at(name).begin(); row != batch.at(name).end(); row += 16)
+      rows.emplace_back(row, row + 16);
+  return rows;
+}
+
+double mean(const Doubles& x) {
+  return std::accumulate(x.begin(), x.end(), 0.0) / static_cast<double>(x.size());
 }
 
 /// The largest singular value of the Jacobian of one normalised row, by power iteration on J^T J
@@ -80,131 +93,99 @@ const Row& row_of(const std::vector<Row>& rows, const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("examine: the Jacobian of every norm with statistics has the spectral norm 1/sigma", "[examine]") {
+TEST_CASE("examine: the Jacobian of every norm with statistics has the spectral norm 1/sigma") {
   for (const NormKind kind : kNormKinds) {
     const char* const norm = short_name(kind);
     INFO(norm);
     if (kind == NormKind::None || !traits_of(kind).has_statistics || traits_of(kind).has_factor) continue;
-    const auto run = make_run(with_fields(small_spec("post"), {{"model.norm", norm}}), 12);
+    const auto run = make_run(spec_with("post", {{"model.norm", norm}}), 12);
     const std::vector<NormJacobian> measured = jacobian_norms(*run);
     CHECK(measured.size() == 4);
-    double sum = 0, largest = 0, rows = 0;
-    for (const auto& batch : tensors_of(*run, {"L02.attn.sum"})) {
-      const Doubles& x = batch.at("L02.attn.sum");
-      for (size_t r = 0; r < x.size(); r += 16, rows += 1) {
-        const double value = jacobian_norm(
-            kind,
-            {x.begin() + static_cast<std::ptrdiff_t>(r), x.begin() + static_cast<std::ptrdiff_t>(r + 16)},
-            1e-5);
-        sum += value;
-        largest = std::max(largest, value);
-      }
-    }
+    Doubles norms;
+    for (const Doubles& row : rows_of(*run, "L02.attn.sum")) norms.push_back(jacobian_norm(kind, row, 1e-5));
     const NormJacobian& one = row_of(measured, "L02.attn.stream");
-    CHECK(one.mean == Approx(sum / rows).epsilon(1e-4));
-    CHECK(one.largest == Approx(largest).epsilon(1e-4));
+    CHECK(one.mean == Approx(mean(norms)).epsilon(1e-4));
+    CHECK(one.largest == Approx(std::ranges::max(norms)).epsilon(1e-4));
     CHECK(one.largest > 1.01 * one.mean);
   }
 }
 
-TEST_CASE("examine: DyT's Jacobian is alpha times the steepest slope, no 1/sigma", "[examine]") {
-  const auto run = make_run(with_fields(small_spec("pre"), {{"model.norm", "dyt"}}), 10);
+TEST_CASE("examine: DyT's Jacobian is alpha times the steepest slope, no 1/sigma") {
+  const auto run = make_run(spec_with("pre", {{"model.norm", "dyt"}}), 10);
   const double alpha = static_cast<double>(run->store().read(run->store().find("L02.ffn.before.alpha"))[0]);
-  double sum = 0, rows = 0;
-  for (const auto& batch :
-       tensors_of(*run, {"L02.attn.sum"})) {  // what the norm before the next branch reads
-    const Doubles& x = batch.at("L02.attn.sum");
-    for (size_t r = 0; r < x.size(); r += 16, rows += 1) {
-      double steepest = 0;
-      for (size_t j = r; j < r + 16; ++j)
-        steepest = std::max(steepest, alpha / std::pow(std::cosh(alpha * x[j]), 2));
-      sum += steepest;
-    }
+  Doubles steepest;
+  for (const Doubles& row : rows_of(*run, "L02.attn.sum")) {  // what the norm before the next branch reads
+    steepest.push_back(0);
+    for (double x : row)
+      steepest.back() = std::max(steepest.back(), alpha / std::pow(std::cosh(alpha * x), 2));
   }
   const NormJacobian one = row_of(jacobian_norms(*run), "L02.ffn.before");
-  CHECK(one.mean == Approx(sum / rows).epsilon(1e-5));
+  CHECK(one.mean == Approx(mean(steepest)).epsilon(1e-5));
   CHECK(one.largest <= alpha * (1 + 1e-6));
   // A slope that diverged is not taken for one of zero.
   run->store().write(run->store().find("L02.ffn.before.alpha"), std::vector<float>{NAN});
   CHECK(std::isnan(row_of(jacobian_norms(*run), "L02.ffn.before").mean));
 }
 
-TEST_CASE("examine: Derf's Jacobian is alpha times the bell curve nearest its shift", "[examine]") {
-  const auto run = make_run(with_fields(small_spec("pre"), {{"model.norm", "derf"}}), 10);
+TEST_CASE("examine: Derf's Jacobian is alpha times the bell curve nearest its shift") {
+  const auto run = make_run(spec_with("pre", {{"model.norm", "derf"}}), 10);
   const auto number = [&](const char* name) {
     return static_cast<double>(run->store().read(run->store().find(name))[0]);
   };
   run->store().write(run->store().find("L02.ffn.before.shift"), std::vector<float>{0.7f});
   const double alpha = number("L02.ffn.before.alpha"), shift = number("L02.ffn.before.shift");
-  double sum = 0, rows = 0, still = 0;
-  for (const auto& batch : tensors_of(*run, {"L02.attn.sum"})) {
-    const Doubles& x = batch.at("L02.attn.sum");
-    for (size_t r = 0; r < x.size(); r += 16, rows += 1) {
-      double steepest = 0, unshifted = 0;
-      for (size_t j = r; j < r + 16; ++j) {
-        const double bell = 2 / std::sqrt(std::acos(-1.0)) * alpha;
-        steepest = std::max(steepest, bell * std::exp(-std::pow(alpha * x[j] + shift, 2)));
-        unshifted = std::max(unshifted, bell * std::exp(-std::pow(alpha * x[j], 2)));
-      }
-      sum += steepest;
-      still += unshifted;
+  Doubles steepest, unshifted;
+  for (const Doubles& row : rows_of(*run, "L02.attn.sum")) {
+    steepest.push_back(0);
+    unshifted.push_back(0);
+    for (double x : row) {
+      const double bell = 2 / std::sqrt(std::acos(-1.0)) * alpha;
+      steepest.back() = std::max(steepest.back(), bell * std::exp(-std::pow(alpha * x + shift, 2)));
+      unshifted.back() = std::max(unshifted.back(), bell * std::exp(-std::pow(alpha * x, 2)));
     }
   }
   const NormJacobian one = row_of(jacobian_norms(*run), "L02.ffn.before");
-  CHECK(one.mean == Approx(sum / rows).epsilon(1e-5));
-  CHECK(std::abs(one.mean - still / rows) > 1e-3 * one.mean);
+  CHECK(one.mean == Approx(mean(steepest)).epsilon(1e-5));
+  CHECK(std::abs(one.mean - mean(unshifted)) > 1e-3 * one.mean);
 }
 
-TEST_CASE("examine: concentration of the row norms", "[examine]") {
+TEST_CASE("examine: concentration of the row norms") {
   const auto run = make_run(small_spec("pre"), 5);
   Doubles squares;
-  for (const auto& batch : tensors_of(*run, {"L02.ffn.sum"})) {
-    const Doubles& x = batch.at("L02.ffn.sum");
-    for (size_t r = 0; r < x.size(); r += 16) {
-      squares.push_back(0);
-      for (size_t j = r; j < r + 16; ++j) squares.back() += x[j] * x[j];
-    }
-  }
-  double mean = 0;
-  for (double z : squares) mean += z / static_cast<double>(squares.size());
+  for (const Doubles& row : rows_of(*run, "L02.ffn.sum"))
+    squares.push_back(std::inner_product(row.begin(), row.end(), row.begin(), 0.0));
+  const double mean_square = mean(squares);
   for (double epsilon : {0.1, 0.3}) {
     double above = 0;
-    for (double z : squares) above += z > (1 + epsilon) * mean ? 1 : 0;
+    for (double z : squares) above += z > (1 + epsilon) * mean_square ? 1 : 0;
     const std::vector<Concentration> measured = concentrations(*run, epsilon, 0.125);
     CHECK(measured.size() == 4);
     const Concentration& one = row_of(measured, "L02.ffn");
-    CHECK(one.mean == Approx(mean).epsilon(1e-6));
+    CHECK(one.mean == Approx(mean_square).epsilon(1e-6));
     CHECK(one.delta == Approx(above / static_cast<double>(squares.size())).epsilon(1e-9));
     CHECK(one.delta > 0);
     // The smallest bound that 1/8 of the rows may exceed: nothing smaller will do.
     int64_t beyond = 0, nearly = 0;
     for (double z : squares) {
-      beyond += z > (1 + one.epsilon) * mean * (1 + 1e-6);
-      nearly += z > (1 + one.epsilon) * mean * (1 - 1e-6);
+      beyond += z > (1 + one.epsilon) * mean_square * (1 + 1e-6);
+      nearly += z > (1 + one.epsilon) * mean_square * (1 - 1e-6);
     }
     CHECK(8 * beyond <= static_cast<int64_t>(squares.size()));
     CHECK(8 * nearly > static_cast<int64_t>(squares.size()));
   }
   // A wider model is more concentrated (norm-science B.8).
-  RunSpec wide = with_fields(small_spec("pre"), {{"model.d_model", "256"}});
+  RunSpec wide = spec_with("pre", {{"model.d_model", "256"}});
   CHECK(row_of(concentrations(*make_run(wide)), "L02.ffn").delta <
         row_of(concentrations(*make_run(small_spec("pre"))), "L02.ffn").delta);
 }
 
-TEST_CASE("examine: the norm of the mean gradient and the mean of the norms", "[examine]") {
+TEST_CASE("examine: the norm of the mean gradient and the mean of the norms") {
   const auto run = make_run(small_spec("post"), 4);
-  const RunSpec& spec = run->spec();
   constexpr int32_t kBatches = 5;
   Doubles mean;
   double norms = 0;
   for (uint64_t i = 5; i < 5 + kBatches; ++i) {
-    const BatchShape shape = run->task().shape(spec.seed, i, Split::Train, 4, 16);
-    Tape tape(run->store());
-    const ModelValues values = record_transformer(tape, spec.model, record_options(shape, false));
-    Program program = seal(tape, {.loss = values.loss, .update = kNoOp});
-    run->task().fill(spec.seed, i, Split::Train, 4, 16, inputs_of(program, shape));
-    program.replay({});
-    const std::vector<float> g = program.read("L01.ffn.w2", true);
+    const std::vector<float> g = with_batch(*run, i, Split::Train).first.read("L01.ffn.w2", true);
     mean.resize(g.size(), 0.0);
     double square = 0;
     for (size_t k = 0; k < g.size(); ++k) {
@@ -223,7 +204,7 @@ TEST_CASE("examine: the norm of the mean gradient and the mean of the norms", "[
   CHECK_THROWS_AS(mean_gradients(*run, 0), Error);
 }
 
-TEST_CASE("examine: the largest attention logit, of whole and of windowed attention", "[examine]") {
+TEST_CASE("examine: the largest attention logit, of whole and of windowed attention") {
   const size_t window = GENERATE(as<size_t>(), 16, 4);
   const bool alibi = GENERATE(false, true);
   INFO("window " << window << ", ALiBi " << alibi);
@@ -254,7 +235,7 @@ TEST_CASE("examine: the largest attention logit, of whole and of windowed attent
   CHECK(one.root_mean_square == Approx(std::sqrt(square / count)).epsilon(1e-6));
 }
 
-TEST_CASE("examine: the rate that a layer feels is its next update over its weights", "[examine]") {
+TEST_CASE("examine: the rate that a layer feels is its next update over its weights") {
   const auto run = make_run(small_spec("pre"), 6);
   const std::vector<UpdateRatio> update_ratio = update_ratios(*run);
   const auto before = run->store().clone();
@@ -277,8 +258,7 @@ TEST_CASE("examine: the rate that a layer feels is its next update over its weig
   CHECK(one.ratio() == Approx(std::sqrt(update / weight)).epsilon(1e-4));
 }
 
-TEST_CASE("examine: what is measured of the next update is what the step then measures of itself",
-          "[examine]") {
+TEST_CASE("examine: what is measured of the next update is what the step then measures of itself") {
   const auto run = make_run(small_spec("pre"), 6);
   const std::vector<UpdateNumbers> next = next_update(*run);
   CHECK(run->steps_done() == 6);
@@ -295,28 +275,21 @@ TEST_CASE("examine: what is measured of the next update is what the step then me
   CHECK(row_of(next, "L02").update_cosine != row_of(next, "L01").update_cosine);
 }
 
-TEST_CASE("examine: padding counts for nothing", "[examine]") {
-  const std::string path =
-      (std::filesystem::temp_directory_path() / fmt::format("normscope-examine-{}.tsv", getpid()));
-  {
-    std::ofstream file(path);  // rows of 2 to 12 letters
-    for (int i = 0; i < 60; ++i)
-      file << (i % 2 ? "up\t" : "down\t") << std::string(static_cast<size_t>(2 + i % 11), i % 2 ? 'u' : 'd')
-           << "\n";
-  }
-  RunSpec spec = with_fields(small_spec("post"), {{"model.architecture", "encoder"}, {"data.labels", path}});
+TEST_CASE("examine: padding counts for nothing") {
+  const Folder folder;
+  std::string text;  // rows of 2 to 12 letters
+  for (int i = 0; i < 60; ++i)
+    text +=
+        (i % 2 ? "up\t" : "down\t") + std::string(static_cast<size_t>(2 + i % 11), i % 2 ? 'u' : 'd') + "\n";
+  const RunSpec spec =
+      spec_with("post", {{"model.architecture", "encoder"}, {"data.labels", folder.write("rows.tsv", text)}});
   Run run(spec, make_task(spec.data), shared_backend());
   steps(run, 3);
   Doubles all, counted;
   const int32_t count = std::min(4, run.task().validation_batches(4, 16));
   for (uint64_t i = 1; i <= static_cast<uint64_t>(count); ++i) {
-    const BatchShape shape = run.task().shape(spec.seed, i, Split::Validation, 4, 16);
-    Tape tape(run.store());
-    const ModelValues values = record_transformer(tape, run.spec().model, record_options(shape, false));
-    Program program = seal(tape, {.loss = values.loss, .backward = false});
+    auto [program, shape] = with_batch(run, i, Split::Validation);
     const BatchView to = inputs_of(program, shape);
-    run.task().fill(spec.seed, i, Split::Validation, 4, 16, to);
-    program.replay({});
     const std::vector<float> x = program.read("L01.attn.sum"),
                              inverse = program.read("L01.attn.stream.inverse_sigma");
     REQUIRE(to.key_lengths.size() == static_cast<size_t>(shape.rows));
@@ -326,22 +299,14 @@ TEST_CASE("examine: padding counts for nothing", "[examine]") {
       if (static_cast<int32_t>(r % length) < to.key_lengths[r / length]) counted.push_back(all.back());
     }
   }
-  std::filesystem::remove(path);
-  const auto mean = [](const Doubles& x) {
-    double sum = 0;
-    for (double e : x) sum += e / static_cast<double>(x.size());
-    return sum;
-  };
   REQUIRE(counted.size() < all.size());
   REQUIRE(std::abs(mean(counted) / mean(all) - 1) > 1e-3);
   CHECK(row_of(jacobian_norms(run), "L01.attn.stream").mean == Approx(mean(counted)).epsilon(1e-6));
 }
 
-TEST_CASE("examine: both stacks of an encoder-decoder", "[examine]") {
-  RunSpec spec = small_spec("post");
-  set_field(spec, "model.architecture", "encoder-decoder");
-  set_field(spec, "data.name", "copy");
-  const auto run = make_run(spec, 3);
+TEST_CASE("examine: both stacks of an encoder-decoder") {
+  const auto run =
+      make_run(spec_with("post", {{"model.architecture", "encoder-decoder"}, {"data.name", "copy"}}), 3);
   CHECK(logit_sizes(*run).size() == 6);
   CHECK(concentrations(*run).size() == 10);
   CHECK(jacobian_norms(*run).size() == 10);
@@ -349,7 +314,7 @@ TEST_CASE("examine: both stacks of an encoder-decoder", "[examine]") {
   CHECK(row_of(update_ratios(*run), "dec.L02").ratio() > 0);
 }
 
-TEST_CASE("examine: no bit of the run changes", "[examine]") {
+TEST_CASE("examine: no bit of the run changes") {
   const auto looked_at = make_run(small_spec("admin")), alone = make_run(small_spec("admin"));
   for (int i = 0; i < 3; ++i) {
     steps(*looked_at, 3);
@@ -363,17 +328,11 @@ TEST_CASE("examine: no bit of the run changes", "[examine]") {
   CHECK(first_difference(looked_at->store(), alone->store()) == "");
 }
 
-TEST_CASE("examine: the norms of networks whose rows have no positions", "[examine]") {
-  using Fields = std::vector<std::pair<std::string, std::string>>;
-  const auto small = [](const char* preset, const Fields& fields) {
-    RunSpec spec = preset_run(preset);
-    for (const auto& [key, value] : fields) set_field(spec, key, value);
-    return spec;
-  };
-  const RunSpec images =
-      small("convnet", {{"model.channels", "2"}, {"model.channels_2", "3"}, {"data.digits", "48"}});
-  const RunSpec trees = small(
-      "parser",
+TEST_CASE("examine: the norms of networks whose rows have no positions") {
+  const RunSpec images = with_fields(
+      preset_run("convnet"), {{"model.channels", "2"}, {"model.channels_2", "3"}, {"data.digits", "48"}});
+  const RunSpec trees = with_fields(
+      preset_run("parser"),
       {{"model.layers", "2"}, {"model.d_model", "4"}, {"model.feed_forward", "8"}, {"train.batch", "16"}});
   for (const RunSpec& spec : {images, trees}) {
     INFO(get_field(spec, "model.architecture"));

@@ -2,10 +2,8 @@
 // answers/commands.txt.
 #include "addons/classroom/app/commands/film.h"
 #include "app/support/program.h"
-#include "catch.hpp"
 #include "skip.h"
 #include "training/files/config_file.h"
-#include "training/session/lab.h"
 #include "training/session/session_file.h"
 #include "training/support/lab_runs.h"
 

@@ -2,17 +2,12 @@
 #include <imgui.h>
 
 #include "addons/classroom/app/commands/gathered.h"
-#include "app/course/reader.h"
 #include "app/support/player_driver.h"
-#include "app/support/shipped_course.h"
-#include "catch.hpp"
-#include "test_paths.h"
 
 namespace normscope::test_gathered {
 
 using namespace lessons;
-using course::StepKind;
-using fixture::PlayerDriver;
+using course::StepKind, fixture::PlayerDriver;
 
 LessonProgress predicted(const std::string& said, const std::string& score) {
   LessonProgress p;

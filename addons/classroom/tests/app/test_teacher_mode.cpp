@@ -4,26 +4,15 @@
 
 #include <initializer_list>
 
-#include "addons/classroom/app/shell/teacher.h"
 #include "addons/classroom/tests/app/classroom_of.h"
 #include "app/shell/palette_choices.h"
 #include "app/shell/session_window.h"
 #include "app/shell/shell.h"
-#include "app/support/lab_driver.h"
-#include "app/support/lab_fixture.h"
-#include "app/support/live_lab.h"
-#include "app/support/program.h"
 #include "app/support/random_hand.h"
-#include "app/view/diagram_model.h"
-#include "app/words/words.h"
-#include "catch.hpp"
 
 using namespace normscope;
 using namespace shell;
-using fixture::LabDriver;
-using fixture::LiveDriver;
-using fixture::teaching_of;
-using ui::Hold;
+using fixture::LabDriver, fixture::LiveDriver, fixture::teaching_of, ui::Hold;
 
 namespace teacher_test {
 namespace {
@@ -52,8 +41,6 @@ unsigned strongest(const LabDriver& lab, const ui::Rect& rect) {
       alpha = std::max(alpha, static_cast<unsigned>(v.col >> IM_COL32_A_SHIFT));
   return alpha;
 }
-
-}  // namespace
 
 TEST_CASE("teacher: the longest rule decides, and some controls are never held") {
   ui::ControlPolicy policy(&classroom::kTeacher);
@@ -237,11 +224,7 @@ TEST_CASE("teacher: a hand that does anything changes no locked control") {
   }
 }
 
-}  // namespace teacher_test
-
 // The palette does not offer what a teacher locked.
-
-namespace normscope::shell {
 
 TEST_CASE("palette: what a teacher locked is not offered") {
   LiveDriver lab;
@@ -262,13 +245,8 @@ TEST_CASE("palette: what a teacher locked is not offered") {
   }
 }
 
-}  // namespace normscope::shell
-
 // Presentation mode: larger and back, no bar, a ring around the mouse, a ring that grows on a click, a hint of two
 // seconds; the tabs by their keys.
-
-namespace presentation_test {
-namespace {
 
 constexpr ui::Vec kProjector{2400, 1500};
 
@@ -332,4 +310,4 @@ TEST_CASE("presentation: a click makes a ring that grows, none with reduced moti
   }
 }
 
-}  // namespace presentation_test
+}  // namespace teacher_test

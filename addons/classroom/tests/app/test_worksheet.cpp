@@ -1,24 +1,17 @@
 // These tests make worksheets: every lesson is a page of its own that does not tell the student what was measured.
 #include "addons/classroom/app/commands/worksheet.h"
 #include "app/course/pictures/pictures.h"
-#include "app/course/reader.h"
 #include "app/support/commands.h"
-#include "app/support/shipped_course.h"
 #include "app/support/small_lesson.h"
 #include "app/support/well_formed.h"
 #include "app/ui/numbers.h"
 #include "app/ui/paint.h"
-#include "catch.hpp"
-#include "engine/core/error.h"
-#include "refusals/refusals.h"
-#include "test_paths.h"
 
 namespace normscope::test_worksheet {
 namespace {
 
 using namespace course;
-using normscope::test::contains;
-using ui::svg_escaped;
+using normscope::test::contains, ui::svg_escaped;
 
 const Course& course() { return fixture::shipped_course(); }
 
@@ -50,8 +43,6 @@ Results others(const Lesson& lesson, Results results) {
       for (double& share : row) share *= 0.5;
   return results;
 }
-
-}  // namespace
 
 TEST_CASE("worksheet: every lesson makes a page that is well-formed, stands alone and has its words") {
   REQUIRE(course().lessons.size() >= 6);
@@ -172,12 +163,7 @@ TEST_CASE("worksheet: formulas are MathML") {
 
 // These tests look at parts of a lesson on paper: pictures, gaps, tapes, maps, and another language.
 
-namespace {
-
-using fixture::by_hand;
-using fixture::parsed_exercise;
-using fixture::parsed_lesson;
-using test::contains, test::read_all;
+using fixture::by_hand, fixture::parsed_exercise, fixture::parsed_lesson, test::contains, test::read_all;
 
 const Lesson& shipped(const char* id) { return *fixture::shipped_course().find(id); }
 
@@ -187,7 +173,7 @@ std::string sheet_of(const Lesson& lesson, bool answers) {
 
 }  // namespace
 
-TEST_CASE("a chain and a walk cannot be drawn by hand: they are the teacher's only", "[lesson]") {
+TEST_CASE("a chain and a walk cannot be drawn by hand: they are the teacher's only") {
   for (const auto& [lesson, id] :
        {std::pair("last-layer", "compare-arrows"), std::pair("first-steps", "compare-walk")}) {
     const std::string picture = std::string("id=\"") + id + "\"";
@@ -196,7 +182,7 @@ TEST_CASE("a chain and a walk cannot be drawn by hand: they are the teacher's on
   }
 }
 
-TEST_CASE("the bars go to the teacher whole, and to the student without the gradient", "[lesson]") {
+TEST_CASE("the bars go to the teacher whole, and to the student without the gradient") {
   const Lesson& lesson = shipped("norm-gradient");
   const std::string length = "length " + ui::number(bars_of(lesson.tape("plain")->tape, {}).length, 3);
   CHECK(contains(sheet_of(lesson, true), length));
@@ -206,15 +192,14 @@ TEST_CASE("the bars go to the teacher whole, and to the student without the grad
   CHECK_FALSE(contains(student, length));
 }
 
-TEST_CASE("settings of a map and of runs without a letter stand on the sheet", "[lesson]") {
+TEST_CASE("settings of a map and of runs without a letter stand on the sheet") {
   CHECK(contains(worksheet(parsed_lesson(test::refusal_base("lesson-map")), std::nullopt, false),
                  "A again with train.warmup = 0, 10, 20, each with train.lr = "));
   CHECK(contains(worksheet(parsed_lesson(test::refusal_base("lesson")), std::nullopt, false),
                  "other: Pre-LN at 0.01, "));
 }
 
-TEST_CASE("on paper: sentences with a gap and the words, the task and a table for what was tried",
-          "[lesson]") {
+TEST_CASE("on paper: sentences with a gap and the words, the task and a table for what was tried") {
   const Lesson lesson = parsed_exercise();
   const std::string student = worksheet(lesson, std::nullopt, false);
   CHECK(contains(student, "What you should now be able to say"));
@@ -228,7 +213,7 @@ TEST_CASE("on paper: sentences with a gap and the words, the task and a table fo
   CHECK(contains(teacher, "The sky is <span class=\"answer\">blue</span>."));
 }
 
-TEST_CASE("on paper a tape is filled in by hand, and in the teacher's copy it has run", "[lesson]") {
+TEST_CASE("on paper a tape is filled in by hand, and in the teacher's copy it has run") {
   const Lesson lesson = by_hand();
   experiments::RunStore store(1);
   const Results results = check_lesson(lesson, store, Tier::Full).results;
@@ -239,7 +224,7 @@ TEST_CASE("on paper a tape is filled in by hand, and in the teacher's copy it ha
   CHECK_FALSE(contains(student, gradient));
 }
 
-TEST_CASE("a worksheet in German has German headings, and asks in German", "[lesson]") {
+TEST_CASE("a worksheet in German has German headings, and asks in German") {
   const Course course = read_course(NORMSCOPE_SOURCE_DIR "/lessons", "de");
   const Lesson& lesson = *course.find("warm-up");
   const Words& german = words::language("de");

@@ -1,19 +1,14 @@
 // These tests compare histories made by hand, as addons/compare/tests/answers/compare.txt tells them: the difference and
 // its band, the place where runs part, maps, the table, the axes, and what is said of a run that lacks something.
-#include "catch.hpp"
-
 #include "addons/compare/app/commands/compare_study.h"
-#include "addons/compare/app/comparison.h"
 #include "addons/compare/app/figures.h"
 #include "addons/compare/app/writers.h"
 #include "addons/compare/tests/app/compared_runs.h"
 #include "addons/recorded/training/recorded_run.h"
-#include "answers.h"
 #include "app/plot/plot.h"
 #include "app/support/commands.h"
 #include "training/files/placement_file.h"
 #include "training/measure/history.h"
-#include "training/spec/spec.h"
 
 namespace normscope::compare {
 using compared::history, compared::ours;

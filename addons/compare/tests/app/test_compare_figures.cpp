@@ -1,7 +1,6 @@
 // These tests look at what a comparison becomes, on histories by hand: plots, SVG, CSV, JSON, Markdown and text.
 #include <nlohmann/json.hpp>
 
-#include "addons/compare/app/comparison.h"
 #include "addons/compare/app/figures.h"
 #include "addons/compare/app/tracks.h"
 #include "addons/compare/app/writers.h"
@@ -14,15 +13,10 @@
 #include "app/support/well_formed.h"
 #include "app/ui/paint.h"
 #include "app/view/lab_data.h"
-#include "catch.hpp"
-#include "engine/support/helpers.h"
-#include "training/data/task.h"
-#include "training/spec/spec.h"
 
 namespace normscope::compare {
 
-using compared::history, compared::ours, compared::theirs;
-using test::contains, test::times_in;
+using compared::history, compared::ours, compared::theirs, test::contains, test::times_in;
 
 namespace {
 
@@ -172,10 +166,6 @@ TEST_CASE("compare: a figure becomes a file in every format") {
   CHECK(test::read_all(folder.file("map.png")).starts_with("\x89PNG"));
 }
 
-}  // namespace normscope::compare
-
-namespace normscope {
-
 TEST_CASE("loss window: 25 losses, fewer at first, and none of the network before a change") {
   CHECK(loss_window(1, {}) == 1);
   CHECK(loss_window(24, {}) == 24);
@@ -267,4 +257,4 @@ TEST_CASE("data: what a symbol is can be said without reading them") {
   CHECK(unit_of(masked) == make_task(masked)->unit());
 }
 
-}  // namespace normscope
+}  // namespace normscope::compare

@@ -1,26 +1,17 @@
 // These tests use the Compare screen by hand: baseline, cursor, places, files that are opened and grow, what is
 // exported, that a frame in which nothing changed computes nothing, and runs that train while they are compared.
-#include <atomic>
-
-#include "addons/compare/app/comparison.h"
 #include "addons/compare/app/figures.h"
-#include "addons/compare/app/screen/compare_screen.h"
 #include "addons/compare/tests/app/compare_driver.h"
 #include "addons/compare/tests/app/compared_runs.h"
 #include "addons/recorded/training/log_reader.h"
 #include "app/shell/screens.h"
-#include "app/support/lab_driver.h"
-#include "app/support/lab_fixture.h"
 #include "app/support/live_lab.h"
-#include "app/support/made_screen.h"
 #include "app/support/program.h"
-#include "catch.hpp"
-#include "engine/support/helpers.h"
 
 using namespace normscope;
 using namespace shell;
-using fixture::a_log, fixture::CompareDriver;
-using test::contains;
+using namespace compare;
+using fixture::a_log, fixture::CompareDriver, test::contains;
 
 TEST_CASE("compare screen: figures and table become files, with the numbers that they are made of") {
   const test::Pictures folder;
@@ -183,8 +174,6 @@ TEST_CASE("Compare opens as it was set; files that it had open stay") {
   CHECK(screen(to).kept_choice().files[0].path == folder.file("run.jsonl"));
 }
 
-namespace normscope::compare {
-
 namespace {
 
 std::shared_ptr<LabView> with_reruns(int32_t seeds) {
@@ -214,7 +203,7 @@ TEST_CASE("live: a run of a session is compared under its own letter, with its r
   CHECK(runs[1].letter == 'C');
   CHECK(runs[1].seeds.size() == 5);
   CHECK(runs[1].seeds.front().origin.seed == view->runs[2].spec->seed);
-  const Comparison all = compare(runs, {.baseline = 1});
+  const Comparison all = compare::compare(runs, {.baseline = 1});
   CHECK(all.letter(1) == 'C');
   CHECK(all.colour(1) == 2);
   REQUIRE(all.differences[0].against == Against::SameSeed);
@@ -234,7 +223,7 @@ TEST_CASE(
   fork.origin = view->runs[0].spec;
   fork.edits = edits_between(*fork.origin, *fork.spec, 151);
   LiveRuns live;
-  const Comparison all = compare({*live.take(*view, 'A'), *live.take(*view, 'D')});
+  const Comparison all = compare::compare({*live.take(*view, 'A'), *live.take(*view, 'D')});
   const auto value = [&](const std::string& key) -> std::optional<std::string> {
     for (const Setting& setting : all.settings)
       if (setting.key == key) return setting.values[1];
@@ -252,7 +241,7 @@ TEST_CASE("live: a run has its own tokens a second, and none where there is no c
   const RunSpec& spec = *view->runs[0].spec;
   const double tokens = static_cast<double>(spec.train.batch) * spec.model.sequence;
   const auto speed_of = [&](bool clock) {
-    const Comparison all = compare({*live.take(*view, 'A', clock), *live.take(*view, 'B', clock)});
+    const Comparison all = compare::compare({*live.take(*view, 'A', clock), *live.take(*view, 'B', clock)});
     const EndRow& row = all.rows[all.rows[0].run == 0 ? 0 : 1];
     return row.tokens_per_second;
   };
@@ -265,7 +254,7 @@ TEST_CASE("live: reruns without gradients leave the map and the first place to t
   LiveRuns live;
   Recording other = compared::theirs("port", nullptr);
   other.seeds.front().history = view->runs[0].history;
-  const Comparison all = compare({*live.take(*view, 'B'), other});
+  const Comparison all = compare::compare({*live.take(*view, 'B'), other});
   REQUIRE(all.places[1].against == Against::Seeds);
   CHECK(all.places[1].lacks.empty());
   CHECK(all.maps[1].lacks.empty());
@@ -291,8 +280,8 @@ TEST_CASE(
   const auto change = [](const std::string& stat, int32_t step, double value) {
     return stat == "L02.attn.wk.grad_norm" && step >= 20 ? 10 * value : value;
   };
-  const Comparison all = compare({compared::ours("one", {compared::history(40)}),
-                                  compared::ours("other", {compared::history(40, 1, change)})});
+  const Comparison all = compare::compare({compared::ours("one", {compared::history(40)}),
+                                           compared::ours("other", {compared::history(40, 1, change)})});
   CHECK(loupe_of(all, 0).layer == 0);
   const Loupe loupe = loupe_of(all, 1);
   REQUIRE(loupe.layer == 2);
@@ -316,7 +305,7 @@ TEST_CASE("loupe: numbers stand under their own steps where a history was thinne
     return thinned;
   };
   const auto one = made(1), other = made(10);
-  const Comparison all = compare({compared::ours("one", {one}), compared::ours("other", {other})});
+  const Comparison all = compare::compare({compared::ours("one", {one}), compared::ours("other", {other})});
   const FirstPlace& place = all.places[1];
   REQUIRE(place.parts);
   const Loupe loupe = loupe_of(all, 1);
@@ -373,5 +362,3 @@ TEST_CASE("followed file: a log is read while it grows; what is no log says so i
   CHECK_FALSE(test::contains(absent.now()->error, "\n"));
   CHECK(absent.now()->version == 1);
 }
-
-}  // namespace normscope::compare

@@ -4,10 +4,8 @@
 #include "addons/inside/app/inside_screen.h"
 #include "addons/inside/training/inside.h"
 #include "addons/published/training/published.h"
-#include "app/shell/app_state.h"
 #include "app/support/live_lab.h"
 #include "app/support/made_screen.h"
-#include "catch.hpp"
 #include "test_paths.h"
 
 namespace normscope::fixture {

@@ -3,26 +3,17 @@
 #include <nlohmann/json.hpp>
 #include <variant>
 
-#include "addons/inside/app/inside_screen.h"
 #include "addons/inside/tests/app/inside_driver.h"
 #include "addons/inside/tests/training/look_inside.h"
 #include "addons/published/tests/massive.h"
-#include "addons/published/training/published.h"
 #include "addons/published/training/token_task.h"
 #include "app/shell/files.h"
-#include "app/support/lab_driver.h"
 #include "app/support/lab_fixture.h"
-#include "app/support/made_screen.h"
 #include "app/support/well_formed.h"
 #include "app/ui/numbers.h"
-#include "catch.hpp"
-#include "folder.h"
-#include "test_paths.h"
-#include "training/support/lab_runs.h"
-#include "training/support/small_runs.h"
 
 namespace normscope::fixture {
-TEST_CASE("inside: a model is read at once, at rest, and each edit of the text is answered", "[inside]") {
+TEST_CASE("inside: a model is read at once, at rest, and each edit of the text is answered") {
   InsideDriver window(models({"gpt2"}));
   CHECK(window.lab.view()->step == 0);
   CHECK(window.of(0).found.tokens == std::vector<int32_t>{5, 17, 3, 5, 9, 4, 8, 2});
@@ -32,8 +23,7 @@ TEST_CASE("inside: a model is read at once, at rest, and each edit of the text i
   window.key("Escape");
 }
 
-TEST_CASE("inside: the spectrum of the next update is taken when it is asked for, of the chosen layer",
-          "[inside]") {
+TEST_CASE("inside: the spectrum of the next update is taken when it is asked for, of the chosen layer") {
   InsideDriver window(small_runs());
   window.train(5);
   window.rest();
@@ -60,8 +50,7 @@ TEST_CASE("inside: the spectrum of the next update is taken when it is asked for
   CHECK(window.value("inside/spectra") == "none");
 }
 
-TEST_CASE("inside: the map of attributions and the list of heads say what each adds to the logit",
-          "[inside]") {
+TEST_CASE("inside: the map of attributions and the list of heads say what each adds to the logit") {
   InsideDriver window(models({"gpt2"}));
   window.click("inside/shows/attribution");
   const Inside& found = window.of(0).found;
@@ -76,8 +65,7 @@ TEST_CASE("inside: the map of attributions and the list of heads say what each a
   CHECK(window.value("inside/head") == "2");
 }
 
-TEST_CASE("inside: among all heads a click and the arrows choose one and its layer, and one is left out",
-          "[inside]") {
+TEST_CASE("inside: among all heads a click and the arrows choose one and its layer, and one is left out") {
   InsideDriver window(models({"gpt2"}));
   window.click("inside/shows/heads");
   CHECK(window.value("inside/grid/A").starts_with("L02.attn, head 1: "));
@@ -96,8 +84,7 @@ TEST_CASE("inside: among all heads a click and the arrows choose one and its lay
                            ui::with_minus(ui::number(left->loss - window.of(0).found.loss, 3))));
 }
 
-TEST_CASE("inside: a model writes on token by token, until it reads no more or its text is changed",
-          "[inside]") {
+TEST_CASE("inside: a model writes on token by token, until it reads no more or its text is changed") {
   InsideDriver window(small_runs());
   window.read("the ");
   window.driver.key("Escape");
@@ -127,12 +114,12 @@ TEST_CASE("inside: a model writes on token by token, until it reads no more or i
   CHECK(window.value("inside/refused/A") == "none");
 }
 
-TEST_CASE("inside: an encoder writes nothing", "[inside]") {
+TEST_CASE("inside: an encoder writes nothing") {
   InsideDriver window(models({"bert"}));
   CHECK_FALSE(window.ui.registry().find("inside/write")->enabled);
 }
 
-TEST_CASE("inside: a token that dominates is named, and the own shares are medians by token", "[inside]") {
+TEST_CASE("inside: a token that dominates is named, and the own shares are medians by token") {
   const test::Folder folder;
   InsideDriver window({published::run_of(test::massive_first(folder), kPassage), models({"gpt2"})[0]});
   CHECK(window.value("inside/state/A").starts_with("“5” dominates: behind "));
@@ -143,8 +130,7 @@ TEST_CASE("inside: a token that dominates is named, and the own shares are media
   CHECK(window.value("inside/column/share/B") == "own share");
 }
 
-TEST_CASE("inside: the map is saved as the picture, and all numbers as the JSON, of normscope inspect",
-          "[inside]") {
+TEST_CASE("inside: the map is saved as the picture, and all numbers as the JSON, of normscope inspect") {
   const test::Pictures folder;
   InsideDriver window(models({"gpt2", "olmo2"}));
   window.click("inside/run/B");
@@ -165,7 +151,7 @@ TEST_CASE("inside: the map is saved as the picture, and all numbers as the JSON,
   }
 }
 
-TEST_CASE("inside: arrows walk the map, up the layers and along the text", "[inside]") {
+TEST_CASE("inside: arrows walk the map, up the layers and along the text") {
   InsideDriver window(models({"gpt2"}));
   const std::string before = window.value("inside/grid/A");
   window.ui.focus("inside/grid/A");
@@ -177,8 +163,7 @@ TEST_CASE("inside: arrows walk the map, up the layers and along the text", "[ins
 }
 
 TEST_CASE(
-    "inside: after a step the model is read again, and learning a text restarts from the opened weights",
-    "[inside]") {
+    "inside: after a step the model is read again, and learning a text restarts from the opened weights") {
   InsideDriver window(models({"gpt2"}));
   const double before = window.of(0).found.loss;
   test::view_after(window.lab, session::PlayTo{10});
@@ -192,7 +177,7 @@ TEST_CASE(
   CHECK(window.lab.view()->step == 0);
 }
 
-TEST_CASE("inside: while two models train, both are read again and again", "[inside]") {
+TEST_CASE("inside: while two models train, both are read again and again") {
   InsideDriver window(models({"gpt2", "olmo2"}));
   window.click("inside/run/B");
   window.lab.post(session::SetBudget{100'000});
@@ -213,7 +198,7 @@ TEST_CASE("inside: while two models train, both are read again and again", "[ins
   test::view_after(window.lab, session::Pause{});
 }
 
-TEST_CASE("inside: a run is read at the step of the timeline's cursor, as it stood then", "[inside]") {
+TEST_CASE("inside: a run is read at the step of the timeline's cursor, as it stood then") {
   InsideDriver window(small_runs());
   test::view_after(window.lab, session::PlayTo{7});
   window.rest();
@@ -234,8 +219,7 @@ TEST_CASE("inside: a run is read at the step of the timeline's cursor, as it sto
   CHECK(window.of(0).step == 12);
 }
 
-TEST_CASE("inside: a folder that is opened is shown Inside and takes the place of the runs, at rest",
-          "[inside]") {
+TEST_CASE("inside: a folder that is opened is shown Inside and takes the place of the runs, at rest") {
   InsideDriver window(small_runs());
   window.state.screens.shown = Screen::Lab;
   shell::begin_opening(window.state.files, window.state.session, kModels + "qwen3", false,
@@ -253,7 +237,7 @@ TEST_CASE("inside: a folder that is opened is shown Inside and takes the place o
   CHECK(window.of(0).found.tokens.size() == 16);
 }
 
-TEST_CASE("inside: the text and the models shown are kept with the session", "[inside]") {
+TEST_CASE("inside: the text and the models shown are kept with the session") {
   InsideDriver window(models({"gpt2", "olmo2"}));
   window.screen().restore({{"text", "3 4 5"}, {"runs", "AB"}});
   window.rest();
@@ -294,7 +278,7 @@ LabView looked_into() {
 
 }  // namespace
 
-TEST_CASE("inside: while a model is read from its files, nobody is asked to open one", "[inside]") {
+TEST_CASE("inside: while a model is read from its files, nobody is asked to open one") {
   LabView view;
   view.busy = true;
   Waiting window(view);
@@ -306,8 +290,7 @@ TEST_CASE("inside: while a model is read from its files, nobody is asked to open
 }
 
 TEST_CASE(
-    "inside: what is older than what was asked for says so after a moment, and then how far the rest is",
-    "[inside]") {
+    "inside: what is older than what was asked for says so after a moment, and then how far the rest is") {
   LabView view = looked_into();
   Waiting window(view);
   CHECK(made_screen<inside::InsideScreen>(window.state, Screen::Inside).busy());
@@ -326,7 +309,7 @@ TEST_CASE(
   CHECK_FALSE(made_screen<inside::InsideScreen>(window.state, Screen::Inside).busy());
 }
 
-TEST_CASE("inside: a look that something else ended before it was whole is asked for again", "[inside]") {
+TEST_CASE("inside: a look that something else ended before it was whole is asked for again") {
   LabView view = looked_into();
   Waiting window(view);
   view.answered = window.state.session.last_ticket;

@@ -8,7 +8,6 @@
 #include "addons/inside/training/inside.h"
 #include "addons/published/tests/training/small_model.h"
 #include "addons/published/training/passage.h"
-#include "engine/cpu/backend_cpu.h"
 #include "engine/support/store_values.h"
 
 namespace normscope::test {

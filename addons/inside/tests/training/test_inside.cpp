@@ -2,20 +2,10 @@
 // computations on the tensors of a pass of its own.
 #include "addons/inside/tests/training/inside_fixture.h"
 #include "addons/inside/tests/training/look_inside.h"
-#include "addons/inside/training/inside.h"
 #include "addons/published/tests/training/opened_folder.h"
-#include "addons/published/training/published.h"
-#include "catch.hpp"
 #include "engine/model/residual.h"
-#include "engine/support/helpers.h"
-#include "engine/support/named_placements.h"
 #include "engine/support/wrapped_backend.h"
-#include "engine/tape/seal.h"
-#include "test_paths.h"
 #include "training/io/safetensors.h"
-#include "training/measure/look.h"
-#include "training/session/analysis.h"
-#include "training/spec/spec.h"
 #include "training/support/small_runs.h"
 
 namespace normscope::test {
@@ -73,8 +63,6 @@ double mean_cosine(const std::vector<double>& x, size_t width) {
     }
   return sum / static_cast<double>(pairs);
 }
-
-}  // namespace
 
 TEST_CASE("inside: norms and cosines are those of the states, loss is that of the logits") {
   for (const ModelConfig& config : models()) {
@@ -263,16 +251,12 @@ TEST_CASE("inside: gradients are of every matrix, and those of a program of its 
   }
 }
 
-namespace {
-
 /// Wires sub-layers so that they pass their input on: no norm, and nothing of the branch.
 void silence(Wiring& wiring) {
   const bool parallel = wiring.parallel;
   wiring = {.branch = {Scale::Kind::Constant, 0}, .inner = wiring.inner};
   wiring.parallel = parallel;
 }
-
-}  // namespace
 
 TEST_CASE("inside: what is left out is what a wiring without it makes of the loss") {
   std::vector<ModelConfig> all = models();
@@ -311,11 +295,9 @@ TEST_CASE(
     INFO(words_of(config));
     InsideModel model(config);
     // Biases of norms belong to no branch, and the one behind the heads to no head.
-    for (size_t p = 0; p < model.store.parameters().size(); ++p)
-      if (const ParameterInfo& info = model.store.parameters()[p];
-          info.name.ends_with("bias") || info.name.ends_with(".bo"))
-        model.store.write(static_cast<int32_t>(p),
-                          std::vector<float>(static_cast<size_t>(info.shape.size())));
+    for (const ParameterInfo& info : model.store.parameters())
+      if (info.name.ends_with("bias") || info.name.ends_with(".bo"))
+        change(model.store, info.name, [](auto& values) { std::ranges::fill(values, 0.0f); });
     const Inside inside = model.inside();
     const bool two_streams = stream_layout(config.stack()).beside != NormKind::None;
     REQUIRE(inside.attributed.logit.empty() == two_streams);
@@ -351,26 +333,21 @@ TEST_CASE("inside: a head left out is a head whose values are zero, and its weig
   REQUIRE(inside.left_out.size() == heads * model.config.stack().layers.size());
   const Inside::LeftOut& left = inside.left_out[heads + 1];
   CHECK(left.name == "L02.attn.head.2");
-  for (const char* name : {"L02.attn.wv", "L02.attn.bv"}) {
-    const int32_t at = model.store.find(name);
-    std::vector<float> values = model.store.read(at);
-    for (size_t i = 0; i < values.size(); ++i)
-      if (i % D / (D / heads) == 1) values[i] = 0;
-    model.store.write(at, values);
-  }
+  for (const char* name : {"L02.attn.wv", "L02.attn.bv"})
+    change(model.store, name, [&](auto& values) {
+      for (size_t i = 0; i < values.size(); ++i)
+        if (i % D / (D / heads) == 1) values[i] = 0;
+    });
   CHECK(close(left.loss, model.inside({.gradients = false}).loss, 1e-6));
   CHECK(std::abs(left.loss - inside.loss) > 1e-4);
 }
 
 TEST_CASE("inside: only what is asked for is measured, and no bit of the weights changes") {
   InsideModel model(small_config(Placement::Pre));
-  std::vector<std::vector<float>> before;
-  for (size_t p = 0; p < model.store.parameters().size(); ++p)
-    before.push_back(model.store.read(static_cast<int32_t>(p)));
+  const Store before = model.store.clone();
   const Inside little = model.inside({.gradients = false, .attention = false, .guesses = 0}),
                much = model.inside({.left_out = true, .heads_out = true, .states = true});
-  for (size_t p = 0; p < before.size(); ++p)
-    CHECK(same_bits(before[p], model.store.read(static_cast<int32_t>(p))));
+  CHECK(first_difference(before, model.store) == "");
   CHECK((little.attention.empty() && little.gradients.empty() && little.lens.empty() &&
          little.left_out.empty() && little.embedding_state.empty()));
   CHECK_FALSE(
@@ -410,8 +387,7 @@ TEST_CASE("inside: what is no single text of symbols is refused in one line") {
   CHECK(refused(small, Batch(1, 0)) == "[inside] the text is empty: expected at least one symbol");
 }
 
-TEST_CASE("inside: the gradient at a token's state is what its position and, at the top, a bias learn from",
-          "[inside]") {
+TEST_CASE("inside: the gradient at a token's state is what its position and, at the top, a bias learn from") {
   // Positions are added to the first states as they are: row t has the gradient of token t's state. With one
   // target, only that token's last state has a gradient, which the last bias takes whole.
   InsideModel model(small_config(Placement::Pre));
@@ -438,7 +414,6 @@ TEST_CASE("inside: the gradient at a token's state is what its position and, at 
 
 // What is inside published models, against what the library transformers computes in float64: states, logits, loss.
 
-namespace {
 namespace fs = std::filesystem;
 
 /// One text of a folder.
@@ -498,10 +473,7 @@ double check_text(const Reference& reference, Store& store, const ModelConfig& c
   return sum;
 }
 
-}  // namespace
-
-TEST_CASE("inside: published decoders have the states, logits and losses that the library computes",
-          "[published]") {
+TEST_CASE("inside: published decoders have the states, logits and losses that the library computes") {
   int families = 0;
   for (const auto& entry : fs::directory_iterator(
            fs::path(NORMSCOPE_SOURCE_DIR "/addons/published/tests/fixtures/transformers"))) {
@@ -524,8 +496,6 @@ TEST_CASE("inside: published decoders have the states, logits and losses that th
 }
 
 // What the programs of inside_of hold: no room for what nobody asked for.
-
-namespace {
 
 /// The CPU, and keeps where the programs that it was given have their values.
 class Watching final : public WrappedBackend {
@@ -586,8 +556,7 @@ TEST_CASE(
 
 // A look inside has the spectra of a run's next update.
 
-TEST_CASE("examine: a look inside has the spectra of one layer, only where it is asked, and changes no bit",
-          "[examine]") {
+TEST_CASE("examine: a look inside has the spectra of one layer, only where it is asked, and changes no bit") {
   const auto run = make_run(small_spec("pre"), 6), other = make_run(small_spec("pre"), 6);
   const std::vector<MatrixSpectra> all = next_spectra(*other);
   size_t seen = 0;
@@ -615,11 +584,8 @@ TEST_CASE("examine: a look inside has the spectra of one layer, only where it is
   CHECK(run->store().read(matrix) == other->store().read(matrix));
 }
 
-}  // namespace normscope::test
-
 // A published model that became a run is looked into as every run.
 
-namespace normscope::test_inside_published {
 using namespace test;
 using test_opened_folder::loss_of_folder, test_opened_folder::near, test_opened_folder::Opened;
 
@@ -656,4 +622,4 @@ TEST_CASE("published run: an encoder is asked for each token where it stands, an
   }
 }
 
-}  // namespace normscope::test_inside_published
+}  // namespace normscope::test

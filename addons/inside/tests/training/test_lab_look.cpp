@@ -1,14 +1,12 @@
 // A look inside is taken part by part: what is quick is there first, a newer look comes before what takes long, and what
 // trains goes on from the same bits.
 #include "addons/inside/training/inside.h"
-#include "catch.hpp"
-#include "training/session/lab.h"
 #include "training/support/lab_runs.h"
 
 namespace normscope::test {
 
-TEST_CASE("inside: a look is the stream first, then the lenses, the spectra, and what is left out, heads last",
-          "[inside]") {
+TEST_CASE(
+    "inside: a look is the stream first, then the lenses, the spectra, and what is left out, heads last") {
   const auto run = make_run(small_spec("pre"), 3);
   InsideLook look(*run, nullptr, "", true, 1);
   REQUIRE(look.next());
@@ -19,7 +17,8 @@ TEST_CASE("inside: a look is the stream first, then the lenses, the spectra, and
   CHECK(first->found.sublayers.size() == 2 * layers);
   CHECK_FALSE(first->found.gradients.empty());
   CHECK(first->found.lens.empty());
-  CHECK(look.parts() == 1 + (layers + 1) + 1 + 3 * layers + heads);  // with the embedding's lens, and the spectra
+  CHECK(look.parts() ==
+        1 + (layers + 1) + 1 + 3 * layers + heads);  // with the embedding's lens, and the spectra
   while (look.found()->found.lens.size() < layers + 1) REQUIRE(look.next());
   CHECK_FALSE(look.found()->spectra_of);
   REQUIRE(look.next());
@@ -37,7 +36,7 @@ TEST_CASE("inside: a look is the stream first, then the lenses, the spectra, and
   CHECK(look.found()->found.loss == first->found.loss);
 }
 
-TEST_CASE("inside: a look at a run that moved on is given up", "[inside]") {
+TEST_CASE("inside: a look at a run that moved on is given up") {
   const auto run = make_run(small_spec("pre"));
   InsideLook look(*run, nullptr, "", true);
   REQUIRE(look.next());
@@ -46,7 +45,7 @@ TEST_CASE("inside: a look at a run that moved on is given up", "[inside]") {
   CHECK_FALSE(look.holds());
 }
 
-TEST_CASE("inside: the Lab shows the newest look, whole, and no bit of the run changes", "[inside]") {
+TEST_CASE("inside: the Lab shows the newest look, whole, and no bit of the run changes") {
   LabOf lab({small_spec("pre"), small_spec("post")});
   lab.post(session::PlayTo{6});
   rest(lab);
@@ -66,7 +65,7 @@ TEST_CASE("inside: the Lab shows the newest look, whole, and no bit of the run c
   CHECK(losses(rest(lab)->runs[0]) == alone(small_spec("pre"), 12));
 }
 
-TEST_CASE("inside: a look is no work on the session: the view is not busy with it", "[inside]") {
+TEST_CASE("inside: a look is no work on the session: the view is not busy with it") {
   LabOf lab({small_spec("pre")});
   lab.wait_idle();
   bool busy = false;

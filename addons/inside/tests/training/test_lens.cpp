@@ -1,13 +1,9 @@
 // The logit lens: what comes after the last layer gives the model's own logits from the last layer's state, for every
 // placement and every published family; and from an earlier state what plain double-precision arithmetic gives.
-#include "addons/inside/training/inside.h"
-
 #include "addons/inside/tests/training/inside_fixture.h"
 #include "addons/published/training/published.h"
-#include "catch.hpp"
 #include "engine/model/residual.h"
 #include "engine/support/helpers.h"
-#include "engine/support/named_placements.h"
 #include "engine/tape/seal.h"
 #include "test_paths.h"
 #include "training/measure/look.h"

@@ -1,5 +1,4 @@
 // What interventions change and what they leave: the loss of a fresh model, to the bit, and which gradients differ.
-#include "catch.hpp"
 #include "engine/model/wiring.h"
 #include "engine/support/helpers.h"
 #include "engine/support/placement_start.h"
@@ -26,7 +25,7 @@ double gradient_of(const Start& start, const char* weight) {
 
 }  // namespace
 
-TEST_CASE("interventions: what changes the way back alone leaves the loss, to the bit", "[interventions]") {
+TEST_CASE("interventions: what changes the way back alone leaves the loss, to the bit") {
   const Start plain(config_of(Placement::Post));
   const double low = gradient_of(plain, "L01.ffn.w2"), top = gradient_of(plain, "L04.ffn.w2");
   for (const ResidualForm form : {ResidualForm::undivided_skip, ResidualForm::held_skip,
@@ -51,8 +50,7 @@ TEST_CASE("interventions: what changes the way back alone leaves the loss, to th
   CHECK(gradient_of(own, "L01.ffn.w2") / low > 1.5);
 }
 
-TEST_CASE("interventions: a centred branch gives nothing that the whole batch has in common",
-          "[interventions]") {
+TEST_CASE("interventions: a centred branch gives nothing that the whole batch has in common") {
   for (const ResidualForm form : {ResidualForm::centred, ResidualForm::centred_forward}) {
     const Start start(with_word(form));
     const std::vector<float> branch = start.read(start.values.sublayers[2].branch);
@@ -62,7 +60,7 @@ TEST_CASE("interventions: a centred branch gives nothing that the whole batch ha
   }
 }
 
-TEST_CASE("interventions: a wiring without a norm on the stream is refused", "[interventions]") {
+TEST_CASE("interventions: a wiring without a norm on the stream is refused") {
   ModelConfig c = with_word(ResidualForm::undivided_top);
   for (LayerWiring& layer : c.decoder.layers) layer.attention.stream = NormKind::None;
   const std::string error = error_of([&] { Start start(c); });

@@ -1,10 +1,6 @@
 // Parameters for optimizers that have a rule of their own for matrices: see test_muon.cpp.
 #pragma once
 
-#include <cmath>
-
-#include "catch.hpp"
-#include "engine/support/op_cases.h"
 #include "engine/support/op_harness.h"
 #include "reference/update.h"
 

@@ -3,7 +3,6 @@
 #include "addons/newer-optimizers/engine/matrix_updates.h"
 #include "addons/newer-optimizers/tests/engine/matrix_parameters.h"
 #include "engine/support/step_input_changes.h"
-#include "reference/update.h"
 
 // Adam less its leading direction, in double.
 
@@ -52,8 +51,7 @@ inline UpdateResult adam_less_leading(const Values& w, const Values& clipped, co
 
 namespace normscope::test {
 
-TEST_CASE("adam less leading: ten steps equal it in double precision, the rest is AdamW to the bit",
-          "[ops]") {
+TEST_CASE("adam less leading: ten steps equal it in double precision, the rest is AdamW to the bit") {
   on_each_instruction_set([] {
     std::vector<float> first;
     for (const Order& order : orders()) {
@@ -66,7 +64,7 @@ TEST_CASE("adam less leading: ten steps equal it in double precision, the rest i
   });
 }
 
-TEST_CASE("adam less leading: a step keeps all singular values of Adam's but the largest", "[ops]") {
+TEST_CASE("adam less leading: a step keeps all singular values of Adam's but the largest") {
   // Gradients that have a large part in common, as those of all tokens do in a model's first steps.
   MatrixParameters less, plain;
   StepInputs s = matrix_inputs(1);
@@ -104,7 +102,7 @@ TEST_CASE("adam less leading: a step keeps all singular values of Adam's but the
   CHECK(seen == 4);
 }
 
-TEST_CASE("adam less leading: a zero gradient moves nothing, NaN stays visible", "[ops]") {
+TEST_CASE("adam less leading: a zero gradient moves nothing, NaN stays visible") {
   MatrixParameters p;
   for (const ParameterCall& c : p.calls) std::fill_n(c.gradient, c.size, 0.0f);
   StepInputs s = matrix_inputs(1);
@@ -117,7 +115,7 @@ TEST_CASE("adam less leading: a zero gradient moves nothing, NaN stays visible",
   CHECK(std::isfinite(p.weight_norm[4]));
 }
 
-TEST_CASE("adam less leading: changing what it reads of a step changes the result", "[replay]") {
+TEST_CASE("adam less leading: changing what it reads of a step changes the result") {
   constexpr Optimizer kRule = Optimizer::AdamLessLeading;
   check_every_step_input_counts({.row_weights = true, .clip = true, .dropout = 0.1f},
                                 [] { return make_cpu_backend(1); },

@@ -3,9 +3,6 @@
 
 #include "addons/newer-optimizers/tests/engine/matrix_parameters.h"
 #include "addons/newer-optimizers/tests/engine/muon_changes.h"
-#include "catch.hpp"
-#include "engine/support/model_fixture.h"
-#include "reference/update.h"
 
 // Muon in double, as its paper writes it.
 
@@ -77,8 +74,7 @@ UpdateResult muon_rule(const Values& w, const Values& g, const Values& m, const 
 
 }  // namespace
 
-TEST_CASE("muon: ten steps equal the published iteration in double precision, the rest is AdamW to the bit",
-          "[ops]") {
+TEST_CASE("muon: ten steps equal the published iteration in double precision, the rest is AdamW to the bit") {
   on_each_instruction_set([] {
     std::vector<float> first;
     for (const Order& order : orders()) {
@@ -90,7 +86,7 @@ TEST_CASE("muon: ten steps equal the published iteration in double precision, th
   });
 }
 
-TEST_CASE("muon: neighbouring rules miss the update by far", "[ops]") {
+TEST_CASE("muon: neighbouring rules miss the update by far") {
   Random random(5);
   const auto draw = [&] {
     const std::vector<float> x = random.normal({20 * 32}, 0.0, 1.0).values;
@@ -118,8 +114,7 @@ TEST_CASE("muon: neighbouring rules miss the update by far", "[ops]") {
   CHECK(apart(update(nesterov, 5, 0.2 * std::sqrt(20.0)), right) > 0.1);  // the smaller side
 }
 
-TEST_CASE("muon: the update's singular values lie in the published band, those of the gradient do not",
-          "[ops]") {
+TEST_CASE("muon: the update's singular values lie in the published band, those of the gradient do not") {
   MatrixParameters p;
   p.gradients(1);
   StepInputs s = matrix_inputs(1);
@@ -150,7 +145,7 @@ TEST_CASE("muon: the update's singular values lie in the published band, those o
   CHECK(seen == 2);
 }
 
-TEST_CASE("muon: a matrix's own rate is that of its whole step", "[ops]") {
+TEST_CASE("muon: a matrix's own rate is that of its whole step") {
   MatrixParameters half, whole;
   half.calls[2].steps.rate = 0.5f;
   std::vector<Values> moves;
@@ -166,7 +161,7 @@ TEST_CASE("muon: a matrix's own rate is that of its whole step", "[ops]") {
   CHECK(apart(moves[0], moves[1]) < 1e-4);
 }
 
-TEST_CASE("muon: a zero gradient moves nothing, NaN stays visible", "[ops]") {
+TEST_CASE("muon: a zero gradient moves nothing, NaN stays visible") {
   MatrixParameters p;
   for (const ParameterCall& c : p.calls) std::fill_n(c.gradient, c.size, 0.0f);
   StepInputs s = matrix_inputs(1);
@@ -181,13 +176,13 @@ TEST_CASE("muon: a zero gradient moves nothing, NaN stays visible", "[ops]") {
   CHECK(std::isfinite(p.weight_norm[4]));
 }
 
-TEST_CASE("muon: changing what it reads of a step changes the result", "[replay]") {
+TEST_CASE("muon: changing what it reads of a step changes the result") {
   check_every_step_input_counts(
       {.row_weights = true, .clip = true, .dropout = 0.1f}, [] { return make_cpu_backend(1); },
       muon_changes());
 }
 
-TEST_CASE("muon: the matrices of the layers are its own, and nothing else", "[model]") {
+TEST_CASE("muon: the matrices of the layers are its own, and nothing else") {
   const Tiny tiny({.tied = false});
   const std::set<std::string> ends = {"wq", "wk", "wv", "wo", "w1", "w2"};
   int matrices = 0;

@@ -2,10 +2,8 @@
 // makes of the next step on the same batch.
 
 #include "addons/newer-optimizers/tests/engine/qk_clip_reference.h"
-#include "catch.hpp"
 #include "engine/support/model_fixture.h"
 #include "engine/support/named_placements.h"
-#include "engine/support/op_cases.h"
 #include "engine/support/op_harness.h"
 
 namespace normscope::test {
@@ -52,7 +50,7 @@ float middle_of(std::vector<float> logits) {
 
 }  // namespace
 
-TEST_CASE("qk-clip: the largest logit equals plain loops, masked and not, its neighbours do not", "[ops]") {
+TEST_CASE("qk-clip: the largest logit equals plain loops, masked and not, its neighbours do not") {
   struct Case {
     int64_t B, H, Tq, Tk, width;
     bool causal;
@@ -107,8 +105,7 @@ TEST_CASE("qk-clip: the largest logit equals plain loops, masked and not, its ne
   CHECK(differ >= 3);
 }
 
-TEST_CASE("qk-clip: a head above tau has tau as its largest logit in the next step, others keep their bits",
-          "[model]") {
+TEST_CASE("qk-clip: a head above tau has tau as its largest logit in the next step, others keep their bits") {
   const auto rotary = [](ModelConfig& c) { c.positions = positions_or("rotary", c.positions); };
   for (void (*change)(ModelConfig&) : {static_cast<void (*)(ModelConfig&)>(nullptr), +rotary}) {
     Tiny tiny(clip_options(change));
@@ -144,7 +141,7 @@ TEST_CASE("qk-clip: a head above tau has tau as its largest logit in the next st
   }
 }
 
-TEST_CASE("qk-clip: heads that share keys leave them, and their queries take the whole factor", "[model]") {
+TEST_CASE("qk-clip: heads that share keys leave them, and their queries take the whole factor") {
   Tiny tiny(clip_options([](ModelConfig& c) { c.attention.kv_heads = 1; }));
   const std::vector<float> start = logits_of(tiny);
   const float tau = middle_of(start);
@@ -164,7 +161,7 @@ TEST_CASE("qk-clip: heads that share keys leave them, and their queries take the
   CHECK(same_bits(biases, tiny.store->read(tiny.store->find("L01.attn.bk"))));
 }
 
-TEST_CASE("qk-clip: of a window's attention the largest logit is one that it sees", "[model]") {
+TEST_CASE("qk-clip: of a window's attention the largest logit is one that it sees") {
   Tiny tiny(clip_options([](ModelConfig& c) { c.attention.window = 2; }));
   const std::vector<float> found = logits_of(tiny);
   const auto read = [&](const char* name) {
@@ -180,8 +177,8 @@ TEST_CASE("qk-clip: of a window's attention the largest logit is one that it see
   CHECK(relative_error(found, everywhere) > 1e-3);
 }
 
-TEST_CASE("qk-clip: a limit that no head reaches changes no bit of a run, and no tape without it has its ops",
-          "[model]") {
+TEST_CASE(
+    "qk-clip: a limit that no head reaches changes no bit of a run, and no tape without it has its ops") {
   TinyOptions without;
   without.placement = Placement::Pre;
   TinyOptions with = without;
@@ -206,7 +203,7 @@ TEST_CASE("qk-clip: a limit that no head reaches changes no bit of a run, and no
   CHECK(measured.program->data().instructions.back().op == OpKind::QkClip);  // behind the optimizer
 }
 
-TEST_CASE("qk-clip: a norm of queries or keys, and relative positions, leave nothing to clip", "[model]") {
+TEST_CASE("qk-clip: a norm of queries or keys, and relative positions, leave nothing to clip") {
   ModelConfig config;
   Wiring attention;
   CHECK(clips(config, attention));

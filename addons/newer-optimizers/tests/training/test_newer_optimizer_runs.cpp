@@ -1,19 +1,13 @@
 // Whole runs under Muon.
-#include "catch.hpp"
-#include "engine/support/helpers.h"
 #include "engine/support/named_placements.h"
-#include "training/session/analysis.h"
-#include "training/spec/spec.h"
-#include "training/spec/update_rule.h"
 #include "training/support/small_runs.h"
 
 namespace normscope::test {
 
-TEST_CASE("optimizers: Muon's momentum is no moment of Adam's, and its first step has the size of Adam's",
-          "[optimizer]") {
+TEST_CASE("optimizers: Muon's momentum is no moment of Adam's, and its first step has the size of Adam's") {
   CHECK_FALSE(shares_moments(Optimizer::Muon, Optimizer::AdamW));
   CHECK_FALSE(shares_moments(Optimizer::Muon, Optimizer::Momentum));
-  RunSpec spec = with_fields(small_spec("pre"), {{"train.optimizer", "muon"}, {"train.weight_decay", "0"}});
+  RunSpec spec = spec_with("pre", {{"train.optimizer", "muon"}, {"train.weight_decay", "0"}});
   const auto run = make_run(spec);
   const int32_t matrix = run->store().find("L01.ffn.w1"), table = run->store().find("emb.tokens");
   const std::vector<float> before = run->store().read(matrix);
@@ -35,8 +29,8 @@ TEST_CASE("optimizers: Muon's momentum is no moment of Adam's, and its first ste
   CHECK_FALSE(all_zero(table, Store::Block::V));  // whatever is not a matrix of a layer has both of Adam's
 }
 
-TEST_CASE("examine: the spectrum of Muon's next update is even", "[examine]") {
-  const auto run = make_run(with_fields(small_spec("pre"), {{"train.optimizer", "muon"}}), 6);
+TEST_CASE("examine: the spectrum of Muon's next update is even") {
+  const auto run = make_run(spec_with("pre", {{"train.optimizer", "muon"}}), 6);
   for (const MatrixSpectra& m : next_spectra(*run)) {
     if (m.layer == 0) continue;
     INFO(m.name);
@@ -49,9 +43,8 @@ TEST_CASE("examine: the spectrum of Muon's next update is even", "[examine]") {
 
 // This test runs QK-clip in whole runs.
 
-TEST_CASE("qk-clip: a run keeps every largest logit, clips behind its steps and goes on bitwise",
-          "[optimizer]") {
-  RunSpec spec = with_fields(small_spec("pre"), {{"train.lr", "0.03"}, {"train.qk_clip", "0.5"}});
+TEST_CASE("qk-clip: a run keeps every largest logit, clips behind its steps and goes on bitwise") {
+  RunSpec spec = spec_with("pre", {{"train.lr", "0.03"}, {"train.qk_clip", "0.5"}});
   const auto clipped = make_run(spec, 6);
   set_field(spec, "train.qk_clip", "1e6");
   const auto measured = make_run(spec, 6);
@@ -68,7 +61,7 @@ TEST_CASE("qk-clip: a run keeps every largest logit, clips behind its steps and 
   CHECK(first_difference(clipped->store(), resumed->store()) == "");
 }
 
-TEST_CASE("qk-clip: other scores and unit vectors, which it does not know, leave it unread", "[spec]") {
+TEST_CASE("qk-clip: other scores and unit vectors, which it does not know, leave it unread") {
   RunSpec relative = small_spec("pre");
   relative.model.positions = positions_or("relative", relative.model.positions);
   if (row_of(relative.model.positions).own_scores)

@@ -2,11 +2,8 @@
 // for. Their formulas, and that no other placement has the same: test_model_reference.cpp.
 #include "addons/newer-placements/engine/config.h"
 #include "addons/newer-placements/engine/ops.h"
-#include "catch.hpp"
 #include "engine/model/residual.h"
-#include "engine/support/helpers.h"
 #include "engine/support/model_fixture.h"
-#include "engine/support/op_cases.h"
 #include "engine/support/op_harness.h"
 #include "engine/support/placement_start.h"
 
@@ -28,8 +25,7 @@ float factor_of(const Tiny& tiny, const char* layer) {
 
 }  // namespace
 
-TEST_CASE("ramp: the kernel sets every number to the share of the steps that are done, to 1 at last",
-          "[ops]") {
+TEST_CASE("ramp: the kernel sets every number to the share of the steps that are done, to 1 at last") {
   CHECK(contains(error_of([] {
                    Tiny tiny;
                    Tape tape(*tiny.store);
@@ -51,8 +47,7 @@ TEST_CASE("ramp: the kernel sets every number to the share of the steps that are
       });
 }
 
-TEST_CASE("prores: a branch of layer l comes in over T l steps, and the stream is the embedding before",
-          "[model]") {
+TEST_CASE("prores: a branch of layer l comes in over T l steps, and the stream is the embedding before") {
   Start start(config_of(Placement::ProRes));
   const std::vector<float> embedding = start.read(start.values.embedding);
   CHECK(same_bits(start.read(start.values.sublayers.back().output), embedding));
@@ -68,7 +63,7 @@ TEST_CASE("prores: a branch of layer l comes in over T l steps, and the stream i
   }
 }
 
-TEST_CASE("the words of the newest placements, as text and back, and where they mean nothing", "[wiring]") {
+TEST_CASE("the words of the newest placements, as text and back, and where they mean nothing") {
   for (const char* text : {"before=ln prores", "before=ln gated-heads", "before=ln gated-norms",
                            "before=ln gated-heads gated-norms prores"})
     CHECK(to_string(wiring_from(text)) == text);
@@ -77,7 +72,7 @@ TEST_CASE("the words of the newest placements, as text and back, and where they 
   CHECK(contains(refusal_of("stream=ln gated-norms"), "no norm to gate"));
 }
 
-TEST_CASE("span: both sums begin with the layer's input", "[placements]") {
+TEST_CASE("span: both sums begin with the layer's input") {
   Start start(config_of(Placement::SpanNorm));
   for (const SublayerValues& s : start.values.sublayers) {
     INFO(s.name);
@@ -91,7 +86,7 @@ TEST_CASE("span: both sums begin with the layer's input", "[placements]") {
   }
 }
 
-TEST_CASE("gated attention: a gate that is asked for nothing is half open", "[model]") {
+TEST_CASE("gated attention: a gate that is asked for nothing is half open") {
   Start start(config_of(Placement::GatedAttention));
   const auto outputs = [&](float gate) {
     for (int layer = 1; layer <= start.config.layers; ++layer) {

@@ -2,10 +2,7 @@
 // decoder against the paper's own coordinates, in which states have length one too, and the steps of its scales.
 // Gradients: test_model_reference.cpp.
 #include "addons/newer-placements/engine/ops.h"
-#include "catch.hpp"
-#include "engine/support/helpers.h"
 #include "engine/support/model_fixture.h"
-#include "engine/support/op_cases.h"
 #include "engine/support/op_harness.h"
 #include "engine/support/store_values.h"
 
@@ -168,7 +165,7 @@ std::string refusal_of(void (*change)(ModelConfig&)) {
 
 }  // namespace
 
-TEST_CASE("unit vectors: the kernel divides rows or columns by their lengths, zeros stay", "[ops]") {
+TEST_CASE("unit vectors: the kernel divides rows or columns by their lengths, zeros stay") {
   for (const Shape& shape :
        {Shape{1, 1}, Shape{3, 5}, Shape{17, 64}, Shape{64, 17}, Shape{33, 131}, Shape{300, 70}})
     for (const bool columns : {false, true}) {
@@ -204,8 +201,7 @@ TEST_CASE("unit vectors: the kernel divides rows or columns by their lengths, ze
 }
 
 TEST_CASE(
-    "ngpt: after every step the vectors along the width have length one, without the instruction they have not",
-    "[model]") {
+    "ngpt: after every step the vectors along the width have length one, without the instruction they have not") {
   for (const bool tied : {true, false}) {
     Tiny tiny(ngpt(tied));
     for (uint32_t step = 1; step <= 3; ++step) {
@@ -233,17 +229,16 @@ TEST_CASE(
     return farthest_from_one(
         lengths_of(tiny.store->read(at), tiny.store->parameters()[static_cast<size_t>(at)].shape, true));
   };
-  const int32_t wq = tiny.store->find("L01.attn.wq");
-  std::vector<float> queries = tiny.store->read(wq);
-  divide_by_lengths(queries, tiny.store->parameters()[static_cast<size_t>(wq)].shape, Init::Unit::Columns);
-  tiny.store->write(wq, queries);
+  change(*tiny.store, "L01.attn.wq", [](auto& queries) {
+    divide_by_lengths(queries, {24, 24}, Init::Unit::Columns);
+  });
   CHECK(farthest("L01.attn.wq") < 1e-6);
   tiny.step(1);
   CHECK(farthest("L01.attn.wq") > 1e-4);  // without the instruction a step changes the lengths
   CHECK(farthest("L01.ffn.w1") < 1e-6);
 }
 
-TEST_CASE("ngpt: matrices start as unit vectors", "[model]") {
+TEST_CASE("ngpt: matrices start as unit vectors") {
   const auto backend = make_cpu_backend(1);
   Store store(*backend);
   Tape tape(store);
@@ -259,13 +254,12 @@ TEST_CASE("ngpt: matrices start as unit vectors", "[model]") {
   }
 }
 
-TEST_CASE("ngpt: the loss is that of the paper's coordinates, in which states have length one", "[model]") {
+TEST_CASE("ngpt: the loss is that of the paper's coordinates, in which states have length one") {
   for (const bool tied : {true, false}) {
     Tiny tiny(ngpt(tied));
-    const int32_t share = tiny.store->find("L02.attn.branch");
-    std::vector<float> alpha = tiny.store->read(share);
-    for (size_t i = 0; i < alpha.size(); i += 2) alpha[i] = -0.3f;  // its sign says nothing
-    tiny.store->write(share, alpha);
+    change(*tiny.store, "L02.attn.branch", [](auto& alpha) {
+      for (size_t i = 0; i < alpha.size(); i += 2) alpha[i] = -0.3f;  // its sign says nothing
+    });
     tiny.fill(1);
     const auto loss_of = [&](double spread) {
       return Paper(tiny, spread).loss(tiny.program->tokens("tokens"), tiny.program->tokens("targets"));
@@ -277,7 +271,7 @@ TEST_CASE("ngpt: the loss is that of the paper's coordinates, in which states ha
   }
 }
 
-TEST_CASE("ngpt: Adam's first step of each scale is as large as of what the authors store", "[model]") {
+TEST_CASE("ngpt: Adam's first step of each scale is as large as of what the authors store") {
   Tiny tiny(ngpt());
   const double root = std::sqrt(24.0), lr = static_cast<double>(tiny.inputs(1).lr);
   const std::pair<const char*, double> steps[] = {{"L01.attn.branch", 0.05 * root},
@@ -298,22 +292,19 @@ TEST_CASE("ngpt: Adam's first step of each scale is as large as of what the auth
   }
 }
 
-TEST_CASE("ngpt: a classifier's bias stands behind the scale of its logits", "[model]") {
+TEST_CASE("ngpt: a classifier's bias stands behind the scale of its logits") {
   TinyOptions o = ngpt();
   o.classes = 5;
   Tiny tiny(o);
   tiny.fill(1);
   const std::vector<float> before = tiny.logits();
-  const int32_t bias = tiny.store->find("class.b");
-  std::vector<float> moved = tiny.store->read(bias);
-  moved[2] += 3;
-  tiny.store->write(bias, moved);
+  change(*tiny.store, "class.b", [](auto& bias) { bias[2] += 3; });
   const std::vector<float> after = tiny.logits();
   for (size_t i = 0; i < after.size(); ++i)
     CHECK(after[i] - before[i] == Approx(i % 5 == 2 ? 3 : 0).margin(1e-5));
 }
 
-TEST_CASE("ngpt: what unit vectors do not go with is refused in one line", "[model]") {
+TEST_CASE("ngpt: what unit vectors do not go with is refused in one line") {
   CHECK(refusal_of([](ModelConfig&) {}).empty());
   CHECK_THAT(refusal_of([](ModelConfig& c) { c.transfer = Transfer::Mup; }),
              Catch::Contains("shares and unit vectors have steps of their own"));
@@ -340,7 +331,7 @@ TEST_CASE("ngpt: what unit vectors do not go with is refused in one line", "[mod
   CHECK_THROWS_WITH(wiring_from("skip=toward:0.05"), Catch::Contains("goes toward a branch"));
 }
 
-TEST_CASE("ngpt: its wiring as text and back", "[wiring]") {
+TEST_CASE("ngpt: its wiring as text and back") {
   const char* text = "after=rms-simple stream=rms-simple branch=toward:0.05 sphere";
   CHECK(to_string(wiring_from(text)) == text);
 }

@@ -2,7 +2,6 @@
 // made of, what is refused. That they compute what their papers say: test_fixtures.
 #include "addons/newer-placements/engine/config.h"
 #include "addons/newer-placements/engine/ops.h"
-#include "catch.hpp"
 #include "engine/model/residual.h"
 #include "engine/model/wiring.h"
 #include "engine/support/helpers.h"
@@ -28,7 +27,7 @@ ModelConfig with_streams(const char* streams) {
 
 }  // namespace
 
-TEST_CASE("streams: the text says what they are, and nothing else is one", "[streams]") {
+TEST_CASE("streams: the text says what they are, and nothing else is one") {
   for (const char* text :
        {"1", "4 fixed", "2 learned", "8 computed", "4 learned manifold", "4 computed manifold", "depth fixed",
         "depth learned", "depth learned softmax", "depth computed", "depth computed softmax"})
@@ -53,11 +52,11 @@ TEST_CASE("streams: the text says what they are, and nothing else is one", "[str
 // is about 1/k for a mean of k branches. With 13 of them a norm's output changes by 7e-5 of itself.
 constexpr double kOfEpsilon = 1e-4;
 
-TEST_CASE("gpas: as text and back", "[wiring]") {
+TEST_CASE("gpas: as text and back") {
   for (const char* text : {"before=ln gpas", "stream=ln gpas"}) CHECK(to_string(wiring_from(text)) == text);
 }
 
-TEST_CASE("streams: every filling starts as Pre-LN, and does not stay it", "[streams]") {
+TEST_CASE("streams: every filling starts as Pre-LN, and does not stay it") {
   const double pre = loss_of(config_of(Placement::Pre));
   for (const Placement p : kSeveral) {
     INFO(to_string(p));
@@ -66,15 +65,13 @@ TEST_CASE("streams: every filling starts as Pre-LN, and does not stay it", "[str
     const std::string name = p == Placement::AttentionResiduals ? "L02.attn.read.query"
                              : p == Placement::DepthAverages    ? "L02.attn.read"
                                                                 : "L02.attn.write";
-    std::vector<float> weights = start.weight(name);
-    weights[0] += 2.0f;
-    start.store.write(start.store.find(name), weights);
+    change(start.store, name, [](auto& weights) { weights[0] += 2.0f; });
     start.program->replay({});
     CHECK(std::abs(start.program->loss() - pre) > 1e-3);
   }
 }
 
-TEST_CASE("streams: with fixed weights they are one stream in an encoder and a decoder", "[streams]") {
+TEST_CASE("streams: with fixed weights they are one stream in an encoder and a decoder") {
   const double pre = loss_of(config_of(Placement::Pre));
   for (const char* text : {"2 fixed", "4 fixed", "depth fixed", "4 learned", "3 learned manifold"}) {
     INFO(text);
@@ -87,11 +84,11 @@ TEST_CASE("streams: with fixed weights they are one stream in an encoder and a d
   }
 }
 
-TEST_CASE("streams: the matrix of the manifold has rows and columns that add up to one", "[streams]") {
+TEST_CASE("streams: the matrix of the manifold has rows and columns that add up to one") {
   Start start(config_of(Placement::ManifoldHyper));
-  std::vector<float> weights = start.weight("L02.ffn.carry");
-  for (size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<float>(i * 7 % 5) - 1.5f;
-  start.store.write(start.store.find("L02.ffn.carry"), weights);
+  change(start.store, "L02.ffn.carry", [](auto& weights) {
+    for (size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<float>(i * 7 % 5) - 1.5f;
+  });
   start.program->replay({});
   const std::vector<float> m = start.read(start.values.sublayers[3].carry);
   REQUIRE(m.size() == 2 * 9 * 16);
@@ -109,13 +106,13 @@ TEST_CASE("streams: the matrix of the manifold has rows and columns that add up 
 }
 
 // Their logits can grow without bound in training: a row, or a column, far below the others must not become 0 / 0.
-TEST_CASE("streams: the matrix of the manifold is finite whatever its logits are", "[streams]") {
+TEST_CASE("streams: the matrix of the manifold is finite whatever its logits are") {
   for (const float size : {50.0f, 300.0f, 1e6f}) {
     INFO(size);
     Start start(config_of(Placement::ManifoldHyper));
-    std::vector<float> weights = start.weight("L02.ffn.carry");
-    for (size_t i = 0; i < weights.size(); ++i) weights[i] = i / 4 == 1 || i % 4 == 2 ? -size : size;
-    start.store.write(start.store.find("L02.ffn.carry"), weights);
+    change(start.store, "L02.ffn.carry", [&](auto& weights) {
+      for (size_t i = 0; i < weights.size(); ++i) weights[i] = i / 4 == 1 || i % 4 == 2 ? -size : size;
+    });
     start.program->replay({});
     for (const float m : start.read(start.values.sublayers[3].carry)) CHECK((m >= 0 && m <= 1.001f));
     for (const float g : start.program->read("L02.ffn.carry", true)) CHECK(std::isfinite(g));
@@ -123,7 +120,7 @@ TEST_CASE("streams: the matrix of the manifold is finite whatever its logits are
   }
 }
 
-TEST_CASE("streams: no norm and no scale stands on one of several", "[streams]") {
+TEST_CASE("streams: no norm and no scale stands on one of several") {
   ModelConfig c = config_of(Placement::HyperConnections);
   c.decoder.layers[1].attention.stream = NormKind::LayerNorm;
   CHECK(test::contains(error_of([&] { validate(c); }), "'before=ln stream=ln'"));
@@ -135,7 +132,7 @@ TEST_CASE("streams: no norm and no scale stands on one of several", "[streams]")
   CHECK(test::contains(error_of([&] { validate(c); }), "second"));
 }
 
-TEST_CASE("streams: the gradient of each is measured, of several ones and of a second one", "[streams]") {
+TEST_CASE("streams: the gradient of each is measured, of several ones and of a second one") {
   for (const Placement p : {Placement::HyperConnections, Placement::ManifoldHyper, Placement::ResiDual}) {
     INFO(to_string(p));
     const Start start(config_of(p));
@@ -164,7 +161,7 @@ TEST_CASE("streams: the gradient of each is measured, of several ones and of a s
   }
 }
 
-TEST_CASE("placement: ResiDual's output is its stream and the norm of all branches", "[placements]") {
+TEST_CASE("placement: ResiDual's output is its stream and the norm of all branches") {
   const Start model(config_of(Placement::ResiDual));
   const std::vector<float> x = model.read(model.values.sublayers.back().output);
   std::vector<float> second = model.read(model.values.embedding);
@@ -184,8 +181,7 @@ TEST_CASE("placement: ResiDual's output is its stream and the norm of all branch
   }
 }
 
-TEST_CASE("streams: their ops refuse a wrong shape in one line that names the node and both shapes",
-          "[tape]") {
+TEST_CASE("streams: their ops refuse a wrong shape in one line that names the node and both shapes") {
   const auto backend = make_cpu_backend(1);
   Store store(*backend);
   Tape tape(store);

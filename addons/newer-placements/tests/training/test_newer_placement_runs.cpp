@@ -1,13 +1,10 @@
 // Runs whose matrices are of unit vectors: see ../../engine/sphere.cpp.
-#include "catch.hpp"
-#include "engine/support/helpers.h"
 #include "training/experiments/run_numbers.h"
-#include "training/spec/spec.h"
 #include "training/support/small_runs.h"
 
 namespace normscope::test {
 
-TEST_CASE("unused settings: unit vectors have no size that they could start with", "[spec]") {
+TEST_CASE("unused settings: unit vectors have no size that they could start with") {
   const auto is_idle = [](const RunSpec& spec) { return !unused_reason(spec, "model.init_scale").empty(); };
   const auto matters = [](RunSpec spec) {
     const auto whole = make_run(spec);
@@ -24,8 +21,7 @@ TEST_CASE("unused settings: unit vectors have no size that they could start with
   CHECK(matters(spec));
 }
 
-TEST_CASE("placement: what nGPT's branch does not take is left to its skip, as it is reported",
-          "[placements]") {
+TEST_CASE("placement: what nGPT's branch does not take is left to its skip, as it is reported") {
   const auto run = make_run(small_spec("ngpt"));
   const std::vector<float> skip = run->skip_scales(), branch = run->branch_scales();
   REQUIRE(!skip.empty());
@@ -37,8 +33,7 @@ TEST_CASE("placement: what nGPT's branch does not take is left to its skip, as i
 }
 
 TEST_CASE(
-    "placement: a fork into nGPT divides what it takes over by its lengths, and a fork of nGPT keeps its bits",
-    "[placements]") {
+    "placement: a fork into nGPT divides what it takes over by its lengths, and a fork of nGPT keeps its bits") {
   const auto length_of_first_column = [](Run& run) {
     const std::vector<float> w = run.store().read(run.store().find("L01.ffn.w1"));
     const size_t cols = static_cast<size_t>(run.spec().model.feed_forward);
@@ -49,8 +44,7 @@ TEST_CASE(
   };
   const auto source = make_run(small_spec(), 2);
   CHECK(std::abs(length_of_first_column(*source) - 1) > 0.05);
-  RunSpec sphere = with_fields(source->spec(), {{"model.placement", "ngpt"}});
-  const auto fork = source->fork(sphere);
+  const auto fork = source->fork(with_fields(source->spec(), {{"model.placement", "ngpt"}}));
   CHECK(length_of_first_column(*fork) == Approx(1).epsilon(1e-6));
   steps(*fork, 2);
   const auto again = fork->fork(fork->spec());
@@ -58,11 +52,8 @@ TEST_CASE(
                   fork->store().read(fork->store().find("L01.ffn.w1"))));
 }
 
-}  // namespace normscope::test
-
 // Runs whose branches come in over the first steps: see ../../engine/prores.cpp.
 
-namespace normscope::test_prores {
 namespace {
 
 using namespace normscope::test;
@@ -74,10 +65,7 @@ std::vector<float> factors(Run& run) {
   return all;
 }
 
-}  // namespace
-
-TEST_CASE("settings: what ProRes and GatedNorm read is read by their placements alone, and matters",
-          "[spec]") {
+TEST_CASE("settings: what ProRes and GatedNorm read is read by their placements alone, and matters") {
   const auto weights_differ = [](RunSpec spec, const char* key, const char* value) {
     const auto before = make_run(spec);
     set_field(spec, key, value);
@@ -94,8 +82,8 @@ TEST_CASE("settings: what ProRes and GatedNorm read is read by their placements 
   }
 }
 
-TEST_CASE("prores: a fork goes on where the branches of its run stand", "[placements]") {
-  RunSpec spec = with_fields(small_spec("prores"), {{"model.prores_steps", "4"}});
+TEST_CASE("prores: a fork goes on where the branches of its run stand") {
+  RunSpec spec = spec_with("prores", {{"model.prores_steps", "4"}});
   const auto run = make_run(spec, 3);
   const std::vector<float> before = factors(*run);
   REQUIRE(before.size() == static_cast<size_t>(spec.model.layers));
@@ -109,13 +97,8 @@ TEST_CASE("prores: a fork goes on where the branches of its run stand", "[placem
   CHECK(factors(*run)[0] == 1.0f);
 }
 
-}  // namespace normscope::test_prores
-
 // Fresh hyper-connections carry each stream on alone, and a copy of the embedding in each: both numbers are known
 // then.
-
-namespace normscope::test {
-namespace {
 
 double number_of(Run& run, std::string_view name) {
   for (const experiments::EndNumber* number : experiments::kEndNumbers)
@@ -125,8 +108,7 @@ double number_of(Run& run, std::string_view name) {
 
 }  // namespace
 
-TEST_CASE("stream numbers: fresh streams go on alone, training makes them mix, one stream has neither",
-          "[measure]") {
+TEST_CASE("stream numbers: fresh streams go on alone, training makes them mix, one stream has neither") {
   const auto fresh = make_run(small_spec("hyper"));
   CHECK(number_of(*fresh, "stream_mixing") == 0);
   const double even = number_of(*fresh, "stream_share");

@@ -6,26 +6,18 @@
 #include "addons/papers/app/input_kinds.h"
 #include "addons/papers/app/reproduce/claim.h"
 #include "addons/papers/app/reproduce/claim_runs.h"
-#include "addons/papers/app/reproduce/finding.h"
 #include "addons/papers/app/study_file.h"
 #include "addons/papers/tests/app/reproduce_fixture.h"
 #include "app/course/figures.h"
 #include "app/course/lesson.h"
 #include "app/course/reader.h"
-#include "app/support/program.h"
 #include "app/support/refused.h"
-#include "catch.hpp"
-#include "engine/support/helpers.h"
-#include "test_paths.h"
-#include "training/io/input_value.h"
-#include "training/spec/spec.h"
 
 namespace normscope::test_reproduce {
 namespace {
 
 using namespace reproduce;
-using experiments::kUnknown;
-using fixture::judge_values, fixture::kTinyClaim;
+using experiments::kUnknown, fixture::judge_values, fixture::kTinyClaim;
 
 constexpr const char* kFile = "claims/test/tiny.toml";
 Claim tiny() { return parse_claim(kTinyClaim, kFile); }
@@ -42,8 +34,6 @@ Finding reached(const Part& part, Finding finding) {
   const bool unknown = part.effect && !part.effect->size && part.effect->measure.empty();
   return unknown && finding == Finding::Reproduced ? Finding::CannotBeTold : finding;
 }
-
-}  // namespace
 
 TEST_CASE("reproduce: a claim is read with all it says") {
   const Claim claim = tiny();
@@ -191,11 +181,6 @@ TEST_CASE("reproduce: the verdict of shipped claims can be any of the three") {
   }
 }
 
-}  // namespace normscope::test_reproduce
-
-namespace normscope {
-namespace {
-
 const course::Check& check_of(const course::Lesson& lesson, const std::string& measure) {
   const auto at = std::ranges::find(lesson.checks, measure, &course::Check::measure);
   REQUIRE(at != lesson.checks.end());
@@ -203,8 +188,6 @@ const course::Check& check_of(const course::Lesson& lesson, const std::string& m
 }
 
 enum class Edge { Both, Low };
-
-}  // namespace
 
 TEST_CASE("the same statement has the same band in a lesson and in a claim") {
   struct Pair {
@@ -282,21 +265,9 @@ TEST_CASE("refusals: the readers of studies and claims say in one line what is w
 }
 
 TEST_CASE("files: the limits of claims and studies are those that README.md states", "[gate]") {
-  const std::string page = test::read_all(NORMSCOPE_SOURCE_DIR "/addons/papers/README.md");
-  for (const auto& [what, kind] :
-       {std::pair{"a claim", input::kClaim}, std::pair{"a study", input::kStudy}}) {
-    INFO(what);
-    const size_t row = page.find(std::string("\n| ") + what);
-    REQUIRE(row != page.npos);
-    CHECK(test::contains(page.substr(row, page.find('\n', row + 1) - row),
-                         "| " + std::to_string(kind.limit / 1'000'000) + " MB |"));
-  }
+  test::check_stated_limit("papers", "a claim", input::kClaim.limit);
+  test::check_stated_limit("papers", "a study", input::kStudy.limit);
 }
-
-}  // namespace normscope
-
-namespace normscope::test_coverage {
-namespace {
 
 using namespace reproduce;
 
@@ -341,4 +312,4 @@ TEST_CASE(
   CHECK(missing == std::set<std::string>{});
 }
 
-}  // namespace normscope::test_coverage
+}  // namespace normscope::test_reproduce

@@ -4,20 +4,15 @@
 
 #include "addons/papers/app/reproduce/claim.h"
 #include "addons/papers/app/reproduce/claim_runs.h"
-#include "addons/papers/app/reproduce/finding.h"
 #include "addons/papers/tests/app/reproduce_fixture.h"
 #include "answers.h"
 #include "app/support/program.h"
-#include "catch.hpp"
-#include "engine/core/error.h"
-#include "test_paths.h"
 
 namespace normscope::test_reproduce_rules {
 namespace {
 
 using namespace reproduce;
-using fixture::judge_values;
-using test::contains, test::replaced;
+using fixture::judge_values, test::contains, test::replaced;
 
 constexpr const char* kFile = "claims/test/tiny.toml";
 

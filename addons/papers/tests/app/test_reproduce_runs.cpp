@@ -2,11 +2,9 @@
 // merged, and as a user calls it.
 #include "addons/papers/app/reproduce/claim.h"
 #include "addons/papers/app/reproduce/claim_runs.h"
-#include "addons/papers/app/reproduce/finding.h"
 #include "addons/papers/tests/app/reproduce_fixture.h"
 #include "addons/translation/training/tokenizer.h"
 #include "app/support/commands.h"
-#include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
 #include "skip.h"
 #include "training/data/task.h"
@@ -17,8 +15,7 @@ namespace normscope::test_reproduce_runs {
 namespace {
 
 using namespace reproduce;
-using experiments::Progress, experiments::ResultStore;
-using test::Folder;
+using experiments::Progress, experiments::ResultStore, test::Folder;
 
 bool carry_on(const Progress&) { return true; }
 
@@ -236,10 +233,8 @@ TEST_CASE(
 
 TEST_CASE("reproduce: norms between a branch and the last one, as each placement has them") {
   const auto norms = [](const char* placement) {
-    RunSpec spec = preset_run("post");
-    set_field(spec, "model.layers", "3");
-    set_field(spec, "model.placement", placement);
-    return experiments::norms_to_the_last(spec.model);
+    return experiments::norms_to_the_last(
+        test::with_fields(preset_run("post"), {{"model.layers", "3"}, {"model.placement", placement}}).model);
   };
   CHECK(norms("post") == std::vector<double>{5, 4, 3, 2, 1});
   CHECK(norms("pre") == std::vector<double>{1, 1, 1, 1, 1});

@@ -8,23 +8,16 @@
 #include "addons/sweep/app/sweep_writers.h"
 #include "app/link/link.h"
 #include "app/support/commands.h"
-#include "app/support/player_driver.h"
-#include "catch.hpp"
-#include "engine/core/error.h"
 #include "engine/cpu/backend_cpu.h"
-#include "engine/support/helpers.h"
-#include "folder.h"
-#include "test_paths.h"
 #include "training/run/run.h"
 #include "training/spec/update_rule.h"
-#include "training/support/tiny.h"
 
 namespace normscope::test_zoo {
 namespace {
 
 using namespace experiments;
-using sweep::StudyFile, sweep::Plan, sweep::Bundle;
-using test::Folder;
+using namespace sweep;
+using test::Folder, test::contains, test::read_all;
 
 zoo::Choice tiny(std::string_view only) {
   return {.only = std::string(only),
@@ -53,10 +46,7 @@ std::vector<std::string> names_of(const StudyFile& zoo) {
   return names;
 }
 
-}  // namespace
-
-TEST_CASE("every row of the zoo is a run: names are unique, sources stand, settings fit at every depth",
-          "[zoo]") {
+TEST_CASE("every row of the zoo is a run: names are unique, sources stand, settings fit at every depth") {
   std::set<std::string> names;
   const StudyFile all = zoo::study_of({.seeds = 1});
   for (const Plan& part : all.parts) {
@@ -77,7 +67,7 @@ TEST_CASE("every row of the zoo is a run: names are unique, sources stand, setti
   }
 }
 
-TEST_CASE("deep models are for the question of depth alone, unless rows are named", "[zoo]") {
+TEST_CASE("deep models are for the question of depth alone, unless rows are named") {
   const StudyFile zoo = zoo::study_of({.depths = {6, 12}, .seeds = 1});
   std::vector<std::string> deep;
   for (const Plan& part : zoo.parts)
@@ -88,8 +78,7 @@ TEST_CASE("deep models are for the question of depth alone, unless rows are name
     if (run.spec.model.layers == 12) CHECK(run.spec.train.steps == 400);
 }
 
-TEST_CASE("the zoo has every placement, norm, initialisation, optimizer and schedule of the engine",
-          "[zoo]") {
+TEST_CASE("the zoo has every placement, norm, initialisation, optimizer and schedule of the engine") {
   std::set<std::string> values;
   for (const StudyRun& run : sweep::study_of(zoo::study_of({.seeds = 1})).runs)
     for (const char* key :
@@ -103,7 +92,7 @@ TEST_CASE("the zoo has every placement, norm, initialisation, optimizer and sche
     }
 }
 
-TEST_CASE("rows are chosen by name and by part; a wrong name lists the right ones", "[zoo]") {
+TEST_CASE("rows are chosen by name and by part; a wrong name lists the right ones") {
   CHECK(names_of(zoo::study_of({.only = "pre,post,pre"})) == std::vector<std::string>{"post", "pre"});
   CHECK(names_of(zoo::study_of({.only = "remedies,post"})).size() ==
         1 + names_of(zoo::study_of({.only = "remedies"})).size());
@@ -111,7 +100,7 @@ TEST_CASE("rows are chosen by name and by part; a wrong name lists the right one
                     Catch::Contains("'prae'") && Catch::Contains("sandwich") && Catch::Contains("remedies"));
 }
 
-TEST_CASE("changes by pattern and by mix reach the layers that they name", "[zoo]") {
+TEST_CASE("changes by pattern and by mix reach the layers that they name") {
   RunSpec spec = preset_run("post");
   sweep::assign(spec, "wiring.L*.attn=before=ln");
   for (const LayerWiring& layer : spec.model.decoder.layers) {
@@ -132,7 +121,7 @@ TEST_CASE("changes by pattern and by mix reach the layers that they name", "[zoo
   CHECK_THROWS_AS(sweep::assign(spec, "train.lr"), Error);
 }
 
-TEST_CASE("a record is what a run of the same specification shows", "[zoo]") {
+TEST_CASE("a record is what a run of the same specification shows") {
   const StudyFile zoo = zoo::study_of(tiny("pre"));
   const Study study = sweep::study_of(zoo);
   ResultStore store("");
@@ -161,7 +150,7 @@ TEST_CASE("a record is what a run of the same specification shows", "[zoo]") {
   CHECK(record.beta2 < 4);
 }
 
-TEST_CASE("the number of runs at a time changes nothing; equal runs are trained once", "[zoo]") {
+TEST_CASE("the number of runs at a time changes nothing; equal runs are trained once") {
   const StudyFile zoo = zoo::study_of(tiny("post,pre,clip-1"));
   ResultStore none("");
   CHECK(table_of(zoo, train_all(zoo, none, 1)) == table_of(zoo, train_all(zoo, none, 3)));
@@ -173,7 +162,7 @@ TEST_CASE("the number of runs at a time changes nothing; equal runs are trained 
   CHECK(results.runs[0]->loss == results.runs[2]->loss);
 }
 
-TEST_CASE("a study that ended early goes on and ends in the same table", "[zoo]") {
+TEST_CASE("a study that ended early goes on and ends in the same table") {
   const StudyFile zoo = zoo::study_of(tiny("post,admin"));
   ResultStore none("");
   const std::string straight = table_of(zoo, train_all(zoo, none));
@@ -191,7 +180,7 @@ TEST_CASE("a study that ended early goes on and ends in the same table", "[zoo]"
   CHECK(table_of(zoo, again) == straight);
 }
 
-TEST_CASE("a damaged file and another run's file are trained again", "[zoo]") {
+TEST_CASE("a damaged file and another run's file are trained again") {
   const Folder folder;
   const StudyFile zoo = zoo::study_of(tiny("post"));
   ResultStore store(folder.file("runs"));
@@ -208,7 +197,7 @@ TEST_CASE("a damaged file and another run's file are trained again", "[zoo]") {
   CHECK(table_of(zoo, mended) == straight);
 }
 
-TEST_CASE("other systems have parts of their own, with their score, at one depth", "[zoo]") {
+TEST_CASE("other systems have parts of their own, with their score, at one depth") {
   zoo::Choice choice = tiny("image-ln,parse-none,memory-adanorm");
   choice.depths = {2, 3};
   choice.seeds = 1;
@@ -241,7 +230,7 @@ TEST_CASE("other systems have parts of their own, with their score, at one depth
   CHECK(test::contains(to_csv(grids), ",gradient_last,score,learned\n"));
 }
 
-TEST_CASE("runs that break are reported as such", "[zoo]") {
+TEST_CASE("runs that break are reported as such") {
   StudyFile zoo = zoo::study_of(tiny("none"));
   zoo.parts[0].bundles = {
       {"wild", "A rate of 100", "a test", {"model.placement=none", "train.optimizer=sgd", "train.lr=100"}}};
@@ -260,7 +249,7 @@ TEST_CASE("runs that break are reported as such", "[zoo]") {
   CHECK(test::contains(to_text(zoo, grids), "not finite"));
 }
 
-TEST_CASE("verdicts are counted over the seeds", "[zoo]") {
+TEST_CASE("verdicts are counted over the seeds") {
   RunNumbers learns, stuck;
   learns.verdict = {Verdict::Learns};
   stuck.verdict = {Verdict::Stuck};
@@ -274,7 +263,7 @@ TEST_CASE("verdicts are counted over the seeds", "[zoo]") {
 
 TEST_CASE("commands: zoo, reproduce, admin-fold", "[listing]") { test::check_commands("commands"); }
 
-TEST_CASE("links of every row of the zoo give it back", "[zoo]") {
+TEST_CASE("links of every row of the zoo give it back") {
   for (const sweep::Plan& part : zoo::study_of({}).parts)
     for (const sweep::Bundle& row : part.bundles) {
       INFO(row.name);
@@ -286,14 +275,6 @@ TEST_CASE("links of every row of the zoo give it back", "[zoo]") {
       CHECK(back.runs[0].spec == view.runs[0].spec);
     }
 }
-
-}  // namespace normscope::test_zoo
-
-namespace normscope::sweep {
-namespace {
-
-using experiments::ResultStore;
-using test::Folder;
 
 bool onwards(const experiments::Progress&) { return true; }
 
@@ -327,12 +308,9 @@ TEST_CASE("sweep: what the zoo has trained is not trained again, nor the other w
   CHECK(train(study_of(animals), second, {}, onwards).trained == 0);
 }
 
-}  // namespace normscope::sweep
-
 // Studies as files: what comes with the program, a grid for each part, the page, the command.
 
-namespace normscope::test {
-TEST_CASE("study: every one that comes with the program can be read and asks for runs", "[study]") {
+TEST_CASE("study: every one that comes with the program can be read and asks for runs") {
   const std::string folder = NORMSCOPE_SOURCE_DIR "/addons/papers/studies";
   const std::vector<std::string> names = sweep::study_names(folder);
   CHECK(names.size() >= 2);
@@ -351,8 +329,7 @@ TEST_CASE("study: every one that comes with the program can be read and asks for
   }
 }
 
-TEST_CASE("study: the transfer to other depths has been asked of every placement that it has rules for",
-          "[study]") {
+TEST_CASE("study: the transfer to other depths has been asked of every placement that it has rules for") {
   std::set<std::string> asked;
   for (const char* name : {"depth-transfer", "placements-transfer"})
     for (const experiments::StudyRun& run :
@@ -380,7 +357,7 @@ TEST_CASE("study: the transfer to other depths has been asked of every placement
   }
 }
 
-TEST_CASE("study: the largest of the numbers that match, known ones alone", "[study]") {
+TEST_CASE("study: the largest of the numbers that match, known ones alone") {
   const double nan = experiments::kUnknown;
   const experiments::Moment numbers{
       {"L01.attn.head.1.logit", "L02.attn.head.1.logit", "L02.attn.out.mean_square", "critical.rate"},
@@ -399,4 +376,4 @@ TEST_CASE("study: the largest of the numbers that match, known ones alone", "[st
   CHECK_FALSE(experiments::is_number_of_the_end("L*.attn.spike_ratio"));
 }
 
-}  // namespace normscope::test
+}  // namespace normscope::test_zoo

@@ -1,13 +1,8 @@
 // A trained run of Admin and the file with its omegas folded into plain Post-LN compute the same.
-#include <cstdio>
 #include <random>
 
 #include "addons/papers/training/admin_fold.h"
 #include "addons/papers/training/attention_balance.h"
-#include "catch.hpp"
-#include "engine/model/transformer.h"
-#include "engine/support/helpers.h"
-#include "engine/tape/seal.h"
 #include "test_paths.h"
 #include "training/io/safetensors.h"
 #include "training/measure/look.h"
@@ -63,8 +58,6 @@ std::string refusal(const std::string& in) {
   return test::error_of([&] { fold_admin(in, kFolded); }, "");
 }
 
-}  // namespace
-
 TEST_CASE("admin-fold: a decoder becomes Post-LN with the same outputs", "[fold]") {
   const Folded folded(preset_spec("admin"));
   CHECK(folded.result.sublayers == 4);
@@ -100,23 +93,19 @@ TEST_CASE("admin-fold: an encoder-decoder, whose stacks part with their shared e
 
 TEST_CASE("admin-fold: the paper's rule, RMS norms, an encoder, one stack of two", "[fold]") {
   CHECK(Folded(preset_spec("admin-paper")).distance <= 1e-5);
-  RunSpec rms = preset_spec("admin", Architecture::Encoder);
-  set_field(rms, "model.norm", "rms");
-  set_field(rms, "model.tied", "false");
-  set_field(rms, "model.positions", "sinusoidal");
-  const Folded encoder(rms);
+  const Folded encoder(
+      with_fields(preset_spec("admin", Architecture::Encoder),
+                  {{"model.norm", "rms"}, {"model.tied", "false"}, {"model.positions", "sinusoidal"}}));
   CHECK_FALSE(encoder.result.untied);
   CHECK(encoder.distance <= 1e-5);
-  RunSpec hybrid = preset_spec("pre", Architecture::EncoderDecoder);
-  set_field(hybrid, "model.encoder_placement", "admin");
-  const Folded one(hybrid);
+  const Folded one(
+      with_fields(preset_spec("pre", Architecture::EncoderDecoder), {{"model.encoder_placement", "admin"}}));
   CHECK(one.result.sublayers == 4);
   CHECK(one.distance <= 1e-5);
 }
 
 TEST_CASE("admin-fold: a run with a memory, which begins empty", "[fold]") {
-  RunSpec spec = with_fields(preset_spec("admin"), {{"model.memory", "8"}});
-  const Folded folded(spec);
+  const Folded folded(with_fields(preset_spec("admin"), {{"model.memory", "8"}}));
   CHECK(folded.distance <= 1e-5);
   CHECK(SafetensorsFile::load(kRun).contains("memory/lengths"));
   CHECK_FALSE(SafetensorsFile::load(kFolded).contains("memory/lengths"));
@@ -146,8 +135,6 @@ TEST_CASE("admin-fold: what it refuses, in one line", "[fold]") {
 }
 
 // The balanced-mass factor against the norm of softmax's Jacobian over all vectors of signs.
-
-namespace {
 
 /// The largest sum of absolute values that diag(p) - p p' makes of a vector of signs.
 double norm_by_all_signs(const std::vector<float>& p) {

@@ -1,10 +1,7 @@
 // This test runs a block of a newer transformer, whose ops follow products region by region: grouped queries that are
 // turned by their position, a gated feed-forward network, a gain that is stored as its difference from one, and capped
 // logits.
-#include <iterator>
-
 #include "addons/published/engine/rotary.h"
-#include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/ops/ops.h"
 #include "engine/support/helpers.h"
@@ -87,8 +84,7 @@ std::vector<float> state_after_steps(int threads, RotaryPairing pairing, bool re
 
 }  // namespace
 
-TEST_CASE("gated block: one instruction after the other gives the bits of region by region, on any threads",
-          "[replay]") {
+TEST_CASE("gated block: one instruction after the other gives the bits of region by region, on any threads") {
   for (const RotaryPairing pairing : {RotaryPairing::Halves, RotaryPairing::Neighbours}) {
     const std::vector<float> expected = state_after_steps(1, pairing, false, true);
     for (const int threads : {1, 3})
@@ -99,7 +95,7 @@ TEST_CASE("gated block: one instruction after the other gives the bits of region
                         state_after_steps(1, RotaryPairing::Neighbours, false, false)));
 }
 
-TEST_CASE("gated block: it learns, and the table of angles stays as it was", "[replay]") {
+TEST_CASE("gated block: it learns, and the table of angles stays as it was") {
   Block block(2, RotaryPairing::Halves, false);
   const int32_t turns = block.store.find("turns");
   const std::vector<float> before = block.store.read(turns);

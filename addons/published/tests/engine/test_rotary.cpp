@@ -1,8 +1,6 @@
 // These tests hold the rates at which rotary positions turn to numbers of an independent implementation (transformers,
 // in float32), and the table to its formula.
 #include "addons/published/engine/rotary.h"
-#include "catch.hpp"
-#include "engine/support/helpers.h"
 #include "engine/support/model_check.h"
 
 namespace normscope::test {
@@ -18,9 +16,7 @@ void check_rates(const RotaryConfig& config, const std::vector<double>& expected
   CHECK(std::abs(init.value - factor) <= 1e-7);
 }
 
-}  // namespace
-
-TEST_CASE("rotary: the rates of every scaling are the published ones", "[model]") {
+TEST_CASE("rotary: the rates of every scaling are the published ones") {
   // Each list differs from all others, so a scaling taken for another fails.
   check_rates({.scaling = RotaryScaling::Linear, .factor = 4},
               {0.25, 0.0790569415, 0.025, 0.00790569415, 0.0025, 0.000790569415, 0.00025, 7.90569415e-05});
@@ -38,14 +34,14 @@ TEST_CASE("rotary: the rates of every scaling are the published ones", "[model]"
       1.277258872);
 }
 
-TEST_CASE("rotary: YaRN's ramp goes on beyond the last pair, to the head's last number", "[model]") {
+TEST_CASE("rotary: YaRN's ramp goes on beyond the last pair, to the head's last number") {
   // By the published formula: with a base that small, its end lies at place 12 of 16, and there are 8 pairs.
   check_rates(
       {.base = 100, .scaling = RotaryScaling::Yarn, .factor = 4, .trained = 4096, .low = 1, .high = 32},
       {1, 0.562341325, 0.316227766, 0.177827941, 0.1, 0.0562341325, 0.028234622, 0.0139721954}, 1.138629436);
 }
 
-TEST_CASE("rotary: a share of a head turns, in pairs, and windows may have a base of their own", "[model]") {
+TEST_CASE("rotary: a share of a head turns, in pairs, and windows may have a base of their own") {
   CHECK(rotary_numbers({.share = 0.25f}, 16) == 4);
   CHECK(rotary_numbers({.share = 0.25f}, 14) == 2);  // 3.5 numbers are one pair
   CHECK(rotary_numbers({}, 15) == 14);
@@ -55,7 +51,7 @@ TEST_CASE("rotary: a share of a head turns, in pairs, and windows may have a bas
   CHECK(std::abs(local[1] - std::pow(10.0, -0.5)) <= 1e-15);
 }
 
-TEST_CASE("rotary: a row of the table has the cosines of a position's angles, then their sines", "[model]") {
+TEST_CASE("rotary: a row of the table has the cosines of a position's angles, then their sines") {
   const Init init{.kind = Init::Kind::Turns, .value = 2, .rates = {0.5, 0.25}};
   const std::vector<float> table = initial_values("rotary", {3, 4}, init, 1);
   const std::vector<double> expected{2 * std::cos(1.0), 2 * std::cos(0.5), 2 * std::sin(1.0),
@@ -65,8 +61,6 @@ TEST_CASE("rotary: a row of the table has the cosines of a position's angles, th
 
 // Whole decoders with rotary positions against the double reference model, each way of turning beside learned
 // positions.
-
-namespace {
 
 void turn(ModelConfig& c) { c.positions = Positions::Rotary; }
 
@@ -114,8 +108,7 @@ const Way kWays[] = {{"all alike", turn},
 
 }  // namespace
 
-TEST_CASE("rotary: every way of turning equals the double reference, and no learned position does",
-          "[model]") {
+TEST_CASE("rotary: every way of turning equals the double reference, and no learned position does") {
   const TinyOptions learned{.placement = Placement::Pre, .optimizer = Optimizer::None};
   for (const Way& way : kWays) {
     INFO(way.name);
@@ -131,7 +124,7 @@ TEST_CASE("rotary: every way of turning equals the double reference, and no lear
   }
 }
 
-TEST_CASE("alibi: a decoder equals the double reference, with a window too", "[model]") {
+TEST_CASE("alibi: a decoder equals the double reference, with a window too") {
   using Change = void (*)(ModelConfig&);
   for (const Change change :
        {Change([](ModelConfig& c) { c.positions = Positions::Alibi; }), Change([](ModelConfig& c) {
@@ -141,7 +134,7 @@ TEST_CASE("alibi: a decoder equals the double reference, with a window too", "[m
     check_model({.placement = Placement::Pre, .optimizer = Optimizer::None, .change = change});
 }
 
-TEST_CASE("alibi: an encoder, and capped scores, are refused", "[model]") {
+TEST_CASE("alibi: an encoder, and capped scores, are refused") {
   ModelConfig c = tiny_config({});
   c.positions = Positions::Alibi;
   CHECK_NOTHROW(validate(c));
@@ -153,7 +146,7 @@ TEST_CASE("alibi: an encoder, and capped scores, are refused", "[model]") {
   CHECK(error_of([&] { validate(c); }).starts_with("[model.positions] alibi"));
 }
 
-TEST_CASE("rotary: a wrong shape is refused in one line that names the node and both shapes", "[tape]") {
+TEST_CASE("rotary: a wrong shape is refused in one line that names the node and both shapes") {
   const auto backend = make_cpu_backend(1);
   Store store(*backend);
   Tape tape(store);
@@ -172,7 +165,7 @@ TEST_CASE("rotary: a wrong shape is refused in one line that names the node and 
   refuses(x, tape.input("tokens", {2, 3}, DType::I32), {}, {"(2,3)"});
 }
 
-TEST_CASE("rotary: a share of less than a pair is refused", "[model]") {
+TEST_CASE("rotary: a share of less than a pair is refused") {
   ModelConfig c = tiny_config({});
   turn(c);
   c.of<RotaryConfig>().share = 0.1f;

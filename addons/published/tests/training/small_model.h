@@ -1,21 +1,13 @@
 // A small model, and a text of its symbols.
 #pragma once
 
-#include <vector>
-
-#include "engine/model/transformer.h"
+#include "engine/support/model_fixture.h"
 
 namespace normscope::test {
 
 inline ModelConfig small_config(Placement placement, Architecture architecture = Architecture::Decoder) {
-  ModelConfig config;
+  ModelConfig config = tiny_config({.layers = 3, .heads = 4, .sequence = 9});
   config.architecture = architecture;
-  config.layers = 3;
-  config.d_model = 24;
-  config.heads = 4;
-  config.feed_forward = 40;
-  config.sequence = 11;
-  config.vocabulary = 17;
   set_placement(config, placement);
   return config;
 }

@@ -3,9 +3,7 @@
 // tests/fixtures/transformers/README.md says what the references hold.
 #include <nlohmann/json.hpp>
 
-#include "addons/published/training/family.h"
 #include "addons/published/training/published.h"
-#include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/model/transformer.h"
 #include "engine/model/wiring.h"
@@ -168,8 +166,6 @@ std::vector<fs::path> folders() {
   return all;
 }
 
-}  // namespace
-
 TEST_CASE("published: every family computes what the library computes", "[published]") {
   for (const fs::path& folder : folders()) DYNAMIC_SECTION(folder.filename().string()) {
       compare(folder);
@@ -184,15 +180,7 @@ TEST_CASE("published: deviations of each family", "[.][print]") {
   }
 }
 
-}  // namespace normscope::test
-
 // Fill() puts what fits of a published folder into the Store of a model that may be wired otherwise.
-
-namespace normscope::test_fill {
-using namespace test;
-namespace {
-
-const fs::path kFolders = fs::path(NORMSCOPE_SOURCE_DIR "/addons/published/tests/fixtures/transformers");
 
 /// A Store with moments for a model, as training has it.
 struct Trained {
@@ -216,7 +204,7 @@ struct Trained {
 }  // namespace
 
 TEST_CASE("fill: a model of the same wiring gets what load gives it", "[published]") {
-  for (const auto& entry : fs::directory_iterator(kFolders)) {
+  for (const auto& entry : fs::directory_iterator(kFolder)) {
     if (!entry.is_directory()) continue;
     INFO(entry.path().filename());
     const published::PublishedModel model = published::open(entry.path().string(), 8);
@@ -237,7 +225,7 @@ TEST_CASE("fill: a model of the same wiring gets what load gives it", "[publishe
 }
 
 TEST_CASE("fill: what a changed model has beside the folder's keeps its values", "[published]") {
-  const published::PublishedModel model = published::open((kFolders / "gpt2").string(), 8);
+  const published::PublishedModel model = published::open((kFolder / "gpt2").string(), 8);
   ModelConfig config = model.spec.model;
   config.layers = 3;
   config.sequence = 8;  // the folder's table has 16 positions
@@ -248,7 +236,7 @@ TEST_CASE("fill: what a changed model has beside the folder's keeps its values",
   CHECK(published::fill(model, run.store) == 2 + 2 * 9);
   for (const char* name : {"L01.attn.stream.gain", "L01.ffn.w1", "L02.ffn.b1", "L03.attn.wq", "L03.attn.bo"})
     CHECK(run.kept(name));
-  const SafetensorsFile file = SafetensorsFile::load((kFolders / "gpt2/model.safetensors").string());
+  const SafetensorsFile file = SafetensorsFile::load((kFolder / "gpt2/model.safetensors").string());
   CHECK(same_bits(run.read("emb.tokens"), file.floats("wte.weight")));
   std::vector<float> positions = file.floats("wpe.weight");
   positions.resize(size_t{8} * 24);
@@ -259,8 +247,8 @@ TEST_CASE("fill: what a changed model has beside the folder's keeps its values",
 }
 
 TEST_CASE("fill: positions that begin with another row, and a table that is too short", "[published]") {
-  const published::PublishedModel model = published::open((kFolders / "opt-pre").string(), 8);
-  const SafetensorsFile file = SafetensorsFile::load((kFolders / "opt-pre/model.safetensors").string());
+  const published::PublishedModel model = published::open((kFolder / "opt-pre").string(), 8);
+  const SafetensorsFile file = SafetensorsFile::load((kFolder / "opt-pre/model.safetensors").string());
   ModelConfig config = model.spec.model;
   config.sequence = 8;
   Trained shorter(config);
@@ -277,7 +265,7 @@ TEST_CASE("fill: positions that begin with another row, and a table that is too 
 TEST_CASE("fill: a tensor without floats is refused before anything changes", "[published]") {
   const Folder folder;
   for (const char* name : {"config.json", "model.safetensors"})
-    fs::copy_file(kFolders / "gpt2" / name, folder.path / name);
+    fs::copy_file(kFolder / "gpt2" / name, folder.path / name);
   std::string text = read_all(folder.path / "model.safetensors");
   const size_t last = text.find("\"F32\"", text.find("wte.weight"));
   REQUIRE(last != text.npos);
@@ -289,4 +277,4 @@ TEST_CASE("fill: a tensor without floats is refused before anything changes", "[
   for (const ParameterInfo& parameter : run.store.parameters()) CHECK(run.kept(parameter.name.c_str()));
 }
 
-}  // namespace normscope::test_fill
+}  // namespace normscope::test

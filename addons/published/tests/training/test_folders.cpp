@@ -4,12 +4,9 @@
 #include "addons/published/training/model_folder.h"
 #include "addons/published/training/published.h"
 #include "addons/published/training/torch_file.h"
-#include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/support/helpers.h"
-#include "folder.h"
 #include "refusals/refusals.h"
-#include "test_paths.h"
 #include "training/io/safetensors.h"
 #include "training/io/toml.h"
 
@@ -47,8 +44,7 @@ struct Copied {
 
 }  // namespace
 
-TEST_CASE("published: a config.json, an index or weights that cannot be used are refused by their place",
-          "[published]") {
+TEST_CASE("published: a config.json, an index or weights that cannot be used are refused by their place") {
   for (const std::vector<std::string>& row : refusals("config-json")) {
     const std::vector<std::string> name = split(row[0] + " config.json", " "), change = split(row[1], " => ");
     const Copied copied(name[0].c_str());
@@ -66,8 +62,7 @@ TEST_CASE("published: a config.json, an index or weights that cannot be used are
   CHECK(contains(none.refused(), "[published DIR] is an adapter (LoRA), and no whole model: merge it first"));
 }
 
-TEST_CASE("published: an older config.json has the class alone, and what nobody reads may be infinite",
-          "[published]") {
+TEST_CASE("published: an older config.json has the class alone, and what nobody reads may be infinite") {
   for (const auto& entry : fs::directory_iterator(
            fs::path(NORMSCOPE_SOURCE_DIR "/addons/published/tests/fixtures/transformers"))) {
     if (!entry.is_directory()) continue;
@@ -79,7 +74,7 @@ TEST_CASE("published: an older config.json has the class alone, and what nobody 
   }
 }
 
-TEST_CASE("published: the folder is found by the paths that people have", "[published]") {
+TEST_CASE("published: the folder is found by the paths that people have") {
   const Copied copied("gpt2");
   const Folder hub;
   const fs::path models = hub.path / "models--org--small", snapshot = models / "snapshots" / "0a1b";
@@ -109,7 +104,7 @@ TEST_CASE("published: the folder is found by the paths that people have", "[publ
   CHECK(published::folder_of(copied.folder.file("tokenizer.json")) == copied.folder.file("tokenizer.json"));
 }
 
-TEST_CASE("published: weights that are cut, not there or pickled", "[published]") {
+TEST_CASE("published: weights that are cut, not there or pickled") {
   const Copied copied("gpt2");
   const std::string whole = test::read_all(copied.folder.path / "model.safetensors");
   CHECK(copied.refused() == "no error");
@@ -125,7 +120,7 @@ TEST_CASE("published: weights that are cut, not there or pickled", "[published]"
   CHECK(contains(copied.refused(), "is a broken pickle"));
 }
 
-TEST_CASE("published: PyTorch's own file has the numbers that it has as safetensors", "[published]") {
+TEST_CASE("published: PyTorch's own file has the numbers that it has as safetensors") {
   const std::string folder = NORMSCOPE_SOURCE_DIR "/addons/published/tests/fixtures/torch/";
   const published::Weights weights = published::Weights::open(folder);
   const SafetensorsFile twin = SafetensorsFile::map(folder + "twin.safetensors");
@@ -153,7 +148,7 @@ TEST_CASE("published: PyTorch's own file has the numbers that it has as safetens
   }
 }
 
-TEST_CASE("published: shards of PyTorch hold what their index says, and nothing else", "[published]") {
+TEST_CASE("published: shards of PyTorch hold what their index says, and nothing else") {
   const Folder folder;
   const std::string torch = NORMSCOPE_SOURCE_DIR "/addons/published/tests/fixtures/torch/";
   fs::copy_file(torch + "pytorch_model.bin", folder.file("a.bin"));
@@ -171,7 +166,7 @@ TEST_CASE("published: shards of PyTorch hold what their index says, and nothing 
   CHECK(contains(opened("", "rows"), "it does not name tensor \"rows\" of "));
 }
 
-TEST_CASE("published: a head beside a tied table counts where it is another matrix", "[published]") {
+TEST_CASE("published: a head beside a tied table counts where it is another matrix") {
   const Copied copied("llama");
   copied.change("config.json", "\"tie_word_embeddings\": false", "\"tie_word_embeddings\": true");
   CHECK_FALSE(published::open(copied.folder.path.string(), 8).spec.model.tied_output);
@@ -179,7 +174,7 @@ TEST_CASE("published: a head beside a tied table counts where it is another matr
   CHECK(published::open(tied.folder.path.string(), 8).spec.model.tied_output);
 }
 
-TEST_CASE("published: what is RoBERTa by another name is that model", "[published]") {
+TEST_CASE("published: what is RoBERTa by another name is that model") {
   const Copied copied("roberta");
   const RunSpec before = published::open(copied.folder.path.string(), 8).spec;
   const auto same = [&](const char* from, const std::string& to, const char* type) {
@@ -195,7 +190,7 @@ TEST_CASE("published: what is RoBERTa by another name is that model", "[publishe
   same("\"model_type\"", "\"was\"", "xlm-roberta");
 }
 
-TEST_CASE("published: files without a head are the stack alone", "[published]") {
+TEST_CASE("published: files without a head are the stack alone") {
   constexpr struct {
     const char *name, *prefix, *head;
   } kCases[] = {{"bert", "bert.", "cls."},
@@ -234,7 +229,7 @@ TEST_CASE("published: files without a head are the stack alone", "[published]") 
   }
 }
 
-TEST_CASE("published: floats of 16 bits are the floats that they stand for", "[published]") {
+TEST_CASE("published: floats of 16 bits are the floats that they stand for") {
   CHECK(F16{0x3c00}.to_float() == 1.0f);
   CHECK(F16{0xc000}.to_float() == -2.0f);
   CHECK(F16{0x7bff}.to_float() == 65504.0f);
@@ -248,7 +243,7 @@ TEST_CASE("published: floats of 16 bits are the floats that they stand for", "[p
   CHECK(BF16{0xc2f7}.to_float() == -123.5f);
 }
 
-TEST_CASE("published: a file of a family says what it cannot say", "[published]") {
+TEST_CASE("published: a file of a family says what it cannot say") {
   CHECK(published::families().size() + 2 ==
         published::family_files().size());  // gguf.toml is of all, refused.toml of none
   for (const std::vector<std::string>& row : refusals("family"))

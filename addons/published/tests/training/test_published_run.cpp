@@ -3,16 +3,10 @@
 #include <nlohmann/json.hpp>
 
 #include "addons/published/tests/training/opened_folder.h"
-#include "addons/published/training/passage.h"
-#include "addons/published/training/published.h"
 #include "addons/published/training/token_task.h"
-#include "catch.hpp"
-#include "engine/cpu/backend_cpu.h"
 #include "engine/support/helpers.h"
 #include "folder.h"
 #include "training/files/config_file.h"
-#include "training/measure/look.h"
-#include "training/run/run.h"
 
 namespace normscope::test_published_run {
 using namespace test;

@@ -2,7 +2,6 @@
 // tests/fixtures/tokenizers.
 #include <fmt/ranges.h>
 
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <regex>
 
@@ -10,12 +9,9 @@
 #include "addons/published/training/tokenizer/published_tokenizer.h"
 #include "addons/published/training/tokenizer/unicode.h"
 #include "answers.h"
-#include "catch.hpp"
 #include "engine/support/helpers.h"
-#include "folder.h"
 #include "refusals/refusals.h"
 #include "skip.h"
-#include "test_paths.h"
 
 namespace normscope::tokenizer {
 namespace {
@@ -74,8 +70,6 @@ Compared compare(const std::string& folder, const std::string& name) {
   return compared;
 }
 
-}  // namespace
-
 TEST_CASE("published tokenizer: every kind gives the numbers and texts of the library") {
   if (!unicode_unavailable().empty()) SKIP_CASE(unicode_unavailable());
   const auto kinds = kinds_in(kFixtures);
@@ -129,7 +123,6 @@ TEST_CASE("published tokenizer: other texts than the fixtures'", "[.compare]") {
 
 // What is refused of a tokenizer.json, of older files, and of bytes that are no UTF-8.
 
-namespace {
 using test::contains, test::error_of, test::Folder;
 using Ids = std::vector<int32_t>;
 
@@ -145,8 +138,6 @@ Json small() {
 std::string refusal(const Json& json) {
   return error_of([&] { PublishedTokenizer::parse(json.dump(), "t"); });
 }
-
-}  // namespace
 
 TEST_CASE("published refusals: what is not known or impossible is named in one line", "[gate]") {
   if (!unicode_unavailable().empty()) SKIP_CASE(unicode_unavailable());
@@ -189,8 +180,6 @@ TEST_CASE("published: characters of every length come back as they went in") {
     CHECK(well_formed(text) == text);
   }
 }
-
-namespace {
 
 /// Line by line in tokenizer.txt a tokenizer is made, of one text or of older files, and used.
 class Asked {

@@ -2,7 +2,6 @@
 #include "addons/published/tests/training/small_model.h"
 #include "addons/published/training/passage.h"
 #include "addons/published/training/token_task.h"
-#include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/support/helpers.h"
 #include "engine/tape/seal.h"
@@ -189,11 +188,7 @@ TEST_CASE("token task: what cannot be read is refused in one line") {
                  "has neither a tokenizer nor a config.json: expected the folder of a published model"));
 }
 
-}  // namespace normscope::test_token_task
-
 // A passage: what a model is asked about a text.
-
-namespace normscope::test {
 
 TEST_CASE("passage: a decoder is asked for the next symbol, an encoder for each where it stands") {
   const Batch next = passage_batch(small_config(Placement::Pre), {3, 1, 4}),
@@ -217,4 +212,4 @@ TEST_CASE("passage: what a model cannot be asked is refused") {
   CHECK(contains(error_of([&] { passage_batch(decoder, std::vector<int32_t>(12)); }), "12 symbols"));
 }
 
-}  // namespace normscope::test
+}  // namespace normscope::test_token_task

@@ -6,8 +6,6 @@
 #include "addons/recorded/training/log_reader.h"
 #include "addons/recorded/training/recorded_run.h"
 #include "app/support/program.h"
-#include "catch.hpp"
-#include "folder.h"
 #include "training/files/file_kind.h"
 
 using namespace normscope;

@@ -1,19 +1,11 @@
 // These tests read logs from elsewhere and of our own: what is read, what broken lines cost, and logs that grow.
-#include <atomic>
-#include <iterator>
 #include <regex>
 
 #include "addons/recorded/training/log_reader.h"
 #include "addons/recorded/training/recorded_run.h"
 #include "addons/recorded/training/tensor_names.h"
 #include "answers.h"
-#include "app/support/program.h"
 #include "app/support/refused.h"
-#include "catch.hpp"
-#include "engine/support/helpers.h"
-#include "folder.h"
-#include "refusals/refusals.h"
-#include "test_paths.h"
 #include "training/files/file_kind.h"
 #include "training/io/input_file.h"
 
@@ -156,11 +148,8 @@ TEST_CASE("a number is read alike whatever stands beside it, and so is a step") 
     REQUIRE(read_line(line, 1, step, about) == LineKind::Step);
     return step;
   };
-  struct Number {
-    const char* text;
-    double value;
-  };
-  for (const Number& number :
+  using Number = std::pair<const char*, double>;
+  for (const auto& [text, value] :
        {Number{"NaN", NAN}, Number{"Infinity", NAN}, Number{"-Infinity", NAN}, Number{"null", NAN},
         Number{"\"NaN\"", NAN}, Number{"\"-inf\"", NAN}, Number{"1e999", NAN}, Number{"-1e999", NAN},
         Number{"2.5", 2.5}, Number{"\"2.5\"", 2.5}, Number{"-7", -7}, Number{"1e-999", 0},
@@ -169,14 +158,14 @@ TEST_CASE("a number is read alike whatever stands beside it, and so is a step") 
          {"0", "true", "\"done\"", "[1, NaN, {\"a\": Infinity}]", "{\"name\": \"NaN, \\\" Infinity\"}",
           "\"a\\\\\"", "\"ü\"", "\"m\\u00fcnchen\"", "\"\x7f\"", "1e999"})
       for (const char* at : {"7", "7.0", "\"7\""}) {
-        INFO(number.text << " beside " << beside);
+        INFO(text << " beside " << beside);
         const LogStep step = read(fmt::format(
             R"({{"note":{1},"step":{2},"loss":{0},"validation": {0},"grad_norm":{{"a":{0},"b":1}},"more":{1}}})",
-            number.text, beside, at));
+            text, beside, at));
         CHECK(step.step == 7);
         for (const std::optional<double>& read_as : {step.loss, step.validation}) {
           REQUIRE(read_as);
-          CHECK((*read_as == number.value || (std::isnan(*read_as) && std::isnan(number.value))));
+          CHECK((*read_as == value || (std::isnan(*read_as) && std::isnan(value))));
         }
         CHECK_FALSE(step.rate);
         REQUIRE(step.stats.size() == 2);

@@ -3,14 +3,10 @@
 #include "addons/recorded/training/log_reader.h"
 #include "addons/recorded/training/recorded_run.h"
 #include "app/support/program.h"
-#include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
-#include "test_paths.h"
 #include "training/data/task.h"
 #include "training/measure/look.h"
 #include "training/run/run.h"
-#include "training/spec/spec.h"
-#include "training/support/tiny.h"
 
 namespace normscope::records {
 using test::Folder;
@@ -37,8 +33,6 @@ double apart(const Series& a, const Series& b) {
   }
   return compared > 0 ? most : INFINITY;
 }
-
-}  // namespace
 
 // Tolerances: one rounding is 6e-8. The loss is a mean over 64 targets after some ten roundings deep, and 200 steps of
 // Adam at 2e-3 neither damp nor blow up what differs: measured 4e-7 for loss and hidden states, 4e-6 for gradients,
@@ -108,8 +102,6 @@ TEST_CASE("a saved run opens as a recorded one, with the names of its numbers") 
 // A run that the Python package recorded has the stream under the engine's names, whatever its modules are called.
 // tests/fixtures/twins.py made the logs.
 
-namespace {
-
 Recording recorded(const std::string& name) {
   const RecordedFile file = read_recorded(NORMSCOPE_SOURCE_DIR "/addons/recorded/tests/fixtures/" + name);
   CHECK(file.broken == 0);
@@ -127,8 +119,6 @@ double factor_apart(const Series& a, const Series& b) {
                                 std::abs(static_cast<double>(b.values[i])));
   return most;
 }
-
-}  // namespace
 
 // Two programs of the same numbers in another order: 1e-7 apart in forward passes, and after 40 steps of Adam, which
 // divides by the root of small gradients, 1e-3 in their norms. The bias of W_K has no gradient but roundings.
@@ -167,8 +157,6 @@ TEST_CASE("what is recorded of a stream has the names of the engine's own measur
 
 // The shares that are derived from a recorded line are those that the engine measures by carrying every component
 // through the stream.
-
-namespace {
 
 constexpr const char* kHead = "{\"format\":\"normscope log 3\"}\n";
 

@@ -7,13 +7,8 @@
 #include "addons/sweep/app/sweep_plan.h"
 #include "addons/sweep/app/sweep_writers.h"
 #include "addons/sweep/app/worker.h"
-#include "answers.h"
 #include "app/support/commands.h"
 #include "app/words/words.h"
-#include "catch.hpp"
-#include "engine/core/error.h"
-#include "engine/support/helpers.h"
-#include "refusals/refusals.h"
 #include "training/run/run_record.h"
 
 // The tests are inside, because other rooms have plans and rows too.
@@ -446,11 +441,10 @@ TEST_CASE("sweep: a step of a key is never rounded back to where the handle was"
 }
 
 TEST_CASE("sweep: the rest is a run, and what is an axis is set once") {
-  RunSpec pre = preset_run("pre");
-  set_field(pre, "model.layers", "3");
-  set_field(pre, "train.warmup", "40");
-  set_field(pre, "train.steps", "70");
-  const Plan plan = with_rest(small_plan(), pre);
+  const Plan plan =
+      with_rest(small_plan(),
+                test::with_fields(preset_run("pre"),
+                                  {{"model.layers", "3"}, {"train.warmup", "40"}, {"train.steps", "70"}}));
   CHECK_NOTHROW(runs_of(plan));
   const RunSpec base = base_of(plan);
   CHECK(base.model.layers == 3);

@@ -6,19 +6,15 @@
 #include "addons/sweep/app/worker.h"
 #include "app/support/gate.h"
 #include "app/support/program.h"
-#include "catch.hpp"
-#include "engine/support/helpers.h"
 #include "training/data/task.h"
 #include "training/experiments/run_store.h"
 #include "training/measure/theory/theory.h"
-#include "training/support/tiny.h"
 
 // The tests are inside, because other rooms have plans and visits too.
 namespace normscope::sweep {
 namespace {
 
-using experiments::ResultStore, experiments::RunnerOptions, experiments::Progress;
-using test::Folder;
+using experiments::ResultStore, experiments::RunnerOptions, experiments::Progress, test::Folder;
 
 Plan tiny_sweep(int32_t steps = 24) {
   Plan plan;
@@ -48,8 +44,6 @@ std::string straight(const Plan& plan) {
   CHECK(all.trained == plan.runs());
   return json_of(plan, all);
 }
-
-}  // namespace
 
 TEST_CASE("sweep: neither runs side by side nor threads inside a run change a byte") {
   Plan plan = tiny_sweep();
@@ -172,16 +166,13 @@ TEST_CASE("a guess of time counts the steps of runs that were not timed") {
   // has ten million steps, and nobody trains them: no machine is so slow for a moment that it could pass for less.
   std::vector<RunSpec> all, timed;
   for (int i = 1; i <= 9; ++i) {
-    RunSpec spec = runs_of(tiny_sweep()).front().spec;
-    set_field(spec, "data.seed", std::to_string(i));
-    set_field(spec, "train.steps", i % 2 ? "1" : "10000000");
-    all.push_back(spec);
-    if (i % 2) timed.push_back(spec);
+    all.push_back(
+        test::with_fields(runs_of(tiny_sweep()).front().spec,
+                          {{"data.seed", std::to_string(i)}, {"train.steps", i % 2 ? "1" : "10000000"}}));
+    if (i % 2) timed.push_back(all.back());
   }
   CHECK(experiments::estimated_seconds(all, 1, {}) > 100 * experiments::estimated_seconds(timed, 1, {}));
 }
-
-namespace {
 
 Grid untrained(const std::vector<std::string>& axes) {
   Plan plan;
@@ -191,8 +182,6 @@ Grid untrained(const std::vector<std::string>& axes) {
   const std::vector<StudyRun> jobs = runs_of(plan);
   return grid_of(plan, jobs, std::vector<std::optional<RunNumbers>>(jobs.size()), predictions_of(plan, jobs));
 }
-
-}  // namespace
 
 TEST_CASE("sweep: predicted numbers need no run and are those of the cell's own network") {
   const Grid grid = untrained({"model.init_scale=0.5,1", "model.placement=post,pre,hyper"});
@@ -232,8 +221,6 @@ TEST_CASE("sweep: table, JSON and sentence show what is predicted, or why nothin
 
 // The thread that trains the sweep on screen, on a model that takes no time: what it publishes, stopped and gone on
 // with, other plans meanwhile; to the same records as the command.
-
-namespace {
 
 Plan quick_plan(int32_t steps, const char* rates = "train.lr=1e-3,1e-2") {
   Plan plan;

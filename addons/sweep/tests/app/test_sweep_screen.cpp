@@ -2,7 +2,6 @@
 // control with help and words.
 #include <random>
 
-#include "addons/sweep/app/screen/sweep_screen.h"
 #include "addons/sweep/app/sweep_writers.h"
 #include "addons/sweep/tests/app/sweep_fixture.h"
 #include "app/shell/palette.h"
@@ -10,15 +9,10 @@
 #include "app/shell/session_window.h"
 #include "app/support/english.h"
 #include "app/support/live_lab.h"
-#include "app/support/made_screen.h"
-#include "catch.hpp"
-#include "engine/core/error.h"
-#include "engine/support/helpers.h"
 
 using namespace normscope;
 using namespace shell;
-using fixture::SweepDriver;
-using sweep::Brush;
+using fixture::SweepDriver, sweep::Brush;
 
 TEST_CASE("sweep screen: plan and colour travel with the session, and damage is left out") {
   SweepDriver s;

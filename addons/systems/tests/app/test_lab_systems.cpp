@@ -9,14 +9,11 @@
 #include "app/support/systems_view.h"
 #include "app/support/text_faults.h"
 #include "app/view/chain.h"
-#include "catch.hpp"
 #include "training/session/lab_trainer.h"
-#include "training/support/lab_runs.h"
 
 using namespace normscope;
 using namespace session;
-using fixture::LabDriver;
-using fixture::LiveDriver;
+using fixture::LabDriver, fixture::LiveDriver;
 
 namespace {
 

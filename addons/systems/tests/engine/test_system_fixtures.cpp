@@ -1,7 +1,6 @@
 // Holds the convolutional network, the parser and the decoder with a memory against independent numbers in
 // ../fixtures, and notices one that is changed.
 
-#include "catch.hpp"
 #include "engine/support/changed_fixture.h"
 #include "test_paths.h"
 

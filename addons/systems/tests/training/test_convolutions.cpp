@@ -1,16 +1,10 @@
 // These tests cover the convolutional network: its loss and its gradients against the same network in double,
 // differences of which are the derivative; and as a run, which learns, names classes and comes back from a file.
-#include <cstdio>
 #include <random>
 
 #include "addons/systems/engine/convolutions.h"
-#include "catch.hpp"
-#include "engine/model/transformer.h"
-#include "engine/support/helpers.h"
 #include "engine/tape/program.h"
-#include "engine/tape/seal.h"
 #include "reference/ops.h"
-#include "training/spec/spec.h"
 #include "training/support/small_runs.h"
 
 namespace normscope::test::convolutions {
@@ -92,14 +86,12 @@ struct Engine {
     store.materialize(5);
     std::mt19937 random(3);
     std::normal_distribution<float> normal(0, 0.2f);
-    for (size_t i = 0; i < store.parameters().size(); ++i) {
-      const ParameterInfo& info = store.parameters()[i];
-      if (!info.trainable) continue;
-      std::vector<float> w = store.read(static_cast<int32_t>(i));
-      for (float& v : w) v += normal(random);
-      store.write(static_cast<int32_t>(i), w);
-      start[info.name] = Array<double>(w.begin(), w.end());
-    }
+    for (const ParameterInfo& info : store.parameters())
+      if (info.trainable)
+        change(store, info.name, [&](std::vector<float>& w) {
+          for (float& v : w) v += normal(random);
+          start[info.name] = Array<double>(w.begin(), w.end());
+        });
     program.emplace(seal(tape, {.loss = values.loss, .backward = true, .update = kNoOp}));
     const auto source = program->tokens("source");
     std::ranges::copy(images.pixels, source.begin());
@@ -125,7 +117,7 @@ RunSpec small_run() {
 
 }  // namespace
 
-TEST_CASE("convolutions: loss and gradients are those of the network in double", "[images][model]") {
+TEST_CASE("convolutions: loss and gradients are those of the network in double") {
   for (const auto& [placement, norm] : {std::pair{Placement::None, NormKind::LayerNorm},
                                         {Placement::Post, NormKind::LayerNorm},
                                         {Placement::Post, NormKind::Simple},
@@ -159,7 +151,7 @@ TEST_CASE("convolutions: loss and gradients are those of the network in double",
   }
 }
 
-TEST_CASE("convolutions: where norms stand, and what each has", "[images][model]") {
+TEST_CASE("convolutions: where norms stand, and what each has") {
   const auto names = [](Placement placement, NormKind norm) {
     const ModelConfig c = small_config(placement, norm);
     std::vector<std::string> all;
@@ -180,7 +172,7 @@ TEST_CASE("convolutions: where norms stand, and what each has", "[images][model]
         std::vector<std::string>{"L02.conv.before.gain", "L03.class.before.gain"});
 }
 
-TEST_CASE("convolutions: a model that nobody has wired is refused", "[images][model]") {
+TEST_CASE("convolutions: a model that nobody has wired is refused") {
   for (const int32_t layers : {0, 3}) {
     ModelConfig c = small_config(Placement::Post, NormKind::LayerNorm);
     c.layers = layers;
@@ -192,8 +184,7 @@ TEST_CASE("convolutions: a model that nobody has wired is refused", "[images][mo
   }
 }
 
-TEST_CASE("convolutions: a run learns two hundred digits, says how many it gets right, and resumes",
-          "[images][run]") {
+TEST_CASE("convolutions: a run learns two hundred digits, says how many it gets right, and resumes") {
   const RunSpec spec = small_run();
   const auto task = make_task(spec.data);
   Run run(spec, task, shared_backend());
@@ -213,7 +204,7 @@ TEST_CASE("convolutions: a run learns two hundred digits, says how many it gets 
   CHECK(first_difference(run.store(), resumed->store()) == "");
 }
 
-TEST_CASE("convolutions: grey levels are no weights: they stay as they are", "[images][run]") {
+TEST_CASE("convolutions: grey levels are no weights: they stay as they are") {
   Run run(small_run(), make_task(small_run().data), shared_backend());
   steps(run, 3);
   const std::vector<float> levels = run.store().read(run.store().find("pixels.levels"));
@@ -221,7 +212,7 @@ TEST_CASE("convolutions: grey levels are no weights: they stay as they are", "[i
   for (size_t i = 0; i < 256; ++i) CHECK(levels[i] == static_cast<float>(static_cast<double>(i) / 255));
 }
 
-TEST_CASE("convolutions: what does not fit together is refused", "[images][spec]") {
+TEST_CASE("convolutions: what does not fit together is refused") {
   const auto says = [](std::initializer_list<std::pair<const char*, const char*>> changes) {
     return error_of([&] {
       RunSpec spec = preset_run("convnet");
@@ -249,8 +240,7 @@ TEST_CASE("convolutions: what does not fit together is refused", "[images][spec]
   CHECK(default_name(spec) == "Convolutions, Post-LN, no warm-up");
 }
 
-TEST_CASE("convolutions: weights start with Xavier's deviation for all windows that read a number",
-          "[images]") {
+TEST_CASE("convolutions: weights start with Xavier's deviation for all windows that read a number") {
   const ModelConfig c = small_config(Placement::None, NormKind::LayerNorm);
   Store store(shared_backend());
   Tape tape(store);

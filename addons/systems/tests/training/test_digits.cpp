@@ -1,9 +1,7 @@
 // These tests draw digits: the same bytes on every machine, all different, and the task that asks for their class.
 #include <initializer_list>
-#include <numeric>
 
 #include "addons/systems/training/image_task.h"
-#include "catch.hpp"
 #include "engine/support/helpers.h"
 #include "folder.h"
 
@@ -19,9 +17,6 @@ inline std::string idx_words(std::initializer_list<uint32_t> values) {
   return bytes;
 }
 
-}  // namespace normscope::test
-
-namespace normscope::test::digits {
 namespace {
 
 uint64_t hash_of(std::span<const uint8_t> bytes) {
@@ -37,10 +32,8 @@ DataSpec data_of(int32_t count, uint64_t seed = 1) {
   return spec;
 }
 
-}  // namespace
-
 // The hashes come from a second program in another language, which has whole numbers of any length.
-TEST_CASE("digits: the bytes are fixed", "[images]") {
+TEST_CASE("digits: the bytes are fixed") {
   const ImageSet set = draw_digits(1, 20);
   CHECK(set.height == 28);
   CHECK(set.width == 28);
@@ -54,7 +47,7 @@ TEST_CASE("digits: the bytes are fixed", "[images]") {
   }
 }
 
-TEST_CASE("digits: an image depends on seed and number alone, and no two are the same", "[images]") {
+TEST_CASE("digits: an image depends on seed and number alone, and no two are the same") {
   const ImageSet few = draw_digits(3, 40), more = draw_digits(3, 400), other = draw_digits(4, 40);
   CHECK(std::equal(few.pixels.begin(), few.pixels.end(), more.pixels.begin()));
   CHECK(few.pixels != other.pixels);
@@ -68,8 +61,7 @@ TEST_CASE("digits: an image depends on seed and number alone, and no two are the
   CHECK(error_of([] { draw_digits(1, kMostDigits + 1); }) == "[digits] 200001 images: expected 1 to 200000");
 }
 
-TEST_CASE("digits: a batch holds pixels and classes, and validation goes through the last twelfth in order",
-          "[images]") {
+TEST_CASE("digits: a batch holds pixels and classes, and validation goes through the last twelfth in order") {
   const auto task = make_task(data_of(60));
   CHECK(task->form() == TaskForm::Classify);
   CHECK(task->classes() == 10);
@@ -107,7 +99,7 @@ TEST_CASE("digits: a batch holds pixels and classes, and validation goes through
                  "places for 0 pixels"));
 }
 
-TEST_CASE("images: a set of one class is refused", "[images]") {
+TEST_CASE("images: a set of one class is refused") {
   ImageSet set = draw_digits(1, 30);
   std::ranges::fill(set.labels, uint8_t{0});
   CHECK(error_of([&] { ImageTask(set, "x"); }) ==
@@ -115,8 +107,6 @@ TEST_CASE("images: a set of one class is refused", "[images]") {
 }
 
 // These tests read IDX files; a wrong header is refused by name and number before anything is built.
-
-namespace {
 
 std::string images_of(uint32_t count, uint32_t rows, uint32_t columns, size_t bytes) {
   std::string text = idx_words({2051, count, rows, columns});
@@ -138,7 +128,7 @@ std::string says(const std::string& images, const std::string& labels = kLabels)
 
 }  // namespace
 
-TEST_CASE("idx: images and labels stand as they are in the files", "[images]") {
+TEST_CASE("idx: images and labels stand as they are in the files") {
   const ImageSet set = parse_idx(kImages, "i", kLabels, "l");
   CHECK(set.size() == 3);
   CHECK(set.height == 2);
@@ -149,7 +139,7 @@ TEST_CASE("idx: images and labels stand as they are in the files", "[images]") {
   CHECK(set.labels == std::vector<uint8_t>{0, 1, 2});
 }
 
-TEST_CASE("idx: what is no such file is refused with the reason", "[images][gate]") {
+TEST_CASE("idx: what is no such file is refused with the reason") {
   CHECK(says("") == "[idx i] has 0 bytes: expected an IDX file of images");
   CHECK(says(kImages.substr(0, 15)) == "[idx i] has 15 bytes: expected an IDX file of images");
   CHECK(says(kLabels + std::string(9, 'x')) ==
@@ -170,7 +160,7 @@ TEST_CASE("idx: what is no such file is refused with the reason", "[images][gate
   CHECK(says(kImages, labels_of(4, 4)) == "[idx l] 4 labels for the 3 images of i: expected one each");
 }
 
-TEST_CASE("idx: files are read through the gate", "[images][gate]") {
+TEST_CASE("idx: files are read through the gate") {
   const Folder folder;
   const std::string images = folder.write("images", kImages), labels = folder.write("labels", kLabels);
   CHECK(read_idx(images, labels).pixels.size() == 30);
@@ -180,4 +170,4 @@ TEST_CASE("idx: files are read through the gate", "[images][gate]") {
   CHECK(error_of([&] { read_idx(images, labels); }) == "[idx " + images + "] no such file: check the path");
 }
 
-}  // namespace normscope::test::digits
+}  // namespace normscope::test

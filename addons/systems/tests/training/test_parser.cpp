@@ -2,15 +2,8 @@
 // against baselines that learn nothing, greedy parsing whatever else is parsed, a saved run that goes on.
 #include "addons/systems/training/conllu.h"
 #include "addons/systems/training/dependency_parser.h"
-#include "catch.hpp"
-#include "engine/model/transformer.h"
-#include "engine/support/helpers.h"
-#include "engine/tape/seal.h"
 #include "reference/var.h"
-#include "training/session/analysis.h"
-#include "training/spec/spec.h"
 #include "training/support/critical_bits.h"
-#include "training/support/small_runs.h"
 
 namespace normscope::test::parser_tests {
 namespace {
@@ -104,10 +97,7 @@ std::vector<DependencyTree> chained(std::vector<DependencyTree> trees, bool to_t
   return trees;
 }
 
-}  // namespace
-
-TEST_CASE("parser: loss and gradients equal the double reference's, with every kind of norm that it has",
-          "[parser]") {
+TEST_CASE("parser: loss and gradients equal the double reference's, with every kind of norm that it has") {
   for (const NormKind kind :
        {NormKind::None, NormKind::LayerNorm, NormKind::Simple, NormKind::Rms, NormKind::Detach}) {
     INFO(to_string(kind));
@@ -144,8 +134,7 @@ TEST_CASE("parser: loss and gradients equal the double reference's, with every k
   }
 }
 
-TEST_CASE("made-up treebank: the features of a state decide its transition, its tags and labels do not",
-          "[parser]") {
+TEST_CASE("made-up treebank: the features of a state decide its transition, its tags and labels do not") {
   // So a perfect score on its projective trees is possible, and takes words: an error is something not learned.
   const std::vector<DependencyTree> trees = made_treebank(1, 0, kMadeTraining);
   const ParseVocabulary vocabulary(trees, "made");
@@ -187,7 +176,7 @@ TEST_CASE("made-up treebank: the features of a state decide its transition, its 
   CHECK(100 * wrong > states);
 }
 
-TEST_CASE("parser: what does not belong to it is refused, and what it does not read is said", "[parser]") {
+TEST_CASE("parser: what does not belong to it is refused, and what it does not read is said") {
   RunSpec spec = preset_run("parser");
   CHECK_NOTHROW(validate(spec));
   CHECK(spec.data.form == TaskForm::Classify);
@@ -214,11 +203,11 @@ TEST_CASE("parser: what does not belong to it is refused, and what it does not r
   set_field(spec, "data.name", "corpus");
   CHECK(contains(error_of([&] { validate(spec); }),
                  "a parser cannot learn corpus: expected data.name treebank"));
-  RunSpec decoder = with_fields(small_spec("pre"), {{"data.name", "treebank"}});
+  RunSpec decoder = spec_with("pre", {{"data.name", "treebank"}});
   CHECK(contains(error_of([&] { validate(decoder); }), "a decoder cannot learn treebank"));
 }
 
-TEST_CASE("parser: trained for a moment it leaves rules without learning far behind", "[parser]") {
+TEST_CASE("parser: trained for a moment it leaves rules without learning far behind") {
   // The baselines know nothing of words or tags: every word on its neighbour. The better one of the two, each word on
   // the next, is right about 36 % of the words of this grammar, and a parser that has learned anything is above it; 20
   // points more are asked for, so that luck with frequent relations is not enough.
@@ -244,7 +233,7 @@ TEST_CASE("parser: trained for a moment it leaves rules without learning far beh
   CHECK(contains(run->sample(1), "\u2190"));
 }
 
-TEST_CASE("parser: every parse is a tree, whatever the weights, and none depends on the others", "[parser]") {
+TEST_CASE("parser: every parse is a tree, whatever the weights, and none depends on the others") {
   const auto run = make_run(small_parser());
   std::vector<DependencyTree> trees = first_trees(*run, 150);  // more than are parsed at a time
   const auto before = run->store().read(run->store().find("class.w"));
@@ -271,7 +260,7 @@ TEST_CASE("parser: every parse is a tree, whatever the weights, and none depends
                  "expected that of the same trees"));
 }
 
-TEST_CASE("parser: punctuation is an option of the score and changes no bit of the run", "[parser]") {
+TEST_CASE("parser: punctuation is an option of the score and changes no bit of the run") {
   RunSpec spec = small_parser();
   const auto with = make_run(spec);
   set_field(spec, "data.punctuation", "false");
@@ -283,23 +272,18 @@ TEST_CASE("parser: punctuation is an option of the score and changes no bit of t
   CHECK(first_difference(with->store(), without->store()) == "");
 }
 
-}  // namespace normscope::test::parser_tests
-
 // Networks that are not transformers are measured as others are: their critical rate, the sizes of their updates,
 // their norms, and what is left out of them.
-
-namespace normscope::test {
-namespace {
 
 RunSpec small_images() { return spec_with("convnet", {{"data.digits", "240"}}); }
 
 }  // namespace
 
-TEST_CASE("critical rate: no bit of a run on images changes", "[critical]") {
+TEST_CASE("critical rate: no bit of a run on images changes") {
   check_critical_rate_is_watched(small_images());
 }
 
-TEST_CASE("updates: a convolutional network has its layers", "[measure]") {
+TEST_CASE("updates: a convolutional network has its layers") {
   const auto sees = make_run(small_images(), 2);
   for (const char* name : {"L01.spike_ratio", "L01.update_cosine", "class.update_cosine"}) {
     const std::vector<float> values = sees->history()->series(sees->history()->find(name)).values;
@@ -308,7 +292,7 @@ TEST_CASE("updates: a convolutional network has its layers", "[measure]") {
   }
 }
 
-TEST_CASE("ablation: what has no residual branches is refused, its whole loss is not", "[ablation]") {
+TEST_CASE("ablation: what has no residual branches is refused, its whole loss is not") {
   RunSpec spec = preset_run("convnet");
   for (const auto& [key, value] :
        {std::pair{"model.channels", "2"}, {"model.channels_2", "3"}, {"data.digits", "48"}})
@@ -320,4 +304,4 @@ TEST_CASE("ablation: what has no residual branches is refused, its whole loss is
   CHECK(loss_without(run, {}) == run.validation_loss());
 }
 
-}  // namespace normscope::test
+}  // namespace normscope::test::parser_tests

@@ -1,21 +1,11 @@
 // These tests cover Transformer-XL: relative positions, the memory of earlier segments and the text that goes on. What
 // is remembered is what a longer row would have computed, no gradient goes there, runs resume with it to the bit, and
 // without it nothing of all this is on the tape.
-#include "catch.hpp"
-
-#include <array>
-#include <span>
-
 #include "addons/systems/engine/relative_attention.h"
-#include "engine/core/philox.h"
-#include "engine/model/transformer.h"
 #include "engine/support/allocation_count.h"
 #include "engine/support/named_placements.h"
-#include "engine/tape/seal.h"
-#include "folder.h"
 #include "training/io/safetensors.h"
 #include "training/measure/history.h"
-#include "training/run/run_record.h"
 #include "training/run/segment_memory.h"
 #include "training/support/small_runs.h"
 
@@ -25,31 +15,12 @@ namespace {
 constexpr int32_t kVocabulary = 13;
 
 ModelConfig config(Placement placement, int32_t sequence, int32_t memory) {
-  ModelConfig c;
-  c.layers = 3;
-  c.d_model = 24;
-  c.heads = 3;
-  c.feed_forward = 32;
+  ModelConfig c =
+      tiny_config({.placement = placement, .layers = 3, .feed_forward = 32, .vocabulary = kVocabulary});
   c.sequence = sequence;
   c.memory = memory;
-  c.vocabulary = kVocabulary;
   c.positions = Positions::Relative;
-  set_placement(c, placement);
   return c;
-}
-
-/// Moves biases, gains and scales away from 0 and 1, lest one be forgotten on the way of the memory.
-void perturb(Store& store) {
-  for (size_t p = 0; p < store.parameters().size(); ++p) {
-    const ParameterInfo& info = store.parameters()[p];
-    if (info.init.kind == Init::Kind::Normal || !info.trainable) continue;
-    std::vector<float> values = store.read(static_cast<int32_t>(p));
-    for (size_t i = 0; i < values.size(); ++i) {
-      const uint32_t word = philox({static_cast<uint32_t>(i), site_of(info.name), 0, 0}, 17)[0];
-      values[i] += 0.4f * (static_cast<float>(word) / 4294967296.0f - 0.4f);
-    }
-    store.write(static_cast<int32_t>(p), values);
-  }
 }
 
 int32_t token_at(int32_t row, int32_t position) {
@@ -87,17 +58,12 @@ Recorded record(Store& store, const ModelConfig& c, int32_t rows, int32_t T, int
 }
 
 RunSpec remembering(int32_t memory = 24) {
-  RunSpec spec = small_spec("pre");
-  set_field(spec, "model.memory", std::to_string(memory));
-  set_field(spec, "model.dropout_residual", "0.1");
-  set_field(spec, "model.dropout_attention", "0.1");
-  return spec;
+  return spec_with("pre", {{"model.memory", std::to_string(memory)},
+                           {"model.dropout_residual", "0.1"},
+                           {"model.dropout_attention", "0.1"}});
 }
 
-}  // namespace
-
-TEST_CASE("memory: segments with all they have read behind them give the logits of one long row",
-          "[recurrence]") {
+TEST_CASE("memory: segments with all they have read behind them give the logits of one long row") {
   constexpr int32_t kRows = 2, kSegment = 7, kSegments = 3;
   for (const Placement placement : test::known({"post", "pre", "sandwich", "deepnorm", "lns", "hybridnorm",
                                                 "normformer", "subln", "fixup", "b2t", "resi-dual"})) {
@@ -138,8 +104,7 @@ TEST_CASE("memory: segments with all they have read behind them give the logits 
   }
 }
 
-TEST_CASE("memory: it has no gradient, and the others are the derivatives of the loss with it held",
-          "[recurrence]") {
+TEST_CASE("memory: it has no gradient, and the others are the derivatives of the loss with it held") {
   const ModelConfig c = config(Placement::Pre, 6, 5);
   Store store(shared_backend());
   Recorded r = record(store, c, 2, 6, 5, true);
@@ -180,8 +145,7 @@ TEST_CASE("memory: it has no gradient, and the others are the derivatives of the
   }
 }
 
-TEST_CASE("memory: the newest positions stay, whether it is longer than a segment or shorter",
-          "[recurrence]") {
+TEST_CASE("memory: the newest positions stay, whether it is longer than a segment or shorter") {
   for (const int32_t M : {5, 2}) {
     INFO("memory of " << M);
     const ModelConfig c = config(Placement::Post, 3, M);
@@ -208,7 +172,7 @@ TEST_CASE("memory: the newest positions stay, whether it is longer than a segmen
   }
 }
 
-TEST_CASE("memory: without one, and without relative positions, nothing of it is recorded", "[recurrence]") {
+TEST_CASE("memory: without one, and without relative positions, nothing of it is recorded") {
   const auto run = make_run(small_spec("pre"), 2);
   for (const Node& node : run->program().data().nodes)
     CHECK((node.op != OpKind::RelativeAttention && node.op != OpKind::Concat));
@@ -220,7 +184,7 @@ TEST_CASE("memory: without one, and without relative positions, nothing of it is
   CHECK_FALSE(SafetensorsFile::load(file).contains("memory/lengths"));
 }
 
-TEST_CASE("consecutive text: every row goes on where it ended, until the pass is over", "[recurrence]") {
+TEST_CASE("consecutive text: every row goes on where it ended, until the pass is over") {
   DataSpec data = small_spec().data;
   data.consecutive = true;
   const auto task = small_task(data);
@@ -250,7 +214,7 @@ TEST_CASE("consecutive text: every row goes on where it ended, until the pass is
              Catch::Contains("consecutive rows"));
 }
 
-TEST_CASE("memory: a resumed run goes on bit for bit", "[recurrence]") {
+TEST_CASE("memory: a resumed run goes on bit for bit") {
   for (const int32_t memory : {24, 16, 5}) {
     INFO("memory of " << memory);
     const RunSpec spec = remembering(memory);
@@ -267,17 +231,15 @@ TEST_CASE("memory: a resumed run goes on bit for bit", "[recurrence]") {
     same->step();
     first->step();
     CHECK(same->last_loss() == first->last_loss());
-    RunSpec structural = with_fields(again->spec(), {{"model.norm", "rms"}});
-    CHECK_NOTHROW(again->fork(structural)->step());
+    CHECK_NOTHROW(again->fork(with_fields(again->spec(), {{"model.norm", "rms"}}))->step());
   }
 }
 
-TEST_CASE("memory: an earlier step is reached again with what was remembered there", "[recurrence]") {
+TEST_CASE("memory: an earlier step is reached again with what was remembered there") {
   const RunSpec spec = remembering();
   const auto run = make_run(spec, 25);
-  RunSpec moved = run->spec();
-  set_field(moved, "model.placement", "post");  // empties the memory
-  const auto forked = run->fork(moved);
+  const auto forked =
+      run->fork(with_fields(run->spec(), {{"model.placement", "post"}}));  // empties the memory
   steps(*forked, 20);
   for (const int32_t step : {20, 23, 25, 26, 40, 45}) {
     INFO("step " << step);
@@ -289,7 +251,7 @@ TEST_CASE("memory: an earlier step is reached again with what was remembered the
   }
 }
 
-TEST_CASE("memory: at evaluation it may be longer than in training", "[recurrence]") {
+TEST_CASE("memory: at evaluation it may be longer than in training") {
   const RunSpec spec = remembering(16);
   const auto task = small_task(spec.data);
   const auto run = make_run(spec, 30);
@@ -307,19 +269,15 @@ TEST_CASE("memory: at evaluation it may be longer than in training", "[recurrenc
         2);
 }
 
-TEST_CASE("relative positions: a window is refused", "[recurrence]") {
+TEST_CASE("relative positions: a window is refused") {
   ModelConfig windowed = config(Placement::Pre, 8, 0);
   windowed.attention.window = 4;
   CHECK(error_of([&] { validate(windowed); }).starts_with("[model.positions] "));
 }
 
-TEST_CASE("memory: what cannot be is refused in one line", "[recurrence]") {
-  const auto error = [](std::initializer_list<std::pair<const char*, const char*>> fields) {
-    return error_of([&] {
-      RunSpec spec = small_spec("pre");
-      for (const auto& [key, value] : fields) set_field(spec, key, value);
-      validate(spec);
-    });
+TEST_CASE("memory: what cannot be is refused in one line") {
+  const auto error = [](const std::vector<std::pair<std::string, std::string>>& fields) {
+    return error_of([&] { validate(spec_with("pre", fields)); });
   };
   CHECK(error({{"model.memory", "8"}}) == "no error");
   CHECK(error({{"model.positions", "relative"}}) == "no error");
@@ -346,13 +304,8 @@ TEST_CASE("memory: what cannot be is refused in one line", "[recurrence]") {
   CHECK_THAT(error_of([&] { record(store, c, 1, 8, 5); }), Catch::Contains("a memory of 5 is asked"));
 }
 
-}  // namespace normscope::test::recurrence
-
 // These tests have consecutive text and its memory where something does not fit: said when the run is made, with the
 // split's name; measured in fewer rows where the text is short; and no step of a batch asks for memory.
-
-namespace normscope::test::consecutive {
-namespace {
 
 /// 1,200 symbols: 1,080 to learn and 120 to validate.
 std::shared_ptr<const Task> short_text() {
@@ -363,16 +316,12 @@ std::shared_ptr<const Task> short_text() {
 
 /// Segments of 16: a row needs 33 symbols, so 3 rows fit the validation text and 4 do not.
 RunSpec consecutive_spec(int32_t batch) {
-  RunSpec spec = small_spec("pre");
-  set_field(spec, "model.memory", "8");
-  set_field(spec, "train.batch", std::to_string(batch));
-  return spec;
+  return spec_with("pre", {{"model.memory", "8"}, {"train.batch", std::to_string(batch)}});
 }
 
 }  // namespace
 
-TEST_CASE("consecutive text: a split that is too short is named when the run is made, or will be changed",
-          "[recurrence]") {
+TEST_CASE("consecutive text: a split that is too short is named when the run is made, or will be changed") {
   const auto task = short_text();
   const auto made = [&](int32_t batch) {
     return error_of([&] { Run(consecutive_spec(batch), task, shared_backend()); });
@@ -386,8 +335,10 @@ TEST_CASE("consecutive text: a split that is too short is named when the run is 
     INFO(key);
     CHECK_THAT(error_of([&] { run.schedule_edits({{2, key, value}}); }), Catch::Contains("to validate are"));
     CHECK(run.scheduled().empty());
-    RunSpec changed = with_fields(run.spec(), {{key, value}});
-    CHECK_THAT(error_of([&] { run.fork(changed); }), Catch::Contains("to validate are"));
+    CHECK_THAT(error_of([&] {
+                 run.fork(with_fields(run.spec(), {{key, value}}));
+               }),
+               Catch::Contains("to validate are"));
   }
   run.schedule_edits({{2, "train.batch", "2"}});
   steps(run, 3);
@@ -395,8 +346,7 @@ TEST_CASE("consecutive text: a split that is too short is named when the run is 
 }
 
 TEST_CASE(
-    "consecutive text: a short validation text is measured in fewer rows, with one segment without memory",
-    "[recurrence]") {
+    "consecutive text: a short validation text is measured in fewer rows, with one segment without memory") {
   const auto task = short_text();
   Run run(consecutive_spec(3), task, shared_backend());
   CHECK(task->consecutive_rows(Split::Validation, 16) == 3);
@@ -415,7 +365,7 @@ TEST_CASE(
   CHECK(text_loss(run.store(), wide, *task, 8, 100).batches == 2);
 }
 
-TEST_CASE("consecutive text: a batch allocates nothing", "[recurrence]") {
+TEST_CASE("consecutive text: a batch allocates nothing") {
   const auto task = short_text();
   Batch batch(3, 16);
   bool any = false;
@@ -429,7 +379,7 @@ TEST_CASE("consecutive text: a batch allocates nothing", "[recurrence]") {
   CHECK(any);
 }
 
-TEST_CASE("relative attention: no value serves for two of queries, keys and values", "[recurrence]") {
+TEST_CASE("relative attention: no value serves for two of queries, keys and values") {
   Store store(shared_backend());
   Tape tape(store);
   const auto input = [&](const char* name) { return tape.input(name, {1, 2, 4}, DType::F32); };
@@ -445,4 +395,4 @@ TEST_CASE("relative attention: no value serves for two of queries, keys and valu
              Catch::Contains("c serves as queries and as keys"));
 }
 
-}  // namespace normscope::test::consecutive
+}  // namespace normscope::test::recurrence

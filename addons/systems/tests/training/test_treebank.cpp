@@ -3,7 +3,6 @@
 #include <tuple>
 #include "addons/systems/training/conllu.h"
 #include "addons/systems/training/dependency_parser.h"
-#include "catch.hpp"
 #include "engine/core/philox.h"
 #include "engine/support/helpers.h"
 
@@ -85,9 +84,7 @@ std::vector<std::vector<int32_t>> all_trees(int32_t words) {
   return trees;
 }
 
-}  // namespace
-
-TEST_CASE("CoNLL-U: words, comments, multiword tokens and empty nodes", "[treebank]") {
+TEST_CASE("CoNLL-U: words, comments, multiword tokens and empty nodes") {
   const std::string text = "\xef\xbb\xbf# sent_id = 1\r\n# text = vámonos al mar\r\n" +
                            line("1-2", "vámonos", "_", "_") + line("1", "vamos", "0", "root", "VERB") +
                            line("2", "nos", "1", "obj", "PRON") + line("2.1", "x", "_", "_") +
@@ -104,7 +101,7 @@ TEST_CASE("CoNLL-U: words, comments, multiword tokens and empty nodes", "[treeba
   CHECK(trees[1].words.size() == 1);
 }
 
-TEST_CASE("CoNLL-U: what was read and written is the same when it is read again", "[treebank]") {
+TEST_CASE("CoNLL-U: what was read and written is the same when it is read again") {
   std::vector<DependencyTree> trees = made_treebank(5, 0, 40);
   trees[3].comments = {"# sent_id = 3", "#"};
   trees[4].words[0].feats = "Number=Sing|Person=3";
@@ -122,7 +119,7 @@ TEST_CASE("CoNLL-U: what was read and written is the same when it is read again"
   CHECK(parse_conllu(conllu_text(trees), "t", TreeColumns::Unparsed) == trees);
 }
 
-TEST_CASE("CoNLL-U: faults are said with line and column", "[treebank]") {
+TEST_CASE("CoNLL-U: faults are said with line and column") {
   const std::string good = line("1", "a", "0", "root") + "\n";
   CHECK(contains(refusal(std::string(100'000, 'x')), "line 1 has 100000 bytes"));
   CHECK(contains(refusal(line(std::string(200, '7'), "a", "0", "root")), "7…': expected 1"));
@@ -132,7 +129,7 @@ TEST_CASE("CoNLL-U: faults are said with line and column", "[treebank]") {
   CHECK(contains(error_of([] { read_conllu("no/such/trees.conllu"); }), "no such file"));
 }
 
-TEST_CASE("oracle: of all trees of up to six words those without crossing arcs, and no other", "[treebank]") {
+TEST_CASE("oracle: of all trees of up to six words those without crossing arcs, and no other") {
   size_t projective = 0, all = 0;
   for (int32_t words = 1; words <= 6; ++words)
     for (const std::vector<int32_t>& heads : all_trees(words)) {
@@ -150,7 +147,7 @@ TEST_CASE("oracle: of all trees of up to six words those without crossing arcs, 
   CHECK(projective == 1 + 2 + 7 + 30 + 143 + 728);
 }
 
-TEST_CASE("oracle: rebuilds every projective tree of the made-up treebank", "[treebank]") {
+TEST_CASE("oracle: rebuilds every projective tree of the made-up treebank") {
   size_t crossing = 0, words = 0;
   for (const DependencyTree& tree : made_treebank(1, 0, kMadeTraining)) {
     const std::vector<int32_t> heads = heads_of(tree);
@@ -168,7 +165,7 @@ TEST_CASE("oracle: rebuilds every projective tree of the made-up treebank", "[tr
   CHECK(words / kMadeTraining >= 8);
 }
 
-TEST_CASE("moves: what is not possible is refused, and whatever is chosen ends in a tree", "[treebank]") {
+TEST_CASE("moves: what is not possible is refused, and whatever is chosen ends in a tree") {
   ParseState state(2);
   CHECK_FALSE(state.can(Move::Left));
   CHECK_FALSE(state.can(Move::Right));
@@ -200,7 +197,7 @@ TEST_CASE("moves: what is not possible is refused, and whatever is chosen ends i
   }
 }
 
-TEST_CASE("features: stack, buffer, children and their labels", "[treebank]") {
+TEST_CASE("features: stack, buffer, children and their labels") {
   // w1 <- w2, w2 -> w3, w3 -> w4: after SHIFT SHIFT LEFT SHIFT the stack is ROOT w2 w3 and w1 hangs on w2.
   std::vector<DependencyTree> trees = {tree_of({2, 0, 2, 3}), tree_of({2, 0, 2, 3})};
   const ParseVocabulary vocabulary(trees, "test");
@@ -234,7 +231,7 @@ TEST_CASE("features: stack, buffer, children and their labels", "[treebank]") {
   CHECK(rare.find_label("nsubj") == -1);
 }
 
-TEST_CASE("attachment: counted by hand", "[treebank]") {
+TEST_CASE("attachment: counted by hand") {
   DependencyTree gold = tree_of({2, 0, 2, 3, 2});
   gold.words[0].label = "nmod:poss";
   gold.words[4].upos = "PUNCT";
@@ -268,8 +265,7 @@ TEST_CASE("attachment: counted by hand", "[treebank]") {
   CHECK(contains(error_of([&] { attachment({&gold, 1}, {}); }), "1 sentences and 0 parses"));
 }
 
-TEST_CASE("made-up treebank: a function of seed and index, and its attachments need the words",
-          "[treebank]") {
+TEST_CASE("made-up treebank: a function of seed and index, and its attachments need the words") {
   CHECK(made_tree(3, 17) == made_tree(3, 17));
   CHECK_FALSE(made_tree(3, 17) == made_tree(4, 17));
   CHECK_FALSE(made_tree(3, 17) == made_tree(3, 18));
@@ -293,8 +289,7 @@ TEST_CASE("made-up treebank: a function of seed and index, and its attachments n
     CHECK(labels.contains(label));
 }
 
-TEST_CASE("parsing task: rows are the oracle's states; crossing trees are left out and kept to be scored",
-          "[treebank]") {
+TEST_CASE("parsing task: rows are the oracle's states; crossing trees are left out and kept to be scored") {
   std::vector<DependencyTree> trees(20, tree_of({2, 0, 2, 3}));
   trees[19] = tree_of({3, 4, 0, 3});  // the arc from 4 to 2 crosses that from 3 to 1
   REQUIRE_FALSE(is_projective(heads_of(trees[19])));
@@ -330,8 +325,6 @@ TEST_CASE("parsing task: rows are the oracle's states; crossing trees are left o
 
 // Attachment scores against an independent method: the evaluation of the CoNLL 2018 shared task, written anew from its
 // definition (the script itself is not among the project's sources) and on the text of files.
-
-namespace {
 
 /// A word of a CoNLL-U text: which characters of the text without blanks it covers.
 struct EvaluatedWord {
@@ -405,8 +398,8 @@ std::pair<double, double> conll_scores(const std::string& gold, const std::strin
 
 }  // namespace
 
-TEST_CASE("attachment: equals the evaluation of the CoNLL 2018 shared task, written anew from its definition",
-          "[treebank]") {
+TEST_CASE(
+    "attachment: equals the evaluation of the CoNLL 2018 shared task, written anew from its definition") {
   auto chance = [n = uint64_t{0}](uint32_t among) mutable {
     return static_cast<int32_t>(random_word(++n, 3, 5, Purpose::Sample, 11) % among);
   };

@@ -3,10 +3,8 @@
 #pragma once
 
 #include "addons/tape-screen/app/tape_screen.h"
-#include "app/shell/app_state.h"
 #include "app/support/live_lab.h"
 #include "app/support/made_screen.h"
-#include "catch.hpp"
 #include "training/session/played_step.h"
 
 namespace normscope::fixture {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "addons/tape-screen/app/shown.h"
-#include "catch.hpp"
 #include "training/support/small_runs.h"
 
 namespace normscope::test_tape {

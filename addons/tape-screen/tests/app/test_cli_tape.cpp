@@ -3,13 +3,8 @@
 
 #include "addons/tape-screen/training/listing.h"
 #include "app/support/commands.h"
-#include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
-#include "engine/tape/tape.h"
-#include "test_paths.h"
 #include "training/run/run.h"
-#include "training/spec/spec.h"
-#include "training/support/tiny.h"
 
 using namespace normscope;
 using namespace normscope::test;

@@ -9,8 +9,6 @@
 #include "app/headless/ui_driver.h"
 #include "app/support/text_faults.h"
 #include "app/ui/widgets.h"
-#include "catch.hpp"
-#include "engine/support/helpers.h"
 
 namespace normscope::test_tape_panels {
 namespace {
@@ -104,26 +102,22 @@ std::vector<size_t> one_of_each(const ProgramData& program) {
 }  // namespace
 
 TEST_CASE("tape panels: every text has its place, every control its help, at every size and for every op") {
-  struct Window {
-    ui::Vec pixels;
-    float scale;
-    Part part;
-  };
+  using Window = std::tuple<ui::Vec, float, Part>;
   const Window windows[] = {{kFull, 1, Part::All},
-                            {{1024, 600}, 1, Part::Rule},
-                            {{1024, 600}, 1, Part::Tensors},
-                            {{1536, 900}, 1.5f, Part::Rule}};
+                            {ui::Vec{1024, 600}, 1, Part::Rule},
+                            {ui::Vec{1024, 600}, 1, Part::Tensors},
+                            {ui::Vec{1536, 900}, 1.5f, Part::Rule}};
   const std::vector<test::TinyOptions> models = every_op();
   for (const test::TinyOptions& options : models) {
     Played p(options);
-    for (const Window& window : windows) {
-      if (&options != models.data() && window.part == Part::Tensors) continue;
-      Stage stage(p, 0, window.pixels, window.scale, window.part);
+    for (const auto& [pixels, scale, part] : windows) {
+      if (&options != models.data() && part == Part::Tensors) continue;
+      Stage stage(p, 0, pixels, scale, part);
       for (const size_t i : one_of_each(p.player.data())) {
         stage.show(i);
         stage.driver.frames(3);
-        const std::string where = fmt::format("{}x{} at {}, {}", window.pixels.x, window.pixels.y,
-                                              window.scale, stage.shown->title);
+        const std::string where =
+            fmt::format("{}x{} at {}, {}", pixels.x, pixels.y, scale, stage.shown->title);
         for (const std::string& fault : fixture::text_faults(stage.ui)) FAIL_CHECK(where << ": " << fault);
         for (const std::string& name : stage.ui.registry().duplicates())
           FAIL_CHECK(where << ": twice " << name);

@@ -5,10 +5,6 @@
 #include "addons/tape-screen/training/memory_map.h"
 #include "addons/tape-screen/training/tensor_summary.h"
 #include "app/support/well_formed.h"
-#include "catch.hpp"
-#include "engine/cpu/backend_cpu.h"
-#include "training/data/task.h"
-#include "training/run/run.h"
 
 using namespace normscope;
 using namespace normscope::tape_screen;
@@ -112,11 +108,7 @@ TEST_CASE("tape screen: the picture of the fold has every op of the step, whatev
   }
 }
 
-}  // namespace tape_screen_test
-
 // The Tape screen says of an embedding how many tokens it looks up, also where their rows are joined.
-
-namespace normscope::test_tape_sentences {
 
 TEST_CASE("tape panels: a parser's embedding looks up the features of every state") {
   const std::vector<std::string> presets = preset_names();
@@ -138,4 +130,4 @@ TEST_CASE("tape panels: a parser's embedding looks up the features of every stat
   CHECK(sentence.starts_with("It looks up " + ui::grouped(32 * run.spec().model.sequence) + " tokens"));
 }
 
-}  // namespace normscope::test_tape_sentences
+}  // namespace tape_screen_test

@@ -1,12 +1,9 @@
 // These tests cover what the middle and the right panel of the Tape screen show, without a window: of every op what the
 // player holds, the check is that of the chosen element, the memory's rectangles are the plan.
 #include "addons/tape-screen/app/panels.h"
-#include "addons/tape-screen/app/shown.h"
 #include "addons/tape-screen/tests/app/tape_played.h"
 #include "app/tex/tex.h"
 #include "app/ui/widgets.h"
-#include "catch.hpp"
-#include "engine/support/helpers.h"
 
 namespace normscope::test_tape_shown {
 namespace {

@@ -2,14 +2,10 @@
 // and the check say by themselves; a step that is taken anew, a change of the wiring, times.
 #include "addons/tape-screen/app/step_worker.h"
 
-#include <atomic>
-
 #include "addons/tape-screen/app/fold_rows.h"
 #include "addons/tape-screen/tests/app/tape_fixture.h"
 #include "addons/tape-screen/training/numeric_check.h"
 #include "addons/tape-screen/training/tensor_summary.h"
-#include "engine/cpu/backend_cpu.h"
-#include "training/support/tiny.h"
 
 using namespace normscope;
 using namespace normscope::tape_screen;
@@ -132,8 +128,8 @@ TEST_CASE("tape worker: a change of the wiring names what came and went, and sta
   Watched watched;
   const auto first = watched.take(maker.step_of(0));
   CHECK(first->facts->change_from.empty());
-  RunSpec pre = test::with_fields(*maker.lab.view()->runs[0].spec, {{"model.placement", "pre"}});
-  maker.lab.post(session::SetSpec{0, std::make_shared<const RunSpec>(pre)});
+  maker.lab.post(session::SetSpec{0, std::make_shared<const RunSpec>(test::with_fields(
+                                         *maker.lab.view()->runs[0].spec, {{"model.placement", "pre"}}))});
   const auto changed = watched.take(maker.step_of(0));
   REQUIRE(changed->facts);
   const StepFacts& facts = *changed->facts;

@@ -1,8 +1,5 @@
 // These tests cover memory as address by time.
 #include "addons/tape-screen/training/memory_map.h"
-#include "catch.hpp"
-#include "engine/ops/ops.h"
-#include "engine/ops/rules.h"
 #include "engine/support/five_nodes.h"
 #include "engine/support/helpers.h"
 #include "engine/support/model_fixture.h"

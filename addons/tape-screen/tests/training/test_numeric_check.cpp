@@ -1,13 +1,10 @@
 // The gradient of one element by differences.
 #include "addons/tape-screen/training/numeric_check.h"
-#include "catch.hpp"
-#include "engine/support/helpers.h"
-#include "engine/support/model_fixture.h"
 #include "training/support/small_runs.h"
 
 namespace normscope::test {
 
-TEST_CASE("numeric check: every op's gradient is what differences say, central and refined", "[tape]") {
+TEST_CASE("numeric check: every op's gradient is what differences say, central and refined") {
   for (const TinyOptions& options :
        {TinyOptions{.layers = 1},
         TinyOptions{.placement = Placement::Pre, .layers = 1, .activation = Activation::Gelu},
@@ -30,7 +27,7 @@ TEST_CASE("numeric check: every op's gradient is what differences say, central a
   }
 }
 
-TEST_CASE("numeric check: kinds of norm that hold something constant have no differences", "[tape]") {
+TEST_CASE("numeric check: kinds of norm that hold something constant have no differences") {
   for (const NormKind kind : kNormKinds) {
     if (kind == NormKind::None) continue;
     INFO(to_string(kind));
@@ -42,8 +39,7 @@ TEST_CASE("numeric check: kinds of norm that hold something constant have no dif
   }
 }
 
-TEST_CASE("numeric check: it is this instruction's part of the gradient, of the element that was named",
-          "[tape]") {
+TEST_CASE("numeric check: it is this instruction's part of the gradient, of the element that was named") {
   Played p({.layers = 1});
   const NumericCheck c = check_element(p.player, "L01.ffn.1/L01.ffn.w1[3,7]");
   CHECK(c.element == 3 * 40 + 7);
@@ -61,7 +57,7 @@ TEST_CASE("numeric check: it is this instruction's part of the gradient, of the 
   CHECK(p.player.position() == p.player.size());
 }
 
-TEST_CASE("numeric check: a token that is not in the table has no part in its gradient", "[tape]") {
+TEST_CASE("numeric check: a token that is not in the table has no part in its gradient") {
   Played p({.layers = 1});
   for (int32_t& token : p.player.program().tokens("tokens").first(5)) token = -1;
   const NumericCheck c = check_element(p.player, "emb");
@@ -70,16 +66,11 @@ TEST_CASE("numeric check: a token that is not in the table has no part in its gr
   CHECK(c.best_central()->error < 1e-3);
 }
 
-TEST_CASE("numeric check: a gradient that is no number is not said to be without error", "[tape]") {
+TEST_CASE("numeric check: a gradient that is no number is not said to be without error") {
   const Tiny tiny({.layers = 1});
-  Store& store = *tiny.store;
-  const int32_t w = store.find("L01.ffn.w2");
-  REQUIRE(w >= 0);
-  std::vector<float> values = store.read(w);
-  values[5] = std::numeric_limits<float>::infinity();
-  store.write(w, values);
+  change(*tiny.store, "L01.ffn.w2", [](auto& values) { values[5] = INFINITY; });
   StepPlayer player(
-      store.clone(), [&](Tape& tape) { return tiny.record(tape).loss; }, {}, tiny.inputs(1));
+      tiny.store->clone(), [&](Tape& tape) { return tiny.record(tape).loss; }, {}, tiny.inputs(1));
   const NumericCheck c = check_element(player, "L01.ffn.1/L01.ffn.w1[0]");
   REQUIRE(std::isnan(c.analytic));
   REQUIRE_FALSE(c.central.empty());
@@ -87,7 +78,7 @@ TEST_CASE("numeric check: a gradient that is no number is not said to be without
     for (const Difference& d : *list) CHECK(std::isnan(d.error));
 }
 
-TEST_CASE("numeric check: it stops between two differences, and the player stands where it stood", "[tape]") {
+TEST_CASE("numeric check: it stops between two differences, and the player stands where it stood") {
   Played p({.layers = 1});
   p.player.seek(3);
   const auto& nodes = p.player.data().nodes;
@@ -101,7 +92,7 @@ TEST_CASE("numeric check: it stops between two differences, and the player stand
   CHECK(p.player.position() == 3);
 }
 
-TEST_CASE("numeric check: what cannot be checked is refused in one line", "[tape]") {
+TEST_CASE("numeric check: what cannot be checked is refused in one line") {
   Played p({.layers = 1});
   const auto refused = [&](const char* what) { return error_of([&] { check_element(p.player, what); }); };
   CHECK(contains(refused("L09.attn.q"), "no instruction of the tape"));

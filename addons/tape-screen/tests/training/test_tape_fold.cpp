@@ -2,14 +2,10 @@
 #include "addons/tape-screen/training/change.h"
 #include "addons/tape-screen/training/fold.h"
 #include "addons/tape-screen/training/listing.h"
-#include "catch.hpp"
-#include "engine/cpu/backend_cpu.h"
-#include "engine/ops/ops.h"
 #include "engine/ops/rules.h"
 #include "engine/support/five_nodes.h"
 #include "engine/support/helpers.h"
 #include "engine/support/model_fixture.h"
-#include "engine/tape/seal.h"
 
 namespace normscope::test {
 namespace {

@@ -1,6 +1,5 @@
 // These tests cover the few numbers and the small picture that say what is in a tensor.
 #include "addons/tape-screen/training/tensor_summary.h"
-#include "catch.hpp"
 #include "engine/support/helpers.h"
 
 namespace normscope::test {

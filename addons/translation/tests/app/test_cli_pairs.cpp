@@ -3,9 +3,7 @@
 
 #include "addons/translation/training/tokenizer.h"
 #include "app/support/commands.h"
-#include "catch.hpp"
 #include "skip.h"
-#include "test_paths.h"
 #include "training/files/config_file.h"
 
 namespace normscope::test::cli_pairs {
@@ -36,14 +34,7 @@ TEST_CASE("pairs: learned pieces are the person's own, and go through no link to
 }
 
 TEST_CASE("files: the limits of pieces are those that README.md states", "[gate]") {
-  const std::string page = read_all(NORMSCOPE_SOURCE_DIR "/addons/translation/README.md");
-  for (const auto& [row, size] : {std::pair{"tokenizer", "| 64 MB |"}}) {
-    INFO(row);
-    const size_t at = page.find(std::string("\n| ") + row);
-    REQUIRE(at != page.npos);
-    CHECK(contains(page.substr(at, page.find('\n', at + 1) - at), size));
-  }
-  CHECK(input::kTokenizer.limit == 64'000'000);
+  check_stated_limit("translation", "tokenizer", input::kTokenizer.limit);
 }
 
 TEST_CASE("pairs: a file finds its own") {

@@ -1,9 +1,5 @@
 // These tests hold beam search against all rows of a small random language, and the translator against itself.
 #include "addons/translation/training/translator.h"
-#include "catch.hpp"
-#include "engine/core/philox.h"
-#include "engine/model/transformer.h"
-#include "engine/tape/seal.h"
 #include "training/support/small_runs.h"
 
 namespace normscope::test {
@@ -25,11 +21,9 @@ std::vector<float> next_of(int32_t sentence, const std::vector<int32_t>& prefix,
 }
 
 RunSpec translation_spec(const std::string& preset) {
-  RunSpec spec = small_spec(preset);
-  set_field(spec, "model.architecture", "encoder-decoder");
-  set_field(spec, "data.name", "translation");
-  set_field(spec, "train.lr", "5e-3");
-  return spec;
+  return spec_with(
+      preset,
+      {{"model.architecture", "encoder-decoder"}, {"data.name", "translation"}, {"train.lr", "5e-3"}});
 }
 
 struct Language {
@@ -72,7 +66,7 @@ Hypothesis best_of_all(int32_t sentence, int32_t longest, double penalty, double
 
 }  // namespace
 
-TEST_CASE("beam: one as wide as the language finds the best row of all", "[beam]") {
+TEST_CASE("beam: one as wide as the language finds the best row of all") {
   // No length penalty: a finished row can only be beaten while something unfinished is better, which a beam
   // of all rows keeps.
   for (double penalty : {0.0, 1.0}) {
@@ -89,7 +83,7 @@ TEST_CASE("beam: one as wide as the language finds the best row of all", "[beam]
   }
 }
 
-TEST_CASE("beam: of one is greedy, wider is no worse on the whole", "[beam]") {
+TEST_CASE("beam: of one is greedy, wider is no worse on the whole") {
   double sums[2] = {0, 0};
   const std::vector<int32_t> longest(40, 6);
   for (int k : {0, 1}) {
@@ -112,8 +106,7 @@ TEST_CASE("beam: of one is greedy, wider is no worse on the whole", "[beam]") {
   CHECK(sums[1] > sums[0]);
 }
 
-TEST_CASE("beam: the length penalty favours longer rows; probabilities that are no numbers break nothing",
-          "[beam]") {
+TEST_CASE("beam: the length penalty favours longer rows; probabilities that are no numbers break nothing") {
   size_t lengths[2] = {0, 0};
   const std::vector<int32_t> longest(30, 6);
   for (int k : {0, 1}) {
@@ -130,8 +123,7 @@ TEST_CASE("beam: the length penalty favours longer rows; probabilities that are 
   for (const Hypothesis& h : found) CHECK(h.symbols.empty());
 }
 
-TEST_CASE("beam: the translator of a trained model solves the made-up translation and is the same twice",
-          "[beam]") {
+TEST_CASE("beam: the translator of a trained model solves the made-up translation and is the same twice") {
   RunSpec spec = with_fields(translation_spec("pre"), {{"model.d_model", "32"}, {"train.batch", "16"}});
   const auto run = make_run(spec, 260);
   const Task& task = run->task();
@@ -159,8 +151,7 @@ TEST_CASE("beam: the translator of a trained model solves the made-up translatio
   CHECK(std::isfinite(before));
 }
 
-TEST_CASE("beam: the translator as wide as its vocabulary finds the best of all rows of two symbols",
-          "[beam]") {
+TEST_CASE("beam: the translator as wide as its vocabulary finds the best of all rows of two symbols") {
   // The rows are scored by the whole network as it trains, a row at a time and without padding: nothing of the beam, of
   // the encoder run once or of the longer programs that the translator fills in part.
   const RunSpec spec = translation_spec("post");

@@ -1,22 +1,15 @@
 // These tests train on sentence pairs: pieces, buckets, epochs. Without SentencePiece there is one clear refusal.
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "addons/translation/training/bleu.h"
 #include "addons/translation/training/pairs_task.h"
 #include "addons/translation/training/translator.h"
-#include "catch.hpp"
-#include "engine/core/error.h"
-#include "engine/core/philox.h"
-#include "engine/tape/seal.h"
-#include "folder.h"
 #include "skip.h"
 #include "test_paths.h"
 #include "training/experiments/result_store.h"
 #include "training/measure/look.h"
 #include "training/measure/step_metrics.h"
 #include "training/run/evaluate.h"
-#include "training/spec/spec.h"
 #include "training/support/small_runs.h"
 
 namespace normscope::test {
@@ -58,16 +51,12 @@ std::string write_pairs(const std::string& path, size_t count) {
 }
 
 RunSpec pairs_spec(const std::string& path) {
-  RunSpec spec = small_spec("pre");
-  set_field(spec, "model.architecture", "encoder-decoder");
-  set_field(spec, "model.sequence", "24");
-  set_field(spec, "data.vocabulary", "60");
-  set_field(spec, "data.pairs", path);
-  set_field(spec, "train.batch", "8");
-  return spec;
+  return spec_with("pre", {{"model.architecture", "encoder-decoder"},
+                           {"model.sequence", "24"},
+                           {"data.vocabulary", "60"},
+                           {"data.pairs", path},
+                           {"train.batch", "8"}});
 }
-
-}  // namespace
 
 TEST_CASE("pairs: bucket lengths grow to the longest", "[pairs]") {
   CHECK(bucket_lengths(64) == std::vector<int32_t>{8, 12, 16, 24, 32, 48, 64});
@@ -276,16 +265,13 @@ TEST_CASE("pairs: a file that is no tokenizer, and settings that lack one, are r
 
 TEST_CASE("pairs: results count them by their content, wherever they lie", "[pairs]") {
   const auto key = [](const char* path) {
-    RunSpec spec = with_fields(small_spec(), {{"data.pairs", path}});
-    return experiments::key_of({spec, {}}, 7, shared_backend());
+    return experiments::key_of({spec_with("post", {{"data.pairs", path}}), {}}, 7, shared_backend());
   };
   CHECK(key("/here/a.tsv") == key("/there/b.tsv"));
   CHECK(key("/here/a.tsv") != experiments::key_of({small_spec(), {}}, 7, shared_backend()));
 }
 
 // BLEU against sacreBLEU's numbers (../fixtures/bleu/make_golden.py).
-
-namespace {
 
 nlohmann::json golden() {
   std::ifstream file(NORMSCOPE_SOURCE_DIR "/addons/translation/tests/fixtures/bleu/golden.json");
