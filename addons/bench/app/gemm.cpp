@@ -24,7 +24,6 @@
 #include "training/measure/step/profile.h"
 
 namespace normscope::bench {
-
 namespace {
 
 // Keeps the libraries' symbols apart by RTLD_LOCAL, and their handles as long as their threads live.
@@ -112,24 +111,6 @@ class OpenBlas final : public SgemmAnchor {
   const char* (*core_)() = nullptr;
   void (*set_threads_)(int) = nullptr;
 };
-
-}  // namespace
-
-const SgemmAnchor* find_onednn(int threads) {
-  static OneDnn library;
-  if (!library) return nullptr;
-  library.set_threads(threads);
-  return &library;
-}
-
-const SgemmAnchor* find_openblas(int threads) {
-  static OpenBlas library;
-  if (!library) return nullptr;
-  library.set_threads(threads);
-  return &library;
-}
-
-namespace {
 
 enum class Layout { NN, NT, TN };
 constexpr const char* kLayoutNames[] = {"NN", "NT", "TN"};
@@ -291,6 +272,20 @@ void print(const nlohmann::json& row) {
 }
 
 }  // namespace
+
+const SgemmAnchor* find_onednn(int threads) {
+  static OneDnn library;
+  if (!library) return nullptr;
+  library.set_threads(threads);
+  return &library;
+}
+
+const SgemmAnchor* find_openblas(int threads) {
+  static OpenBlas library;
+  if (!library) return nullptr;
+  library.set_threads(threads);
+  return &library;
+}
 
 double best_sgemm(const Settings& settings, const nlohmann::json& gemm) {
   double best = 0;

@@ -146,6 +146,28 @@ std::vector<OpKind> update_ops() {
   return ops;
 }
 
+/// Keeps models ready between their turns, because the other programs keep theirs.
+class Ready {
+ public:
+  explicit Ready(const Settings& settings) : settings_(settings) {}
+
+  nlohmann::json measure(const std::string& name) {
+    if (name == kSgemmTurn)
+      return {{"name", name}, {"gflops", best_sgemm(settings_, nlohmann::json::array())}};
+    std::unique_ptr<Stepper>& stepper = steppers_[name];
+    const Model& model = model_of(name);
+    if (!stepper) stepper = std::make_unique<Stepper>(model, settings_.threads);
+    const Timing t = time_call([&] { stepper->step(); }, 4 * settings_.budget);
+    nlohmann::json row = step_row(model, t);
+    row["loss"] = stepper->program->loss();
+    return row;
+  }
+
+ private:
+  const Settings& settings_;
+  std::map<std::string, std::unique_ptr<Stepper>> steppers_;
+};
+
 }  // namespace
 
 nlohmann::json step_row(const Model& m, const Timing& t) {
@@ -236,32 +258,6 @@ Part bench_ops(const Settings& settings, const MachinePeak& machine) {
 }
 
 // Times steps on request, so that other programs can be timed in turn while the machine's speed varies.
-
-namespace {
-
-/// Keeps models ready between their turns, because the other programs keep theirs.
-class Ready {
- public:
-  explicit Ready(const Settings& settings) : settings_(settings) {}
-
-  nlohmann::json measure(const std::string& name) {
-    if (name == kSgemmTurn)
-      return {{"name", name}, {"gflops", best_sgemm(settings_, nlohmann::json::array())}};
-    std::unique_ptr<Stepper>& stepper = steppers_[name];
-    const Model& model = model_of(name);
-    if (!stepper) stepper = std::make_unique<Stepper>(model, settings_.threads);
-    const Timing t = time_call([&] { stepper->step(); }, 4 * settings_.budget);
-    nlohmann::json row = step_row(model, t);
-    row["loss"] = stepper->program->loss();
-    return row;
-  }
-
- private:
-  const Settings& settings_;
-  std::map<std::string, std::unique_ptr<Stepper>> steppers_;
-};
-
-}  // namespace
 
 std::string bench_turns(const Settings& settings, std::istream& names,
                         const std::function<void(const nlohmann::json&)>& answer) {

@@ -29,6 +29,214 @@ double said_per_step(const SeedRecord& seed, Alignment align) {
   return kUnknown;
 }
 
+Track loss_track(const Ruler& ruler, const Recording& run, const SeedRecord& seed) {
+  return ruler.track(seed.history->loss(), ruler.per_step(run));
+}
+
+std::vector<Track> loss_tracks(const Ruler& ruler, const Recording& run,
+                               const std::vector<const SeedRecord*>& seeds) {
+  std::vector<Track> tracks;
+  for (const SeedRecord* seed : seeds) tracks.push_back(loss_track(ruler, run, *seed));
+  return tracks;
+}
+
+/// A difference for each seed, step by step. The baseline's are each seed minus their mean.
+std::vector<Track> differences_of(const Comparison& all, const Ruler& ruler, const Recording& run,
+                                  const Opponents& opponents) {
+  std::vector<Track> result;
+  for (const Opponents::Pair& pair : opponents.pairs) {
+    Track difference = minus(ruler, loss_track(ruler, run, *pair.one),
+                             loss_tracks(ruler, all.runs[all.baseline()], pair.others));
+    if (!difference.empty()) result.push_back(std::move(difference));
+  }
+  return result;
+}
+
+Opponents own_opponents(const Recording& base) {
+  Opponents own;
+  own.against = Against::Itself;
+  std::vector<const SeedRecord*> seeds;
+  for (const SeedRecord& seed : base.seeds) seeds.push_back(&seed);
+  if (seeds.size() > 1)
+    for (const SeedRecord* seed : seeds) own.pairs.push_back({seed, seeds});
+  return own;
+}
+
+/// Counts the losses that the difference at the end of a track is a mean of.
+int32_t count_at_end(const Track& track, const Recording& run, const Recording& base) {
+  const int32_t last = track.steps.back();
+  return std::min(static_cast<int32_t>(track.x.size()),
+                  std::min(window_at(run, last), window_at(base, last)));
+}
+
+/// Notes where the difference at the end was taken, and whether a run's own end is another one.
+void put_end_of(Difference& d, const std::vector<Track>& tracks, const Ruler& ruler, const Recording& run,
+                const Recording& base) {
+  double x = tracks.front().x.back();  // the earliest end of a seed
+  for (const Track& track : tracks) {
+    const int32_t last = track.steps.back(), count = count_at_end(track, run, base);
+    d.early = d.early || (d.step > 0 && last != d.step);
+    d.step = d.step > 0 ? std::min(d.step, last) : last;
+    d.window = d.window > 0 ? std::min(d.window, count) : count;
+    x = std::min(x, track.x.back());
+  }
+  for (const Recording* one : {&run, &base})
+    for (const SeedRecord& seed : one->seeds) {
+      const Track loss = loss_track(ruler, *one, seed);
+      if (loss.empty()) continue;
+      const int32_t last = loss.steps.back();
+      const bool other_end =
+          one == &run || ruler.align == Alignment::Step ? last > d.step : loss.x.back() > x;
+      d.early = d.early || other_end ||
+                std::min(window_at(*one, last), static_cast<int32_t>(loss.x.size())) != d.window;
+    }
+}
+
+/// Computes the band over the same steps and finds where the end lies in it.
+void judge(Difference& d, const std::vector<Track>& tracks, const std::vector<Track>& own,
+           const Recording& run, const Recording& base) {
+  double low = tracks.front().x.back(), high = low;
+  for (const Track& track : tracks) {
+    const int32_t count = count_at_end(track, run, base);
+    low = std::min(low, track.x[track.x.size() - static_cast<size_t>(count)]);
+    high = std::max(high, track.x.back());
+    d.at_end.push_back(mean_at_end(track, count));
+  }
+  double sum = 0;
+  for (const double end : d.at_end) sum += end;
+  d.end = sum / static_cast<double>(d.at_end.size());
+  if (!std::isfinite(d.end)) return;
+  d.agree = static_cast<int32_t>(
+      std::ranges::count_if(d.at_end, [&](double end) { return (end < 0) == (d.end < 0); }));
+  d.luck = Luck::OneSeed;
+  if (own.size() < 2) return;
+  d.band_low = INFINITY;
+  d.band_high = -INFINITY;
+  for (const Track& track : own) {
+    const double end = mean_between(track, low, high);
+    if (!std::isfinite(end)) {
+      d.band_low = kUnknown;
+      d.band_high = kUnknown;
+      return;
+    }
+    d.band_low = std::min(d.band_low, end);
+    d.band_high = std::max(d.band_high, end);
+  }
+  d.luck = d.end >= d.band_low && d.end <= d.band_high ? Luck::Inside : Luck::Outside;
+}
+
+constexpr float kNoRatio = std::numeric_limits<float>::quiet_NaN();
+constexpr std::string_view kNorm = ".grad_norm";
+
+/// A metric of a layer, or the ratio of two stats where both have a number.
+Track metric_track(const Ruler& ruler, const Recording& run, const SeedRecord& seed,
+                   const panels::StatNames& names) {
+  Track track = stat_track(ruler, run, seed, names.value);
+  if (names.over.empty()) return track;
+  const Track below = stat_track(ruler, run, seed, names.over);
+  for (size_t i = 0; i < track.x.size(); ++i) {
+    const std::optional<double> divisor = ruler.find(below, track.x[i]);
+    track.y[i] = divisor && *divisor > 0 ? track.y[i] / *divisor : kUnknown;
+  }
+  return track;
+}
+
+/// Log10 of a value over the others' geometric mean; NaN where one is missing or not positive.
+float ratio_at(const Ruler& ruler, double value, const std::vector<Track>& others, double x) {
+  double sum = 0;
+  for (const Track& other : others) {
+    const std::optional<double> found = ruler.find(other, x);
+    if (!found || !(*found > 0)) return kNoRatio;
+    sum += std::log10(*found);
+  }
+  return value > 0 ? static_cast<float>(std::log10(value) - sum / static_cast<double>(others.size()))
+                   : kNoRatio;
+}
+
+std::string lacks_metric(const Comparison& all, size_t run, const std::string& what) {
+  return tr(run == all.baseline() ? "{metric}: not in {where} (the baseline's)" : "{metric}: not in {where}",
+            {{"metric", what}, {"where", where_missing(all.runs[run])}});
+}
+
+/// A weight matrix of a layer whose gradient both runs measure.
+struct Tensor {
+  std::string stat, stack, matrix;
+  int32_t layer = 0;
+};
+
+std::vector<Tensor> tensors_of(const History& one, const History& other) {
+  std::vector<std::string> known;
+  for (const StatInfo& stat : other.layout())
+    if (stat.name.ends_with(kNorm)) known.push_back(stat.name);
+  std::ranges::sort(known);
+  std::vector<Tensor> tensors;
+  for (const StatInfo& stat : one.layout()) {
+    const std::optional<StatPlace> place = place_of_stat(stat.name);
+    if (!place || !std::ranges::binary_search(known, stat.name)) continue;
+    for (const view::Matrix& matrix : view::kMatrices)
+      if (place->rest == matrix.path + std::string(kNorm))
+        tensors.push_back({stat.name, stack_word(place->stack), matrix.label, place->layer});
+  }
+  return tensors;
+}
+
+double factor_of(double ratio) { return ratio <= 0 ? INFINITY : std::max(ratio, 1 / ratio); }
+
+class Search {
+ public:
+  Search(const Comparison& all, const Ruler& ruler, FirstPlace& place)
+      : all_(all), ruler_(ruler), place_(place) {}
+
+  /// Looks along one tensor of the run for the first place where it parts from the others, and for the largest
+  /// factor between them.
+  void visit(const Tensor& tensor, const Track& track, const std::vector<Track>& others) {
+    for (size_t i = 0; i < track.steps.size(); ++i) {
+      const std::optional<double> ratio = ratio_to_range(ruler_, track.y[i], others, track.x[i]);
+      if (!ratio) continue;
+      const int32_t step = track.steps[i];
+      if (place_.first_step == 0 || step < place_.first_step) place_.first_step = step;
+      if (*ratio == 1 && others.size() == 1)
+        equal_.push_back(step);
+      else
+        differs_ = std::min(differs_, step);
+      const double factor = factor_of(*ratio);
+      if (factor > place_.most) {
+        place_.most = factor;
+        place_.most_step = step;
+      }
+      if (factor <= all_.choice.factor) continue;
+      if (place_.parts && (step > place_.step || (step == place_.step && factor <= factor_of(place_.ratio))))
+        break;
+      place_.parts = true;
+      place_.step = step;
+      place_.x = track.x[i];
+      place_.layer = tensor.layer;
+      place_.stack = tensor.stack;
+      place_.matrix = tensor.matrix;
+      place_.stat = tensor.stat;
+      place_.ratio = *ratio;
+    }
+  }
+  void finish() {
+    for (const int32_t step : equal_)
+      if (step < differs_) place_.equal_until = std::max(place_.equal_until, step);
+    place_.equal = place_.first_step > 0 && differs_ == std::numeric_limits<int32_t>::max();
+  }
+
+ private:
+  const Comparison& all_;
+  const Ruler& ruler_;
+  FirstPlace& place_;
+  std::vector<int32_t> equal_;  ///< steps of norms that are equal
+  int32_t differs_ = std::numeric_limits<int32_t>::max();
+};
+
+/// Follows a ratio of gradients of different data.
+std::string data_note(const Comparison& all, size_t run) {
+  const std::string words = data_words(all, run);
+  return words.empty() ? "" : fmt::format(" ({})", words);
+}
+
 }  // namespace
 
 double Ruler::per_step(const Recording& run) const {
@@ -253,106 +461,6 @@ std::string stack_word(const std::string& prefix) {
 
 std::string where_missing(const Recording& run) { return tr(run.path.empty() ? "this run" : "its log"); }
 
-namespace {
-
-Track loss_track(const Ruler& ruler, const Recording& run, const SeedRecord& seed) {
-  return ruler.track(seed.history->loss(), ruler.per_step(run));
-}
-
-std::vector<Track> loss_tracks(const Ruler& ruler, const Recording& run,
-                               const std::vector<const SeedRecord*>& seeds) {
-  std::vector<Track> tracks;
-  for (const SeedRecord* seed : seeds) tracks.push_back(loss_track(ruler, run, *seed));
-  return tracks;
-}
-
-/// A difference for each seed, step by step. The baseline's are each seed minus their mean.
-std::vector<Track> differences_of(const Comparison& all, const Ruler& ruler, const Recording& run,
-                                  const Opponents& opponents) {
-  std::vector<Track> result;
-  for (const Opponents::Pair& pair : opponents.pairs) {
-    Track difference = minus(ruler, loss_track(ruler, run, *pair.one),
-                             loss_tracks(ruler, all.runs[all.baseline()], pair.others));
-    if (!difference.empty()) result.push_back(std::move(difference));
-  }
-  return result;
-}
-
-Opponents own_opponents(const Recording& base) {
-  Opponents own;
-  own.against = Against::Itself;
-  std::vector<const SeedRecord*> seeds;
-  for (const SeedRecord& seed : base.seeds) seeds.push_back(&seed);
-  if (seeds.size() > 1)
-    for (const SeedRecord* seed : seeds) own.pairs.push_back({seed, seeds});
-  return own;
-}
-
-/// Counts the losses that the difference at the end of a track is a mean of.
-int32_t count_at_end(const Track& track, const Recording& run, const Recording& base) {
-  const int32_t last = track.steps.back();
-  return std::min(static_cast<int32_t>(track.x.size()),
-                  std::min(window_at(run, last), window_at(base, last)));
-}
-
-/// Notes where the difference at the end was taken, and whether a run's own end is another one.
-void put_end_of(Difference& d, const std::vector<Track>& tracks, const Ruler& ruler, const Recording& run,
-                const Recording& base) {
-  double x = tracks.front().x.back();  // the earliest end of a seed
-  for (const Track& track : tracks) {
-    const int32_t last = track.steps.back(), count = count_at_end(track, run, base);
-    d.early = d.early || (d.step > 0 && last != d.step);
-    d.step = d.step > 0 ? std::min(d.step, last) : last;
-    d.window = d.window > 0 ? std::min(d.window, count) : count;
-    x = std::min(x, track.x.back());
-  }
-  for (const Recording* one : {&run, &base})
-    for (const SeedRecord& seed : one->seeds) {
-      const Track loss = loss_track(ruler, *one, seed);
-      if (loss.empty()) continue;
-      const int32_t last = loss.steps.back();
-      const bool other_end =
-          one == &run || ruler.align == Alignment::Step ? last > d.step : loss.x.back() > x;
-      d.early = d.early || other_end ||
-                std::min(window_at(*one, last), static_cast<int32_t>(loss.x.size())) != d.window;
-    }
-}
-
-/// Computes the band over the same steps and finds where the end lies in it.
-void judge(Difference& d, const std::vector<Track>& tracks, const std::vector<Track>& own,
-           const Recording& run, const Recording& base) {
-  double low = tracks.front().x.back(), high = low;
-  for (const Track& track : tracks) {
-    const int32_t count = count_at_end(track, run, base);
-    low = std::min(low, track.x[track.x.size() - static_cast<size_t>(count)]);
-    high = std::max(high, track.x.back());
-    d.at_end.push_back(mean_at_end(track, count));
-  }
-  double sum = 0;
-  for (const double end : d.at_end) sum += end;
-  d.end = sum / static_cast<double>(d.at_end.size());
-  if (!std::isfinite(d.end)) return;
-  d.agree = static_cast<int32_t>(
-      std::ranges::count_if(d.at_end, [&](double end) { return (end < 0) == (d.end < 0); }));
-  d.luck = Luck::OneSeed;
-  if (own.size() < 2) return;
-  d.band_low = INFINITY;
-  d.band_high = -INFINITY;
-  for (const Track& track : own) {
-    const double end = mean_between(track, low, high);
-    if (!std::isfinite(end)) {
-      d.band_low = kUnknown;
-      d.band_high = kUnknown;
-      return;
-    }
-    d.band_low = std::min(d.band_low, end);
-    d.band_high = std::max(d.band_high, end);
-  }
-  d.luck = d.end >= d.band_low && d.end <= d.band_high ? Luck::Inside : Luck::Outside;
-}
-
-}  // namespace
-
 std::string Difference::short_words() const {
   if (data == SameData::Same) return words();
   return data == SameData::Other ? tr("other data") : data_words;
@@ -421,116 +529,6 @@ Difference difference_of(const Comparison& all, const Ruler& ruler, size_t index
   if (!itself && same_bits(run, base)) d.luck = Luck::Same;
   return d;
 }
-
-namespace {
-
-constexpr float kNoRatio = std::numeric_limits<float>::quiet_NaN();
-constexpr std::string_view kNorm = ".grad_norm";
-
-/// A metric of a layer, or the ratio of two stats where both have a number.
-Track metric_track(const Ruler& ruler, const Recording& run, const SeedRecord& seed,
-                   const panels::StatNames& names) {
-  Track track = stat_track(ruler, run, seed, names.value);
-  if (names.over.empty()) return track;
-  const Track below = stat_track(ruler, run, seed, names.over);
-  for (size_t i = 0; i < track.x.size(); ++i) {
-    const std::optional<double> divisor = ruler.find(below, track.x[i]);
-    track.y[i] = divisor && *divisor > 0 ? track.y[i] / *divisor : kUnknown;
-  }
-  return track;
-}
-
-/// Log10 of a value over the others' geometric mean; NaN where one is missing or not positive.
-float ratio_at(const Ruler& ruler, double value, const std::vector<Track>& others, double x) {
-  double sum = 0;
-  for (const Track& other : others) {
-    const std::optional<double> found = ruler.find(other, x);
-    if (!found || !(*found > 0)) return kNoRatio;
-    sum += std::log10(*found);
-  }
-  return value > 0 ? static_cast<float>(std::log10(value) - sum / static_cast<double>(others.size()))
-                   : kNoRatio;
-}
-
-std::string lacks_metric(const Comparison& all, size_t run, const std::string& what) {
-  return tr(run == all.baseline() ? "{metric}: not in {where} (the baseline's)" : "{metric}: not in {where}",
-            {{"metric", what}, {"where", where_missing(all.runs[run])}});
-}
-
-/// A weight matrix of a layer whose gradient both runs measure.
-struct Tensor {
-  std::string stat, stack, matrix;
-  int32_t layer = 0;
-};
-
-std::vector<Tensor> tensors_of(const History& one, const History& other) {
-  std::vector<std::string> known;
-  for (const StatInfo& stat : other.layout())
-    if (stat.name.ends_with(kNorm)) known.push_back(stat.name);
-  std::ranges::sort(known);
-  std::vector<Tensor> tensors;
-  for (const StatInfo& stat : one.layout()) {
-    const std::optional<StatPlace> place = place_of_stat(stat.name);
-    if (!place || !std::ranges::binary_search(known, stat.name)) continue;
-    for (const view::Matrix& matrix : view::kMatrices)
-      if (place->rest == matrix.path + std::string(kNorm))
-        tensors.push_back({stat.name, stack_word(place->stack), matrix.label, place->layer});
-  }
-  return tensors;
-}
-
-double factor_of(double ratio) { return ratio <= 0 ? INFINITY : std::max(ratio, 1 / ratio); }
-
-class Search {
- public:
-  Search(const Comparison& all, const Ruler& ruler, FirstPlace& place)
-      : all_(all), ruler_(ruler), place_(place) {}
-
-  /// Looks along one tensor of the run for the first place where it parts from the others, and for the largest
-  /// factor between them.
-  void visit(const Tensor& tensor, const Track& track, const std::vector<Track>& others) {
-    for (size_t i = 0; i < track.steps.size(); ++i) {
-      const std::optional<double> ratio = ratio_to_range(ruler_, track.y[i], others, track.x[i]);
-      if (!ratio) continue;
-      const int32_t step = track.steps[i];
-      if (place_.first_step == 0 || step < place_.first_step) place_.first_step = step;
-      if (*ratio == 1 && others.size() == 1)
-        equal_.push_back(step);
-      else
-        differs_ = std::min(differs_, step);
-      const double factor = factor_of(*ratio);
-      if (factor > place_.most) {
-        place_.most = factor;
-        place_.most_step = step;
-      }
-      if (factor <= all_.choice.factor) continue;
-      if (place_.parts && (step > place_.step || (step == place_.step && factor <= factor_of(place_.ratio))))
-        break;
-      place_.parts = true;
-      place_.step = step;
-      place_.x = track.x[i];
-      place_.layer = tensor.layer;
-      place_.stack = tensor.stack;
-      place_.matrix = tensor.matrix;
-      place_.stat = tensor.stat;
-      place_.ratio = *ratio;
-    }
-  }
-  void finish() {
-    for (const int32_t step : equal_)
-      if (step < differs_) place_.equal_until = std::max(place_.equal_until, step);
-    place_.equal = place_.first_step > 0 && differs_ == std::numeric_limits<int32_t>::max();
-  }
-
- private:
-  const Comparison& all_;
-  const Ruler& ruler_;
-  FirstPlace& place_;
-  std::vector<int32_t> equal_;  ///< steps of norms that are equal
-  int32_t differs_ = std::numeric_limits<int32_t>::max();
-};
-
-}  // namespace
 
 Track stat_track(const Ruler& ruler, const Recording& run, const SeedRecord& seed, const std::string& name) {
   const int32_t place = seed.history->find(name);
@@ -632,16 +630,6 @@ FirstPlace place_of(const Comparison& all, const Ruler& ruler, size_t run) {
   if (place.first_step == 0) place.lacks = tr("gradient sizes: no matrix and step that both have");
   return place;
 }
-
-namespace {
-
-/// Follows a ratio of gradients of different data.
-std::string data_note(const Comparison& all, size_t run) {
-  const std::string words = data_words(all, run);
-  return words.empty() ? "" : fmt::format(" ({})", words);
-}
-
-}  // namespace
 
 std::string map_sentence(const Comparison& all, size_t run) {
   const RatioMap& map = all.maps[run];

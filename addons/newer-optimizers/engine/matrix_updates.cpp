@@ -21,6 +21,13 @@ double muon_flop(const ProgramData& program, const Instruction&) {
   return sum;
 }
 
+double adam_less_leading_flop(const ProgramData& program, const Instruction&) {
+  double sum = 0;
+  for (const ParameterInfo& info : program.store->parameters())
+    if (info.hidden) sum += 4.0 * (kLeadingPasses + 1) * static_cast<double>(info.shape.size());
+  return sum;
+}
+
 }  // namespace
 
 OpRules muon_rules() {
@@ -33,17 +40,6 @@ OpRules muon_rules() {
   // A matrix has no second moment, but its direction goes twice there and back.
   return {.rules = kRows, .flop = muon_flop, .passes = 9, .matrix_room = 4};
 }
-
-namespace {
-
-double adam_less_leading_flop(const ProgramData& program, const Instruction&) {
-  double sum = 0;
-  for (const ParameterInfo& info : program.store->parameters())
-    if (info.hidden) sum += 4.0 * (kLeadingPasses + 1) * static_cast<double>(info.shape.size());
-  return sum;
-}
-
-}  // namespace
 
 OpRules adam_less_leading_rules() {
   static constexpr OpRule kRows[] = {

@@ -191,17 +191,6 @@ int64_t floats_of_several(const StackWiring& stack, int64_t sublayers) {
   return streams.of_depth() ? sublayers * (sublayers + 3) : sublayers * 5 * streams.count;
 }
 
-}  // namespace
-
-constinit const ResidualRow several_streams_residual{.slots = kStreamSlots,
-                                                     .record = record_streams,
-                                                     .check = check_streams,
-                                                     .layout = layout_of_streams,
-                                                     .objection = "there are several residual streams",
-                                                     .floats = floats_of_several};
-
-namespace {
-
 constexpr std::array<const char*, 3> kStreamWeights = {"fixed", "learned", "computed"};
 constexpr std::array<const char*, 3> kStreamRules = {"", "softmax", "manifold"};
 
@@ -235,6 +224,13 @@ void check_rule(const Streams& s) {
 }
 
 }  // namespace
+
+constinit const ResidualRow several_streams_residual{.slots = kStreamSlots,
+                                                     .record = record_streams,
+                                                     .check = check_streams,
+                                                     .layout = layout_of_streams,
+                                                     .objection = "there are several residual streams",
+                                                     .floats = floats_of_several};
 
 std::string to_string(const Streams& s) {
   if (s.one()) return "1";

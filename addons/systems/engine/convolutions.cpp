@@ -100,35 +100,6 @@ class ConvolutionRecorder : Recorder {
   ModelValues values_;
 };
 
-}  // namespace
-
-ImageWindow convolution_window(const ModelConfig& config, int32_t layer) {
-  const ImageConfig& images = config.of<ImageConfig>();
-  ImageWindow window;
-  window.height = images.height;
-  window.width = images.width;
-  if (layer > 1) {
-    const ImageWindow before = pooling_window(config, layer - 1);
-    window.height = static_cast<int32_t>(before.rows());
-    window.width = static_cast<int32_t>(before.columns());
-  }
-  window.channels = channels_of(config, layer - 1);
-  window.size = images.window;
-  return window;
-}
-
-ImageWindow pooling_window(const ModelConfig& config, int32_t layer) {
-  const ImageWindow convolved = convolution_window(config, layer);
-  ImageWindow window;
-  window.height = static_cast<int32_t>(convolved.rows());
-  window.width = static_cast<int32_t>(convolved.columns());
-  window.channels = channels_of(config, layer);
-  window.size = window.stride = kPooled;
-  return window;
-}
-
-namespace {
-
 void validate_convolutions(const ModelConfig& config) {
   const Placement placement = placement_of(config.stack(), context_of(config, true));
   if (placement != Placement::None && placement != Placement::Post && placement != Placement::Pre)
@@ -185,6 +156,31 @@ void fit_usual_images(ModelConfig& config) {
 }
 
 }  // namespace
+
+ImageWindow convolution_window(const ModelConfig& config, int32_t layer) {
+  const ImageConfig& images = config.of<ImageConfig>();
+  ImageWindow window;
+  window.height = images.height;
+  window.width = images.width;
+  if (layer > 1) {
+    const ImageWindow before = pooling_window(config, layer - 1);
+    window.height = static_cast<int32_t>(before.rows());
+    window.width = static_cast<int32_t>(before.columns());
+  }
+  window.channels = channels_of(config, layer - 1);
+  window.size = images.window;
+  return window;
+}
+
+ImageWindow pooling_window(const ModelConfig& config, int32_t layer) {
+  const ImageWindow convolved = convolution_window(config, layer);
+  ImageWindow window;
+  window.height = static_cast<int32_t>(convolved.rows());
+  window.width = static_cast<int32_t>(convolved.columns());
+  window.channels = channels_of(config, layer);
+  window.size = window.stride = kPooled;
+  return window;
+}
 
 ModelValues record_convolutions(Tape& tape, const ModelConfig& config, const RecordOptions& options) {
   if (config.stack().layers.empty()) fail("model", "there is no wiring: expected set_placement() first");

@@ -42,6 +42,13 @@ float px_per_second(const Fold& fold, float left, float right) {
   return std::min(left / most, right / other);
 }
 
+constexpr const char *kMenu = "tape/fold/menu", *kChanges = "tape/changes";
+constexpr float kLine = 19;
+
+const char* sign_of(ChangeKind kind) {
+  return kind == ChangeKind::Came ? "+" : kind == ChangeKind::Went ? "−" : "≠";
+}
+
 }  // namespace
 
 /// Draws the Lab's runs and returns the left end. A press plays the newest step of that run.
@@ -310,17 +317,6 @@ void TapeScreen::draw_foot(Ui& ui, Rect foot, bool clock) {
 
 // The title row of the fold panel has its menu with what can be saved, and the record of what the last change of the
 // wiring did to the program.
-
-namespace {
-
-constexpr const char *kMenu = "tape/fold/menu", *kChanges = "tape/changes";
-constexpr float kLine = 19;
-
-const char* sign_of(ChangeKind kind) {
-  return kind == ChangeKind::Came ? "+" : kind == ChangeKind::Went ? "−" : "≠";
-}
-
-}  // namespace
 
 void TapeScreen::save(const std::string& ending) {
   const StepFacts& facts = *facts_;

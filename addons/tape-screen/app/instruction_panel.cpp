@@ -63,6 +63,255 @@ std::vector<std::string> parts_of(const std::string& source) {
   return parts;
 }
 
+constexpr float kPictureWide = 104, kHistogramWide = 76, kNumbersWide = 98, kBetween = 12, kLeastLabel = 52;
+constexpr float kHatch = 3;  // px of a stripe of the hatch, and between two
+
+/// Less for a vector, whose picture is a strip.
+float picture_height(const ShownTensor& t, bool small) { return t.rows > 1 ? (small ? 36.f : 60.f) : 16.f; }
+
+float row_height(const ShownTensor& t, bool small) { return t.rows > 1 ? (small ? 42.f : 68.f) : 36.f; }
+
+void draw_cells(Ui& ui, const Rect& r, const ShownTensor& t) {
+  Painter& p = ui.paint();
+  const Theme& theme = ui.theme();
+  const bool is_signed = t.summary.low < 0;
+  std::array<Colour, 2 * kLevels + 1> colours{};
+  for (size_t i = 0; i < colours.size(); ++i) {
+    const float share = (static_cast<float>(i) - kLevels) / kLevels;
+    colours[i] = is_signed ? signed_colour(theme, share) : mix(theme.panel, theme.ink2, std::abs(share));
+  }
+  const float wide = r.w / static_cast<float>(t.picture.columns),
+              high = r.h / static_cast<float>(t.picture.rows);
+  for (const Stripe& s : t.stripes) {
+    const Rect cell{r.x + wide * static_cast<float>(s.first), r.y + high * static_cast<float>(s.row),
+                    wide * static_cast<float>(s.end - s.first), high};
+    if (s.level == kHatched) {
+      p.hatch(cell, theme.error, kHatch, 2 * kHatch);
+      continue;
+    }
+    p.fill(cell, colours[static_cast<size_t>(s.level + kLevels)]);
+  }
+}
+
+void draw_histogram(Ui& ui, const Rect& r, const ShownTensor& t) {
+  Painter& p = ui.paint();
+  const uint32_t most = *std::ranges::max_element(t.summary.histogram);
+  const float wide = r.w / static_cast<float>(kHistogramBins);
+  for (size_t i = 0; i < kHistogramBins && most > 0; ++i) {
+    const float share = static_cast<float>(t.summary.histogram[i]) / static_cast<float>(most);
+    if (share <= 0) continue;
+    const float high = std::max(1.f, share * r.h);
+    p.fill({r.x + wide * static_cast<float>(i), r.bottom() - high, std::max(1.f, wide - 0.3f), high},
+           ui.theme().ink2);
+  }
+  p.hairline({r.x, r.bottom()}, {r.right(), r.bottom()}, ui.theme().axis);
+}
+
+void draw_figures(Ui& ui, Rect r, const ShownTensor& t, size_t lines) {
+  Painter& p = ui.paint();
+  const Theme& theme = ui.theme();
+  const TensorSummary& s = t.summary;
+  const std::pair<std::string, double> figures[] = {
+      {tr(t.id.gradient ? "norm" : "mean"), t.id.gradient ? s.norm : s.mean},
+      {tr("sd"), s.deviation},
+      {tr("from"), s.low},
+      {tr("to"), s.high}};
+  size_t first = 0;
+  if (s.not_finite > 0) {
+    p.text_in(r.take_top(14), kTickWords, theme.error, tr("not finite##figure"));
+    p.text_in({r.x, r.y - 14, r.w, 14}, kTickMono, theme.error,
+              fitting(p, kTickMono, r.w - 60, {grouped(static_cast<long long>(s.not_finite))}), Align::Right);
+    ++first;
+  }
+  for (size_t i = first; i < std::min(lines, std::size(figures)); ++i) {
+    const Rect line = r.take_top(14);
+    const float label = p.text_in(line, kTickWords, theme.ink3, figures[i].first);
+    p.text_in(
+        line, kTickMono, theme.ink,
+        fitting(p, kTickMono, line.w - label - 4,
+                {number(figures[i].second), number(figures[i].second, 2), number(figures[i].second, 1)}),
+        Align::Right);
+  }
+}
+
+std::string spaced(const Shape& shape) {
+  std::string text = "(";
+  for (int i = 0; i < shape.rank; ++i) text += (i > 0 ? ", " : "") + grouped(shape[i]);
+  return text + ")";
+}
+
+void draw_label(Ui& ui, const Rect& r, const ShownTensor& t) {
+  Painter& p = ui.paint();
+  const Theme& theme = ui.theme();
+  const TextStyle sign{Face::Bold, type::run_name};
+  Rect head{r.x, r.y, r.w, 18};
+  const float width = std::min(head.w, p.text_width(sign, t.sign));
+  p.text_in(head, sign, theme.ink, fitting(p, sign, head.w, {t.sign}));
+  head.take_left(width + 7);
+  // The name is shortened, "L01.attn.wq", "attn.wq", "wq"; under the mouse it is whole.
+  const size_t layer = t.role.find('.'), last = t.role.rfind('.');
+  const std::string in_layer = layer == t.role.npos ? t.role : t.role.substr(layer + 1),
+                    alone = last == t.role.npos ? t.role : t.role.substr(last + 1);
+  std::string beside = fitting(p, kTickWords, head.w, {t.role});
+  if (beside.empty() && r.h < 50) beside = fitting(p, kTickWords, head.w, {in_layer, alone});
+  p.text_in(head, kTickWords, theme.ink2, beside);
+  float y = r.y + 19;
+  if (beside.empty() && !t.role.empty() && r.h >= 50) {
+    p.text_in({r.x, y, r.w, 14}, kTickWords, theme.ink2,
+              fitting(p, kTickWords, r.w, {t.role, in_layer, alone}));
+    y += 14;
+  }
+  if (y + 14 <= r.bottom() + 1)
+    p.text_in({r.x, y, r.w, 14}, kTickMono, theme.ink3,
+              fitting(p, kTickMono, r.w, {spaced(t.shape), to_string(t.shape)}));
+}
+
+std::string help_of(const ShownTensor& t) {
+  std::string text = fmt::format("{} {}", t.name, to_string(t.shape));
+  if (t.adds) text = tr("{tensor}, added to what others wrote", {{"tensor", text}});
+  if (!t.there) return tr("{tensor}: nothing of this step is there yet.", {{"tensor", text}});
+  text += ".";
+  if (t.columns > 0 && t.rows * t.columns > t.picture.cells.size())
+    text += " " + tr("Each cell shows the largest of its numbers.");
+  return t.input >= 0 ? text + " " + tr("Click an element to check it.") : text;
+}
+
+/// The number under the mouse, where a cell is one.
+std::string under_hand(const ShownTensor& t, const Rect& r, Vec mouse) {
+  const auto column = static_cast<size_t>((mouse.x - r.x) / r.w * static_cast<float>(t.picture.columns)),
+             row = static_cast<size_t>((mouse.y - r.y) / r.h * static_cast<float>(t.picture.rows));
+  if (t.picture.cells.empty() || !r.contains(mouse) || row >= t.picture.rows || column >= t.picture.columns)
+    return "";
+  const float v = t.picture.cells[row * t.picture.columns + column];
+  if (t.picture.rows == t.rows && t.picture.columns == t.columns)
+    return "\n" + tr("position {row}, feature {column}: {value}",
+                     {{"row", row}, {"column", column}, {"value", number(static_cast<double>(v), 4)}});
+  return "\n" + tr("here: {value}", {{"value", number(static_cast<double>(v), 4)}});
+}
+
+constexpr double kLeastError = 1e-16;  // what stands on a logarithmic axis for no error at all
+
+std::optional<size_t> best_of(const NumericCheck& check) {
+  const Difference* best = check.best_central();
+  if (!best) return std::nullopt;
+  return static_cast<size_t>(best - check.central.data());
+}
+
+const std::string& how_of(const NumericCheck& check) {
+  return check.central.empty()
+             ? tr("This norm holds a statistic constant on the way back. A difference would see it move, "
+                  "so none is taken.")
+             : tr("central differences of this instruction alone by its float32 kernels, added in float64; "
+                  "rounding leaves 0.0001 to 0.001");
+}
+
+plot::Series errors_of(const std::vector<Difference>& all, const char* id, const char* name) {
+  std::vector<std::pair<float, float>> points;
+  for (const Difference& d : all)
+    points.emplace_back(static_cast<float>(d.h), static_cast<float>(std::max(d.error, kLeastError)));
+  std::ranges::sort(points);
+  std::vector<float> x, y;
+  for (const auto& [h, error] : points) {
+    x.push_back(h);
+    y.push_back(error);
+  }
+  plot::Series series;
+  series.id = id;
+  series.name = name;
+  series.x = plot::Column::of(std::move(x));
+  series.y = plot::Column::of(std::move(y));
+  series.markers = plot::Markers::All;
+  series.marker = Marker::Circle;
+  series.width = line::depth;
+  series.end_marker = false;
+  return series;
+}
+
+/// Spans whole decades around the numbers.
+void set_decades(plot::Axis& axis, double low, double high) {
+  axis.scale = plot::AxisScale::Log;
+  axis.lo = std::pow(10, std::floor(std::log10(low) - 0.05));
+  axis.hi = std::pow(10, std::ceil(std::log10(high) + 0.05));
+  const int from = static_cast<int>(std::lround(std::log10(axis.lo))),
+            to = static_cast<int>(std::lround(std::log10(axis.hi)));
+  const int every = std::max(1, (to - from + 3) / 4);
+  for (int e = from; e <= to; e += every) axis.ticks.push_back({std::pow(10, e), power_of_ten(e)});
+}
+
+size_t nearest_h(const std::vector<Difference>& all, double h) {
+  size_t nearest = 0;
+  for (size_t i = 1; i < all.size(); ++i)
+    if (std::abs(std::log(all[i].h / h)) < std::abs(std::log(all[nearest].h / h))) nearest = i;
+  return nearest;
+}
+
+size_t next_h(const std::vector<Difference>& all, size_t now, bool larger) {
+  size_t next = now;
+  for (size_t i = 0; i < all.size(); ++i) {
+    const bool beyond = larger ? all[i].h > all[now].h : all[i].h < all[now].h;
+    const bool nearer = next == now || (larger ? all[i].h < all[next].h : all[i].h > all[next].h);
+    if (beyond && nearer) next = i;
+  }
+  return next;
+}
+
+using nlohmann::json;
+
+/// One sequence as the panel shows it: rows down, the colour up to the limit of the summary.
+plot::PlotSpec picture_plot(const InstructionView& shown, const ShownTensor& t, const char* use) {
+  plot::PlotSpec plot{.id = fmt::format("tape-{}-{}", use, t.name)};
+  for (char& c : plot.id)
+    if (c == ' ' || c == '/') c = '-';
+  plot.title = fmt::format("{} {}", t.sign, t.name);
+  plot.note = tr("{use} by {name}, instruction {instruction}",
+                 {{"use", tr(use)}, {"name", shown.name}, {"instruction", shown.instruction}});
+  plot.sentence = tr("mean {mean}, sd {deviation}, from {low} to {high}, size {norm}",
+                     {{"mean", ui::significant(t.summary.mean, 4)},
+                      {"deviation", ui::significant(t.summary.deviation, 4)},
+                      {"low", ui::significant(t.summary.low, 4)},
+                      {"high", ui::significant(t.summary.high, 4)},
+                      {"norm", ui::significant(t.summary.norm, 4)}});
+  plot.x.label = tr("feature");
+  plot.x.hi = static_cast<double>(t.columns);
+  plot.y.label = shown.sequences > 1 ? tr("position, sequence {sequence} of {all}",
+                                          {{"sequence", shown.sequence + 1}, {"all", shown.sequences}})
+                                     : tr("row");
+  plot.y.hi = static_cast<double>(t.rows);
+  plot.y.show_labels = false;
+  plot::HeatMap heat{.rows = static_cast<int>(t.picture.rows),
+                     .columns = static_cast<int>(t.picture.columns),
+                     .signed_data = true,
+                     .stretched = true,
+                     .full = t.summary.limit > 0 ? static_cast<float>(t.summary.limit) : 1.f};
+  heat.label = tr("colour: the number; where a cell stands for several, the largest");
+  heat.row_first = "0";
+  heat.row_last = fmt::format("{}", t.rows - 1);
+  heat.cells = plot::Column::of(t.picture.cells);
+  plot.heat = std::move(heat);
+  return plot;
+}
+
+std::string tensor_line(const ShownTensor& t, const char* use) {
+  std::string text = fmt::format("{},{},{},{},{}", use, plot::csv_field(t.sign), plot::csv_field(t.name),
+                                 plot::csv_field(to_string(t.shape)), t.there ? "yes" : "no");
+  const TensorSummary& s = t.summary;
+  if (!t.there) return text + ",,,,,,,\n";
+  return text + fmt::format(",{:.9g},{:.9g},{:.9g},{:.9g},{:.9g},{},{}\n", s.mean, s.deviation, s.low, s.high,
+                            s.norm, s.count, s.not_finite);
+}
+
+json tensor_json(const ShownTensor& t, const char* use) {
+  json one = t.there ? tape::to_json(t.summary) : json::object();
+  one["use"] = use;
+  one["sign"] = t.sign;
+  one["tensor"] = t.name;
+  one["shape"] = std::vector<int64_t>(t.shape.dim, t.shape.dim + t.shape.rank);
+  one["there"] = t.there;
+  return one;
+}
+
+bool is_checked(const ElementCheck* checked) { return checked && checked->fault.empty(); }
+
 }  // namespace
 
 /// Takes as few lines as the width allows, and a smaller size where one part alone is too wide.
@@ -205,136 +454,6 @@ void InstructionPanel::draw_formulas(Frame& f, Rect& rest) {
 }
 
 // The tensors that an instruction reads and writes have a sign, a histogram, a picture of one sequence, and numbers.
-
-namespace {
-
-constexpr float kPictureWide = 104, kHistogramWide = 76, kNumbersWide = 98, kBetween = 12, kLeastLabel = 52;
-constexpr float kHatch = 3;  // px of a stripe of the hatch, and between two
-
-/// Less for a vector, whose picture is a strip.
-float picture_height(const ShownTensor& t, bool small) { return t.rows > 1 ? (small ? 36.f : 60.f) : 16.f; }
-
-float row_height(const ShownTensor& t, bool small) { return t.rows > 1 ? (small ? 42.f : 68.f) : 36.f; }
-
-void draw_cells(Ui& ui, const Rect& r, const ShownTensor& t) {
-  Painter& p = ui.paint();
-  const Theme& theme = ui.theme();
-  const bool is_signed = t.summary.low < 0;
-  std::array<Colour, 2 * kLevels + 1> colours{};
-  for (size_t i = 0; i < colours.size(); ++i) {
-    const float share = (static_cast<float>(i) - kLevels) / kLevels;
-    colours[i] = is_signed ? signed_colour(theme, share) : mix(theme.panel, theme.ink2, std::abs(share));
-  }
-  const float wide = r.w / static_cast<float>(t.picture.columns),
-              high = r.h / static_cast<float>(t.picture.rows);
-  for (const Stripe& s : t.stripes) {
-    const Rect cell{r.x + wide * static_cast<float>(s.first), r.y + high * static_cast<float>(s.row),
-                    wide * static_cast<float>(s.end - s.first), high};
-    if (s.level == kHatched) {
-      p.hatch(cell, theme.error, kHatch, 2 * kHatch);
-      continue;
-    }
-    p.fill(cell, colours[static_cast<size_t>(s.level + kLevels)]);
-  }
-}
-
-void draw_histogram(Ui& ui, const Rect& r, const ShownTensor& t) {
-  Painter& p = ui.paint();
-  const uint32_t most = *std::ranges::max_element(t.summary.histogram);
-  const float wide = r.w / static_cast<float>(kHistogramBins);
-  for (size_t i = 0; i < kHistogramBins && most > 0; ++i) {
-    const float share = static_cast<float>(t.summary.histogram[i]) / static_cast<float>(most);
-    if (share <= 0) continue;
-    const float high = std::max(1.f, share * r.h);
-    p.fill({r.x + wide * static_cast<float>(i), r.bottom() - high, std::max(1.f, wide - 0.3f), high},
-           ui.theme().ink2);
-  }
-  p.hairline({r.x, r.bottom()}, {r.right(), r.bottom()}, ui.theme().axis);
-}
-
-void draw_figures(Ui& ui, Rect r, const ShownTensor& t, size_t lines) {
-  Painter& p = ui.paint();
-  const Theme& theme = ui.theme();
-  const TensorSummary& s = t.summary;
-  const std::pair<std::string, double> figures[] = {
-      {tr(t.id.gradient ? "norm" : "mean"), t.id.gradient ? s.norm : s.mean},
-      {tr("sd"), s.deviation},
-      {tr("from"), s.low},
-      {tr("to"), s.high}};
-  size_t first = 0;
-  if (s.not_finite > 0) {
-    p.text_in(r.take_top(14), kTickWords, theme.error, tr("not finite##figure"));
-    p.text_in({r.x, r.y - 14, r.w, 14}, kTickMono, theme.error,
-              fitting(p, kTickMono, r.w - 60, {grouped(static_cast<long long>(s.not_finite))}), Align::Right);
-    ++first;
-  }
-  for (size_t i = first; i < std::min(lines, std::size(figures)); ++i) {
-    const Rect line = r.take_top(14);
-    const float label = p.text_in(line, kTickWords, theme.ink3, figures[i].first);
-    p.text_in(
-        line, kTickMono, theme.ink,
-        fitting(p, kTickMono, line.w - label - 4,
-                {number(figures[i].second), number(figures[i].second, 2), number(figures[i].second, 1)}),
-        Align::Right);
-  }
-}
-
-std::string spaced(const Shape& shape) {
-  std::string text = "(";
-  for (int i = 0; i < shape.rank; ++i) text += (i > 0 ? ", " : "") + grouped(shape[i]);
-  return text + ")";
-}
-
-void draw_label(Ui& ui, const Rect& r, const ShownTensor& t) {
-  Painter& p = ui.paint();
-  const Theme& theme = ui.theme();
-  const TextStyle sign{Face::Bold, type::run_name};
-  Rect head{r.x, r.y, r.w, 18};
-  const float width = std::min(head.w, p.text_width(sign, t.sign));
-  p.text_in(head, sign, theme.ink, fitting(p, sign, head.w, {t.sign}));
-  head.take_left(width + 7);
-  // The name is shortened, "L01.attn.wq", "attn.wq", "wq"; under the mouse it is whole.
-  const size_t layer = t.role.find('.'), last = t.role.rfind('.');
-  const std::string in_layer = layer == t.role.npos ? t.role : t.role.substr(layer + 1),
-                    alone = last == t.role.npos ? t.role : t.role.substr(last + 1);
-  std::string beside = fitting(p, kTickWords, head.w, {t.role});
-  if (beside.empty() && r.h < 50) beside = fitting(p, kTickWords, head.w, {in_layer, alone});
-  p.text_in(head, kTickWords, theme.ink2, beside);
-  float y = r.y + 19;
-  if (beside.empty() && !t.role.empty() && r.h >= 50) {
-    p.text_in({r.x, y, r.w, 14}, kTickWords, theme.ink2,
-              fitting(p, kTickWords, r.w, {t.role, in_layer, alone}));
-    y += 14;
-  }
-  if (y + 14 <= r.bottom() + 1)
-    p.text_in({r.x, y, r.w, 14}, kTickMono, theme.ink3,
-              fitting(p, kTickMono, r.w, {spaced(t.shape), to_string(t.shape)}));
-}
-
-std::string help_of(const ShownTensor& t) {
-  std::string text = fmt::format("{} {}", t.name, to_string(t.shape));
-  if (t.adds) text = tr("{tensor}, added to what others wrote", {{"tensor", text}});
-  if (!t.there) return tr("{tensor}: nothing of this step is there yet.", {{"tensor", text}});
-  text += ".";
-  if (t.columns > 0 && t.rows * t.columns > t.picture.cells.size())
-    text += " " + tr("Each cell shows the largest of its numbers.");
-  return t.input >= 0 ? text + " " + tr("Click an element to check it.") : text;
-}
-
-/// The number under the mouse, where a cell is one.
-std::string under_hand(const ShownTensor& t, const Rect& r, Vec mouse) {
-  const auto column = static_cast<size_t>((mouse.x - r.x) / r.w * static_cast<float>(t.picture.columns)),
-             row = static_cast<size_t>((mouse.y - r.y) / r.h * static_cast<float>(t.picture.rows));
-  if (t.picture.cells.empty() || !r.contains(mouse) || row >= t.picture.rows || column >= t.picture.columns)
-    return "";
-  const float v = t.picture.cells[row * t.picture.columns + column];
-  if (t.picture.rows == t.rows && t.picture.columns == t.columns)
-    return "\n" + tr("position {row}, feature {column}: {value}",
-                     {{"row", row}, {"column", column}, {"value", number(static_cast<double>(v), 4)}});
-  return "\n" + tr("here: {value}", {{"value", number(static_cast<double>(v), 4)}});
-}
-
-}  // namespace
 
 void InstructionPanel::draw_tensors(Frame& f, Rect rect) {
   std::vector<Row> rows;
@@ -485,76 +604,6 @@ void InstructionPanel::hold_picture(Frame& f, const Rect& r, const Row& row) {
 }
 
 // "Check one element" compares the backward kernel with differences, and plots their error against their step.
-
-namespace {
-
-constexpr double kLeastError = 1e-16;  // what stands on a logarithmic axis for no error at all
-
-std::optional<size_t> best_of(const NumericCheck& check) {
-  const Difference* best = check.best_central();
-  if (!best) return std::nullopt;
-  return static_cast<size_t>(best - check.central.data());
-}
-
-const std::string& how_of(const NumericCheck& check) {
-  return check.central.empty()
-             ? tr("This norm holds a statistic constant on the way back. A difference would see it move, "
-                  "so none is taken.")
-             : tr("central differences of this instruction alone by its float32 kernels, added in float64; "
-                  "rounding leaves 0.0001 to 0.001");
-}
-
-plot::Series errors_of(const std::vector<Difference>& all, const char* id, const char* name) {
-  std::vector<std::pair<float, float>> points;
-  for (const Difference& d : all)
-    points.emplace_back(static_cast<float>(d.h), static_cast<float>(std::max(d.error, kLeastError)));
-  std::ranges::sort(points);
-  std::vector<float> x, y;
-  for (const auto& [h, error] : points) {
-    x.push_back(h);
-    y.push_back(error);
-  }
-  plot::Series series;
-  series.id = id;
-  series.name = name;
-  series.x = plot::Column::of(std::move(x));
-  series.y = plot::Column::of(std::move(y));
-  series.markers = plot::Markers::All;
-  series.marker = Marker::Circle;
-  series.width = line::depth;
-  series.end_marker = false;
-  return series;
-}
-
-/// Spans whole decades around the numbers.
-void set_decades(plot::Axis& axis, double low, double high) {
-  axis.scale = plot::AxisScale::Log;
-  axis.lo = std::pow(10, std::floor(std::log10(low) - 0.05));
-  axis.hi = std::pow(10, std::ceil(std::log10(high) + 0.05));
-  const int from = static_cast<int>(std::lround(std::log10(axis.lo))),
-            to = static_cast<int>(std::lround(std::log10(axis.hi)));
-  const int every = std::max(1, (to - from + 3) / 4);
-  for (int e = from; e <= to; e += every) axis.ticks.push_back({std::pow(10, e), power_of_ten(e)});
-}
-
-size_t nearest_h(const std::vector<Difference>& all, double h) {
-  size_t nearest = 0;
-  for (size_t i = 1; i < all.size(); ++i)
-    if (std::abs(std::log(all[i].h / h)) < std::abs(std::log(all[nearest].h / h))) nearest = i;
-  return nearest;
-}
-
-size_t next_h(const std::vector<Difference>& all, size_t now, bool larger) {
-  size_t next = now;
-  for (size_t i = 0; i < all.size(); ++i) {
-    const bool beyond = larger ? all[i].h > all[now].h : all[i].h < all[now].h;
-    const bool nearer = next == now || (larger ? all[i].h < all[next].h : all[i].h > all[next].h);
-    if (beyond && nearer) next = i;
-  }
-  return next;
-}
-
-}  // namespace
 
 plot::PlotSpec error_plot(const ElementCheck& checked, std::optional<size_t> h) {
   const NumericCheck& check = checked.check;
@@ -715,67 +764,6 @@ void InstructionPanel::draw_errors(Frame& f, const Rect& rect) {
 }
 
 // The panel as files: pictures as plots, numbers as CSV and JSON.
-
-namespace {
-
-using nlohmann::json;
-
-/// One sequence as the panel shows it: rows down, the colour up to the limit of the summary.
-plot::PlotSpec picture_plot(const InstructionView& shown, const ShownTensor& t, const char* use) {
-  plot::PlotSpec plot{.id = fmt::format("tape-{}-{}", use, t.name)};
-  for (char& c : plot.id)
-    if (c == ' ' || c == '/') c = '-';
-  plot.title = fmt::format("{} {}", t.sign, t.name);
-  plot.note = tr("{use} by {name}, instruction {instruction}",
-                 {{"use", tr(use)}, {"name", shown.name}, {"instruction", shown.instruction}});
-  plot.sentence = tr("mean {mean}, sd {deviation}, from {low} to {high}, size {norm}",
-                     {{"mean", ui::significant(t.summary.mean, 4)},
-                      {"deviation", ui::significant(t.summary.deviation, 4)},
-                      {"low", ui::significant(t.summary.low, 4)},
-                      {"high", ui::significant(t.summary.high, 4)},
-                      {"norm", ui::significant(t.summary.norm, 4)}});
-  plot.x.label = tr("feature");
-  plot.x.hi = static_cast<double>(t.columns);
-  plot.y.label = shown.sequences > 1 ? tr("position, sequence {sequence} of {all}",
-                                          {{"sequence", shown.sequence + 1}, {"all", shown.sequences}})
-                                     : tr("row");
-  plot.y.hi = static_cast<double>(t.rows);
-  plot.y.show_labels = false;
-  plot::HeatMap heat{.rows = static_cast<int>(t.picture.rows),
-                     .columns = static_cast<int>(t.picture.columns),
-                     .signed_data = true,
-                     .stretched = true,
-                     .full = t.summary.limit > 0 ? static_cast<float>(t.summary.limit) : 1.f};
-  heat.label = tr("colour: the number; where a cell stands for several, the largest");
-  heat.row_first = "0";
-  heat.row_last = fmt::format("{}", t.rows - 1);
-  heat.cells = plot::Column::of(t.picture.cells);
-  plot.heat = std::move(heat);
-  return plot;
-}
-
-std::string tensor_line(const ShownTensor& t, const char* use) {
-  std::string text = fmt::format("{},{},{},{},{}", use, plot::csv_field(t.sign), plot::csv_field(t.name),
-                                 plot::csv_field(to_string(t.shape)), t.there ? "yes" : "no");
-  const TensorSummary& s = t.summary;
-  if (!t.there) return text + ",,,,,,,\n";
-  return text + fmt::format(",{:.9g},{:.9g},{:.9g},{:.9g},{:.9g},{},{}\n", s.mean, s.deviation, s.low, s.high,
-                            s.norm, s.count, s.not_finite);
-}
-
-json tensor_json(const ShownTensor& t, const char* use) {
-  json one = t.there ? tape::to_json(t.summary) : json::object();
-  one["use"] = use;
-  one["sign"] = t.sign;
-  one["tensor"] = t.name;
-  one["shape"] = std::vector<int64_t>(t.shape.dim, t.shape.dim + t.shape.rank);
-  one["there"] = t.there;
-  return one;
-}
-
-bool is_checked(const ElementCheck* checked) { return checked && checked->fault.empty(); }
-
-}  // namespace
 
 std::vector<plot::PlotSpec> instruction_plots(const InstructionView& shown, const ElementCheck* checked) {
   std::vector<plot::PlotSpec> plots;

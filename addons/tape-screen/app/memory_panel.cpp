@@ -84,6 +84,24 @@ bool is_of(const Buffer& b, TensorId t) {
   return b.value == t.value && b.value != kNone && (b.kind == BufferKind::Gradient) == t.gradient;
 }
 
+constexpr float kNamePitch = 16;
+
+const std::string& segment_words(const MemorySegment& segment) { return tr(segment.name); }
+
+/// Moves labels down until none overlaps, and back up where the last has left the room.
+void spread(std::vector<float>& y, float low, float high, float pitch) {
+  for (size_t i = 0; i < y.size(); ++i) y[i] = std::max(y[i], i > 0 ? y[i - 1] + pitch : low);
+  for (size_t i = y.size(); i-- > 0;) y[i] = std::min(y[i], i + 1 < y.size() ? y[i + 1] - pitch : high);
+}
+
+constexpr int kMapRows = 240, kMapColumns = 600;  // of the plot at most
+
+std::string listed(const std::vector<int32_t>& instructions) {
+  std::string text;
+  for (const int32_t i : instructions) text += (text.empty() ? "" : " ") + std::to_string(i);
+  return text;
+}
+
 }  // namespace
 
 const Buffer* MemoryPanel::hovered(const StepFacts& facts) const {
@@ -330,20 +348,6 @@ void MemoryPanel::draw_flag(Frame& f, const Rect& row) {
 
 // Beside the memory's picture: names of segments and layers. Below it: the plan against every tensor in its own place.
 
-namespace {
-
-constexpr float kNamePitch = 16;
-
-const std::string& segment_words(const MemorySegment& segment) { return tr(segment.name); }
-
-/// Moves labels down until none overlaps, and back up where the last has left the room.
-void spread(std::vector<float>& y, float low, float high, float pitch) {
-  for (size_t i = 0; i < y.size(); ++i) y[i] = std::max(y[i], i > 0 ? y[i - 1] + pitch : low);
-  for (size_t i = y.size(); i-- > 0;) y[i] = std::min(y[i], i + 1 < y.size() ? y[i + 1] - pitch : high);
-}
-
-}  // namespace
-
 /// Names segments and layers at the right, each at the middle of what it has.
 void MemoryPanel::draw_names(Frame& f, const Rect& names) {
   struct Name {
@@ -429,18 +433,6 @@ void MemoryPanel::draw_bars(Frame& f, Rect rest) {
 }
 
 // The rectangles of the memory's picture, and its buffers as files.
-
-namespace {
-
-constexpr int kMapRows = 240, kMapColumns = 600;  // of the plot at most
-
-std::string listed(const std::vector<int32_t>& instructions) {
-  std::string text;
-  for (const int32_t i : instructions) text += (text.empty() ? "" : " ") + std::to_string(i);
-  return text;
-}
-
-}  // namespace
 
 std::string plan_sentence(const MemoryMap& map) {
   if (map.apart == map.planned)

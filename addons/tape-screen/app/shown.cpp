@@ -289,83 +289,6 @@ std::optional<Element> largest_gradient(const StepPlayer& player, const Instruct
   return Element{written->input, most / columns, most % columns};
 }
 
-}  // namespace
-
-const ShownTensor* input_of(const InstructionView& shown, int input) {
-  for (const std::vector<ShownTensor>* list : {&shown.writes, &shown.reads})
-    for (const ShownTensor& t : *list)
-      if (t.input >= 0 && t.input == input) return &t;
-  return nullptr;
-}
-
-std::vector<Stripe> stripes_of(const HeatMap& picture, double limit) {
-  std::vector<Stripe> stripes;
-  const auto level_of = [&](float v) -> int8_t {
-    if (!std::isfinite(v)) return kHatched;
-    if (!(limit > 0)) return 0;
-    const double share = std::clamp(static_cast<double>(v) / limit, -1.0, 1.0);
-    return static_cast<int8_t>(std::lround(share * kLevels));
-  };
-  for (size_t r = 0; r < picture.rows; ++r)
-    for (size_t c = 0; c < picture.columns;) {
-      const int8_t level = level_of(picture.cells[r * picture.columns + c]);
-      const size_t first = c;
-      while (c < picture.columns && level_of(picture.cells[r * picture.columns + c]) == level) ++c;
-      if (level != 0)
-        stripes.push_back(
-            {static_cast<uint16_t>(r), static_cast<uint16_t>(first), static_cast<uint16_t>(c), level});
-    }
-  return stripes;
-}
-
-InstructionView shown_of(StepPlayer& player, size_t instruction, int64_t sequence) {
-  if (instruction >= player.size())
-    fail("tape", "instruction {} of {}: expected one below {}", instruction, player.size(), player.size());
-  return Maker(player, instruction, sequence).make();
-}
-
-std::optional<ElementCheck> checked_of(StepPlayer& player, const InstructionView& shown,
-                                       std::optional<Element> asked, const std::function<bool()>& stop) {
-  ElementCheck checked;
-  checked.step = shown.step;
-  checked.node = shown.node;
-  checked.asked = asked;
-  checked.sequence = checked.asked_sequence = shown.sequence;
-  try {
-    if (!shown.can_check)
-      fail("check", "{} has no backward instruction: expected one that a gradient passes through",
-           shown.name);
-    const std::optional<Element> wanted = asked ? asked : largest_gradient(player, shown);
-    const auto node = static_cast<size_t>(shown.node);
-    if (!wanted) {
-      checked.check = check_element(player, node, -1, -1, stop);
-    } else {
-      const ShownTensor* t = input_of(shown, wanted->input);
-      const auto rows = t ? static_cast<int64_t>(t->rows) : 0,
-                 columns = t ? static_cast<int64_t>(t->columns) : 0;
-      if (wanted->row < 0 || wanted->row >= rows || wanted->column < 0 || wanted->column >= columns)
-        fail("check", "position {}, feature {} of {}: expected one of {} x {}", wanted->row, wanted->column,
-             t ? t->name : shown.name, rows, columns);
-      checked.check =
-          check_element(player, node, wanted->input, t->first + wanted->row * columns + wanted->column, stop);
-    }
-    if (checked.check.stopped) return std::nullopt;
-    const NumericCheck& check = checked.check;
-    const ValueId value = player.data().nodes[node].in[check.place];
-    const ValueInfo& info = player.data().values[static_cast<size_t>(value)];
-    const int64_t each = info.shape.size() / extent_of(info, 0).sequences;
-    const Extent e = extent_of(info, check.element / std::max<int64_t>(each, 1));
-    checked.element = {static_cast<int>(check.place), (check.element - e.first) / e.columns,
-                       (check.element - e.first) % e.columns};
-    if (e.sequences > 1) checked.sequence = e.sequence;
-  } catch (const Error& error) {
-    checked.fault = error.what();
-  }
-  return checked;
-}
-
-namespace {
-
 using ui::grouped;
 using ui::number;
 
@@ -571,6 +494,79 @@ double spread_of_rows(const StepPlayer& player, const ShownTensor& x) {
 }
 
 }  // namespace
+
+const ShownTensor* input_of(const InstructionView& shown, int input) {
+  for (const std::vector<ShownTensor>* list : {&shown.writes, &shown.reads})
+    for (const ShownTensor& t : *list)
+      if (t.input >= 0 && t.input == input) return &t;
+  return nullptr;
+}
+
+std::vector<Stripe> stripes_of(const HeatMap& picture, double limit) {
+  std::vector<Stripe> stripes;
+  const auto level_of = [&](float v) -> int8_t {
+    if (!std::isfinite(v)) return kHatched;
+    if (!(limit > 0)) return 0;
+    const double share = std::clamp(static_cast<double>(v) / limit, -1.0, 1.0);
+    return static_cast<int8_t>(std::lround(share * kLevels));
+  };
+  for (size_t r = 0; r < picture.rows; ++r)
+    for (size_t c = 0; c < picture.columns;) {
+      const int8_t level = level_of(picture.cells[r * picture.columns + c]);
+      const size_t first = c;
+      while (c < picture.columns && level_of(picture.cells[r * picture.columns + c]) == level) ++c;
+      if (level != 0)
+        stripes.push_back(
+            {static_cast<uint16_t>(r), static_cast<uint16_t>(first), static_cast<uint16_t>(c), level});
+    }
+  return stripes;
+}
+
+InstructionView shown_of(StepPlayer& player, size_t instruction, int64_t sequence) {
+  if (instruction >= player.size())
+    fail("tape", "instruction {} of {}: expected one below {}", instruction, player.size(), player.size());
+  return Maker(player, instruction, sequence).make();
+}
+
+std::optional<ElementCheck> checked_of(StepPlayer& player, const InstructionView& shown,
+                                       std::optional<Element> asked, const std::function<bool()>& stop) {
+  ElementCheck checked;
+  checked.step = shown.step;
+  checked.node = shown.node;
+  checked.asked = asked;
+  checked.sequence = checked.asked_sequence = shown.sequence;
+  try {
+    if (!shown.can_check)
+      fail("check", "{} has no backward instruction: expected one that a gradient passes through",
+           shown.name);
+    const std::optional<Element> wanted = asked ? asked : largest_gradient(player, shown);
+    const auto node = static_cast<size_t>(shown.node);
+    if (!wanted) {
+      checked.check = check_element(player, node, -1, -1, stop);
+    } else {
+      const ShownTensor* t = input_of(shown, wanted->input);
+      const auto rows = t ? static_cast<int64_t>(t->rows) : 0,
+                 columns = t ? static_cast<int64_t>(t->columns) : 0;
+      if (wanted->row < 0 || wanted->row >= rows || wanted->column < 0 || wanted->column >= columns)
+        fail("check", "position {}, feature {} of {}: expected one of {} x {}", wanted->row, wanted->column,
+             t ? t->name : shown.name, rows, columns);
+      checked.check =
+          check_element(player, node, wanted->input, t->first + wanted->row * columns + wanted->column, stop);
+    }
+    if (checked.check.stopped) return std::nullopt;
+    const NumericCheck& check = checked.check;
+    const ValueId value = player.data().nodes[node].in[check.place];
+    const ValueInfo& info = player.data().values[static_cast<size_t>(value)];
+    const int64_t each = info.shape.size() / extent_of(info, 0).sequences;
+    const Extent e = extent_of(info, check.element / std::max<int64_t>(each, 1));
+    checked.element = {static_cast<int>(check.place), (check.element - e.first) / e.columns,
+                       (check.element - e.first) % e.columns};
+    if (e.sequences > 1) checked.sequence = e.sequence;
+  } catch (const Error& error) {
+    checked.fault = error.what();
+  }
+  return checked;
+}
 
 std::string short_name(const std::string& name, int32_t layer) {
   const std::string prefix = fmt::format("L{:02}.", layer);

@@ -25,6 +25,36 @@ int layers_of(const StepFacts& facts) {
   return layers;
 }
 
+/// The instructions of one phase, with the probes between them.
+struct Stretch {
+  size_t first = 0, end = 0;
+};
+
+Stretch stretch_of(const ProgramData& program, Phase phase) {
+  Stretch all;
+  bool any = false;
+  for (size_t i = 0; i < program.instructions.size(); ++i) {
+    if (program.instructions[i].phase != phase) continue;
+    if (!any) all.first = i;
+    any = true;
+    all.end = i + 1;
+  }
+  return all;
+}
+
+double seconds_of(const Fold& fold, const std::function<bool(int32_t)>& counts) {
+  double sum = 0;
+  const auto add = [&](const FoldSide& side) {
+    if (side.instruction >= 0 && counts(side.instruction)) sum += side.seconds;
+  };
+  for (const FoldLine& line : fold.lines) {
+    add(line.forward);
+    add(line.backward);
+  }
+  for (const FoldUpdate& update : fold.update) add(update.side);
+  return sum;
+}
+
 }  // namespace
 
 TapeScreen::TapeScreen(std::function<void()> wake) : worker_(std::move(wake)) {}
@@ -329,40 +359,6 @@ ScreenRequests TapeScreen::draw(Ui& ui, const Rect& area, const LabView& view, b
 }
 
 // The bottom bar of the Tape screen shows the step's time, instruction by instruction.
-
-namespace {
-
-/// The instructions of one phase, with the probes between them.
-struct Stretch {
-  size_t first = 0, end = 0;
-};
-
-Stretch stretch_of(const ProgramData& program, Phase phase) {
-  Stretch all;
-  bool any = false;
-  for (size_t i = 0; i < program.instructions.size(); ++i) {
-    if (program.instructions[i].phase != phase) continue;
-    if (!any) all.first = i;
-    any = true;
-    all.end = i + 1;
-  }
-  return all;
-}
-
-double seconds_of(const Fold& fold, const std::function<bool(int32_t)>& counts) {
-  double sum = 0;
-  const auto add = [&](const FoldSide& side) {
-    if (side.instruction >= 0 && counts(side.instruction)) sum += side.seconds;
-  };
-  for (const FoldLine& line : fold.lines) {
-    add(line.forward);
-    add(line.backward);
-  }
-  for (const FoldUpdate& update : fold.update) add(update.side);
-  return sum;
-}
-
-}  // namespace
 
 void TapeScreen::draw_timeline_labels(Ui& ui, const Rect& track) {
   Painter& p = ui.paint();

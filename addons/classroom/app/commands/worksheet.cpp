@@ -297,71 +297,6 @@ std::string step_html(const Sheet& sheet, StepKind step, const std::string& afte
          "\n";
 }
 
-}  // namespace
-
-std::string worksheet(const Lesson& lesson, const std::optional<Results>& kept, bool answers,
-                      const std::string& folder) {
-  if (answers && !kept)
-    throw Error("{}: nothing was measured yet: {} --write does it", lesson.folder,
-                check_command(lesson, folder));
-  const Sheet sheet{lesson, kept ? &*kept : nullptr, answers};
-  std::string body = head_of(sheet);
-  body += step_html(sheet, StepKind::Predict, prediction(sheet), false);
-  body += step_html(sheet, StepKind::Run,
-                    element("h3", lesson.words->tr("In a terminal")) + "\n" + to_do_again(lesson, folder) +
-                        measurements(sheet));
-  body += step_html(sheet, StepKind::Compare, figures_html(sheet, StepKind::Compare) + challenge(sheet));
-  body += step_html(sheet, StepKind::Explain,
-                    figures_html(sheet, StepKind::Explain) + exercises(sheet) + says(sheet));
-  if (answers) body += claims(sheet);
-  std::string sources;
-  for (const std::string& source : lesson.sources) sources += element("li", svg_escaped(source), "small");
-  body += element("h3", lesson.words->tr("Sources")) + "\n" + element("ul", sources);
-  return fmt::format(
-      "<!doctype html>\n<html lang=\"{}\"><head><meta charset=\"utf-8\"/><title>{}. {}</title>\n"
-      "<style>{}</style></head>\n<body>\n{}</body></html>\n",
-      lesson.language.empty() ? "en" : lesson.language, lesson.number, svg_escaped(lesson.title), kStyle,
-      body);
-}
-
-const Spread* Sheet::spread(const std::string& measure) const {
-  if (!kept) return nullptr;
-  const auto found = kept->measures.find(measure);
-  return found == kept->measures.end() ? nullptr : &found->second.spread;
-}
-
-std::string Sheet::answer(const std::string& text, std::string_view unit) const {
-  if (answers && !text.empty()) return element("span", ui::svg_escaped(text), "answer");
-  return std::string(kBlank) + (unit.empty() ? "" : " " + ui::svg_escaped(unit));
-}
-
-std::string Sheet::mean(const std::string& measure) const {
-  const Measure& m = *lesson.measure(measure);
-  const Spread* s = spread(measure);
-  return answer(s ? shown(s->mean, m, *lesson.words) : "", m.unit);
-}
-
-std::string Sheet::range(const std::string& measure) const {
-  const Measure& m = *lesson.measure(measure);
-  const Spread* s = spread(measure);
-  return answer(s ? range_text(*s, m, *lesson.words) : "", m.unit);
-}
-
-std::string lines_to_write(int count) {
-  std::string lines;
-  for (int i = 0; i < count; ++i) lines += element("div", "", "line");
-  return lines + "\n";
-}
-
-std::string element(std::string_view name, std::string_view inside, std::string_view style) {
-  if (style.empty()) return fmt::format("<{0}>{1}</{0}>", name, inside);
-  return fmt::format("<{0} class=\"{2}\">{1}</{0}>", name, inside, style);
-}
-
-// ---- figures: the student gets axes to draw on, the teacher what was measured
-
-namespace {
-
 constexpr plot::ExportSize kSize{640, 360};
 
 std::string inlined(const std::string& document) { return document.substr(document.find("<svg ")); }
@@ -440,33 +375,6 @@ std::string figure_html(const Sheet& sheet, const Figure& figure, StepKind step)
   return fmt::format("<figure id=\"{}-{}\">\n{}{}</figure>\n", to_string(step), figure.id, inlined(svg),
                      caption);
 }
-
-}  // namespace
-
-std::string figures_html(const Sheet& sheet, StepKind step) {
-  const Lesson& lesson = sheet.lesson;
-  const std::vector<std::string>&figures = lesson.step(step).figures,
-        &compared = lesson.step(StepKind::Compare).figures;
-  if (step == StepKind::Predict) {
-    if (lesson.prediction.kind == Prediction::Kind::Order || figures.empty()) return "";  // cards, no axes
-    const auto shown =
-        std::ranges::find_if(figures, [&](const std::string& id) { return lesson.figure(id)->follow == 0; });
-    return shown == figures.end() ? "" : figure_html(sheet, *lesson.figure(*shown), step);
-  }
-  std::string out;
-  if (step == StepKind::Run) return out;
-  for (const std::string& id : figures) {
-    const Figure& figure = *lesson.figure(id);
-    if (figure.follow > 0) continue;  // paper has the table of a tape, to be filled in
-    if (step == StepKind::Compare || std::ranges::find(compared, id) == compared.end())
-      out += figure_html(sheet, figure, step);
-  }
-  return out;
-}
-
-// ---- prose
-
-namespace {
 
 using ui::svg_escaped;
 using Kind = Inline::Kind;
@@ -610,12 +518,6 @@ class ProseWriter {
   StepKind step_;
 };
 
-}  // namespace
-
-std::string prose_html(const Sheet& sheet, StepKind step) { return ProseWriter(sheet, step).all(); }
-
-namespace {
-
 using tex::NodeKind;
 using tex::NodePtr;
 
@@ -708,6 +610,92 @@ class MathWriter {
 };
 
 }  // namespace
+
+std::string worksheet(const Lesson& lesson, const std::optional<Results>& kept, bool answers,
+                      const std::string& folder) {
+  if (answers && !kept)
+    throw Error("{}: nothing was measured yet: {} --write does it", lesson.folder,
+                check_command(lesson, folder));
+  const Sheet sheet{lesson, kept ? &*kept : nullptr, answers};
+  std::string body = head_of(sheet);
+  body += step_html(sheet, StepKind::Predict, prediction(sheet), false);
+  body += step_html(sheet, StepKind::Run,
+                    element("h3", lesson.words->tr("In a terminal")) + "\n" + to_do_again(lesson, folder) +
+                        measurements(sheet));
+  body += step_html(sheet, StepKind::Compare, figures_html(sheet, StepKind::Compare) + challenge(sheet));
+  body += step_html(sheet, StepKind::Explain,
+                    figures_html(sheet, StepKind::Explain) + exercises(sheet) + says(sheet));
+  if (answers) body += claims(sheet);
+  std::string sources;
+  for (const std::string& source : lesson.sources) sources += element("li", svg_escaped(source), "small");
+  body += element("h3", lesson.words->tr("Sources")) + "\n" + element("ul", sources);
+  return fmt::format(
+      "<!doctype html>\n<html lang=\"{}\"><head><meta charset=\"utf-8\"/><title>{}. {}</title>\n"
+      "<style>{}</style></head>\n<body>\n{}</body></html>\n",
+      lesson.language.empty() ? "en" : lesson.language, lesson.number, svg_escaped(lesson.title), kStyle,
+      body);
+}
+
+const Spread* Sheet::spread(const std::string& measure) const {
+  if (!kept) return nullptr;
+  const auto found = kept->measures.find(measure);
+  return found == kept->measures.end() ? nullptr : &found->second.spread;
+}
+
+std::string Sheet::answer(const std::string& text, std::string_view unit) const {
+  if (answers && !text.empty()) return element("span", ui::svg_escaped(text), "answer");
+  return std::string(kBlank) + (unit.empty() ? "" : " " + ui::svg_escaped(unit));
+}
+
+std::string Sheet::mean(const std::string& measure) const {
+  const Measure& m = *lesson.measure(measure);
+  const Spread* s = spread(measure);
+  return answer(s ? shown(s->mean, m, *lesson.words) : "", m.unit);
+}
+
+std::string Sheet::range(const std::string& measure) const {
+  const Measure& m = *lesson.measure(measure);
+  const Spread* s = spread(measure);
+  return answer(s ? range_text(*s, m, *lesson.words) : "", m.unit);
+}
+
+std::string lines_to_write(int count) {
+  std::string lines;
+  for (int i = 0; i < count; ++i) lines += element("div", "", "line");
+  return lines + "\n";
+}
+
+std::string element(std::string_view name, std::string_view inside, std::string_view style) {
+  if (style.empty()) return fmt::format("<{0}>{1}</{0}>", name, inside);
+  return fmt::format("<{0} class=\"{2}\">{1}</{0}>", name, inside, style);
+}
+
+// ---- figures: the student gets axes to draw on, the teacher what was measured
+
+std::string figures_html(const Sheet& sheet, StepKind step) {
+  const Lesson& lesson = sheet.lesson;
+  const std::vector<std::string>&figures = lesson.step(step).figures,
+        &compared = lesson.step(StepKind::Compare).figures;
+  if (step == StepKind::Predict) {
+    if (lesson.prediction.kind == Prediction::Kind::Order || figures.empty()) return "";  // cards, no axes
+    const auto shown =
+        std::ranges::find_if(figures, [&](const std::string& id) { return lesson.figure(id)->follow == 0; });
+    return shown == figures.end() ? "" : figure_html(sheet, *lesson.figure(*shown), step);
+  }
+  std::string out;
+  if (step == StepKind::Run) return out;
+  for (const std::string& id : figures) {
+    const Figure& figure = *lesson.figure(id);
+    if (figure.follow > 0) continue;  // paper has the table of a tape, to be filled in
+    if (step == StepKind::Compare || std::ranges::find(compared, id) == compared.end())
+      out += figure_html(sheet, figure, step);
+  }
+  return out;
+}
+
+// ---- prose
+
+std::string prose_html(const Sheet& sheet, StepKind step) { return ProseWriter(sheet, step).all(); }
 
 std::string mathml(const tex::Formula& formula, bool display) {
   return fmt::format("<math xmlns=\"http://www.w3.org/1998/Math/MathML\"{}>{}</math>",

@@ -66,42 +66,6 @@ void digest_block(Words& state, std::span<const unsigned char, kBlock> block) {
   for (size_t i = 0; i < s.size(); ++i) state[i] += s[i];
 }
 
-}  // namespace
-
-std::string sha256(std::string_view text) {
-  Words state{};
-  const std::array<uint32_t, 64> first = primes();
-  for (size_t i = 0; i < state.size(); ++i)
-    state[i] = fraction(std::sqrt(static_cast<long double>(first[i])));
-  std::string padded(text);
-  padded += '\x80';
-  while (padded.size() % kBlock != kBlock - 8) padded += '\0';
-  for (int byte = 7; byte >= 0; --byte) padded += static_cast<char>(uint64_t{text.size()} * 8 >> (8 * byte));
-  for (size_t at = 0; at < padded.size(); at += kBlock) {
-    std::array<unsigned char, kBlock> block{};
-    for (size_t i = 0; i < kBlock; ++i) block[i] = static_cast<unsigned char>(padded[at + i]);
-    digest_block(state, block);
-  }
-  std::string out;
-  for (const uint32_t word : state) out += fmt::format("{:08x}", word);
-  return out;
-}
-
-CodeHash hash_of(std::string_view code) {
-  std::random_device random;
-  std::string salt;
-  for (int i = 0; i < 4; ++i) salt += fmt::format("{:08x}", static_cast<uint32_t>(random()));
-  return {salt, sha256(salt + std::string(code))};
-}
-
-bool is_code(const CodeHash& kept, std::string_view code) {
-  return !kept.hash.empty() && sha256(kept.salt + std::string(code)) == kept.hash;
-}
-
-// Draws the panel in which a teacher prepares a lesson, and the menu of a control or a group.
-
-namespace {
-
 using namespace ui;
 
 constexpr const char* kMenuPopup = "teacher/menu";
@@ -365,6 +329,38 @@ void hand_out(Teaching& teaching, ShownSession& session, Message& notice) {
 }
 
 }  // namespace
+
+std::string sha256(std::string_view text) {
+  Words state{};
+  const std::array<uint32_t, 64> first = primes();
+  for (size_t i = 0; i < state.size(); ++i)
+    state[i] = fraction(std::sqrt(static_cast<long double>(first[i])));
+  std::string padded(text);
+  padded += '\x80';
+  while (padded.size() % kBlock != kBlock - 8) padded += '\0';
+  for (int byte = 7; byte >= 0; --byte) padded += static_cast<char>(uint64_t{text.size()} * 8 >> (8 * byte));
+  for (size_t at = 0; at < padded.size(); at += kBlock) {
+    std::array<unsigned char, kBlock> block{};
+    for (size_t i = 0; i < kBlock; ++i) block[i] = static_cast<unsigned char>(padded[at + i]);
+    digest_block(state, block);
+  }
+  std::string out;
+  for (const uint32_t word : state) out += fmt::format("{:08x}", word);
+  return out;
+}
+
+CodeHash hash_of(std::string_view code) {
+  std::random_device random;
+  std::string salt;
+  for (int i = 0; i < 4; ++i) salt += fmt::format("{:08x}", static_cast<uint32_t>(random()));
+  return {salt, sha256(salt + std::string(code))};
+}
+
+bool is_code(const CodeHash& kept, std::string_view code) {
+  return !kept.hash.empty() && sha256(kept.salt + std::string(code)) == kept.hash;
+}
+
+// Draws the panel in which a teacher prepares a lesson, and the menu of a control or a group.
 
 void set_rules(FrameOptions& options, const Teaching& teaching) {
   options.policy = teaching.kept.lesson ? &teaching.kept.policy : nullptr;

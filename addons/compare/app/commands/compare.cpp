@@ -457,6 +457,27 @@ StudyFiles files_to_write(const CompareOptions& asked, const std::string& folder
           place(asked.markdown, kStandardOutput, ".md")};
 }
 
+void log_run(RunLog& log, const RunLabel& label, const History& history) {
+  const Series loss = history.loss(), rate = history.rate(), validation = history.validation();
+  std::vector<float> stats;
+  size_t next = 0;  // in the validation series
+  for (size_t i = 0; i < loss.steps.size(); ++i) {
+    const int32_t step = loss.steps[i];
+    int32_t found = -1;
+    if (!history.frame(step, stats, found) || found != step) stats.clear();
+    while (next < validation.steps.size() && validation.steps[next] < step) ++next;
+    const bool measured = next < validation.steps.size() && validation.steps[next] == step;
+    log.step(label, step, loss.values[i], rate.values[i], history.layout(), stats,
+             measured ? std::optional<double>(validation.values[next]) : std::nullopt);
+  }
+}
+
+/// Removes the event that a run was put by and gone on with: its bits are the same.
+void take_back_resumed(History& history) {
+  for (const RunEvent& event : history.events())
+    if (event.kind == RunEvent::Kind::Resumed) history.take_back(event);
+}
+
 }  // namespace
 
 Exit compare(const MainOptions& options) {
@@ -488,31 +509,6 @@ void add_compare(CLI::App& app, Command& command) {
     };
   });
 }
-
-namespace {
-
-void log_run(RunLog& log, const RunLabel& label, const History& history) {
-  const Series loss = history.loss(), rate = history.rate(), validation = history.validation();
-  std::vector<float> stats;
-  size_t next = 0;  // in the validation series
-  for (size_t i = 0; i < loss.steps.size(); ++i) {
-    const int32_t step = loss.steps[i];
-    int32_t found = -1;
-    if (!history.frame(step, stats, found) || found != step) stats.clear();
-    while (next < validation.steps.size() && validation.steps[next] < step) ++next;
-    const bool measured = next < validation.steps.size() && validation.steps[next] == step;
-    log.step(label, step, loss.values[i], rate.values[i], history.layout(), stats,
-             measured ? std::optional<double>(validation.values[next]) : std::nullopt);
-  }
-}
-
-/// Removes the event that a run was put by and gone on with: its bits are the same.
-void take_back_resumed(History& history) {
-  for (const RunEvent& event : history.events())
-    if (event.kind == RunEvent::Kind::Resumed) history.take_back(event);
-}
-
-}  // namespace
 
 CompareStudy::CompareStudy(std::vector<ConfigRun> runs, int32_t seeds, bool own_seed)
     : runs_(std::move(runs)) {

@@ -36,6 +36,65 @@ std::vector<lab::TimelineMark> parting_places(const Comparison& all) {
   return marks;
 }
 
+using Clock = std::chrono::steady_clock;
+constexpr double kRest = 15;  // times what a comparison took, between two of a run that trains
+constexpr double kLeastRest = 0.1, kMostRest = 2;  // seconds
+
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+constexpr char kLastLive = 'D', kLast = 'H';
+
+/// Reads "2:0:E:/home/me/run.jsonl": the place, the run of the file, its letter or '-', the path.
+void take_file(const link::ScreenSettingsReader& reader, std::string_view value,
+               std::vector<KeptFile>& files) {
+  std::string_view parts[3], rest = value;
+  for (std::string_view& part : parts) {
+    part = rest.substr(0, rest.find(':'));
+    rest.remove_prefix(std::min(rest.size(), part.size() + 1));
+  }
+  int64_t place = 0, run = 0;
+  const char letter = parts[2].size() == 1 ? parts[2][0] : 0;
+  if (!parse_integer(parts[0], place) || place < 0 || place >= static_cast<int64_t>(compare::kMost) ||
+      !parse_integer(parts[1], run) || run < 0 || run > 999 ||
+      (letter != '-' && !(letter > kLastLive && letter <= kLast)))
+    reader.refuse("file", value, "PLACE:RUN:LETTER:PATH");
+  if (files.size() <= static_cast<size_t>(place)) files.resize(static_cast<size_t>(place) + 1);
+  files[static_cast<size_t>(place)] = {std::string(rest), static_cast<size_t>(run),
+                                       letter == '-' ? char{} : letter};
+}
+
+KeptChoice read(const ScreenSettings& settings, bool of_link) {
+  KeptChoice choice;
+  link::ScreenSettingsReader reader(Screen::Compare, settings);
+  if (const auto letter = reader.text("baseline")) {
+    const char last = of_link ? kLastLive : kLast;
+    if (letter->size() != 1 || (*letter)[0] < 'A' || (*letter)[0] > last)
+      reader.refuse("baseline", *letter, Message("a letter from A to {}", last));
+    choice.baseline = (*letter)[0];
+  }
+  choice.align = reader.whole("align", 0, 2, choice.align);
+  choice.matrix = reader.whole("matrix", 0, 5, choice.matrix);
+  if (const auto id = reader.text("metric")) {
+    const auto& all = panels::metrics();
+    const auto one = std::ranges::find_if(all, [&](const auto& info) { return info.id == *id; });
+    if (one == all.end()) reader.refuse("metric", *id, "a quantity of the Compare screen");
+    choice.metric = one->metric;
+  }
+  choice.factor = reader.real("factor", 1.01, 1e6, choice.factor);
+  if (!of_link)
+    for (const std::string& file : reader.all("file")) take_file(reader, file, choice.files);
+  reader.done();
+  return choice;
+}
+
+char letter_at(size_t place) { return static_cast<char>('A' + place); }
+
+constexpr size_t kLive = 4;  // places of runs of the session
+
+bool is_live(const LabView& view, size_t place) { return !live_key(view, letter_at(place)).empty(); }
+
 }  // namespace
 
 CompareScreen::CompareScreen(std::function<void()> wake) : side_(wake), comparing_(wake) {}
@@ -215,18 +274,6 @@ void CompareScreen::next_place(Frame& f) {
   }
 }
 
-namespace {
-
-using Clock = std::chrono::steady_clock;
-constexpr double kRest = 15;  // times what a comparison took, between two of a run that trains
-constexpr double kLeastRest = 0.1, kMostRest = 2;  // seconds
-
-double seconds_since(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
-}
-
-}  // namespace
-
 /// The rest before a comparison, which a user cuts short.
 struct Comparing::Pause {
   std::mutex mutex;
@@ -305,55 +352,6 @@ std::shared_ptr<const ComparisonView> Comparing::newest(const std::string& data,
   return made_.shown;
 }
 
-namespace {
-
-constexpr char kLastLive = 'D', kLast = 'H';
-
-/// Reads "2:0:E:/home/me/run.jsonl": the place, the run of the file, its letter or '-', the path.
-void take_file(const link::ScreenSettingsReader& reader, std::string_view value,
-               std::vector<KeptFile>& files) {
-  std::string_view parts[3], rest = value;
-  for (std::string_view& part : parts) {
-    part = rest.substr(0, rest.find(':'));
-    rest.remove_prefix(std::min(rest.size(), part.size() + 1));
-  }
-  int64_t place = 0, run = 0;
-  const char letter = parts[2].size() == 1 ? parts[2][0] : 0;
-  if (!parse_integer(parts[0], place) || place < 0 || place >= static_cast<int64_t>(compare::kMost) ||
-      !parse_integer(parts[1], run) || run < 0 || run > 999 ||
-      (letter != '-' && !(letter > kLastLive && letter <= kLast)))
-    reader.refuse("file", value, "PLACE:RUN:LETTER:PATH");
-  if (files.size() <= static_cast<size_t>(place)) files.resize(static_cast<size_t>(place) + 1);
-  files[static_cast<size_t>(place)] = {std::string(rest), static_cast<size_t>(run),
-                                       letter == '-' ? char{} : letter};
-}
-
-KeptChoice read(const ScreenSettings& settings, bool of_link) {
-  KeptChoice choice;
-  link::ScreenSettingsReader reader(Screen::Compare, settings);
-  if (const auto letter = reader.text("baseline")) {
-    const char last = of_link ? kLastLive : kLast;
-    if (letter->size() != 1 || (*letter)[0] < 'A' || (*letter)[0] > last)
-      reader.refuse("baseline", *letter, Message("a letter from A to {}", last));
-    choice.baseline = (*letter)[0];
-  }
-  choice.align = reader.whole("align", 0, 2, choice.align);
-  choice.matrix = reader.whole("matrix", 0, 5, choice.matrix);
-  if (const auto id = reader.text("metric")) {
-    const auto& all = panels::metrics();
-    const auto one = std::ranges::find_if(all, [&](const auto& info) { return info.id == *id; });
-    if (one == all.end()) reader.refuse("metric", *id, "a quantity of the Compare screen");
-    choice.metric = one->metric;
-  }
-  choice.factor = reader.real("factor", 1.01, 1e6, choice.factor);
-  if (!of_link)
-    for (const std::string& file : reader.all("file")) take_file(reader, file, choice.files);
-  reader.done();
-  return choice;
-}
-
-}  // namespace
-
 ScreenSettings settings_of(const KeptChoice& choice) {
   const KeptChoice usual;
   ScreenSettings settings;
@@ -372,16 +370,6 @@ ScreenSettings settings_of(const KeptChoice& choice) {
 KeptChoice choice_from(const ScreenSettings& settings) { return read(settings, false); }
 
 void check_link(const ScreenSettings& settings) { read(settings, true); }
-
-namespace {
-
-char letter_at(size_t place) { return static_cast<char>('A' + place); }
-
-constexpr size_t kLive = 4;  // places of runs of the session
-
-bool is_live(const LabView& view, size_t place) { return !live_key(view, letter_at(place)).empty(); }
-
-}  // namespace
 
 /// Leaves the places of the session's runs for last, where it has any: a fork is to find its own free.
 size_t SideBySide::free_place(const LabView& view) const {

@@ -81,6 +81,10 @@ std::vector<Badge> badges_of(const Comparison& all, size_t run) {
   return badges;
 }
 
+constexpr float kListRow = 28;  // height of a row in the popup
+constexpr size_t kListed = 8;   // runs that need no search
+constexpr TextStyle kEntry{Face::Sans, type::body};
+
 }  // namespace
 
 /// The places that have something, and empty ones up to four in all: one at least, where there is one.
@@ -360,14 +364,6 @@ void CompareScreen::draw_empty(Frame& f, const Rect& card, const SideBySide::Pla
   const float w = opener ? 26.f : 90.f;
   draw_replace(f, {card.right() - w - (opener ? 9.f : 6.f), card.bottom() - 25, w, 22}, place);
 }
-
-namespace {
-
-constexpr float kListRow = 28;  // height of a row in the popup
-constexpr size_t kListed = 8;   // runs that need no search
-constexpr TextStyle kEntry{Face::Sans, type::body};
-
-}  // namespace
 
 void CompareScreen::draw_replace(Frame& f, const Rect& place, const SideBySide::Place& now) {
   Ui& ui = f.ui;

@@ -38,60 +38,6 @@ void add_arms(const Claim& claim, const course::Measure& m, std::vector<Arm>& ar
     arms.push_back({line, m.take == "at" ? std::optional(m.a) : std::nullopt});
 }
 
-}  // namespace
-
-const char* to_string(Finding finding) {
-  constexpr const char* kFindings[] = {"not run",           "reproduced",    "not at this scale",
-                                       "contradicted here", "no system yet", "cannot be told here",
-                                       "parts differ"};
-  return kFindings[static_cast<size_t>(finding)];
-}
-
-const Line* Claim::line(std::string_view line_id) const {
-  const auto it = std::ranges::find(lines, line_id, &Line::id);
-  return it == lines.end() ? nullptr : &*it;
-}
-
-const Control* Claim::control(std::string_view run_id) const {
-  const auto it = std::ranges::find(controls, run_id, &Control::run);
-  return it == controls.end() ? nullptr : &*it;
-}
-
-bool is_loss(std::string_view y) {
-  return y == "final_loss" || y == "final_excess" || y == "validation_loss" || y == "validation_bits";
-}
-
-std::vector<Arm> arms_of(const Claim& claim, const course::Measure& measure) {
-  std::vector<Arm> arms;
-  if (measure.take == "difference" || measure.take == "ratio") add_arms(claim, measure, arms);
-  return arms;
-}
-
-experiments::Names numbers_of(const Claim& claim) {
-  experiments::Names numbers;
-  for (const Line& line : claim.lines) {
-    const bool at_steps = line.of == Line::Of::Run && line.y != "loss" && line.y != "excess";
-    if (at_steps || line.of == Line::Of::Profile || line.of == Line::Of::Shares || line.y == "own_shares")
-      numbers.insert(experiments::kLayers);
-    if (line.of == Line::Of::LeftOut) numbers.insert(experiments::kLeftOut);
-    if (line.of == Line::Of::Runs || line.of == Line::Of::Grid)
-      if (const std::string asked = experiments::measured_for(line.y); !asked.empty()) numbers.insert(asked);
-  }
-  return numbers;
-}
-
-Claim on_pairs(const Claim& claim) {
-  Claim there = claim;
-  if (claim.missing.empty()) return there;
-  there.language.runs = std::move(there.pair_runs);
-  there.pair_runs.clear();
-  there.missing.clear();
-  there.data = kOnPairs;
-  return there;
-}
-
-namespace {
-
 constexpr size_t kMostCells = 200;
 constexpr size_t kControlAxes = 2, kControlValues = 3;
 /// Tells the models of a claim apart, so that the runs of any claim may differ in it.
@@ -456,6 +402,56 @@ void read_measured(Claim& claim, Table& t) {
 }
 
 }  // namespace
+
+const char* to_string(Finding finding) {
+  constexpr const char* kFindings[] = {"not run",           "reproduced",    "not at this scale",
+                                       "contradicted here", "no system yet", "cannot be told here",
+                                       "parts differ"};
+  return kFindings[static_cast<size_t>(finding)];
+}
+
+const Line* Claim::line(std::string_view line_id) const {
+  const auto it = std::ranges::find(lines, line_id, &Line::id);
+  return it == lines.end() ? nullptr : &*it;
+}
+
+const Control* Claim::control(std::string_view run_id) const {
+  const auto it = std::ranges::find(controls, run_id, &Control::run);
+  return it == controls.end() ? nullptr : &*it;
+}
+
+bool is_loss(std::string_view y) {
+  return y == "final_loss" || y == "final_excess" || y == "validation_loss" || y == "validation_bits";
+}
+
+std::vector<Arm> arms_of(const Claim& claim, const course::Measure& measure) {
+  std::vector<Arm> arms;
+  if (measure.take == "difference" || measure.take == "ratio") add_arms(claim, measure, arms);
+  return arms;
+}
+
+experiments::Names numbers_of(const Claim& claim) {
+  experiments::Names numbers;
+  for (const Line& line : claim.lines) {
+    const bool at_steps = line.of == Line::Of::Run && line.y != "loss" && line.y != "excess";
+    if (at_steps || line.of == Line::Of::Profile || line.of == Line::Of::Shares || line.y == "own_shares")
+      numbers.insert(experiments::kLayers);
+    if (line.of == Line::Of::LeftOut) numbers.insert(experiments::kLeftOut);
+    if (line.of == Line::Of::Runs || line.of == Line::Of::Grid)
+      if (const std::string asked = experiments::measured_for(line.y); !asked.empty()) numbers.insert(asked);
+  }
+  return numbers;
+}
+
+Claim on_pairs(const Claim& claim) {
+  Claim there = claim;
+  if (claim.missing.empty()) return there;
+  there.language.runs = std::move(there.pair_runs);
+  there.pair_runs.clear();
+  there.missing.clear();
+  there.data = kOnPairs;
+  return there;
+}
 
 Claim parse_claim(std::string_view source, const std::string& file, const std::string& pairs) {
   const toml::table root = parse_toml(source, file);

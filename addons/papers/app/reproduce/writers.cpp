@@ -207,132 +207,6 @@ std::string page_section(const std::vector<Outcome>& outcomes, const std::string
                      experiments::to_markdown(table), notes);
 }
 
-}  // namespace
-
-std::string measured_text(const Outcome& outcome, const std::string& id) {
-  const course::Measure& measure = *outcome.claim->language.measure(id);
-  const course::Measured& measured = outcome.results.measures.at(id);
-  if (measured.values.empty()) return "–";
-  const std::string mean = mean_text(measured, measure);
-  const size_t seeds = outcome.spread_alone ? static_cast<size_t>(outcome.seeds) : measured.values.size();
-  if (seeds == 1) return mean + ", one seed";
-  if (std::isnan(measured.spread.low)) return fmt::format("{} over {} seeds", mean, seeds);
-  return fmt::format("{}, {} over {} seeds", mean, course::range_text(measured.spread, measure), seeds);
-}
-
-std::string list_text(const std::vector<Outcome>& outcomes) {
-  using experiments::Kind;
-  experiments::Table table{{{"", "claim"},
-                            {"", "source"},
-                            {"", "where"},
-                            {"", "runs", Kind::Number},
-                            {"", "steps", Kind::Number},
-                            {"", "of a core", Kind::Number},
-                            {"", "state"}}};
-  const double speed = flop_a_second(outcomes);
-  for (const Outcome& outcome : outcomes) {
-    const Cost cost = cost_of(*outcome.claim, outcome.seeds);
-    const std::string time = outcome.finding == Finding::Beyond ? "–"
-                             : is_timed(outcome)
-                                 ? duration_words(outcome.seconds)
-                                 : "about " + duration_words(std::max(cost.flop / speed, 1.0));
-    table.rows.push_back({outcome.claim->id, outcome.claim->source.paper, outcome.claim->source.item,
-                          cost.runs, cost.steps, time, verdict_of(outcome)});
-  }
-  return experiments::to_text(table);
-}
-
-std::string to_text(const Outcome& outcome) {
-  const Claim& claim = *outcome.claim;
-  std::string out = fmt::format("{}: {}, {} ({})\n  claim    {}\n", claim.id, claim.source.paper,
-                                claim.source.item, claim.source.version, claim.says);
-  for (const Statement& stated : claim.numbers)
-    out += fmt::format("  paper    {}: {}{}\n", stated.what, stated_text(stated),
-                       stated.measure.empty() ? "" : "; here: " + measured_text(outcome, stated.measure));
-  for (const Beside& beside : claim.besides)
-    out += fmt::format("  here     {}: {}\n", beside.what, measured_text(outcome, beside.measure));
-  for (const CheckResult& checked : outcome.checks)
-    out += fmt::format("  check    {} [{}: {}; expected {}: {}]\n", checked.check->says,
-                       checked.measure->label, measured_text(outcome, checked.measure->id),
-                       course::band_text(*checked.check), state_of(checked));
-  return out + fmt::format("  verdict  {}: {}\n  setting  {}\n  usual    {}\n", capital(verdict_of(outcome)),
-                           outcome.sentence, claim.setting, kUsualSetting);
-}
-
-std::string summary_text(const std::vector<Outcome>& outcomes) {
-  std::string out = fmt::format("{} claim{}:", outcomes.size(), outcomes.size() == 1 ? "" : "s");
-  const char* between = " ";
-  for (const Finding finding :
-       {Finding::Reproduced, Finding::PartsDiffer, Finding::NotAtThisScale, Finding::CannotBeTold,
-        Finding::Contradicted, Finding::Unknown, Finding::Beyond}) {
-    const int32_t count = count_of(outcomes, finding);
-    if (count == 0) continue;
-    const auto speed = std::ranges::count_if(outcomes, [&](const Outcome& one) {
-      return one.finding == finding && verdict_of(one) != to_string(finding);
-    });
-    out += fmt::format("{}{} {}", between, count, to_string(finding));
-    if (speed > 0) out += fmt::format(" ({} of them of speed, not quality)", speed);
-    between = ", ";
-  }
-  return out;
-}
-
-Json to_json(const std::vector<Outcome>& outcomes) {
-  Json json = {{"format", "normscope reproduction 1"}, {"claims", Json::array()}};
-  for (const Outcome& outcome : outcomes) json["claims"].push_back(claim_json(outcome));
-  return json;
-}
-
-std::string to_csv(const std::vector<Outcome>& outcomes) {
-  experiments::Table table{
-      experiments::data_columns({"claim", "paper", "item", "verdict", "measure", "unit", "seed", "value"})};
-  for (const Outcome& outcome : outcomes) {
-    const Claim& claim = *outcome.claim;
-    for (const course::Measure& m : claim.language.measures) {
-      const auto& [values, spread, seeds] = outcome.results.measures.at(m.id);
-      for (size_t i = 0; i < seeds.size(); ++i)
-        table.rows.push_back({claim.id, claim.source.paper, claim.source.item, verdict_of(outcome), m.id,
-                              m.unit, seeds[i], values[i]});
-    }
-  }
-  return experiments::to_csv(table);
-}
-
-std::string to_markdown(const std::vector<Outcome>& outcomes, const std::string& command) {
-  std::vector<std::string> papers;
-  Cost all;
-  for (const Outcome& outcome : outcomes) {
-    const std::string& paper = outcome.claim->source.paper;
-    if (std::ranges::find(papers, paper) == papers.end()) papers.push_back(paper);
-    const Cost cost = cost_of(*outcome.claim, outcome.seeds);
-    all.runs += cost.runs;
-    all.steps += cost.steps;
-  }
-  std::string out = fmt::format(
-      "# Reproduction\n\n"
-      "What became of the papers' figures, tables and theorems at this program's scale. The program writes this page:\n\n"
-      "```\n{}\n```\n\n"
-      "{}. {} runs, {} steps (a run that several claims ask for counts in each).\n\n"
-      "A verdict holds for its setting alone. Each claim of several parts has one a part, and one for the whole where all "
-      "agree; otherwise its *parts differ*.\n\n"
-      "| verdict | when |\n|--|--|\n"
-      "| **reproduced** | it holds with every seed |\n"
-      "| contradicted here | with every seed the measure lies where the opposite does |\n"
-      "| cannot be told here | a neighbouring hypothesis would pass too, or \"as good\" is measured more coarsely than half "
-      "of the smallest effect that the source shows |\n"
-      "| not at this scale | none of these |\n"
-      "| no system yet | no run of this program could show it |\n"
-      "| (speed, not quality) | the losses compared had not levelled off, or how far they still fell was not measured: `reproduce ID` says which |\n\n"
-      "Measured is the mean, and the range over the seeds where they differ; losses are in nats. Below each table stand "
-      "our settings; `normscope reproduce ID` tells the paper's beside them. Where a setting says nothing else: {}. The "
-      "rules and the files of the claims: [claims/README.md](../claims/README.md).\n",
-      command, summary_text(outcomes), all.runs, all.steps, kUsualSetting);
-  for (const std::string& paper : papers) out += page_section(outcomes, paper);
-  return out;
-}
-
-namespace {
-
 using namespace ui;
 
 constexpr float kClaimWidth = 960, kNames = 300, kPanel = 280, kOurs = kNames + kPanel + 40, kRow = 24,
@@ -513,6 +387,128 @@ plot::PlotSpec curve_plot(const Outcome& outcome, const Drawn& drawn) {
 }
 
 }  // namespace
+
+std::string measured_text(const Outcome& outcome, const std::string& id) {
+  const course::Measure& measure = *outcome.claim->language.measure(id);
+  const course::Measured& measured = outcome.results.measures.at(id);
+  if (measured.values.empty()) return "–";
+  const std::string mean = mean_text(measured, measure);
+  const size_t seeds = outcome.spread_alone ? static_cast<size_t>(outcome.seeds) : measured.values.size();
+  if (seeds == 1) return mean + ", one seed";
+  if (std::isnan(measured.spread.low)) return fmt::format("{} over {} seeds", mean, seeds);
+  return fmt::format("{}, {} over {} seeds", mean, course::range_text(measured.spread, measure), seeds);
+}
+
+std::string list_text(const std::vector<Outcome>& outcomes) {
+  using experiments::Kind;
+  experiments::Table table{{{"", "claim"},
+                            {"", "source"},
+                            {"", "where"},
+                            {"", "runs", Kind::Number},
+                            {"", "steps", Kind::Number},
+                            {"", "of a core", Kind::Number},
+                            {"", "state"}}};
+  const double speed = flop_a_second(outcomes);
+  for (const Outcome& outcome : outcomes) {
+    const Cost cost = cost_of(*outcome.claim, outcome.seeds);
+    const std::string time = outcome.finding == Finding::Beyond ? "–"
+                             : is_timed(outcome)
+                                 ? duration_words(outcome.seconds)
+                                 : "about " + duration_words(std::max(cost.flop / speed, 1.0));
+    table.rows.push_back({outcome.claim->id, outcome.claim->source.paper, outcome.claim->source.item,
+                          cost.runs, cost.steps, time, verdict_of(outcome)});
+  }
+  return experiments::to_text(table);
+}
+
+std::string to_text(const Outcome& outcome) {
+  const Claim& claim = *outcome.claim;
+  std::string out = fmt::format("{}: {}, {} ({})\n  claim    {}\n", claim.id, claim.source.paper,
+                                claim.source.item, claim.source.version, claim.says);
+  for (const Statement& stated : claim.numbers)
+    out += fmt::format("  paper    {}: {}{}\n", stated.what, stated_text(stated),
+                       stated.measure.empty() ? "" : "; here: " + measured_text(outcome, stated.measure));
+  for (const Beside& beside : claim.besides)
+    out += fmt::format("  here     {}: {}\n", beside.what, measured_text(outcome, beside.measure));
+  for (const CheckResult& checked : outcome.checks)
+    out += fmt::format("  check    {} [{}: {}; expected {}: {}]\n", checked.check->says,
+                       checked.measure->label, measured_text(outcome, checked.measure->id),
+                       course::band_text(*checked.check), state_of(checked));
+  return out + fmt::format("  verdict  {}: {}\n  setting  {}\n  usual    {}\n", capital(verdict_of(outcome)),
+                           outcome.sentence, claim.setting, kUsualSetting);
+}
+
+std::string summary_text(const std::vector<Outcome>& outcomes) {
+  std::string out = fmt::format("{} claim{}:", outcomes.size(), outcomes.size() == 1 ? "" : "s");
+  const char* between = " ";
+  for (const Finding finding :
+       {Finding::Reproduced, Finding::PartsDiffer, Finding::NotAtThisScale, Finding::CannotBeTold,
+        Finding::Contradicted, Finding::Unknown, Finding::Beyond}) {
+    const int32_t count = count_of(outcomes, finding);
+    if (count == 0) continue;
+    const auto speed = std::ranges::count_if(outcomes, [&](const Outcome& one) {
+      return one.finding == finding && verdict_of(one) != to_string(finding);
+    });
+    out += fmt::format("{}{} {}", between, count, to_string(finding));
+    if (speed > 0) out += fmt::format(" ({} of them of speed, not quality)", speed);
+    between = ", ";
+  }
+  return out;
+}
+
+Json to_json(const std::vector<Outcome>& outcomes) {
+  Json json = {{"format", "normscope reproduction 1"}, {"claims", Json::array()}};
+  for (const Outcome& outcome : outcomes) json["claims"].push_back(claim_json(outcome));
+  return json;
+}
+
+std::string to_csv(const std::vector<Outcome>& outcomes) {
+  experiments::Table table{
+      experiments::data_columns({"claim", "paper", "item", "verdict", "measure", "unit", "seed", "value"})};
+  for (const Outcome& outcome : outcomes) {
+    const Claim& claim = *outcome.claim;
+    for (const course::Measure& m : claim.language.measures) {
+      const auto& [values, spread, seeds] = outcome.results.measures.at(m.id);
+      for (size_t i = 0; i < seeds.size(); ++i)
+        table.rows.push_back({claim.id, claim.source.paper, claim.source.item, verdict_of(outcome), m.id,
+                              m.unit, seeds[i], values[i]});
+    }
+  }
+  return experiments::to_csv(table);
+}
+
+std::string to_markdown(const std::vector<Outcome>& outcomes, const std::string& command) {
+  std::vector<std::string> papers;
+  Cost all;
+  for (const Outcome& outcome : outcomes) {
+    const std::string& paper = outcome.claim->source.paper;
+    if (std::ranges::find(papers, paper) == papers.end()) papers.push_back(paper);
+    const Cost cost = cost_of(*outcome.claim, outcome.seeds);
+    all.runs += cost.runs;
+    all.steps += cost.steps;
+  }
+  std::string out = fmt::format(
+      "# Reproduction\n\n"
+      "What became of the papers' figures, tables and theorems at this program's scale. The program writes this page:\n\n"
+      "```\n{}\n```\n\n"
+      "{}. {} runs, {} steps (a run that several claims ask for counts in each).\n\n"
+      "A verdict holds for its setting alone. Each claim of several parts has one a part, and one for the whole where all "
+      "agree; otherwise its *parts differ*.\n\n"
+      "| verdict | when |\n|--|--|\n"
+      "| **reproduced** | it holds with every seed |\n"
+      "| contradicted here | with every seed the measure lies where the opposite does |\n"
+      "| cannot be told here | a neighbouring hypothesis would pass too, or \"as good\" is measured more coarsely than half "
+      "of the smallest effect that the source shows |\n"
+      "| not at this scale | none of these |\n"
+      "| no system yet | no run of this program could show it |\n"
+      "| (speed, not quality) | the losses compared had not levelled off, or how far they still fell was not measured: `reproduce ID` says which |\n\n"
+      "Measured is the mean, and the range over the seeds where they differ; losses are in nats. Below each table stand "
+      "our settings; `normscope reproduce ID` tells the paper's beside them. Where a setting says nothing else: {}. The "
+      "rules and the files of the claims: [claims/README.md](../claims/README.md).\n",
+      command, summary_text(outcomes), all.runs, all.steps, kUsualSetting);
+  for (const std::string& paper : papers) out += page_section(outcomes, paper);
+  return out;
+}
 
 std::string to_svg(const Outcome& outcome) {
   return ui::to_svg(outcome.claim->id, [&](Painter& p, const Theme& t) {

@@ -27,6 +27,40 @@ namespace {
 
 constexpr size_t kMostGrey = 100;  ///< the most curves of other cells
 
+constexpr const char* kNames[] = {"across", "up"};
+
+std::string control_name(size_t which, std::string_view part) {
+  return fmt::format("sweep/{}/{}", kNames[which], part);
+}
+
+std::string setting_words(std::string_view key) {
+  const Field* field = find_field(key);
+  return field ? words::spoken(field->label) : std::string(key);
+}
+
+/// Returns settings whose label or key contains the typed letters, whatever their case.
+std::vector<std::string> matching_keys(const std::string& typed) {
+  const std::string search = small_letters(typed);
+  std::vector<std::string> keys = axis_keys();
+  std::erase_if(keys, [&](const std::string& key) {
+    return small_letters(setting_words(key)).find(search) == std::string::npos &&
+           small_letters(key).find(search) == std::string::npos;
+  });
+  return keys;
+}
+
+/// Writes the two ends of the line below it.
+void draw_rail_ends(Painter& p, const Theme& t, const Rect& line, const Rail& rail) {
+  const TextStyle mono{Face::Mono, type::tick};
+  for (const bool low : {true, false}) {
+    const double value = low ? rail.low : rail.high;
+    const std::string text =
+        rail.log ? power_of_ten(static_cast<int>(std::lround(std::log10(value)))) : ui::number(value);
+    p.text({low ? line.x : line.right(), line.centre().y + 20}, mono, t.ink3, text,
+           low ? Align::Left : Align::Right);
+  }
+}
+
 }  // namespace
 
 /// Draws the seeds of one cell in ink, and behind them in grey the first seeds of other cells that read its
@@ -222,44 +256,6 @@ void SweepScreen::draw_right(Ui& ui, Rect rect) {
 
 // ---- What is swept: the sweeps that are ready to start, the fields of each axis (its setting, its kind, list, lin or log,
 // the rail with its handles, and the same as text), the rest of the runs, and the regions with more seeds.
-
-namespace {
-
-constexpr const char* kNames[] = {"across", "up"};
-
-std::string control_name(size_t which, std::string_view part) {
-  return fmt::format("sweep/{}/{}", kNames[which], part);
-}
-
-std::string setting_words(std::string_view key) {
-  const Field* field = find_field(key);
-  return field ? words::spoken(field->label) : std::string(key);
-}
-
-/// Returns settings whose label or key contains the typed letters, whatever their case.
-std::vector<std::string> matching_keys(const std::string& typed) {
-  const std::string search = small_letters(typed);
-  std::vector<std::string> keys = axis_keys();
-  std::erase_if(keys, [&](const std::string& key) {
-    return small_letters(setting_words(key)).find(search) == std::string::npos &&
-           small_letters(key).find(search) == std::string::npos;
-  });
-  return keys;
-}
-
-/// Writes the two ends of the line below it.
-void draw_rail_ends(Painter& p, const Theme& t, const Rect& line, const Rail& rail) {
-  const TextStyle mono{Face::Mono, type::tick};
-  for (const bool low : {true, false}) {
-    const double value = low ? rail.low : rail.high;
-    const std::string text =
-        rail.log ? power_of_ten(static_cast<int>(std::lround(std::log10(value)))) : ui::number(value);
-    p.text({low ? line.x : line.right(), line.centre().y + 20}, mono, t.ink3, text,
-           low ? Align::Left : Align::Right);
-  }
-}
-
-}  // namespace
 
 /// Makes a change of the plan; why it is refused becomes the message.
 void SweepScreen::attempt(const std::function<void()>& change) {

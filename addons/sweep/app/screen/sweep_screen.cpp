@@ -17,6 +17,7 @@
 namespace normscope::sweep {
 namespace {
 
+using namespace ui;
 using link::kPlace;
 
 // They bound the work that a link asks of whoever opens it.
@@ -47,6 +48,30 @@ Read read(const ScreenSettings& settings, bool of_link) {
 void require_no_file(std::string_view part) {
   const std::string_view key = part.substr(0, part.find('='));
   if (names_file(key)) fail(kPlace, "the sweep sets {}: expected one that names no file", key);
+}
+
+constexpr size_t kMostFields = 200;  ///< more runs than this are shown as one bar
+constexpr float kLeastRuns = 240;    ///< the width that the runs keep
+
+/// Cuts each line of a script into pieces that fit the width. It drops what exceeds the height, because
+/// Copy takes the whole script anyway.
+void draw_script(Painter& p, const Theme& t, const Rect& rect, std::string_view text) {
+  const TextStyle mono{Face::Mono, type::tick};
+  const float line = 15, letter = p.text_width(mono, "0");
+  const auto most = static_cast<size_t>(std::max(8.f, rect.w / letter));
+  float y = rect.y;
+  while (!text.empty() && y + line <= rect.bottom()) {
+    std::string_view piece = text.substr(0, text.find('\n'));
+    size_t gap = 1;  // skips the end of the line, or the blank at which it is cut
+    if (piece.size() > most) {
+      const size_t blank = piece.rfind(' ', most);
+      gap = blank == piece.npos || blank == 0 ? 0 : 1;
+      piece = piece.substr(0, gap == 0 ? most : blank);
+    }
+    p.text({rect.x, y + 11}, mono, t.ink, piece);
+    text.remove_prefix(std::min(text.size(), piece.size() + gap));
+    y += line;
+  }
 }
 
 }  // namespace
@@ -86,15 +111,6 @@ void check_link(const ScreenSettings& settings) {
     fail(kPlace, "the sweep has {} runs: expected at most {} in a link", plan.runs(), kMostLinkedRuns);
   runs_of(plan);  // throws where the axes do not fit together
 }
-
-using namespace ui;
-
-namespace {
-
-constexpr size_t kMostFields = 200;  ///< more runs than this are shown as one bar
-constexpr float kLeastRuns = 240;    ///< the width that the runs keep
-
-}  // namespace
 
 /// Draws one field per run in the order of training: dark where there is a result, half filled while it
 /// trains.
@@ -205,31 +221,6 @@ void SweepScreen::save(const std::string& ending) {
   asked_.files.push_back({"sweep." + ending, text});
 }
 
-namespace {
-
-/// Cuts each line of a script into pieces that fit the width. It drops what exceeds the height, because
-/// Copy takes the whole script anyway.
-void draw_script(Painter& p, const Theme& t, const Rect& rect, std::string_view text) {
-  const TextStyle mono{Face::Mono, type::tick};
-  const float line = 15, letter = p.text_width(mono, "0");
-  const auto most = static_cast<size_t>(std::max(8.f, rect.w / letter));
-  float y = rect.y;
-  while (!text.empty() && y + line <= rect.bottom()) {
-    std::string_view piece = text.substr(0, text.find('\n'));
-    size_t gap = 1;  // skips the end of the line, or the blank at which it is cut
-    if (piece.size() > most) {
-      const size_t blank = piece.rfind(' ', most);
-      gap = blank == piece.npos || blank == 0 ? 0 : 1;
-      piece = piece.substr(0, gap == 0 ? most : blank);
-    }
-    p.text({rect.x, y + 11}, mono, t.ink, piece);
-    text.remove_prefix(std::min(text.size(), piece.size() + gap));
-    y += line;
-  }
-}
-
-}  // namespace
-
 void SweepScreen::draw_elsewhere(Ui& ui, const Rect& rect) {
   Rect rest = panel(ui, rect, {tr("Run it elsewhere"), tr("one run for each task"), "", 0, false});
   const std::vector<words::Label> labels{words::label("command"), words::label("Slurm array"),
@@ -255,8 +246,6 @@ void SweepScreen::draw_elsewhere(Ui& ui, const Rect& rect) {
       save(ending);
   }
 }
-
-using namespace ui;
 
 SweepScreen::SweepScreen(std::unique_ptr<SweepTrainer> trainer) : trainer_(std::move(trainer)) {
   show(preset_plan("warmup"));
