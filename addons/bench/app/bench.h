@@ -3,11 +3,8 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <iosfwd>
 #include <nlohmann/json.hpp>
-#include <string>
-#include <vector>
 
 #include "training/measure/step/profile.h"
 

@@ -5,15 +5,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
-#include <cstdint>
 #include <initializer_list>
 #include <iterator>
 #include <random>
-#include <span>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "addons/bench/app/bench.h"
 #include "engine/cpu/arena.h"

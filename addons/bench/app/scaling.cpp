@@ -4,13 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <fstream>
 #include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "addons/bench/app/bench.h"
 #include "addons/bench/app/busy_processes.h"

@@ -1,6 +1,5 @@
 #include "addons/bench/app/stepper.h"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>

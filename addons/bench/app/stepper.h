@@ -2,12 +2,7 @@
 // engine alone.
 #pragma once
 
-#include <memory>
 #include <nlohmann/json.hpp>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "engine/model/transformer.h"
 #include "engine/tape/backend.h"

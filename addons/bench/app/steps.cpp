@@ -1,16 +1,11 @@
 // Times whole steps of the benchmark's models with all probes on (bench_models), and the ops inside a step beside
 // their roofline (bench_ops). A FLOP of a step is counted as step_flop() says, attention dense.
-#include <fmt/format.h>
 
-#include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <cstring>
 #include <istream>
 #include <map>
-#include <memory>
 #include <set>
-#include <string>
 
 #include "addons/bench/app/bench.h"
 #include "addons/bench/app/stepper.h"

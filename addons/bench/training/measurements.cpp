@@ -1,9 +1,7 @@
 #include "addons/bench/training/measurements.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
-#include <span>
 
 #include "engine/core/error.h"
 #include "engine/ops/ops.h"

@@ -1,12 +1,7 @@
 // Puts the parts of a comparison together, and writes its table of settings and its sentences. See comparison.h.
 #include "addons/compare/app/comparison.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
 #include <charconv>
-#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <numeric>

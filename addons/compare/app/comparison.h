@@ -7,16 +7,7 @@
 // screen.
 #pragma once
 
-#include <cstdint>
 #include <limits>
-#include <map>
-#include <memory>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "addons/recorded/training/recorded_run.h"
 #include "app/panels/metrics.h"

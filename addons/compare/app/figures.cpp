@@ -1,13 +1,6 @@
 #include "addons/compare/app/figures.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <algorithm>
-#include <cmath>
 #include <iterator>
-#include <limits>
-#include <utility>
 
 #include "addons/compare/app/tracks.h"
 #include "addons/compare/app/writers.h"

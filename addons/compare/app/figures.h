@@ -2,10 +2,6 @@
 // `normscope compare --svg`.
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <vector>
-
 #include "addons/compare/app/comparison.h"
 #include "app/plot/plot.h"
 #include "app/plot/plot_spec.h"

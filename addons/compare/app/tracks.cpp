@@ -1,7 +1,5 @@
 #include "addons/compare/app/tracks.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 

@@ -2,13 +2,6 @@
 // app/compare and its screen read this file.
 #pragma once
 
-#include <limits>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "addons/compare/app/comparison.h"
 
 namespace normscope::compare {

@@ -1,10 +1,6 @@
 // Writes a comparison for the terminal, as Markdown and as CSV.
 #include "addons/compare/app/writers.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
 #include <cstdlib>
 #include <iterator>
 

@@ -2,11 +2,7 @@
 // docs/log-format.md has the fields.
 #pragma once
 
-#include <cstdint>
 #include <nlohmann/json.hpp>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "addons/compare/app/comparison.h"
 

@@ -1,12 +1,5 @@
 #include "addons/inside/app/inside_screen.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
-#include <functional>
-#include <limits>
-
 #include "addons/inside/app/inspected.h"
 #include "addons/published/training/token_task.h"
 #include "app/link/link.h"

@@ -8,12 +8,6 @@
 // inside/token, inside/grid/A ..., inside/head, inside/tab.
 #pragma once
 
-#include <map>
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "addons/inside/training/inside.h"
 #include "app/lab/transport.h"
 #include "app/ui/ui.h"

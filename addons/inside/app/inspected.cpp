@@ -1,14 +1,6 @@
 // What is inside a model as JSON and as a picture, and the words that these share.
 #include "addons/inside/app/inspected.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <optional>
-#include <span>
-
 #include "app/ui/numbers.h"
 #include "app/ui/paint.h"
 #include "training/io/codec.h"

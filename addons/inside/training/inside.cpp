@@ -1,10 +1,6 @@
 #include "addons/inside/training/inside.h"
 
-#include <fmt/format.h>
-
 #include <cmath>
-#include <limits>
-#include <utility>
 
 #include "addons/published/training/passage.h"
 #include "addons/published/training/token_task.h"

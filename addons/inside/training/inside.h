@@ -4,14 +4,7 @@
 // `normscope inspect` show it.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
 #include <map>
-#include <memory>
-#include <optional>
-#include <span>
-#include <string>
-#include <vector>
 
 #include "engine/model/model_config.h"
 #include "engine/tape/program.h"

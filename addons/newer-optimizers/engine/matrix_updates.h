@@ -1,8 +1,6 @@
 // The numbers of Muon, and of Adam less its leading direction, for both machines.
 #pragma once
 
-#include <cstdint>
-
 #include "engine/core/philox.h"
 
 namespace normscope {

@@ -1,5 +1,4 @@
 // Several streams are one value (B,T,n,D), mixed by the op `mix`: see config.h. At the end their text form.
-#include <fmt/format.h>
 
 #include <array>
 #include <charconv>

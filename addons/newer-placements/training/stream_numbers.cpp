@@ -2,7 +2,6 @@
 // them has most of the signal (Alimaskina et al. 2026, arXiv 2606.03483, ask both; the abstract was read).
 #include <algorithm>
 #include <cmath>
-#include <vector>
 
 #include "training/experiments/probes.h"
 #include "training/experiments/run_numbers.h"

@@ -4,9 +4,7 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "addons/sweep/app/sweep_writers.h"
 

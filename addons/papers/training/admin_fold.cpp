@@ -1,10 +1,5 @@
 #include "addons/papers/training/admin_fold.h"
 
-#include <fmt/format.h>
-
-#include <cmath>
-#include <map>
-
 #include "engine/core/error.h"
 #include "engine/model/transformer.h"
 #include "training/io/codec.h"

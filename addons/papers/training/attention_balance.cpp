@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <span>
 
 #include "training/experiments/probes.h"
 #include "training/experiments/run_numbers.h"

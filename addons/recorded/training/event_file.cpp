@@ -1,7 +1,5 @@
 #include "addons/recorded/training/event_file.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -10,8 +8,6 @@
 #include <cstring>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <utility>
-#include <vector>
 
 #include "engine/core/error.h"
 #include "training/spec/spec.h"

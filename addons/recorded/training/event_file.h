@@ -7,12 +7,7 @@
 // by app/commands/tensorboard.cpp.
 #pragma once
 
-#include <cstdint>
 #include <functional>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
 
 #include "addons/recorded/training/log_line.h"
 #include "addons/recorded/training/recorded_run.h"

@@ -1,9 +1,5 @@
 #include "addons/recorded/training/log_line.h"
 
-#include <fmt/format.h>
-
-#include <cctype>
-#include <charconv>
 #include <cstring>
 #include <map>
 

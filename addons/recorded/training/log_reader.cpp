@@ -12,7 +12,6 @@
 #include <map>
 #include <mutex>
 #include <numeric>
-#include <thread>
 
 #include "engine/core/boundary.h"
 #include "engine/model/wiring.h"

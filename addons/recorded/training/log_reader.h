@@ -5,19 +5,8 @@
 #pragma once
 
 #include <atomic>
-#include <cmath>
 #include <cstddef>
-#include <cstdint>
-#include <deque>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
 #include <unordered_map>
-#include <utility>
-#include <vector>
 
 #include "addons/recorded/training/event_file.h"
 #include "addons/recorded/training/log_line.h"

@@ -1,7 +1,6 @@
 #include "addons/recorded/training/recorded_run.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "addons/recorded/training/log_reader.h"
 #include "addons/recorded/training/tensor_names.h"

@@ -8,13 +8,8 @@
 // grows.
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
 #include <map>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "engine/core/error.h"
 #include "training/data/task.h"

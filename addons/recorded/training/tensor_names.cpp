@@ -2,11 +2,7 @@
 // followed by a number tells the layer; the rest is looked up in a table.
 #include "addons/recorded/training/tensor_names.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <charconv>
-#include <span>
 
 #include "engine/core/error.h"
 #include "training/io/input_value.h"

@@ -1,11 +1,6 @@
 #include "addons/sweep/app/cells.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
 #include <iterator>
-#include <utility>
 
 #include "app/words/words.h"
 #include "training/data/task.h"

@@ -3,12 +3,6 @@
 // screen show comes from here. The writers, the command, the screen and the tests call it.
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "addons/sweep/app/sweep_plan.h"
 #include "app/grid/axis.h"
 #include "engine/core/error.h"

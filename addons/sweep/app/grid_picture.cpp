@@ -1,10 +1,5 @@
 #include "addons/sweep/app/grid_picture.h"
 
-#include <fmt/format.h>
-
-#include <cmath>
-#include <string>
-
 #include "addons/sweep/app/sweep_writers.h"
 #include "app/ui/widgets.h"
 #include "app/words/words.h"

@@ -1,11 +1,5 @@
 #include "addons/sweep/app/sweep_plan.h"
 
-#include <fmt/format.h>
-
-#include <charconv>
-#include <cmath>
-#include <utility>
-
 #include "engine/core/error.h"
 #include "engine/core/real_text.h"
 #include "training/files/command_text.h"

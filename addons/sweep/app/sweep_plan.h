@@ -4,11 +4,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "app/grid/axis.h"
 #include "training/experiments/study.h"

@@ -1,10 +1,5 @@
 #include "addons/sweep/app/sweep_writers.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
-
 #include "app/words/words.h"
 #include "training/data/task.h"
 #include "training/experiments/table.h"

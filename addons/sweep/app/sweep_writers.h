@@ -4,10 +4,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "addons/sweep/app/cells.h"
 #include "addons/sweep/app/sweep_plan.h"
 #include "addons/sweep/app/worker.h"

@@ -1,7 +1,6 @@
 #include "addons/sweep/app/worker.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "app/words/words.h"
 #include "engine/core/boundary.h"

@@ -4,15 +4,6 @@
 // a trainer of their own.
 #pragma once
 
-#include <atomic>
-#include <chrono>
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <mutex>
-#include <optional>
-#include <vector>
-
 #include "addons/sweep/app/cells.h"
 #include "addons/sweep/app/sweep_plan.h"
 #include "engine/core/error.h"

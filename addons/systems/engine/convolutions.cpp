@@ -1,11 +1,5 @@
 #include "addons/systems/engine/convolutions.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
-#include <string>
-
 #include "addons/systems/engine/image_ops.h"
 #include "engine/core/error.h"
 #include "engine/model/recorder.h"

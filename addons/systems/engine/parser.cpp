@@ -1,10 +1,5 @@
 #include "addons/systems/engine/parser.h"
 
-#include <fmt/format.h>
-
-#include <cmath>
-#include <string>
-
 #include "engine/core/error.h"
 #include "engine/model/recorder.h"
 #include "engine/ops/ops.h"

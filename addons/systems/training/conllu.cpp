@@ -1,10 +1,6 @@
 #include "addons/systems/training/conllu.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <charconv>
-#include <utility>
 
 #include "engine/core/error.h"
 #include "engine/core/philox.h"

@@ -1,12 +1,7 @@
 #include "addons/systems/training/dependency_parser.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <iterator>
 #include <limits>
-#include <string_view>
-#include <utility>
 
 #include "addons/systems/engine/parser.h"
 #include "engine/core/error.h"

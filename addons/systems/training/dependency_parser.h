@@ -15,14 +15,7 @@
 #pragma once
 
 #include <array>
-#include <cstdint>
-#include <functional>
 #include <map>
-#include <memory>
-#include <optional>
-#include <span>
-#include <string>
-#include <vector>
 
 #include "addons/systems/training/conllu.h"
 #include "engine/model/model_config.h"

@@ -1,11 +1,7 @@
 #include "addons/systems/training/image_task.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <array>
 #include <cstring>
-#include <utility>
 
 #include "engine/core/error.h"
 #include "engine/core/philox.h"

@@ -5,13 +5,6 @@
 // are drawn at random from the others. Called by make_task.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "training/data/task.h"
 #include "training/io/input_file.h"
 

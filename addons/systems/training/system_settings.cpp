@@ -1,6 +1,4 @@
 // The convolutional network and the parser as runs: their settings, their data and the runs of Xu et al. (2019).
-#include <string>
-#include <vector>
 
 #include "addons/systems/engine/convolutions.h"
 #include "addons/systems/training/dependency_parser.h"

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "addons/tape-screen/app/tape_screen.h"
 #include "addons/tape-screen/app/tape_writers.h"

@@ -1,12 +1,6 @@
 #include "addons/tape-screen/app/fold_rows.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <cmath>
 #include <numbers>
-#include <string_view>
 
 #include "addons/tape-screen/training/memory_map.h"
 #include "app/ui/widgets.h"

@@ -3,13 +3,6 @@
 // panel, its export and the tests use them.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <map>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "addons/tape-screen/app/step_worker.h"
 #include "app/ui/paint.h"
 

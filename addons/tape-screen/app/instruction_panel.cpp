@@ -8,9 +8,6 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <memory>
-#include <nlohmann/json.hpp>
-#include <utility>
 
 #include "addons/tape-screen/app/tape_writers.h"
 #include "app/ui/widgets.h"

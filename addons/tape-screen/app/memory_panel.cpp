@@ -6,13 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
-#include <memory>
-#include <nlohmann/json.hpp>
-#include <string>
 #include <tuple>
-#include <utility>
-#include <vector>
 
 #include "addons/tape-screen/app/step_worker.h"
 #include "addons/tape-screen/app/tape_writers.h"

@@ -6,13 +6,6 @@
 // element, arrows move on from it), tape/tensors/scroll; tape/check with /position, /feature, /plot and /plot/h.
 #pragma once
 
-#include <cstdint>
-#include <memory>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "addons/tape-screen/app/shown.h"
 #include "addons/tape-screen/training/memory_map.h"
 #include "app/plot/plot.h"

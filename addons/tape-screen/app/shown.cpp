@@ -1,11 +1,7 @@
 // See shown.h. The formulas in docs/ops.md have the same signs.
 #include "addons/tape-screen/app/shown.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <cstdlib>
 
 #include "app/ui/widgets.h"

@@ -4,13 +4,6 @@
 // them.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "addons/tape-screen/training/numeric_check.h"
 #include "addons/tape-screen/training/tensor_summary.h"
 #include "training/measure/step/step_player.h"

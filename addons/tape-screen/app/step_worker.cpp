@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <span>
-#include <utility>
 
 #include "app/words/words.h"
 #include "engine/core/boundary.h"

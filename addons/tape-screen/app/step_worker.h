@@ -5,16 +5,8 @@
 
 #include <atomic>
 #include <condition_variable>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <map>
-#include <memory>
 #include <mutex>
-#include <optional>
-#include <string>
 #include <thread>
-#include <vector>
 
 #include "addons/tape-screen/app/shown.h"
 #include "addons/tape-screen/training/change.h"

@@ -9,13 +9,6 @@
 // theirs.
 #pragma once
 
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "addons/tape-screen/app/fold_rows.h"
 #include "addons/tape-screen/app/panels.h"
 #include "addons/tape-screen/app/step_worker.h"

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
-#include <string>
 
 #include "addons/tape-screen/training/change.h"
 #include "addons/tape-screen/training/fold.h"

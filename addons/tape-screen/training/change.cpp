@@ -1,8 +1,5 @@
 #include "addons/tape-screen/training/change.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <map>
 #include <tuple>
 

@@ -2,12 +2,6 @@
 // and its gradient stand on one line. Layers and sub-layers fold too, with sums. Called by normscope tape --fold.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <span>
-#include <string>
-#include <vector>
-
 #include "engine/tape/program.h"
 #include "training/measure/step/profile.h"
 #include "training/measure/step/step_player.h"

@@ -1,15 +1,9 @@
 #include "addons/tape-screen/training/numeric_check.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <cstring>
 #include <limits>
-#include <set>
 #include <tuple>
-#include <utility>
 
 #include "engine/core/error.h"
 #include "engine/cpu/arena.h"

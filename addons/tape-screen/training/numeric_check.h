@@ -3,11 +3,7 @@
 // --check.
 #pragma once
 
-#include <cstdint>
-#include <functional>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "training/measure/step/step_player.h"
 

@@ -2,12 +2,6 @@
 // longer one is "not a digit" just as the whole character is.
 #include "addons/translation/training/bleu.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
-#include <map>
-
 #include "addons/translation/training/pairs_task.h"
 #include "addons/translation/training/translator.h"
 #include "engine/core/error.h"

@@ -1,6 +1,5 @@
 #include "addons/translation/training/pairs_task.h"
 
-#include <algorithm>
 #include <filesystem>
 
 #include "engine/core/error.h"

@@ -7,10 +7,7 @@
 // last batch have length 0.
 #pragma once
 
-#include <memory>
 #include <mutex>
-#include <string>
-#include <vector>
 
 #include "addons/translation/training/tokenizer.h"
 #include "training/data/task.h"

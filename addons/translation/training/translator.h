@@ -3,13 +3,10 @@
 // own programs over the run's Store and changes no bit of it. Called by the command line.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
-#include <span>
 #include <utility>
-#include <vector>
 
 #include "engine/model/model_config.h"
 #include "engine/tape/program.h"

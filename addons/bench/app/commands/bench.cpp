@@ -1,12 +1,7 @@
 // normscope bench measures this machine and prints a table for each part; with --json it prints one object instead.
-#include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
-#include <memory>
-#include <string>
-#include <vector>
 
 #include "addons/bench/app/bench.h"
 #include "addons/bench/app/stepper.h"

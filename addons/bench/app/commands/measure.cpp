@@ -1,12 +1,4 @@
 // normscope measure answers what can be asked of a saved run beside training it on.
-#include <fmt/format.h>
-
-#include <CLI/CLI.hpp>
-#include <algorithm>
-#include <memory>
-#include <nlohmann/json.hpp>
-#include <string>
-#include <vector>
 
 #include "addons/bench/training/measurements.h"
 #include "app/cli/options.h"

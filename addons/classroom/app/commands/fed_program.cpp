@@ -9,7 +9,6 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <utility>
 
 #include "app/cli/terminal.h"
 #include "engine/core/error.h"

@@ -2,15 +2,8 @@
 // were at each.
 #include "addons/classroom/app/commands/film.h"
 
-#include <fmt/format.h>
-
-#include <CLI/CLI.hpp>
-#include <algorithm>
-#include <cmath>
 #include <filesystem>
-#include <optional>
 #include <tuple>
-#include <vector>
 
 #include "addons/classroom/app/commands/fed_program.h"
 #include "app/cli/options.h"

@@ -1,9 +1,7 @@
 // The film writer receives the frames of a film: through ffmpeg into an MP4 or a GIF, or as numbered PNGs.
 #pragma once
 
-#include <cstdint>
 #include <memory>
-#include <string>
 
 #include "app/headless/raster.h"
 

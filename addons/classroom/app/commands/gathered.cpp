@@ -1,8 +1,5 @@
 #include "addons/classroom/app/commands/gathered.h"
 
-#include <fmt/format.h>
-
-#include <CLI/CLI.hpp>
 #include <algorithm>
 
 #include "app/cli/options.h"

@@ -1,12 +1,8 @@
 #include "addons/classroom/app/commands/worksheet.h"
 
-#include <fmt/format.h>
-#include <CLI/CLI.hpp>
-
 #include <algorithm>
 #include <set>
 #include <sstream>
-#include <vector>
 
 #include "app/cli/options.h"
 #include "app/cli/terminal.h"

@@ -2,10 +2,6 @@
 // about the lesson are its own prose, labels and settings. normscope lesson worksheet calls it.
 #pragma once
 
-#include <optional>
-#include <string>
-#include <string_view>
-
 #include "app/course/check.h"
 #include "app/course/lesson.h"
 #include "app/tex/tex.h"

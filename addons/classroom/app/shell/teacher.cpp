@@ -1,18 +1,11 @@
 // Takes a lesson from its begin to its code.
 #include "addons/classroom/app/shell/teacher.h"
 
-#include <fmt/format.h>
 #include <imgui.h>
 
-#include <algorithm>
 #include <array>
-#include <cmath>
-#include <cstdint>
 #include <iterator>
 #include <random>
-#include <span>
-#include <utility>
-#include <vector>
 
 #include "app/panels/plot_files.h"
 #include "app/shell/palette.h"

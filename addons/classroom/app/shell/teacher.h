@@ -3,11 +3,6 @@
 // run_act call it; teaching.md is for the teacher.
 #pragma once
 
-#include <cstddef>
-#include <optional>
-#include <string>
-#include <string_view>
-
 #include "app/shell/session_window.h"
 #include "app/shell/shown_session.h"
 #include "app/ui/ui.h"

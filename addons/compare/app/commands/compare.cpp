@@ -1,21 +1,9 @@
 // normscope compare trains the runs of the default comparison (or of a configuration) over their seeds as a study:
 // table, JSON-lines log, pictures of the Lab. With files it compares these and trains nothing.
-#include <fmt/format.h>
-#include <CLI/CLI.hpp>
-#include <nlohmann/json.hpp>
 
-#include <algorithm>
 #include <cctype>
 #include <cmath>
-#include <filesystem>
-#include <functional>
-#include <limits>
-#include <memory>
-#include <string>
-#include <string_view>
 #include <system_error>
-#include <utility>
-#include <vector>
 
 #include "addons/compare/app/commands/compare_study.h"
 #include "addons/compare/app/comparison.h"

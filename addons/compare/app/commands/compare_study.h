@@ -2,13 +2,6 @@
 // history, from which results, log and pictures are made. compare.cpp calls it.
 #pragma once
 
-#include <cstdint>
-#include <memory>
-#include <mutex>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "app/cli/study.h"
 #include "app/commands/run_log.h"
 #include "training/files/config_file.h"

@@ -1,12 +1,8 @@
 // The left column of Compare has the losses over each other, the difference to the baseline on the same axis below, and
 // for each other run the map of a metric over the baseline's. One cursor stands in all of them. Beside it stand the
 // first places where runs part, and below the table of what they came to.
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <imgui.h>
 
-#include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "addons/compare/app/screen/compare_screen.h"

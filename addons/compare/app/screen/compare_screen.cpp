@@ -4,7 +4,6 @@
 #include <imgui.h>
 
 #include <chrono>
-#include <cmath>
 #include <condition_variable>
 #include <mutex>
 

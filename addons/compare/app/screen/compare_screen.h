@@ -10,13 +10,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "addons/compare/app/comparison.h"
 #include "addons/compare/app/figures.h"

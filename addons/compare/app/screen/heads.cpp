@@ -1,9 +1,5 @@
 // The heads of Compare are a card for each run, with its settings that differ from the baseline's, and what may
 // take its place.
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <utility>
 
 #include "addons/compare/app/screen/compare_screen.h"
 #include "addons/compare/app/writers.h"

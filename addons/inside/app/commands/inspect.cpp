@@ -1,21 +1,9 @@
 // normscope inspect opens a published model or a saved run and says what its layers do with one text.
-#include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
-#include <algorithm>
 #include <array>
-#include <cmath>
 #include <filesystem>
-#include <functional>
 #include <iterator>
-#include <limits>
-#include <memory>
-#include <nlohmann/json.hpp>
 #include <numeric>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "addons/inside/app/inspected.h"
 #include "addons/published/training/family.h"

@@ -1,8 +1,5 @@
 // normscope admin-fold writes a saved Admin run as a plain Post-LN run that computes the same.
 
-#include <CLI/CLI.hpp>
-#include <string>
-
 #include "addons/papers/training/admin_fold.h"
 #include "app/cli/options.h"
 #include "app/cli/terminal.h"

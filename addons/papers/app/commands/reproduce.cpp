@@ -1,14 +1,8 @@
 // normscope reproduce trains and judges figures, tables and theorems of the papers. It can be resumed and shared out
 // over machines: finished runs are kept.
-#include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
-#include <map>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "addons/papers/app/reproduce/claim.h"
 #include "addons/papers/app/reproduce/claim_runs.h"

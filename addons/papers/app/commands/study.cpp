@@ -1,14 +1,7 @@
 // normscope study answers one question by one or several sweeps and writes a page, from a file of studies/. normscope zoo
 // is one of them, with options: every placement, norm, initialisation and optimizer on one model. Both can be resumed and
 // shared out over machines: finished runs are kept.
-#include <fmt/format.h>
 #include <fmt/ranges.h>
-
-#include <CLI/CLI.hpp>
-#include <functional>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "addons/papers/app/study_file.h"
 #include "app/cli/options.h"

@@ -1,6 +1,5 @@
 #include "addons/papers/app/reproduce/claim.h"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -9,9 +8,7 @@
 #include <iterator>
 #include <limits>
 #include <regex>
-#include <system_error>
 #include <tuple>
-#include <utility>
 
 #include "addons/papers/app/input_kinds.h"
 #include "addons/papers/app/reproduce/claim_runs.h"

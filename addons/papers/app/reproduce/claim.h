@@ -6,14 +6,6 @@
 // keeps every number that a line can ask for (experiments/run_numbers.h), or of fresh models, which the lessons measure.
 #pragma once
 
-#include <array>
-#include <cstdint>
-#include <map>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "app/course/lesson.h"
 #include "app/grid/axis.h"
 #include "training/experiments/run_numbers.h"

@@ -1,21 +1,11 @@
 #include "addons/papers/app/reproduce/claim_runs.h"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <atomic>
-#include <cmath>
-#include <cstdlib>
-#include <functional>
 #include <iterator>
-#include <limits>
-#include <memory>
 #include <numbers>
 #include <numeric>
-#include <optional>
-#include <set>
-#include <utility>
 
 #include "engine/core/error.h"
 #include "engine/model/model_config.h"

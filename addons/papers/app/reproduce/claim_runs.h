@@ -3,11 +3,6 @@
 // models. The reader (can every cell be made?), the command and the tests call it.
 #pragma once
 
-#include <cstdint>
-#include <map>
-#include <string>
-#include <vector>
-
 #include "addons/papers/app/reproduce/claim.h"
 #include "addons/papers/app/reproduce/finding.h"
 #include "app/course/curves.h"

@@ -1,13 +1,9 @@
 #include "addons/papers/app/reproduce/finding.h"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <cctype>
-#include <cmath>
 #include <filesystem>
-#include <limits>
 #include <numbers>
 #include <numeric>
 

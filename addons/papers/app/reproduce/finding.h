@@ -7,14 +7,7 @@
 // the tests call this.
 #pragma once
 
-#include <cstdint>
-#include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "addons/papers/app/reproduce/claim.h"
 #include "app/course/check.h"

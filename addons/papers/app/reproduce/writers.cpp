@@ -1,11 +1,5 @@
 #include "addons/papers/app/reproduce/finding.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
 #include <set>
 
 #include "addons/papers/app/reproduce/claim_runs.h"

@@ -1,9 +1,4 @@
 // normscope record says what the names in a log of another program mean here.
-#include <fmt/format.h>
-
-#include <CLI/CLI.hpp>
-#include <string>
-#include <vector>
 
 #include "addons/recorded/training/log_reader.h"
 #include "app/cli/terminal.h"

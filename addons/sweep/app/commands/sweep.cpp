@@ -1,12 +1,7 @@
 // normscope sweep trains one or two settings over their values, every cell over its seeds, and finds the border of
 // learning. It can be resumed and shared out over machines: finished runs are kept.
-#include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
-#include <algorithm>
 #include <atomic>
-#include <string>
-#include <vector>
 
 #include "addons/sweep/app/sweep_plan.h"
 #include "addons/sweep/app/sweep_writers.h"

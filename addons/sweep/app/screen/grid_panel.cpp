@@ -1,15 +1,8 @@
 // The grid panel has the sentence, the grid with its profiles or the line plot, and the key; grid_picture.h draws the
 // grid. On the grid a user chooses a cell, or a region.
-#include <fmt/format.h>
 #include <imgui.h>
 
-#include <algorithm>
-#include <cmath>
 #include <limits>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "addons/sweep/app/screen/sweep_screen.h"
 #include "addons/sweep/app/sweep_writers.h"

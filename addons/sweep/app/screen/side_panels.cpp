@@ -1,12 +1,8 @@
 // The right column shows the cell under the mouse with its curves and wiring, and the brushed region.
-#include <fmt/format.h>
 #include <imgui.h>
 
-#include <algorithm>
-#include <cmath>
 #include <cstdlib>
 #include <limits>
-#include <optional>
 
 #include "addons/sweep/app/screen/sweep_screen.h"
 #include "addons/sweep/app/sweep_plan.h"

@@ -1,10 +1,5 @@
 #include "addons/sweep/app/screen/sweep_screen.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <string_view>
-
 #include "addons/sweep/app/sweep_writers.h"
 #include "app/link/link.h"
 #include "app/shell/screens.h"

@@ -6,15 +6,6 @@
 // sweep/region/..., sweep/play, sweep/stop, sweep/cores.
 #pragma once
 
-#include <array>
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "addons/sweep/app/cells.h"
 #include "addons/sweep/app/grid_picture.h"
 #include "addons/sweep/app/sweep_plan.h"

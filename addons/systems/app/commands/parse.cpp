@@ -1,12 +1,6 @@
 // normscope parse prints the dependency trees that a trained parser gives sentences, and how good they are.
-#include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
 
 #include "addons/systems/training/dependency_parser.h"
 #include "app/cli/options.h"

@@ -1,11 +1,5 @@
 // normscope tape prints the recorded tape of a configuration and the program sealed from it, as text or as JSON; and
 // one step of it as the engine executes it: fold, memory, checks, single instructions.
-#include <fmt/format.h>
-
-#include <CLI/CLI.hpp>
-#include <algorithm>
-#include <nlohmann/json.hpp>
-#include <optional>
 
 #include "addons/tape-screen/app/tape_writers.h"
 #include "addons/tape-screen/training/change.h"

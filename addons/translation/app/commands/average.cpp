@@ -1,10 +1,5 @@
 // normscope average writes the mean weights of saved states as a run that goes on.
 
-#include <CLI/CLI.hpp>
-#include <memory>
-#include <string>
-#include <vector>
-
 #include "addons/translation/training/translator.h"
 #include "app/cli/options.h"
 #include "app/cli/terminal.h"

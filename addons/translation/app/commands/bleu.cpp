@@ -1,6 +1,4 @@
 // normscope bleu says how good translations are beside their references.
-#include <CLI/CLI.hpp>
-#include <string>
 
 #include "addons/translation/training/bleu.h"
 #include "app/cli/terminal.h"

@@ -1,13 +1,6 @@
 // normscope translate prints what a run trained on sentence pairs writes, and how good it is.
-#include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cstdio>
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
 
 #include "addons/translation/training/bleu.h"
 #include "addons/translation/training/pairs_task.h"
