@@ -11,7 +11,6 @@
 #include <cstring>
 
 #include "app/cli/terminal.h"
-#include "engine/core/error.h"
 
 extern char** environ;
 

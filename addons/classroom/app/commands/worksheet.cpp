@@ -4,24 +4,14 @@
 #include <set>
 #include <sstream>
 
-#include "app/cli/options.h"
-#include "app/cli/terminal.h"
 #include "app/commands/commands.h"
 #include "app/commands/lesson.h"
-#include "app/course/curves.h"
-#include "app/course/figures.h"
 #include "app/course/map.h"
 #include "app/course/report.h"
 #include "app/course/tapes.h"
-#include "app/plot/plot.h"
 #include "app/ui/paint.h"
-#include "app/ui/theme.h"
 #include "app/ui/widgets.h"
-#include "app/words/words.h"
-#include "engine/core/error.h"
 #include "training/files/command_text.h"
-#include "training/files/config_file.h"
-#include "training/io/output_file.h"
 
 namespace normscope::course {
 namespace {
@@ -740,12 +730,11 @@ Exit lesson_worksheet(const WorksheetOptions& options) {
 void add_lesson_worksheet(CLI::App& group, Command& command) {
   const auto [sheet, options] = add_command(
       group, command, "worksheet", "A lesson as a page to print and fill in, as HTML", lesson_worksheet);
-  sheet.add_option("lesson", options.id, "its name or number")->type_name("LESSON")->required();
-  sheet.add_option("--lessons", options.folder, "another folder of lessons")->type_name("DIR");
+  add_value(sheet, "lesson", options.id, "LESSON", "its name or number")->required();
+  add_value(sheet, "--lessons", options.folder, "DIR", "another folder of lessons");
   add_language(sheet, options.language);
-  sheet.add_option("--out", options.out, "the file to write")
-      ->type_name("FILE")
-      ->default_str(fmt::format("{}/LESSON.html", kSheets));
+  add_value(sheet, "--out", options.out, "FILE", "the file to write", {},
+            fmt::format("{}/LESSON.html", kSheets));
   sheet.add_flag("--answers", options.answers,
                  "the teacher's copy: with the measured values, the claim and its checks");
 }

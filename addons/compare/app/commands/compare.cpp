@@ -6,22 +6,12 @@
 #include <system_error>
 
 #include "addons/compare/app/commands/compare_study.h"
-#include "addons/compare/app/comparison.h"
 #include "addons/compare/app/figures.h"
 #include "addons/compare/app/writers.h"
-#include "addons/recorded/training/recorded_run.h"
-#include "app/cli/options.h"
-#include "app/cli/study.h"
-#include "app/cli/terminal.h"
 #include "app/commands/commands.h"
 #include "app/commands/picture.h"
-#include "app/commands/run_log.h"
 #include "engine/core/machine.h"
 #include "engine/cpu/backend_cpu.h"
-#include "training/data/task.h"
-#include "training/io/output_file.h"
-#include "training/session/lab.h"
-#include "training/spec/spec.h"
 
 namespace normscope::commands {
 using namespace cli;
@@ -260,35 +250,27 @@ void name_outputs(const CLI::App& app, CompareOptions& options, const std::strin
 /// --markdown and --csv also belong to training.
 void add_compare_files(CLI::App& app, CompareOptions& options) {
   CLI::Option* files =
-      app.add_option("files", options.files,
-                     "saved runs and logs to compare instead of training; FILE:B is run B of a log")
-          ->type_name("FILE");
+      add_value(app, "files", options.files, "FILE",
+                "saved runs and logs to compare instead of training; FILE:B is run B of a log");
   for (const char* training :
        {"--text", "--config", "--run", "--set", "--edit", "--steps", "--seeds", "--stored", "--dry-run",
         "--print-command", "--tasks", "--store", "--shard", "--threads", "--backend", "--tf32"})
     files->excludes(app.get_option(training));
   std::vector<CLI::Option*> own = {
-      app.add_option("--baseline", options.baseline, "files: the run that the others are held against")
-          ->type_name("LETTER"),
-      app.add_option("--metric", options.metric, "files: of the maps, as gradient:attn.wk or hidden-norm")
-          ->type_name("NAME"),
-      app.add_option("--align", options.align, "files: what the runs share")
-          ->check(CLI::IsMember({"step", "tokens", "time"}))
-          ->type_name("NAME"),
-      app.add_option("--mapping", options.mapping,
-                     "files: names of your own in logs, as TOML (docs/log-format.md)")
-          ->type_name("FILE"),
-      app.add_option("--from", options.from, "files: only from this step of the baseline on")
-          ->transform(whole(0, 1'000'000'000))
-          ->type_name("STEP")
-          ->default_str("the first"),
-      app.add_option("--to", options.to, "files: only up to this step")
-          ->transform(whole(0, 1'000'000'000))
-          ->type_name("STEP")
-          ->default_str("the last"),
-      app.add_option("--factor", options.factor, "files: gradients part when their sizes differ by more")
-          ->check(CLI::Range(1.0, 1e6))
-          ->type_name("TIMES"),
+      add_value(app, "--baseline", options.baseline, "LETTER",
+                "files: the run that the others are held against"),
+      add_value(app, "--metric", options.metric, "NAME",
+                "files: of the maps, as gradient:attn.wk or hidden-norm"),
+      add_value(app, "--align", options.align, "NAME", "files: what the runs share",
+                CLI::IsMember({"step", "tokens", "time"})),
+      add_value(app, "--mapping", options.mapping, "FILE",
+                "files: names of your own in logs, as TOML (docs/log-format.md)"),
+      add_value(app, "--from", options.from, "STEP", "files: only from this step of the baseline on",
+                whole(0, 1'000'000'000), "the first"),
+      add_value(app, "--to", options.to, "STEP", "files: only up to this step", whole(0, 1'000'000'000),
+                "the last"),
+      add_value(app, "--factor", options.factor, "TIMES",
+                "files: gradients part when their sizes differ by more", CLI::Range(1.0, 1e6)),
   };
   const auto output = [&](const char* option, std::string& path, const char* type, const char* help) {
     return app.add_option(option, path, help)->expected(0, 1)->type_name(type);

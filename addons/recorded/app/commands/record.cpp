@@ -1,7 +1,6 @@
 // normscope record says what the names in a log of another program mean here.
 
 #include "addons/recorded/training/log_reader.h"
-#include "app/cli/terminal.h"
 #include "app/commands/commands.h"
 #include "training/io/input_value.h"
 #include "training/io/text.h"
@@ -44,11 +43,9 @@ Exit record(const RecorderOptions& options) {
 void add_record(CLI::App& app, Command& command) {
   const auto [sub, options] =
       add_command(app, command, "record", "Print what the names in a recorded log are here", record);
-  sub.add_option("--names", options.names, "print the names in a log and what they are here")
-      ->type_name("FILE")
+  add_value(sub, "--names", options.names, "FILE", "print the names in a log and what they are here")
       ->required();
-  sub.add_option("--mapping", options.mapping, "names of your own, as TOML (docs/log-format.md)")
-      ->type_name("FILE");
+  add_value(sub, "--mapping", options.mapping, "FILE", "names of your own, as TOML (docs/log-format.md)");
 }
 
 }  // namespace normscope::commands

@@ -3,11 +3,8 @@
 
 #include <atomic>
 
-#include "addons/sweep/app/sweep_plan.h"
 #include "addons/sweep/app/sweep_writers.h"
-#include "app/cli/options.h"
 #include "app/cli/study.h"
-#include "app/cli/terminal.h"
 #include "app/commands/commands.h"
 #include "app/words/words.h"
 #include "training/experiments/result_store.h"
@@ -108,33 +105,24 @@ Exit sweep_command(const SweepOptions& options) {
 void add_swept(CLI::App& sub, SweepOptions& options) {
   std::vector<std::string> names;
   for (const sweep::Preset& preset : sweep::presets()) names.emplace_back(preset.name);
-  sub.add_option("preset", options.preset, "a sweep that is ready to start, in the place of --axis")
-      ->check(CLI::IsMember(names))
-      ->type_name("NAME");
-  sub.add_option(
-         "--axis", options.axes,
-         "a setting and its values, as train.warmup=0,50,200 or train.lr=1e-4:1e-2:log7; once across, twice "
-         "for a grid")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);
-  sub.add_option("--set", options.set, "a field of every run, which are Post-LN otherwise; can be repeated")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);
+  add_value(sub, "preset", options.preset, "NAME", "a sweep that is ready to start, in the place of --axis",
+            CLI::IsMember(names));
+  add_value(
+      sub, "--axis", options.axes, "KEY=VALUE",
+      "a setting and its values, as train.warmup=0,50,200 or train.lr=1e-4:1e-2:log7; once across, twice "
+      "for a grid");
+  add_value(sub, "--set", options.set, "KEY=VALUE",
+            "a field of every run, which are Post-LN otherwise; can be repeated");
   add_steps(sub, options.steps, "budget of steps of every run");
-  sub.add_option("--seeds", options.seeds, "seeds 1 to N in every cell")
-      ->transform(whole(1, 1000))
-      ->type_name("N");
-  sub.add_option("--more-seeds", options.more_seeds,
-                 "N seeds more in a region of the grid, as 2@train.lr=1e-3:1e-2; can be repeated")
-      ->type_name("N@REGION")
-      ->allow_extra_args(false);
+  add_value(sub, "--seeds", options.seeds, "N", "seeds 1 to N in every cell", whole(1, 1000));
+  add_value(sub, "--more-seeds", options.more_seeds, "N@REGION",
+            "N seeds more in a region of the grid, as 2@train.lr=1e-3:1e-2; can be repeated");
 }
 
 void add_shown(CLI::App& sub, SweepOptions& options) {
   const std::vector<std::string_view> metrics = sweep::metric_names();
-  sub.add_option("--metric", options.metric, "what table and colours show")
-      ->check(CLI::IsMember(std::vector<std::string>(metrics.begin(), metrics.end())))
-      ->type_name("NAME");
+  add_value(sub, "--metric", options.metric, "NAME", "what table and colours show",
+            CLI::IsMember(std::vector<std::string>(metrics.begin(), metrics.end())));
 }
 
 }  // namespace

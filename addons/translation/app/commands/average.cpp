@@ -1,8 +1,6 @@
 // normscope average writes the mean weights of saved states as a run that goes on.
 
 #include "addons/translation/training/translator.h"
-#include "app/cli/options.h"
-#include "app/cli/terminal.h"
 #include "app/commands/commands.h"
 #include "engine/cpu/backend_cpu.h"
 #include "training/session/analysis.h"
@@ -37,8 +35,8 @@ Exit average(const AverageOptions& options) {
 void add_average(CLI::App& app, Command& command) {
   const auto [sub, options] = add_command(app, command, "average",
                                           "The mean weights of saved states, as a run that goes on", average);
-  sub.add_option("runs", options.files, "saved states of one model")->type_name("FILE")->required();
-  sub.add_option("--out", options.out, "the run to write")->type_name("FILE")->required();
+  add_value(sub, "runs", options.files, "FILE", "saved states of one model")->required();
+  add_value(sub, "--out", options.out, "FILE", "the run to write")->required();
 }
 
 }  // namespace normscope::commands

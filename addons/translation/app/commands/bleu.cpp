@@ -1,7 +1,6 @@
 // normscope bleu says how good translations are beside their references.
 
 #include "addons/translation/training/bleu.h"
-#include "app/cli/terminal.h"
 #include "app/commands/commands.h"
 #include "training/data/text_source.h"
 
@@ -25,8 +24,8 @@ Exit bleu(const BleuOptions& options) {
 void add_bleu(CLI::App& app, Command& command) {
   const auto [sub, options] =
       add_command(app, command, "bleu", "BLEU of translations, as sacreBLEU's 13a computes it", bleu);
-  sub.add_option("translations", options.translations, "one a line")->type_name("FILE")->required();
-  sub.add_option("references", options.references, "one a line")->type_name("FILE")->required();
+  add_value(sub, "translations", options.translations, "FILE", "one a line")->required();
+  add_value(sub, "references", options.references, "FILE", "one a line")->required();
 }
 
 }  // namespace normscope::commands

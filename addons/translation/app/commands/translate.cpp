@@ -5,11 +5,8 @@
 #include "addons/translation/training/bleu.h"
 #include "addons/translation/training/pairs_task.h"
 #include "addons/translation/training/translator.h"
-#include "app/cli/options.h"
-#include "app/cli/terminal.h"
 #include "app/commands/commands.h"
 #include "engine/cpu/backend_cpu.h"
-#include "training/io/output_file.h"
 #include "training/run/run.h"
 
 namespace normscope::commands {
@@ -129,27 +126,17 @@ Exit translate(const TranslateOptions& options) {
 void add_translate(CLI::App& app, Command& command) {
   const auto [sub, options] = add_command(
       app, command, "translate", "Translate with a run that was trained on sentence pairs", translate);
-  sub.add_option("runs", options.runs, "a saved run; of several the weights are averaged")
-      ->type_name("FILE")
+  add_value(sub, "runs", options.runs, "FILE", "a saved run; of several the weights are averaged")
       ->required();
-  CLI::Option* input =
-      sub.add_option("--input", options.input, "sentences, one a line; without it the run's validation pairs")
-          ->type_name("FILE");
-  sub.add_option("--reference", options.reference, "their translations, to print BLEU")
-      ->type_name("FILE")
-      ->needs(input);
-  sub.add_option("--out", options.out, "where the translations go; without it they are printed")
-      ->type_name("FILE");
-  sub.add_option("--beam", options.beam, "width of the beam; 1 is greedy")
-      ->transform(whole(1, 100))
-      ->type_name("N");
-  sub.add_option("--penalty", options.penalty, "a hypothesis scores log p / length^penalty")
-      ->check(CLI::Range(0.0, 10.0))
-      ->type_name("X");
-  sub.add_option("--limit", options.limit, "only the first so many sentences")
-      ->transform(whole(1, 100'000'000))
-      ->type_name("N")
-      ->default_str("all");
+  CLI::Option* input = add_value(sub, "--input", options.input, "FILE",
+                                 "sentences, one a line; without it the run's validation pairs");
+  add_value(sub, "--reference", options.reference, "FILE", "their translations, to print BLEU")->needs(input);
+  add_value(sub, "--out", options.out, "FILE", "where the translations go; without it they are printed");
+  add_value(sub, "--beam", options.beam, "N", "width of the beam; 1 is greedy", whole(1, 100));
+  add_value(sub, "--penalty", options.penalty, "X", "a hypothesis scores log p / length^penalty",
+            CLI::Range(0.0, 10.0));
+  add_value(sub, "--limit", options.limit, "N", "only the first so many sentences", whole(1, 100'000'000),
+            "all");
   add_threads(sub, options.threads);
 }
 
