@@ -35,11 +35,9 @@ Part bench_ops(const Settings& settings, const MachinePeak& machine);
 Part bench_models(const Settings& settings, const MachinePeak& machine, double best_sgemm);
 /// How fast a model's steps were: the part of a row that bench_models() and bench_turns() share.
 nlohmann::json step_row(const Model& model, const Timing& step);
-/// Shows what 1 to 16 threads do, simulated from the chunks of a step, and measured on the cores that
-/// there are.
+/// Shows what 1 to 16 threads do, simulated from the chunks of a step, and measured on the cores that there are.
 Part bench_scaling(const Settings& settings, const MachinePeak& machine);
-/// Compares the time of a step with a thread more than --threads, and beside busy processes, with its
-/// time alone.
+/// Compares the time of a step with a thread more than --threads, and beside busy processes, with its time alone.
 Part bench_crowded(const Settings& settings);
 
 /// The name under which bench_turns() measures the libraries' best product.

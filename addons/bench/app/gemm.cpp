@@ -11,12 +11,9 @@
 #include <string_view>
 
 #include "addons/bench/app/bench.h"
-#include "engine/cpu/arena.h"
 #include "engine/cpu/denormals.h"
-#include "engine/cpu/kernel.h"
 #include "engine/cpu/pool.h"
 #include "engine/ops/ops.h"
-#include "training/measure/step/profile.h"
 
 namespace normscope::bench {
 namespace {
@@ -144,7 +141,6 @@ struct Problem {
         a(random_floats(static_cast<size_t>(m * k), 1)),
         b(random_floats(static_cast<size_t>(k * n), 2)),
         c(static_cast<size_t>(m * n), NAN) {}
-
   double gflop() const { return 2e-9 * static_cast<double>(m * n * k); }
   SgemmProblem sgemm() {
     return {m, n, k, layout == Layout::TN, layout == Layout::NT, a.data(), b.data(), c.data()};

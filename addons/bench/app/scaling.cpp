@@ -14,7 +14,6 @@
 #include "engine/core/machine.h"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/cpu/pool.h"
-#include "training/measure/step/profile.h"
 
 namespace normscope::bench {
 namespace {

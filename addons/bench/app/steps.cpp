@@ -13,7 +13,6 @@
 #include "engine/cpu/backend_cpu.h"
 #include "training/io/text.h"
 #include "training/measure/look.h"
-#include "training/measure/step/profile.h"
 #include "training/measure/update_metrics.h"
 #include "training/run/footprint.h"
 #include "training/spec/update_rule.h"

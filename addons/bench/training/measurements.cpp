@@ -3,11 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "engine/core/error.h"
-#include "engine/ops/ops.h"
-#include "engine/ops/rules.h"
 #include "training/measure/look.h"
-#include "training/measure/step_metrics.h"
 
 namespace normscope {
 namespace {
@@ -17,8 +13,7 @@ struct ReplayedRun {
   const Look& look;
   const Batch& batch;
 
-  /// The unpadded positions of each row, empty when all count; of the source or of what `name`'s stack
-  /// reads.
+  /// The unpadded positions of each row, empty when all count; of the source or of what `name`'s stack reads.
   std::span<const int32_t> lengths(const std::string& name, bool source = false) const {
     if (batch.key_lengths.empty()) return {};
     return name.starts_with("dec.") && !source ? batch.target_lengths : batch.key_lengths;
@@ -72,8 +67,7 @@ double squared(std::span<const float> x) {
 /// "L03.attn" for the node "L03.attn.heads".
 std::string parent_of(const std::string& name) { return name.substr(0, name.rfind('.')); }
 
-/// Whether a node works on the encoder's states: keys and values of cross-attention and their
-/// norms.
+/// Whether a node works on the encoder's states: keys and values of cross-attention and their norms.
 bool reads_encoded(const ReplayedRun& at, ValueId v) {
   if (at.look.values().encoded == kNone) return false;
   const ProgramData& data = at.look.program().data();

@@ -1,5 +1,4 @@
 // Puts the parts of a comparison together, and writes its table of settings and its sentences. See comparison.h.
-#include "addons/compare/app/comparison.h"
 
 #include <charconv>
 #include <cstdlib>
@@ -10,8 +9,6 @@
 #include "addons/compare/app/writers.h"
 #include "app/view/lab_data.h"
 #include "app/words/words.h"
-#include "engine/core/error.h"
-#include "training/io/text.h"
 #include "training/measure/verdict.h"
 #include "training/spec/spec_text.h"
 

@@ -11,10 +11,7 @@
 
 #include "addons/recorded/training/recorded_run.h"
 #include "app/panels/metrics.h"
-#include "training/data/task.h"
-#include "training/measure/history.h"
 #include "training/session/lab.h"
-#include "training/spec/spec.h"
 
 namespace normscope::compare {
 
@@ -156,8 +153,7 @@ struct EndRow {
   std::string verdict;          ///< "learns 5 of 5", "stuck, 1 seed"; empty: not said
   std::string
       fate;  ///< first word of its verdict, as in files: "learns", "stuck", "not finite", "not decided"
-  /// The median step at which seeds leave the level of the unigram entropy; 0: none does; empty: not
-  /// known.
+  /// The median step at which seeds leave the level of the unigram entropy; 0: none does; empty: not known.
   std::optional<int32_t> leaves;
   double update_ratio = kUnknown;  ///< ‖ΔW‖ / ‖W‖ of layer 1 in the last step, median of the seeds
   double tokens_per_second = kUnknown;  ///< mean over the seeds
@@ -192,8 +188,7 @@ Comparison compare(std::vector<Recording> runs, const Choice& choice = {});
 
 /// Each of these functions says a part of Compare in a sentence; empty where there is nothing to say.
 std::string settings_sentence(const Comparison&);
-/// Names runs that read other data than the baseline, or do not say which: "E: other data: corpus.txt,
-/// 138 symbols."
+/// Names runs that read other data than the baseline, or do not say which: "E: other data: corpus.txt, 138 symbols."
 std::string data_sentence(const Comparison&);
 std::string loss_sentence(const Comparison&);
 std::string difference_sentence(const Comparison&);
@@ -217,8 +212,7 @@ class LiveRuns {
  private:
   std::shared_ptr<const History> history_of(const std::shared_ptr<const std::vector<float>>& losses);
 
-  /// The losses of each rerun as a history, made once. The losses keep their address while they are held
-  /// here.
+  /// The losses of each rerun as a history, made once. The losses keep their address while they are held here.
   std::map<std::shared_ptr<const std::vector<float>>, std::shared_ptr<const History>> reruns_;
 };
 

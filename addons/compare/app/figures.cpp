@@ -8,7 +8,6 @@
 #include "app/ui/numbers.h"
 #include "app/ui/paint.h"
 #include "app/view/glossary.h"
-#include "app/words/words.h"
 #include "training/io/output_file.h"
 #include "training/io/text.h"
 

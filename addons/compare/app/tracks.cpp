@@ -5,8 +5,6 @@
 
 #include "addons/compare/app/writers.h"
 #include "app/ui/widgets.h"
-#include "app/words/words.h"
-#include "engine/core/error.h"
 #include "training/spec/spec.h"
 
 namespace normscope::compare {

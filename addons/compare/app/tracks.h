@@ -12,8 +12,7 @@ struct Ruler {
   Alignment align = Alignment::Step;
   double low = -std::numeric_limits<double>::infinity(), high = std::numeric_limits<double>::infinity();
 
-  /// How much of the axis one step of this run takes (mean over its seeds); NaN where the run does not
-  /// say.
+  /// How much of the axis one step of this run takes (mean over its seeds); NaN where the run does not say.
   double per_step(const Recording& run) const;
   Track track(const Series& series, double per_step) const;
   std::optional<double> find(const Track& track, double x) const;
@@ -28,8 +27,7 @@ Track smoothed(const Track& track);
 Spread spread_of(std::span<const Track> tracks);
 /// Says of how many points up to a step a run's loss is the mean: loss_window() with the run's edits.
 int32_t window_at(const Recording& run, int32_t step);
-/// The mean of the last `count` points, in `mean_between` of the points from `low` to `high`; NaN
-/// where there are none.
+/// The mean of the last `count` points, in `mean_between` of the points from `low` to `high`; NaN where there are none.
 double mean_at_end(const Track& track, int32_t count);
 double mean_between(const Track& track, double low, double high);
 
@@ -54,14 +52,12 @@ std::optional<double> ratio_to_range(const Ruler& ruler, double value, const std
                                      double x);
 /// Whether the same program trained both on the same data with batches of the same shape.
 bool same_batches(const Recording& a, const Recording& b);
-/// Compares the hashes where both have one, else the names; data with different numbers of symbols are
-/// never the same.
+/// Compares the hashes where both have one, else the names; data with different numbers of symbols are never the same.
 SameData same_data(const DataIdentity& a, const DataIdentity& b);
 
 /// Says "built-in sentences, 29 symbols"; empty where nothing is known.
 std::string to_words(const DataIdentity& data);
-/// Whether two runs read the same data: as they say, else by their specifications where those decide
-/// it.
+/// Whether two runs read the same data: as they say, else by their specifications where those decide it.
 SameData data_of(const Recording& a, const Recording& b);
 
 /// Takes "dec.L03.attn.wq.grad_norm" apart; place_of_stat() returns nothing for a stat of no layer.

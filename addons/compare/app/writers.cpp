@@ -8,11 +8,8 @@
 #include "addons/recorded/training/log_reader.h"
 #include "app/plot/plot.h"
 #include "app/ui/widgets.h"
-#include "app/words/words.h"
-#include "engine/core/error.h"
 #include "engine/model/wiring.h"
 #include "training/experiments/table.h"
-#include "training/io/text.h"
 #include "training/spec/spec.h"
 
 namespace normscope::compare {

@@ -6,7 +6,6 @@
 
 #include "addons/inside/app/inside_screen.h"
 #include "app/ui/widgets.h"
-#include "app/words/words.h"
 
 namespace normscope::inside {
 

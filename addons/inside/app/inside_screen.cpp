@@ -3,10 +3,8 @@
 #include "addons/inside/app/inspected.h"
 #include "addons/published/training/token_task.h"
 #include "app/link/link.h"
-#include "app/ui/numbers.h"
 #include "app/ui/widgets.h"
 #include "app/view/lab_data.h"
-#include "app/words/words.h"
 #include "training/io/codec.h"
 
 namespace normscope::inside {

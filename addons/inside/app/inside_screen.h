@@ -10,9 +10,7 @@
 
 #include "addons/inside/training/inside.h"
 #include "app/lab/transport.h"
-#include "app/ui/ui.h"
 #include "app/view/screen.h"
-#include "training/session/lab.h"
 
 namespace normscope::inside {
 

@@ -5,7 +5,6 @@
 #include "addons/published/training/passage.h"
 #include "addons/published/training/token_task.h"
 #include "engine/core/error.h"
-#include "engine/model/transformer.h"
 #include "engine/tape/seal.h"
 #include "training/run/evaluate.h"
 

@@ -6,14 +6,8 @@
 
 #include <map>
 
-#include "engine/model/model_config.h"
-#include "engine/tape/program.h"
-#include "engine/tape/store.h"
-#include "training/data/task.h"
 #include "training/measure/look.h"
-#include "training/run/run.h"
 #include "training/session/analysis.h"
-#include "training/session/command.h"
 #include "training/session/lab.h"
 
 namespace normscope {
@@ -191,8 +185,7 @@ class Said {
   std::vector<float> logits_, log_sums_;
 };
 
-/// Runs what comes after the last layer on a state. A lens has fewer guesses where the model has fewer
-/// symbols.
+/// Runs what comes after the last layer on a state. A lens has fewer guesses where the model has fewer symbols.
 Inside::Lens lens_of(Store& store, const ModelConfig& model, const Batch& text, const LayerState& state,
                      int32_t guesses);
 

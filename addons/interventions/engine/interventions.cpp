@@ -1,9 +1,7 @@
 // Post-LN with one thing changed at a time, to ask what keeps it stuck: words of a sub-layer's wiring that leave the
 // forward pass as it is and change what comes back, or take out of a branch what the whole batch has in common.
 #include "addons/interventions/engine/rerouted.h"
-#include "engine/core/error.h"
 #include "engine/model/recorder.h"
-#include "engine/model/residual.h"
 #include "engine/ops/rules.h"
 
 namespace normscope {

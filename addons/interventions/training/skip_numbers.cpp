@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "training/experiments/run_numbers.h"
-#include "training/measure/history.h"
 #include "training/measure/skip_product.h"
 
 namespace normscope::experiments {

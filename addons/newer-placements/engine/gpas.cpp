@@ -2,8 +2,6 @@
 // carries, is scaled by 1 - SiLU(a), with one learned a for each layer, from 0; the gradient passes as if it were not.
 #include "engine/core/error.h"
 #include "engine/model/recorder.h"
-#include "engine/model/residual.h"
-#include "engine/ops/ops.h"
 
 namespace normscope {
 namespace {

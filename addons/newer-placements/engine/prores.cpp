@@ -7,8 +7,6 @@
 
 #include "addons/newer-placements/engine/ops.h"
 #include "engine/model/recorder.h"
-#include "engine/model/residual.h"
-#include "engine/ops/ops.h"
 
 namespace normscope {
 namespace {

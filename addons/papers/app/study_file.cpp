@@ -6,7 +6,6 @@
 
 #include "addons/papers/app/input_kinds.h"
 #include "app/words/words.h"
-#include "engine/core/error.h"
 #include "training/experiments/table.h"
 #include "training/files/places.h"
 #include "training/io/text.h"

@@ -1,8 +1,6 @@
 #include "addons/papers/training/admin_fold.h"
 
-#include "engine/core/error.h"
 #include "engine/model/transformer.h"
-#include "training/io/codec.h"
 #include "training/io/safetensors.h"
 #include "training/run/run.h"
 #include "training/spec/kept_spec.h"

@@ -9,7 +9,6 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "engine/core/error.h"
 #include "training/spec/spec.h"
 
 namespace normscope::records {

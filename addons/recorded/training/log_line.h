@@ -12,8 +12,6 @@
 #include <deque>
 #include <limits>
 
-#include "engine/core/error.h"
-#include "training/data/task.h"
 #include "training/io/input_value.h"
 #include "training/measure/log_fields.h"
 #include "training/spec/spec.h"

@@ -9,11 +9,7 @@
 #include <unordered_map>
 
 #include "addons/recorded/training/event_file.h"
-#include "addons/recorded/training/log_line.h"
-#include "addons/recorded/training/recorded_run.h"
 #include "addons/recorded/training/tensor_names.h"
-#include "engine/core/error.h"
-#include "training/measure/history.h"
 
 namespace normscope {
 
@@ -79,10 +75,8 @@ class RunBuilder {
   void set_budget(size_t bytes);
   /// Says that the seconds of the next line count from another beginning.
   void begin_clock() { timed_step_ = -1; }
-
   const LogLabel& label() const { return label_; }
-  /// The recorded run. `path` and `stem` are its file's; `alone`: the only run there. Its history goes on
-  /// growing.
+  /// The recorded run. `path` and `stem` are its file's; `alone`: the only run there. Its history goes on growing.
   Recording run(const std::string& path, const std::string& stem, bool alone) const;
 
   std::vector<LogName> names() const;  ///< in order of appearance

@@ -1,11 +1,7 @@
-#include "addons/recorded/training/recorded_run.h"
 
 #include <algorithm>
 
 #include "addons/recorded/training/log_reader.h"
-#include "addons/recorded/training/tensor_names.h"
-#include "training/io/input_file.h"
-#include "training/io/safetensors.h"
 #include "training/measure/verdict.h"
 #include "training/run/checkpoint.h"
 

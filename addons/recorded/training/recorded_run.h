@@ -11,11 +11,7 @@
 #include <filesystem>
 #include <map>
 
-#include "engine/core/error.h"
-#include "training/data/task.h"
-#include "training/measure/history.h"
 #include "training/run/run_record.h"
-#include "training/spec/spec.h"
 
 namespace normscope::records {
 

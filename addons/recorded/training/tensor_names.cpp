@@ -4,7 +4,6 @@
 
 #include <charconv>
 
-#include "engine/core/error.h"
 #include "training/io/input_value.h"
 #include "training/io/text.h"
 #include "training/io/toml.h"

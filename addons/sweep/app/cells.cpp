@@ -263,7 +263,6 @@ std::vector<grid::Segment> border_of(const Grid& grid) {
 }
 
 const std::string& MetricInfo::title() const { return tr(said); }
-
 const MetricInfo& info(Metric metric) { return kMetrics[static_cast<size_t>(metric)]; }
 
 std::string title_of(const Grid& grid, Metric metric) {

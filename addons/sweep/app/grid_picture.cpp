@@ -2,7 +2,6 @@
 
 #include "addons/sweep/app/sweep_writers.h"
 #include "app/ui/widgets.h"
-#include "app/words/words.h"
 #include "training/data/task.h"
 #include "training/io/text.h"
 

@@ -5,9 +5,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "addons/sweep/app/cells.h"
 #include "addons/sweep/app/worker.h"
-#include "app/ui/geometry.h"
 #include "app/ui/paint.h"
 
 namespace normscope::sweep {

@@ -1,6 +1,5 @@
 #include "addons/sweep/app/sweep_plan.h"
 
-#include "engine/core/error.h"
 #include "engine/core/real_text.h"
 #include "training/files/command_text.h"
 #include "training/io/input_value.h"

@@ -7,7 +7,6 @@
 
 #include "app/grid/axis.h"
 #include "training/experiments/study.h"
-#include "training/spec/spec.h"
 
 namespace normscope::sweep {
 
@@ -87,9 +86,8 @@ RunSpec base_of(const Plan& plan);
 /// A stack that ends in a layer without a norm on the residual stream gets a final norm. Throws Error.
 void assign(RunSpec& spec, std::string_view assignment);
 
-/// Reads "2@train.lr=0.0014:0.0065,train.warmup=6:50": two seeds more where both values lie in these
-/// ranges, ends included. A single value means that row or column, and an axis that is not named counts whole. Throws
-/// Error.
+/// Reads "2@train.lr=0.0014:0.0065,train.warmup=6:50": two seeds more where both values lie in these ranges, ends
+/// included. A single value means that row or column, and an axis that is not named counts whole. Throws Error.
 MoreSeeds more_seeds_from(std::string_view text, const Plan& plan);
 std::string to_text(const MoreSeeds& more, const Plan& plan);
 
@@ -145,8 +143,7 @@ struct Rail {
   double value(double share) const;
 };
 Rail rail_of(const Axis& axis);
-/// The yellow handles: the two ends of a range, or every value of a list. The axis must be
-/// numeric.
+/// The yellow handles: the two ends of a range, or every value of a list. The axis must be numeric.
 std::vector<double> handles_of(const Axis& axis);
 /// Rounds to two digits, and to a whole number where the setting is one.
 double snapped(const Axis& axis, double value);

@@ -1,7 +1,6 @@
 #include "addons/sweep/app/sweep_writers.h"
 
 #include "app/words/words.h"
-#include "training/data/task.h"
 #include "training/experiments/table.h"
 #include "training/io/codec.h"
 #include "training/io/text.h"

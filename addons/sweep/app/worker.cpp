@@ -70,7 +70,6 @@ void Worker::halt(Phase phase) {
 }
 
 void Worker::use_cores(int32_t cores) { cores_ = cores > 0 ? std::min(cores, all_cores_) : all_cores_; }
-
 void Worker::share(bool others_train) { others_train_ = others_train; }
 
 void Worker::carry_out(const Task& task) {

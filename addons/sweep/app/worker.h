@@ -5,10 +5,7 @@
 #pragma once
 
 #include "addons/sweep/app/cells.h"
-#include "addons/sweep/app/sweep_plan.h"
-#include "engine/core/error.h"
 #include "training/experiments/result_store.h"
-#include "training/experiments/study.h"
 #include "training/files/background.h"
 
 namespace normscope::sweep {
@@ -62,8 +59,7 @@ std::vector<std::optional<RunNumbers>> carried(const Grid& from, const Plan& pla
 
 class Worker : public SweepTrainer {
  public:
-  /// Where the store lies. `on_change` is called from the worker's thread (a window wakes its event loop
-  /// there).
+  /// Where the store lies. `on_change` is called from the worker's thread (a window wakes its event loop there).
   explicit Worker(experiments::StorePlace place, std::function<void()> on_change = {});
   void start(const Plan& plan, bool train) override;
   void halt(Phase phase) override;

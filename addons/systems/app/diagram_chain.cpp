@@ -11,7 +11,6 @@
 #include "addons/systems/engine/convolutions.h"
 #include "app/diagram/diagram.h"
 #include "app/ui/widgets.h"
-#include "app/words/words.h"
 #include "engine/ops/ops.h"
 
 namespace normscope::diagram {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "app/view/chain.h"
-#include "engine/model/model_config.h"
 
 namespace normscope::view {
 

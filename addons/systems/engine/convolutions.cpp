@@ -1,9 +1,7 @@
 #include "addons/systems/engine/convolutions.h"
 
-#include "addons/systems/engine/image_ops.h"
 #include "engine/core/error.h"
 #include "engine/model/recorder.h"
-#include "engine/ops/ops.h"
 
 namespace normscope {
 namespace {

@@ -12,7 +12,6 @@
 #pragma once
 
 #include "addons/systems/engine/image_ops.h"
-#include "engine/model/model_config.h"
 #include "engine/model/transformer.h"
 
 namespace normscope {

@@ -5,7 +5,6 @@
 // After foreach_target.h: these are compiled once per target.
 #include "addons/systems/engine/image_ops.h"
 #include "engine/cpu/gemm_inl.h"
-#include "engine/cpu/simd_inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace normscope::cpu::HWY_NAMESPACE {

@@ -2,7 +2,6 @@
 
 #include "engine/core/error.h"
 #include "engine/model/recorder.h"
-#include "engine/ops/ops.h"
 
 namespace normscope {
 namespace {

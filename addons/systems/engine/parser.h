@@ -17,9 +17,8 @@
 
 namespace normscope {
 
-/// For training and evaluation: inputs "tokens" (B,T) and "targets" (B; -1 ignored); logits and
-/// loss. There are no sub-layers to measure; probes are the mean squares of the hidden layers' outputs. Called by
-/// record_model.
+/// For training and evaluation: inputs "tokens" (B,T) and "targets" (B; -1 ignored); logits and loss. There are no
+/// sub-layers to measure; probes are the mean squares of the hidden layers' outputs. Called by record_model.
 ModelValues record_parser(Tape& tape, const ModelConfig& config, const RecordOptions& options);
 
 /// Stops at the logits, for parsing: only input "tokens" (rows,T), no dropout.

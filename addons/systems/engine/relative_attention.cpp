@@ -1,9 +1,7 @@
 // relative_attention checks its inputs and records one node. It saves the probabilities, which backward and users read.
 #include "addons/systems/engine/relative_attention.h"
 
-#include "engine/core/error.h"
 #include "engine/model/recorder.h"
-#include "engine/ops/ops.h"
 #include "engine/ops/rules.h"
 
 namespace normscope {

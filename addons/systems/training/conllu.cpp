@@ -2,7 +2,6 @@
 
 #include <charconv>
 
-#include "engine/core/error.h"
 #include "engine/core/philox.h"
 #include "training/data/text_source.h"
 #include "training/io/input_file.h"

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "engine/core/error.h"
-#include "engine/core/philox.h"
 #include "training/data/batch_draws.h"
 
 namespace normscope {

@@ -10,7 +10,6 @@
 #include "addons/tape-screen/app/tape_screen.h"
 #include "addons/tape-screen/app/tape_writers.h"
 #include "app/ui/widgets.h"
-#include "app/words/words.h"
 
 namespace normscope::tape_screen {
 

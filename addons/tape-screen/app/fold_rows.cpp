@@ -4,7 +4,6 @@
 
 #include "addons/tape-screen/training/memory_map.h"
 #include "app/ui/widgets.h"
-#include "app/words/words.h"
 #include "engine/ops/rules.h"
 #include "training/io/text.h"
 

@@ -54,8 +54,7 @@ size_t other_side(const StepFacts& facts, size_t instruction);
 /// The gradient's norm where it begins (what the loss hands back) and where it arrives; 0: not known.
 struct GradientWay {
   double begins = 0, arrives = 0;
-  /// The incoming gradient over the outgoing one, over the norms whose input nothing else
-  /// reads.
+  /// The incoming gradient over the outgoing one, over the norms whose input nothing else reads.
   double least = 0, most = 0;
   size_t norms = 0;
   bool every_norm = true;  ///< false where a norm had to be left out

@@ -11,7 +11,6 @@
 
 #include "addons/tape-screen/app/tape_writers.h"
 #include "app/ui/widgets.h"
-#include "app/words/words.h"
 
 namespace normscope::tape_screen {
 
@@ -65,7 +64,6 @@ constexpr float kHatch = 3;  // px of a stripe of the hatch, and between two
 
 /// Less for a vector, whose picture is a strip.
 float picture_height(const ShownTensor& t, bool small) { return t.rows > 1 ? (small ? 36.f : 60.f) : 16.f; }
-
 float row_height(const ShownTensor& t, bool small) { return t.rows > 1 ? (small ? 42.f : 68.f) : 36.f; }
 
 void draw_cells(Ui& ui, const Rect& r, const ShownTensor& t) {

@@ -10,9 +10,7 @@
 
 #include "addons/tape-screen/app/step_worker.h"
 #include "addons/tape-screen/app/tape_writers.h"
-#include "app/plot/plot.h"
 #include "app/ui/widgets.h"
-#include "app/words/words.h"
 
 namespace normscope::tape_screen {
 

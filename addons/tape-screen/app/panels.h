@@ -10,7 +10,6 @@
 #include "addons/tape-screen/training/memory_map.h"
 #include "app/plot/plot.h"
 #include "app/tex/tex.h"
-#include "app/ui/ui.h"
 #include "app/view/screen.h"
 
 namespace normscope::tape_screen {
@@ -123,8 +122,7 @@ struct MemoryRequest {
   std::optional<std::pair<std::string, std::string>> file;  ///< name and content of a file to save
 };
 
-/// A rectangle of the picture, in its px. Adjacent buffers of one colour that are thinner than a pixel
-/// share a box.
+/// A rectangle of the picture, in its px. Adjacent buffers of one colour that are thinner than a pixel share a box.
 struct MemoryBox {
   ui::Rect rect;
   int32_t layer = 0;
@@ -171,8 +169,7 @@ class MemoryPanel {
   std::vector<MemoryBox> boxes_;
 };
 
-/// Says "12 MiB; every tensor in its own place would take 15 MiB.", or only the first part where both
-/// are equal.
+/// Says "12 MiB; every tensor in its own place would take 15 MiB.", or only the first part where both are equal.
 std::string plan_sentence(const MemoryMap& map);
 /// Says "Most is alive at instruction 96: 9.5 MiB."
 std::string most_sentence(const MemoryMap& map);

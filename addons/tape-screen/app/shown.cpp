@@ -5,8 +5,6 @@
 #include <cstdlib>
 
 #include "app/ui/widgets.h"
-#include "app/words/words.h"
-#include "engine/core/error.h"
 #include "engine/ops/ops.h"
 #include "engine/ops/rules.h"
 

@@ -5,7 +5,6 @@
 
 #include "app/words/words.h"
 #include "engine/core/boundary.h"
-#include "engine/core/error.h"
 #include "training/measure/step/profile.h"
 
 namespace normscope::tape_screen {

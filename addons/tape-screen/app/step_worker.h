@@ -74,8 +74,7 @@ class StepWorker {
   void time(bool times) { times_ = times; }
   /// Receives another step; from now on only the worker plays it.
   void take(std::shared_ptr<PlayedStep> step);
-  /// Plays through this instruction and looks at it. An instruction beyond the end of the step becomes its last
-  /// one.
+  /// Plays through this instruction and looks at it. An instruction beyond the end of the step becomes its last one.
   void show(size_t instruction, int64_t sequence = 0);
   /// Checks an element of the instruction that is shown; nullopt: the element with the largest gradient.
   void check(std::optional<Element> element);

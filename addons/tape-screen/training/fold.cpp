@@ -2,7 +2,6 @@
 
 #include "addons/tape-screen/training/memory_map.h"
 #include "addons/tape-screen/training/tensor_summary.h"
-#include "engine/core/error.h"
 #include "training/io/text.h"
 
 namespace normscope {

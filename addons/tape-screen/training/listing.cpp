@@ -73,8 +73,7 @@ ListedInstruction listed(const ProgramData& program, const Instruction& i) {
   return out;
 }
 
-// Writes "in x activations+0, w store+64  out y activations+128": a use precedes the first operand of its
-// kind.
+// Writes "in x activations+0, w store+64  out y activations+128": a use precedes the first operand of its kind.
 std::string text_of(const ListedInstruction& i) {
   std::string text, use;
   for (const ListedOperand& operand : i.operands) {

@@ -5,10 +5,8 @@
 #include <limits>
 #include <tuple>
 
-#include "engine/core/error.h"
 #include "engine/cpu/arena.h"
 #include "engine/cpu/denormals.h"
-#include "engine/cpu/kernel.h"
 #include "engine/ops/ops.h"
 #include "training/io/text.h"
 
@@ -20,7 +18,6 @@ namespace {
 class LoneInstruction {
  public:
   LoneInstruction(const Node& node, const StepInputs& step) : node_(node), step_(step) {}
-
   void add_absent() { inputs_.emplace_back(); }
   void add_input(Shape shape, std::vector<float> values) {
     inputs_.push_back({shape, std::move(values), {}});

@@ -4,8 +4,6 @@
 
 #include "addons/translation/training/pairs_task.h"
 #include "addons/translation/training/translator.h"
-#include "engine/core/error.h"
-#include "training/data/text_source.h"
 #include "training/experiments/run_numbers.h"
 #include "training/io/text.h"
 

@@ -2,7 +2,6 @@
 
 #include <filesystem>
 
-#include "engine/core/error.h"
 #include "training/data/batch_draws.h"
 #include "training/spec/spec_fields.h"
 

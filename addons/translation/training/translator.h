@@ -40,8 +40,7 @@ struct BeamRow {
 /// Returns log-probabilities (rows.size(), vocabulary) of the next symbol of each row.
 using NextSymbols = std::function<std::span<const float>(std::span<const BeamRow> rows)>;
 
-/// The best hypothesis of each sentence, of at most longest[s] symbols. Ties go to the smaller
-/// symbol.
+/// The best hypothesis of each sentence, of at most longest[s] symbols. Ties go to the smaller symbol.
 std::vector<Hypothesis> beam_search(std::span<const int32_t> longest, int32_t vocabulary, int32_t end,
                                     const BeamOptions& options, const NextSymbols& next);
 

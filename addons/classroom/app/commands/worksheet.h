@@ -54,11 +54,9 @@ std::string prose_html(const Sheet& sheet, StepKind step);
 /// of shares and a walk cannot be drawn by hand: they are the teacher's only.
 std::string figures_html(const Sheet& sheet, StepKind step);
 
-// Writes a formula as MathML, which browsers lay out and print by themselves. The prose of a worksheet calls
-// it.
+// Writes a formula as MathML, which browsers lay out and print by themselves. The prose of a worksheet calls it.
 
-/// A <math> element. With `display` it is on a line of its own, and large operators have their limits
-/// above and below.
+/// A <math> element. With `display` it is on a line of its own, and large operators have their limits above and below.
 std::string mathml(const tex::Formula& formula, bool display);
 
 }  // namespace normscope::course

@@ -10,10 +10,8 @@
 #include "app/panels/plot_files.h"
 #include "app/shell/palette.h"
 #include "app/ui/widgets.h"
-#include "app/view/shortcuts.h"
 #include "training/files/file_kind.h"
 #include "training/io/codec.h"
-#include "training/io/input_value.h"
 
 namespace normscope::shell::classroom {
 namespace {

@@ -4,11 +4,7 @@
 #pragma once
 
 #include "app/shell/session_window.h"
-#include "app/shell/shown_session.h"
-#include "app/ui/ui.h"
-#include "app/view/screen.h"
 #include "app/words/words.h"
-#include "engine/core/error.h"
 
 namespace normscope::shell::classroom {
 
@@ -62,8 +58,7 @@ void take_in(Teaching&, KeptTeaching kept);
 void set_rules(ui::FrameOptions&, const Teaching&);
 // The command "Teacher mode": it opens the preparation, or in a lesson asks for the code.
 void enter(ui::Ui&, Teaching&);
-// Draws "Prepared by your teacher" and "Leave" in a lesson, right-aligned in `room`, and returns
-// their left end.
+// Draws "Prepared by your teacher" and "Leave" in a lesson, right-aligned in `room`, and returns their left end.
 float draw_lesson_bar(ui::Ui&, const ui::Rect& room, Teaching&);
 // Draws the panel while preparing, the menu of a control and the question for the code, and says what a
 // held control refused.

@@ -7,7 +7,6 @@
 
 #include "addons/compare/app/screen/compare_screen.h"
 #include "addons/compare/app/writers.h"
-#include "app/ui/widgets.h"
 #include "app/words/words.h"
 #include "training/io/text.h"
 

@@ -314,7 +314,6 @@ ComparisonView show(std::vector<Recording> runs, const Choice& choice) noexcept 
 
 Comparing::Comparing(std::function<void()> wake)
     : wake_(std::move(wake)), pause_(std::make_shared<Pause>()) {}
-
 Comparing::~Comparing() { pause_->end(); }
 
 std::shared_ptr<const ComparisonView> Comparing::newest(const std::string& data, const std::string& chosen,
@@ -367,7 +366,6 @@ ScreenSettings settings_of(const KeptChoice& choice) {
 }
 
 KeptChoice choice_from(const ScreenSettings& settings) { return read(settings, false); }
-
 void check_link(const ScreenSettings& settings) { read(settings, true); }
 
 /// Leaves the places of the session's runs for last, where it has any: a fork is to find its own free.

@@ -11,18 +11,13 @@
 #include <algorithm>
 #include <array>
 
-#include "addons/compare/app/comparison.h"
 #include "addons/compare/app/figures.h"
 #include "addons/compare/app/tracks.h"
 #include "addons/recorded/training/log_reader.h"
 #include "app/lab/transport.h"
-#include "app/panels/metrics.h"
 #include "app/panels/panels.h"
 #include "app/panels/plot_cell.h"
-#include "app/plot/plot_spec.h"
-#include "app/ui/ui.h"
 #include "app/ui/widgets.h"
-#include "app/view/screen.h"
 #include "engine/core/error.h"
 #include "training/files/background.h"
 
@@ -67,9 +62,8 @@ class SideBySide {
     bool reading = false;                 ///< its file has not been looked at yet
   };
 
-  /// Opens a log or a saved run in `place` (0 to 7), else in the first free place. It returns false and opens
-  /// nothing where there is none: then somebody has to say who makes room. Further runs of the file take further free
-  /// places.
+  /// Opens a log or a saved run in `place` (0 to 7), else in the first free place. It returns false and opens nothing
+  /// where there is none: then somebody has to say who makes room. Further runs of the file take further free places.
   bool open(const std::string& path, const LabView& view, std::optional<size_t> place = {});
   /// Clears a place; a recorded run makes room for the live one.
   void leave_out(size_t place);
@@ -281,9 +275,8 @@ struct CompareScreen::Frame {
       if (all().letter(run) == letter) return run;
     return {};
   }
-  /// The last of a run's points at or before the cursor. There is none before the first point, and
-  /// none past the run's last step, which it never reached. A run that trained on since it was compared keeps its last
-  /// point.
+  /// The last of a run's points at or before the cursor. There is none before the first point, and none past the run's
+  /// last step, which it never reached. A run that trained on since it was compared keeps its last point.
   std::optional<size_t> point_of(size_t run, const std::vector<double>& points) const {
     const compare::Track& loss = all().losses[run].shown;
     if (!loss.empty() && x() > loss.x.back() &&

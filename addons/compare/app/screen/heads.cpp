@@ -3,7 +3,6 @@
 
 #include "addons/compare/app/screen/compare_screen.h"
 #include "addons/compare/app/writers.h"
-#include "app/ui/widgets.h"
 #include "app/view/wiring_glyph.h"
 #include "app/words/words.h"
 #include "engine/core/boundary.h"

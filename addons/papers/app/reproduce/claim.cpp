@@ -1,4 +1,3 @@
-#include "addons/papers/app/reproduce/claim.h"
 
 #include <fmt/ranges.h>
 
@@ -16,9 +15,7 @@
 #include "app/course/check.h"
 #include "app/course/tables.h"
 #include "engine/core/boundary.h"
-#include "engine/core/error.h"
 #include "training/files/places.h"
-#include "training/io/toml.h"
 
 namespace normscope::reproduce {
 namespace {
@@ -296,8 +293,7 @@ void refuse_unbounded(const Claim& claim, const course::Check& check, const Tabl
              "that the source shows, or { where } alone where it shows none");
 }
 
-/// Refuses a claim that compares runs at their end without saying whether it is of quality or of
-/// speed.
+/// Refuses a claim that compares runs at their end without saying whether it is of quality or of speed.
 void refuse_wordless(const Claim& claim, const Table& t) {
   if (claim.compares != Compares::Neither) return;
   for (const course::Check& check : claim.language.checks)

@@ -190,8 +190,7 @@ Claim read_claim(const std::string& file, const std::string& pairs = {});
 /// Does the same from memory; `file` is the name for messages.
 Claim parse_claim(std::string_view toml, const std::string& file, const std::string& pairs = {});
 
-/// Lists what can be measured for the line's kind, when line.y is not among it; it is empty when it
-/// is.
+/// Lists what can be measured for the line's kind, when line.y is not among it; it is empty when it is.
 std::string unknown_number(const Line& line);
 
 struct BrokenClaim {

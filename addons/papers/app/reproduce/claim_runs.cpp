@@ -7,12 +7,9 @@
 #include <numbers>
 #include <numeric>
 
-#include "engine/core/error.h"
 #include "engine/model/model_config.h"
-#include "training/data/task.h"
 #include "training/experiments/run_store.h"
 #include "training/io/codec.h"
-#include "training/measure/history.h"
 
 namespace normscope::reproduce {
 namespace {
@@ -296,8 +293,7 @@ constexpr codec::Object kPoints{[](auto& io, auto& data) {
   io("y", data.y, codec::List{data.x.size(), data.x.size(), codec::AnyNumber{}});
 }};
 
-/// Holds for each claim the claim with its controls chosen; null where there is none to choose, or a run is
-/// missing.
+/// Holds for each claim the claim with its controls chosen; null where there is none to choose, or a run is missing.
 using Resolved = std::vector<std::shared_ptr<const Claim>>;
 
 /// Every run of the claims, seed by seed, so that a stopped training has results for every claim; of controls that are

@@ -10,7 +10,6 @@
 #include "addons/translation/training/pairs_task.h"
 #include "training/io/codec.h"
 #include "training/io/input_file.h"
-#include "training/io/input_value.h"
 
 namespace normscope::reproduce {
 namespace {

@@ -85,8 +85,7 @@ struct RecordedFindings {
 };
 using RecordedClaims = std::map<std::string, RecordedFindings>;
 
-/// A hash of all that decides the numbers of a claim: runs, controls, lines and measures, and how
-/// many seeds.
+/// A hash of all that decides the numbers of a claim: runs, controls, lines and measures, and how many seeds.
 std::string definition_of(const Claim& claim, int32_t seeds);
 
 /// Throws Error for any other text.
@@ -95,8 +94,7 @@ RecordedClaims parse_recorded(std::string_view json, const std::string& name);
 RecordedClaims read_recorded(const std::string& file);
 std::string to_text(const RecordedClaims& claims);
 
-/// What was measured. It returns nothing for a claim that has no verdict, nothing to measure, or no
-/// sentence pairs.
+/// What was measured. It returns nothing for a claim that has no verdict, nothing to measure, or no sentence pairs.
 std::optional<RecordedFindings> record_of(const Outcome& outcome);
 /// Whether the kept numbers of this claim are better than new ones from `seeds` seeds: the claim is
 /// unchanged, and they come from more seeds or from sentence pairs that are now missing.

@@ -1,15 +1,12 @@
-#include "addons/papers/app/reproduce/finding.h"
 
 #include <set>
 
 #include "addons/papers/app/reproduce/claim_runs.h"
-#include "app/course/check.h"
 #include "app/plot/plot.h"
 #include "app/ui/paint.h"
 #include "app/words/words.h"
 #include "training/experiments/table.h"
 #include "training/io/codec.h"
-#include "training/io/text.h"
 
 namespace normscope::reproduce {
 namespace {
@@ -102,8 +99,7 @@ Json claim_json(const Outcome& outcome) {
 /// Whether all of its runs are there, with the time that they took.
 bool is_timed(const Outcome& outcome) { return outcome.finding != Finding::Unknown && outcome.seconds > 0; }
 
-/// The speed of a core, measuring included, over the finished runs; without any, as over all
-/// claims.
+/// The speed of a core, measuring included, over the finished runs; without any, as over all claims.
 double flop_a_second(const std::vector<Outcome>& outcomes) {
   constexpr double kUsual = 5e10;
   double flop = 0, seconds = 0;

@@ -5,13 +5,9 @@
 #include <limits>
 
 #include "addons/sweep/app/screen/sweep_screen.h"
-#include "addons/sweep/app/sweep_plan.h"
 #include "addons/sweep/app/sweep_writers.h"
 #include "app/settings/settings.h"
-#include "app/ui/widgets.h"
 #include "app/view/wiring_glyph.h"
-#include "app/words/words.h"
-#include "engine/core/error.h"
 #include "training/data/task.h"
 #include "training/io/text.h"
 
@@ -59,8 +55,7 @@ void draw_rail_ends(Painter& p, const Theme& t, const Rect& line, const Rail& ra
 
 }  // namespace
 
-/// Draws the seeds of one cell in ink, and behind them in grey the first seeds of other cells that read its
-/// data.
+/// Draws the seeds of one cell in ink, and behind them in grey the first seeds of other cells that read its data.
 plot::PlotSpec SweepScreen::curves_of(const Cell& cell) {
   plot::PlotSpec spec{.id = "sweep-cell", .title = grid_->text_of(cell)};
   spec.x.label = tr("step");
@@ -368,8 +363,7 @@ void SweepScreen::draw_axis(Ui& ui, Rect& rest, size_t which) {
     draw_range(ui, row, which);
 }
 
-/// Drops a handle that was not drawn in the last frame: another screen was shown, or its axis is
-/// gone.
+/// Drops a handle that was not drawn in the last frame: another screen was shown, or its axis is gone.
 void SweepScreen::drop_lost_handle() {
   if (held_ && held_->frame + 1 != ImGui::GetFrameCount()) let_go();
 }

@@ -1,11 +1,8 @@
 #include "addons/sweep/app/screen/sweep_screen.h"
 
 #include "addons/sweep/app/sweep_writers.h"
-#include "app/link/link.h"
 #include "app/shell/screens.h"
 #include "app/ui/widgets.h"
-#include "app/words/words.h"
-#include "engine/core/error.h"
 #include "training/experiments/study.h"
 #include "training/spec/spec.h"
 
@@ -107,8 +104,7 @@ void check_link(const ScreenSettings& settings) {
   runs_of(plan);  // throws where the axes do not fit together
 }
 
-/// Draws one field per run in the order of training: dark where there is a result, half filled while it
-/// trains.
+/// Draws one field per run in the order of training: dark where there is a result, half filled while it trains.
 void SweepScreen::draw_runs(Ui& ui, const Rect& rect) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
@@ -285,8 +281,7 @@ void SweepScreen::change(Plan next, bool done) {
   settled_ = plan_;
 }
 
-/// Drops what the user holds and shows the plan as it was before, which the trainer has; false: it was that
-/// already.
+/// Drops what the user holds and shows the plan as it was before, which the trainer has; false: it was that already.
 bool SweepScreen::let_go() {
   held_.reset();
   if (plan_ == settled_ || settled_.axes.empty()) return false;

@@ -6,12 +6,8 @@
 // sweep/region/..., sweep/play, sweep/stop, sweep/cores.
 #pragma once
 
-#include "addons/sweep/app/cells.h"
 #include "addons/sweep/app/grid_picture.h"
-#include "addons/sweep/app/sweep_plan.h"
-#include "addons/sweep/app/worker.h"
 #include "app/plot/plot.h"
-#include "app/ui/ui.h"
 #include "app/view/screen.h"
 
 namespace normscope::sweep {
@@ -46,7 +42,6 @@ class SweepScreen : public AppScreen {
                       lab::TransportState&) override;
   /// Leaves other runs that train their share of the cores.
   void turn(const LabView& view) override { trainer_->share(view.playing); }
-
   const Plan& plan() const { return plan_; }
   /// Switches to the plan; if the sweep is training, training goes on with the new plan. A plan that cannot be
   /// trained changes only the message.
