@@ -64,12 +64,6 @@ class Centred : public Residual {
   Recorder& r_;
 };
 
-template <ResidualForm kForm, typename Form>
-std::unique_ptr<Residual> record(Recorder& recorder, const StackWiring& stack) {
-  if (!any_has_word(stack, kForm)) return nullptr;
-  return std::make_unique<Form>(recorder);
-}
-
 /// These words speak of the norm on the stream and of a plain sum before it.
 template <ResidualForm kForm>
 void check(const char* what, const StackWiring& stack) {
@@ -88,12 +82,12 @@ constexpr const char* kObjection = "a word of the wiring changes what comes back
 
 template <ResidualForm kForm, typename Form>
 constexpr ResidualRow undivided_row(std::string_view word) {
-  return {.word = word, .record = record<kForm, Form>, .check = check<kForm>, .objection = kObjection};
+  return {.word = word, .record = record_form<kForm, Form>, .check = check<kForm>, .objection = kObjection};
 }
 
 template <ResidualForm kForm, CentreSpec kSpec>
 constexpr ResidualRow centred_row(std::string_view word) {
-  return {.word = word, .record = record<kForm, Centred<kForm, kSpec>>, .objection = kObjection};
+  return {.word = word, .record = record_form<kForm, Centred<kForm, kSpec>>, .objection = kObjection};
 }
 
 }  // namespace

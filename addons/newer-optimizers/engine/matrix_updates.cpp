@@ -1,8 +1,6 @@
 // What Muon computes and what it costs.
 #include "addons/newer-optimizers/engine/matrix_updates.h"
 
-#include <algorithm>
-
 #include "engine/ops/rules.h"
 #include "engine/tape/store.h"
 

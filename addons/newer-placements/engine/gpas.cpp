@@ -39,11 +39,6 @@ class Gpas : public Residual {
   Recorder& r_;
 };
 
-std::unique_ptr<Residual> record_gpas(Recorder& recorder, const StackWiring& stack) {
-  if (!any_has_word(stack, ResidualForm::gpas)) return nullptr;
-  return std::make_unique<Gpas>(recorder);
-}
-
 void check_gpas(const char* what, const StackWiring& stack) {
   if (any_sublayer(stack,
                    [](const Wiring& w) { return scales(w) && w.bottom && w.stream == NormKind::None; }))
@@ -57,6 +52,6 @@ void check_gpas(const char* what, const StackWiring& stack) {
 }  // namespace
 
 constinit const ResidualRow gpas_residual{
-    .word = "gpas", .factor = "γ", .record = record_gpas, .check = check_gpas};
+    .word = "gpas", .factor = "γ", .record = record_form<ResidualForm::gpas, Gpas>, .check = check_gpas};
 
 }  // namespace normscope

@@ -1,6 +1,4 @@
 // Several streams are one value (B,T,n,D), mixed by the op `mix`: see config.h. At the end their text form.
-
-#include <array>
 #include <charconv>
 #include <sstream>
 
