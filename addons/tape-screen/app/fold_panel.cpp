@@ -1,20 +1,13 @@
 // The left panel of the Tape screen has the list of the fold, what the mouse does on its rows, the play head on its
 // track, the foot of the panel, and the menu. FoldPicture paints the rows.
-#include <fmt/format.h>
 #include <imgui.h>
-
-#include <algorithm>
-#include <array>
-#include <cmath>
 
 #include "addons/tape-screen/app/tape_screen.h"
 #include "addons/tape-screen/app/tape_writers.h"
 #include "app/ui/widgets.h"
 
 namespace normscope::tape_screen {
-
 using namespace ui;
-
 namespace {
 
 constexpr float kHeads = 24, kFold = 36;
@@ -312,9 +305,6 @@ void TapeScreen::draw_foot(Ui& ui, Rect foot, bool clock) {
   p.text_in(line, word, t.ink2, key);
   draw_finite(ui, foot.take_top(24));
 }
-
-// The title row of the fold panel has its menu with what can be saved, and the record of what the last change of the
-// wiring did to the program.
 
 void TapeScreen::save(const std::string& ending) {
   const StepFacts& facts = *facts_;

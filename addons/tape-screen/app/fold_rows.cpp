@@ -1,10 +1,6 @@
 #include "addons/tape-screen/app/fold_rows.h"
 
-#include <numbers>
-
-#include "addons/tape-screen/training/memory_map.h"
 #include "app/ui/widgets.h"
-#include "engine/ops/rules.h"
 #include "training/io/text.h"
 
 namespace normscope::tape_screen {
@@ -175,6 +171,43 @@ int32_t line_of(const ProgramData& program, ValueId value) {
   return value == kNone ? -1 : program.values[static_cast<size_t>(value)].node;
 }
 
+/// The gradient's norm where it begins (what the loss hands back) and where it arrives; 0: not known.
+struct GradientWay {
+  double begins = 0, arrives = 0;
+  /// The incoming gradient over the outgoing one, over the norms whose input nothing else reads.
+  double least = 0, most = 0;
+  size_t norms = 0;
+  bool every_norm = true;  ///< false where a norm had to be left out
+};
+
+GradientWay gradient_way(const StepFacts& facts) {
+  GradientWay way;
+  const std::vector<FoldLine>& lines = facts.fold.lines;
+  for (const FoldLine& line : lines) {
+    if (line.op == OpKind::SoftmaxXent || line.gradient <= 0) continue;
+    if (way.arrives <= 0) way.arrives = line.gradient;
+    way.begins = line.gradient;
+  }
+  // A norm counts only where nobody else reads its input: otherwise the gradient there is not the norm's alone.
+  std::vector<int> readers(facts.program.values.size());
+  for (const Node& node : facts.program.nodes)
+    for (ValueId value : node.in)
+      if (value != kNone) ++readers[static_cast<size_t>(value)];
+  for (const FoldLine& line : lines) {
+    if (line.op != OpKind::LayerNorm || line.gradient <= 0) continue;
+    const ValueId in = facts.program.nodes[static_cast<size_t>(line.node)].in[0];
+    const int32_t from = line_of(facts.program, in);
+    const bool alone = from >= 0 && readers[static_cast<size_t>(in)] == 1;
+    way.every_norm = way.every_norm && alone;
+    if (!alone || lines[static_cast<size_t>(from)].gradient <= 0) continue;
+    const double factor = line.gradient / lines[static_cast<size_t>(from)].gradient;
+    way.least = way.norms ? std::min(way.least, factor) : factor;
+    way.most = std::max(way.most, factor);
+    ++way.norms;
+  }
+  return way;
+}
+
 constexpr TextStyle kFigure{Face::Mono, type::tick}, kWord{Face::Sans, type::tick},
     kName{Face::Mono, type::body};
 constexpr float kTrack = 8, kTurn = 16;
@@ -208,7 +241,6 @@ std::string rate_words(const FoldSide& side) {
                               : fmt::format("{:.0f} GB/s", rate);
 }
 
-/// Paints parts of the picture in one theme.
 struct FoldBrush {
   const FoldPicture& fit;
   Painter& p;
@@ -390,34 +422,6 @@ size_t other_side(const StepFacts& facts, size_t instruction) {
   const int32_t other =
       is_forward(facts.program, instruction) ? line.backward.instruction : line.forward.instruction;
   return other < 0 ? instruction : static_cast<size_t>(other);
-}
-
-GradientWay gradient_way(const StepFacts& facts) {
-  GradientWay way;
-  const std::vector<FoldLine>& lines = facts.fold.lines;
-  for (const FoldLine& line : lines) {
-    if (line.op == OpKind::SoftmaxXent || line.gradient <= 0) continue;
-    if (way.arrives <= 0) way.arrives = line.gradient;
-    way.begins = line.gradient;
-  }
-  // A norm counts only where nobody else reads its input: otherwise the gradient there is not the norm's alone.
-  std::vector<int> readers(facts.program.values.size());
-  for (const Node& node : facts.program.nodes)
-    for (ValueId value : node.in)
-      if (value != kNone) ++readers[static_cast<size_t>(value)];
-  for (const FoldLine& line : lines) {
-    if (line.op != OpKind::LayerNorm || line.gradient <= 0) continue;
-    const ValueId in = facts.program.nodes[static_cast<size_t>(line.node)].in[0];
-    const int32_t from = line_of(facts.program, in);
-    const bool alone = from >= 0 && readers[static_cast<size_t>(in)] == 1;
-    way.every_norm = way.every_norm && alone;
-    if (!alone || lines[static_cast<size_t>(from)].gradient <= 0) continue;
-    const double factor = line.gradient / lines[static_cast<size_t>(from)].gradient;
-    way.least = way.norms ? std::min(way.least, factor) : factor;
-    way.most = std::max(way.most, factor);
-    ++way.norms;
-  }
-  return way;
 }
 
 std::string fold_sentence(const StepFacts& facts) {

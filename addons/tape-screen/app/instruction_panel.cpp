@@ -1,15 +1,10 @@
 // The middle panel: title, sentence, formula and local rule, tensors, the check of one element, and its files.
 #include "addons/tape-screen/app/panels.h"
 
-#include <fmt/format.h>
 #include <imgui.h>
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <limits>
-
 #include "addons/tape-screen/app/tape_writers.h"
+#include "app/plot/plot_axis.h"
 #include "app/ui/widgets.h"
 
 namespace normscope::tape_screen {
@@ -307,6 +302,44 @@ json tensor_json(const ShownTensor& t, const char* use) {
 
 bool is_checked(const ElementCheck* checked) { return checked && checked->fault.empty(); }
 
+std::vector<plot::PlotSpec> instruction_plots(const InstructionView& shown, const ElementCheck* checked) {
+  std::vector<plot::PlotSpec> plots;
+  const std::pair<const std::vector<ShownTensor>*, const char*> sides[] = {{&shown.reads, "read"},
+                                                                           {&shown.writes, "written"}};
+  for (const auto& [list, use] : sides)
+    for (const ShownTensor& t : *list)
+      if (t.there && t.picture.rows > 0) plots.push_back(picture_plot(shown, t, use));
+  if (is_checked(checked)) plots.push_back(error_plot(*checked));
+  return plots;
+}
+
+std::string instruction_csv(const InstructionView& shown, const ElementCheck* checked) {
+  std::string text = "use,sign,tensor,shape,there,mean,sd,from,to,norm,count,not finite\n";
+  for (const ShownTensor& t : shown.reads) text += tensor_line(t, "read");
+  for (const ShownTensor& t : shown.writes) text += tensor_line(t, "written");
+  if (!is_checked(checked)) return text;
+  const NumericCheck& check = checked->check;
+  text += fmt::format("\ncheck,{}\nanalytic,{:.9g}\ndifference,h,numeric,relative error\n",
+                      plot::csv_field(fmt::format("{}/{}[{}]", check.node, check.input, check.element)),
+                      check.analytic);
+  const std::pair<const std::vector<Difference>*, const char*> both[] = {{&check.central, "central"},
+                                                                         {&check.refined, "refined"}};
+  for (const auto& [all, name] : both)
+    for (const Difference& d : *all)
+      text += fmt::format("{},{:.9g},{:.9g},{:.9g}\n", name, d.h, d.numeric, d.error);
+  return text;
+}
+
+std::string instruction_json(const InstructionView& shown, const ElementCheck* checked) {
+  json all = {{"instruction", shown.instruction}, {"name", shown.name},       {"title", shown.title},
+              {"phase", to_string(shown.phase)},  {"formula", shown.formula}, {"rule", shown.rule},
+              {"sentence", shown.sentence},       {"note", shown.note},       {"tensors", json::array()}};
+  for (const ShownTensor& t : shown.reads) all["tensors"].push_back(tensor_json(t, "reads"));
+  for (const ShownTensor& t : shown.writes) all["tensors"].push_back(tensor_json(t, "writes"));
+  if (is_checked(checked)) all["check"] = tape::to_json(checked->check);
+  return all.dump(1);
+}
+
 }  // namespace
 
 /// Takes as few lines as the width allows, and a smaller size where one part alone is too wide.
@@ -364,7 +397,8 @@ void InstructionPanel::settle(Frame& f) {
     f.checked = checked;
 }
 
-InstructionRequest InstructionPanel::draw(Ui& ui, const Rect& rect, const InstructionInput& given) {
+InstructionRequest InstructionPanel::draw(Ui& ui, const Rect& rect, const InstructionInput& given,
+                                          ScreenRequests& desk) {
   Frame f{ui, given, given.shown.get()};
   hovered_.reset();
   if (given.head <= 0) panel(ui, rect, {});
@@ -382,7 +416,12 @@ InstructionRequest InstructionPanel::draw(Ui& ui, const Rect& rect, const Instru
           fmt::format("{} {}: {}", f.shown->title, f.shown->name, f.shown->sentence),
           tr("The instruction under the play head: what it does, its formula, what it reads and "
              "writes."));
-  save(f, save_menu(ui, "tape/instruction", rect, tr("this instruction, its tensors and its check")));
+  save_menu(ui, "tape/instruction", rect, tr("this instruction, its tensors and its check"),
+            {fmt::format("tape-{}-{}", f.shown->instruction, f.shown->name),
+             [&] { return instruction_plots(*f.shown, f.checked); },
+             [&] { return instruction_csv(*f.shown, f.checked); },
+             [&] { return instruction_json(*f.shown, f.checked); }},
+            desk);
   draw_head(f, rest);
   if (given.part != Part::Tensors) {
     draw_formulas(f, rest);
@@ -447,8 +486,6 @@ void InstructionPanel::draw_formulas(Frame& f, Rect& rest) {
       tex::draw(quiet, piece.layout, Vec{part.x + kFormulaLabel, part.y} + piece.at, t.ink);
   }
 }
-
-// The tensors that an instruction reads and writes have a sign, a histogram, a picture of one sequence, and numbers.
 
 void InstructionPanel::draw_tensors(Frame& f, Rect rect) {
   std::vector<Row> rows;
@@ -598,8 +635,6 @@ void InstructionPanel::hold_picture(Frame& f, const Rect& r, const Row& row) {
   p.circle(at, 1.5f, ui.theme().on_accent);
 }
 
-// "Check one element" compares the backward kernel with differences, and plots their error against their step.
-
 plot::PlotSpec error_plot(const ElementCheck& checked, std::optional<size_t> h) {
   const NumericCheck& check = checked.check;
   plot::PlotSpec plot{.id = "tape-check", .title = tr("Error of the difference")};
@@ -608,17 +643,14 @@ plot::PlotSpec error_plot(const ElementCheck& checked, std::optional<size_t> h) 
   plot.x.label = tr("step h");
   plot.y.label = tr("relative error");
   plot.pad_left = 48;
-  double low = std::numeric_limits<double>::infinity(), high = 0, least = low, most = 0;
+  plot::Extent steps, errors;
   for (const std::vector<Difference>* all : {&check.central, &check.refined})
     for (const Difference& d : *all) {
-      least = std::min(least, d.h);
-      most = std::max(most, d.h);
-      if (!std::isfinite(d.error)) continue;
-      low = std::min(low, std::max(d.error, kLeastError));
-      high = std::max(high, d.error);
+      steps.add(d.h);
+      if (std::isfinite(d.error)) errors.add(std::max(d.error, kLeastError));
     }
-  set_decades(plot.x, std::isfinite(least) ? least : 1e-4, most > 0 ? most : 1);
-  set_decades(plot.y, std::isfinite(low) ? low : 1e-8, std::max(high, std::isfinite(low) ? low : 1));
+  set_decades(plot.x, steps.empty() ? 1e-4 : steps.low, steps.empty() ? 1 : steps.high);
+  set_decades(plot.y, errors.empty() ? 1e-8 : errors.low, errors.empty() ? 1 : errors.high);
   if (!check.central.empty()) {
     plot.series.push_back(errors_of(check.central, "central", ""));
     plot.series.push_back(errors_of(check.refined, "refined", ""));
@@ -756,57 +788,6 @@ void InstructionPanel::draw_errors(Frame& f, const Rect& rect) {
   } else {
     h_ = next_h(all, *now, hit.handle_x > all[*now].h);
   }
-}
-
-// The panel as files: pictures as plots, numbers as CSV and JSON.
-
-std::vector<plot::PlotSpec> instruction_plots(const InstructionView& shown, const ElementCheck* checked) {
-  std::vector<plot::PlotSpec> plots;
-  const std::pair<const std::vector<ShownTensor>*, const char*> sides[] = {{&shown.reads, "read"},
-                                                                           {&shown.writes, "written"}};
-  for (const auto& [list, use] : sides)
-    for (const ShownTensor& t : *list)
-      if (t.there && t.picture.rows > 0) plots.push_back(picture_plot(shown, t, use));
-  if (is_checked(checked)) plots.push_back(error_plot(*checked));
-  return plots;
-}
-
-std::string instruction_csv(const InstructionView& shown, const ElementCheck* checked) {
-  std::string text = "use,sign,tensor,shape,there,mean,sd,from,to,norm,count,not finite\n";
-  for (const ShownTensor& t : shown.reads) text += tensor_line(t, "read");
-  for (const ShownTensor& t : shown.writes) text += tensor_line(t, "written");
-  if (!is_checked(checked)) return text;
-  const NumericCheck& check = checked->check;
-  text += fmt::format("\ncheck,{}\nanalytic,{:.9g}\ndifference,h,numeric,relative error\n",
-                      plot::csv_field(fmt::format("{}/{}[{}]", check.node, check.input, check.element)),
-                      check.analytic);
-  const std::pair<const std::vector<Difference>*, const char*> both[] = {{&check.central, "central"},
-                                                                         {&check.refined, "refined"}};
-  for (const auto& [all, name] : both)
-    for (const Difference& d : *all)
-      text += fmt::format("{},{:.9g},{:.9g},{:.9g}\n", name, d.h, d.numeric, d.error);
-  return text;
-}
-
-std::string instruction_json(const InstructionView& shown, const ElementCheck* checked) {
-  json all = {{"instruction", shown.instruction}, {"name", shown.name},       {"title", shown.title},
-              {"phase", to_string(shown.phase)},  {"formula", shown.formula}, {"rule", shown.rule},
-              {"sentence", shown.sentence},       {"note", shown.note},       {"tensors", json::array()}};
-  for (const ShownTensor& t : shown.reads) all["tensors"].push_back(tensor_json(t, "reads"));
-  for (const ShownTensor& t : shown.writes) all["tensors"].push_back(tensor_json(t, "writes"));
-  if (is_checked(checked)) all["check"] = tape::to_json(checked->check);
-  return all.dump(1);
-}
-
-void InstructionPanel::save(Frame& f, const std::string& ending) {
-  const std::string name = fmt::format("tape-{}-{}.{}", f.shown->instruction, f.shown->name, ending);
-  if (ending == "csv") f.asked.file = {name, instruction_csv(*f.shown, f.checked)};
-  if (ending == "json") f.asked.file = {name, instruction_json(*f.shown, f.checked)};
-  if (ending == "svg" || ending == "png")
-    saves_.push_back(
-        {std::make_shared<const std::vector<plot::PlotSpec>>(instruction_plots(*f.shown, f.checked)),
-         {},
-         ending == "svg" ? view::PlotFormat::Svg : view::PlotFormat::Png});
 }
 
 }  // namespace normscope::tape_screen

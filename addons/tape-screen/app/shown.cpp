@@ -1,9 +1,6 @@
 // See shown.h. The formulas in docs/ops.md have the same signs.
 #include "addons/tape-screen/app/shown.h"
 
-#include <algorithm>
-#include <cstdlib>
-
 #include "app/ui/widgets.h"
 #include "engine/ops/ops.h"
 #include "engine/ops/rules.h"
@@ -18,57 +15,39 @@ struct Sign {
 
 struct Signs {
   std::array<Sign, 6> in{};
-  const char* out = "y";
   std::array<Sign, 2> saved{};
+  const char* out = "y";
 };
 
-Signs signs_of_norm(const Node& node) {
-  Signs signs{
-      {{{"x"}, {"γ", "gain"}, {"β", "bias"}, {"α", "slope"}, {"s", "shift"}}}, "y", {{{"mean x"}, {"1/σ"}}}};
-  const NormKind kind = node.attributes.as<NormSpec>().kind;
-  if (node.attributes.as<NormSpec>().gain_offset != 0) signs.in[1].sign = "γ - 1";
-  if (!is_centred(kind)) signs.saved[1].sign = "1/ρ";
-  if (has_alpha(kind)) signs.saved[1].sign = "|t|/|x|";
-  return signs;
-}
-
-/// The signs of ops that add-ons may bring, by name.
-Signs signs_of_added(std::string_view op) {
-  if (op == "conv2d") return {{{{"x"}, {"W", "weight"}, {"b", "bias"}}}, "y", {}};
-  if (op == "relative_attention")
-    return {{{{"c", "q + u"}, {"k"}, {"v"}, {"e", "q + v"}, {"r", "distances"}, {"lengths"}}},
-            "y",
-            {{{"P"}, {}}}};
-  if (op == "rotary") return {{{{"x"}, {"c, s", "angles"}}}, "y", {}};
-  if (op == "mix") return {{{{"x"}, {"w", "weight"}}}, "y", {}};
-  return {{{{"x"}}}, "y", {}};
-}
+/// The signs of an op by its name, as add-ons bring further ops. Those that are not listed read x alone.
+constexpr std::pair<std::string_view, Signs> kSigns[] = {
+    {"embedding", {{{{"token"}, {"E", "table"}, {"P", "positions"}}}}},
+    {"linear", {{{{"x"}, {"W", "weight"}, {"b", "bias"}}}}},
+    {"attention", {{{{"q"}, {"k"}, {"v"}, {"lengths"}}}, {{{"P"}}}}},
+    {"concat", {{{{"a"}, {"b"}}}}},
+    {"multiply", {{{{"a"}, {"b"}}}}},
+    {"layer_norm",
+     {{{{"x"}, {"γ", "gain"}, {"β", "bias"}, {"α", "slope"}, {"s", "shift"}}}, {{{"mean x"}, {"1/σ"}}}}},
+    {"add", {{{{"x"}, {"f"}, {"a", "skip scale"}, {"b", "branch scale"}}}}},
+    {"affine", {{{{"x"}, {"g", "gain"}, {"h", "shift"}}}}},
+    {"softmax_xent", {{{{"z"}, {"t"}, {"w"}}}, {{{"ℓ"}, {"w/Σw"}}}, "L"}},
+    {"mean_pool", {{{{"x"}, {"n"}}}}},
+    {"probe", {{{{"x"}, {"n"}}}}},
+    {"conv2d", {{{{"x"}, {"W", "weight"}, {"b", "bias"}}}}},
+    {"relative_attention",
+     {{{{"c", "q + u"}, {"k"}, {"v"}, {"e", "q + v"}, {"r", "distances"}, {"lengths"}}}, {{{"P"}}}}},
+    {"rotary", {{{{"x"}, {"c, s", "angles"}}}}},
+    {"mix", {{{{"x"}, {"w", "weight"}}}}}};
 
 Signs signs_of(const Node& node) {
-  switch (node.op) {
-    case OpKind::Embedding:
-      return {{{{"token"}, {"E", "table"}, {"P", "positions"}, {}}}, "y", {}};
-    case OpKind::Linear:
-      return {{{{"x"}, {"W", "weight"}, {"b", "bias"}, {}}}, "y", {}};
-    case OpKind::Attention:
-      return {{{{"q"}, {"k"}, {"v"}, {"lengths"}}}, "y", {{{"P"}, {}}}};
-    case OpKind::Concat:
-    case OpKind::Multiply:
-      return {{{{"a"}, {"b"}}}, "y", {}};
-    case OpKind::LayerNorm:
-      return signs_of_norm(node);
-    case OpKind::Add:
-      return {{{{"x"}, {"f"}, {"a", "skip scale"}, {"b", "branch scale"}}}, "y", {}};
-    case OpKind::Affine:
-      return {{{{"x"}, {"g", "gain"}, {"h", "shift"}, {}}}, "y", {}};
-    case OpKind::SoftmaxXent:
-      return {{{{"z"}, {"t"}, {"w"}, {}}}, "L", {{{"ℓ"}, {"w/Σw"}}}};
-    case OpKind::MeanPool:
-    case OpKind::Probe:
-      return {{{{"x"}, {"n"}, {}, {}}}, "y", {}};
-    default:
-      return signs_of_added(to_string(node.op));
-  }
+  const auto row = std::ranges::find(kSigns, to_string(node.op), &std::pair<std::string_view, Signs>::first);
+  Signs signs = row == std::end(kSigns) ? Signs{{{{"x"}}}} : row->second;
+  if (node.op != OpKind::LayerNorm) return signs;
+  const NormSpec& norm = node.attributes.as<NormSpec>();
+  if (norm.gain_offset != 0) signs.in[1].sign = "γ - 1";
+  if (!is_centred(norm.kind)) signs.saved[1].sign = "1/ρ";
+  if (has_alpha(norm.kind)) signs.saved[1].sign = "|t|/|x|";
+  return signs;
 }
 
 /// Where the numbers of a picture lie.
@@ -134,7 +113,6 @@ class Maker {
  private:
   const ValueInfo& info(ValueId v) const { return program_.values[static_cast<size_t>(v)]; }
 
-  /// Finds out which inputs have a gradient.
   void find_backward() {
     if (shown_.node < 0) return;
     for (const Instruction& other : program_.instructions)

@@ -1,11 +1,9 @@
 #include "addons/tape-screen/app/step_worker.h"
 
-#include <algorithm>
 #include <limits>
 
 #include "app/words/words.h"
 #include "engine/core/boundary.h"
-#include "training/measure/step/profile.h"
 
 namespace normscope::tape_screen {
 namespace {
@@ -18,7 +16,6 @@ bool changes_nothing(const ProgramChange& change) {
                              [](const InstructionChange& one) { return one.op == OpKind::Probe; });
 }
 
-/// Copies the step's batch into another program of the step.
 void copy_inputs(StepPlayer& from, Program& to) {
   for (const ValueInfo& value : from.data().values) {
     if (value.role != Role::Input) continue;

@@ -9,8 +9,8 @@
 #include <thread>
 
 #include "addons/tape-screen/app/shown.h"
-#include "addons/tape-screen/training/change.h"
 #include "addons/tape-screen/training/fold.h"
+#include "addons/tape-screen/training/listing.h"
 #include "addons/tape-screen/training/memory_map.h"
 #include "training/run/network.h"
 #include "training/session/played_step.h"
@@ -33,8 +33,7 @@ struct StepFacts {
   std::shared_ptr<const MemoryMap> readable,
       shared;  ///< readable: gradients have places of their own; shared: one after the other
   ProgramChange change;
-  std::string
-      change_from;  ///< the wiring compared with: "run A", "run A before the change"; empty: no change
+  std::string change_from;  ///< the wiring compared with: "run A", "run A before the change"; empty: none
 };
 inline constexpr int kPasses = 7;
 

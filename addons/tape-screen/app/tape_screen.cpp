@@ -1,18 +1,13 @@
 #include "addons/tape-screen/app/tape_screen.h"
 
-#include <fmt/format.h>
 #include <imgui.h>
-
-#include <algorithm>
 
 #include "app/link/link.h"
 #include "app/ui/widgets.h"
 #include "app/view/lab_data.h"
 
 namespace normscope::tape_screen {
-
 using namespace ui;
-
 namespace {
 
 constexpr double kPerSecond[] = {2, 10, 0};  // instructions: slow, 1x, max (one a frame)
@@ -273,11 +268,10 @@ void TapeScreen::draw_instruction(Ui& ui, const Rect& rect, Part part, float hea
                                           : tr("There is nothing to show.");
   if (facts_ && state_->shown && state_->shown->step == facts_->number) given.shown = state_->shown;
   given.checked = state_->checked;
-  const InstructionRequest asked = instruction_.draw(ui, rect, given);
+  const InstructionRequest asked = instruction_.draw(ui, rect, given, asked_);
   if (asked.sequence) sequence_ = *asked.sequence;
-  if (asked.file) asked_.files.push_back({asked.file->first, asked.file->second});
   if (!asked.check || playing_ || !shown_is_current() || !sent_) return;
-  const SentCheck wanted{*sent_, *asked.check};
+  const std::pair wanted(*sent_, *asked.check);
   if (sent_check_ == wanted) return;
   sent_check_ = wanted;
   worker_.check(*asked.check);
@@ -296,9 +290,7 @@ void TapeScreen::draw_memory(Ui& ui, const Rect& rect, float head) {
     given.layers = layers_of(*facts_);
     given.reuses = facts_->spec->train.reuse_gradients;
   }
-  const MemoryRequest asked = memory_.draw(ui, rect, given);
-  if (asked.head) go(static_cast<size_t>(std::max(0, *asked.head)));
-  if (asked.file) asked_.files.push_back({asked.file->first, asked.file->second});
+  if (const auto head = memory_.draw(ui, rect, given, asked_)) go(static_cast<size_t>(std::max(0, *head)));
 }
 
 void TapeScreen::draw_columns(Ui& ui, Rect rest) {
@@ -352,12 +344,8 @@ ScreenRequests TapeScreen::draw(Ui& ui, const Rect& area, const LabView& view, b
   send();
   const bool moving = playing_ || ImGui::IsMouseDown(ImGuiMouseButton_Left);  // where it stops is kept
   if (!moving && !restored_head_ && facts_) kept_ = {run_, head_by_hand_ ? static_cast<int32_t>(head_) : -1};
-  asked_.saves = instruction_.take_saves();
-  for (view::SavePlot& save : memory_.take_saves()) asked_.saves.push_back(std::move(save));
   return std::move(asked_);
 }
-
-// The bottom bar of the Tape screen shows the step's time, instruction by instruction.
 
 void TapeScreen::draw_timeline_labels(Ui& ui, const Rect& track) {
   Painter& p = ui.paint();

@@ -122,12 +122,7 @@ class TapeScreen : public AppScreen {
     bool operator==(const SentRequest&) const = default;
   };
   std::optional<SentRequest> sent_;
-  struct SentCheck {
-    SentRequest of;
-    std::optional<Element> element;
-    bool operator==(const SentCheck&) const = default;
-  };
-  std::optional<SentCheck> sent_check_;
+  std::optional<std::pair<SentRequest, std::optional<Element>>> sent_check_;
   InstructionPanel instruction_;
   MemoryPanel memory_;
   ScreenRequests asked_;

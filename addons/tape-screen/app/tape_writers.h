@@ -4,7 +4,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "addons/tape-screen/training/change.h"
 #include "addons/tape-screen/training/fold.h"
 #include "addons/tape-screen/training/listing.h"
 #include "addons/tape-screen/training/memory_map.h"

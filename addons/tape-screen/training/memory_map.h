@@ -3,9 +3,6 @@
 // --memory.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-
 #include "engine/tape/program.h"
 
 namespace normscope {

@@ -1,7 +1,6 @@
 #include "addons/tape-screen/training/numeric_check.h"
 
 #include <charconv>
-#include <cstring>
 #include <limits>
 #include <tuple>
 
@@ -159,7 +158,6 @@ double root_mean_square(const std::vector<float>& values) {
   return root > 0 && std::isfinite(root) ? root : 1;
 }
 
-/// One node with everything that its check needs.
 class Check {
  public:
   Check(StepPlayer& player, size_t node, int32_t backward)

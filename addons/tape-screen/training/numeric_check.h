@@ -3,8 +3,6 @@
 // --check.
 #pragma once
 
-#include <string_view>
-
 #include "training/measure/step/step_player.h"
 
 namespace normscope {

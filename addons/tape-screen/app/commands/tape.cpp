@@ -1,16 +1,12 @@
 // normscope tape prints the recorded tape of a configuration and the program sealed from it, as text or as JSON; and
 // one step of it as the engine executes it: fold, memory, checks, single instructions.
-
 #include "addons/tape-screen/app/tape_writers.h"
 #include "app/commands/commands.h"
 #include "engine/core/machine.h"
-#include "engine/cpu/backend_cpu.h"
-#include "engine/ops/rules.h"
 #include "training/io/text.h"
 #include "training/run/evaluate.h"
 #include "training/run/footprint.h"
 #include "training/run/network.h"
-#include "training/run/run.h"
 
 namespace normscope::commands {
 using namespace cli;
@@ -246,11 +242,6 @@ struct SealedStep {
   std::unique_ptr<Network> network;
 };
 
-/// What became of the first run's program in this one.
-ProgramChange changes_since(const SealedStep& first, const SealedStep& other) {
-  return change_of(first.network->program->data(), other.network->program->data());
-}
-
 void check_options(const TapeOptions& options, size_t runs) {
   const bool of_step = options.wants_step() || options.changes;
   if (of_step && options.program != "training")
@@ -285,7 +276,8 @@ Exit tape(const TapeOptions& options) {
     SealedStep sealed(run.spec);
     const Listing listing = sealed.listing(options.program);
     std::optional<ProgramChange> change;
-    if (options.changes && first) change = changes_since(*first, sealed);
+    if (options.changes && first)
+      change = change_of(first->network->program->data(), sealed.network->program->data());
     if (options.changes && !first) first.emplace(std::move(sealed));
     const StepReport report = options.wants_step() ? step_report(run.spec, options) : StepReport{};
     const std::string name = run.spec.name.empty() ? default_name(run.spec) : run.spec.name;
