@@ -1,22 +1,14 @@
 // Puts the parts of a comparison together, and writes its table of settings and its sentences. See comparison.h.
-
 #include <charconv>
-#include <cstdlib>
-#include <cstring>
 #include <numeric>
 
-#include "addons/compare/app/tracks.h"
+#include "addons/compare/app/comparison.h"
 #include "addons/compare/app/writers.h"
-#include "app/view/lab_data.h"
 #include "app/words/words.h"
-#include "training/measure/verdict.h"
 #include "training/spec/spec_text.h"
 
 namespace normscope::compare {
 namespace {
-
-/// Whether a run's name or the row of seeds already says this setting.
-bool is_said_elsewhere(const std::string& key) { return key == "run.name" || key == "run.seed"; }
 
 /// "1–5" or "1, 3, 7"; nothing where one of the seeds is not known.
 std::optional<std::string> seeds_text(const Recording& run) {
@@ -29,11 +21,6 @@ std::optional<std::string> seeds_text(const Recording& run) {
   if (seeds.size() > 2 && seeds.back() - seeds.front() + 1 == seeds.size())
     return fmt::format("{}–{}", seeds.front(), seeds.back());
   return fmt::format("{}", fmt::join(seeds, ", "));
-}
-
-std::optional<std::string> edits_text(const Recording& run) {
-  if (run.settings.empty()) return {};
-  return edits_words(run);
 }
 
 /// The row of data sets; a hash tells apart data of one name and different contents.
@@ -409,7 +396,7 @@ std::vector<Setting> settings_of(const Comparison& all, int32_t& shared) {
   const size_t count = all.runs.size();
   for (size_t run = 0; run < count; ++run)
     for (const auto& [key, value] : all.runs[run].settings) {
-      if (is_said_elsewhere(key)) continue;
+      if (key == "run.name" || key == "run.seed") continue;  // its name and the row of seeds say them
       const auto [place, fresh] = places.try_emplace(key, settings.size());
       if (fresh) settings.push_back({key, label_of(key), std::vector<std::optional<std::string>>(count)});
       settings[place->second].values[run] = value;
@@ -422,7 +409,7 @@ std::vector<Setting> settings_of(const Comparison& all, int32_t& shared) {
     seeds.values.push_back(seeds_text(run));
     if (seeds.values.back() && &run != &base && !same_batches(run, base))
       seeds.values.back() = tr("{seeds}, own batches", {{"seeds", *seeds.values.back()}});
-    edits.values.push_back(edits_text(run));
+    edits.values.push_back(run.settings.empty() ? std::optional<std::string>{} : edits_words(run));
   }
   for (Setting& setting : {std::ref(edits), std::ref(maker), std::ref(seeds)}) settings.push_back(setting);
   shared = 0;

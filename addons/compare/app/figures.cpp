@@ -1,15 +1,11 @@
 #include "addons/compare/app/figures.h"
 
-#include <iterator>
-
-#include "addons/compare/app/tracks.h"
 #include "addons/compare/app/writers.h"
 #include "app/panels/plot_files.h"
+#include "app/plot/plot_axis.h"
 #include "app/ui/numbers.h"
-#include "app/ui/paint.h"
 #include "app/view/glossary.h"
 #include "training/io/output_file.h"
-#include "training/io/text.h"
 
 namespace normscope::compare {
 namespace {
@@ -135,18 +131,6 @@ void flag_data(plot::PlotSpec& plot, plot::Axis& axis, const Comparison& all) {
   axis.label += fmt::format(" ({})", words.substr(0, words.size() - 1));
 }
 
-struct Range {
-  double low = std::numeric_limits<double>::infinity(), high = -low;
-  void add(const std::vector<double>& values) {
-    for (const double value : values)
-      if (std::isfinite(value)) {
-        low = std::min(low, value);
-        high = std::max(high, value);
-      }
-  }
-  bool empty() const { return low > high; }
-};
-
 /// Sorts the points of a map into columns of one width, and holds a point until the next one.
 std::vector<float> binned(const RatioMap& map, const plot::Axis& axis, size_t columns) {
   std::vector<float> cells(static_cast<size_t>(map.layers) * columns,
@@ -254,7 +238,7 @@ plot::PlotSpec loss_plot(const Comparison& all) {
   plot.x = time_axis(all);
   plot.y.label = tr("loss");
   plot.y.unit = words::spoken(nats_per(all.unit));
-  Range range;
+  plot::Extent range;
   for (size_t run = 0; run < all.runs.size(); ++run) {
     const Loss& loss = all.losses[run];
     if (loss.shown.empty()) continue;
@@ -303,7 +287,7 @@ plot::PlotSpec difference_plot(const Comparison& all, bool scale) {
   if (scale) plot.note += tr("; even near 0, logarithmic outside");
   plot.sentence = difference_sentence(all);
   plot.x = time_axis(all);
-  Range range;
+  plot::Extent range;
   for (size_t run = 0; run < all.runs.size(); ++run) {
     const Difference& d = all.differences[run];
     const bool itself = run == all.baseline();
@@ -384,7 +368,7 @@ plot::PlotSpec end_plot(const Comparison& all) {
   plot.y.hi = static_cast<double>(all.rows.size()) + 0.6;
   plot.y.label = tr("run");
   plot.labels_inside = false;
-  Range range;
+  plot::Extent range;
   for (size_t i = 0; i < all.rows.size(); ++i) {
     const EndRow& row = all.rows[i];
     const double level = static_cast<double>(all.rows.size() - i);

@@ -1,11 +1,7 @@
-#include "addons/compare/app/tracks.h"
 
-#include <algorithm>
-#include <cmath>
 
 #include "addons/compare/app/writers.h"
 #include "app/ui/widgets.h"
-#include "training/spec/spec.h"
 
 namespace normscope::compare {
 namespace {
@@ -13,16 +9,35 @@ namespace {
 /// Bounds the maps, because nobody needs one of a file that names more layers.
 constexpr int32_t kMostLayers = 1024;
 
-double said_per_step(const SeedRecord& seed, Alignment align) {
-  switch (align) {
-    case Alignment::Step:
-      return 1;
-    case Alignment::Tokens:
-      return seed.number(records::kTokensPerStep);
-    case Alignment::Time:
-      return seed.number(records::kSecondsPerStep);
+/// Takes the mean of the points at most kSmooth / 2 steps away.
+/// The mean of the points from `low` to `high` of the shared axis; NaN where there are none.
+double mean_between(const Track& track, double low, double high) {
+  double sum = 0;
+  int32_t count = 0;
+  for (size_t i = 0; i < track.x.size(); ++i)
+    if (track.x[i] >= low && track.x[i] <= high) {
+      sum += track.y[i];
+      ++count;
+    }
+  return count ? sum / count : kUnknown;
+}
+
+Track smoothed(const Track& track) {
+  Track result = track;
+  size_t first = 0, end = 0;
+  for (size_t i = 0; i < track.steps.size(); ++i) {
+    while (track.steps[i] - track.steps[first] > kSmooth / 2) ++first;
+    while (end < track.steps.size() && track.steps[end] - track.steps[i] <= kSmooth / 2) ++end;
+    double sum = 0;
+    for (size_t k = first; k < end; ++k) sum += track.y[k];
+    result.y[i] = sum / static_cast<double>(end - first);
   }
-  return kUnknown;
+  return result;
+}
+
+double said_per_step(const SeedRecord& seed, Alignment align) {
+  if (align == Alignment::Step) return 1;
+  return seed.number(align == Alignment::Tokens ? records::kTokensPerStep : records::kSecondsPerStep);
 }
 
 Track loss_track(const Ruler& ruler, const Recording& run, const SeedRecord& seed) {
@@ -306,19 +321,6 @@ Track minus(const Ruler& ruler, const Track& one, std::span<const Track> others)
   return result;
 }
 
-Track smoothed(const Track& track) {
-  Track result = track;
-  size_t first = 0, end = 0;
-  for (size_t i = 0; i < track.steps.size(); ++i) {
-    while (track.steps[i] - track.steps[first] > kSmooth / 2) ++first;
-    while (end < track.steps.size() && track.steps[end] - track.steps[i] <= kSmooth / 2) ++end;
-    double sum = 0;
-    for (size_t k = first; k < end; ++k) sum += track.y[k];
-    result.y[i] = sum / static_cast<double>(end - first);
-  }
-  return result;
-}
-
 Spread spread_of(std::span<const Track> tracks) {
   Spread spread;
   if (tracks.empty()) return spread;
@@ -354,17 +356,6 @@ double mean_at_end(const Track& track, int32_t most) {
   double sum = 0;
   for (size_t i = track.y.size() - count; i < track.y.size(); ++i) sum += track.y[i];
   return sum / static_cast<double>(count);
-}
-
-double mean_between(const Track& track, double low, double high) {
-  double sum = 0;
-  int32_t count = 0;
-  for (size_t i = 0; i < track.x.size(); ++i)
-    if (track.x[i] >= low && track.x[i] <= high) {
-      sum += track.y[i];
-      ++count;
-    }
-  return count ? sum / count : kUnknown;
 }
 
 bool same_batches(const Recording& a, const Recording& b) {
@@ -472,18 +463,10 @@ std::string Difference::words() const {
 }
 
 std::string Difference::luck_words() const {
-  switch (luck) {
-    case Luck::Unknown:
-      return "–";
-    case Luck::Same:
-      return tr("the same to the bit");
-    case Luck::OneSeed:
-      return tr("one seed: luck cannot be told");
-    case Luck::Inside:
-      return tr("inside the band: may be luck");
-    case Luck::Outside:
-      break;
-  }
+  if (luck == Luck::Unknown) return "–";
+  if (luck == Luck::Same) return tr("the same to the bit");
+  if (luck == Luck::OneSeed) return tr("one seed: luck cannot be told");
+  if (luck == Luck::Inside) return tr("inside the band: may be luck");
   if (at_end.size() == 1) return tr(end < 0 ? "better, 1 seed" : "worse, 1 seed");
   return tr(end < 0 ? "better, {agree} of {all}" : "worse, {agree} of {all}",
             {{"agree", agree}, {"all", at_end.size()}});

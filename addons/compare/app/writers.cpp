@@ -1,16 +1,12 @@
 // Writes a comparison for the terminal, as Markdown and as CSV.
 #include "addons/compare/app/writers.h"
 
-#include <cstdlib>
 #include <iterator>
 
-#include "addons/compare/app/tracks.h"
 #include "addons/recorded/training/log_reader.h"
 #include "app/plot/plot.h"
 #include "app/ui/widgets.h"
-#include "engine/model/wiring.h"
 #include "training/experiments/table.h"
-#include "training/spec/spec.h"
 
 namespace normscope::compare {
 namespace {

@@ -6,9 +6,6 @@
 // log_reader.cpp.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <cmath>
 #include <deque>
 #include <limits>
 

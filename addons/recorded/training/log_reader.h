@@ -1,12 +1,10 @@
 // Reads a log: bytes in, runs out, in memory that does not grow with the file. It skips broken lines,
 // counts them and names the first. Of a header that is broken in part, the rest holds.
 //
-// Called by read_recorded (recorded_run.cpp), and through LogFollower by whatever shows a run while it trains.
+// Called by read_recorded, and through LogFollower by whatever shows a run while it trains.
 #pragma once
 
 #include <atomic>
-#include <cstddef>
-#include <unordered_map>
 
 #include "addons/recorded/training/event_file.h"
 #include "addons/recorded/training/tensor_names.h"

@@ -9,7 +9,6 @@
 #pragma once
 
 #include <filesystem>
-#include <map>
 
 #include "training/run/run_record.h"
 
@@ -18,8 +17,7 @@ namespace normscope::records {
 /// Says how much of a log could be read.
 struct LinesRead {
   int64_t lines = 0, broken = 0;
-  std::vector<Message>
-      faults;  ///< the first ten: "line 17: ..."; a line that lacks only a part is not broken
+  std::vector<Message> faults;  ///< the first ten, "line 17: ..."; a line that lacks a part is not broken
   /// Says it in a line; empty: all could be read.
   Message fault() const;
 };

@@ -1,17 +1,11 @@
 // normscope compare trains the runs of the default comparison (or of a configuration) over their seeds as a study:
 // table, JSON-lines log, pictures of the Lab. With files it compares these and trains nothing.
-
-#include <cctype>
-#include <cmath>
-#include <system_error>
-
 #include "addons/compare/app/commands/compare_study.h"
 #include "addons/compare/app/figures.h"
 #include "addons/compare/app/writers.h"
 #include "app/commands/commands.h"
 #include "app/commands/picture.h"
 #include "engine/core/machine.h"
-#include "engine/cpu/backend_cpu.h"
 
 namespace normscope::commands {
 using namespace cli;
@@ -117,7 +111,6 @@ compare::Choice choice_of(const CompareOptions& options, const std::vector<recor
   return choice;
 }
 
-/// A file to write, and how.
 struct Output {
   std::string option, path;
   std::function<void()> write;
@@ -164,11 +157,6 @@ std::string page_of(const CompareOptions& options, const Comparison& all,
   return to_markdown(all, pictures);
 }
 
-void check_printed(const CompareOptions& options) {
-  if (options.json == kStandardOutput && options.markdown == kStandardOutput)
-    throw CommandError(Exit::Usage, "--json and --markdown to standard output: expected one of them");
-}
-
 void make_folders(const CompareOptions& options) {
   for (const std::string* folder : {&options.svg, &options.png, &options.csv})
     if (!folder->empty() && !folder->ends_with(".svg"))
@@ -195,7 +183,8 @@ void check_named(const CompareOptions& options) {
 /// runs that cannot be compared.
 Exit compare_files(const CompareOptions& options) {
   check_named(options);
-  check_printed(options);
+  if (options.json == kStandardOutput && options.markdown == kStandardOutput)
+    throw CommandError(Exit::Usage, "--json and --markdown to standard output: expected one of them");
   std::vector<records::Recording> runs = read_runs(options);
   const Comparison all = with_exit(Exit::Usage, [&] {
     const compare::Choice choice = choice_of(options, runs);
@@ -292,6 +281,11 @@ void add_compare_files(CLI::App& app, CompareOptions& options) {
 
 constexpr const char* kOutFolder = "out";
 
+/// One of the two pictures that draw() makes.
+std::string lab_picture_path(const std::string& folder, bool dark) {
+  return fmt::format("{}/lab-{}.png", folder, dark ? "dark" : "light");
+}
+
 std::string out_folder(const std::string& out) { return out.empty() ? kOutFolder : out; }
 
 /// Sums up the seeds of each run: "A (Post-LN): stuck 5, learns 0 of 5 seeds; loss minus …".
@@ -318,7 +312,6 @@ std::vector<std::string> agreement_lines(const CompareStudy& study) {
   return lines;
 }
 
-/// The line that trains the same runs.
 std::string compare_command_of(const MainOptions& options, const BackendOptions& backend,
                                std::string_view between) {
   std::string line = "normscope compare";
@@ -442,12 +435,6 @@ void log_run(RunLog& log, const RunLabel& label, const History& history) {
   }
 }
 
-/// Removes the event that a run was put by and gone on with: its bits are the same.
-void take_back_resumed(History& history) {
-  for (const RunEvent& event : history.events())
-    if (event.kind == RunEvent::Kind::Resumed) history.take_back(event);
-}
-
 }  // namespace
 
 Exit compare(const MainOptions& options) {
@@ -527,7 +514,9 @@ int64_t CompareStudy::history_bytes() const {
 }
 
 void CompareStudy::keep(size_t place, Run& run) {
-  take_back_resumed(*run.history());
+  // That a run was put by and gone on with: its bits are the same.
+  for (const RunEvent& event : run.history()->events())
+    if (event.kind == RunEvent::Kind::Resumed) run.history()->take_back(event);
   // The loss is rounded as in the history of a stored run.
   const auto validation = static_cast<double>(static_cast<float>(run.last_validation_loss()));
   RunEnd ended{run.record(place < runs_.size()), run.state(), validation};
@@ -579,10 +568,6 @@ void CompareStudy::log(const std::string& path) const {
     log.result(results_[i]);
   }
   log.check();
-}
-
-std::string lab_picture_path(const std::string& folder, bool dark) {
-  return fmt::format("{}/lab-{}.png", folder, dark ? "dark" : "light");
 }
 
 void CompareStudy::draw(const StudyOptions& options, const std::string& folder, Closing& closing) const {

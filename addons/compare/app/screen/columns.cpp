@@ -3,18 +3,12 @@
 // first places where runs part, and below the table of what they came to.
 #include <imgui.h>
 
-#include <limits>
-
 #include "addons/compare/app/screen/compare_screen.h"
 #include "addons/compare/app/writers.h"
-#include "app/words/words.h"
-#include "training/io/text.h"
 
 namespace normscope::compare_screen {
-
 using namespace ui;
 using namespace compare;
-
 namespace {
 
 constexpr const char *kLoss = "compare/loss", *kDifference = "compare/difference";
@@ -233,10 +227,10 @@ void CompareScreen::draw_loss(Frame& f, const Rect& rect) {
   const plot::PlotHit hit = panels::draw_cell(ui, kLoss, rect, plot, cells_, options);
   time_hit(f, kLoss, hit);
   float x = rect.right() - 32 - align_w;
-  int align = align_;
+  int align = choice_.align;
   if (segmented(ui, "compare/align", {x, rect.y + 5, align_w, 26}, labels, align,
                 tr("What stands on the shared axis (X).")) &&
-      align != align_)
+      align != choice_.align)
     set_align(align);
   x -= 84;
   ButtonOptions plain{.enabled = std::ranges::any_of(f.places, &SideBySide::Place::live),
@@ -289,14 +283,14 @@ void CompareScreen::draw_difference(Frame& f, const Rect& rect) {
 void CompareScreen::draw_maps_head(Frame& f, const Rect& rect, bool with_panel) {
   Ui& ui = f.ui;
   Painter& p = ui.paint();
-  const panels::MetricInfo& metric = panels::info(metric_);
+  const panels::MetricInfo& metric = panels::info(choice_.metric);
   const TextStyle small{Face::Sans, type::tick};
   constexpr float kKey = 120, kWords = 84;
   float right = rect.right() - 40 - (metric.of_matrix ? 70 : 0);
   const Rect of_matrix{right, rect.y + 6, 62, 24};
   right -= kKey + 2 * kWords + 8;
   if (with_panel) {
-    const bool gradient = metric_ == panels::Metric::Gradient;
+    const bool gradient = choice_.metric == panels::Metric::Gradient;
     std::string measure = gradient ? tr("Gradient") : metric.name;
     if (measure[0] >= 'a' && measure[0] <= 'z') measure[0] += 'A' - 'a';  // it begins the title
     plot::PlotSpec head;
@@ -304,17 +298,17 @@ void CompareScreen::draw_maps_head(Frame& f, const Rect& rect, bool with_panel) 
         tr("{metric} over {run}'s", {{"metric", measure}, {"run", f.all().letter(f.all().baseline())}});
     head.note = gradient ? tr("‖∂L/∂W‖, by layer and step") : tr("by layer and step");
     panels::cell_panel(ui, "compare/maps", rect, head,
-                       {.right = rect.right() - right, .metric = &metric_, .term = metric.term});
+                       {.right = rect.right() - right, .metric = &choice_.metric, .term = metric.term});
   }
   if (metric.of_matrix) {
     std::vector<std::string> labels;
     for (const view::Matrix& matrix : view::kMatrices)
       if (!std::string_view(matrix.path).starts_with("cross")) labels.emplace_back(matrix.label);
-    choice(ui, "compare/matrix", of_matrix, labels_of(labels), matrix_,
+    choice(ui, "compare/matrix", of_matrix, labels_of(labels), choice_.matrix,
            tr("Which matrix of every layer (W)."));
   }
   if (!with_panel)
-    return panels::metric_button(ui, "compare/maps", {rect.right() - 36, rect.y + 6, 26, 24}, metric_);
+    return panels::metric_button(ui, "compare/maps", {rect.right() - 36, rect.y + 6, 26, 24}, choice_.metric);
   const Rect key{right + kWords, rect.y + 13, kKey, 10};
   colour_scale(p, key, 24, false, [&](float share) { return signed_colour(ui.theme(), 2 * share - 1); });
   p.outline(key, ui.theme().border, 1, 2);
@@ -454,7 +448,7 @@ void CompareScreen::draw_places(Frame& f, const Rect& rect, bool with_panel) {
   head.take_right(14);  // room for the menu
   if (const std::optional<size_t> run = f.run_of(loupe_); run && f.shown->grids[*run].heat)
     panels::cell_menu(ui, "compare/loupe", rect, {f.shown->grids[*run]}, cells_);
-  field(ui, "compare/factor", head.take_right(66, 8).inset(0, (head.h - 24) / 2), "", factor_,
+  field(ui, "compare/factor", head.take_right(66, 8).inset(0, (head.h - 24) / 2), "", choice_.factor,
         tr("Runs part where the size of a gradient differs by more than this many times. Drag or "
            "type."),
         options);

@@ -1,26 +1,16 @@
 #include "addons/compare/app/screen/compare_screen.h"
 
-#include <fmt/format.h>
 #include <imgui.h>
-
-#include <chrono>
-#include <condition_variable>
-#include <mutex>
 
 #include "addons/compare/app/writers.h"
 #include "app/lab/lab_screen.h"
 #include "app/link/link.h"
-#include "app/view/lab_data.h"
 #include "app/view/shortcuts.h"
-#include "app/words/words.h"
-#include "engine/core/boundary.h"
 #include "training/spec/spec_text.h"
 
 namespace normscope::compare_screen {
-
 using namespace ui;
 using namespace compare;
-
 namespace {
 
 constexpr int kMatricesShown = 6;  // of one stack
@@ -38,10 +28,6 @@ std::vector<lab::TimelineMark> parting_places(const Comparison& all) {
 using Clock = std::chrono::steady_clock;
 constexpr double kRest = 15;  // times what a comparison took, between two of a run that trains
 constexpr double kLeastRest = 0.1, kMostRest = 2;  // seconds
-
-double seconds_since(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
-}
 
 constexpr char kLastLive = 'D', kLast = 'H';
 
@@ -99,12 +85,15 @@ bool is_live(const LabView& view, size_t place) { return !live_key(view, letter_
 CompareScreen::CompareScreen(std::function<void()> wake) : side_(wake), comparing_(wake) {}
 
 void CompareScreen::open(const std::string& path, const LabView& view) {
-  if (view.runs.empty() && side_.choices().empty()) baseline_ = 'A';  // the first of those that stand alone
+  // The first of those that stand alone.
+  if (view.runs.empty() && side_.choices().empty()) choice_.baseline = 'A';
   if (!side_.open(path, view, std::exchange(open_into_, std::nullopt))) unplaced_.push_back(path);
 }
 
 KeptChoice CompareScreen::kept_choice() const {
-  return {baseline_, align_, matrix_, metric_, factor_, side_.kept()};
+  KeptChoice kept = choice_;
+  kept.files = side_.kept();
+  return kept;
 }
 
 ScreenSettings CompareScreen::linked() const {
@@ -122,12 +111,8 @@ void CompareScreen::open_link(const ScreenSettings& link) {
 }
 
 void CompareScreen::choose(const KeptChoice& kept) {
-  baseline_ = kept.baseline;
-  baseline_chosen_ = baseline_ != KeptChoice{}.baseline;
-  align_ = kept.align;
-  matrix_ = kept.matrix;
-  metric_ = kept.metric;
-  factor_ = kept.factor;
+  choice_ = kept;
+  baseline_chosen_ = kept.baseline != KeptChoice{}.baseline;
   // Nothing of the session before remains.
   range_.reset();
   across_.reset();
@@ -156,15 +141,14 @@ void CompareScreen::complete(std::vector<view::SavePlot>& saves) const {
 
 /// Counts the baseline's place among the runs that are compared, live or read.
 Choice CompareScreen::choice_of(const std::vector<SideBySide::Place>& shown) const {
-  Choice choice;
+  Choice choice{.align = static_cast<Alignment>(choice_.align),
+                .range = range_,
+                .metric = choice_.metric,
+                .matrix = choice_.matrix,
+                .factor = choice_.factor};
   const bool first = !baseline_chosen_ && shown.size() == 2;  // of three, B is what A lacks
   for (size_t i = 0; i < shown.size() && !first; ++i)
-    if (shown[i].letter == baseline_) choice.baseline = static_cast<int32_t>(i);
-  choice.align = static_cast<Alignment>(align_);
-  choice.range = range_;
-  choice.matrix = matrix_;
-  choice.metric = metric_;
-  choice.factor = factor_;
+    if (shown[i].letter == choice_.baseline) choice.baseline = static_cast<int32_t>(i);
   return choice;
 }
 
@@ -180,9 +164,9 @@ ScreenRequests CompareScreen::draw(Ui& ui, const Rect& area, const LabView& view
     if (place.live || place.recorded) compared.push_back(place);
   const Choice choice = choice_of(compared);
   if (compared.size() >= kLeast) {
-    const std::string chosen =
-        fmt::format("{} {} {} {} {} {}", choice.baseline, align_, matrix_, panels::info(metric_).id, factor_,
-                    range_ ? fmt::format("{}-{}", range_->first, range_->second) : "");
+    const std::string chosen = fmt::format("{} {} {} {} {} {}", choice.baseline, choice_.align,
+                                           choice_.matrix, panels::info(choice_.metric).id, choice_.factor,
+                                           range_ ? fmt::format("{}-{}", range_->first, range_->second) : "");
     shown_ = comparing_.newest(side_.key(view), chosen, choice, [&] { return side_.runs(view, clock); });
   } else {
     shown_.reset();
@@ -190,9 +174,10 @@ ScreenRequests CompareScreen::draw(Ui& ui, const Rect& area, const LabView& view
   f.shown = shown_;
   f.step = beyond_.value_or(lab::cursor_step(transport, view));
   hover_x_ = std::exchange(hover_next_, std::nullopt);
-  if (shown_ && !shown_->error.empty() && align_ != 0) {  // the baseline does not say what this axis counts
+  // The baseline does not say what this axis counts.
+  if (shown_ && !shown_->error.empty() && choice_.align != 0) {
     refusal_ = words::spoken(shown_->error);
-    align_ = 0;
+    choice_.align = 0;
   }
   const std::optional<size_t> loupe = f.run_of(loupe_);
   if (f.has() && (!loupe || *loupe == f.all().baseline()))
@@ -232,8 +217,8 @@ void CompareScreen::keys(Frame& f, lab::TransportState& transport) {
   if (ui.shortcut("Shift+Right", "timeline")) go_to(f, f.step + 10);
   if (ui.shortcut("Shift+Left", "timeline")) go_to(f, f.step - 10);
   if (ui.shortcut("P", "compare/place")) next_place(f);
-  if (ui.shortcut("W", "compare/matrix")) next_matrix();
-  if (ui.shortcut("X", "compare/align")) set_align((align_ + 1) % 3);
+  if (ui.shortcut("W", "compare/matrix")) choice_.matrix = (choice_.matrix + 1) % kMatricesShown;
+  if (ui.shortcut("X", "compare/align")) set_align((choice_.align + 1) % 3);
   // Past the live runs' newest step the arrows belong to this screen.
   const bool right = beyond_ && ui.shortcut("Right", "timeline"),
              left = beyond_ && ui.shortcut("Left", "timeline");
@@ -253,12 +238,10 @@ void CompareScreen::go_to(Frame& f, double step) {
 }
 
 void CompareScreen::set_align(int align) {
-  align_ = align;
+  choice_.align = align;
   across_.reset();
   refusal_.clear();
 }
-
-void CompareScreen::next_matrix() { matrix_ = (matrix_ + 1) % kMatricesShown; }
 
 /// Goes to the parting place after the one that is under the loupe.
 void CompareScreen::next_place(Frame& f) {
@@ -339,7 +322,7 @@ std::shared_ptr<const ComparisonView> Comparing::newest(const std::string& data,
           const Clock::time_point begin = Clock::now();
           Made made;
           made.shown = std::make_shared<const ComparisonView>(show(std::move(what), choice));
-          made.seconds = seconds_since(begin);
+          made.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
           return made;
         },
         wake_);

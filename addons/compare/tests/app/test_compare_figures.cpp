@@ -3,7 +3,6 @@
 
 #include "addons/compare/app/comparison.h"
 #include "addons/compare/app/figures.h"
-#include "addons/compare/app/tracks.h"
 #include "addons/compare/app/writers.h"
 #include "addons/compare/tests/app/compared_runs.h"
 #include "app/commands/run_log.h"

@@ -1,8 +1,8 @@
-// normscope record says what the names in a log of another program mean here.
-
+// normscope record says what the names in a log of another program mean here; normscope train --tensorboard writes the
+// numbers of its log for TensorBoard too.
 #include "addons/recorded/training/log_reader.h"
 #include "app/commands/commands.h"
-#include "training/io/input_value.h"
+#include "app/commands/run_log.h"
 #include "training/io/text.h"
 
 namespace normscope::commands {
@@ -47,5 +47,13 @@ void add_record(CLI::App& app, Command& command) {
       ->required();
   add_value(sub, "--mapping", options.mapping, "FILE", "names of your own, as TOML (docs/log-format.md)");
 }
+
+const LogForm kTensorBoardLog{
+    .flag = "--tensorboard",
+    .help = "the numbers of the log as TensorBoard reads them; with --resume it goes on",
+    .file = "events.out.tfevents.normscope",
+    .whole = records::end_of_events,
+    .begin = records::first_event,
+    .record = records::event_of};
 
 }  // namespace normscope::commands
