@@ -2,13 +2,10 @@
 
 #include "addons/sweep/app/sweep_writers.h"
 #include "app/ui/widgets.h"
-#include "training/data/task.h"
 #include "training/io/text.h"
 
 namespace normscope::sweep {
-
 using namespace ui;
-
 namespace {
 
 constexpr float kStripHeight = 15;
@@ -26,7 +23,6 @@ bool whole_text(Painter& p, const Rect& rect, TextStyle style, Colour colour, st
 
 bool not_finite(const Cell& cell) { return cell.known > 0 && !std::isfinite(cell.mean) && !cell.failed(); }
 
-/// Paints parts of the picture in one theme.
 struct GridBrush {
   const GridPicture& of;
   Painter& p;

@@ -2,9 +2,6 @@
 // begins, the values of the axes, and what the colours mean. The screen paints it, and to_svg as a picture alone.
 #pragma once
 
-#include <cstddef>
-#include <utility>
-
 #include "addons/sweep/app/worker.h"
 #include "app/ui/paint.h"
 

@@ -2,7 +2,6 @@
 
 #include "engine/core/real_text.h"
 #include "training/files/command_text.h"
-#include "training/io/input_value.h"
 #include "training/io/text.h"
 
 namespace normscope::sweep {
@@ -121,11 +120,6 @@ const Field* numeric_field(std::string_view key) {
   const Field* field = find_field(key);
   const bool number = field && (field->type == FieldType::Integer || field->type == FieldType::Real);
   return number ? field : nullptr;
-}
-
-bool is_whole(const Axis& axis) {
-  const Field* field = find_field(axis.key);
-  return field && field->type == FieldType::Integer;
 }
 
 double to_two_digits(double value) {
@@ -458,7 +452,7 @@ std::vector<double> handles_of(const Axis& axis) {
 double snapped(const Axis& axis, double value) {
   const double two = to_two_digits(value);
   if (const Field* field = numeric_field(axis.key))
-    return std::clamp(is_whole(axis) ? std::round(two) : two, field->low, field->high);
+    return std::clamp(field->type == FieldType::Integer ? std::round(two) : two, field->low, field->high);
   return two;
 }
 

@@ -3,8 +3,6 @@
 // screen of its fields, and command_text() writes it as options again. The command, the screen and the tests call it.
 #pragma once
 
-#include <algorithm>
-
 #include "app/grid/axis.h"
 #include "training/experiments/study.h"
 
@@ -56,8 +54,7 @@ struct Plan {
   int32_t steps = 0;               ///< budget of every run; 0: as the base run has it
   int32_t seeds = 1;               ///< seeds 1..seeds in every cell
   std::vector<MoreSeeds> more{};
-  std::string preset =
-      "post";  ///< the run that everything changes: of the default comparison, unless a study says
+  std::string preset = "post";    ///< the run that everything changes
   std::vector<Bundle> bundles{};  ///< the second axis, where its values are their names; see take_bundles()
 
   // What a part of a study shows; a sweep chooses that on its own.

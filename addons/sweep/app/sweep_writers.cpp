@@ -4,7 +4,6 @@
 #include "training/experiments/table.h"
 #include "training/io/codec.h"
 #include "training/io/text.h"
-#include "training/spec/spec.h"
 
 namespace normscope::sweep {
 namespace {

@@ -2,8 +2,6 @@
 // command, the screen (export) and the tests call them.
 #pragma once
 
-#include <nlohmann/json.hpp>
-
 #include "addons/sweep/app/worker.h"
 
 namespace normscope::sweep {

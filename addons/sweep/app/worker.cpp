@@ -1,9 +1,6 @@
 #include "addons/sweep/app/worker.h"
 
-#include <algorithm>
-
 #include "app/words/words.h"
-#include "engine/core/boundary.h"
 
 namespace normscope::sweep {
 namespace {

@@ -1,13 +1,9 @@
 // normscope sweep trains one or two settings over their values, every cell over its seeds, and finds the border of
 // learning. It can be resumed and shared out over machines: finished runs are kept.
-
-#include <atomic>
-
 #include "addons/sweep/app/sweep_writers.h"
 #include "app/cli/study.h"
 #include "app/commands/commands.h"
 #include "app/words/words.h"
-#include "training/experiments/result_store.h"
 
 namespace normscope::commands {
 
@@ -43,24 +39,6 @@ sweep::Plan sweep_plan_of(const SweepOptions& options) {
   });
 }
 
-/// The progress bar's note: how many runs are there already, and what they do.
-class SweepNote {
- public:
-  explicit SweepNote(size_t runs) : runs_(runs) {}
-  void operator()(size_t, const experiments::RunNumbers& taken) {
-    ++known_;
-    learn_ += taken.verdict == Verdict::Learns;
-  }
-  bool operator()(experiments::Progress at, const OnProgress& on_progress) const {
-    if (!at.looking) at.note = fmt::format("{} of {} runs, {} learn", known_.load(), runs_, learn_.load());
-    return on_progress(at);
-  }
-
- private:
-  size_t runs_;
-  std::atomic<int64_t> known_{0}, learn_{0};
-};
-
 Exit sweep_command(const SweepOptions& options) {
   const sweep::Plan plan = sweep_plan_of(options);
   const sweep::Metric metric = with_exit(Exit::Usage, [&] { return sweep::metric_from(options.metric); });
@@ -70,7 +48,17 @@ Exit sweep_command(const SweepOptions& options) {
       std::ranges::find_if(
           study.runs, [](const std::string& text) { return text.empty(); }, &experiments::StudyRun::refused)
           ->spec;
-  SweepNote told(study.runs.size());
+  // The progress bar's note says how many runs are there already, and what they do.
+  std::atomic<int64_t> known{0}, learn{0};
+  const auto take = [&](size_t, const experiments::RunNumbers& taken) {
+    ++known;
+    learn += taken.verdict == Verdict::Learns;
+  };
+  const auto tell = [&](experiments::Progress at, const OnProgress& on_progress) {
+    if (!at.looking)
+      at.note = fmt::format("{} of {} runs, {} learn", known.load(), plan.runs(), learn.load());
+    return on_progress(at);
+  };
   sweep::Grid grid;
   StudyWork work{.name = "sweep",
                  .file = "sweep",
@@ -84,8 +72,7 @@ Exit sweep_command(const SweepOptions& options) {
   work.train = [&](auto& store, const auto& runner, const OnProgress& on_progress) {
     task_of(first);  // data that cannot be used is said before anything is trained
     StudyResults results = experiments::train(
-        study, store, runner, [&](const experiments::Progress& at) { return told(at, on_progress); },
-        std::ref(told));
+        study, store, runner, [&](const experiments::Progress& at) { return tell(at, on_progress); }, take);
     grid = sweep::grid_of(plan, study.runs, results.runs, sweep::predictions_of(plan, study.runs));
     return results;
   };

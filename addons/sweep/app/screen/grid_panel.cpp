@@ -2,13 +2,10 @@
 // grid. On the grid a user chooses a cell, or a region.
 #include <imgui.h>
 
-#include <limits>
-
 #include "addons/sweep/app/screen/sweep_screen.h"
 #include "addons/sweep/app/sweep_writers.h"
+#include "app/plot/plot_axis.h"
 #include "app/ui/widgets.h"
-#include "training/data/task.h"
-#include "training/io/text.h"
 
 namespace normscope::sweep {
 
@@ -63,14 +60,12 @@ void draw_profile(Painter& p, const std::vector<std::optional<Vec>>& points, Col
 }
 
 /// The points of a line and the range that they need.
-struct Points {
+struct Points : plot::Extent {
   std::vector<float> x, y;
-  double low = std::numeric_limits<double>::infinity(), high = -low;
   void add(size_t column, double value) {
     x.push_back(static_cast<float>(column));
     y.push_back(static_cast<float>(value));
-    low = std::min(low, value);
-    high = std::max(high, value);
+    Extent::add(value);
   }
 };
 
@@ -331,7 +326,6 @@ void SweepScreen::draw_brush(Ui& ui, const GridLayout& at) {
   }
 }
 
-/// Handles the ends of the colours.
 void SweepScreen::hold_ends(Ui& ui, const Rect& key) {
   const char* const names[] = {"sweep/key/low", "sweep/key/high"};
   for (const size_t end : {size_t{0}, size_t{1}}) {

@@ -1,20 +1,13 @@
 // The right column shows the cell under the mouse with its curves and wiring, and the brushed region.
 #include <imgui.h>
 
-#include <cstdlib>
-#include <limits>
-
 #include "addons/sweep/app/screen/sweep_screen.h"
 #include "addons/sweep/app/sweep_writers.h"
 #include "app/settings/settings.h"
 #include "app/view/wiring_glyph.h"
-#include "training/data/task.h"
-#include "training/io/text.h"
 
 namespace normscope::sweep {
-
 using namespace ui;
-
 namespace {
 
 constexpr size_t kMostGrey = 100;  ///< the most curves of other cells
@@ -41,7 +34,6 @@ std::vector<std::string> matching_keys(const std::string& typed) {
   return keys;
 }
 
-/// Writes the two ends of the line below it.
 void draw_rail_ends(Painter& p, const Theme& t, const Rect& line, const Rail& rail) {
   const TextStyle mono{Face::Mono, type::tick};
   for (const bool low : {true, false}) {
@@ -245,9 +237,6 @@ void SweepScreen::draw_right(Ui& ui, Rect rect) {
     draw_region(ui, rect);
 }
 
-// ---- What is swept: the sweeps that are ready to start, the fields of each axis (its setting, its kind, list, lin or log,
-// the rail with its handles, and the same as text), the rest of the runs, and the regions with more seeds.
-
 /// Makes a change of the plan; why it is refused becomes the message.
 void SweepScreen::attempt(const std::function<void()>& change) {
   try {
@@ -361,11 +350,6 @@ void SweepScreen::draw_axis(Ui& ui, Rect& rest, size_t which) {
     draw_typed(ui, row, which);
   else
     draw_range(ui, row, which);
-}
-
-/// Drops a handle that was not drawn in the last frame: another screen was shown, or its axis is gone.
-void SweepScreen::drop_lost_handle() {
-  if (held_ && held_->frame + 1 != ImGui::GetFrameCount()) let_go();
 }
 
 /// Handles one yellow handle. While it is held everything follows from the axis as it was, so that a

@@ -1,10 +1,9 @@
 #include "addons/sweep/app/screen/sweep_screen.h"
 
+#include <imgui.h>
+
 #include "addons/sweep/app/sweep_writers.h"
 #include "app/shell/screens.h"
-#include "app/ui/widgets.h"
-#include "training/experiments/study.h"
-#include "training/spec/spec.h"
 
 namespace normscope::sweep {
 namespace {
@@ -238,7 +237,7 @@ void SweepScreen::draw_elsewhere(Ui& ui, const Rect& rect) {
   }
 }
 
-SweepScreen::SweepScreen(std::unique_ptr<SweepTrainer> trainer) : trainer_(std::move(trainer)) {
+SweepScreen::SweepScreen(std::unique_ptr<Worker> trainer) : trainer_(std::move(trainer)) {
   show(preset_plan("warmup"));
 }
 
@@ -396,7 +395,7 @@ std::optional<Place> SweepScreen::shown_cell() const {
 /// Finds cells that are runs of the Lab: all but seed and name agree, and the budget where it is an axis.
 void SweepScreen::find_open(const LabView& view) {
   std::vector<OpenRun> open;
-  for (const RunView& run : view.runs) open.push_back({run.letter, run.name, run.spec});
+  for (const RunView& run : view.runs) open.push_back({run.letter, run.spec});
   const bool same =
       std::equal(open.begin(), open.end(), open_.begin(), open_.end(),
                  [](const OpenRun& a, const OpenRun& b) { return a.letter == b.letter && a.spec == b.spec; });
@@ -476,7 +475,8 @@ ScreenRequests SweepScreen::draw(Ui& ui, const Rect& area, const LabView& view, 
   state_ = trainer_->state();
   if (!busy()) wants_training_ = false;
   size_ = layout_for(ui.size());
-  drop_lost_handle();
+  // A handle that was not drawn in the last frame: another screen was shown, or its axis is gone.
+  if (held_ && held_->frame + 1 != ImGui::GetFrameCount()) let_go();
   find_open(view);
   keys(ui);
   if (grid_of_ != state_ && state_->grid->plan == plan_) grid_ = state_->grid;
