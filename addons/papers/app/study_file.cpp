@@ -2,7 +2,6 @@
 
 #include <filesystem>
 #include <iterator>
-#include <set>
 
 #include "addons/papers/app/input_kinds.h"
 #include "app/words/words.h"

@@ -3,9 +3,6 @@
 // the tests call it.
 #pragma once
 
-#include <cstdint>
-#include <string_view>
-
 #include "addons/sweep/app/sweep_writers.h"
 
 namespace normscope::sweep {

@@ -1,5 +1,4 @@
 // normscope admin-fold writes a saved Admin run as a plain Post-LN run that computes the same.
-
 #include "addons/papers/training/admin_fold.h"
 #include "app/commands/commands.h"
 

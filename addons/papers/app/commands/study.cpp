@@ -91,7 +91,6 @@ Exit study(const AskedStudy& options) {
   });
 }
 
-/// The line that trains the same runs.
 std::string zoo_command_of(const AskedZoo& options, std::string_view between) {
   const zoo::Choice& choice = options.choice;
   std::string line = "normscope zoo";

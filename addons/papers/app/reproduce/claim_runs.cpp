@@ -2,13 +2,10 @@
 
 #include <fmt/ranges.h>
 
-#include <atomic>
 #include <iterator>
 #include <numbers>
 #include <numeric>
 
-#include "engine/model/model_config.h"
-#include "training/experiments/run_store.h"
 #include "training/io/codec.h"
 
 namespace normscope::reproduce {
@@ -235,6 +232,14 @@ std::vector<StudyRun> each_once(const Claim& claim, uint64_t seed,
   return runs;
 }
 
+/// The runs of all lines that contain no control. They can be trained before any control is chosen.
+std::vector<StudyRun> runs_without_controls(const Claim& claim, uint64_t seed) {
+  return each_once(claim, seed, [&](const Line& line) {
+    return std::ranges::none_of(line.runs,
+                                [&](const std::string& run) { return claim.control(run) != nullptr; });
+  });
+}
+
 std::vector<StudyRun> tuning_cells(const Claim& claim, const Control& control, uint64_t seed) {
   return cells_of(control.axes, course::run_of(claim.language, control.run, seed));
 }
@@ -287,7 +292,6 @@ double flop_of_fresh(const Line& line, const ModelConfig& model) {
 constexpr const char* kFresh = "claim fresh 1";
 constexpr size_t kMostPointsOfFresh = 1000;
 
-/// A line of fresh models, as the store keeps it.
 constexpr codec::Object kPoints{[](auto& io, auto& data) {
   io("x", data.x, codec::List{0, kMostPointsOfFresh, codec::AnyNumber{}});
   io("y", data.y, codec::List{data.x.size(), data.x.size(), codec::AnyNumber{}});
@@ -345,7 +349,6 @@ NumbersByKey train_claims(const std::vector<const Claim*>& claims, const Seeds& 
   return taken;
 }
 
-/// A line of fresh models with one seed.
 struct FreshJob {
   size_t claim = 0;
   const Line* line = nullptr;
@@ -488,13 +491,6 @@ std::vector<StudyRun> runs_of(const Claim& claim, const Line& line, uint64_t see
 
 std::vector<StudyRun> runs_of(const Claim& claim, uint64_t seed) {
   return each_once(claim, seed, [](const Line&) { return true; });
-}
-
-std::vector<StudyRun> runs_without_controls(const Claim& claim, uint64_t seed) {
-  return each_once(claim, seed, [&](const Line& line) {
-    return std::ranges::none_of(line.runs,
-                                [&](const std::string& run) { return claim.control(run) != nullptr; });
-  });
 }
 
 std::vector<StudyRun> tuning_of(const Claim& claim) {

@@ -4,8 +4,6 @@
 #pragma once
 
 #include "addons/papers/app/reproduce/finding.h"
-#include "app/course/curves.h"
-#include "training/experiments/study.h"
 
 namespace normscope::reproduce {
 
@@ -25,8 +23,6 @@ std::vector<experiments::StudyRun> runs_of(const Claim& claim, const Line& line,
 std::vector<experiments::StudyRun> runs_of(const Claim& claim, uint64_t seed);
 /// The runs that choose the controls of a claim: every cell of each control with every one of kTuningSeeds.
 std::vector<experiments::StudyRun> tuning_of(const Claim& claim);
-/// The runs of all lines that contain no control. They can be trained before any control is chosen.
-std::vector<experiments::StudyRun> runs_without_controls(const Claim& claim, uint64_t seed);
 
 /// What was taken of each run, by StudyRun::key(); of one that could not be trained its failure.
 using NumbersByKey = std::map<std::string, RunNumbers>;

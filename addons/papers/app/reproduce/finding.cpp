@@ -9,7 +9,6 @@
 
 #include "addons/translation/training/pairs_task.h"
 #include "training/io/codec.h"
-#include "training/io/input_file.h"
 
 namespace normscope::reproduce {
 namespace {

@@ -7,8 +7,6 @@
 // the tests call this.
 #pragma once
 
-#include <memory>
-
 #include "addons/papers/app/reproduce/claim.h"
 #include "app/course/check.h"
 
@@ -30,8 +28,7 @@ struct CheckResult : course::CheckOutcome {
 
 struct Outcome {
   const Claim* claim = nullptr;
-  std::shared_ptr<const Claim>
-      own{};  ///< what `claim` points to where it is not the caller's: its controls are chosen
+  std::shared_ptr<const Claim> own{};  ///< what `claim` points to where its controls were chosen
   /// Whether some measures are known by mean and range alone (RecordedFindings): their values are the ends
   /// of the range.
   bool spread_alone = false;
