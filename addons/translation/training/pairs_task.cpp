@@ -47,8 +47,6 @@ std::shared_ptr<const Task> make_pairs_task(const DataSpec& spec) {
   return std::make_shared<PairsTask>(std::move(train), std::move(valid), pieces(), data.path, spec.context);
 }
 
-// The settings of sentence pairs.
-
 constexpr char kPairs[] = "pairs";
 bool reads_pairs(const RunSpec& s) { return s.data.name == kPairs; }
 

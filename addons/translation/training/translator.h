@@ -4,8 +4,6 @@
 #pragma once
 
 #include <functional>
-#include <map>
-#include <optional>
 #include <utility>
 
 #include "engine/model/model_config.h"

@@ -1,13 +1,10 @@
-// normscope translate prints what a run trained on sentence pairs writes, and how good it is.
-
-#include <algorithm>
-
+// normscope translate prints what a run trained on sentence pairs writes, and how good it is; average writes the mean
+// weights of saved states as a run that goes on; bleu says how good translations are beside their references.
 #include "addons/translation/training/bleu.h"
 #include "addons/translation/training/pairs_task.h"
 #include "addons/translation/training/translator.h"
 #include "app/commands/commands.h"
-#include "engine/cpu/backend_cpu.h"
-#include "training/run/run.h"
+#include "training/session/analysis.h"
 
 namespace normscope::commands {
 using namespace cli;
@@ -22,7 +19,6 @@ struct TranslateOptions {
 
 constexpr size_t kShown = 5;
 
-/// Sentences to translate and, where they are known, their translations.
 struct Work {
   std::vector<std::string> sources, references;
 };
@@ -121,6 +117,38 @@ Exit translate(const TranslateOptions& options) {
   return closing.code(Exit::Ok);
 }
 
+struct AverageOptions {
+  std::vector<std::string> files;
+  std::string out;
+};
+
+Exit average(const AverageOptions& options) {
+  const std::unique_ptr<Backend> backend = make_cpu_backend(1);
+  const RunSpec spec = with_exit(Exit::Input, [&] { return Run::saved_spec(options.files.back()); });
+  const std::shared_ptr<const Task> task = task_of(spec);
+  // The run that is written goes on from the last state; only the weights become the mean.
+  const auto run = with_exit(Exit::Input, [&] { return Run::load(options.files.back(), task, *backend); });
+  std::vector<NamedFile> inputs = files_of(spec);
+  for (const std::string& file : options.files) inputs.push_back({"average", file});
+  check_outputs({{"--out", options.out}}, inputs);
+  with_exit(Exit::Input, [&] { average_weights(options.files, run->store()); });
+  with_exit(Exit::Internal, [&] { run->save(options.out); });
+  say("{}: mean weights of {} states, step {}, validation loss {:.4f}\n", options.out, options.files.size(),
+      run->steps_done(), loss_without(*run, {}));
+  return Exit::Ok;
+}
+
+struct BleuOptions {
+  std::string translations, references;
+};
+
+Exit bleu(const BleuOptions& options) {
+  const auto translations = with_exit(Exit::Input, [&] { return read_lines(options.translations); });
+  const auto references = with_exit(Exit::Input, [&] { return read_lines(options.references); });
+  say("{}\n", to_string(with_exit(Exit::Input, [&] { return corpus_bleu(translations, references); })));
+  return Exit::Ok;
+}
+
 }  // namespace
 
 void add_translate(CLI::App& app, Command& command) {
@@ -138,6 +166,20 @@ void add_translate(CLI::App& app, Command& command) {
   add_value(sub, "--limit", options.limit, "N", "only the first so many sentences", whole(1, 100'000'000),
             "all");
   add_threads(sub, options.threads);
+}
+
+void add_average(CLI::App& app, Command& command) {
+  const auto [sub, options] = add_command(app, command, "average",
+                                          "The mean weights of saved states, as a run that goes on", average);
+  add_value(sub, "runs", options.files, "FILE", "saved states of one model")->required();
+  add_value(sub, "--out", options.out, "FILE", "the run to write")->required();
+}
+
+void add_bleu(CLI::App& app, Command& command) {
+  const auto [sub, options] =
+      add_command(app, command, "bleu", "BLEU of translations, as sacreBLEU's 13a computes it", bleu);
+  add_value(sub, "translations", options.translations, "FILE", "one a line")->required();
+  add_value(sub, "references", options.references, "FILE", "one a line")->required();
 }
 
 }  // namespace normscope::commands
