@@ -1,16 +1,10 @@
-#include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
 
 #include "addons/inside/app/inside_screen.h"
 #include "app/ui/widgets.h"
 
 namespace normscope::inside {
-
 using namespace ui;
-
 namespace {
 
 constexpr float kNames = 74, kFoot = 48, kLabel = 15;
@@ -231,6 +225,50 @@ struct HeadCells {
 };
 
 constexpr float kMatrixName = 74, kHeadNumber = 52;
+
+/// Queries down and keys across, `side` of each; the colour is the square root, so that small ones are seen.
+void draw_probabilities(Ui& ui, const Rect& square, const float* of_head, size_t side) {
+  const float across = square.w / static_cast<float>(side), down = square.h / static_cast<float>(side);
+  ui.paint().fill(square, ui.theme().sunk);
+  for (size_t q = 0; q < side; ++q)
+    for (size_t k = 0; k < side; ++k)
+      if (const float p = of_head[q * side + k]; p > 0.004f)
+        ui.paint().fill({square.x + across * static_cast<float>(k), square.y + down * static_cast<float>(q),
+                         across, down},
+                        heat_colour(ui.theme(), std::sqrt(p)));
+}
+
+/// The change of the loss without a head of a sub-layer; NaN where that was not measured.
+double without_head(const Inside& found, const std::string& sublayer, int head) {
+  for (const Inside::LeftOut& left : found.left_out)
+    if (left.head == head + 1 && left.name.starts_with(sublayer + ".head")) return left.loss - found.loss;
+  return std::numeric_limits<double>::quiet_NaN();
+}
+
+/// What a head does at the chosen token, in words.
+std::string head_words(const GridInput& given, const Inside::Attention& attention, int head) {
+  const Inside& found = given.inside.found;
+  const auto h = static_cast<size_t>(head), token = static_cast<size_t>(given.selected.token);
+  std::string text =
+      tr("{name}, head {head}: its attention has an entropy of {entropy} nats, and {share} % of it is on the "
+         "first token.",
+         {{"name", attention.name},
+          {"head", head + 1},
+          {"entropy", number(attention.entropy[h], 2)},
+          {"share", number(100 * attention.first_mass[h], 2)}});
+  if (!attention.attribution.empty())
+    text +=
+        " " +
+        tr("At “{token}” it adds {part} to the logit of “{word}”.",
+           {{"token", word_of(given.inside, found.tokens[token])},
+            {"part", with_minus(number(
+                         static_cast<double>(attention.attribution[h * found.tokens.size() + token]), 3))},
+            {"word", word_of(given.inside, found.attributed.symbol[token])}});
+  if (const double change = without_head(found, attention.name, head); std::isfinite(change))
+    text += " " +
+            tr("Without it the loss changes by {change} nats.", {{"change", with_minus(number(change, 3))}});
+  return text;
+}
 
 /// Leaves out the layer that the panel's title has.
 std::string matrix_name(const std::string& name, int layer) {
@@ -541,47 +579,6 @@ void draw_lens(Ui& ui, const Rect& rest, const RunInside& inside, int token) {
 
 }  // namespace
 
-void draw_probabilities(Ui& ui, const Rect& square, const float* of_head, size_t side) {
-  const float across = square.w / static_cast<float>(side), down = square.h / static_cast<float>(side);
-  ui.paint().fill(square, ui.theme().sunk);
-  for (size_t q = 0; q < side; ++q)
-    for (size_t k = 0; k < side; ++k)
-      if (const float p = of_head[q * side + k]; p > 0.004f)
-        ui.paint().fill({square.x + across * static_cast<float>(k), square.y + down * static_cast<float>(q),
-                         across, down},
-                        heat_colour(ui.theme(), std::sqrt(p)));
-}
-
-double without_head(const Inside& found, const std::string& sublayer, int head) {
-  for (const Inside::LeftOut& left : found.left_out)
-    if (left.head == head + 1 && left.name.starts_with(sublayer + ".head")) return left.loss - found.loss;
-  return std::numeric_limits<double>::quiet_NaN();
-}
-
-std::string head_words(const GridInput& given, const Inside::Attention& attention, int head) {
-  const Inside& found = given.inside.found;
-  const auto h = static_cast<size_t>(head), token = static_cast<size_t>(given.selected.token);
-  std::string text =
-      tr("{name}, head {head}: its attention has an entropy of {entropy} nats, and {share} % of it is on the "
-         "first token.",
-         {{"name", attention.name},
-          {"head", head + 1},
-          {"entropy", number(attention.entropy[h], 2)},
-          {"share", number(100 * attention.first_mass[h], 2)}});
-  if (!attention.attribution.empty())
-    text +=
-        " " +
-        tr("At “{token}” it adds {part} to the logit of “{word}”.",
-           {{"token", word_of(given.inside, found.tokens[token])},
-            {"part", with_minus(number(
-                         static_cast<double>(attention.attribution[h * found.tokens.size() + token]), 3))},
-            {"word", word_of(given.inside, found.attributed.symbol[token])}});
-  if (const double change = without_head(found, attention.name, head); std::isfinite(change))
-    text += " " +
-            tr("Without it the loss changes by {change} nats.", {{"change", with_minus(number(change, 3))}});
-  return text;
-}
-
 std::optional<HeadChoice> draw_all_heads(Ui& ui, Rect rest, const GridInput& given) {
   const Inside& found = given.inside.found;
   const Theme& t = ui.theme();
@@ -718,9 +715,6 @@ std::optional<Selection> draw_grid(Ui& ui, Rect rest, const GridInput& given) {
   return Selection{std::clamp(at.row + hit.arrow_y, 0, cells.rows - 1),
                    std::clamp(at.token + hit.arrow_x, 0, cells.tokens - 1)};
 }
-
-// ---- The bottom of the Inside screen: the chosen sub-layer and token. Where its heads look, whose state it is, the
-// gradients of its layer, and what each layer would say at the token.
 
 void InsideScreen::draw_details(Ui& ui, Rect rest, const Side& side) {
   if (sides_.size() > 1) {

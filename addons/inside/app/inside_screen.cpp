@@ -8,9 +8,7 @@
 #include "training/io/codec.h"
 
 namespace normscope::inside {
-
 using namespace ui;
-
 namespace {
 
 constexpr size_t kMostSides = 2;
@@ -372,9 +370,6 @@ ScreenRequests InsideScreen::draw(Ui& ui, const Rect& area, const LabView& view,
   return std::exchange(desk_, {});
 }
 
-// The head of the Inside screen: which models are shown, the text, and its tokens, each as dark as it surprised the
-// model.
-
 const RunInside* InsideScreen::first_read() const {
   for (const Side& side : sides_)
     if (side.inside) return side.inside;
@@ -531,9 +526,6 @@ void InsideScreen::draw_tokens(Ui& ui, const Rect& rect, const RunInside& inside
     selected_ = {at.row, std::clamp(at.token + hit.arrow_x, 0, static_cast<int>(found.tokens.size()) - 1)};
 }
 
-// What belongs to each sub-layer, beside its row of the map: the share of the stream that it added, how far it turned
-// the stream, what its gradient is, and what the model loses without it.
-
 float columns_width(const GridInput& given) {
   return static_cast<float>(columns_of(given).size()) * (kColumn + kGap) - kGap;
 }
@@ -573,8 +565,6 @@ void draw_columns(Ui& ui, const Rect& rest, const Rect& cells, const GridInput& 
   }
 }
 
-// What stands under the text of Inside: which token the model foresaw worst, and where its stream was turned most.
-
 std::string sentence_of(const RunInside& inside) {
   const Inside& found = inside.found;
   std::string text;
@@ -593,9 +583,6 @@ std::string sentence_of(const RunInside& inside) {
     text += (text.empty() ? "" : " ") + tr("{row} turned its stream most.", {{"row", turned->name}});
   return text;
 }
-
-// The menu of the Inside screen saves what stands there: the picture of the stream, or every number, a file for each
-// model.
 
 void InsideScreen::save(const std::string& ending) {
   for (const Side& side : sides_) {

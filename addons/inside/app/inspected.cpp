@@ -297,8 +297,6 @@ json json_of(const Inspection& of) {
   return all;
 }
 
-// This is the picture of what is inside a model: how long the state of each token is after each layer.
-
 std::string norms_svg(const Inspection& inspected) {
   const std::string title = "Length of the states in " + inspected.name;
   return to_svg(title, [&](Painter& p, const Theme& t) { return NormsPicture(p, t, inspected).draw(title); });

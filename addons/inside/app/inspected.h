@@ -2,11 +2,9 @@
 // write, as JSON and as a picture.
 #pragma once
 
-#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "addons/inside/training/inside.h"
-#include "training/spec/spec.h"
 
 namespace normscope::inside {
 

@@ -1,10 +1,7 @@
 #include "addons/inside/training/inside.h"
 
-#include <cmath>
-
 #include "addons/published/training/passage.h"
 #include "addons/published/training/token_task.h"
-#include "engine/core/error.h"
 #include "engine/tape/seal.h"
 #include "training/run/evaluate.h"
 
@@ -34,7 +31,6 @@ std::vector<float> row_norms(const std::vector<float>& states, size_t width) {
   return norms;
 }
 
-/// Finds a live measurement by its name.
 class Numbers {
  public:
   explicit Numbers(Look& look) : layout_(look.layout()), numbers_(look.measure()) {}
@@ -121,7 +117,6 @@ std::vector<Inside::Attention> attention_of(const Look& look, const Numbers& num
   return all;
 }
 
-/// The states that the lens reads.
 std::vector<LayerState> states_of(const Look& look) {
   const ModelValues& values = look.values();
   std::vector<LayerState> states;

@@ -4,8 +4,6 @@
 // `normscope inspect` show it.
 #pragma once
 
-#include <map>
-
 #include "training/measure/look.h"
 #include "training/session/analysis.h"
 #include "training/session/lab.h"
@@ -30,8 +28,7 @@ struct Inside {
     std::vector<float> norms;      ///< |x| of each token's state after it, by token
     std::vector<float> gradients;  ///< |d loss / dx| of the same; empty where they were not asked for
     double branch_variance = 0, input_variance = 0;
-    std::vector<double>
-        shares;  ///< beta2.I.J (measure/step_metrics.h), J = 0 (the embedding) to I (its own branch)
+    std::vector<double> shares;  ///< beta2.I.J (measure/step_metrics.h), J = 0 (embedding) to I (its own branch)
     std::vector<float> token_shares;      ///< the same of each token's state alone, (J, token)
     std::vector<float> attribution;       ///< by token: see Attributed
     std::vector<float> state;             ///< (T,D), where states were asked for

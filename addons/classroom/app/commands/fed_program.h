@@ -5,7 +5,6 @@
 #include <sys/types.h>
 
 #include <memory>
-#include <vector>
 
 #include "training/io/output_file.h"
 

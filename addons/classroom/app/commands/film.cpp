@@ -2,7 +2,6 @@
 // were at each.
 #include "addons/classroom/app/commands/film.h"
 
-#include <filesystem>
 #include <tuple>
 
 #include "addons/classroom/app/commands/fed_program.h"
@@ -10,8 +9,6 @@
 #include "app/commands/lesson.h"
 #include "app/commands/picture.h"
 #include "training/files/command_text.h"
-#include "training/files/file_kind.h"
-#include "training/io/text.h"
 
 namespace normscope::commands {
 

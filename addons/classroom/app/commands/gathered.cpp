@@ -1,11 +1,7 @@
 #include "addons/classroom/app/commands/gathered.h"
 
-#include <algorithm>
-
 #include "app/commands/commands.h"
 #include "app/commands/lesson.h"
-#include "app/course/lesson.h"
-#include "training/io/input_file.h"
 
 namespace normscope::lessons {
 namespace {

@@ -1,7 +1,5 @@
 #include "addons/classroom/app/commands/worksheet.h"
 
-#include <algorithm>
-#include <set>
 #include <sstream>
 
 #include "app/commands/commands.h"
@@ -9,7 +7,6 @@
 #include "app/course/map.h"
 #include "app/course/report.h"
 #include "app/course/tapes.h"
-#include "app/ui/paint.h"
 #include "app/ui/widgets.h"
 #include "training/files/command_text.h"
 
@@ -49,6 +46,62 @@ figcaption{font-size:9pt}
 table,figure,pre,.display,.ask{break-inside:avoid}
 @media print{body{max-width:none;margin:0;padding:0}section.page{break-before:page}section.page h2{margin-top:0}}
 )";
+
+/// A line to write on, and a box to tick.
+constexpr std::string_view kBlank = "<span class=\"blank\"></span>", kBox = "<span class=\"box\"></span>";
+
+/// Wraps HTML in an element, with `style` as its class unless it is empty.
+std::string element(std::string_view name, std::string_view inside, std::string_view style = {}) {
+  if (style.empty()) return fmt::format("<{0}>{1}</{0}>", name, inside);
+  return fmt::format("<{0} class=\"{2}\">{1}</{0}>", name, inside, style);
+}
+
+std::string lines_to_write(int count) {
+  std::string lines;
+  for (int i = 0; i < count; ++i) lines += element("div", "", "line");
+  return lines + "\n";
+}
+
+/// All parts of a worksheet are made from its sheet, which shows a measured number in the teacher's copy and a blank in
+/// the student's. A part that shows a number by any other way gives the answer away: test_worksheet changes
+/// all numbers and expects the same student's copy.
+struct Sheet {
+  const Lesson& lesson;
+  const Results* kept = nullptr;  ///< measured.json; null: there is none
+  bool answers = false;           ///< the teacher's copy
+
+  /// The measure over the seeds that were kept; null: not measured.
+  const Spread* spread(const std::string& measure) const {
+    if (!kept) return nullptr;
+    const auto found = kept->measures.find(measure);
+    return found == kept->measures.end() ? nullptr : &found->second.spread;
+  }
+  /// Shows the text as an answer, or a blank followed by the unit.
+  std::string answer(const std::string& text, std::string_view unit = {}) const {
+    if (answers && !text.empty()) return element("span", svg_escaped(text), "answer");
+    return std::string(kBlank) + (unit.empty() ? "" : " " + svg_escaped(unit));
+  }
+  /// The mean with its unit, in `range` with the range over the seeds.
+  std::string mean(const std::string& measure) const {
+    const Measure& m = *lesson.measure(measure);
+    const Spread* s = spread(measure);
+    return answer(s ? shown(s->mean, m, *lesson.words) : "", m.unit);
+  }
+  std::string range(const std::string& measure) const {
+    const Measure& m = *lesson.measure(measure);
+    const Spread* s = spread(measure);
+    return answer(s ? range_text(*s, m, *lesson.words) : "", m.unit);
+  }
+};
+
+/// The text of a step as HTML. For the student a measured number is a blank, and a sentence in several forms is a
+/// question: its forms to tick, in the order of their letters, so that the order tells nothing. {ref NAME} in Predict,
+/// the point from which a drawing starts, is given.
+std::string prose_html(const Sheet& sheet, StepKind step);
+/// The figures of a step as inline SVG, each with what is to be drawn in it, and each once: Run has none, Explain those
+/// that Compare has not. Predict has its first figure alone, empty in both copies but for where a drawing starts. A map
+/// of shares and a walk cannot be drawn by hand: they are the teacher's only.
+std::string figures_html(const Sheet& sheet, StepKind step);
 
 std::string escaped_lines(const std::string& text) {
   std::string out, line;
@@ -157,10 +210,6 @@ std::string measurements(const Sheet& sheet) {
   return element("table", "\n" + rows) + "\n";
 }
 
-/// Whether runs are trained, and not only looked at fresh.
-bool trains(const Lesson& lesson) { return std::ranges::any_of(lesson.curves, is_trained); }
-
-/// Measures this very lesson, wherever it is.
 std::string check_command(const Lesson& lesson, const std::string& folder) {
   const std::string where = folder.empty() ? "" : " --lessons " + shell_quoted(folder);
   return fmt::format("normscope lesson check {} --full{}", shell_quoted(lesson.id), where);
@@ -176,7 +225,7 @@ std::string to_do_again(const Lesson& lesson, const std::string& folder) {
   std::string commands = check_command(lesson, folder) + "\n";
   std::vector<ConfigRun> runs;
   for (const LessonRun& run : lesson.runs) runs.push_back({run.id[0], run.spec, run.edits});
-  if (trains(lesson)) commands += command_of(runs, "normscope train") + "\n";
+  if (std::ranges::any_of(lesson.curves, is_trained)) commands += command_of(runs, "normscope train") + "\n";
   std::string out = "<ul>\n";
   for (const LessonRun* run : std::as_const(lesson).all_runs())
     out += element("li", svg_escaped(settings_of(lesson, *run)), "small");
@@ -242,7 +291,6 @@ std::string challenge(const Sheet& sheet) {
   return out + element("table", "\n" + row(head, "th") + row(empty) + row(empty) + row(empty)) + "\n";
 }
 
-/// Lists the sentences of the end, with the words to choose from.
 std::string says(const Sheet& sheet) {
   if (sheet.lesson.says.empty()) return "";
   const Lesson& lesson = sheet.lesson;
@@ -284,8 +332,6 @@ std::string step_html(const Sheet& sheet, StepKind step, const std::string& afte
 }
 
 constexpr plot::ExportSize kSize{640, 360};
-
-std::string inlined(const std::string& document) { return document.substr(document.find("<svg ")); }
 
 /// Draws where a drawing begins: the one measured point that is given.
 void add_start(const Sheet& sheet, const Figure& figure, plot::PlotSpec& plot) {
@@ -358,11 +404,10 @@ std::string figure_html(const Sheet& sheet, const Figure& figure, StepKind step)
     caption = element("figcaption", words.tr("Draw what you measured: {runs}",
                                              {{"runs", ui::svg_escaped(names_of(sheet.lesson, figure))}}));
   // The site finds its own picture of the figure by this name.
-  return fmt::format("<figure id=\"{}-{}\">\n{}{}</figure>\n", to_string(step), figure.id, inlined(svg),
-                     caption);
+  return fmt::format("<figure id=\"{}-{}\">\n{}{}</figure>\n", to_string(step), figure.id,
+                     svg.substr(svg.find("<svg ")), caption);
 }
 
-using ui::svg_escaped;
 using Kind = Inline::Kind;
 
 class ProseWriter {
@@ -595,6 +640,29 @@ class MathWriter {
   bool display_;
 };
 
+std::string figures_html(const Sheet& sheet, StepKind step) {
+  const Lesson& lesson = sheet.lesson;
+  const std::vector<std::string>&figures = lesson.step(step).figures,
+        &compared = lesson.step(StepKind::Compare).figures;
+  if (step == StepKind::Predict) {
+    if (lesson.prediction.kind == Prediction::Kind::Order || figures.empty()) return "";  // cards, no axes
+    const auto shown =
+        std::ranges::find_if(figures, [&](const std::string& id) { return lesson.figure(id)->follow == 0; });
+    return shown == figures.end() ? "" : figure_html(sheet, *lesson.figure(*shown), step);
+  }
+  std::string out;
+  if (step == StepKind::Run) return out;
+  for (const std::string& id : figures) {
+    const Figure& figure = *lesson.figure(id);
+    if (figure.follow > 0) continue;  // paper has the table of a tape, to be filled in
+    if (step == StepKind::Compare || std::ranges::find(compared, id) == compared.end())
+      out += figure_html(sheet, figure, step);
+  }
+  return out;
+}
+
+std::string prose_html(const Sheet& sheet, StepKind step) { return ProseWriter(sheet, step).all(); }
+
 }  // namespace
 
 std::string worksheet(const Lesson& lesson, const std::optional<Results>& kept, bool answers,
@@ -621,67 +689,6 @@ std::string worksheet(const Lesson& lesson, const std::optional<Results>& kept, 
       lesson.language.empty() ? "en" : lesson.language, lesson.number, svg_escaped(lesson.title), kStyle,
       body);
 }
-
-const Spread* Sheet::spread(const std::string& measure) const {
-  if (!kept) return nullptr;
-  const auto found = kept->measures.find(measure);
-  return found == kept->measures.end() ? nullptr : &found->second.spread;
-}
-
-std::string Sheet::answer(const std::string& text, std::string_view unit) const {
-  if (answers && !text.empty()) return element("span", ui::svg_escaped(text), "answer");
-  return std::string(kBlank) + (unit.empty() ? "" : " " + ui::svg_escaped(unit));
-}
-
-std::string Sheet::mean(const std::string& measure) const {
-  const Measure& m = *lesson.measure(measure);
-  const Spread* s = spread(measure);
-  return answer(s ? shown(s->mean, m, *lesson.words) : "", m.unit);
-}
-
-std::string Sheet::range(const std::string& measure) const {
-  const Measure& m = *lesson.measure(measure);
-  const Spread* s = spread(measure);
-  return answer(s ? range_text(*s, m, *lesson.words) : "", m.unit);
-}
-
-std::string lines_to_write(int count) {
-  std::string lines;
-  for (int i = 0; i < count; ++i) lines += element("div", "", "line");
-  return lines + "\n";
-}
-
-std::string element(std::string_view name, std::string_view inside, std::string_view style) {
-  if (style.empty()) return fmt::format("<{0}>{1}</{0}>", name, inside);
-  return fmt::format("<{0} class=\"{2}\">{1}</{0}>", name, inside, style);
-}
-
-// ---- figures: the student gets axes to draw on, the teacher what was measured
-
-std::string figures_html(const Sheet& sheet, StepKind step) {
-  const Lesson& lesson = sheet.lesson;
-  const std::vector<std::string>&figures = lesson.step(step).figures,
-        &compared = lesson.step(StepKind::Compare).figures;
-  if (step == StepKind::Predict) {
-    if (lesson.prediction.kind == Prediction::Kind::Order || figures.empty()) return "";  // cards, no axes
-    const auto shown =
-        std::ranges::find_if(figures, [&](const std::string& id) { return lesson.figure(id)->follow == 0; });
-    return shown == figures.end() ? "" : figure_html(sheet, *lesson.figure(*shown), step);
-  }
-  std::string out;
-  if (step == StepKind::Run) return out;
-  for (const std::string& id : figures) {
-    const Figure& figure = *lesson.figure(id);
-    if (figure.follow > 0) continue;  // paper has the table of a tape, to be filled in
-    if (step == StepKind::Compare || std::ranges::find(compared, id) == compared.end())
-      out += figure_html(sheet, figure, step);
-  }
-  return out;
-}
-
-// ---- prose
-
-std::string prose_html(const Sheet& sheet, StepKind step) { return ProseWriter(sheet, step).all(); }
 
 std::string mathml(const tex::Formula& formula, bool display) {
   return fmt::format("<math xmlns=\"http://www.w3.org/1998/Math/MathML\"{}>{}</math>",

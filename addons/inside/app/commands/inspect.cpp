@@ -1,8 +1,4 @@
 // normscope inspect opens a published model or a saved run and says what its layers do with one text.
-
-#include <array>
-#include <filesystem>
-#include <iterator>
 #include <numeric>
 
 #include "addons/inside/app/inspected.h"
@@ -14,12 +10,8 @@
 #include "addons/published/training/token_task.h"
 #include "app/commands/commands.h"
 #include "engine/core/machine.h"
-#include "engine/cpu/backend_cpu.h"
-#include "engine/cpu/measure_rows.h"
 #include "training/io/codec.h"
-#include "training/io/safetensors.h"
 #include "training/io/text.h"
-#include "training/run/run.h"
 
 namespace normscope::commands {
 using namespace cli;
