@@ -2,7 +2,7 @@
 // for --json. Called by commands/bench.cpp.
 #pragma once
 
-#include <cstdint>
+#include <sys/types.h>
 #include <iosfwd>
 #include <nlohmann/json.hpp>
 
@@ -71,5 +71,20 @@ class SgemmAnchor {
 /// The find_ functions return nullptr where this machine lacks the library.
 const SgemmAnchor* find_onednn(int threads);
 const SgemmAnchor* find_openblas(int threads);
+
+// Processes that never wait, for as long as this object lives. In a session of their own they have
+// one share of the processors together, where the system gives each session a share (Linux's autogroup).
+
+class BusyProcesses {
+ public:
+  /// Throws Error where none can be started.
+  BusyProcesses(int count, bool own_session);
+  ~BusyProcesses();
+  BusyProcesses(const BusyProcesses&) = delete;
+  BusyProcesses& operator=(const BusyProcesses&) = delete;
+
+ private:
+  pid_t first_ = -1;
+};
 
 }  // namespace normscope::bench

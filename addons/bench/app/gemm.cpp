@@ -4,11 +4,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <initializer_list>
 #include <iterator>
 #include <random>
-#include <string_view>
 
 #include "addons/bench/app/bench.h"
 #include "engine/cpu/denormals.h"

@@ -1,15 +1,9 @@
 // Times the chunks of a step on one thread, then deals them out as the pool does (cpu/pool.h: each
 // thread its own share first, then the others'), with the pool's cost for every stage. Beside this simulation it
 // measures real steps, on as many threads as this machine has cores.
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
 #include <fstream>
-#include <optional>
 
 #include "addons/bench/app/bench.h"
-#include "addons/bench/app/busy_processes.h"
 #include "addons/bench/app/stepper.h"
 #include "engine/core/machine.h"
 #include "engine/cpu/backend_cpu.h"
@@ -97,7 +91,6 @@ double memory_seconds(Stepper& stepper, const MachinePeak& machine) {
 constexpr int kCrowdedRounds = 5;
 constexpr double kCrowdedGoal = 1.3;
 
-/// What a step is measured beside.
 struct Load {
   std::string what;
   int busy = 0;  ///< processes beside it; 0: one pool thread more than asked for instead
@@ -184,8 +177,6 @@ Part bench_scaling(const Settings& settings, const MachinePeak& machine) {
   }
   return part;
 }
-
-// Times a step on a machine that is not its own: with more pool threads than cores, and beside other busy processes.
 
 Part bench_crowded(const Settings& settings) {
   Part part;

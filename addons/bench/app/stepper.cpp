@@ -2,11 +2,9 @@
 
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <chrono>
 #include <iterator>
 
-#include "engine/core/error.h"
 #include "engine/core/philox.h"
 #include "engine/cpu/backend_cpu.h"
 #include "training/measure/look.h"

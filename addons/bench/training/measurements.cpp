@@ -1,14 +1,10 @@
 #include "addons/bench/training/measurements.h"
 
-#include <algorithm>
-#include <map>
-
 #include "training/measure/look.h"
 
 namespace normscope {
 namespace {
 
-/// A batch of the run's data, looked at.
 struct ReplayedRun {
   const Look& look;
   const Batch& batch;
@@ -63,9 +59,6 @@ double squared(std::span<const float> x) {
   for (float v : x) sum += static_cast<double>(v) * v;
   return sum;
 }
-
-/// "L03.attn" for the node "L03.attn.heads".
-std::string parent_of(const std::string& name) { return name.substr(0, name.rfind('.')); }
 
 /// Whether a node works on the encoder's states: keys and values of cross-attention and their norms.
 bool reads_encoded(const ReplayedRun& at, ValueId v) {
@@ -203,7 +196,8 @@ std::vector<LogitSize> logit_sizes(Run& run) {
   const auto attends = [](const Node& node) { return rules_of(node.op).scores != nullptr; };
   each_node(run, attends, [&](const ReplayedRun& at, const Node& node, size_t i) {
     if (all.size() <= i) {
-      all.push_back({parent_of(node.name), node.layer});
+      all.push_back(
+          {node.name.substr(0, node.name.rfind('.')), node.layer});  // "L03.attn" of "L03.attn.heads"
       sums.emplace_back();
     }
     add_logits(at, node, sums[i]);

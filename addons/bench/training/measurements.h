@@ -3,8 +3,6 @@
 // (measure/initial_analysis.h measures a model at initialisation on random batches.)
 #pragma once
 
-#include <cstdint>
-
 #include "training/run/run.h"
 
 namespace normscope {

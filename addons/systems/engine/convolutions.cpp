@@ -15,7 +15,6 @@ int32_t channels_of(const ModelConfig& config, int32_t layer) {
   return layer == 0 ? 1 : layer == 1 ? images.channels : images.channels_2;
 }
 
-/// The features that the linear layer reads.
 int64_t flat_features(const ModelConfig& config) {
   const ImageWindow pooled = pooling_window(config, kConvolutions);
   return pooled.windows() * pooled.channels;
@@ -138,13 +137,16 @@ double convolution_flop(const ModelConfig& given, int32_t batch) {
   return flop * batch;
 }
 
-int32_t pixels_of(const ModelConfig& config) {
-  return config.of<ImageConfig>().height * config.of<ImageConfig>().width;
-}
-
-void fit_usual_images(ModelConfig& config) {
-  config = of_usual_size(config);
-  config.classes = kUsualClasses;
+/// The inputs of the batch: "source" (B, height x width), grey levels 0 to 255, and
+/// "targets" (B,1). There are no sub-layers. Throws Error where the images are too small for the windows.
+ModelValues record_convolutions(Tape& tape, const ModelConfig& config, const RecordOptions& options) {
+  if (config.stack().layers.empty()) fail("model", "there is no wiring: expected set_placement() first");
+  validate_convolutions(config);
+  const ImageConfig& images = config.of<ImageConfig>();
+  if (images.height < 1 || images.width < 1 || config.classes < 2)
+    fail("model", "images of {} x {} in {} classes: expected those of the data", images.height, images.width,
+         config.classes);
+  return ConvolutionRecorder(tape, config, options).record();
 }
 
 }  // namespace
@@ -174,16 +176,6 @@ ImageWindow pooling_window(const ModelConfig& config, int32_t layer) {
   return window;
 }
 
-ModelValues record_convolutions(Tape& tape, const ModelConfig& config, const RecordOptions& options) {
-  if (config.stack().layers.empty()) fail("model", "there is no wiring: expected set_placement() first");
-  validate_convolutions(config);
-  const ImageConfig& images = config.of<ImageConfig>();
-  if (images.height < 1 || images.width < 1 || config.classes < 2)
-    fail("model", "images of {} x {} in {} classes: expected those of the data", images.height, images.width,
-         config.classes);
-  return ConvolutionRecorder(tape, config, options).record();
-}
-
 constinit const ArchitectureRow convolutional_architecture{.name = "convolutional",
                                                            .learner = "a convolutional network",
                                                            .record = record_convolutions,
@@ -191,7 +183,16 @@ constinit const ArchitectureRow convolutional_architecture{.name = "convolutiona
                                                            .bytes = convolution_bytes,
                                                            .flop = convolution_flop,
                                                            .part = "conv",
-                                                           .source = pixels_of,
-                                                           .fit_usual_data = fit_usual_images};
+                                                           .source =
+                                                               [](const ModelConfig& config) {
+                                                                 const ImageConfig& images =
+                                                                     config.of<ImageConfig>();
+                                                                 return images.height * images.width;
+                                                               },
+                                                           .fit_usual_data =
+                                                               [](ModelConfig& config) {
+                                                                 config = of_usual_size(config);
+                                                                 config.classes = kUsualClasses;
+                                                               }};
 
 }  // namespace normscope

@@ -30,8 +30,4 @@ inline constexpr int32_t kPooled = 2;  ///< pixels of an image's side that becom
 ImageWindow convolution_window(const ModelConfig& config, int32_t layer);
 ImageWindow pooling_window(const ModelConfig& config, int32_t layer);
 
-/// The inputs of the batch: "source" (B, height x width), grey levels 0 to 255, and
-/// "targets" (B,1). There are no sub-layers. Throws Error where the images are too small for the windows.
-ModelValues record_convolutions(Tape& tape, const ModelConfig& config, const RecordOptions& options);
-
 }  // namespace normscope

@@ -38,7 +38,6 @@ bool reaches_root(std::span<const int32_t> heads, size_t word, std::vector<char>
   return !circle;
 }
 
-/// Reads one sentence after the other.
 class Reader {
  public:
   Reader(const std::string& name, TreeColumns columns) : name_(name), columns_(columns) {}
@@ -237,7 +236,6 @@ WordList verbs(Verb verb) {
 }
 Kind other(Kind kind) { return kind == Kind::Person ? Kind::Thing : Kind::Person; }
 
-/// Makes one sentence. Words are numbered from 1.
 class Maker {
  public:
   Maker(uint64_t seed, uint64_t index) : seed_(seed), index_(index) {}

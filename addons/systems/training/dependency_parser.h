@@ -14,9 +14,6 @@
 // learns from the oracle, and by the parser.
 #pragma once
 
-#include <array>
-#include <map>
-
 #include "addons/systems/training/conllu.h"
 #include "engine/model/model_config.h"
 #include "engine/tape/program.h"

@@ -1,8 +1,6 @@
 // normscope measure answers what can be asked of a saved run beside training it on.
-
 #include "addons/bench/training/measurements.h"
 #include "app/commands/commands.h"
-#include "engine/cpu/backend_cpu.h"
 #include "training/io/codec.h"
 #include "training/run/critical_rate.h"
 #include "training/session/analysis.h"

@@ -1,11 +1,6 @@
 // normscope parse prints the dependency trees that a trained parser gives sentences, and how good they are.
-
-#include <algorithm>
-
 #include "addons/systems/training/dependency_parser.h"
 #include "app/commands/commands.h"
-#include "engine/cpu/backend_cpu.h"
-#include "training/run/run.h"
 
 namespace normscope::commands {
 using namespace cli;
