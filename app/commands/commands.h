@@ -25,6 +25,19 @@ std::pair<CLI::App&, Options&> add_command(CLI::App& app, Command& command, cons
   return {sub, *options};
 }
 
+/// Adds an option with a value, which --help calls `type`. The value must meet `rule`; `standard` is the default that
+/// --help names, where that is not the value itself. A list takes one value each time that the option is given.
+template <typename Value>
+CLI::Option* add_value(CLI::App& app, const std::string& name, Value& value, const char* type,
+                       const std::string& help, const std::optional<CLI::Validator>& rule = {},
+                       const std::string& standard = {}) {
+  CLI::Option* option = app.add_option(name, value, help)->type_name(type);
+  if (rule) option->transform(*rule);
+  if (!standard.empty()) option->default_str(standard);
+  if (name.starts_with('-') && option->get_expected_max() > 1) option->allow_extra_args(false);
+  return option;
+}
+
 /// Each adds its command to `app`; parsing the command sets `command`, which must outlive `app`.
 #define COMMAND(add) void add(CLI::App& app, Command& command);
 #include "app/commands/commands.def"

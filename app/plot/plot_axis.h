@@ -2,6 +2,9 @@
 // SVG renderer share them.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
 #include <vector>
 
 #include "app/plot/plot_spec.h"
@@ -9,6 +12,20 @@
 #include "app/ui/paint.h"
 
 namespace normscope::plot {
+
+// The range of the finite numbers that are added to it.
+struct Extent {
+  double low = std::numeric_limits<double>::infinity(), high = -low;
+  void add(double value) {
+    if (!std::isfinite(value)) return;
+    low = std::min(low, value);
+    high = std::max(high, value);
+  }
+  void add(const std::vector<double>& values) {
+    for (const double value : values) add(value);
+  }
+  bool empty() const { return low > high; }
+};
 
 // Maps one axis onto a pixel interval. It puts a value without a logarithm far below the range.
 class AxisMap {

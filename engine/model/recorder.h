@@ -186,4 +186,10 @@ struct Recorder {
   ModelValues values;  ///< so far
 };
 
+/// Records a form of a residual for a stack whose wiring has its word somewhere.
+template <ResidualForm kForm, class Form>
+std::unique_ptr<Residual> record_form(Recorder& recorder, const StackWiring& stack) {
+  return any_has_word(stack, kForm) ? std::make_unique<Form>(recorder) : nullptr;
+}
+
 }  // namespace normscope

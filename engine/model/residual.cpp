@@ -22,7 +22,7 @@ std::span<const ResidualRow* const> residual_rows() { return {kResiduals.begin()
 std::vector<std::unique_ptr<Residual>> residual_forms(Recorder& recorder, const StackWiring& stack) {
   std::vector<std::unique_ptr<Residual>> forms;
   for (const ResidualRow* row : residual_rows())
-    if (auto form = row->record(recorder, stack)) forms.push_back(std::move(form));
+    if (auto form = row->record ? row->record(recorder, stack) : nullptr) forms.push_back(std::move(form));
   return forms;
 }
 

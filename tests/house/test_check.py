@@ -34,7 +34,7 @@ class Check(unittest.TestCase):
 
     def test_a_command_is_run(self):
         self.assertIn("app.test_zoo", self.found("addons/papers/app/commands/study.cpp"))
-        self.assertIn("app.test_cli_pairs", self.found("addons/translation/app/commands/bleu.cpp"))
+        self.assertIn("app.test_cli_pairs", self.found("addons/translation/app/commands/translate.cpp"))
 
     def test_a_screen_is_drawn_in_every_size(self):
         for path in ("addons/inside/app/grid.cpp", "addons/sweep/app/screen/grid_panel.cpp", "addons/tape-screen/app/tape_screen.cpp"):

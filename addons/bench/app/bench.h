@@ -2,12 +2,9 @@
 // for --json. Called by commands/bench.cpp.
 #pragma once
 
-#include <cstdint>
-#include <functional>
+#include <sys/types.h>
 #include <iosfwd>
 #include <nlohmann/json.hpp>
-#include <string>
-#include <vector>
 
 #include "training/measure/step/profile.h"
 
@@ -38,11 +35,9 @@ Part bench_ops(const Settings& settings, const MachinePeak& machine);
 Part bench_models(const Settings& settings, const MachinePeak& machine, double best_sgemm);
 /// How fast a model's steps were: the part of a row that bench_models() and bench_turns() share.
 nlohmann::json step_row(const Model& model, const Timing& step);
-/// Shows what 1 to 16 threads do, simulated from the chunks of a step, and measured on the cores that
-/// there are.
+/// Shows what 1 to 16 threads do, simulated from the chunks of a step, and measured on the cores that there are.
 Part bench_scaling(const Settings& settings, const MachinePeak& machine);
-/// Compares the time of a step with a thread more than --threads, and beside busy processes, with its
-/// time alone.
+/// Compares the time of a step with a thread more than --threads, and beside busy processes, with its time alone.
 Part bench_crowded(const Settings& settings);
 
 /// The name under which bench_turns() measures the libraries' best product.
@@ -76,5 +71,20 @@ class SgemmAnchor {
 /// The find_ functions return nullptr where this machine lacks the library.
 const SgemmAnchor* find_onednn(int threads);
 const SgemmAnchor* find_openblas(int threads);
+
+// Processes that never wait, for as long as this object lives. In a session of their own they have
+// one share of the processors together, where the system gives each session a share (Linux's autogroup).
+
+class BusyProcesses {
+ public:
+  /// Throws Error where none can be started.
+  BusyProcesses(int count, bool own_session);
+  ~BusyProcesses();
+  BusyProcesses(const BusyProcesses&) = delete;
+  BusyProcesses& operator=(const BusyProcesses&) = delete;
+
+ private:
+  pid_t first_ = -1;
+};
 
 }  // namespace normscope::bench

@@ -1,10 +1,8 @@
-#include "addons/bench/app/busy_processes.h"
+#include "addons/bench/app/bench.h"
 
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cstdint>
 
 #include "engine/core/error.h"
 

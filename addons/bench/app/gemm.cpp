@@ -4,27 +4,15 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <initializer_list>
 #include <iterator>
 #include <random>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "addons/bench/app/bench.h"
-#include "engine/cpu/arena.h"
 #include "engine/cpu/denormals.h"
-#include "engine/cpu/kernel.h"
 #include "engine/cpu/pool.h"
 #include "engine/ops/ops.h"
-#include "training/measure/step/profile.h"
 
 namespace normscope::bench {
-
 namespace {
 
 // Keeps the libraries' symbols apart by RTLD_LOCAL, and their handles as long as their threads live.
@@ -113,24 +101,6 @@ class OpenBlas final : public SgemmAnchor {
   void (*set_threads_)(int) = nullptr;
 };
 
-}  // namespace
-
-const SgemmAnchor* find_onednn(int threads) {
-  static OneDnn library;
-  if (!library) return nullptr;
-  library.set_threads(threads);
-  return &library;
-}
-
-const SgemmAnchor* find_openblas(int threads) {
-  static OpenBlas library;
-  if (!library) return nullptr;
-  library.set_threads(threads);
-  return &library;
-}
-
-namespace {
-
 enum class Layout { NN, NT, TN };
 constexpr const char* kLayoutNames[] = {"NN", "NT", "TN"};
 constexpr Layout kLayouts[] = {Layout::NN, Layout::NT, Layout::TN};
@@ -168,7 +138,6 @@ struct Problem {
         a(random_floats(static_cast<size_t>(m * k), 1)),
         b(random_floats(static_cast<size_t>(k * n), 2)),
         c(static_cast<size_t>(m * n), NAN) {}
-
   double gflop() const { return 2e-9 * static_cast<double>(m * n * k); }
   SgemmProblem sgemm() {
     return {m, n, k, layout == Layout::TN, layout == Layout::NT, a.data(), b.data(), c.data()};
@@ -291,6 +260,20 @@ void print(const nlohmann::json& row) {
 }
 
 }  // namespace
+
+const SgemmAnchor* find_onednn(int threads) {
+  static OneDnn library;
+  if (!library) return nullptr;
+  library.set_threads(threads);
+  return &library;
+}
+
+const SgemmAnchor* find_openblas(int threads) {
+  static OpenBlas library;
+  if (!library) return nullptr;
+  library.set_threads(threads);
+  return &library;
+}
 
 double best_sgemm(const Settings& settings, const nlohmann::json& gemm) {
   double best = 0;

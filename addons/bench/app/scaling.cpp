@@ -1,24 +1,13 @@
 // Times the chunks of a step on one thread, then deals them out as the pool does (cpu/pool.h: each
 // thread its own share first, then the others'), with the pool's cost for every stage. Beside this simulation it
 // measures real steps, on as many threads as this machine has cores.
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <chrono>
-#include <cmath>
 #include <fstream>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "addons/bench/app/bench.h"
-#include "addons/bench/app/busy_processes.h"
 #include "addons/bench/app/stepper.h"
 #include "engine/core/machine.h"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/cpu/pool.h"
-#include "training/measure/step/profile.h"
 
 namespace normscope::bench {
 namespace {
@@ -99,57 +88,9 @@ double memory_seconds(Stepper& stepper, const MachinePeak& machine) {
   return 1e-9 * bytes / machine.bandwidth_gbs;
 }
 
-}  // namespace
-
-Part bench_scaling(const Settings& settings, const MachinePeak& machine) {
-  Part part;
-  const double stage_cost = stage_seconds(2, settings.budget);
-  const int cores = usable_cores();
-  if (!settings.quiet)
-    fmt::print(
-        "\nThreads: a step over the same on one thread, simulated from its chunks and the pool's cost ({:.2f} us a "
-        "stage); measured where there are cores\n{:9} {:>7} {:>10} {:>9} {:>9} {:>18}\n",
-        1e6 * stage_cost, "model", "threads", "ms", "faster", "measured", "from memory, ms");
-  for (const Model& m : models()) {
-    if (settings.model.empty() ? m.name != std::string_view("lesson") && m.name != std::string_view("wide")
-                               : settings.model != m.name)
-      continue;
-    Stepper stepper(m, 1);
-    const std::vector<StageSeconds> stages = chunk_seconds(stepper);
-    const double one = simulated(stages, 1, stage_cost), memory = memory_seconds(stepper, machine);
-    double measured_one = 0;
-    for (const int threads : kThreads) {
-      const double seconds = simulated(stages, static_cast<size_t>(threads), stage_cost);
-      nlohmann::json row = {{"model", m.name},           {"threads", threads},
-                            {"ms", 1e3 * seconds},       {"faster", one / seconds},
-                            {"memory_ms", 1e3 * memory}, {"stage_us", 1e6 * stage_cost}};
-      std::string measured = "–";
-      if (threads <= cores) {
-        Stepper real(m, threads);
-        const double median = time_call([&] { real.step(); }, settings.budget).median;
-        if (threads == 1) measured_one = median;
-        row["measured_ms"] = 1e3 * median;
-        row["measured_faster"] = measured_one / median;
-        measured = fmt::format("{:.2f}", measured_one / median);
-      }
-      if (!settings.quiet)
-        fmt::print("{:9} {:7} {:10.2f} {:9.2f} {:>9} {:18.2f}\n", m.name, threads, 1e3 * seconds,
-                   one / seconds, measured, 1e3 * memory);
-      part.right = part.right && std::isfinite(seconds) && seconds > 0;
-      part.rows.push_back(std::move(row));
-    }
-  }
-  return part;
-}
-
-// Times a step on a machine that is not its own: with more pool threads than cores, and beside other busy processes.
-
-namespace {
-
 constexpr int kCrowdedRounds = 5;
 constexpr double kCrowdedGoal = 1.3;
 
-/// What a step is measured beside.
 struct Load {
   std::string what;
   int busy = 0;  ///< processes beside it; 0: one pool thread more than asked for instead
@@ -195,6 +136,47 @@ double median_of(std::vector<double> values) {
 }
 
 }  // namespace
+
+Part bench_scaling(const Settings& settings, const MachinePeak& machine) {
+  Part part;
+  const double stage_cost = stage_seconds(2, settings.budget);
+  const int cores = usable_cores();
+  if (!settings.quiet)
+    fmt::print(
+        "\nThreads: a step over the same on one thread, simulated from its chunks and the pool's cost ({:.2f} us a "
+        "stage); measured where there are cores\n{:9} {:>7} {:>10} {:>9} {:>9} {:>18}\n",
+        1e6 * stage_cost, "model", "threads", "ms", "faster", "measured", "from memory, ms");
+  for (const Model& m : models()) {
+    if (settings.model.empty() ? m.name != std::string_view("lesson") && m.name != std::string_view("wide")
+                               : settings.model != m.name)
+      continue;
+    Stepper stepper(m, 1);
+    const std::vector<StageSeconds> stages = chunk_seconds(stepper);
+    const double one = simulated(stages, 1, stage_cost), memory = memory_seconds(stepper, machine);
+    double measured_one = 0;
+    for (const int threads : kThreads) {
+      const double seconds = simulated(stages, static_cast<size_t>(threads), stage_cost);
+      nlohmann::json row = {{"model", m.name},           {"threads", threads},
+                            {"ms", 1e3 * seconds},       {"faster", one / seconds},
+                            {"memory_ms", 1e3 * memory}, {"stage_us", 1e6 * stage_cost}};
+      std::string measured = "–";
+      if (threads <= cores) {
+        Stepper real(m, threads);
+        const double median = time_call([&] { real.step(); }, settings.budget).median;
+        if (threads == 1) measured_one = median;
+        row["measured_ms"] = 1e3 * median;
+        row["measured_faster"] = measured_one / median;
+        measured = fmt::format("{:.2f}", measured_one / median);
+      }
+      if (!settings.quiet)
+        fmt::print("{:9} {:7} {:10.2f} {:9.2f} {:>9} {:18.2f}\n", m.name, threads, 1e3 * seconds,
+                   one / seconds, measured, 1e3 * memory);
+      part.right = part.right && std::isfinite(seconds) && seconds > 0;
+      part.rows.push_back(std::move(row));
+    }
+  }
+  return part;
+}
 
 Part bench_crowded(const Settings& settings) {
   Part part;

@@ -1,13 +1,10 @@
 #include "addons/bench/app/stepper.h"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <chrono>
 #include <iterator>
 
-#include "engine/core/error.h"
 #include "engine/core/philox.h"
 #include "engine/cpu/backend_cpu.h"
 #include "training/measure/look.h"
@@ -31,6 +28,16 @@ constexpr Model kModels[] = {
     {"hero", 6, 64, 4, 256, 64, 16, 30, false, true},
     {"hero-post", 6, 64, 4, 256, 64, 16, 30, false, true, Placement::Post},
     {"deep-post", 18, 64, 4, 256, 64, 16, 96, false, false, Placement::Post}};
+
+/// Fills the batch that this step uploads with random tokens.
+void fill(Program& program, const Model& m, uint32_t step) {
+  const BatchView batch = inputs_of(program, shape_of(m));
+  for (const std::span<int32_t> rows : {batch.tokens, batch.targets, batch.source}) {
+    uint32_t i = 0;
+    for (int32_t& t : rows)
+      t = static_cast<int32_t>(philox({i++, 1, step, 0}, 3)[0] % static_cast<uint32_t>(m.vocabulary));
+  }
+}
 
 }  // namespace
 
@@ -136,20 +143,6 @@ size_t Stepper::parameters() const {
   for (const ParameterInfo& p : store.parameters()) sum += static_cast<size_t>(p.shape.size());
   return sum;
 }
-
-namespace {
-
-/// Fills the batch that this step uploads with random tokens.
-void fill(Program& program, const Model& m, uint32_t step) {
-  const BatchView batch = inputs_of(program, shape_of(m));
-  for (const std::span<int32_t> rows : {batch.tokens, batch.targets, batch.source}) {
-    uint32_t i = 0;
-    for (int32_t& t : rows)
-      t = static_cast<int32_t>(philox({i++, 1, step, 0}, 3)[0] % static_cast<uint32_t>(m.vocabulary));
-  }
-}
-
-}  // namespace
 
 std::vector<std::string> device_models() {
   std::vector<std::string> names;

@@ -2,18 +2,10 @@
 // engine alone.
 #pragma once
 
-#include <memory>
 #include <nlohmann/json.hpp>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "engine/model/transformer.h"
-#include "engine/tape/backend.h"
-#include "engine/tape/program.h"
 #include "engine/tape/seal.h"
-#include "engine/tape/store.h"
 #include "training/data/task.h"
 
 namespace normscope::bench {
@@ -54,7 +46,6 @@ struct Stepper {
 
   Stepper(const ModelConfig& config, const BatchShape& shape, int threads, const SealOptions& options = {});
   Stepper(const Model& model, int threads) : Stepper(config_of(model), shape_of(model), threads) {}
-
   void step() { program->replay(inputs); }
   size_t bytes() const;
   size_t parameters() const;

@@ -1,16 +1,8 @@
 // Times whole steps of the benchmark's models with all probes on (bench_models), and the ops inside a step beside
 // their roofline (bench_ops). A FLOP of a step is counted as step_flop() says, attention dense.
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <chrono>
-#include <cmath>
-#include <cstring>
 #include <istream>
-#include <map>
-#include <memory>
 #include <set>
-#include <string>
 
 #include "addons/bench/app/bench.h"
 #include "addons/bench/app/stepper.h"
@@ -18,10 +10,8 @@
 #include "engine/cpu/backend_cpu.h"
 #include "training/io/text.h"
 #include "training/measure/look.h"
-#include "training/measure/step/profile.h"
 #include "training/measure/update_metrics.h"
 #include "training/run/footprint.h"
-#include "training/spec/update_rule.h"
 
 namespace normscope::bench {
 namespace {
@@ -235,41 +225,23 @@ Part bench_ops(const Settings& settings, const MachinePeak& machine) {
   return part;
 }
 
-// Times steps on request, so that other programs can be timed in turn while the machine's speed varies.
-
-namespace {
-
-/// Keeps models ready between their turns, because the other programs keep theirs.
-class Ready {
- public:
-  explicit Ready(const Settings& settings) : settings_(settings) {}
-
-  nlohmann::json measure(const std::string& name) {
-    if (name == kSgemmTurn)
-      return {{"name", name}, {"gflops", best_sgemm(settings_, nlohmann::json::array())}};
-    std::unique_ptr<Stepper>& stepper = steppers_[name];
-    const Model& model = model_of(name);
-    if (!stepper) stepper = std::make_unique<Stepper>(model, settings_.threads);
-    const Timing t = time_call([&] { stepper->step(); }, 4 * settings_.budget);
-    nlohmann::json row = step_row(model, t);
-    row["loss"] = stepper->program->loss();
-    return row;
-  }
-
- private:
-  const Settings& settings_;
-  std::map<std::string, std::unique_ptr<Stepper>> steppers_;
-};
-
-}  // namespace
-
 std::string bench_turns(const Settings& settings, std::istream& names,
                         const std::function<void(const nlohmann::json&)>& answer) {
   const std::vector<std::string> known = model_names();
-  Ready ready(settings);
+  std::map<std::string, std::unique_ptr<Stepper>> steppers;  // ready between turns, as others keep theirs
+  const auto measured = [&](const std::string& name) -> nlohmann::json {
+    if (name == kSgemmTurn)
+      return {{"name", name}, {"gflops", best_sgemm(settings, nlohmann::json::array())}};
+    std::unique_ptr<Stepper>& stepper = steppers[name];
+    const Model& model = model_of(name);
+    if (!stepper) stepper = std::make_unique<Stepper>(model, settings.threads);
+    nlohmann::json row = step_row(model, time_call([&] { stepper->step(); }, 4 * settings.budget));
+    row["loss"] = stepper->program->loss();
+    return row;
+  };
   for (std::string name; std::getline(names, name);) {
     if (name != kSgemmTurn && std::ranges::find(known, name) == known.end()) return name;
-    answer(ready.measure(name));
+    answer(measured(name));
   }
   return {};
 }

@@ -1,12 +1,7 @@
 // normscope_cuda_bench [lesson] [deep] [wide] [base] [--tf32] [--no-graph] [--seconds S]: times whole training steps on
 // the device, one JSON line a model, as addons/bench/peers prints it. It is normscope bench --backend cuda without the
 // program.
-#include <fmt/format.h>
-
-#include <cstdlib>
-
 #include "addons/bench/app/stepper.h"
-#include "engine/core/error.h"
 #include "engine/cuda/loader.h"
 
 namespace normscope::bench {

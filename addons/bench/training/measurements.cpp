@@ -1,26 +1,15 @@
 #include "addons/bench/training/measurements.h"
 
-#include <algorithm>
-#include <cmath>
-#include <map>
-#include <span>
-
-#include "engine/core/error.h"
-#include "engine/ops/ops.h"
-#include "engine/ops/rules.h"
 #include "training/measure/look.h"
-#include "training/measure/step_metrics.h"
 
 namespace normscope {
 namespace {
 
-/// A batch of the run's data, looked at.
 struct ReplayedRun {
   const Look& look;
   const Batch& batch;
 
-  /// The unpadded positions of each row, empty when all count; of the source or of what `name`'s stack
-  /// reads.
+  /// The unpadded positions of each row, empty when all count; of the source or of what `name`'s stack reads.
   std::span<const int32_t> lengths(const std::string& name, bool source = false) const {
     if (batch.key_lengths.empty()) return {};
     return name.starts_with("dec.") && !source ? batch.target_lengths : batch.key_lengths;
@@ -71,11 +60,7 @@ double squared(std::span<const float> x) {
   return sum;
 }
 
-/// "L03.attn" for the node "L03.attn.heads".
-std::string parent_of(const std::string& name) { return name.substr(0, name.rfind('.')); }
-
-/// Whether a node works on the encoder's states: keys and values of cross-attention and their
-/// norms.
+/// Whether a node works on the encoder's states: keys and values of cross-attention and their norms.
 bool reads_encoded(const ReplayedRun& at, ValueId v) {
   if (at.look.values().encoded == kNone) return false;
   const ProgramData& data = at.look.program().data();
@@ -211,7 +196,8 @@ std::vector<LogitSize> logit_sizes(Run& run) {
   const auto attends = [](const Node& node) { return rules_of(node.op).scores != nullptr; };
   each_node(run, attends, [&](const ReplayedRun& at, const Node& node, size_t i) {
     if (all.size() <= i) {
-      all.push_back({parent_of(node.name), node.layer});
+      all.push_back(
+          {node.name.substr(0, node.name.rfind('.')), node.layer});  // "L03.attn" of "L03.attn.heads"
       sums.emplace_back();
     }
     add_logits(at, node, sums[i]);

@@ -3,17 +3,12 @@
 // (measure/initial_analysis.h measures a model at initialisation on random batches.)
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <vector>
-
 #include "training/run/run.h"
 
 namespace normscope {
 
-/// A weight's gradient over mini-batches (the next training batches, dropout off). Xiong et al.
-/// 2020, figure 3 shows the norm of the mean gradient, which noise inflates for few batches; the mean norm is
-/// reported too.
+/// A weight's gradient over mini-batches (the next training batches, dropout off). Xiong et al. 2020, figure 3 shows
+/// the norm of the mean gradient, which noise inflates for few batches; the mean norm is reported too.
 struct MeanGradient {
   std::string name;  ///< "L03.ffn.w2"
   int32_t layer = 0;

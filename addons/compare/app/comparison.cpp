@@ -1,30 +1,14 @@
 // Puts the parts of a comparison together, and writes its table of settings and its sentences. See comparison.h.
-#include "addons/compare/app/comparison.h"
-
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
 #include <charconv>
-#include <cmath>
-#include <cstdlib>
-#include <cstring>
 #include <numeric>
 
-#include "addons/compare/app/tracks.h"
+#include "addons/compare/app/comparison.h"
 #include "addons/compare/app/writers.h"
-#include "app/view/lab_data.h"
 #include "app/words/words.h"
-#include "engine/core/error.h"
-#include "training/io/text.h"
-#include "training/measure/verdict.h"
 #include "training/spec/spec_text.h"
 
 namespace normscope::compare {
 namespace {
-
-/// Whether a run's name or the row of seeds already says this setting.
-bool is_said_elsewhere(const std::string& key) { return key == "run.name" || key == "run.seed"; }
 
 /// "1–5" or "1, 3, 7"; nothing where one of the seeds is not known.
 std::optional<std::string> seeds_text(const Recording& run) {
@@ -37,11 +21,6 @@ std::optional<std::string> seeds_text(const Recording& run) {
   if (seeds.size() > 2 && seeds.back() - seeds.front() + 1 == seeds.size())
     return fmt::format("{}–{}", seeds.front(), seeds.back());
   return fmt::format("{}", fmt::join(seeds, ", "));
-}
-
-std::optional<std::string> edits_text(const Recording& run) {
-  if (run.settings.empty()) return {};
-  return edits_words(run);
 }
 
 /// The row of data sets; a hash tells apart data of one name and different contents.
@@ -144,131 +123,6 @@ void check(const std::vector<Recording>& runs, const Choice& choice) {
     fail("compare", "baseline {}: expected 1 to {}", choice.baseline + 1, runs.size());
 }
 
-}  // namespace
-
-Alignment alignment_from(std::string_view name) {
-  for (size_t i = 0; i < std::size(kAlignments); ++i)
-    if (name == kAlignments[i]) return static_cast<Alignment>(i);
-  fail("compare", "'{}' is unknown: expected step, tokens or time", name);
-}
-
-std::vector<std::string_view> metric_names() {
-  std::vector<std::string_view> names;
-  for (const panels::MetricInfo& metric : panels::metrics()) names.push_back(metric.id);
-  return names;
-}
-
-void set_metric(Choice& choice, std::string_view text) {
-  const size_t colon = text.find(':');
-  const std::string_view name = text.substr(0, colon);
-  const panels::MetricInfo* found = nullptr;
-  for (const panels::MetricInfo& metric : panels::metrics())
-    if (name == metric.id) found = &metric;
-  if (!found) fail("compare", "metric '{}' is unknown: {}", name, expected(name, metric_names()));
-  choice.metric = found->metric;
-  choice.matrix = 0;
-  if (colon == text.npos) return;
-  const std::string_view path = text.substr(colon + 1);
-  if (!found->of_matrix) fail("compare", "metric '{}' is of no matrix: expected {}", text, name);
-  std::vector<std::string_view> paths;
-  for (const view::Matrix& matrix : view::kMatrices) paths.push_back(matrix.path);
-  const auto at = std::ranges::find(paths, path);
-  if (at == paths.end()) fail("compare", "matrix '{}' is unknown: {}", path, expected(path, paths));
-  choice.matrix = static_cast<int32_t>(at - paths.begin());
-}
-
-bool Setting::differs(size_t run, size_t baseline) const {
-  return values[run] && values[baseline] && *values[run] != *values[baseline];
-}
-
-bool Setting::differs() const {
-  const std::optional<std::string>* said = nullptr;
-  for (const auto& value : values) {
-    if (said && value && *value != **said) return true;
-    if (!said && value) said = &value;
-  }
-  return false;
-}
-
-bool same_bits(const Recording& a, const Recording& b) {
-  if (a.seeds.size() != b.seeds.size()) return false;
-  for (size_t i = 0; i < a.seeds.size(); ++i)
-    if (!equal(*a.seeds[i].history, *b.seeds[i].history)) return false;
-  return true;
-}
-
-std::vector<Setting> settings_of(const Comparison& all, int32_t& shared) {
-  std::vector<Setting> settings;
-  std::map<std::string, size_t> places;
-  const size_t count = all.runs.size();
-  for (size_t run = 0; run < count; ++run)
-    for (const auto& [key, value] : all.runs[run].settings) {
-      if (is_said_elsewhere(key)) continue;
-      const auto [place, fresh] = places.try_emplace(key, settings.size());
-      if (fresh) settings.push_back({key, label_of(key), std::vector<std::optional<std::string>>(count)});
-      settings[place->second].values[run] = value;
-    }
-  Setting maker{"maker", tr("trained by"), {}}, seeds{"seeds", tr("seeds"), {}},
-      edits{"edits", tr("edits"), {}};
-  const Recording& base = all.runs[all.baseline()];
-  for (const Recording& run : all.runs) {
-    maker.values.push_back(run.maker.empty() ? std::optional<std::string>{} : run.maker);
-    seeds.values.push_back(seeds_text(run));
-    if (seeds.values.back() && &run != &base && !same_batches(run, base))
-      seeds.values.back() = tr("{seeds}, own batches", {{"seeds", *seeds.values.back()}});
-    edits.values.push_back(edits_text(run));
-  }
-  for (Setting& setting : {std::ref(edits), std::ref(maker), std::ref(seeds)}) settings.push_back(setting);
-  shared = 0;
-  Setting own{"own", tr("own settings"), {}};
-  std::erase_if(settings, [&](const Setting& setting) {
-    const bool all_said =
-        std::ranges::all_of(setting.values, [](const auto& value) { return value.has_value(); });
-    const bool ours = places.contains(setting.key);
-    shared += all_said && !setting.differs() && ours;
-    if (!setting.differs() && !all_said && ours && is_foreign(setting.key)) add_own(own, setting);
-    return !setting.differs();
-  });
-  if (!own.values.empty()) settings.insert(settings.begin(), own);
-  const bool one_data = std::ranges::all_of(
-      all.runs, [&](const Recording& run) { return data_of(run, base) == SameData::Same; });
-  if (one_data) return settings;
-  std::erase_if(settings, [](const Setting& setting) { return setting.key == "data.name"; });
-  settings.insert(settings.begin(), data_setting(all));
-  return settings;
-}
-
-Comparison compare(std::vector<Recording> runs, const Choice& choice) {
-  check(runs, choice);
-  Comparison all;
-  all.runs = std::move(runs);
-  for (Recording& run : all.runs) name_placements(run);
-  name_apart(all.runs);
-  all.choice = choice;
-  const Recording& base = all.runs[all.baseline()];
-  all.level_unit = unit_of(all.runs, base);
-  if (std::ranges::none_of(all.runs, [&](const Recording& run) { return reads_other(run, base); }))
-    all.unit = all.level_unit;
-  const Ruler ruler = ruler_of(all.runs, choice);
-  all.settings = settings_of(all, all.shared);
-  all.unigram = base.seeds.front().number(records::kUnigram);
-  for (const Recording& run : all.runs)
-    if (!std::isfinite(all.unigram) && !reads_other(run, base))
-      all.unigram = run.seeds.front().number(records::kUnigram);
-  all.same = true;
-  for (size_t run = 0; run < all.runs.size(); ++run) {
-    all.same = all.same && same_bits(all.runs[run], all.runs[all.baseline()]);
-    all.losses.push_back(loss_of(all, ruler, run));
-    all.differences.push_back(difference_of(all, ruler, run));
-    all.maps.push_back(map_of(all, ruler, run));
-    all.places.push_back(place_of(all, ruler, run));
-  }
-  all.rows = rows_of(all, ruler);
-  return all;
-}
-
-namespace {
-
 /// "B ends 0.20 above A"; where the two end at different steps, "B is 0.20 above A at step 60, mean of 20".
 std::string side_words(const Difference& d, char run, char base) {
   const std::string when = d.when();
@@ -282,99 +136,6 @@ std::string side_words(const Difference& d, char run, char base) {
              {"base", base},
              {"when", when}});
 }
-
-}  // namespace
-
-std::string settings_sentence(const Comparison& all) {
-  if (all.same) return tr("These runs are the same to the bit.");
-  std::vector<std::string> silent;
-  for (size_t run = 0; run < all.runs.size(); ++run)
-    if (all.runs[run].settings.empty()) silent.push_back(fmt::format("{}", all.letter(run)));
-  const auto count =
-      std::ranges::count_if(all.settings, [](const Setting& setting) { return setting.differs(); });
-  std::string text = count == 0 ? tr("No setting differs")
-                                : tr("{count} setting differs | {count} settings differ", {{"count", count}});
-  if (all.shared > 0) text += tr("; {shared} are shared", {{"shared", all.shared}});
-  if (!silent.empty())
-    text += tr("; {runs} does not say its settings | ; {runs} do not say their settings",
-               {{"count", silent.size()}, {"runs", in_words(silent, tr("and"))}});
-  return text + ".";
-}
-
-std::string data_sentence(const Comparison& all) {
-  std::vector<std::pair<size_t, std::string>> data;
-  for (size_t run = 0; run < all.runs.size(); ++run) data.emplace_back(run, data_words(all, run));
-  std::string text;
-  for (const std::string& words : together(all, data)) text += (text.empty() ? "" : " ") + words + ".";
-  return text;
-}
-
-std::string loss_sentence(const Comparison& all) {
-  const std::string line =
-      tr("the line of {frequencies}", {{"frequencies", words::spoken(frequencies_of(all.level_unit))}});
-  std::vector<std::string> stuck;
-  std::vector<int32_t> ends;
-  std::vector<std::pair<int32_t, size_t>> left;
-  for (const EndRow& row : all.rows) {
-    if (row.leaves && *row.leaves > 0) left.emplace_back(*row.leaves, row.run);
-    if (!row.fate.starts_with("stuck")) continue;
-    stuck.push_back(fmt::format("{}", all.letter(row.run)));
-    ends.push_back(row.last_step);
-  }
-  std::ranges::sort(left);
-  std::string text;
-  if (!stuck.empty())
-    text = tr("{runs} has not left {line} by step {step}. | {runs} have not left {line} by step {step}.",
-              {{"count", stuck.size()},
-               {"runs", in_words(stuck, tr("and"))},
-               {"line", line},
-               {"step", *std::ranges::min_element(ends)}}) +
-           (left.empty() ? "" : " ");
-  for (size_t i = 0; i < left.size(); ++i)
-    text += tr(i > 0           ? ", {run} at {step}"
-               : stuck.empty() ? "{run} leaves {line} at step {step}"
-                               : "{run} leaves it at step {step}",
-               {{"run", all.letter(left[i].second)}, {"line", line}, {"step", left[i].first}});
-  if (!left.empty()) text += ".";
-  return text;
-}
-
-std::string difference_sentence(const Comparison& all) {
-  if (all.same) return tr("These runs are the same to the bit.");
-  std::string text;
-  const char base = all.letter(all.baseline());
-  for (size_t run = 0; run < all.runs.size(); ++run) {
-    const Difference& d = all.differences[run];
-    if (run == all.baseline() || d.luck == Luck::Unknown) continue;
-    const char letter = all.letter(run);
-    if (!text.empty()) text += ' ';
-    if (d.data == SameData::Other && d.luck != Luck::Same) {
-      text += tr("{difference}, but on {data}: the two losses do not compare.",
-                 {{"difference", side_words(d, letter, base)}, {"data", d.data_words}});
-      continue;
-    }
-    if (d.luck == Luck::Same) {
-      text += tr("{run} is the same as {base} to the bit.", {{"run", letter}, {"base", base}});
-    } else if (d.luck == Luck::Inside) {
-      text += tr(d.early ? "{run} is inside the band of {base}'s own seeds {when}: it may be luck."
-                         : "{run} ends inside the band of {base}'s own seeds: it may be luck.",
-                 {{"run", letter}, {"base", base}, {"when", d.when()}});
-    } else {
-      text +=
-          tr(d.luck == Luck::OneSeed
-                 ? "{difference}: one seed, luck cannot be told."
-                 : "{difference}, in {agree} of {count} seed. | {difference}, in {agree} of {count} seeds.",
-             {{"difference", side_words(d, letter, base)}, {"agree", d.agree}, {"count", d.at_end.size()}});
-    }
-    if (d.data == SameData::Unknown && d.luck != Luck::Same) {
-      text.pop_back();
-      text += fmt::format(" ({}).", d.data_words);
-    }
-  }
-  return text;
-}
-
-namespace {
 
 /// Adds the placement to the settings, and takes out the seed.
 void complete_settings(Recording& run) {
@@ -393,26 +154,6 @@ bool is_seed_of(const Recording& run, const Recording& known) {
          });
 }
 
-}  // namespace
-
-std::vector<Recording> grouped(std::span<const Recording> runs) {
-  std::vector<Recording> result;
-  for (Recording run : runs) {
-    complete_settings(run);
-    // A run with settings of ours was trained by us. A log says with which version, a saved run does not.
-    if (run.spec) run.maker = "normscope";
-    const auto known =
-        std::ranges::find_if(result, [&](const Recording& other) { return is_seed_of(run, other); });
-    if (known == result.end())
-      result.push_back(std::move(run));
-    else
-      known->seeds.push_back(std::move(run.seeds.front()));
-  }
-  return result;
-}
-
-namespace {
-
 constexpr size_t kMostReruns = 128;  // so many histories are kept; beyond, all of them are made anew
 
 const RunView* run_of(const LabView& view, char letter) {
@@ -421,58 +162,6 @@ const RunView* run_of(const LabView& view, char letter) {
   const RunView& run = view.runs[static_cast<size_t>(at)];
   return run.history && run.spec ? &run : nullptr;
 }
-
-}  // namespace
-
-std::shared_ptr<const History> LiveRuns::history_of(const std::shared_ptr<const std::vector<float>>& losses) {
-  if (const auto known = reruns_.find(losses); known != reruns_.end()) return known->second;
-  if (reruns_.size() >= kMostReruns) reruns_.clear();
-  std::vector<int32_t> steps(losses->size());
-  std::iota(steps.begin(), steps.end(), 1);
-  auto history = std::make_shared<History>(std::vector<StatInfo>{});
-  history->append_dense(steps, *losses, std::vector<float>(losses->size()));
-  return reruns_.emplace(losses, std::move(history)).first->second;
-}
-
-std::optional<Recording> LiveRuns::take(const LabView& view, char letter, bool clock) {
-  const RunView* run = run_of(view, letter);
-  if (!run) return {};
-  const RunSpec& spec = *run->spec;  // what trains now, after its edits
-  Recording result;
-  result.name = run->name;
-  result.maker = "normscope";
-  result.settings = field_values(spec);
-  result.spec = spec;
-  if (run->origin) result.origin = *run->origin;
-  if (run->data) result.data = *run->data;
-  result.edits = run->edits;
-  result.letter = letter;
-  const auto add = [&](uint64_t number, std::shared_ptr<const History> history) {
-    SeedRecord& seed = result.seeds.emplace_back();
-    seed.origin.seed = number;
-    seed.history = std::move(history);
-    seed.measured[records::kTokensPerStep] = units_of_step(spec);
-    if (view.unigram_entropy > 0) seed.measured[records::kUnigram] = view.unigram_entropy;
-  };
-  add(spec.seed, run->history);
-  if (clock && run->seconds_per_step > 0)
-    result.seeds.front().measured[records::kSecondsPerStep] = run->seconds_per_step;
-  if (run->spread)
-    for (const RunSpread::Seed& rerun : run->spread->each)
-      if (rerun.seed != spec.seed && rerun.losses && !rerun.losses->empty())
-        add(rerun.seed, history_of(rerun.losses));
-  return result;
-}
-
-std::string live_key(const LabView& view, char letter) {
-  const RunView* run = run_of(view, letter);
-  if (!run) return {};
-  return fmt::format("{} {} {} {} {} {} {}", letter, static_cast<const void*>(run->history.get()),
-                     run->history->version(), static_cast<const void*>(run->spread.get()),
-                     static_cast<const void*>(run->spec.get()), run->edits.size(), run->name);
-}
-
-namespace {
 
 /// A warm-up that follows the loss may last to the end.
 int32_t warmup_of(const Recording& run) {
@@ -649,6 +338,280 @@ EndRow make_row(const Comparison& all, const Ruler& ruler, size_t index) {
 }
 
 }  // namespace
+
+Alignment alignment_from(std::string_view name) {
+  for (size_t i = 0; i < std::size(kAlignments); ++i)
+    if (name == kAlignments[i]) return static_cast<Alignment>(i);
+  fail("compare", "'{}' is unknown: expected step, tokens or time", name);
+}
+
+std::vector<std::string_view> metric_names() {
+  std::vector<std::string_view> names;
+  for (const panels::MetricInfo& metric : panels::metrics()) names.push_back(metric.id);
+  return names;
+}
+
+void set_metric(Choice& choice, std::string_view text) {
+  const size_t colon = text.find(':');
+  const std::string_view name = text.substr(0, colon);
+  const panels::MetricInfo* found = nullptr;
+  for (const panels::MetricInfo& metric : panels::metrics())
+    if (name == metric.id) found = &metric;
+  if (!found) fail("compare", "metric '{}' is unknown: {}", name, expected(name, metric_names()));
+  choice.metric = found->metric;
+  choice.matrix = 0;
+  if (colon == text.npos) return;
+  const std::string_view path = text.substr(colon + 1);
+  if (!found->of_matrix) fail("compare", "metric '{}' is of no matrix: expected {}", text, name);
+  std::vector<std::string_view> paths;
+  for (const view::Matrix& matrix : view::kMatrices) paths.push_back(matrix.path);
+  const auto at = std::ranges::find(paths, path);
+  if (at == paths.end()) fail("compare", "matrix '{}' is unknown: {}", path, expected(path, paths));
+  choice.matrix = static_cast<int32_t>(at - paths.begin());
+}
+
+bool Setting::differs(size_t run, size_t baseline) const {
+  return values[run] && values[baseline] && *values[run] != *values[baseline];
+}
+
+bool Setting::differs() const {
+  const std::optional<std::string>* said = nullptr;
+  for (const auto& value : values) {
+    if (said && value && *value != **said) return true;
+    if (!said && value) said = &value;
+  }
+  return false;
+}
+
+bool same_bits(const Recording& a, const Recording& b) {
+  if (a.seeds.size() != b.seeds.size()) return false;
+  for (size_t i = 0; i < a.seeds.size(); ++i)
+    if (!equal(*a.seeds[i].history, *b.seeds[i].history)) return false;
+  return true;
+}
+
+std::vector<Setting> settings_of(const Comparison& all, int32_t& shared) {
+  std::vector<Setting> settings;
+  std::map<std::string, size_t> places;
+  const size_t count = all.runs.size();
+  for (size_t run = 0; run < count; ++run)
+    for (const auto& [key, value] : all.runs[run].settings) {
+      if (key == "run.name" || key == "run.seed") continue;  // its name and the row of seeds say them
+      const auto [place, fresh] = places.try_emplace(key, settings.size());
+      if (fresh) settings.push_back({key, label_of(key), std::vector<std::optional<std::string>>(count)});
+      settings[place->second].values[run] = value;
+    }
+  Setting maker{"maker", tr("trained by"), {}}, seeds{"seeds", tr("seeds"), {}},
+      edits{"edits", tr("edits"), {}};
+  const Recording& base = all.runs[all.baseline()];
+  for (const Recording& run : all.runs) {
+    maker.values.push_back(run.maker.empty() ? std::optional<std::string>{} : run.maker);
+    seeds.values.push_back(seeds_text(run));
+    if (seeds.values.back() && &run != &base && !same_batches(run, base))
+      seeds.values.back() = tr("{seeds}, own batches", {{"seeds", *seeds.values.back()}});
+    edits.values.push_back(run.settings.empty() ? std::optional<std::string>{} : edits_words(run));
+  }
+  for (Setting& setting : {std::ref(edits), std::ref(maker), std::ref(seeds)}) settings.push_back(setting);
+  shared = 0;
+  Setting own{"own", tr("own settings"), {}};
+  std::erase_if(settings, [&](const Setting& setting) {
+    const bool all_said =
+        std::ranges::all_of(setting.values, [](const auto& value) { return value.has_value(); });
+    const bool ours = places.contains(setting.key);
+    shared += all_said && !setting.differs() && ours;
+    if (!setting.differs() && !all_said && ours && is_foreign(setting.key)) add_own(own, setting);
+    return !setting.differs();
+  });
+  if (!own.values.empty()) settings.insert(settings.begin(), own);
+  const bool one_data = std::ranges::all_of(
+      all.runs, [&](const Recording& run) { return data_of(run, base) == SameData::Same; });
+  if (one_data) return settings;
+  std::erase_if(settings, [](const Setting& setting) { return setting.key == "data.name"; });
+  settings.insert(settings.begin(), data_setting(all));
+  return settings;
+}
+
+Comparison compare(std::vector<Recording> runs, const Choice& choice) {
+  check(runs, choice);
+  Comparison all;
+  all.runs = std::move(runs);
+  for (Recording& run : all.runs) name_placements(run);
+  name_apart(all.runs);
+  all.choice = choice;
+  const Recording& base = all.runs[all.baseline()];
+  all.level_unit = unit_of(all.runs, base);
+  if (std::ranges::none_of(all.runs, [&](const Recording& run) { return reads_other(run, base); }))
+    all.unit = all.level_unit;
+  const Ruler ruler = ruler_of(all.runs, choice);
+  all.settings = settings_of(all, all.shared);
+  all.unigram = base.seeds.front().number(records::kUnigram);
+  for (const Recording& run : all.runs)
+    if (!std::isfinite(all.unigram) && !reads_other(run, base))
+      all.unigram = run.seeds.front().number(records::kUnigram);
+  all.same = true;
+  for (size_t run = 0; run < all.runs.size(); ++run) {
+    all.same = all.same && same_bits(all.runs[run], all.runs[all.baseline()]);
+    all.losses.push_back(loss_of(all, ruler, run));
+    all.differences.push_back(difference_of(all, ruler, run));
+    all.maps.push_back(map_of(all, ruler, run));
+    all.places.push_back(place_of(all, ruler, run));
+  }
+  all.rows = rows_of(all, ruler);
+  return all;
+}
+
+std::string settings_sentence(const Comparison& all) {
+  if (all.same) return tr("These runs are the same to the bit.");
+  std::vector<std::string> silent;
+  for (size_t run = 0; run < all.runs.size(); ++run)
+    if (all.runs[run].settings.empty()) silent.push_back(fmt::format("{}", all.letter(run)));
+  const auto count =
+      std::ranges::count_if(all.settings, [](const Setting& setting) { return setting.differs(); });
+  std::string text = count == 0 ? tr("No setting differs")
+                                : tr("{count} setting differs | {count} settings differ", {{"count", count}});
+  if (all.shared > 0) text += tr("; {shared} are shared", {{"shared", all.shared}});
+  if (!silent.empty())
+    text += tr("; {runs} does not say its settings | ; {runs} do not say their settings",
+               {{"count", silent.size()}, {"runs", in_words(silent, tr("and"))}});
+  return text + ".";
+}
+
+std::string data_sentence(const Comparison& all) {
+  std::vector<std::pair<size_t, std::string>> data;
+  for (size_t run = 0; run < all.runs.size(); ++run) data.emplace_back(run, data_words(all, run));
+  std::string text;
+  for (const std::string& words : together(all, data)) text += (text.empty() ? "" : " ") + words + ".";
+  return text;
+}
+
+std::string loss_sentence(const Comparison& all) {
+  const std::string line =
+      tr("the line of {frequencies}", {{"frequencies", words::spoken(frequencies_of(all.level_unit))}});
+  std::vector<std::string> stuck;
+  std::vector<int32_t> ends;
+  std::vector<std::pair<int32_t, size_t>> left;
+  for (const EndRow& row : all.rows) {
+    if (row.leaves && *row.leaves > 0) left.emplace_back(*row.leaves, row.run);
+    if (!row.fate.starts_with("stuck")) continue;
+    stuck.push_back(fmt::format("{}", all.letter(row.run)));
+    ends.push_back(row.last_step);
+  }
+  std::ranges::sort(left);
+  std::string text;
+  if (!stuck.empty())
+    text = tr("{runs} has not left {line} by step {step}. | {runs} have not left {line} by step {step}.",
+              {{"count", stuck.size()},
+               {"runs", in_words(stuck, tr("and"))},
+               {"line", line},
+               {"step", *std::ranges::min_element(ends)}}) +
+           (left.empty() ? "" : " ");
+  for (size_t i = 0; i < left.size(); ++i)
+    text += tr(i > 0           ? ", {run} at {step}"
+               : stuck.empty() ? "{run} leaves {line} at step {step}"
+                               : "{run} leaves it at step {step}",
+               {{"run", all.letter(left[i].second)}, {"line", line}, {"step", left[i].first}});
+  if (!left.empty()) text += ".";
+  return text;
+}
+
+std::string difference_sentence(const Comparison& all) {
+  if (all.same) return tr("These runs are the same to the bit.");
+  std::string text;
+  const char base = all.letter(all.baseline());
+  for (size_t run = 0; run < all.runs.size(); ++run) {
+    const Difference& d = all.differences[run];
+    if (run == all.baseline() || d.luck == Luck::Unknown) continue;
+    const char letter = all.letter(run);
+    if (!text.empty()) text += ' ';
+    if (d.data == SameData::Other && d.luck != Luck::Same) {
+      text += tr("{difference}, but on {data}: the two losses do not compare.",
+                 {{"difference", side_words(d, letter, base)}, {"data", d.data_words}});
+      continue;
+    }
+    if (d.luck == Luck::Same) {
+      text += tr("{run} is the same as {base} to the bit.", {{"run", letter}, {"base", base}});
+    } else if (d.luck == Luck::Inside) {
+      text += tr(d.early ? "{run} is inside the band of {base}'s own seeds {when}: it may be luck."
+                         : "{run} ends inside the band of {base}'s own seeds: it may be luck.",
+                 {{"run", letter}, {"base", base}, {"when", d.when()}});
+    } else {
+      text +=
+          tr(d.luck == Luck::OneSeed
+                 ? "{difference}: one seed, luck cannot be told."
+                 : "{difference}, in {agree} of {count} seed. | {difference}, in {agree} of {count} seeds.",
+             {{"difference", side_words(d, letter, base)}, {"agree", d.agree}, {"count", d.at_end.size()}});
+    }
+    if (d.data == SameData::Unknown && d.luck != Luck::Same) {
+      text.pop_back();
+      text += fmt::format(" ({}).", d.data_words);
+    }
+  }
+  return text;
+}
+
+std::vector<Recording> grouped(std::span<const Recording> runs) {
+  std::vector<Recording> result;
+  for (Recording run : runs) {
+    complete_settings(run);
+    // A run with settings of ours was trained by us. A log says with which version, a saved run does not.
+    if (run.spec) run.maker = "normscope";
+    const auto known =
+        std::ranges::find_if(result, [&](const Recording& other) { return is_seed_of(run, other); });
+    if (known == result.end())
+      result.push_back(std::move(run));
+    else
+      known->seeds.push_back(std::move(run.seeds.front()));
+  }
+  return result;
+}
+
+std::shared_ptr<const History> LiveRuns::history_of(const std::shared_ptr<const std::vector<float>>& losses) {
+  if (const auto known = reruns_.find(losses); known != reruns_.end()) return known->second;
+  if (reruns_.size() >= kMostReruns) reruns_.clear();
+  std::vector<int32_t> steps(losses->size());
+  std::iota(steps.begin(), steps.end(), 1);
+  auto history = std::make_shared<History>(std::vector<StatInfo>{});
+  history->append_dense(steps, *losses, std::vector<float>(losses->size()));
+  return reruns_.emplace(losses, std::move(history)).first->second;
+}
+
+std::optional<Recording> LiveRuns::take(const LabView& view, char letter, bool clock) {
+  const RunView* run = run_of(view, letter);
+  if (!run) return {};
+  const RunSpec& spec = *run->spec;  // what trains now, after its edits
+  Recording result;
+  result.name = run->name;
+  result.maker = "normscope";
+  result.settings = field_values(spec);
+  result.spec = spec;
+  if (run->origin) result.origin = *run->origin;
+  if (run->data) result.data = *run->data;
+  result.edits = run->edits;
+  result.letter = letter;
+  const auto add = [&](uint64_t number, std::shared_ptr<const History> history) {
+    SeedRecord& seed = result.seeds.emplace_back();
+    seed.origin.seed = number;
+    seed.history = std::move(history);
+    seed.measured[records::kTokensPerStep] = units_of_step(spec);
+    if (view.unigram_entropy > 0) seed.measured[records::kUnigram] = view.unigram_entropy;
+  };
+  add(spec.seed, run->history);
+  if (clock && run->seconds_per_step > 0)
+    result.seeds.front().measured[records::kSecondsPerStep] = run->seconds_per_step;
+  if (run->spread)
+    for (const RunSpread::Seed& rerun : run->spread->each)
+      if (rerun.seed != spec.seed && rerun.losses && !rerun.losses->empty())
+        add(rerun.seed, history_of(rerun.losses));
+  return result;
+}
+
+std::string live_key(const LabView& view, char letter) {
+  const RunView* run = run_of(view, letter);
+  if (!run) return {};
+  return fmt::format("{} {} {} {} {} {} {}", letter, static_cast<const void*>(run->history.get()),
+                     run->history->version(), static_cast<const void*>(run->spread.get()),
+                     static_cast<const void*>(run->spec.get()), run->edits.size(), run->name);
+}
 
 std::vector<EndRow> rows_of(const Comparison& all, const Ruler& ruler) {
   std::vector<EndRow> rows;

@@ -7,23 +7,8 @@
 // screen.
 #pragma once
 
-#include <cstdint>
-#include <limits>
-#include <map>
-#include <memory>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include "addons/recorded/training/recorded_run.h"
 #include "app/panels/metrics.h"
-#include "training/data/task.h"
-#include "training/measure/history.h"
-#include "training/session/lab.h"
-#include "training/spec/spec.h"
 
 namespace normscope::compare {
 
@@ -108,14 +93,11 @@ struct Difference {
   double end = kUnknown;       ///< mean of at_end
   double band_low = kUnknown, band_high = kUnknown;  ///< of the baseline's own seeds over the same steps
   int32_t agree = 0;                                 ///< seeds whose difference has the sign of `end`
-  int32_t step = 0,
-          window = 0;  ///< of the run: the last step that both have, and the number of losses in `end` there
-  bool early =
-      false;  ///< the loss at the end of one of the two is another: a later step, or a mean of more losses
+  int32_t step = 0, window = 0;  ///< of the run: the last step that both have, and the losses in `end` there
+  bool early = false;  ///< the loss at one of the two ends is another: a later step, or a mean of more losses
   Luck luck = Luck::Unknown;
   SameData data = SameData::Same;  ///< whether both read the same data
-  std::string
-      data_words{};  ///< "other data: corpus.txt, 138 symbols", "data: not in its log"; empty: the same
+  std::string data_words{};  ///< "other data: corpus.txt, 138 symbols", "data: not in its log"; empty: same
   /// Says "better, 5 of 5", "inside the band: may be luck", "one seed: luck cannot be told". On other data
   /// these would mean nothing, so it names the other data instead.
   std::string words() const;
@@ -130,9 +112,8 @@ struct RatioMap {
   int32_t layers = 0;
   std::vector<int32_t> steps;
   std::vector<double> x;
-  std::vector<float>
-      cells;            ///< a row per layer, layer 1 first; NaN: no value, or one of the two is not positive
-  std::string lacks{};  ///< why it is empty
+  std::vector<float> cells;  ///< a row per layer, layer 1 first; NaN: no value, or one is not positive
+  std::string lacks{};       ///< why it is empty
   float at(int32_t layer, size_t column) const {  ///< layer from 1
     return cells[static_cast<size_t>(layer - 1) * steps.size() + column];
   }
@@ -149,10 +130,9 @@ struct FirstPlace {
   std::string stat;           ///< "L06.attn.wk.grad_norm"
   double ratio = kUnknown;  ///< the norm over the baseline's (over the nearer end of the range of its seeds)
   int32_t first_step = 0;   ///< the first step compared
-  int32_t equal_until =
-      0;               ///< the last step up to which every norm is equal to the bit; 0: not even the first
-  bool equal = false;  ///< every norm is equal at every step
-  double most = 1;     ///< the largest factor anywhere, and its step
+  int32_t equal_until = 0;  ///< the last step up to which every norm is equal to the bit; 0: not the first
+  bool equal = false;       ///< every norm is equal at every step
+  double most = 1;          ///< the largest factor anywhere, and its step
   int32_t most_step = 0;
   std::string lacks{};  ///< why nothing could be compared
 };
@@ -160,13 +140,11 @@ struct FirstPlace {
 struct EndRow {
   size_t run = 0;
   int32_t last_step = 0;
-  double loss = kUnknown,
-         deviation = kUnknown;  ///< mean over the seeds, nats; deviation of a sample, unknown with one seed
-  std::string verdict;          ///< "learns 5 of 5", "stuck, 1 seed"; empty: not said
-  std::string
-      fate;  ///< first word of its verdict, as in files: "learns", "stuck", "not finite", "not decided"
-  /// The median step at which seeds leave the level of the unigram entropy; 0: none does; empty: not
-  /// known.
+  /// Mean over the seeds, nats; deviation of a sample, unknown with one seed.
+  double loss = kUnknown, deviation = kUnknown;
+  std::string verdict;  ///< "learns 5 of 5", "stuck, 1 seed"; empty: not said
+  std::string fate;  ///< its verdict in a word, as in files: "learns", "stuck", "not finite", "not decided"
+  /// The median step at which seeds leave the level of the unigram entropy; 0: none does; empty: not known.
   std::optional<int32_t> leaves;
   double update_ratio = kUnknown;  ///< ‖ΔW‖ / ‖W‖ of layer 1 in the last step, median of the seeds
   double tokens_per_second = kUnknown;  ///< mean over the seeds
@@ -186,8 +164,7 @@ struct Comparison {
   std::vector<Difference> differences;
   std::vector<RatioMap> maps;
   std::vector<FirstPlace> places;
-  std::vector<EndRow>
-      rows;  ///< the lowest loss first, at the steps that runs share with the baseline; unknown ones last
+  std::vector<EndRow> rows;  ///< the lowest loss first, at steps shared with the baseline; unknown ones last
 
   size_t baseline() const { return static_cast<size_t>(choice.baseline); }
   char letter(size_t run) const { return runs[run].letter ? runs[run].letter : static_cast<char>('A' + run); }
@@ -201,8 +178,7 @@ Comparison compare(std::vector<Recording> runs, const Choice& choice = {});
 
 /// Each of these functions says a part of Compare in a sentence; empty where there is nothing to say.
 std::string settings_sentence(const Comparison&);
-/// Names runs that read other data than the baseline, or do not say which: "E: other data: corpus.txt,
-/// 138 symbols."
+/// Names runs that read other data than the baseline, or do not say which: "E: other data: corpus.txt, 138 symbols."
 std::string data_sentence(const Comparison&);
 std::string loss_sentence(const Comparison&);
 std::string difference_sentence(const Comparison&);
@@ -226,13 +202,92 @@ class LiveRuns {
  private:
   std::shared_ptr<const History> history_of(const std::shared_ptr<const std::vector<float>>& losses);
 
-  /// The losses of each rerun as a history, made once. The losses keep their address while they are held
-  /// here.
+  /// The losses of each rerun as a history, made once. The losses keep their address while they are held here.
   std::map<std::shared_ptr<const std::vector<float>>, std::shared_ptr<const History>> reruns_;
 };
 
 /// Changes when a comparison with this run would: with its history, its reruns, its settings. It is empty
 /// where there is no such run.
 std::string live_key(const LabView& view, char letter);
+
+// `Ruler` and `Track` bring series of runs onto one axis; the functions below compute what is compared. Only
+// app/compare and its screen call them.
+
+/// The shared axis: how much of it is shown, and how a point of one run is found in another. On the axis of
+/// steps the step must be the same; on the other axes the nearest point counts, between the first and the last.
+struct Ruler {
+  Alignment align = Alignment::Step;
+  double low = -std::numeric_limits<double>::infinity(), high = std::numeric_limits<double>::infinity();
+
+  /// How much of the axis one step of this run takes (mean over its seeds); NaN where the run does not say.
+  double per_step(const Recording& run) const;
+  Track track(const Series& series, double per_step) const;
+  std::optional<double> find(const Track& track, double x) const;
+};
+/// Follows the choice. It throws Error as compare() does.
+Ruler ruler_of(const std::vector<Recording>& runs, const Choice& choice);
+
+/// Returns `one` minus the mean of `others`, where all of them have a point.
+Track minus(const Ruler& ruler, const Track& one, std::span<const Track> others);
+Spread spread_of(std::span<const Track> tracks);
+/// Says of how many points up to a step a run's loss is the mean: loss_window() with the run's edits.
+int32_t window_at(const Recording& run, int32_t step);
+/// The mean of the last `count` points; NaN where there are none.
+double mean_at_end(const Track& track, int32_t count);
+
+/// Pairs the seeds of a run with seeds of the baseline: equal seeds where both read the same batches, else
+/// each seed with all of the baseline's.
+struct Opponents {
+  Against against = Against::Seeds;
+  struct Pair {
+    const SeedRecord* one;
+    std::vector<const SeedRecord*> others;
+  };
+  std::vector<Pair> pairs;
+};
+Opponents opponents(const Comparison& all, size_t run);
+/// The opponents of the shown seed where it has some, else the first pair; nullptr without any.
+const Opponents::Pair* shown_pair(const Comparison& all, const Opponents& opponents, size_t run);
+/// One stat of one training on the shared axis; empty where it is not measured.
+Track stat_track(const Ruler& ruler, const Recording& run, const SeedRecord& seed, const std::string& name);
+/// Holds a value against the range of the others at a place: 1 inside it, else over its nearer end.
+/// It returns nothing where one of them has no number there.
+std::optional<double> ratio_to_range(const Ruler& ruler, double value, const std::vector<Track>& others,
+                                     double x);
+/// Whether the same program trained both on the same data with batches of the same shape.
+bool same_batches(const Recording& a, const Recording& b);
+/// Compares the hashes where both have one, else the names; data with different numbers of symbols are never the same.
+SameData same_data(const DataIdentity& a, const DataIdentity& b);
+
+/// Says "built-in sentences, 29 symbols"; empty where nothing is known.
+std::string to_words(const DataIdentity& data);
+/// Whether two runs read the same data: as they say, else by their specifications where those decide it.
+SameData data_of(const Recording& a, const Recording& b);
+
+/// Takes "dec.L03.attn.wq.grad_norm" apart; place_of_stat() returns nothing for a stat of no layer.
+struct StatPlace {
+  std::string stack;  ///< "", "dec." or "enc."
+  int32_t layer = 0;
+  std::string_view rest;  ///< "attn.wq.grad_norm", a part of the given name
+};
+std::optional<StatPlace> place_of_stat(std::string_view name);
+/// The stack that is compared: the only one, or the decoder.
+std::string stack_of(const History& history);
+/// The highest layer of that stack; 0: no stat names one.
+int32_t layers_of(const History& history);
+/// Returns "" for a single stack, else "decoder" or "encoder".
+std::string stack_word(const std::string& prefix);
+
+/// Returns "its log" for a run that was read, "this run" for a live one.
+std::string where_missing(const Recording& run);
+
+std::vector<Setting> settings_of(const Comparison& all, int32_t& shared);
+Loss loss_of(const Comparison& all, const Ruler& ruler, size_t run);
+Difference difference_of(const Comparison& all, const Ruler& ruler, size_t run);
+RatioMap map_of(const Comparison& all, const Ruler& ruler, size_t run);
+FirstPlace place_of(const Comparison& all, const Ruler& ruler, size_t run);
+std::vector<EndRow> rows_of(const Comparison& all, const Ruler& ruler);
+/// Compares the loss and every stat that both have, at every step.
+bool same_bits(const Recording& a, const Recording& b);
 
 }  // namespace normscope::compare

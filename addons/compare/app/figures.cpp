@@ -1,23 +1,11 @@
 #include "addons/compare/app/figures.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <algorithm>
-#include <cmath>
-#include <iterator>
-#include <limits>
-#include <utility>
-
-#include "addons/compare/app/tracks.h"
 #include "addons/compare/app/writers.h"
 #include "app/panels/plot_files.h"
+#include "app/plot/plot_axis.h"
 #include "app/ui/numbers.h"
-#include "app/ui/paint.h"
 #include "app/view/glossary.h"
-#include "app/words/words.h"
 #include "training/io/output_file.h"
-#include "training/io/text.h"
 
 namespace normscope::compare {
 namespace {
@@ -59,77 +47,6 @@ std::vector<Row> rows_in(const Comparison& all, const Ruler& ruler, size_t run, 
   }
   return rows;
 }
-
-}  // namespace
-
-Loupe loupe_of(const Comparison& all, size_t run) {
-  Loupe loupe;
-  const FirstPlace& place = all.places[run];
-  if (run == all.baseline() || !place.lacks.empty()) return loupe;
-  const Opponents found = opponents(all, run);
-  const Opponents::Pair* pair = shown_pair(all, found, run);
-  if (!pair) return loupe;
-  const History& mine = *pair->one->history;
-  const Ruler ruler = ruler_of(all.runs, all.choice);
-  const std::string prefix = place.parts ? prefix_of(place.stack) : stack_of(mine);
-  const int32_t layer = place.parts ? place.layer : layers_of(mine);
-  std::vector<Row> rows = rows_in(all, ruler, run, *pair, fmt::format("{}L{:02}.", prefix, layer));
-  if (rows.empty()) return loupe;
-  // A thinned history keeps the extremes of each stat at different steps, so one track decides which steps are shown.
-  const auto of_place =
-      std::ranges::find_if(rows, [&](const Row& row) { return place.parts && row.stat == place.stat; });
-  const Track& shown = of_place == rows.end() ? rows.front().track : of_place->track;
-  const size_t begin = first_column(shown, place);
-  const size_t end = std::min(begin + kLoupeSteps, shown.steps.size());
-  loupe.steps.assign(shown.steps.begin() + static_cast<std::ptrdiff_t>(begin),
-                     shown.steps.begin() + static_cast<std::ptrdiff_t>(end));
-  loupe.layer = layer;
-  loupe.stack = stack_word(prefix);
-  for (const Row& row : rows) {
-    loupe.matrices.push_back(row.matrix);
-    for (size_t i = begin; i < end; ++i) {
-      const double value = ruler.find(row.track, shown.x[i]).value_or(kUnknown);
-      loupe.ratios.push_back(ratio_to_range(ruler, value, row.others, shown.x[i]).value_or(kUnknown));
-    }
-  }
-  return loupe;
-}
-
-plot::PlotSpec loupe_plot(const Comparison& all, size_t run, const Loupe& loupe) {
-  plot::PlotSpec plot;
-  if (loupe.layer == 0 || loupe.steps.empty()) return plot;
-  const char letter = all.letter(run);
-  plot.id = fmt::format("compare-place-{}", letter);
-  plot.title = tr("Where they part first");
-  plot.note = tr("{layer} of {run}", {{"layer", layer_words(loupe.stack, loupe.layer)}, {"run", letter}});
-  plot.sentence = place_sentence(all, run);
-  plot.x.label = tr("step");
-  plot.x.lo = loupe.steps.front() - 0.5;
-  plot.x.hi = plot.x.lo + static_cast<double>(loupe.steps.size());
-  for (size_t i = 0; i < loupe.steps.size(); ++i)
-    plot.x.ticks.push_back({plot.x.lo + 0.5 + static_cast<double>(i), std::to_string(loupe.steps[i])});
-  plot.x.max_ticks = static_cast<int>(kLoupeSteps);
-  const size_t rows = loupe.matrices.size();
-  plot.y.label = tr("matrix");
-  plot.y.lo = 0.5;
-  plot.y.hi = static_cast<double>(rows) + 0.5;
-  // The first matrix stands on top.
-  for (size_t row = 0; row < rows; ++row)
-    plot.y.ticks.push_back({static_cast<double>(rows - row), loupe.matrices[row]});
-  plot.y.max_ticks = static_cast<int>(rows);
-  plot::HeatMap heat{.rows = static_cast<int>(rows), .columns = static_cast<int>(loupe.steps.size())};
-  std::vector<float> cells;
-  for (const double ratio : loupe.ratios) cells.push_back(static_cast<float>(std::log10(ratio)));
-  heat.cells = plot::Column::of(std::move(cells));
-  heat.signed_data = true;
-  heat.stretched = true;
-  heat.full = 4;
-  heat.label = tr("colour: log₁₀ of the ratio, blue smaller, red larger, full at ±4");
-  plot.heat = std::move(heat);
-  return plot;
-}
-
-namespace {
 
 constexpr float kDecades = 4;  // range of the colours of the maps
 constexpr size_t kColumns =
@@ -214,18 +131,6 @@ void flag_data(plot::PlotSpec& plot, plot::Axis& axis, const Comparison& all) {
   axis.label += fmt::format(" ({})", words.substr(0, words.size() - 1));
 }
 
-struct Range {
-  double low = std::numeric_limits<double>::infinity(), high = -low;
-  void add(const std::vector<double>& values) {
-    for (const double value : values)
-      if (std::isfinite(value)) {
-        low = std::min(low, value);
-        high = std::max(high, value);
-      }
-  }
-  bool empty() const { return low > high; }
-};
-
 /// Sorts the points of a map into columns of one width, and holds a point until the next one.
 std::vector<float> binned(const RatioMap& map, const plot::Axis& axis, size_t columns) {
   std::vector<float> cells(static_cast<size_t>(map.layers) * columns,
@@ -256,6 +161,73 @@ std::vector<float> binned(const RatioMap& map, const plot::Axis& axis, size_t co
 
 }  // namespace
 
+Loupe loupe_of(const Comparison& all, size_t run) {
+  Loupe loupe;
+  const FirstPlace& place = all.places[run];
+  if (run == all.baseline() || !place.lacks.empty()) return loupe;
+  const Opponents found = opponents(all, run);
+  const Opponents::Pair* pair = shown_pair(all, found, run);
+  if (!pair) return loupe;
+  const History& mine = *pair->one->history;
+  const Ruler ruler = ruler_of(all.runs, all.choice);
+  const std::string prefix = place.parts ? prefix_of(place.stack) : stack_of(mine);
+  const int32_t layer = place.parts ? place.layer : layers_of(mine);
+  std::vector<Row> rows = rows_in(all, ruler, run, *pair, fmt::format("{}L{:02}.", prefix, layer));
+  if (rows.empty()) return loupe;
+  // A thinned history keeps the extremes of each stat at different steps, so one track decides which steps are shown.
+  const auto of_place =
+      std::ranges::find_if(rows, [&](const Row& row) { return place.parts && row.stat == place.stat; });
+  const Track& shown = of_place == rows.end() ? rows.front().track : of_place->track;
+  const size_t begin = first_column(shown, place);
+  const size_t end = std::min(begin + kLoupeSteps, shown.steps.size());
+  loupe.steps.assign(shown.steps.begin() + static_cast<std::ptrdiff_t>(begin),
+                     shown.steps.begin() + static_cast<std::ptrdiff_t>(end));
+  loupe.layer = layer;
+  loupe.stack = stack_word(prefix);
+  for (const Row& row : rows) {
+    loupe.matrices.push_back(row.matrix);
+    for (size_t i = begin; i < end; ++i) {
+      const double value = ruler.find(row.track, shown.x[i]).value_or(kUnknown);
+      loupe.ratios.push_back(ratio_to_range(ruler, value, row.others, shown.x[i]).value_or(kUnknown));
+    }
+  }
+  return loupe;
+}
+
+plot::PlotSpec loupe_plot(const Comparison& all, size_t run, const Loupe& loupe) {
+  plot::PlotSpec plot;
+  if (loupe.layer == 0 || loupe.steps.empty()) return plot;
+  const char letter = all.letter(run);
+  plot.id = fmt::format("compare-place-{}", letter);
+  plot.title = tr("Where they part first");
+  plot.note = tr("{layer} of {run}", {{"layer", layer_words(loupe.stack, loupe.layer)}, {"run", letter}});
+  plot.sentence = place_sentence(all, run);
+  plot.x.label = tr("step");
+  plot.x.lo = loupe.steps.front() - 0.5;
+  plot.x.hi = plot.x.lo + static_cast<double>(loupe.steps.size());
+  for (size_t i = 0; i < loupe.steps.size(); ++i)
+    plot.x.ticks.push_back({plot.x.lo + 0.5 + static_cast<double>(i), std::to_string(loupe.steps[i])});
+  plot.x.max_ticks = static_cast<int>(kLoupeSteps);
+  const size_t rows = loupe.matrices.size();
+  plot.y.label = tr("matrix");
+  plot.y.lo = 0.5;
+  plot.y.hi = static_cast<double>(rows) + 0.5;
+  // The first matrix stands on top.
+  for (size_t row = 0; row < rows; ++row)
+    plot.y.ticks.push_back({static_cast<double>(rows - row), loupe.matrices[row]});
+  plot.y.max_ticks = static_cast<int>(rows);
+  plot::HeatMap heat{.rows = static_cast<int>(rows), .columns = static_cast<int>(loupe.steps.size())};
+  std::vector<float> cells;
+  for (const double ratio : loupe.ratios) cells.push_back(static_cast<float>(std::log10(ratio)));
+  heat.cells = plot::Column::of(std::move(cells));
+  heat.signed_data = true;
+  heat.stretched = true;
+  heat.full = 4;
+  heat.label = tr("colour: log₁₀ of the ratio, blue smaller, red larger, full at ±4");
+  plot.heat = std::move(heat);
+  return plot;
+}
+
 double difference_scale(double nats) { return std::copysign(std::log10(1 + std::fabs(nats) / 0.05), nats); }
 
 plot::PlotSpec loss_plot(const Comparison& all) {
@@ -266,7 +238,7 @@ plot::PlotSpec loss_plot(const Comparison& all) {
   plot.x = time_axis(all);
   plot.y.label = tr("loss");
   plot.y.unit = words::spoken(nats_per(all.unit));
-  Range range;
+  plot::Extent range;
   for (size_t run = 0; run < all.runs.size(); ++run) {
     const Loss& loss = all.losses[run];
     if (loss.shown.empty()) continue;
@@ -315,7 +287,7 @@ plot::PlotSpec difference_plot(const Comparison& all, bool scale) {
   if (scale) plot.note += tr("; even near 0, logarithmic outside");
   plot.sentence = difference_sentence(all);
   plot.x = time_axis(all);
-  Range range;
+  plot::Extent range;
   for (size_t run = 0; run < all.runs.size(); ++run) {
     const Difference& d = all.differences[run];
     const bool itself = run == all.baseline();
@@ -396,7 +368,7 @@ plot::PlotSpec end_plot(const Comparison& all) {
   plot.y.hi = static_cast<double>(all.rows.size()) + 0.6;
   plot.y.label = tr("run");
   plot.labels_inside = false;
-  Range range;
+  plot::Extent range;
   for (size_t i = 0; i < all.rows.size(); ++i) {
     const EndRow& row = all.rows[i];
     const double level = static_cast<double>(all.rows.size() - i);

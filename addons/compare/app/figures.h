@@ -2,13 +2,8 @@
 // `normscope compare --svg`.
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <vector>
-
 #include "addons/compare/app/comparison.h"
 #include "app/plot/plot.h"
-#include "app/plot/plot_spec.h"
 #include "app/view/screen.h"
 
 namespace normscope::compare {
@@ -35,18 +30,15 @@ Loupe loupe_of(const Comparison& all, size_t run);
 /// has no heat map where there is nothing to see.
 plot::PlotSpec loupe_plot(const Comparison& all, size_t run, const Loupe& loupe);
 
-/// Sign(d) log10(1 + |d| / 0.05): even near 0 and logarithmic outside, so that one plot shows
-/// both luck and ruin.
+/// Sign(d) log10(1 + |d| / 0.05): even near 0 and logarithmic outside, so that one plot shows both luck and ruin.
 double difference_scale(double nats);
 
 plot::PlotSpec loss_plot(const Comparison&);
 /// On difference_scale(), or in nats for numbers.
 plot::PlotSpec difference_plot(const Comparison&, bool scaled = true);
-/// Needs a run with a map: steps across, layers up, the colour log10 of the ratio, +-4; a mark at the
-/// first place.
+/// Needs a run with a map: steps across, layers up, the colour log10 of the ratio, +-4; a mark at the first place.
 plot::PlotSpec ratio_plot(const Comparison&, size_t run);
-/// Shows each seed's difference at the end over the band of the baseline's seeds, a row per run as in the
-/// table.
+/// Shows each seed's difference at the end over the band of the baseline's seeds, a row per run as in the table.
 plot::PlotSpec end_plot(const Comparison&);
 
 struct Figure {

@@ -1,15 +1,7 @@
-#include "addons/compare/app/tracks.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
 
 #include "addons/compare/app/writers.h"
 #include "app/ui/widgets.h"
-#include "app/words/words.h"
-#include "engine/core/error.h"
-#include "training/spec/spec.h"
 
 namespace normscope::compare {
 namespace {
@@ -17,89 +9,17 @@ namespace {
 /// Bounds the maps, because nobody needs one of a file that names more layers.
 constexpr int32_t kMostLayers = 1024;
 
-double said_per_step(const SeedRecord& seed, Alignment align) {
-  switch (align) {
-    case Alignment::Step:
-      return 1;
-    case Alignment::Tokens:
-      return seed.number(records::kTokensPerStep);
-    case Alignment::Time:
-      return seed.number(records::kSecondsPerStep);
-  }
-  return kUnknown;
-}
-
-}  // namespace
-
-double Ruler::per_step(const Recording& run) const {
+/// Takes the mean of the points at most kSmooth / 2 steps away.
+/// The mean of the points from `low` to `high` of the shared axis; NaN where there are none.
+double mean_between(const Track& track, double low, double high) {
   double sum = 0;
   int32_t count = 0;
-  for (const SeedRecord& seed : run.seeds)
-    if (const double said = said_per_step(seed, align); std::isfinite(said) && said > 0) {
-      sum += said;
+  for (size_t i = 0; i < track.x.size(); ++i)
+    if (track.x[i] >= low && track.x[i] <= high) {
+      sum += track.y[i];
       ++count;
     }
   return count ? sum / count : kUnknown;
-}
-
-Track Ruler::track(const Series& series, double per_step) const {
-  Track track;
-  if (!std::isfinite(per_step)) return track;
-  for (size_t i = 0; i < series.steps.size(); ++i) {
-    const double x = series.steps[i] * per_step;
-    if (x < low || x > high) continue;
-    track.steps.push_back(series.steps[i]);
-    track.x.push_back(x);
-    track.y.push_back(std::isfinite(series.values[i]) ? static_cast<double>(series.values[i]) : kUnknown);
-  }
-  return track;
-}
-
-std::optional<double> Ruler::find(const Track& track, double x) const {
-  const auto at = std::ranges::lower_bound(track.x, x);
-  if (at == track.x.end()) return {};
-  size_t i = static_cast<size_t>(at - track.x.begin());
-  if (*at == x) return track.y[i];
-  if (align == Alignment::Step || i == 0) return {};
-  if (x - track.x[i - 1] < track.x[i] - x) --i;
-  return track.y[i];
-}
-
-Ruler ruler_of(const std::vector<Recording>& runs, const Choice& choice) {
-  Ruler ruler{.align = choice.align};
-  const Recording& baseline = runs[static_cast<size_t>(choice.baseline)];
-  const double per_step = ruler.per_step(baseline);
-  if (!std::isfinite(per_step))
-    fail("compare", "the baseline, {}, does not say {}: expected another baseline, or to align by step",
-         baseline.name,
-         choice.align == Alignment::Tokens ? "how many tokens a step has" : "how long a step takes");
-  if (!choice.range) return ruler;
-  const auto [from, to] = *choice.range;
-  if (from > to) fail("compare", "steps {} to {}: expected the lower one first", from, to);
-  ruler.low = from * per_step;
-  ruler.high = to * per_step;
-  return ruler;
-}
-
-Track minus(const Ruler& ruler, const Track& one, std::span<const Track> others) {
-  Track result;
-  for (size_t i = 0; i < one.x.size(); ++i) {
-    double sum = 0;
-    bool all = !others.empty();
-    for (const Track& other : others) {
-      const std::optional<double> value = ruler.find(other, one.x[i]);
-      if (!value) {
-        all = false;
-        break;
-      }
-      sum += *value;
-    }
-    if (!all) continue;
-    result.steps.push_back(one.steps[i]);
-    result.x.push_back(one.x[i]);
-    result.y.push_back(one.y[i] - sum / static_cast<double>(others.size()));
-  }
-  return result;
 }
 
 Track smoothed(const Track& track) {
@@ -115,145 +35,10 @@ Track smoothed(const Track& track) {
   return result;
 }
 
-Spread spread_of(std::span<const Track> tracks) {
-  Spread spread;
-  if (tracks.empty()) return spread;
-  const Track& first = tracks.front();
-  for (size_t i = 0; i < first.steps.size(); ++i) {
-    double sum = 0, low = first.y[i], high = first.y[i];
-    bool all = true;
-    for (const Track& track : tracks) {
-      const auto at = std::ranges::lower_bound(track.steps, first.steps[i]);
-      all = at != track.steps.end() && *at == first.steps[i];
-      if (!all) break;
-      const double value = track.y[static_cast<size_t>(at - track.steps.begin())];
-      sum += value;
-      low = std::min(low, value);
-      high = std::max(high, value);
-    }
-    if (!all) continue;
-    const bool finite = std::isfinite(sum);
-    spread.steps.push_back(first.steps[i]);
-    spread.x.push_back(first.x[i]);
-    spread.mean.push_back(finite ? sum / static_cast<double>(tracks.size()) : kUnknown);
-    spread.low.push_back(finite ? low : kUnknown);
-    spread.high.push_back(finite ? high : kUnknown);
-  }
-  return spread;
+double said_per_step(const SeedRecord& seed, Alignment align) {
+  if (align == Alignment::Step) return 1;
+  return seed.number(align == Alignment::Tokens ? records::kTokensPerStep : records::kSecondsPerStep);
 }
-
-int32_t window_at(const Recording& run, int32_t step) { return loss_window(step, run.edits); }
-
-double mean_at_end(const Track& track, int32_t most) {
-  if (track.y.empty()) return kUnknown;
-  const size_t count = std::min(track.y.size(), static_cast<size_t>(most));
-  double sum = 0;
-  for (size_t i = track.y.size() - count; i < track.y.size(); ++i) sum += track.y[i];
-  return sum / static_cast<double>(count);
-}
-
-double mean_between(const Track& track, double low, double high) {
-  double sum = 0;
-  int32_t count = 0;
-  for (size_t i = 0; i < track.x.size(); ++i)
-    if (track.x[i] >= low && track.x[i] <= high) {
-      sum += track.y[i];
-      ++count;
-    }
-  return count ? sum / count : kUnknown;
-}
-
-bool same_batches(const Recording& a, const Recording& b) {
-  return a.spec && b.spec && a.maker == b.maker && a.spec->data == b.spec->data &&
-         data_of(a, b) != SameData::Other && a.spec->train.batch == b.spec->train.batch &&
-         a.spec->model.sequence == b.spec->model.sequence;
-}
-
-SameData same_data(const DataIdentity& a, const DataIdentity& b) {
-  if (a.symbols > 0 && b.symbols > 0 && a.symbols != b.symbols) return SameData::Other;
-  if (!a.hash.empty() && !b.hash.empty()) return a.hash == b.hash ? SameData::Same : SameData::Other;
-  if (!a.name.empty() && !b.name.empty()) return a.name == b.name ? SameData::Same : SameData::Other;
-  return SameData::Unknown;
-}
-
-std::string to_words(const DataIdentity& data) {
-  std::string text = data.name.empty() ? data.hash : data.name;
-  if (data.symbols > 0) text += fmt::format("{}{} symbols", text.empty() ? "" : ", ", data.symbols);
-  return text;
-}
-
-SameData data_of(const Recording& a, const Recording& b) {
-  if (const SameData said = same_data(a.data, b.data); said != SameData::Unknown) return said;
-  if (!a.spec || !b.spec) return SameData::Unknown;
-  DataSpec mine = a.spec->data, theirs = b.spec->data;
-  mine.context = theirs.context = 0;  // how long a row may be, not what stands in it
-  // A path identifies a file only within one session or one log.
-  const bool made_up = !made_up_name(mine).empty() && !made_up_name(theirs).empty();
-  if (!made_up && a.source() != b.source()) return SameData::Unknown;
-  return mine == theirs ? SameData::Same : SameData::Other;
-}
-
-Opponents opponents(const Comparison& all, size_t run) {
-  const Recording &mine = all.runs[run], &base = all.runs[all.baseline()];
-  Opponents result;
-  if (same_batches(mine, base))
-    for (const SeedRecord& one : mine.seeds)
-      for (const SeedRecord& other : base.seeds)
-        if (one.origin.seed == other.origin.seed && one.origin.seed != 0)
-          result.pairs.push_back({&one, {&other}});
-  if (!result.pairs.empty()) {
-    result.against = Against::SameSeed;
-    return result;
-  }
-  std::vector<const SeedRecord*> others;
-  for (const SeedRecord& other : base.seeds) others.push_back(&other);
-  for (const SeedRecord& one : mine.seeds) result.pairs.push_back({&one, others});
-  return result;
-}
-
-std::optional<StatPlace> place_of_stat(std::string_view name) {
-  StatPlace place;
-  for (const std::string_view stack : {"enc.", "dec."})
-    if (name.starts_with(stack)) place.stack = stack;
-  name.remove_prefix(place.stack.size());
-  const size_t dot = name.find('.');
-  if (dot == name.npos || dot < 2 || dot > 5 || name[0] != 'L') return {};
-  for (const char c : name.substr(1, dot - 1)) {
-    if (c < '0' || c > '9') return {};
-    place.layer = 10 * place.layer + (c - '0');
-  }
-  if (place.layer < 1 || place.layer > kMostLayers) return {};
-  place.rest = name.substr(dot + 1);
-  return place;
-}
-
-std::string stack_of(const History& history) {
-  std::string found;
-  for (const StatInfo& stat : history.layout()) {
-    const std::optional<StatPlace> place = place_of_stat(stat.name);
-    if (!place) continue;
-    found = place->stack;
-    if (found != "enc.") break;
-  }
-  return found;
-}
-
-int32_t layers_of(const History& history) {
-  const std::string stack = stack_of(history);
-  int32_t layers = 0;
-  for (const StatInfo& stat : history.layout())
-    if (const std::optional<StatPlace> place = place_of_stat(stat.name); place && place->stack == stack)
-      layers = std::max(layers, place->layer);
-  return layers;
-}
-
-std::string stack_word(const std::string& prefix) {
-  return prefix == "enc." ? "encoder" : prefix == "dec." ? "decoder" : "";
-}
-
-std::string where_missing(const Recording& run) { return tr(run.path.empty() ? "this run" : "its log"); }
-
-namespace {
 
 Track loss_track(const Ruler& ruler, const Recording& run, const SeedRecord& seed) {
   return ruler.track(seed.history->loss(), ruler.per_step(run));
@@ -350,79 +135,6 @@ void judge(Difference& d, const std::vector<Track>& tracks, const std::vector<Tr
   }
   d.luck = d.end >= d.band_low && d.end <= d.band_high ? Luck::Inside : Luck::Outside;
 }
-
-}  // namespace
-
-std::string Difference::short_words() const {
-  if (data == SameData::Same) return words();
-  return data == SameData::Other ? tr("other data") : data_words;
-}
-
-std::string Difference::when() const {
-  return early ? tr("at step {step}, mean of {steps}", {{"step", step}, {"steps", window}}) : "";
-}
-
-std::string Difference::words() const {
-  if (luck == Luck::Unknown || luck == Luck::Same || data == SameData::Same) return luck_words();
-  return data == SameData::Other ? data_words : fmt::format("{}; {}", data_words, luck_words());
-}
-
-std::string Difference::luck_words() const {
-  switch (luck) {
-    case Luck::Unknown:
-      return "–";
-    case Luck::Same:
-      return tr("the same to the bit");
-    case Luck::OneSeed:
-      return tr("one seed: luck cannot be told");
-    case Luck::Inside:
-      return tr("inside the band: may be luck");
-    case Luck::Outside:
-      break;
-  }
-  if (at_end.size() == 1) return tr(end < 0 ? "better, 1 seed" : "worse, 1 seed");
-  return tr(end < 0 ? "better, {agree} of {all}" : "worse, {agree} of {all}",
-            {{"agree", agree}, {"all", at_end.size()}});
-}
-
-Loss loss_of(const Comparison& all, const Ruler& ruler, size_t index) {
-  const Recording& run = all.runs[index];
-  Loss loss;
-  if (!std::isfinite(ruler.per_step(run))) {
-    loss.lacks = tr(
-        ruler.align == Alignment::Tokens ? "tokens a step: not in {where}" : "time of a step: not in {where}",
-        {{"where", where_missing(run)}});
-    return loss;
-  }
-  std::vector<Track> tracks;
-  for (const SeedRecord& seed : run.seeds) tracks.push_back(loss_track(ruler, run, seed));
-  if (tracks.size() > 1) loss.seeds = spread_of(tracks);
-  loss.shown = std::move(tracks.front());
-  if (loss.shown.empty()) loss.lacks = all.choice.range ? tr("no loss in this range") : tr("no loss");
-  return loss;
-}
-
-Difference difference_of(const Comparison& all, const Ruler& ruler, size_t index) {
-  const Recording &run = all.runs[index], &base = all.runs[all.baseline()];
-  Difference d;
-  d.data = data_of(run, base);
-  d.data_words = data_words(all, index);
-  const std::vector<Track> own = differences_of(all, ruler, base, own_opponents(base));
-  const bool itself = index == all.baseline();
-  const Opponents others = itself ? own_opponents(base) : opponents(all, index);
-  d.against = others.against;
-  const std::vector<Track> tracks = itself ? own : differences_of(all, ruler, run, others);
-  if (tracks.empty()) return d;
-  std::vector<Track> smooth;
-  for (const Track& track : tracks) smooth.push_back(smoothed(track));
-  d.smooth = spread_of(smooth);
-  judge(d, tracks, own, run, base);
-  if (!itself) put_end_of(d, tracks, ruler, run, base);
-  if (!itself && same_bits(run, base)) d.luck = Luck::Same;
-  return d;
-}
-
-namespace {
 
 constexpr float kNoRatio = std::numeric_limits<float>::quiet_NaN();
 constexpr std::string_view kNorm = ".grad_norm";
@@ -530,7 +242,272 @@ class Search {
   int32_t differs_ = std::numeric_limits<int32_t>::max();
 };
 
+/// Follows a ratio of gradients of different data.
+std::string data_note(const Comparison& all, size_t run) {
+  const std::string words = data_words(all, run);
+  return words.empty() ? "" : fmt::format(" ({})", words);
+}
+
 }  // namespace
+
+double Ruler::per_step(const Recording& run) const {
+  double sum = 0;
+  int32_t count = 0;
+  for (const SeedRecord& seed : run.seeds)
+    if (const double said = said_per_step(seed, align); std::isfinite(said) && said > 0) {
+      sum += said;
+      ++count;
+    }
+  return count ? sum / count : kUnknown;
+}
+
+Track Ruler::track(const Series& series, double per_step) const {
+  Track track;
+  if (!std::isfinite(per_step)) return track;
+  for (size_t i = 0; i < series.steps.size(); ++i) {
+    const double x = series.steps[i] * per_step;
+    if (x < low || x > high) continue;
+    track.steps.push_back(series.steps[i]);
+    track.x.push_back(x);
+    track.y.push_back(std::isfinite(series.values[i]) ? static_cast<double>(series.values[i]) : kUnknown);
+  }
+  return track;
+}
+
+std::optional<double> Ruler::find(const Track& track, double x) const {
+  const auto at = std::ranges::lower_bound(track.x, x);
+  if (at == track.x.end()) return {};
+  size_t i = static_cast<size_t>(at - track.x.begin());
+  if (*at == x) return track.y[i];
+  if (align == Alignment::Step || i == 0) return {};
+  if (x - track.x[i - 1] < track.x[i] - x) --i;
+  return track.y[i];
+}
+
+Ruler ruler_of(const std::vector<Recording>& runs, const Choice& choice) {
+  Ruler ruler{.align = choice.align};
+  const Recording& baseline = runs[static_cast<size_t>(choice.baseline)];
+  const double per_step = ruler.per_step(baseline);
+  if (!std::isfinite(per_step))
+    fail("compare", "the baseline, {}, does not say {}: expected another baseline, or to align by step",
+         baseline.name,
+         choice.align == Alignment::Tokens ? "how many tokens a step has" : "how long a step takes");
+  if (!choice.range) return ruler;
+  const auto [from, to] = *choice.range;
+  if (from > to) fail("compare", "steps {} to {}: expected the lower one first", from, to);
+  ruler.low = from * per_step;
+  ruler.high = to * per_step;
+  return ruler;
+}
+
+Track minus(const Ruler& ruler, const Track& one, std::span<const Track> others) {
+  Track result;
+  for (size_t i = 0; i < one.x.size(); ++i) {
+    double sum = 0;
+    bool all = !others.empty();
+    for (const Track& other : others) {
+      const std::optional<double> value = ruler.find(other, one.x[i]);
+      if (!value) {
+        all = false;
+        break;
+      }
+      sum += *value;
+    }
+    if (!all) continue;
+    result.steps.push_back(one.steps[i]);
+    result.x.push_back(one.x[i]);
+    result.y.push_back(one.y[i] - sum / static_cast<double>(others.size()));
+  }
+  return result;
+}
+
+Spread spread_of(std::span<const Track> tracks) {
+  Spread spread;
+  if (tracks.empty()) return spread;
+  const Track& first = tracks.front();
+  for (size_t i = 0; i < first.steps.size(); ++i) {
+    double sum = 0, low = first.y[i], high = first.y[i];
+    bool all = true;
+    for (const Track& track : tracks) {
+      const auto at = std::ranges::lower_bound(track.steps, first.steps[i]);
+      all = at != track.steps.end() && *at == first.steps[i];
+      if (!all) break;
+      const double value = track.y[static_cast<size_t>(at - track.steps.begin())];
+      sum += value;
+      low = std::min(low, value);
+      high = std::max(high, value);
+    }
+    if (!all) continue;
+    const bool finite = std::isfinite(sum);
+    spread.steps.push_back(first.steps[i]);
+    spread.x.push_back(first.x[i]);
+    spread.mean.push_back(finite ? sum / static_cast<double>(tracks.size()) : kUnknown);
+    spread.low.push_back(finite ? low : kUnknown);
+    spread.high.push_back(finite ? high : kUnknown);
+  }
+  return spread;
+}
+
+int32_t window_at(const Recording& run, int32_t step) { return loss_window(step, run.edits); }
+
+double mean_at_end(const Track& track, int32_t most) {
+  if (track.y.empty()) return kUnknown;
+  const size_t count = std::min(track.y.size(), static_cast<size_t>(most));
+  double sum = 0;
+  for (size_t i = track.y.size() - count; i < track.y.size(); ++i) sum += track.y[i];
+  return sum / static_cast<double>(count);
+}
+
+bool same_batches(const Recording& a, const Recording& b) {
+  return a.spec && b.spec && a.maker == b.maker && a.spec->data == b.spec->data &&
+         data_of(a, b) != SameData::Other && a.spec->train.batch == b.spec->train.batch &&
+         a.spec->model.sequence == b.spec->model.sequence;
+}
+
+SameData same_data(const DataIdentity& a, const DataIdentity& b) {
+  if (a.symbols > 0 && b.symbols > 0 && a.symbols != b.symbols) return SameData::Other;
+  if (!a.hash.empty() && !b.hash.empty()) return a.hash == b.hash ? SameData::Same : SameData::Other;
+  if (!a.name.empty() && !b.name.empty()) return a.name == b.name ? SameData::Same : SameData::Other;
+  return SameData::Unknown;
+}
+
+std::string to_words(const DataIdentity& data) {
+  std::string text = data.name.empty() ? data.hash : data.name;
+  if (data.symbols > 0) text += fmt::format("{}{} symbols", text.empty() ? "" : ", ", data.symbols);
+  return text;
+}
+
+SameData data_of(const Recording& a, const Recording& b) {
+  if (const SameData said = same_data(a.data, b.data); said != SameData::Unknown) return said;
+  if (!a.spec || !b.spec) return SameData::Unknown;
+  DataSpec mine = a.spec->data, theirs = b.spec->data;
+  mine.context = theirs.context = 0;  // how long a row may be, not what stands in it
+  // A path identifies a file only within one session or one log.
+  const bool made_up = !made_up_name(mine).empty() && !made_up_name(theirs).empty();
+  if (!made_up && a.source() != b.source()) return SameData::Unknown;
+  return mine == theirs ? SameData::Same : SameData::Other;
+}
+
+Opponents opponents(const Comparison& all, size_t run) {
+  const Recording &mine = all.runs[run], &base = all.runs[all.baseline()];
+  Opponents result;
+  if (same_batches(mine, base))
+    for (const SeedRecord& one : mine.seeds)
+      for (const SeedRecord& other : base.seeds)
+        if (one.origin.seed == other.origin.seed && one.origin.seed != 0)
+          result.pairs.push_back({&one, {&other}});
+  if (!result.pairs.empty()) {
+    result.against = Against::SameSeed;
+    return result;
+  }
+  std::vector<const SeedRecord*> others;
+  for (const SeedRecord& other : base.seeds) others.push_back(&other);
+  for (const SeedRecord& one : mine.seeds) result.pairs.push_back({&one, others});
+  return result;
+}
+
+std::optional<StatPlace> place_of_stat(std::string_view name) {
+  StatPlace place;
+  for (const std::string_view stack : {"enc.", "dec."})
+    if (name.starts_with(stack)) place.stack = stack;
+  name.remove_prefix(place.stack.size());
+  const size_t dot = name.find('.');
+  if (dot == name.npos || dot < 2 || dot > 5 || name[0] != 'L') return {};
+  for (const char c : name.substr(1, dot - 1)) {
+    if (c < '0' || c > '9') return {};
+    place.layer = 10 * place.layer + (c - '0');
+  }
+  if (place.layer < 1 || place.layer > kMostLayers) return {};
+  place.rest = name.substr(dot + 1);
+  return place;
+}
+
+std::string stack_of(const History& history) {
+  std::string found;
+  for (const StatInfo& stat : history.layout()) {
+    const std::optional<StatPlace> place = place_of_stat(stat.name);
+    if (!place) continue;
+    found = place->stack;
+    if (found != "enc.") break;
+  }
+  return found;
+}
+
+int32_t layers_of(const History& history) {
+  const std::string stack = stack_of(history);
+  int32_t layers = 0;
+  for (const StatInfo& stat : history.layout())
+    if (const std::optional<StatPlace> place = place_of_stat(stat.name); place && place->stack == stack)
+      layers = std::max(layers, place->layer);
+  return layers;
+}
+
+std::string stack_word(const std::string& prefix) {
+  return prefix == "enc." ? "encoder" : prefix == "dec." ? "decoder" : "";
+}
+
+std::string where_missing(const Recording& run) { return tr(run.path.empty() ? "this run" : "its log"); }
+
+std::string Difference::short_words() const {
+  if (data == SameData::Same) return words();
+  return data == SameData::Other ? tr("other data") : data_words;
+}
+
+std::string Difference::when() const {
+  return early ? tr("at step {step}, mean of {steps}", {{"step", step}, {"steps", window}}) : "";
+}
+
+std::string Difference::words() const {
+  if (luck == Luck::Unknown || luck == Luck::Same || data == SameData::Same) return luck_words();
+  return data == SameData::Other ? data_words : fmt::format("{}; {}", data_words, luck_words());
+}
+
+std::string Difference::luck_words() const {
+  if (luck == Luck::Unknown) return "–";
+  if (luck == Luck::Same) return tr("the same to the bit");
+  if (luck == Luck::OneSeed) return tr("one seed: luck cannot be told");
+  if (luck == Luck::Inside) return tr("inside the band: may be luck");
+  if (at_end.size() == 1) return tr(end < 0 ? "better, 1 seed" : "worse, 1 seed");
+  return tr(end < 0 ? "better, {agree} of {all}" : "worse, {agree} of {all}",
+            {{"agree", agree}, {"all", at_end.size()}});
+}
+
+Loss loss_of(const Comparison& all, const Ruler& ruler, size_t index) {
+  const Recording& run = all.runs[index];
+  Loss loss;
+  if (!std::isfinite(ruler.per_step(run))) {
+    loss.lacks = tr(
+        ruler.align == Alignment::Tokens ? "tokens a step: not in {where}" : "time of a step: not in {where}",
+        {{"where", where_missing(run)}});
+    return loss;
+  }
+  std::vector<Track> tracks;
+  for (const SeedRecord& seed : run.seeds) tracks.push_back(loss_track(ruler, run, seed));
+  if (tracks.size() > 1) loss.seeds = spread_of(tracks);
+  loss.shown = std::move(tracks.front());
+  if (loss.shown.empty()) loss.lacks = all.choice.range ? tr("no loss in this range") : tr("no loss");
+  return loss;
+}
+
+Difference difference_of(const Comparison& all, const Ruler& ruler, size_t index) {
+  const Recording &run = all.runs[index], &base = all.runs[all.baseline()];
+  Difference d;
+  d.data = data_of(run, base);
+  d.data_words = data_words(all, index);
+  const std::vector<Track> own = differences_of(all, ruler, base, own_opponents(base));
+  const bool itself = index == all.baseline();
+  const Opponents others = itself ? own_opponents(base) : opponents(all, index);
+  d.against = others.against;
+  const std::vector<Track> tracks = itself ? own : differences_of(all, ruler, run, others);
+  if (tracks.empty()) return d;
+  std::vector<Track> smooth;
+  for (const Track& track : tracks) smooth.push_back(smoothed(track));
+  d.smooth = spread_of(smooth);
+  judge(d, tracks, own, run, base);
+  if (!itself) put_end_of(d, tracks, ruler, run, base);
+  if (!itself && same_bits(run, base)) d.luck = Luck::Same;
+  return d;
+}
 
 Track stat_track(const Ruler& ruler, const Recording& run, const SeedRecord& seed, const std::string& name) {
   const int32_t place = seed.history->find(name);
@@ -632,16 +609,6 @@ FirstPlace place_of(const Comparison& all, const Ruler& ruler, size_t run) {
   if (place.first_step == 0) place.lacks = tr("gradient sizes: no matrix and step that both have");
   return place;
 }
-
-namespace {
-
-/// Follows a ratio of gradients of different data.
-std::string data_note(const Comparison& all, size_t run) {
-  const std::string words = data_words(all, run);
-  return words.empty() ? "" : fmt::format(" ({})", words);
-}
-
-}  // namespace
 
 std::string map_sentence(const Comparison& all, size_t run) {
   const RatioMap& map = all.maps[run];

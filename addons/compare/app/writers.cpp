@@ -1,23 +1,12 @@
 // Writes a comparison for the terminal, as Markdown and as CSV.
 #include "addons/compare/app/writers.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstdlib>
 #include <iterator>
 
-#include "addons/compare/app/tracks.h"
 #include "addons/recorded/training/log_reader.h"
 #include "app/plot/plot.h"
 #include "app/ui/widgets.h"
-#include "app/words/words.h"
-#include "engine/core/error.h"
-#include "engine/model/wiring.h"
 #include "training/experiments/table.h"
-#include "training/io/text.h"
-#include "training/spec/spec.h"
 
 namespace normscope::compare {
 namespace {
@@ -74,89 +63,6 @@ experiments::Table table_of(const Table& rows, std::string_view alignment = {}) 
 }
 
 std::string plain(double value) { return std::isfinite(value) ? fmt::format("{:.6g}", value) : ""; }
-
-}  // namespace
-
-std::string to_text(const Comparison& all) {
-  std::string out = text_table(runs_table(all), "llll");
-  out += "\n" + settings_sentence(all) + "\n";
-  if (!all.settings.empty())
-    out += text_table(settings_table(all, "≠ "), std::string(all.runs.size() + 1, 'l'));
-  out += "\n";
-  for (const std::string& sentence : {data_sentence(all), loss_sentence(all), difference_sentence(all)})
-    if (!sentence.empty() && sentence != settings_sentence(all)) out += sentence + "\n";
-  for (const std::string& sentence : place_sentences(all)) out += sentence + "\n";
-  out += fmt::format("\nAt the end: {}\n", window_words(all));
-  out += text_table(end_table(all), kEndAlignment);
-  for (const std::string& sentence : lacks_of(all)) out += sentence + "\n";
-  return out;
-}
-
-std::string to_markdown(const Comparison& all, const std::vector<std::string>& pictures) {
-  std::string out = fmt::format("# Comparison\n\nBaseline: {}. Aligned by {}.", all.letter(all.baseline()),
-                                to_string(all.choice.align));
-  if (all.choice.range)
-    out += fmt::format(" Steps {} to {} of it.", all.choice.range->first, all.choice.range->second);
-  out += "\n\n";
-  for (const auto& row : runs_table(all))
-    out += fmt::format("- **{}** {} ({}){}\n", row[0], row[1], row[2], row[3].empty() ? "" : ", baseline");
-  out += "\n## What differs\n\n" + settings_sentence(all) + "\n";
-  if (!all.settings.empty()) out += "\n" + to_markdown(table_of(settings_table(all, "≠ ")));
-  out += "\n## Loss\n";
-  for (const std::string& sentence : {data_sentence(all), loss_sentence(all), difference_sentence(all)})
-    if (!sentence.empty()) out += "\n" + sentence + "\n";
-  for (const std::string& picture : pictures) out += fmt::format("\n![]({})\n", picture);
-  out += "\n## First place they part\n\n";
-  for (const std::string& sentence : place_sentences(all)) out += "- " + sentence + "\n";
-  out += fmt::format(
-      "\n## At the end\n\nLoss: {}. Plateau: median of the seeds. Update ÷ weight: layer 1, last step.\n\n",
-      window_words(all));
-  out += to_markdown(table_of(end_table(all), kEndAlignment));
-  for (const std::string& sentence : lacks_of(all)) out += "\n" + sentence + "\n";
-  return out;
-}
-
-std::string settings_csv(const Comparison& all) {
-  Table table(1, {"key", "setting"});
-  for (size_t run = 0; run < all.runs.size(); ++run) table.front().push_back(std::string(1, all.letter(run)));
-  for (const Setting& setting : all.settings) {
-    table.push_back({setting.key, setting.label});
-    for (const auto& value : setting.values) table.back().push_back(value.value_or(""));
-  }
-  return to_csv(table_of(table));
-}
-
-std::string map_csv(const Comparison& all, size_t run) {
-  const RatioMap& map = all.maps[run];
-  const std::string data = data_words(all, run);
-  std::string out = fmt::format("layer,step,{},{}\n",
-                                all.choice.align == Alignment::Step ? "x" : to_string(all.choice.align),
-                                plot::csv_field("log10 of the ratio" + (data.empty() ? "" : "; " + data)));
-  for (int32_t layer = 1; layer <= map.layers; ++layer)
-    for (size_t i = 0; i < map.steps.size(); ++i)
-      if (const float cell = map.at(layer, i); std::isfinite(cell))
-        fmt::format_to(std::back_inserter(out), "{},{},{:.9g},{:.9g}\n", layer, map.steps[i], map.x[i], cell);
-  return out;
-}
-
-std::string end_csv(const Comparison& all) {
-  Table table = {{"run", "name", "source", "seeds", "steps", "loss", "deviation", "difference", "band low",
-                  "band high", "data", "against", "verdict", "leaves plateau", "update ratio",
-                  "tokens per second"}};
-  for (const EndRow& row : all.rows) {
-    const Recording& run = all.runs[row.run];
-    const Difference& d = all.differences[row.run];
-    table.push_back({std::string(1, all.letter(row.run)), run.name, run.source(),
-                     std::to_string(run.seeds.size()), std::to_string(row.last_step), plain(row.loss),
-                     plain(row.deviation), plain(d.end), plain(d.band_low), plain(d.band_high), d.data_words,
-                     row.run == all.baseline() ? "baseline" : d.words(), row.verdict,
-                     row.leaves ? leaves_words(row) : "", plain(row.update_ratio),
-                     plain(row.tokens_per_second)});
-  }
-  return to_csv(table_of(table));
-}
-
-namespace {
 
 using Json = nlohmann::json;
 
@@ -285,7 +191,165 @@ Json row_json(const Comparison& all, const EndRow& row) {
           {"missing", row.missing}};
 }
 
+/// Counts norms that left their slot, came into one, or became another kind in it.
+struct Norms {
+  int32_t moved = 0, added = 0, removed = 0, changed = 0;
+
+  void compare(const Wiring& before, const Wiring& after) {
+    const auto was = norms_of(before), is = norms_of(after);
+    int32_t lost = 0, gained = 0;
+    for (size_t i = 0; i < was.size(); ++i) {
+      lost += was[i] != NormKind::None && is[i] == NormKind::None;
+      gained += was[i] == NormKind::None && is[i] != NormKind::None;
+      changed += was[i] != NormKind::None && is[i] != NormKind::None && was[i] != is[i];
+    }
+    const int32_t both = std::min(lost, gained);
+    moved += both;
+    added += gained - both;
+    removed += lost - both;
+  }
+  void compare(const StackWiring& before, const StackWiring& after, bool cross) {
+    for (size_t i = 0; i < std::min(before.layers.size(), after.layers.size()); ++i) {
+      compare(before.layers[i].attention, after.layers[i].attention);
+      if (cross) compare(before.layers[i].cross, after.layers[i].cross);
+      compare(before.layers[i].feed_forward, after.layers[i].feed_forward);
+    }
+  }
+  std::vector<std::string> words() const {
+    std::vector<std::string> all;
+    const auto add = [&](int32_t count, const std::string& text) {
+      if (count > 0) all.push_back(text);
+    };
+    add(moved, tr("{count} norm moved | {count} norms moved", {{"count", moved}}));
+    add(added, tr("{count} norm added | {count} norms added", {{"count", added}}));
+    add(removed, tr("{count} norm removed | {count} norms removed", {{"count", removed}}));
+    add(changed, tr("{count} norm changed | {count} norms changed", {{"count", changed}}));
+    return all;
+  }
+};
+
+bool is_wiring(const std::string& key) {
+  return key.starts_with("wiring.") || key == "model.placement" || key == "model.encoder_placement";
+}
+
+std::string setting_words(const Edit& edit) {
+  const Field* field = find_field(edit.key);
+  return fmt::format("{} {}", field ? words::spoken(field->label) : edit.key, edit.value);
+}
+
+/// Compares the networks before and after for the norms, where both are known, and names other keys.
+std::vector<std::string> step_words(const std::vector<Edit>& edits, const std::optional<RunSpec>& before,
+                                    const std::optional<RunSpec>& after) {
+  std::vector<std::string> words;
+  bool wired = false;
+  for (const Edit& edit : edits)
+    if (is_wiring(edit.key))
+      wired = true;
+    else if (!edit.key.starts_with("run."))  // a fork has a name of its own, which its card says
+      words.push_back(setting_words(edit));
+  if (!wired) return words;
+  Norms norms;
+  if (before && after) {
+    const bool both = before->model.architecture == Architecture::EncoderDecoder;
+    norms.compare(before->model.stack(), after->model.stack(), both);
+    if (both) norms.compare(before->model.encoder, after->model.encoder, false);
+  }
+  std::vector<std::string> moved = norms.words();
+  if (moved.empty()) moved.push_back(tr("wiring changed"));
+  words.insert(words.begin(), moved.begin(), moved.end());
+  return words;
+}
+
+std::optional<RunSpec> edited(std::optional<RunSpec> spec, const std::vector<Edit>& edits) {
+  try {
+    for (const Edit& edit : edits)
+      if (spec) set_field(*spec, edit.key, edit.value);
+  } catch (const Error&) {  // a log may contain any value
+    spec.reset();
+  }
+  return spec;
+}
+
 }  // namespace
+
+std::string to_text(const Comparison& all) {
+  std::string out = text_table(runs_table(all), "llll");
+  out += "\n" + settings_sentence(all) + "\n";
+  if (!all.settings.empty())
+    out += text_table(settings_table(all, "≠ "), std::string(all.runs.size() + 1, 'l'));
+  out += "\n";
+  for (const std::string& sentence : {data_sentence(all), loss_sentence(all), difference_sentence(all)})
+    if (!sentence.empty() && sentence != settings_sentence(all)) out += sentence + "\n";
+  for (const std::string& sentence : place_sentences(all)) out += sentence + "\n";
+  out += fmt::format("\nAt the end: {}\n", window_words(all));
+  out += text_table(end_table(all), kEndAlignment);
+  for (const std::string& sentence : lacks_of(all)) out += sentence + "\n";
+  return out;
+}
+
+std::string to_markdown(const Comparison& all, const std::vector<std::string>& pictures) {
+  std::string out = fmt::format("# Comparison\n\nBaseline: {}. Aligned by {}.", all.letter(all.baseline()),
+                                to_string(all.choice.align));
+  if (all.choice.range)
+    out += fmt::format(" Steps {} to {} of it.", all.choice.range->first, all.choice.range->second);
+  out += "\n\n";
+  for (const auto& row : runs_table(all))
+    out += fmt::format("- **{}** {} ({}){}\n", row[0], row[1], row[2], row[3].empty() ? "" : ", baseline");
+  out += "\n## What differs\n\n" + settings_sentence(all) + "\n";
+  if (!all.settings.empty()) out += "\n" + to_markdown(table_of(settings_table(all, "≠ ")));
+  out += "\n## Loss\n";
+  for (const std::string& sentence : {data_sentence(all), loss_sentence(all), difference_sentence(all)})
+    if (!sentence.empty()) out += "\n" + sentence + "\n";
+  for (const std::string& picture : pictures) out += fmt::format("\n![]({})\n", picture);
+  out += "\n## First place they part\n\n";
+  for (const std::string& sentence : place_sentences(all)) out += "- " + sentence + "\n";
+  out += fmt::format(
+      "\n## At the end\n\nLoss: {}. Plateau: median of the seeds. Update ÷ weight: layer 1, last step.\n\n",
+      window_words(all));
+  out += to_markdown(table_of(end_table(all), kEndAlignment));
+  for (const std::string& sentence : lacks_of(all)) out += "\n" + sentence + "\n";
+  return out;
+}
+
+std::string settings_csv(const Comparison& all) {
+  Table table(1, {"key", "setting"});
+  for (size_t run = 0; run < all.runs.size(); ++run) table.front().push_back(std::string(1, all.letter(run)));
+  for (const Setting& setting : all.settings) {
+    table.push_back({setting.key, setting.label});
+    for (const auto& value : setting.values) table.back().push_back(value.value_or(""));
+  }
+  return to_csv(table_of(table));
+}
+
+std::string map_csv(const Comparison& all, size_t run) {
+  const RatioMap& map = all.maps[run];
+  const std::string data = data_words(all, run);
+  std::string out = fmt::format("layer,step,{},{}\n",
+                                all.choice.align == Alignment::Step ? "x" : to_string(all.choice.align),
+                                plot::csv_field("log10 of the ratio" + (data.empty() ? "" : "; " + data)));
+  for (int32_t layer = 1; layer <= map.layers; ++layer)
+    for (size_t i = 0; i < map.steps.size(); ++i)
+      if (const float cell = map.at(layer, i); std::isfinite(cell))
+        fmt::format_to(std::back_inserter(out), "{},{},{:.9g},{:.9g}\n", layer, map.steps[i], map.x[i], cell);
+  return out;
+}
+
+std::string end_csv(const Comparison& all) {
+  Table table = {{"run", "name", "source", "seeds", "steps", "loss", "deviation", "difference", "band low",
+                  "band high", "data", "against", "verdict", "leaves plateau", "update ratio",
+                  "tokens per second"}};
+  for (const EndRow& row : all.rows) {
+    const Recording& run = all.runs[row.run];
+    const Difference& d = all.differences[row.run];
+    table.push_back({std::string(1, all.letter(row.run)), run.name, run.source(),
+                     std::to_string(run.seeds.size()), std::to_string(row.last_step), plain(row.loss),
+                     plain(row.deviation), plain(d.end), plain(d.band_low), plain(d.band_high), d.data_words,
+                     row.run == all.baseline() ? "baseline" : d.words(), row.verdict,
+                     row.leaves ? leaves_words(row) : "", plain(row.update_ratio),
+                     plain(row.tokens_per_second)});
+  }
+  return to_csv(table_of(table));
+}
 
 Json to_json(const Comparison& all) {
   Json json = {{"format", "normscope comparison 1"},
@@ -532,89 +596,6 @@ std::string missing_sentence(const Comparison& all) {
           tr("{run}: another run took the place of the one before in this file.", {{"run", all.letter(run)}});
   return text;
 }
-
-namespace {
-
-/// Counts norms that left their slot, came into one, or became another kind in it.
-struct Norms {
-  int32_t moved = 0, added = 0, removed = 0, changed = 0;
-
-  void compare(const Wiring& before, const Wiring& after) {
-    const auto was = norms_of(before), is = norms_of(after);
-    int32_t lost = 0, gained = 0;
-    for (size_t i = 0; i < was.size(); ++i) {
-      lost += was[i] != NormKind::None && is[i] == NormKind::None;
-      gained += was[i] == NormKind::None && is[i] != NormKind::None;
-      changed += was[i] != NormKind::None && is[i] != NormKind::None && was[i] != is[i];
-    }
-    const int32_t both = std::min(lost, gained);
-    moved += both;
-    added += gained - both;
-    removed += lost - both;
-  }
-  void compare(const StackWiring& before, const StackWiring& after, bool cross) {
-    for (size_t i = 0; i < std::min(before.layers.size(), after.layers.size()); ++i) {
-      compare(before.layers[i].attention, after.layers[i].attention);
-      if (cross) compare(before.layers[i].cross, after.layers[i].cross);
-      compare(before.layers[i].feed_forward, after.layers[i].feed_forward);
-    }
-  }
-  std::vector<std::string> words() const {
-    std::vector<std::string> all;
-    const auto add = [&](int32_t count, const std::string& text) {
-      if (count > 0) all.push_back(text);
-    };
-    add(moved, tr("{count} norm moved | {count} norms moved", {{"count", moved}}));
-    add(added, tr("{count} norm added | {count} norms added", {{"count", added}}));
-    add(removed, tr("{count} norm removed | {count} norms removed", {{"count", removed}}));
-    add(changed, tr("{count} norm changed | {count} norms changed", {{"count", changed}}));
-    return all;
-  }
-};
-
-bool is_wiring(const std::string& key) {
-  return key.starts_with("wiring.") || key == "model.placement" || key == "model.encoder_placement";
-}
-
-std::string setting_words(const Edit& edit) {
-  const Field* field = find_field(edit.key);
-  return fmt::format("{} {}", field ? words::spoken(field->label) : edit.key, edit.value);
-}
-
-/// Compares the networks before and after for the norms, where both are known, and names other keys.
-std::vector<std::string> step_words(const std::vector<Edit>& edits, const std::optional<RunSpec>& before,
-                                    const std::optional<RunSpec>& after) {
-  std::vector<std::string> words;
-  bool wired = false;
-  for (const Edit& edit : edits)
-    if (is_wiring(edit.key))
-      wired = true;
-    else if (!edit.key.starts_with("run."))  // a fork has a name of its own, which its card says
-      words.push_back(setting_words(edit));
-  if (!wired) return words;
-  Norms norms;
-  if (before && after) {
-    const bool both = before->model.architecture == Architecture::EncoderDecoder;
-    norms.compare(before->model.stack(), after->model.stack(), both);
-    if (both) norms.compare(before->model.encoder, after->model.encoder, false);
-  }
-  std::vector<std::string> moved = norms.words();
-  if (moved.empty()) moved.push_back(tr("wiring changed"));
-  words.insert(words.begin(), moved.begin(), moved.end());
-  return words;
-}
-
-std::optional<RunSpec> edited(std::optional<RunSpec> spec, const std::vector<Edit>& edits) {
-  try {
-    for (const Edit& edit : edits)
-      if (spec) set_field(*spec, edit.key, edit.value);
-  } catch (const Error&) {  // a log may contain any value
-    spec.reset();
-  }
-  return spec;
-}
-
-}  // namespace
 
 std::string edits_words(const Recording& run) {
   std::string text;

@@ -2,11 +2,7 @@
 // docs/log-format.md has the fields.
 #pragma once
 
-#include <cstdint>
 #include <nlohmann/json.hpp>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "addons/compare/app/comparison.h"
 
@@ -16,8 +12,7 @@ namespace normscope::compare {
 std::string to_text(const Comparison&);
 /// Writes them as a page. `pictures` are paths as seen from the page; it may be empty.
 std::string to_markdown(const Comparison&, const std::vector<std::string>& pictures = {});
-/// Writes format "normscope comparison 1". Numbers have six digits; a number that is not finite or not known
-/// is null.
+/// Writes format "normscope comparison 1". Numbers have six digits; a number that is not finite or not known is null.
 nlohmann::json to_json(const Comparison&);
 
 std::string settings_csv(const Comparison&);
@@ -77,8 +72,7 @@ std::string window_words(const Comparison& all);
 
 /// The table at the end as text: a head, then a row per run in the order of all.rows.
 std::vector<std::vector<std::string>> end_table(const Comparison& all);
-/// The settings that differ: a head, then a row per setting. `mark` precedes a value that differs
-/// from the baseline's.
+/// The settings that differ: a head, then a row per setting. `mark` precedes a value that differs from the baseline's.
 std::vector<std::vector<std::string>> settings_table(const Comparison& all, const std::string& mark);
 
 }  // namespace normscope::compare

@@ -1,18 +1,10 @@
-#include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
-#include <functional>
-#include <limits>
 
 #include "addons/inside/app/inside_screen.h"
 #include "app/ui/widgets.h"
-#include "app/words/words.h"
 
 namespace normscope::inside {
-
 using namespace ui;
-
 namespace {
 
 constexpr float kNames = 74, kFoot = 48, kLabel = 15;
@@ -232,8 +224,9 @@ struct HeadCells {
   }
 };
 
-}  // namespace
+constexpr float kMatrixName = 74, kHeadNumber = 52;
 
+/// Queries down and keys across, `side` of each; the colour is the square root, so that small ones are seen.
 void draw_probabilities(Ui& ui, const Rect& square, const float* of_head, size_t side) {
   const float across = square.w / static_cast<float>(side), down = square.h / static_cast<float>(side);
   ui.paint().fill(square, ui.theme().sunk);
@@ -245,12 +238,14 @@ void draw_probabilities(Ui& ui, const Rect& square, const float* of_head, size_t
                         heat_colour(ui.theme(), std::sqrt(p)));
 }
 
+/// The change of the loss without a head of a sub-layer; NaN where that was not measured.
 double without_head(const Inside& found, const std::string& sublayer, int head) {
   for (const Inside::LeftOut& left : found.left_out)
     if (left.head == head + 1 && left.name.starts_with(sublayer + ".head")) return left.loss - found.loss;
   return std::numeric_limits<double>::quiet_NaN();
 }
 
+/// What a head does at the chosen token, in words.
 std::string head_words(const GridInput& given, const Inside::Attention& attention, int head) {
   const Inside& found = given.inside.found;
   const auto h = static_cast<size_t>(head), token = static_cast<size_t>(given.selected.token);
@@ -274,150 +269,6 @@ std::string head_words(const GridInput& given, const Inside::Attention& attentio
             tr("Without it the loss changes by {change} nats.", {{"change", with_minus(number(change, 3))}});
   return text;
 }
-
-std::optional<HeadChoice> draw_all_heads(Ui& ui, Rect rest, const GridInput& given) {
-  const Inside& found = given.inside.found;
-  const Theme& t = ui.theme();
-  const Rect head = rest.take_top(kHeadOfGrid);
-  Rect foot = rest.take_bottom(kLabel, 4);
-  Rect names = rest.take_left(kNames);
-  foot.take_left(kNames);
-  draw_legend(ui, {rest.x, head.y, rest.w, head.h}, given);
-  if (found.attention.empty()) return std::nullopt;
-  int most = 0, chosen = 0;
-  for (const Inside::Attention& a : found.attention) most = std::max(most, a.heads);
-  const HeadCells cells(rest, found.attention.size(), most);
-  const int layer = std::max(layer_of(found, given.selected.row), 1);
-  for (size_t a = 0; a < found.attention.size(); ++a)
-    if (found.attention[a].layer <= layer) chosen = static_cast<int>(a);
-  HitOptions options{.arrows = true, .tooltip = false};
-  const int now = std::clamp(given.head, 0, found.attention[static_cast<size_t>(chosen)].heads - 1);
-  const Hit hit = ui.hit(
-      fmt::format("inside/grid/{}", given.letter), rest,
-      head_words(given, found.attention[static_cast<size_t>(chosen)], now),
-      tr("The attention of every head: a column for each layer, a row for each head. Click a head, or use "
-         "the arrow keys, to choose it."),
-      options);
-  const int under_layer = std::clamp(static_cast<int>((ui.mouse().x - rest.x) / cells.across), 0,
-                                     static_cast<int>(found.attention.size()) - 1),
-            under_head = std::clamp(static_cast<int>((ui.mouse().y - rest.y) / cells.down), 0,
-                                    found.attention[static_cast<size_t>(under_layer)].heads - 1);
-  float used = -1;
-  for (size_t a = 0; a < found.attention.size(); ++a) {
-    const Inside::Attention& attention = found.attention[a];
-    for (int h = 0; h < attention.heads; ++h) {
-      const Rect cell = cells.at(a, h);
-      draw_probabilities(ui, cell, &attention.small[static_cast<size_t>(h) * attention.side * attention.side],
-                         attention.side);
-      if (static_cast<int>(a) == chosen && h == now) ui.paint().outline(cell.inset(-1.5f), t.ink, 1.5f);
-    }
-    const std::string name = fmt::format("L{:02}", attention.layer);
-    const float x = cells.at(a, 0).x;
-    if (x < used) continue;
-    ui.paint().text({x, foot.y + 11}, {Face::Mono, type::tick},
-                    static_cast<int>(a) == chosen ? t.ink : t.ink3, name);
-    used = x + ui.paint().text_width(kMono, name) + 4;
-  }
-  for (int h = 0; h < most && cells.down >= 10; ++h)
-    ui.paint().text_in({names.x, cells.at(0, h).centre().y - 7, names.w - 8, 14}, kMono,
-                       h == now ? t.ink : t.ink3, tr("head {head}", {{"head", h + 1}}), Align::Right);
-  const auto row_of = [&](int a) {
-    const std::string& name = found.attention[static_cast<size_t>(a)].name;
-    for (int row = 1; row < rows_of(found); ++row)
-      if (row_name(found, row) == name) return row;
-    return 0;
-  };
-  if (hit.hovered)
-    ui.tooltip(head_words(given, found.attention[static_cast<size_t>(under_layer)], under_head));
-  if (hit.held || hit.pressed) return HeadChoice{row_of(under_layer), under_head};
-  if (hit.arrow_x == 0 && hit.arrow_y == 0) return std::nullopt;
-  const int to = std::clamp(chosen + hit.arrow_x, 0, static_cast<int>(found.attention.size()) - 1);
-  return HeadChoice{row_of(to),
-                    std::clamp(now - hit.arrow_y, 0, found.attention[static_cast<size_t>(to)].heads - 1)};
-}
-
-void Lengths::take(const Inside& found, Shows shows) {
-  if (shows == Shows::Attribution) high = std::max(high, most_attributed(found));
-  if (shows == Shows::Attribution || shows == Shows::Heads) return;
-  for (int row = 0; row < rows_of(found); ++row)
-    for (int token = 0; token < static_cast<int>(found.tokens.size()); ++token) {
-      const float length = length_of(found, shows, row, token);
-      if (!(length > 0) || !std::isfinite(length)) continue;
-      low = low > 0 ? std::min(low, length) : length;
-      high = std::max(high, length);
-    }
-}
-
-Lengths Lengths::apart() const {
-  const float middle = std::sqrt(low * high), most = std::sqrt(2.f);
-  return high >= 2 * low ? *this : Lengths{middle / most, middle * most};
-}
-
-float Lengths::share(float length) const {
-  if (!(length > 0) || !(high > low)) return length > 0 ? 0.5f : 0.f;
-  return std::log(length / low) / std::log(high / low);
-}
-
-std::string word_of(const RunInside& inside, int32_t token) {
-  const auto at = inside.words.find(token);
-  std::string word = at == inside.words.end() ? std::to_string(token) : at->second;
-  for (const auto& [from, to] : {std::pair{"\n", "↵"}, std::pair{"\t", "→"}, std::pair{" ", "·"}})
-    for (size_t i; (i = word.find(from)) != word.npos;) word.replace(i, 1, to);
-  return word.starts_with("·") && word.size() > 2 ? word.substr(2) : word;
-}
-
-int layer_of(const Inside& found, int row) {
-  return row == 0 ? 0 : found.sublayers[static_cast<size_t>(row - 1)].layer;
-}
-
-int rows_of(const Inside& found) { return static_cast<int>(found.sublayers.size()) + 1; }
-
-std::string row_name(const Inside& found, int row) {
-  return row == 0 ? tr("embedding") : found.sublayers[static_cast<size_t>(row - 1)].name;
-}
-
-std::optional<Selection> draw_grid(Ui& ui, Rect rest, const GridInput& given) {
-  const Inside& found = given.inside.found;
-  const Theme& t = ui.theme();
-  const Rect head = rest.take_top(kHeadOfGrid), foot = rest.take_bottom(kFoot, 4);
-  const Rect columns = rest.take_right(columns_width(given), 10);
-  const Rect names = rest.take_left(kNames);
-  const Cells cells{rest, rows_of(found), static_cast<int>(found.tokens.size())};
-  draw_legend(ui, {rest.x, head.y, rest.w, head.h}, given);
-  const std::string name = fmt::format("inside/grid/{}", given.letter);
-  HitOptions options{.arrows = true, .tooltip = false};
-  const Hit hit =
-      ui.hit(name, rest, cell_words(given, given.selected),
-             tr("The stream of the model: a row for each sub-layer, the embedding at the bottom, a "
-                "column for each token. Click a cell, or use the arrow keys, to choose a sub-layer and a "
-                "token."),
-             options);
-  ui.paint().fill(rest, t.sunk);
-  for (int row = 0; row < cells.rows; ++row)
-    for (int token = 0; token < cells.tokens; ++token) draw_cell(ui, given, cells, row, token);
-  const Selection at = given.selected;
-  const Rect chosen = cells.at(at.row, at.token);
-  for (const Rect& line :
-       {Rect{rest.x, chosen.y, rest.w, chosen.h}, Rect{chosen.x, rest.y, chosen.w, rest.h}}) {
-    ui.paint().outline(line, t.panel, 3);  // on dark and on light cells
-    ui.paint().outline(line, t.ink, 1);
-  }
-  draw_words(ui, given, cells, {rest.x, foot.y, rest.w, foot.h});
-  draw_names(ui, given, cells, names);
-  draw_columns(ui, columns, rest, given);
-  if (hit.hovered) ui.tooltip(cell_words(given, cells.under(ui.mouse())));
-  if (hit.held || hit.pressed) return cells.under(ui.mouse());
-  if (hit.arrow_x == 0 && hit.arrow_y == 0) return std::nullopt;
-  return Selection{std::clamp(at.row + hit.arrow_y, 0, cells.rows - 1),
-                   std::clamp(at.token + hit.arrow_x, 0, cells.tokens - 1)};
-}
-
-// ---- The bottom of the Inside screen: the chosen sub-layer and token. Where its heads look, whose state it is, the
-// gradients of its layer, and what each layer would say at the token.
-
-namespace {
-
-constexpr float kMatrixName = 74, kHeadNumber = 52;
 
 /// Leaves out the layer that the panel's title has.
 std::string matrix_name(const std::string& name, int layer) {
@@ -727,6 +578,143 @@ void draw_lens(Ui& ui, const Rect& rest, const RunInside& inside, int token) {
 }
 
 }  // namespace
+
+std::optional<HeadChoice> draw_all_heads(Ui& ui, Rect rest, const GridInput& given) {
+  const Inside& found = given.inside.found;
+  const Theme& t = ui.theme();
+  const Rect head = rest.take_top(kHeadOfGrid);
+  Rect foot = rest.take_bottom(kLabel, 4);
+  Rect names = rest.take_left(kNames);
+  foot.take_left(kNames);
+  draw_legend(ui, {rest.x, head.y, rest.w, head.h}, given);
+  if (found.attention.empty()) return std::nullopt;
+  int most = 0, chosen = 0;
+  for (const Inside::Attention& a : found.attention) most = std::max(most, a.heads);
+  const HeadCells cells(rest, found.attention.size(), most);
+  const int layer = std::max(layer_of(found, given.selected.row), 1);
+  for (size_t a = 0; a < found.attention.size(); ++a)
+    if (found.attention[a].layer <= layer) chosen = static_cast<int>(a);
+  HitOptions options{.arrows = true, .tooltip = false};
+  const int now = std::clamp(given.head, 0, found.attention[static_cast<size_t>(chosen)].heads - 1);
+  const Hit hit = ui.hit(
+      fmt::format("inside/grid/{}", given.letter), rest,
+      head_words(given, found.attention[static_cast<size_t>(chosen)], now),
+      tr("The attention of every head: a column for each layer, a row for each head. Click a head, or use "
+         "the arrow keys, to choose it."),
+      options);
+  const int under_layer = std::clamp(static_cast<int>((ui.mouse().x - rest.x) / cells.across), 0,
+                                     static_cast<int>(found.attention.size()) - 1),
+            under_head = std::clamp(static_cast<int>((ui.mouse().y - rest.y) / cells.down), 0,
+                                    found.attention[static_cast<size_t>(under_layer)].heads - 1);
+  float used = -1;
+  for (size_t a = 0; a < found.attention.size(); ++a) {
+    const Inside::Attention& attention = found.attention[a];
+    for (int h = 0; h < attention.heads; ++h) {
+      const Rect cell = cells.at(a, h);
+      draw_probabilities(ui, cell, &attention.small[static_cast<size_t>(h) * attention.side * attention.side],
+                         attention.side);
+      if (static_cast<int>(a) == chosen && h == now) ui.paint().outline(cell.inset(-1.5f), t.ink, 1.5f);
+    }
+    const std::string name = fmt::format("L{:02}", attention.layer);
+    const float x = cells.at(a, 0).x;
+    if (x < used) continue;
+    ui.paint().text({x, foot.y + 11}, {Face::Mono, type::tick},
+                    static_cast<int>(a) == chosen ? t.ink : t.ink3, name);
+    used = x + ui.paint().text_width(kMono, name) + 4;
+  }
+  for (int h = 0; h < most && cells.down >= 10; ++h)
+    ui.paint().text_in({names.x, cells.at(0, h).centre().y - 7, names.w - 8, 14}, kMono,
+                       h == now ? t.ink : t.ink3, tr("head {head}", {{"head", h + 1}}), Align::Right);
+  const auto row_of = [&](int a) {
+    const std::string& name = found.attention[static_cast<size_t>(a)].name;
+    for (int row = 1; row < rows_of(found); ++row)
+      if (row_name(found, row) == name) return row;
+    return 0;
+  };
+  if (hit.hovered)
+    ui.tooltip(head_words(given, found.attention[static_cast<size_t>(under_layer)], under_head));
+  if (hit.held || hit.pressed) return HeadChoice{row_of(under_layer), under_head};
+  if (hit.arrow_x == 0 && hit.arrow_y == 0) return std::nullopt;
+  const int to = std::clamp(chosen + hit.arrow_x, 0, static_cast<int>(found.attention.size()) - 1);
+  return HeadChoice{row_of(to),
+                    std::clamp(now - hit.arrow_y, 0, found.attention[static_cast<size_t>(to)].heads - 1)};
+}
+
+void Lengths::take(const Inside& found, Shows shows) {
+  if (shows == Shows::Attribution) high = std::max(high, most_attributed(found));
+  if (shows == Shows::Attribution || shows == Shows::Heads) return;
+  for (int row = 0; row < rows_of(found); ++row)
+    for (int token = 0; token < static_cast<int>(found.tokens.size()); ++token) {
+      const float length = length_of(found, shows, row, token);
+      if (!(length > 0) || !std::isfinite(length)) continue;
+      low = low > 0 ? std::min(low, length) : length;
+      high = std::max(high, length);
+    }
+}
+
+Lengths Lengths::apart() const {
+  const float middle = std::sqrt(low * high), most = std::sqrt(2.f);
+  return high >= 2 * low ? *this : Lengths{middle / most, middle * most};
+}
+
+float Lengths::share(float length) const {
+  if (!(length > 0) || !(high > low)) return length > 0 ? 0.5f : 0.f;
+  return std::log(length / low) / std::log(high / low);
+}
+
+std::string word_of(const RunInside& inside, int32_t token) {
+  const auto at = inside.words.find(token);
+  std::string word = at == inside.words.end() ? std::to_string(token) : at->second;
+  for (const auto& [from, to] : {std::pair{"\n", "↵"}, std::pair{"\t", "→"}, std::pair{" ", "·"}})
+    for (size_t i; (i = word.find(from)) != word.npos;) word.replace(i, 1, to);
+  return word.starts_with("·") && word.size() > 2 ? word.substr(2) : word;
+}
+
+int layer_of(const Inside& found, int row) {
+  return row == 0 ? 0 : found.sublayers[static_cast<size_t>(row - 1)].layer;
+}
+
+int rows_of(const Inside& found) { return static_cast<int>(found.sublayers.size()) + 1; }
+
+std::string row_name(const Inside& found, int row) {
+  return row == 0 ? tr("embedding") : found.sublayers[static_cast<size_t>(row - 1)].name;
+}
+
+std::optional<Selection> draw_grid(Ui& ui, Rect rest, const GridInput& given) {
+  const Inside& found = given.inside.found;
+  const Theme& t = ui.theme();
+  const Rect head = rest.take_top(kHeadOfGrid), foot = rest.take_bottom(kFoot, 4);
+  const Rect columns = rest.take_right(columns_width(given), 10);
+  const Rect names = rest.take_left(kNames);
+  const Cells cells{rest, rows_of(found), static_cast<int>(found.tokens.size())};
+  draw_legend(ui, {rest.x, head.y, rest.w, head.h}, given);
+  const std::string name = fmt::format("inside/grid/{}", given.letter);
+  HitOptions options{.arrows = true, .tooltip = false};
+  const Hit hit =
+      ui.hit(name, rest, cell_words(given, given.selected),
+             tr("The stream of the model: a row for each sub-layer, the embedding at the bottom, a "
+                "column for each token. Click a cell, or use the arrow keys, to choose a sub-layer and a "
+                "token."),
+             options);
+  ui.paint().fill(rest, t.sunk);
+  for (int row = 0; row < cells.rows; ++row)
+    for (int token = 0; token < cells.tokens; ++token) draw_cell(ui, given, cells, row, token);
+  const Selection at = given.selected;
+  const Rect chosen = cells.at(at.row, at.token);
+  for (const Rect& line :
+       {Rect{rest.x, chosen.y, rest.w, chosen.h}, Rect{chosen.x, rest.y, chosen.w, rest.h}}) {
+    ui.paint().outline(line, t.panel, 3);  // on dark and on light cells
+    ui.paint().outline(line, t.ink, 1);
+  }
+  draw_words(ui, given, cells, {rest.x, foot.y, rest.w, foot.h});
+  draw_names(ui, given, cells, names);
+  draw_columns(ui, columns, rest, given);
+  if (hit.hovered) ui.tooltip(cell_words(given, cells.under(ui.mouse())));
+  if (hit.held || hit.pressed) return cells.under(ui.mouse());
+  if (hit.arrow_x == 0 && hit.arrow_y == 0) return std::nullopt;
+  return Selection{std::clamp(at.row + hit.arrow_y, 0, cells.rows - 1),
+                   std::clamp(at.token + hit.arrow_x, 0, cells.tokens - 1)};
+}
 
 void InsideScreen::draw_details(Ui& ui, Rect rest, const Side& side) {
   if (sides_.size() > 1) {

@@ -1,25 +1,14 @@
 #include "addons/inside/app/inside_screen.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
-#include <functional>
-#include <limits>
-
 #include "addons/inside/app/inspected.h"
 #include "addons/published/training/token_task.h"
 #include "app/link/link.h"
-#include "app/ui/numbers.h"
 #include "app/ui/widgets.h"
 #include "app/view/lab_data.h"
-#include "app/words/words.h"
 #include "training/io/codec.h"
 
 namespace normscope::inside {
-
 using namespace ui;
-
 namespace {
 
 constexpr size_t kMostSides = 2;
@@ -28,6 +17,97 @@ constexpr double kShareOfTraining = 5;  ///< a look waits so many times as long 
 constexpr double kEachToken = 0.2;      ///< seconds at least between two tokens that a model writes
 constexpr double kPatience = 0.3;       ///< seconds for which an older look is shown without a word
 constexpr float kDetails = 268, kLeastMap = 210, kState = 16;
+
+constexpr float kLine = 21, kRow = 30;
+constexpr float kMostLines = 3;
+constexpr float kWideHead = 1150, kChoice = 112;  ///< what the map shows is chosen from a row or from a list
+constexpr float kMostLoss = 12;                   ///< nats: as dark as a token gets
+
+/// The places of the tokens in lines of that width, from (0, 0).
+std::vector<Rect> boxes_of(const Painter& p, const RunInside& inside, float room) {
+  std::vector<Rect> boxes;
+  float x = 0, y = 0;
+  for (const int32_t token : inside.found.tokens) {
+    const float width = std::max(p.text_width(kBody, word_of(inside, token)) + 8, 14.f);
+    if (x + width > room && x > 0) {
+      x = 0;
+      y += kLine;
+    }
+    boxes.push_back({x, y, width, kLine - 3});
+    x += width + 2;
+  }
+  return boxes;
+}
+
+constexpr float kColumn = 104, kGap = 12, kNumber = 58;
+
+/// One number for each sub-layer.
+struct Column {
+  const char *id, *title, *help;
+  std::function<double(const Inside::Sublayer&)> value;
+};
+
+/// The norm of the gradients of a sub-layer's matrices together.
+double gradient_of(const Inside& found, const std::string& sublayer) {
+  double square = 0;
+  for (const Inside::Gradient& gradient : found.gradients)
+    if (gradient.name.starts_with(sublayer + ".")) square += gradient.norm * gradient.norm;
+  return std::sqrt(square);
+}
+
+double without(const Inside& found, const std::string& sublayer) {
+  for (const Inside::LeftOut& left : found.left_out)
+    if (left.name == sublayer) return left.loss - found.loss;
+  return std::numeric_limits<double>::quiet_NaN();
+}
+
+/// As many as there is room for, the ones that say most first.
+std::vector<Column> columns_of(const GridInput& given) {
+  const Inside& found = given.inside.found;
+  const bool dominated = dominant_of(found).has_value();
+  std::vector<Column> columns{
+      {dominated ? "share_median" : "share", dominated ? "own share, median" : "own share",
+       dominated ? "β² of the sub-layer's own branch, by token: which share of the variance of a token's "
+                   "state the branch has added to it, the median over the tokens. One token dominates here: "
+                   "over all tokens together β² says what this one does."
+                 : "β² of the sub-layer's own branch: which share of the variance of the stream behind it "
+                   "the branch itself has added (Liu et al. 2020). Hover a row for the others below.",
+       [=](const Inside::Sublayer& s) { return own_share(s, dominated); }}};
+  if (!found.left_out.empty())
+    columns.push_back({"without", "loss without it",
+                       "How many nats the loss rises when the sub-layer is left out. Next to nothing in the "
+                       "upper layers of a deep Pre-LN model: its depth is diluted (Su 2022).",
+                       [&](const Inside::Sublayer& s) { return without(found, s.name); }});
+  if (!found.gradients.empty())
+    columns.push_back(
+        {"gradient", "gradient",
+         "The size ‖g‖ of the loss's gradient for all matrices of the sub-layer together, on this "
+         "text.",
+         [&](const Inside::Sublayer& s) { return gradient_of(found, s.name); }});
+  columns.push_back({"turn", "turn",
+                     "1 minus the cosine between the stream before and behind the sub-layer, a mean over the "
+                     "tokens. 0: the sub-layer changed nothing about the direction.",
+                     [](const Inside::Sublayer& s) { return 1 - s.layer_cosine; }});
+  columns.resize(std::min(columns.size(), static_cast<size_t>(given.columns)));
+  return columns;
+}
+
+constexpr const char* kMenu = "inside/save";
+
+/// What normscope inspect says of the same model and text.
+Inspection inspected_of(const RunView& run, const RunInside& inside) {
+  Inspection all{.name = run.name,
+                 .decoder = run.spec->model.architecture == Architecture::Decoder,
+                 .about = {{"run", run.name}, {"step", inside.step}}};
+  add_settings(all.about, *run.spec);
+  if (run.spec->data.name == "passage") all.unit = "token";
+  all.text_of = [&inside](int32_t token) {
+    const auto at = inside.words.find(token);
+    return at == inside.words.end() ? std::string() : at->second;
+  };
+  all.inside = inside.found;
+  return all;
+}
 
 }  // namespace
 
@@ -290,34 +370,6 @@ ScreenRequests InsideScreen::draw(Ui& ui, const Rect& area, const LabView& view,
   return std::exchange(desk_, {});
 }
 
-// The head of the Inside screen: which models are shown, the text, and its tokens, each as dark as it surprised the
-// model.
-
-namespace {
-
-constexpr float kLine = 21, kRow = 30;
-constexpr float kMostLines = 3;
-constexpr float kWideHead = 1150, kChoice = 112;  ///< what the map shows is chosen from a row or from a list
-constexpr float kMostLoss = 12;                   ///< nats: as dark as a token gets
-
-/// The places of the tokens in lines of that width, from (0, 0).
-std::vector<Rect> boxes_of(const Painter& p, const RunInside& inside, float room) {
-  std::vector<Rect> boxes;
-  float x = 0, y = 0;
-  for (const int32_t token : inside.found.tokens) {
-    const float width = std::max(p.text_width(kBody, word_of(inside, token)) + 8, 14.f);
-    if (x + width > room && x > 0) {
-      x = 0;
-      y += kLine;
-    }
-    boxes.push_back({x, y, width, kLine - 3});
-    x += width + 2;
-  }
-  return boxes;
-}
-
-}  // namespace
-
 const RunInside* InsideScreen::first_read() const {
   for (const Side& side : sides_)
     if (side.inside) return side.inside;
@@ -474,66 +526,6 @@ void InsideScreen::draw_tokens(Ui& ui, const Rect& rect, const RunInside& inside
     selected_ = {at.row, std::clamp(at.token + hit.arrow_x, 0, static_cast<int>(found.tokens.size()) - 1)};
 }
 
-// What belongs to each sub-layer, beside its row of the map: the share of the stream that it added, how far it turned
-// the stream, what its gradient is, and what the model loses without it.
-
-namespace {
-
-constexpr float kColumn = 104, kGap = 12, kNumber = 58;
-
-/// One number for each sub-layer.
-struct Column {
-  const char *id, *title, *help;
-  std::function<double(const Inside::Sublayer&)> value;
-};
-
-/// The norm of the gradients of a sub-layer's matrices together.
-double gradient_of(const Inside& found, const std::string& sublayer) {
-  double square = 0;
-  for (const Inside::Gradient& gradient : found.gradients)
-    if (gradient.name.starts_with(sublayer + ".")) square += gradient.norm * gradient.norm;
-  return std::sqrt(square);
-}
-
-double without(const Inside& found, const std::string& sublayer) {
-  for (const Inside::LeftOut& left : found.left_out)
-    if (left.name == sublayer) return left.loss - found.loss;
-  return std::numeric_limits<double>::quiet_NaN();
-}
-
-/// As many as there is room for, the ones that say most first.
-std::vector<Column> columns_of(const GridInput& given) {
-  const Inside& found = given.inside.found;
-  const bool dominated = dominant_of(found).has_value();
-  std::vector<Column> columns{
-      {dominated ? "share_median" : "share", dominated ? "own share, median" : "own share",
-       dominated ? "β² of the sub-layer's own branch, by token: which share of the variance of a token's "
-                   "state the branch has added to it, the median over the tokens. One token dominates here: "
-                   "over all tokens together β² says what this one does."
-                 : "β² of the sub-layer's own branch: which share of the variance of the stream behind it "
-                   "the branch itself has added (Liu et al. 2020). Hover a row for the others below.",
-       [=](const Inside::Sublayer& s) { return own_share(s, dominated); }}};
-  if (!found.left_out.empty())
-    columns.push_back({"without", "loss without it",
-                       "How many nats the loss rises when the sub-layer is left out. Next to nothing in the "
-                       "upper layers of a deep Pre-LN model: its depth is diluted (Su 2022).",
-                       [&](const Inside::Sublayer& s) { return without(found, s.name); }});
-  if (!found.gradients.empty())
-    columns.push_back(
-        {"gradient", "gradient",
-         "The size ‖g‖ of the loss's gradient for all matrices of the sub-layer together, on this "
-         "text.",
-         [&](const Inside::Sublayer& s) { return gradient_of(found, s.name); }});
-  columns.push_back({"turn", "turn",
-                     "1 minus the cosine between the stream before and behind the sub-layer, a mean over the "
-                     "tokens. 0: the sub-layer changed nothing about the direction.",
-                     [](const Inside::Sublayer& s) { return 1 - s.layer_cosine; }});
-  columns.resize(std::min(columns.size(), static_cast<size_t>(given.columns)));
-  return columns;
-}
-
-}  // namespace
-
 float columns_width(const GridInput& given) {
   return static_cast<float>(columns_of(given).size()) * (kColumn + kGap) - kGap;
 }
@@ -573,8 +565,6 @@ void draw_columns(Ui& ui, const Rect& rest, const Rect& cells, const GridInput& 
   }
 }
 
-// What stands under the text of Inside: which token the model foresaw worst, and where its stream was turned most.
-
 std::string sentence_of(const RunInside& inside) {
   const Inside& found = inside.found;
   std::string text;
@@ -593,30 +583,6 @@ std::string sentence_of(const RunInside& inside) {
     text += (text.empty() ? "" : " ") + tr("{row} turned its stream most.", {{"row", turned->name}});
   return text;
 }
-
-// The menu of the Inside screen saves what stands there: the picture of the stream, or every number, a file for each
-// model.
-
-namespace {
-
-constexpr const char* kMenu = "inside/save";
-
-/// What normscope inspect says of the same model and text.
-Inspection inspected_of(const RunView& run, const RunInside& inside) {
-  Inspection all{.name = run.name,
-                 .decoder = run.spec->model.architecture == Architecture::Decoder,
-                 .about = {{"run", run.name}, {"step", inside.step}}};
-  add_settings(all.about, *run.spec);
-  if (run.spec->data.name == "passage") all.unit = "token";
-  all.text_of = [&inside](int32_t token) {
-    const auto at = inside.words.find(token);
-    return at == inside.words.end() ? std::string() : at->second;
-  };
-  all.inside = inside.found;
-  return all;
-}
-
-}  // namespace
 
 void InsideScreen::save(const std::string& ending) {
   for (const Side& side : sides_) {

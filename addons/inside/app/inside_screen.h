@@ -8,17 +8,9 @@
 // inside/token, inside/grid/A ..., inside/head, inside/tab.
 #pragma once
 
-#include <map>
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "addons/inside/training/inside.h"
 #include "app/lab/transport.h"
-#include "app/ui/ui.h"
 #include "app/view/screen.h"
-#include "training/session/lab.h"
 
 namespace normscope::inside {
 
@@ -58,17 +50,11 @@ std::string sentence_of(const RunInside& inside);
 /// The layer of a row's sub-layer; 0: the embedding's row.
 int layer_of(const Inside& found, int row);
 
-/// Queries down and keys across, `side` of each; the colour is the square root, so that small ones are seen.
-void draw_probabilities(ui::Ui& ui, const ui::Rect& square, const float* of_head, size_t side);
 /// Draws every head's attention small: the layers across, the heads down. The user's choice has a row, and a head.
 struct HeadChoice {
   int row = 0, head = 0;
 };
 std::optional<HeadChoice> draw_all_heads(ui::Ui& ui, ui::Rect rest, const GridInput& given);
-/// What a head does at the chosen token, in words.
-std::string head_words(const GridInput& given, const Inside::Attention& attention, int head);
-/// The change of the loss without a head of a sub-layer; NaN where that was not measured.
-double without_head(const Inside& found, const std::string& sublayer, int head);
 
 /// What the user chose in this frame.
 std::optional<Selection> draw_grid(ui::Ui& ui, ui::Rect rest, const GridInput& given);

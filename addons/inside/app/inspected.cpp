@@ -1,14 +1,6 @@
 // What is inside a model as JSON and as a picture, and the words that these share.
 #include "addons/inside/app/inspected.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <optional>
-#include <span>
-
 #include "app/ui/numbers.h"
 #include "app/ui/paint.h"
 #include "training/io/codec.h"
@@ -16,6 +8,7 @@
 namespace normscope::inside {
 namespace {
 
+using namespace ui;
 using nlohmann::json;
 
 json token_of(const Inspection& of, int32_t token) {
@@ -159,62 +152,6 @@ std::string placement_words(const ModelConfig& model) {
   return to_string(Placement::Custom);
 }
 
-}  // namespace
-
-void add_settings(json& about, const RunSpec& spec) {
-  about["vocabulary"] = spec.model.vocabulary;
-  for (const char* key :
-       {"model.architecture", "model.layers", "model.d_model", "model.heads", "model.kv_heads",
-        "model.head_width", "model.feed_forward", "model.norm", "model.placement", "model.activation",
-        "model.gated", "model.biases", "model.positions", "model.tied"})
-    about[key] = get_field(spec, key);
-  if (spec.model.attention.window > 0)
-    for (const char* key : {"model.attention_window", "model.attention_pattern"})
-      about[key] = get_field(spec, key);
-  about["placement"] = placement_words(spec.model);
-  if (about["model.placement"] == "custom")
-    for (const char* key : {"wiring.embedding", "wiring.L*.attn", "wiring.L*.ffn", "wiring.final"})
-      about[key] = get_field(spec, key);
-}
-
-double root_mean_square(const std::vector<float>& norms) {
-  double sum = 0;
-  for (const float norm : norms) sum += static_cast<double>(norm) * norm;
-  return std::sqrt(sum / static_cast<double>(norms.size()));
-}
-
-std::string shown_token(const Inspection& inspected, int32_t token) {
-  const std::string text = inspected.text_of(token);
-  if (text.empty()) return std::to_string(token);
-  return json(text).dump(-1, ' ', false, json::error_handler_t::replace);
-}
-
-json json_of(const Inspection& of) {
-  const Inside& in = of.inside;
-  json all = of.about;
-  all["loss"] = number_json(in.loss);
-  all["tokens"] = tokens_of(of);
-  all["layers"] = layers_of(in);
-  all["sublayers"] = sublayers_of(in);
-  all["dominant"] = dominant_json(in);
-  if (!in.attention.empty()) all["attention"] = attention_of(of);
-  if (!in.lens.empty()) all["lens"] = lens_of(of);
-  for (const Inside::LeftOut& l : in.left_out)
-    all["left_out"].push_back({{"name", l.name},
-                               {"layer", l.layer},
-                               {"loss", number_json(l.loss)},
-                               {"change", number_json(l.loss - in.loss)}});
-  for (const Inside::Gradient& g : in.gradients)
-    all["gradients"].push_back({{"name", g.name}, {"layer", g.layer}, {"norm", number_json(g.norm)}});
-  return all;
-}
-
-// This is the picture of what is inside a model: how long the state of each token is after each layer.
-
-using namespace ui;
-
-namespace {
-
 constexpr float kCellWidth = 46, kCellHeight = 20, kTop = 118, kMostNames = 220, kLeastWidth = 560;
 constexpr TextStyle kHeadline{Face::Bold, type::run_name}, kPlain{Face::Sans, type::body},
     kCellText{Face::Mono, type::tick};
@@ -311,6 +248,54 @@ class NormsPicture {
 };
 
 }  // namespace
+
+void add_settings(json& about, const RunSpec& spec) {
+  about["vocabulary"] = spec.model.vocabulary;
+  for (const char* key :
+       {"model.architecture", "model.layers", "model.d_model", "model.heads", "model.kv_heads",
+        "model.head_width", "model.feed_forward", "model.norm", "model.placement", "model.activation",
+        "model.gated", "model.biases", "model.positions", "model.tied"})
+    about[key] = get_field(spec, key);
+  if (spec.model.attention.window > 0)
+    for (const char* key : {"model.attention_window", "model.attention_pattern"})
+      about[key] = get_field(spec, key);
+  about["placement"] = placement_words(spec.model);
+  if (about["model.placement"] == "custom")
+    for (const char* key : {"wiring.embedding", "wiring.L*.attn", "wiring.L*.ffn", "wiring.final"})
+      about[key] = get_field(spec, key);
+}
+
+double root_mean_square(const std::vector<float>& norms) {
+  double sum = 0;
+  for (const float norm : norms) sum += static_cast<double>(norm) * norm;
+  return std::sqrt(sum / static_cast<double>(norms.size()));
+}
+
+std::string shown_token(const Inspection& inspected, int32_t token) {
+  const std::string text = inspected.text_of(token);
+  if (text.empty()) return std::to_string(token);
+  return json(text).dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+json json_of(const Inspection& of) {
+  const Inside& in = of.inside;
+  json all = of.about;
+  all["loss"] = number_json(in.loss);
+  all["tokens"] = tokens_of(of);
+  all["layers"] = layers_of(in);
+  all["sublayers"] = sublayers_of(in);
+  all["dominant"] = dominant_json(in);
+  if (!in.attention.empty()) all["attention"] = attention_of(of);
+  if (!in.lens.empty()) all["lens"] = lens_of(of);
+  for (const Inside::LeftOut& l : in.left_out)
+    all["left_out"].push_back({{"name", l.name},
+                               {"layer", l.layer},
+                               {"loss", number_json(l.loss)},
+                               {"change", number_json(l.loss - in.loss)}});
+  for (const Inside::Gradient& g : in.gradients)
+    all["gradients"].push_back({{"name", g.name}, {"layer", g.layer}, {"norm", number_json(g.norm)}});
+  return all;
+}
 
 std::string norms_svg(const Inspection& inspected) {
   const std::string title = "Length of the states in " + inspected.name;

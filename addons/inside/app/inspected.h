@@ -2,14 +2,9 @@
 // write, as JSON and as a picture.
 #pragma once
 
-#include <cstdint>
-#include <functional>
 #include <nlohmann/json.hpp>
-#include <string>
-#include <vector>
 
 #include "addons/inside/training/inside.h"
-#include "training/spec/spec.h"
 
 namespace normscope::inside {
 

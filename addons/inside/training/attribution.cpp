@@ -1,11 +1,6 @@
 // Direct logit attribution: which sub-layers and heads a logit comes from (Elhage et al. 2021, "A mathematical framework
 // for transformer circuits"; with the statistics of norms held, as TransformerLens has it).
-#include <algorithm>
-#include <utility>
-
 #include "addons/inside/training/inside.h"
-#include "engine/cpu/measure_rows.h"
-#include "engine/model/transformer.h"
 
 namespace normscope {
 namespace {
@@ -47,7 +42,6 @@ std::vector<float> read_by(std::span<const float> directions, std::span<const fl
   return parts;
 }
 
-/// The node that multiplies by a matrix.
 const Node* product_with(const Program& program, const std::string& matrix) {
   const ProgramData& data = program.data();
   for (const Node& node : data.nodes)

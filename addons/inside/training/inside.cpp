@@ -1,15 +1,7 @@
 #include "addons/inside/training/inside.h"
 
-#include <fmt/format.h>
-
-#include <cmath>
-#include <limits>
-#include <utility>
-
 #include "addons/published/training/passage.h"
 #include "addons/published/training/token_task.h"
-#include "engine/core/error.h"
-#include "engine/model/transformer.h"
 #include "engine/tape/seal.h"
 #include "training/run/evaluate.h"
 
@@ -39,7 +31,6 @@ std::vector<float> row_norms(const std::vector<float>& states, size_t width) {
   return norms;
 }
 
-/// Finds a live measurement by its name.
 class Numbers {
  public:
   explicit Numbers(Look& look) : layout_(look.layout()), numbers_(look.numbers()) {}

@@ -4,23 +4,8 @@
 // `normscope inspect` show it.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-#include <map>
-#include <memory>
-#include <optional>
-#include <span>
-#include <string>
-#include <vector>
-
-#include "engine/model/model_config.h"
-#include "engine/tape/program.h"
-#include "engine/tape/store.h"
-#include "training/data/task.h"
 #include "training/measure/look.h"
-#include "training/run/run.h"
 #include "training/session/analysis.h"
-#include "training/session/command.h"
 #include "training/session/lab.h"
 
 namespace normscope {
@@ -43,8 +28,7 @@ struct Inside {
     std::vector<float> norms;      ///< |x| of each token's state after it, by token
     std::vector<float> gradients;  ///< |d loss / dx| of the same; empty where they were not asked for
     double branch_variance = 0, input_variance = 0;
-    std::vector<double>
-        shares;  ///< beta2.I.J (measure/step_metrics.h), J = 0 (the embedding) to I (its own branch)
+    std::vector<double> shares;  ///< beta2.I.J (measure/step_metrics.h), J = 0 (embedding) to I (its own branch)
     std::vector<float> token_shares;      ///< the same of each token's state alone, (J, token)
     std::vector<float> attribution;       ///< by token: see Attributed
     std::vector<float> state;             ///< (T,D), where states were asked for
@@ -200,8 +184,7 @@ class Logits {
   std::vector<float> row_, log_sums_;
 };
 
-/// Runs what comes after the last layer on a state. A lens has fewer guesses where the model has fewer
-/// symbols.
+/// Runs what comes after the last layer on a state. A lens has fewer guesses where the model has fewer symbols.
 Inside::Lens lens_of(Store& store, const ModelConfig& model, const Batch& text, const LayerState& state,
                      int32_t guesses);
 

@@ -1,9 +1,7 @@
 // Post-LN with one thing changed at a time, to ask what keeps it stuck: words of a sub-layer's wiring that leave the
 // forward pass as it is and change what comes back, or take out of a branch what the whole batch has in common.
 #include "addons/interventions/engine/rerouted.h"
-#include "engine/core/error.h"
 #include "engine/model/recorder.h"
-#include "engine/model/residual.h"
 #include "engine/ops/rules.h"
 
 namespace normscope {
@@ -66,12 +64,6 @@ class Centred : public Residual {
   Recorder& r_;
 };
 
-template <ResidualForm kForm, typename Form>
-std::unique_ptr<Residual> record(Recorder& recorder, const StackWiring& stack) {
-  if (!any_has_word(stack, kForm)) return nullptr;
-  return std::make_unique<Form>(recorder);
-}
-
 /// These words speak of the norm on the stream and of a plain sum before it.
 template <ResidualForm kForm>
 void check(const char* what, const StackWiring& stack) {
@@ -90,12 +82,12 @@ constexpr const char* kObjection = "a word of the wiring changes what comes back
 
 template <ResidualForm kForm, typename Form>
 constexpr ResidualRow undivided_row(std::string_view word) {
-  return {.word = word, .record = record<kForm, Form>, .check = check<kForm>, .objection = kObjection};
+  return {.word = word, .record = record_form<kForm, Form>, .check = check<kForm>, .objection = kObjection};
 }
 
 template <ResidualForm kForm, CentreSpec kSpec>
 constexpr ResidualRow centred_row(std::string_view word) {
-  return {.word = word, .record = record<kForm, Centred<kForm, kSpec>>, .objection = kObjection};
+  return {.word = word, .record = record_form<kForm, Centred<kForm, kSpec>>, .objection = kObjection};
 }
 
 }  // namespace

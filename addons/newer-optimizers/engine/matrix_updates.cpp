@@ -1,8 +1,6 @@
 // What Muon computes and what it costs.
 #include "addons/newer-optimizers/engine/matrix_updates.h"
 
-#include <algorithm>
-
 #include "engine/ops/rules.h"
 #include "engine/tape/store.h"
 
@@ -21,6 +19,13 @@ double muon_flop(const ProgramData& program, const Instruction&) {
   return sum;
 }
 
+double adam_less_leading_flop(const ProgramData& program, const Instruction&) {
+  double sum = 0;
+  for (const ParameterInfo& info : program.store->parameters())
+    if (info.hidden) sum += 4.0 * (kLeadingPasses + 1) * static_cast<double>(info.shape.size());
+  return sum;
+}
+
 }  // namespace
 
 OpRules muon_rules() {
@@ -33,17 +38,6 @@ OpRules muon_rules() {
   // A matrix has no second moment, but its direction goes twice there and back.
   return {.rules = kRows, .flop = muon_flop, .passes = 9, .matrix_room = 4};
 }
-
-namespace {
-
-double adam_less_leading_flop(const ProgramData& program, const Instruction&) {
-  double sum = 0;
-  for (const ParameterInfo& info : program.store->parameters())
-    if (info.hidden) sum += 4.0 * (kLeadingPasses + 1) * static_cast<double>(info.shape.size());
-  return sum;
-}
-
-}  // namespace
 
 OpRules adam_less_leading_rules() {
   static constexpr OpRule kRows[] = {

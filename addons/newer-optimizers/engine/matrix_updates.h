@@ -1,8 +1,6 @@
 // The numbers of Muon, and of Adam less its leading direction, for both machines.
 #pragma once
 
-#include <cstdint>
-
 #include "engine/core/philox.h"
 
 namespace normscope {
@@ -14,8 +12,7 @@ inline constexpr float kMuonA = 3.4445f, kMuonB = -4.7750f, kMuonC = 2.0315f, kM
                        kMuonSize = 0.2f;
 inline constexpr int kMuonIterations = 5;
 
-/// Makes an orthogonal matrix of that shape, whose mean square is 1 / max(rows, cols), one of mean square
-/// kMuonSize^2.
+/// Makes an orthogonal matrix of that shape, whose mean square is 1 / max(rows, cols), one of mean square kMuonSize^2.
 inline float muon_scale_of(int64_t rows, int64_t cols) {
   return kMuonSize * __builtin_sqrtf(static_cast<float>(rows > cols ? rows : cols));
 }

@@ -5,7 +5,6 @@
 // After foreach_target.h: these are compiled once per target.
 #include "addons/newer-optimizers/engine/matrix_updates.h"
 #include "engine/cpu/gemm_inl.h"
-#include "engine/cpu/simd_inl.h"
 #include "engine/ops/update/parameter_blocks_inl.h"
 
 HWY_BEFORE_NAMESPACE();

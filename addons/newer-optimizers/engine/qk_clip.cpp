@@ -1,7 +1,6 @@
 // QK-clip checks its inputs and records a node that measures and an instruction behind the update.
 #include "addons/newer-optimizers/engine/qk_clip.h"
 
-#include "engine/core/error.h"
 #include "engine/model/recorder.h"
 #include "engine/ops/rules.h"
 

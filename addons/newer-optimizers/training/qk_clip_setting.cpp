@@ -1,6 +1,4 @@
 // The setting of QK-clip.
-#include <algorithm>
-
 #include "addons/newer-optimizers/engine/qk_clip.h"
 #include "training/spec/spec_fields.h"
 

@@ -8,10 +8,6 @@
 // (attention residuals, Chen et al. 2026; averages over depth, Pagliardini et al. 2024).
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <string_view>
-
 #include "engine/model/wiring.h"
 
 namespace normscope {

@@ -60,25 +60,6 @@ void check_gated_norms(const char* what, const StackWiring& stack) {
              "'{}' in the {} has no norm to gate: expected gated-norms beside before=", to_string(*w), what);
 }
 
-/// The gate's values as wide as a state, each with its gradient.
-int64_t floats_of_norm_gates(const StackWiring& stack, int64_t sublayers) {
-  return any_has_word(stack, ResidualForm::gated_norms) ? 8 * sublayers : 0;
-}
-
-}  // namespace
-
-constinit const ResidualRow gated_norms_residual{.word = "gated-norms",
-                                                 .record = record_gated_norms,
-                                                 .check = check_gated_norms,
-                                                 .objection = "a gate multiplies what is inside a branch",
-                                                 .floats = floats_of_norm_gates};
-
-// Gated attention (Qiu et al. 2025, arXiv 2505.06708, the authors' code, elementwise): what the heads put out is
-// multiplied by the sigmoid of a matrix times what the attention reads, before W_O. The gate's matrix starts as W_Q does,
-// whose rows it shares in that code, and has no bias.
-
-namespace {
-
 bool gates_heads(const Wiring& wiring) { return has_word(wiring, ResidualForm::gated_heads); }
 
 class GatedHeads : public Part {
@@ -126,13 +107,24 @@ void check_gated_heads(const char* what, const StackWiring& stack) {
       fail("model", "the {}'s feed-forward network has no heads: expected gated-heads on attention", what);
 }
 
-std::unique_ptr<Residual> no_form_of_heads(Recorder&, const StackWiring&) { return nullptr; }
-
 }  // namespace
+
+constinit const ResidualRow gated_norms_residual{
+    .word = "gated-norms",
+    .record = record_gated_norms,
+    .check = check_gated_norms,
+    .objection = "a gate multiplies what is inside a branch",
+    .floats = [](const StackWiring& stack, int64_t sublayers) {
+      // its values are as wide as a state, each with its gradient
+      return any_has_word(stack, ResidualForm::gated_norms) ? 8 * sublayers : 0;
+    }};
+
+// Gated attention (Qiu et al. 2025, arXiv 2505.06708, the authors' code, elementwise): what the heads put out is
+// multiplied by the sigmoid of a matrix times what the attention reads, before W_O. The gate's matrix starts as W_Q does,
+// whose rows it shares in that code, and has no bias.
 
 constinit const PartRow gated_heads_part{.record = record_gated_heads, .cost = cost_of_gated_heads};
 constinit const ResidualRow gated_heads_residual{.word = "gated-heads",
-                                                 .record = no_form_of_heads,
                                                  .check = check_gated_heads,
                                                  .objection = "a gate multiplies what is inside a branch"};
 

@@ -2,8 +2,6 @@
 // carries, is scaled by 1 - SiLU(a), with one learned a for each layer, from 0; the gradient passes as if it were not.
 #include "engine/core/error.h"
 #include "engine/model/recorder.h"
-#include "engine/model/residual.h"
-#include "engine/ops/ops.h"
 
 namespace normscope {
 namespace {
@@ -41,11 +39,6 @@ class Gpas : public Residual {
   Recorder& r_;
 };
 
-std::unique_ptr<Residual> record_gpas(Recorder& recorder, const StackWiring& stack) {
-  if (!any_has_word(stack, ResidualForm::gpas)) return nullptr;
-  return std::make_unique<Gpas>(recorder);
-}
-
 void check_gpas(const char* what, const StackWiring& stack) {
   if (any_sublayer(stack,
                    [](const Wiring& w) { return scales(w) && w.bottom && w.stream == NormKind::None; }))
@@ -59,6 +52,6 @@ void check_gpas(const char* what, const StackWiring& stack) {
 }  // namespace
 
 constinit const ResidualRow gpas_residual{
-    .word = "gpas", .factor = "γ", .record = record_gpas, .check = check_gpas};
+    .word = "gpas", .factor = "γ", .record = record_form<ResidualForm::gpas, Gpas>, .check = check_gpas};
 
 }  // namespace normscope

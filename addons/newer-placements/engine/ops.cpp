@@ -1,7 +1,6 @@
 // Each op checks its input and records one node. They save nothing: each gradient reads the inputs again.
 #include "addons/newer-placements/engine/ops.h"
 
-#include "engine/core/error.h"
 #include "engine/ops/rules.h"
 
 namespace normscope {

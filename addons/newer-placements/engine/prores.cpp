@@ -7,8 +7,6 @@
 
 #include "addons/newer-placements/engine/ops.h"
 #include "engine/model/recorder.h"
-#include "engine/model/residual.h"
-#include "engine/ops/ops.h"
 
 namespace normscope {
 namespace {
@@ -37,14 +35,10 @@ class ProRes : public Residual {
   std::set<std::string> ramped_;
 };
 
-std::unique_ptr<Residual> record_prores(Recorder& recorder, const StackWiring& stack) {
-  if (!any_has_word(stack, ResidualForm::prores)) return nullptr;
-  return std::make_unique<ProRes>(recorder);
-}
-
 }  // namespace
 
-constinit const ResidualRow prores_residual{
-    .word = "prores", .record = record_prores, .objection = "the branches come in over the first steps"};
+constinit const ResidualRow prores_residual{.word = "prores",
+                                            .record = record_form<ResidualForm::prores, ProRes>,
+                                            .objection = "the branches come in over the first steps"};
 
 }  // namespace normscope

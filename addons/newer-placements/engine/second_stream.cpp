@@ -3,8 +3,6 @@
 // reads it too, behind a norm, and adds to it without its scale; a norm stands on the sum of both at the end.
 #include "engine/core/error.h"
 #include "engine/model/recorder.h"
-#include "engine/model/residual.h"
-#include "engine/ops/ops.h"
 
 namespace normscope {
 namespace {
@@ -18,7 +16,6 @@ class SecondStream : public Residual {
         norm_(norm_at(stack, "second")),
         read_(norm_at(stack, "second_read")),
         joined_(norm_at(stack, "joined")) {}
-
   void begin(const std::string&, ValueId x) override { second_ = x; }
   void begin_at_end(const Shape& states) override {
     second_ = r_.tape.input("state.second", states, DType::F32);

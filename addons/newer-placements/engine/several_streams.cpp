@@ -1,7 +1,4 @@
 // Several streams are one value (B,T,n,D), mixed by the op `mix`: see config.h. At the end their text form.
-#include <fmt/format.h>
-
-#include <array>
 #include <charconv>
 #include <sstream>
 
@@ -9,8 +6,6 @@
 #include "addons/newer-placements/engine/ops.h"
 #include "engine/core/error.h"
 #include "engine/model/recorder.h"
-#include "engine/model/residual.h"
-#include "engine/ops/ops.h"
 
 namespace normscope {
 namespace {
@@ -191,17 +186,6 @@ int64_t floats_of_several(const StackWiring& stack, int64_t sublayers) {
   return streams.of_depth() ? sublayers * (sublayers + 3) : sublayers * 5 * streams.count;
 }
 
-}  // namespace
-
-constinit const ResidualRow several_streams_residual{.slots = kStreamSlots,
-                                                     .record = record_streams,
-                                                     .check = check_streams,
-                                                     .layout = layout_of_streams,
-                                                     .objection = "there are several residual streams",
-                                                     .floats = floats_of_several};
-
-namespace {
-
 constexpr std::array<const char*, 3> kStreamWeights = {"fixed", "learned", "computed"};
 constexpr std::array<const char*, 3> kStreamRules = {"", "softmax", "manifold"};
 
@@ -235,6 +219,13 @@ void check_rule(const Streams& s) {
 }
 
 }  // namespace
+
+constinit const ResidualRow several_streams_residual{.slots = kStreamSlots,
+                                                     .record = record_streams,
+                                                     .check = check_streams,
+                                                     .layout = layout_of_streams,
+                                                     .objection = "there are several residual streams",
+                                                     .floats = floats_of_several};
 
 std::string to_string(const Streams& s) {
   if (s.one()) return "1";

@@ -1,8 +1,6 @@
 // nGPT (Loshchilov et al. 2024, arXiv 2410.01131, the authors' code): the vectors of every matrix along the width of the
 // model keep the length one, and what those lengths could say is said by learned scales of q, k and the hidden layer.
 // Where the last feed-forward network has it, the table of symbols and the output have it too, and the logits a scale.
-#include <algorithm>
-
 #include "addons/newer-placements/engine/ops.h"
 #include "engine/core/error.h"
 #include "engine/model/recorder.h"
@@ -101,12 +99,10 @@ void check_sphere(const ModelConfig& c) {
          "model.shared_embedding false");
 }
 
-std::unique_ptr<Residual> no_form(Recorder&, const StackWiring&) { return nullptr; }
-
 }  // namespace
 
 constinit const PartRow sphere_part{.record = record_sphere, .check = check_sphere};
 /// The word of a sub-layer's wiring.
-constinit const ResidualRow sphere_residual{.word = "sphere", .unit_vectors = true, .record = no_form};
+constinit const ResidualRow sphere_residual{.word = "sphere", .unit_vectors = true};
 
 }  // namespace normscope

@@ -1,9 +1,5 @@
 // Numbers of a trained run with several streams that a study can show: how much its streams exchange, and whether one of
 // them has most of the signal (Alimaskina et al. 2026, arXiv 2606.03483, ask both; the abstract was read).
-#include <algorithm>
-#include <cmath>
-#include <vector>
-
 #include "training/experiments/probes.h"
 #include "training/experiments/run_numbers.h"
 #include "training/measure/look.h"

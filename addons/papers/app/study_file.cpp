@@ -1,18 +1,10 @@
 #include "addons/papers/app/study_file.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <iterator>
-#include <set>
-#include <utility>
 
 #include "addons/papers/app/input_kinds.h"
 #include "app/words/words.h"
-#include "engine/core/error.h"
 #include "training/experiments/table.h"
 #include "training/files/places.h"
 #include "training/io/text.h"

@@ -3,11 +3,6 @@
 // the tests call it.
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "addons/sweep/app/sweep_writers.h"
 
 namespace normscope::sweep {

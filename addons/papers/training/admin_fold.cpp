@@ -1,14 +1,5 @@
 #include "addons/papers/training/admin_fold.h"
 
-#include <fmt/format.h>
-
-#include <cmath>
-#include <map>
-
-#include "engine/core/error.h"
-#include "engine/model/transformer.h"
-#include "training/io/codec.h"
-#include "training/io/safetensors.h"
 #include "training/run/run.h"
 #include "training/spec/kept_spec.h"
 
@@ -41,7 +32,6 @@ Weights weights_of(const SafetensorsFile& file) {
   return weights;
 }
 
-/// Works on one file's weights.
 class AdminFolder {
  public:
   AdminFolder(const std::string& path, Weights& weights) : path_(path), weights_(weights) {}
@@ -63,7 +53,6 @@ class AdminFolder {
     for (size_t i = 0; i < t.values.size(); ++i)
       t.values[i] = (t.values[i] + offset) * omega[i % omega.size()] - offset;
   }
-  /// Divides the input rows of a matrix by omega.
   void divide_rows(const std::string& name, const std::vector<float>& omega) {
     Weight& t = at(name);
     const size_t cols = static_cast<size_t>(t.cols());

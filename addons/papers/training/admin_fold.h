@@ -2,8 +2,6 @@
 // saved run of plain Post-LN that computes the same function. Called by `normscope admin-fold`.
 #pragma once
 
-#include <string>
-
 #include "training/spec/spec.h"
 
 namespace normscope {

@@ -1,9 +1,5 @@
 #include "addons/papers/training/attention_balance.h"
 
-#include <algorithm>
-#include <functional>
-#include <span>
-
 #include "training/experiments/probes.h"
 #include "training/experiments/run_numbers.h"
 #include "training/measure/look.h"

@@ -1,20 +1,7 @@
 #include "addons/recorded/training/event_file.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <bit>
 #include <chrono>
-#include <cmath>
-#include <cstring>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <utility>
-#include <vector>
-
-#include "engine/core/error.h"
-#include "training/spec/spec.h"
 
 namespace normscope::records {
 namespace {

@@ -4,15 +4,8 @@
 //
 // Promises: steps come in ascending order, whatever order the file has them in; of two values of a step the later one
 // counts. A part that cannot be read is counted and named. Called by LogReader (log_reader.h); `train --tensorboard` writes
-// by app/commands/tensorboard.cpp.
+// by app/commands/record.cpp.
 #pragma once
-
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
 
 #include "addons/recorded/training/log_line.h"
 #include "addons/recorded/training/recorded_run.h"

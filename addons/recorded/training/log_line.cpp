@@ -1,12 +1,5 @@
 #include "addons/recorded/training/log_line.h"
 
-#include <fmt/format.h>
-
-#include <cctype>
-#include <charconv>
-#include <cstring>
-#include <map>
-
 #include "engine/core/real_text.h"
 #include "training/io/text.h"
 

@@ -6,20 +6,9 @@
 // log_reader.cpp.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <cstdint>
 #include <deque>
 #include <limits>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
-#include "engine/core/error.h"
-#include "training/data/task.h"
 #include "training/io/input_value.h"
 #include "training/measure/log_fields.h"
 #include "training/spec/spec.h"

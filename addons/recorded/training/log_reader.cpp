@@ -1,24 +1,15 @@
 #include "addons/recorded/training/log_reader.h"
 
-#include <fmt/format.h>
 #include <sys/stat.h>
 
-#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <condition_variable>
-#include <filesystem>
-#include <limits>
-#include <map>
-#include <mutex>
 #include <numeric>
-#include <thread>
 
 #include "engine/core/boundary.h"
-#include "engine/model/wiring.h"
-#include "training/data/task.h"
 #include "training/files/file_kind.h"
-#include "training/io/input_file.h"
+#include "training/run/checkpoint.h"
 
 namespace normscope::records {
 namespace {
@@ -109,8 +100,6 @@ void take(double& to, double from) {
   if (!std::isnan(from)) to = from;
 }
 
-bool is_letter(const std::string& run) { return run.size() == 1 && run[0] >= 'A' && run[0] <= 'D'; }
-
 // What follows a name of the outermost object. It reads brackets and quotes only: a line of a log may be
 // longer than the head, and Python writes NaN and Infinity, which are no JSON.
 std::optional<std::string_view> value_of(std::string_view line, std::string_view name) {
@@ -133,6 +122,38 @@ bool is_log(std::string_view head) {
   const std::string_view line = first_line_of_json(head);
   const std::optional<std::string_view> format = value_of(line, "format");
   return (format && format->starts_with("\"normscope log")) || value_of(line, "step");
+}
+
+/// 8 bytes of length, then a JSON object; a log begins with the object itself.
+bool is_safetensors(InputFile& in) {
+  char head[9] = {};
+  if (in.size() < sizeof head) return false;
+  in.read(head, sizeof head);
+  in.go_to(0);
+  return head[8] == '{' && head[0] != '{' && head[0] != ' ' && head[0] != '\n';
+}
+
+Recording saved_run(const std::string& path) {
+  SeedRecord saved{read_checkpoint(SafetensorsFile::load(path))};
+  RunSpec spec = saved.spec();
+  Recording run;
+  run.path = path;
+  run.maker = "normscope";
+  run.name = spec.name.empty() ? default_name(spec) : spec.name;
+  for (auto& [key, value] : field_values(spec)) run.settings.emplace_back(key, value);
+  run.placement = run.settings.empty() ? "" : find_field("model.placement")->get(spec);
+  run.edits = saved.edits;
+  for (const StatInfo& stat : saved.history->layout()) run.layers = std::max(run.layers, stat.layer);
+  run.data = saved.data;
+  run.origin = saved.origin;
+  saved.said = to_string(verdict_of(*saved.history));
+  saved.measured[kTokensPerStep] = units_of_step(spec);
+  if (saved.history->layout().empty())
+    run.missing.push_back(
+        "gradient sizes and hidden states: this file does not name its numbers; resume the run and save it again");
+  run.spec = std::move(spec);
+  run.seeds.push_back(std::move(saved));
+  return run;
 }
 
 }  // namespace
@@ -476,7 +497,6 @@ bool OlderShares::gather(const LogStep& step) {
   return shares > 0 && shares == sums_.size();
 }
 
-/// Makes the names of the next row.
 void OlderShares::name_row() {
   const size_t row = names_.size() + 1;
   std::vector<std::string>& names = names_.emplace_back();
@@ -657,7 +677,8 @@ std::string RunBuilder::setting(std::string_view key) const {
 
 void RunBuilder::describe(Recording& run) const {
   run.maker = about_.maker;
-  run.log_letter = is_letter(label_.run) ? label_.run : "";
+  const std::string& name = label_.run;
+  run.log_letter = name.size() == 1 && name[0] >= 'A' && name[0] <= 'D' ? name : "";
   run.settings = about_.settings;
   run.spec = spec_of(about_.settings);
   run.edits = about_.edits;
@@ -735,6 +756,35 @@ std::vector<std::string> RunBuilder::missing(bool both) const {
       }))
     all.push_back("layers that are neither the encoder's nor the decoder's by name stand without a prefix");
   return all;
+}
+
+double SeedRecord::number(const std::string& name) const {
+  const auto known = measured.find(name);
+  return known == measured.end() ? NAN : known->second;
+}
+
+Message LinesRead::fault() const {
+  const Message first = faults.empty() ? Message() : faults.front();
+  if (broken == 0) return first;
+  return Message("{} of {} lines cannot be read and are left out; {}", broken, lines, first);
+}
+
+bool is_saved_run(const std::string& path) {
+  InputFile in(path, input::kLog);
+  return path.ends_with(".safetensors") || is_safetensors(in);
+}
+
+RecordedFile read_recorded(const std::string& path, const std::string& mapping) {
+  NameMapping names = mapping.empty() ? NameMapping{} : read_name_mapping(mapping);
+  InputFile in(path, input::kLog);
+  if (!path.ends_with(".safetensors") && !is_safetensors(in)) {
+    LogReader reader(path, std::move(names));
+    read_log(in, reader);
+    return reader.file();
+  }
+  RecordedFile file;
+  file.runs.push_back(saved_run(path));
+  return file;
 }
 
 }  // namespace normscope::records

@@ -1,30 +1,13 @@
 // Reads a log: bytes in, runs out, in memory that does not grow with the file. It skips broken lines,
 // counts them and names the first. Of a header that is broken in part, the rest holds.
 //
-// Called by read_recorded (recorded_run.cpp), and through LogFollower by whatever shows a run while it trains.
+// Called by read_recorded, and through LogFollower by whatever shows a run while it trains.
 #pragma once
 
 #include <atomic>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <deque>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <unordered_map>
-#include <utility>
-#include <vector>
 
 #include "addons/recorded/training/event_file.h"
-#include "addons/recorded/training/log_line.h"
-#include "addons/recorded/training/recorded_run.h"
 #include "addons/recorded/training/tensor_names.h"
-#include "engine/core/error.h"
-#include "training/measure/history.h"
 
 namespace normscope {
 
@@ -90,10 +73,8 @@ class RunBuilder {
   void set_budget(size_t bytes);
   /// Says that the seconds of the next line count from another beginning.
   void begin_clock() { timed_step_ = -1; }
-
   const LogLabel& label() const { return label_; }
-  /// The recorded run. `path` and `stem` are its file's; `alone`: the only run there. Its history goes on
-  /// growing.
+  /// The recorded run. `path` and `stem` are its file's; `alone`: the only run there. Its history goes on growing.
   Recording run(const std::string& path, const std::string& stem, bool alone) const;
 
   std::vector<LogName> names() const;  ///< in order of appearance

@@ -8,27 +8,16 @@
 // grows.
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
-#include <map>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
 
-#include "engine/core/error.h"
-#include "training/data/task.h"
-#include "training/measure/history.h"
 #include "training/run/run_record.h"
-#include "training/spec/spec.h"
 
 namespace normscope::records {
 
 /// Says how much of a log could be read.
 struct LinesRead {
   int64_t lines = 0, broken = 0;
-  std::vector<Message>
-      faults;  ///< the first ten: "line 17: ..."; a line that lacks only a part is not broken
+  std::vector<Message> faults;  ///< the first ten, "line 17: ..."; a line that lacks a part is not broken
   /// Says it in a line; empty: all could be read.
   Message fault() const;
 };

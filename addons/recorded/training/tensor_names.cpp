@@ -2,13 +2,8 @@
 // followed by a number tells the layer; the rest is looked up in a table.
 #include "addons/recorded/training/tensor_names.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <charconv>
-#include <span>
 
-#include "engine/core/error.h"
 #include "training/io/input_value.h"
 #include "training/io/text.h"
 #include "training/io/toml.h"

@@ -6,11 +6,6 @@
 // no rule knows is said to be unknown and never guessed. Called by log_reader.cpp and `normscope record`.
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "training/io/input_file.h"
 
 namespace normscope::records {

@@ -1,14 +1,8 @@
 #include "addons/sweep/app/cells.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
 #include <iterator>
-#include <utility>
 
 #include "app/words/words.h"
-#include "training/data/task.h"
 #include "training/io/text.h"
 #include "training/measure/theory/theory.h"
 
@@ -16,14 +10,20 @@ namespace normscope::sweep {
 namespace {
 
 constexpr MetricInfo kMetrics[] = {
-    {"loss", "final loss", "nats", false},
-    {"since", "first step off the plateau", "steps", false},
-    {"gradient", "gradient size of the first layer at step 20", "", true},
-    {"ratio", "gradient size of the first layer over the last one's at step 20", "", true},
-    {"beta2", "sum of the sub-layers' own shares at initialisation", "", false},
-    {"predicted-cosine", "predicted cosine between tokens", "", false},
-    {"predicted-gradient", "predicted gradient, bottom over top", "", true},
-    {"measured", "{number} at the end, the largest", "", true},
+    {"loss", "final loss", "nats", false, [](const Cell& c) { return c.mean; }},
+    {"since", "first step off the plateau", "steps", false,
+     [](const Cell& c) { return c.since() > 0 ? c.since() : kUnknown; }},
+    {"gradient", "gradient size of the first layer at step 20", "", true,
+     [](const Cell& c) { return c.gradient; }},
+    {"ratio", "gradient size of the first layer over the last one's at step 20", "", true,
+     [](const Cell& c) { return c.ratio; }},
+    {"beta2", "sum of the sub-layers' own shares at initialisation", "", false,
+     [](const Cell& c) { return c.beta2; }},
+    {"predicted-cosine", "predicted cosine between tokens", "", false,
+     [](const Cell& c) { return c.predicted.cosine; }},
+    {"predicted-gradient", "predicted gradient, bottom over top", "", true,
+     [](const Cell& c) { return c.predicted.gradient; }},
+    {"measured", "{number} at the end, the largest", "", true, [](const Cell& c) { return c.measured; }},
 };
 
 /// The finite numbers of the known runs by seed, their mean and, of two or more, the deviation.
@@ -268,7 +268,6 @@ std::vector<grid::Segment> border_of(const Grid& grid) {
 }
 
 const std::string& MetricInfo::title() const { return tr(said); }
-
 const MetricInfo& info(Metric metric) { return kMetrics[static_cast<size_t>(metric)]; }
 
 std::string title_of(const Grid& grid, Metric metric) {
@@ -294,19 +293,6 @@ Metric metric_from(std::string_view name) {
   const auto found = std::ranges::find(names, name);
   if (found == names.end()) fail("--metric", "'{}' is unknown: {}", name, expected(name, names));
   return static_cast<Metric>(found - names.begin());
-}
-
-double value_of(const Cell& cell, Metric metric) {
-  const double since = cell.since() > 0 ? cell.since() : kUnknown;
-  const double values[] = {cell.mean,
-                           since,
-                           cell.gradient,
-                           cell.ratio,
-                           cell.beta2,
-                           cell.predicted.cosine,
-                           cell.predicted.gradient,
-                           cell.measured};
-  return values[static_cast<size_t>(metric)];
 }
 
 std::string number_text(double value, Metric metric) {

@@ -3,16 +3,7 @@
 // screen show comes from here. The writers, the command, the screen and the tests call it.
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "addons/sweep/app/sweep_plan.h"
-#include "app/grid/axis.h"
-#include "engine/core/error.h"
-#include "training/experiments/run_numbers.h"
 #include "training/measure/theory/trainability.h"
 
 namespace normscope::sweep {
@@ -93,15 +84,16 @@ inline bool is_predicted(Metric metric) {
 }
 struct MetricInfo {
   const char *name, *said, *unit;
-  bool log = false;                  ///< coloured by its logarithm
-  const std::string& title() const;  ///< "final loss"
+  bool log = false;                   ///< coloured by its logarithm
+  double (*value)(const Cell& cell);  ///< NaN where there is none
+  const std::string& title() const;   ///< "final loss"
 };
 const MetricInfo& info(Metric metric);
 /// Names the number too, where the metric is Measured.
 std::string title_of(const Grid& grid, Metric metric);
-std::vector<std::string_view> metric_names();             ///< of a sweep
-Metric metric_from(std::string_view name);                ///< throws Error
-double value_of(const Cell& cell, Metric metric);         ///< NaN where there is none
+std::vector<std::string_view> metric_names();  ///< of a sweep
+Metric metric_from(std::string_view name);     ///< throws Error
+inline double value_of(const Cell& cell, Metric metric) { return info(metric).value(cell); }
 std::string number_text(double value, Metric metric);     ///< "1.86", "1.8e-04"
 std::string value_text(const Cell& cell, Metric metric);  ///< "–" where nothing is predicted or measured
 std::string brief_text(const Cell& cell, Metric metric);  ///< the value with two digits: "1.8e4"
@@ -109,8 +101,8 @@ std::string brief_text(const Cell& cell, Metric metric);  ///< the value with tw
 /// Places values between the ends of the colours.
 struct ColourScale {
   Metric metric = Metric::Loss;
-  double low = kUnknown,
-         high = kUnknown;  ///< values at colour 0 and 1; of the loss: letter frequencies and best cell
+  /// Values at colour 0 and 1; of the loss: letter frequencies and best cell.
+  double low = kUnknown, high = kUnknown;
   /// 0..1, clamped, or NaN where there is no value.
   double colour(double value) const;
 };

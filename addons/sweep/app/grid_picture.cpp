@@ -1,20 +1,11 @@
 #include "addons/sweep/app/grid_picture.h"
 
-#include <fmt/format.h>
-
-#include <cmath>
-#include <string>
-
 #include "addons/sweep/app/sweep_writers.h"
 #include "app/ui/widgets.h"
-#include "app/words/words.h"
-#include "training/data/task.h"
 #include "training/io/text.h"
 
 namespace normscope::sweep {
-
 using namespace ui;
-
 namespace {
 
 constexpr float kStripHeight = 15;
@@ -173,51 +164,6 @@ struct GridBrush {
   }
 };
 
-}  // namespace
-
-void GridPicture::paint(Painter& p, const Theme& t, const GridLayout& at) const {
-  const GridBrush brush{*this, p, t, at};
-  for (const Cell& cell : grid.cells) {
-    if (alone)
-      p.begin_group(fmt::format("{}: {}", grid.text_of(cell),
-                                cell.refused.empty() ? cell.words() : std::string(cell.refused)));
-    brush.cell(cell);
-    if (alone) p.end_group();
-  }
-  if (lit) p.outline(at.pitch(lit->column, lit->row).inset(0.6f), t.ink, line::outline, 4);
-  brush.border();
-  brush.labels();
-}
-
-void GridPicture::paint_seeds(Painter& p, const Theme& t, const Rect& strip, const Cell& cell) const {
-  GridBrush{*this, p, t, {}}.strip(strip, cell);
-}
-
-void GridPicture::paint_key(Painter& p, const Theme& t, const Rect& key, const Rect& words) const {
-  if (!has_colours()) {
-    const Rect line{key.x, key.y - 4, words.right() - key.x, 16};
-    p.text_in(line, kSmall, t.ink2,
-              fitting(p, kSmall, line.w,
-                      {tr("No colours: losses of different data do not compare."),
-                       tr("No colours: different data.")}));
-    return;
-  }
-  const GridBrush brush{*this, p, t, {}};
-  colour_scale(p, key, 40, false, [&](float share) { return brush.colour(static_cast<double>(share)); });
-  const bool loss = metric == Metric::Loss, known = std::isfinite(scale.low) && std::isfinite(scale.high);
-  const auto value = [&](double end) {
-    if (!known) return std::string();
-    return info(metric).log ? number_text(end, metric) : words::with_decimal(fixed(end, 2));
-  };
-  const std::string low = value(scale.low) + (loss ? " " + words::spoken(frequencies_of(grid.unit())) : ""),
-                    high = loss ? tr("best cell {loss}", {{"loss", value(scale.high)}}) : value(scale.high);
-  if (p.text_width(kSmall, low + high) + 20 >= words.w) return;
-  p.text_in(words, kSmall, t.ink2, low);
-  p.text_in(words, kSmall, t.ink2, high, Align::Right);
-}
-
-namespace {
-
 constexpr float kMostWidth = 1100, kMostHeight = 700, kLeast = 26;
 
 float widest_value(const Painter& p, const Axis& axis) {
@@ -264,6 +210,47 @@ Vec paint_sweep(Painter& p, const Theme& t, const Grid& grid, Metric metric) {
 }
 
 }  // namespace
+
+void GridPicture::paint(Painter& p, const Theme& t, const GridLayout& at) const {
+  const GridBrush brush{*this, p, t, at};
+  for (const Cell& cell : grid.cells) {
+    if (alone)
+      p.begin_group(fmt::format("{}: {}", grid.text_of(cell),
+                                cell.refused.empty() ? cell.words() : std::string(cell.refused)));
+    brush.cell(cell);
+    if (alone) p.end_group();
+  }
+  if (lit) p.outline(at.pitch(lit->column, lit->row).inset(0.6f), t.ink, line::outline, 4);
+  brush.border();
+  brush.labels();
+}
+
+void GridPicture::paint_seeds(Painter& p, const Theme& t, const Rect& strip, const Cell& cell) const {
+  GridBrush{*this, p, t, {}}.strip(strip, cell);
+}
+
+void GridPicture::paint_key(Painter& p, const Theme& t, const Rect& key, const Rect& words) const {
+  if (!has_colours()) {
+    const Rect line{key.x, key.y - 4, words.right() - key.x, 16};
+    p.text_in(line, kSmall, t.ink2,
+              fitting(p, kSmall, line.w,
+                      {tr("No colours: losses of different data do not compare."),
+                       tr("No colours: different data.")}));
+    return;
+  }
+  const GridBrush brush{*this, p, t, {}};
+  colour_scale(p, key, 40, false, [&](float share) { return brush.colour(static_cast<double>(share)); });
+  const bool loss = metric == Metric::Loss, known = std::isfinite(scale.low) && std::isfinite(scale.high);
+  const auto value = [&](double end) {
+    if (!known) return std::string();
+    return info(metric).log ? number_text(end, metric) : words::with_decimal(fixed(end, 2));
+  };
+  const std::string low = value(scale.low) + (loss ? " " + words::spoken(frequencies_of(grid.unit())) : ""),
+                    high = loss ? tr("best cell {loss}", {{"loss", value(scale.high)}}) : value(scale.high);
+  if (p.text_width(kSmall, low + high) + 20 >= words.w) return;
+  p.text_in(words, kSmall, t.ink2, low);
+  p.text_in(words, kSmall, t.ink2, high, Align::Right);
+}
 
 std::string to_svg(const Grid& grid, Metric metric) {
   return ui::to_svg(title_of(grid, metric),

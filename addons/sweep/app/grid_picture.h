@@ -2,16 +2,7 @@
 // begins, the values of the axes, and what the colours mean. The screen paints it, and to_svg as a picture alone.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <cstddef>
-#include <optional>
-#include <span>
-#include <utility>
-
-#include "addons/sweep/app/cells.h"
 #include "addons/sweep/app/worker.h"
-#include "app/ui/geometry.h"
 #include "app/ui/paint.h"
 
 namespace normscope::sweep {

@@ -1,15 +1,7 @@
 #include "addons/sweep/app/sweep_plan.h"
 
-#include <fmt/format.h>
-
-#include <charconv>
-#include <cmath>
-#include <utility>
-
-#include "engine/core/error.h"
 #include "engine/core/real_text.h"
 #include "training/files/command_text.h"
-#include "training/io/input_value.h"
 #include "training/io/text.h"
 
 namespace normscope::sweep {
@@ -112,6 +104,76 @@ Span span_from(std::string_view text, const Axis& axis, const RunSpec& base) {
   }
   fail("--more-seeds", "{} is no part of {}: expected FROM:TO of its values {}", shown_text(text), axis.key,
        fmt::join(axis.values, ", "));
+}
+
+constexpr int32_t kFirstCount = 5;
+
+double number_of(const std::string& text) {
+  double value = 0;
+  read_real(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+std::string written(double value) { return fmt::format("{:.6g}", value); }
+
+const Field* numeric_field(std::string_view key) {
+  const Field* field = find_field(key);
+  const bool number = field && (field->type == FieldType::Integer || field->type == FieldType::Real);
+  return number ? field : nullptr;
+}
+
+double to_two_digits(double value) {
+  if (value == 0 || !std::isfinite(value)) return value;
+  return number_of(fmt::format("{:.1e}", value));
+}
+
+/// The next of 1, 2, 5 and their multiples by powers of ten that is no smaller.
+double round_up(double value) {
+  const double decade = std::pow(10, std::floor(std::log10(value)));
+  for (const double factor : {1.0, 2.0, 5.0, 10.0})
+    if (value <= factor * decade * (1 + 1e-9)) return factor * decade;
+  return value;
+}
+
+Axis list_axis(const std::string& key, const std::vector<std::string>& values, const RunSpec& base) {
+  Axis list{.key = key, .values = values};
+  return axis_from(to_text(list), base);  // keeps each value once, as the field writes it
+}
+
+/// Where a span stands on another axis, from its first value that is still there to its last.
+std::optional<Span> moved_span(const Span& span, const Axis& from, const Axis& to) {
+  std::optional<Span> moved;
+  for (size_t place = 0; place < to.values.size(); ++place) {
+    const auto old = std::ranges::find(from.values, to.values[place]);
+    if (old == from.values.end() || !span.holds(static_cast<size_t>(old - from.values.begin()))) continue;
+    moved = moved ? Span{moved->first, place} : Span{place, place};
+  }
+  return moved;
+}
+
+Axis cut(const Axis& axis, const Span& span) {
+  Axis list{.key = axis.key};
+  for (size_t i = span.first; i <= span.last; ++i) list.values.push_back(axis.values[i]);
+  return list;
+}
+
+void add_axis(Plan& plan, Axis axis) {
+  plan.axes.push_back(std::move(axis));
+  const size_t last = plan.rows() - 1;
+  for (MoreSeeds& region : plan.more) region.rows = {0, last};
+}
+
+void replace_axis(Plan& plan, size_t which, Axis axis) {
+  std::vector<MoreSeeds> kept;
+  for (MoreSeeds region : plan.more) {
+    Span& span = which == 0 ? region.columns : region.rows;
+    const std::optional<Span> moved = moved_span(span, plan.axes[which], axis);
+    if (!moved) continue;
+    span = *moved;
+    kept.push_back(region);
+  }
+  plan.more = std::move(kept);
+  plan.axes[which] = std::move(axis);
 }
 
 }  // namespace
@@ -276,85 +338,6 @@ std::string text_for(std::string_view form, const Plan& plan, std::string_view m
              " --csv sweep.csv --json sweep.json --svg sweep.svg", plan.runs()});
 }
 
-namespace {
-
-constexpr int32_t kFirstCount = 5;
-
-double number_of(const std::string& text) {
-  double value = 0;
-  read_real(text.data(), text.data() + text.size(), value);
-  return value;
-}
-
-std::string written(double value) { return fmt::format("{:.6g}", value); }
-
-const Field* numeric_field(std::string_view key) {
-  const Field* field = find_field(key);
-  const bool number = field && (field->type == FieldType::Integer || field->type == FieldType::Real);
-  return number ? field : nullptr;
-}
-
-bool is_whole(const Axis& axis) {
-  const Field* field = find_field(axis.key);
-  return field && field->type == FieldType::Integer;
-}
-
-double to_two_digits(double value) {
-  if (value == 0 || !std::isfinite(value)) return value;
-  return number_of(fmt::format("{:.1e}", value));
-}
-
-/// The next of 1, 2, 5 and their multiples by powers of ten that is no smaller.
-double round_up(double value) {
-  const double decade = std::pow(10, std::floor(std::log10(value)));
-  for (const double factor : {1.0, 2.0, 5.0, 10.0})
-    if (value <= factor * decade * (1 + 1e-9)) return factor * decade;
-  return value;
-}
-
-Axis list_axis(const std::string& key, const std::vector<std::string>& values, const RunSpec& base) {
-  Axis list{.key = key, .values = values};
-  return axis_from(to_text(list), base);  // keeps each value once, as the field writes it
-}
-
-/// Where a span stands on another axis, from its first value that is still there to its last.
-std::optional<Span> moved_span(const Span& span, const Axis& from, const Axis& to) {
-  std::optional<Span> moved;
-  for (size_t place = 0; place < to.values.size(); ++place) {
-    const auto old = std::ranges::find(from.values, to.values[place]);
-    if (old == from.values.end() || !span.holds(static_cast<size_t>(old - from.values.begin()))) continue;
-    moved = moved ? Span{moved->first, place} : Span{place, place};
-  }
-  return moved;
-}
-
-Axis cut(const Axis& axis, const Span& span) {
-  Axis list{.key = axis.key};
-  for (size_t i = span.first; i <= span.last; ++i) list.values.push_back(axis.values[i]);
-  return list;
-}
-
-void add_axis(Plan& plan, Axis axis) {
-  plan.axes.push_back(std::move(axis));
-  const size_t last = plan.rows() - 1;
-  for (MoreSeeds& region : plan.more) region.rows = {0, last};
-}
-
-void replace_axis(Plan& plan, size_t which, Axis axis) {
-  std::vector<MoreSeeds> kept;
-  for (MoreSeeds region : plan.more) {
-    Span& span = which == 0 ? region.columns : region.rows;
-    const std::optional<Span> moved = moved_span(span, plan.axes[which], axis);
-    if (!moved) continue;
-    span = *moved;
-    kept.push_back(region);
-  }
-  plan.more = std::move(kept);
-  plan.axes[which] = std::move(axis);
-}
-
-}  // namespace
-
 bool is_numeric(const Axis& axis) { return numeric_field(axis.key) != nullptr; }
 
 std::string typed_text(const Axis& axis) {
@@ -469,7 +452,7 @@ std::vector<double> handles_of(const Axis& axis) {
 double snapped(const Axis& axis, double value) {
   const double two = to_two_digits(value);
   if (const Field* field = numeric_field(axis.key))
-    return std::clamp(is_whole(axis) ? std::round(two) : two, field->low, field->high);
+    return std::clamp(field->type == FieldType::Integer ? std::round(two) : two, field->low, field->high);
   return two;
 }
 

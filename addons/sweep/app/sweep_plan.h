@@ -3,16 +3,8 @@
 // screen of its fields, and command_text() writes it as options again. The command, the screen and the tests call it.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "app/grid/axis.h"
 #include "training/experiments/study.h"
-#include "training/spec/spec.h"
 
 namespace normscope::sweep {
 
@@ -62,8 +54,7 @@ struct Plan {
   int32_t steps = 0;               ///< budget of every run; 0: as the base run has it
   int32_t seeds = 1;               ///< seeds 1..seeds in every cell
   std::vector<MoreSeeds> more{};
-  std::string preset =
-      "post";  ///< the run that everything changes: of the default comparison, unless a study says
+  std::string preset = "post";    ///< the run that everything changes
   std::vector<Bundle> bundles{};  ///< the second axis, where its values are their names; see take_bundles()
 
   // What a part of a study shows; a sweep chooses that on its own.
@@ -92,9 +83,8 @@ RunSpec base_of(const Plan& plan);
 /// A stack that ends in a layer without a norm on the residual stream gets a final norm. Throws Error.
 void assign(RunSpec& spec, std::string_view assignment);
 
-/// Reads "2@train.lr=0.0014:0.0065,train.warmup=6:50": two seeds more where both values lie in these
-/// ranges, ends included. A single value means that row or column, and an axis that is not named counts whole. Throws
-/// Error.
+/// Reads "2@train.lr=0.0014:0.0065,train.warmup=6:50": two seeds more where both values lie in these ranges, ends
+/// included. A single value means that row or column, and an axis that is not named counts whole. Throws Error.
 MoreSeeds more_seeds_from(std::string_view text, const Plan& plan);
 std::string to_text(const MoreSeeds& more, const Plan& plan);
 
@@ -150,8 +140,7 @@ struct Rail {
   double value(double share) const;
 };
 Rail rail_of(const Axis& axis);
-/// The yellow handles: the two ends of a range, or every value of a list. The axis must be
-/// numeric.
+/// The yellow handles: the two ends of a range, or every value of a list. The axis must be numeric.
 std::vector<double> handles_of(const Axis& axis);
 /// Rounds to two digits, and to a whole number where the setting is one.
 double snapped(const Axis& axis, double value);

@@ -1,16 +1,9 @@
 #include "addons/sweep/app/sweep_writers.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
-
 #include "app/words/words.h"
-#include "training/data/task.h"
 #include "training/experiments/table.h"
 #include "training/io/codec.h"
 #include "training/io/text.h"
-#include "training/spec/spec.h"
 
 namespace normscope::sweep {
 namespace {
@@ -179,6 +172,40 @@ std::string refusals_text(const Grid& grid, Metric metric) {
   return out;
 }
 
+std::string cells_words(int64_t count) { return tr("{count} cell | {count} cells", {{"count", count}}); }
+std::string runs_words(int64_t count) { return tr("{count} run | {count} runs", {{"count", count}}); }
+
+std::string seeds_words(const std::vector<size_t>& seeds) {
+  std::vector<std::string> names;
+  for (const size_t seed : seeds) names.push_back(std::to_string(seed));
+  return tr("seed {names} | seeds {names}", {{"count", seeds.size()}, {"names", in_words(names, tr("and"))}});
+}
+
+/// Says "The largest learning rate that learns: 0.0014 at warm-up 0, 0.014 at warm-up 200.", for
+/// the lowest row and the highest. It is empty unless learning begins at the left in every row and ends within one.
+std::string largest_that_learns(const Grid& grid) {
+  const Plan& plan = grid.plan;
+  if (plan.axes.size() < 2 || !is_numeric(plan.axes[0]) || plan.rows() < 2) return "";
+  std::vector<size_t> counts;
+  for (size_t row = 0; row < plan.rows(); ++row) {
+    size_t learn = 0;
+    for (size_t column = 0; column < plan.columns(); ++column) {
+      const grid::Side side = side_of(grid.at(column, row));
+      if (side == grid::Side::None || (side == grid::Side::Learns && column > learn)) return "";
+      learn += side == grid::Side::Learns;
+    }
+    counts.push_back(learn);
+  }
+  if (counts.front() == counts.back() || std::min(counts.front(), counts.back()) == 0) return "";
+  const auto part = [&](size_t row) {
+    return tr("{value} at {axis} {where}", {{"value", plan.axes[0].said(counts[row] - 1)},
+                                            {"axis", plan.axes[1].label()},
+                                            {"where", plan.axes[1].said(row)}});
+  };
+  return tr(" The largest {axis} that learns: {first}, {last}.",
+            {{"axis", plan.axes[0].label()}, {"first", part(0)}, {"last", part(plan.rows() - 1)}});
+}
+
 }  // namespace
 
 std::string loss_window_text(const Grid& grid) {
@@ -302,19 +329,6 @@ std::string to_markdown(const Grid& grid, Metric metric, const std::string& pict
          section_text(grid, metric, picture);
 }
 
-namespace {
-
-std::string cells_words(int64_t count) { return tr("{count} cell | {count} cells", {{"count", count}}); }
-std::string runs_words(int64_t count) { return tr("{count} run | {count} runs", {{"count", count}}); }
-
-std::string seeds_words(const std::vector<size_t>& seeds) {
-  std::vector<std::string> names;
-  for (const size_t seed : seeds) names.push_back(std::to_string(seed));
-  return tr("seed {names} | seeds {names}", {{"count", seeds.size()}, {"names", in_words(names, tr("and"))}});
-}
-
-}  // namespace
-
 std::string capitalised(std::string text) {
   if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
   return text;
@@ -325,35 +339,6 @@ std::string why_not(const Message& error) {
   const Field* field = find_field(where_of(error));
   return field ? words::spoken(field->label) + ": " + why : why;
 }
-
-namespace {
-
-/// Says "The largest learning rate that learns: 0.0014 at warm-up 0, 0.014 at warm-up 200.", for
-/// the lowest row and the highest. It is empty unless learning begins at the left in every row and ends within one.
-std::string largest_that_learns(const Grid& grid) {
-  const Plan& plan = grid.plan;
-  if (plan.axes.size() < 2 || !is_numeric(plan.axes[0]) || plan.rows() < 2) return "";
-  std::vector<size_t> counts;
-  for (size_t row = 0; row < plan.rows(); ++row) {
-    size_t learn = 0;
-    for (size_t column = 0; column < plan.columns(); ++column) {
-      const grid::Side side = side_of(grid.at(column, row));
-      if (side == grid::Side::None || (side == grid::Side::Learns && column > learn)) return "";
-      learn += side == grid::Side::Learns;
-    }
-    counts.push_back(learn);
-  }
-  if (counts.front() == counts.back() || std::min(counts.front(), counts.back()) == 0) return "";
-  const auto part = [&](size_t row) {
-    return tr("{value} at {axis} {where}", {{"value", plan.axes[0].said(counts[row] - 1)},
-                                            {"axis", plan.axes[1].label()},
-                                            {"where", plan.axes[1].said(row)}});
-  };
-  return tr(" The largest {axis} that learns: {first}, {last}.",
-            {{"axis", plan.axes[0].label()}, {"first", part(0)}, {"last", part(plan.rows() - 1)}});
-}
-
-}  // namespace
 
 std::string grid_sentence(const Grid& grid) {
   int64_t known = 0, learn = 0, disagree = 0;

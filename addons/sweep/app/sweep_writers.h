@@ -2,24 +2,13 @@
 // command, the screen (export) and the tests call them.
 #pragma once
 
-#include <nlohmann/json.hpp>
-
-#include <string>
-#include <utility>
-#include <vector>
-
-#include "addons/sweep/app/cells.h"
-#include "addons/sweep/app/sweep_plan.h"
 #include "addons/sweep/app/worker.h"
-#include "engine/core/error.h"
 
 namespace normscope::sweep {
 
-/// Prints signs and values, with the second axis upwards (or to the right, where the first one is too long
-/// for a line).
+/// Prints signs and values, with the second axis upwards (or to the right, where the first one is too long for a line).
 std::string to_text(const Grid& grid, Metric metric);
-/// Writes "normscope sweep 1" (docs/log-format.md). Nothing in it depends on which machine trained a run, or
-/// when.
+/// Writes "normscope sweep 1" (docs/log-format.md). Nothing in it depends on which machine trained a run, or when.
 nlohmann::json to_json(const Grid& grid);
 std::string to_csv(const Grid& grid);  ///< one line per run
 /// One table of several grids, each with the name of its part.
@@ -58,8 +47,7 @@ std::string why_not(const Message& error);
 std::string grid_sentence(const Grid& grid);
 /// The short verdict of a cell: "learns in 1 of 3 seeds", "stuck".
 std::string cell_badge(const Cell& cell);
-/// Explains a cell: "Luck decides: seed 2 learns from step 107, seeds 1 and 3 do not.", or why it
-/// cannot be trained.
+/// Explains a cell: "Luck decides: seed 2 learns from step 107, seeds 1 and 3 do not.", or why it cannot be trained.
 std::string cell_sentence(const Cell& cell);
 /// What theory expects of a cell's network before training, or why it expects nothing.
 std::string predicted_sentence(const Cell& cell);

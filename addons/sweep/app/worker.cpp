@@ -1,10 +1,6 @@
 #include "addons/sweep/app/worker.h"
 
-#include <algorithm>
-#include <utility>
-
 #include "app/words/words.h"
-#include "engine/core/boundary.h"
 
 namespace normscope::sweep {
 namespace {
@@ -71,7 +67,6 @@ void Worker::halt(Phase phase) {
 }
 
 void Worker::use_cores(int32_t cores) { cores_ = cores > 0 ? std::min(cores, all_cores_) : all_cores_; }
-
 void Worker::share(bool others_train) { others_train_ = others_train; }
 
 void Worker::carry_out(const Task& task) {

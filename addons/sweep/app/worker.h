@@ -4,20 +4,7 @@
 // a trainer of their own.
 #pragma once
 
-#include <atomic>
-#include <chrono>
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <mutex>
-#include <optional>
-#include <vector>
-
 #include "addons/sweep/app/cells.h"
-#include "addons/sweep/app/sweep_plan.h"
-#include "engine/core/error.h"
-#include "training/experiments/result_store.h"
-#include "training/experiments/study.h"
 #include "training/files/background.h"
 
 namespace normscope::sweep {
@@ -43,23 +30,6 @@ struct SweepState {
   int64_t left() const { return runs - grid->known; }
 };
 
-/// What the screen needs for training.
-class SweepTrainer {
- public:
-  virtual ~SweepTrainer() = default;
-  /// Fills in what the store has, and trains only with `train`. It replaces what is under way.
-  virtual void start(const Plan& plan, bool train) = 0;
-  /// Ends what is being trained; the next start begins its runs again. `phase` is Paused or Stopped.
-  virtual void halt(Phase phase) = 0;
-  /// Sets how many runs train at a time; 0 means one per physical core.
-  virtual void use_cores(int32_t cores) = 0;
-  virtual int32_t cores() const = 0;  ///< the number chosen last, whatever runs at the moment
-  /// Leaves at least a quarter of the cores to other runs while they train.
-  virtual void share(bool others_train) = 0;
-  virtual std::shared_ptr<const SweepState> state() const = 0;
-  virtual int32_t all_cores() const = 0;
-};
-
 /// How many runs train at a time on `cores` cores: while others train, a quarter of the cores,
 /// rounded up, is left to them, but at least one run trains.
 int32_t runs_beside(int32_t cores, bool others_train);
@@ -69,18 +39,24 @@ int32_t runs_beside(int32_t cores, bool others_train);
 std::vector<std::optional<RunNumbers>> carried(const Grid& from, const Plan& plan,
                                                const std::vector<StudyRun>& runs);
 
-class Worker : public SweepTrainer {
+/// What the screen needs for training; tests answer for it.
+class Worker {
  public:
   /// Where the store lies. `on_change` is called from the worker's thread (a window wakes its event loop
   /// there).
   explicit Worker(experiments::StorePlace place, std::function<void()> on_change = {});
-  void start(const Plan& plan, bool train) override;
-  void halt(Phase phase) override;
-  void use_cores(int32_t cores) override;
-  int32_t cores() const override { return cores_; }
-  void share(bool others_train) override;
-  std::shared_ptr<const SweepState> state() const override { return jobs_.state(); }
-  int32_t all_cores() const override { return all_cores_; }
+  virtual ~Worker() = default;
+  /// Fills in what the store has, and trains only with `train`. It replaces what is under way.
+  virtual void start(const Plan& plan, bool train);
+  /// Ends what is being trained; the next start begins its runs again. `phase` is Paused or Stopped.
+  virtual void halt(Phase phase);
+  /// Sets how many runs train at a time; 0 means one per physical core.
+  virtual void use_cores(int32_t cores);
+  virtual int32_t cores() const { return cores_; }  ///< the number chosen last, whatever runs at the moment
+  /// Leaves at least a quarter of the cores to other runs while they train.
+  virtual void share(bool others_train);
+  virtual std::shared_ptr<const SweepState> state() const { return jobs_.state(); }
+  virtual int32_t all_cores() const { return all_cores_; }
   void wait() { jobs_.wait(); }  ///< waits until nothing is under way
 
  private:

@@ -3,16 +3,11 @@
 // All norms of such a model follow one placement, so clicking a slot, or dropping a norm there, asks for its preset.
 #include "addons/systems/app/diagram_chain.h"
 
-#include <fmt/format.h>
 #include <imgui.h>
-
-#include <algorithm>
 
 #include "addons/systems/engine/convolutions.h"
 #include "app/diagram/diagram.h"
 #include "app/ui/widgets.h"
-#include "app/words/words.h"
-#include "engine/ops/ops.h"
 
 namespace normscope::diagram {
 namespace {
@@ -210,8 +205,6 @@ void draw_chain(Ui& ui, DiagramState& state, const DiagramInput& input, int run,
 }  // namespace normscope::diagram
 
 namespace normscope::view {
-
-// The chains of a convolutional network and of a parser.
 
 namespace {
 

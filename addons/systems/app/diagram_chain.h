@@ -2,11 +2,7 @@
 // These functions are pure; the drawn chain and the tests use them.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "app/view/chain.h"
-#include "engine/model/model_config.h"
 
 namespace normscope::view {
 

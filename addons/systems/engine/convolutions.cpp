@@ -1,15 +1,7 @@
 #include "addons/systems/engine/convolutions.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
-#include <string>
-
-#include "addons/systems/engine/image_ops.h"
 #include "engine/core/error.h"
 #include "engine/model/recorder.h"
-#include "engine/ops/ops.h"
 
 namespace normscope {
 namespace {
@@ -23,7 +15,6 @@ int32_t channels_of(const ModelConfig& config, int32_t layer) {
   return layer == 0 ? 1 : layer == 1 ? images.channels : images.channels_2;
 }
 
-/// The features that the linear layer reads.
 int64_t flat_features(const ModelConfig& config) {
   const ImageWindow pooled = pooling_window(config, kConvolutions);
   return pooled.windows() * pooled.channels;
@@ -100,35 +91,6 @@ class ConvolutionRecorder : Recorder {
   ModelValues values_;
 };
 
-}  // namespace
-
-ImageWindow convolution_window(const ModelConfig& config, int32_t layer) {
-  const ImageConfig& images = config.of<ImageConfig>();
-  ImageWindow window;
-  window.height = images.height;
-  window.width = images.width;
-  if (layer > 1) {
-    const ImageWindow before = pooling_window(config, layer - 1);
-    window.height = static_cast<int32_t>(before.rows());
-    window.width = static_cast<int32_t>(before.columns());
-  }
-  window.channels = channels_of(config, layer - 1);
-  window.size = images.window;
-  return window;
-}
-
-ImageWindow pooling_window(const ModelConfig& config, int32_t layer) {
-  const ImageWindow convolved = convolution_window(config, layer);
-  ImageWindow window;
-  window.height = static_cast<int32_t>(convolved.rows());
-  window.width = static_cast<int32_t>(convolved.columns());
-  window.channels = channels_of(config, layer);
-  window.size = window.stride = kPooled;
-  return window;
-}
-
-namespace {
-
 void validate_convolutions(const ModelConfig& config) {
   const Placement placement = placement_of(config.stack(), context_of(config, true));
   if (placement != Placement::None && placement != Placement::Post && placement != Placement::Pre)
@@ -175,17 +137,8 @@ double convolution_flop(const ModelConfig& given, int32_t batch) {
   return flop * batch;
 }
 
-int32_t pixels_of(const ModelConfig& config) {
-  return config.of<ImageConfig>().height * config.of<ImageConfig>().width;
-}
-
-void fit_usual_images(ModelConfig& config) {
-  config = of_usual_size(config);
-  config.classes = kUsualClasses;
-}
-
-}  // namespace
-
+/// The inputs of the batch: "source" (B, height x width), grey levels 0 to 255, and
+/// "targets" (B,1). There are no sub-layers. Throws Error where the images are too small for the windows.
 ModelValues record_convolutions(Tape& tape, const ModelConfig& config, const RecordOptions& options) {
   if (config.stack().layers.empty()) fail("model", "there is no wiring: expected set_placement() first");
   validate_convolutions(config);
@@ -196,6 +149,33 @@ ModelValues record_convolutions(Tape& tape, const ModelConfig& config, const Rec
   return ConvolutionRecorder(tape, config, options).record();
 }
 
+}  // namespace
+
+ImageWindow convolution_window(const ModelConfig& config, int32_t layer) {
+  const ImageConfig& images = config.of<ImageConfig>();
+  ImageWindow window;
+  window.height = images.height;
+  window.width = images.width;
+  if (layer > 1) {
+    const ImageWindow before = pooling_window(config, layer - 1);
+    window.height = static_cast<int32_t>(before.rows());
+    window.width = static_cast<int32_t>(before.columns());
+  }
+  window.channels = channels_of(config, layer - 1);
+  window.size = images.window;
+  return window;
+}
+
+ImageWindow pooling_window(const ModelConfig& config, int32_t layer) {
+  const ImageWindow convolved = convolution_window(config, layer);
+  ImageWindow window;
+  window.height = static_cast<int32_t>(convolved.rows());
+  window.width = static_cast<int32_t>(convolved.columns());
+  window.channels = channels_of(config, layer);
+  window.size = window.stride = kPooled;
+  return window;
+}
+
 constinit const ArchitectureRow convolutional_architecture{.name = "convolutional",
                                                            .learner = "a convolutional network",
                                                            .record = record_convolutions,
@@ -203,7 +183,16 @@ constinit const ArchitectureRow convolutional_architecture{.name = "convolutiona
                                                            .bytes = convolution_bytes,
                                                            .flop = convolution_flop,
                                                            .part = "conv",
-                                                           .source = pixels_of,
-                                                           .fit_usual_data = fit_usual_images};
+                                                           .source =
+                                                               [](const ModelConfig& config) {
+                                                                 const ImageConfig& images =
+                                                                     config.of<ImageConfig>();
+                                                                 return images.height * images.width;
+                                                               },
+                                                           .fit_usual_data =
+                                                               [](ModelConfig& config) {
+                                                                 config = of_usual_size(config);
+                                                                 config.classes = kUsualClasses;
+                                                               }};
 
 }  // namespace normscope

@@ -12,7 +12,6 @@
 #pragma once
 
 #include "addons/systems/engine/image_ops.h"
-#include "engine/model/model_config.h"
 #include "engine/model/transformer.h"
 
 namespace normscope {
@@ -30,9 +29,5 @@ inline constexpr int32_t kPooled = 2;  ///< pixels of an image's side that becom
 /// The windows of convolution 1 or 2, and of the pooling after it.
 ImageWindow convolution_window(const ModelConfig& config, int32_t layer);
 ImageWindow pooling_window(const ModelConfig& config, int32_t layer);
-
-/// The inputs of the batch: "source" (B, height x width), grey levels 0 to 255, and
-/// "targets" (B,1). There are no sub-layers. Throws Error where the images are too small for the windows.
-ModelValues record_convolutions(Tape& tape, const ModelConfig& config, const RecordOptions& options);
 
 }  // namespace normscope

@@ -1,7 +1,6 @@
 // conv2d checks its inputs and records one node. It saves nothing; its backward pass reads x and W.
 #include "addons/systems/engine/image_ops.h"
 
-#include "engine/core/error.h"
 #include "engine/ops/rules.h"
 
 namespace normscope {

@@ -2,8 +2,6 @@
 // under a window.
 #pragma once
 
-#include <cstdint>
-
 #include "engine/tape/tape.h"
 
 namespace normscope {

@@ -5,7 +5,6 @@
 // After foreach_target.h: these are compiled once per target.
 #include "addons/systems/engine/image_ops.h"
 #include "engine/cpu/gemm_inl.h"
-#include "engine/cpu/simd_inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace normscope::cpu::HWY_NAMESPACE {
@@ -61,8 +60,6 @@ Gemm patch_gradient(const Call& call, float* to) {
   return {s.windows, s.patch, s.channels, {call.dout.p, s.channels, 1}, {call.in[1].p, 1, s.channels}, to};
 }
 
-// ---- patches ---------------------------------------------------------------------------------------------
-
 /// Makes one line of windows of one image a piece of the work.
 Cut line_cut(const Call& call) {
   const ImageWindow w = window_of(call);
@@ -96,8 +93,6 @@ void make_patches(const Call& call, int64_t chunk) {
   }
 }
 
-// ---- forward ---------------------------------------------------------------------------------------------
-
 float* forward_packed(const Call& call) { return call.workspace + patch_floats(call); }
 
 /// Lays out the patches, and packs W.
@@ -120,8 +115,6 @@ Stages conv2d_forward(const Call& call) {
   stages.add(forward_multiply, plan.chunks());
   return stages;
 }
-
-// ---- backward --------------------------------------------------------------------------------------------
 
 /// The chunks of each part of the work, none where nobody asks for it, and the places of dP and of what
 /// is packed for either product in the workspace, in floats.

@@ -1,13 +1,7 @@
 #include "addons/systems/engine/parser.h"
 
-#include <fmt/format.h>
-
-#include <cmath>
-#include <string>
-
 #include "engine/core/error.h"
 #include "engine/model/recorder.h"
-#include "engine/ops/ops.h"
 
 namespace normscope {
 namespace {
@@ -103,15 +97,13 @@ double parser_flop(const ModelConfig& c, int32_t batch) {
   return 6.0 * batch * static_cast<double>(parser_products(c));
 }
 
-void fit_usual_transitions(ModelConfig& config) { config.classes = 2 * kUsualRelations + 1; }
-
 void check(const ModelConfig& config) {
   validate(config);
   if (config.classes < 1) fail("model", "a parser without transitions: expected the classes of its data");
 }
 
-}  // namespace
-
+/// For training and evaluation: inputs "tokens" (B,T) and "targets" (B; -1 ignored); logits and loss. There are no
+/// sub-layers to measure; probes are the mean squares of the hidden layers' outputs. Called by record_model.
 ModelValues record_parser(Tape& tape, const ModelConfig& config, const RecordOptions& options) {
   check(config);
   if (options.sequence != config.sequence)
@@ -120,20 +112,23 @@ ModelValues record_parser(Tape& tape, const ModelConfig& config, const RecordOpt
   return ParserRecorder(tape, config, options).record();
 }
 
+}  // namespace
+
 ValueId record_transition_logits(Tape& tape, const ModelConfig& config, int32_t rows) {
   check(config);
   const RecordOptions options{.batch = rows, .training = false, .probes = false};
   return ParserRecorder(tape, config, options).up_to_logits().logits;
 }
 
-constinit const ArchitectureRow parser_architecture{.name = "parser",
-                                                    .learner = "a parser",
-                                                    .record = record_parser,
-                                                    .validate = validate_parser,
-                                                    .bytes = parser_bytes,
-                                                    .flop = parser_flop,
-                                                    .part = "hidden",
-                                                    .one_target = true,
-                                                    .fit_usual_data = fit_usual_transitions};
+constinit const ArchitectureRow parser_architecture{
+    .name = "parser",
+    .learner = "a parser",
+    .record = record_parser,
+    .validate = validate_parser,
+    .bytes = parser_bytes,
+    .flop = parser_flop,
+    .part = "hidden",
+    .one_target = true,
+    .fit_usual_data = [](ModelConfig& config) { config.classes = 2 * kUsualRelations + 1; }};
 
 }  // namespace normscope

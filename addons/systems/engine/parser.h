@@ -11,16 +11,9 @@
 // al.'s. Parameters: emb.tokens, L01.hidden.{w,b}, L01.hidden.norm.{gain,bias}, class.{w,b}.
 #pragma once
 
-#include <cstdint>
-
 #include "engine/model/transformer.h"
 
 namespace normscope {
-
-/// For training and evaluation: inputs "tokens" (B,T) and "targets" (B; -1 ignored); logits and
-/// loss. There are no sub-layers to measure; probes are the mean squares of the hidden layers' outputs. Called by
-/// record_model.
-ModelValues record_parser(Tape& tape, const ModelConfig& config, const RecordOptions& options);
 
 /// Stops at the logits, for parsing: only input "tokens" (rows,T), no dropout.
 ValueId record_transition_logits(Tape& tape, const ModelConfig& config, int32_t rows);

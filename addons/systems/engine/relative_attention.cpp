@@ -1,9 +1,7 @@
 // relative_attention checks its inputs and records one node. It saves the probabilities, which backward and users read.
 #include "addons/systems/engine/relative_attention.h"
 
-#include "engine/core/error.h"
 #include "engine/model/recorder.h"
-#include "engine/ops/ops.h"
 #include "engine/ops/rules.h"
 
 namespace normscope {
@@ -31,61 +29,6 @@ void check_shapes(const Tape& tape, const std::string& where, const RelativeAtte
   if (in.keys == in.values)
     fail(where, "{} serves as keys and as values: expected two values", tape.value(in.keys).name);
 }
-
-}  // namespace
-
-ValueId relative_attention(Tape& tape, const std::string& name, const RelativeAttentionInputs& in,
-                           RelativeAttentionSpec spec) {
-  const std::string where = "relative_attention " + name;
-  check_shapes(tape, where, in);
-  const Shape q = tape.shape(in.content);
-  if (spec.heads < 1 || q[2] % spec.heads != 0)
-    fail(where, "width {} is not a multiple of {} heads", q[2], spec.heads);
-  Node node{.op = OpKind::RelativeAttention,
-            .name = name,
-            .in = {in.content, in.keys, in.values, in.position, in.distances, in.memory_lengths}};
-  node.attributes = spec;
-  node.site = spec.dropout_site;
-  return tape.add_node(std::move(node), q,
-                       {{"probabilities", {q[0], spec.heads, q[1], tape.shape(in.keys)[1]}}});
-}
-
-OpRules relative_attention_rules() {
-  static constexpr OpRule kRows[] = {
-      {.title = "Relative attention over a memory",
-       .formula =
-           R"(y = P v, \quad P = \operatorname{softmax}(S), \quad S_{t,s} = \frac{c_t k_s^T + e_t r_{t+M-s}^T}{\sqrt{D/H}} \text{ for } s \le t + M \text{ in each head})",
-       .shapes =
-           "c = q + u and e = q + v (B,T,D), k and v (B,M+T,D), distances r (P,D), memory lengths (B) i32 or none, y (B,T,D); saved: P (B,H,T,M+T)",
-       .rule =
-           R"(dv = P^T dy, \quad dS = P \odot \left(g - \sum_s P_s g_s\right), \quad g = dy v^T, \quad dc = \frac{dS k}{\sqrt{D/H}}, \quad dk = \frac{dS^T c}{\sqrt{D/H}}, \quad de_t = \sum_s \frac{dS_{t,s} r_{t+M-s}}{\sqrt{D/H}}, \quad dr_i = \sum_t \frac{dS_{t,t+M-i} e_t}{\sqrt{D/H}})",
-       .source = "Dai et al. 2019 (Transformer-XL), section 3.3 and appendix B; not checked",
-       .reads = {38, 37, 36, 52, 44},
-       .saved = 31}};
-  return {.rules = kRows,
-          .flop =
-              [](const ProgramData& program, const Instruction& i) {  // scores are sums of two products
-                return (i.phase == Phase::Backward ? 12 : 6) *
-                       static_cast<double>(program.values[static_cast<size_t>(i.out)].shape.size()) *
-                       static_cast<double>(input_shape(program.values, i, 1)[1]);
-              },
-          .scores = [](const Node& n) -> AttentionScores {
-            return {.queries = n.in[0],
-                    .keys = n.in[1],
-                    .position = n.in[3],
-                    .distances = n.in[4],
-                    .heads = n.attributes.as<RelativeAttentionSpec>().heads};
-          },
-          .too_large =
-              [](std::span<const ValueInfo> values, const Node& n) {
-                return too_many_heads(values, n, n.attributes.as<RelativeAttentionSpec>().heads);
-              }};
-}
-
-// Relative positions over a memory (Transformer-XL, Dai et al. 2019): attention looks back at the states that each layer
-// had for the segment before, and compares queries with the distance of each key. No gradient goes into the memory.
-
-namespace {
 
 class RelativePositions : public Part {
  public:
@@ -183,6 +126,57 @@ PartCost cost_of_relative(const ModelConfig& c, int32_t batch) {
 }
 
 }  // namespace
+
+ValueId relative_attention(Tape& tape, const std::string& name, const RelativeAttentionInputs& in,
+                           RelativeAttentionSpec spec) {
+  const std::string where = "relative_attention " + name;
+  check_shapes(tape, where, in);
+  const Shape q = tape.shape(in.content);
+  if (spec.heads < 1 || q[2] % spec.heads != 0)
+    fail(where, "width {} is not a multiple of {} heads", q[2], spec.heads);
+  Node node{.op = OpKind::RelativeAttention,
+            .name = name,
+            .in = {in.content, in.keys, in.values, in.position, in.distances, in.memory_lengths}};
+  node.attributes = spec;
+  node.site = spec.dropout_site;
+  return tape.add_node(std::move(node), q,
+                       {{"probabilities", {q[0], spec.heads, q[1], tape.shape(in.keys)[1]}}});
+}
+
+OpRules relative_attention_rules() {
+  static constexpr OpRule kRows[] = {
+      {.title = "Relative attention over a memory",
+       .formula =
+           R"(y = P v, \quad P = \operatorname{softmax}(S), \quad S_{t,s} = \frac{c_t k_s^T + e_t r_{t+M-s}^T}{\sqrt{D/H}} \text{ for } s \le t + M \text{ in each head})",
+       .shapes =
+           "c = q + u and e = q + v (B,T,D), k and v (B,M+T,D), distances r (P,D), memory lengths (B) i32 or none, y (B,T,D); saved: P (B,H,T,M+T)",
+       .rule =
+           R"(dv = P^T dy, \quad dS = P \odot \left(g - \sum_s P_s g_s\right), \quad g = dy v^T, \quad dc = \frac{dS k}{\sqrt{D/H}}, \quad dk = \frac{dS^T c}{\sqrt{D/H}}, \quad de_t = \sum_s \frac{dS_{t,s} r_{t+M-s}}{\sqrt{D/H}}, \quad dr_i = \sum_t \frac{dS_{t,t+M-i} e_t}{\sqrt{D/H}})",
+       .source = "Dai et al. 2019 (Transformer-XL), section 3.3 and appendix B; not checked",
+       .reads = {38, 37, 36, 52, 44},
+       .saved = 31}};
+  return {.rules = kRows,
+          .flop =
+              [](const ProgramData& program, const Instruction& i) {  // scores are sums of two products
+                return (i.phase == Phase::Backward ? 12 : 6) *
+                       static_cast<double>(program.values[static_cast<size_t>(i.out)].shape.size()) *
+                       static_cast<double>(input_shape(program.values, i, 1)[1]);
+              },
+          .scores = [](const Node& n) -> AttentionScores {
+            return {.queries = n.in[0],
+                    .keys = n.in[1],
+                    .position = n.in[3],
+                    .distances = n.in[4],
+                    .heads = n.attributes.as<RelativeAttentionSpec>().heads};
+          },
+          .too_large =
+              [](std::span<const ValueInfo> values, const Node& n) {
+                return too_many_heads(values, n, n.attributes.as<RelativeAttentionSpec>().heads);
+              }};
+}
+
+// Relative positions over a memory (Transformer-XL, Dai et al. 2019): attention looks back at the states that each layer
+// had for the segment before, and compares queries with the distance of each key. No gradient goes into the memory.
 
 constinit const PartRow relative_part{
     .record = record_relative, .check = check_relative, .cost = cost_of_relative};

@@ -1,12 +1,7 @@
 #include "addons/systems/training/conllu.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <charconv>
-#include <utility>
 
-#include "engine/core/error.h"
 #include "engine/core/philox.h"
 #include "training/data/text_source.h"
 #include "training/io/input_file.h"
@@ -43,7 +38,6 @@ bool reaches_root(std::span<const int32_t> heads, size_t word, std::vector<char>
   return !circle;
 }
 
-/// Reads one sentence after the other.
 class Reader {
  public:
   Reader(const std::string& name, TreeColumns columns) : name_(name), columns_(columns) {}
@@ -242,7 +236,6 @@ WordList verbs(Verb verb) {
 }
 Kind other(Kind kind) { return kind == Kind::Person ? Kind::Thing : Kind::Person; }
 
-/// Makes one sentence. Words are numbered from 1.
 class Maker {
  public:
   Maker(uint64_t seed, uint64_t index) : seed_(seed), index_(index) {}

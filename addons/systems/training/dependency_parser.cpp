@@ -1,15 +1,8 @@
 #include "addons/systems/training/dependency_parser.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <iterator>
 #include <limits>
-#include <string_view>
-#include <utility>
 
 #include "addons/systems/engine/parser.h"
-#include "engine/core/error.h"
 #include "engine/tape/seal.h"
 #include "training/data/batch_draws.h"
 
@@ -323,7 +316,6 @@ void DependencyParser::go_on(Parsing& parsing, const std::function<bool(size_t)>
 }
 
 std::unique_ptr<Scoring> ParsingTask::scoring() const { return std::make_unique<TreebankScoring>(*this); }
-
 double Attachment::unlabelled() const { return percent(heads, words); }
 double Attachment::labelled() const { return percent(labelled_heads, words); }
 

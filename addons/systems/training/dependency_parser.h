@@ -14,16 +14,6 @@
 // learns from the oracle, and by the parser.
 #pragma once
 
-#include <array>
-#include <cstdint>
-#include <functional>
-#include <map>
-#include <memory>
-#include <optional>
-#include <span>
-#include <string>
-#include <vector>
-
 #include "addons/systems/training/conllu.h"
 #include "engine/model/model_config.h"
 #include "engine/tape/program.h"

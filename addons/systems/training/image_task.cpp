@@ -1,14 +1,8 @@
 #include "addons/systems/training/image_task.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <array>
 #include <cstring>
-#include <utility>
 
-#include "engine/core/error.h"
-#include "engine/core/philox.h"
 #include "training/data/batch_draws.h"
 
 namespace normscope {
@@ -259,6 +253,30 @@ Point on_curve(const Curve& c, int64_t k, int64_t steps) {
           64 * (c.begin.y * a + c.bend.y * b + c.end.y * d) / all};
 }
 
+/// Draws image `index` of a seed, 28 x 28, into `to`; it shows digit index % 10.
+void draw_digit(uint64_t seed, uint32_t index, std::span<uint8_t> to) {
+  if (to.size() != static_cast<size_t>(kDigitSide) * kDigitSide)
+    fail("digits", "{} bytes for an image: expected {}", to.size(), kDigitSide * kDigitSide);
+  ImageDraws draws(seed, index);
+  const std::vector<Skeleton>& shapes = skeletons()[index % 10];
+  const Skeleton& shape =
+      shapes[static_cast<size_t>(draws.between(0, static_cast<int64_t>(shapes.size()) - 1))];
+  const Hand hand(draws);
+  Paper paper{};
+  constexpr int64_t kSteps = 8;  // straight pieces of a curve
+  for (const Curve& curve : shape)
+    for (int64_t k = 0; k < kSteps; ++k)
+      stroke(paper, hand.place(on_curve(curve, k, kSteps)), hand.place(on_curve(curve, k + 1, kSteps)),
+             hand.radius);
+  for (size_t i = 0; i < to.size(); i += 4) {
+    const uint32_t noise = draws.word();
+    for (size_t j = 0; j < 4; ++j) {
+      const int64_t added = static_cast<int64_t>(noise >> (8 * j) & 255) * hand.noise / 256;
+      to[i + j] = static_cast<uint8_t>(std::min<int64_t>(255, paper[i + j] * hand.ink / kPixel + added));
+    }
+  }
+}
+
 }  // namespace
 
 ImageTask::ImageTask(ImageSet set, std::string name)
@@ -339,29 +357,6 @@ ImageSet parse_idx(std::string_view images, const std::string& images_name, std:
 ImageSet read_idx(const std::string& images_path, const std::string& labels_path) {
   return parse_idx(read_input_file(images_path, input::kIdx), images_path,
                    read_input_file(labels_path, input::kIdx), labels_path);
-}
-
-void draw_digit(uint64_t seed, uint32_t index, std::span<uint8_t> to) {
-  if (to.size() != static_cast<size_t>(kDigitSide) * kDigitSide)
-    fail("digits", "{} bytes for an image: expected {}", to.size(), kDigitSide * kDigitSide);
-  ImageDraws draws(seed, index);
-  const std::vector<Skeleton>& shapes = skeletons()[index % 10];
-  const Skeleton& shape =
-      shapes[static_cast<size_t>(draws.between(0, static_cast<int64_t>(shapes.size()) - 1))];
-  const Hand hand(draws);
-  Paper paper{};
-  constexpr int64_t kSteps = 8;  // straight pieces of a curve
-  for (const Curve& curve : shape)
-    for (int64_t k = 0; k < kSteps; ++k)
-      stroke(paper, hand.place(on_curve(curve, k, kSteps)), hand.place(on_curve(curve, k + 1, kSteps)),
-             hand.radius);
-  for (size_t i = 0; i < to.size(); i += 4) {
-    const uint32_t noise = draws.word();
-    for (size_t j = 0; j < 4; ++j) {
-      const int64_t added = static_cast<int64_t>(noise >> (8 * j) & 255) * hand.noise / 256;
-      to[i + j] = static_cast<uint8_t>(std::min<int64_t>(255, paper[i + j] * hand.ink / kPixel + added));
-    }
-  }
 }
 
 ImageSet draw_digits(uint64_t seed, int32_t count) {

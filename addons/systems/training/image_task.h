@@ -5,13 +5,6 @@
 // are drawn at random from the others. Called by make_task.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "training/data/task.h"
 #include "training/io/input_file.h"
 
@@ -62,9 +55,6 @@ ImageSet parse_idx(std::string_view images, const std::string& images_name, std:
 
 inline constexpr int32_t kDigitSide = 28;        ///< pixels
 inline constexpr int32_t kMostDigits = 200'000;  ///< most images of a data set: 157 MB
-
-/// Draws image `index` of a seed, 28 x 28, into `to`; it shows digit index % 10.
-void draw_digit(uint64_t seed, uint32_t index, std::span<uint8_t> to);
 
 /// Draws images 0 to count - 1. Throws Error unless 1 <= count <= kMostDigits.
 ImageSet draw_digits(uint64_t seed, int32_t count);

@@ -1,7 +1,4 @@
 // The convolutional network and the parser as runs: their settings, their data and the runs of Xu et al. (2019).
-#include <string>
-#include <vector>
-
 #include "addons/systems/engine/convolutions.h"
 #include "addons/systems/training/dependency_parser.h"
 #include "addons/systems/training/image_task.h"
@@ -23,8 +20,6 @@ void fit_images(ModelConfig& model, const Task& task) {
   model.of<ImageConfig>().height = images->set().height;
   model.of<ImageConfig>().width = images->set().width;
 }
-
-void complete_parser(RunSpec& spec) { spec.model.sequence = spec.data.context = kParseFeatures; }
 
 /// Adam as in Kingma and Ba (2015), for a paper that states only its rate.
 void set_authors_adam(RunSpec& spec, float rate) {
@@ -127,7 +122,7 @@ constinit const ArchitectureRuns convolutional_runs{
     .sized = false};
 
 constinit const ArchitectureRuns parser_runs{
-    .complete = complete_parser,
+    .complete = [](RunSpec& spec) { spec.model.sequence = spec.data.context = kParseFeatures; },
     .name =
         [](Placement placement) {
           return std::string(placement == Placement::None ? "Parser without norms" : "Parser");

@@ -1,22 +1,13 @@
 // The left panel of the Tape screen has the list of the fold, what the mouse does on its rows, the play head on its
 // track, the foot of the panel, and the menu. FoldPicture paints the rows.
-#include <fmt/format.h>
 #include <imgui.h>
-
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "addons/tape-screen/app/tape_screen.h"
 #include "addons/tape-screen/app/tape_writers.h"
 #include "app/ui/widgets.h"
-#include "app/words/words.h"
 
 namespace normscope::tape_screen {
-
 using namespace ui;
-
 namespace {
 
 constexpr float kHeads = 24, kFold = 36;
@@ -40,6 +31,13 @@ float px_per_second(const Fold& fold, float left, float right) {
   const float most = static_cast<float>(std::max(forward, 1e-9)),
               other = static_cast<float>(std::max(backward, 1e-9));
   return std::min(left / most, right / other);
+}
+
+constexpr const char *kMenu = "tape/fold/menu", *kChanges = "tape/changes";
+constexpr float kLine = 19;
+
+const char* sign_of(ChangeKind kind) {
+  return kind == ChangeKind::Came ? "+" : kind == ChangeKind::Went ? "−" : "≠";
 }
 
 }  // namespace
@@ -307,20 +305,6 @@ void TapeScreen::draw_foot(Ui& ui, Rect foot, bool clock) {
   p.text_in(line, word, t.ink2, key);
   draw_finite(ui, foot.take_top(24));
 }
-
-// The title row of the fold panel has its menu with what can be saved, and the record of what the last change of the
-// wiring did to the program.
-
-namespace {
-
-constexpr const char *kMenu = "tape/fold/menu", *kChanges = "tape/changes";
-constexpr float kLine = 19;
-
-const char* sign_of(ChangeKind kind) {
-  return kind == ChangeKind::Came ? "+" : kind == ChangeKind::Went ? "−" : "≠";
-}
-
-}  // namespace
 
 void TapeScreen::save(const std::string& ending) {
   const StepFacts& facts = *facts_;

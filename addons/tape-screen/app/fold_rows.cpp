@@ -1,21 +1,12 @@
 #include "addons/tape-screen/app/fold_rows.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <numbers>
-#include <string_view>
-
-#include "addons/tape-screen/training/memory_map.h"
 #include "app/ui/widgets.h"
-#include "app/words/words.h"
-#include "engine/ops/rules.h"
 #include "training/io/text.h"
 
 namespace normscope::tape_screen {
 namespace {
+
+using namespace ui;
 
 /// Turns "enc.L06" into "Encoder layer 6".
 std::string layer_label(const FoldGroup& group) {
@@ -180,60 +171,14 @@ int32_t line_of(const ProgramData& program, ValueId value) {
   return value == kNone ? -1 : program.values[static_cast<size_t>(value)].node;
 }
 
-}  // namespace
-
-std::vector<FoldRow> fold_rows(const StepFacts& facts, const OpenRows& opened) {
-  return Rows(facts, opened).make();
-}
-
-bool is_forward(const ProgramData& program, size_t instruction) {
-  return program.instructions[instruction].phase == Phase::Forward;
-}
-
-std::optional<size_t> row_of(const std::vector<FoldRow>& rows, const StepFacts& facts, size_t instruction) {
-  const Instruction& it = facts.program.instructions[instruction];
-  for (size_t r = 0; r < rows.size(); ++r) {
-    const FoldRow& row = rows[r];
-    if (row.kind == RowKind::Update && it.phase == Phase::Update) return r;
-    if (row.kind == RowKind::Update || it.op == OpKind::Probe || it.phase == Phase::Update) continue;
-    const bool closed = row.kind == RowKind::Line || !row.open;
-    if (closed && it.node >= 0 && static_cast<size_t>(it.node) >= row.first &&
-        static_cast<size_t>(it.node) < row.end)
-      return r;
-  }
-  return std::nullopt;
-}
-
-std::vector<size_t> listed_instructions(const ProgramData& program) {
-  std::vector<size_t> listed;
-  for (size_t i = 0; i < program.instructions.size(); ++i)
-    if (program.instructions[i].op != OpKind::Probe) listed.push_back(i);
-  return listed;
-}
-
-size_t nearest_listed(const std::vector<size_t>& listed, size_t instruction) {
-  const auto above = std::ranges::lower_bound(listed, instruction);
-  if (above == listed.end()) return listed.back();
-  if (above == listed.begin() || *above - instruction <= instruction - *(above - 1)) return *above;
-  return *(above - 1);
-}
-
-size_t fold_of(const ProgramData& program) {
-  size_t last = 0;
-  for (size_t i = 0; i < program.instructions.size(); ++i)
-    if (program.instructions[i].phase == Phase::Forward && program.instructions[i].op != OpKind::Probe)
-      last = i;
-  return last;
-}
-
-size_t other_side(const StepFacts& facts, size_t instruction) {
-  const int32_t node = facts.program.instructions[instruction].node;
-  if (node < 0 || static_cast<size_t>(node) >= facts.fold.lines.size()) return instruction;
-  const FoldLine& line = facts.fold.lines[static_cast<size_t>(node)];
-  const int32_t other =
-      is_forward(facts.program, instruction) ? line.backward.instruction : line.forward.instruction;
-  return other < 0 ? instruction : static_cast<size_t>(other);
-}
+/// The gradient's norm where it begins (what the loss hands back) and where it arrives; 0: not known.
+struct GradientWay {
+  double begins = 0, arrives = 0;
+  /// The incoming gradient over the outgoing one, over the norms whose input nothing else reads.
+  double least = 0, most = 0;
+  size_t norms = 0;
+  bool every_norm = true;  ///< false where a norm had to be left out
+};
 
 GradientWay gradient_way(const StepFacts& facts) {
   GradientWay way;
@@ -262,66 +207,6 @@ GradientWay gradient_way(const StepFacts& facts) {
   }
   return way;
 }
-
-std::string fold_sentence(const StepFacts& facts) {
-  std::string text;
-  const Fold& fold = facts.fold;
-  if (facts.timed && fold.forward.seconds > 0)
-    text = tr("Backward costs {times} times forward.",
-              {{"times", ui::decimals(fold.backward.seconds / fold.forward.seconds, 1)}}) +
-           " ";
-  const GradientWay way = gradient_way(facts);
-  if (!(way.begins > 0 && way.arrives > 0) || !std::isfinite(way.begins) || !std::isfinite(way.arrives))
-    return text;
-  const double factor = way.arrives / way.begins;
-  const bool norms = way.every_norm && way.norms > 1 && way.least > 1.05;
-  const char* const said =
-      factor < 0.9
-          ? norms ? "On its way up the gradient falls from {from} to {to}, {least} to {most} times at every "
-                    "norm."
-                  : "On its way up the gradient falls from {from} to {to}."
-      : factor > 1.1
-          ? norms ? "On its way up the gradient grows from {from} to {to}, falling {least} to {most} times "
-                    "at every norm."
-                  : "On its way up the gradient grows from {from} to {to}."
-      : norms ? "On its way up the gradient goes from {from} to {to}, falling {least} to {most} times at "
-                "every norm."
-              : "On its way up the gradient goes from {from} to {to}.";
-  return text + tr(said, {{"from", ui::number(way.begins, 2)},
-                          {"to", ui::number(way.arrives, 2)},
-                          {"least", ui::decimals(way.least, 1)},
-                          {"most", ui::decimals(way.most, 1)}});
-}
-
-ChangeCounts change_counts(const StepFacts& facts) {
-  ChangeCounts counts;
-  for (const InstructionChange& one : facts.change.all) {
-    if (one.op == OpKind::Probe) continue;
-    (one.kind == ChangeKind::Came   ? counts.came
-     : one.kind == ChangeKind::Went ? counts.went
-                                    : counts.rewired)++;
-  }
-  const size_t all = listed_instructions(facts.program).size();
-  counts.same = all - std::min(all, counts.came + counts.rewired);
-  return counts;
-}
-
-std::string change_sentence(const StepFacts& facts) {
-  if (facts.change_from.empty()) return "";
-  const ChangeCounts counts = change_counts(facts);
-  return tr(
-      "Compared with {before}: {came} instructions came, {went} went, {rewired} are rewired; "
-      "{same} are as they were.",
-      {{"before", facts.change_from},
-       {"came", counts.came},
-       {"went", counts.went},
-       {"rewired", counts.rewired},
-       {"same", counts.same}});
-}
-
-using namespace ui;
-
-namespace {
 
 constexpr TextStyle kFigure{Face::Mono, type::tick}, kWord{Face::Sans, type::tick},
     kName{Face::Mono, type::body};
@@ -486,6 +371,115 @@ struct FoldBrush {
 };
 
 }  // namespace
+
+std::vector<FoldRow> fold_rows(const StepFacts& facts, const OpenRows& opened) {
+  return Rows(facts, opened).make();
+}
+
+bool is_forward(const ProgramData& program, size_t instruction) {
+  return program.instructions[instruction].phase == Phase::Forward;
+}
+
+std::optional<size_t> row_of(const std::vector<FoldRow>& rows, const StepFacts& facts, size_t instruction) {
+  const Instruction& it = facts.program.instructions[instruction];
+  for (size_t r = 0; r < rows.size(); ++r) {
+    const FoldRow& row = rows[r];
+    if (row.kind == RowKind::Update && it.phase == Phase::Update) return r;
+    if (row.kind == RowKind::Update || it.op == OpKind::Probe || it.phase == Phase::Update) continue;
+    const bool closed = row.kind == RowKind::Line || !row.open;
+    if (closed && it.node >= 0 && static_cast<size_t>(it.node) >= row.first &&
+        static_cast<size_t>(it.node) < row.end)
+      return r;
+  }
+  return std::nullopt;
+}
+
+std::vector<size_t> listed_instructions(const ProgramData& program) {
+  std::vector<size_t> listed;
+  for (size_t i = 0; i < program.instructions.size(); ++i)
+    if (program.instructions[i].op != OpKind::Probe) listed.push_back(i);
+  return listed;
+}
+
+size_t nearest_listed(const std::vector<size_t>& listed, size_t instruction) {
+  const auto above = std::ranges::lower_bound(listed, instruction);
+  if (above == listed.end()) return listed.back();
+  if (above == listed.begin() || *above - instruction <= instruction - *(above - 1)) return *above;
+  return *(above - 1);
+}
+
+size_t fold_of(const ProgramData& program) {
+  size_t last = 0;
+  for (size_t i = 0; i < program.instructions.size(); ++i)
+    if (program.instructions[i].phase == Phase::Forward && program.instructions[i].op != OpKind::Probe)
+      last = i;
+  return last;
+}
+
+size_t other_side(const StepFacts& facts, size_t instruction) {
+  const int32_t node = facts.program.instructions[instruction].node;
+  if (node < 0 || static_cast<size_t>(node) >= facts.fold.lines.size()) return instruction;
+  const FoldLine& line = facts.fold.lines[static_cast<size_t>(node)];
+  const int32_t other =
+      is_forward(facts.program, instruction) ? line.backward.instruction : line.forward.instruction;
+  return other < 0 ? instruction : static_cast<size_t>(other);
+}
+
+std::string fold_sentence(const StepFacts& facts) {
+  std::string text;
+  const Fold& fold = facts.fold;
+  if (facts.timed && fold.forward.seconds > 0)
+    text = tr("Backward costs {times} times forward.",
+              {{"times", ui::decimals(fold.backward.seconds / fold.forward.seconds, 1)}}) +
+           " ";
+  const GradientWay way = gradient_way(facts);
+  if (!(way.begins > 0 && way.arrives > 0) || !std::isfinite(way.begins) || !std::isfinite(way.arrives))
+    return text;
+  const double factor = way.arrives / way.begins;
+  const bool norms = way.every_norm && way.norms > 1 && way.least > 1.05;
+  const char* const said =
+      factor < 0.9
+          ? norms ? "On its way up the gradient falls from {from} to {to}, {least} to {most} times at every "
+                    "norm."
+                  : "On its way up the gradient falls from {from} to {to}."
+      : factor > 1.1
+          ? norms ? "On its way up the gradient grows from {from} to {to}, falling {least} to {most} times "
+                    "at every norm."
+                  : "On its way up the gradient grows from {from} to {to}."
+      : norms ? "On its way up the gradient goes from {from} to {to}, falling {least} to {most} times at "
+                "every norm."
+              : "On its way up the gradient goes from {from} to {to}.";
+  return text + tr(said, {{"from", ui::number(way.begins, 2)},
+                          {"to", ui::number(way.arrives, 2)},
+                          {"least", ui::decimals(way.least, 1)},
+                          {"most", ui::decimals(way.most, 1)}});
+}
+
+ChangeCounts change_counts(const StepFacts& facts) {
+  ChangeCounts counts;
+  for (const InstructionChange& one : facts.change.all) {
+    if (one.op == OpKind::Probe) continue;
+    (one.kind == ChangeKind::Came   ? counts.came
+     : one.kind == ChangeKind::Went ? counts.went
+                                    : counts.rewired)++;
+  }
+  const size_t all = listed_instructions(facts.program).size();
+  counts.same = all - std::min(all, counts.came + counts.rewired);
+  return counts;
+}
+
+std::string change_sentence(const StepFacts& facts) {
+  if (facts.change_from.empty()) return "";
+  const ChangeCounts counts = change_counts(facts);
+  return tr(
+      "Compared with {before}: {came} instructions came, {went} went, {rewired} are rewired; "
+      "{same} are as they were.",
+      {{"before", facts.change_from},
+       {"came", counts.came},
+       {"went", counts.went},
+       {"rewired", counts.rewired},
+       {"same", counts.same}});
+}
 
 std::string FoldPicture::turn_words() const {
   return tr("the fold: loss {loss}, gradient {norm}",

@@ -3,13 +3,6 @@
 // panel, its export and the tests use them.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <map>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "addons/tape-screen/app/step_worker.h"
 #include "app/ui/paint.h"
 
@@ -58,24 +51,11 @@ size_t fold_of(const ProgramData& program);
 /// The same op on the other side, or the instruction itself where there is none.
 size_t other_side(const StepFacts& facts, size_t instruction);
 
-/// The gradient's norm where it begins (what the loss hands back) and where it arrives; 0: not known.
-struct GradientWay {
-  double begins = 0, arrives = 0;
-  /// The incoming gradient over the outgoing one, over the norms whose input nothing else
-  /// reads.
-  double least = 0, most = 0;
-  size_t norms = 0;
-  bool every_norm = true;  ///< false where a norm had to be left out
-};
-GradientWay gradient_way(const StepFacts& facts);
 /// Says "Backward costs 2.1 times forward. On its way up the gradient falls from 0.028 to 0.0012, 1.8
 /// to 5.2 times at every norm."; where it does not fall altogether: ", falling 1.8 to 5.2 times at every norm". Every
 /// number is this step's.
 std::string fold_sentence(const StepFacts& facts);
 /// Leaves out probes, as the list does.
-struct ChangeCounts {
-  size_t came = 0, went = 0, rewired = 0, same = 0;
-};
 ChangeCounts change_counts(const StepFacts& facts);
 /// Says "Compared with run A before the change: 12 instructions came, 12 went, 6 are rewired; 130 are
 /// as they were."; empty: no change.

@@ -1,20 +1,11 @@
 // The middle panel: title, sentence, formula and local rule, tensors, the check of one element, and its files.
 #include "addons/tape-screen/app/panels.h"
 
-#include <fmt/format.h>
 #include <imgui.h>
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <limits>
-#include <memory>
-#include <nlohmann/json.hpp>
-#include <utility>
-
 #include "addons/tape-screen/app/tape_writers.h"
+#include "app/plot/plot_axis.h"
 #include "app/ui/widgets.h"
-#include "app/words/words.h"
 
 namespace normscope::tape_screen {
 
@@ -63,157 +54,11 @@ std::vector<std::string> parts_of(const std::string& source) {
   return parts;
 }
 
-}  // namespace
-
-/// Takes as few lines as the width allows, and a smaller size where one part alone is too wide.
-void InstructionPanel::typeset(const Painter& p, Typeset& set, const std::string& source, float width,
-                               float largest) const {
-  if (set.source == source && set.width == width && set.largest == largest) return;
-  set = {source, width, largest, 0, {}};
-  if (source.empty()) return;
-  const auto measure = [&](TextStyle style, std::string_view text) { return p.text_width(style, text); };
-  std::vector<tex::Layout> boxes;
-  for (const float px : kFormulaSizes) {
-    if (px > largest) continue;
-    boxes.clear();
-    for (const std::string& part : parts_of(source))
-      boxes.push_back(tex::layout(tex::parse(part), px, true, measure));
-    if (std::ranges::all_of(boxes, [&](const tex::Layout& box) { return box.width <= width; })) break;
-  }
-  for (size_t first = 0; first < boxes.size();) {
-    size_t end = first;
-    float x = 0, ascent = 0, descent = 0;
-    while (end < boxes.size() && (end == first || x + boxes[end].width <= width)) {
-      set.pieces.push_back({{x, 0}, boxes[end]});
-      x += boxes[end].width + kFormulaGap;
-      ascent = std::max(ascent, boxes[end].ascent);
-      descent = std::max(descent, boxes[end].descent);
-      ++end;
-    }
-    for (size_t i = first; i < end; ++i) set.pieces[i].at.y = set.height + ascent;
-    set.height += ascent + descent + (end < boxes.size() ? 6.f : 0.f);
-    first = end;
-  }
-}
-
-/// Keeps the chosen element while it is an element of what is shown.
-void InstructionPanel::settle(Frame& f) {
-  const InstructionView& shown = *f.shown;
-  if (shown.step != step_ || shown.instruction != instruction_) first_ = 0;
-  if (shown.step != step_ || shown.node != node_) {
-    h_.reset();
-    dragging_h_ = false;
-    view_.reset();
-  }
-  step_ = shown.step;
-  instruction_ = shown.instruction;
-  node_ = shown.node;
-  if (chosen_) {
-    const ShownTensor* t = input_of(shown, chosen_->input);
-    if (!t || chosen_->row >= static_cast<int64_t>(t->rows) ||
-        chosen_->column >= static_cast<int64_t>(t->columns))
-      chosen_.reset();
-  }
-  const ElementCheck* checked = f.given.checked.get();
-  if (checked && checked->step == shown.step && checked->node == shown.node && checked->asked == chosen_ &&
-      checked->asked_sequence == shown.sequence)
-    f.checked = checked;
-}
-
-InstructionRequest InstructionPanel::draw(Ui& ui, const Rect& rect, const InstructionInput& given) {
-  Frame f{ui, given, given.shown.get()};
-  hovered_.reset();
-  if (given.head <= 0) panel(ui, rect, {});
-  Rect rest = rect.inset(space::pad, 0);
-  rest.h -= 8;
-  rest.take_top(given.head);
-  if (!f.shown) {
-    ui.mark("tape/instruction", rect, given.nothing, tr("The instruction under the play head."));
-    rest.take_top(12);
-    ui.paint().text_wrapped(rest, kBodyWords, ui.theme().ink2, given.nothing, 17);
-    return f.asked;
-  }
-  settle(f);
-  ui.mark("tape/instruction", rect,
-          fmt::format("{} {}: {}", f.shown->title, f.shown->name, f.shown->sentence),
-          tr("The instruction under the play head: what it does, its formula, what it reads and "
-             "writes."));
-  save(f, save_menu(ui, "tape/instruction", rect, tr("this instruction, its tensors and its check")));
-  draw_head(f, rest);
-  if (given.part != Part::Tensors) {
-    draw_formulas(f, rest);
-    const float check = std::min(f.small() ? kCheckLow : kCheckHigh, rest.h);
-    draw_check(f, rest.take_bottom(check, 6));
-  }
-  draw_tensors(f, rest);
-  if (f.shown->can_check && !f.checked && given.part != Part::Tensors) f.asked.check = chosen_;
-  return f.asked;
-}
-
-void InstructionPanel::draw_head(Frame& f, Rect& rest) {
-  Painter& p = f.ui.paint();
-  const Theme& t = f.ui.theme();
-  Rect row = rest.take_top(f.given.head > 0 ? 28.f : space::title_row);
-  if (f.given.head <= 0) row.take_right(30);  // room for the menu
-  const std::string& title = f.shown->title;
-  const std::string fits = fitting(p, kTitleBold, row.w, {title, title.substr(0, title.rfind(','))});
-  row.take_left(p.text_in(row, kTitleBold, t.ink, fits) + 10);
-  p.text_in(row, kBodyMono, t.ink2, fitting(p, kBodyMono, row.w, {f.shown->name}));
-  const std::pair<const std::string&, TextStyle> lines[] = {{f.shown->sentence, kBodyBold},
-                                                            {f.shown->note, kBodyWords}};
-  for (const auto& [text, style] : lines) {
-    const float high = text.empty() ? 0 : p.wrapped_height(rest.w, style, text, 17);
-    if (high > 0 && high <= rest.h)
-      p.text_wrapped(rest.take_top(high, 1), style, style.face == Face::Bold ? t.ink : t.ink2, text, 17);
-  }
-  rest.take_top(7);
-}
-
-void InstructionPanel::draw_formulas(Frame& f, Rect& rest) {
-  Painter& p = f.ui.paint();
-  const Theme& t = f.ui.theme();
-  const float width = rest.w - kFormulaLabel - 24;
-  const float largest = f.small() ? type::tick : type::title;
-  typeset(p, forward_, f.shown->formula, width, largest);
-  typeset(p, rule_, f.shown->rule, width, largest);
-  const bool has_rule = !f.shown->rule.empty();
-  const float high = forward_.height + 20 + (has_rule ? rule_.height + 12 : 0);
-  if (high > rest.h) return;
-  Rect box = rest.take_top(high, 10);
-  p.fill(box, t.sunk, 6);
-  f.ui.mark(
-      "tape/instruction/formula", box,
-      has_rule ? tr("{formula}; backward: {rule}", {{"formula", f.shown->formula}, {"rule", f.shown->rule}})
-               : f.shown->formula,
-      f.shown->source.empty()
-          ? f.shown->shapes
-          : tr("{shapes}. Source: {source}", {{"shapes", f.shown->shapes}, {"source", f.shown->source}}));
-  // The pieces of a formula stand inside each other's boxes, so they are not recorded as texts of the screen.
-  ScreenPainter quiet = f.ui.paint_unrecorded();
-  box = box.inset(12, 10);
-  const std::pair<std::string, const Typeset*> sets[] = {
-      {f.shown->phase == Phase::Update ? tr("computes") : tr("forward"), &forward_},
-      {tr("local rule"), &rule_}};
-  for (const auto& [label, set] : sets) {
-    if (set->pieces.empty() || set->source.empty()) continue;
-    const Rect part = box.take_top(set->height, 12);
-    const float baseline = part.y + set->pieces.front().at.y;
-    p.text({part.x, baseline}, kTickWords, t.ink3, label);
-    for (const Typeset::Piece& piece : set->pieces)
-      tex::draw(quiet, piece.layout, Vec{part.x + kFormulaLabel, part.y} + piece.at, t.ink);
-  }
-}
-
-// The tensors that an instruction reads and writes have a sign, a histogram, a picture of one sequence, and numbers.
-
-namespace {
-
 constexpr float kPictureWide = 104, kHistogramWide = 76, kNumbersWide = 98, kBetween = 12, kLeastLabel = 52;
 constexpr float kHatch = 3;  // px of a stripe of the hatch, and between two
 
 /// Less for a vector, whose picture is a strip.
 float picture_height(const ShownTensor& t, bool small) { return t.rows > 1 ? (small ? 36.f : 60.f) : 16.f; }
-
 float row_height(const ShownTensor& t, bool small) { return t.rows > 1 ? (small ? 42.f : 68.f) : 36.f; }
 
 void draw_cells(Ui& ui, const Rect& r, const ShownTensor& t) {
@@ -334,7 +179,313 @@ std::string under_hand(const ShownTensor& t, const Rect& r, Vec mouse) {
   return "\n" + tr("here: {value}", {{"value", number(static_cast<double>(v), 4)}});
 }
 
+constexpr double kLeastError = 1e-16;  // what stands on a logarithmic axis for no error at all
+
+std::optional<size_t> best_of(const NumericCheck& check) {
+  const Difference* best = check.best_central();
+  if (!best) return std::nullopt;
+  return static_cast<size_t>(best - check.central.data());
+}
+
+const std::string& how_of(const NumericCheck& check) {
+  return check.central.empty()
+             ? tr("This norm holds a statistic constant on the way back. A difference would see it move, "
+                  "so none is taken.")
+             : tr("central differences of this instruction alone by its float32 kernels, added in float64; "
+                  "rounding leaves 0.0001 to 0.001");
+}
+
+plot::Series errors_of(const std::vector<Difference>& all, const char* id, const char* name) {
+  std::vector<std::pair<float, float>> points;
+  for (const Difference& d : all)
+    points.emplace_back(static_cast<float>(d.h), static_cast<float>(std::max(d.error, kLeastError)));
+  std::ranges::sort(points);
+  std::vector<float> x, y;
+  for (const auto& [h, error] : points) {
+    x.push_back(h);
+    y.push_back(error);
+  }
+  plot::Series series;
+  series.id = id;
+  series.name = name;
+  series.x = plot::Column::of(std::move(x));
+  series.y = plot::Column::of(std::move(y));
+  series.markers = plot::Markers::All;
+  series.marker = Marker::Circle;
+  series.width = line::depth;
+  series.end_marker = false;
+  return series;
+}
+
+/// Spans whole decades around the numbers.
+void set_decades(plot::Axis& axis, double low, double high) {
+  axis.scale = plot::AxisScale::Log;
+  axis.lo = std::pow(10, std::floor(std::log10(low) - 0.05));
+  axis.hi = std::pow(10, std::ceil(std::log10(high) + 0.05));
+  const int from = static_cast<int>(std::lround(std::log10(axis.lo))),
+            to = static_cast<int>(std::lround(std::log10(axis.hi)));
+  const int every = std::max(1, (to - from + 3) / 4);
+  for (int e = from; e <= to; e += every) axis.ticks.push_back({std::pow(10, e), power_of_ten(e)});
+}
+
+size_t nearest_h(const std::vector<Difference>& all, double h) {
+  size_t nearest = 0;
+  for (size_t i = 1; i < all.size(); ++i)
+    if (std::abs(std::log(all[i].h / h)) < std::abs(std::log(all[nearest].h / h))) nearest = i;
+  return nearest;
+}
+
+size_t next_h(const std::vector<Difference>& all, size_t now, bool larger) {
+  size_t next = now;
+  for (size_t i = 0; i < all.size(); ++i) {
+    const bool beyond = larger ? all[i].h > all[now].h : all[i].h < all[now].h;
+    const bool nearer = next == now || (larger ? all[i].h < all[next].h : all[i].h > all[next].h);
+    if (beyond && nearer) next = i;
+  }
+  return next;
+}
+
+using nlohmann::json;
+
+/// One sequence as the panel shows it: rows down, the colour up to the limit of the summary.
+plot::PlotSpec picture_plot(const InstructionView& shown, const ShownTensor& t, const char* use) {
+  plot::PlotSpec plot{.id = fmt::format("tape-{}-{}", use, t.name)};
+  for (char& c : plot.id)
+    if (c == ' ' || c == '/') c = '-';
+  plot.title = fmt::format("{} {}", t.sign, t.name);
+  plot.note = tr("{use} by {name}, instruction {instruction}",
+                 {{"use", tr(use)}, {"name", shown.name}, {"instruction", shown.instruction}});
+  plot.sentence = tr("mean {mean}, sd {deviation}, from {low} to {high}, size {norm}",
+                     {{"mean", ui::significant(t.summary.mean, 4)},
+                      {"deviation", ui::significant(t.summary.deviation, 4)},
+                      {"low", ui::significant(t.summary.low, 4)},
+                      {"high", ui::significant(t.summary.high, 4)},
+                      {"norm", ui::significant(t.summary.norm, 4)}});
+  plot.x.label = tr("feature");
+  plot.x.hi = static_cast<double>(t.columns);
+  plot.y.label = shown.sequences > 1 ? tr("position, sequence {sequence} of {all}",
+                                          {{"sequence", shown.sequence + 1}, {"all", shown.sequences}})
+                                     : tr("row");
+  plot.y.hi = static_cast<double>(t.rows);
+  plot.y.show_labels = false;
+  plot::HeatMap heat{.rows = static_cast<int>(t.picture.rows),
+                     .columns = static_cast<int>(t.picture.columns),
+                     .signed_data = true,
+                     .stretched = true,
+                     .full = t.summary.limit > 0 ? static_cast<float>(t.summary.limit) : 1.f};
+  heat.label = tr("colour: the number; where a cell stands for several, the largest");
+  heat.row_first = "0";
+  heat.row_last = fmt::format("{}", t.rows - 1);
+  heat.cells = plot::Column::of(t.picture.cells);
+  plot.heat = std::move(heat);
+  return plot;
+}
+
+std::string tensor_line(const ShownTensor& t, const char* use) {
+  std::string text = fmt::format("{},{},{},{},{}", use, plot::csv_field(t.sign), plot::csv_field(t.name),
+                                 plot::csv_field(to_string(t.shape)), t.there ? "yes" : "no");
+  const TensorSummary& s = t.summary;
+  if (!t.there) return text + ",,,,,,,\n";
+  return text + fmt::format(",{:.9g},{:.9g},{:.9g},{:.9g},{:.9g},{},{}\n", s.mean, s.deviation, s.low, s.high,
+                            s.norm, s.count, s.not_finite);
+}
+
+json tensor_json(const ShownTensor& t, const char* use) {
+  json one = t.there ? tape::to_json(t.summary) : json::object();
+  one["use"] = use;
+  one["sign"] = t.sign;
+  one["tensor"] = t.name;
+  one["shape"] = std::vector<int64_t>(t.shape.dim, t.shape.dim + t.shape.rank);
+  one["there"] = t.there;
+  return one;
+}
+
+bool is_checked(const ElementCheck* checked) { return checked && checked->fault.empty(); }
+
+std::vector<plot::PlotSpec> instruction_plots(const InstructionView& shown, const ElementCheck* checked) {
+  std::vector<plot::PlotSpec> plots;
+  const std::pair<const std::vector<ShownTensor>*, const char*> sides[] = {{&shown.reads, "read"},
+                                                                           {&shown.writes, "written"}};
+  for (const auto& [list, use] : sides)
+    for (const ShownTensor& t : *list)
+      if (t.there && t.picture.rows > 0) plots.push_back(picture_plot(shown, t, use));
+  if (is_checked(checked)) plots.push_back(error_plot(*checked));
+  return plots;
+}
+
+std::string instruction_csv(const InstructionView& shown, const ElementCheck* checked) {
+  std::string text = "use,sign,tensor,shape,there,mean,sd,from,to,norm,count,not finite\n";
+  for (const ShownTensor& t : shown.reads) text += tensor_line(t, "read");
+  for (const ShownTensor& t : shown.writes) text += tensor_line(t, "written");
+  if (!is_checked(checked)) return text;
+  const NumericCheck& check = checked->check;
+  text += fmt::format("\ncheck,{}\nanalytic,{:.9g}\ndifference,h,numeric,relative error\n",
+                      plot::csv_field(fmt::format("{}/{}[{}]", check.node, check.input, check.element)),
+                      check.analytic);
+  const std::pair<const std::vector<Difference>*, const char*> both[] = {{&check.central, "central"},
+                                                                         {&check.refined, "refined"}};
+  for (const auto& [all, name] : both)
+    for (const Difference& d : *all)
+      text += fmt::format("{},{:.9g},{:.9g},{:.9g}\n", name, d.h, d.numeric, d.error);
+  return text;
+}
+
+std::string instruction_json(const InstructionView& shown, const ElementCheck* checked) {
+  json all = {{"instruction", shown.instruction}, {"name", shown.name},       {"title", shown.title},
+              {"phase", to_string(shown.phase)},  {"formula", shown.formula}, {"rule", shown.rule},
+              {"sentence", shown.sentence},       {"note", shown.note},       {"tensors", json::array()}};
+  for (const ShownTensor& t : shown.reads) all["tensors"].push_back(tensor_json(t, "reads"));
+  for (const ShownTensor& t : shown.writes) all["tensors"].push_back(tensor_json(t, "writes"));
+  if (is_checked(checked)) all["check"] = tape::to_json(checked->check);
+  return all.dump(1);
+}
+
 }  // namespace
+
+/// Takes as few lines as the width allows, and a smaller size where one part alone is too wide.
+void InstructionPanel::typeset(const Painter& p, Typeset& set, const std::string& source, float width,
+                               float largest) const {
+  if (set.source == source && set.width == width && set.largest == largest) return;
+  set = {source, width, largest, 0, {}};
+  if (source.empty()) return;
+  const auto measure = [&](TextStyle style, std::string_view text) { return p.text_width(style, text); };
+  std::vector<tex::Layout> boxes;
+  for (const float px : kFormulaSizes) {
+    if (px > largest) continue;
+    boxes.clear();
+    for (const std::string& part : parts_of(source))
+      boxes.push_back(tex::layout(tex::parse(part), px, true, measure));
+    if (std::ranges::all_of(boxes, [&](const tex::Layout& box) { return box.width <= width; })) break;
+  }
+  for (size_t first = 0; first < boxes.size();) {
+    size_t end = first;
+    float x = 0, ascent = 0, descent = 0;
+    while (end < boxes.size() && (end == first || x + boxes[end].width <= width)) {
+      set.pieces.push_back({{x, 0}, boxes[end]});
+      x += boxes[end].width + kFormulaGap;
+      ascent = std::max(ascent, boxes[end].ascent);
+      descent = std::max(descent, boxes[end].descent);
+      ++end;
+    }
+    for (size_t i = first; i < end; ++i) set.pieces[i].at.y = set.height + ascent;
+    set.height += ascent + descent + (end < boxes.size() ? 6.f : 0.f);
+    first = end;
+  }
+}
+
+/// Keeps the chosen element while it is an element of what is shown.
+void InstructionPanel::settle(Frame& f) {
+  const InstructionView& shown = *f.shown;
+  if (shown.step != step_ || shown.instruction != instruction_) first_ = 0;
+  if (shown.step != step_ || shown.node != node_) {
+    h_.reset();
+    dragging_h_ = false;
+    view_.reset();
+  }
+  step_ = shown.step;
+  instruction_ = shown.instruction;
+  node_ = shown.node;
+  if (chosen_) {
+    const ShownTensor* t = input_of(shown, chosen_->input);
+    if (!t || chosen_->row >= static_cast<int64_t>(t->rows) ||
+        chosen_->column >= static_cast<int64_t>(t->columns))
+      chosen_.reset();
+  }
+  const ElementCheck* checked = f.given.checked.get();
+  if (checked && checked->step == shown.step && checked->node == shown.node && checked->asked == chosen_ &&
+      checked->asked_sequence == shown.sequence)
+    f.checked = checked;
+}
+
+InstructionRequest InstructionPanel::draw(Ui& ui, const Rect& rect, const InstructionInput& given,
+                                          ScreenRequests& desk) {
+  Frame f{ui, given, given.shown.get()};
+  hovered_.reset();
+  if (given.head <= 0) panel(ui, rect, {});
+  Rect rest = rect.inset(space::pad, 0);
+  rest.h -= 8;
+  rest.take_top(given.head);
+  if (!f.shown) {
+    ui.mark("tape/instruction", rect, given.nothing, tr("The instruction under the play head."));
+    rest.take_top(12);
+    ui.paint().text_wrapped(rest, kBodyWords, ui.theme().ink2, given.nothing, 17);
+    return f.asked;
+  }
+  settle(f);
+  ui.mark("tape/instruction", rect,
+          fmt::format("{} {}: {}", f.shown->title, f.shown->name, f.shown->sentence),
+          tr("The instruction under the play head: what it does, its formula, what it reads and "
+             "writes."));
+  save_menu(ui, "tape/instruction", rect, tr("this instruction, its tensors and its check"),
+            {fmt::format("tape-{}-{}", f.shown->instruction, f.shown->name),
+             [&] { return instruction_plots(*f.shown, f.checked); },
+             [&] { return instruction_csv(*f.shown, f.checked); },
+             [&] { return instruction_json(*f.shown, f.checked); }},
+            desk);
+  draw_head(f, rest);
+  if (given.part != Part::Tensors) {
+    draw_formulas(f, rest);
+    const float check = std::min(f.small() ? kCheckLow : kCheckHigh, rest.h);
+    draw_check(f, rest.take_bottom(check, 6));
+  }
+  draw_tensors(f, rest);
+  if (f.shown->can_check && !f.checked && given.part != Part::Tensors) f.asked.check = chosen_;
+  return f.asked;
+}
+
+void InstructionPanel::draw_head(Frame& f, Rect& rest) {
+  Painter& p = f.ui.paint();
+  const Theme& t = f.ui.theme();
+  Rect row = rest.take_top(f.given.head > 0 ? 28.f : space::title_row);
+  if (f.given.head <= 0) row.take_right(30);  // room for the menu
+  const std::string& title = f.shown->title;
+  const std::string fits = fitting(p, kTitleBold, row.w, {title, title.substr(0, title.rfind(','))});
+  row.take_left(p.text_in(row, kTitleBold, t.ink, fits) + 10);
+  p.text_in(row, kBodyMono, t.ink2, fitting(p, kBodyMono, row.w, {f.shown->name}));
+  const std::pair<const std::string&, TextStyle> lines[] = {{f.shown->sentence, kBodyBold},
+                                                            {f.shown->note, kBodyWords}};
+  for (const auto& [text, style] : lines) {
+    const float high = text.empty() ? 0 : p.wrapped_height(rest.w, style, text, 17);
+    if (high > 0 && high <= rest.h)
+      p.text_wrapped(rest.take_top(high, 1), style, style.face == Face::Bold ? t.ink : t.ink2, text, 17);
+  }
+  rest.take_top(7);
+}
+
+void InstructionPanel::draw_formulas(Frame& f, Rect& rest) {
+  Painter& p = f.ui.paint();
+  const Theme& t = f.ui.theme();
+  const float width = rest.w - kFormulaLabel - 24;
+  const float largest = f.small() ? type::tick : type::title;
+  typeset(p, forward_, f.shown->formula, width, largest);
+  typeset(p, rule_, f.shown->rule, width, largest);
+  const bool has_rule = !f.shown->rule.empty();
+  const float high = forward_.height + 20 + (has_rule ? rule_.height + 12 : 0);
+  if (high > rest.h) return;
+  Rect box = rest.take_top(high, 10);
+  p.fill(box, t.sunk, 6);
+  f.ui.mark(
+      "tape/instruction/formula", box,
+      has_rule ? tr("{formula}; backward: {rule}", {{"formula", f.shown->formula}, {"rule", f.shown->rule}})
+               : f.shown->formula,
+      f.shown->source.empty()
+          ? f.shown->shapes
+          : tr("{shapes}. Source: {source}", {{"shapes", f.shown->shapes}, {"source", f.shown->source}}));
+  // The pieces of a formula stand inside each other's boxes, so they are not recorded as texts of the screen.
+  ScreenPainter quiet = f.ui.paint_unrecorded();
+  box = box.inset(12, 10);
+  const std::pair<std::string, const Typeset*> sets[] = {
+      {f.shown->phase == Phase::Update ? tr("computes") : tr("forward"), &forward_},
+      {tr("local rule"), &rule_}};
+  for (const auto& [label, set] : sets) {
+    if (set->pieces.empty() || set->source.empty()) continue;
+    const Rect part = box.take_top(set->height, 12);
+    const float baseline = part.y + set->pieces.front().at.y;
+    p.text({part.x, baseline}, kTickWords, t.ink3, label);
+    for (const Typeset::Piece& piece : set->pieces)
+      tex::draw(quiet, piece.layout, Vec{part.x + kFormulaLabel, part.y} + piece.at, t.ink);
+  }
+}
 
 void InstructionPanel::draw_tensors(Frame& f, Rect rect) {
   std::vector<Row> rows;
@@ -484,78 +635,6 @@ void InstructionPanel::hold_picture(Frame& f, const Rect& r, const Row& row) {
   p.circle(at, 1.5f, ui.theme().on_accent);
 }
 
-// "Check one element" compares the backward kernel with differences, and plots their error against their step.
-
-namespace {
-
-constexpr double kLeastError = 1e-16;  // what stands on a logarithmic axis for no error at all
-
-std::optional<size_t> best_of(const NumericCheck& check) {
-  const Difference* best = check.best_central();
-  if (!best) return std::nullopt;
-  return static_cast<size_t>(best - check.central.data());
-}
-
-const std::string& how_of(const NumericCheck& check) {
-  return check.central.empty()
-             ? tr("This norm holds a statistic constant on the way back. A difference would see it move, "
-                  "so none is taken.")
-             : tr("central differences of this instruction alone by its float32 kernels, added in float64; "
-                  "rounding leaves 0.0001 to 0.001");
-}
-
-plot::Series errors_of(const std::vector<Difference>& all, const char* id, const char* name) {
-  std::vector<std::pair<float, float>> points;
-  for (const Difference& d : all)
-    points.emplace_back(static_cast<float>(d.h), static_cast<float>(std::max(d.error, kLeastError)));
-  std::ranges::sort(points);
-  std::vector<float> x, y;
-  for (const auto& [h, error] : points) {
-    x.push_back(h);
-    y.push_back(error);
-  }
-  plot::Series series;
-  series.id = id;
-  series.name = name;
-  series.x = plot::Column::of(std::move(x));
-  series.y = plot::Column::of(std::move(y));
-  series.markers = plot::Markers::All;
-  series.marker = Marker::Circle;
-  series.width = line::depth;
-  series.end_marker = false;
-  return series;
-}
-
-/// Spans whole decades around the numbers.
-void set_decades(plot::Axis& axis, double low, double high) {
-  axis.scale = plot::AxisScale::Log;
-  axis.lo = std::pow(10, std::floor(std::log10(low) - 0.05));
-  axis.hi = std::pow(10, std::ceil(std::log10(high) + 0.05));
-  const int from = static_cast<int>(std::lround(std::log10(axis.lo))),
-            to = static_cast<int>(std::lround(std::log10(axis.hi)));
-  const int every = std::max(1, (to - from + 3) / 4);
-  for (int e = from; e <= to; e += every) axis.ticks.push_back({std::pow(10, e), power_of_ten(e)});
-}
-
-size_t nearest_h(const std::vector<Difference>& all, double h) {
-  size_t nearest = 0;
-  for (size_t i = 1; i < all.size(); ++i)
-    if (std::abs(std::log(all[i].h / h)) < std::abs(std::log(all[nearest].h / h))) nearest = i;
-  return nearest;
-}
-
-size_t next_h(const std::vector<Difference>& all, size_t now, bool larger) {
-  size_t next = now;
-  for (size_t i = 0; i < all.size(); ++i) {
-    const bool beyond = larger ? all[i].h > all[now].h : all[i].h < all[now].h;
-    const bool nearer = next == now || (larger ? all[i].h < all[next].h : all[i].h > all[next].h);
-    if (beyond && nearer) next = i;
-  }
-  return next;
-}
-
-}  // namespace
-
 plot::PlotSpec error_plot(const ElementCheck& checked, std::optional<size_t> h) {
   const NumericCheck& check = checked.check;
   plot::PlotSpec plot{.id = "tape-check", .title = tr("Error of the difference")};
@@ -564,17 +643,14 @@ plot::PlotSpec error_plot(const ElementCheck& checked, std::optional<size_t> h) 
   plot.x.label = tr("step h");
   plot.y.label = tr("relative error");
   plot.pad_left = 48;
-  double low = std::numeric_limits<double>::infinity(), high = 0, least = low, most = 0;
+  plot::Extent steps, errors;
   for (const std::vector<Difference>* all : {&check.central, &check.refined})
     for (const Difference& d : *all) {
-      least = std::min(least, d.h);
-      most = std::max(most, d.h);
-      if (!std::isfinite(d.error)) continue;
-      low = std::min(low, std::max(d.error, kLeastError));
-      high = std::max(high, d.error);
+      steps.add(d.h);
+      if (std::isfinite(d.error)) errors.add(std::max(d.error, kLeastError));
     }
-  set_decades(plot.x, std::isfinite(least) ? least : 1e-4, most > 0 ? most : 1);
-  set_decades(plot.y, std::isfinite(low) ? low : 1e-8, std::max(high, std::isfinite(low) ? low : 1));
+  set_decades(plot.x, steps.empty() ? 1e-4 : steps.low, steps.empty() ? 1 : steps.high);
+  set_decades(plot.y, errors.empty() ? 1e-8 : errors.low, errors.empty() ? 1 : errors.high);
   if (!check.central.empty()) {
     plot.series.push_back(errors_of(check.central, "central", ""));
     plot.series.push_back(errors_of(check.refined, "refined", ""));
@@ -712,118 +788,6 @@ void InstructionPanel::draw_errors(Frame& f, const Rect& rect) {
   } else {
     h_ = next_h(all, *now, hit.handle_x > all[*now].h);
   }
-}
-
-// The panel as files: pictures as plots, numbers as CSV and JSON.
-
-namespace {
-
-using nlohmann::json;
-
-/// One sequence as the panel shows it: rows down, the colour up to the limit of the summary.
-plot::PlotSpec picture_plot(const InstructionView& shown, const ShownTensor& t, const char* use) {
-  plot::PlotSpec plot{.id = fmt::format("tape-{}-{}", use, t.name)};
-  for (char& c : plot.id)
-    if (c == ' ' || c == '/') c = '-';
-  plot.title = fmt::format("{} {}", t.sign, t.name);
-  plot.note = tr("{use} by {name}, instruction {instruction}",
-                 {{"use", tr(use)}, {"name", shown.name}, {"instruction", shown.instruction}});
-  plot.sentence = tr("mean {mean}, sd {deviation}, from {low} to {high}, size {norm}",
-                     {{"mean", ui::significant(t.summary.mean, 4)},
-                      {"deviation", ui::significant(t.summary.deviation, 4)},
-                      {"low", ui::significant(t.summary.low, 4)},
-                      {"high", ui::significant(t.summary.high, 4)},
-                      {"norm", ui::significant(t.summary.norm, 4)}});
-  plot.x.label = tr("feature");
-  plot.x.hi = static_cast<double>(t.columns);
-  plot.y.label = shown.sequences > 1 ? tr("position, sequence {sequence} of {all}",
-                                          {{"sequence", shown.sequence + 1}, {"all", shown.sequences}})
-                                     : tr("row");
-  plot.y.hi = static_cast<double>(t.rows);
-  plot.y.show_labels = false;
-  plot::HeatMap heat{.rows = static_cast<int>(t.picture.rows),
-                     .columns = static_cast<int>(t.picture.columns),
-                     .signed_data = true,
-                     .stretched = true,
-                     .full = t.summary.limit > 0 ? static_cast<float>(t.summary.limit) : 1.f};
-  heat.label = tr("colour: the number; where a cell stands for several, the largest");
-  heat.row_first = "0";
-  heat.row_last = fmt::format("{}", t.rows - 1);
-  heat.cells = plot::Column::of(t.picture.cells);
-  plot.heat = std::move(heat);
-  return plot;
-}
-
-std::string tensor_line(const ShownTensor& t, const char* use) {
-  std::string text = fmt::format("{},{},{},{},{}", use, plot::csv_field(t.sign), plot::csv_field(t.name),
-                                 plot::csv_field(to_string(t.shape)), t.there ? "yes" : "no");
-  const TensorSummary& s = t.summary;
-  if (!t.there) return text + ",,,,,,,\n";
-  return text + fmt::format(",{:.9g},{:.9g},{:.9g},{:.9g},{:.9g},{},{}\n", s.mean, s.deviation, s.low, s.high,
-                            s.norm, s.count, s.not_finite);
-}
-
-json tensor_json(const ShownTensor& t, const char* use) {
-  json one = t.there ? tape::to_json(t.summary) : json::object();
-  one["use"] = use;
-  one["sign"] = t.sign;
-  one["tensor"] = t.name;
-  one["shape"] = std::vector<int64_t>(t.shape.dim, t.shape.dim + t.shape.rank);
-  one["there"] = t.there;
-  return one;
-}
-
-bool is_checked(const ElementCheck* checked) { return checked && checked->fault.empty(); }
-
-}  // namespace
-
-std::vector<plot::PlotSpec> instruction_plots(const InstructionView& shown, const ElementCheck* checked) {
-  std::vector<plot::PlotSpec> plots;
-  const std::pair<const std::vector<ShownTensor>*, const char*> sides[] = {{&shown.reads, "read"},
-                                                                           {&shown.writes, "written"}};
-  for (const auto& [list, use] : sides)
-    for (const ShownTensor& t : *list)
-      if (t.there && t.picture.rows > 0) plots.push_back(picture_plot(shown, t, use));
-  if (is_checked(checked)) plots.push_back(error_plot(*checked));
-  return plots;
-}
-
-std::string instruction_csv(const InstructionView& shown, const ElementCheck* checked) {
-  std::string text = "use,sign,tensor,shape,there,mean,sd,from,to,norm,count,not finite\n";
-  for (const ShownTensor& t : shown.reads) text += tensor_line(t, "read");
-  for (const ShownTensor& t : shown.writes) text += tensor_line(t, "written");
-  if (!is_checked(checked)) return text;
-  const NumericCheck& check = checked->check;
-  text += fmt::format("\ncheck,{}\nanalytic,{:.9g}\ndifference,h,numeric,relative error\n",
-                      plot::csv_field(fmt::format("{}/{}[{}]", check.node, check.input, check.element)),
-                      check.analytic);
-  const std::pair<const std::vector<Difference>*, const char*> both[] = {{&check.central, "central"},
-                                                                         {&check.refined, "refined"}};
-  for (const auto& [all, name] : both)
-    for (const Difference& d : *all)
-      text += fmt::format("{},{:.9g},{:.9g},{:.9g}\n", name, d.h, d.numeric, d.error);
-  return text;
-}
-
-std::string instruction_json(const InstructionView& shown, const ElementCheck* checked) {
-  json all = {{"instruction", shown.instruction}, {"name", shown.name},       {"title", shown.title},
-              {"phase", to_string(shown.phase)},  {"formula", shown.formula}, {"rule", shown.rule},
-              {"sentence", shown.sentence},       {"note", shown.note},       {"tensors", json::array()}};
-  for (const ShownTensor& t : shown.reads) all["tensors"].push_back(tensor_json(t, "reads"));
-  for (const ShownTensor& t : shown.writes) all["tensors"].push_back(tensor_json(t, "writes"));
-  if (is_checked(checked)) all["check"] = tape::to_json(checked->check);
-  return all.dump(1);
-}
-
-void InstructionPanel::save(Frame& f, const std::string& ending) {
-  const std::string name = fmt::format("tape-{}-{}.{}", f.shown->instruction, f.shown->name, ending);
-  if (ending == "csv") f.asked.file = {name, instruction_csv(*f.shown, f.checked)};
-  if (ending == "json") f.asked.file = {name, instruction_json(*f.shown, f.checked)};
-  if (ending == "svg" || ending == "png")
-    saves_.push_back(
-        {std::make_shared<const std::vector<plot::PlotSpec>>(instruction_plots(*f.shown, f.checked)),
-         {},
-         ending == "svg" ? view::PlotFormat::Svg : view::PlotFormat::Png});
 }
 
 }  // namespace normscope::tape_screen

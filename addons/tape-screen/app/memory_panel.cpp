@@ -1,24 +1,11 @@
 // The picture of the memory plan, its answers to the mouse, and its files.
 #include "addons/tape-screen/app/panels.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <map>
-#include <memory>
-#include <nlohmann/json.hpp>
-#include <string>
 #include <tuple>
-#include <utility>
-#include <vector>
 
 #include "addons/tape-screen/app/step_worker.h"
 #include "addons/tape-screen/app/tape_writers.h"
-#include "app/plot/plot.h"
 #include "app/ui/widgets.h"
-#include "app/words/words.h"
 
 namespace normscope::tape_screen {
 
@@ -29,7 +16,7 @@ struct MemoryPanel::Frame {
   const MemoryInput& given;
   const MemoryMap& map;
   ui::Rect plot{};
-  MemoryRequest asked{};
+  std::optional<int32_t> head{};  // where the flag was dragged
 
   float x_of(int32_t instruction) const {
     return plot.x + plot.w * (static_cast<float>(instruction) + 0.5f) /
@@ -84,6 +71,86 @@ bool is_of(const Buffer& b, TensorId t) {
   return b.value == t.value && b.value != kNone && (b.kind == BufferKind::Gradient) == t.gradient;
 }
 
+constexpr float kNamePitch = 16;
+
+const std::string& segment_words(const MemorySegment& segment) { return tr(segment.name); }
+
+/// Moves labels down until none overlaps, and back up where the last has left the room.
+void spread(std::vector<float>& y, float low, float high, float pitch) {
+  for (size_t i = 0; i < y.size(); ++i) y[i] = std::max(y[i], i > 0 ? y[i - 1] + pitch : low);
+  for (size_t i = y.size(); i-- > 0;) y[i] = std::min(y[i], i + 1 < y.size() ? y[i + 1] - pitch : high);
+}
+
+constexpr int kMapRows = 240, kMapColumns = 600;  // of the plot at most
+
+std::string listed(const std::vector<int32_t>& instructions) {
+  std::string text;
+  for (const int32_t i : instructions) text += (text.empty() ? "" : " ") + std::to_string(i);
+  return text;
+}
+
+std::string most_sentence(const MemoryMap& map) {
+  return tr("Most is alive at instruction {instruction}: {size}.",
+            {{"instruction", map.most_at}, {"size", words::with_decimal(size_words(map.most))}});
+}
+
+double address_step(double whole) {
+  const double raw = whole / 4;
+  const double decade = std::pow(10, std::floor(std::log10(std::max(raw, 1e-9))));
+  for (const double m : {1.0, 2.0, 5.0})
+    if (m * decade >= raw) return m * decade;
+  return 10 * decade;
+}
+
+plot::PlotSpec memory_plot(const MemoryMap& map) {
+  plot::PlotSpec plot{.id = "tape-memory",
+                      .title = tr("Memory"),
+                      .note = tr("address down, instructions across"),
+                      .sentence = plan_sentence(map) + " " + most_sentence(map)};
+  plot.x.hi = std::max(1, map.instructions);
+  plot.x.label = tr("instruction");
+  plot.x.integer = true;
+  plot.y.lo = 0;
+  plot.y.hi = std::max(1e-6, static_cast<double>(map.planned) / (1024 * 1024));
+  plot.y.label = tr("address, from the top");
+  plot.y.unit = "MiB";
+  const double step = address_step(plot.y.hi);
+  for (double at = 0; at <= plot.y.hi; at += step) plot.y.ticks.push_back({plot.y.hi - at, ui::number(at)});
+  plot.y.max_ticks = static_cast<int>(plot.y.ticks.size());
+  plot::HeatMap heat{
+      .rows = kMapRows, .columns = std::clamp(map.instructions, 1, kMapColumns), .stretched = true};
+  heat.label = tr("colour: layer; 0 is for weights, moments, batch and all that is outside of the layers");
+  std::vector<float> cells(static_cast<size_t>(heat.rows) * static_cast<size_t>(heat.columns),
+                           std::numeric_limits<float>::quiet_NaN());
+  int32_t layers = 1;
+  for (const Buffer& b : map.buffers) {
+    layers = std::max(layers, b.layer);
+    const ui::Rect r = buffer_rect(map, b, static_cast<float>(heat.columns), static_cast<float>(heat.rows));
+    const int top = static_cast<int>(r.y), left = static_cast<int>(r.x);
+    const int bottom = std::min(heat.rows, std::max(top + 1, static_cast<int>(std::lround(r.bottom()))));
+    const int right = std::min(heat.columns, std::max(left + 1, static_cast<int>(std::lround(r.right()))));
+    for (int row = top; row < bottom; ++row)
+      for (int column = left; column < right; ++column)
+        cells[static_cast<size_t>(row) * static_cast<size_t>(heat.columns) + static_cast<size_t>(column)] =
+            static_cast<float>(b.layer);
+  }
+  heat.full = static_cast<float>(layers);
+  heat.cells = plot::Column::of(std::move(cells));
+  plot.heat = std::move(heat);
+  return plot;
+}
+
+std::string memory_csv(const MemoryMap& map) {
+  std::string text = "address,bytes,first,last,kind,layer,name,writers,readers\n";
+  for (const Buffer& b : map.buffers)
+    text +=
+        fmt::format("{},{},{},{},{},{},{},{},{}\n", b.address, b.bytes, b.first, b.last, to_string(b.kind),
+                    b.layer, plot::csv_field(b.name), listed(b.writers), listed(b.readers));
+  return text;
+}
+
+std::string memory_json(const MemoryMap& map) { return tape::to_json(map).dump(1); }
+
 }  // namespace
 
 const Buffer* MemoryPanel::hovered(const StepFacts& facts) const {
@@ -91,7 +158,8 @@ const Buffer* MemoryPanel::hovered(const StepFacts& facts) const {
   return under_ && same ? &of_->buffers[*under_] : nullptr;
 }
 
-MemoryRequest MemoryPanel::draw(Ui& ui, const Rect& rect, const MemoryInput& given) {
+std::optional<int32_t> MemoryPanel::draw(Ui& ui, const Rect& rect, const MemoryInput& given,
+                                         ScreenRequests& desk) {
   if (given.head_room <= 0) panel(ui, rect, {});
   Rect rest = rect.inset(space::pad, 0);
   rest.h -= 8;
@@ -117,12 +185,15 @@ MemoryRequest MemoryPanel::draw(Ui& ui, const Rect& rect, const MemoryInput& giv
     return {};
   }
   Frame f{ui, given, *map};
-  save(f, save_menu(ui, "tape/memory", rect, tr("the memory plan")));
+  save_menu(ui, "tape/memory", rect, tr("the memory plan"),
+            {"tape-memory", [&] { return std::vector{memory_plot(*map)}; }, [&] { return memory_csv(*map); },
+             [&] { return memory_json(*map); }},
+            desk);
   draw_title(f, rest);
   const Rect bars = rest.take_bottom(std::min(kBarsHigh, rest.h), 6);
   draw_map(f, rest);
   draw_bars(f, bars);
-  return f.asked;
+  return f.head;
 }
 
 void MemoryPanel::draw_title(Frame& f, Rect& rest) {
@@ -192,7 +263,6 @@ void MemoryPanel::draw_map(Frame& f, Rect rest) {
   }
 }
 
-/// Draws MiB or KiB at the left.
 void MemoryPanel::draw_scale(Frame& f) {
   Painter& p = f.ui.paint();
   const Theme& t = f.ui.theme();
@@ -309,7 +379,6 @@ void MemoryPanel::draw_under(Frame& f) {
   p.outline(box, t.ink, line::outline, 2);
 }
 
-/// Draws the play head, which can be dragged.
 void MemoryPanel::draw_flag(Frame& f, const Rect& row) {
   Ui& ui = f.ui;
   Painter& p = ui.paint();
@@ -325,24 +394,8 @@ void MemoryPanel::draw_flag(Frame& f, const Rect& row) {
   int32_t head = f.given.head;
   if (hit.dragging) head = f.instruction_at(ui.mouse().x);
   head = std::clamp(head + hit.arrow_x, 0, std::max(f.map.instructions - 1, 0));
-  if (head != f.given.head) f.asked.head = head;
+  if (head != f.given.head) f.head = head;
 }
-
-// Beside the memory's picture: names of segments and layers. Below it: the plan against every tensor in its own place.
-
-namespace {
-
-constexpr float kNamePitch = 16;
-
-const std::string& segment_words(const MemorySegment& segment) { return tr(segment.name); }
-
-/// Moves labels down until none overlaps, and back up where the last has left the room.
-void spread(std::vector<float>& y, float low, float high, float pitch) {
-  for (size_t i = 0; i < y.size(); ++i) y[i] = std::max(y[i], i > 0 ? y[i - 1] + pitch : low);
-  for (size_t i = y.size(); i-- > 0;) y[i] = std::min(y[i], i + 1 < y.size() ? y[i + 1] - pitch : high);
-}
-
-}  // namespace
 
 /// Names segments and layers at the right, each at the middle of what it has.
 void MemoryPanel::draw_names(Frame& f, const Rect& names) {
@@ -428,39 +481,12 @@ void MemoryPanel::draw_bars(Frame& f, Rect rest) {
   if (rest.h >= 17) p.text_in(rest.take_top(18), kBodyWords, t.ink2, fitting(p, kBodyWords, rest.w, {most}));
 }
 
-// The rectangles of the memory's picture, and its buffers as files.
-
-namespace {
-
-constexpr int kMapRows = 240, kMapColumns = 600;  // of the plot at most
-
-std::string listed(const std::vector<int32_t>& instructions) {
-  std::string text;
-  for (const int32_t i : instructions) text += (text.empty() ? "" : " ") + std::to_string(i);
-  return text;
-}
-
-}  // namespace
-
 std::string plan_sentence(const MemoryMap& map) {
   if (map.apart == map.planned)
     return tr("{planned}.", {{"planned", words::with_decimal(size_words(map.planned))}});
   return tr("{planned}; every tensor in its own place would take {apart}.",
             {{"planned", words::with_decimal(size_words(map.planned))},
              {"apart", words::with_decimal(size_words(map.apart))}});
-}
-
-std::string most_sentence(const MemoryMap& map) {
-  return tr("Most is alive at instruction {instruction}: {size}.",
-            {{"instruction", map.most_at}, {"size", words::with_decimal(size_words(map.most))}});
-}
-
-double address_step(double whole) {
-  const double raw = whole / 4;
-  const double decade = std::pow(10, std::floor(std::log10(std::max(raw, 1e-9))));
-  for (const double m : {1.0, 2.0, 5.0})
-    if (m * decade >= raw) return m * decade;
-  return 10 * decade;
 }
 
 ui::Rect buffer_rect(const MemoryMap& map, const Buffer& buffer, float width, float height) {
@@ -505,65 +531,8 @@ std::vector<MemoryBox> memory_boxes(const MemoryMap& map, float width, float hei
   return boxes;
 }
 
-plot::PlotSpec memory_plot(const MemoryMap& map) {
-  plot::PlotSpec plot{.id = "tape-memory",
-                      .title = tr("Memory"),
-                      .note = tr("address down, instructions across"),
-                      .sentence = plan_sentence(map) + " " + most_sentence(map)};
-  plot.x.hi = std::max(1, map.instructions);
-  plot.x.label = tr("instruction");
-  plot.x.integer = true;
-  plot.y.lo = 0;
-  plot.y.hi = std::max(1e-6, static_cast<double>(map.planned) / (1024 * 1024));
-  plot.y.label = tr("address, from the top");
-  plot.y.unit = "MiB";
-  const double step = address_step(plot.y.hi);
-  for (double at = 0; at <= plot.y.hi; at += step) plot.y.ticks.push_back({plot.y.hi - at, ui::number(at)});
-  plot.y.max_ticks = static_cast<int>(plot.y.ticks.size());
-  plot::HeatMap heat{
-      .rows = kMapRows, .columns = std::clamp(map.instructions, 1, kMapColumns), .stretched = true};
-  heat.label = tr("colour: layer; 0 is for weights, moments, batch and all that is outside of the layers");
-  std::vector<float> cells(static_cast<size_t>(heat.rows) * static_cast<size_t>(heat.columns),
-                           std::numeric_limits<float>::quiet_NaN());
-  int32_t layers = 1;
-  for (const Buffer& b : map.buffers) {
-    layers = std::max(layers, b.layer);
-    const ui::Rect r = buffer_rect(map, b, static_cast<float>(heat.columns), static_cast<float>(heat.rows));
-    const int top = static_cast<int>(r.y), left = static_cast<int>(r.x);
-    const int bottom = std::min(heat.rows, std::max(top + 1, static_cast<int>(std::lround(r.bottom()))));
-    const int right = std::min(heat.columns, std::max(left + 1, static_cast<int>(std::lround(r.right()))));
-    for (int row = top; row < bottom; ++row)
-      for (int column = left; column < right; ++column)
-        cells[static_cast<size_t>(row) * static_cast<size_t>(heat.columns) + static_cast<size_t>(column)] =
-            static_cast<float>(b.layer);
-  }
-  heat.full = static_cast<float>(layers);
-  heat.cells = plot::Column::of(std::move(cells));
-  plot.heat = std::move(heat);
-  return plot;
-}
-
-std::string memory_csv(const MemoryMap& map) {
-  std::string text = "address,bytes,first,last,kind,layer,name,writers,readers\n";
-  for (const Buffer& b : map.buffers)
-    text +=
-        fmt::format("{},{},{},{},{},{},{},{},{}\n", b.address, b.bytes, b.first, b.last, to_string(b.kind),
-                    b.layer, plot::csv_field(b.name), listed(b.writers), listed(b.readers));
-  return text;
-}
-
-std::string memory_json(const MemoryMap& map) { return tape::to_json(map).dump(1); }
-
-void MemoryPanel::save(Frame& f, const std::string& ending) {
-  if (ending == "csv") f.asked.file = {"tape-memory.csv", memory_csv(f.map)};
-  if (ending == "json") f.asked.file = {"tape-memory.json", memory_json(f.map)};
-  if (ending == "svg" || ending == "png")
-    saves_.push_back({std::make_shared<const std::vector<plot::PlotSpec>>(1, memory_plot(f.map)),
-                      {},
-                      ending == "svg" ? view::PlotFormat::Svg : view::PlotFormat::Png});
-}
-
-std::string save_menu(ui::Ui& ui, const std::string& name, const ui::Rect& panel, std::string_view what) {
+void save_menu(ui::Ui& ui, const std::string& name, const ui::Rect& panel, std::string_view what,
+               const PanelFiles& files, ScreenRequests& desk) {
   const std::vector<ui::FileRow> rows{
       {"svg", tr("Save as SVG"),
        tr("Saves {what} in the pictures folder, as a drawing that is sharp at any size.", {{"what", what}})},
@@ -572,8 +541,15 @@ std::string save_menu(ui::Ui& ui, const std::string& name, const ui::Rect& panel
        tr("Saves {what} in the pictures folder, as a table of all numbers.", {{"what", what}})},
       {"json", tr("Save as JSON"),
        tr("Saves {what} in the pictures folder, with all that is known.", {{"what", what}})}};
-  return ui::file_menu(ui, name + "/menu", {panel.right() - 36, panel.y + 6, 24, 24},
-                       tr("Save {what} as SVG, PNG, CSV or JSON.", {{"what", what}}), rows);
+  const std::string chosen =
+      ui::file_menu(ui, name + "/menu", {panel.right() - 36, panel.y + 6, 24, 24},
+                    tr("Save {what} as SVG, PNG, CSV or JSON.", {{"what", what}}), rows);
+  if (chosen == "csv" || chosen == "json")
+    desk.files.push_back({files.name + "." + chosen, chosen == "csv" ? files.csv() : files.json()});
+  else if (!chosen.empty())
+    desk.saves.push_back({std::make_shared<const std::vector<plot::PlotSpec>>(files.plots()),
+                          {},
+                          chosen == "svg" ? view::PlotFormat::Svg : view::PlotFormat::Png});
 }
 
 }  // namespace normscope::tape_screen

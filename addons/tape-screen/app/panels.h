@@ -6,18 +6,10 @@
 // element, arrows move on from it), tape/tensors/scroll; tape/check with /position, /feature, /plot and /plot/h.
 #pragma once
 
-#include <cstdint>
-#include <memory>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "addons/tape-screen/app/shown.h"
 #include "addons/tape-screen/training/memory_map.h"
 #include "app/plot/plot.h"
 #include "app/tex/tex.h"
-#include "app/ui/ui.h"
 #include "app/view/screen.h"
 
 namespace normscope::tape_screen {
@@ -38,16 +30,13 @@ struct InstructionRequest {
   /// Asks for a check where `checked` is not of the chosen element (inner nullopt: the element with the largest
   /// gradient). It is set in every frame until the check is there.
   std::optional<std::optional<Element>> check;
-  std::optional<int64_t> sequence;                          ///< another sequence for the pictures
-  std::optional<std::pair<std::string, std::string>> file;  ///< name and content of a file to save
+  std::optional<int64_t> sequence;  ///< another sequence for the pictures
 };
 
 class InstructionPanel {
  public:
-  InstructionRequest draw(ui::Ui&, const ui::Rect&, const InstructionInput&);
-
-  /// The figures that the user asked to save since the last call.
-  std::vector<view::SavePlot> take_saves() { return std::exchange(saves_, {}); }
+  /// What the user asks to save goes into `desk`.
+  InstructionRequest draw(ui::Ui&, const ui::Rect&, const InstructionInput&, ScreenRequests& desk);
   /// The tensor under the mouse in this frame; MemoryPanel outlines its buffer.
   const std::optional<TensorId>& hovered() const { return hovered_; }
 
@@ -56,7 +45,6 @@ class InstructionPanel {
   struct Row;    // of the list of tensors
 
   void settle(Frame&);
-  void save(Frame&, const std::string& ending);
   void draw_head(Frame&, ui::Rect& rest);
   void draw_formulas(Frame&, ui::Rect& rest);
   void draw_tensors(Frame&, ui::Rect);
@@ -91,17 +79,10 @@ class InstructionPanel {
   int32_t node_ = -1;
   plot::View view_;
   Typeset forward_, rule_;
-  std::vector<view::SavePlot> saves_;
 };
 
 /// Draws the error against the step h, of both kinds of difference.
 plot::PlotSpec error_plot(const ElementCheck& checked, std::optional<size_t> h = {});
-/// The pictures of the tensors that are computed, then the error.
-std::vector<plot::PlotSpec> instruction_plots(const InstructionView& shown, const ElementCheck* checked);
-/// One line per tensor: use, sign, name, shape and its summary; then the differences.
-std::string instruction_csv(const InstructionView& shown, const ElementCheck* checked);
-/// Writes the same as one JSON object.
-std::string instruction_json(const InstructionView& shown, const ElementCheck* checked);
 
 // The memory panel is the right panel of the Tape screen: the memory plan as address by instruction, each buffer a
 // rectangle from its first write to its last read in the colour of its layer, and the plan compared with every tensor
@@ -125,13 +106,7 @@ struct MemoryInput {
   float head_room = 0;              ///< > 0: the caller drew the panel, with tabs this high at its top, px
 };
 
-struct MemoryRequest {
-  std::optional<int32_t> head;                              ///< where the flag was dragged
-  std::optional<std::pair<std::string, std::string>> file;  ///< name and content of a file to save
-};
-
-/// A rectangle of the picture, in its px. Adjacent buffers of one colour that are thinner than a pixel
-/// share a box.
+/// A rectangle of the picture, in its px. Adjacent buffers of one colour that are thinner than a pixel share a box.
 struct MemoryBox {
   ui::Rect rect;
   int32_t layer = 0;
@@ -144,9 +119,8 @@ ui::Rect buffer_rect(const MemoryMap& map, const Buffer& buffer, float width, fl
 
 class MemoryPanel {
  public:
-  MemoryRequest draw(ui::Ui&, const ui::Rect&, const MemoryInput&);
-  /// The figures that the user asked to save since the last call.
-  std::vector<view::SavePlot> take_saves() { return std::exchange(saves_, {}); }
+  /// Returns where the flag was dragged; what the user asks to save goes into `desk`.
+  std::optional<int32_t> draw(ui::Ui&, const ui::Rect&, const MemoryInput&, ScreenRequests& desk);
   /// The buffer under the mouse in the last frame, where it belongs to this step: its writers and readers
   /// are outlined elsewhere. Null: none. It lives as long as the maps that were given.
   const Buffer* hovered(const StepFacts& facts) const;
@@ -156,7 +130,6 @@ class MemoryPanel {
  private:
   struct Frame;  // what one draw() passes to its parts
 
-  void save(Frame&, const std::string& ending);
   void draw_title(Frame&, ui::Rect& rest);
   void draw_map(Frame&, ui::Rect);
   void draw_scale(Frame&);
@@ -168,7 +141,6 @@ class MemoryPanel {
   void draw_under(Frame&);
   void draw_bars(Frame&, ui::Rect);
 
-  std::vector<view::SavePlot> saves_;
   int plan_ = 1;                 // 0: readable, 1: shared
   bool plan_by_hand_ = false;    // otherwise it follows the run
   std::optional<size_t> under_;  // under the mouse, or chosen by the keys
@@ -178,23 +150,19 @@ class MemoryPanel {
   std::vector<MemoryBox> boxes_;
 };
 
-/// Says "12 MiB; every tensor in its own place would take 15 MiB.", or only the first part where both
-/// are equal.
+/// Says "12 MiB; every tensor in its own place would take 15 MiB.", or only the first part where both are equal.
 std::string plan_sentence(const MemoryMap& map);
-/// Says "Most is alive at instruction 96: 9.5 MiB."
-std::string most_sentence(const MemoryMap& map);
-/// A round number of MiB that divides the whole into about four parts.
-double address_step(double whole);
-/// Addresses downwards and instructions across; its colour is the layer of the buffer.
-plot::PlotSpec memory_plot(const MemoryMap& map);
-/// One line per buffer.
-std::string memory_csv(const MemoryMap& map);
-/// What normscope tape --memory --json prints.
-std::string memory_json(const MemoryMap& map);
 
-/// The menu in the upper right corner of a panel: NAME/menu with NAME/menu/svg, png, csv, json. It
-/// returns what was chosen in this frame; empty: nothing. `what` names what is saved: "the memory plan".
-std::string save_menu(ui::Ui& ui, const std::string& name, const ui::Rect& panel, std::string_view what);
+/// What a panel saves, under this name without its ending.
+struct PanelFiles {
+  std::string name;
+  std::function<std::vector<plot::PlotSpec>()> plots;
+  std::function<std::string()> csv, json;
+};
+/// The menu in the upper right corner of a panel: NAME/menu with NAME/menu/svg, png, csv, json. What is chosen goes
+/// into `desk`. `what` names what is saved: "the memory plan".
+void save_menu(ui::Ui& ui, const std::string& name, const ui::Rect& panel, std::string_view what,
+               const PanelFiles& files, ScreenRequests& desk);
 
 inline constexpr ui::TextStyle kTickWords{ui::Face::Sans, ui::type::tick},
     kTickMono{ui::Face::Mono, ui::type::tick}, kBodyWords{ui::Face::Sans, ui::type::body},

@@ -1,16 +1,7 @@
 // See shown.h. The formulas in docs/ops.md have the same signs.
 #include "addons/tape-screen/app/shown.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <cstdlib>
-
 #include "app/ui/widgets.h"
-#include "app/words/words.h"
-#include "engine/core/error.h"
 #include "engine/ops/ops.h"
 #include "engine/ops/rules.h"
 
@@ -24,57 +15,39 @@ struct Sign {
 
 struct Signs {
   std::array<Sign, 6> in{};
-  const char* out = "y";
   std::array<Sign, 2> saved{};
+  const char* out = "y";
 };
 
-Signs signs_of_norm(const Node& node) {
-  Signs signs{
-      {{{"x"}, {"γ", "gain"}, {"β", "bias"}, {"α", "slope"}, {"s", "shift"}}}, "y", {{{"mean x"}, {"1/σ"}}}};
-  const NormKind kind = node.attributes.as<NormSpec>().kind;
-  if (node.attributes.as<NormSpec>().gain_offset != 0) signs.in[1].sign = "γ - 1";
-  if (!is_centred(kind)) signs.saved[1].sign = "1/ρ";
-  if (has_alpha(kind)) signs.saved[1].sign = "|t|/|x|";
-  return signs;
-}
-
-/// The signs of ops that add-ons may bring, by name.
-Signs signs_of_added(std::string_view op) {
-  if (op == "conv2d") return {{{{"x"}, {"W", "weight"}, {"b", "bias"}}}, "y", {}};
-  if (op == "relative_attention")
-    return {{{{"c", "q + u"}, {"k"}, {"v"}, {"e", "q + v"}, {"r", "distances"}, {"lengths"}}},
-            "y",
-            {{{"P"}, {}}}};
-  if (op == "rotary") return {{{{"x"}, {"c, s", "angles"}}}, "y", {}};
-  if (op == "mix") return {{{{"x"}, {"w", "weight"}}}, "y", {}};
-  return {{{{"x"}}}, "y", {}};
-}
+/// The signs of an op by its name, as add-ons bring further ops. Those that are not listed read x alone.
+constexpr std::pair<std::string_view, Signs> kSigns[] = {
+    {"embedding", {{{{"token"}, {"E", "table"}, {"P", "positions"}}}}},
+    {"linear", {{{{"x"}, {"W", "weight"}, {"b", "bias"}}}}},
+    {"attention", {{{{"q"}, {"k"}, {"v"}, {"lengths"}}}, {{{"P"}}}}},
+    {"concat", {{{{"a"}, {"b"}}}}},
+    {"multiply", {{{{"a"}, {"b"}}}}},
+    {"layer_norm",
+     {{{{"x"}, {"γ", "gain"}, {"β", "bias"}, {"α", "slope"}, {"s", "shift"}}}, {{{"mean x"}, {"1/σ"}}}}},
+    {"add", {{{{"x"}, {"f"}, {"a", "skip scale"}, {"b", "branch scale"}}}}},
+    {"affine", {{{{"x"}, {"g", "gain"}, {"h", "shift"}}}}},
+    {"softmax_xent", {{{{"z"}, {"t"}, {"w"}}}, {{{"ℓ"}, {"w/Σw"}}}, "L"}},
+    {"mean_pool", {{{{"x"}, {"n"}}}}},
+    {"probe", {{{{"x"}, {"n"}}}}},
+    {"conv2d", {{{{"x"}, {"W", "weight"}, {"b", "bias"}}}}},
+    {"relative_attention",
+     {{{{"c", "q + u"}, {"k"}, {"v"}, {"e", "q + v"}, {"r", "distances"}, {"lengths"}}}, {{{"P"}}}}},
+    {"rotary", {{{{"x"}, {"c, s", "angles"}}}}},
+    {"mix", {{{{"x"}, {"w", "weight"}}}}}};
 
 Signs signs_of(const Node& node) {
-  switch (node.op) {
-    case OpKind::Embedding:
-      return {{{{"token"}, {"E", "table"}, {"P", "positions"}, {}}}, "y", {}};
-    case OpKind::Linear:
-      return {{{{"x"}, {"W", "weight"}, {"b", "bias"}, {}}}, "y", {}};
-    case OpKind::Attention:
-      return {{{{"q"}, {"k"}, {"v"}, {"lengths"}}}, "y", {{{"P"}, {}}}};
-    case OpKind::Concat:
-    case OpKind::Multiply:
-      return {{{{"a"}, {"b"}}}, "y", {}};
-    case OpKind::LayerNorm:
-      return signs_of_norm(node);
-    case OpKind::Add:
-      return {{{{"x"}, {"f"}, {"a", "skip scale"}, {"b", "branch scale"}}}, "y", {}};
-    case OpKind::Affine:
-      return {{{{"x"}, {"g", "gain"}, {"h", "shift"}, {}}}, "y", {}};
-    case OpKind::SoftmaxXent:
-      return {{{{"z"}, {"t"}, {"w"}, {}}}, "L", {{{"ℓ"}, {"w/Σw"}}}};
-    case OpKind::MeanPool:
-    case OpKind::Probe:
-      return {{{{"x"}, {"n"}, {}, {}}}, "y", {}};
-    default:
-      return signs_of_added(to_string(node.op));
-  }
+  const auto row = std::ranges::find(kSigns, to_string(node.op), &std::pair<std::string_view, Signs>::first);
+  Signs signs = row == std::end(kSigns) ? Signs{{{{"x"}}}} : row->second;
+  if (node.op != OpKind::LayerNorm) return signs;
+  const NormSpec& norm = node.attributes.as<NormSpec>();
+  if (norm.gain_offset != 0) signs.in[1].sign = "γ - 1";
+  if (!is_centred(norm.kind)) signs.saved[1].sign = "1/ρ";
+  if (has_alpha(norm.kind)) signs.saved[1].sign = "|t|/|x|";
+  return signs;
 }
 
 /// Where the numbers of a picture lie.
@@ -140,7 +113,6 @@ class Maker {
  private:
   const ValueInfo& info(ValueId v) const { return program_.values[static_cast<size_t>(v)]; }
 
-  /// Finds out which inputs have a gradient.
   void find_backward() {
     if (shown_.node < 0) return;
     for (const Instruction& other : program_.instructions)
@@ -288,83 +260,6 @@ std::optional<Element> largest_gradient(const StepPlayer& player, const Instruct
   const auto columns = static_cast<int64_t>(written->columns);
   return Element{written->input, most / columns, most % columns};
 }
-
-}  // namespace
-
-const ShownTensor* input_of(const InstructionView& shown, int input) {
-  for (const std::vector<ShownTensor>* list : {&shown.writes, &shown.reads})
-    for (const ShownTensor& t : *list)
-      if (t.input >= 0 && t.input == input) return &t;
-  return nullptr;
-}
-
-std::vector<Stripe> stripes_of(const HeatMap& picture, double limit) {
-  std::vector<Stripe> stripes;
-  const auto level_of = [&](float v) -> int8_t {
-    if (!std::isfinite(v)) return kHatched;
-    if (!(limit > 0)) return 0;
-    const double share = std::clamp(static_cast<double>(v) / limit, -1.0, 1.0);
-    return static_cast<int8_t>(std::lround(share * kLevels));
-  };
-  for (size_t r = 0; r < picture.rows; ++r)
-    for (size_t c = 0; c < picture.columns;) {
-      const int8_t level = level_of(picture.cells[r * picture.columns + c]);
-      const size_t first = c;
-      while (c < picture.columns && level_of(picture.cells[r * picture.columns + c]) == level) ++c;
-      if (level != 0)
-        stripes.push_back(
-            {static_cast<uint16_t>(r), static_cast<uint16_t>(first), static_cast<uint16_t>(c), level});
-    }
-  return stripes;
-}
-
-InstructionView shown_of(StepPlayer& player, size_t instruction, int64_t sequence) {
-  if (instruction >= player.size())
-    fail("tape", "instruction {} of {}: expected one below {}", instruction, player.size(), player.size());
-  return Maker(player, instruction, sequence).make();
-}
-
-std::optional<ElementCheck> checked_of(StepPlayer& player, const InstructionView& shown,
-                                       std::optional<Element> asked, const std::function<bool()>& stop) {
-  ElementCheck checked;
-  checked.step = shown.step;
-  checked.node = shown.node;
-  checked.asked = asked;
-  checked.sequence = checked.asked_sequence = shown.sequence;
-  try {
-    if (!shown.can_check)
-      fail("check", "{} has no backward instruction: expected one that a gradient passes through",
-           shown.name);
-    const std::optional<Element> wanted = asked ? asked : largest_gradient(player, shown);
-    const auto node = static_cast<size_t>(shown.node);
-    if (!wanted) {
-      checked.check = check_element(player, node, -1, -1, stop);
-    } else {
-      const ShownTensor* t = input_of(shown, wanted->input);
-      const auto rows = t ? static_cast<int64_t>(t->rows) : 0,
-                 columns = t ? static_cast<int64_t>(t->columns) : 0;
-      if (wanted->row < 0 || wanted->row >= rows || wanted->column < 0 || wanted->column >= columns)
-        fail("check", "position {}, feature {} of {}: expected one of {} x {}", wanted->row, wanted->column,
-             t ? t->name : shown.name, rows, columns);
-      checked.check =
-          check_element(player, node, wanted->input, t->first + wanted->row * columns + wanted->column, stop);
-    }
-    if (checked.check.stopped) return std::nullopt;
-    const NumericCheck& check = checked.check;
-    const ValueId value = player.data().nodes[node].in[check.place];
-    const ValueInfo& info = player.data().values[static_cast<size_t>(value)];
-    const int64_t each = info.shape.size() / extent_of(info, 0).sequences;
-    const Extent e = extent_of(info, check.element / std::max<int64_t>(each, 1));
-    checked.element = {static_cast<int>(check.place), (check.element - e.first) / e.columns,
-                       (check.element - e.first) % e.columns};
-    if (e.sequences > 1) checked.sequence = e.sequence;
-  } catch (const Error& error) {
-    checked.fault = error.what();
-  }
-  return checked;
-}
-
-namespace {
 
 using ui::grouped;
 using ui::number;
@@ -571,6 +466,79 @@ double spread_of_rows(const StepPlayer& player, const ShownTensor& x) {
 }
 
 }  // namespace
+
+const ShownTensor* input_of(const InstructionView& shown, int input) {
+  for (const std::vector<ShownTensor>* list : {&shown.writes, &shown.reads})
+    for (const ShownTensor& t : *list)
+      if (t.input >= 0 && t.input == input) return &t;
+  return nullptr;
+}
+
+std::vector<Stripe> stripes_of(const HeatMap& picture, double limit) {
+  std::vector<Stripe> stripes;
+  const auto level_of = [&](float v) -> int8_t {
+    if (!std::isfinite(v)) return kHatched;
+    if (!(limit > 0)) return 0;
+    const double share = std::clamp(static_cast<double>(v) / limit, -1.0, 1.0);
+    return static_cast<int8_t>(std::lround(share * kLevels));
+  };
+  for (size_t r = 0; r < picture.rows; ++r)
+    for (size_t c = 0; c < picture.columns;) {
+      const int8_t level = level_of(picture.cells[r * picture.columns + c]);
+      const size_t first = c;
+      while (c < picture.columns && level_of(picture.cells[r * picture.columns + c]) == level) ++c;
+      if (level != 0)
+        stripes.push_back(
+            {static_cast<uint16_t>(r), static_cast<uint16_t>(first), static_cast<uint16_t>(c), level});
+    }
+  return stripes;
+}
+
+InstructionView shown_of(StepPlayer& player, size_t instruction, int64_t sequence) {
+  if (instruction >= player.size())
+    fail("tape", "instruction {} of {}: expected one below {}", instruction, player.size(), player.size());
+  return Maker(player, instruction, sequence).make();
+}
+
+std::optional<ElementCheck> checked_of(StepPlayer& player, const InstructionView& shown,
+                                       std::optional<Element> asked, const std::function<bool()>& stop) {
+  ElementCheck checked;
+  checked.step = shown.step;
+  checked.node = shown.node;
+  checked.asked = asked;
+  checked.sequence = checked.asked_sequence = shown.sequence;
+  try {
+    if (!shown.can_check)
+      fail("check", "{} has no backward instruction: expected one that a gradient passes through",
+           shown.name);
+    const std::optional<Element> wanted = asked ? asked : largest_gradient(player, shown);
+    const auto node = static_cast<size_t>(shown.node);
+    if (!wanted) {
+      checked.check = check_element(player, node, -1, -1, stop);
+    } else {
+      const ShownTensor* t = input_of(shown, wanted->input);
+      const auto rows = t ? static_cast<int64_t>(t->rows) : 0,
+                 columns = t ? static_cast<int64_t>(t->columns) : 0;
+      if (wanted->row < 0 || wanted->row >= rows || wanted->column < 0 || wanted->column >= columns)
+        fail("check", "position {}, feature {} of {}: expected one of {} x {}", wanted->row, wanted->column,
+             t ? t->name : shown.name, rows, columns);
+      checked.check =
+          check_element(player, node, wanted->input, t->first + wanted->row * columns + wanted->column, stop);
+    }
+    if (checked.check.stopped) return std::nullopt;
+    const NumericCheck& check = checked.check;
+    const ValueId value = player.data().nodes[node].in[check.place];
+    const ValueInfo& info = player.data().values[static_cast<size_t>(value)];
+    const int64_t each = info.shape.size() / extent_of(info, 0).sequences;
+    const Extent e = extent_of(info, check.element / std::max<int64_t>(each, 1));
+    checked.element = {static_cast<int>(check.place), (check.element - e.first) / e.columns,
+                       (check.element - e.first) % e.columns};
+    if (e.sequences > 1) checked.sequence = e.sequence;
+  } catch (const Error& error) {
+    checked.fault = error.what();
+  }
+  return checked;
+}
 
 std::string short_name(const std::string& name, int32_t layer) {
   const std::string prefix = fmt::format("L{:02}.", layer);

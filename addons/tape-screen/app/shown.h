@@ -1,19 +1,10 @@
-// The instruction under the play head as plain data: what it is, what it does to this step's numbers in one
-// sentence, its formula and rule, its tensors as small pictures. `ElementCheck` is one of its elements checked by
-// differences. Both are made off the drawing thread, where the StepPlayer is; InstructionPanel and MemoryPanel draw
-// them.
+// The instruction under the play head as plain data: what it is, what it does to this step's numbers in one sentence,
+// its formula and rule, its tensors as small pictures. `ElementCheck` is one of its elements checked by differences.
+// Both are made off the drawing thread, where the StepPlayer is; InstructionPanel and MemoryPanel draw them.
 #pragma once
-
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <optional>
-#include <string>
-#include <vector>
 
 #include "addons/tape-screen/training/numeric_check.h"
 #include "addons/tape-screen/training/tensor_summary.h"
-#include "training/measure/step/step_player.h"
 
 namespace normscope::tape_screen {
 
@@ -96,9 +87,8 @@ struct ElementCheck {
   NumericCheck check;
   std::string fault;  ///< why there is no check, one line
 };
-/// Plays up to the node's backward instruction and back to where the player stood, so it is not for the
-/// drawing thread. Where check_element refuses, it returns the reason as the fault and does not throw. nullopt: `stop`
-/// returned true.
+/// Plays up to the node's backward instruction and back to where the player stood, so it is not for the drawing thread.
+/// Where check_element refuses, it returns the reason as the fault and does not throw. nullopt: `stop` returned true.
 std::optional<ElementCheck> checked_of(StepPlayer& player, const InstructionView& shown,
                                        std::optional<Element> asked, const std::function<bool()>& stop = {});
 

@@ -1,14 +1,9 @@
 #include "addons/tape-screen/app/step_worker.h"
 
-#include <algorithm>
 #include <limits>
-#include <span>
-#include <utility>
 
 #include "app/words/words.h"
 #include "engine/core/boundary.h"
-#include "engine/core/error.h"
-#include "training/measure/step/profile.h"
 
 namespace normscope::tape_screen {
 namespace {

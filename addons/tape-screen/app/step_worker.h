@@ -5,20 +5,12 @@
 
 #include <atomic>
 #include <condition_variable>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <map>
-#include <memory>
 #include <mutex>
-#include <optional>
-#include <string>
 #include <thread>
-#include <vector>
 
 #include "addons/tape-screen/app/shown.h"
-#include "addons/tape-screen/training/change.h"
 #include "addons/tape-screen/training/fold.h"
+#include "addons/tape-screen/training/listing.h"
 #include "addons/tape-screen/training/memory_map.h"
 #include "training/run/network.h"
 #include "training/session/played_step.h"
@@ -41,8 +33,7 @@ struct StepFacts {
   std::shared_ptr<const MemoryMap> readable,
       shared;  ///< readable: gradients have places of their own; shared: one after the other
   ProgramChange change;
-  std::string
-      change_from;  ///< the wiring compared with: "run A", "run A before the change"; empty: no change
+  std::string change_from;  ///< the wiring compared with: "run A", "run A before the change"; empty: none
 };
 inline constexpr int kPasses = 7;
 
@@ -82,8 +73,7 @@ class StepWorker {
   void time(bool times) { times_ = times; }
   /// Receives another step; from now on only the worker plays it.
   void take(std::shared_ptr<PlayedStep> step);
-  /// Plays through this instruction and looks at it. An instruction beyond the end of the step becomes its last
-  /// one.
+  /// Plays through this instruction and looks at it. An instruction beyond the end of the step becomes its last one.
   void show(size_t instruction, int64_t sequence = 0);
   /// Checks an element of the instruction that is shown; nullopt: the element with the largest gradient.
   void check(std::optional<Element> element);

@@ -1,19 +1,13 @@
 #include "addons/tape-screen/app/tape_screen.h"
 
-#include <fmt/format.h>
 #include <imgui.h>
-
-#include <algorithm>
-#include <cmath>
 
 #include "app/link/link.h"
 #include "app/ui/widgets.h"
 #include "app/view/lab_data.h"
 
 namespace normscope::tape_screen {
-
 using namespace ui;
-
 namespace {
 
 constexpr double kPerSecond[] = {2, 10, 0};  // instructions: slow, 1x, max (one a frame)
@@ -23,6 +17,36 @@ int layers_of(const StepFacts& facts) {
   int layers = 1;
   for (const FoldLine& line : facts.fold.lines) layers = std::max(layers, static_cast<int>(line.layer));
   return layers;
+}
+
+/// The instructions of one phase, with the probes between them.
+struct Stretch {
+  size_t first = 0, end = 0;
+};
+
+Stretch stretch_of(const ProgramData& program, Phase phase) {
+  Stretch all;
+  bool any = false;
+  for (size_t i = 0; i < program.instructions.size(); ++i) {
+    if (program.instructions[i].phase != phase) continue;
+    if (!any) all.first = i;
+    any = true;
+    all.end = i + 1;
+  }
+  return all;
+}
+
+double seconds_of(const Fold& fold, const std::function<bool(int32_t)>& counts) {
+  double sum = 0;
+  const auto add = [&](const FoldSide& side) {
+    if (side.instruction >= 0 && counts(side.instruction)) sum += side.seconds;
+  };
+  for (const FoldLine& line : fold.lines) {
+    add(line.forward);
+    add(line.backward);
+  }
+  for (const FoldUpdate& update : fold.update) add(update.side);
+  return sum;
 }
 
 }  // namespace
@@ -244,11 +268,10 @@ void TapeScreen::draw_instruction(Ui& ui, const Rect& rect, Part part, float hea
                                           : tr("There is nothing to show.");
   if (facts_ && state_->shown && state_->shown->step == facts_->number) given.shown = state_->shown;
   given.checked = state_->checked;
-  const InstructionRequest asked = instruction_.draw(ui, rect, given);
+  const InstructionRequest asked = instruction_.draw(ui, rect, given, asked_);
   if (asked.sequence) sequence_ = *asked.sequence;
-  if (asked.file) asked_.files.push_back({asked.file->first, asked.file->second});
   if (!asked.check || playing_ || !shown_is_current() || !sent_) return;
-  const SentCheck wanted{*sent_, *asked.check};
+  const std::pair wanted(*sent_, *asked.check);
   if (sent_check_ == wanted) return;
   sent_check_ = wanted;
   worker_.check(*asked.check);
@@ -267,9 +290,7 @@ void TapeScreen::draw_memory(Ui& ui, const Rect& rect, float head) {
     given.layers = layers_of(*facts_);
     given.reuses = facts_->spec->train.reuse_gradients;
   }
-  const MemoryRequest asked = memory_.draw(ui, rect, given);
-  if (asked.head) go(static_cast<size_t>(std::max(0, *asked.head)));
-  if (asked.file) asked_.files.push_back({asked.file->first, asked.file->second});
+  if (const auto head = memory_.draw(ui, rect, given, asked_)) go(static_cast<size_t>(std::max(0, *head)));
 }
 
 void TapeScreen::draw_columns(Ui& ui, Rect rest) {
@@ -323,46 +344,8 @@ ScreenRequests TapeScreen::draw(Ui& ui, const Rect& area, const LabView& view, b
   send();
   const bool moving = playing_ || ImGui::IsMouseDown(ImGuiMouseButton_Left);  // where it stops is kept
   if (!moving && !restored_head_ && facts_) kept_ = {run_, head_by_hand_ ? static_cast<int32_t>(head_) : -1};
-  asked_.saves = instruction_.take_saves();
-  for (view::SavePlot& save : memory_.take_saves()) asked_.saves.push_back(std::move(save));
   return std::move(asked_);
 }
-
-// The bottom bar of the Tape screen shows the step's time, instruction by instruction.
-
-namespace {
-
-/// The instructions of one phase, with the probes between them.
-struct Stretch {
-  size_t first = 0, end = 0;
-};
-
-Stretch stretch_of(const ProgramData& program, Phase phase) {
-  Stretch all;
-  bool any = false;
-  for (size_t i = 0; i < program.instructions.size(); ++i) {
-    if (program.instructions[i].phase != phase) continue;
-    if (!any) all.first = i;
-    any = true;
-    all.end = i + 1;
-  }
-  return all;
-}
-
-double seconds_of(const Fold& fold, const std::function<bool(int32_t)>& counts) {
-  double sum = 0;
-  const auto add = [&](const FoldSide& side) {
-    if (side.instruction >= 0 && counts(side.instruction)) sum += side.seconds;
-  };
-  for (const FoldLine& line : fold.lines) {
-    add(line.forward);
-    add(line.backward);
-  }
-  for (const FoldUpdate& update : fold.update) add(update.side);
-  return sum;
-}
-
-}  // namespace
 
 void TapeScreen::draw_timeline_labels(Ui& ui, const Rect& track) {
   Painter& p = ui.paint();

@@ -9,18 +9,8 @@
 // theirs.
 #pragma once
 
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "addons/tape-screen/app/fold_rows.h"
 #include "addons/tape-screen/app/panels.h"
-#include "addons/tape-screen/app/step_worker.h"
-#include "app/ui/ui.h"
-#include "app/view/screen.h"
 #include "app/words/words.h"
 
 namespace normscope::tape_screen {
@@ -49,8 +39,7 @@ class TapeScreen : public AppScreen {
   bool playing() const { return playing_; }
   bool follows() const { return follow_; }
   char run() const { return run_; }
-  /// Whether a step, or what an instruction shows, was asked for and is not there yet, or that Follow will ask
-  /// for one.
+  /// Whether a step, or what an instruction shows, was asked for and is not there yet, or that Follow will ask for one.
   bool busy() const override { return waits_ || follow_due_ || worker_.busy(); }
   /// Where the screen stands; while it plays or a mouse button is down, where it stood before.
   ScreenSettings kept() const override;
@@ -133,12 +122,7 @@ class TapeScreen : public AppScreen {
     bool operator==(const SentRequest&) const = default;
   };
   std::optional<SentRequest> sent_;
-  struct SentCheck {
-    SentRequest of;
-    std::optional<Element> element;
-    bool operator==(const SentCheck&) const = default;
-  };
-  std::optional<SentCheck> sent_check_;
+  std::optional<std::pair<SentRequest, std::optional<Element>>> sent_check_;
   InstructionPanel instruction_;
   MemoryPanel memory_;
   ScreenRequests asked_;

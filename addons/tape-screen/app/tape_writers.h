@@ -3,9 +3,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
-#include <string>
 
-#include "addons/tape-screen/training/change.h"
 #include "addons/tape-screen/training/fold.h"
 #include "addons/tape-screen/training/listing.h"
 #include "addons/tape-screen/training/memory_map.h"

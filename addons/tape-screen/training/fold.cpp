@@ -1,13 +1,7 @@
 #include "addons/tape-screen/training/fold.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <string_view>
-
 #include "addons/tape-screen/training/memory_map.h"
 #include "addons/tape-screen/training/tensor_summary.h"
-#include "engine/core/error.h"
 #include "training/io/text.h"
 
 namespace normscope {

@@ -2,13 +2,6 @@
 // and its gradient stand on one line. Layers and sub-layers fold too, with sums. Called by normscope tape --fold.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <span>
-#include <string>
-#include <vector>
-
-#include "engine/tape/program.h"
 #include "training/measure/step/profile.h"
 #include "training/measure/step/step_player.h"
 
@@ -69,8 +62,7 @@ struct Fold {
 /// Takes one number of `seconds` for each instruction, or none: not measured. Throws Error for another count.
 Fold fold(const ProgramData& program, std::span<const double> seconds = {});
 
-/// Plays the step to its end and notes the norm of each result's gradient. The fold must be of
-/// the same program.
+/// Plays the step to its end and notes the norm of each result's gradient. The fold must be of the same program.
 void measure_gradients(Fold& fold, StepPlayer& player);
 
 /// Writes a table with a line for each node, layers and sub-layers as headings with their sums, and rates

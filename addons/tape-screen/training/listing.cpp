@@ -1,25 +1,15 @@
 #include "addons/tape-screen/training/listing.h"
 
-#include <fmt/format.h>
+#include <map>
+#include <tuple>
 
 #include "engine/tape/store.h"
+#include "training/io/text.h"
 
 namespace normscope {
 namespace {
 
-const char* name_of(Role role) {
-  switch (role) {
-    case Role::Input:
-      return "input";
-    case Role::Parameter:
-      return "parameter";
-    case Role::Activation:
-      return "activation";
-    case Role::Saved:
-      return "saved";
-  }
-  return "?";
-}
+constexpr const char* kRoles[] = {"input", "parameter", "activation", "saved"};
 
 bool has(const std::vector<bool>& flags, ValueId v) {
   return !flags.empty() && flags[static_cast<size_t>(v)];
@@ -73,8 +63,7 @@ ListedInstruction listed(const ProgramData& program, const Instruction& i) {
   return out;
 }
 
-// Writes "in x activations+0, w store+64  out y activations+128": a use precedes the first operand of its
-// kind.
+// Writes "in x activations+0, w store+64  out y activations+128": a use precedes the first operand of its kind.
 std::string text_of(const ListedInstruction& i) {
   std::string text, use;
   for (const ListedOperand& operand : i.operands) {
@@ -86,6 +75,58 @@ std::string text_of(const ListedInstruction& i) {
   if (i.phase == "update") text += fmt::format("  on {} parameters", i.parameters);
   if (!i.stat.empty()) text += "  stat " + i.stat;
   return text;
+}
+
+using Key = std::tuple<Phase, OpKind, std::string>;
+Key key_of(const Instruction& i) { return {i.phase, i.op, i.name}; }
+
+/// A program with its instructions by what names them.
+struct NodeIndex {
+  explicit NodeIndex(const ProgramData& data) : program(data) {
+    for (size_t i = 0; i < data.instructions.size(); ++i)
+      at.emplace(key_of(data.instructions[i]), static_cast<int32_t>(i));
+  }
+  int32_t find(const Instruction& i) const {
+    const auto found = at.find(key_of(i));
+    return found == at.end() ? -1 : found->second;
+  }
+  std::string name(ValueId v) const {
+    return v == kNone ? "nothing" : program.values[static_cast<size_t>(v)].name;
+  }
+  Shape shape(ValueId v) const { return v == kNone ? Shape{} : program.values[static_cast<size_t>(v)].shape; }
+
+  const ProgramData& program;
+  std::map<Key, int32_t> at;
+};
+
+const char* word_of(Write write) {
+  return write == Write::Skip ? "leaves out" : write == Write::Add ? "adds to" : "assigns";
+}
+
+/// How two instructions of one name differ; empty: they do not.
+std::string difference(const NodeIndex& a, const Instruction& x, const NodeIndex& b, const Instruction& y) {
+  std::vector<std::string> words;
+  for (size_t k = 0; k < std::max(x.in.size(), y.in.size()); ++k) {
+    const ValueId before = k < x.in.size() ? x.in[k] : kNone, after = k < y.in.size() ? y.in[k] : kNone;
+    if (a.name(before) != b.name(after))
+      words.push_back(fmt::format("reads {} for {}", b.name(after), a.name(before)));
+    else if (!(a.shape(before) == b.shape(after)))
+      words.push_back(fmt::format("reads {} {}, before {}", b.name(after), to_string(b.shape(after)),
+                                  to_string(a.shape(before))));
+  }
+  if (!(a.shape(x.out) == b.shape(y.out)))
+    words.push_back(
+        fmt::format("yields {}, before {}", to_string(b.shape(y.out)), to_string(a.shape(x.out))));
+  for (size_t k = 0; k < std::min(x.write.size(), y.write.size()); ++k)
+    if (x.write[k] != y.write[k])
+      words.push_back(fmt::format("{} the gradient of {}", word_of(y.write[k]), b.name(y.in[k])));
+  if (!(x.attributes == y.attributes)) words.push_back("has other constants");
+  return fmt::format("{}", fmt::join(words, "; "));
+}
+
+InstructionChange change_to(ChangeKind kind, const Instruction& i, int32_t before, int32_t after,
+                            std::string words) {
+  return {kind, i.phase, i.op, i.name, i.layer, before, after, std::move(words)};
 }
 
 }  // namespace
@@ -104,8 +145,9 @@ Listing list(const ProgramData& program) {
   for (size_t v = 0; v < program.values.size(); ++v) {
     const ValueInfo& value = program.values[v];
     const auto id = static_cast<ValueId>(v);
-    all.values.push_back({value.name, name_of(value.role), value.dtype == DType::F32 ? "f32" : "i32",
-                          value.shape, place_of(program, id), gradient_of(program, id)});
+    all.values.push_back({value.name, kRoles[static_cast<size_t>(value.role)],
+                          value.dtype == DType::F32 ? "f32" : "i32", value.shape, place_of(program, id),
+                          gradient_of(program, id)});
   }
   for (const Node& node : program.nodes)
     all.nodes.push_back({to_string(node.op), node.name, node.layer, names(program, node.in),
@@ -155,6 +197,60 @@ std::string to_string(const Listing& all) {
                     all.parameters.size(), all.numbers, all.values.size(), all.nodes.size(),
                     all.instructions.size(), all.forward, all.backward, all.update, all.stats.size(),
                     all.batch, all.store, all.activations, all.gradients, all.workspace);
+}
+
+const char* to_string(ChangeKind kind) {
+  constexpr const char* kNames[] = {"came", "went", "rewired"};
+  return kNames[static_cast<int>(kind)];
+}
+
+ProgramChange change_of(const ProgramData& before, const ProgramData& after) {
+  const NodeIndex a(before), b(after);
+  ProgramChange result;
+  // The instructions that went, by the later program's instruction that they followed.
+  std::multimap<int32_t, InstructionChange> behind;
+  int32_t last = -1;
+  for (size_t i = 0; i < before.instructions.size(); ++i) {
+    const Instruction& it = before.instructions[i];
+    const int32_t there = b.find(it);
+    if (there >= 0) {
+      last = there;
+      continue;
+    }
+    behind.emplace(last, change_to(ChangeKind::Went, it, static_cast<int32_t>(i), -1, {}));
+    ++result.went;
+  }
+  const auto add_gone = [&](int32_t place) {
+    const auto [first, end] = behind.equal_range(place);
+    for (auto it = first; it != end; ++it) result.all.push_back(it->second);
+  };
+  add_gone(-1);
+  for (size_t i = 0; i < after.instructions.size(); ++i) {
+    const Instruction& it = after.instructions[i];
+    const auto index = static_cast<int32_t>(i);
+    const int32_t there = a.find(it);
+    const std::string words =
+        there < 0 ? "" : difference(a, before.instructions[static_cast<size_t>(there)], b, it);
+    if (there < 0) {
+      result.all.push_back(change_to(ChangeKind::Came, it, -1, index, {}));
+      ++result.came;
+    } else if (!words.empty()) {
+      result.all.push_back(change_to(ChangeKind::Rewired, it, there, index, words));
+      ++result.rewired;
+    } else {
+      ++result.same;
+    }
+    add_gone(index);
+  }
+  return result;
+}
+
+std::string to_string(const ProgramChange& change) {
+  std::vector<std::vector<std::string>> rows;
+  for (const InstructionChange& c : change.all)
+    rows.push_back({to_string(c.kind), to_string(c.phase), to_string(c.op), c.name, c.words});
+  return text_table(rows, "lllll") + fmt::format("{} came, {} went, {} rewired, {} the same\n", change.came,
+                                                 change.went, change.rewired, change.same);
 }
 
 }  // namespace normscope

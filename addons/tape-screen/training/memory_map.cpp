@@ -1,9 +1,5 @@
 #include "addons/tape-screen/training/memory_map.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-
 #include "engine/ops/rules.h"
 #include "engine/tape/store.h"
 #include "training/io/text.h"

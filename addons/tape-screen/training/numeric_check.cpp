@@ -1,20 +1,11 @@
 #include "addons/tape-screen/training/numeric_check.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <charconv>
-#include <cmath>
-#include <cstring>
 #include <limits>
-#include <set>
 #include <tuple>
-#include <utility>
 
-#include "engine/core/error.h"
 #include "engine/cpu/arena.h"
 #include "engine/cpu/denormals.h"
-#include "engine/cpu/kernel.h"
 #include "engine/ops/ops.h"
 #include "training/io/text.h"
 
@@ -26,7 +17,6 @@ namespace {
 class LoneInstruction {
  public:
   LoneInstruction(const Node& node, const StepInputs& step) : node_(node), step_(step) {}
-
   void add_absent() { inputs_.emplace_back(); }
   void add_input(Shape shape, std::vector<float> values) {
     inputs_.push_back({shape, std::move(values), {}});
@@ -168,7 +158,6 @@ double root_mean_square(const std::vector<float>& values) {
   return root > 0 && std::isfinite(root) ? root : 1;
 }
 
-/// One node with everything that its check needs.
 class Check {
  public:
   Check(StepPlayer& player, size_t node, int32_t backward)

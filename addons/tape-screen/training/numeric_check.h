@@ -3,12 +3,6 @@
 // --check.
 #pragma once
 
-#include <cstdint>
-#include <functional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "training/measure/step/step_player.h"
 
 namespace normscope {

@@ -2,16 +2,8 @@
 // longer one is "not a digit" just as the whole character is.
 #include "addons/translation/training/bleu.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
-#include <map>
-
 #include "addons/translation/training/pairs_task.h"
 #include "addons/translation/training/translator.h"
-#include "engine/core/error.h"
-#include "training/data/text_source.h"
 #include "training/experiments/run_numbers.h"
 #include "training/io/text.h"
 

@@ -1,6 +1,5 @@
-// Computes BLEU as sacreBLEU does (Post 2018; signature nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp):
-// the score that papers report for translation. Called by the command line; a test compares it with a golden file
-// made with sacreBLEU.
+// Computes BLEU as sacreBLEU does (Post 2018; signature nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp): the score that
+// papers report for translation. Called by the command line; a test compares it with a golden file made with sacreBLEU.
 #pragma once
 
 #include <array>

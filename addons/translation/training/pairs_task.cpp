@@ -1,9 +1,7 @@
 #include "addons/translation/training/pairs_task.h"
 
-#include <algorithm>
 #include <filesystem>
 
-#include "engine/core/error.h"
 #include "training/data/batch_draws.h"
 #include "training/spec/spec_fields.h"
 
@@ -48,8 +46,6 @@ std::shared_ptr<const Task> make_pairs_task(const DataSpec& spec) {
   };
   return std::make_shared<PairsTask>(std::move(train), std::move(valid), pieces(), data.path, spec.context);
 }
-
-// The settings of sentence pairs.
 
 constexpr char kPairs[] = "pairs";
 bool reads_pairs(const RunSpec& s) { return s.data.name == kPairs; }

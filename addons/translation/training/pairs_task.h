@@ -7,14 +7,10 @@
 // last batch have length 0.
 #pragma once
 
-#include <memory>
 #include <mutex>
-#include <string>
-#include <vector>
 
 #include "addons/translation/training/tokenizer.h"
 #include "training/data/task.h"
-#include "training/data/text_source.h"
 
 namespace normscope {
 
@@ -42,7 +38,6 @@ class PairsTask final : public Task {
   void require_context(int32_t T) const override;
   std::string decode(std::span<const int32_t> tokens) const override { return tokenizer_.decode(tokens); }
   void save_tokenizer(const std::string& path) const override { tokenizer_.save(path); }
-
   const Tokenizer& tokenizer() const { return tokenizer_; }
   const std::vector<TsvRow>& validation() const { return validation_; }  ///< as text, for BLEU
   size_t pairs() const { return train_.size(); }

@@ -3,7 +3,6 @@
 
 #include <unordered_map>
 
-#include "engine/core/error.h"
 #include "training/io/input_value.h"
 #include "training/io/output_file.h"
 

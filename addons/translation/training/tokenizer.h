@@ -4,13 +4,6 @@
 // the size. Where the program was built without SentencePiece, making or loading a Tokenizer throws Error and says so.
 #pragma once
 
-#include <cstdint>
-#include <memory>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "training/io/input_file.h"
 
 namespace normscope {

@@ -1,11 +1,8 @@
 #include "addons/translation/training/translator.h"
 
-#include <algorithm>
-#include <cmath>
 #include <numeric>
 
 #include "addons/translation/training/pairs_task.h"
-#include "engine/core/error.h"
 #include "engine/model/transformer.h"
 #include "engine/tape/seal.h"
 #include "training/io/safetensors.h"

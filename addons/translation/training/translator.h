@@ -3,13 +3,8 @@
 // own programs over the run's Store and changes no bit of it. Called by the command line.
 #pragma once
 
-#include <cstdint>
 #include <functional>
-#include <map>
-#include <optional>
-#include <span>
 #include <utility>
-#include <vector>
 
 #include "engine/model/model_config.h"
 #include "engine/tape/program.h"
@@ -43,8 +38,7 @@ struct BeamRow {
 /// Returns log-probabilities (rows.size(), vocabulary) of the next symbol of each row.
 using NextSymbols = std::function<std::span<const float>(std::span<const BeamRow> rows)>;
 
-/// The best hypothesis of each sentence, of at most longest[s] symbols. Ties go to the smaller
-/// symbol.
+/// The best hypothesis of each sentence, of at most longest[s] symbols. Ties go to the smaller symbol.
 std::vector<Hypothesis> beam_search(std::span<const int32_t> longest, int32_t vocabulary, int32_t end,
                                     const BeamOptions& options, const NextSymbols& next);
 

@@ -1,23 +1,12 @@
 // normscope bench measures this machine and prints a table for each part; with --json it prints one object instead.
-#include <fmt/format.h>
-
-#include <CLI/CLI.hpp>
-#include <algorithm>
 #include <iostream>
-#include <memory>
-#include <string>
-#include <vector>
 
 #include "addons/bench/app/bench.h"
 #include "addons/bench/app/stepper.h"
 #include "app/cli/build_facts.h"
-#include "app/cli/options.h"
-#include "app/cli/terminal.h"
 #include "app/commands/commands.h"
 #include "engine/core/machine.h"
-#include "engine/cpu/backend_cpu.h"
 #include "training/experiments/first_steps.h"
-#include "training/spec/backend_choice.h"
 
 namespace normscope::commands {
 using namespace cli;
@@ -80,8 +69,7 @@ Exit bench_device(const BenchOptions& options, BackendChoice choice) {
   return Exit::Ok;
 }
 
-/// Prints what is compared between browsers and machines: the bits of the default comparison's
-/// first steps.
+/// Prints what is compared between browsers and machines: the bits of the default comparison's first steps.
 Exit bench_first_steps(const BenchOptions& options) {
   const std::unique_ptr<Backend> backend = make_cpu_backend(options.threads);
   const experiments::FirstSteps first = experiments::take_first_steps(*backend);
@@ -98,8 +86,7 @@ bench::Settings settings_of(const BenchOptions& options) {
           .shape = options.shape};
 }
 
-/// Reads names from standard input, and answers each at once with a JSON object on a line of standard
-/// output.
+/// Reads names from standard input, and answers each at once with a JSON object on a line of standard output.
 Exit bench_turns(const BenchOptions& options) {
   const bench::Settings settings = settings_of(options);
   const std::string unknown = bench::bench_turns(settings, std::cin, [&](nlohmann::json row) {
@@ -174,13 +161,9 @@ void add_bench(CLI::App& app, Command& command) {
   CLI::Option* turns = sub.add_flag(
       "--turns", options.turns,
       "whole steps of each model that standard input names, a line each, answered by a line of JSON; nothing else");
-  sub.add_option("--model", options.model, "training steps of one model, after its memory plan")
-      ->check(CLI::IsMember(bench::model_names()))
-      ->type_name("NAME")
-      ->default_str("all eight");
-  sub.add_option("--budget", options.budget, "seconds a timing")
-      ->check(CLI::Range(0.001, 60.0))
-      ->type_name("SECONDS");
+  add_value(sub, "--model", options.model, "NAME", "training steps of one model, after its memory plan",
+            CLI::IsMember(bench::model_names()), "all eight");
+  add_value(sub, "--budget", options.budget, "SECONDS", "seconds a timing", CLI::Range(0.001, 60.0));
   sub.add_flag("--json", options.json, "one JSON object instead of tables");
   add_threads(sub, options.threads);
   add_backend(sub, options.backend);

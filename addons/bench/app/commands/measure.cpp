@@ -1,18 +1,6 @@
 // normscope measure answers what can be asked of a saved run beside training it on.
-#include <fmt/format.h>
-
-#include <CLI/CLI.hpp>
-#include <algorithm>
-#include <memory>
-#include <nlohmann/json.hpp>
-#include <string>
-#include <vector>
-
 #include "addons/bench/training/measurements.h"
-#include "app/cli/options.h"
-#include "app/cli/terminal.h"
 #include "app/commands/commands.h"
-#include "engine/cpu/backend_cpu.h"
 #include "training/io/codec.h"
 #include "training/run/critical_rate.h"
 #include "training/session/analysis.h"
@@ -207,23 +195,17 @@ Exit measure(const MeasureOptions& options) {
 void add_measure(CLI::App& app, Command& command) {
   const auto [sub, options] = add_command(
       app, command, "measure", "Look into a saved run: what its layers, norms and gradients do", measure);
-  sub.add_option("run", options.file, "a saved run")->type_name("FILE")->required();
-  sub.add_option("--what", options.what, "what is measured")
-      ->check(CLI::IsMember(measurement_names()))
-      ->type_name("NAME");
+  add_value(sub, "run", options.file, "FILE", "a saved run")->required();
+  add_value(sub, "--what", options.what, "NAME", "what is measured", CLI::IsMember(measurement_names()));
   sub.add_option("--without", options.without,
                  "ablation, loss: leave these out together, as L11,L12 or L03.attn")
       ->delimiter(',')
       ->type_name("NAMES");
-  sub.add_option("--batches", options.batches, "gradients: mini-batches")
-      ->transform(whole(1, 100'000))
-      ->type_name("N");
-  sub.add_option("--epsilon", options.epsilon, "concentration: how far above the mean")
-      ->check(CLI::Range(0.0, 1000.0))
-      ->type_name("X");
-  sub.add_option("--delta", options.delta, "concentration: which share may lie beyond")
-      ->check(CLI::Range(0.0, 1.0))
-      ->type_name("X");
+  add_value(sub, "--batches", options.batches, "N", "gradients: mini-batches", whole(1, 100'000));
+  add_value(sub, "--epsilon", options.epsilon, "X", "concentration: how far above the mean",
+            CLI::Range(0.0, 1000.0));
+  add_value(sub, "--delta", options.delta, "X", "concentration: which share may lie beyond",
+            CLI::Range(0.0, 1.0));
   sub.add_flag("--json", options.json, "one JSON object instead of a table");
   add_threads(sub, options.threads);
 }

@@ -1,5 +1,5 @@
 // Processes of this system that do nothing but count, as none can be split off as on Linux.
-#include "addons/bench/app/busy_processes.h"
+#include "addons/bench/app/bench.h"
 
 #include "engine/core/error.h"
 

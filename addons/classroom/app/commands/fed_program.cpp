@@ -9,10 +9,8 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <utility>
 
 #include "app/cli/terminal.h"
-#include "engine/core/error.h"
 
 extern char** environ;
 

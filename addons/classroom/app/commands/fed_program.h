@@ -4,11 +4,7 @@
 
 #include <sys/types.h>
 
-#include <cstddef>
-#include <cstdio>
 #include <memory>
-#include <string>
-#include <vector>
 
 #include "training/io/output_file.h"
 

@@ -2,28 +2,13 @@
 // were at each.
 #include "addons/classroom/app/commands/film.h"
 
-#include <fmt/format.h>
-
-#include <CLI/CLI.hpp>
-#include <algorithm>
-#include <cmath>
-#include <filesystem>
-#include <optional>
 #include <tuple>
-#include <vector>
 
 #include "addons/classroom/app/commands/fed_program.h"
-#include "app/cli/options.h"
-#include "app/cli/terminal.h"
 #include "app/commands/commands.h"
 #include "app/commands/lesson.h"
 #include "app/commands/picture.h"
-#include "app/shell/app_state.h"
 #include "training/files/command_text.h"
-#include "training/files/file_kind.h"
-#include "training/io/output_file.h"
-#include "training/io/text.h"
-#include "training/session/lab.h"
 
 namespace normscope::commands {
 
@@ -183,41 +168,6 @@ Exit film(const FilmOptions& options) {
   return Exit::Ok;
 }
 
-}  // namespace
-
-void add_film(CLI::App& app, Command& command) {
-  const auto [sub, options] =
-      add_command(app, command, "film", "A session as a film: the cursor goes through its steps", film);
-  sub.add_option("session", options.session,
-                 "the folder of a kept session, or runs saved with Ctrl+S, which are trained first")
-      ->type_name("FILE")
-      ->required();
-  sub.add_option("--out", options.out,
-                 "the film: .mp4 or .gif through ffmpeg; .png: numbered frames, NAME-0001.png and so on")
-      ->type_name("FILE")
-      ->required();
-  sub.add_option("--screen", options.screen, "which screen")
-      ->check(CLI::IsMember(pictured_screens()))
-      ->type_name("NAME");
-  sub.add_option("--seconds", options.seconds, "how long the film is")
-      ->check(CLI::Range(0.01, 3600.0))
-      ->type_name("S");
-  sub.add_option("--fps", options.fps, "frames a second")->transform(whole(1, 120))->type_name("N");
-  for (const auto& [name, value, help, standard] :
-       {std::tuple{"--from", &options.from, "the first step that is shown", "0"},
-        std::tuple{"--to", &options.to, "the last one", "the session's last"}})
-    sub.add_option(name, *value, help)
-        ->transform(whole(0, 10'000'000))
-        ->type_name("STEP")
-        ->default_str(standard);
-  add_look(sub, options.theme, options.scale);
-  sub.add_option("--size", options.size, "pixels, as 1600x1000")->type_name("WxH");
-  add_language(sub, options.language);
-  add_threads(sub, options.threads);
-}
-
-namespace {
-
 constexpr const char* kEncoder = "ffmpeg";
 
 /// Raw frames on standard input, and no words but errors.
@@ -311,6 +261,28 @@ class NumberedPictures : public FilmWriter {
 };
 
 }  // namespace
+
+void add_film(CLI::App& app, Command& command) {
+  const auto [sub, options] =
+      add_command(app, command, "film", "A session as a film: the cursor goes through its steps", film);
+  add_value(sub, "session", options.session, "FILE",
+            "the folder of a kept session, or runs saved with Ctrl+S, which are trained first")
+      ->required();
+  add_value(sub, "--out", options.out, "FILE",
+            "the film: .mp4 or .gif through ffmpeg; .png: numbered frames, NAME-0001.png and so on")
+      ->required();
+  add_value(sub, "--screen", options.screen, "NAME", "which screen", CLI::IsMember(pictured_screens()));
+  add_value(sub, "--seconds", options.seconds, "S", "how long the film is", CLI::Range(0.01, 3600.0));
+  add_value(sub, "--fps", options.fps, "N", "frames a second", whole(1, 120));
+  for (const auto& [name, value, help, standard] :
+       {std::tuple{"--from", &options.from, "the first step that is shown", "0"},
+        std::tuple{"--to", &options.to, "the last one", "the session's last"}})
+    add_value(sub, name, *value, "STEP", help, whole(0, 10'000'000), standard);
+  add_look(sub, options.theme, options.scale);
+  add_value(sub, "--size", options.size, "WxH", "pixels, as 1600x1000");
+  add_language(sub, options.language);
+  add_threads(sub, options.threads);
+}
 
 FilmKind film_kind(const std::string& path) {
   const std::string ending = small_letters(std::filesystem::path(path).extension().string());

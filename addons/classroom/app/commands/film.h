@@ -1,9 +1,7 @@
 // The film writer receives the frames of a film: through ffmpeg into an MP4 or a GIF, or as numbered PNGs.
 #pragma once
 
-#include <cstdint>
 #include <memory>
-#include <string>
 
 #include "app/headless/raster.h"
 
@@ -22,8 +20,7 @@ struct FilmForm {
 /// Throws CommandError(usage) for a name that ends in none of .mp4, .gif and .png, and
 /// CommandError(internal) where ffmpeg is needed and not on PATH.
 FilmKind film_kind(const std::string& path);
-/// The file of a frame, counted from 1, of a film of PNGs: x.png becomes x-0001.png; a single frame is
-/// x.png itself.
+/// The file of a frame, counted from 1, of a film of PNGs: x.png becomes x-0001.png; a single frame is x.png itself.
 std::string frame_path(const FilmForm& form, int64_t frame);
 
 /// Said where a film of PNGs is interrupted.

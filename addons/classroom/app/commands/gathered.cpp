@@ -1,18 +1,7 @@
 #include "addons/classroom/app/commands/gathered.h"
 
-#include <fmt/format.h>
-
-#include <CLI/CLI.hpp>
-#include <algorithm>
-
-#include "app/cli/options.h"
-#include "app/cli/terminal.h"
 #include "app/commands/commands.h"
 #include "app/commands/lesson.h"
-#include "app/course/lesson.h"
-#include "app/words/words.h"
-#include "training/io/input_file.h"
-#include "training/io/output_file.h"
 
 namespace normscope::lessons {
 namespace {
@@ -140,14 +129,12 @@ Exit lesson_gather(const GatherOptions& options) {
 void add_lesson_gather(CLI::App& group, Command& command) {
   const auto [gather, options] =
       add_command(group, command, "gather", "A class's predictions on one sheet", lesson_gather);
-  gather
-      .add_option("files", options.files,
-                  "lines that students copied from their review, or their lessons.json")
-      ->type_name("FILE")
+  add_value(gather, "files", options.files, "FILE",
+            "lines that students copied from their review, or their lessons.json")
       ->required();
-  gather.add_option("--lessons", options.folder, "another folder of lessons")->type_name("DIR");
+  add_value(gather, "--lessons", options.folder, "DIR", "another folder of lessons");
   add_language(gather, options.language);
-  gather.add_option("--csv", options.csv, "also a row for each thing that was said")->type_name("FILE");
+  add_value(gather, "--csv", options.csv, "FILE", "also a row for each thing that was said");
 }
 
 }  // namespace normscope::commands

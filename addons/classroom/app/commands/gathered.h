@@ -3,11 +3,6 @@
 // many were right before anything was measured.
 #pragma once
 
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include "app/course/reader.h"
 #include "app/lesson-player/progress.h"
 

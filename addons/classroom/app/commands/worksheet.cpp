@@ -1,31 +1,14 @@
 #include "addons/classroom/app/commands/worksheet.h"
 
-#include <fmt/format.h>
-#include <CLI/CLI.hpp>
-
-#include <algorithm>
-#include <set>
 #include <sstream>
-#include <vector>
 
-#include "app/cli/options.h"
-#include "app/cli/terminal.h"
 #include "app/commands/commands.h"
 #include "app/commands/lesson.h"
-#include "app/course/curves.h"
-#include "app/course/figures.h"
 #include "app/course/map.h"
 #include "app/course/report.h"
 #include "app/course/tapes.h"
-#include "app/plot/plot.h"
-#include "app/ui/paint.h"
-#include "app/ui/theme.h"
 #include "app/ui/widgets.h"
-#include "app/words/words.h"
-#include "engine/core/error.h"
 #include "training/files/command_text.h"
-#include "training/files/config_file.h"
-#include "training/io/output_file.h"
 
 namespace normscope::course {
 namespace {
@@ -63,6 +46,62 @@ figcaption{font-size:9pt}
 table,figure,pre,.display,.ask{break-inside:avoid}
 @media print{body{max-width:none;margin:0;padding:0}section.page{break-before:page}section.page h2{margin-top:0}}
 )";
+
+/// A line to write on, and a box to tick.
+constexpr std::string_view kBlank = "<span class=\"blank\"></span>", kBox = "<span class=\"box\"></span>";
+
+/// Wraps HTML in an element, with `style` as its class unless it is empty.
+std::string element(std::string_view name, std::string_view inside, std::string_view style = {}) {
+  if (style.empty()) return fmt::format("<{0}>{1}</{0}>", name, inside);
+  return fmt::format("<{0} class=\"{2}\">{1}</{0}>", name, inside, style);
+}
+
+std::string lines_to_write(int count) {
+  std::string lines;
+  for (int i = 0; i < count; ++i) lines += element("div", "", "line");
+  return lines + "\n";
+}
+
+/// All parts of a worksheet are made from its sheet, which shows a measured number in the teacher's copy and a blank in
+/// the student's. A part that shows a number by any other way gives the answer away: test_worksheet changes
+/// all numbers and expects the same student's copy.
+struct Sheet {
+  const Lesson& lesson;
+  const Results* kept = nullptr;  ///< measured.json; null: there is none
+  bool answers = false;           ///< the teacher's copy
+
+  /// The measure over the seeds that were kept; null: not measured.
+  const Spread* spread(const std::string& measure) const {
+    if (!kept) return nullptr;
+    const auto found = kept->measures.find(measure);
+    return found == kept->measures.end() ? nullptr : &found->second.spread;
+  }
+  /// Shows the text as an answer, or a blank followed by the unit.
+  std::string answer(const std::string& text, std::string_view unit = {}) const {
+    if (answers && !text.empty()) return element("span", svg_escaped(text), "answer");
+    return std::string(kBlank) + (unit.empty() ? "" : " " + svg_escaped(unit));
+  }
+  /// The mean with its unit, in `range` with the range over the seeds.
+  std::string mean(const std::string& measure) const {
+    const Measure& m = *lesson.measure(measure);
+    const Spread* s = spread(measure);
+    return answer(s ? shown(s->mean, m, *lesson.words) : "", m.unit);
+  }
+  std::string range(const std::string& measure) const {
+    const Measure& m = *lesson.measure(measure);
+    const Spread* s = spread(measure);
+    return answer(s ? range_text(*s, m, *lesson.words) : "", m.unit);
+  }
+};
+
+/// The text of a step as HTML. For the student a measured number is a blank, and a sentence in several forms is a
+/// question: its forms to tick, in the order of their letters, so that the order tells nothing. {ref NAME} in Predict,
+/// the point from which a drawing starts, is given.
+std::string prose_html(const Sheet& sheet, StepKind step);
+/// The figures of a step as inline SVG, each with what is to be drawn in it, and each once: Run has none, Explain those
+/// that Compare has not. Predict has its first figure alone, empty in both copies but for where a drawing starts. A map
+/// of shares and a walk cannot be drawn by hand: they are the teacher's only.
+std::string figures_html(const Sheet& sheet, StepKind step);
 
 std::string escaped_lines(const std::string& text) {
   std::string out, line;
@@ -171,9 +210,6 @@ std::string measurements(const Sheet& sheet) {
   return element("table", "\n" + rows) + "\n";
 }
 
-/// Whether runs are trained, and not only looked at fresh.
-bool trains(const Lesson& lesson) { return std::ranges::any_of(lesson.curves, is_trained); }
-
 /// Measures this very lesson, wherever it is.
 std::string check_command(const Lesson& lesson, const std::string& folder) {
   const std::string where = folder.empty() ? "" : " --lessons " + shell_quoted(folder);
@@ -190,7 +226,7 @@ std::string to_do_again(const Lesson& lesson, const std::string& folder) {
   std::string commands = check_command(lesson, folder) + "\n";
   std::vector<ConfigRun> runs;
   for (const LessonRun& run : lesson.runs) runs.push_back({run.id[0], run.spec, run.edits});
-  if (trains(lesson)) commands += command_of(runs, "normscope train") + "\n";
+  if (std::ranges::any_of(lesson.curves, is_trained)) commands += command_of(runs, "normscope train") + "\n";
   std::string out = "<ul>\n";
   for (const LessonRun* run : std::as_const(lesson).all_runs())
     out += element("li", svg_escaped(settings_of(lesson, *run)), "small");
@@ -256,7 +292,6 @@ std::string challenge(const Sheet& sheet) {
   return out + element("table", "\n" + row(head, "th") + row(empty) + row(empty) + row(empty)) + "\n";
 }
 
-/// Lists the sentences of the end, with the words to choose from.
 std::string says(const Sheet& sheet) {
   if (sheet.lesson.says.empty()) return "";
   const Lesson& lesson = sheet.lesson;
@@ -297,74 +332,7 @@ std::string step_html(const Sheet& sheet, StepKind step, const std::string& afte
          "\n";
 }
 
-}  // namespace
-
-std::string worksheet(const Lesson& lesson, const std::optional<Results>& kept, bool answers,
-                      const std::string& folder) {
-  if (answers && !kept)
-    throw Error("{}: nothing was measured yet: {} --write does it", lesson.folder,
-                check_command(lesson, folder));
-  const Sheet sheet{lesson, kept ? &*kept : nullptr, answers};
-  std::string body = head_of(sheet);
-  body += step_html(sheet, StepKind::Predict, prediction(sheet), false);
-  body += step_html(sheet, StepKind::Run,
-                    element("h3", lesson.words->tr("In a terminal")) + "\n" + to_do_again(lesson, folder) +
-                        measurements(sheet));
-  body += step_html(sheet, StepKind::Compare, figures_html(sheet, StepKind::Compare) + challenge(sheet));
-  body += step_html(sheet, StepKind::Explain,
-                    figures_html(sheet, StepKind::Explain) + exercises(sheet) + says(sheet));
-  if (answers) body += claims(sheet);
-  std::string sources;
-  for (const std::string& source : lesson.sources) sources += element("li", svg_escaped(source), "small");
-  body += element("h3", lesson.words->tr("Sources")) + "\n" + element("ul", sources);
-  return fmt::format(
-      "<!doctype html>\n<html lang=\"{}\"><head><meta charset=\"utf-8\"/><title>{}. {}</title>\n"
-      "<style>{}</style></head>\n<body>\n{}</body></html>\n",
-      lesson.language.empty() ? "en" : lesson.language, lesson.number, svg_escaped(lesson.title), kStyle,
-      body);
-}
-
-const Spread* Sheet::spread(const std::string& measure) const {
-  if (!kept) return nullptr;
-  const auto found = kept->measures.find(measure);
-  return found == kept->measures.end() ? nullptr : &found->second.spread;
-}
-
-std::string Sheet::answer(const std::string& text, std::string_view unit) const {
-  if (answers && !text.empty()) return element("span", ui::svg_escaped(text), "answer");
-  return std::string(kBlank) + (unit.empty() ? "" : " " + ui::svg_escaped(unit));
-}
-
-std::string Sheet::mean(const std::string& measure) const {
-  const Measure& m = *lesson.measure(measure);
-  const Spread* s = spread(measure);
-  return answer(s ? shown(s->mean, m, *lesson.words) : "", m.unit);
-}
-
-std::string Sheet::range(const std::string& measure) const {
-  const Measure& m = *lesson.measure(measure);
-  const Spread* s = spread(measure);
-  return answer(s ? range_text(*s, m, *lesson.words) : "", m.unit);
-}
-
-std::string lines_to_write(int count) {
-  std::string lines;
-  for (int i = 0; i < count; ++i) lines += element("div", "", "line");
-  return lines + "\n";
-}
-
-std::string element(std::string_view name, std::string_view inside, std::string_view style) {
-  if (style.empty()) return fmt::format("<{0}>{1}</{0}>", name, inside);
-  return fmt::format("<{0} class=\"{2}\">{1}</{0}>", name, inside, style);
-}
-
-// ---- figures: the student gets axes to draw on, the teacher what was measured
-
-namespace {
-
 constexpr plot::ExportSize kSize{640, 360};
-
-std::string inlined(const std::string& document) { return document.substr(document.find("<svg ")); }
 
 /// Draws where a drawing begins: the one measured point that is given.
 void add_start(const Sheet& sheet, const Figure& figure, plot::PlotSpec& plot) {
@@ -437,38 +405,10 @@ std::string figure_html(const Sheet& sheet, const Figure& figure, StepKind step)
     caption = element("figcaption", words.tr("Draw what you measured: {runs}",
                                              {{"runs", ui::svg_escaped(names_of(sheet.lesson, figure))}}));
   // The site finds its own picture of the figure by this name.
-  return fmt::format("<figure id=\"{}-{}\">\n{}{}</figure>\n", to_string(step), figure.id, inlined(svg),
-                     caption);
+  return fmt::format("<figure id=\"{}-{}\">\n{}{}</figure>\n", to_string(step), figure.id,
+                     svg.substr(svg.find("<svg ")), caption);
 }
 
-}  // namespace
-
-std::string figures_html(const Sheet& sheet, StepKind step) {
-  const Lesson& lesson = sheet.lesson;
-  const std::vector<std::string>&figures = lesson.step(step).figures,
-        &compared = lesson.step(StepKind::Compare).figures;
-  if (step == StepKind::Predict) {
-    if (lesson.prediction.kind == Prediction::Kind::Order || figures.empty()) return "";  // cards, no axes
-    const auto shown =
-        std::ranges::find_if(figures, [&](const std::string& id) { return lesson.figure(id)->follow == 0; });
-    return shown == figures.end() ? "" : figure_html(sheet, *lesson.figure(*shown), step);
-  }
-  std::string out;
-  if (step == StepKind::Run) return out;
-  for (const std::string& id : figures) {
-    const Figure& figure = *lesson.figure(id);
-    if (figure.follow > 0) continue;  // paper has the table of a tape, to be filled in
-    if (step == StepKind::Compare || std::ranges::find(compared, id) == compared.end())
-      out += figure_html(sheet, figure, step);
-  }
-  return out;
-}
-
-// ---- prose
-
-namespace {
-
-using ui::svg_escaped;
 using Kind = Inline::Kind;
 
 class ProseWriter {
@@ -610,12 +550,6 @@ class ProseWriter {
   StepKind step_;
 };
 
-}  // namespace
-
-std::string prose_html(const Sheet& sheet, StepKind step) { return ProseWriter(sheet, step).all(); }
-
-namespace {
-
 using tex::NodeKind;
 using tex::NodePtr;
 
@@ -707,7 +641,55 @@ class MathWriter {
   bool display_;
 };
 
+std::string figures_html(const Sheet& sheet, StepKind step) {
+  const Lesson& lesson = sheet.lesson;
+  const std::vector<std::string>&figures = lesson.step(step).figures,
+        &compared = lesson.step(StepKind::Compare).figures;
+  if (step == StepKind::Predict) {
+    if (lesson.prediction.kind == Prediction::Kind::Order || figures.empty()) return "";  // cards, no axes
+    const auto shown =
+        std::ranges::find_if(figures, [&](const std::string& id) { return lesson.figure(id)->follow == 0; });
+    return shown == figures.end() ? "" : figure_html(sheet, *lesson.figure(*shown), step);
+  }
+  std::string out;
+  if (step == StepKind::Run) return out;
+  for (const std::string& id : figures) {
+    const Figure& figure = *lesson.figure(id);
+    if (figure.follow > 0) continue;  // paper has the table of a tape, to be filled in
+    if (step == StepKind::Compare || std::ranges::find(compared, id) == compared.end())
+      out += figure_html(sheet, figure, step);
+  }
+  return out;
+}
+
+std::string prose_html(const Sheet& sheet, StepKind step) { return ProseWriter(sheet, step).all(); }
+
 }  // namespace
+
+std::string worksheet(const Lesson& lesson, const std::optional<Results>& kept, bool answers,
+                      const std::string& folder) {
+  if (answers && !kept)
+    throw Error("{}: nothing was measured yet: {} --write does it", lesson.folder,
+                check_command(lesson, folder));
+  const Sheet sheet{lesson, kept ? &*kept : nullptr, answers};
+  std::string body = head_of(sheet);
+  body += step_html(sheet, StepKind::Predict, prediction(sheet), false);
+  body += step_html(sheet, StepKind::Run,
+                    element("h3", lesson.words->tr("In a terminal")) + "\n" + to_do_again(lesson, folder) +
+                        measurements(sheet));
+  body += step_html(sheet, StepKind::Compare, figures_html(sheet, StepKind::Compare) + challenge(sheet));
+  body += step_html(sheet, StepKind::Explain,
+                    figures_html(sheet, StepKind::Explain) + exercises(sheet) + says(sheet));
+  if (answers) body += claims(sheet);
+  std::string sources;
+  for (const std::string& source : lesson.sources) sources += element("li", svg_escaped(source), "small");
+  body += element("h3", lesson.words->tr("Sources")) + "\n" + element("ul", sources);
+  return fmt::format(
+      "<!doctype html>\n<html lang=\"{}\"><head><meta charset=\"utf-8\"/><title>{}. {}</title>\n"
+      "<style>{}</style></head>\n<body>\n{}</body></html>\n",
+      lesson.language.empty() ? "en" : lesson.language, lesson.number, svg_escaped(lesson.title), kStyle,
+      body);
+}
 
 std::string mathml(const tex::Formula& formula, bool display) {
   return fmt::format("<math xmlns=\"http://www.w3.org/1998/Math/MathML\"{}>{}</math>",
@@ -756,12 +738,11 @@ Exit lesson_worksheet(const WorksheetOptions& options) {
 void add_lesson_worksheet(CLI::App& group, Command& command) {
   const auto [sheet, options] = add_command(
       group, command, "worksheet", "A lesson as a page to print and fill in, as HTML", lesson_worksheet);
-  sheet.add_option("lesson", options.id, "its name or number")->type_name("LESSON")->required();
-  sheet.add_option("--lessons", options.folder, "another folder of lessons")->type_name("DIR");
+  add_value(sheet, "lesson", options.id, "LESSON", "its name or number")->required();
+  add_value(sheet, "--lessons", options.folder, "DIR", "another folder of lessons");
   add_language(sheet, options.language);
-  sheet.add_option("--out", options.out, "the file to write")
-      ->type_name("FILE")
-      ->default_str(fmt::format("{}/LESSON.html", kSheets));
+  add_value(sheet, "--out", options.out, "FILE", "the file to write", {},
+            fmt::format("{}/LESSON.html", kSheets));
   sheet.add_flag("--answers", options.answers,
                  "the teacher's copy: with the measured values, the claim and its checks");
 }

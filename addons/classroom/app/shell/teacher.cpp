@@ -1,26 +1,11 @@
 // Takes a lesson from its begin to its code.
 #include "addons/classroom/app/shell/teacher.h"
 
-#include <fmt/format.h>
-#include <imgui.h>
-
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <cstdint>
-#include <iterator>
 #include <random>
-#include <span>
-#include <utility>
-#include <vector>
 
 #include "app/panels/plot_files.h"
 #include "app/shell/palette.h"
-#include "app/ui/widgets.h"
-#include "app/view/shortcuts.h"
-#include "training/files/file_kind.h"
 #include "training/io/codec.h"
-#include "training/io/input_value.h"
 
 namespace normscope::shell::classroom {
 namespace {
@@ -65,42 +50,6 @@ void digest_block(Words& state, std::span<const unsigned char, kBlock> block) {
   }
   for (size_t i = 0; i < s.size(); ++i) state[i] += s[i];
 }
-
-}  // namespace
-
-std::string sha256(std::string_view text) {
-  Words state{};
-  const std::array<uint32_t, 64> first = primes();
-  for (size_t i = 0; i < state.size(); ++i)
-    state[i] = fraction(std::sqrt(static_cast<long double>(first[i])));
-  std::string padded(text);
-  padded += '\x80';
-  while (padded.size() % kBlock != kBlock - 8) padded += '\0';
-  for (int byte = 7; byte >= 0; --byte) padded += static_cast<char>(uint64_t{text.size()} * 8 >> (8 * byte));
-  for (size_t at = 0; at < padded.size(); at += kBlock) {
-    std::array<unsigned char, kBlock> block{};
-    for (size_t i = 0; i < kBlock; ++i) block[i] = static_cast<unsigned char>(padded[at + i]);
-    digest_block(state, block);
-  }
-  std::string out;
-  for (const uint32_t word : state) out += fmt::format("{:08x}", word);
-  return out;
-}
-
-CodeHash hash_of(std::string_view code) {
-  std::random_device random;
-  std::string salt;
-  for (int i = 0; i < 4; ++i) salt += fmt::format("{:08x}", static_cast<uint32_t>(random()));
-  return {salt, sha256(salt + std::string(code))};
-}
-
-bool is_code(const CodeHash& kept, std::string_view code) {
-  return !kept.hash.empty() && sha256(kept.salt + std::string(code)) == kept.hash;
-}
-
-// Draws the panel in which a teacher prepares a lesson, and the menu of a control or a group.
-
-namespace {
 
 using namespace ui;
 
@@ -364,11 +313,92 @@ void hand_out(Teaching& teaching, ShownSession& session, Message& notice) {
   notice = tr("saved for the class: {path} (a folder, opened with Ctrl+O)", {{"path", path}});
 }
 
-}  // namespace
-
+// Sets the options of the coming frame: the rules of a lesson, or that controls are only pointed at.
 void set_rules(FrameOptions& options, const Teaching& teaching) {
   options.policy = teaching.kept.lesson ? &teaching.kept.policy : nullptr;
   options.pointing = teaching.preparing && teaching.pointing ? &teaching.kept.policy : nullptr;
+}
+
+// Runs at the beginning of a frame: Escape closes the panel, unless something else is open, typed or
+// held. True: it did.
+bool closed_by_key(Ui& ui, Teaching& teaching) {
+  if (!teaching.preparing || ui.popup_open() || ImGui::IsMouseDown(ImGuiMouseButton_Left)) return false;
+  if (!ui.shortcut("Escape")) return false;
+  teaching.preparing = false;
+  return true;
+}
+
+// Draws "Prepared by your teacher" and "Leave" in a lesson, right-aligned in `room`, and returns their left end.
+float draw_lesson_bar(Ui& ui, const Rect& room, Teaching& teaching) {
+  if (!teaching.kept.lesson) return room.right();
+  constexpr float kMessage = 120;  // room that stays for the trainer's message
+  const TextStyle body{Face::Sans, type::body};
+  Rect rest = room.inset(0, (room.h - 28) / 2);
+  const Rect leave = rest.take_right(58, 10);
+  if (button(ui, "teacher/leave", leave, tr("Leave"),
+             tr("Prepared by your teacher. The teacher's code ends the lesson.")))
+    ask_for_code(ui, teaching);
+  const std::string& prepared = tr("Prepared by your teacher");
+  const float width = ui.paint().text_width(body, prepared);
+  if (rest.w < width + kMessage) return leave.x;
+  const Rect words = rest.take_right(width);
+  ui.mark("teacher/bar", words, prepared, tr("Some controls are locked or hidden."));
+  ui.paint().text_in(words, body, ui.theme().ink2, prepared);
+  return words.x;
+}
+
+// Draws the panel while preparing, the menu of a control and the question for the code, and says what a
+// held control refused.
+void draw_teacher(Ui& ui, Teaching& teaching, ShownSession& session, Screen shown, Message& notice) {
+  hand_out(teaching, session, notice);
+  if (teaching.preparing && draw_preparation(ui, teaching, shown)) begin_lesson(ui, teaching, session);
+  if (teaching.kept.lesson) draw_question(ui, teaching);
+  if (ui.take_refused()) notice = ui.locked_help();
+}
+
+// Adopts the rules that came with a session. A running lesson goes on unless the new session is a lesson too, so that
+// opening a file is no way out of a lesson.
+void take_in(Teaching& teaching, KeptTeaching kept) {
+  if (teaching.kept.lesson && !kept.lesson) return;
+  if (teaching.kept.lesson) kept.code = teaching.kept.code;  // a lesson of one's own opens no door
+  if (kept.lesson) {
+    teaching.preparing = false;
+    teaching.wrong = 0;
+    teaching.typed.clear();
+  }
+  teaching.kept = std::move(kept);
+}
+
+}  // namespace
+
+std::string sha256(std::string_view text) {
+  Words state{};
+  const std::array<uint32_t, 64> first = primes();
+  for (size_t i = 0; i < state.size(); ++i)
+    state[i] = fraction(std::sqrt(static_cast<long double>(first[i])));
+  std::string padded(text);
+  padded += '\x80';
+  while (padded.size() % kBlock != kBlock - 8) padded += '\0';
+  for (int byte = 7; byte >= 0; --byte) padded += static_cast<char>(uint64_t{text.size()} * 8 >> (8 * byte));
+  for (size_t at = 0; at < padded.size(); at += kBlock) {
+    std::array<unsigned char, kBlock> block{};
+    for (size_t i = 0; i < kBlock; ++i) block[i] = static_cast<unsigned char>(padded[at + i]);
+    digest_block(state, block);
+  }
+  std::string out;
+  for (const uint32_t word : state) out += fmt::format("{:08x}", word);
+  return out;
+}
+
+CodeHash hash_of(std::string_view code) {
+  std::random_device random;
+  std::string salt;
+  for (int i = 0; i < 4; ++i) salt += fmt::format("{:08x}", static_cast<uint32_t>(random()));
+  return {salt, sha256(salt + std::string(code))};
+}
+
+bool is_code(const CodeHash& kept, std::string_view code) {
+  return !kept.hash.empty() && sha256(kept.salt + std::string(code)) == kept.hash;
 }
 
 void enter(Ui& ui, Teaching& teaching) {
@@ -377,13 +407,6 @@ void enter(Ui& ui, Teaching& teaching) {
   teaching.pointing = true;
   teaching.open_on.reset();
   teaching.says.clear();
-}
-
-bool closed_by_key(Ui& ui, Teaching& teaching) {
-  if (!teaching.preparing || ui.popup_open() || ImGui::IsMouseDown(ImGuiMouseButton_Left)) return false;
-  if (!ui.shortcut("Escape")) return false;
-  teaching.preparing = false;
-  return true;
 }
 
 void begin_lesson(Ui& ui, Teaching& teaching, ShownSession& session) {
@@ -411,42 +434,6 @@ bool try_to_leave(Teaching& teaching, std::string_view code, double now) {
   if (teaching.wrong >= kQuickTries)
     teaching.wait_until = now + std::min(60.0, 5 * std::pow(2.0, teaching.wrong - kQuickTries));
   return false;
-}
-
-float draw_lesson_bar(Ui& ui, const Rect& room, Teaching& teaching) {
-  if (!teaching.kept.lesson) return room.right();
-  constexpr float kMessage = 120;  // room that stays for the trainer's message
-  const TextStyle body{Face::Sans, type::body};
-  Rect rest = room.inset(0, (room.h - 28) / 2);
-  const Rect leave = rest.take_right(58, 10);
-  if (button(ui, "teacher/leave", leave, tr("Leave"),
-             tr("Prepared by your teacher. The teacher's code ends the lesson.")))
-    ask_for_code(ui, teaching);
-  const std::string& prepared = tr("Prepared by your teacher");
-  const float width = ui.paint().text_width(body, prepared);
-  if (rest.w < width + kMessage) return leave.x;
-  const Rect words = rest.take_right(width);
-  ui.mark("teacher/bar", words, prepared, tr("Some controls are locked or hidden."));
-  ui.paint().text_in(words, body, ui.theme().ink2, prepared);
-  return words.x;
-}
-
-void draw_teacher(Ui& ui, Teaching& teaching, ShownSession& session, Screen shown, Message& notice) {
-  hand_out(teaching, session, notice);
-  if (teaching.preparing && draw_preparation(ui, teaching, shown)) begin_lesson(ui, teaching, session);
-  if (teaching.kept.lesson) draw_question(ui, teaching);
-  if (ui.take_refused()) notice = ui.locked_help();
-}
-
-void take_in(Teaching& teaching, KeptTeaching kept) {
-  if (teaching.kept.lesson && !kept.lesson) return;
-  if (teaching.kept.lesson) kept.code = teaching.kept.code;  // a lesson of one's own opens no door
-  if (kept.lesson) {
-    teaching.preparing = false;
-    teaching.wrong = 0;
-    teaching.typed.clear();
-  }
-  teaching.kept = std::move(kept);
 }
 
 }  // namespace normscope::shell::classroom
@@ -532,8 +519,6 @@ namespace normscope::shell {
 std::unique_ptr<WindowPart> make_classroom() { return std::make_unique<classroom::Classroom>(); }
 
 namespace classroom {
-
-// ---- a teacher's rules and code as a row of the session's table [window]
 
 namespace {
 

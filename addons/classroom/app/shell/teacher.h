@@ -3,17 +3,7 @@
 // run_act call it; teaching.md is for the teacher.
 #pragma once
 
-#include <cstddef>
-#include <optional>
-#include <string>
-#include <string_view>
-
 #include "app/shell/session_window.h"
-#include "app/shell/shown_session.h"
-#include "app/ui/ui.h"
-#include "app/view/screen.h"
-#include "app/words/words.h"
-#include "engine/core/error.h"
 
 namespace normscope::shell::classroom {
 
@@ -59,23 +49,8 @@ struct Teaching {
   bool hand_out = false;          // the session is to be saved as it is
 };
 
-// Adopts the rules that came with a session. A running lesson goes on unless the new session is a lesson too, so that
-// opening a file is no way out of a lesson.
-void take_in(Teaching&, KeptTeaching kept);
-
-// Sets the options of the coming frame: the rules of a lesson, or that controls are only pointed at.
-void set_rules(ui::FrameOptions&, const Teaching&);
 // The command "Teacher mode": it opens the preparation, or in a lesson asks for the code.
 void enter(ui::Ui&, Teaching&);
-// Draws "Prepared by your teacher" and "Leave" in a lesson, right-aligned in `room`, and returns
-// their left end.
-float draw_lesson_bar(ui::Ui&, const ui::Rect& room, Teaching&);
-// Draws the panel while preparing, the menu of a control and the question for the code, and says what a
-// held control refused.
-void draw_teacher(ui::Ui&, Teaching&, ShownSession&, Screen shown, Message& notice);
-// Runs at the beginning of a frame: Escape closes the panel, unless something else is open, typed or
-// held. True: it did.
-bool closed_by_key(ui::Ui&, Teaching&);
 
 // Starts the lesson: what was done before cannot be undone in it.
 void begin_lesson(ui::Ui&, Teaching&, ShownSession&);

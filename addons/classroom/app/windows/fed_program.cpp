@@ -2,8 +2,6 @@
 // does not have.
 #include "addons/classroom/app/commands/fed_program.h"
 
-#include "engine/core/error.h"
-
 namespace normscope::cli {
 
 FedProgram::FedProgram(const std::vector<std::string>& words) : name_(words.at(0)) {

@@ -1,39 +1,11 @@
 // normscope compare trains the runs of the default comparison (or of a configuration) over their seeds as a study:
 // table, JSON-lines log, pictures of the Lab. With files it compares these and trains nothing.
-#include <fmt/format.h>
-#include <CLI/CLI.hpp>
-#include <nlohmann/json.hpp>
-
-#include <algorithm>
-#include <cctype>
-#include <cmath>
-#include <filesystem>
-#include <functional>
-#include <limits>
-#include <memory>
-#include <string>
-#include <string_view>
-#include <system_error>
-#include <utility>
-#include <vector>
-
 #include "addons/compare/app/commands/compare_study.h"
-#include "addons/compare/app/comparison.h"
 #include "addons/compare/app/figures.h"
 #include "addons/compare/app/writers.h"
-#include "addons/recorded/training/recorded_run.h"
-#include "app/cli/options.h"
-#include "app/cli/study.h"
-#include "app/cli/terminal.h"
 #include "app/commands/commands.h"
 #include "app/commands/picture.h"
-#include "app/commands/run_log.h"
 #include "engine/core/machine.h"
-#include "engine/cpu/backend_cpu.h"
-#include "training/data/task.h"
-#include "training/io/output_file.h"
-#include "training/session/lab.h"
-#include "training/spec/spec.h"
 
 namespace normscope::commands {
 using namespace cli;
@@ -139,7 +111,6 @@ compare::Choice choice_of(const CompareOptions& options, const std::vector<recor
   return choice;
 }
 
-/// A file to write, and how.
 struct Output {
   std::string option, path;
   std::function<void()> write;
@@ -186,11 +157,6 @@ std::string page_of(const CompareOptions& options, const Comparison& all,
   return to_markdown(all, pictures);
 }
 
-void check_printed(const CompareOptions& options) {
-  if (options.json == kStandardOutput && options.markdown == kStandardOutput)
-    throw CommandError(Exit::Usage, "--json and --markdown to standard output: expected one of them");
-}
-
 void make_folders(const CompareOptions& options) {
   for (const std::string* folder : {&options.svg, &options.png, &options.csv})
     if (!folder->empty() && !folder->ends_with(".svg"))
@@ -217,7 +183,8 @@ void check_named(const CompareOptions& options) {
 /// runs that cannot be compared.
 Exit compare_files(const CompareOptions& options) {
   check_named(options);
-  check_printed(options);
+  if (options.json == kStandardOutput && options.markdown == kStandardOutput)
+    throw CommandError(Exit::Usage, "--json and --markdown to standard output: expected one of them");
   std::vector<records::Recording> runs = read_runs(options);
   const Comparison all = with_exit(Exit::Usage, [&] {
     const compare::Choice choice = choice_of(options, runs);
@@ -272,35 +239,27 @@ void name_outputs(const CLI::App& app, CompareOptions& options, const std::strin
 /// --markdown and --csv also belong to training.
 void add_compare_files(CLI::App& app, CompareOptions& options) {
   CLI::Option* files =
-      app.add_option("files", options.files,
-                     "saved runs and logs to compare instead of training; FILE:B is run B of a log")
-          ->type_name("FILE");
+      add_value(app, "files", options.files, "FILE",
+                "saved runs and logs to compare instead of training; FILE:B is run B of a log");
   for (const char* training :
        {"--text", "--config", "--run", "--set", "--edit", "--steps", "--seeds", "--stored", "--dry-run",
         "--print-command", "--tasks", "--store", "--shard", "--threads", "--backend", "--tf32"})
     files->excludes(app.get_option(training));
   std::vector<CLI::Option*> own = {
-      app.add_option("--baseline", options.baseline, "files: the run that the others are held against")
-          ->type_name("LETTER"),
-      app.add_option("--metric", options.metric, "files: of the maps, as gradient:attn.wk or hidden-norm")
-          ->type_name("NAME"),
-      app.add_option("--align", options.align, "files: what the runs share")
-          ->check(CLI::IsMember({"step", "tokens", "time"}))
-          ->type_name("NAME"),
-      app.add_option("--mapping", options.mapping,
-                     "files: names of your own in logs, as TOML (docs/log-format.md)")
-          ->type_name("FILE"),
-      app.add_option("--from", options.from, "files: only from this step of the baseline on")
-          ->transform(whole(0, 1'000'000'000))
-          ->type_name("STEP")
-          ->default_str("the first"),
-      app.add_option("--to", options.to, "files: only up to this step")
-          ->transform(whole(0, 1'000'000'000))
-          ->type_name("STEP")
-          ->default_str("the last"),
-      app.add_option("--factor", options.factor, "files: gradients part when their sizes differ by more")
-          ->check(CLI::Range(1.0, 1e6))
-          ->type_name("TIMES"),
+      add_value(app, "--baseline", options.baseline, "LETTER",
+                "files: the run that the others are held against"),
+      add_value(app, "--metric", options.metric, "NAME",
+                "files: of the maps, as gradient:attn.wk or hidden-norm"),
+      add_value(app, "--align", options.align, "NAME", "files: what the runs share",
+                CLI::IsMember({"step", "tokens", "time"})),
+      add_value(app, "--mapping", options.mapping, "FILE",
+                "files: names of your own in logs, as TOML (docs/log-format.md)"),
+      add_value(app, "--from", options.from, "STEP", "files: only from this step of the baseline on",
+                whole(0, 1'000'000'000), "the first"),
+      add_value(app, "--to", options.to, "STEP", "files: only up to this step", whole(0, 1'000'000'000),
+                "the last"),
+      add_value(app, "--factor", options.factor, "TIMES",
+                "files: gradients part when their sizes differ by more", CLI::Range(1.0, 1e6)),
   };
   const auto output = [&](const char* option, std::string& path, const char* type, const char* help) {
     return app.add_option(option, path, help)->expected(0, 1)->type_name(type);
@@ -321,6 +280,11 @@ void add_compare_files(CLI::App& app, CompareOptions& options) {
 // ---- runs that are trained
 
 constexpr const char* kOutFolder = "out";
+
+/// One of the two pictures that draw() makes.
+std::string lab_picture_path(const std::string& folder, bool dark) {
+  return fmt::format("{}/lab-{}.png", folder, dark ? "dark" : "light");
+}
 
 std::string out_folder(const std::string& out) { return out.empty() ? kOutFolder : out; }
 
@@ -348,7 +312,6 @@ std::vector<std::string> agreement_lines(const CompareStudy& study) {
   return lines;
 }
 
-/// The line that trains the same runs.
 std::string compare_command_of(const MainOptions& options, const BackendOptions& backend,
                                std::string_view between) {
   std::string line = "normscope compare";
@@ -457,6 +420,21 @@ StudyFiles files_to_write(const CompareOptions& asked, const std::string& folder
           place(asked.markdown, kStandardOutput, ".md")};
 }
 
+void log_run(RunLog& log, const RunLabel& label, const History& history) {
+  const Series loss = history.loss(), rate = history.rate(), validation = history.validation();
+  std::vector<float> stats;
+  size_t next = 0;  // in the validation series
+  for (size_t i = 0; i < loss.steps.size(); ++i) {
+    const int32_t step = loss.steps[i];
+    int32_t found = -1;
+    if (!history.frame(step, stats, found) || found != step) stats.clear();
+    while (next < validation.steps.size() && validation.steps[next] < step) ++next;
+    const bool measured = next < validation.steps.size() && validation.steps[next] == step;
+    log.step(label, step, loss.values[i], rate.values[i], history.layout(), stats,
+             measured ? std::optional<double>(validation.values[next]) : std::nullopt);
+  }
+}
+
 }  // namespace
 
 Exit compare(const MainOptions& options) {
@@ -488,31 +466,6 @@ void add_compare(CLI::App& app, Command& command) {
     };
   });
 }
-
-namespace {
-
-void log_run(RunLog& log, const RunLabel& label, const History& history) {
-  const Series loss = history.loss(), rate = history.rate(), validation = history.validation();
-  std::vector<float> stats;
-  size_t next = 0;  // in the validation series
-  for (size_t i = 0; i < loss.steps.size(); ++i) {
-    const int32_t step = loss.steps[i];
-    int32_t found = -1;
-    if (!history.frame(step, stats, found) || found != step) stats.clear();
-    while (next < validation.steps.size() && validation.steps[next] < step) ++next;
-    const bool measured = next < validation.steps.size() && validation.steps[next] == step;
-    log.step(label, step, loss.values[i], rate.values[i], history.layout(), stats,
-             measured ? std::optional<double>(validation.values[next]) : std::nullopt);
-  }
-}
-
-/// Removes the event that a run was put by and gone on with: its bits are the same.
-void take_back_resumed(History& history) {
-  for (const RunEvent& event : history.events())
-    if (event.kind == RunEvent::Kind::Resumed) history.take_back(event);
-}
-
-}  // namespace
 
 CompareStudy::CompareStudy(std::vector<ConfigRun> runs, int32_t seeds, bool own_seed)
     : runs_(std::move(runs)) {
@@ -561,7 +514,9 @@ int64_t CompareStudy::history_bytes() const {
 }
 
 void CompareStudy::keep(size_t place, Run& run) {
-  take_back_resumed(*run.history());
+  // That a run was put by and gone on with: its bits are the same.
+  for (const RunEvent& event : run.history()->events())
+    if (event.kind == RunEvent::Kind::Resumed) run.history()->take_back(event);
   // The loss is rounded as in the history of a stored run.
   const auto validation = static_cast<double>(static_cast<float>(run.last_validation_loss()));
   RunEnd ended{run.record(place < runs_.size()), run.state(), validation};
@@ -613,10 +568,6 @@ void CompareStudy::log(const std::string& path) const {
     log.result(results_[i]);
   }
   log.check();
-}
-
-std::string lab_picture_path(const std::string& folder, bool dark) {
-  return fmt::format("{}/lab-{}.png", folder, dark ? "dark" : "light");
 }
 
 void CompareStudy::draw(const StudyOptions& options, const std::string& folder, Closing& closing) const {

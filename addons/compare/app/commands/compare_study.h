@@ -2,17 +2,8 @@
 // history, from which results, log and pictures are made. compare.cpp calls it.
 #pragma once
 
-#include <cstdint>
-#include <memory>
-#include <mutex>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "app/cli/study.h"
 #include "app/commands/run_log.h"
-#include "training/files/config_file.h"
-#include "training/run/run_record.h"
 
 namespace normscope::commands {
 
@@ -69,8 +60,5 @@ class CompareStudy {
   std::vector<std::string> notices_;
   std::string failed_;  ///< why a run could not be trained; empty: all could
 };
-
-/// One of the two pictures that draw() makes.
-std::string lab_picture_path(const std::string& folder, bool dark);
 
 }  // namespace normscope::commands

@@ -1,25 +1,14 @@
 // The left column of Compare has the losses over each other, the difference to the baseline on the same axis below, and
 // for each other run the map of a metric over the baseline's. One cursor stands in all of them. Beside it stand the
 // first places where runs part, and below the table of what they came to.
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <imgui.h>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
 
 #include "addons/compare/app/screen/compare_screen.h"
 #include "addons/compare/app/writers.h"
-#include "app/ui/widgets.h"
-#include "app/words/words.h"
-#include "training/io/text.h"
 
 namespace normscope::compare_screen {
-
 using namespace ui;
 using namespace compare;
-
 namespace {
 
 constexpr const char *kLoss = "compare/loss", *kDifference = "compare/difference";
@@ -36,6 +25,152 @@ void trim(Painter& p, plot::PlotSpec& plot, float width, bool compact, float tak
     plot.note.resize(plot.note.find("; ") == plot.note.npos ? 0 : plot.note.rfind("; "));
   for (plot::Series& series : plot.series)
     if (compact || series.name.size() > kLongestName + 12) series.name.clear();
+}
+
+constexpr float kPlaceRow = 34, kLeastPlaceRow = 24, kGridRow = 25, kLeastGridRow = 15, kLeastCell = 34;
+constexpr float kLoupeHead = 24, kStepRow = 26;  // the loupe's title, and the steps below it
+constexpr float kFullDecades = 4;                // range of a cell's colour
+constexpr TextStyle kWords{Face::Sans, type::body}, kStrong{Face::Bold, type::title};
+
+/// Says "step 2, layer 6, W_K", or "nowhere".
+std::string where(const FirstPlace& place) {
+  if (!place.lacks.empty()) return tr("not known");
+  if (place.equal) return tr("equal to the bit");
+  if (!place.parts) return tr("nowhere");
+  return tr("step {step}, {tensor}", {{"step", grouped(place.step)}, {"tensor", tensor_words(place)}});
+}
+
+/// Says "7.7", "230", "1.4k", "12k"; "–" for what is not known.
+std::string cell_words(double ratio) {
+  if (!std::isfinite(ratio)) return "–";
+  if (ratio <= 0) return "0";
+  const double factor = std::max(ratio, 1 / ratio);
+  if (factor < 1.05) return "1";
+  if (factor < 9.95) return ui::decimals(factor, 1);
+  if (factor < 999.5) return fmt::format("{:.0f}", factor);
+  if (factor < 9950) return ui::decimals(factor / 1000, 1) + "k";
+  return factor < 999500 ? fmt::format("{:.0f}k", factor / 1000) : ">10⁶";
+}
+
+/// Draws a cell of the loupe: the factor on the colour of its logarithm.
+void draw_cell_of(Ui& ui, const Rect& cell, double ratio) {
+  Painter& p = ui.paint();
+  const auto share = static_cast<float>(std::log10(std::max(ratio, 1e-30))) / kFullDecades;
+  const Colour fill = std::isfinite(ratio) ? signed_colour(ui.theme(), share) : ui.theme().sunk;
+  p.fill(cell, fill, 3);
+  const TextStyle mono{Face::Mono, type::tick};
+  const std::string words = cell_words(ratio);
+  if (p.text_width(mono, words) <= cell.w - 2) p.text_in(cell, mono, ink_on(fill), words, Align::Centre);
+}
+
+float grid_row(float height, const Loupe& loupe) {
+  return (height - kStepRow) / static_cast<float>(std::max<size_t>(loupe.matrices.size(), 1));
+}
+
+/// Shows as many steps as have room, with the step of the place among them.
+void draw_grid(Ui& ui, Rect rest, const Loupe& loupe, const FirstPlace& place, const std::string& theirs) {
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  const TextStyle mono{Face::Mono, type::tick};
+  const Rect labels = rest.take_left(66);
+  const auto fit = static_cast<size_t>(std::clamp(rest.w / kLeastCell, 1.f, static_cast<float>(kLoupeSteps)));
+  const size_t columns = std::min(loupe.steps.size(), fit);
+  const auto at = std::ranges::find(loupe.steps, place.step) - loupe.steps.begin();
+  const auto marked = static_cast<size_t>(at);
+  const size_t first =
+      place.parts && marked < loupe.steps.size() && marked >= columns ? marked + 1 - columns : 0;
+  const float each = rest.w / static_cast<float>(fit);
+  const float high = std::min(kGridRow, grid_row(rest.h, loupe));
+  for (size_t m = 0; m < loupe.matrices.size(); ++m) {
+    const float y = rest.y + high * static_cast<float>(m);
+    p.text_in({labels.x, y, labels.w - 8, high}, kWords, t.ink2, loupe.matrices[m], Align::Right);
+    for (size_t c = first; c < first + columns; ++c) {
+      const double ratio = loupe.at(m, c);
+      const Rect cell{rest.x + each * static_cast<float>(c - first) + 1, y + 1, each - 2, high - 2};
+      draw_cell_of(ui, cell, ratio);
+      if (place.parts && loupe.steps[c] == place.step && loupe.matrices[m] == place.matrix)
+        p.outline(cell.inset(-1), t.ink, 2, 4);
+      if (cell.contains(ui.mouse()))
+        ui.tooltip(tr("{matrix} at step {step}: {ratio}",
+                      {{"matrix", loupe.matrices[m]},
+                       {"step", grouped(loupe.steps[c])},
+                       {"ratio", std::isfinite(ratio) ? held_against(ratio, theirs) : tr("not known")}}));
+    }
+  }
+  const float base = rest.y + high * static_cast<float>(loupe.matrices.size()) + 16;
+  p.text({labels.right() - 8, base}, {Face::Sans, type::tick}, t.ink3, tr("step"), Align::Right);
+  for (size_t c = first; c < first + columns; ++c) {
+    const std::string step = grouped(loupe.steps[c]);
+    if (p.text_width(mono, step) <= each - 3)
+      p.text({rest.x + each * (static_cast<float>(c - first) + 0.5f), base}, mono, t.ink3, step,
+             Align::Centre);
+  }
+}
+
+constexpr TextStyle kNumber{Face::Mono, type::body}, kSmall{Face::Sans, type::tick};
+
+/// How many nats the strip of seeds shows to either side: the band, and the nearest end if it is near.
+double reach_of(const Comparison& all) {
+  const Difference& own = all.differences[all.baseline()];
+  double reach = std::isfinite(own.band_low) ? 2.5 * std::max(-own.band_low, own.band_high) : 0;
+  double nearest = std::numeric_limits<double>::infinity();
+  for (size_t run = 0; run < all.runs.size(); ++run)
+    if (run != all.baseline() && std::isfinite(all.differences[run].end))
+      nearest = std::min(nearest, std::fabs(all.differences[run].end));
+  if (std::isfinite(nearest) && nearest < 5 * std::max(reach, 0.02)) reach = std::max(reach, 1.3 * nearest);
+  return reach > 0 ? reach : 0.1;
+}
+
+/// Says below a run's name that its data are others, and its verdict, as much as fits.
+std::string state_words(const Painter& p, float room, const Comparison& all, const EndRow& row) {
+  const Difference& d = all.differences[row.run];
+  const std::string data = d.data == SameData::Same ? "" : d.short_words(),
+                    before = data.empty() || row.verdict.empty() ? data : data + "; ";
+  return fitting(p, kSmall, room,
+                 {before + row.verdict, before + row.verdict.substr(0, row.verdict.find(',')), data});
+}
+
+/// Draws a row's seeds on the strip; a difference off the scale is an arrow and the number.
+void draw_seeds(Ui& ui, const Rect& strip, const Comparison& all, const EndRow& row, double reach) {
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  const RunLook& look = t.runs[static_cast<size_t>(all.colour(row.run))];
+  const Difference& d = all.differences[row.run];
+  const auto x_of = [&](double nats) {
+    return strip.centre().x + static_cast<float>(nats / reach) * strip.w / 2;
+  };
+  const Vec middle = strip.centre();
+  const bool itself = row.run == all.baseline();
+  if (itself && d.at_end.empty()) return p.marker(middle, look.marker, 4, look.line, t.panel);
+  if (!itself && std::fabs(d.end) > reach) {
+    const bool right = d.end > 0;
+    const std::string words = right ? signed_decimals(d.end) + " →" : "← " + signed_decimals(d.end);
+    const float x = right ? strip.right() : strip.x;
+    const Align align = right ? Align::Right : Align::Left;
+    p.text({x, middle.y + (d.early ? -2.f : 4.f)}, {Face::Mono, type::tick}, look.text, words, align);
+    if (d.early) p.text({x, middle.y + 12}, kSmall, t.ink3, tr("at step {step}", {{"step", d.step}}), align);
+    return;
+  }
+  for (const double end : d.at_end)
+    if (std::isfinite(end) && std::fabs(end) <= reach)
+      p.marker({x_of(end), middle.y}, look.marker, 4, look.line, t.panel);
+}
+
+/// Draws the baseline's band over the whole height of the row, and the seeds on it.
+void draw_strip(Ui& ui, const Rect& strip, const Rect& line, const Comparison& all, const EndRow& row) {
+  const double reach = reach_of(all);
+  const Difference& own = all.differences[all.baseline()];
+  const float middle = strip.centre().x, half = strip.w / 2;
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  const RunLook& base = t.runs[static_cast<size_t>(all.colour(all.baseline()))];
+  if (std::isfinite(own.band_low)) {
+    const float low = middle + static_cast<float>(own.band_low / reach) * half,
+                high = middle + static_cast<float>(own.band_high / reach) * half;
+    p.fill({low, line.y, high - low, line.h}, base.line.alpha(t.band_alpha));
+  }
+  p.hairline({middle, line.y}, {middle, line.bottom()}, base.line);
+  draw_seeds(ui, strip, all, row, reach);
 }
 
 }  // namespace
@@ -92,10 +227,10 @@ void CompareScreen::draw_loss(Frame& f, const Rect& rect) {
   const plot::PlotHit hit = panels::draw_cell(ui, kLoss, rect, plot, cells_, options);
   time_hit(f, kLoss, hit);
   float x = rect.right() - 32 - align_w;
-  int align = align_;
+  int align = choice_.align;
   if (segmented(ui, "compare/align", {x, rect.y + 5, align_w, 26}, labels, align,
                 tr("What stands on the shared axis (X).")) &&
-      align != align_)
+      align != choice_.align)
     set_align(align);
   x -= 84;
   ButtonOptions plain{.enabled = std::ranges::any_of(f.places, &SideBySide::Place::live),
@@ -148,14 +283,14 @@ void CompareScreen::draw_difference(Frame& f, const Rect& rect) {
 void CompareScreen::draw_maps_head(Frame& f, const Rect& rect, bool with_panel) {
   Ui& ui = f.ui;
   Painter& p = ui.paint();
-  const panels::MetricInfo& metric = panels::info(metric_);
+  const panels::MetricInfo& metric = panels::info(choice_.metric);
   const TextStyle small{Face::Sans, type::tick};
   constexpr float kKey = 120, kWords = 84;
   float right = rect.right() - 40 - (metric.of_matrix ? 70 : 0);
   const Rect of_matrix{right, rect.y + 6, 62, 24};
   right -= kKey + 2 * kWords + 8;
   if (with_panel) {
-    const bool gradient = metric_ == panels::Metric::Gradient;
+    const bool gradient = choice_.metric == panels::Metric::Gradient;
     std::string measure = gradient ? tr("Gradient") : metric.name;
     if (measure[0] >= 'a' && measure[0] <= 'z') measure[0] += 'A' - 'a';  // it begins the title
     plot::PlotSpec head;
@@ -163,17 +298,17 @@ void CompareScreen::draw_maps_head(Frame& f, const Rect& rect, bool with_panel) 
         tr("{metric} over {run}'s", {{"metric", measure}, {"run", f.all().letter(f.all().baseline())}});
     head.note = gradient ? tr("‖∂L/∂W‖, by layer and step") : tr("by layer and step");
     panels::cell_panel(ui, "compare/maps", rect, head,
-                       {.right = rect.right() - right, .metric = &metric_, .term = metric.term});
+                       {.right = rect.right() - right, .metric = &choice_.metric, .term = metric.term});
   }
   if (metric.of_matrix) {
     std::vector<std::string> labels;
     for (const view::Matrix& matrix : view::kMatrices)
       if (!std::string_view(matrix.path).starts_with("cross")) labels.emplace_back(matrix.label);
-    choice(ui, "compare/matrix", of_matrix, labels_of(labels), matrix_,
+    choice(ui, "compare/matrix", of_matrix, labels_of(labels), choice_.matrix,
            tr("Which matrix of every layer (W)."));
   }
   if (!with_panel)
-    return panels::metric_button(ui, "compare/maps", {rect.right() - 36, rect.y + 6, 26, 24}, metric_);
+    return panels::metric_button(ui, "compare/maps", {rect.right() - 36, rect.y + 6, 26, 24}, choice_.metric);
   const Rect key{right + kWords, rect.y + 13, kKey, 10};
   colour_scale(p, key, 24, false, [&](float share) { return signed_colour(ui.theme(), 2 * share - 1); });
   p.outline(key, ui.theme().border, 1, 2);
@@ -284,90 +419,6 @@ void CompareScreen::draw_map(Frame& f, const Rect& rect, size_t run, bool last) 
             {"ratio", held_against(std::pow(10.0, double(cell)), owned_by(all.letter(all.baseline())))}}));
 }
 
-namespace {
-
-constexpr float kPlaceRow = 34, kLeastPlaceRow = 24, kGridRow = 25, kLeastGridRow = 15, kLeastCell = 34;
-constexpr float kLoupeHead = 24, kStepRow = 26;  // the loupe's title, and the steps below it
-constexpr float kFullDecades = 4;                // range of a cell's colour
-constexpr TextStyle kWords{Face::Sans, type::body}, kStrong{Face::Bold, type::title};
-
-/// Says "step 2, layer 6, W_K", or "nowhere".
-std::string where(const FirstPlace& place) {
-  if (!place.lacks.empty()) return tr("not known");
-  if (place.equal) return tr("equal to the bit");
-  if (!place.parts) return tr("nowhere");
-  return tr("step {step}, {tensor}", {{"step", grouped(place.step)}, {"tensor", tensor_words(place)}});
-}
-
-/// Says "7.7", "230", "1.4k", "12k"; "–" for what is not known.
-std::string cell_words(double ratio) {
-  if (!std::isfinite(ratio)) return "–";
-  if (ratio <= 0) return "0";
-  const double factor = std::max(ratio, 1 / ratio);
-  if (factor < 1.05) return "1";
-  if (factor < 9.95) return ui::decimals(factor, 1);
-  if (factor < 999.5) return fmt::format("{:.0f}", factor);
-  if (factor < 9950) return ui::decimals(factor / 1000, 1) + "k";
-  return factor < 999500 ? fmt::format("{:.0f}k", factor / 1000) : ">10⁶";
-}
-
-/// Draws a cell of the loupe: the factor on the colour of its logarithm.
-void draw_cell_of(Ui& ui, const Rect& cell, double ratio) {
-  Painter& p = ui.paint();
-  const auto share = static_cast<float>(std::log10(std::max(ratio, 1e-30))) / kFullDecades;
-  const Colour fill = std::isfinite(ratio) ? signed_colour(ui.theme(), share) : ui.theme().sunk;
-  p.fill(cell, fill, 3);
-  const TextStyle mono{Face::Mono, type::tick};
-  const std::string words = cell_words(ratio);
-  if (p.text_width(mono, words) <= cell.w - 2) p.text_in(cell, mono, ink_on(fill), words, Align::Centre);
-}
-
-float grid_row(float height, const Loupe& loupe) {
-  return (height - kStepRow) / static_cast<float>(std::max<size_t>(loupe.matrices.size(), 1));
-}
-
-/// Shows as many steps as have room, with the step of the place among them.
-void draw_grid(Ui& ui, Rect rest, const Loupe& loupe, const FirstPlace& place, const std::string& theirs) {
-  Painter& p = ui.paint();
-  const Theme& t = ui.theme();
-  const TextStyle mono{Face::Mono, type::tick};
-  const Rect labels = rest.take_left(66);
-  const auto fit = static_cast<size_t>(std::clamp(rest.w / kLeastCell, 1.f, static_cast<float>(kLoupeSteps)));
-  const size_t columns = std::min(loupe.steps.size(), fit);
-  const auto at = std::ranges::find(loupe.steps, place.step) - loupe.steps.begin();
-  const auto marked = static_cast<size_t>(at);
-  const size_t first =
-      place.parts && marked < loupe.steps.size() && marked >= columns ? marked + 1 - columns : 0;
-  const float each = rest.w / static_cast<float>(fit);
-  const float high = std::min(kGridRow, grid_row(rest.h, loupe));
-  for (size_t m = 0; m < loupe.matrices.size(); ++m) {
-    const float y = rest.y + high * static_cast<float>(m);
-    p.text_in({labels.x, y, labels.w - 8, high}, kWords, t.ink2, loupe.matrices[m], Align::Right);
-    for (size_t c = first; c < first + columns; ++c) {
-      const double ratio = loupe.at(m, c);
-      const Rect cell{rest.x + each * static_cast<float>(c - first) + 1, y + 1, each - 2, high - 2};
-      draw_cell_of(ui, cell, ratio);
-      if (place.parts && loupe.steps[c] == place.step && loupe.matrices[m] == place.matrix)
-        p.outline(cell.inset(-1), t.ink, 2, 4);
-      if (cell.contains(ui.mouse()))
-        ui.tooltip(tr("{matrix} at step {step}: {ratio}",
-                      {{"matrix", loupe.matrices[m]},
-                       {"step", grouped(loupe.steps[c])},
-                       {"ratio", std::isfinite(ratio) ? held_against(ratio, theirs) : tr("not known")}}));
-    }
-  }
-  const float base = rest.y + high * static_cast<float>(loupe.matrices.size()) + 16;
-  p.text({labels.right() - 8, base}, {Face::Sans, type::tick}, t.ink3, tr("step"), Align::Right);
-  for (size_t c = first; c < first + columns; ++c) {
-    const std::string step = grouped(loupe.steps[c]);
-    if (p.text_width(mono, step) <= each - 3)
-      p.text({rest.x + each * (static_cast<float>(c - first) + 0.5f), base}, mono, t.ink3, step,
-             Align::Centre);
-  }
-}
-
-}  // namespace
-
 void CompareScreen::draw_right(Frame& f, Rect rest) {
   if (f.size == ui::Size::Full) {
     draw_places(f, rest.take_top(std::round(rest.h * 0.52f), space::gap), true);
@@ -397,7 +448,7 @@ void CompareScreen::draw_places(Frame& f, const Rect& rect, bool with_panel) {
   head.take_right(14);  // room for the menu
   if (const std::optional<size_t> run = f.run_of(loupe_); run && f.shown->grids[*run].heat)
     panels::cell_menu(ui, "compare/loupe", rect, {f.shown->grids[*run]}, cells_);
-  field(ui, "compare/factor", head.take_right(66, 8).inset(0, (head.h - 24) / 2), "", factor_,
+  field(ui, "compare/factor", head.take_right(66, 8).inset(0, (head.h - 24) / 2), "", choice_.factor,
         tr("Runs part where the size of a gradient differs by more than this many times. Drag or "
            "type."),
         options);
@@ -476,76 +527,6 @@ void CompareScreen::draw_loupe(Frame& f, Rect rest) {
   ui.mark("compare/loupe", rest, title, tr("The matrices of that layer over the steps around the place."));
   draw_grid(ui, rest, loupe, place, owned_by(f.all().letter(f.all().baseline())));
 }
-
-namespace {
-
-constexpr TextStyle kNumber{Face::Mono, type::body}, kSmall{Face::Sans, type::tick};
-
-/// How many nats the strip of seeds shows to either side: the band, and the nearest end if it is near.
-double reach_of(const Comparison& all) {
-  const Difference& own = all.differences[all.baseline()];
-  double reach = std::isfinite(own.band_low) ? 2.5 * std::max(-own.band_low, own.band_high) : 0;
-  double nearest = std::numeric_limits<double>::infinity();
-  for (size_t run = 0; run < all.runs.size(); ++run)
-    if (run != all.baseline() && std::isfinite(all.differences[run].end))
-      nearest = std::min(nearest, std::fabs(all.differences[run].end));
-  if (std::isfinite(nearest) && nearest < 5 * std::max(reach, 0.02)) reach = std::max(reach, 1.3 * nearest);
-  return reach > 0 ? reach : 0.1;
-}
-
-/// Says below a run's name that its data are others, and its verdict, as much as fits.
-std::string state_words(const Painter& p, float room, const Comparison& all, const EndRow& row) {
-  const Difference& d = all.differences[row.run];
-  const std::string data = d.data == SameData::Same ? "" : d.short_words(),
-                    before = data.empty() || row.verdict.empty() ? data : data + "; ";
-  return fitting(p, kSmall, room,
-                 {before + row.verdict, before + row.verdict.substr(0, row.verdict.find(',')), data});
-}
-
-/// Draws a row's seeds on the strip; a difference off the scale is an arrow and the number.
-void draw_seeds(Ui& ui, const Rect& strip, const Comparison& all, const EndRow& row, double reach) {
-  Painter& p = ui.paint();
-  const Theme& t = ui.theme();
-  const RunLook& look = t.runs[static_cast<size_t>(all.colour(row.run))];
-  const Difference& d = all.differences[row.run];
-  const auto x_of = [&](double nats) {
-    return strip.centre().x + static_cast<float>(nats / reach) * strip.w / 2;
-  };
-  const Vec middle = strip.centre();
-  const bool itself = row.run == all.baseline();
-  if (itself && d.at_end.empty()) return p.marker(middle, look.marker, 4, look.line, t.panel);
-  if (!itself && std::fabs(d.end) > reach) {
-    const bool right = d.end > 0;
-    const std::string words = right ? signed_decimals(d.end) + " →" : "← " + signed_decimals(d.end);
-    const float x = right ? strip.right() : strip.x;
-    const Align align = right ? Align::Right : Align::Left;
-    p.text({x, middle.y + (d.early ? -2.f : 4.f)}, {Face::Mono, type::tick}, look.text, words, align);
-    if (d.early) p.text({x, middle.y + 12}, kSmall, t.ink3, tr("at step {step}", {{"step", d.step}}), align);
-    return;
-  }
-  for (const double end : d.at_end)
-    if (std::isfinite(end) && std::fabs(end) <= reach)
-      p.marker({x_of(end), middle.y}, look.marker, 4, look.line, t.panel);
-}
-
-/// Draws the baseline's band over the whole height of the row, and the seeds on it.
-void draw_strip(Ui& ui, const Rect& strip, const Rect& line, const Comparison& all, const EndRow& row) {
-  const double reach = reach_of(all);
-  const Difference& own = all.differences[all.baseline()];
-  const float middle = strip.centre().x, half = strip.w / 2;
-  Painter& p = ui.paint();
-  const Theme& t = ui.theme();
-  const RunLook& base = t.runs[static_cast<size_t>(all.colour(all.baseline()))];
-  if (std::isfinite(own.band_low)) {
-    const float low = middle + static_cast<float>(own.band_low / reach) * half,
-                high = middle + static_cast<float>(own.band_high / reach) * half;
-    p.fill({low, line.y, high - low, line.h}, base.line.alpha(t.band_alpha));
-  }
-  p.hairline({middle, line.y}, {middle, line.bottom()}, base.line);
-  draw_seeds(ui, strip, all, row, reach);
-}
-
-}  // namespace
 
 void CompareScreen::draw_end(Frame& f, const Rect& rect, bool with_panel) {
   Ui& ui = f.ui;

@@ -8,29 +8,12 @@
 // panels share a cell.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <cstddef>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include "addons/compare/app/comparison.h"
 #include "addons/compare/app/figures.h"
-#include "addons/compare/app/tracks.h"
 #include "addons/recorded/training/log_reader.h"
 #include "app/lab/transport.h"
-#include "app/panels/metrics.h"
 #include "app/panels/panels.h"
 #include "app/panels/plot_cell.h"
-#include "app/plot/plot_spec.h"
-#include "app/ui/ui.h"
 #include "app/ui/widgets.h"
-#include "app/view/screen.h"
-#include "engine/core/error.h"
 #include "training/files/background.h"
 
 namespace normscope::compare_screen {
@@ -58,6 +41,9 @@ KeptChoice choice_from(const ScreenSettings& settings);
 /// Throws Error for settings that no link has: of files, too.
 void check_link(const ScreenSettings& settings);
 
+/// Which runs stand side by side: the session's own under their letters, and recorded ones in the places that are free or
+/// that somebody gave them: E to H first, where the session has runs of its own. Files are read on threads of their own
+/// and followed while they grow.
 class SideBySide {
  public:
   /// Called from a file's thread when the file has news; empty: update() reads the files.
@@ -74,9 +60,8 @@ class SideBySide {
     bool reading = false;                 ///< its file has not been looked at yet
   };
 
-  /// Opens a log or a saved run in `place` (0 to 7), else in the first free place. It returns false and opens
-  /// nothing where there is none: then somebody has to say who makes room. Further runs of the file take further free
-  /// places.
+  /// Opens a log or a saved run in `place` (0 to 7), else in the first free place. It returns false and opens nothing
+  /// where there is none: then somebody has to say who makes room. Further runs of the file take further free places.
   bool open(const std::string& path, const LabView& view, std::optional<size_t> place = {});
   /// Clears a place; a recorded run makes room for the live one.
   void leave_out(size_t place);
@@ -197,14 +182,13 @@ class CompareScreen : public AppScreen {
   struct Frame;  // what one draw() passes around
 
   void choose_baseline(char letter) {
-    baseline_ = letter;
+    choice_.baseline = letter;
     baseline_chosen_ = true;
   }
   compare::Choice choice_of(const std::vector<SideBySide::Place>& shown) const;
   void complete(std::vector<view::SavePlot>&) const;
   void keys(Frame&, lab::TransportState&);
   void next_place(Frame&);
-  void next_matrix();
   void set_align(int align);
   void go_to(Frame&, double step);
 
@@ -239,11 +223,10 @@ class CompareScreen : public AppScreen {
   std::shared_ptr<const ComparisonView> shown_;
   panels::CellState cells_;
   plot::View across_;  // the steps that all plots over time show
-  char baseline_ = 'B', loupe_ = 0;
+  KeptChoice choice_;  // without the files
+  char loupe_ = 0;
   bool baseline_chosen_ = false;  // by hand; else the first of two runs is it
-  int align_ = 0, matrix_ = 0, tab_ = 0;
-  panels::Metric metric_ = panels::Metric::Gradient;  // of the maps
-  double factor_ = 4;
+  int tab_ = 0;
   std::optional<std::pair<int32_t, int32_t>> range_;
   std::optional<double> hover_x_, hover_next_;
   std::optional<int> beyond_;  // the cursor beyond the live runs, where only recorded runs have come
@@ -288,9 +271,8 @@ struct CompareScreen::Frame {
       if (all().letter(run) == letter) return run;
     return {};
   }
-  /// The last of a run's points at or before the cursor. There is none before the first point, and
-  /// none past the run's last step, which it never reached. A run that trained on since it was compared keeps its last
-  /// point.
+  /// The last of a run's points at or before the cursor. There is none before the first point, and none past the run's
+  /// last step, which it never reached. A run that trained on since it was compared keeps its last point.
   std::optional<size_t> point_of(size_t run, const std::vector<double>& points) const {
     const compare::Track& loss = all().losses[run].shown;
     if (!loss.empty() && x() > loss.x.back() &&
@@ -315,9 +297,5 @@ inline std::string short_name(const compare::Comparison& all, size_t run) {
       return all.runs[run].name.substr(mine.size() + 2);
   return mine;
 }
-
-// Which runs stand side by side: the session's own under their letters, and recorded ones in the places that are free or
-// that somebody gave them: E to H first, where the session has runs of its own. Files are read on threads of their own
-// and followed while they grow.
 
 }  // namespace normscope::compare_screen

@@ -1,23 +1,12 @@
 // The heads of Compare are a card for each run, with its settings that differ from the baseline's, and what may
 // take its place.
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <utility>
-
 #include "addons/compare/app/screen/compare_screen.h"
 #include "addons/compare/app/writers.h"
-#include "app/ui/widgets.h"
 #include "app/view/wiring_glyph.h"
-#include "app/words/words.h"
-#include "engine/core/boundary.h"
-#include "training/io/text.h"
 
 namespace normscope::compare_screen {
-
 using namespace ui;
 using namespace compare;
-
 namespace {
 
 constexpr float kRow = 19;         // height of a setting
@@ -81,6 +70,16 @@ std::vector<Badge> badges_of(const Comparison& all, size_t run) {
   return badges;
 }
 
+constexpr float kListRow = 28;  // height of a row in the popup
+constexpr size_t kListed = 8;   // runs that need no search
+constexpr TextStyle kEntry{Face::Sans, type::body};
+
+bool entry(Ui& ui, Rect& left, const std::string& name, const std::string& label, const std::string& help) {
+  const Rect at = left.take_top(kListRow).inset(0, 1);
+  return button(ui, name, at, ui.paint().fit(kEntry, label, at.w - 24), help,
+                {.quiet = true, .left = true, .style = kEntry});
+}
+
 }  // namespace
 
 /// The places that have something, and empty ones up to four in all: one at least, where there is one.
@@ -117,7 +116,6 @@ void CompareScreen::draw_heads(Frame& f, Rect rest) {
   if (f.has()) draw_settings(f);
 }
 
-/// Takes a run out of the comparison.
 void CompareScreen::draw_remove(Frame& f, const Rect& place, const SideBySide::Place& now) {
   if (icon_button(f.ui, fmt::format("compare/run/{}/remove", now.letter), place, Icon::Close,
                   tr("This place then stays empty."), {.quiet = true}))
@@ -361,14 +359,6 @@ void CompareScreen::draw_empty(Frame& f, const Rect& card, const SideBySide::Pla
   draw_replace(f, {card.right() - w - (opener ? 9.f : 6.f), card.bottom() - 25, w, 22}, place);
 }
 
-namespace {
-
-constexpr float kListRow = 28;  // height of a row in the popup
-constexpr size_t kListed = 8;   // runs that need no search
-constexpr TextStyle kEntry{Face::Sans, type::body};
-
-}  // namespace
-
 void CompareScreen::draw_replace(Frame& f, const Rect& place, const SideBySide::Place& now) {
   Ui& ui = f.ui;
   const std::string name = fmt::format("compare/run/{}/replace", now.letter);
@@ -406,15 +396,10 @@ void CompareScreen::ask_where(Frame& f) {
                 {tr("Where shall {file} stand?", {{"file", file}}), tr("Where shall the file stand?")}));
     p.text_in(left.take_top(24), kEntry, ui.theme().ink2,
               tr("Four runs stand side by side; one makes room for it."));
-    ButtonOptions row{.quiet = true, .left = true, .style = kEntry};
-    const auto entry = [&](const std::string& name, const std::string& label, const std::string& help) {
-      const Rect at = left.take_top(kListRow).inset(0, 1);
-      return button(ui, name, at, p.fit(kEntry, label, at.w - 24), help, row);
-    };
     for (const SideBySide::Place& place : f.places) {
       const std::optional<size_t> run = f.run_of(place.letter);
       const std::string who = run ? words::spoken(f.all().runs[*run].name) : place.path;
-      if (entry(fmt::format("{}/{}", kWhere, place.number + 1),
+      if (entry(ui, left, fmt::format("{}/{}", kWhere, place.number + 1),
                 tr("Instead of {letter}, {name}", {{"letter", place.letter}, {"name", who}}),
                 place.live ? tr("The run stays in the Lab and can come back here.")
                            : tr("That file is then closed."))) {
@@ -422,7 +407,7 @@ void CompareScreen::ask_where(Frame& f) {
         answered = true;
       }
     }
-    if (entry(fmt::format("{}/none", kWhere), tr("Nowhere: do not open it"),
+    if (entry(ui, left, fmt::format("{}/none", kWhere), tr("Nowhere: do not open it"),
               tr("Everything stays as it is.")))
       answered = true;
     if (answered) ui.close_popup();
@@ -452,28 +437,27 @@ void CompareScreen::draw_list(Frame& f, const std::string& name, const Rect& pla
   const Rect list{std::max(4.f, place.right() - 240), top, 240, kListRow * static_cast<float>(rows) + 12};
   if (!ui.begin_popup(name, list)) return;
   Rect left = list.inset(6);
-  ButtonOptions row{.quiet = true, .left = true, .style = kEntry};
-  const auto entry = [&](const std::string& id, const std::string& label, const std::string& help) {
-    const Rect at = left.take_top(kListRow).inset(0, 1);
-    const bool pressed = button(ui, name + "/" + id, at, ui.paint().fit(kEntry, label, at.w - 24), help, row);
+  const auto choice = [&](const std::string& id, const std::string& label, const std::string& help) {
+    const bool pressed = entry(ui, left, name + "/" + id, label, help);
     if (pressed) ui.close_popup();
     return pressed;
   };
-  if (entry("file", tr("Open a log or a saved run …"), tr("By its path; a file can be dropped too."))) {
+  if (choice("file", tr("Open a log or a saved run …"), tr("By its path; a file can be dropped too."))) {
     open_into_ = slot;
     f.desk.opens_file = true;
   }
-  if (back && entry("live", tr("Run {run} of the Lab", {{"run", own}}), tr("The run that trains here.")))
+  if (back && choice("live", tr("Run {run} of the Lab", {{"run", own}}), tr("The run that trains here.")))
     side_.bring_back(slot);
-  if (anybody && entry("none", tr("Leave it out"), tr("This place then stays empty."))) side_.leave_out(slot);
-  if (settings && entry("settings", tr("What differs"), tr("Every setting in which the runs differ.")))
+  if (anybody && choice("none", tr("Leave it out"), tr("This place then stays empty.")))
+    side_.leave_out(slot);
+  if (settings && choice("settings", tr("What differs"), tr("Every setting in which the runs differ.")))
     ui.open_popup(kSettings);
   if (many)
     text_field(ui, name + "/search", left.take_top(kListRow).inset(0, 2), tr("search"), search_,
                tr("Letters of the run's name."));
   for (size_t i = 0; i < others.size() && left.h >= kListRow; ++i)
     if (others[i].name.find(search_) != std::string::npos &&
-        entry(fmt::format("{}", i + 1), others[i].name, tr("A run of a file that is open.")))
+        choice(fmt::format("{}", i + 1), others[i].name, tr("A run of a file that is open.")))
       side_.put(slot, others[i].path, others[i].run);
   ui.end_popup();
 }

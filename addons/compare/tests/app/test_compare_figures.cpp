@@ -2,7 +2,6 @@
 #include <nlohmann/json.hpp>
 
 #include "addons/compare/app/figures.h"
-#include "addons/compare/app/tracks.h"
 #include "addons/compare/app/writers.h"
 #include "addons/compare/tests/app/compared_runs.h"
 #include "app/commands/run_log.h"

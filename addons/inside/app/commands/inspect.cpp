@@ -1,21 +1,5 @@
 // normscope inspect opens a published model or a saved run and says what its layers do with one text.
-#include <fmt/format.h>
-
-#include <CLI/CLI.hpp>
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <filesystem>
-#include <functional>
-#include <iterator>
-#include <limits>
-#include <memory>
-#include <nlohmann/json.hpp>
 #include <numeric>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "addons/inside/app/inspected.h"
 #include "addons/published/training/family.h"
@@ -24,18 +8,10 @@
 #include "addons/published/training/passage.h"
 #include "addons/published/training/published.h"
 #include "addons/published/training/token_task.h"
-#include "addons/published/training/tokenizer/published_tokenizer.h"
-#include "app/cli/options.h"
-#include "app/cli/terminal.h"
 #include "app/commands/commands.h"
 #include "engine/core/machine.h"
-#include "engine/cpu/backend_cpu.h"
-#include "engine/cpu/measure_rows.h"
 #include "training/io/codec.h"
-#include "training/io/output_file.h"
-#include "training/io/safetensors.h"
 #include "training/io/text.h"
-#include "training/run/run.h"
 
 namespace normscope::commands {
 using namespace cli;
@@ -522,19 +498,16 @@ void add_inspect(CLI::App& app, Command& command) {
   const auto [sub, options] = add_command(
       app, command, "inspect",
       "Open a published model or a saved run: its weights, or what its layers do with a text", inspect);
-  sub.add_option("model", options.model,
-                 "a published model (a folder with config.json, or a GGUF file), or a saved run")
-      ->type_name("DIR|FILE")
+  add_value(sub, "model", options.model, "DIR|FILE",
+            "a published model (a folder with config.json, or a GGUF file), or a saved run")
       ->required();
-  sub.add_option("--ids", options.ids, "the text as numbers of its tokens: \"5 17 3\"")->type_name("IDS");
-  sub.add_option("--text", options.text,
-                 "the text itself, which the model's tokenizer cuts into tokens, or the run's data")
-      ->type_name("TEXT")
+  add_value(sub, "--ids", options.ids, "IDS", "the text as numbers of its tokens: \"5 17 3\"");
+  add_value(sub, "--text", options.text, "TEXT",
+            "the text itself, which the model's tokenizer cuts into tokens, or the run's data")
       ->excludes("--ids");
-  sub.add_option("--continue", options.go_on,
-                 "lets the model write N more tokens first, the likeliest each time, and reads those too")
-      ->type_name("N")
-      ->transform(whole(0, kMostIds));
+  add_value(sub, "--continue", options.go_on, "N",
+            "lets the model write N more tokens first, the likeliest each time, and reads those too",
+            whole(0, kMostIds));
   sub.add_flag("--leave-out", options.leave_out, "also the loss without each sub-layer and each layer");
   sub.add_flag("--leave-out-heads", options.leave_out_heads, "also the loss without each head of attention");
   sub.add_flag("--no-gradients", options.no_gradients, "no backward pass, and less memory");
@@ -542,11 +515,10 @@ void add_inspect(CLI::App& app, Command& command) {
                "no probabilities of attention, whose number grows with the square of the text");
   sub.add_flag("--no-lens", options.no_lens,
                "nothing of what each layer would say, which takes an output layer for each");
-  sub.add_option("--states", options.states,
-                 "also the states of all tokens behind each sub-layer, and the logits, as safetensors")
-      ->type_name("FILE");
-  sub.add_option("--svg", options.svg, "also a picture of how long the states are, by layer and token")
-      ->type_name("FILE");
+  add_value(sub, "--states", options.states, "FILE",
+            "also the states of all tokens behind each sub-layer, and the logits, as safetensors");
+  add_value(sub, "--svg", options.svg, "FILE",
+            "also a picture of how long the states are, by layer and token");
   sub.add_flag("--json", options.json, "one JSON object instead of tables");
   add_threads(sub, options.threads);
 }

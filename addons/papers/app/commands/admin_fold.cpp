@@ -1,11 +1,5 @@
 // normscope admin-fold writes a saved Admin run as a plain Post-LN run that computes the same.
-
-#include <CLI/CLI.hpp>
-#include <string>
-
 #include "addons/papers/training/admin_fold.h"
-#include "app/cli/options.h"
-#include "app/cli/terminal.h"
 #include "app/commands/commands.h"
 
 namespace normscope::commands {
@@ -31,10 +25,9 @@ void add_admin_fold(CLI::App& app, Command& command) {
   const auto [sub, options] =
       add_command(app, command, "admin-fold",
                   "Write a saved Admin run as a plain Post-LN run that computes the same", admin_fold);
-  sub.add_option("in", options.in, "a saved run (safetensors) of placement admin or admin-paper")
-      ->type_name("FILE")
+  add_value(sub, "in", options.in, "FILE", "a saved run (safetensors) of placement admin or admin-paper")
       ->required();
-  sub.add_option("out", options.out, "the run to write")->type_name("FILE")->required();
+  add_value(sub, "out", options.out, "FILE", "the run to write")->required();
 }
 
 }  // namespace normscope::commands

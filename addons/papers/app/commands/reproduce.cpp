@@ -1,24 +1,11 @@
 // normscope reproduce trains and judges figures, tables and theorems of the papers. It can be resumed and shared out
 // over machines: finished runs are kept.
-#include <fmt/format.h>
-
-#include <CLI/CLI.hpp>
-#include <algorithm>
 #include <filesystem>
-#include <map>
-#include <string>
-#include <utility>
-#include <vector>
 
-#include "addons/papers/app/reproduce/claim.h"
 #include "addons/papers/app/reproduce/claim_runs.h"
-#include "addons/papers/app/reproduce/finding.h"
 #include "addons/translation/training/tokenizer.h"
-#include "app/cli/options.h"
 #include "app/cli/study.h"
-#include "app/cli/terminal.h"
 #include "app/commands/commands.h"
-#include "training/data/task.h"
 #include "training/files/places.h"
 
 namespace normscope::commands {
@@ -282,25 +269,20 @@ void add_reproduce(CLI::App& app, Command& command) {
       add_command(app, command, "reproduce",
                   "Figures, tables and theorems of the papers, trained here and judged; can be resumed",
                   reproduce_command);
-  sub.add_option("names", options.ids,
-                 "list, all, or names of claims or of folders of claims (reproduce list)")
-      ->type_name("CLAIM")
+  add_value(sub, "names", options.ids, "CLAIM",
+            "list, all, or names of claims or of folders of claims (reproduce list)")
       ->required();
   sub.add_flag("--quick", options.quick, "one seed, or as many as a claim needs at least");
-  sub.add_option("--seeds", options.seeds, "seeds 1 to N for every claim")
-      ->transform(whole(1, reproduce::kMostSeeds))
-      ->type_name("N")
-      ->default_str("as the claim says, mostly 5");
-  sub.add_option(
-         "--recorded", options.recorded,
-         "numbers measured before: claims that are still the same are judged by them and not trained; what is "
-         "measured now joins them")
-      ->type_name("FILE");
-  sub.add_option("--claims", options.folder, "another folder of claims")->type_name("DIR");
-  sub.add_option("--pairs", options.pairs,
-                 "the folder of the sentence pairs (addons/translation/debian_pairs.py)")
-      ->type_name("DIR")
-      ->default_str("pairs in the user's data; with --quick made-up ones");
+  add_value(sub, "--seeds", options.seeds, "N", "seeds 1 to N for every claim",
+            whole(1, reproduce::kMostSeeds), "as the claim says, mostly 5");
+  add_value(
+      sub, "--recorded", options.recorded, "FILE",
+      "numbers measured before: claims that are still the same are judged by them and not trained; what is "
+      "measured now joins them");
+  add_value(sub, "--claims", options.folder, "DIR", "another folder of claims");
+  add_value(sub, "--pairs", options.pairs, "DIR",
+            "the folder of the sentence pairs (addons/translation/debian_pairs.py)", {},
+            "pairs in the user's data; with --quick made-up ones");
   add_study(sub, options.study,
             {"write the measures and verdicts as JSON (docs/log-format.md)", "one line a measure and seed",
              nullptr, "a page of all of them"});

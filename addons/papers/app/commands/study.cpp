@@ -1,19 +1,10 @@
 // normscope study answers one question by one or several sweeps and writes a page, from a file of studies/. normscope zoo
 // is one of them, with options: every placement, norm, initialisation and optimizer on one model. Both can be resumed and
 // shared out over machines: finished runs are kept.
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
-#include <functional>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "addons/papers/app/study_file.h"
-#include "app/cli/options.h"
 #include "app/cli/study.h"
-#include "app/cli/terminal.h"
 #include "app/commands/commands.h"
 #include "app/lesson-player/progress.h"
 #include "training/files/command_text.h"
@@ -100,7 +91,6 @@ Exit study(const AskedStudy& options) {
   });
 }
 
-/// The line that trains the same runs.
 std::string zoo_command_of(const AskedZoo& options, std::string_view between) {
   const zoo::Choice& choice = options.choice;
   std::string line = "normscope zoo";
@@ -135,11 +125,9 @@ void add_study_command(CLI::App& app, Command& command) {
   const auto [sub, options] =
       add_command(app, command, "study",
                   "One question, the grids of runs that answer it, and a page; can be resumed", study);
-  sub.add_option("name", options.name, "list, or the name of a study (study list)")
-      ->type_name("NAME")
-      ->required();
+  add_value(sub, "name", options.name, "NAME", "list, or the name of a study (study list)")->required();
   sub.add_flag("--quick", options.quick, "one seed in each cell");
-  sub.add_option("--studies", options.folder, "another folder of studies")->type_name("DIR");
+  add_value(sub, "--studies", options.folder, "DIR", "another folder of studies");
   add_study(sub, options.study,
             {"write the grids as JSON (docs/log-format.md)", "one line a run", nullptr,
              "a page with what was found, tables and, with --out, pictures"});
@@ -152,24 +140,16 @@ void add_zoo(CLI::App& app, Command& command) {
       zoo_command);
   zoo::Choice& choice = options.choice;
   sub.add_flag("--list", options.list, "name the rows and train nothing");
-  sub.add_option("--only", choice.only, "rows or parts (zoo --list), with commas")
-      ->type_name("NAMES")
-      ->default_str("all");
-  sub.add_option("--depth", choice.depths, "layers, with commas: 6 is the default model; 12, 18, 24")
-      ->transform(whole(1, 256))
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->type_name("N")
-      ->default_str("6");
-  sub.add_option("--seeds", choice.seeds, "seeds 1 to N")->transform(whole(1, 1000))->type_name("N");
+  add_value(sub, "--only", choice.only, "NAMES", "rows or parts (zoo --list), with commas", {}, "all");
+  add_value(sub, "--depth", choice.depths, "N", "layers, with commas: 6 is the default model; 12, 18, 24",
+            whole(1, 256), "6")
+      ->delimiter(',');
+  add_value(sub, "--seeds", choice.seeds, "N", "seeds 1 to N", whole(1, 1000));
   add_steps(sub, choice.steps, "budget of steps of every run");
-  sub.add_option("--warmup", choice.warmup, "warm-up of the runs that have one")
-      ->transform(whole(1, 100'000))
-      ->type_name("N")
-      ->default_str("200");
-  sub.add_option("--set", choice.set, "a field of the model that the rows change; can be repeated")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);
+  add_value(sub, "--warmup", choice.warmup, "N", "warm-up of the runs that have one", whole(1, 100'000),
+            "200");
+  add_value(sub, "--set", choice.set, "KEY=VALUE",
+            "a field of the model that the rows change; can be repeated");
   add_study(sub, options.study,
             {"write the grids as JSON (docs/log-format.md)", "one line a run", nullptr,
              "a page with tables and, with --out, pictures"});

@@ -1,27 +1,18 @@
-#include "addons/papers/app/reproduce/claim.h"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <cctype>
 #include <filesystem>
 #include <iterator>
-#include <limits>
 #include <regex>
-#include <system_error>
 #include <tuple>
-#include <utility>
 
 #include "addons/papers/app/input_kinds.h"
 #include "addons/papers/app/reproduce/claim_runs.h"
 #include "addons/translation/training/pairs_task.h"
-#include "app/course/check.h"
 #include "app/course/tables.h"
 #include "engine/core/boundary.h"
-#include "engine/core/error.h"
 #include "training/files/places.h"
-#include "training/io/toml.h"
 
 namespace normscope::reproduce {
 namespace {
@@ -38,59 +29,36 @@ void add_arms(const Claim& claim, const course::Measure& m, std::vector<Arm>& ar
     arms.push_back({line, m.take == "at" ? std::optional(m.a) : std::nullopt});
 }
 
-}  // namespace
-
-const char* to_string(Finding finding) {
-  constexpr const char* kFindings[] = {"not run",           "reproduced",    "not at this scale",
-                                       "contradicted here", "no system yet", "cannot be told here",
-                                       "parts differ"};
-  return kFindings[static_cast<size_t>(finding)];
-}
-
-const Line* Claim::line(std::string_view line_id) const {
-  const auto it = std::ranges::find(lines, line_id, &Line::id);
-  return it == lines.end() ? nullptr : &*it;
-}
-
-const Control* Claim::control(std::string_view run_id) const {
-  const auto it = std::ranges::find(controls, run_id, &Control::run);
-  return it == controls.end() ? nullptr : &*it;
-}
-
-bool is_loss(std::string_view y) {
-  return y == "final_loss" || y == "final_excess" || y == "validation_loss" || y == "validation_bits";
-}
-
-std::vector<Arm> arms_of(const Claim& claim, const course::Measure& measure) {
-  std::vector<Arm> arms;
-  if (measure.take == "difference" || measure.take == "ratio") add_arms(claim, measure, arms);
-  return arms;
-}
-
-experiments::Names numbers_of(const Claim& claim) {
-  experiments::Names numbers;
-  for (const Line& line : claim.lines) {
-    const bool at_steps = line.of == Line::Of::Run && line.y != "loss" && line.y != "excess";
-    if (at_steps || line.of == Line::Of::Profile || line.of == Line::Of::Shares || line.y == "own_shares")
-      numbers.insert(experiments::kLayers);
-    if (line.of == Line::Of::LeftOut) numbers.insert(experiments::kLeftOut);
-    if (line.of == Line::Of::Runs || line.of == Line::Of::Grid)
-      if (const std::string asked = experiments::measured_for(line.y); !asked.empty()) numbers.insert(asked);
+/// Lists what can be measured for the line's kind, when line.y is not among it; it is empty when it is.
+std::string unknown_number(const Line& line) {
+  using Of = Line::Of;
+  const auto among = [&](std::initializer_list<const char*> names) -> std::string {
+    if (std::ranges::find(names, line.y) != names.end()) return {};
+    return fmt::format("{}", fmt::join(names, ", "));
+  };
+  switch (line.of) {
+    case Of::Run:
+      if (line.y == "loss" || line.y == "excess" || experiments::is_number_of_a_step(line.y, false))
+        return {};
+      return "loss, excess, a number of a step as dec.L01.ffn.w2.grad_norm, or two as 'a / b'";
+    case Of::Profile:
+      if (experiments::is_number_of_a_step(line.y, true)) return {};
+      return "a number of a layer with L* in the layer's place, as L*.ffn.w2.grad_norm, or two as 'a / b'";
+    case Of::Runs:
+    case Of::Grid:
+      if (!experiments::measured_for(line.y).empty()) return {};
+      return among({"final_loss", "final_excess", "learns", "since", "finite", "validation_loss",
+                    "validation_bits", "validation_gap", "accuracy", "uas", "bleu", "own_shares",
+                    "late_fall"});
+    case Of::Shares:
+      return among({"own", "sum", "input"});
+    case Of::LeftOut:
+      return among({"layer", "top"});
+    case Of::Fresh:
+      return {};
   }
-  return numbers;
+  return "another kind of line";
 }
-
-Claim on_pairs(const Claim& claim) {
-  Claim there = claim;
-  if (claim.missing.empty()) return there;
-  there.language.runs = std::move(there.pair_runs);
-  there.pair_runs.clear();
-  there.missing.clear();
-  there.data = kOnPairs;
-  return there;
-}
-
-namespace {
 
 constexpr size_t kMostCells = 200;
 constexpr size_t kControlAxes = 2, kControlValues = 3;
@@ -98,7 +66,6 @@ constexpr size_t kControlAxes = 2, kControlValues = 3;
 constexpr std::string_view kOfAModel[] = {"run.name", "model.placement", "model.encoder_placement",
                                           "model.norm", "model.init"};
 
-/// Finds a run of the claim by the name under `key`.
 const course::LessonRun& run_of(const course::Lesson& language, const std::string& id, const char* key,
                                 const Table& t) {
   const course::LessonRun* run = language.run(id);
@@ -298,10 +265,10 @@ Line read_line(const std::string& id, Table t, const course::Lesson& language) {
 
 Statement read_stated(Table t, const course::Lesson& language) {
   Statement s{.what = t.text("what"),
+              .measure = t.text("measure", ""),
               .value = t.number("value"),
               .unit = t.text("unit", ""),
-              .read_off = t.flag("read_off", false),
-              .measure = t.text("measure", "")};
+              .read_off = t.flag("read_off", false)};
   const course::Measure* ours = language.measure(s.measure);
   if (!s.measure.empty() && !ours)
     t.refuse("measure", Message("'{}' is not in this claim: expected a measure of it", s.measure));
@@ -314,8 +281,8 @@ Statement read_stated(Table t, const course::Lesson& language) {
   return s;
 }
 
-Beside read_beside(Table t, const course::Lesson& language) {
-  Beside b{t.text("what"), t.text("measure")};
+Statement read_beside(Table t, const course::Lesson& language) {
+  Statement b{t.text("what"), t.text("measure")};
   if (!language.measure(b.measure))
     t.refuse("measure", Message("'{}' is not in this claim: expected a measure of it", b.measure));
   t.done();
@@ -353,8 +320,7 @@ void refuse_unbounded(const Claim& claim, const course::Check& check, const Tabl
              "that the source shows, or { where } alone where it shows none");
 }
 
-/// Refuses a claim that compares runs at their end without saying whether it is of quality or of
-/// speed.
+/// Refuses a claim that compares runs at their end without saying whether it is of quality or of speed.
 void refuse_wordless(const Claim& claim, const Table& t) {
   if (claim.compares != Compares::Neither) return;
   for (const course::Check& check : claim.language.checks)
@@ -393,7 +359,6 @@ Drawn read_drawn(Table t, const Claim& claim) {
   return d;
 }
 
-/// Checks the names between braces in a sentence.
 void check_sentence(const std::string& key, const std::string& text, const Claim& claim, const Table& t) {
   static const std::regex name(R"(\{([^{}]*)\})");
   for (std::sregex_iterator at(text.begin(), text.end(), name), end; at != end; ++at)
@@ -457,6 +422,56 @@ void read_measured(Claim& claim, Table& t) {
 
 }  // namespace
 
+const char* to_string(Finding finding) {
+  constexpr const char* kFindings[] = {"not run",           "reproduced",    "not at this scale",
+                                       "contradicted here", "no system yet", "cannot be told here",
+                                       "parts differ"};
+  return kFindings[static_cast<size_t>(finding)];
+}
+
+const Line* Claim::line(std::string_view line_id) const {
+  const auto it = std::ranges::find(lines, line_id, &Line::id);
+  return it == lines.end() ? nullptr : &*it;
+}
+
+const Control* Claim::control(std::string_view run_id) const {
+  const auto it = std::ranges::find(controls, run_id, &Control::run);
+  return it == controls.end() ? nullptr : &*it;
+}
+
+bool is_loss(std::string_view y) {
+  return y == "final_loss" || y == "final_excess" || y == "validation_loss" || y == "validation_bits";
+}
+
+std::vector<Arm> arms_of(const Claim& claim, const course::Measure& measure) {
+  std::vector<Arm> arms;
+  if (measure.take == "difference" || measure.take == "ratio") add_arms(claim, measure, arms);
+  return arms;
+}
+
+experiments::Names numbers_of(const Claim& claim) {
+  experiments::Names numbers;
+  for (const Line& line : claim.lines) {
+    const bool at_steps = line.of == Line::Of::Run && line.y != "loss" && line.y != "excess";
+    if (at_steps || line.of == Line::Of::Profile || line.of == Line::Of::Shares || line.y == "own_shares")
+      numbers.insert(experiments::kLayers);
+    if (line.of == Line::Of::LeftOut) numbers.insert(experiments::kLeftOut);
+    if (line.of == Line::Of::Runs || line.of == Line::Of::Grid)
+      if (const std::string asked = experiments::measured_for(line.y); !asked.empty()) numbers.insert(asked);
+  }
+  return numbers;
+}
+
+Claim on_pairs(const Claim& claim) {
+  Claim there = claim;
+  if (claim.missing.empty()) return there;
+  there.language.runs = std::move(there.pair_runs);
+  there.pair_runs.clear();
+  there.missing.clear();
+  there.data = kOnPairs;
+  return there;
+}
+
 Claim parse_claim(std::string_view source, const std::string& file, const std::string& pairs) {
   const toml::table root = parse_toml(source, file);
   Table t(root, file, "");
@@ -501,36 +516,6 @@ Claim read_claim(const std::string& file, const std::string& pairs) {
   auto text = read_input_file_if_there(file, input::kClaim);
   if (!text) throw Error("{}:1: the file is missing: expected {}", file, input::kClaim.expected);
   return parse_claim(*text, file, pairs);
-}
-
-std::string unknown_number(const Line& line) {
-  using Of = Line::Of;
-  const auto among = [&](std::initializer_list<const char*> names) -> std::string {
-    if (std::ranges::find(names, line.y) != names.end()) return {};
-    return fmt::format("{}", fmt::join(names, ", "));
-  };
-  switch (line.of) {
-    case Of::Run:
-      if (line.y == "loss" || line.y == "excess" || experiments::is_number_of_a_step(line.y, false))
-        return {};
-      return "loss, excess, a number of a step as dec.L01.ffn.w2.grad_norm, or two as 'a / b'";
-    case Of::Profile:
-      if (experiments::is_number_of_a_step(line.y, true)) return {};
-      return "a number of a layer with L* in the layer's place, as L*.ffn.w2.grad_norm, or two as 'a / b'";
-    case Of::Runs:
-    case Of::Grid:
-      if (!experiments::measured_for(line.y).empty()) return {};
-      return among({"final_loss", "final_excess", "learns", "since", "finite", "validation_loss",
-                    "validation_bits", "validation_gap", "accuracy", "uas", "bleu", "own_shares",
-                    "late_fall"});
-    case Of::Shares:
-      return among({"own", "sum", "input"});
-    case Of::LeftOut:
-      return among({"layer", "top"});
-    case Of::Fresh:
-      return {};
-  }
-  return "another kind of line";
 }
 
 std::string claims_folder() { return shipped_folder("claims", "NORMSCOPE_CLAIMS"); }

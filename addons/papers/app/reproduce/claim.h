@@ -6,14 +6,6 @@
 // keeps every number that a line can ask for (experiments/run_numbers.h), or of fresh models, which the lessons measure.
 #pragma once
 
-#include <array>
-#include <cstdint>
-#include <map>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "app/course/lesson.h"
 #include "app/grid/axis.h"
 #include "training/experiments/run_numbers.h"
@@ -30,15 +22,11 @@ struct Source {
 /// A number of the paper, and the measure of ours that is shown beside it.
 struct Statement {
   std::string what;       ///< "Post-LN, no warm-up"
-  double value = 0;       ///< in `unit`; of another task and size than ours
-  std::string unit;       ///< "BLEU"
+  std::string measure{};  ///< ours; empty: nothing of ours compares
+  /// In `unit`; of another task and size than ours. NaN: the paper says it in words alone.
+  double value = experiments::kUnknown;
+  std::string unit{};     ///< "BLEU"
   bool read_off = false;  ///< read off a picture; otherwise the text states it
-  std::string measure;    ///< ours; empty: nothing of ours compares
-};
-
-/// A row of the picture that has no number of the paper, only what its text or figure says in words.
-struct Beside {
-  std::string what, measure;
 };
 
 /// A curve over x for every seed.
@@ -145,18 +133,15 @@ struct Claim {
   std::string data, missing;
   std::vector<course::LessonRun> pair_runs;  ///< its runs on sentence pairs, where a file of them is missing
   int32_t seeds = 5, quick_seeds = 1;
-  std::vector<Statement> numbers;
-  std::vector<Beside> besides;
+  std::vector<Statement> numbers, besides;  ///< with a number of the paper, and without
   std::vector<Line> lines;
   Compares compares = Compares::Neither;
   std::vector<Part> parts;  ///< one a check
   std::vector<Control> controls;
-  std::vector<std::string>
-      subject;  ///< fields beside the kind of model in which its runs differ, as the source's do
+  std::vector<std::string> subject;  ///< fields beside the model in which its runs differ, as the source's do
   std::array<std::string, 3> sentences;  ///< Reproduced, NotAtThisScale, Contradicted; may hold {MEASURE}
   std::vector<Drawn> drawings;
-  std::map<std::string, std::string>
-      starts;  ///< of a run that starts with the final weights of another: that one's id
+  std::map<std::string, std::string> starts;  ///< by run: the one whose final weights it starts with
   /// Holds runs, measures and checks, and for every line a curve of the same name, which only says how seeds
   /// are averaged.
   course::Lesson language;
@@ -197,10 +182,6 @@ Claim on_pairs(const Claim& claim);
 Claim read_claim(const std::string& file, const std::string& pairs = {});
 /// Does the same from memory; `file` is the name for messages.
 Claim parse_claim(std::string_view toml, const std::string& file, const std::string& pairs = {});
-
-/// Lists what can be measured for the line's kind, when line.y is not among it; it is empty when it
-/// is.
-std::string unknown_number(const Line& line);
 
 struct BrokenClaim {
   std::string file, error;

@@ -1,35 +1,19 @@
 #include "addons/papers/app/reproduce/claim_runs.h"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <atomic>
-#include <cmath>
-#include <cstdlib>
-#include <functional>
 #include <iterator>
-#include <limits>
-#include <memory>
 #include <numbers>
 #include <numeric>
-#include <optional>
-#include <set>
-#include <utility>
 
-#include "engine/core/error.h"
-#include "engine/model/model_config.h"
-#include "training/data/task.h"
-#include "training/experiments/run_store.h"
 #include "training/io/codec.h"
-#include "training/measure/history.h"
 
 namespace normscope::reproduce {
 namespace {
 
 using course::CurveData;
 using experiments::StudyRun, experiments::Frames, experiments::kUnknown, experiments::LeftOutRise,
-    experiments::Moment;
+    experiments::Moment, experiments::OnProgress, experiments::ResultStore, experiments::RunnerOptions;
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
@@ -248,6 +232,14 @@ std::vector<StudyRun> each_once(const Claim& claim, uint64_t seed,
   return runs;
 }
 
+/// The runs of all lines that contain no control. They can be trained before any control is chosen.
+std::vector<StudyRun> runs_without_controls(const Claim& claim, uint64_t seed) {
+  return each_once(claim, seed, [&](const Line& line) {
+    return std::ranges::none_of(line.runs,
+                                [&](const std::string& run) { return claim.control(run) != nullptr; });
+  });
+}
+
 std::vector<StudyRun> tuning_cells(const Claim& claim, const Control& control, uint64_t seed) {
   return cells_of(control.axes, course::run_of(claim.language, control.run, seed));
 }
@@ -296,126 +288,16 @@ double flop_of_fresh(const Line& line, const ModelConfig& model) {
   return step_flop(model, kSequences) * line.fresh.models * layers / model.layers;
 }
 
-}  // namespace
-
-int32_t Seeds::of(const Claim& claim) const {
-  if (count > 0) return count;
-  return quick ? claim.quick_seeds : claim.seeds;
-}
-
-std::vector<StudyRun> runs_of(const Claim& claim, const Line& line, uint64_t seed) {
-  std::vector<StudyRun> runs;
-  if (line.of == Line::Of::Fresh) return runs;
-  for (const std::string& id : line.runs) {
-    runs.push_back(course::run_of(claim.language, id, seed));
-    if (const auto start = claim.starts.find(id); start != claim.starts.end())
-      runs.back().from =
-          std::make_shared<const StudyRun>(course::run_of(claim.language, start->second, seed));
-  }
-  return line.of == Line::Of::Grid ? cells_of(line.axes, runs[0]) : runs;
-}
-
-std::vector<StudyRun> runs_of(const Claim& claim, uint64_t seed) {
-  return each_once(claim, seed, [](const Line&) { return true; });
-}
-
-std::vector<StudyRun> runs_without_controls(const Claim& claim, uint64_t seed) {
-  return each_once(claim, seed, [&](const Line& line) {
-    return std::ranges::none_of(line.runs,
-                                [&](const std::string& run) { return claim.control(run) != nullptr; });
-  });
-}
-
-std::vector<StudyRun> tuning_of(const Claim& claim) {
-  std::vector<StudyRun> runs;
-  for (const Control& control : claim.controls)
-    for (const uint64_t seed : kTuningSeeds)
-      for (StudyRun& cell : tuning_cells(claim, control, seed)) runs.push_back(std::move(cell));
-  return runs;
-}
-
-std::optional<CurveData> curve_of(const Claim& claim, const Line& line, uint64_t seed,
-                                  const NumbersByKey& numbers) {
-  const std::vector<StudyRun> runs = runs_of(claim, line, seed);
-  std::vector<const RunNumbers*> taken;
-  for (const StudyRun& run : runs) {
-    taken.push_back(trained_in(numbers, run));
-    if (!taken.back()) return std::nullopt;
-  }
-  if (taken.empty()) return std::nullopt;
-  switch (line.of) {
-    case Line::Of::Run:
-      return run_curve(line, *taken[0]);
-    case Line::Of::Profile:
-      return profile_of(line, *taken[0], course::layers_of(line.y, runs[0].spec.model));
-    case Line::Of::Shares:
-      return shares_of(line, *taken[0]);
-    case Line::Of::LeftOut:
-      return left_out_of(line, *taken[0]);
-    case Line::Of::Runs:
-    case Line::Of::Grid:
-    case Line::Of::Fresh:
-      break;
-  }
-  CurveData data{xs_of(line, taken.size()), {}};
-  for (const RunNumbers* one : taken) {
-    data.y.push_back(at_end(*one, line.y));
-    require_number(line, *one, !std::isnan(data.y.back()));
-  }
-  return data;
-}
-
-std::optional<Claim> resolved(const Claim& claim, const NumbersByKey& numbers) {
-  Claim best = claim;
-  for (Control& control : best.controls) {
-    const std::optional<std::vector<double>> losses = tuned_losses(claim, control, numbers);
-    if (!losses) return std::nullopt;
-    const auto lowest = std::min_element(losses->begin(), losses->end(), [](double a, double b) {
-      return std::isnan(b) ? !std::isnan(a) : a < b;  // a cell without a number is never the best
-    });
-    const auto run = std::ranges::find(best.language.runs, control.run, &course::LessonRun::id);
-    const uint64_t seed = run->spec.seed;
-    const auto at = static_cast<size_t>(lowest - losses->begin());
-    run->spec = tuning_cells(claim, control, kTuningSeeds[0])[at].spec;
-    run->spec.seed = seed;
-    control.chosen = words_of(control, run->spec, losses->size(), *lowest);
-  }
-  return best;
-}
-
-Cost cost_of(const Claim& claim, int32_t seeds) {
-  Cost cost;
-  const auto add = [&](const StudyRun& run, int32_t times) {
-    cost.runs += times;
-    cost.steps += int64_t{times} * run.spec.train.steps;
-    cost.flop += times * (run.spec.train.steps * step_flop(run.spec.model, run.spec.train.batch));
-  };
-  for (const StudyRun& run : runs_of(claim, 1)) add(run, seeds);
-  for (const StudyRun& run : tuning_of(claim)) add(run, 1);
-  for (const Line& line : claim.lines)
-    if (line.of == Line::Of::Fresh)
-      cost.flop += seeds * flop_of_fresh(line, claim.language.run(line.runs[0])->spec.model);
-  return cost;
-}
-
-namespace {
-
-using course::CurveData;
-using experiments::OnProgress;
-using experiments::StudyRun, experiments::ResultStore, experiments::RunnerOptions;
-
 /// The measurement under which the store keeps numbers of fresh models.
 constexpr const char* kFresh = "claim fresh 1";
 constexpr size_t kMostPointsOfFresh = 1000;
 
-/// A line of fresh models, as the store keeps it.
 constexpr codec::Object kPoints{[](auto& io, auto& data) {
   io("x", data.x, codec::List{0, kMostPointsOfFresh, codec::AnyNumber{}});
   io("y", data.y, codec::List{data.x.size(), data.x.size(), codec::AnyNumber{}});
 }};
 
-/// Holds for each claim the claim with its controls chosen; null where there is none to choose, or a run is
-/// missing.
+/// Holds for each claim the claim with its controls chosen; null where there is none to choose, or a run is missing.
 using Resolved = std::vector<std::shared_ptr<const Claim>>;
 
 /// Every run of the claims, seed by seed, so that a stopped training has results for every claim; of controls that are
@@ -467,7 +349,6 @@ NumbersByKey train_claims(const std::vector<const Claim*>& claims, const Seeds& 
   return taken;
 }
 
-/// A line of fresh models with one seed.
 struct FreshJob {
   size_t claim = 0;
   const Line* line = nullptr;
@@ -590,6 +471,99 @@ Outcome judge_claim(const Claim& claim, int32_t seeds, const NumbersByKey& taken
 }
 
 }  // namespace
+
+int32_t Seeds::of(const Claim& claim) const {
+  if (count > 0) return count;
+  return quick ? claim.quick_seeds : claim.seeds;
+}
+
+std::vector<StudyRun> runs_of(const Claim& claim, const Line& line, uint64_t seed) {
+  std::vector<StudyRun> runs;
+  if (line.of == Line::Of::Fresh) return runs;
+  for (const std::string& id : line.runs) {
+    runs.push_back(course::run_of(claim.language, id, seed));
+    if (const auto start = claim.starts.find(id); start != claim.starts.end())
+      runs.back().from =
+          std::make_shared<const StudyRun>(course::run_of(claim.language, start->second, seed));
+  }
+  return line.of == Line::Of::Grid ? cells_of(line.axes, runs[0]) : runs;
+}
+
+std::vector<StudyRun> runs_of(const Claim& claim, uint64_t seed) {
+  return each_once(claim, seed, [](const Line&) { return true; });
+}
+
+std::vector<StudyRun> tuning_of(const Claim& claim) {
+  std::vector<StudyRun> runs;
+  for (const Control& control : claim.controls)
+    for (const uint64_t seed : kTuningSeeds)
+      for (StudyRun& cell : tuning_cells(claim, control, seed)) runs.push_back(std::move(cell));
+  return runs;
+}
+
+std::optional<CurveData> curve_of(const Claim& claim, const Line& line, uint64_t seed,
+                                  const NumbersByKey& numbers) {
+  const std::vector<StudyRun> runs = runs_of(claim, line, seed);
+  std::vector<const RunNumbers*> taken;
+  for (const StudyRun& run : runs) {
+    taken.push_back(trained_in(numbers, run));
+    if (!taken.back()) return std::nullopt;
+  }
+  if (taken.empty()) return std::nullopt;
+  switch (line.of) {
+    case Line::Of::Run:
+      return run_curve(line, *taken[0]);
+    case Line::Of::Profile:
+      return profile_of(line, *taken[0], course::layers_of(line.y, runs[0].spec.model));
+    case Line::Of::Shares:
+      return shares_of(line, *taken[0]);
+    case Line::Of::LeftOut:
+      return left_out_of(line, *taken[0]);
+    case Line::Of::Runs:
+    case Line::Of::Grid:
+    case Line::Of::Fresh:
+      break;
+  }
+  CurveData data{xs_of(line, taken.size()), {}};
+  for (const RunNumbers* one : taken) {
+    data.y.push_back(at_end(*one, line.y));
+    require_number(line, *one, !std::isnan(data.y.back()));
+  }
+  return data;
+}
+
+std::optional<Claim> resolved(const Claim& claim, const NumbersByKey& numbers) {
+  Claim best = claim;
+  for (Control& control : best.controls) {
+    const std::optional<std::vector<double>> losses = tuned_losses(claim, control, numbers);
+    if (!losses) return std::nullopt;
+    const auto lowest = std::min_element(losses->begin(), losses->end(), [](double a, double b) {
+      return std::isnan(b) ? !std::isnan(a) : a < b;  // a cell without a number is never the best
+    });
+    const auto run = std::ranges::find(best.language.runs, control.run, &course::LessonRun::id);
+    const uint64_t seed = run->spec.seed;
+    const auto at = static_cast<size_t>(lowest - losses->begin());
+    run->spec = tuning_cells(claim, control, kTuningSeeds[0])[at].spec;
+    run->spec.seed = seed;
+    control.chosen = words_of(control, run->spec, losses->size(), *lowest);
+  }
+  return best;
+}
+
+Cost cost_of(const Claim& claim, int32_t seeds) {
+  Cost cost;
+  const auto add = [&](const StudyRun& run, int32_t times) {
+    cost.runs += times;
+    cost.steps += int64_t{times} * run.spec.train.steps;
+    cost.flop += times * (run.spec.train.steps * step_flop(run.spec.model, run.spec.train.batch));
+  };
+  for (const StudyRun& run : runs_of(claim, 1)) add(run, seeds);
+  for (const StudyRun& run : tuning_of(claim)) add(run, 1);
+  for (const Line& line : claim.lines)
+    if (line.of == Line::Of::Fresh)
+      cost.flop += seeds * flop_of_fresh(line, claim.language.run(line.runs[0])->spec.model);
+  return cost;
+}
 
 Visit visit(const std::vector<const Claim*>& claims, const Seeds& seeds, ResultStore& store,
             const RunnerOptions& options, const OnProgress& on_progress) {

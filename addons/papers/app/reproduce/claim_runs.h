@@ -3,17 +3,7 @@
 // models. The reader (can every cell be made?), the command and the tests call it.
 #pragma once
 
-#include <cstdint>
-#include <map>
-#include <string>
-#include <vector>
-
-#include "addons/papers/app/reproduce/claim.h"
 #include "addons/papers/app/reproduce/finding.h"
-#include "app/course/curves.h"
-#include "training/experiments/result_store.h"
-#include "training/experiments/run_numbers.h"
-#include "training/experiments/study.h"
 
 namespace normscope::reproduce {
 
@@ -31,12 +21,8 @@ struct Seeds {
 std::vector<experiments::StudyRun> runs_of(const Claim& claim, const Line& line, uint64_t seed);
 /// The runs of all of a claim's lines, each once and after the run that it starts from.
 std::vector<experiments::StudyRun> runs_of(const Claim& claim, uint64_t seed);
-/// The runs that choose the controls of a claim: every cell of each control with every one of
-/// kTuningSeeds.
+/// The runs that choose the controls of a claim: every cell of each control with every one of kTuningSeeds.
 std::vector<experiments::StudyRun> tuning_of(const Claim& claim);
-/// The runs of all lines that contain no control. They can be trained before any
-/// control is chosen.
-std::vector<experiments::StudyRun> runs_without_controls(const Claim& claim, uint64_t seed);
 
 /// What was taken of each run, by StudyRun::key(); of one that could not be trained its failure.
 using NumbersByKey = std::map<std::string, RunNumbers>;

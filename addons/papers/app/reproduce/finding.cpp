@@ -1,20 +1,14 @@
 #include "addons/papers/app/reproduce/finding.h"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <cctype>
-#include <cmath>
 #include <filesystem>
-#include <limits>
 #include <numbers>
 #include <numeric>
 
 #include "addons/translation/training/pairs_task.h"
 #include "training/io/codec.h"
-#include "training/io/input_file.h"
-#include "training/io/input_value.h"
 
 namespace normscope::reproduce {
 namespace {
@@ -258,76 +252,10 @@ void conclude(Outcome& outcome, const std::vector<course::CurveSet>& curves, con
                      controls_text(claim);
 }
 
-}  // namespace
-
-std::string controls_text(const Claim& claim) {
-  std::string out;
-  for (const Control& control : claim.controls)
-    out += fmt::format(" {} is at its best: {}.", claim.language.run(control.run)->name, control.chosen);
-  return out;
-}
-
-std::string mean_text(const course::Measured& measured, const course::Measure& measure) {
-  const auto endless = std::ranges::count_if(measured.values, [](double value) { return std::isinf(value); });
-  if (endless == 0 || endless == static_cast<std::ptrdiff_t>(measured.values.size()))
-    return course::shown(measured.spread.mean, measure);
-  return fmt::format("never with {} of {} seeds", endless, measured.values.size());
-}
-
-std::string verdict_of(const CheckResult& checked) { return with_word(checked.finding, checked.speed); }
-
-/// Names no single word where the parts disagree, because each part has its own.
-std::string verdict_of(const Outcome& outcome) {
-  const bool speed = std::ranges::any_of(outcome.checks, &CheckResult::speed);
-  return with_word(outcome.finding, speed);
-}
-
-Outcome judge(const Claim& claim, const std::vector<course::CurveSet>& curves, int32_t seeds,
-              const std::string& why) {
-  Outcome outcome;
-  outcome.claim = &claim;
-  outcome.results = results_of(claim.language, curves);
-  outcome.seeds = outcome.results.seeds = seeds;
-  conclude(outcome, curves, why);
-  return outcome;
-}
-
-void conclude_recorded(Outcome& outcome, const std::map<std::string, course::CurveData>& falls,
-                       const std::vector<std::string>& not_excluded) {
-  conclude(outcome, {falls}, "", not_excluded);
-}
-
-namespace {
-
 constexpr std::string_view kRecordedFormats[] = {"normscope recorded 1"};
 constexpr size_t kMostRecorded = 1000;
 constexpr codec::Text kRecordedText{1000};
 constexpr codec::Map kRecordedClaims{kMostRecorded, codec::Object{}};
-
-}  // namespace
-
-template <class Io>
-void io(Io& io, codec::Of<Io, RecordedFindings>& r) {
-  const codec::Object measure{[](auto& io, auto& m) {
-    io.optional("values", m.values, codec::List{1, kMostSeeds, codec::AnyNumber{}});
-    if (!m.values.empty()) return;
-    io("mean", m.spread.mean);
-    io("low", m.spread.low);
-    io("high", m.spread.high);
-  }};
-  const codec::Object fall{[](auto& io, auto& data) {
-    io("x", data.x, codec::List{0, kMostRecorded, codec::AnyNumber{}});
-    io("most", data.y, codec::List{data.x.size(), data.x.size(), codec::AnyNumber{}});
-  }};
-  io("definition", r.definition, kRecordedText);
-  io("seeds", r.seeds, codec::Whole{1, kMostSeeds});
-  io("measures", r.measures, codec::Map{kMostRecorded, measure});
-  io("chosen", r.chosen, codec::Map{kMostRecorded, kRecordedText});
-  io("not_excluded", r.not_excluded, codec::List{0, kMostRecorded, kRecordedText});
-  io("falls", r.falls, codec::Map{kMostRecorded, fall});
-}
-
-namespace {
 
 constexpr double kUnknownMean = std::numeric_limits<double>::quiet_NaN();
 
@@ -383,6 +311,64 @@ course::Measured measured_from(const course::Measured& m, course::Mean mean) {
 }
 
 }  // namespace
+
+std::string controls_text(const Claim& claim) {
+  std::string out;
+  for (const Control& control : claim.controls)
+    out += fmt::format(" {} is at its best: {}.", claim.language.run(control.run)->name, control.chosen);
+  return out;
+}
+
+std::string mean_text(const course::Measured& measured, const course::Measure& measure) {
+  const auto endless = std::ranges::count_if(measured.values, [](double value) { return std::isinf(value); });
+  if (endless == 0 || endless == static_cast<std::ptrdiff_t>(measured.values.size()))
+    return course::shown(measured.spread.mean, measure);
+  return fmt::format("never with {} of {} seeds", endless, measured.values.size());
+}
+
+std::string verdict_of(const CheckResult& checked) { return with_word(checked.finding, checked.speed); }
+
+/// Names no single word where the parts disagree, because each part has its own.
+std::string verdict_of(const Outcome& outcome) {
+  const bool speed = std::ranges::any_of(outcome.checks, &CheckResult::speed);
+  return with_word(outcome.finding, speed);
+}
+
+Outcome judge(const Claim& claim, const std::vector<course::CurveSet>& curves, int32_t seeds,
+              const std::string& why) {
+  Outcome outcome;
+  outcome.claim = &claim;
+  outcome.results = results_of(claim.language, curves);
+  outcome.seeds = outcome.results.seeds = seeds;
+  conclude(outcome, curves, why);
+  return outcome;
+}
+
+void conclude_recorded(Outcome& outcome, const std::map<std::string, course::CurveData>& falls,
+                       const std::vector<std::string>& not_excluded) {
+  conclude(outcome, {falls}, "", not_excluded);
+}
+
+template <class Io>
+void io(Io& io, codec::Of<Io, RecordedFindings>& r) {
+  const codec::Object measure{[](auto& io, auto& m) {
+    io.optional("values", m.values, codec::List{1, kMostSeeds, codec::AnyNumber{}});
+    if (!m.values.empty()) return;
+    io("mean", m.spread.mean);
+    io("low", m.spread.low);
+    io("high", m.spread.high);
+  }};
+  const codec::Object fall{[](auto& io, auto& data) {
+    io("x", data.x, codec::List{0, kMostRecorded, codec::AnyNumber{}});
+    io("most", data.y, codec::List{data.x.size(), data.x.size(), codec::AnyNumber{}});
+  }};
+  io("definition", r.definition, kRecordedText);
+  io("seeds", r.seeds, codec::Whole{1, kMostSeeds});
+  io("measures", r.measures, codec::Map{kMostRecorded, measure});
+  io("chosen", r.chosen, codec::Map{kMostRecorded, kRecordedText});
+  io("not_excluded", r.not_excluded, codec::List{0, kMostRecorded, kRecordedText});
+  io("falls", r.falls, codec::Map{kMostRecorded, fall});
+}
 
 std::string definition_of(const Claim& claim, int32_t seeds) {
   course::Lesson language = measured_part(claim);

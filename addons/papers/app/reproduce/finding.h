@@ -7,15 +7,6 @@
 // the tests call this.
 #pragma once
 
-#include <cstdint>
-#include <map>
-#include <memory>
-#include <nlohmann/json.hpp>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "addons/papers/app/reproduce/claim.h"
 #include "app/course/check.h"
 
@@ -37,8 +28,7 @@ struct CheckResult : course::CheckOutcome {
 
 struct Outcome {
   const Claim* claim = nullptr;
-  std::shared_ptr<const Claim>
-      own{};  ///< what `claim` points to where it is not the caller's: its controls are chosen
+  std::shared_ptr<const Claim> own{};  ///< what `claim` points to where its controls were chosen
   /// Whether some measures are known by mean and range alone (RecordedFindings): their values are the ends
   /// of the range.
   bool spread_alone = false;
@@ -92,8 +82,7 @@ struct RecordedFindings {
 };
 using RecordedClaims = std::map<std::string, RecordedFindings>;
 
-/// A hash of all that decides the numbers of a claim: runs, controls, lines and measures, and how
-/// many seeds.
+/// A hash of all that decides the numbers of a claim: runs, controls, lines and measures, and how many seeds.
 std::string definition_of(const Claim& claim, int32_t seeds);
 
 /// Throws Error for any other text.
@@ -102,8 +91,7 @@ RecordedClaims parse_recorded(std::string_view json, const std::string& name);
 RecordedClaims read_recorded(const std::string& file);
 std::string to_text(const RecordedClaims& claims);
 
-/// What was measured. It returns nothing for a claim that has no verdict, nothing to measure, or no
-/// sentence pairs.
+/// What was measured. It returns nothing for a claim that has no verdict, nothing to measure, or no sentence pairs.
 std::optional<RecordedFindings> record_of(const Outcome& outcome);
 /// Whether the kept numbers of this claim are better than new ones from `seeds` seeds: the claim is
 /// unchanged, and they come from more seeds or from sentence pairs that are now missing.

@@ -1,14 +1,8 @@
-// normscope record says what the names in a log of another program mean here.
-#include <fmt/format.h>
-
-#include <CLI/CLI.hpp>
-#include <string>
-#include <vector>
-
+// normscope record says what the names in a log of another program mean here; normscope train --tensorboard writes the
+// numbers of its log for TensorBoard too.
 #include "addons/recorded/training/log_reader.h"
-#include "app/cli/terminal.h"
 #include "app/commands/commands.h"
-#include "training/io/input_value.h"
+#include "app/commands/run_log.h"
 #include "training/io/text.h"
 
 namespace normscope::commands {
@@ -49,11 +43,17 @@ Exit record(const RecorderOptions& options) {
 void add_record(CLI::App& app, Command& command) {
   const auto [sub, options] =
       add_command(app, command, "record", "Print what the names in a recorded log are here", record);
-  sub.add_option("--names", options.names, "print the names in a log and what they are here")
-      ->type_name("FILE")
+  add_value(sub, "--names", options.names, "FILE", "print the names in a log and what they are here")
       ->required();
-  sub.add_option("--mapping", options.mapping, "names of your own, as TOML (docs/log-format.md)")
-      ->type_name("FILE");
+  add_value(sub, "--mapping", options.mapping, "FILE", "names of your own, as TOML (docs/log-format.md)");
 }
+
+const LogForm kTensorBoardLog{
+    .flag = "--tensorboard",
+    .help = "the numbers of the log as TensorBoard reads them; with --resume it goes on",
+    .file = "events.out.tfevents.normscope",
+    .whole = records::end_of_events,
+    .begin = records::first_event,
+    .record = records::event_of};
 
 }  // namespace normscope::commands

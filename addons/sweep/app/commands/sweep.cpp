@@ -1,21 +1,9 @@
 // normscope sweep trains one or two settings over their values, every cell over its seeds, and finds the border of
 // learning. It can be resumed and shared out over machines: finished runs are kept.
-#include <fmt/format.h>
-
-#include <CLI/CLI.hpp>
-#include <algorithm>
-#include <atomic>
-#include <string>
-#include <vector>
-
-#include "addons/sweep/app/sweep_plan.h"
 #include "addons/sweep/app/sweep_writers.h"
-#include "app/cli/options.h"
 #include "app/cli/study.h"
-#include "app/cli/terminal.h"
 #include "app/commands/commands.h"
 #include "app/words/words.h"
-#include "training/experiments/result_store.h"
 
 namespace normscope::commands {
 
@@ -51,24 +39,6 @@ sweep::Plan sweep_plan_of(const SweepOptions& options) {
   });
 }
 
-/// The progress bar's note: how many runs are there already, and what they do.
-class SweepNote {
- public:
-  explicit SweepNote(size_t runs) : runs_(runs) {}
-  void operator()(size_t, const experiments::RunNumbers& taken) {
-    ++known_;
-    learn_ += taken.verdict == Verdict::Learns;
-  }
-  bool operator()(experiments::Progress at, const OnProgress& on_progress) const {
-    if (!at.looking) at.note = fmt::format("{} of {} runs, {} learn", known_.load(), runs_, learn_.load());
-    return on_progress(at);
-  }
-
- private:
-  size_t runs_;
-  std::atomic<int64_t> known_{0}, learn_{0};
-};
-
 Exit sweep_command(const SweepOptions& options) {
   const sweep::Plan plan = sweep_plan_of(options);
   const sweep::Metric metric = with_exit(Exit::Usage, [&] { return sweep::metric_from(options.metric); });
@@ -78,7 +48,17 @@ Exit sweep_command(const SweepOptions& options) {
       std::ranges::find_if(
           study.runs, [](const std::string& text) { return text.empty(); }, &experiments::StudyRun::refused)
           ->spec;
-  SweepNote told(study.runs.size());
+  // The progress bar's note says how many runs are there already, and what they do.
+  std::atomic<int64_t> known{0}, learn{0};
+  const auto take = [&](size_t, const experiments::RunNumbers& taken) {
+    ++known;
+    learn += taken.verdict == Verdict::Learns;
+  };
+  const auto tell = [&](experiments::Progress at, const OnProgress& on_progress) {
+    if (!at.looking)
+      at.note = fmt::format("{} of {} runs, {} learn", known.load(), plan.runs(), learn.load());
+    return on_progress(at);
+  };
   sweep::Grid grid;
   StudyWork work{.name = "sweep",
                  .file = "sweep",
@@ -92,8 +72,7 @@ Exit sweep_command(const SweepOptions& options) {
   work.train = [&](auto& store, const auto& runner, const OnProgress& on_progress) {
     task_of(first);  // data that cannot be used is said before anything is trained
     StudyResults results = experiments::train(
-        study, store, runner, [&](const experiments::Progress& at) { return told(at, on_progress); },
-        std::ref(told));
+        study, store, runner, [&](const experiments::Progress& at) { return tell(at, on_progress); }, take);
     grid = sweep::grid_of(plan, study.runs, results.runs, sweep::predictions_of(plan, study.runs));
     return results;
   };
@@ -113,33 +92,24 @@ Exit sweep_command(const SweepOptions& options) {
 void add_swept(CLI::App& sub, SweepOptions& options) {
   std::vector<std::string> names;
   for (const sweep::Preset& preset : sweep::presets()) names.emplace_back(preset.name);
-  sub.add_option("preset", options.preset, "a sweep that is ready to start, in the place of --axis")
-      ->check(CLI::IsMember(names))
-      ->type_name("NAME");
-  sub.add_option(
-         "--axis", options.axes,
-         "a setting and its values, as train.warmup=0,50,200 or train.lr=1e-4:1e-2:log7; once across, twice "
-         "for a grid")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);
-  sub.add_option("--set", options.set, "a field of every run, which are Post-LN otherwise; can be repeated")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);
+  add_value(sub, "preset", options.preset, "NAME", "a sweep that is ready to start, in the place of --axis",
+            CLI::IsMember(names));
+  add_value(
+      sub, "--axis", options.axes, "KEY=VALUE",
+      "a setting and its values, as train.warmup=0,50,200 or train.lr=1e-4:1e-2:log7; once across, twice "
+      "for a grid");
+  add_value(sub, "--set", options.set, "KEY=VALUE",
+            "a field of every run, which are Post-LN otherwise; can be repeated");
   add_steps(sub, options.steps, "budget of steps of every run");
-  sub.add_option("--seeds", options.seeds, "seeds 1 to N in every cell")
-      ->transform(whole(1, 1000))
-      ->type_name("N");
-  sub.add_option("--more-seeds", options.more_seeds,
-                 "N seeds more in a region of the grid, as 2@train.lr=1e-3:1e-2; can be repeated")
-      ->type_name("N@REGION")
-      ->allow_extra_args(false);
+  add_value(sub, "--seeds", options.seeds, "N", "seeds 1 to N in every cell", whole(1, 1000));
+  add_value(sub, "--more-seeds", options.more_seeds, "N@REGION",
+            "N seeds more in a region of the grid, as 2@train.lr=1e-3:1e-2; can be repeated");
 }
 
 void add_shown(CLI::App& sub, SweepOptions& options) {
   const std::vector<std::string_view> metrics = sweep::metric_names();
-  sub.add_option("--metric", options.metric, "what table and colours show")
-      ->check(CLI::IsMember(std::vector<std::string>(metrics.begin(), metrics.end())))
-      ->type_name("NAME");
+  add_value(sub, "--metric", options.metric, "NAME", "what table and colours show",
+            CLI::IsMember(std::vector<std::string>(metrics.begin(), metrics.end())));
 }
 
 }  // namespace

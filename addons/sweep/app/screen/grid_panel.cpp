@@ -1,22 +1,11 @@
 // The grid panel has the sentence, the grid with its profiles or the line plot, and the key; grid_picture.h draws the
 // grid. On the grid a user chooses a cell, or a region.
-#include <fmt/format.h>
 #include <imgui.h>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "addons/sweep/app/screen/sweep_screen.h"
 #include "addons/sweep/app/sweep_writers.h"
+#include "app/plot/plot_axis.h"
 #include "app/ui/widgets.h"
-#include "app/words/words.h"
-#include "training/data/task.h"
-#include "training/io/text.h"
 
 namespace normscope::sweep {
 
@@ -68,6 +57,62 @@ void draw_profile(Painter& p, const std::vector<std::optional<Vec>>& points, Col
     if (lit && point) p.circle(*point, 3, colour);
     before = &point;
   }
+}
+
+/// The points of a line and the range that they need.
+struct Points : plot::Extent {
+  std::vector<float> x, y;
+  void add(size_t column, double value) {
+    x.push_back(static_cast<float>(column));
+    y.push_back(static_cast<float>(value));
+    Extent::add(value);
+  }
+};
+
+plot::Axis across(const Axis& axis) {
+  plot::Axis x;
+  const size_t count = axis.values.size();
+  x.lo = -0.5;
+  x.hi = static_cast<double>(count) - 0.5;
+  x.label = axis.title();
+  x.integer = true;
+  const size_t every = std::max<size_t>(1, count / 6);
+  for (size_t i = 0; i < count; i += every) x.ticks.push_back({static_cast<double>(i), axis.said(i)});
+  return x;
+}
+
+plot::Axis up(Metric metric, const Points& points) {
+  plot::Axis y;
+  const bool log = info(metric).log, known = !points.x.empty();
+  y.scale = log ? plot::AxisScale::Log : plot::AxisScale::Linear;
+  y.label = info(metric).title();
+  y.unit = info(metric).unit;
+  const double low = known ? points.low : 0.1, high = known ? points.high : 1;
+  const double room = std::max(0.1, 0.15 * (high - low));
+  y.lo = log ? low / 2 : low - room;
+  y.hi = log ? high * 2 : high + room;
+  return y;
+}
+
+/// Covers the columns of a region over the whole height of the plot.
+plot::Band band_of(const Span& columns, const plot::Axis& y) {
+  plot::Band band{.id = "region"};
+  const auto low = static_cast<float>(y.lo), high = static_cast<float>(y.hi);
+  band.x =
+      plot::Column::of({static_cast<float>(columns.first) - 0.5f, static_cast<float>(columns.last) + 0.5f});
+  band.lo = plot::Column::of({low, low});
+  band.hi = plot::Column::of({high, high});
+  band.ink = {plot::Ink::Role::Ink2, 0, 1};
+  band.theory = true;  // draws the paler of the two kinds of band
+  return band;
+}
+
+plot::Series series_of(std::string id, Points points) {
+  return {.id = std::move(id),
+          .x = plot::Column::of(std::move(points.x)),
+          .y = plot::Column::of(std::move(points.y)),
+          .end_label = false,
+          .end_marker = false};
 }
 
 }  // namespace
@@ -130,68 +175,6 @@ void SweepScreen::draw_profiles(Ui& ui, const GridLayout& at, const Rect& above,
       }
     }
 }
-
-namespace {
-
-/// The points of a line and the range that they need.
-struct Points {
-  std::vector<float> x, y;
-  double low = std::numeric_limits<double>::infinity(), high = -low;
-  void add(size_t column, double value) {
-    x.push_back(static_cast<float>(column));
-    y.push_back(static_cast<float>(value));
-    low = std::min(low, value);
-    high = std::max(high, value);
-  }
-};
-
-plot::Axis across(const Axis& axis) {
-  plot::Axis x;
-  const size_t count = axis.values.size();
-  x.lo = -0.5;
-  x.hi = static_cast<double>(count) - 0.5;
-  x.label = axis.title();
-  x.integer = true;
-  const size_t every = std::max<size_t>(1, count / 6);
-  for (size_t i = 0; i < count; i += every) x.ticks.push_back({static_cast<double>(i), axis.said(i)});
-  return x;
-}
-
-plot::Axis up(Metric metric, const Points& points) {
-  plot::Axis y;
-  const bool log = info(metric).log, known = !points.x.empty();
-  y.scale = log ? plot::AxisScale::Log : plot::AxisScale::Linear;
-  y.label = info(metric).title();
-  y.unit = info(metric).unit;
-  const double low = known ? points.low : 0.1, high = known ? points.high : 1;
-  const double room = std::max(0.1, 0.15 * (high - low));
-  y.lo = log ? low / 2 : low - room;
-  y.hi = log ? high * 2 : high + room;
-  return y;
-}
-
-/// Covers the columns of a region over the whole height of the plot.
-plot::Band band_of(const Span& columns, const plot::Axis& y) {
-  plot::Band band{.id = "region"};
-  const auto low = static_cast<float>(y.lo), high = static_cast<float>(y.hi);
-  band.x =
-      plot::Column::of({static_cast<float>(columns.first) - 0.5f, static_cast<float>(columns.last) + 0.5f});
-  band.lo = plot::Column::of({low, low});
-  band.hi = plot::Column::of({high, high});
-  band.ink = {plot::Ink::Role::Ink2, 0, 1};
-  band.theory = true;  // draws the paler of the two kinds of band
-  return band;
-}
-
-plot::Series series_of(std::string id, Points points) {
-  return {.id = std::move(id),
-          .x = plot::Column::of(std::move(points.x)),
-          .y = plot::Column::of(std::move(points.y)),
-          .end_label = false,
-          .end_marker = false};
-}
-
-}  // namespace
 
 plot::PlotSpec SweepScreen::line_plot() const {
   const bool log = info(metric_).log;
@@ -343,7 +326,6 @@ void SweepScreen::draw_brush(Ui& ui, const GridLayout& at) {
   }
 }
 
-/// Handles the ends of the colours.
 void SweepScreen::hold_ends(Ui& ui, const Rect& key) {
   const char* const names[] = {"sweep/key/low", "sweep/key/high"};
   for (const size_t end : {size_t{0}, size_t{1}}) {

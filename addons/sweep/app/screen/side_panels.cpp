@@ -1,36 +1,53 @@
 // The right column shows the cell under the mouse with its curves and wiring, and the brushed region.
-#include <fmt/format.h>
 #include <imgui.h>
 
-#include <algorithm>
-#include <cmath>
-#include <cstdlib>
-#include <limits>
-#include <optional>
-
 #include "addons/sweep/app/screen/sweep_screen.h"
-#include "addons/sweep/app/sweep_plan.h"
 #include "addons/sweep/app/sweep_writers.h"
 #include "app/settings/settings.h"
-#include "app/ui/widgets.h"
 #include "app/view/wiring_glyph.h"
-#include "app/words/words.h"
-#include "engine/core/error.h"
-#include "training/data/task.h"
-#include "training/io/text.h"
 
 namespace normscope::sweep {
-
 using namespace ui;
-
 namespace {
 
 constexpr size_t kMostGrey = 100;  ///< the most curves of other cells
 
+constexpr const char* kNames[] = {"across", "up"};
+
+std::string control_name(size_t which, std::string_view part) {
+  return fmt::format("sweep/{}/{}", kNames[which], part);
+}
+
+std::string setting_words(std::string_view key) {
+  const Field* field = find_field(key);
+  return field ? words::spoken(field->label) : std::string(key);
+}
+
+/// Returns settings whose label or key contains the typed letters, whatever their case.
+std::vector<std::string> matching_keys(const std::string& typed) {
+  const std::string search = small_letters(typed);
+  std::vector<std::string> keys = axis_keys();
+  std::erase_if(keys, [&](const std::string& key) {
+    return small_letters(setting_words(key)).find(search) == std::string::npos &&
+           small_letters(key).find(search) == std::string::npos;
+  });
+  return keys;
+}
+
+void draw_rail_ends(Painter& p, const Theme& t, const Rect& line, const Rail& rail) {
+  const TextStyle mono{Face::Mono, type::tick};
+  for (const bool low : {true, false}) {
+    const double value = low ? rail.low : rail.high;
+    const std::string text =
+        rail.log ? power_of_ten(static_cast<int>(std::lround(std::log10(value)))) : ui::number(value);
+    p.text({low ? line.x : line.right(), line.centre().y + 20}, mono, t.ink3, text,
+           low ? Align::Left : Align::Right);
+  }
+}
+
 }  // namespace
 
-/// Draws the seeds of one cell in ink, and behind them in grey the first seeds of other cells that read its
-/// data.
+/// Draws the seeds of one cell in ink, and behind them in grey the first seeds of other cells that read its data.
 plot::PlotSpec SweepScreen::curves_of(const Cell& cell) {
   plot::PlotSpec spec{.id = "sweep-cell", .title = grid_->text_of(cell)};
   spec.x.label = tr("step");
@@ -220,47 +237,6 @@ void SweepScreen::draw_right(Ui& ui, Rect rect) {
     draw_region(ui, rect);
 }
 
-// ---- What is swept: the sweeps that are ready to start, the fields of each axis (its setting, its kind, list, lin or log,
-// the rail with its handles, and the same as text), the rest of the runs, and the regions with more seeds.
-
-namespace {
-
-constexpr const char* kNames[] = {"across", "up"};
-
-std::string control_name(size_t which, std::string_view part) {
-  return fmt::format("sweep/{}/{}", kNames[which], part);
-}
-
-std::string setting_words(std::string_view key) {
-  const Field* field = find_field(key);
-  return field ? words::spoken(field->label) : std::string(key);
-}
-
-/// Returns settings whose label or key contains the typed letters, whatever their case.
-std::vector<std::string> matching_keys(const std::string& typed) {
-  const std::string search = small_letters(typed);
-  std::vector<std::string> keys = axis_keys();
-  std::erase_if(keys, [&](const std::string& key) {
-    return small_letters(setting_words(key)).find(search) == std::string::npos &&
-           small_letters(key).find(search) == std::string::npos;
-  });
-  return keys;
-}
-
-/// Writes the two ends of the line below it.
-void draw_rail_ends(Painter& p, const Theme& t, const Rect& line, const Rail& rail) {
-  const TextStyle mono{Face::Mono, type::tick};
-  for (const bool low : {true, false}) {
-    const double value = low ? rail.low : rail.high;
-    const std::string text =
-        rail.log ? power_of_ten(static_cast<int>(std::lround(std::log10(value)))) : ui::number(value);
-    p.text({low ? line.x : line.right(), line.centre().y + 20}, mono, t.ink3, text,
-           low ? Align::Left : Align::Right);
-  }
-}
-
-}  // namespace
-
 /// Makes a change of the plan; why it is refused becomes the message.
 void SweepScreen::attempt(const std::function<void()>& change) {
   try {
@@ -374,12 +350,6 @@ void SweepScreen::draw_axis(Ui& ui, Rect& rest, size_t which) {
     draw_typed(ui, row, which);
   else
     draw_range(ui, row, which);
-}
-
-/// Drops a handle that was not drawn in the last frame: another screen was shown, or its axis is
-/// gone.
-void SweepScreen::drop_lost_handle() {
-  if (held_ && held_->frame + 1 != ImGui::GetFrameCount()) let_go();
 }
 
 /// Handles one yellow handle. While it is held everything follows from the axis as it was, so that a

@@ -1,22 +1,14 @@
 #include "addons/sweep/app/screen/sweep_screen.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <string_view>
+#include <imgui.h>
 
 #include "addons/sweep/app/sweep_writers.h"
-#include "app/link/link.h"
 #include "app/shell/screens.h"
-#include "app/ui/widgets.h"
-#include "app/words/words.h"
-#include "engine/core/error.h"
-#include "training/experiments/study.h"
-#include "training/spec/spec.h"
 
 namespace normscope::sweep {
 namespace {
 
+using namespace ui;
 using link::kPlace;
 
 // They bound the work that a link asks of whoever opens it.
@@ -47,6 +39,30 @@ Read read(const ScreenSettings& settings, bool of_link) {
 void require_no_file(std::string_view part) {
   const std::string_view key = part.substr(0, part.find('='));
   if (names_file(key)) fail(kPlace, "the sweep sets {}: expected one that names no file", key);
+}
+
+constexpr size_t kMostFields = 200;  ///< more runs than this are shown as one bar
+constexpr float kLeastRuns = 240;    ///< the width that the runs keep
+
+/// Cuts each line of a script into pieces that fit the width. It drops what exceeds the height, because
+/// Copy takes the whole script anyway.
+void draw_script(Painter& p, const Theme& t, const Rect& rect, std::string_view text) {
+  const TextStyle mono{Face::Mono, type::tick};
+  const float line = 15, letter = p.text_width(mono, "0");
+  const auto most = static_cast<size_t>(std::max(8.f, rect.w / letter));
+  float y = rect.y;
+  while (!text.empty() && y + line <= rect.bottom()) {
+    std::string_view piece = text.substr(0, text.find('\n'));
+    size_t gap = 1;  // skips the end of the line, or the blank at which it is cut
+    if (piece.size() > most) {
+      const size_t blank = piece.rfind(' ', most);
+      gap = blank == piece.npos || blank == 0 ? 0 : 1;
+      piece = piece.substr(0, gap == 0 ? most : blank);
+    }
+    p.text({rect.x, y + 11}, mono, t.ink, piece);
+    text.remove_prefix(std::min(text.size(), piece.size() + gap));
+    y += line;
+  }
 }
 
 }  // namespace
@@ -87,17 +103,7 @@ void check_link(const ScreenSettings& settings) {
   runs_of(plan);  // throws where the axes do not fit together
 }
 
-using namespace ui;
-
-namespace {
-
-constexpr size_t kMostFields = 200;  ///< more runs than this are shown as one bar
-constexpr float kLeastRuns = 240;    ///< the width that the runs keep
-
-}  // namespace
-
-/// Draws one field per run in the order of training: dark where there is a result, half filled while it
-/// trains.
+/// Draws one field per run in the order of training: dark where there is a result, half filled while it trains.
 void SweepScreen::draw_runs(Ui& ui, const Rect& rect) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
@@ -205,31 +211,6 @@ void SweepScreen::save(const std::string& ending) {
   asked_.files.push_back({"sweep." + ending, text});
 }
 
-namespace {
-
-/// Cuts each line of a script into pieces that fit the width. It drops what exceeds the height, because
-/// Copy takes the whole script anyway.
-void draw_script(Painter& p, const Theme& t, const Rect& rect, std::string_view text) {
-  const TextStyle mono{Face::Mono, type::tick};
-  const float line = 15, letter = p.text_width(mono, "0");
-  const auto most = static_cast<size_t>(std::max(8.f, rect.w / letter));
-  float y = rect.y;
-  while (!text.empty() && y + line <= rect.bottom()) {
-    std::string_view piece = text.substr(0, text.find('\n'));
-    size_t gap = 1;  // skips the end of the line, or the blank at which it is cut
-    if (piece.size() > most) {
-      const size_t blank = piece.rfind(' ', most);
-      gap = blank == piece.npos || blank == 0 ? 0 : 1;
-      piece = piece.substr(0, gap == 0 ? most : blank);
-    }
-    p.text({rect.x, y + 11}, mono, t.ink, piece);
-    text.remove_prefix(std::min(text.size(), piece.size() + gap));
-    y += line;
-  }
-}
-
-}  // namespace
-
 void SweepScreen::draw_elsewhere(Ui& ui, const Rect& rect) {
   Rect rest = panel(ui, rect, {tr("Run it elsewhere"), tr("one run for each task"), "", 0, false});
   const std::vector<words::Label> labels{words::label("command"), words::label("Slurm array"),
@@ -256,9 +237,7 @@ void SweepScreen::draw_elsewhere(Ui& ui, const Rect& rect) {
   }
 }
 
-using namespace ui;
-
-SweepScreen::SweepScreen(std::unique_ptr<SweepTrainer> trainer) : trainer_(std::move(trainer)) {
+SweepScreen::SweepScreen(std::unique_ptr<Worker> trainer) : trainer_(std::move(trainer)) {
   show(preset_plan("warmup"));
 }
 
@@ -301,8 +280,7 @@ void SweepScreen::change(Plan next, bool done) {
   settled_ = plan_;
 }
 
-/// Drops what the user holds and shows the plan as it was before, which the trainer has; false: it was that
-/// already.
+/// Drops what the user holds and shows the plan as it was before, which the trainer has; false: it was that already.
 bool SweepScreen::let_go() {
   held_.reset();
   if (plan_ == settled_ || settled_.axes.empty()) return false;
@@ -417,7 +395,7 @@ std::optional<Place> SweepScreen::shown_cell() const {
 /// Finds cells that are runs of the Lab: all but seed and name agree, and the budget where it is an axis.
 void SweepScreen::find_open(const LabView& view) {
   std::vector<OpenRun> open;
-  for (const RunView& run : view.runs) open.push_back({run.letter, run.name, run.spec});
+  for (const RunView& run : view.runs) open.push_back({run.letter, run.spec});
   const bool same =
       std::equal(open.begin(), open.end(), open_.begin(), open_.end(),
                  [](const OpenRun& a, const OpenRun& b) { return a.letter == b.letter && a.spec == b.spec; });
@@ -497,7 +475,8 @@ ScreenRequests SweepScreen::draw(Ui& ui, const Rect& area, const LabView& view, 
   state_ = trainer_->state();
   if (!busy()) wants_training_ = false;
   size_ = layout_for(ui.size());
-  drop_lost_handle();
+  // A handle that was not drawn in the last frame: another screen was shown, or its axis is gone.
+  if (held_ && held_->frame + 1 != ImGui::GetFrameCount()) let_go();
   find_open(view);
   keys(ui);
   if (grid_of_ != state_ && state_->grid->plan == plan_) grid_ = state_->grid;

@@ -6,21 +6,8 @@
 // sweep/region/..., sweep/play, sweep/stop, sweep/cores.
 #pragma once
 
-#include <array>
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include "addons/sweep/app/cells.h"
 #include "addons/sweep/app/grid_picture.h"
-#include "addons/sweep/app/sweep_plan.h"
-#include "addons/sweep/app/worker.h"
 #include "app/plot/plot.h"
-#include "app/ui/ui.h"
 #include "app/view/screen.h"
 
 namespace normscope::sweep {
@@ -41,13 +28,12 @@ void check_link(const ScreenSettings& settings);
 
 struct OpenRun {
   char letter = 'A';
-  std::string name;
   std::shared_ptr<const RunSpec> spec;
 };
 
 class SweepScreen : public AppScreen {
  public:
-  explicit SweepScreen(std::unique_ptr<SweepTrainer> trainer);
+  explicit SweepScreen(std::unique_ptr<Worker> trainer);
 
   /// Fills `area`, the window below the top bar. With `clock` false nothing is written that depends on the
   /// machine's speed.
@@ -55,7 +41,6 @@ class SweepScreen : public AppScreen {
                       lab::TransportState&) override;
   /// Leaves other runs that train their share of the cores.
   void turn(const LabView& view) override { trainer_->share(view.playing); }
-
   const Plan& plan() const { return plan_; }
   /// Switches to the plan; if the sweep is training, training goes on with the new plan. A plan that cannot be
   /// trained changes only the message.
@@ -117,7 +102,6 @@ class SweepScreen : public AppScreen {
   void draw_axis(ui::Ui& ui, ui::Rect& rest, size_t which);
   void draw_setting(ui::Ui& ui, const ui::Rect& rect, size_t which);
   void draw_rail(ui::Ui& ui, const ui::Rect& rect, size_t which);
-  void drop_lost_handle();
   void hold_handle(ui::Ui& ui, const ui::Rect& line, size_t which, size_t handle);
   void draw_range(ui::Ui& ui, ui::Rect row, size_t which);
   void draw_typed(ui::Ui& ui, const ui::Rect& row, size_t which);
@@ -143,7 +127,7 @@ class SweepScreen : public AppScreen {
   void draw_region(ui::Ui& ui, const ui::Rect& rect);
   void draw_region_rows(ui::Ui& ui, ui::Rect rest);
 
-  std::unique_ptr<SweepTrainer> trainer_;
+  std::unique_ptr<Worker> trainer_;
   Plan plan_;
   Plan settled_;  ///< the plan without a change that the user still holds
   std::vector<Plan> undo_, redo_;

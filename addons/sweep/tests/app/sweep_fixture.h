@@ -10,8 +10,9 @@
 namespace normscope::fixture {
 
 /// Trains nothing: every run learns where rate times 100 is at most warm-up plus one, as on a staircase.
-class ReadyTrainer : public sweep::SweepTrainer {
+class ReadyTrainer : public sweep::Worker {
  public:
+  ReadyTrainer() : Worker(experiments::StorePlace()) {}
   void start(const sweep::Plan& plan, bool train) override {
     ++starts;
     const std::vector<experiments::StudyRun> jobs = sweep::runs_of(plan);

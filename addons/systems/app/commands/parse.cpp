@@ -1,20 +1,6 @@
 // normscope parse prints the dependency trees that a trained parser gives sentences, and how good they are.
-#include <fmt/format.h>
-
-#include <CLI/CLI.hpp>
-#include <algorithm>
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "addons/systems/training/dependency_parser.h"
-#include "app/cli/options.h"
-#include "app/cli/terminal.h"
 #include "app/commands/commands.h"
-#include "engine/cpu/backend_cpu.h"
-#include "training/io/output_file.h"
-#include "training/run/run.h"
 
 namespace normscope::commands {
 using namespace cli;
@@ -110,12 +96,11 @@ Exit parse(const ParseOptions& options) {
 void add_parse(CLI::App& app, Command& command) {
   const auto [sub, options] =
       add_command(app, command, "parse", "Parse sentences with a run that was trained on a treebank", parse);
-  sub.add_option("run", options.run, "a saved run of a parser")->type_name("FILE")->required();
-  sub.add_option("--input", options.input,
-                 "sentences in CoNLL-U, with tags, with trees or with _ for them; without it the run's "
-                 "validation trees")
-      ->type_name("FILE");
-  sub.add_option("--out", options.out, "where the trees go; without it they are printed")->type_name("FILE");
+  add_value(sub, "run", options.run, "FILE", "a saved run of a parser")->required();
+  add_value(sub, "--input", options.input, "FILE",
+            "sentences in CoNLL-U, with tags, with trees or with _ for them; without it the run's "
+            "validation trees");
+  add_value(sub, "--out", options.out, "FILE", "where the trees go; without it they are printed");
   add_threads(sub, options.threads);
 }
 

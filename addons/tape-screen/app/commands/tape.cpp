@@ -1,34 +1,12 @@
 // normscope tape prints the recorded tape of a configuration and the program sealed from it, as text or as JSON; and
 // one step of it as the engine executes it: fold, memory, checks, single instructions.
-#include <fmt/format.h>
-
-#include <CLI/CLI.hpp>
-#include <algorithm>
-#include <nlohmann/json.hpp>
-#include <optional>
-
 #include "addons/tape-screen/app/tape_writers.h"
-#include "addons/tape-screen/training/change.h"
-#include "addons/tape-screen/training/fold.h"
-#include "addons/tape-screen/training/listing.h"
-#include "addons/tape-screen/training/memory_map.h"
-#include "addons/tape-screen/training/numeric_check.h"
-#include "app/cli/options.h"
-#include "app/cli/terminal.h"
 #include "app/commands/commands.h"
 #include "engine/core/machine.h"
-#include "engine/cpu/backend_cpu.h"
-#include "engine/ops/rules.h"
-#include "engine/tape/backend.h"
-#include "training/data/task.h"
 #include "training/io/text.h"
-#include "training/measure/step/profile.h"
-#include "training/measure/step/step_player.h"
 #include "training/run/evaluate.h"
 #include "training/run/footprint.h"
 #include "training/run/network.h"
-#include "training/run/run.h"
-#include "training/spec/spec.h"
 
 namespace normscope::commands {
 using namespace cli;
@@ -51,8 +29,7 @@ struct TapeOptions {
   bool wants_step() const { return fold || memory || !checks.empty() || !instructions.empty(); }
 };
 
-/// Completes the specification for its data. Throws CommandError(memory) where the machine cannot hold
-/// the run.
+/// Completes the specification for its data. Throws CommandError(memory) where the machine cannot hold the run.
 RunSpec prepared_spec(RunSpec spec, const Task& task, Backend& backend, bool copies = false) {
   fit_to_data(spec, task);
   const size_t need = with_exit(Exit::Usage, [&] {
@@ -265,11 +242,6 @@ struct SealedStep {
   std::unique_ptr<Network> network;
 };
 
-/// What became of the first run's program in this one.
-ProgramChange changes_since(const SealedStep& first, const SealedStep& other) {
-  return change_of(first.network->program->data(), other.network->program->data());
-}
-
 void check_options(const TapeOptions& options, size_t runs) {
   const bool of_step = options.wants_step() || options.changes;
   if (of_step && options.program != "training")
@@ -304,7 +276,8 @@ Exit tape(const TapeOptions& options) {
     SealedStep sealed(run.spec);
     const Listing listing = sealed.listing(options.program);
     std::optional<ProgramChange> change;
-    if (options.changes && first) change = changes_since(*first, sealed);
+    if (options.changes && first)
+      change = change_of(first->network->program->data(), sealed.network->program->data());
     if (options.changes && !first) first.emplace(std::move(sealed));
     const StepReport report = options.wants_step() ? step_report(run.spec, options) : StepReport{};
     const std::string name = run.spec.name.empty() ? default_name(run.spec) : run.spec.name;
@@ -331,22 +304,15 @@ void add_step_options(CLI::App& sub, TapeOptions& options) {
       "one step: every op with its gradient on a line, their times and what the machine's peak needs");
   sub.add_flag("--layers", options.layers, "with --fold: a line a layer");
   sub.add_flag("--memory", options.memory, "which buffer lies where, from which instruction to which");
-  sub.add_option(
-         "--check", options.checks,
-         "an element's gradient by differences: all (one of every op), or INSTRUCTION/TENSOR[ELEMENT], "
-         "as L01.ffn.1/L01.ffn.w1[3,7]; can be repeated")
-      ->type_name("WHAT")
-      ->allow_extra_args(false);
-  sub.add_option("--instruction", options.instructions,
-                 "formula, local rule and tensors of an instruction, as L01.attn.stream; can be repeated")
-      ->type_name("NAME")
-      ->allow_extra_args(false);
+  add_value(sub, "--check", options.checks, "WHAT",
+            "an element's gradient by differences: all (one of every op), or INSTRUCTION/TENSOR[ELEMENT], "
+            "as L01.ffn.1/L01.ffn.w1[3,7]; can be repeated");
+  add_value(sub, "--instruction", options.instructions, "NAME",
+            "formula, local rule and tensors of an instruction, as L01.attn.stream; can be repeated");
   sub.add_flag("--changes", options.changes,
                "of several runs: which instructions came and went against the first");
-  sub.add_option("--after", options.after, "steps to train before the step that is looked at")
-      ->transform(whole(0, 10'000'000))
-      ->type_name("N")
-      ->default_str("0");
+  add_value(sub, "--after", options.after, "N", "steps to train before the step that is looked at",
+            whole(0, 10'000'000), "0");
   add_threads(sub, options.threads);
   sub.add_flag("--rules", options.rules,
                "formula, shapes and local rule of every op, as Markdown (docs/ops.md)");
@@ -358,25 +324,20 @@ void add_tape(CLI::App& app, Command& command) {
   const auto [sub, options] = add_command(
       app, command, "tape", "Print the recorded tape of runs and the program sealed from it", tape);
   sub.footer(fmt::format("Presets: {}.\n{}", fmt::join(offered_presets(), ", "), kFooter));
-  CLI::Option* config =
-      sub.add_option("--config", options.config, "runs from a TOML file")->type_name("FILE");
-  CLI::Option* preset = sub.add_option("--preset", options.preset, "a run by name")
-                            ->type_name("PRESET")
-                            ->excludes(config)
-                            ->default_str(kUsualPreset);
-  sub.add_option("--run", options.runs, "a run from a preset, as A=post; can be repeated, in letter order")
-      ->type_name("LETTER=PRESET")
-      ->allow_extra_args(false)
+  CLI::Option* config = add_value(sub, "--config", options.config, "FILE", "runs from a TOML file");
+  CLI::Option* preset =
+      add_value(sub, "--preset", options.preset, "PRESET", "a run by name", {}, kUsualPreset)
+          ->excludes(config);
+  add_value(sub, "--run", options.runs, "LETTER=PRESET",
+            "a run from a preset, as A=post; can be repeated, in letter order")
       ->excludes(config)
       ->excludes(preset);
-  sub.add_option("--set", options.set, "a field of every run or of one, as B:model.layers=2; can be repeated")
-      ->type_name("[LETTER:]KEY=VALUE")
-      ->allow_extra_args(false);
-  sub.add_option("--text", options.text, "a UTF-8 text of your own to learn")->type_name("FILE");
-  sub.add_option("--program", options.program,
-                 "training; evaluation: a validation batch, forward only; measurement: the fixed sequence")
-      ->check(CLI::IsMember({"training", "evaluation", "measurement"}))
-      ->type_name("NAME");
+  add_value(sub, "--set", options.set, "[LETTER:]KEY=VALUE",
+            "a field of every run or of one, as B:model.layers=2; can be repeated");
+  add_value(sub, "--text", options.text, "FILE", "a UTF-8 text of your own to learn");
+  add_value(sub, "--program", options.program, "NAME",
+            "training; evaluation: a validation batch, forward only; measurement: the fixed sequence",
+            CLI::IsMember({"training", "evaluation", "measurement"}));
   sub.add_flag("--json", options.json, "one JSON object instead of text (docs/log-format.md)");
   add_step_options(sub, options);
 }

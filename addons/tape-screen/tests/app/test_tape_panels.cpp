@@ -49,8 +49,7 @@ struct Stage {
     given.part = wide ? Part::All : part;
     given.head = wide ? 0 : 42;
     middle = wide ? ui::Rect{764, 52, 420, 864} : ui::Rect{570, 46, 446, 498};
-    const InstructionRequest asked = instruction.draw(ui, middle, given);
-    if (asked.file) file = asked.file;
+    const InstructionRequest asked = instruction.draw(ui, middle, given, desk);
     if (asked.sequence) sequence = asked.sequence;
     MemoryInput of_memory;
     of_memory.readable = of_memory.shared = map;
@@ -58,10 +57,9 @@ struct Stage {
     of_memory.head = static_cast<int32_t>(shown->instruction);
     of_memory.fold = 20;
     of_memory.head_room = given.head;
-    const MemoryRequest moved =
-        memory.draw(ui, wide ? ui::Rect{1192, 52, 400, 864} : ui::Rect{8, 46, 446, 498}, of_memory);
-    if (moved.head) head = moved.head;
-    if (moved.file) file = moved.file;
+    const std::optional<int32_t> moved =
+        memory.draw(ui, wide ? ui::Rect{1192, 52, 400, 864} : ui::Rect{8, 46, 446, 498}, of_memory, desk);
+    if (moved) head = moved;
     ui.end_frame();
     if (!asked.check) return;
     ++checks;
@@ -81,7 +79,7 @@ struct Stage {
   std::optional<Element> last_asked;
   std::optional<int32_t> head;
   std::optional<int64_t> sequence;
-  std::optional<std::pair<std::string, std::string>> file;
+  ScreenRequests desk;
   int checks = 0;
   headless::Frame loop;
   ui::Ui ui;
@@ -253,27 +251,27 @@ TEST_CASE("tape panels: what the menus save holds the numbers that are shown") {
   Played p({.layers = 1});
   Stage stage(p, p.find(Phase::Backward, OpKind::LayerNorm), kFull, 1, Part::All);
   stage.driver.choose("tape/instruction/menu", "json");
-  REQUIRE(stage.file);
-  const nlohmann::json all = nlohmann::json::parse(stage.file->second);
+  REQUIRE(stage.desk.files.size() == 1);
+  const nlohmann::json all = nlohmann::json::parse(stage.desk.files[0].text);
   CHECK(all["tensors"].size() == stage.shown->reads.size() + stage.shown->writes.size());
   CHECK(all["tensors"][0]["tensor"] == stage.shown->reads[0].name);
   CHECK(all.contains("check"));
   stage.driver.choose("tape/instruction/menu", "csv");
-  CHECK(contains(stage.file->second, stage.shown->writes[0].name));
-  CHECK(contains(stage.file->second, "central"));
+  CHECK(contains(stage.desk.files.back().text, stage.shown->writes[0].name));
+  CHECK(contains(stage.desk.files.back().text, "central"));
   stage.driver.choose("tape/instruction/menu", "svg");
-  const std::vector<view::SavePlot> saves = stage.instruction.take_saves();
+  const std::vector<view::SavePlot>& saves = stage.desk.saves;
   REQUIRE(saves.size() == 1);
   CHECK(saves[0].plots->size() == tensors_of(*stage.shown).size() + 1);
   for (const plot::PlotSpec& plot : *saves[0].plots)
     CHECK(contains(plot::to_svg(plot, ui::theme(false)), "</svg>"));
   stage.driver.choose("tape/memory/menu", "csv");
-  CHECK(std::ranges::count(stage.file->second, '\n') ==
+  CHECK(std::ranges::count(stage.desk.files.back().text, '\n') ==
         static_cast<std::ptrdiff_t>(stage.map->buffers.size()) + 1);
   stage.driver.choose("tape/memory/menu", "json");
-  CHECK(nlohmann::json::parse(stage.file->second)["buffers"].size() == stage.map->buffers.size());
+  CHECK(nlohmann::json::parse(stage.desk.files.back().text)["buffers"].size() == stage.map->buffers.size());
   stage.driver.choose("tape/memory/menu", "png");
-  CHECK(stage.memory.take_saves().size() == 1);
+  CHECK(stage.desk.saves.size() == 2);
 }
 
 }  // namespace normscope::test_tape_panels

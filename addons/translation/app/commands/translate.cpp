@@ -1,23 +1,10 @@
-// normscope translate prints what a run trained on sentence pairs writes, and how good it is.
-#include <fmt/format.h>
-
-#include <CLI/CLI.hpp>
-#include <algorithm>
-#include <cstdio>
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
-
+// normscope translate prints what a run trained on sentence pairs writes, and how good it is; average writes the mean
+// weights of saved states as a run that goes on; bleu says how good translations are beside their references.
 #include "addons/translation/training/bleu.h"
 #include "addons/translation/training/pairs_task.h"
 #include "addons/translation/training/translator.h"
-#include "app/cli/options.h"
-#include "app/cli/terminal.h"
 #include "app/commands/commands.h"
-#include "engine/cpu/backend_cpu.h"
-#include "training/io/output_file.h"
-#include "training/run/run.h"
+#include "training/session/analysis.h"
 
 namespace normscope::commands {
 using namespace cli;
@@ -32,7 +19,6 @@ struct TranslateOptions {
 
 constexpr size_t kShown = 5;
 
-/// Sentences to translate and, where they are known, their translations.
 struct Work {
   std::vector<std::string> sources, references;
 };
@@ -131,33 +117,69 @@ Exit translate(const TranslateOptions& options) {
   return closing.code(Exit::Ok);
 }
 
+struct AverageOptions {
+  std::vector<std::string> files;
+  std::string out;
+};
+
+Exit average(const AverageOptions& options) {
+  const std::unique_ptr<Backend> backend = make_cpu_backend(1);
+  const RunSpec spec = with_exit(Exit::Input, [&] { return Run::saved_spec(options.files.back()); });
+  const std::shared_ptr<const Task> task = task_of(spec);
+  // The run that is written goes on from the last state; only the weights become the mean.
+  const auto run = with_exit(Exit::Input, [&] { return Run::load(options.files.back(), task, *backend); });
+  std::vector<NamedFile> inputs = files_of(spec);
+  for (const std::string& file : options.files) inputs.push_back({"average", file});
+  check_outputs({{"--out", options.out}}, inputs);
+  with_exit(Exit::Input, [&] { average_weights(options.files, run->store()); });
+  with_exit(Exit::Internal, [&] { run->save(options.out); });
+  say("{}: mean weights of {} states, step {}, validation loss {:.4f}\n", options.out, options.files.size(),
+      run->steps_done(), loss_without(*run, {}));
+  return Exit::Ok;
+}
+
+struct BleuOptions {
+  std::string translations, references;
+};
+
+Exit bleu(const BleuOptions& options) {
+  const auto translations = with_exit(Exit::Input, [&] { return read_lines(options.translations); });
+  const auto references = with_exit(Exit::Input, [&] { return read_lines(options.references); });
+  say("{}\n", to_string(with_exit(Exit::Input, [&] { return corpus_bleu(translations, references); })));
+  return Exit::Ok;
+}
+
 }  // namespace
 
 void add_translate(CLI::App& app, Command& command) {
   const auto [sub, options] = add_command(
       app, command, "translate", "Translate with a run that was trained on sentence pairs", translate);
-  sub.add_option("runs", options.runs, "a saved run; of several the weights are averaged")
-      ->type_name("FILE")
+  add_value(sub, "runs", options.runs, "FILE", "a saved run; of several the weights are averaged")
       ->required();
-  CLI::Option* input =
-      sub.add_option("--input", options.input, "sentences, one a line; without it the run's validation pairs")
-          ->type_name("FILE");
-  sub.add_option("--reference", options.reference, "their translations, to print BLEU")
-      ->type_name("FILE")
-      ->needs(input);
-  sub.add_option("--out", options.out, "where the translations go; without it they are printed")
-      ->type_name("FILE");
-  sub.add_option("--beam", options.beam, "width of the beam; 1 is greedy")
-      ->transform(whole(1, 100))
-      ->type_name("N");
-  sub.add_option("--penalty", options.penalty, "a hypothesis scores log p / length^penalty")
-      ->check(CLI::Range(0.0, 10.0))
-      ->type_name("X");
-  sub.add_option("--limit", options.limit, "only the first so many sentences")
-      ->transform(whole(1, 100'000'000))
-      ->type_name("N")
-      ->default_str("all");
+  CLI::Option* input = add_value(sub, "--input", options.input, "FILE",
+                                 "sentences, one a line; without it the run's validation pairs");
+  add_value(sub, "--reference", options.reference, "FILE", "their translations, to print BLEU")->needs(input);
+  add_value(sub, "--out", options.out, "FILE", "where the translations go; without it they are printed");
+  add_value(sub, "--beam", options.beam, "N", "width of the beam; 1 is greedy", whole(1, 100));
+  add_value(sub, "--penalty", options.penalty, "X", "a hypothesis scores log p / length^penalty",
+            CLI::Range(0.0, 10.0));
+  add_value(sub, "--limit", options.limit, "N", "only the first so many sentences", whole(1, 100'000'000),
+            "all");
   add_threads(sub, options.threads);
+}
+
+void add_average(CLI::App& app, Command& command) {
+  const auto [sub, options] = add_command(app, command, "average",
+                                          "The mean weights of saved states, as a run that goes on", average);
+  add_value(sub, "runs", options.files, "FILE", "saved states of one model")->required();
+  add_value(sub, "--out", options.out, "FILE", "the run to write")->required();
+}
+
+void add_bleu(CLI::App& app, Command& command) {
+  const auto [sub, options] =
+      add_command(app, command, "bleu", "BLEU of translations, as sacreBLEU's 13a computes it", bleu);
+  add_value(sub, "translations", options.translations, "FILE", "one a line")->required();
+  add_value(sub, "references", options.references, "FILE", "one a line")->required();
 }
 
 }  // namespace normscope::commands
