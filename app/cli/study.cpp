@@ -40,8 +40,8 @@ std::string shown_by(const StudyWork& work) {
 }
 
 Exit print_command(const StudyOptions& options, const StudyWork& work) {
-  const experiments::Elsewhere where{work.name, work.command,  shown_by(work),
-                                     work.runs, options.tasks, options.backend.backend == "cuda"};
+  const experiments::ExportedStudy where{work.name, work.command,  shown_by(work),
+                                         work.runs, options.tasks, options.backend.backend == "cuda"};
   say("{}", experiments::text_for(options.print_command, where));
   return Exit::Ok;
 }

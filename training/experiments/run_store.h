@@ -97,8 +97,8 @@ class RunStore {
   const ResultStore& on_disk() const { return shared_->kept; }
 
  private:
-  struct Shared {
-    explicit Shared(ResultStore store) : kept(std::move(store)) {}
+  struct SharedResults {
+    explicit SharedResults(ResultStore store) : kept(std::move(store)) {}
     std::shared_ptr<RunCache> finished;
     ResultStore kept;
     std::mutex mutex;
@@ -108,7 +108,7 @@ class RunStore {
     std::vector<std::pair<DataSpec, std::shared_ptr<const Task>>> tasks;
     int32_t trained = 0;
   };
-  RunStore(int threads, std::shared_ptr<Shared> shared);
+  RunStore(int threads, std::shared_ptr<SharedResults> shared);
   std::shared_ptr<const RunFindings> make(const StudyRun& run, const std::string& key, const OnStep& on_step);
   std::unique_ptr<Run> at_its_end(const StudyRun& run, const OnStep& on_step);
   void keep(Run& run, const std::string& key, const RunSpec& spec, const std::shared_ptr<const Task>& task);
@@ -119,7 +119,7 @@ class RunStore {
   std::function<bool()> stop_;
   RunnerOptions runner_{};
   std::unique_ptr<Backend> backend_;
-  std::shared_ptr<Shared> shared_;
+  std::shared_ptr<SharedResults> shared_;
 };
 
 }  // namespace normscope::experiments

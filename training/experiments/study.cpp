@@ -394,11 +394,11 @@ double seconds_a_step(const RunSpec& spec, Backend& backend) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() / kTimedSteps;
 }
 
-std::string show_text(const Elsewhere& where) {
+std::string show_text(const ExportedStudy& where) {
   return fmt::format("{} --store {}-results{}", where.command(" "), where.name, where.shows);
 }
 
-std::string slurm_text(const Elsewhere& where) {
+std::string slurm_text(const ExportedStudy& where) {
   const int32_t tasks = tasks_of(where);
   std::string script = fmt::format(
       "#!/bin/bash\n"
@@ -420,7 +420,7 @@ std::string slurm_text(const Elsewhere& where) {
              where.command(" \\\n  "), where.name, tasks, show_text(where));
 }
 
-std::string parallel_text(const Elsewhere& where) {
+std::string parallel_text(const ExportedStudy& where) {
   const int32_t tasks = tasks_of(where);
   return fmt::format("seq 0 {} | parallel -q {} --threads 1 --store {}-results --shard {{}}/{}\n{}\n",
                      tasks - 1, where.command(" "), where.name, tasks, show_text(where));
@@ -518,11 +518,11 @@ std::string backend_text(const BackendChoice& backend, std::string_view between)
   return line;
 }
 
-int32_t tasks_of(const Elsewhere& where) {
+int32_t tasks_of(const ExportedStudy& where) {
   return where.tasks > 0 ? where.tasks : static_cast<int32_t>(std::clamp<int64_t>(where.runs, 1, kMostTasks));
 }
 
-std::string text_for(std::string_view form, const Elsewhere& where) {
+std::string text_for(std::string_view form, const ExportedStudy& where) {
   if (form == "command") return where.command(" ") + "\n";
   if (form == "slurm") return slurm_text(where);
   if (form == "parallel") return parallel_text(where);

@@ -52,18 +52,18 @@ class Validator {
   double accuracy() const { return accuracy_; }  ///< of the last measure(); NaN unless it classifies
 
  private:
-  struct Drawn {
+  struct ValidationBatch {
     Batch batch;
     Program* program;
     int64_t targets;
     bool goes_on;  ///< the memory carries over from the batch before
   };
-  int64_t right(const Drawn& drawn) const;
+  int64_t right(const ValidationBatch& drawn) const;
   double mean_loss(bool exchanged);
 
   std::map<BatchShape, Program> programs_;
   std::vector<LayerMemory> memories_;
-  std::vector<Drawn> batches_;
+  std::vector<ValidationBatch> batches_;
   int32_t classes_;
   double accuracy_;
 };

@@ -18,7 +18,7 @@ namespace normscope {
 namespace {
 
 /// Used as every address: kernels ask at planning whether there is one, and never read it.
-class Somewhere final : public Addresses {
+class AnyAddress final : public Addresses {
  public:
   float* value(ValueId) const override { return floats_; }
   float* gradient(ValueId) const override { return floats_; }
@@ -28,7 +28,7 @@ class Somewhere final : public Addresses {
 };
 
 cpu::Stages stages_of(const ProgramData& program, const Instruction& i) {
-  Call call = bind(program, i, Somewhere(), nullptr);
+  Call call = bind(program, i, AnyAddress(), nullptr);
   const cpu::Kernels kernels = cpu::kernels_of(i.op);
   const auto plan = i.phase == Phase::Backward ? kernels.backward : kernels.forward;
   return plan ? plan(call) : cpu::Stages{};

@@ -827,13 +827,13 @@ std::vector<double> Run::step_along(std::span<const double> rates) {
   if (rates.empty()) fail("rates", "there are none: expected one at least");
   const int32_t before = run.steps;
   run.losses_along.clear();
-  struct Asked {
+  struct RatesGuard {
     Impl& run;
-    ~Asked() {
+    ~RatesGuard() {
       run.rates_asked = {};
       run.settle_critical();  // a run that does not measure it gives the memory back
     }
-  } const asked{run};
+  } const guard{run};
   run.rates_asked = rates;
   step();
   if (run.steps == before) fail("step", "the run is not finite: expected one that can make a step");

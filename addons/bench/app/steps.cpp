@@ -240,9 +240,9 @@ Part bench_ops(const Settings& settings, const MachinePeak& machine) {
 namespace {
 
 /// Keeps models ready between their turns, because the other programs keep theirs.
-class Ready {
+class ReadyModels {
  public:
-  explicit Ready(const Settings& settings) : settings_(settings) {}
+  explicit ReadyModels(const Settings& settings) : settings_(settings) {}
 
   nlohmann::json measure(const std::string& name) {
     if (name == kSgemmTurn)
@@ -266,7 +266,7 @@ class Ready {
 std::string bench_turns(const Settings& settings, std::istream& names,
                         const std::function<void(const nlohmann::json&)>& answer) {
   const std::vector<std::string> known = model_names();
-  Ready ready(settings);
+  ReadyModels ready(settings);
   for (std::string name; std::getline(names, name);) {
     if (name != kSgemmTurn && std::ranges::find(known, name) == known.end()) return name;
     answer(ready.measure(name));

@@ -429,7 +429,7 @@ void InsideScreen::draw_write_on(Ui& ui, Rect& row) {
     for (const int32_t token : found.tokens) text_ += word(token);
   const size_t guesses = found.lens.back().guesses.size() / found.tokens.size();
   text_ += word(found.lens.back().guesses[(found.tokens.size() - 1) * guesses].token);
-  written_ = Written{text_, found.tokens.size(), ui.time()};
+  written_ = Continuation{text_, found.tokens.size(), ui.time()};
   selected_.token = -1;  // the newest but one, which foresees the newest
 }
 

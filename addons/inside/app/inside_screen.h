@@ -148,12 +148,12 @@ class InsideScreen : public AppScreen {
   std::string letters_ = "A";
   bool left_out_ = false, spectra_ = false, writing_ = false;
   /// The text as the model has written on it last, of so many tokens before that.
-  struct Written {
+  struct Continuation {
     std::string text;
     size_t tokens = 0;
     double at = 0;  ///< UI time
   };
-  std::optional<Written> written_;
+  std::optional<Continuation> written_;
   int shows_ = 0;  ///< of Shows
   int head_ = 0, tab_ = 0;
   Selection selected_;

@@ -88,7 +88,7 @@ void attribute_logits(Look& look, const Store& store, const ModelConfig& model, 
   const Shape& shape = store.parameters()[static_cast<size_t>(table)].shape;
   if (shape.rank != 2 || shape.size() != int64_t{model.vocabulary} * model.d_model) return;
 
-  Inside::Attributed found;
+  Inside::LogitAttribution found;
   found.symbol = std::move(symbols);
   std::vector<float> direction = directions_of(store, table, shape[0] == model.vocabulary, found.symbol);
   found.logit = read_by(direction, look.read(values.hidden), width);

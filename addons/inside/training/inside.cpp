@@ -276,7 +276,8 @@ void InsideWork::look() {
   inside_.loss = look.program().loss();
   std::vector<int32_t> symbols;  // that logits are attributed of
   {
-    const Said said(look.program(), look.values().logits, look.values().loss);  // as large as the logits
+    const ReplayLogits said(look.program(), look.values().logits,
+                            look.values().loss);  // as large as the logits
     inside_.token_loss = said.losses(text_.targets);
     for (size_t t = 0; t < text_.targets.size(); ++t)
       symbols.push_back(text_.targets[t] >= 0 ? text_.targets[t] : place_of_largest(said.row(t)));
@@ -343,13 +344,13 @@ std::vector<int32_t> continued(Store& store, const ModelConfig& model, std::vect
   return text;
 }
 
-Said::Said(const Program& program, ValueId logits, ValueId loss)
+ReplayLogits::ReplayLogits(const Program& program, ValueId logits, ValueId loss)
     : width_(static_cast<size_t>(info(program, logits).shape.cols())),
       logits_(numbers_of(program, logits)),
       log_sums_(numbers_of(program,
                            program.data().nodes[static_cast<size_t>(info(program, loss).node)].saved[0])) {}
 
-std::vector<float> Said::losses(std::span<const int32_t> targets) const {
+std::vector<float> ReplayLogits::losses(std::span<const int32_t> targets) const {
   std::vector<float> losses;
   for (size_t t = 0; t < targets.size(); ++t) {
     const bool asked = targets[t] >= 0 && static_cast<size_t>(targets[t]) < width_;
@@ -369,7 +370,7 @@ Inside::Lens lens_of(Store& store, const ModelConfig& model, const Batch& text, 
   std::ranges::copy(layer.state, program.floats("state").begin());
   if (!layer.second.empty()) std::ranges::copy(layer.second, program.floats("state.second").begin());
   program.replay({});
-  const Said said(program, end.logits, end.loss);
+  const ReplayLogits said(program, end.logits, end.loss);
   Inside::Lens lens;
   lens.name = layer.name;
   lens.layer = layer.layer;

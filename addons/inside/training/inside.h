@@ -46,7 +46,7 @@ struct Inside {
     std::vector<double>
         shares;  ///< beta2.I.J (measure/step_metrics.h), J = 0 (the embedding) to I (its own branch)
     std::vector<float> token_shares;      ///< the same of each token's state alone, (J, token)
-    std::vector<float> attribution;       ///< by token: see Attributed
+    std::vector<float> attribution;       ///< by token: see LogitAttribution
     std::vector<float> state;             ///< (T,D), where states were asked for
     double longest = 0, token_share = 0;  ///< measure/step_metrics.h
     double token_cosine = 0, layer_cosine = 0;
@@ -71,7 +71,7 @@ struct Inside {
   /// and a cap of them, as a sum over the embedding and the branches. The statistics of norms are held as they are, so
   /// that each branch has a part of its own; what is left over comes from biases. It says nothing of what a branch does
   /// through later ones. All are empty where a state does not reach the logits by norms alone.
-  struct Attributed {
+  struct LogitAttribution {
     std::vector<int32_t> symbol;  ///< by token: its target, or what the model would say
     std::vector<float> logit, embedding;
   };
@@ -104,7 +104,7 @@ struct Inside {
   std::vector<float> embedding;          ///< |x| of each token before the first layer
   std::vector<float> embedding_gradients;
   std::vector<float> embedding_state;  ///< (T,D), where states were asked for
-  Attributed attributed;
+  LogitAttribution attributed;
   std::vector<Sublayer> sublayers;  ///< in the order of the model
   std::vector<Attention> attention;
   std::vector<Lens> lens;
@@ -183,9 +183,9 @@ std::vector<int32_t> continued(Store& store, const ModelConfig& model, std::vect
 // The logit lens: what a model would say if its output layer read the state of an earlier layer.
 
 /// The logits of a replay. `loss` is the value that softmax_xent gave.
-class Said {
+class ReplayLogits {
  public:
-  Said(const Program& program, ValueId logits, ValueId loss);
+  ReplayLogits(const Program& program, ValueId logits, ValueId loss);
   std::span<const float> row(size_t token) const {
     return std::span(logits_).subspan(token * width_, width_);
   }

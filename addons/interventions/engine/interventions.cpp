@@ -54,9 +54,9 @@ class UndividedTop : public Residual {
 
 /// What a branch gives loses its mean over the batch at its position: forward, backward, or both.
 template <ResidualForm kForm, CentreSpec kSpec>
-class Centred : public Residual {
+class CentredBranch : public Residual {
  public:
-  explicit Centred(Recorder& recorder) : r_(recorder) {}
+  explicit CentredBranch(Recorder& recorder) : r_(recorder) {}
   ValueId carry(SublayerValues& s, const Wiring& wiring, ValueId x) override {
     if (has_word(wiring, kForm)) s.branch = centre(r_.tape, s.name + ".centred", s.branch, kSpec);
     return x;
@@ -95,7 +95,7 @@ constexpr ResidualRow undivided_row(std::string_view word) {
 
 template <ResidualForm kForm, CentreSpec kSpec>
 constexpr ResidualRow centred_row(std::string_view word) {
-  return {.word = word, .record = record<kForm, Centred<kForm, kSpec>>, .objection = kObjection};
+  return {.word = word, .record = record<kForm, CentredBranch<kForm, kSpec>>, .objection = kObjection};
 }
 
 }  // namespace
