@@ -131,7 +131,7 @@ SmallValue read(const Program& program, const std::string& name, bool gradient) 
   fail(name, "is no value of the tape");
 }
 
-/// What an instruction of the program writes: its output, or the gradients of its inputs.
+/// The results of an instruction: its output, or the gradients of its inputs.
 std::vector<SmallReplay::Write> writes_of(const Program& program, const Instruction& i) {
   const auto name = [&](ValueId v) { return program.data().values[static_cast<size_t>(v)].name; };
   std::vector<SmallReplay::Write> writes;

@@ -65,7 +65,7 @@ void collect_tensors(const Tape& tape, const std::vector<bool>& needs_gradient,
   }
 }
 
-/// `evaluation_floats`: a program over a memory keeps its values, see evaluation_program.
+/// Floats of an evaluation's program. Over a memory it keeps its values, see evaluation_program.
 size_t evaluation_floats(Store& store, const ModelConfig& model, const BatchShape& shape, bool validates) {
   Tape tape(store);
   const int32_t memory = validates ? model.memory : 0;
