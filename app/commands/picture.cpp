@@ -27,10 +27,10 @@ class Stage {
     begin();
   }
 
-  /// Takes a line at a time: what it sets off is over before the next one, unless the line begins with "hurry".
+  /// Plays one line, and waits until its effects are over, unless the line begins with "hurry".
   void play(std::string_view script) {
-    std::string
-        before;  // empty lines in place of those played, so that errors count from the file's first line
+    // Empty lines in place of those played, so that errors count from the file's first line.
+    std::string before;
     while (!script.empty()) {
       const size_t end = script.find('\n');
       std::string_view line = script.substr(0, end);
@@ -198,7 +198,7 @@ class Stage {
   Lab& lab_;
   PictureOptions options_;
   std::string path_;
-  std::optional<OffscreenSession> stand_;  // what a "fresh" line replaces
+  std::optional<OffscreenSession> stand_;  // a line "fresh" makes another one
   int line_ = 0;
   bool shot_ = false;
 };

@@ -424,7 +424,7 @@ std::vector<Job> jobs_on(const TrainOptions& options, const std::vector<RunPlan>
 
 // ---- the steps: all runs in lockstep, with log and validations, on the CPU when a device gives out
 
-/// What a validation found of a model that remembers, or whose text is worth a line of its own.
+/// The result of a validation, for a model that remembers, or whose text is worth a line of its own.
 void show(const Job& job, size_t runs) {
   const TaskForm form = job.task->form();
   const bool remembers = job.run->spec().model.memory > 0;

@@ -104,7 +104,7 @@ void draw_footer(Ui& ui, const Rect& footer, const Footer& text) {
           tr("Says what letting go, or the next key, will do."));
 }
 
-// What stands where: all stacks, or the one that is looked at where two have no room.
+// Places of all stacks, or of the one that the user looks at where two have no room.
 std::vector<StackRows> stacks_of(DiagramState& state, const Stacks& stacks, bool compact, bool segment) {
   std::vector<StackRows> stack_layouts;
   for (Side side : {Side::Encoder, Side::Main}) {

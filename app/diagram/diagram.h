@@ -128,9 +128,9 @@ struct DiagramState {
   int preset_stack = 0;  // the stacks of an encoder-decoder that a preset changes: both, encoder, decoder
   std::optional<Placement> preset_hovered;  // the one under the mouse
   std::optional<Placement> preset_asked;    // asked for elsewhere, as if it had been pressed here
-  std::optional<view::WiringChange>
-      slot_hovered;              // what Enter on the empty slot, or the kind, under the mouse does
-  bool placement_asked = false;  // what stands here is to become a placement of a file
+  // The change that Enter would make on the empty slot, or the kind, under the mouse.
+  std::optional<view::WiringChange> slot_hovered;
+  bool placement_asked = false;  // the diagram is to become a placement of a file
   float scroll = 0;
 
   // The members below follow the mouse.
@@ -211,7 +211,7 @@ void commit_change(DiagramState&, const DiagramInput&, const ModelConfig* model,
 // Registers every slot and row, moves tokens, and leaves in `state` what to draw.
 void handle_diagram(ui::Ui&, DiagramState&, const DiagramInput&, const DiagramLayout&, const view::Stacks&,
                     const ui::Rect& clip, std::vector<session::Command>&);
-// What was chosen in kind_menu() the list of kinds while it is open.
+// The choice in the list of kinds, which kind_menu() draws while it is open.
 struct KindChoice {
   std::optional<NormKind> kind, hovered;
   bool epsilon = false;  // a value was settled

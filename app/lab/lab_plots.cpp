@@ -180,8 +180,8 @@ void LabScreen::draw_steps(Frame& f, const Panel& panel, const Rect& rect) {
   plot.pad_right = f.pad_right;
   CellOptions options = cell_options(f, panel);
   constexpr float kLess = 62;
-  const bool less =
-      !f.compact() && std::string_view(panel.id) == "plot/rate";  // the first of those that would go
+  // The first of the plots that the button hides has the button.
+  const bool less = !f.compact() && std::string_view(panel.id) == "plot/rate";
   if (less) options.right = kLess + 24;
   const plot::PlotHit hit = draw_cell(f.ui, panel.id, rect, plot, cells_, options);
   if (less && button(f.ui, "lab/less", {rect.right() - 28 - kLess, rect.y + 7, kLess, 22}, tr("fewer"),

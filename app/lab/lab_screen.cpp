@@ -59,7 +59,7 @@ ScreenRequests LabScreen::draw(Ui& ui, const Rect& area, const LabView& view, bo
                  clock};
   plot_.compact = f.compact();
   pending_.settle(view);
-  // What the user was over in the last frame lights up everywhere in this one.
+  // The layer and the step under the mouse in the last frame light up everywhere in this one.
   plot_.hover_layer = hover_layer_ ? hover_layer_ : diagram_.hovered_layer;
   plot_.hover_step = hover_step_;
   hover_layer_.reset();

@@ -458,7 +458,7 @@ constexpr std::string_view kBecame = "→";  // separates old and new value in a
 constexpr float kApart = 14;               // px between two labels
 constexpr float kOver = 6;                 // px that a label reaches beyond its marker, at least
 
-// What stands beside an event's marker, and the glossary's entry of it. Other events are not shown.
+// The words beside an event's marker, and its entry in the glossary. Other events are not shown.
 struct EventWords {
   RunEvent::Kind kind;
   const char* text;

@@ -61,7 +61,7 @@ void require_needed(const LinkedView& view, const std::vector<ConfigRun>& runs);
 
 namespace normscope::link {
 
-/// What a refusal calls a link.
+/// The name of a link in a refusal.
 inline constexpr const char* kPlace = "link";
 
 /// Reads the value of a key. It throws Error for anything but a whole number from `low` to `high`.

@@ -15,7 +15,7 @@
 
 namespace normscope::panels {
 
-// What the cells keep between frames.
+// The state of the cells between frames.
 struct CellState {
   std::map<std::string, plot::View> views;
   std::map<std::string, bool> turned;  // the axis has the other scale: log for linear, linear for log

@@ -240,7 +240,7 @@ const theory::AtStart& start_of(const RunView& run, double same_token) {
   return known.front().start;
 }
 
-// What stands beside a run's map, or why nothing does.
+// Theory's column beside a run's map, or the reason why there is none.
 struct TheoryColumn {
   std::vector<float> column;
   std::string why;

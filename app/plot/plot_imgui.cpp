@@ -162,7 +162,7 @@ void hover_heat(ui::Ui& ui, const HeatMap& heat, const ui::Rect& area, PlotHit& 
                 {{"row", row + 1}, {"share", ui::number(share, 2)}, {"branch", column}}));
 }
 
-// What share the band under the mouse has in the column there.
+// The share of the band under the mouse in its column.
 void hover_river(ui::Ui& ui, const River& river, const Drawing& drawing, PlotHit& hit) {
   const ui::Vec mouse = ui.mouse();
   hit.hovered = drawing.map.area.contains(mouse);

@@ -1,4 +1,4 @@
-// A plot as a value. It says what is to be seen (axes, series by reference, bands, heat map, river,
+// A plot as a value: its content (axes, series by reference, bands, heat map, river,
 // reference lines, cursor, sentence); the renderers decide about pixels: plot_imgui (screen), plot_still (files), plot_text
 // (text and CSV). Series have their full length and are never copied; renderers thin them and keep extremes. View
 // ranges (zoom, pan) live in the app's state.
@@ -201,8 +201,8 @@ struct PlotSpec {
   std::optional<int> tile{};      // run letter tile in the upper right corner (one small plot per run)
   float pad_left = 50, pad_bottom = 26, pad_right = 16, pad_top = 8;
   // Lets labels stand in the plot area, right of the cursor or of the line's end.
-  bool labels_inside =
-      true;  // false: labels right of the plot area (plots by layer), pad_right must hold them
+  // False: labels right of the plot area (plots by layer), pad_right must hold them.
+  bool labels_inside = true;
 };
 
 // Whether a plot has axes to zoom along: square cells and rivers have none.

@@ -49,7 +49,7 @@ void replace_runs(session::ReplaceRuns runs, AppState& state) {
   state.session.commands.emplace_back(std::move(runs));
 }
 
-// What a screen is about, "the comparison": what its files show, what failed to be drawn.
+// The subject of a screen, "the comparison", for the words about its files and about a failure to draw it.
 const std::string& subject_of(Screen screen) {
   return words::say(fmt::format("shell.tab.{}.subject", name_of(screen)));
 }
@@ -128,7 +128,7 @@ void scale_button(Ui& ui, const Rect& rect, Appearance& look) {
 }
 
 std::string cuda_reason(const BackendState& backend, bool clock) {
-  if (!clock) return {};  // what depends on the machine is left out of pictures
+  if (!clock) return {};  // nothing in a picture depends on the machine
   if (!backend.cuda.valid()) return cuda_unavailable();
   const bool known = backend.cuda.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
   return known ? backend.cuda.get() : tr("looking for an NVIDIA GPU");
@@ -293,7 +293,7 @@ Message draw_guarded(ui::Ui& ui, std::string_view doing, const std::function<voi
   ImGui::ErrorRecoveryStoreState(&state);
   Message error = guarded(doing, draw);
   if (error.empty()) return error;
-  // What is left open is not a misuse of Dear ImGui here, so it makes no assertion, log or tooltip.
+  // A group that a thrown error left open is no misuse of Dear ImGui, so it makes no assertion, log or tooltip.
   ImGuiIO& io = ImGui::GetIO();
   const bool asserts = std::exchange(io.ConfigErrorRecoveryEnableAssert, false),
              log = std::exchange(io.ConfigErrorRecoveryEnableDebugLog, false),

@@ -42,7 +42,7 @@ struct FilePrompt {
   Background<FileLook> look{};
 };
 
-// What the prompt needs from outside: the recent files, newest first, and how the window is
+// For the prompt, from outside: the recent files, newest first, and how the window is
 // woken.
 struct FileSurroundings {
   std::span<const std::string> recent;
@@ -85,8 +85,8 @@ struct Files {
   std::string replacing{};              // the runs of this file replace all that are shown
   bool looked_into = false;             // a model of another program was opened, which Inside is to show
   std::vector<std::string> recorded{};  // logs and saved runs that Compare is to open
-  std::optional<diagram::ShownStack>
-      placement{};               // that the prompt is to save, as it stood when this was asked
+  // The placement to save, as it stood when the prompt opened.
+  std::optional<diagram::ShownStack> placement{};
   std::function<void()> wake{};  // called from another thread when a file was read; empty: no window sleeps
 };
 inline constexpr size_t kMostRecent = 8;
@@ -109,7 +109,7 @@ void draw_files(ui::Ui&, Files&, const ShownSession&, Message& notice);
 // Says that other runs are shown now: their file is the one that they were opened from, or none.
 void runs_were_replaced(Files&);
 
-// What the trainer or the engine says, in words for a reader: "[train.lr] 5: expected ..." becomes
+// A message of the trainer or the engine, in words for a reader: "[train.lr] 5: expected ..." becomes
 // "learning rate: 5: expected ...", and the tag of a part of the program is removed. It is in the window's language.
 std::string plain_message(const Message& message);
 

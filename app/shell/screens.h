@@ -107,7 +107,7 @@ struct Appearance {
   bool reduced_motion = false;
 };
 
-// What a window that is too small for the scale shows instead: everything smaller, or a part of it.
+// Says what a window that is too small for the scale shows: everything smaller, or a part of it.
 // It is empty where the window is large enough.
 inline std::string scale_note(const Appearance& look, const ui::Ui& ui) {
   const long asked = std::lround(look.scale * 100), now = std::lround(ui.scale() / look.monitor_scale * 100);

@@ -339,7 +339,7 @@ std::optional<Act> quiet_bar(Ui& ui, const Rect& room, Offers& offers, const Lab
   return offer->act;
 }
 
-// ---- a refusal is what the app would say to a command or an entry of the palette. Whoever offers it and whoever carries it
+// ---- a refusal is the app's reason against a command or an entry of the palette. Whoever offers it and whoever carries it
 // out both ask here, so that nothing is offered that is refused.
 
 namespace {

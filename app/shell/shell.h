@@ -1,4 +1,4 @@
-// The shell is everything that works the same on every screen: shortcuts, palette, undo, glossary, the
+// Everything that works the same on every screen: shortcuts, palette, undo, glossary, the
 // quiet bar of the top line. draw_app calls begin_shell before the screens and draw_shell after them.
 #pragma once
 
@@ -14,13 +14,13 @@ namespace normscope::shell {
 
 struct AppState;
 
-// What the quiet bar of the top line offers, and the sessions that can be restored.
+// The offers of the quiet bar in the top line, and the sessions that can be restored.
 struct Offers {
   bool restore = false;   // the first of the lost sessions
   bool welcome = false;   // the first start: what this is, and where to begin
   int tour = 0;           // the stop of the tour of the Lab, from 1; 0: none is made
   bool strip = false;     // the room over the Lab that its words had
-  bool lesson = false;    // what comes after the welcome: the first lesson
+  bool lesson = false;    // after the welcome comes the first lesson
   bool answered = false;  // set when the person answered one: the window remembers
 
   std::string last_session;  // a folder that can be restored; empty: none
@@ -39,7 +39,7 @@ struct Shell {
   PaletteState palette;
   Offers offers;
   std::string glossary;   // the glossary entry that is kept open
-  std::string clipboard;  // what was copied last (a window also puts it on the clipboard)
+  std::string clipboard;  // the last copied text (a window also puts it on the clipboard)
   std::string page;       // the address that a copied link begins with; empty: a command is copied instead
   char selected_before = 'A';
   size_t own_commands = 0;  // number in this frame; undo must not note them again

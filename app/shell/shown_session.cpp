@@ -62,7 +62,7 @@ void UndoLog::settle(const LabView& view) {
       if (newest && undone_.empty()) undone_ = std::move(entry.undone_before);
       list->erase(list->begin() + static_cast<std::ptrdiff_t>(i));
     }
-  // What was done before a session that the trainer dropped cannot be undone either.
+  // Changes from before a session that the trainer dropped cannot be undone either.
   const auto kept = std::find_if(done_.rbegin(), done_.rend(), [&](const UndoEntry& one) {
     return one.replaces && one.begun <= view.dropped;
   });

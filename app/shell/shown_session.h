@@ -23,7 +23,7 @@ class UndoLog {
             char selected_before, char selected_after, bool held);
   // Takes in the trainer's answers: a command that was refused, or changed nothing, is not an entry.
   void settle(const LabView& view);
-  // What an entry that is undone or made again leads to.
+  // The effect of undoing an entry, or of making it again.
   struct UndoEffect {
     char selected = 'A';      // the run to show
     bool other_runs = false;  // the whole session comes back
@@ -45,8 +45,9 @@ class UndoLog {
     bool replaces = false;      // put another session in the place of one
     std::string gesture{};      // fields that a drag changes, so that its next frame joins this entry
     session::Ticket begun = 0;  // the first of its commands
-    session::Ticket first = 1, last = 0;     // those that are not answered yet
-    std::vector<UndoEntry> undone_before{};  // what could be redone before this entry, in case it is refused
+    session::Ticket first = 1, last = 0;  // those that are not answered yet
+    // Entries that could be redone before this one, in case it is refused.
+    std::vector<UndoEntry> undone_before{};
 
     bool open() const { return first <= last; }
   };
@@ -61,7 +62,7 @@ struct ShownSession {
   // Null where `view` is shown alone and commands only land in `commands`.
   Lab* lab = nullptr;
   std::shared_ptr<const LabView> view;
-  // What the user asked for in the last frame; already posted when `lab` is set.
+  // The user's requests in the last frame; already posted when `lab` is set.
   std::vector<session::Command> commands;
   std::vector<session::Ticket> tickets;  // of the posted commands; without a Lab, numbers that nobody answers
   session::Ticket last_ticket = 0;
