@@ -42,7 +42,7 @@ float length_of(const Inside& found, Shows shows, int row, int token) {
   return row_of.empty() ? std::numeric_limits<float>::quiet_NaN() : row_of[static_cast<size_t>(token)];
 }
 
-/// What would be said behind the layer of a row: there is no lens between its sub-layers.
+/// The logit lens behind the layer of a row: there is none between its sub-layers.
 const Inside::Lens* lens_of(const Inside& found, int row) {
   for (const Inside::Lens& lens : found.lens)
     if (lens.layer == layer_of(found, row)) return &lens;
@@ -59,7 +59,7 @@ const Inside::Guess* first_guess(const Inside& found, const Inside::Lens& lens, 
   return each == 0 ? nullptr : &lens.guesses[static_cast<size_t>(token) * each];
 }
 
-/// What the branch of a row adds to the logit of the token's symbol; NaN where nothing is attributed.
+/// The logit that the branch of a row adds to the token's symbol; NaN where nothing is attributed.
 float attribution_of(const Inside& found, int row, int token) {
   const std::vector<float>& parts =
       row == 0 ? found.attributed.embedding : found.sublayers[static_cast<size_t>(row - 1)].attribution;
@@ -443,7 +443,7 @@ void draw_map(Ui& ui, const Rect& square, const Inside::Attention& attention, in
                      ui.theme().ink, 1);
 }
 
-/// What the list of heads says of each of them: what the map asks about, otherwise the entropy.
+/// The number beside each head in the list: the one that the map shows, otherwise the entropy.
 struct HeadNumber {
   std::string title, shorter;
   std::function<double(int head)> value;

@@ -1,4 +1,4 @@
-// What is inside a model as JSON and as a picture, and the words that these share.
+// The inside of a model as JSON and as a picture, and the words that these share.
 #include "addons/inside/app/inspected.h"
 
 #include <fmt/format.h>

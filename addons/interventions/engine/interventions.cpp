@@ -52,7 +52,7 @@ class UndividedTop : public Residual {
   bool here_ = false;
 };
 
-/// What a branch gives loses its mean over the batch at its position: forward, backward, or both.
+/// Takes from a branch's output its mean over the batch at each position: forward, backward, or both.
 template <ResidualForm kForm, CentreSpec kSpec>
 class CentredBranch : public Residual {
  public:

@@ -8,7 +8,7 @@
 
 namespace normscope::cuda {
 
-// What rules on CUDA share that move the matrices of the layers along a direction of each whole matrix.
+// Shared by the rules on CUDA that move each matrix of the layers along a direction of the whole matrix.
 namespace update {
 
 /// Moves matrices along scale_of(p) times their directions, and any other parameter by AdamW.

@@ -72,7 +72,7 @@ HWY_INLINE void move_along(const Call& call, const StepInputs& step, int64_t chu
   });
 }
 
-/// `rooms` of a matrix's size each, the direction's among them.
+/// The workspace has `rooms` times the floats of all matrices, for the direction among others.
 inline Stages direction_stages(const Call& call, int64_t rooms, StageFn direction, StageFn move) {
   Stages stages;
   stages.workspace_floats = static_cast<size_t>(floats_of_blocks(call) + rooms * floats_of_matrices(call));

@@ -161,7 +161,7 @@ void check_streams(const char* what, const StackWiring& stack) {
          what);
   for (const LayerWiring& layer : stack.layers)
     for (const Wiring* w : {&layer.attention, &layer.cross, &layer.feed_forward}) {
-      Wiring inside;  // what several streams leave room for
+      Wiring inside;  // the only part of a wiring that several streams leave room for
       inside.before = w->before;
       inside.after = w->after;
       inside.inner = w->inner;

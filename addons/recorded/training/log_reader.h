@@ -80,7 +80,7 @@ struct LogName {
 
 class RunBuilder {
  public:
-  /// `header` is what the log says of all its runs. The mapping must outlive this.
+  /// `header`: the log's line about all its runs. The mapping must outlive this.
   RunBuilder(LogLabel label, const LogAbout& header, const NameMapping& mapping, size_t budget_bytes);
 
   /// Throws Error without a place for a step that cannot follow.
@@ -167,7 +167,7 @@ class LogReader {
   /// Puts into the runs what a file of another tracker had, which may be in another order.
   void settle();
 
-  /// What is known so far. take() extends its histories, or replaces them by wider ones.
+  /// The runs so far. take() extends their histories, or replaces them by wider ones.
   RecordedFile file() const;
   /// The names of the first run.
   std::vector<LogName> names() const;
@@ -232,7 +232,7 @@ class LogFollower {
   bool replaced_ = false;
 };
 
-/// What is known of a file so far.
+/// The content of a file so far.
 struct FollowedNow {
   uint64_t version = 0;  ///< grows with every change
   RecordedFile file{};   ///< no runs before the first step
@@ -240,7 +240,7 @@ struct FollowedNow {
 };
 
 /// Reads a log or a saved run on a thread of its own: what is known at once, and what the file gains while it is written.
-/// What was read grows by itself (histories are shared), and `version` says when to look again.
+/// The content grows by itself (histories are shared), and `version` says when to look again.
 class FollowedFile {
  public:
   /// The thread calls `wake` when something is new. Without `wake` (no window sleeps) there is no thread, and now()

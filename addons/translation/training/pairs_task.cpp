@@ -89,8 +89,8 @@ PairsTask::PairsTask(std::vector<TsvRow> train, std::vector<TsvRow> valid, Token
       train_.push_back(std::move(pair));
   }
   for (const TsvRow& row : validation_) {
-    hash_ =
-        hash_bytes(row.second, hash_bytes("\t", hash_bytes(row.first, hash_)));  // as text, as BLEU has them
+    // As text, as BLEU has them.
+    hash_ = hash_bytes(row.second, hash_bytes("\t", hash_bytes(row.first, hash_)));
     Pair pair = pair_of(row);
     if (pair.length() <= context_) valid_.push_back(std::move(pair));
   }

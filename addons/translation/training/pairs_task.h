@@ -18,7 +18,7 @@
 
 namespace normscope {
 
-/// What a run learns from with data.name "pairs".
+/// The data of a run with data.name "pairs".
 struct PairsData {
   std::string path;           ///< source<TAB>target, one pair a line
   int32_t vocabulary = 8000;  ///< pieces of both languages together

@@ -139,7 +139,7 @@ std::string prediction(const Sheet& sheet) {
   return out + element("p", words.tr("Why do you think so?")) + "\n" + lines_to_write(2);
 }
 
-/// What the checks, the prediction and the text refer to, in the lesson's order.
+/// The measures that checks, prediction and text refer to, in the lesson's order.
 std::vector<const Measure*> measured_here(const Lesson& lesson) {
   std::set<std::string> named{lesson.prediction.measure};
   for (const Check& check : lesson.checks) named.insert(check.measure);
@@ -196,7 +196,7 @@ std::string to_do_again(const Lesson& lesson, const std::string& folder) {
     out += element("li", svg_escaped(settings_of(lesson, *run)), "small");
   std::set<std::string> said;
   for (const Curve& curve : lesson.curves) {
-    if (!is_swept(curve) || curve.values.size() == 1) continue;  // the cells are those of their border
+    if (!is_swept(curve) || curve.values.size() == 1) continue;  // their border has the same cells
     std::string sweep =
         lesson.words->tr("{run} again with {setting} = {values}",
                          {{"run", curve.run}, {"setting", curve.field}, {"values", listed(curve.xs)}});

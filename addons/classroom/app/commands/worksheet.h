@@ -1,4 +1,4 @@
-// A worksheet is a lesson to print: one page of HTML for A4 and Letter with everything in it and no script. All words
+// A lesson to print: one page of HTML for A4 and Letter with everything in it and no script. All words
 // about the lesson are its own prose, labels and settings. normscope lesson worksheet calls it.
 #pragma once
 

@@ -126,7 +126,7 @@ std::string held_title(const Ui& ui, std::string_view name) {
   return count > 1 ? tr("{what}, all {count}", {{"what", words}, {"count", count}}) : words;
 }
 
-// What was pointed at with its groups, or every command that no control stands for.
+// The control that was pointed at with its groups, or every command that no control stands for.
 std::vector<std::string> menu_rows(const std::string& picked) {
   if (picked != kCommandGroup) return control_and_groups(picked);
   std::vector<std::string> rows{picked};

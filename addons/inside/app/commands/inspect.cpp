@@ -290,7 +290,7 @@ std::vector<int32_t> ids_of(const std::string& text) {
 
 bool has_text(const InspectOptions& options) { return !options.ids.empty() || !options.text.empty(); }
 
-/// What can be said without a text.
+/// The part of the answer that needs no text.
 Exit show_tensors(const InspectOptions& options, const Store& store, json about) {
   Rows rows{{"tensor", "shape", "root mean square", "largest"}};
   json& all = about["tensors"] = json::array();
@@ -495,7 +495,7 @@ Exit inspect_saved(const InspectOptions& options, Backend& backend) {
 }
 
 Exit inspect(const InspectOptions& given) {
-  const EndsAtOnce at_once("interrupted");  // what is written is whole or not there
+  const EndsAtOnce at_once("interrupted");  // a file is whole or not there
   InspectOptions options = given;
   if (!has_text(options)) {
     if (options.leave_out || options.leave_out_heads || options.go_on > 0 ||
