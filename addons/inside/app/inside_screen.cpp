@@ -297,9 +297,9 @@ namespace {
 
 constexpr float kLine = 21, kRow = 30;
 constexpr float kMostLines = 3;
-constexpr float kWideHead = 1150,
-                kChoice = 112;   ///< from this width on a row of choices, otherwise a list of this width
-constexpr float kMostLoss = 12;  ///< nats: as dark as a token gets
+constexpr float kWideHead = 1150;  ///< px: from here on a row of choices, below it a list
+constexpr float kChoice = 112;     ///< px: of that list
+constexpr float kMostLoss = 12;    ///< nats: as dark as a token gets
 
 /// A box for each token, in lines as wide as the room, from (0, 0).
 std::vector<Rect> boxes_of(const Painter& p, const RunInside& inside, float room) {
