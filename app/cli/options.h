@@ -62,7 +62,7 @@ inline constexpr const char* kFooter =
     "8 --backend cuda without a CUDA device; 130 interrupted.";
 
 /// Goes into transform() of each option that is a whole number: it reads as --set does, so that 010 is ten, and
-/// refuses what is out of range.
+/// refuses values out of range.
 CLI::Validator whole(int64_t low, int64_t high);
 
 /// Adds --backend; `standard` is the default that --help names.

@@ -84,7 +84,7 @@ experiments::RunnerOptions runner_of(const StudyOptions& options) {
           .backend = backend_of(options.backend)};
 }
 
-/// Trains, then shows and writes what there is.
+/// Trains, then shows and writes the results so far.
 Exit train_study(const StudyOptions& options, const StudyWork& work, const StudyFiles& files,
                  const experiments::RunnerOptions& runner) {
   experiments::ResultStore store = store_of(options);

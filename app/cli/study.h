@@ -22,7 +22,7 @@ struct StudyFiles {
 };
 
 struct StudyOptions {
-  bool stored = false;        ///< shows what the store has and trains nothing
+  bool stored = false;        ///< shows the results in the store and trains nothing
   bool dry_run = false;       ///< counts and estimates
   std::string print_command;  ///< command, slurm, parallel; empty: train
   int32_t tasks = 0;          ///< of the printed array; 0: one per run

@@ -111,7 +111,7 @@ std::string print_error() noexcept;
 /// breaks, whatever the message quotes.
 void complain(std::string_view message) noexcept;
 
-/// Does what is to be done at the end of a command, each thing whatever becomes of the others: each failure
+/// The last tasks of a command, each of which runs whatever becomes of the others: each failure
 /// is a line on standard error, and the first one decides the exit code.
 class Closing {
  public:
@@ -183,7 +183,7 @@ void withdraw_notice() noexcept;
 /// Prints the line of EndsAtOnce and ends the program as interrupted. Like say_unanswered() it takes no lock
 /// and allocates nothing, as handlers of signals may not.
 [[noreturn]] void end_now() noexcept;
-/// Tells that Ctrl+C came, where it waits for what is under way.
+/// Says that Ctrl+C was heard, where the command still waits for its work.
 void say_unanswered() noexcept;
 
 // The exit codes of the program, and the error that carries one. docs/command-line.md documents them and --help prints

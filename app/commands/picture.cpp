@@ -118,7 +118,7 @@ class Stage {
     stand_->driver.move_to(ui::Vec{kFarAway, kFarAway});
   }
 
-  /// Offers what a window offers by itself, from what it finds on the disk.
+  /// Shows an offer that a window makes by itself, from files on the disk.
   void offer(std::string_view line, const std::string& what) {
     shell::Offers& offers = stand_->state.shell.offers;
     if (what == "restore")
@@ -137,7 +137,7 @@ class Stage {
     with_exit(Exit::Usage, [&] { shell::open_lesson(screens, &lab_, name); });
   }
 
-  /// Takes what the screen can begin with, as "depth" of the sweep.
+  /// Takes a first state of the screen, as "depth" of the sweep.
   void open(Screen screen, const std::string& what) {
     if (screen == Screen::Lessons) return open_lesson(what);
     shell::Screens& screens = stand_->state.screens;
@@ -145,7 +145,7 @@ class Stage {
     if (kind_of(screen)) with_exit(Exit::Usage, [&] { shell::screen_of(screens, screen).begin(what); });
   }
 
-  /// Waits until the screen is quiet: it asks in a frame, and what it gets is in the next one.
+  /// Waits until the screen is quiet: it asks in one frame and has its answer in the next.
   void rest() {
     lab_.wait_idle();
     const shell::Screens& screens = stand_->state.screens;

@@ -48,7 +48,7 @@ struct SmallSlots {
   view::Sub sub = view::Sub::Attention;
   ui::Rect before, after, stream;
   ui::Rect enter;   // a norm at the entrance of the sub-layer's stream
-  ui::Rect inside;  // room for what stands inside the function, right of the row's name
+  ui::Rect inside;  // room for the norms inside the function, right of the row's name
   const ui::Rect& slot(Slot which) const {
     return which == Slot::Before ? before : which == Slot::After ? after : stream;
   }
@@ -180,7 +180,7 @@ view::Stacks shown_stacks(const DiagramState& state, const LabView& view, int ru
 // Says "Fork of A" / "12 norms moved" while something is held over a target; empty otherwise.
 std::string fork_title(const DiagramState& state, const LabView& view);
 
-// A stack of the diagram with what its wiring is for.
+// A stack of the diagram with its place in the model.
 struct ShownStack {
   StackWiring stack;
   NormKind norm = NormKind::LayerNorm;
@@ -246,10 +246,10 @@ struct ScalesNow {
 ScalesNow scales_at(view::LabData&, const RunView&, view::Side, int layer, view::Sub, int step);
 ScaleWords skip_words(const Wiring&, const ScalesNow&);
 ScaleWords branch_words(const Wiring&, const ScalesNow&);
-// Has the pills of an open layer say what they are.
+// The pills of an open layer, with help on each.
 void tell_scales(ui::Ui&, const DiagramState&, const DiagramInput&, const StackLayout&, const view::Stacks&,
                  const ui::Rect& clip);
-// Has the words and signs of the picture say what they mean.
+// The words and signs of the picture, with help on each.
 void explain_parts(ui::Ui&, const DiagramInput&, const ModelConfig&, const StackLayout&,
                    const ui::Rect& clip);
 inline constexpr ui::Dash kSlotDash{3, 2.5f};

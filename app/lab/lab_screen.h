@@ -93,12 +93,12 @@ class LabScreen {
   ui::Rect strips_panel(Frame&, const panels::Panel&, const ui::Rect&, plot::PlotSpec head);
   ui::Rect triangles_panel(Frame&, const panels::Panel&, const ui::Rect&, const plot::PlotSpec& head);
   void triangles_scale(Frame&, const ui::Rect&, const plot::HeatMap&);
-  // Draws what the triangles show: β² or weights over depth.
+  // Draws the triangles: β² or weights over depth.
   void draw_weights_choice(Frame&, const ui::Rect&, const std::string& name);
   void batch_button(Frame&, const panels::Panel&, const ui::Rect&);
   void draw_matrix_choice(Frame&, const panels::Panel&, const ui::Rect&, const std::string& name);
   void draw_stack_choice(Frame&, const ui::Rect&, const std::string& name);
-  // Draws what a strip's lines are chosen from: layers or the heads of one; lines or a map.
+  // Draws the choices of a strip: lines of layers or of one layer's heads; lines or a map.
   void draw_lines_choice(Frame&, const panels::Panel&, const ui::Rect&);
   bool chooses_lines(const Frame&, const panels::Panel&);
   void map_scale(Frame&, const ui::Rect&);

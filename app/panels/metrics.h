@@ -121,7 +121,7 @@ struct Dependency {
 // Covers the whole batch where that was measured at this very step, else the one sequence that is
 // followed.
 Dependency dependency(view::LabData&, const RunView&, int step, view::Side side = view::Side::Main);
-// The weights with which what lies below is read behind each sub-layer, by the next one or the
+// The weights with which states below are read behind each sub-layer, by the next one or the
 // output; of a stack that weighs over depth (view::over_depth), else nothing.
 Dependency depth_weights(view::LabData&, const RunView&, int step, view::Side side = view::Side::Main);
 bool of_whole_batch(const RunView&, int step);

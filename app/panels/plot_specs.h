@@ -46,7 +46,7 @@ plot::PlotSpec depth_plot(const LabView&, view::LabData&, const PlotOptions&, Me
 std::vector<plot::PlotSpec> over_time_plots(const LabView&, view::LabData&, const PlotOptions&,
                                             Metric = Metric::Gradient);
 // Makes maps of the empty plots over time of a metric of several sub-layers: the colour is the number, on a
-// scale that all runs share, and beside it stands what theory says of the start, where a theory holds. The first plot
+// scale that all runs share, and beside it stands theory's prediction of the start, where a theory holds. The first plot
 // carries the sentence.
 void put_maps(std::vector<plot::PlotSpec>&, const LabView&, view::LabData&, const PlotOptions&, Metric);
 // The text of a map's cell at a place on its axes; empty where the cell holds nothing.
@@ -72,7 +72,7 @@ std::string stacks_sentence(char letter, const std::vector<float>& decoder,
 // Post-LN decoder and, over the first steps, the profiles of Pre-LN and Post-LN, which end in a mark where the closed
 // form for the last layer covers these models and data. Hidden states: the band of Pre-LN and the level of Post-LN,
 // where they are about as large as `top`.
-// Draws a dotted curve over the layers, behind what was measured.
+// Draws a dotted curve over the layers, behind the measurements.
 void add_dotted(plot::PlotSpec&, plot::Ink::Role, std::string id, std::vector<float> y);
 // Returns whether it drew curves that hold for the first steps only.
 bool add_gradient_theory(plot::PlotSpec&, const LabView&, view::LabData&, const std::string& path, int step);

@@ -1,4 +1,4 @@
-// Draws the learning rate: what was used, what is planned, and the handles that change it. See plot_specs.h.
+// The plot of the learning rate: past, plan, and the handles that change it. See plot_specs.h.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -275,7 +275,7 @@ PlotSpec rate_plot(const LabView& view, view::LabData& data, const PlotOptions& 
   return plot;
 }
 
-// ---- What the papers predict, named curves of measure/theory.h, lies over what was measured.
+// ---- The papers' predictions, named curves of measure/theory.h, lie over the measurements.
 
 using Series = plot::Series;  // not the history's
 

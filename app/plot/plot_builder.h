@@ -127,7 +127,7 @@ struct Builder {
 // order. It places each only where it covers nothing.
 void add_labels(Builder&);
 
-// A river of a plot: where its bands run, what is under the mouse, and how it is drawn. Private to app/plot.
+// A river of a plot: the places of its bands, the band under the mouse, and its drawing. Private to app/plot.
 
 struct RiverPlace {
   size_t column = 0, band = 0;
@@ -141,7 +141,7 @@ std::string place_words(const River&, const RiverPlace&);
 // The name of several bands beside each other: "branches 1–8".
 std::string branches_name(size_t first, size_t last);
 
-// Adds the bands, what flows in below them, the numbers of the columns and the names at the ends.
+// Adds the bands, the inflows below them, the numbers of the columns and the names at the ends.
 void add_river(Builder&);
 // The place of the run's letter: left of the river, where it begins.
 ui::Rect river_tile(const Builder&);

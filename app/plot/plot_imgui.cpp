@@ -41,7 +41,7 @@ void wheel(ui::Ui& ui, const PlotMap& map, AskedRange& x, AskedRange& y) {
          map.x.inverse(area.right() + rate * (area.right() - m.x))};
 }
 
-// Takes what is under the mouse along with a drag.
+// Moves the view so that the point under the mouse follows a drag.
 void pan(ui::Ui& ui, const PlotMap& map, AskedRange& x, AskedRange& y) {
   const ImVec2 d = ImGui::GetIO().MouseDelta;
   const float dx = d.x / ui.scale(), dy = d.y / ui.scale();
@@ -143,7 +143,7 @@ void find_nearest(const PlotSpec& plot, const PlotMap& map, ui::Vec mouse, PlotH
   }
 }
 
-// Finds the cell under the mouse and what it holds.
+// Finds the cell under the mouse and its number.
 void hover_heat(ui::Ui& ui, const HeatMap& heat, const ui::Rect& area, PlotHit& hit) {
   const float cell = std::min(area.w / float(heat.columns), area.h / float(heat.rows));
   const ui::Vec at{(ui.mouse().x - area.x) / cell, (ui.mouse().y - area.y) / cell};

@@ -126,12 +126,12 @@ struct HeatMap {
   bool signed_data = false;                   // -1..1 in blue to red
   bool log = false;                           // colours are even in the logarithm, from `least` to `full`
   float least = 1;                            // log: the value with the palest colour
-  Column beside{};  // stretched: a narrow column left of the area, a cell a row: what was predicted
+  Column beside{};             // stretched: a narrow column left of the area, a cell a row: the prediction
   std::string beside_label{};  // below that column
   bool stretched = false;
   bool ticked = false;   // stretched, below lines: the rows are values of the y axis, which shows its ticks
   float full = 1;        // the value with the full colour
-  std::string label{};   // stretched: what a cell says, in words
+  std::string label{};   // stretched: a cell's content, in words
   bool upward = false;   // the first row is the lowest, as in a diagram that flows up
   bool weights = false;  // of what is read over depth; else shares of variance
   // The place of a row, counted from the top; or the row at a place.

@@ -743,7 +743,7 @@ void Rows::text_box(const Field& field, const std::string& name, const Rect& row
   ui.end_popup();
 }
 
-// Posts what was typed, or keeps the box open for mending it; Escape leaves.
+// Posts the typed value, or keeps the box open for mending it; Escape leaves.
 void Rows::take_text(const Field& field, const std::string& control, const std::string& popup, int only) {
   const std::string text = field.file ? with_home(state.typed) : state.typed;
   state.refusal = refusal_of(field, text, view, only);
@@ -784,7 +784,7 @@ void Rows::run_names(const Rect& rect) {
   ui.end_popup();
 }
 
-// ---- the row "data" says what the runs learn from. Its list has the tasks that fit their architecture, and a field for the
+// ---- the row "data": the data of the runs. Its list has the tasks that fit their architecture, and a field for the
 // user's own file, which may also be dropped on the window.
 
 void Rows::data(const Rect& rect) {

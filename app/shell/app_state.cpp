@@ -30,7 +30,7 @@ namespace {
 
 using namespace ui;
 
-// Saves what a screen wrote under a free name in the pictures folder.
+// Saves a screen's file under a free name in the pictures folder.
 void save_file(const ScreenRequests::File& file, const std::string& what, Message& notice) {
   try {
     const std::string free = free_name(panels::pictures_folder() + "/normscope-" + file.name);
@@ -44,7 +44,7 @@ void save_file(const ScreenRequests::File& file, const std::string& what, Messag
 void replace_runs(session::ReplaceRuns runs, AppState& state) {
   const bool in_lessons = std::exchange(state.screens.shown, Screen::Lab) == Screen::Lessons;
   if (in_lessons && !state.session.lab) return;  // nobody to train them
-  // The Lab then trains the lesson's runs, and what it finishes is found there.
+  // The Lab then trains the lesson's runs, and the lesson finds the finished ones.
   if (in_lessons && state.screens.lessons.player) state.screens.lessons.player->stop_measuring();
   state.session.commands.emplace_back(std::move(runs));
 }
@@ -54,7 +54,7 @@ const std::string& subject_of(Screen screen) {
   return words::say(fmt::format("shell.tab.{}.subject", name_of(screen)));
 }
 
-// Does what a frame of the screen that is shown asked for. Its commands join the frame's, which
+// Carries out the requests of the shown screen. Its commands join the frame's, which
 // draw_app posts.
 void carry_out(ScreenRequests requests, AppState& state, Ui& ui) {
   for (session::Command& command : requests.commands) state.session.commands.push_back(std::move(command));
@@ -210,7 +210,7 @@ void keep_to_tabs(const Ui& ui, Screen before, Screen& shown, Message& notice) {
   notice = ui.locked_help();
 }
 
-// Leaves what depends on the machine out of pictures.
+// Leaves out of pictures whatever depends on the machine.
 void help_sheet(AppState& state, Ui& ui, Vec top_right) {
   const bool about = state.switches.clock && ui.popup_open("app/help");
   if (about) state.about.ask(state.files.wake);

@@ -50,7 +50,7 @@ struct BackendState {
 
 // Switches for tests and pictures, so that a frame can be read and compared.
 struct TestSwitches {
-  bool record_text = false;  // keep what is written on screen
+  bool record_text = false;  // keep the texts on screen
   bool clock = true;         // false: figures that depend on the machine's speed print as a dash
 };
 
@@ -73,7 +73,7 @@ struct AppState {
 // Draws one frame, window-wide, and posts its commands to the Lab.
 void draw_app(AppState&, ui::Ui&);
 
-// The guard is the boundary of what is drawn: a part of a frame that throws is left out and the frame goes on.
+// The boundary of drawing: a part of a frame that throws is left out and the frame goes on.
 
 // Draws a part between begin_frame and end_frame. It returns an empty string when all went well, or the
 // line that says why not (see engine/core/boundary.h). Whatever the part left open (popups, clips, styles) is closed.

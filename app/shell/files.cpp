@@ -43,7 +43,7 @@ void say_no(Ui& ui, FilePrompt& prompt, Message& notice, const std::string& path
     notice = why;
 }
 
-// Makes the prompt say what would happen, so that Enter does it.
+// Makes the prompt announce an effect, which Enter then has.
 void ask_first(Ui& ui, FilePrompt& prompt, const std::string& path, const Message& why) {
   if (!prompting(ui)) ask_for_file(ui, prompt, FilePurpose::Open, path);
   refuse(prompt, why, path, true);

@@ -96,7 +96,7 @@ void remember(std::vector<std::string>& recent, const std::string& path);
 // runs replace the present ones, a kept session, a log or a saved run for Compare. What was done, or why not, is said
 // in `notice`, or in the prompt while it is open. Everything can be undone. Without a Lab nothing is opened.
 void begin_opening(Files&, const ShownSession&, const std::string& path, bool again, Message& notice);
-// Takes what was read, at the beginning of a frame.
+// Takes in the file that was read, at the beginning of a frame.
 void finish_opening(ui::Ui&, Files&, ShownSession&, Message& notice);
 // Ctrl+S: saves into the session's own file, or asks for a name.
 void save(ui::Ui&, Files&, const LabView&, Message& notice);
@@ -104,7 +104,7 @@ void save_as(ui::Ui&, Files&, const LabView&);
 // Asks for the name of a placement that is to have the wiring of the diagram.
 void save_placement(ui::Ui&, Files&, const diagram::DiagramState&, const LabView&);
 void ask_open(ui::Ui&, FilePrompt&);
-// Draws the prompt and carries out what was chosen in it.
+// Draws the prompt and carries out the user's choice.
 void draw_files(ui::Ui&, Files&, const ShownSession&, Message& notice);
 // Says that other runs are shown now: their file is the one that they were opened from, or none.
 void runs_were_replaced(Files&);

@@ -37,7 +37,7 @@ class WindowPart {
   virtual bool run(view::Act, ui::Ui&) { return false; }
   /// The window has no top bar, no welcome and no tour.
   virtual bool bare() const { return false; }
-  /// Draws at the right of `room` in the top bar and returns the left end of what it drew.
+  /// Draws at the right of `room` in the top bar and returns the left end of its drawing.
   virtual float draw_in_bar(ui::Ui&, const ui::Rect& room) { return room.right(); }
   /// Draws above everything, at the end of a frame.
   virtual void draw(ui::Ui&, ShownSession&, Screen /*shown*/, Message& /*notice*/) {}

@@ -80,7 +80,7 @@ float most_attributed(const Inside& found) {
   return most;
 }
 
-/// Draws the cell of a row; what a layer would say is one cell over all of its rows.
+/// Draws the cell of a row; the guess of a layer is one cell over all of its rows.
 void draw_cell(Ui& ui, const GridInput& given, const Cells& cells, int row, int token) {
   Rect cell = cells.at(row, token);
   const Inside& found = given.inside.found;
@@ -413,7 +413,7 @@ std::optional<Selection> draw_grid(Ui& ui, Rect rest, const GridInput& given) {
 }
 
 // ---- The bottom of the Inside screen: the chosen sub-layer and token. Where its heads look, whose state it is, the
-// gradients of its layer, and what each layer would say at the token.
+// gradients of its layer, and the guess of each layer at the token.
 
 namespace {
 
@@ -620,7 +620,7 @@ void draw_spectrum(Ui& ui, const Rect& rect, const Spectrum& spectrum, bool bars
   }
 }
 
-/// Shows what the next step would add to each matrix of the layer: its singular values as bars, the matrix's
+/// Shows the next step's change of each matrix of the layer: its singular values as bars, the matrix's
 /// own above them, and the update-to-weight ratio.
 void draw_spectra(Ui& ui, const Rect& rest, Rect content, const RunInside& inside, int layer) {
   const Theme& t = ui.theme();
@@ -687,7 +687,7 @@ void draw_matrices(Ui& ui, const Rect& rest, const RunInside& inside, int row, b
     draw_gradients(ui, rest, content, inside.found, layer);
 }
 
-/// Lists what each layer would say at the chosen token, the last layer on top.
+/// Lists the guesses of all layers at the chosen token, the last layer on top.
 void draw_lens(Ui& ui, const Rect& rest, const RunInside& inside, int token) {
   const Inside& found = inside.found;
   PanelOptions options;

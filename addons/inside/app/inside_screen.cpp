@@ -476,7 +476,7 @@ void InsideScreen::draw_tokens(Ui& ui, const Rect& rect, const RunInside& inside
 }
 
 // The numbers of each sub-layer, beside its row of the map: the share of the stream that it added, how far it turned
-// the stream, what its gradient is, and what the model loses without it.
+// the stream, the size of its gradient, and the loss without it.
 
 namespace {
 

@@ -73,7 +73,7 @@ double without_head(const Inside& found, const std::string& sublayer, int head);
 /// Draws the map, and returns the cell that the user chose in this frame.
 std::optional<Selection> draw_grid(ui::Ui& ui, ui::Rect rest, const GridInput& given);
 
-/// Draws what belongs to each sub-layer in `rest`, a line of bars beside its row of the map in `cells`.
+/// Draws the numbers of each sub-layer in `rest`, a line of bars beside its row of the map in `cells`.
 void draw_columns(ui::Ui& ui, const ui::Rect& rest, const ui::Rect& cells, const GridInput& given);
 float columns_width(const GridInput& given);
 
@@ -170,8 +170,8 @@ class InsideScreen : public AppScreen {
 };
 
 // Draws the stream of a model as a map: a row for each sub-layer, the embedding at the bottom, a column for
-// each token, and beside each row what belongs to its sub-layer. The cells show how long the state is, how strongly the
-// loss depends on it, what the model would say if it ended there, or what the sub-layer adds to the logit of the right
+// each token, and beside each row the numbers of its sub-layer. A cell shows the length of the state, how strongly the
+// loss depends on it, the model's guess if it ended there, or the sub-layer's part of the logit of the right
 // symbol. Or it draws all heads, a small picture of each head's attention.
 
 }  // namespace normscope::inside

@@ -209,7 +209,7 @@ json json_of(const Inspection& of) {
   return all;
 }
 
-// This is the picture of what is inside a model: how long the state of each token is after each layer.
+// The inside of a model as a picture: the length of each token's state after each layer.
 
 using namespace ui;
 

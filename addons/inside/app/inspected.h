@@ -22,7 +22,7 @@ struct Inspection {
   Inside inside{};
 };
 
-/// Adds what the model is, in the words of a configuration.
+/// Adds the model's settings, in the words of a configuration.
 void add_settings(nlohmann::json& about, const RunSpec& spec);
 /// A token in quotes with its control characters escaped, or its number where it has no text.
 std::string shown_token(const Inspection& inspected, int32_t token);

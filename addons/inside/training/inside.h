@@ -36,7 +36,7 @@ struct InsideQuestion {
 };
 
 struct Inside {
-  /// A row of the stream: what the sub-layer left behind.
+  /// A row of the stream: the state behind a sub-layer.
   struct Sublayer {
     std::string name;  ///< "L03.attn"
     int32_t layer = 0;
@@ -69,10 +69,10 @@ struct Inside {
   };
   /// Direct logit attribution: the logit of one symbol a token, above the mean of all symbols' logits and before a scale
   /// and a cap of them, as a sum over the embedding and the branches. The statistics of norms are held as they are, so
-  /// that each branch has a part of its own; what is left over comes from biases. It says nothing of what a branch does
+  /// that each branch has a part of its own; the rest comes from biases. It says nothing of a branch's effect
   /// through later ones. All are empty where a state does not reach the logits by norms alone.
   struct LogitAttribution {
-    std::vector<int32_t> symbol;  ///< by token: its target, or what the model would say
+    std::vector<int32_t> symbol;  ///< by token: its target, or the model's guess
     std::vector<float> logit, embedding;
   };
   struct Guess {
@@ -143,7 +143,7 @@ struct LayerState {
   std::vector<float> second;  ///< ResiDual's second stream; empty without one
 };
 
-/// Measures one text part by part, what answers first before what takes many passes: the look at all
+/// Measures one text part by part, quick answers before measurements of many passes: the look at all
 /// states, a lens for each layer, then the losses with something left out.
 class InsideWork {
  public:
@@ -180,7 +180,7 @@ Inside inside_of(Store& store, const ModelConfig& model, const Batch& text, cons
 std::vector<int32_t> continued(Store& store, const ModelConfig& model, std::vector<int32_t> text,
                                int32_t count);
 
-// The logit lens: what a model would say if its output layer read the state of an earlier layer.
+// The logit lens: a model's guess if its output layer read the state of an earlier layer.
 
 /// The logits of a replay. `loss` is the value that softmax_xent gave.
 class ReplayLogits {
@@ -198,7 +198,7 @@ class ReplayLogits {
   std::vector<float> logits_, log_sums_;
 };
 
-/// Runs what comes after the last layer on a state. A lens has fewer guesses where the model has fewer
+/// Runs the end of the model, behind the last layer, on a state. A lens has fewer guesses where the model has fewer
 /// symbols.
 Inside::Lens lens_of(Store& store, const ModelConfig& model, const Batch& text, const LayerState& state,
                      int32_t guesses);

@@ -1,5 +1,5 @@
-// Post-LN with one thing changed at a time, to ask what keeps it stuck: words of a sub-layer's wiring that leave the
-// forward pass as it is and change what comes back, or take out of a branch what the whole batch has in common.
+// Post-LN with one thing changed at a time, to ask why it stays stuck: words of a sub-layer's wiring that change
+// gradients and leave the forward pass as it is, or take the mean over the whole batch out of a branch.
 #include "addons/interventions/engine/rerouted.h"
 #include "engine/core/error.h"
 #include "engine/model/recorder.h"

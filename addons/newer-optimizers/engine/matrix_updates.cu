@@ -114,7 +114,7 @@ MuonProducts products_of(const ParameterCall& p, const float* x, float* y, float
   return of;
 }
 
-/// How the workspace is cut: all directions, one next direction, two squares, what cuBLASLt asks for.
+/// The parts of the workspace: all directions, one next direction, two squares, and the bytes for cuBLASLt.
 struct MuonRoom {
   size_t directions = 0, matrix = 0, square = 0, library = 0;
   size_t floats() const { return directions + matrix + 2 * square + library; }

@@ -183,7 +183,7 @@ void leading_direction(const float* u, int64_t rows, int64_t cols, float* v, flo
   }
 }
 
-/// The chunk of one matrix: Adam's step, and from each of its rows what lies along the leading direction.
+/// The chunk of one matrix: Adam's step, and the part of each of its rows along the leading direction.
 void leave_out(const Call& call, const StepInputs& step, int64_t chunk, Scratch) noexcept {
   const ParameterCall& p = matrix_of(call, chunk);
   const AdamStep adam(call, step);

@@ -174,7 +174,7 @@ std::string to_string(const Bleu& b) {
 
 namespace normscope::experiments {
 
-// BLEU of what a trained run writes, for studies: of all validation pairs with the beam of normscope translate, or of the
+// BLEU of a trained run's translations, for studies: of all validation pairs with the beam of normscope translate, or of the
 // first rows of made-up data, greedily.
 
 namespace {

@@ -179,7 +179,7 @@ void open_menu(Ui& ui, Teaching& teaching, std::string name) {
   ui.open_popup(kMenuPopup);
 }
 
-// Outlines what is locked, and dashes the outline of what will be hidden.
+// Outlines locked controls; controls that will be hidden have a dashed outline.
 void show_rules(Ui& ui, const ControlPolicy& policy) {
   for (const Control& control : ui.registry().all()) {
     const Hold hold = policy.decides(control.name).value_or(Hold::Shown);

@@ -77,7 +77,7 @@ void draw_teacher(ui::Ui&, Teaching&, ShownSession&, Screen shown, Message& noti
 // held. True: it did.
 bool closed_by_key(ui::Ui&, Teaching&);
 
-// Starts the lesson: what was done before cannot be undone in it.
+// Starts the lesson, in which earlier changes cannot be undone.
 void begin_lesson(ui::Ui&, Teaching&, ShownSession&);
 // Ends the lesson if the code is right, and otherwise says that it is wrong. After three wrong codes
 // each further one has to wait.

@@ -56,7 +56,7 @@ void print_table(std::string_view title, const Rows& rows, std::string_view alig
   put(text_table(rows, alignment));
 }
 
-/// The place of a token, counted from 1, and what it is.
+/// The place of a token, counted from 1, and its text.
 std::string token_at(const Inspection& of, size_t place) {
   return fmt::format("{}: {}", place + 1, shown_token(of, of.inside.tokens[place]));
 }
@@ -352,7 +352,7 @@ void write_states(const std::string& file, const Inside& in) {
   writer.write(file);
 }
 
-/// Measures, and says all of it; of a text that asks for nothing what needs no head.
+/// Measures, and says all of it; without targets there are neither gradients nor lenses.
 Exit show_inside(const InspectOptions& options, Store& store, const ModelConfig& model, const Batch& text,
                  Inspection shown) {
   const bool asks = std::ranges::any_of(text.targets, [](int32_t target) { return target >= 0; });
