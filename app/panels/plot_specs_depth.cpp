@@ -434,7 +434,7 @@ struct StateOrigin {
   static constexpr long kAll = -1;
 };
 
-StateOrigin leaning_of(const Dependency& d) {
+StateOrigin origin_of(const Dependency& d) {
   const size_t count = d.rows.back().size();
   if (d.newest() > 0.8) return {0, count};
   if (d.parts() > 0.5 * static_cast<double>(count)) return {StateOrigin::kAll, count};
@@ -450,7 +450,7 @@ std::string lean_sentence(const std::vector<std::pair<char, Dependency>>& runs) 
   };
   std::vector<Group> groups;
   for (const auto& [letter, d] : runs) {
-    const StateOrigin on = leaning_of(d);
+    const StateOrigin on = origin_of(d);
     auto same = std::ranges::find(groups, on, &Group::on);
     if (same == groups.end()) same = groups.insert(groups.end(), {on, ""});
     same->letters += (same->runs++ ? ", " : "") + std::string(1, letter);

@@ -101,8 +101,8 @@ void InsideScreen::ask(Ui& ui, const LabView& view, int cursor) {
     if (waiting_) continue;
     waiting_ = now;
     asked_[now.letter] = now;
-    desk_.commands.emplace_back(look_command({view::find_run(view, now.letter), now.text, now.left_out,
-                                              step < side.run->step ? step : -1, now.spectra_of}));
+    requests_.commands.emplace_back(look_command({view::find_run(view, now.letter), now.text, now.left_out,
+                                                  step < side.run->step ? step : -1, now.spectra_of}));
   }
   for (const auto& [letter, since] : wanted_)
     if (ui.time() - since < kPatience) ui.animate();
@@ -255,7 +255,7 @@ const InsideScreen::Side& InsideScreen::detailed_side() const {
 
 ScreenRequests InsideScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool clock,
                                   lab::TransportState& transport) {
-  desk_ = {};
+  requests_ = {};
   take(view, ui.time());
   const Size size = layout_for(ui.size());
   Rect rest = area;
@@ -284,10 +284,10 @@ ScreenRequests InsideScreen::draw(Ui& ui, const Rect& area, const LabView& view,
       tab_ == 0 ? draw_sides(ui, rest) : draw_details(ui, rest, detailed);
     }
   }
-  lab::draw_transport(ui, transport, view, bar, size, clock, desk_.commands);
-  lab::transport_keys(ui, transport, view, desk_.commands);
+  lab::draw_transport(ui, transport, view, bar, size, clock, requests_.commands);
+  lab::transport_keys(ui, transport, view, requests_.commands);
   ask(ui, view, lab::cursor_step(transport, view));
-  return std::exchange(desk_, {});
+  return std::exchange(requests_, {});
 }
 
 // The head of the Inside screen: which models are shown, the text, and its tokens, each as dark as it surprised the
@@ -386,7 +386,7 @@ void InsideScreen::draw_head(Ui& ui, Rect rest, const LabView& view) {
                tr("All models start again from their opened weights and learn this text; Space trains. "
                   "Their own text changes to this one."),
                primary))
-      desk_.commands.emplace_back(session::EditField{-1, "data.passage", text_});
+      requests_.commands.emplace_back(session::EditField{-1, "data.passage", text_});
   }
   text_field(ui, "inside/text", row, tr("Type or paste a text"), text_,
              tr("The model reads this text and everything below answers at once. Empty: the text that "
@@ -624,7 +624,7 @@ void InsideScreen::save(const std::string& ending) {
     if (!side.inside) continue;
     const Inspection all = inspected_of(*side.run, *side.inside);
     std::string text = ending == "svg" ? norms_svg(all) : to_lines(json_of(all)) + "\n";
-    desk_.files.push_back(
+    requests_.files.push_back(
         {fmt::format("inside-{}-{}.{}", side.run->letter, side.inside->step, ending), std::move(text)});
   }
 }

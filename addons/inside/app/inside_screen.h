@@ -166,7 +166,7 @@ class InsideScreen : public AppScreen {
   bool due_ = false;
   double look_takes_ = 0;  ///< seconds of the last look
   double look_began_ = 0;  ///< UI time of the look that is under way; 0: none is
-  ScreenRequests desk_;
+  ScreenRequests requests_;
 };
 
 // Draws the stream of a model as a map: a row for each sub-layer, the embedding at the bottom, a column for
