@@ -11,8 +11,8 @@ using ui::Rect;
 
 // The measures of a stack in one of its three sizes.
 struct Measures {
-  float end_h, final_gap, bottom_gap, row_gap,
-      sheet;  // output and embedding; gaps; offset of the sheets behind a group
+  // Output and embedding; gaps; offset of the sheets behind a group.
+  float end_h, final_gap, bottom_gap, row_gap, sheet;
   float single_h, group_h;
   float pitch, slot_y, plus_y, box_y;  // of a sub-layer, from its upper edge
   float box_h, slot_w, slot_h, stream_w;

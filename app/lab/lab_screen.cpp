@@ -59,7 +59,7 @@ ScreenRequests LabScreen::draw(Ui& ui, const Rect& area, const LabView& view, bo
                  clock};
   plot_.compact = f.compact();
   pending_.settle(view);
-  // What the user was over in the last frame lights up everywhere in this one.
+  // The layer and the step under the mouse in the last frame light up everywhere in this one.
   plot_.hover_layer = hover_layer_ ? hover_layer_ : diagram_.hovered_layer;
   plot_.hover_step = hover_step_;
   hover_layer_.reset();
@@ -126,7 +126,7 @@ void LabScreen::suppose(const Frame& f) {
   f.commands.emplace_back(std::move(asked));
 }
 
-// As it would be if the norm that is held were dropped where it is, so that all cards and plots answer the hand. Between
+// As it would be if the norm that is held were dropped where it is, so that all cards and plots answer the mouse. Between
 // two slots, and until the next one's run is trained, the one before it stays, pale. No answer to an earlier question is
 // left. Nothing where the Lab's own view says all this.
 std::optional<LabView> LabScreen::with_held(const LabView& view) {
@@ -152,7 +152,7 @@ std::optional<LabView> LabScreen::with_held(const LabView& view) {
   return all;
 }
 
-// Draws what stands between the run cards and the timeline.
+// Draws the panels between the run cards and the timeline.
 void LabScreen::draw_panels(Frame& f, Frame& measured, Rect rest, float gap) {
   const float width = rest.w;
   if (f.compact()) {
@@ -210,7 +210,7 @@ void LabScreen::stay_at_measured(const LabView& view) {
   if (measured >= 0 && view.playing) transport_.pinned_step = std::min(measured, view.step);
 }
 
-// Draws the left column, which shows what the runs are made of.
+// Draws the left column: diagram and settings of the runs.
 
 void LabScreen::draw_left(Frame& f, Rect column) {
   if (f.size == Size::Full) {
@@ -275,7 +275,7 @@ void LabScreen::draw_architecture(Frame& f, const Rect& rect, bool switched) {
 
 void LabScreen::draw_settings_panel(Frame& f, const Rect& rect, bool switched) {
   PanelOptions options;
-  // A hint of what a change would cost takes the room of "Is it luck?".
+  // A hint of a change's cost takes the room of "Is it luck?".
   const bool luck = switched || settings_.restart_hint.empty();
   if (!switched) {
     options.title = tr("Settings");
@@ -300,7 +300,7 @@ void LabScreen::draw_settings_panel(Frame& f, const Rect& rect, bool switched) {
     inner.take_top(6);
   }
   inner.h -= 8;
-  if (switched) {  // the title row has no room for what a change would cost
+  if (switched) {  // the title row has no room for a change's cost
     const Rect foot = inner.take_bottom(22);
     f.ui.paint().text_in(
         foot, {Face::Sans, type::body}, f.ui.theme().ink3,

@@ -111,7 +111,7 @@ std::string loss_text(const RunView& run) {
   return ui::decimals(run.loss, 2);
 }
 
-// What the small model does not tell of an instant run; empty where it tells what the usual one does.
+// How a small model's verdict differs from the usual size's, for an instant run; empty where both agree.
 struct SizeNote {
   std::string whole, brief;
 };
@@ -125,7 +125,7 @@ SizeNote size_note(const LabView& view, const RunView& run) {
           tr("learn: usual size {usual} of {tried}, here {small} of {here}", {usual, tried, small, here})};
 }
 
-// What the run is, where it came from, and what was changed when.
+// The run's model, its origin, and its changes with their steps.
 std::string card_help(const LabView& view, const RunView& run, const SizeNote& note) {
   std::string text = tr("Run {run}: {name}.", {{"run", run.letter}, {"name", words::spoken(run.name)}});
   const auto source = static_cast<size_t>(run.forked_from);  // -1 becomes larger than any index

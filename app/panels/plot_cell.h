@@ -15,7 +15,7 @@
 
 namespace normscope::panels {
 
-// What the cells keep between frames.
+// The state of the cells between frames.
 struct CellState {
   std::map<std::string, plot::View> views;
   std::map<std::string, bool> turned;  // the axis has the other scale: log for linear, linear for log
@@ -24,7 +24,7 @@ struct CellState {
   std::vector<view::SavePlot> saves;   // requested and not written yet
   std::string copied, copied_title;    // a plot's numbers for the clipboard
 
-  /// Hands over what was asked for at the cells since the last frame.
+  /// Hands over the requests at the cells since the last frame.
   void hand_over(ScreenRequests& requests);
 };
 
@@ -44,7 +44,7 @@ struct MenuEntry {
 };
 std::span<const MenuEntry> menu_entries(bool heat);
 
-// Draws the title row with the list of metrics behind the title, and returns what is left for the plot.
+// Draws the title row with the list of metrics behind the title, and returns the rest for the plot.
 ui::Rect cell_panel(ui::Ui&, const std::string& name, const ui::Rect&, const plot::PlotSpec&,
                     const CellOptions&);
 // Draws a chevron with the same list where there is no title, NAME/quantity.

@@ -1,4 +1,4 @@
-// The menu of a cell writes what was chosen in it into the pictures folder (save_plots, called by draw_app); write_plot also
+// The menu of a cell writes the chosen file into the pictures folder (save_plots, called by draw_app); write_plot also
 // writes the figures of `normscope compare`.
 #pragma once
 
@@ -15,7 +15,7 @@ namespace normscope::panels {
 std::string pictures_folder();
 // The size of a plot as a file, in logical px; a PNG has twice as many pixels along each side.
 inline constexpr plot::ExportSize kPlotFileSize{640, 400};
-// Writes one plot to `path` and overwrites what is there. It needs no window. It throws Error with the
+// Writes one plot to `path` and overwrites a file there. It needs no window. It throws Error with the
 // path.
 void write_plot(const std::string& path, const plot::PlotSpec& plot, view::PlotFormat format, bool dark,
                 plot::ExportSize size = kPlotFileSize, const plot::View& view = {});

@@ -1,4 +1,4 @@
-// Makes the loss plot, and has what the plots over time share. See plot_specs.h.
+// The loss plot, and the code that the plots over time share. See plot_specs.h.
 #include "app/panels/plot_specs.h"
 
 #include <fmt/format.h>

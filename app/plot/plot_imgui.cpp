@@ -41,7 +41,7 @@ void wheel(ui::Ui& ui, const PlotMap& map, AskedRange& x, AskedRange& y) {
          map.x.inverse(area.right() + rate * (area.right() - m.x))};
 }
 
-// Takes what is under the mouse along with a drag.
+// Moves the view so that the point under the mouse follows a drag.
 void pan(ui::Ui& ui, const PlotMap& map, AskedRange& x, AskedRange& y) {
   const ImVec2 d = ImGui::GetIO().MouseDelta;
   const float dx = d.x / ui.scale(), dy = d.y / ui.scale();
@@ -143,7 +143,7 @@ void find_nearest(const PlotSpec& plot, const PlotMap& map, ui::Vec mouse, PlotH
   }
 }
 
-// Finds the cell under the mouse and what it holds.
+// Finds the cell under the mouse and its number.
 void hover_heat(ui::Ui& ui, const HeatMap& heat, const ui::Rect& area, PlotHit& hit) {
   const float cell = std::min(area.w / float(heat.columns), area.h / float(heat.rows));
   const ui::Vec at{(ui.mouse().x - area.x) / cell, (ui.mouse().y - area.y) / cell};
@@ -162,7 +162,7 @@ void hover_heat(ui::Ui& ui, const HeatMap& heat, const ui::Rect& area, PlotHit& 
                 {{"row", row + 1}, {"share", ui::number(share, 2)}, {"branch", column}}));
 }
 
-// What share the band under the mouse has in the column there.
+// The share of the band under the mouse in its column.
 void hover_river(ui::Ui& ui, const River& river, const Drawing& drawing, PlotHit& hit) {
   const ui::Vec mouse = ui.mouse();
   hit.hovered = drawing.map.area.contains(mouse);

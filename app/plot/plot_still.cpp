@@ -1,4 +1,4 @@
-// A plot as a picture of its own, outside the window and without neighbours: what the file writers draw.
+// A plot as a picture of its own, outside the window and without neighbours, for the file writers.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -82,7 +82,7 @@ void draw_still(ui::Painter& p, const ui::Theme& theme, const PlotSpec& plot, co
   ui::Rect title = rest.take_top(plot.title.empty() ? 8 : ui::space::title_row).inset(ui::space::pad, 0);
   const float behind = title.w - p.text_width(bold, plot.title) - 12;
   const std::string beside = ui::behind_title(p, behind, picture.question, picture.brief, picture.note);
-  // A file has no tooltip: what has no room behind the title has a line of its own, if that is free.
+  // A file has no tooltip: words without room behind the title have a line of their own, if that is free.
   const std::string& line = plot.sentence.empty() && beside.empty() ? picture.note : plot.sentence;
   const float broken = p.wrapped_height(title.w, body, line, kLine) - kLine;  // 0: it is one line
   const ui::Rect sentence =

@@ -67,19 +67,19 @@ struct Screens {
   std::optional<LinkedCursor> linked_cursor;
 };
 
-// Where the command line keeps what it trained. Where no folder can be made, nothing is kept.
+// The command line's store of results. Where no folder can be made, nothing is kept.
 experiments::StorePlace results_store();
 
 // A screen of an add-on, which is made where it is not yet. Throws Error where it cannot be made.
 AppScreen& screen_of(Screens&, Screen);
 // Null where it was not made.
 AppScreen* made_screen(const Screens&, Screen);
-// Brings back what a session kept of a screen, at once or when the screen is made. What cannot be read is left out.
+// Restores a session's settings of a screen, at once or when the screen is made. Unreadable ones are left out.
 void restore_screen(Screens&, Screen, const ScreenSettings& kept);
 ScreenSettings kept_of(const Screens&, Screen);
 
 struct ShownSession;
-// Draws the screen that is shown and returns what it asks for. Without `clock`,
+// Draws the screen that is shown and returns its requests. Without `clock`,
 // figures that depend on the machine's speed print as a dash.
 ScreenRequests draw_screen(Screens&, const ShownSession&, bool clock, ui::Ui&, const ui::Rect& area);
 
@@ -107,7 +107,7 @@ struct Appearance {
   bool reduced_motion = false;
 };
 
-// What a window that is too small for the scale shows instead: everything smaller, or a part of it.
+// Says what a window that is too small for the scale shows: everything smaller, or a part of it.
 // It is empty where the window is large enough.
 inline std::string scale_note(const Appearance& look, const ui::Ui& ui) {
   const long asked = std::lround(look.scale * 100), now = std::lround(ui.scale() / look.monitor_scale * 100);
@@ -132,13 +132,13 @@ inline void set_scale(Appearance& look, float scale) {
   look.scale = std::clamp(std::round(scale * 100) / 100, 0.75f, 2.5f);
 }
 
-// The linked parts make a link (app/link) of what a frame shows, and show the view of a link.
+// From a frame to its link (app/link), and from a link to its view.
 
 struct AppState;
 
 /// Runs with their edits, step, cursor, screen and theme.
 link::LinkedView linked_view(const ShownSession&, const Screens&, const Appearance&);
-/// Copies the link of what is shown now to the clipboard, after shell.page or as a command for a terminal. Where
+/// Copies the link of the present view to the clipboard, after shell.page or as a command for a terminal. Where
 /// something does not fit it says so and copies nothing.
 void copy_link(AppState&);
 

@@ -91,7 +91,7 @@ void check_restored(Offers& offers, const LabView& view, Message& notice) {
   offers.restore_ticket = 0;
 }
 
-// Makes what the screens asked for in this frame something to take back.
+// Puts the screens' requests of this frame on the list of changes that undo takes back.
 void note_commands(AppState& state) {
   ShownSession& session = state.session;
   const Shell& shell = state.shell;
@@ -110,7 +110,7 @@ void switch_motion(Appearance& look, Message& notice) {
   notice = tr(look.reduced_motion ? "reduced motion is on" : "reduced motion is off");
 }
 
-// Carries out what was chosen in the palette.
+// Carries out the palette's choice.
 void take_chosen(AppState& state, Ui& ui, const PaletteItem& chosen) {
   lab::LabScreen& screen = state.screens.lab;
   if (!chosen.refusal.empty()) return void(state.notice = chosen.refusal);
@@ -290,7 +290,7 @@ std::string open_question(const Offers&, const LabView& view) {
   return tr("What decides whether a model learns?");
 }
 
-// One of those made one at a time: a lost session first, then what a new visitor may do next. Where the text has no
+// One offer at a time: a lost session first, then the next step of a new visitor. Where the text has no
 // room, the button says it alone.
 struct Offer {
   bool Offers::*open;
@@ -339,7 +339,7 @@ std::optional<Act> quiet_bar(Ui& ui, const Rect& room, Offers& offers, const Lab
   return offer->act;
 }
 
-// ---- a refusal is what the app would say to a command or an entry of the palette. Whoever offers it and whoever carries it
+// ---- a refusal is the app's reason against a command or an entry of the palette. Whoever offers it and whoever carries it
 // out both ask here, so that nothing is offered that is refused.
 
 namespace {
@@ -434,7 +434,7 @@ namespace {
 constexpr float kHeight = 46;
 constexpr size_t kRuns = 3;  ///< of which the sentence speaks
 
-/// A stop of the tour: what it is about, from the first control to the last of those that are drawn.
+/// A stop of the tour: its words, and its controls, from the first to the last that is drawn.
 struct Stop {
   const char *words, *first, *last;
 };

@@ -23,14 +23,14 @@ class UndoLog {
             char selected_before, char selected_after, bool held);
   // Takes in the trainer's answers: a command that was refused, or changed nothing, is not an entry.
   void settle(const LabView& view);
-  // What an entry that is undone or made again leads to.
-  struct Back {
+  // The effect of undoing an entry, or of making it again.
+  struct UndoEffect {
     char selected = 'A';      // the run to show
     bool other_runs = false;  // the whole session comes back
   };
   // Appends the commands that undo the last entry; nothing when there is nothing to undo.
-  std::optional<Back> undo(std::vector<session::Command>& commands);
-  std::optional<Back> redo(std::vector<session::Command>& commands);
+  std::optional<UndoEffect> undo(std::vector<session::Command>& commands);
+  std::optional<UndoEffect> redo(std::vector<session::Command>& commands);
   bool can_undo() const { return !done_.empty(); }
   bool can_redo() const { return !undone_.empty(); }
   void clear() {
@@ -39,20 +39,21 @@ class UndoLog {
   }
 
  private:
-  struct Done {
+  struct UndoEntry {
     session::Change change{};  // as far as the trainer has answered
     char selected_before = 'A', selected_after = 'A';
     bool replaces = false;      // put another session in the place of one
     std::string gesture{};      // fields that a drag changes, so that its next frame joins this entry
     session::Ticket begun = 0;  // the first of its commands
     session::Ticket first = 1, last = 0;  // those that are not answered yet
-    std::vector<Done> undone_before{};    // what could be redone before this entry, in case it is refused
+    // Entries that could be redone before this one, in case it is refused.
+    std::vector<UndoEntry> undone_before{};
 
     bool open() const { return first <= last; }
   };
-  void add(Done done);
+  void add(UndoEntry done);
 
-  std::vector<Done> done_, undone_;
+  std::vector<UndoEntry> done_, undone_;
 };
 
 // The shown session is the session that is shown and commanded, what the user asks of it and how that is undone.
@@ -61,7 +62,7 @@ struct ShownSession {
   // Null where `view` is shown alone and commands only land in `commands`.
   Lab* lab = nullptr;
   std::shared_ptr<const LabView> view;
-  // What the user asked for in the last frame; already posted when `lab` is set.
+  // The user's requests in the last frame; already posted when `lab` is set.
   std::vector<session::Command> commands;
   std::vector<session::Ticket> tickets;  // of the posted commands; without a Lab, numbers that nobody answers
   session::Ticket last_ticket = 0;

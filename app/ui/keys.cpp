@@ -102,7 +102,7 @@ void new_frame(Vec pan, Vec panned) {
   }
   move_mouse(queue, pan);
   ImGui::NewFrame();
-  move_mouse(queue, {-pan.x, -pan.y});  // what ImGui leaves for the next frame
+  move_mouse(queue, {-pan.x, -pan.y});  // ImGui leaves it for the next frame
   for (const ImGuiInputEvent& event : later) queue.push_back(event);
 }
 

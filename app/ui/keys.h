@@ -11,7 +11,7 @@ namespace normscope::ui {
 
 struct Chord {
   int key = 0;             // an ImGuiKey, or 0 when it is only a character
-  unsigned character = 0;  // what a text field would receive; 0: nothing
+  unsigned character = 0;  // for a text field; 0: nothing
   bool ctrl = false, shift = false, alt = false;
 };
 

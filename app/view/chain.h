@@ -1,4 +1,4 @@
-// What the app asks of a network without a residual stream, an add-on's: a chain of layers with norms between them. The
+// An add-on's network without a residual stream, for the app: a chain of layers with norms between them. The
 // diagram, the run cards and the tests use it.
 #pragma once
 

@@ -97,7 +97,7 @@ std::vector<int> alike_layers(const Stack& stack, int layer);
 /// Whether all sub-layers of both are wired alike; cross-attention is compared only where `cross`.
 bool same_wiring(const StackWiring& a, const StackWiring& b, bool cross = false);
 
-/// What an edit of the diagram makes of a wiring.
+/// A wiring after an edit of the diagram.
 struct WiringChange {
   StackWiring wiring;
   std::vector<SlotId> from{};  // slots that lose a norm
@@ -133,7 +133,7 @@ GlyphSlots glyph_slots(const Stack& stack);
 /// Returns "all 12 norms before their branch", "this norm after its branch", "all 12 norms onto the
 /// stream". `what` stands after "norms": " of the decoder".
 std::string drop_text(const WiringChange& change, Slot to, bool only_this, const std::string& what = {});
-/// What a slot is and what the user may do with it.
+/// Describes a slot, and says whether the user may drag from it or drop on it.
 std::string slot_help(const Stack& stack, SlotId at);
 /// Names the layers of a stroke: "layers 2 to 4".
 std::string layers_text(std::vector<int> layers);

@@ -78,8 +78,8 @@ class History {
   std::shared_ptr<History> copy() const;
 
   // Written by the trainer, or by the reader of a log.
-  /// `append` leaves no point in the dense series where the loss was not measured, which is another thing than NaN. A step
-  /// that is the last already gets these numbers instead.
+  /// Where the loss was not measured, which is another thing than NaN, the dense series gets no point. If the step is the
+  /// last one already, these numbers replace its own.
   void append(int32_t step, std::optional<double> loss, double rate, std::span<const double> stats);
   /// Adds to the dense series only, as a checkpoint has them.
   void append_dense(std::span<const int32_t> steps, std::span<const float> losses,

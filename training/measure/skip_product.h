@@ -1,4 +1,4 @@
-// What the skip path makes of a gradient on its way down.
+// The factor by which the skip path multiplies a gradient on its way down.
 #pragma once
 
 #include <cstdint>

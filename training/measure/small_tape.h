@@ -48,7 +48,7 @@ struct SmallValue {
   int64_t columns = 1;
 };
 
-/// What one replay left. `lines` are its instructions in the order in which they ran, forward, then
+/// The traces of one replay. `lines` are its instructions in the order in which they ran, forward, then
 /// backward, each with what it wrote; a gradient that a later line adds to is shown as it was then.
 struct SmallReplay {
   struct Write {
@@ -62,8 +62,8 @@ struct SmallReplay {
     std::vector<Write> writes;
   };
   std::vector<Line> lines;
-  std::map<std::string, SmallValue> values,
-      gradients;  ///< of all numbers and instructions; the gradients are of the loss
+  /// Of all numbers and instructions; the gradients are of the loss.
+  std::map<std::string, SmallValue> values, gradients;
 };
 
 /// Throws Error naming the instruction whose inputs do not fit, or the value that is not finite.

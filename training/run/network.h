@@ -41,8 +41,8 @@ struct Network {
   ModelValues values;
   std::optional<Program> program;  ///< training program for the shape of the first batch
   BatchShape shape;                ///< of `program`
-  std::map<BatchShape, Program>
-      others;                    ///< the same for the other shapes that occurred: one Store, one stats layout
+  /// The same for the other shapes that occurred: one Store, one stats layout.
+  std::map<BatchShape, Program> others;
   Program* newest = nullptr;     ///< program of the last step; nullptr before the first
   std::optional<Look> measured;  ///< at measured_row(); only a transformer has sub-layers to measure
   std::optional<UpdateMeasurements> updates;  ///< of the steps that the programs make

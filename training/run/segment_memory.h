@@ -1,4 +1,4 @@
-// What a decoder with relative positions remembers of earlier segments: row by row, the last M
+// The memory that a decoder with relative positions has of earlier segments: row by row, the last M
 // states of each layer's input (Transformer-XL, Dai et al. 2019, section 3.2: the last M positions of memory and
 // segment together). It lies on the host and belongs to whoever replays: a run, a validation, an evaluation.
 //

@@ -24,7 +24,7 @@ void timed_chunk(const Call&, const StepInputs&, int64_t, cpu::Scratch) noexcept
   }
 }
 
-/// What a stage of the pool costs beyond its chunks, with one chunk of 5 us for each thread.
+/// The time of a stage of the pool beyond its chunks, with one chunk of 5 us for each thread.
 double stage_seconds(int threads, double budget) {
   cpu::Pool pool(threads);
   const Call call{};
@@ -68,8 +68,8 @@ double dealt_out(const std::vector<double>& chunks, size_t threads) {
   return *std::ranges::max_element(busy);
 }
 
-/// The seconds of a step. `stage_cost` is the pool's for a stage on two threads; every further
-/// thread costs as much as the second.
+/// The seconds of a step. `stage_cost`: seconds that the pool adds to a stage on two threads; every further
+/// thread adds as many.
 double simulated(const std::vector<StageSeconds>& stages, size_t threads, double stage_cost) {
   double sum = 0;
   for (const StageSeconds& stage : stages) {
@@ -95,7 +95,7 @@ struct Load {
   std::string what;
   int busy = 0;  ///< processes beside it; 0: one pool thread more than asked for instead
   bool own_session = false;
-  double fair = 1;  ///< a step's time over its time alone where all threads and processes have the same share
+  double fair = 1;  ///< the expected ratio to a step alone, with equal shares for all threads and processes
 };
 
 /// Whether the system divides its time between sessions first.
@@ -118,8 +118,8 @@ std::vector<Load> loads_of(int threads) {
   return loads;
 }
 
-/// The mean of as many steps as `seconds` have room for, one at least: beside others their times are far
-/// from each other.
+/// The mean over as many steps as `seconds` have room for, one at least: beside other processes the times of steps vary
+/// widely.
 double mean_ms(Stepper& stepper, double seconds) {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point start = Clock::now();
@@ -195,7 +195,7 @@ Part bench_crowded(const Settings& settings) {
     Stepper own(m, settings.threads), more(m, settings.threads + 1);
     std::vector<double> alone;
     std::vector<std::vector<double>> ms(loads.size());
-    // What is timed is the mean of steps after as long a time for everybody to settle.
+    // The mean is over steps that begin after as long a time for everybody to settle.
     const auto take = [&](Stepper& stepper) {
       mean_ms(stepper, settings.budget);
       return mean_ms(stepper, settings.budget);

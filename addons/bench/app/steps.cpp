@@ -1,5 +1,5 @@
 // Times whole steps of the benchmark's models with all probes on (bench_models), and the ops inside a step beside
-// their roofline (bench_ops). A FLOP of a step is counted as step_flop() says, attention dense.
+// their roofline (bench_ops). step_flop() counts the FLOP of a step, attention dense.
 #include <chrono>
 #include <istream>
 #include <set>
@@ -16,7 +16,7 @@
 namespace normscope::bench {
 namespace {
 
-/// Whether every number of two steps is finite and the same on one thread as on all.
+/// Whether every number of two steps is finite, and the same on one thread as on all threads.
 bool same_bits(const Model& m, int threads) {
   Stepper all(m, threads), one(m, 1);
   for (int i = 0; i < 2; ++i) {
@@ -29,7 +29,7 @@ bool same_bits(const Model& m, int threads) {
   return true;
 }
 
-/// The best milliseconds of the measurements that the Lab takes around each step: of ten, or of as
+/// The milliseconds that the Lab's measurements around a step take: the least of ten steps, or of as
 /// many as the budget allows.
 double live_ms(Stepper& stepper, BatchShape shape, double budget) {
   using Clock = std::chrono::steady_clock;
@@ -54,7 +54,7 @@ double live_ms(Stepper& stepper, BatchShape shape, double budget) {
   return best;
 }
 
-/// The memory plan, and prints it first where one model was named.
+/// Returns the memory plan, and prints it where one model was named.
 nlohmann::json plan_of(const Model& m, const Settings& settings) {
   const std::unique_ptr<Backend> backend = make_cpu_backend(settings.threads);
   const Footprint need = footprint_of(config_of(m), shape_of(m), *backend);
@@ -94,8 +94,8 @@ struct OpLine {
   int count = 0;
 };
 
-/// Sums the ops of one program by op and phase, each beside the time that the roofs allow. It leaves out ops
-/// that an earlier model of the label measured, and adds the others to `measured`.
+/// Sums the instructions of one program by op and phase, and divides the least time that the machine's peaks allow by
+/// the time taken. Ops in `measured` were seen in an earlier model of this label and are left out; the others join it.
 void add_ops(const char* label, Stepper& stepper, const Settings& settings, const MachinePeak& machine,
              std::set<OpKind>& measured, Part& part) {
   const int repeats = std::clamp(static_cast<int>(settings.budget * 100), 5, 40);

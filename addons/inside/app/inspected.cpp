@@ -1,4 +1,4 @@
-// What is inside a model as JSON and as a picture, and the words that these share.
+// The inside of a model as JSON and as a picture, and the words that these share.
 #include "addons/inside/app/inspected.h"
 
 #include "app/ui/numbers.h"
@@ -26,7 +26,7 @@ json tokens_of(const Inspection& of) {
     one["loss"] = number_json(in.token_loss[t]);
     one["embedding_norm"] = number_json(in.embedding[t]);
     if (!in.embedding_gradients.empty()) one["embedding_gradient"] = number_json(in.embedding_gradients[t]);
-    if (const Inside::Attributed& a = in.attributed; !a.logit.empty()) {
+    if (const Inside::LogitAttribution& a = in.attributed; !a.logit.empty()) {
       one["attributed"] = {{"symbol", a.symbol[t]},
                            {"logit", number_json(a.logit[t])},
                            {"embedding", number_json(a.embedding[t])}};

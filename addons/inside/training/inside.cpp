@@ -248,7 +248,7 @@ size_t InsideWork::parts() const {
   return 1 + states_.size() + inside_.left_out.size() + leave_.size();
 }
 
-/// Takes one pass over the text for all but the lenses and what is left out.
+/// One pass over the text for all but the lenses and the losses without a part.
 void InsideWork::look() {
   const auto width = static_cast<size_t>(model_.d_model);
   Look look(store_, model_, shape_of(text_),
@@ -315,7 +315,8 @@ std::vector<int32_t> continued(Store& store, const ModelConfig& model, std::vect
   if (model.architecture != Architecture::Decoder)
     fail("inside", "an encoder writes no continuation: expected a decoder");
   size_t written = text.size();
-  text.resize(written + static_cast<size_t>(count));  // causality keeps what is not written yet from what is
+  text.resize(written +
+              static_cast<size_t>(count));  // causality: no token sees the ones that are not written yet
   Batch batch = passage_batch(model, text);
   Program program = evaluation_program(store, model, shape_of(batch));
   put(batch, program);
@@ -395,7 +396,7 @@ InsideLook::InsideLook(Run& run, std::unique_ptr<Run> then, const std::string& t
                 InsideQuestion{.guesses = 3, .left_out = left_out, .heads_out = left_out});
 }
 
-/// The spectra come before what is left out: they take a single step.
+/// The spectra come before the losses without a part, as they take a single step.
 bool InsideLook::next() {
   if (!work_->quick_done() || !spectra_of_ || found_.spectra_of) return work_->next();
   found_.spectra = next_spectra(*run_, spectra_of_);

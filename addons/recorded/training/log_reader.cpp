@@ -365,8 +365,8 @@ void LogFollower::begin_anew() {
 }
 
 bool LogFollower::poll(const std::atomic<bool>* stop) {
-  const auto identity =
-      identity_of(path_);  // before it is opened: a file that replaces it later is noticed next time
+  // Before it is opened: a file that replaces it later is noticed next time.
+  const auto identity = identity_of(path_);
   InputFile in(path_, input::kLog);
   bool news = false;
   const bool same = goes_on(in);
@@ -395,7 +395,7 @@ RecordedFile LogFollower::file() const {
   return file;
 }
 
-/// What the thread and the screen share.
+/// Shared by the thread and the screen.
 struct FollowedFile::Reading {
   explicit Reading(std::string file) : path(std::move(file)), log(path) {}
 
@@ -446,8 +446,8 @@ struct FollowedFile::Reading {
   LogFollower log;  // used by the reading thread only
   // Used by the reading thread only: it was read once; it is read whole; the newest look failed.
   bool read = false, whole = false, failed = false;
-  std::pair<uintmax_t, std::filesystem::file_time_type>
-      seen{};  // of a file that is read whole: its size and time
+  // Of a file that is read whole: its size and time.
+  std::pair<uintmax_t, std::filesystem::file_time_type> seen{};
   std::mutex mutex;
   std::condition_variable changed;
   std::atomic<bool> stopped{false};  // the reader of a long log checks it between two parts

@@ -59,7 +59,7 @@ inline constexpr int32_t kMostDigits = 200'000;  ///< most images of a data set:
 /// Draws images 0 to count - 1. Throws Error unless 1 <= count <= kMostDigits.
 ImageSet draw_digits(uint64_t seed, int32_t count);
 
-/// What a run learns from with data.name "digits" or "idx".
+/// The data of a run with data.name "digits" or "idx".
 struct ImageData {
   std::string images, labels;  ///< IDX files, such as MNIST's
   int32_t digits = 6000;       ///< how many digits are drawn, those that validate among them

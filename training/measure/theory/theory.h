@@ -1,4 +1,4 @@
-// Theory is what the papers predict for a freshly initialised model, as plain functions and as curves that a plot can
+// The papers' predictions for a freshly initialised model, as plain functions and as curves that a plot can
 // lay over its data. Every function is one named equation. Symbols: D width, r = F/D feed-forward width over D, n
 // tokens of a sequence, v_i variance of branch i, q mean square of a state. Called by the plots, lessons and tests;
 // measure/step_metrics.h and measure/initial_analysis.h measure the same quantities.
@@ -88,14 +88,14 @@ using Pairs = std::array<std::array<T, 2>, kPairPlaces>;
 
 /// Attention that weighs all keys that a query sees alike, T of them or, causal, 1..t for query t.
 struct EvenAttention {
-  double own_key =
-      0;  ///< mean over queries of the sum of squared weights: a query's own key is one of so many
+  /// Mean over queries of the sum of squared weights: a query's own key is one of so many.
+  double own_key = 0;
   double common_key = 0;  ///< the same of two queries: how much of their keys they share
   double others = 0;      ///< weight with which a key hears the gradients of the queries beside its own
 };
 EvenAttention even_attention(int32_t tokens, bool causal);
 
-/// What keeps a derivation from a model whose attention, feed-forward network, embedding or dropout
+/// The objection to a derivation for a model whose attention, feed-forward network, embedding or dropout
 /// is another than all of them assume; null: nothing.
 const char* objection_to_parts(const ModelConfig& config);
 
@@ -131,7 +131,7 @@ class States {
 // ---- lines for plots by layer: each states its assumptions as code, and where one does not hold, the line is not drawn;
 // docs/theory.md compares each with measurements
 
-/// What a line is laid over, by layer.
+/// The measured number under a line, by layer.
 enum class Subject : uint8_t {
   StreamSquare,  ///< mean square of the residual sum behind the feed-forward network of each layer
   TokenCosine,   ///< mean cosine between different tokens of a sequence, behind each layer

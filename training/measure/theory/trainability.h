@@ -23,7 +23,7 @@ struct SublayerAtStart {
   double stream = 0, branch = 0;
 };
 
-/// What mean field predicts of a network at initialisation. Its numbers are NaN where an assumption does not
+/// The predictions of mean field theory for a network at initialisation. They are NaN where an assumption does not
 /// hold, which `objection` then names: "the activation is not ReLU".
 struct AtStart {
   double cosine =
@@ -48,8 +48,8 @@ class KeyShares {
   KeyShares(int32_t tokens, bool causal);
   struct Shares {
     double own = 0;  ///< sum A^2 over a query's keys, mean over queries; without variance the mean of 1/keys
-    double moved =
-        0;  ///< sum A^2 - 2 sum A^3 + (sum A^2)^2: how much of a gradient passes the softmax; 0 for one key
+    /// How much of a gradient passes the softmax, sum A^2 - 2 sum A^3 + (sum A^2)^2; 0 for one key.
+    double moved = 0;
   };
   Shares at(double logit_variance) const;
 

@@ -1,4 +1,4 @@
-// normscope measure answers what can be asked of a saved run beside training it on.
+// normscope measure: questions about a saved run that train nothing.
 #include "addons/bench/training/measurements.h"
 #include "app/commands/commands.h"
 #include "training/io/codec.h"
@@ -152,7 +152,7 @@ const std::vector<std::pair<std::string, Measurement>>& measurements() {
                                                                        {"concentration", concentration},
                                                                        {"gradients", gradients},
                                                                        {"logits", logits},
-                                                                       {"felt-rate", update_ratio},
+                                                                       {"update-ratio", update_ratio},
                                                                        {"update", update},
                                                                        {"spectrum", spectrum},
                                                                        {"curvature", curvature},

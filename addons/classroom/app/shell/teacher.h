@@ -52,7 +52,7 @@ struct Teaching {
 // The command "Teacher mode": it opens the preparation, or in a lesson asks for the code.
 void enter(ui::Ui&, Teaching&);
 
-// Starts the lesson: what was done before cannot be undone in it.
+// Starts the lesson, in which earlier changes cannot be undone.
 void begin_lesson(ui::Ui&, Teaching&, ShownSession&);
 // Ends the lesson if the code is right, and otherwise says that it is wrong. After three wrong codes
 // each further one has to wait.

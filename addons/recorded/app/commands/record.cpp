@@ -1,5 +1,4 @@
-// normscope record says what the names in a log of another program mean here; normscope train --tensorboard writes the
-// numbers of its log for TensorBoard too.
+// normscope record: the names in a log of another program, and our names for them.
 #include "addons/recorded/training/log_reader.h"
 #include "app/commands/commands.h"
 #include "app/commands/run_log.h"

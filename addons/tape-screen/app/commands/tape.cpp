@@ -46,7 +46,7 @@ RunSpec prepared_spec(RunSpec spec, const Task& task, Backend& backend, bool cop
   return spec;
 }
 
-/// What was asked of a step, as text and as fields of the run's object.
+/// The requested parts of a step, as text and as fields of the run's object.
 struct StepReport {
   std::string text;
   nlohmann::json fields = nlohmann::json::object();

@@ -1,5 +1,4 @@
-// normscope translate prints what a run trained on sentence pairs writes, and how good it is; average writes the mean
-// weights of saved states as a run that goes on; bleu says how good translations are beside their references.
+// normscope translate: the translations of a run trained on sentence pairs, and how good they are.
 #include "addons/translation/training/bleu.h"
 #include "addons/translation/training/pairs_task.h"
 #include "addons/translation/training/translator.h"
