@@ -218,11 +218,11 @@ SessionImage LabTrainer::image(int64_t generation, bool whole) {
 }
 
 // Writes to a folder of the user's own: the whole session, and it remembers nothing of it.
-void LabTrainer::save(const std::string& folder) {
+void LabTrainer::serve(const session::SaveSession& asked) {
   if (now_.runs.empty()) return;
-  const SessionImage whole = image(session_generation(folder) + 1, true);
+  const SessionImage whole = image(session_generation(asked.folder) + 1, true);
   for (LabEntry* entry : now_.entries()) entry->file_stamp = 0;
-  SessionWriter(folder).write(whole);
+  SessionWriter(asked.folder).write(whole);
 }
 
 std::unique_ptr<LabEntry> LabTrainer::load_entry(const std::string& folder, const SessionRun& saved) {
@@ -244,7 +244,7 @@ void LabTrainer::require_bytes_for(const std::string& folder, const SavedSession
   while (!has_room(bytes) && drop_session()) continue;
 }
 
-void LabTrainer::restore(const session::RestoreSession& command, session::Ticket ticket) {
+void LabTrainer::serve(const session::RestoreSession& command, session::Ticket ticket) {
   SavedSession saved = read_session(command.folder);
   require_bytes_for(command.folder, saved);
   std::vector<std::unique_ptr<LabEntry>> loaded;
