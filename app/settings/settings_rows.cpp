@@ -184,15 +184,18 @@ const std::string& help_of(std::string_view source) {
   return words::say(fmt::format("settings.data.{}.help", source));
 }
 
-bool fits(const RunSpec& spec, std::string_view key, std::string_view value) {
-  try {
-    RunSpec trial = spec;
-    set_field(trial, key, value);
-    validate(trial);
-    return true;
-  } catch (const Error&) {
-    return false;
+// Why no run reads the field now: "schedule is constant, not step"; empty where one does.
+std::string idle_because(const Field& field, const LabView& view) {
+  Message reason;
+  for (const RunView& run : view.runs) {
+    reason = unused_reason(*run.spec, field.key);
+    if (reason.empty()) return "";
   }
+  if (reason.empty()) return "";
+  const Field* decides = find_field(reason.places[0]);
+  return words::spoken({"{} is {}: expected {}",
+                        decides ? shown_as(*decides).label : reason.places[0].c_str(), reason.places[1],
+                        reason.places[2]});
 }
 
 }  // namespace
@@ -686,19 +689,6 @@ std::string display(const Field& field, const std::string& value) {
   return value;
 }
 
-std::string idle_because(const Field& field, const LabView& view) {
-  Message reason;
-  for (const RunView& run : view.runs) {
-    reason = unused_reason(*run.spec, field.key);
-    if (reason.empty()) return "";
-  }
-  if (reason.empty()) return "";
-  const Field* decides = find_field(reason.places[0]);
-  return words::spoken({"{} is {}: expected {}",
-                        decides ? shown_as(*decides).label : reason.places[0].c_str(), reason.places[1],
-                        reason.places[2]});
-}
-
 void Rows::open_text(const Field& field, const std::string& name, int only) {
   state.typed = field.get(*view.runs[only >= 0 ? static_cast<size_t>(only) : 0].spec);
   state.refusal.clear();
@@ -813,10 +803,11 @@ void Rows::data_list(const Rect& place, const std::string& name) {
   const RunSpec& spec = *view.runs[0].spec;
   std::vector<std::string_view> sources, files;
   for (const TaskKind* kind : task_kinds())
-    if (!kind->made_up.empty() && (kind->name == spec.data.name || fits(spec, "data.name", kind->name)))
+    if (!kind->made_up.empty() &&
+        (kind->name == spec.data.name || with_value(spec, "data.name", std::string(kind->name))))
       sources.push_back(kind->name);
   for (const TaskKind* kind : task_kinds())
-    if (!kind->file.empty() && fits(spec, kind->file, "file")) files.push_back(kind->file);
+    if (!kind->file.empty() && with_value(spec, kind->file, "file")) files.push_back(kind->file);
   constexpr float h = 26, caption = 20, field = 30;
   const float height =
       12 + h * static_cast<float>(sources.size()) + (caption + field) * static_cast<float>(files.size());

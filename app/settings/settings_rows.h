@@ -29,8 +29,6 @@ std::string display(const Field& field, const std::string& value);
 // Says in one line why a text cannot be the value of a field in one of the runs, or in run `only`; empty
 // where it can. The line leaves out the field's key.
 std::string refusal_of(const Field& field, const std::string& text, const LabView& view, int only);
-// Why no run reads the field now: "schedule is constant, not step"; empty where one does.
-std::string idle_because(const Field& field, const LabView& view);
 
 // Draws the strip of the dial, over the rows.
 void draw_dial(ui::Ui&, const SettingsState&, const LabView&);

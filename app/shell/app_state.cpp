@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "app/lesson-player/player.h"
-#include "app/panels/plot_files.h"
+#include "app/panels/plot_cell.h"
 #include "app/settings/settings.h"
 #include "app/settings/settings_rows.h"
 #include "app/ui/widgets.h"
@@ -21,7 +21,7 @@
 #include "engine/core/boundary.h"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/cpu/isa.h"
-#include "training/experiments/first_steps.h"
+#include "training/experiments/probes.h"
 #include "training/files/file_kind.h"
 #include "training/io/output_file.h"
 

@@ -11,7 +11,7 @@
 #include "app/panels/plot_cell.h"
 #include "app/settings/settings.h"
 #include "app/ui/widgets.h"
-#include "app/view/chain.h"
+#include "app/view/diagram_model.h"
 #include "app/view/glossary.h"
 #include "app/words/words.h"
 #include "training/io/text.h"

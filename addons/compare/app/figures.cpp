@@ -11,7 +11,7 @@
 
 #include "addons/compare/app/tracks.h"
 #include "addons/compare/app/writers.h"
-#include "app/panels/plot_files.h"
+#include "app/panels/plot_cell.h"
 #include "app/ui/numbers.h"
 #include "app/ui/paint.h"
 #include "app/view/glossary.h"

@@ -4,7 +4,6 @@
 
 #include "training/experiments/run_numbers.h"
 #include "training/measure/history.h"
-#include "training/measure/skip_product.h"
 
 namespace normscope::experiments {
 namespace {

@@ -13,7 +13,7 @@
 #include "app/grid/axis.h"
 #include "engine/core/error.h"
 #include "training/experiments/run_numbers.h"
-#include "training/measure/theory/trainability.h"
+#include "training/measure/theory/theory.h"
 
 namespace normscope::sweep {
 

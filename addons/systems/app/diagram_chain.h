@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "app/view/chain.h"
+#include "app/view/diagram_model.h"
 #include "engine/model/model_config.h"
 
 namespace normscope::view {

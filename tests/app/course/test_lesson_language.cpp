@@ -5,7 +5,7 @@
 
 #include "app/course/check.h"
 #include "app/course/curves.h"
-#include "app/course/language.h"
+#include "app/course/reader.h"
 #include "app/support/player_driver.h"
 #include "app/support/program.h"
 #include "app/support/small_lesson.h"

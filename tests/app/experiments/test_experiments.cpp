@@ -11,7 +11,7 @@
 #include "engine/core/error.h"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/support/helpers.h"
-#include "training/experiments/first_steps.h"
+#include "training/experiments/probes.h"
 #include "training/experiments/result_store.h"
 #include "training/experiments/run_store.h"
 #include "training/experiments/study.h"

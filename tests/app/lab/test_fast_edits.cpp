@@ -4,7 +4,7 @@
 #include <mutex>
 #include <span>
 
-#include "app/shell/shown_session.h"
+#include "app/shell/screens.h"
 #include "app/support/live_lab.h"
 #include "app/support/program.h"
 #include "catch.hpp"

@@ -5,7 +5,6 @@
 #include <cstdio>
 
 #include "app/lab/lab_screen.h"
-#include "app/lab/split.h"
 #include "app/lab/transport.h"
 #include "app/support/lab_driver.h"
 #include "app/support/lab_fixture.h"

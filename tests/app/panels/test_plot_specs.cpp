@@ -12,7 +12,7 @@
 #include "app/support/systems_view.h"
 #include "app/support/text_faults.h"
 #include "catch.hpp"
-#include "training/measure/theory/trainability.h"
+#include "training/measure/theory/theory.h"
 #include "training/support/tiny.h"
 
 using namespace normscope;

@@ -6,7 +6,6 @@
 #include <atomic>
 #include <csignal>
 
-#include "app/headless/frame.h"
 #include "app/headless/ui_driver.h"
 #include "app/settings/settings.h"
 #include "app/shell/files.h"

@@ -1,7 +1,7 @@
 // Undo brings runs back as they were before an edit, a restart or a fork, and trains them to where the others are.
 #include <random>
 
-#include "app/shell/shown_session.h"
+#include "app/shell/screens.h"
 #include "app/support/lab_fixture.h"
 #include "app/support/live_lab.h"
 #include "app/support/program.h"

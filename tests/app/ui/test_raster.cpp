@@ -1,9 +1,9 @@
 // The software rasteriser is exact where it must be exact, and the same every time.
 #include <imgui.h>
 
-#include "app/headless/frame.h"
 #include "app/headless/raster.h"
 #include "app/headless/software_screen.h"
+#include "app/headless/ui_driver.h"
 #include "app/support/lab_driver.h"
 #include "app/support/lab_fixture.h"
 #include "app/support/well_formed.h"

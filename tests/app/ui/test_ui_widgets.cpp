@@ -7,7 +7,7 @@
 #include "app/shell/app_state.h"
 #include "app/support/lab_fixture.h"
 #include "app/support/listing.h"
-#include "app/ui/keys.h"
+#include "app/ui/ui.h"
 #include "app/ui/widgets.h"
 #include "catch.hpp"
 #include "engine/core/error.h"

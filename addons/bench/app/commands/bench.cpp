@@ -16,7 +16,7 @@
 #include "app/commands/commands.h"
 #include "engine/core/machine.h"
 #include "engine/cpu/backend_cpu.h"
-#include "training/experiments/first_steps.h"
+#include "training/experiments/probes.h"
 #include "training/spec/backend_choice.h"
 
 namespace normscope::commands {

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/panels/plot_files.h"
+#include "app/panels/plot_cell.h"
 #include "app/shell/palette.h"
 #include "app/ui/widgets.h"
 #include "app/view/shortcuts.h"
@@ -24,6 +24,22 @@
 
 namespace normscope::shell::classroom {
 namespace {
+
+constexpr std::string_view kSigns = "/.";  // between the parts of a name
+
+bool is_for(std::string_view rule, std::string_view control) {
+  if (!control.starts_with(rule)) return false;
+  return control.size() == rule.size() || kSigns.find(control[rule.size()]) != kSigns.npos;
+}
+
+bool is_own(std::string_view control) {
+  return is_for("teacher", control) || is_for("presentation", control);
+}
+
+bool never_held(std::string_view control) {
+  return is_own(control) || std::ranges::any_of(std::array{"app/palette", "app/message", "app/failure"},
+                                                [&](std::string_view name) { return is_for(name, control); });
+}
 
 using Words = std::array<uint32_t, 8>;
 constexpr size_t kBlock = 64;  // bytes
@@ -366,9 +382,43 @@ void hand_out(Teaching& teaching, ShownSession& session, Message& notice) {
 
 }  // namespace
 
+void ControlPolicy::set(std::string_view name, std::optional<Hold> hold) {
+  const auto at = rules_.find(name);
+  if (!hold) {
+    if (at != rules_.end()) rules_.erase(at);
+    return;
+  }
+  if (at != rules_.end()) return void(at->second = *hold);
+  if (name.empty() || name.size() > kLongestRule || never_held(name) || rules_.size() >= kMostRules) return;
+  rules_.emplace(name, *hold);
+}
+
+std::optional<Hold> ControlPolicy::decides(std::string_view control) const {
+  if (rules_.empty() || never_held(control)) return {};
+  for (const std::string& name : control_and_groups(control))
+    if (const auto at = rules_.find(name); at != rules_.end()) return at->second;
+  return {};
+}
+
+std::vector<std::string> control_and_groups(std::string_view control) {
+  std::vector<std::string> names;
+  while (true) {
+    names.emplace_back(control);
+    const size_t sign = control.find_last_of(kSigns);
+    if (sign == control.npos) return names;
+    control = control.substr(0, sign);
+  }
+}
+
 void set_rules(FrameOptions& options, const Teaching& teaching) {
-  options.policy = teaching.kept.lesson ? &teaching.kept.policy : nullptr;
-  options.pointing = teaching.preparing && teaching.pointing ? &teaching.kept.policy : nullptr;
+  const ControlPolicy& policy = teaching.kept.policy;
+  options.locked = []() -> const std::string& { return tr("locked by the teacher"); };
+  if (teaching.kept.lesson && !policy.empty())
+    options.policy = [&policy](std::string_view control) { return policy.decides(control); };
+  if (teaching.preparing && teaching.pointing)
+    options.pointing = [](std::string_view control) {
+      return !is_own(control) && !is_for("app/palette", control);
+    };
 }
 
 void enter(Ui& ui, Teaching& teaching) {
@@ -552,9 +602,9 @@ struct HexDigits {
 };
 
 struct HoldRules {
-  static constexpr codec::Map kRules{ui::kMostRules, codec::Words{kHoldWords}};
-  codec::Json write(const ui::ControlPolicy& policy) const { return kRules.write(policy.rules()); }
-  void read(const InputValue& json, ui::ControlPolicy& policy) const {
+  static constexpr codec::Map kRules{kMostRules, codec::Words{kHoldWords}};
+  codec::Json write(const ControlPolicy& policy) const { return kRules.write(policy.rules()); }
+  void read(const InputValue& json, ControlPolicy& policy) const {
     std::map<std::string, ui::Hold> rules;
     kRules.read(json, rules);
     for (const auto& [name, hold] : rules) policy.set(name, hold);

@@ -8,7 +8,7 @@
 #include "addons/compare/app/screen/compare_screen.h"
 #include "addons/compare/app/writers.h"
 #include "app/ui/widgets.h"
-#include "app/view/wiring_glyph.h"
+#include "app/view/diagram_model.h"
 #include "app/words/words.h"
 #include "engine/core/boundary.h"
 #include "training/io/text.h"

@@ -141,7 +141,7 @@ void add_study_command(CLI::App& app, Command& command) {
   sub.add_flag("--quick", options.quick, "one seed in each cell");
   sub.add_option("--studies", options.folder, "another folder of studies")->type_name("DIR");
   add_study(sub, options.study,
-            {"write the grids as JSON (docs/log-format.md)", "one line a run", nullptr,
+            {"write the grids as JSON (docs/log-format.md)", "one line a run", "",
              "a page with what was found, tables and, with --out, pictures"});
 }
 
@@ -171,7 +171,7 @@ void add_zoo(CLI::App& app, Command& command) {
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
   add_study(sub, options.study,
-            {"write the grids as JSON (docs/log-format.md)", "one line a run", nullptr,
+            {"write the grids as JSON (docs/log-format.md)", "one line a run", "",
              "a page with tables and, with --out, pictures"});
 }
 

@@ -13,7 +13,7 @@
 #include "addons/sweep/app/sweep_writers.h"
 #include "app/settings/settings.h"
 #include "app/ui/widgets.h"
-#include "app/view/wiring_glyph.h"
+#include "app/view/diagram_model.h"
 #include "app/words/words.h"
 #include "engine/core/error.h"
 #include "training/data/task.h"

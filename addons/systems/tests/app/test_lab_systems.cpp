@@ -8,7 +8,7 @@
 #include "app/support/lab_fixture.h"
 #include "app/support/systems_view.h"
 #include "app/support/text_faults.h"
-#include "app/view/chain.h"
+#include "app/view/diagram_model.h"
 #include "catch.hpp"
 #include "training/session/lab_trainer.h"
 #include "training/support/lab_runs.h"

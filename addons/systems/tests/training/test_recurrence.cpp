@@ -15,8 +15,8 @@
 #include "folder.h"
 #include "training/io/safetensors.h"
 #include "training/measure/history.h"
+#include "training/run/network.h"
 #include "training/run/run_record.h"
-#include "training/run/segment_memory.h"
 #include "training/support/small_runs.h"
 
 namespace normscope::test::recurrence {
