@@ -1,4 +1,4 @@
-// The build facts are what this program was built from and with; --version prints them.
+// The sources and the tools of this build; --version prints them.
 #pragma once
 
 #include <string>

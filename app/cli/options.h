@@ -1,4 +1,4 @@
-// The options are those that several commands share, as plain values, and the flags that fill them in. Options of a
+// Options of several commands, as plain values, and the flags that fill them in. Options of a
 // single command are in its own file (app/commands).
 #pragma once
 
@@ -39,7 +39,7 @@ struct MainOptions {
   std::string language{};  ///< of the lessons; empty: as remembered
   bool safe_mode = false;
   bool instant = false;   ///< small runs that are whole at every moment
-  std::string frame_log;  ///< what every frame of the window costs, as CSV; empty: no log
+  std::string frame_log;  ///< the cost of every frame of the window, as CSV; empty: no log
   std::vector<std::string> runs, set, edits;
   int32_t steps = 0;    ///< 0: the runs' own budget
   int32_t seeds = 1;    ///< headless: seeds 1..seeds
@@ -62,7 +62,7 @@ inline constexpr const char* kFooter =
     "8 --backend cuda without a CUDA device; 130 interrupted.";
 
 /// Goes into transform() of each option that is a whole number: it reads as --set does, so that 010 is ten, and
-/// refuses what is out of range.
+/// refuses values out of range.
 CLI::Validator whole(int64_t low, int64_t high);
 
 /// Adds --backend; `standard` is the default that --help names.
@@ -105,7 +105,7 @@ link::LinkedView link_of(const std::string& link, const std::string& text,
                          const std::vector<std::string>& sets = {},
                          const std::vector<std::string>& edits = {});
 
-/// What the window and compare show: the runs of a link, a configuration or the options.
+/// The runs of the window and of compare: of a link, a configuration or the options.
 struct MainRuns {
   std::vector<ConfigRun> runs;
   std::optional<link::LinkedView> link{};  ///< the link that they came from

@@ -40,8 +40,8 @@ std::string shown_by(const StudyWork& work) {
 }
 
 Exit print_command(const StudyOptions& options, const StudyWork& work) {
-  const experiments::Elsewhere where{work.name, work.command,  shown_by(work),
-                                     work.runs, options.tasks, options.backend.backend == "cuda"};
+  const experiments::ExportedStudy where{work.name, work.command,  shown_by(work),
+                                         work.runs, options.tasks, options.backend.backend == "cuda"};
   say("{}", experiments::text_for(options.print_command, where));
   return Exit::Ok;
 }
@@ -84,7 +84,7 @@ experiments::RunnerOptions runner_of(const StudyOptions& options) {
           .backend = backend_of(options.backend)};
 }
 
-/// Trains, then shows and writes what there is.
+/// Trains, then shows and writes the results so far.
 Exit train_study(const StudyOptions& options, const StudyWork& work, const StudyFiles& files,
                  const experiments::RunnerOptions& runner) {
   experiments::ResultStore store = store_of(options);

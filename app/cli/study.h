@@ -1,6 +1,6 @@
-// The study of a command is what the commands that train a study share: options, files, --dry-run, --print-command,
+// Shared by the commands that train a study: options, files, --dry-run, --print-command,
 // shards, progress, and the summary at the end. compare, lesson check and commands of add-ons fill in
-// what differs.
+// the rest.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct StudyFiles {
 };
 
 struct StudyOptions {
-  bool stored = false;        ///< shows what the store has and trains nothing
+  bool stored = false;        ///< shows the results in the store and trains nothing
   bool dry_run = false;       ///< counts and estimates
   std::string print_command;  ///< command, slurm, parallel; empty: train
   int32_t tasks = 0;          ///< of the printed array; 0: one per run
@@ -54,7 +54,7 @@ using experiments::OnProgress, experiments::StudyResults;
 struct StudyWork {
   std::string name;                  ///< "sweep"
   std::string file;                  ///< name of the files in --out, without their endings: "sweep"
-  std::string of;                    ///< what the runs belong to, for --dry-run: "35 cells"
+  std::string of;                    ///< for --dry-run, after the number of runs: "35 cells"
   int64_t runs = 0;                  ///< for --print-command
   std::vector<NamedFile> inputs{};   ///< files that it reads
   std::vector<NamedFile> outputs{};  ///< files that it writes beside StudyFiles
@@ -70,7 +70,7 @@ struct StudyWork {
 };
 Exit run_study(const StudyOptions& options, StudyWork work);
 
-// The results are what the commands that run experiments share: where results are kept, and the bars that show
+// Shared by the commands that run experiments: the store of results, and the bars that show
 // progress.
 
 /// The folder of --store: `asked`, no folder for "none", and for "" a folder in the user's cache,
@@ -85,7 +85,7 @@ experiments::Shard shard_of(const StoreOptions& options);
 /// cache, so there the line that Bars prints is enough.
 void require_kept(const experiments::ResultStore& store);
 
-/// What an interrupted command says, by what the store kept of it.
+/// The message of an interrupted command: whether the store kept its results.
 std::string interrupted_text(const experiments::ResultStore& store);
 
 /// Both phases of experiments::train as progress bars; false: interrupted. They say at once, and only once,

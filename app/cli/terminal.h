@@ -1,4 +1,4 @@
-// The terminal is what the commands need of one: exit codes (docs/command-line.md documents them and --help prints
+// The terminal of a command: exit codes (docs/command-line.md documents them and --help prints
 // them), Ctrl+C as a flag, printing that never ends the program, and a progress
 // bar that becomes plain lines where the output is not a terminal.
 #pragma once
@@ -57,8 +57,8 @@ auto with_exit(Exit code, Action&& action) -> decltype(action()) {
 /// becomes an error and does not end the program.
 void prepare_streams();
 
-/// `InterruptGuard`, while one lives, makes the first Ctrl+C (SIGTERM, SIGHUP, or printing into a closed pipe) only set
-/// a flag; a second Ctrl+C or SIGTERM ends the program at once. If the guard is still alive a second later, a line on
+/// While one lives, the first Ctrl+C (SIGTERM, SIGHUP, or printing into a closed pipe) only sets a flag;
+/// a second Ctrl+C or SIGTERM ends the program at once. If the guard is still alive a second later, a line on
 /// standard error says so, because some work cannot stop in the middle, such as a step of a huge model. A SIGHUP that
 /// is ignored (nohup) stays ignored.
 class InterruptGuard {
@@ -73,8 +73,8 @@ class InterruptGuard {
   int before_;
 };
 
-/// `EndsAtOnce`, while one lives, also within an InterruptGuard, makes the first of these signals end the program at
-/// once, with its line and exit code 130. It is for work that cannot stop in the middle and leaves nothing to save,
+/// While one lives, also within an InterruptGuard, the first of these signals ends the program at once, with
+/// its line and exit code 130. It is for work that cannot stop in the middle and leaves nothing to save,
 /// such as compressing a picture. A file is written within an InterruptGuard of its own, so that none is left half
 /// written.
 class EndsAtOnce {
@@ -91,7 +91,7 @@ class EndsAtOnce {
   const char* line_before_;
 };
 
-/// Makes what a file or an argument says safe for a terminal: lines and tabs stay; every other control
+/// Makes a text of a file or an argument safe for a terminal: lines and tabs stay; every other control
 /// character and all invalid UTF-8 becomes �, so that no text moves the cursor, sets a title or clears the screen.
 std::string for_terminal(std::string_view text);
 
@@ -111,7 +111,7 @@ std::string print_error() noexcept;
 /// breaks, whatever the message quotes.
 void complain(std::string_view message) noexcept;
 
-/// Does what is to be done at the end of a command, each thing whatever becomes of the others: each failure
+/// The last tasks of a command, each of which runs whatever becomes of the others: each failure
 /// is a line on standard error, and the first one decides the exit code.
 class Closing {
  public:
@@ -166,10 +166,10 @@ class Progress {
   std::chrono::steady_clock::time_point start_, last_;
 };
 
-// What the guards need of a system that is told to end a program: interrupts.cpp has it by signals of POSIX,
+// How a system tells a program to end, for the guards: interrupts.cpp has it by signals of POSIX,
 // platforms/windows/interrupts.cpp by events of the console. What both print is in terminal.cpp.
 
-/// What an interruption does: the system's own, set the flag, or end the program at once with a line.
+/// Effect of an interruption: the system's own, set the flag, or end the program at once with a line.
 enum Answer { kDefault, kFlag, kEnd };
 int answer() noexcept;
 void answer_with(int how);
@@ -183,7 +183,7 @@ void withdraw_notice() noexcept;
 /// Prints the line of EndsAtOnce and ends the program as interrupted. Like say_unanswered() it takes no lock
 /// and allocates nothing, as handlers of signals may not.
 [[noreturn]] void end_now() noexcept;
-/// Tells that Ctrl+C came, where it waits for what is under way.
+/// Says that Ctrl+C was heard, where the command still waits for its work.
 void say_unanswered() noexcept;
 
 // The exit codes of the program, and the error that carries one. docs/command-line.md documents them and --help prints

@@ -15,7 +15,7 @@ namespace normscope::commands {
 using namespace cli;
 namespace {
 
-// ---- the command line as plain values, read off CLI11's tree: what the manual page and completion are made from
+// ---- the command line as plain values, read off CLI11's tree, for the manual page and completion
 
 struct OptionText {
   std::string name;                 ///< "--text"; for a positional argument "FILE"

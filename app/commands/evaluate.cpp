@@ -1,4 +1,4 @@
-// normscope evaluate says how well a saved run predicts what it was not trained on, a text with any memory.
+// normscope evaluate: how well a saved run predicts data that it was not trained on, a text with any memory.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

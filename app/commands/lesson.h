@@ -1,4 +1,4 @@
-// The named lessons are those that a command is about.
+// The lessons that a command line names.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -38,10 +38,10 @@ class Stage {
     begin();
   }
 
-  /// Takes a line at a time: what it sets off is over before the next one, unless the line begins with "hurry".
+  /// Plays one line, and waits until its effects are over, unless the line begins with "hurry".
   void play(std::string_view script) {
-    std::string
-        before;  // empty lines in place of those played, so that errors count from the file's first line
+    // Empty lines in place of those played, so that errors count from the file's first line.
+    std::string before;
     while (!script.empty()) {
       const size_t end = script.find('\n');
       std::string_view line = script.substr(0, end);
@@ -49,7 +49,7 @@ class Stage {
       ++line_;
       const bool hurry = line.starts_with("hurry ");
       if (hurry) line.remove_prefix(6);
-      if (!play_line(line)) stand_->driver.script(before + std::string(line));
+      if (!play_line(line)) offscreen_->driver.script(before + std::string(line));
       before += '\n';
       if (!hurry) rest();
     }
@@ -61,15 +61,15 @@ class Stage {
 
  private:
   void begin() {
-    stand_.reset();  // one ImGui context at a time
-    stand_.emplace(lab_, options_);
+    offscreen_.reset();  // one ImGui context at a time
+    offscreen_.emplace(lab_, options_);
     open(options_.screen, options_.what);
     if (options_.link) show(*options_.link);
     rest();
   }
 
   void show(const link::LinkedView& link) {
-    shell::AppState& state = stand_->state;
+    shell::AppState& state = offscreen_->state;
     with_exit(Exit::Usage,
               [&] { shell::show_linked(link, lab_.view()->answered, state.screens, state.look, &lab_); });
   }
@@ -82,7 +82,7 @@ class Stage {
     const std::string_view verb = line.substr(0, line.find(' '));
     std::string argument(line.substr(std::min(line.size(), verb.size())));
     argument.erase(0, argument.find_first_not_of(' '));
-    shell::AppState& state = stand_->state;
+    shell::AppState& state = offscreen_->state;
     if (verb == "wait")
       train_on(argument);
     else if (verb == "shoot")
@@ -125,51 +125,51 @@ class Stage {
     } catch (const Error& error) {
       throw Error("script line {}: {}", line_, error.message);
     }
-    stand_->loop.resize({static_cast<float>(width), static_cast<float>(height)});
-    stand_->driver.move_to(ui::Vec{kFarAway, kFarAway});
+    offscreen_->loop.resize({static_cast<float>(width), static_cast<float>(height)});
+    offscreen_->driver.move_to(ui::Vec{kFarAway, kFarAway});
   }
 
-  /// Offers what a window offers by itself, from what it finds on the disk.
+  /// Shows an offer that a window makes by itself, from files on the disk.
   void offer(std::string_view line, const std::string& what) {
-    shell::Offers& offers = stand_->state.shell.offers;
+    shell::Offers& offers = offscreen_->state.shell.offers;
     if (what == "restore")
       offers.restore = true;
     else if (what == "lesson")
       offers.lesson = true;
     else if (what == "welcome")
-      offers.welcome = stand_->state.screens.lab.few() = true;  // as a first start is
+      offers.welcome = offscreen_->state.screens.lab.few() = true;  // as a first start is
     else
       bad(line, "offer restore, offer lesson or offer welcome");
   }
 
   /// Takes "warm-up:compare".
   void open_lesson(const std::string& name) {
-    shell::Screens& screens = stand_->state.screens;
+    shell::Screens& screens = offscreen_->state.screens;
     with_exit(Exit::Usage, [&] { shell::open_lesson(screens, &lab_, name); });
   }
 
-  /// Takes what the screen can begin with, as "depth" of the sweep.
+  /// Takes a first state of the screen, as "depth" of the sweep.
   void open(Screen screen, const std::string& what) {
     if (screen == Screen::Lessons) return open_lesson(what);
-    shell::Screens& screens = stand_->state.screens;
+    shell::Screens& screens = offscreen_->state.screens;
     screens.shown = screen;
     if (kind_of(screen)) with_exit(Exit::Usage, [&] { shell::screen_of(screens, screen).begin(what); });
   }
 
-  /// Waits until the screen is quiet: it asks in a frame, and what it gets is in the next one.
+  /// Waits until the screen is quiet: it asks in one frame and has its answer in the next.
   void rest() {
     lab_.wait_idle();
-    const shell::Screens& screens = stand_->state.screens;
+    const shell::Screens& screens = offscreen_->state.screens;
     if (const AppScreen* const other = shell::made_screen(screens, screens.shown))
       for (int quiet = 0; quiet < 3;) {
-        stand_->driver.frames(1);
+        offscreen_->driver.frames(1);
         lab_.wait_idle();
         quiet = other->busy() ? 0 : quiet + 1;
         if (other->busy()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
       }
     const auto& player = screens.lessons.player;
     while (player && player->measuring()) std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    stand_->driver.frames(kSettle);
+    offscreen_->driver.frames(kSettle);
   }
 
   void train_on(const std::string& argument) {
@@ -188,19 +188,19 @@ class Stage {
     const std::string stem = (path.parent_path() / path.stem()).string() + name,
                       extension = path.extension().string();
     if (!options_.both) return write(stem + extension);
-    bool& dark = stand_->state.look.dark;
+    bool& dark = offscreen_->state.look.dark;
     const bool before = dark;
     for (const bool now : {false, true}) {
       dark = now;
-      stand_->driver.frames(1);
+      offscreen_->driver.frames(1);
       write(stem + (now ? "-dark" : "-light") + extension);
     }
     dark = before;
   }
 
   void write(const std::string& path) {
-    stand_->driver.frames(1);
-    const std::vector<uint8_t> png = headless::encode_png(stand_->picture());
+    offscreen_->driver.frames(1);
+    const std::vector<uint8_t> png = headless::encode_png(offscreen_->picture());
     const InterruptGuard whole;  // where an interrupt ends the program at once, it waits for the file
     with_exit(Exit::Internal, [&] { headless::write_png(path, png); });
     say("wrote {}\n", path);
@@ -209,7 +209,7 @@ class Stage {
   Lab& lab_;
   PictureOptions options_;
   std::string path_;
-  std::optional<OffscreenSession> stand_;  // what a "fresh" line replaces
+  std::optional<OffscreenSession> offscreen_;  // a line "fresh" makes another one
   int line_ = 0;
   bool shot_ = false;
 };

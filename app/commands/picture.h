@@ -20,9 +20,9 @@ struct PictureOptions {
   bool both = false;  ///< every picture in both themes: x.png becomes x-light.png and x-dark.png
   int width = 1600, height = 1000;  ///< pixels
   double scale = 1;
-  std::optional<link::LinkedView> link{};  ///< what a link shows, whatever the other options say
+  std::optional<link::LinkedView> link{};  ///< shown, whatever the other options say
   Screen screen = Screen::Lab;
-  std::string what{};  ///< what the screen begins with, as --screen NAME:WHAT; of lessons "warm-up:compare"
+  std::string what{};      ///< the screen's first state, as --screen NAME:WHAT; of lessons "warm-up:compare"
   std::string language{};  ///< of the window; empty: as NORMSCOPE_LANGUAGE says
   std::string script{};  ///< hand movements and the lines of docs/command-line.md, played first; empty: none
   std::string script_name{};  ///< its file
@@ -76,7 +76,7 @@ struct OffscreenSession {
   headless::Frame loop;
   ui::Ui ui;
   headless::UiDriver driver;
-  std::string said;  ///< what was last said of the scale
+  std::string said;  ///< the last message about the scale
 };
 
 }  // namespace normscope::commands

@@ -66,7 +66,7 @@ struct LogForm {
   const char* file;  ///< its name there; of several runs each has a folder in that one, named by its letter
   /// Where the part of a file ends behind which it can go on; nothing: it is of another form.
   std::optional<uint64_t> (*whole)(InputFile& file);
-  /// What a file begins with, or says before it goes on after `steps`.
+  /// The beginning of a file, or the lines with which it goes on after `steps`.
   std::string (*begin)(int32_t steps);
   std::string (*record)(std::string_view line);  ///< of a line of the log; empty: none
 };

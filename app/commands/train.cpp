@@ -59,7 +59,7 @@ struct TrainOptions {
   cli::BackendOptions backend;
 };
 
-/// A run that was asked for and what it learns; runs on the same data share it.
+/// A run that was asked for and its data, which runs on the same data share.
 struct RunPlan {
   ConfigRun config;
   std::shared_ptr<const Task> task;
@@ -86,7 +86,7 @@ std::string beside_save(const TrainOptions& options) {
 }
 
 /// Lets learned pieces be written where the command line says so, with --save or --set
-/// data.tokenizer: a configuration that was opened only names what is read.
+/// data.tokenizer: a configuration that was opened names only files that are read.
 bool may_write_tokenizer(const TrainOptions& options, const std::string& path) {
   const auto names_it = [&](const std::string& set) { return set.ends_with("data.tokenizer=" + path); };
   return !path.empty() && (path == beside_save(options) || std::ranges::any_of(options.set, names_it));
@@ -185,7 +185,7 @@ void save_all(const TrainOptions& options, const std::vector<Job>& jobs, Closing
     });
 }
 
-// ---- --plan and --profile: what the runs need, and where the time of a step goes
+// ---- --plan and --profile: the memory of the runs, and the time of a step by node
 
 /// Adds up the memory of all runs from their plans. It prints the sum on request, and refuses more than
 /// the machine has before anything is allocated.
@@ -269,7 +269,7 @@ const TaskKind* named_data(const TrainOptions& options) {
   return named;
 }
 
-/// Sets what the options for data and start say, before --set has the last word.
+/// Applies the options for data and start, before --set has the last word.
 void apply_files(const TrainOptions& options, RunSpec& spec) {
   with_exit(Exit::Usage, [&] {
     if (const TaskKind* kind = named_data(options)) {
@@ -358,7 +358,7 @@ std::vector<Job> new_jobs(std::vector<RunPlan> planned, Backend& backend) {
   return jobs;
 }
 
-/// Keeps the run's specification; what the command line changes is an edit of the run from here on.
+/// Keeps the run's specification; changes on the command line become edits of the run from here on.
 Job resumed_job(const TrainOptions& options, std::shared_ptr<const Task> task, Backend& backend) {
   Job job;
   job.task = std::move(task);
@@ -383,7 +383,7 @@ Job resumed_job(const TrainOptions& options, std::shared_ptr<const Task> task, B
   return job;
 }
 
-/// Throws Error for what train.init_from cannot read, before anything is trained.
+/// Throws Error where train.init_from cannot be read, before anything is trained.
 void check_weights(const std::string& path) {
   if (const ModelFormat* format = format_of_weights(path))
     format->check(path);
@@ -420,7 +420,7 @@ std::vector<Job> jobs_on(const TrainOptions& options, const std::vector<RunPlan>
 
 // ---- the steps: all runs in lockstep, with log and validations, on the CPU when a device gives out
 
-/// What a validation found of a model that remembers, or whose text is worth a line of its own.
+/// The result of a validation, for a model that remembers, or whose text is worth a line of its own.
 void show(const Job& job, size_t runs) {
   const TaskForm form = job.task->form();
   const bool remembers = job.run->spec().model.memory > 0;
@@ -536,7 +536,7 @@ bool train_all(const TrainOptions& options, Machine& machine, std::vector<Job>& 
 
 // ---- the command
 
-/// Adds what trains: exactly one of them, or data alone.
+/// Adds the options that name the run: exactly one of them, or data alone.
 void add_sources(CLI::App& sub, TrainOptions& options) {
   CLI::Option* config =
       sub.add_option("--config", options.config, "runs from a TOML file")->type_name("FILE");

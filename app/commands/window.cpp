@@ -36,7 +36,7 @@ constexpr size_t kMostModels = 4;  ///< runs of a session
 constexpr size_t kMostFiles = 8;   ///< side by side
 
 using Work = Exit (*)(const MainOptions&);
-/// What is done without a window, if an add-on does it; else null.
+/// An add-on's function for a start without a window; null: there is none.
 Work headless_work() {
   for (const Work work : std::initializer_list<Work>{
 #define HEADLESS(work) work,

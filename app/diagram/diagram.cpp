@@ -19,7 +19,7 @@ namespace {
 using namespace view;
 using namespace ui;
 
-// The sentence of the footer: what a drop does, or how to begin.
+// The sentence of the footer: the effect of a drop, or how to begin.
 struct Footer {
   std::string lead, text;
   bool held = false;
@@ -104,7 +104,7 @@ void draw_footer(Ui& ui, const Rect& footer, const Footer& text) {
           tr("Says what letting go, or the next key, will do."));
 }
 
-// What stands where: all stacks, or the one that is looked at where two have no room.
+// Places of all stacks, or of the one that the user looks at where two have no room.
 std::vector<StackRows> stacks_of(DiagramState& state, const Stacks& stacks, bool compact, bool segment) {
   std::vector<StackRows> stack_layouts;
   for (Side side : {Side::Encoder, Side::Main}) {
@@ -348,7 +348,7 @@ bool preset_item(Ui& ui, const std::string& name, const Rect& item, const Placem
   return hit.clicked;
 }
 
-// Draws the last row of the list, which asks for a name for what stands in the diagram.
+// Draws the last row of the list, which asks for a name for the placement in the diagram.
 bool save_item(Ui& ui, const std::string& name, const Rect& item, const ModelConfig& model) {
   HitOptions options{.enabled = is_transformer(model.architecture), .radius = radius::field};
   const Hit hit =
@@ -531,8 +531,8 @@ using ui::Rect;
 
 // The measures of a stack in one of its three sizes.
 struct Measures {
-  float end_h, final_gap, bottom_gap, row_gap,
-      sheet;  // output and embedding; gaps; offset of the sheets behind a group
+  // Output and embedding; gaps; offset of the sheets behind a group.
+  float end_h, final_gap, bottom_gap, row_gap, sheet;
   float single_h, group_h;
   float pitch, slot_y, plus_y, box_y;  // of a sub-layer, from its upper edge
   float box_h, slot_w, slot_h, stream_w;

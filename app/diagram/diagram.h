@@ -48,7 +48,7 @@ struct SmallSlots {
   view::Sub sub = view::Sub::Attention;
   ui::Rect before, after, stream;
   ui::Rect enter;   // a norm at the entrance of the sub-layer's stream
-  ui::Rect inside;  // room for what stands inside the function, right of the row's name
+  ui::Rect inside;  // room for the norms inside the function, right of the row's name
   const ui::Rect& slot(Slot which) const {
     return which == Slot::Before ? before : which == Slot::After ? after : stream;
   }
@@ -128,9 +128,9 @@ struct DiagramState {
   int preset_stack = 0;  // the stacks of an encoder-decoder that a preset changes: both, encoder, decoder
   std::optional<Placement> preset_hovered;  // the one under the mouse
   std::optional<Placement> preset_asked;    // asked for elsewhere, as if it had been pressed here
-  std::optional<view::WiringChange>
-      slot_hovered;              // what Enter on the empty slot, or the kind, under the mouse does
-  bool placement_asked = false;  // what stands here is to become a placement of a file
+  // The change that Enter would make on the empty slot, or the kind, under the mouse.
+  std::optional<view::WiringChange> slot_hovered;
+  bool placement_asked = false;  // the diagram is to become a placement of a file
   float scroll = 0;
 
   // The members below follow the mouse.
@@ -180,7 +180,7 @@ view::Stacks shown_stacks(const DiagramState& state, const LabView& view, int ru
 // Says "Fork of A" / "12 norms moved" while something is held over a target; empty otherwise.
 std::string fork_title(const DiagramState& state, const LabView& view);
 
-// A stack of the diagram with what its wiring is for.
+// A stack of the diagram with its place in the model.
 struct ShownStack {
   StackWiring stack;
   NormKind norm = NormKind::LayerNorm;
@@ -211,7 +211,7 @@ void commit_change(DiagramState&, const DiagramInput&, const ModelConfig* model,
 // Registers every slot and row, moves tokens, and leaves in `state` what to draw.
 void handle_diagram(ui::Ui&, DiagramState&, const DiagramInput&, const DiagramLayout&, const view::Stacks&,
                     const ui::Rect& clip, std::vector<session::Command>&);
-// What was chosen in kind_menu() the list of kinds while it is open.
+// The choice in the list of kinds, which kind_menu() draws while it is open.
 struct KindChoice {
   std::optional<NormKind> kind, hovered;
   bool epsilon = false;  // a value was settled
@@ -246,10 +246,10 @@ struct ScalesNow {
 ScalesNow scales_at(view::LabData&, const RunView&, view::Side, int layer, view::Sub, int step);
 ScaleWords skip_words(const Wiring&, const ScalesNow&);
 ScaleWords branch_words(const Wiring&, const ScalesNow&);
-// Has the pills of an open layer say what they are.
+// The pills of an open layer, with help on each.
 void tell_scales(ui::Ui&, const DiagramState&, const DiagramInput&, const StackLayout&, const view::Stacks&,
                  const ui::Rect& clip);
-// Has the words and signs of the picture say what they mean.
+// The words and signs of the picture, with help on each.
 void explain_parts(ui::Ui&, const DiagramInput&, const ModelConfig&, const StackLayout&,
                    const ui::Rect& clip);
 inline constexpr ui::Dash kSlotDash{3, 2.5f};

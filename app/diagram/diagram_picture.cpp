@@ -204,7 +204,7 @@ std::vector<std::string> inner_brief(const Wiring& wiring) {
   return {whole, all.front(), brief};
 }
 
-// Puts what the function of a layer, from 0, has beside norms: "rotary", "4:2 heads", "silu gate".
+// The extras of a layer's function, from 0, beside norms: "rotary", "4:2 heads", "silu gate".
 std::vector<std::string> ingredient_words(const ModelConfig& model, view::Sub sub, int layer) {
   std::vector<std::string> all;
   if (sub == view::Sub::FeedForward) {
@@ -471,7 +471,7 @@ struct StackPainter {
     p.polygon(head, t.wire);
   }
 
-  // Puts into the box what its function has beside norms, each where there is room for its words.
+  // Puts the extras of the function into its box, each where there is room for its words.
   void add_ingredients(std::vector<std::string>& inside, view::Sub sub, int layer, float width) const {
     std::vector<std::string> all = ingredient_words(run.spec->model, sub, layer);
     std::ranges::reverse(all);
@@ -633,7 +633,7 @@ struct StackPainter {
   bool out(int layer, std::optional<view::Sub> sub = {}) const {
     return !state.left_out.empty() && is_left_out(state, place_name(run.spec->model, d.side, layer, sub));
   }
-  // Covers what is clicked away with the colour of the ground.
+  // Covers parts that are clicked away with the colour of the ground.
   void veil(const Rect& r, Colour behind, float round) { p.fill(r, behind.alpha(0.72f), round); }
   // Draws the residual stream as if the layer were not there.
   void pass_by(float from, float to, Colour behind) {
@@ -784,7 +784,7 @@ struct StackPainter {
     layer_key(r);
   }
 
-  // Shows what cannot be moved: a norm by which the stream enters, and what stands inside.
+  // Shows norms that cannot be moved: one by which the stream enters, and those inside.
   void fixed_marks(const RowLayout& r, const SmallSlots& small, float named) {
     const Wiring& w = wiring(r.row.first, small.sub);
     if (w.enter != NormKind::None) {

@@ -35,7 +35,7 @@ void thin_ticks(plot::Axis& axis, float height) {
 }
 
 // A panel's height in a column of this height. Panels that come first have their share of all of it,
-// and the others share what is left.
+// and the others share the rest.
 float own_height(const std::vector<const Panel*>& panels, const Panel& panel, float height) {
   const auto of_all = [&](const Place& place) {
     return std::round(std::max(place.least, place.share * height));
@@ -180,8 +180,8 @@ void LabScreen::draw_steps(Frame& f, const Panel& panel, const Rect& rect) {
   plot.pad_right = f.pad_right;
   CellOptions options = cell_options(f, panel);
   constexpr float kLess = 62;
-  const bool less =
-      !f.compact() && std::string_view(panel.id) == "plot/rate";  // the first of those that would go
+  // The first of the plots that the button hides has the button.
+  const bool less = !f.compact() && std::string_view(panel.id) == "plot/rate";
   if (less) options.right = kLess + 24;
   const plot::PlotHit hit = draw_cell(f.ui, panel.id, rect, plot, cells_, options);
   if (less && button(f.ui, "lab/less", {rect.right() - 28 - kLess, rect.y + 7, kLess, 22}, tr("fewer"),
@@ -604,7 +604,7 @@ void LabScreen::compact_head(Frame& f, const Rect& head) {
     f.ui.paint().text_in(head, tick, f.ui.theme().ink3, at, Align::Right);
 }
 
-// Draws the plot of the open tab and returns what it showed.
+// Draws the plot of the open tab and returns it.
 std::vector<plot::PlotSpec> LabScreen::compact_plot(Frame& f, const Rect& rect, const Panel& panel) {
   if (panel.form == Form::Strips || panel.form == Form::Triangles) {
     if (panel.form == Form::Strips)

@@ -54,7 +54,7 @@ struct CardOptions {
   Size size = Size::Full;
   bool writes = true;    // show the line of sampled text (compact windows below 640 have no room)
   std::string building;  // letters of the runs that are being built for a setting
-  bool held = false;     // run D is what the norm that is held would give
+  bool held = false;     // run D is the run with the held norm dropped
 };
 
 // The card, with words, of a run D that does not exist yet, if other cards keep kLeastBeside each.
@@ -149,7 +149,7 @@ std::string loss_text(const RunView& run) {
   return ui::decimals(run.loss, 2);
 }
 
-// What the small model does not tell of an instant run; empty where it tells what the usual one does.
+// How a small model's verdict differs from the usual size's, for an instant run; empty where both agree.
 struct SizeNote {
   std::string whole, brief;
 };
@@ -163,7 +163,7 @@ SizeNote size_note(const LabView& view, const RunView& run) {
           tr("learn: usual size {usual} of {tried}, here {small} of {here}", {usual, tried, small, here})};
 }
 
-// What the run is, where it came from, and what was changed when.
+// The run's model, its origin, and its changes with their steps.
 std::string card_help(const LabView& view, const RunView& run, const SizeNote& note) {
   std::string text = tr("Run {run}: {name}.", {{"run", run.letter}, {"name", words::spoken(run.name)}});
   const auto source = static_cast<size_t>(run.forked_from);  // -1 becomes larger than any index
@@ -412,7 +412,7 @@ ScreenRequests LabScreen::draw(Ui& ui, const Rect& area, const LabView& view, bo
                  clock};
   plot_.compact = f.compact();
   pending_.settle(view);
-  // What the user was over in the last frame lights up everywhere in this one.
+  // The layer and the step under the mouse in the last frame light up everywhere in this one.
   plot_.hover_layer = hover_layer_ ? hover_layer_ : diagram_.hovered_layer;
   plot_.hover_step = hover_step_;
   hover_layer_.reset();
@@ -505,7 +505,7 @@ std::optional<LabView> LabScreen::with_held(const LabView& view) {
   return all;
 }
 
-// Draws what stands between the run cards and the timeline.
+// Draws the panels between the run cards and the timeline.
 void LabScreen::draw_panels(Frame& f, Frame& measured, Rect rest, float gap) {
   const float width = rest.w;
   if (f.compact()) {
@@ -563,7 +563,7 @@ void LabScreen::stay_at_measured(const LabView& view) {
   if (measured >= 0 && view.playing) transport_.pinned_step = std::min(measured, view.step);
 }
 
-// Draws the left column, which shows what the runs are made of.
+// Draws the left column: diagram and settings of the runs.
 
 void LabScreen::draw_left(Frame& f, Rect column) {
   if (f.size == Size::Full) {
@@ -628,7 +628,7 @@ void LabScreen::draw_architecture(Frame& f, const Rect& rect, bool switched) {
 
 void LabScreen::draw_settings_panel(Frame& f, const Rect& rect, bool switched) {
   PanelOptions options;
-  // A hint of what a change would cost takes the room of "Is it luck?".
+  // A hint of a change's cost takes the room of "Is it luck?".
   const bool luck = switched || settings_.restart_hint.empty();
   if (!switched) {
     options.title = tr("Settings");
@@ -653,7 +653,7 @@ void LabScreen::draw_settings_panel(Frame& f, const Rect& rect, bool switched) {
     inner.take_top(6);
   }
   inner.h -= 8;
-  if (switched) {  // the title row has no room for what a change would cost
+  if (switched) {  // the title row has no room for a change's cost
     const Rect foot = inner.take_bottom(22);
     f.ui.paint().text_in(
         foot, {Face::Sans, type::body}, f.ui.theme().ink3,

@@ -60,7 +60,7 @@ class LabScreen {
   std::vector<Elsewhere> elsewhere(const ui::Registry&, const LabView&);
   // Brings a control into sight that stands in another tab, in a menu or below the end of a panel.
   void reveal(std::string_view control, const ui::Registry&);
-  // What all plots and the diagram show: the step, and the layer and step under the mouse.
+  // Shared by all plots and the diagram: the step, and the layer and step under the mouse.
   const panels::PlotOptions& shown() const { return plot_; }
   // Where the gaps between the panels stand.
   Splits& splits() { return splits_; }
@@ -71,7 +71,7 @@ class LabScreen {
   bool& without_runs() { return without_runs_; }
 
  private:
-  // What one draw() passes between its parts.
+  // Passed between the parts of one draw().
   struct Frame {
     ui::Ui& ui;
     const LabView& view;   // as it is now: what commands refer to
@@ -104,19 +104,19 @@ class LabScreen {
   void compact_head(Frame&, const ui::Rect&);
   std::vector<plot::PlotSpec> compact_plot(Frame&, const ui::Rect&, const panels::Panel&);
   void draw_compact(Frame&, ui::Rect);
-  // What a panel shows now, `metric_of` the metric that it shows.
+  // The panel's plots, and its metric, as they are chosen now.
   std::vector<plot::PlotSpec> plots(Frame&, const panels::Panel&);
   panels::Metric& metric_of(const panels::Panel&);
   panels::CellOptions cell_options(const Frame&, const panels::Panel&);
   ui::Rect strips_panel(Frame&, const panels::Panel&, const ui::Rect&, plot::PlotSpec head);
   ui::Rect triangles_panel(Frame&, const panels::Panel&, const ui::Rect&, const plot::PlotSpec& head);
   void triangles_scale(Frame&, const ui::Rect&, const plot::HeatMap&);
-  // Draws what the triangles show: β² or weights over depth.
+  // Draws the triangles: β² or weights over depth.
   void draw_weights_choice(Frame&, const ui::Rect&, const std::string& name);
   void batch_button(Frame&, const panels::Panel&, const ui::Rect&);
   void draw_matrix_choice(Frame&, const panels::Panel&, const ui::Rect&, const std::string& name);
   void draw_stack_choice(Frame&, const ui::Rect&, const std::string& name);
-  // Draws what a strip's lines are chosen from: layers or the heads of one; lines or a map.
+  // Draws the choices of a strip: lines of layers or of one layer's heads; lines or a map.
   void draw_lines_choice(Frame&, const panels::Panel&, const ui::Rect&);
   bool chooses_lines(const Frame&, const panels::Panel&);
   void map_scale(Frame&, const ui::Rect&);

@@ -134,7 +134,7 @@ struct Timeline {
   Painter& p;
   const Theme& t;
   int last;
-  float room_left = 26, room_right = 26;  // that the flag and what stands beside it take from the playhead on
+  float room_left = 26, room_right = 26;  // that the flag and its words take from the playhead on
 
   float x_of(double step) const { return bar.x + static_cast<float>(step / last) * bar.w; }
 
@@ -379,7 +379,7 @@ void speed_switch(Ui& ui, TransportState& state, const LabView& view, const Rect
     choose_speed(state, view, speed, commands);
 }
 
-// Opens from the compact step counter and has what stands beside it in a larger window.
+// Opens from the step counter of a small window, with the controls that a larger window has beside it.
 void pace_menu(Ui& ui, TransportState& state, const LabView& view, const Rect& counter, bool clock,
                std::vector<session::Command>& commands) {
   constexpr const char* kName = "transport/pace";
@@ -555,7 +555,7 @@ namespace {
 
 constexpr std::string_view kBecame = "→";  // separates old and new value in an edit
 
-// What stands beside an event's marker, and the glossary's entry of it. Other events are not shown.
+// The words beside an event's marker, and its entry in the glossary. Other events are not shown.
 struct EventWords {
   RunEvent::Kind kind;
   const char* text;

@@ -20,9 +20,9 @@ struct TimelineMark {
   std::string text;       // "B leaves the plateau", "Runs A–C: learning rate 0.003 → 0.001"
   std::string letters;    // of its runs
   bool found = false;     // found by a comparison, not an event of the run; drawn as a ring
-  const char* term = "";  // glossary entry of what happened
+  const char* term = "";  // glossary entry of the event
 };
-// Lists what the runs did and what was found of them, in the order of the steps.
+// Lists events and findings of the runs, in the order of the steps.
 std::vector<TimelineMark> timeline_marks(const LabView& view, const std::vector<TimelineMark>& found = {});
 
 struct TransportState {

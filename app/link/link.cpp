@@ -40,7 +40,7 @@ std::optional<int> hex_digit(char c) {
   return {};
 }
 
-/// Writes a blank as + and what may not stand there as %XX.
+/// Writes a blank as + and a forbidden character as %XX.
 std::string percent_encoded(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -210,7 +210,7 @@ struct Reader {
     return true;
   }
 
-  // Refuses what is set of another screen, or what that screen refuses.
+  // Refuses settings of another screen, or that the screen itself refuses.
   void check_screen() const {
     if (set && *set != view.screen) other_screen(*set);
     if (view.lesson.empty() && (!view.figure.empty() || !view.answer.empty()))
@@ -266,7 +266,7 @@ struct Reader {
   }
 };
 
-// Refuses what LabTrainer would refuse later: the run as it begins and after the edits of each step.
+// Refuses early whatever LabTrainer would refuse later: the run as it begins and after the edits of each step.
 void check_run(const ConfigRun& run, const LinkedView& view) {
   for (const Field* file : file_fields())
     if (!file->get(run.spec).empty())
@@ -297,7 +297,7 @@ void check(const LinkedView& view) {
   if (!known) fail(kPlace, "shown={}: there is no such run", shown_text(std::string(1, view.shown)));
 }
 
-// Cuts off what stands before the fragment of an address, and blanks around it.
+// Cuts off the address before its fragment, and blanks around it.
 std::string_view fragment_of(std::string_view text) {
   if (text.size() > kLongestRead)
     fail(kPlace, "a link of {} characters: expected at most {}", text.size(), kLongestRead);

@@ -61,7 +61,7 @@ void require_needed(const LinkedView& view, const std::vector<ConfigRun>& runs);
 
 namespace normscope::link {
 
-/// What a refusal calls a link.
+/// The name of a link in a refusal.
 inline constexpr const char* kPlace = "link";
 
 /// Reads the value of a key. It throws Error for anything but a whole number from `low` to `high`.
@@ -79,7 +79,7 @@ class ScreenSettingsReader {
   /// A whole number from `low` to `high`; `usual` where there is none. Throws Error.
   int32_t whole(std::string_view key, int32_t low, int32_t high, int32_t usual);
   double real(std::string_view key, double low, double high, double usual);
-  /// Refuses what nobody has asked for. Throws Error.
+  /// Refuses settings that nobody has read. Throws Error.
   void done() const;
 
   [[noreturn]] void refuse(std::string_view key, std::string_view value, const Message& expected) const;

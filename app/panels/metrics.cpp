@@ -250,7 +250,7 @@ std::string share_name(std::string_view stack, int layer, int k, int subs) {
   return fmt::format("{}beta2.{}.{}", stack, i, i);
 }
 
-// Names what stands behind the layer: "ffn.w2.grad_norm".
+// The part of a number's name behind the layer: "ffn.w2.grad_norm".
 StatNames stat_paths(Metric metric, int matrix) {
   const MetricInfo& of = info(metric);
   const std::string path = kMatrices[matrix].path;

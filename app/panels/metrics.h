@@ -1,4 +1,4 @@
-// The table of what a plot cell can show besides the loss: each metric has its words, and stat_names()
+// The table of the metrics of a plot cell, besides the loss: each has its words, and stat_names()
 // says where its numbers lie in a run's history. The plots (plot_specs_depth.cpp) and the
 // cells' selectors use it.
 #pragma once
@@ -33,7 +33,7 @@ enum class Metric : uint8_t {
   OwnShare
 };
 
-// What a layer has a number of.
+// The parts of a layer that have the number.
 enum class MetricPlace : uint8_t {
   Matrix,       // each matrix: a choice is needed
   Layer,        // the layer, of all its parameters together
@@ -47,7 +47,7 @@ struct MetricInfo {
   const char* id;              // names its controls and files: "token-cosine"
   const char* term = nullptr;  // entry of the glossary; null: the id
   MetricPlace place;
-  const char* stat = "";  // ends the names of its numbers in a run's history, `head` those of a head
+  const char* stat = "";  // ends the names of its numbers in a run's history; `head`: of each head's
   const char* head = "";
   bool of_matrix = false;  // needs a choice of matrix
   bool log = false;
@@ -74,7 +74,7 @@ const char* matrix_label(const LabView& view, int matrix);
 std::string stream_path(int stream);
 
 // The stats that make up a metric of one layer (1-based; of its last sub-layer that has it): the
-// value, over another one where it is a ratio. `stack` is what stands before "L01.": "", "dec." or "enc.".
+// value, over another one where it is a ratio. `stack` stands before "L01.": "", "dec." or "enc.".
 struct StatNames {
   std::string value, over{};
 };
@@ -121,7 +121,7 @@ struct Dependency {
 // Covers the whole batch where that was measured at this very step, else the one sequence that is
 // followed.
 Dependency dependency(view::LabData&, const RunView&, int step, view::Side side = view::Side::Main);
-// The weights with which what lies below is read behind each sub-layer, by the next one or the
+// The weights with which states below are read behind each sub-layer, by the next one or the
 // output; of a stack that weighs over depth (view::over_depth), else nothing.
 Dependency depth_weights(view::LabData&, const RunView&, int step, view::Side side = view::Side::Main);
 bool of_whole_batch(const RunView&, int step);

@@ -55,10 +55,10 @@ struct Panel {
   const char* question = "";       // the same in plain words, after the title
   const char* brief = "";          // the question where there is little room
   const char* term = "";           // entry of the glossary; empty: none
-  const char* axis = "";           // what is measured, for files and text
+  const char* axis = "";           // the measured number, for files and text
   const char* help = "";           // after the metric's, where there is one
   const char* file = "";           // normscope-FILE.svg, normscope-FILE-A.svg; empty: named by the metric
-  const char* words = "";          // what else the palette finds it by
+  const char* words = "";          // more words by which the palette finds it
   std::optional<Metric> metric{};  // the one shown first; the title chooses another
   const char* lists = "";          // ends the names of its lists: plot/matrix-below, plot/stack-over-time
   bool one_stack = false;          // a list chooses one stack of an encoder-decoder; else both are shown
@@ -78,11 +78,11 @@ const PanelControl* panel_control(std::string_view control);
 bool stands_in(const Panel&, ui::Size);
 // The panels of a column, from the top; `few`: only the panels of a first start.
 std::vector<const Panel*> panels_of(PanelColumn, ui::Size, bool few);
-// The panels of the compact layout's tabs, `panel_above_tabs` is the one above them.
+// The panels of a small window: those behind tabs, and the one above the tabs.
 std::vector<const Panel*> tab_panels();
 const Panel& panel_above_tabs();
 
-// What the panel shows, one plot or one per run, with the words of its row.
+// The panel's plot, or its plots, one a run, with the words of its row.
 std::vector<plot::PlotSpec> plots_of(const Panel&, const LabView&, view::LabData&, const PlotOptions&,
                                      Metric);
 std::string help_of(const Panel&, Metric);

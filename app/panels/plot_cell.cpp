@@ -67,7 +67,7 @@ std::string text_of(const std::vector<plot::PlotSpec>& plots) {
   return text;
 }
 
-// The help of a title with a choice: what is measured, and in small print what a click does.
+// The help of a title with a choice: the measurement, and in small print the effect of a click.
 std::string definition(Metric metric) {
   return tr("{help}\nClick to show another quantity.", {{"help", info(metric).help}});
 }

@@ -16,7 +16,7 @@
 
 namespace normscope::panels {
 
-// What the cells keep between frames.
+// The state of the cells between frames.
 struct CellState {
   std::map<std::string, plot::View> views;
   std::map<std::string, bool> turned;  // the axis has the other scale: log for linear, linear for log
@@ -25,7 +25,7 @@ struct CellState {
   std::vector<view::SavePlot> saves;   // requested and not written yet
   std::string copied, copied_title;    // a plot's numbers for the clipboard
 
-  /// Hands over what was asked for at the cells since the last frame.
+  /// Hands over the requests at the cells since the last frame.
   void hand_over(ScreenRequests& requests);
 };
 
@@ -45,7 +45,7 @@ struct MenuEntry {
 };
 std::span<const MenuEntry> menu_entries(bool heat);
 
-// Draws the title row with the list of metrics behind the title, and returns what is left for the plot.
+// Draws the title row with the list of metrics behind the title, and returns the rest for the plot.
 ui::Rect cell_panel(ui::Ui&, const std::string& name, const ui::Rect&, const plot::PlotSpec&,
                     const CellOptions&);
 // Draws a chevron with the same list where there is no title, NAME/quantity.
@@ -59,14 +59,14 @@ plot::PlotHit draw_cell(ui::Ui&, const std::string& name, const ui::Rect&, plot:
 // Gives the vertical axis the other scale, with a range that holds the finite values.
 void turn_axis(plot::PlotSpec&);
 
-// The menu of a cell writes what was chosen in it into the pictures folder (save_plots, called by draw_app); write_plot also
+// The menu of a cell writes the chosen file into the pictures folder (save_plots, called by draw_app); write_plot also
 // writes the figures of `normscope compare`.
 
 // Returns $XDG_PICTURES_DIR, else ~/Pictures where there is one, else the current folder.
 std::string pictures_folder();
 // The size of a plot as a file, in logical px; a PNG has twice as many pixels along each side.
 inline constexpr plot::ExportSize kPlotFileSize{640, 400};
-// Writes one plot to `path` and overwrites what is there. It needs no window. It throws Error with the
+// Writes one plot to `path` and overwrites a file there. It needs no window. It throws Error with the
 // path.
 void write_plot(const std::string& path, const plot::PlotSpec& plot, view::PlotFormat format, bool dark,
                 plot::ExportSize size = kPlotFileSize, const plot::View& view = {});

@@ -1,4 +1,4 @@
-// Makes the loss plot, and has what the plots over time share. See plot_specs.h.
+// The loss plot, and the code that the plots over time share. See plot_specs.h.
 #include "app/panels/plot_specs.h"
 
 #include <fmt/format.h>
@@ -501,39 +501,39 @@ void put_row(const Line& line, double steps, std::span<float> row) {
 // Theory's start of a run's network, as it stood at its first step. The last few answers are kept: one takes
 // 0.6 ms for the default model and 13 ms for 96 layers of 512 positions, and every frame asks.
 const theory::AtStart& start_of(const RunView& run, double same_token) {
-  struct Known {
+  struct CachedStart {
     std::shared_ptr<const RunSpec> origin;
     std::string edits;
     double same_token;
     theory::AtStart start;
   };
   constexpr size_t kKept = 8;
-  static std::list<Known> known;
+  static std::list<CachedStart> known;
   const auto& origin = run.origin ? run.origin : run.spec;
   std::string edits;
   for (const Edit& edit : run.edits)
     if (edit.step <= 1) edits += edit.key + "=" + edit.value + "\n";
-  for (const Known& k : known)
+  for (const CachedStart& k : known)
     if (k.origin == origin && k.edits == edits && k.same_token == same_token) return k.start;
   if (known.size() >= kKept) known.pop_back();
   known.push_front({origin, edits, same_token, theory::at_start(spec_at(run, 1)->model, same_token)});
   return known.front().start;
 }
 
-// What stands beside a run's map, or why nothing does.
-struct Beside {
+// Theory's column beside a run's map, or the reason why there is none.
+struct TheoryColumn {
   std::vector<float> column;
   std::string why;
 };
 
-Beside theory_of(const LabView& view, const RunView& run, Metric metric) {
+TheoryColumn theory_of(const LabView& view, const RunView& run, Metric metric) {
   if (run.forked_from >= 0 || !run.spec->train.init_from.empty())
     return {{}, tr("the run did not start from fresh weights")};
   const auto spec = spec_at(run, 1);
   const double same = spec->data == view.runs.front().spec->data ? view.agreement.token : 0;
   const theory::AtStart& start = start_of(run, same);
   if (!start.objection.empty()) return {{}, words::spoken(start.objection)};
-  Beside beside;
+  TheoryColumn beside;
   for (const theory::SublayerAtStart& s : start.sublayers) {
     const auto value = static_cast<float>(metric == Metric::BranchVariance ? s.branch : s.stream);
     beside.column.push_back(usable(value) ? value : kUnknown);
@@ -597,7 +597,7 @@ void put_maps(std::vector<PlotSpec>& plots, const LabView& view, LabData& data, 
     if (stats.empty()) continue;
     HeatMap heat = map_of(data, run, stats, plots[i].x.hi);
     for (const float v : heat.cells.values) range.add(v);
-    Beside beside = theory_of(view, run, metric);
+    TheoryColumn beside = theory_of(view, run, metric);
     for (const float v : beside.column) range.add(v);
     worst = std::max(worst, farthest(data, run, stats, beside.column));
     reasons[i] = beside.why;

@@ -22,8 +22,8 @@ struct PlotOptions {
   int stream = 0;  // from 1: gradients of one of several residual streams; 0: of the matrix
   view::Side side = view::Side::Main;  // of an encoder-decoder, where a plot has room for only one stack
   bool compact = false;
-  std::optional<double> drag_rate{},
-      drag_warmup{};  // while a handle is held: rate of all runs, warm-up of run `drag_run`
+  // While the user holds a handle: the rate of all runs, the warm-up of run `drag_run`.
+  std::optional<double> drag_rate{}, drag_warmup{};
   int drag_run = -1;
   std::optional<int> heads_of{};  // 0-based: the layer whose heads have a line each over time, where they can
   bool map = false;               // the variances over time are maps, where they are chosen
@@ -32,7 +32,7 @@ struct PlotOptions {
   std::optional<double> hover_step{};  // under the mouse in another plot over time
 };
 
-// What sets this run apart, for the end of its line: "no warm-up", "Pre-LN", "12 norms moved".
+// The setting that tells this run from the others, for the end of its line: "no warm-up", "Pre-LN", "12 norms moved".
 std::string short_label(const LabView& view, size_t run);
 
 plot::PlotSpec loss_plot(const LabView&, view::LabData&, const PlotOptions&);
@@ -45,10 +45,10 @@ plot::PlotSpec depth_plot(const LabView&, view::LabData&, const PlotOptions&, Me
 std::vector<plot::PlotSpec> over_time_plots(const LabView&, view::LabData&, const PlotOptions&,
                                             Metric = Metric::Gradient);
 // Makes maps of the empty plots over time of a metric of several sub-layers: the colour is the number, on a
-// scale that all runs share, and beside it stands what theory says of the start, where a theory holds. The first plot
+// scale that all runs share, and beside it stands theory's prediction of the start, where a theory holds. The first plot
 // carries the sentence.
 void put_maps(std::vector<plot::PlotSpec>&, const LabView&, view::LabData&, const PlotOptions&, Metric);
-// What a cell of such a map holds, at a place on its axes; empty where it holds nothing.
+// The text of a map's cell at a place on its axes; empty where the cell holds nothing.
 std::string cell_words(const plot::PlotSpec&, double x, double y);
 // Shows residual dependency, or the weights over depth: one triangle per run at the cursor's step. The
 // first plot carries the sentence.
@@ -71,9 +71,9 @@ std::string stacks_sentence(char letter, const std::vector<float>& decoder,
 // Post-LN decoder and, over the first steps, the profiles of Pre-LN and Post-LN, which end in a mark where the closed
 // form for the last layer covers these models and data. Hidden states: the band of Pre-LN and the level of Post-LN,
 // where they are about as large as `top`.
-// Draws a dotted curve over the layers, behind what was measured.
+// Draws a dotted curve over the layers, behind the measurements.
 void add_dotted(plot::PlotSpec&, plot::Ink::Role, std::string id, std::vector<float> y);
-// add_gradient_theory() returns whether it drew curves that hold for the first steps only.
+// Returns whether it drew curves that hold for the first steps only.
 bool add_gradient_theory(plot::PlotSpec&, const LabView&, view::LabData&, const std::string& path, int step);
 void add_cosine_theory(plot::PlotSpec&, const LabView&, int step);
 void add_norm_theory(plot::PlotSpec&, const LabView&, double top);
@@ -105,8 +105,8 @@ std::vector<float> gradients_at(view::LabData&, const RunView&, const PlotOption
 std::string gets_less(const std::vector<float>& gradients);
 // Sets title, question and brief question of a metric's plot; `title` is info().by_layer or over_time.
 void put_title(plot::PlotSpec&, const MetricInfo&, const char* title);
-// `axis_of`, `at_step` and `of_run` say what an axis shows: of which matrix or stream where the metric needs one, at
-// which step, of which run.
+// The title of an axis in files: the metric with its matrix or stream, where it has one, then the step, then
+// the run.
 std::string axis_of(const LabView&, const MetricInfo&, const PlotOptions&);
 std::string at_step(std::string_view what, int step);
 std::string of_run(std::string_view what, const RunView&);

@@ -42,7 +42,7 @@ std::string matrix_gradient(const PlotOptions& options) {
   return std::string(kMatrices[options.matrix].path) + ".grad_norm";
 }
 
-// What all plots by layer end with: the layer under the mouse, and room for labels at the right.
+// Finishes a plot by layer: the layer under the mouse, and room for labels at the right.
 PlotSpec finished(PlotSpec plot, const LabView& view, const PlotOptions& options) {
   if (options.hover_layer) plot.hover = *options.hover_layer + 1.0;
   plot.labels_inside = false;
@@ -226,8 +226,8 @@ PlotSpec hidden_norm_plot(const LabView& view, LabData& data, const PlotOptions&
       std::vector<float> values =
           data.by_layer(run, sums ? "ffn.sum.mean_square" : "ffn.out.mean_square", options.step, side);
       for (float v : values) range.add(v);
-      const size_t measured =
-          values.size() - (has_stream(run) ? 0 : 1);  // a chain's last layer is its answer
+      // A chain's last layer is its answer.
+      const size_t measured = values.size() - (has_stream(run) ? 0 : 1);
       if (measured > 1 && usable(values.front()) && values[measured - 1] > 2 * values.front())
         growing.emplace_back(values[measured - 1] / values.front(), whose(run, side));
       plot.series.push_back(layer_line(view, i, options.compact, side));
@@ -424,7 +424,7 @@ PlotSpec depth_plot(const LabView& view, view::LabData& data, const PlotOptions&
 
 namespace {
 
-// What the last state of a run is made of: 0 its newest branch, else the number of its parts.
+// The parts of a run's last state: 0 where it is its newest branch, otherwise their number.
 struct StateOrigin {
   long parts = 0;
   size_t of = 0;
@@ -434,7 +434,7 @@ struct StateOrigin {
   static constexpr long kAll = -1;
 };
 
-StateOrigin leaning_of(const Dependency& d) {
+StateOrigin origin_of(const Dependency& d) {
   const size_t count = d.rows.back().size();
   if (d.newest() > 0.8) return {0, count};
   if (d.parts() > 0.5 * static_cast<double>(count)) return {StateOrigin::kAll, count};
@@ -450,7 +450,7 @@ std::string lean_sentence(const std::vector<std::pair<char, Dependency>>& runs) 
   };
   std::vector<Group> groups;
   for (const auto& [letter, d] : runs) {
-    const StateOrigin on = leaning_of(d);
+    const StateOrigin on = origin_of(d);
     auto same = std::ranges::find(groups, on, &Group::on);
     if (same == groups.end()) same = groups.insert(groups.end(), {on, ""});
     same->letters += (same->runs++ ? ", " : "") + std::string(1, letter);

@@ -1,4 +1,4 @@
-// Draws the learning rate: what was used, what is planned, and the handles that change it. See plot_specs.h.
+// The plot of the learning rate: past, plan, and the handles that change it. See plot_specs.h.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -167,8 +167,8 @@ void add_rate_names(PlotSpec& plot, const std::vector<RateGroup>& groups, const 
 // Makes handles for the end of each visible warm-up, and at the right end for the peak of all.
 void add_rate_handles(PlotSpec& plot, const std::vector<RateGroup>& groups, const LabView& view, int end) {
   for (const RateGroup& group : groups) {
-    const int done =
-        view.instant ? 0 : view.runs[group.runs.front()].step;  // a warm-up that is over cannot change
+    // A warm-up that is over cannot change.
+    const int done = view.instant ? 0 : view.runs[group.runs.front()].step;
     if (group.schedule.target > 0 || group.schedule.warmup <= done || group.schedule.warmup > end) continue;
     const char letter = view.runs[group.runs.front()].letter;
     Handle handle{.name = fmt::format("warmup/{}", letter),
@@ -275,7 +275,7 @@ PlotSpec rate_plot(const LabView& view, view::LabData& data, const PlotOptions& 
   return plot;
 }
 
-// ---- What the papers predict, named curves of measure/theory.h, lies over what was measured.
+// ---- The papers' predictions, named curves of measure/theory.h, lie over the measurements.
 
 using Series = plot::Series;  // not the history's
 
@@ -350,7 +350,7 @@ void add_name(PlotSpec& plot, double x, float y, std::string letter, std::string
       {x, y, std::move(letter), std::move(text), {Ink::Role::Ink2, 0, 1}, -10, 20, std::move(help)});
 }
 
-// What is predicted of the gradients of runs that begin alike: a profile, or a single mark where theory
+// The predicted gradients of runs that begin alike: a profile, or a single mark where theory
 // knows the last layer only.
 struct Prediction {
   std::string letters;

@@ -46,13 +46,13 @@ double along(const Axis&, double share);
 // A round step (1, 2, 5 times a power of ten) with at most `most` multiples in `range`.
 double round_step(double range, int most, bool integer);
 
-// What the lines of a plot need: thinning that keeps every extreme, places for markers, and direct
+// For the lines of a plot: thinning that keeps every extreme, places for markers, and direct
 // labels pushed apart.
 
 struct Line {
   ui::Pieces pieces;  // in pixels, cut where the series is not finite
-  std::vector<ui::Vec>
-      gaps;            // last finite point before each non-finite stretch (first after it, at the beginning)
+  // Last finite point before each non-finite stretch (first after it, at the beginning).
+  std::vector<ui::Vec> gaps;
   bool dense = false;  // points less than three pixels apart
 };
 

@@ -450,7 +450,7 @@ std::vector<Label> wanted_labels(Builder& b) {
   return labels;
 }
 
-// What does not move in the label column (texts, the flag, reference lines), as slots for baselines.
+// The fixed items of the label column (texts, the flag, reference lines), as slots for baselines.
 // Obstacles with no room for a label between them become one.
 std::vector<Slot> obstacles(const Builder& b, const ui::Rect& column) {
   const ui::Rect& a = b.out.map.area;

@@ -95,7 +95,7 @@ float pad_for_labels(const PlotSpec&, const Measure&, float width);
 // The plot as a picture of its own, `width` px wide. It has no handles, but the ticks and the names of
 // lines that a cell on the screen leaves to its neighbours.
 PlotSpec still(const PlotSpec&, const Measure&, float width);
-// Says in words what the axes are, for the foot of such a picture: "across: layer; up: norm of the gradient
+// Names the axes, for the foot of such a picture: "across: layer; up: norm of the gradient
 // of W₂ at step 200".
 std::string caption(const PlotSpec&);
 // The x in data where the longest line ends, or the cursor's where there is one.

@@ -1,4 +1,4 @@
-// A plot as a value. It says what is to be seen (axes, series by reference, bands, heat map, river,
+// A plot as a value: its content (axes, series by reference, bands, heat map, river,
 // reference lines, cursor, sentence); the renderers decide about pixels: plot_imgui (screen), plot_still (files), plot_text
 // (text and CSV). Series have their full length and are never copied; renderers thin them and keep extremes. View
 // ranges (zoom, pan) live in the app's state.
@@ -126,12 +126,12 @@ struct HeatMap {
   bool signed_data = false;                   // -1..1 in blue to red
   bool log = false;                           // colours are even in the logarithm, from `least` to `full`
   float least = 1;                            // log: the value with the palest colour
-  Column beside{};  // stretched: a narrow column left of the area, a cell a row: what was predicted
+  Column beside{};             // stretched: a narrow column left of the area, a cell a row: the prediction
   std::string beside_label{};  // below that column
   bool stretched = false;
   bool ticked = false;   // stretched, below lines: the rows are values of the y axis, which shows its ticks
   float full = 1;        // the value with the full colour
-  std::string label{};   // stretched: what a cell says, in words
+  std::string label{};   // stretched: a cell's content, in words
   bool upward = false;   // the first row is the lowest, as in a diagram that flows up
   bool weights = false;  // of what is read over depth; else shares of variance
   // The place of a row, counted from the top; or the row at a place.
@@ -201,8 +201,8 @@ struct PlotSpec {
   std::optional<int> tile{};      // run letter tile in the upper right corner (one small plot per run)
   float pad_left = 50, pad_bottom = 26, pad_right = 16, pad_top = 8;
   // Lets labels stand in the plot area, right of the cursor or of the line's end.
-  bool labels_inside =
-      true;  // false: labels right of the plot area (plots by layer), pad_right must hold them
+  // False: labels right of the plot area (plots by layer), pad_right must hold them.
+  bool labels_inside = true;
 };
 
 // Whether a plot has axes to zoom along: square cells and rivers have none.

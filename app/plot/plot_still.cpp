@@ -1,4 +1,4 @@
-// A plot as a picture of its own, outside the window and without neighbours: what the file writers draw.
+// A plot as a picture of its own, outside the window and without neighbours, for the file writers.
 #include <fmt/format.h>
 #include <imgui.h>
 
@@ -84,7 +84,7 @@ void draw_still(ui::Painter& p, const ui::Theme& theme, const PlotSpec& plot, co
   ui::Rect title = rest.take_top(plot.title.empty() ? 8 : ui::space::title_row).inset(ui::space::pad, 0);
   const float behind = title.w - p.text_width(bold, plot.title) - 12;
   const std::string beside = ui::behind_title(p, behind, picture.question, picture.brief, picture.note);
-  // A file has no tooltip: what has no room behind the title has a line of its own, if that is free.
+  // A file has no tooltip: words without room behind the title have a line of their own, if that is free.
   const std::string& line = plot.sentence.empty() && beside.empty() ? picture.note : plot.sentence;
   const float broken = p.wrapped_height(title.w, body, line, kLine) - kLine;  // 0: it is one line
   const ui::Rect sentence =
@@ -371,7 +371,7 @@ void wheel(ui::Ui& ui, const PlotMap& map, AskedRange& x, AskedRange& y) {
          map.x.inverse(area.right() + rate * (area.right() - m.x))};
 }
 
-// Takes what is under the mouse along with a drag.
+// Moves the view so that the point under the mouse follows a drag.
 void pan(ui::Ui& ui, const PlotMap& map, AskedRange& x, AskedRange& y) {
   const ImVec2 d = ImGui::GetIO().MouseDelta;
   const float dx = d.x / ui.scale(), dy = d.y / ui.scale();
@@ -473,7 +473,7 @@ void find_nearest(const PlotSpec& plot, const PlotMap& map, ui::Vec mouse, PlotH
   }
 }
 
-// Finds the cell under the mouse and what it holds.
+// Finds the cell under the mouse and its number.
 void hover_heat(ui::Ui& ui, const HeatMap& heat, const ui::Rect& area, PlotHit& hit) {
   const float cell = std::min(area.w / float(heat.columns), area.h / float(heat.rows));
   const ui::Vec at{(ui.mouse().x - area.x) / cell, (ui.mouse().y - area.y) / cell};
@@ -492,7 +492,7 @@ void hover_heat(ui::Ui& ui, const HeatMap& heat, const ui::Rect& area, PlotHit& 
                 {{"row", row + 1}, {"share", ui::number(share, 2)}, {"branch", column}}));
 }
 
-// What share the band under the mouse has in the column there.
+// The share of the band under the mouse in its column.
 void hover_river(ui::Ui& ui, const River& river, const Drawing& drawing, PlotHit& hit) {
   const ui::Vec mouse = ui.mouse();
   hit.hovered = drawing.map.area.contains(mouse);

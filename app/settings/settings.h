@@ -27,16 +27,16 @@ struct Dial {
 
 struct SettingsState {
   std::optional<Dial> dial;
-  std::optional<session::EditField>
-      choice_hovered;    // what a click in the open list would do, while runs are instant
+  // The change of a click in the open list, while runs are instant.
+  std::optional<session::EditField> choice_hovered;
   unsigned edits = 0xF;  // one bit per letter: the runs that a change is for
   float scroll = 0;
   std::string reveal;   // key of a row to scroll into sight
   std::string path;     // typed into the list of data
   std::string typed;    // typed into the open box of a text
   std::string refusal;  // why the typed text was not taken; shown below the box
-  std::string
-      restart_hint;  // set while a structural field is under the mouse: shown instead of the panel's note
+  // Set while a structural field is under the mouse: shown instead of the panel's note.
+  std::string restart_hint;
 };
 
 // Whether a field has a row of its own, settings/KEY; the others have another place.
@@ -54,8 +54,8 @@ std::vector<const Field*> differing_fields(const LabView& view);
 // and "too large: ..." where the machine has less memory (0: not known).
 std::string cost_text(double seconds_now, double flop_now, double flop_then, int64_t bytes,
                       int64_t machine_bytes = 0);
-// What a live field with this value costs, "6 forward passes every 10 steps: about 20 % more
-// time"; empty for what is free.
+// The cost of a live field with this value, "6 forward passes every 10 steps: about 20 % more
+// time"; empty for a free one.
 std::string live_cost_text(const Field& field, const std::string& value);
 std::string settings_note(const SettingsState& state, const LabView& view);
 
@@ -69,7 +69,7 @@ std::vector<DialRun> dial_runs(const SettingsState& state, const LabView& view);
 
 // The runs at the next values up and down of a setting that a hand has changed, as it is likely to go on.
 std::vector<RunSpec> runs_beside(const session::EditField& edit, const LabView& view);
-// What the choice under the mouse would make of the run that it changes, of several of the `shown` one. Nothing without.
+// The run as the choice under the mouse would change it; of several runs the `shown` one. Nothing without a choice.
 std::optional<RunSpec> spec_in_question(const SettingsState& state, const LabView& view, int shown);
 
 // Draws the tiles "edits A B C" of the panel's head and returns their width.

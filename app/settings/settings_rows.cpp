@@ -63,7 +63,7 @@ std::vector<double> values_along(const FieldOptions& scale) {
   return values;
 }
 
-/// What is known of the dial's runs: the last losses by run and value, NaN where there is none.
+/// The dial's runs: the last losses by run and value, NaN where there is none yet.
 std::vector<std::vector<double>> ends_of(const SettingsState& state, const LabView& view) {
   const std::vector<DialRun> runs = dial_runs(state, view);
   std::vector<std::vector<double>> ends(view.runs.size(),
@@ -95,7 +95,7 @@ std::optional<RunSpec> with_value(RunSpec run, std::string_view key, const std::
   return run;
 }
 
-/// What an arrow key makes of the value of a number, or of the choice in a list; empty at the end of either.
+/// The next value of a number, or choice of a list, for an arrow key; empty at the end of either.
 std::string next_value(const Field& field, const std::string& now, int by) {
   if (field.type == FieldType::Choice) {
     const std::vector<std::string_view> all = choices_of(field);
@@ -176,7 +176,7 @@ std::string refused_file(const std::string& path) {
   return tr("there is no file {path}", {{"path", path}});
 }
 
-// What the list calls a kind of data, or the field of a file: settings.toml has their words.
+// The name of a kind of data in the list, or of a file's field: settings.toml has the words.
 const std::string& label_of(std::string_view source) {
   return words::say(fmt::format("settings.data.{}.label", source));
 }
@@ -733,7 +733,7 @@ void Rows::text_box(const Field& field, const std::string& name, const Rect& row
   ui.end_popup();
 }
 
-// Posts what was typed, or keeps the box open for mending it; Escape leaves.
+// Posts the typed value, or keeps the box open for mending it; Escape leaves.
 void Rows::take_text(const Field& field, const std::string& control, const std::string& popup, int only) {
   const std::string text = field.file ? with_home(state.typed) : state.typed;
   state.refusal = refusal_of(field, text, view, only);
@@ -774,7 +774,7 @@ void Rows::run_names(const Rect& rect) {
   ui.end_popup();
 }
 
-// ---- the row "data" says what the runs learn from. Its list has the tasks that fit their architecture, and a field for the
+// ---- the row "data": the data of the runs. Its list has the tasks that fit their architecture, and a field for the
 // user's own file, which may also be dropped on the window.
 
 void Rows::data(const Rect& rect) {

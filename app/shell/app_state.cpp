@@ -30,7 +30,7 @@ namespace {
 
 using namespace ui;
 
-// Saves what a screen wrote under a free name in the pictures folder.
+// Saves a screen's file under a free name in the pictures folder.
 void save_file(const ScreenRequests::File& file, const std::string& what, Message& notice) {
   try {
     const std::string free = free_name(panels::pictures_folder() + "/normscope-" + file.name);
@@ -44,17 +44,17 @@ void save_file(const ScreenRequests::File& file, const std::string& what, Messag
 void replace_runs(session::ReplaceRuns runs, AppState& state) {
   const bool in_lessons = std::exchange(state.screens.shown, Screen::Lab) == Screen::Lessons;
   if (in_lessons && !state.session.lab) return;  // nobody to train them
-  // The Lab then trains the lesson's runs, and what it finishes is found there.
+  // The Lab then trains the lesson's runs, and the lesson finds the finished ones.
   if (in_lessons && state.screens.lessons.player) state.screens.lessons.player->stop_measuring();
   state.session.commands.emplace_back(std::move(runs));
 }
 
-// What a screen is about, "the comparison": what its files show, what failed to be drawn.
+// The subject of a screen, "the comparison", for the words about its files and about a failure to draw it.
 const std::string& subject_of(Screen screen) {
   return words::say(fmt::format("shell.tab.{}.subject", name_of(screen)));
 }
 
-// Does what a frame of the screen that is shown asked for. Its commands join the frame's, which
+// Carries out the requests of the shown screen. Its commands join the frame's, which
 // draw_app posts.
 void carry_out(ScreenRequests requests, AppState& state, Ui& ui) {
   for (session::Command& command : requests.commands) state.session.commands.push_back(std::move(command));
@@ -128,7 +128,7 @@ void scale_button(Ui& ui, const Rect& rect, Appearance& look) {
 }
 
 std::string cuda_reason(const BackendState& backend, bool clock) {
-  if (!clock) return {};  // what depends on the machine is left out of pictures
+  if (!clock) return {};  // nothing in a picture depends on the machine
   if (!backend.cuda.valid()) return cuda_unavailable();
   const bool known = backend.cuda.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
   return known ? backend.cuda.get() : tr("looking for an NVIDIA GPU");
@@ -210,7 +210,7 @@ void keep_to_tabs(const Ui& ui, Screen before, Screen& shown, Message& notice) {
   notice = ui.locked_help();
 }
 
-// Leaves what depends on the machine out of pictures.
+// Leaves out of pictures whatever depends on the machine.
 void help_sheet(AppState& state, Ui& ui, Vec top_right) {
   const bool about = state.switches.clock && ui.popup_open("app/help");
   if (about) state.about.ask(state.files.wake);
@@ -293,7 +293,7 @@ Message draw_guarded(ui::Ui& ui, std::string_view doing, const std::function<voi
   ImGui::ErrorRecoveryStoreState(&state);
   Message error = guarded(doing, draw);
   if (error.empty()) return error;
-  // What is left open is not a misuse of Dear ImGui here, so it makes no assertion, log or tooltip.
+  // A group that a thrown error left open is no misuse of Dear ImGui, so it makes no assertion, log or tooltip.
   ImGuiIO& io = ImGui::GetIO();
   const bool asserts = std::exchange(io.ConfigErrorRecoveryEnableAssert, false),
              log = std::exchange(io.ConfigErrorRecoveryEnableDebugLog, false),

@@ -47,9 +47,9 @@ struct BackendState {
   std::string no_cuda;  // why CUDA cannot be chosen, as the switch says it in this frame; empty: it can
 };
 
-// What tests and pictures switch, so that a frame can be read and compared.
+// Switches for tests and pictures, so that a frame can be read and compared.
 struct TestSwitches {
-  bool record_text = false;  // keep what is written on screen
+  bool record_text = false;  // keep the texts on screen
   bool clock = true;         // false: figures that depend on the machine's speed print as a dash
 };
 
@@ -66,19 +66,19 @@ struct AppState {
   SavedWindow window;
   About about;
   TestSwitches switches;
-  Message notice;  // what the app itself has to say: saved, opened, refused
+  Message notice;  // of the app itself: saved, opened, refused
 };
 
 // Draws one frame, window-wide, and posts its commands to the Lab.
 void draw_app(AppState&, ui::Ui&);
 
-// The guard is the boundary of what is drawn: a part of a frame that throws is left out and the frame goes on.
+// The boundary of drawing: a part of a frame that throws is left out and the frame goes on.
 
 // Draws a part between begin_frame and end_frame. It returns an empty string when all went well, or the
 // line that says why not (see engine/core/boundary.h). Whatever the part left open (popups, clips, styles) is closed.
 Message draw_guarded(ui::Ui& ui, std::string_view doing, const std::function<void()>& draw);
 
-// What this program is, in a line below the sheet of keys: its version, its instruction set, and the
+// The program in a line below the sheet of keys: its version, its instruction set, and the
 // checksum of the default comparison's first steps (experiments/probes.h), computed on a thread of its own.
 
 }  // namespace normscope::shell

@@ -62,7 +62,7 @@ struct Row {
   bool folder = false;
 };
 
-// `folder_part` and `name_part` split "~/texts/al" into "~/texts/" and "al".
+// Of "~/texts/al": "~/texts/" and "al".
 std::string folder_part(const std::string& path) { return path.substr(0, last_separator(path) + 1); }
 std::string name_part(const std::string& path) { return path.substr(last_separator(path) + 1); }
 
@@ -224,7 +224,7 @@ bool list(Ui& ui, FilePrompt& prompt, const Rect& area, const std::vector<Row>& 
   return twice;
 }
 
-// What the named file is, or why Enter did not do it.
+// Says what kind of file is named, or why Enter did not open it.
 void tell(Ui& ui, Files& files, const Rect& room, const std::vector<Row>& rows) {
   FilePrompt& prompt = files.prompt;
   std::string said = prompt.says;
@@ -329,7 +329,7 @@ void say_no(Ui& ui, FilePrompt& prompt, Message& notice, const std::string& path
     notice = why;
 }
 
-// Makes the prompt say what would happen, so that Enter does it.
+// Makes the prompt announce an effect, which Enter then has.
 void ask_first(Ui& ui, FilePrompt& prompt, const std::string& path, const Message& why) {
   if (!prompting(ui)) ask_for_file(ui, prompt, FilePurpose::Open, path);
   refuse(prompt, why, path, true);

@@ -62,8 +62,8 @@ struct Files {
   std::string replacing{};              // the runs of this file replace all that are shown
   bool looked_into = false;             // a model of another program was opened, which Inside is to show
   std::vector<std::string> recorded{};  // logs and saved runs that Compare is to open
-  std::optional<diagram::ShownStack>
-      placement{};               // that the prompt is to save, as it stood when this was asked
+  // The placement to save, as it stood when the prompt opened.
+  std::optional<diagram::ShownStack> placement{};
   std::function<void()> wake{};  // called from another thread when a file was read; empty: no window sleeps
 };
 inline constexpr size_t kMostRecent = 8;
@@ -73,7 +73,7 @@ void remember(std::vector<std::string>& recent, const std::string& path);
 // runs replace the present ones, a kept session, a log or a saved run for Compare. What was done, or why not, is said
 // in `notice`, or in the prompt while it is open. Everything can be undone. Without a Lab nothing is opened.
 void begin_opening(Files&, const ShownSession&, const std::string& path, bool again, Message& notice);
-// Takes what was read, at the beginning of a frame.
+// Takes in the file that was read, at the beginning of a frame.
 void finish_opening(ui::Ui&, Files&, ShownSession&, Message& notice);
 // Ctrl+S: saves into the session's own file, or asks for a name.
 void save(ui::Ui&, Files&, const LabView&, Message& notice);
@@ -81,12 +81,12 @@ void save_as(ui::Ui&, Files&, const LabView&);
 // Asks for the name of a placement that is to have the wiring of the diagram.
 void save_placement(ui::Ui&, Files&, const diagram::DiagramState&, const LabView&);
 void ask_open(ui::Ui&, FilePrompt&);
-// Draws the prompt and carries out what was chosen in it.
+// Draws the prompt and carries out the user's choice.
 void draw_files(ui::Ui&, Files&, const ShownSession&, Message& notice);
 // Says that other runs are shown now: their file is the one that they were opened from, or none.
 void runs_were_replaced(Files&);
 
-// What the trainer or the engine says, in words for a reader: "[train.lr] 5: expected ..." becomes
+// A message of the trainer or the engine, in words for a reader: "[train.lr] 5: expected ..." becomes
 // "learning rate: 5: expected ...", and the tag of a part of the program is removed. It is in the window's language.
 std::string plain_message(const Message& message);
 

@@ -147,7 +147,7 @@ std::vector<PaletteItem> palette_items(const ui::Ui& ui, std::span<const lab::El
   const auto add_control = [&](const std::string& name, const std::string& value, const std::string& help) {
     items.push_back({control_title(name), value, help, name, {}, {}, {}, other_words(name)});
   };
-  // What is locked stays in the list, because choosing it says so.
+  // A locked control stays in the list, because choosing it says who locked it.
   for (const ui::Control& c : ui.registry().all())
     if (c.interactive && (c.enabled || ui.held(c.name)) && !is_own(c.name))
       add_control(c.name, c.value, c.help);

@@ -46,7 +46,7 @@ using Refusal = std::function<std::string(const PaletteItem&)>;
 // Lists commands, the enabled controls of the frame and those in `elsewhere`, settings that are out of
 // sight, every placement, and the glossary. A chosen control that is out of sight must first be brought into view by
 // the app; then it is pressed. `no_cuda` says why CUDA cannot be chosen. `view` limits settings to those with a row for
-// its runs, and presets to those that one of them can have. `refusal` is what the app would say to an item that was
+// its runs, and presets to those that one of them can have. `refusal` is the app's answer if an item were
 // chosen.
 std::vector<PaletteItem> palette_items(const ui::Ui&, std::span<const lab::Elsewhere> elsewhere = {},
                                        const std::string& no_cuda = {}, const LabView* view = nullptr,
@@ -59,7 +59,7 @@ std::string_view other_words(view::Act act);
 std::string other_words(std::string_view control);
 
 void open_palette(ui::Ui&, PaletteState&);
-// What was chosen for the app to do; a chosen control it presses itself. A refused item is grey
+// The choice that the app has to carry out; a chosen control the palette presses itself. A refused item is grey
 // with the reason, which the app says when it is chosen anyway.
 std::optional<PaletteItem> draw_palette(ui::Ui&, PaletteState&,
                                         const std::function<std::vector<lab::Elsewhere>()>& elsewhere,

@@ -236,7 +236,7 @@ std::string gesture_of(std::span<const Command> made) {
 
 }  // namespace
 
-void UndoLog::add(Done done) {
+void UndoLog::add(UndoEntry done) {
   done.undone_before = std::exchange(undone_, {});
   done_.push_back(std::move(done));
   if (done_.size() > kMostEntries) done_.erase(done_.begin());
@@ -245,7 +245,7 @@ void UndoLog::add(Done done) {
 void UndoLog::note(std::span<const Command> made, std::span<const Ticket> tickets, char selected_before,
                    char selected_after, bool held) {
   if (std::ranges::none_of(made, can_be_taken_back)) return;
-  Done done{.selected_before = selected_before, .selected_after = selected_after};
+  UndoEntry done{.selected_before = selected_before, .selected_after = selected_after};
   done.replaces = std::ranges::any_of(made, replaces_runs);
   done.gesture = gesture_of(made);
   done.begun = done.first = tickets.front();
@@ -259,7 +259,7 @@ void UndoLog::note(std::span<const Command> made, std::span<const Ticket> ticket
 void UndoLog::settle(const LabView& view) {
   for (auto* list : {&done_, &undone_})
     for (size_t i = list->size(); i-- > 0;) {
-      Done& entry = (*list)[i];
+      UndoEntry& entry = (*list)[i];
       if (!entry.open()) continue;
       const Ticket known = std::min(entry.last, view.answered);
       add_changes(entry.change, view.answers, entry.first, known);
@@ -273,30 +273,31 @@ void UndoLog::settle(const LabView& view) {
       if (newest && undone_.empty()) undone_ = std::move(entry.undone_before);
       list->erase(list->begin() + static_cast<std::ptrdiff_t>(i));
     }
-  // What was done before a session that the trainer dropped cannot be undone either.
-  const auto kept = std::find_if(done_.rbegin(), done_.rend(),
-                                 [&](const Done& one) { return one.replaces && one.begun <= view.dropped; });
+  // Changes from before a session that the trainer dropped cannot be undone either.
+  const auto kept = std::find_if(done_.rbegin(), done_.rend(), [&](const UndoEntry& one) {
+    return one.replaces && one.begun <= view.dropped;
+  });
   done_.erase(done_.begin(), kept.base());
 }
 
-std::optional<UndoLog::Back> UndoLog::undo(std::vector<Command>& commands) {
+std::optional<UndoLog::UndoEffect> UndoLog::undo(std::vector<Command>& commands) {
   if (!can_undo()) return {};
-  Done done = std::move(done_.back());
+  UndoEntry done = std::move(done_.back());
   done_.pop_back();
   if (done.open()) commands.emplace_back(TakeBack{done.first, done.last});
   commands.insert(commands.end(), done.change.undo.begin(), done.change.undo.end());
-  const Back back{done.selected_before, done.replaces};
+  const UndoEffect back{done.selected_before, done.replaces};
   undone_.push_back(std::move(done));
   return back;
 }
 
-std::optional<UndoLog::Back> UndoLog::redo(std::vector<Command>& commands) {
+std::optional<UndoLog::UndoEffect> UndoLog::redo(std::vector<Command>& commands) {
   if (undone_.empty()) return {};
-  Done done = std::move(undone_.back());
+  UndoEntry done = std::move(undone_.back());
   undone_.pop_back();
   commands.insert(commands.end(), done.change.redo.begin(), done.change.redo.end());
   if (done.open()) commands.emplace_back(TakeBack{done.first, done.last, true});
-  const Back back{done.selected_after, done.replaces};
+  const UndoEffect back{done.selected_after, done.replaces};
   done_.push_back(std::move(done));
   return back;
 }

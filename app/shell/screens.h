@@ -67,19 +67,19 @@ struct Screens {
   std::optional<LinkedCursor> linked_cursor;
 };
 
-// Where the command line keeps what it trained. Where no folder can be made, nothing is kept.
+// The command line's store of results. Where no folder can be made, nothing is kept.
 experiments::StorePlace results_store();
 
 // A screen of an add-on, which is made where it is not yet. Throws Error where it cannot be made.
 AppScreen& screen_of(Screens&, Screen);
 // Null where it was not made.
 AppScreen* made_screen(const Screens&, Screen);
-// Brings back what a session kept of a screen, at once or when the screen is made. What cannot be read is left out.
+// Restores a session's settings of a screen, at once or when the screen is made. Unreadable ones are left out.
 void restore_screen(Screens&, Screen, const ScreenSettings& kept);
 ScreenSettings kept_of(const Screens&, Screen);
 
 struct ShownSession;
-// Draws the screen that is shown and returns what it asks for. Without `clock`,
+// Draws the screen that is shown and returns its requests. Without `clock`,
 // figures that depend on the machine's speed print as a dash.
 ScreenRequests draw_screen(Screens&, const ShownSession&, bool clock, ui::Ui&, const ui::Rect& area);
 
@@ -101,7 +101,7 @@ struct Appearance {
   bool reduced_motion = false;
 };
 
-// What a window that is too small for the scale shows instead: everything smaller, or a part of it.
+// Says what a window that is too small for the scale shows: everything smaller, or a part of it.
 // It is empty where the window is large enough.
 inline std::string scale_note(const Appearance& look, const ui::Ui& ui) {
   const long asked = std::lround(look.scale * 100), now = std::lround(ui.scale() / look.monitor_scale * 100);
@@ -126,13 +126,13 @@ inline void set_scale(Appearance& look, float scale) {
   look.scale = std::clamp(std::round(scale * 100) / 100, 0.75f, 2.5f);
 }
 
-// The linked parts make a link (app/link) of what a frame shows, and show the view of a link.
+// From a frame to its link (app/link), and from a link to its view.
 
 struct AppState;
 
 /// Runs with their edits, step, cursor, screen and theme.
 link::LinkedView linked_view(const ShownSession&, const Screens&, const Appearance&);
-/// Copies the link of what is shown now to the clipboard, after shell.page or as a command for a terminal. Where
+/// Copies the link of the present view to the clipboard, after shell.page or as a command for a terminal. Where
 /// something does not fit it says so and copies nothing.
 void copy_link(AppState&);
 
@@ -164,14 +164,14 @@ class UndoLog {
             char selected_before, char selected_after, bool held);
   // Takes in the trainer's answers: a command that was refused, or changed nothing, is not an entry.
   void settle(const LabView& view);
-  // What an entry that is undone or made again leads to.
-  struct Back {
+  // The effect of undoing an entry, or of making it again.
+  struct UndoEffect {
     char selected = 'A';      // the run to show
     bool other_runs = false;  // the whole session comes back
   };
   // Appends the commands that undo the last entry; nothing when there is nothing to undo.
-  std::optional<Back> undo(std::vector<session::Command>& commands);
-  std::optional<Back> redo(std::vector<session::Command>& commands);
+  std::optional<UndoEffect> undo(std::vector<session::Command>& commands);
+  std::optional<UndoEffect> redo(std::vector<session::Command>& commands);
   bool can_undo() const { return !done_.empty(); }
   bool can_redo() const { return !undone_.empty(); }
   void clear() {
@@ -180,20 +180,21 @@ class UndoLog {
   }
 
  private:
-  struct Done {
+  struct UndoEntry {
     session::Change change{};  // as far as the trainer has answered
     char selected_before = 'A', selected_after = 'A';
     bool replaces = false;      // put another session in the place of one
     std::string gesture{};      // fields that a drag changes, so that its next frame joins this entry
     session::Ticket begun = 0;  // the first of its commands
     session::Ticket first = 1, last = 0;  // those that are not answered yet
-    std::vector<Done> undone_before{};    // what could be redone before this entry, in case it is refused
+    // Entries that could be redone before this one, in case it is refused.
+    std::vector<UndoEntry> undone_before{};
 
     bool open() const { return first <= last; }
   };
-  void add(Done done);
+  void add(UndoEntry done);
 
-  std::vector<Done> done_, undone_;
+  std::vector<UndoEntry> done_, undone_;
 };
 
 // The shown session is the session that is shown and commanded, what the user asks of it and how that is undone.
@@ -202,7 +203,7 @@ struct ShownSession {
   // Null where `view` is shown alone and commands only land in `commands`.
   Lab* lab = nullptr;
   std::shared_ptr<const LabView> view;
-  // What the user asked for in the last frame; already posted when `lab` is set.
+  // The user's requests in the last frame; already posted when `lab` is set.
   std::vector<session::Command> commands;
   std::vector<session::Ticket> tickets;  // of the posted commands; without a Lab, numbers that nobody answers
   session::Ticket last_ticket = 0;

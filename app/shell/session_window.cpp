@@ -17,7 +17,7 @@ constexpr std::string_view kRunLetters[] = {"A", "B", "C", "D"};
 
 using ScreensSettings = decltype(WindowState::screens);
 
-/// Keeps the settings of all screens as lines, "SCREEN.KEY=VALUE". Settings of a screen that is not here are left out.
+/// The settings of all screens as lines, "SCREEN.KEY=VALUE". Lines of a screen that this build lacks are skipped.
 struct ScreenLines {
   codec::Json write(const ScreensSettings& screens) const {
     codec::Json lines = codec::Json::array();
@@ -62,7 +62,7 @@ std::string text_of(const WindowState& state, const WindowParts& parts) {
   return codec::text_of(json);
 }
 
-/// As if nothing were there where something of it is damaged.
+/// A table with a damaged row counts as empty.
 WindowState read_rows(const InputValue& rows, const auto& rule) {
   try {
     return codec::read<WindowState>(rows, rule);
@@ -116,7 +116,7 @@ void show_window(Screens& screens, ShownSession& session, const WindowParts& par
   if (!stays) screens.shown = all.shown;
 
   for (const auto& part : parts) restore(*part, rows);
-  if (!held && hold_tabs(parts)) session.undo.clear();  // nothing of before is undone then
+  if (!held && hold_tabs(parts)) session.undo.clear();  // undo does not lead out of held tabs
 }
 
 void keep_window(SavedWindow& known, Screens& screens, ShownSession& session, const WindowParts& parts) {

@@ -19,8 +19,8 @@
 
 namespace normscope::shell {
 
-// A window part is what an add-on adds around the screens: what holds for a frame, stands in the top bar, lies above
-// everything, and travels with a session. Its row of window_parts.def names the function that makes it.
+// An add-on's part of the window around the screens: options of a frame, controls in the top bar, drawings above
+// everything, and settings that travel with a session. Its row of window_parts.def names the function that makes it.
 
 class WindowPart {
  public:
@@ -36,17 +36,17 @@ class WindowPart {
   virtual bool run(view::Act, ui::Ui&) { return false; }
   /// The window has no top bar, no welcome and no tour.
   virtual bool bare() const { return false; }
-  /// Draws at the right of `room` in the top bar and returns the left end of what it drew.
+  /// Draws at the right of `room` in the top bar and returns the left end of its drawing.
   virtual float draw_in_bar(ui::Ui&, const ui::Rect& room) { return room.right(); }
   /// Draws above everything, at the end of a frame.
   virtual void draw(ui::Ui&, ShownSession&, Screen /*shown*/, Message& /*notice*/) {}
 
-  /// The key under which a session keeps it, and what it keeps, as JSON; empty: nothing.
+  /// The key of its part in a session, and the part as JSON; empty: nothing to keep.
   virtual std::string_view key() const { return {}; }
   virtual std::string kept() const { return {}; }
-  /// Takes in what a session brought; null: nothing. Throws Error.
+  /// Takes in its own part of a session; null: the session has none. Throws Error.
   virtual void restore(const InputValue* /*kept*/) {}
-  /// Another session changes neither the tabs nor what can be undone.
+  /// Whether another session leaves the tabs and the list of undo steps as they are.
   virtual bool holds_tabs() const { return false; }
 };
 
@@ -68,16 +68,16 @@ struct WindowState {
   bool operator==(const WindowState&) const = default;
 };
 
-// What was handed over last, and the LabView::restored that was taken in last.
+// The state that the trainer got last, and the LabView::restored that the window shows.
 struct SavedWindow {
   std::optional<WindowState> state;
   uint64_t restored = 0;
 };
 
 std::string window_rows(const Screens&, const WindowParts& = {});
-// Leaves out what is damaged, because the runs matter more. By undo, what is shown stays.
+// Leaves out damaged rows, because the runs matter more. An undo changes no shown screen.
 void show_window(Screens&, ShownSession&, const WindowParts&, const std::string& rows, bool by_undo = false);
-// Takes in what a session brought that came back, and hands over what changed.
+// Shows the window of a session that was restored; otherwise gives the trainer the window's state where it changed.
 void keep_window(SavedWindow&, Screens&, ShownSession&, const WindowParts&);
 
 }  // namespace normscope::shell

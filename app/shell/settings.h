@@ -1,4 +1,4 @@
-// The settings are what the window remembers: looks in the XDG configuration folder, sessions in the XDG state folder.
+// The window's memory between starts: looks in the XDG configuration folder, sessions in the XDG state folder.
 // Files are replaced whole and readable by their owner alone (0600). A file that cannot be read is stashed under
 // another name and reported in one line, never overwritten.
 #pragma once

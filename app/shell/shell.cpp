@@ -94,7 +94,7 @@ void check_restored(Offers& offers, const LabView& view, Message& notice) {
   offers.restore_ticket = 0;
 }
 
-// Makes what the screens asked for in this frame something to take back.
+// Puts the screens' requests of this frame on the list of changes that undo takes back.
 void note_commands(AppState& state) {
   ShownSession& session = state.session;
   const Shell& shell = state.shell;
@@ -114,7 +114,7 @@ void switch_motion(AppState& state, Ui&) {
   state.notice = tr(reduced ? "reduced motion is on" : "reduced motion is off");
 }
 
-// ---- a refusal is what the app would say to a command or an entry of the palette. Whoever offers it and whoever carries it
+// ---- a refusal is the app's reason against a command or an entry of the palette. Whoever offers it and whoever carries it
 // out both ask here, so that nothing is offered that is refused.
 
 std::string no_runs(const AppState& state) {
@@ -210,7 +210,7 @@ const Deed* deed_of(Act act) {
   return at == std::end(kDeeds) ? nullptr : at;
 }
 
-// Carries out what was chosen in the palette.
+// Carries out the palette's choice.
 void take_chosen(AppState& state, Ui& ui, const PaletteItem& chosen) {
   lab::LabScreen& screen = state.screens.lab;
   if (!chosen.refusal.empty()) return void(state.notice = chosen.refusal);
@@ -342,7 +342,7 @@ std::string open_question(const Offers&, const LabView& view) {
   return tr("What decides whether a model learns?");
 }
 
-// One of those made one at a time: a lost session first, then what a new visitor may do next. Where the text has no
+// One offer at a time: a lost session first, then the next step of a new visitor. Where the text has no
 // room, the button says it alone.
 struct Offer {
   bool Offers::*open;
@@ -419,7 +419,7 @@ namespace {
 constexpr float kHeight = 46;
 constexpr size_t kRuns = 3;  ///< of which the sentence speaks
 
-/// A stop of the tour: what it is about, from the first control to the last of those that are drawn.
+/// A stop of the tour: its words, and its controls, from the first to the last that is drawn.
 struct Stop {
   const char *words, *first, *last;
 };

@@ -1,4 +1,4 @@
-// The shell is everything that works the same on every screen: shortcuts, palette, undo, glossary, the
+// Everything that works the same on every screen: shortcuts, palette, undo, glossary, the
 // quiet bar of the top line. draw_app calls begin_shell before the screens and draw_shell after them.
 #pragma once
 
@@ -14,13 +14,13 @@ namespace normscope::shell {
 
 struct AppState;
 
-// What the quiet bar of the top line offers, and the sessions that can be restored.
+// The offers of the quiet bar in the top line, and the sessions that can be restored.
 struct Offers {
   bool restore = false;   // the first of the lost sessions
-  bool welcome = false;   // the first start: what this is, and where to begin
+  bool welcome = false;   // the first start: a description of the program, and where to begin
   int tour = 0;           // the stop of the tour of the Lab, from 1; 0: none is made
   bool strip = false;     // the room over the Lab that its words had
-  bool lesson = false;    // what comes after the welcome: the first lesson
+  bool lesson = false;    // after the welcome comes the first lesson
   bool answered = false;  // set when the person answered one: the window remembers
 
   std::string last_session;  // a folder that can be restored; empty: none
@@ -39,7 +39,7 @@ struct Shell {
   PaletteState palette;
   Offers offers;
   std::string glossary;   // the glossary entry that is kept open
-  std::string clipboard;  // what was copied last (a window also puts it on the clipboard)
+  std::string clipboard;  // the last copied text (a window also puts it on the clipboard)
   std::string page;       // the address that a copied link begins with; empty: a command is copied instead
   char selected_before = 'A';
   size_t own_commands = 0;  // number in this frame; undo must not note them again
@@ -49,11 +49,11 @@ struct Shell {
 void post_commands(AppState&);
 // Handles the keys of the whole app; it may add commands.
 void begin_shell(AppState&, ui::Ui&);
-// Draws palette and glossary, and notes what the screens asked for.
+// Draws palette and glossary, and notes the screens' requests.
 void draw_shell(AppState&, ui::Ui&);
 // Copies to the clipboard and says so.
 void copy_text(const std::string& text, const char* what, Shell&, Message& notice);
-// Does what a key, the palette or a button asks for, and says what is refused.
+// Does the act of a key, the palette or a button, and says why it is refused.
 void run_act(AppState&, ui::Ui&, view::Act);
 // Why an act would be refused now; empty: it would not.
 std::string refusal_of(const AppState&, const ui::Ui&, view::Act);
@@ -76,7 +76,7 @@ std::optional<view::Act> quiet_bar(ui::Ui&, const ui::Rect& room, Offers&, const
 /// answer too.
 std::optional<view::Act> draw_welcome(ui::Ui& ui, ui::Rect& area, Offers& offers, const LabView& view);
 
-/// Lights up what the tour is about; it is called after the Lab.
+/// Lights up the controls of the tour's stop; called after the Lab.
 void draw_tour(ui::Ui& ui, const Offers& offers);
 
 }  // namespace normscope::shell

@@ -55,7 +55,7 @@ inline constexpr int kDeepest = 64;
 /// Throws Error "position N: \foo is not known ..."; N counts bytes from 1.
 Formula parse(std::string_view source);
 
-/// What a laid out formula consists of; coordinates from its left end on the baseline, y downwards.
+/// A piece of a laid out formula; coordinates from its left end on the baseline, y downwards.
 struct Piece {
   enum class Kind : uint8_t { Text, Line } kind = Kind::Text;
   ui::Vec at{}, to{};  ///< Text: its left end on the baseline; Line: both ends

@@ -1,4 +1,4 @@
-// `Vec` and `Rect` are points and rectangles in logical pixels (100 % scale), the unit of the whole ui layer. Screens
+// Points and rectangles in logical pixels (100 % scale), the unit of the whole ui layer. Screens
 // lay themselves out with Rect::take_*; only Painter turns logical into device pixels.
 #pragma once
 

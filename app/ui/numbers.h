@@ -1,4 +1,4 @@
-// Numbers as people read and type them: what the window, a lesson, a sheet or a picture shows comes from here, so that the
+// Numbers as people read and type them: window, lessons, sheets and pictures have theirs from here, so that the
 // language decides about the decimal sign. What a file or a command line holds has a point everywhere.
 #pragma once
 

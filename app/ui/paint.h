@@ -61,8 +61,8 @@ struct Pieces {
   }
 };
 
-/// What a dash is measured along. The path of a curve that swings up and down in every pixel would be
-/// a fog of specks; along x its dashes stay as long as a smooth curve's.
+/// The line along which dashes are measured. Along the path of a curve that swings up and down in every pixel they
+/// would be a fog of specks; along x they stay as long as a smooth curve's.
 enum class DashAlong { Path, X };
 
 /// The distance from a to b as the dashes count it.
@@ -115,7 +115,7 @@ class Painter {
   void bezier(Vec a, Vec control_a, Vec control_b, Vec b, Colour, float width);
   /// Draws a run's marker: filled, outlined in `edge` (the panel's colour in plots). `size` is half its width.
   void marker(Vec centre, Marker, float size, Colour fill, Colour edge);
-  /// `accent_box` and `accent_disc` draw what the user can grab: filled with the accent, in the theme's outline.
+  /// Things that the user can grab: filled with the accent, in the theme's outline.
   void accent_box(const Theme&, const Rect&, float radius);
   void accent_disc(const Theme&, Vec centre, float r);
   /// Lies under a dragged token, `halo` around a target slot or a hovered token.
@@ -196,8 +196,8 @@ std::string svg_escaped(std::string_view text);
 /// shapes.
 using Picture = std::function<Vec(Painter&, const Theme&)>;
 
-/// One document for both themes: light, and dark where the viewer prefers it. `title` is what a
-/// viewer calls the picture. It throws Error where the shapes of the themes differ.
+/// One document for both themes: light, and dark where the viewer prefers it. Viewers show `title`
+/// as the picture's name. Throws Error where the shapes of the themes differ.
 std::string to_svg(std::string_view title, const Picture& picture);
 /// One theme without a style sheet, so several documents may stand on one page.
 std::string to_svg(std::string_view title, const Picture& picture, const Theme& theme);

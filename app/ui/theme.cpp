@@ -183,8 +183,8 @@ void apply_style(const Theme& t, float scale) {
   s.PopupBorderSize = std::max(1.f, std::round(scale));
   s.FrameRounding = radius::field * scale;
   s.HoverDelayNormal = 0.45f;
-  s.CircleTessellationMaxError =
-      0.2f;  // curves stay within a quarter of a pixel of the true arc at any scale
+  // Curves stay within a quarter of a pixel of the true arc at any scale.
+  s.CircleTessellationMaxError = 0.2f;
   ImVec4* c = s.Colors;
   c[ImGuiCol_Text] = vec(t.ink);
   c[ImGuiCol_WindowBg] = vec(t.bg);

@@ -75,7 +75,7 @@ Colour heat_colour(const Theme&, float share);
 /// Maps a value in -1..1 to signed_low .. panel .. signed_high.
 Colour signed_colour(const Theme&, float value);
 
-/// `luminance` and `contrast` are the WCAG's relative luminance and contrast ratio (1..21) of opaque colours.
+/// Relative luminance and contrast ratio (1..21) of opaque colours, as the WCAG defines them.
 double luminance(Colour);
 double contrast(Colour a, Colour b);
 /// Returns black or white, whichever is easier to read on `fill`: text on a cell of data.

@@ -17,8 +17,8 @@ namespace normscope::ui {
 namespace {
 
 constexpr float drag_threshold = 3;  // logical px before a press becomes a drag
-constexpr float edge_reach =
-    20;  // logical px from the window's edge within which the mouse moves what it shows
+// Logical px from the window's edge within which the mouse moves what it shows.
+constexpr float edge_reach = 20;
 
 constexpr ImGuiWindowFlags plain_window = ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
                                           ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoNav |
@@ -41,7 +41,7 @@ void Ui::begin_frame(const FrameOptions& options) {
   const ImVec2 display = ImGui::GetIO().DisplaySize;
   float scale = effective_scale(options.scale, options.least_scale, display.x, display.y);
   if (scale != scale_ || options.dark != styled_dark_) {
-    if (scale_ > 0 && ImGui::IsMousePosValid()) {  // what is under the mouse stays there
+    if (scale_ > 0 && ImGui::IsMousePosValid()) {  // the thing under the mouse stays there
       const Vec under = mouse();
       pan_ = {pan_.x + under.x * (scale - scale_), pan_.y + under.y * (scale - scale_)};
     }
@@ -534,7 +534,7 @@ void new_frame(Vec pan, Vec panned) {
   }
   move_mouse(queue, pan);
   ImGui::NewFrame();
-  move_mouse(queue, {-pan.x, -pan.y});  // what ImGui leaves for the next frame
+  move_mouse(queue, {-pan.x, -pan.y});  // ImGui leaves it for the next frame
   for (const ImGuiInputEvent& event : later) queue.push_back(event);
 }
 

@@ -86,10 +86,10 @@ struct HitOptions {
   bool draw_focus = true;  // draw the focus ring around the rectangle
   bool tooltip = true;     // show the help once the mouse has rested on it
   float radius = 6;        // of the focus ring
-  Rect beside{};           // what the help must not cover; empty: the control
+  Rect beside{};           // not to be covered by the help; empty: the control
 };
 
-/// What the user did to one control in this frame.
+/// The user's actions on one control in this frame.
 struct Hit {
   bool hovered = false, held = false, focused = false;
   bool pressed = false;  // the left button went down on it in this frame
@@ -151,7 +151,7 @@ class Ui {
 
   /// Why a control does not answer that this frame's policy locked.
   const std::string& locked_help() const;
-  /// What this frame's policy says about a control. A key that stands for a control asks it first.
+  /// The policy of this frame for a control. A key that stands for a control asks it first.
   Hold hold_of(std::string_view control) const;
   bool held(std::string_view control) const { return hold_of(control) != Hold::Shown; }
   /// Whether a user or a key wanted a held control since the last call.
@@ -259,7 +259,7 @@ class Ui {
   std::vector<std::string> order_;              // Tab order of the frame
   std::string arrow_owner_, last_arrow_owner_;  // focused control that takes the arrow keys
   std::string tooltip_, under_mouse_;
-  Rect beside_{};  // what the tooltip must not cover; empty: it stands at the mouse
+  Rect beside_{};  // not to be covered by the tooltip; empty: it stands at the mouse
   std::optional<Explanation> explained_;
   std::string last_explained_;
   double rests_since_ = 0;  // the mouse, on what was explained last
@@ -283,7 +283,7 @@ Rect beside(const Rect& asked, Vec mouse, Vec size, Vec window);
 
 struct Chord {
   int key = 0;             // an ImGuiKey, or 0 when it is only a character
-  unsigned character = 0;  // what a text field would receive; 0: nothing
+  unsigned character = 0;  // for a text field; 0: nothing
   bool ctrl = false, shift = false, alt = false;
 };
 

@@ -151,7 +151,7 @@ struct PanelOptions {
 };
 /// The first text that is no wider than `width`; else "".
 std::string fitting(const Painter&, TextStyle, float width, std::initializer_list<std::string> texts);
-/// What fits behind a title in `room` px: question and note, else the question, else its brief
+/// The most that fits behind a title in `room` px: question and note, else the question, else its brief
 /// form, else the note. It cuts none of them and returns "" where none fits.
 std::string behind_title(const Painter&, float room, std::string_view question, std::string_view brief,
                          std::string_view note);

@@ -99,7 +99,7 @@ std::vector<int> alike_layers(const Stack& stack, int layer);
 /// Whether all sub-layers of both are wired alike; cross-attention is compared only where `cross`.
 bool same_wiring(const StackWiring& a, const StackWiring& b, bool cross = false);
 
-/// What an edit of the diagram makes of a wiring.
+/// A wiring after an edit of the diagram.
 struct WiringChange {
   StackWiring wiring;
   std::vector<SlotId> from{};  // slots that lose a norm
@@ -128,7 +128,7 @@ std::string placement_caption(const Stack& stack);
 /// Returns "all 12 norms before their branch", "this norm after its branch", "all 12 norms onto the
 /// stream". `what` stands after "norms": " of the decoder".
 std::string drop_text(const WiringChange& change, Slot to, bool only_this, const std::string& what = {});
-/// What a slot is and what the user may do with it.
+/// Describes a slot, and says whether the user may drag from it or drop on it.
 std::string slot_help(const Stack& stack, SlotId at);
 /// Names the layers of a stroke: "layers 2 to 4".
 std::string layers_text(std::vector<int> layers);
@@ -143,7 +143,7 @@ std::string_view token_text(NormKind kind);
 
 }  // namespace normscope::view
 
-// What the app asks of a network without a residual stream, an add-on's: a chain of layers with norms between them. The
+// An add-on's network without a residual stream, for the app: a chain of layers with norms between them. The
 // diagram, the run cards and the tests use it.
 
 namespace normscope::diagram {

@@ -66,7 +66,7 @@ std::vector<Mark> marks_of(const ui::Ui& ui, const words::Language& words) {
   return marks;
 }
 
-// What F1 asks about: the control in focus, else the one under the mouse.
+// The subject of F1: the control in focus, else the one under the mouse.
 const Term* asked_for(const ui::Ui& ui, const words::Language& words) {
   if (const Term* term = term_at(ui.focused(), words)) return term;
   const Term* found = nullptr;

@@ -1,4 +1,4 @@
-// Holds what the plots and the diagram read of the runs' histories. It copies numbers once per change and
+// The histories of the runs for the plots and the diagram. It copies numbers once per change and
 // keeps them while they are shown, so a frame that finds nothing new copies nothing. The Lab screen owns it; UI thread
 // only.
 #pragma once
@@ -132,7 +132,7 @@ const std::string& no_stream();
 /// of one of the whole layer ("update_cosine"). A layer without sub-layers has one matrix and one output, whichever is
 /// asked for: "L01.conv.w.grad_norm". Empty: it has no such number.
 std::string layer_stat(const RunView& run, Side side, int layer, std::string_view path);
-/// What stands before "L01." in the names of a run's numbers: "", "dec." or "enc.".
+/// The letters before "L01." in the names of a run's numbers: "", "dec." or "enc.".
 std::string prefix_of(const RunView& run, Side side);
 bool has_both(const RunView& run);
 bool any_both(const LabView& view);

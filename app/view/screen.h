@@ -71,7 +71,7 @@ struct ScreenRequests {
 
 }  // namespace normscope
 
-// An `Answer` is what a learner answered where a lesson asked for a prediction, as the lesson and a link to it hand it on.
+// A learner's prediction in a lesson, as the lesson and a link to it hand it on.
 
 namespace normscope::view {
 
@@ -113,10 +113,10 @@ class AppScreen {
   /// Something that was asked for is not there yet: a picture waits for it.
   virtual bool busy() const { return false; }
 
-  /// What a session keeps of the screen, and brings back. Settings that are empty were never kept. Throws Error.
+  /// The settings that a session keeps of the screen. Empty ones were never kept. restore() throws Error.
   virtual ScreenSettings kept() const { return {}; }
   virtual void restore(const ScreenSettings&) {}
-  /// What a link carries of it, and sets. Throws Error.
+  /// The settings that a link carries of it. Setting them throws Error.
   virtual ScreenSettings linked() const { return {}; }
   virtual void open_link(const ScreenSettings& link) { restore(link); }
 

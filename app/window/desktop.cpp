@@ -47,7 +47,7 @@ std::optional<std::string> value_in(const std::string& path, const std::string& 
   return {};
 }
 
-// What a program writes until it ends; empty without such a program or when it takes too long.
+// The output of a program until it ends; empty without such a program or when it takes too long.
 std::string output_of(std::vector<std::string> words, std::chrono::milliseconds patience) {
   using Clock = std::chrono::steady_clock;
   const auto end = Clock::now() + patience;

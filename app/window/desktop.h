@@ -27,8 +27,8 @@ std::optional<bool> system_dark();
 std::future<std::optional<bool>> ask_gnome_reduced_motion(
     std::chrono::milliseconds patience = std::chrono::milliseconds(1500));
 
-// The factor at which everything is drawn. `content_scale` is what the window system says.
-// Where it says nothing (1) and the monitor is much denser than 96 px an inch, its size decides, in quarters. A size
+// The factor at which everything is drawn: `content_scale`, from the window system.
+// Where that is 1 and the monitor is much denser than 96 px an inch, its size decides, in quarters. A size
 // that cannot be true (none, a projector's) is ignored.
 float display_scale(float content_scale, int width_px, int width_mm);
 

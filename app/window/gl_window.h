@@ -1,4 +1,4 @@
-// What the window is drawn with: GLFW's window, an OpenGL context, Dear ImGui and its back ends for
+// The tools with which the window is drawn: GLFW's window, an OpenGL context, Dear ImGui and its back ends for
 // both. In a browser the window is the page's canvas and OpenGL is WebGL 2. The session that draws in it calls it.
 #pragma once
 

@@ -19,8 +19,8 @@ namespace normscope::window {
 struct WindowOptions {
   std::vector<ConfigRun> runs{};  // the runs to start at once; empty: the default comparison
   LabOptions lab{};
-  std::vector<std::string>
-      files{};  // logs and saved runs to open side by side; with any, `runs` are not started
+  // Logs and saved runs to open side by side; with any, `runs` are not started.
+  std::vector<std::string> files{};
   bool play = true;
   bool instant = false;                    // the runs are whole at every moment
   Screen shown = Screen::Lab;              // the screen that comes first
@@ -35,7 +35,7 @@ struct WindowOptions {
   std::function<bool()> interrupted{};  // true: a signal asks the window to end; the session is kept
 };
 
-// What run_window returns. kWindowNoDisplay, kWindowNoOpenGl: nothing was started; the caller says so and
+// The results of run_window. kWindowNoDisplay, kWindowNoOpenGl: nothing was started; the caller says so and
 // goes headless.
 // kDisplayLost: the display server went away under the window; the process ends with this code, and the autosave is
 // complete.

@@ -1,4 +1,4 @@
-// What one window remembers from start to end: settings, its autosave folder, the session before.
+// The memory of one window from start to end: settings, its autosave folder, the session before.
 // The window calls it; with --safe-mode it reads nothing and leaves nothing behind.
 #pragma once
 
@@ -32,7 +32,7 @@ class WindowMemory {
   void follow_desktop(shell::Appearance& look);
 
   bool safe_mode_;
-  bool system_motion_ = false;              // what the desktop said at the start
+  bool system_motion_ = false;              // of the desktop, at the start
   std::future<std::optional<bool>> gnome_;  // invalid: not asked, or already answered
   std::string file_;                        // empty: nothing is remembered
   shell::Settings settings_, written_;

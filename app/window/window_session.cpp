@@ -35,8 +35,8 @@ double clock_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-constexpr double kTouched =
-    0.6;  // a user counts as present for so long after the last event (tooltips, motion)
+// A user counts as present for so long after the last event (tooltips, motion).
+constexpr double kTouched = 0.6;
 constexpr double kScreen = 1 / 60.0;
 constexpr double kGpuTraining = 1 / 30.0;
 constexpr double kSoftHand = 1 / 20.0, kSoftTraining = 1 / 4.0;

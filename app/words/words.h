@@ -1,4 +1,4 @@
-// What the window and the lessons say, in any language. What the command line prints and what files hold stays English.
+// The texts of the window and the lessons, in any language. The command line and files stay English.
 // A text stands in the code, where it is shown, and has named places; a literal brace is written twice:
 //   tr("{done} of {all} done", {{"done", 3}, {"all", 12}})
 //   tr("{count} run | {count} runs", {{"count", n}})    the number of the place `count` chooses
@@ -24,7 +24,7 @@
 
 namespace normscope::words {
 
-/// What stands in a place of a text: {"done", 3}. A number to be rounded is given as text (ui::number).
+/// The content of a place in a text: {"done", 3}. A number to be rounded is given as text (ui::number).
 struct Place {
   Place(std::string_view place, std::string_view value) : name(place), text(value) {}
   Place(std::string_view place, char letter) : name(place), text(1, letter) {}
@@ -65,7 +65,7 @@ class Language {
   /// text.
   void read(std::string_view text, const std::string& file, const std::string& room);
 
-  /// What an English text is in this language; itself where there is nothing.
+  /// An English text in this language; the English one where there is no other.
   const std::string& tr(std::string_view english) const;
   /// This `tr` fills in the places. A place without a value stays as it is written: "{done}".
   std::string tr(std::string_view english, Places places) const;
@@ -128,7 +128,7 @@ const Language& of_window();
 /// The text of a key in the language of the window.
 const std::string& say(std::string_view key);
 std::string say(std::string_view key, Places places);
-/// What the window says for a segment or an entry of a list, with the name by which scripts call it
+/// The words of a segment or an entry of a list, with the name by which scripts call it
 /// in every language: the English text.
 struct Label {
   std::string name, shown;
@@ -137,7 +137,7 @@ Label label(std::string_view english, Places places = {});
 /// Writes the numbers of a text that a program made, "−0.1 to 0.35", with the language's decimal sign. What has
 /// more than one point, as a version, stays.
 std::string with_decimal(std::string text, const Language& language = of_window());
-/// What the window says for a message of the floors below, which know no words of a window: why something is refused, a
+/// The window's words for a message of the floors below, which know no words of a window: why something is refused, a
 /// run's state, a setting's label, a placement's formula. Of a name its parts are said: "Post-LN, no warm-up". What
 /// neither assets/words/de/errors.toml nor training.toml has stays as it is, but for a bare number.
 std::string spoken(const Message& message, const Language& language = of_window());
@@ -146,7 +146,7 @@ std::string spoken(const Message& message, const Language& language = of_window(
 
 namespace normscope {
 
-/// What the window says for an English text, in its language.
+/// An English text in the window's language.
 const std::string& tr(std::string_view english);
 std::string tr(std::string_view english, words::Places places);
 

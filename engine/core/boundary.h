@@ -1,4 +1,4 @@
-// A boundary is where exceptions stop: each thread, each frame and each callback out of C code has one. Whatever the
+// Where exceptions stop: each thread, each frame and each callback out of C code has such a boundary. Whatever the
 // work inside throws becomes a line that says what was being done, and the thread lives on. An Error's text already
 // says so; an exception from the allocator, the file system or a library does not.
 #pragma once

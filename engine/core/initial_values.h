@@ -1,4 +1,4 @@
-// Initial values are how tensors of parameters start. Scalar double code on the host computes them: the same bits
+// How tensors of parameters start. Scalar double code on the host computes it: the same bits
 // everywhere.
 #pragma once
 

@@ -150,7 +150,7 @@ int cpu_quota(const std::string& root) {
 
 size_t machine_memory(const std::string& root) {
 #ifdef __EMSCRIPTEN__
-  return emscripten_get_heap_max();  // what the page may grow to
+  return emscripten_get_heap_max();  // the most that the page may grow to
 #endif
   const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGE_SIZE);
   size_t bytes = pages > 0 && page > 0 ? static_cast<size_t>(pages) * static_cast<size_t>(page) : SIZE_MAX;
@@ -178,7 +178,7 @@ namespace {
 
 constexpr uint64_t kSlice = 100'000;  // nanoseconds, the shortest that Linux grants
 
-/// What sched_setattr(2) takes; the C library has had it only since 2.41.
+/// The argument of sched_setattr(2); the C library has had it only since 2.41.
 struct SchedulingAttributes {
   uint32_t size = sizeof(SchedulingAttributes), policy = 0;  // SCHED_OTHER
   uint64_t flags = 1;                                        // threads that are started do not inherit it

@@ -1,7 +1,7 @@
-// The machine is how many cores and how much memory this process may use, and how a thread is given its time. Every
+// How many cores and how much memory this process may use, and how a thread is given its time. Every
 // default number of threads comes from here, and every check that refuses or warns before it allocates.
 //
-// What counts is what the process is given, not what the machine has. A batch system's affinity mask and a
+// The process's share counts, not the whole machine. A batch system's affinity mask and a
 // container's quota leave most of a large machine to others, and surplus threads only wait for each other's time.
 #pragma once
 

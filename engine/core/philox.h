@@ -16,7 +16,7 @@
 
 namespace normscope {
 
-/// What a random number is used for: the last counter word.
+/// The use of a random number: the last counter word.
 enum class Purpose : uint32_t {
   Init = 1,
   Dropout = 2,

@@ -349,7 +349,7 @@ class CudaExecutable final : public Executable {
   UpdateTable update_;
   ProbeTable value_probes_, gradient_probes_;
   std::vector<PlannedLaunch> calls_;  // one for each instruction
-  std::vector<Step> steps_;           // what a replay runs
+  std::vector<Step> steps_;           // of a replay
   void* graph_ = nullptr;
 };
 

@@ -1,4 +1,4 @@
-// What an op's launcher works with on the device side: stream, launch helper, matrix products. Included
+// The tools of an op's launcher on the device side: stream, launch helper, matrix products. Included
 // by ops/*/*.cu and cuda/*.cu only.
 #pragma once
 

@@ -58,7 +58,7 @@ struct DriverOptions {
   bool tf32 = false;
 };
 
-/// What the shared object exports under the name kDriverEntry: a driver, or nullptr and the reason.
+/// The function that the shared object exports as kDriverEntry: it gives a driver, or nullptr and the reason.
 /// `abi` guards against a library of another version.
 using DriverEntry = Driver* (*)(int abi, const DriverOptions&, std::string& reason);
 inline constexpr int kDriverAbi = 1;

@@ -16,7 +16,7 @@ struct Step {
   Call call = {};
 };
 
-/// What schedule() needs to know of one instruction: its call, and which of its inputs are parameters.
+/// An instruction as schedule() needs it: its call, and which of its inputs are parameters.
 struct PlannedLaunch {
   Call call;
   bool of_parameter[kMaxInputs] = {};

@@ -1,5 +1,5 @@
-// What a model is: sizes, wiring, norm, initialisation. It holds everything structural of a run's
-// network.
+// The structure of a run's network, all of it: sizes, wiring, norm,
+// initialisation.
 #pragma once
 
 #include <cstdint>
@@ -56,8 +56,8 @@ std::vector<Architecture> architectures();
 std::vector<std::string_view> architecture_names();
 Architecture architecture_from(std::string_view name);  ///< throws Error listing the names
 
-// How weights start, as data: the factor by which each rule multiplies each matrix of a sub-layer; and
-// `Transfer` how start and steps follow a model's size. The tape builder (model/transformer.cpp) reads them; the wiring's
+// How weights start, as data: the factor by which each rule multiplies each matrix of a sub-layer, and how start and
+// steps follow a model's size (Transfer). The tape builder (model/transformer.cpp) reads them; the wiring's
 // own gain (DeepNorm, Sub-LN) is applied on top.
 
 /// The rules of `InitRule`:
@@ -81,7 +81,7 @@ inline constexpr std::string_view kInitRules[] = {
 #undef INIT_RULE
 };
 
-/// What a rule makes of the matrices of a sub-layer in a stack.
+/// The gains by which a rule multiplies the matrices of a sub-layer in a stack.
 struct InitGains {
   double query = 1, key = 1, value = 1, output = 1, first = 1, second = 1;  ///< W_Q W_K W_V W_O W_1 W_2
   double embedding = 1;   ///< token table and learned positions
@@ -142,7 +142,7 @@ constexpr bool are_in_attention(Positions p) { return p > Positions::None; }
 /// Attention W_Q, W_K, W_V, W_O, ButQkv W_O, W_1, W_2 (GPT-Neo).
 enum class Biases : uint8_t { All, Qkv, FeedForward, None, Attention, ButQkv };
 inline constexpr std::string_view kBiases[] = {"every", "qkv", "ffn", "none", "attention", "but-qkv"};
-/// What self-attention has beside its heads.
+/// The settings of self-attention beside the number of its heads.
 struct AttentionConfig {
   int32_t head_width = 0;  ///< 0: d_model / heads
   /// Heads of keys and values, each read by as many heads of queries as come on it (Ainslie et al. 2023); 0: heads.
@@ -154,7 +154,7 @@ struct AttentionConfig {
   float cap = 0;    ///< c: scores become c tanh(score / c) (Gemma 2); 0: they stay as they are
   bool operator==(const AttentionConfig&) const = default;
 };
-/// What the head of a classifier reads: the state of the first position (BERT's [CLS]) or the mean over
+/// The input of a classifier's head: the state of the first position (BERT's [CLS]) or the mean over
 /// all unpadded positions.
 enum class Pooling : uint8_t { First, Mean };
 
@@ -208,7 +208,7 @@ struct ModelConfig {
   StackWiring encoder, decoder;  ///< only the stacks that the architecture has are read
   AddedSettings added;
 
-  /// What an add-on knows of the model: `config.of<ImageConfig>()`.
+  /// An add-on's own settings of the model: `config.of<ImageConfig>()`.
   template <typename T>
   const T& of() const {
     return added.of<T>();
@@ -224,7 +224,7 @@ struct ModelConfig {
 
 inline constexpr int32_t kMostMemory = 4096;
 
-/// What attention's zeros stand for.
+/// The values for which attention's zeros stand.
 int32_t head_width(const ModelConfig& config);
 int32_t kv_heads(const ModelConfig& config);
 /// Whether the model has an encoder and a decoder.

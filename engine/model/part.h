@@ -30,7 +30,7 @@ struct OutputInputs {
   bool transposed;
 };
 
-/// What a part does while a model is recorded, in the order of a step; as it stands here, nothing.
+/// The work of a part while a model is recorded, in the order of a step. Each member does nothing here.
 class Part {
  public:
   virtual ~Part() = default;
@@ -45,7 +45,7 @@ class Part {
   virtual void prepare(AttentionInputs&) {}
   /// The heads, in the place of the op `attention`; kNone: not of this part.
   virtual ValueId heads(const AttentionInputs&, uint32_t /*dropout site*/) { return kNone; }
-  /// What the heads put out, before W_O; x is what the attention reads.
+  /// The output of the heads, before W_O; x is the attention's input.
   virtual ValueId attended(const AttentionInputs&, ValueId /*x*/, ValueId heads) { return heads; }
   /// The hidden layer of a feed-forward network before its activation.
   virtual ValueId hidden(const std::string& /*name*/, const Wiring&, ValueId h) { return h; }
@@ -54,7 +54,7 @@ class Part {
   virtual void end() {}  ///< behind the loss
 };
 
-/// What a part adds to a step: floats of its parameters, and of its activations with their gradients; arithmetic.
+/// The cost of a part in a step: floats of its parameters, and of its activations with their gradients; arithmetic.
 struct PartCost {
   int64_t parameters = 0, activations = 0;
   double flop = 0;
@@ -81,7 +81,7 @@ ValueId keys_of(Recorder&, const std::string& attention, const Wiring&, ValueId 
 ValueId values_of(Recorder&, const std::string& attention, const Wiring&, ValueId x);
 /// How its heads read them, without dropout.
 AttentionSpec attention_spec(const Recorder&, bool causal);
-/// What a branch begins with: N_before, and its factor.
+/// The beginning of a branch: N_before, and its factor.
 ValueId branch_input(Recorder&, const std::string& sublayer, const Wiring&, ValueId entered);
 
 }  // namespace normscope

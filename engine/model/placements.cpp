@@ -68,8 +68,8 @@ struct AddedPlacement {
   std::array<std::atomic<const PlacementRow*>, kMost> rows = {};
   std::atomic<size_t> count = 0;
   std::mutex writing;
-  std::vector<std::unique_ptr<const AddedRow>>
-      kept;  // forgotten ones too: somebody may still hold their names
+  // Forgotten ones too: somebody may still hold their names.
+  std::vector<std::unique_ptr<const AddedRow>> kept;
 };
 
 AddedPlacement& added() {

@@ -1,4 +1,4 @@
-// A recorder of models has the parts that they are put together from, by the config's rules: parameters as they start,
+// The parts from which models are put together, by the config's rules: parameters as they start,
 // products, norms, dropout, activations, scales. Networks derive from it; forms of residual streams (model/residual.h)
 // use it.
 #pragma once
@@ -53,7 +53,7 @@ struct Recorder {
     return linear(tape, n + "." + suffix + twin, x, w, b);
   }
 
-  /// What parts change of the start of a matrix.
+  /// The start of a matrix, as parts change it.
   void start(const std::string& name, const Wiring& wiring, Init::Unit along, Init& init) {
     for (const auto& part : parts) part->start(name, wiring, along, init);
   }

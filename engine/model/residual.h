@@ -1,6 +1,6 @@
 // Forms of residual streams. The core has one stream, on which a sub-layer leaves y = N(skip h + branch f) (wiring.h);
 // add-ons bring others as rows RESIDUAL(name) of residuals.def: several streams, a second one, other scales. A row says
-// what a form reads of a wiring, and how it is recorded.
+// which words of a wiring a form reads, and how it is recorded.
 #pragma once
 
 #include <algorithm>
@@ -21,22 +21,22 @@ struct Recorder;
 
 inline constexpr int32_t kMostStreams = 8;
 
-/// What a form does while a stack is recorded; as it stands here, nothing.
+/// The work of a form while a stack is recorded. Each member does nothing here.
 class Residual {
  public:
   virtual ~Residual() = default;
   virtual void begin(const std::string& /*prefix*/, ValueId /*x*/) {
   }                                                      ///< with the state below the first layer
   virtual void begin_at_end(const Shape& /*states*/) {}  ///< where only the end is recorded
-  /// What a branch reads.
+  /// The input of a branch.
   virtual ValueId read(const std::string& /*sublayer*/, ValueId x) { return x; }
   /// The same behind N_before.
   virtual ValueId normed(const std::string& /*sublayer*/, const Wiring&, ValueId h) { return h; }
-  /// What the skip carries to the sum; what the branch adds to it may change here too.
+  /// The skip's part of the sum; the branch's part may change here too.
   virtual ValueId carry(SublayerValues&, const Wiring&, ValueId x) { return x; }
   /// Beside the sum, which is recorded, with the scale that the branch has in it.
   virtual void write(SublayerValues&, const ResidualScale& /*branch*/) {}
-  /// What the sub-layer hands on, from the sum behind its norm.
+  /// The sub-layer's output, from the sum behind its norm.
   virtual ValueId pass(SublayerValues&, const Wiring&, ValueId x) { return x; }
   /// In the place of sum, norm and all of the above; false: not of this form.
   virtual bool sum(SublayerValues&, bool /*last of the stack*/) { return false; }
@@ -55,7 +55,7 @@ struct StreamLayout {
   int all() const { return one() ? (beside == NormKind::None ? 0 : 2) : count; }
 };
 
-/// What a form reads of a stack (StackSlot): a norm, or words of its own.
+/// A form's slot of a stack (StackSlot): a norm, or words of its own.
 struct StackSlotRow {
   std::string_view key;  ///< "second": wiring.second in files
   std::string (*tidied)(std::string_view words) =
@@ -66,7 +66,7 @@ struct StackSlotRow {
 struct ResidualRow {
   std::span<const StackSlotRow> slots = {};
   std::string_view word = {};  ///< of a sub-layer's wiring: Wiring::added has the bit of the row
-  /// A factor of what such sub-layers hand on, as formulas write it: its value is the number NAME.WORD.
+  /// A factor of the output of such sub-layers, as formulas write it: its value is the number NAME.WORD.
   std::string_view factor = {};
   bool unit_vectors = false;  ///< the vectors of such a sub-layer's matrices keep their lengths
   /// Null where the stack has nothing of the form.
@@ -84,7 +84,7 @@ struct ResidualRow {
 std::span<const ResidualRow* const> residual_rows();
 std::vector<std::unique_ptr<Residual>> residual_forms(Recorder& recorder, const StackWiring& stack);
 StreamLayout stream_layout(const StackWiring& stack);
-/// The row whose factor scales what a sub-layer hands on; null: none.
+/// The row whose factor scales a sub-layer's output; null: none.
 const ResidualRow* factor_of(const Wiring& wiring);
 bool has_unit_vectors(const Wiring& wiring);
 template <typename Is>
@@ -96,7 +96,7 @@ bool any_sublayer(const StackWiring& stack, Is is) {
 /// Whether a form reads a sub-layer, or any of a stack.
 inline bool has_word(const Wiring& wiring, ResidualForm form) { return (wiring.added & word_of(form)) != 0; }
 bool any_has_word(const StackWiring& stack, ResidualForm form);
-const char* objection_to_words(const Wiring& wiring);  ///< that of the first word that has one; null: none
+const char* objection_to_words(const Wiring& wiring);  ///< of the first word with an objection; null: none
 
 std::vector<const StackSlotRow*> stack_slots();  ///< of all forms
 std::string slot_text(const StackWiring& stack, const StackSlotRow& slot);

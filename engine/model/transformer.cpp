@@ -131,7 +131,7 @@ ValueId embedded(Recorder& r, const Stack& s, ValueId tokens, int64_t T) {
   const double root = std::sqrt(static_cast<double>(D));
   const std::string name = (c.shared_embedding ? "" : s.prefix) + "emb";
   const double size = init_gains(c.init, context_of(c, is_decoder(c, s))).embedding;
-  // What is stored 1 / c as large, and multiplied by c, takes steps 1 / c as large, from gradients c times as large.
+  // A matrix that is stored 1 / c as large, and multiplied by c, takes steps 1 / c as large, from gradients c times as large.
   const double growth = r.table_growth();
   Init init{Init::Kind::Normal, size / root * std::sqrt(r.growth.width) / growth};
   r.start(name + ".tokens", s.wiring.layers.back().feed_forward, Init::Unit::Rows, init);
@@ -319,7 +319,7 @@ ValueId values_of_classes(Recorder& r, ValueId hidden) {
                   r.parameter("class.b", {r.config.classes}, {Init::Kind::Zeros, 0.0}), false});
 }
 
-/// What BERT's head does to a state before it is compared with the symbols.
+/// BERT's head: a state, as it is compared with the symbols.
 ValueId transformed(Recorder& r, ValueId hidden, int64_t width) {
   const int64_t D = r.config.d_model;
   const ValueId w = r.parameter("head.w", {D, width}, r.matrix_init(D, width, 1));

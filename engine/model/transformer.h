@@ -29,10 +29,10 @@ struct SublayerValues {
   int32_t layer = 0;              ///< 1-based
   ValueId input = kNone;          ///< x
   ValueId entered = kNone;        ///< h: x, or after the norm where the sub-layer begins
-  ValueId branch = kNone;         ///< what is added to the skip: after N_after, before the branch scale
+  ValueId branch = kNone;         ///< added to the skip: after N_after, before the branch scale
   ValueId joined = kNone;         ///< skip h + branch f
   ValueId bottom = kNone;         ///< B2T: the layer's input, which joins the sum
-  ValueId sum = kNone;            ///< what the norm on the stream reads: joined, with bottom if any
+  ValueId sum = kNone;            ///< input of the norm on the stream: joined, with bottom if any
   ValueId output = kNone;         ///< y; equals sum without a norm on the stream
   ValueId gpas = kNone;           ///< GPAS: the factor of the sum, or of the skip before a norm on the stream
   ValueId second = kNone;         ///< ResiDual: the second stream after it
@@ -42,8 +42,8 @@ struct SublayerValues {
   ValueId streams = kNone, write = kNone, carry = kNone, read = kNone;
 };
 
-/// What a layer remembers: the batch input that holds it, and the value whose last positions come
-/// next.
+/// The memory of a layer: the batch input that holds it, and the value whose last positions are the next
+/// memory.
 struct LayerMemory {
   std::string name;        ///< "L03.memory"
   ValueId input = kNone;   ///< (B,M,D), no gradient
@@ -75,7 +75,7 @@ struct RecordOptions {
   bool probes = true;        ///< mean square of every sub-layer output (and branch)
   /// Sub-layers ("L03.attn") and layers ("L03") that pass their input on unchanged, without their norms.
   std::vector<std::string> left_out = {};
-  AddedSettings added = {};  ///< what add-ons do in a step of training
+  AddedSettings added = {};  ///< of add-ons, for a step of training
 };
 
 /// Declares the parameters in the tape's Store and records embedding, layers, output and loss.

@@ -44,7 +44,7 @@ struct WiredNorm {
   bool operator==(NormKind other) const { return kind == other; }
 };
 
-/// What is inside f.
+/// The norms inside f.
 struct Inner {
   WiredNorm query = {}, key = {}, value = {};  ///< attention: of each head
   /// The norms of query and key are over all heads of a row together, each with a gain of its own (OLMo 2).
@@ -79,7 +79,7 @@ struct Wiring {
   /// The branch reads the layer's input, as attention does, in place of h (GPT-J, Pythia).
   bool parallel = false;
   bool shared_norm = false;  ///< N_before has the gain and bias of the attention's (GPT-J, Phi)
-  uint32_t added = 0;        ///< what forms of residual streams read here: bits word_of(form)
+  uint32_t added = 0;        ///< for other forms of residual streams: bits word_of(form)
   Inner inner = {};
   bool operator==(const Wiring&) const = default;
 };
@@ -99,7 +99,7 @@ struct LayerWiring {
   bool operator==(const LayerWiring&) const = default;
 };
 
-/// What a form of residual streams reads of a stack: a norm, or words of its own.
+/// A slot of a stack for one form of residual streams: a norm, or words of its own.
 struct StackSlot {
   std::string key;  ///< "second"
   WiredNorm norm = {};
@@ -136,7 +136,7 @@ inline constexpr Placement kPresets[] = {
 #undef PLACEMENT
 };
 
-/// What a stack is for: DeepNorm's constants depend on it (Wang et al. 2022, Table 1 of "DeepNet").
+/// The place of a stack: DeepNorm's constants depend on it (Wang et al. 2022, Table 1 of "DeepNet").
 struct StackContext {
   bool decoder = true;
   int layers = 6;        ///< layers of this stack
@@ -166,7 +166,7 @@ struct PlacementRow {
   Number early_layers = nullptr;                        ///< the number of these layers; null: first_layers
   bool embedding = false, final = false;                ///< the norms of the stack
   const char* slots = "";               ///< "second=ln; joined=ln", "streams=4 computed": StackWiring::slots
-  NormKind norm = NormKind::LayerNorm;  ///< what N stands for; LayerNorm: the norm that the model uses
+  NormKind norm = NormKind::LayerNorm;  ///< the kind of N; LayerNorm: the norm that the model uses
   /// Numbers that depend on the place: a constant skip or branch, init_gain, pre_scale. They are filled into
   /// `sublayer` where it is used.
   Number skip = nullptr, branch = nullptr, gain = nullptr, pre_scale = nullptr;

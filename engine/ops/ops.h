@@ -36,10 +36,10 @@ struct AttentionSpec {
   uint32_t dropout_site = 0;  ///< probabilities are dropped out there; 0 = not at all
   int32_t window = 0;         ///< keys that a query sees on each side, its own among them; 0 = all
   float cap = 0;              ///< scores stay between -cap and cap; 0 = as they are
-  float scale = 0;            ///< what scores are multiplied by; 0 = 1/sqrt(D/H)
+  float scale = 0;            ///< factor of the scores; 0 = 1/sqrt(D/H)
   friend bool operator==(const AttentionSpec&, const AttentionSpec&) = default;
 
-  /// What scores are multiplied by in a head of so many numbers.
+  /// The factor of the scores in a head of so many numbers.
   double scale_of(int64_t width) const {
     return scale > 0 ? static_cast<double>(scale) : 1.0 / std::sqrt(static_cast<double>(width));
   }
@@ -92,7 +92,7 @@ inline constexpr NormKind kNormKinds[] = {
 #undef NORM_KIND
 };
 
-/// What a kind has, and what its backward pass differentiates: a row of norm_kinds.def, which recorder,
+/// The parameters of a kind, and the parts that its backward pass differentiates: a row of norm_kinds.def, which recorder,
 /// kernels, references and files read alike.
 struct NormTraits {
   const char* name = "";        ///< "layer norm, simple": in errors and tables
@@ -144,7 +144,7 @@ struct NormSpec {
   friend bool operator==(const NormSpec&, const NormSpec&) = default;
 };
 
-/// What only some kinds read.
+/// Numbers that only some kinds read.
 struct NormExtras {
   ValueId alpha = kNone;             ///< DyT and Derf
   ValueId shift = kNone;             ///< Derf

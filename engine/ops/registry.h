@@ -20,7 +20,7 @@ inline constexpr OpKind kNoOp = OpKind::Count;
 /// The parameters of which an op that ends a step keeps v, a running mean of squared gradients.
 enum class SecondMoments : uint8_t { None, All, NotOfMatrices };
 
-/// What seal places an op for: nobody records one with a duty. Update: it ends a step and moves all parameters.
+/// The reason for which seal places an op, which nobody records then. Update: it ends a step and moves all parameters.
 enum class Duty : uint8_t { None, Probe, GradientNorms, Clip, Update };
 
 /// A row of ops.def.
@@ -51,8 +51,8 @@ constexpr OpKind op_for(Duty duty) {
 
 // The structural constants of a node, carried from recording to execution.
 
-/// `Attributes` hold a small plain struct that belongs to its op and names it as kOp. Seal freezes them, and the core
-/// only carries them. A node without constants has the defaults.
+/// A small plain struct that belongs to its op and names it as kOp. Seal freezes it, and the core only carries
+/// it. A node without constants has the defaults.
 class Attributes {
  public:
   Attributes() = default;

@@ -1,6 +1,6 @@
-// What every op computes and how it hands a gradient on, in words and formulas: each op says it in its own file
+// The computation of every op, and how it hands a gradient on, in words and formulas: each op says it in its own file
 // (NAME_rules in ops/ops.cpp), and they are collected here. Called by normscope tape (--rules prints docs/ops.md),
-// by what shows an instruction, and by measure/step, which asks what backward reads.
+// by the screens that show an instruction, and by measure/step, which asks what backward reads.
 #pragma once
 
 #include <array>
@@ -13,11 +13,11 @@
 
 namespace normscope {
 
-/// What one variant of an op computes. Formulas are in the subset of TeX that app/tex draws; in them dx is
+/// One variant of an op. Formulas are in the subset of TeX that app/tex draws; in them dx is
 /// the gradient of the loss by x, and c a gradient on its way.
 struct OpRule {
-  OpKind op = OpKind::Count;  ///< that whose NAME_rules gave it; op_rules fills it in
-  const char* variant = "";   ///< what the op's constants choose: "RMS norm", "transposed"; empty: nothing
+  OpKind op = OpKind::Count;  ///< the op whose NAME_rules gave it; op_rules fills it in
+  const char* variant = "";   ///< by the op's constants: "RMS norm", "transposed"; empty: there is one
   const char* title = "";     ///< "Layer norm"
   const char* formula = "";
   const char* shapes = "";
@@ -27,7 +27,7 @@ struct OpRule {
   uint8_t saved = 0;               ///< inputs whose gradient reads the saved tensors, a bit each
 };
 
-/// What the scores of an attention are made of: scale (q k + e r_d), with e r_d only where there are distances d, then
+/// The scores of an attention: scale (q k + e r_d), with e r_d only where there are distances d, then
 /// bent by the cap, or with alibi less each head's slope times the distance.
 struct AttentionScores {
   ValueId queries = kNone, keys = kNone, position = kNone, distances = kNone, key_lengths = kNone;
@@ -37,7 +37,7 @@ struct AttentionScores {
   bool alibi = false;
 };
 
-/// What an op says of itself: a rule for each of its variants, which one constants choose, and what it costs.
+/// An op's account of itself: a rule for each of its variants, the variant that constants choose, and its cost.
 struct OpRules {
   std::span<const OpRule> rules;
   const char* (*variant)(const Attributes&) = nullptr;  ///< null: the op has one rule
@@ -62,7 +62,7 @@ inline const Shape& input_shape(std::span<const ValueInfo> values, const Node& n
 /// The products of a forward instruction that multiplies each number of its output's rows by `inner` others; backward as
 /// many for the input and for the weight, where they have gradients.
 double product_flop(const ProgramData&, const Instruction&, int64_t inner);
-/// What OpRules::too_large says of so many heads of so many sequences.
+/// The answer of OpRules::too_large for so many heads of so many sequences.
 Message too_many_heads(std::span<const ValueInfo>, const Node&, int32_t heads);
 
 // Defined in ops/ops.cpp and by add-ons.
@@ -77,7 +77,7 @@ std::span<const OpRule> op_rules();
 /// Returns the rule of this very node: the variant that its constants choose.
 const OpRule& rule_of(const Node& node);
 
-/// What a backward instruction reads beside the gradient of its output: the values that its kernels
+/// The inputs of a backward instruction beside the gradient of its output: the values that its kernels
 /// look at, not all that they are given. No backward kernel reads its forward output.
 struct BackwardReads {
   std::array<bool, 6> inputs{};

@@ -47,10 +47,10 @@ struct Call {
   Write write[kMaxInputs] = {};  ///< Skip for all others
   /// The memory that all stages of this instruction share: undefined on entry, 64-byte aligned.
   float* workspace = nullptr;
-  /// What this node's forward instruction leaves to its backward one beside the saved tensors, 64-byte aligned; null
+  /// Left by this node's forward instruction to its backward one beside the saved tensors, 64-byte aligned; null
   /// where nothing is kept or no backward instruction follows.
   float* kept = nullptr;
-  const void* extra = nullptr;  ///< what its backend made at lowering for all its stages and replays
+  const void* extra = nullptr;  ///< made by its backend at lowering, for all its stages and replays
   double* stats = nullptr;      ///< first of its numbers in the stats block
   // Update phase: all parameters, the stats of each parameter, and, for all together, the total norm and the clip
   // factor.

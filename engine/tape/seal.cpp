@@ -280,7 +280,7 @@ void share_gradient_memory(const Tape& tape, const std::vector<Instruction>& ins
 
 void share_value_memory(const Tape& tape, const std::vector<Instruction>& instructions, MemoryPlan& plan) {
   std::vector<Lifetime> shared = lifetimes(tape, instructions, false);
-  std::erase_if(shared, [&](const Lifetime& l) {  // what the plan left out
+  std::erase_if(shared, [&](const Lifetime& l) {  // left out by the plan
     return plan.value_offset[static_cast<size_t>(l.value)] == kNoOffset;
   });
   plan.value_reused.assign(tape.values().size(), false);

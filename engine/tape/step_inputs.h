@@ -33,8 +33,8 @@ struct StepInputs {
   DropoutInputs dropout[3] = {};  ///< indexed by DropoutKind
 };
 
-/// What the rate, the weight decay and Adam's epsilon of one parameter are multiplied by. It belongs to the
-/// model and is as frozen as a shape.
+/// Factors of the rate, the weight decay and Adam's epsilon of one parameter. They belong to the
+/// model and are as frozen as a shape.
 struct StepScale {
   float rate = 1.0f, decay = 1.0f, eps = 1.0f;
   bool operator==(const StepScale&) const = default;

@@ -46,7 +46,7 @@ struct Node {
 /// Asks for a measurement: its number appears in the stats block after every replay.
 struct ProbeRequest {
   std::string name;            ///< "L03.attn.out.mean_square"
-  Attributes attributes = {};  ///< what is measured: ops/ops.h; none: the mean
+  Attributes attributes = {};  ///< the measure: ops/ops.h; none: the mean
   ValueId value = kNone;
   bool of_gradient = false;
   int32_t layer = 0;

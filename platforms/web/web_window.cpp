@@ -1,5 +1,5 @@
-// `run_window` in a browser has the same session, window and memory as on the desktop, and a turn for every frame that
-// the browser asks for. It returns at once; what it made lives as long as the page.
+// The window in a browser: the same session, window and memory as on the desktop, and a turn for every frame that
+// the browser asks for. run_window() returns at once; all that it made lives as long as the page.
 #include <GLFW/glfw3.h>
 #include <emscripten.h>
 #include <emscripten/heap.h>

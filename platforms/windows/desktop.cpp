@@ -25,7 +25,7 @@ std::optional<bool> system_dark() {
 
 std::future<std::optional<bool>> ask_gnome_reduced_motion(std::chrono::milliseconds) { return {}; }
 
-// What Windows says, which knows every monitor's.
+// Windows knows the scale of every monitor.
 float display_scale(float content_scale, int, int) { return content_scale > 0 ? content_scale : 1; }
 
 }  // namespace normscope::window

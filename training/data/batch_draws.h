@@ -1,4 +1,4 @@
-// What tasks share that make batches: `BatchDraws`, the random numbers of a row, which row has which example, and what
+// Shared by tasks that make batches: `BatchDraws`, the random numbers of a row, which row has which example, and what
 // is held out for validation.
 #pragma once
 

@@ -224,7 +224,7 @@ double Grammar::unigram_entropy() const { return entropy_of(frequencies_); }
 
 void Grammar::append_sentence(uint64_t seed, uint64_t index, std::string& out) const {
   Draws draws(seed, index);
-  std::vector<const Part*> pending;  // what is still to be written, last first
+  std::vector<const Part*> pending;  // still to be written, last first
   pending.reserve(32);
   const auto expand = [&](int32_t rule) {
     const auto& body = choose(rules_[static_cast<size_t>(rule)], draws.next()).body;

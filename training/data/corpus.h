@@ -12,7 +12,7 @@
 //     entropy(A) = sum_r p_r (-ln p_r      + sum_{B in r} entropy(B))           nats
 //
 // That is (I - M) x = b with M_AB = sum_r p_r (number of B in r), one matrix and several right-hand sides. entropy(A)
-// is the entropy of the *derivation*; it is that of the *string* if and only if each string has one derivation. A
+// is the entropy of the *derivation*, and the entropy of the *string* if and only if each string has one derivation. A
 // text is a row of independent sentences that end in a mark which occurs nowhere else, so by renewal theory letter c
 // has the stationary frequency count_c / length, and the entropy rate is entropy / length.
 #pragma once

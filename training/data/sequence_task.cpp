@@ -11,8 +11,8 @@ namespace normscope {
 namespace {
 
 constexpr std::string_view kNames[] = {"copy", "reverse", "sort"};
-constexpr std::string_view kGlyphs =
-    "abcdefghijklmnopqrstuvwxyz012345|";  // how the 32 symbols and SEP are written
+// How the 32 symbols and SEP are written.
+constexpr std::string_view kGlyphs = "abcdefghijklmnopqrstuvwxyz012345|";
 
 class SequenceTask final : public Task {
  public:

@@ -1,4 +1,4 @@
-// The sequence tasks are copy, reverse and sort as language modelling.
+// Copy, reverse and sort as language modelling.
 //
 // A row is  x1 .. xn SEP y1 .. yn  with n = T/2 symbols drawn uniformly from 32 and y = x copied, reversed or sorted.
 // The model reads the row shifted by one; targets on the input part are -1, so the loss is on y alone. An odd T

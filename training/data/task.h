@@ -1,4 +1,4 @@
-// What a run learns: batches of tokens and targets, and the lines that belong under its loss curve.
+// The data of a run: batches of tokens and targets, and the lines that belong under its loss curve.
 //
 // Promises: a batch is a pure function of (seed, step, split, B, T), consecutive batches too. So runs that share a
 // seed see the same data whatever else differs, and any step can be replayed. batch() allocates nothing. Called by
@@ -21,7 +21,7 @@
 
 namespace normscope {
 
-/// What a network learns to write from what. It follows from architecture and data (spec/spec.h).
+/// The inputs of a network and the outputs that it learns for them. Architecture and data decide it (spec/spec.h).
 enum class TaskForm : uint8_t {
   NextSymbol,  // decoder: the row shifted by one
   Masked,      // encoder: the symbols that were hidden (masked language model)
@@ -65,15 +65,15 @@ struct DataSpec {
   std::string text_path;        // for name == "text"
   std::string labels_path;      // for name == "labels": label<TAB>text, one a line
   std::string valid_path;       // data of the same kind for validation; empty: the end of the file
-  /// What cuts the text. text, passage: the folder of a published model.
+  /// The tokenizer. text, passage: the folder of a published model.
   std::string tokenizer_path;
-  TaskForm form = TaskForm::NextSymbol;  // what the architecture requires
+  TaskForm form = TaskForm::NextSymbol;  // as the architecture requires it
   uint64_t data_seed = 1;                // of data that the program makes up
   bool consecutive =
       false;             // corpus and text of a decoder: each row goes on where it ended in the step before
   int32_t context = 64;  // the T that the data must be long enough for
   int32_t token_types = 0;  // the kinds of symbols that the model tells apart
-  AddedSettings added;      // what further kinds of data are made from
+  AddedSettings added;      // of further kinds of data
 
   bool operator==(const DataSpec&) const = default;
 };
@@ -111,7 +111,7 @@ class Task {
   /// Begins to measure how well a model does on the validation data, where the loss and the share of right classes do
   /// not say it; null: they do.
   virtual std::unique_ptr<Scoring> scoring() const { return nullptr; }
-  /// What one should know of the data before a run trains on them; empty: nothing.
+  /// A warning about the data, to be read before a run trains on them; empty: none.
   virtual std::string note() const { return {}; }
   /// Writes the pieces that were learned where data.tokenizer names no file yet.
   virtual void save_tokenizer(const std::string&) const {}
@@ -124,7 +124,7 @@ class Task {
   /// windows of T + 1 symbols, or if the spans have another size than B*T.
   virtual void batch(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t T,
                      std::span<int32_t> tokens, std::span<int32_t> targets) const;
-  /// `shape` and `fill` give the shape and the contents of a batch of about B*T tokens in rows of at most T.
+  /// Shape and contents of a batch of about B*T tokens in rows of at most T.
   virtual BatchShape shape(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t T) const;
   virtual void fill(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t T,
                     const BatchView& to) const;
@@ -139,7 +139,7 @@ class Task {
   /// How many batches (steps 1, 2, ...) are measured: enough to tell runs apart, or all there
   /// are.
   virtual int32_t validation_batches(int32_t, int32_t) const { return 2; }
-  /// `begin` and `end` are, for Translate, the symbols that begin and end a target row (-1: all rows are full).
+  /// Translate: the symbols that begin and end a target row (-1: all rows are full).
   virtual int32_t begin() const { return -1; }
   virtual int32_t end() const { return -1; }
   /// Throws Error if the data is too short to be split and drawn from in windows of T + 1 symbols.
@@ -156,7 +156,7 @@ class Task {
   std::optional<double> entropy_rate() const { return entropy_rate_; }
 
   virtual std::string decode(std::span<const int32_t> tokens) const = 0;
-  /// What the class of a row is asked of, as text.
+  /// The row whose class is asked for, as text.
   virtual std::string question(const Batch& row) const { return decode(row.tokens); }
   /// Turns a text of the user's into symbols. Throws Error, also for data that are not running text.
   virtual std::vector<int32_t> encode(std::string_view text) const;
@@ -165,7 +165,7 @@ class Task {
   /// Names one symbol.
   virtual std::string label(int32_t token) const { return decode(std::span(&token, 1)); }
   uint64_t hash() const { return hash_; }            // the data's: another hash means other data
-  const std::string& unit() const { return unit_; }  // what one token is: "letter", "character", "symbol"
+  const std::string& unit() const { return unit_; }  // name of a token: "letter", "character", "symbol"
   /// Whether bits a token are bits per character.
   bool of_characters() const { return unit() == "letter" || unit() == "character"; }
 
@@ -213,7 +213,7 @@ struct TaskKind {
   std::string_view learners;
   std::string_view unit;              ///< "letter", as Task::unit()
   std::string_view masked_unit = {};  ///< the same for an encoder that fills in; empty: no other
-  /// What data that the program makes itself are called; empty: they are read from a file alone.
+  /// The name of data that the program makes itself; empty: they are read from a file alone.
   std::string_view made_up = {};
   std::string_view file = {};  ///< the field that names the file, "data.text"; empty: there is none
   const std::string& (*path)(const DataSpec&) = nullptr;  ///< the value of that field
@@ -253,7 +253,7 @@ struct DataIdentity {
   std::string name;     ///< "built-in sentences", "corpus.txt"; empty: unknown
   std::string hash;     ///< Task::hash() in 16 hexadecimal digits; empty: unknown
   int32_t symbols = 0;  ///< size of the vocabulary; 0: unknown
-  std::string unit;     ///< what a symbol is, "letter"; empty: unknown
+  std::string unit;     ///< name of a symbol, "letter"; empty: unknown
   /// Whether nothing could tell it from other data.
   bool unknown() const { return name.empty() && hash.empty(); }
   bool operator==(const DataIdentity&) const = default;
@@ -266,7 +266,7 @@ std::string data_name(const DataSpec& spec);
 /// The name of data that the program makes itself, which the name identifies; else empty.
 std::string made_up_name(const DataSpec& spec);
 
-/// What a symbol of the data is ("letter", "piece", "class"), as Task::unit() of its task, but without
+/// The name of a symbol of the data ("letter", "piece", "class"), as Task::unit() of its task, but without
 /// reading the data. It serves words around results that were stored long ago.
 std::string unit_of(const DataSpec& spec);
 

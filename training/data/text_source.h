@@ -71,7 +71,7 @@ class TextSource {
   std::string text() const;
   std::span<const uint16_t> tokens(Split split) const;
   /// The probability of each symbol in the whole text, so that no validation symbol has probability 0.
-  /// `unigram_entropy` is that distribution's entropy in nats per symbol: the loss of a model that knows letter
+  /// Its entropy, in nats per symbol, is the loss of a model that knows letter
   /// frequencies only.
   std::span<const double> unigram() const { return unigram_; }
   double unigram_entropy() const;

@@ -81,7 +81,7 @@ struct FirstSteps {
 FirstSteps take_first_steps(Backend& backend, int32_t steps = kChecksumSteps,
                             const std::function<bool()>& stop = {});
 
-/// What `bench --first-steps` prints of the first kChecksumSteps, here and in a browser's program, which
+/// The line of `bench --first-steps` about the first kChecksumSteps, here and in a browser's program, which
 /// has no other command: a line of words or of JSON.
 std::string report_of(const FirstSteps& first, int32_t threads, bool json);
 

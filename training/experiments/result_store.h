@@ -102,7 +102,7 @@ class ResultStore {
   std::shared_ptr<Shared> shared_;
 };
 
-// The numbers are what decides a run's bits beside its specification: the version of the engine's numbers, the backend
+// Three things decide a run's bits beside its specification: the version of the engine's numbers, the backend
 // and the instruction set. They are part of the key of every stored result, so that none outlives the arithmetic that
 // made it.
 

@@ -56,7 +56,7 @@ bool kept_share(const std::string& name) {
   return column == "sum" || column == "0" || column == row;
 }
 
-/// What a study's word for a number stands for.
+/// The meaning of a study's word for a number.
 std::string_view spelled(std::string_view pattern) {
   if (pattern == "critical_rate") return kCriticalStat;
   return pattern == "largest_logit" ? "*logit*" : pattern;

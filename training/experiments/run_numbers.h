@@ -1,4 +1,4 @@
-// What is kept of a trained run beside its record: its verdict and its numbers. Lessons, comparisons and studies share
+// Kept of a trained run beside its record: its verdict and its numbers. Lessons, comparisons and studies share
 // this one measurement, so that each finds the runs that another has trained; the store keeps it among the results of
 // experiments.
 #pragma once
@@ -26,7 +26,7 @@ inline constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 /// Names the measurement in the store.
 inline constexpr const char* kMeasurement = "run 4";
 
-/// What takes time to measure of a run, by name, and is measured only where a study asks for it: one of these, or a
+/// Numbers that take time to measure, by name; they are measured only where a study asks for them: one of these, or a
 /// number of measurements.h.
 using Names = std::set<std::string>;
 inline constexpr const char* kLayers = "layers";     ///< frames, start, end

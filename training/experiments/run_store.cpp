@@ -47,10 +47,10 @@ RunStore::RunStore(ResultStore kept, const RunnerOptions& runner)
     : threads_(runner.runs_at_a_time > 0 ? runner.runs_at_a_time : usable_cores()),
       runner_(runner),
       backend_(make_cpu_backend(threads_)),
-      shared_(std::make_shared<Shared>(std::move(kept))) {
+      shared_(std::make_shared<SharedResults>(std::move(kept))) {
   shared_->finished = std::make_shared<RunCache>();
 }
-RunStore::RunStore(int threads, std::shared_ptr<Shared> shared)
+RunStore::RunStore(int threads, std::shared_ptr<SharedResults> shared)
     : threads_(threads), backend_(make_cpu_backend(threads)), shared_(std::move(shared)) {}
 RunStore::~RunStore() = default;
 
@@ -89,7 +89,7 @@ std::shared_ptr<const Task> RunStore::task(const DataSpec& data) {
 // Lets one of two threads that ask for the same run train it, while the other waits for the result.
 std::shared_ptr<const RunFindings> RunStore::get(const StudyRun& run, const OnStep& on_step) {
   const std::string key = run.key();
-  Shared& shared = *shared_;
+  SharedResults& shared = *shared_;
   {
     std::unique_lock lock(shared.mutex);
     shared.changed.wait(lock, [&] { return !shared.under_way.contains(key); });

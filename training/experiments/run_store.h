@@ -24,13 +24,13 @@
 
 namespace normscope::experiments {
 
-using ShareMap =
-    std::vector<std::vector<double>>;  ///< beta^2: row i has columns 0..i+1, see residual_dependency
+/// The shares beta^2: row i has columns 0..i+1, see residual_dependency.
+using ShareMap = std::vector<std::vector<double>>;
 
-/// What lessons ask of a finished run beside what is taken of every run (run_numbers.h).
+/// Of a finished run, for lessons, beside the numbers of every run (run_numbers.h).
 struct RunFindings {
   double level = 0;  ///< loss of a model that knows letter frequencies only
-  std::string text;  ///< what the model writes at the end
+  std::string text;  ///< written by the model at the end
   std::shared_ptr<const History> history;
   ShareMap shares_start, shares_end;  ///< empty unless the model is one stack of layers
 };
@@ -50,7 +50,7 @@ struct Cancelled : Error {
 
 class RunStore {
  public:
-  /// `threads`: 0 means one for each physical core. `finished`: the shared runs in memory; null: a cache of its own.
+  /// 0 threads: one for each physical core. `finished`: the shared runs in memory; null: a cache of its own.
   /// `place`: the folder of the store on disk; without a folder there is no store.
   explicit RunStore(int threads = 0, std::shared_ptr<RunCache> finished = nullptr, StorePlace place = {});
   /// This constructor uses a store that is open already; the runs_at_a_time of `runner` take the place of `threads`.
@@ -97,8 +97,8 @@ class RunStore {
   const ResultStore& on_disk() const { return shared_->kept; }
 
  private:
-  struct Shared {
-    explicit Shared(ResultStore store) : kept(std::move(store)) {}
+  struct SharedResults {
+    explicit SharedResults(ResultStore store) : kept(std::move(store)) {}
     std::shared_ptr<RunCache> finished;
     ResultStore kept;
     std::mutex mutex;
@@ -108,7 +108,7 @@ class RunStore {
     MadeTasks tasks;
     int32_t trained = 0;
   };
-  RunStore(int threads, std::shared_ptr<Shared> shared);
+  RunStore(int threads, std::shared_ptr<SharedResults> shared);
   std::shared_ptr<const RunFindings> make(const StudyRun& run, const std::string& key, const OnStep& on_step);
   std::unique_ptr<Run> at_its_end(const StudyRun& run, const OnStep& on_step);
   void keep(Run& run, const std::string& key, const RunSpec& spec, const std::shared_ptr<const Task>& task);
@@ -119,7 +119,7 @@ class RunStore {
   std::function<bool()> stop_;
   RunnerOptions runner_{};
   std::unique_ptr<Backend> backend_;
-  std::shared_ptr<Shared> shared_;
+  std::shared_ptr<SharedResults> shared_;
 };
 
 }  // namespace normscope::experiments

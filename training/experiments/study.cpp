@@ -145,7 +145,7 @@ class Training {
     }
   }
 
-  /// What has to be trained. A start without usable weights is trained if a run has to start from it, and a
+  /// The runs to be trained. A start without usable weights is trained if a run has to start from it, and a
   /// start of another shard only then.
   std::set<size_t> missing() {
     std::set<size_t> missing;
@@ -220,7 +220,7 @@ class Training {
     });
   }
 
-  /// What is measured of a run: what a stored result has is measured again with the rest, so that nothing is lost.
+  /// The measurements to take of a run: also the ones that a stored result has, so that nothing is lost.
   Names asked_at(size_t index) const {
     Names asked = study_.numbers;
     asked.insert(found_[index].begin(), found_[index].end());
@@ -362,7 +362,7 @@ class Training {
   std::set<size_t> starts_;            // the runs that others start from
   MadeTasks tasks_;
   std::vector<char> known_, trained_;  // has a result; was trained in this call
-  std::vector<Names> found_;           // what a stored result has that is not enough
+  std::vector<Names> found_;           // numbers of a stored result that lacks others
   StudyResults results_;
   std::atomic<bool> stop_{false};
   std::atomic<int64_t> done_{0};
@@ -372,7 +372,7 @@ class Training {
   std::map<std::thread::id, AtWork> at_work_;  // by worker
 };
 
-/// What decides how long a step takes: all that a run cannot change while it goes on, but its seed.
+/// All that decides how long a step takes: everything that a run cannot change while it goes on, but its seed.
 std::string size_of(const RunSpec& spec) {
   std::string text;
   for (const Field& field : spec_fields())
@@ -388,11 +388,11 @@ double seconds_a_step(const RunSpec& spec, Backend& backend) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() / kTimedSteps;
 }
 
-std::string show_text(const Elsewhere& where) {
+std::string show_text(const ExportedStudy& where) {
   return fmt::format("{} --store {}-results{}", where.command(" "), where.name, where.shows);
 }
 
-std::string slurm_text(const Elsewhere& where) {
+std::string slurm_text(const ExportedStudy& where) {
   const int32_t tasks = tasks_of(where);
   std::string script = fmt::format(
       "#!/bin/bash\n"
@@ -414,7 +414,7 @@ std::string slurm_text(const Elsewhere& where) {
              where.command(" \\\n  "), where.name, tasks, show_text(where));
 }
 
-std::string parallel_text(const Elsewhere& where) {
+std::string parallel_text(const ExportedStudy& where) {
   const int32_t tasks = tasks_of(where);
   return fmt::format("seq 0 {} | parallel -q {} --threads 1 --store {}-results --shard {{}}/{}\n{}\n",
                      tasks - 1, where.command(" "), where.name, tasks, show_text(where));
@@ -512,11 +512,11 @@ std::string backend_text(const BackendChoice& backend, std::string_view between)
   return line;
 }
 
-int32_t tasks_of(const Elsewhere& where) {
+int32_t tasks_of(const ExportedStudy& where) {
   return where.tasks > 0 ? where.tasks : static_cast<int32_t>(std::clamp<int64_t>(where.runs, 1, kMostTasks));
 }
 
-std::string text_for(std::string_view form, const Elsewhere& where) {
+std::string text_for(std::string_view form, const ExportedStudy& where) {
   if (form == "command") return where.command(" ") + "\n";
   if (form == "slurm") return slurm_text(where);
   if (form == "parallel") return parallel_text(where);

@@ -22,9 +22,9 @@ namespace normscope::experiments {
 
 struct Study {
   std::string name;  ///< for messages: "sweep"
-  /// `runs` go seed by seed where possible, so that a study that ends early has something of every row.
+  /// Seed by seed where possible, so that a study that ends early has something of every row.
   std::vector<StudyRun> runs{};
-  Names numbers{};  ///< what takes time to measure and is asked of every run (run_numbers.h)
+  Names numbers{};  ///< numbers that take time to measure, of every run (run_numbers.h)
   /// Gets every finished run (of equal runs the first) from the threads that train or look, several at once.
   /// With it, runs measure themselves at every step, validate every kValidationEvery steps, and keep their states.
   std::function<void(size_t place, Run&)> on_run{};
@@ -57,7 +57,7 @@ struct AtWork {
 struct Progress {
   bool looking = false;           ///< for results in the store, run by run
   int64_t done = 0, total = 0;    ///< steps; while looking, runs
-  std::string note;               ///< what is being trained
+  std::string note;               ///< the runs in training
   std::vector<AtWork> at_work{};  ///< the runs of `note`, each with its steps
   std::string unkept{};           ///< why the store could not keep something; empty: it keeps everything
 };
@@ -88,7 +88,7 @@ StudyResults train(const Study& study, ResultStore& store, const RunnerOptions& 
 
 /// One for each physical core.
 int32_t default_runs_at_a_time();
-/// What the options say, else one for each physical core, and on a device a single run.
+/// As many as the options say, else one for each physical core, and on a device a single run.
 int32_t runs_at_a_time(const RunnerOptions& options);
 
 /// Guesses how many seconds the runs take, `at_a_time` of them side by side on a thread each. It
@@ -109,14 +109,14 @@ using WorkOn = std::function<void(size_t)>;
 void work_off(const std::string& what, size_t count, int32_t threads, std::atomic<bool>& stop,
               const std::function<WorkOn()>& make, const std::function<void()>& tick);
 
-// Elsewhere writes a study as text that runs on another machine: as the command, as a job array for Slurm or as lines
-// for GNU parallel. All three forms train the very same runs. The commands (--print-command), the screen of sweeps
+// A study as text that runs on another machine: as the command, as a job array for Slurm or as lines for GNU
+// parallel. All three forms train the very same runs. The commands (--print-command), the screen of sweeps
 // (Copy) and the tests, which execute the texts, call it.
 
 /// Writes " --backend cuda --tf32" with `between` before each option, and nothing for the CPU.
 std::string backend_text(const BackendChoice& backend, std::string_view between);
 
-struct Elsewhere {
+struct ExportedStudy {
   std::string name;  ///< the study's, which its folders have too: "sweep"
   /// The command that trains the study, with `between` before each of its options.
   std::function<std::string(std::string_view between)> command;
@@ -128,11 +128,11 @@ struct Elsewhere {
 
 /// Stays below Slurm's usual limit of an array, which is 1001.
 inline constexpr int32_t kMostTasks = 1000;
-int32_t tasks_of(const Elsewhere& where);
+int32_t tasks_of(const ExportedStudy& where);
 
 /// Writes the form of that name. "command" is the command. "slurm" is a script for sbatch, whose tasks share a folder
 /// of results; "parallel" is two lines for a shell: train, show. Throws Error.
-std::string text_for(std::string_view form, const Elsewhere& where);
+std::string text_for(std::string_view form, const ExportedStudy& where);
 inline constexpr const char* kForms[] = {"command", "slurm", "parallel"};
 
 }  // namespace normscope::experiments

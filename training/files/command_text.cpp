@@ -20,7 +20,7 @@
 namespace normscope {
 namespace {
 
-// What separates the folders of PATH, and how the files of programs end.
+// The separator of the folders of PATH, and the endings of programs.
 #ifdef _WIN32
 constexpr char kBetweenFolders = ';';
 constexpr const char* kProgramEndings[] = {".com", ".exe"};
@@ -29,7 +29,7 @@ constexpr char kBetweenFolders = ':';
 constexpr const char* kProgramEndings[] = {""};
 #endif
 
-// `take_letter`: "B:rest" -> 'B'; nothing where no letter comes first.
+// Of "B:rest": 'B', which leaves "rest"; nothing where no letter comes first.
 std::optional<char> take_letter(std::string_view& text) {
   if (text.size() < 2 || text[1] != ':' || text[0] < 'A' || text[0] > 'D') return {};
   const char letter = text[0];

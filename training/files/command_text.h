@@ -1,4 +1,4 @@
-// Command text is runs as one line for a terminal, and back: `normscope --run A=post --set B:train.warmup=200 --edit
+// Runs as one line for a terminal, and back: `normscope --run A=post --set B:train.warmup=200 --edit
 // A:214:train.lr=1e-3` trains exactly what the window shows, edits and forks included.
 //
 //   --run LETTER=PRESET            one run; without any: the three of the default comparison
@@ -31,7 +31,7 @@ std::string command_of(std::span<const ConfigRun> runs, std::string_view command
 
 // The program that a shell takes for this name: the first on PATH; empty: none.
 std::string path_to(const std::string& program);
-// What starts this program in a terminal: "normscope" where PATH leads to it, otherwise its own path.
+// The word that starts this program in a terminal: "normscope" where PATH leads to it, otherwise its own path.
 // A launcher that starts the program under another path (the Python package's) names itself by NORMSCOPE_LAUNCHER.
 std::string program_word();
 // Replaces the first word of the line, normscope, by that.

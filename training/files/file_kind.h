@@ -19,14 +19,14 @@ enum class FileKind : uint8_t {
   Session,   // a folder that the window keeps a session in
   Model,     // of another program (run/checkpoint.h): it becomes a run
   Config,    // runs as TOML
-  Recorded,  // what a run measured: a saved run, or what an add-on reads as runs
+  Recorded,  // measurements of runs: a saved run, or a log that an add-on reads
   Numbers,   // JSON: text that could be learned from, which is hardly meant
   Text,
 };
 
 struct FileLook {
   FileKind kind = FileKind::Unusable;
-  Message words;  // what it is and what opening it does, or why it cannot be opened and what to do
+  Message words;  // its kind and the effect of opening it, or why it cannot be opened and what to do
 };
 FileLook look_at(const std::string& path) noexcept;
 

@@ -128,7 +128,7 @@ void read_early(Table& table, const toml::table& root, PlacementRow& row) {
     row.first_layers = table.whole("early_layers", 1, kMostLayers);
 }
 
-/// What forms of residual streams read, as a row has it: "second=ln; joined=ln". A norm is a flag, and of the model's kind.
+/// The slots for forms of residual streams, as a row has them: "second=ln; joined=ln". A norm is a flag, of the model's kind.
 std::string slots_at(Table& table) {
   std::string slots;
   for (const StackSlotRow* slot : stack_slots()) {
@@ -211,7 +211,7 @@ std::string take_rules(StackWiring& stack, const StackContext& context) {
   return lines;
 }
 
-/// What most layers have there, the first of those that are as many.
+/// The value that most layers have there; of equally frequent ones the first.
 Wiring usual(const StackWiring& stack, Part part) {
   Wiring best;
   std::ptrdiff_t most = 0;

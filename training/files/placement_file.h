@@ -24,7 +24,7 @@
 
 namespace normscope {
 
-/// What a file says.
+/// The content of a file.
 struct PlacementFile {
   std::string name, label, short_label, formula, source, slots;
   std::vector<SingleSublayer> single;

@@ -6,7 +6,7 @@
 
 namespace normscope {
 
-/// What a path's names may stand between: on Windows either slash.
+/// The separators of a path: on Windows either slash.
 #ifdef _WIN32
 inline constexpr std::string_view kSeparators = "/\\";
 #else

@@ -1,4 +1,4 @@
-// The codec lets one function read and write a struct that is kept as JSON. The function names each field once: its
+// One function reads and writes a struct that is kept as JSON. The function names each field once: its
 // key, what the field may be, and its value where the key is absent.
 //
 //   struct Try { std::string set; double loss = 0; bool by_hand = false; };
@@ -15,7 +15,7 @@
 //
 // io() is in the namespace of its struct, or in codec where the struct belongs to another room. A rule is any type
 // with write(value), which returns the JSON, and read(json, value), which throws Error as InputValue does. A field
-// that no rule of codec.h describes has a rule of its own beside its io(). Below it is what writes other JSON.
+// that no rule of codec.h describes has a rule of its own beside its io(). Below it are functions that write other JSON.
 #pragma once
 
 #include <fmt/format.h>
@@ -187,7 +187,7 @@ class Writer {
   void operator()(const char* key, const T& value, const Rule& rule = {}) {
     (into_.is_array() ? into_.emplace_back() : into_[key]) = rule.write(value);
   }
-  /// Leaves the field out where its value is what absence means.
+  /// Leaves the field out where its value is the one that its absence means.
   template <class T, class Rule = RuleOf<T>>
   void optional(const char* key, const T& value, const Rule& rule = {},
                 const std::type_identity_t<T>& absent = {}) {

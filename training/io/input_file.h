@@ -23,7 +23,7 @@ struct InputKind {
   std::string_view name;      ///< "text": messages begin with [text PATH]; empty: with PATH
   std::string_view expected;  ///< "a UTF-8 text file"
   uint64_t limit;             ///< bytes
-  std::string_view advice{};  ///< what to do about a file that is too large
+  std::string_view advice{};  ///< for whoever has a file that is too large
 };
 
 namespace input {

@@ -24,7 +24,7 @@ namespace normscope {
 /// looks through all tables for each.
 toml::table parse_toml(std::string_view text, const std::string& name);
 
-/// What stands in a file where something else was expected: "'warm' is text".
+/// Names a value where something else was expected: "'warm' is text".
 Message what_it_is(const toml::node& node);
 
 inline constexpr int kTomlDots = 16;           ///< in one key

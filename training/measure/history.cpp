@@ -440,7 +440,7 @@ class Way {
   int32_t place(size_t layer, const char* sublayer, const char* what) const {
     return history_.find(fmt::format("{}L{:02}.{}.{}", prefix_, layer, sublayer, what));
   }
-  /// What the skip of a sub-layer multiplies by, and the norm where the sub-layer begins, which reads `input`.
+  /// The factor of a sub-layer's skip, and of the norm where the sub-layer begins, which reads `input`.
   void enter(Factor& by, size_t layer, const char* name, int32_t input, const Wiring& w) const {
     using Kind = Scale::Kind;
     if (w.branch.kind == Kind::Toward) {

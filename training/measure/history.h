@@ -79,8 +79,8 @@ class History {
   std::shared_ptr<History> copy() const;
 
   // Written by the trainer, or by the reader of a log.
-  /// `append` leaves no point in the dense series where the loss was not measured, which is another thing than NaN. A step
-  /// that is the last already gets these numbers instead.
+  /// Where the loss was not measured, which is another thing than NaN, the dense series gets no point. If the step is the
+  /// last one already, these numbers replace its own.
   void append(int32_t step, std::optional<double> loss, double rate, std::span<const double> stats);
   /// Adds to the dense series only, as a checkpoint has them.
   void append_dense(std::span<const int32_t> steps, std::span<const float> losses,
@@ -142,7 +142,7 @@ class History {
   std::vector<RunEvent> events_;
 };
 
-// What the skip path makes of a gradient on its way down.
+// The factor by which the skip path multiplies a gradient on its way down.
 
 /// The factor by which the skip path alone multiplies a gradient between the sum that W2 of the last layer writes to and
 /// the sum that W2 of layer 1 writes to. Each norm on the path divides by sigma, the root of the mean square of what it

@@ -52,7 +52,7 @@ double output_change(const Store& store, const ModelConfig& config, const Batch&
 /// The same D between two Stores of one config, which shows what an optimizer step changed.
 double output_difference(Store& before, Store& after, const ModelConfig& config, const Batch& batch);
 
-/// `linear_fit` fits y = a + slope x by least squares; r2 is the coefficient of determination.
+/// The line y = a + slope x by least squares; r2 is the coefficient of determination.
 struct LinearFit {
   double slope = 0, r2 = 0;
 };

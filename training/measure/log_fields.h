@@ -1,4 +1,4 @@
-// What the lines of a log are made of (docs/log-format.md): its format, and the fields that hold numbers by tensor, of
+// The lines of a log (docs/log-format.md): its format, and the fields that hold numbers by tensor, of
 // which `normscope train --log` writes what the engine measures.
 #pragma once
 

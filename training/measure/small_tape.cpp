@@ -51,21 +51,21 @@ ValueId record(Tape& tape, const SmallTape::Instruction& i) {
 }
 
 /// A backend of one thread. To make one takes much longer than to replay a small tape, which the window does in
-/// a frame, so a backend that is given back is lent again.
+/// a frame, so backends wait here for the next tape.
 class PooledBackend {
  public:
   PooledBackend() {
-    const std::lock_guard lock(shelf().mutex);
-    if (shelf().free.empty()) {
+    const std::lock_guard lock(idle().mutex);
+    if (idle().free.empty()) {
       backend_ = make_cpu_backend(1);
     } else {
-      backend_ = std::move(shelf().free.back());
-      shelf().free.pop_back();
+      backend_ = std::move(idle().free.back());
+      idle().free.pop_back();
     }
   }
   ~PooledBackend() {
-    const std::lock_guard lock(shelf().mutex);
-    shelf().free.push_back(std::move(backend_));
+    const std::lock_guard lock(idle().mutex);
+    idle().free.push_back(std::move(backend_));
   }
   PooledBackend(const PooledBackend&) = delete;
   PooledBackend& operator=(const PooledBackend&) = delete;
@@ -73,13 +73,13 @@ class PooledBackend {
   Backend& operator*() { return *backend_; }
 
  private:
-  struct Shelf {
+  struct IdleBackends {
     std::mutex mutex;
     std::vector<std::unique_ptr<Backend>> free;
   };
-  static Shelf& shelf() {
-    static Shelf shelf;
-    return shelf;
+  static IdleBackends& idle() {
+    static IdleBackends idle;
+    return idle;
   }
 
   std::unique_ptr<Backend> backend_;
@@ -135,7 +135,7 @@ SmallValue read(const Program& program, const std::string& name, bool gradient) 
   fail(name, "is no value of the tape");
 }
 
-/// What an instruction of the program writes: its output, or the gradients of its inputs.
+/// The results of an instruction: its output, or the gradients of its inputs.
 std::vector<SmallReplay::Write> writes_of(const Program& program, const Instruction& i) {
   const auto name = [&](ValueId v) { return program.data().values[static_cast<size_t>(v)].name; };
   std::vector<SmallReplay::Write> writes;

@@ -50,7 +50,7 @@ struct SmallValue {
   int64_t columns = 1;
 };
 
-/// What one replay left. `lines` are its instructions in the order in which they ran, forward, then
+/// The traces of one replay. `lines` are its instructions in the order in which they ran, forward, then
 /// backward, each with what it wrote; a gradient that a later line adds to is shown as it was then.
 struct SmallReplay {
   struct Write {
@@ -64,8 +64,8 @@ struct SmallReplay {
     std::vector<Write> writes;
   };
   std::vector<Line> lines;
-  std::map<std::string, SmallValue> values,
-      gradients;  ///< of all numbers and instructions; the gradients are of the loss
+  /// Of all numbers and instructions; the gradients are of the loss.
+  std::map<std::string, SmallValue> values, gradients;
 };
 
 /// Throws Error naming the instruction whose inputs do not fit, or the value that is not finite.
@@ -99,12 +99,12 @@ struct JacobianNorm {
 };
 JacobianNorm norm_jacobian(Backend& backend, const ModelConfig& config, const GaussianRows& rows);
 
-/// What a gradient g = dl/dy becomes on its way to dl/dx through the config's norm, over 256 rows
+/// How a gradient g = dl/dy changes on its way to dl/dx through the config's norm, over 256 rows
 /// (Xu et al. 2019, Theorem 1). g is independent of x, with mean and deviation 1; sigma is the standard deviation of
 /// a row of x. Throws as above.
 struct NormGradient {
-  double mean =
-      0;  ///< root mean square of sigma mean(dl/dx) over the one of mean(g): 1 if kept, 0 if re-centred
+  /// Root mean square of sigma mean(dl/dx) over the one of mean(g): 1 if kept, 0 if re-centred.
+  double mean = 0;
   double variance = 0;  ///< mean of sigma^2 Var(dl/dx) over the mean of Var(g): 1 if kept, less if re-scaled
 };
 NormGradient norm_gradient(Backend& backend, const ModelConfig& config, const GaussianRows& rows);

@@ -28,7 +28,7 @@ void aim(Reflection& r) {
   r.factor = half > 0 ? 1 / half : 0;
 }
 
-/// What is left of a matrix with no fewer rows than columns: diagonal and what is right of it in turn.
+/// The bidiagonal matrix of one with no fewer rows than columns: each diagonal number, then its right neighbour.
 std::vector<double> bidiagonal(std::vector<double> a, size_t rows, size_t cols) {
   std::vector<double> numbers, sums;
   Reflection r;

@@ -12,7 +12,7 @@ namespace normscope {
 /// within a few 1e-15 of the largest. All are NaN where a number of the matrix is not finite.
 std::vector<double> singular_values(std::vector<double> matrix, size_t rows, size_t cols);
 
-/// What the singular values s1 >= s2 >= ... of a matrix say of it. Ranks are NaN of a matrix of zeros.
+/// Numbers of a matrix from its singular values s1 >= s2 >= ... Of a matrix of zeros the ranks are NaN.
 struct Spectrum {
   std::vector<double> values;
 
@@ -30,7 +30,7 @@ struct Spectrum {
 
 // ---- the directions in which states spread, without taking their matrix apart
 
-/// What effective_rank() computes in; reserve() makes it large enough for sequences of so many
+/// Scratch memory of effective_rank(); reserve() makes it large enough for sequences of so many
 /// tokens, so that nothing is allocated later.
 struct EffectiveRankRoom {
   std::vector<float> gram;    ///< products of a sequence's rows, or of its columns where these are fewer

@@ -447,7 +447,7 @@ void LiveMeasurements::add_layer_input(const Sublayer& s, size_t count) {
   join(bias_component_, layer_components_.back());
 }
 
-/// What each element is multiplied by beside mean and 1/sigma, in this replay: the factor that the
+/// The factor of each element beside mean and 1/sigma, in this replay: the one that the
 /// kind holds constant, or (t(x) - t(0)) / x of its curve. What is left of a shifted one, gain t(0), is not a share of x
 /// and joins the bias. Null for the other kinds.
 const float* LiveMeasurements::element_factors(const Norm& norm) {

@@ -20,9 +20,9 @@
 
 namespace normscope {
 
-// What a norm does to one number beside its statistics: the curve of DyT and Derf, and AdaNorm's factor.
+// The work of a norm on one number, beside its statistics: the curve of DyT and Derf, and AdaNorm's factor.
 
-/// What a kind without statistics makes of u = alpha x + shift: tanh u (DyT), erf u (Derf).
+/// The curve of a kind without statistics, over u = alpha x + shift: tanh u (DyT), erf u (Derf).
 template <class S>
 S norm_curve(NormKind kind, S u) {
   return has_shift(kind) ? std::erf(u) : std::tanh(u);
@@ -35,7 +35,7 @@ inline double norm_curve_slope(NormKind kind, double u) {
   return 1 - t * t;
 }
 
-/// What a kind multiplies y = z / sigma by beside a gain, held constant in the backward pass: AdaNorm's C (1 - k y).
+/// The factor of y = z / sigma beside a gain, held constant in the backward pass: AdaNorm's C (1 - k y).
 template <class S>
 S held_factor(S scale, S slope, S z, S inverse_sigma) {
   return scale * (1 - slope * z * inverse_sigma);
@@ -81,7 +81,7 @@ inline constexpr double kDominates = 10;
 /// statistics, gains and skip scales, so that exactly (see Decomposition)
 ///   sum_J c_IJ + c_Ibias = x_I
 /// Variances are over all tokens and features measured. Of ResiDual's two streams the normalised one is the state. Of
-/// several streams the state is what the next sub-layer reads, and c_IJ is the branch times its weight in that.
+/// several streams the state is the input of the next sub-layer, and c_IJ is the branch times its weight in it.
 /// "beta2.I.sum": sum over J >= 0 (the bias left out). One when branches are uncorrelated, as at initialisation.
 /// "NAME.longest": the length |x| of the longest state after sub-layer NAME over the median length. From kDominates on,
 /// the shares above and every variance say what this one token does.
@@ -130,9 +130,9 @@ class LiveMeasurements {
 
   /// Follows a direction (tokens, D) of the state behind the last sub-layer down to the embedding, with the statistics of
   /// every norm as the last replay left them: the adjoint of the carrying of components. `at` is called with each
-  /// sub-layer's place in the model, from the last one, and with what the direction is for its branch, so that exactly
-  ///   <direction, state>  =  sum over I of <d_I, branch_I>  +  <d_0, embedding>  +  what biases of norms add
-  /// where d_0 is what is left in `direction`. It returns false for several streams and for two stacks.
+  /// sub-layer's place in the model, from the last one, and with the direction d_I at its branch, so that exactly
+  ///   <direction, state>  =  sum over I of <d_I, branch_I>  +  <d_0, embedding>  +  the part of the norms' biases
+  /// where d_0 is left in `direction`. It returns false for several streams and for two stacks.
   using BranchReader = std::function<void(size_t place, std::span<const float> direction)>;
   bool follow_down(std::vector<float>& direction, const BranchReader& at);
   /// Takes a direction of `output` to `input`, where nothing or one norm lies between them; false otherwise.
@@ -145,7 +145,7 @@ class LiveMeasurements {
     ValueId input = kNone, gain = kNone, bias = kNone, mean = kNone, inverse_sigma = kNone, alpha = kNone,
             shift = kNone;
     float scale = 1, slope = 0;  // AdaNorm
-    float gain_offset = 0;       // what the stored gain lacks
+    float gain_offset = 0;       // missing from the stored gain
   };
   struct Sublayer : SublayerValues {
     Norm enter, stream;

@@ -114,7 +114,7 @@ inline Verdict verdict_of(const History& history, int32_t step = std::numeric_li
   return verdict_of(history.events(), step);
 }
 
-/// What the event of a run says that learned from its first step on, and never was on the plateau.
+/// The text of the event where a run learned from its first step on, and never was on the plateau.
 inline constexpr const char* kBeganBelow = "began below the plateau";
 bool began_below(std::span<const RunEvent> events, int32_t step = std::numeric_limits<int32_t>::max());
 

@@ -47,9 +47,9 @@ int64_t most_bytes(const RunIdentity& run);
 struct ModelFormat {
   struct Look {
     bool opens = false;
-    Message words;  ///< what it is and what opening it does, or why it does not open and what to do
+    Message words;  ///< its kind and the effect of opening it, or why it does not open and what to do
   };
-  /// What stands at a path; nothing: no model of this format. Reads no weights.
+  /// The model at a path; nothing: no model of this format. Reads no weights.
   std::optional<Look> (*look)(const std::string& path);
   /// The path by which a run keeps it, of those that lead to it; any other path stays as it is.
   std::string (*place)(const std::string& path);
@@ -68,7 +68,7 @@ struct ModelFormat {
 /// The format whose model opens at this path; null: none.
 const ModelFormat* format_of_model(const std::string& path);
 
-/// What a format says of this path; nothing: no format knows it.
+/// The first format's answer for this path; nothing: no format knows it.
 std::optional<ModelFormat::Look> look_at_model(const std::string& path);
 
 /// The path by which a run keeps the weights that a path leads to.

@@ -80,9 +80,9 @@ Validator::Validator(Store& store, const ModelConfig& model, const Task& task, u
   const int32_t count = std::min(most, task.validation_batches(batch, model.sequence));
   for (int32_t i = 1; i <= count; ++i) {
     const auto step = static_cast<uint64_t>(i);
-    Drawn& drawn =
-        batches_.emplace_back(Drawn{task.draw(seed, step, Split::Validation, batch, model.sequence), nullptr,
-                                    0, task.goes_on(step, Split::Validation, batch, model.sequence)});
+    ValidationBatch& drawn = batches_.emplace_back(
+        ValidationBatch{task.draw(seed, step, Split::Validation, batch, model.sequence), nullptr, 0,
+                        task.goes_on(step, Split::Validation, batch, model.sequence)});
     const BatchShape shape = shape_of(drawn.batch);
     auto program = programs_.find(shape);
     if (program == programs_.end())
@@ -99,7 +99,7 @@ double Validator::mean_loss(bool exchanged) {
   double sum = 0;
   int64_t targets = 0, correct = 0;
   SegmentMemory memory;
-  for (Drawn& drawn : batches_) {
+  for (ValidationBatch& drawn : batches_) {
     if (drawn.targets == 0) continue;  // a mean over nothing is undefined
     put(exchanged ? with_exchanged_sources(drawn.batch) : drawn.batch, *drawn.program);
     memory.fill(*drawn.program, memories_, drawn.goes_on);
@@ -119,7 +119,7 @@ double source_use(Store& store, const ModelConfig& model, const Task& task, uint
   return validator.measure_exchanged() - validator.measure();
 }
 
-int64_t Validator::right(const Drawn& drawn) const {
+int64_t Validator::right(const ValidationBatch& drawn) const {
   const std::vector<float> logits = drawn.program->read("logits");
   int64_t count = 0;
   for (size_t r = 0; r < drawn.batch.targets.size(); ++r) {

@@ -50,23 +50,23 @@ class Validator {
   double accuracy() const { return accuracy_; }  ///< of the last measure(); NaN unless it classifies
 
  private:
-  struct Drawn {
+  struct ValidationBatch {
     Batch batch;
     Program* program;
     int64_t targets;
     bool goes_on;  ///< the memory carries over from the batch before
   };
-  int64_t right(const Drawn& drawn) const;
+  int64_t right(const ValidationBatch& drawn) const;
   double mean_loss(bool exchanged);
 
   std::map<BatchShape, Program> programs_;
   std::vector<LayerMemory> memories_;
-  std::vector<Drawn> batches_;
+  std::vector<ValidationBatch> batches_;
   int32_t classes_;
   double accuracy_;
 };
 
-/// What its sources are worth to an encoder-decoder, in nats a target: the validation loss with the
+/// The worth of its sources to an encoder-decoder, in nats a target: the validation loss with the
 /// sources exchanged between rows, minus the true one. About zero: it writes the language and ignores what it reads.
 /// NaN for a model that reads no source.
 double source_use(Store& store, const ModelConfig& model, const Task& task, uint64_t seed, int32_t batch);
@@ -98,7 +98,7 @@ class Writer {
   uint64_t seed_;
   TaskForm form_;
   int32_t end_ = -1;  // ends a translation
-  Batch row_;         // what an encoder or encoder-decoder reads
+  Batch row_;         // read by an encoder or encoder-decoder
   int32_t line_length_, prompt_length_ = 1;
   std::vector<int32_t> line_;  // prompt and what was written
   std::vector<int32_t> prompt_;

@@ -18,7 +18,7 @@ namespace normscope {
 namespace {
 
 /// Used as every address: kernels ask at planning whether there is one, and never read it.
-class Somewhere final : public Addresses {
+class AnyAddress final : public Addresses {
  public:
   float* value(ValueId) const override { return floats_; }
   float* gradient(ValueId) const override { return floats_; }
@@ -28,7 +28,7 @@ class Somewhere final : public Addresses {
 };
 
 cpu::Stages stages_of(const ProgramData& program, const Instruction& i) {
-  Call call = bind(program, i, Somewhere(), nullptr);
+  Call call = bind(program, i, AnyAddress(), nullptr);
   const cpu::Kernels kernels = cpu::kernels_of(i.op);
   const auto plan = i.phase == Phase::Backward ? kernels.backward : kernels.forward;
   return plan ? plan(call) : cpu::Stages{};
@@ -65,7 +65,7 @@ void collect_tensors(const Tape& tape, const std::vector<bool>& needs_gradient,
   }
 }
 
-/// `evaluation_floats`: a program over a memory keeps its values, see evaluation_program.
+/// Floats of an evaluation's program. Over a memory it keeps its values, see evaluation_program.
 size_t evaluation_floats(Store& store, const ModelConfig& model, const BatchShape& shape, bool validates) {
   Tape tape(store);
   const int32_t memory = validates ? model.memory : 0;

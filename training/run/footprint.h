@@ -19,9 +19,9 @@ struct TensorBytes {
 struct Footprint {
   size_t parameters = 0, optimizer = 0, activations = 0, gradients = 0;
   size_t workspace = 0;  ///< batch, packed panels and partial sums
-  size_t evaluation =
-      0;  ///< forward programs, of validation and of the measured sequence; weights before a step
-  size_t reused_gradients = 0;  ///< what `gradients` takes, or would take, with train.reuse_gradients
+  /// Forward programs, of validation and of the measured sequence; weights before a step.
+  size_t evaluation = 0;
+  size_t reused_gradients = 0;  ///< size of `gradients` with train.reuse_gradients, whether it is on or not
   size_t parameter_count = 0;
   size_t matrices = 0;               ///< bytes of those between hidden states
   std::vector<TensorBytes> largest;  ///< at most ten, largest first

@@ -73,7 +73,7 @@ std::string without(std::string_view name, std::string_view ending, std::string_
   return std::string(name.substr(0, name.size() - ending.size())) + std::string(instead);
 }
 
-// `probed_tensor`: "L03.attn.out.mean_square" measures the output, "L03.attn.sum.mean_square" the residual sum.
+// The tensor of a probe, in words: "L03.attn.out.mean_square" is "L03.attn output", "L03.attn.sum.mean_square" the sum.
 std::string probed_tensor(std::string_view name) {
   if (name.ends_with(".out.mean_square")) return without(name, ".out.mean_square", " output");
   if (name.ends_with(".sum.mean_square")) return without(name, ".sum.mean_square", " residual sum");
@@ -81,7 +81,7 @@ std::string probed_tensor(std::string_view name) {
   return std::string(name);
 }
 
-// Divides by their lengths what a model holds at length one: weights of another may have any.
+// Divides vectors that a model holds at length one by their lengths, as another model's weights may have any.
 void keep_unit(Store& store) {
   for (size_t i = 0; i < store.parameters().size(); ++i) {
     const ParameterInfo& info = store.parameters()[i];

@@ -47,8 +47,8 @@ struct Network {
   ModelValues values;
   std::optional<Program> program;  ///< training program for the shape of the first batch
   BatchShape shape;                ///< of `program`
-  std::map<BatchShape, Program>
-      others;                    ///< the same for the other shapes that occurred: one Store, one stats layout
+  /// The same for the other shapes that occurred: one Store, one stats layout.
+  std::map<BatchShape, Program> others;
   Program* newest = nullptr;     ///< program of the last step; nullptr before the first
   std::optional<Look> measured;  ///< at measured_row(); only a transformer has sub-layers to measure
   std::optional<UpdateMeasurements> updates;  ///< of the steps that the programs make
@@ -77,7 +77,7 @@ int32_t load_weights(const std::string& path, Store& store);
 /// probes, loss, gradients from the last layer down, updates, weights.
 std::vector<FiniteCheck> finite_checks(const ProgramData& program);
 
-// What a decoder with relative positions remembers of earlier segments: row by row, the last M
+// The memory that a decoder with relative positions has of earlier segments: row by row, the last M
 // states of each layer's input (Transformer-XL, Dai et al. 2019, section 3.2: the last M positions of memory and
 // segment together). It lies on the host and belongs to whoever replays: a run, a validation, an evaluation.
 //

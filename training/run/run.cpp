@@ -317,7 +317,7 @@ struct Run::Impl : RunIdentity {
   }
 
   int32_t warmup_steps()
-      const;  ///< in which no run counts as stuck; those of a warm-up that goes on are more than `steps`
+      const;  ///< in which no run counts as stuck; more than `steps` while a warm-up goes on
 
   // The step after which the moments were zero: the start, or a change to an optimizer whose moments
   // have another meaning.
@@ -539,7 +539,7 @@ struct Run::Impl : RunIdentity {
   std::shared_ptr<Network> network;
   // Note [changes between two steps]: several structural changes may fall between two steps (drag, look, drag again).
   // Each is built from the weights as the last step left them, not from the change before. So the result follows
-  // from the final specification alone, which is what a replay of the edits builds.
+  // from the final specification alone, as in a replay of the edits.
   std::shared_ptr<const Store> base;
   RunSpec base_spec;
 
@@ -826,13 +826,13 @@ std::vector<double> Run::step_along(std::span<const double> rates) {
   if (rates.empty()) fail("rates", "there are none: expected one at least");
   const int32_t before = run.steps;
   run.losses_along.clear();
-  struct Asked {
+  struct RatesGuard {
     Impl& run;
-    ~Asked() {
+    ~RatesGuard() {
       run.rates_asked = {};
       run.settle_critical();  // a run that does not measure it gives the memory back
     }
-  } const asked{run};
+  } const guard{run};
   run.rates_asked = rates;
   step();
   if (run.steps == before) fail("step", "the run is not finite: expected one that can make a step");

@@ -17,8 +17,8 @@
 
 namespace normscope {
 
-/// `RunState`: Training is under way without a verdict, WarmingUp the same inside the warm-up. verdict.h defines
-/// Learning and Stuck. At the end of the budget a stuck run stays Stuck; a run that learned is Finished.
+/// Training: under way without a verdict. WarmingUp: the same inside the warm-up. Learning, Stuck: see verdict.h.
+/// At the end of the budget a stuck run stays Stuck; a run that learned is Finished.
 enum class RunState : uint8_t { Training, WarmingUp, Learning, Stuck, NonFinite, Finished };
 const char* to_string(RunState state);
 /// Says "stuck at letter frequencies", or above them where the mean loss is clearly higher.
@@ -138,8 +138,8 @@ class Run {
   /// Continues bit for bit. It refuses another data set (hash) and a truncated, foreign or mismatching file.
   static std::unique_ptr<Run> load(const std::string& path, std::shared_ptr<const Task> task,
                                    Backend& backend);
-  /// What the run leaves as it stands, in a copy that any thread may use; `whole`: with its history and its weights.
-  /// `resume` makes a Run that stands there, to be looked at or trained on.
+  /// A copy of the run as it stands, which any thread may use; `whole`: with its history and its weights.
+  /// From a whole one resume() makes a Run that stands there, to be looked at or trained on.
   RunRecord record(bool whole = true) const;
   static std::unique_ptr<Run> resume(const RunRecord& from, std::shared_ptr<const Task> task,
                                      Backend& backend);

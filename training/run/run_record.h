@@ -1,4 +1,4 @@
-// What is kept of a run: states at some of its steps (Keyframes), and what it leaves behind (RunRecord), in memory after its
+// A run as it is kept: states at some of its steps (Keyframes), and the record that it leaves (RunRecord), in memory after its
 // end (RunCache), in a checkpoint (checkpoint.h), in a study. Run::record() makes one, and Run::resume() goes on from it.
 #pragma once
 
@@ -26,7 +26,7 @@ namespace normscope {
 // Keeps weights and optimizer state of a run at some of its steps, dense near the present and sparser
 // with age, so that replaying few steps reaches any step. Owned by a Run; used by the trainer's thread only.
 
-/// What a parameter is while it is trained: its value and Adam's moments.
+/// The blocks of a parameter in training: its value and Adam's moments.
 inline constexpr std::array kTrainedBlocks{Store::Block::Value, Store::Block::M, Store::Block::V};
 
 struct Keyframe {
@@ -34,7 +34,7 @@ struct Keyframe {
   size_t edits = 0;  ///< number of the run's edits that were in force
   std::array<std::vector<float>, kTrainedBlocks.size()> blocks;  ///< of the Store: kTrainedBlocks
   Plateau::State plateau;
-  MemoryState memory;  ///< what a decoder remembers of the segment of `step`
+  MemoryState memory;  ///< a decoder's memory of the segment of `step`
   size_t bytes() const {
     return sizeof(Keyframe) + blocks.size() * blocks[0].size() * sizeof(float) + memory.bytes();
   }
@@ -68,7 +68,7 @@ class Keyframes {
 /// Writes a keyframe's numbers into a Store of the same layout. Throws Error for another layout.
 void restore(const Keyframe& frame, Store& store);
 
-/// What decides a run's bits.
+/// All that decides a run's bits.
 struct RunIdentity {
   RunSpec origin;                      ///< as it stood at step 0
   std::vector<Edit> edits, scheduled;  ///< the applied ones, in order; the ones whose step has not come yet
@@ -92,7 +92,7 @@ struct RunRecord : RunIdentity {
   std::optional<NonFiniteReport> broken{};
   std::shared_ptr<const History> history{};  ///< null: only the losses were kept
   std::shared_ptr<const Keyframe> end{};     ///< weights and optimizer state; null as above
-  std::vector<ParameterInfo> parameters{};   ///< what lies where in the blocks of `end`
+  std::vector<ParameterInfo> parameters{};   ///< their places in the blocks of `end`
   int32_t steps() const { return static_cast<int32_t>(losses.size()); }
   bool whole() const { return history && end; }
   size_t bytes() const;

@@ -23,8 +23,8 @@ struct Schedule {
   } kind = Kind::Constant;
   float peak = 3e-3f;
   int32_t warmup = 0;
-  float target =
-      0;  ///< of the loss: above 0 the warm-up lasts until the loss comes near it, in the place of `warmup`
+  /// Of the loss: above 0 the warm-up lasts until the loss comes near it, in the place of `warmup`.
+  float target = 0;
   int32_t reference = 100;  ///< InverseSqrt: separate from warm-up so that both arms decay alike
   int32_t end = 300;        ///< LinearDecay, Cosine
   float factor = 0.1f;      ///< StepDecay

@@ -14,7 +14,7 @@ namespace normscope {
 /// Why the run has no small size; empty: it has. Only a transformer has one.
 Message without_small_size(const RunSpec& spec);
 /// The run at width 32, feed-forward width 64, with two heads, sequences of 16 in batches of 8, for 200 steps. The layers
-/// stay, as their number is what is looked at. The rate is 5/3 as high, where the three seeds tell the placements apart,
+/// stay, as people look at their number. The rate is 5/3 as high, where three seeds tell the placements apart,
 /// and the steps of its schedule two thirds, as the budget is.
 RunSpec at_small_size(RunSpec spec);
 /// The same settings at the default sizes, the way back.
@@ -29,7 +29,7 @@ struct SizesDisagree {
   RunSpec run;  ///< at the small size
   SeedsThatLearn usual, small;
 };
-/// All that were measured: the rows of small_verdicts.def, to which add-ons bring those of their placements.
+/// All that were measured: the rows of small_verdicts.def, and those that add-ons bring for their placements.
 const std::vector<SizesDisagree>& where_sizes_disagree();
 /// The row of this run, whatever its seed; null where the sizes agree, and where nobody measured.
 const SizesDisagree* sizes_disagree(RunSpec small);

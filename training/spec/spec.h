@@ -30,7 +30,7 @@ struct TrainConfig {
   bool reuse_gradients = true;  ///< gradients of activations share memory; see SealOptions
   int32_t critical_every = 0;   ///< steps between measurements of the critical rate; 0 = never
   std::string init_from;  ///< a saved run whose weights are taken over by name at the start; empty: none
-  AddedSettings added;    ///< what add-ons do in a step
+  AddedSettings added;    ///< of add-ons, for a step
 };
 
 /// The defaults of `RunSpec` are the default model: decoder, L=6, d=64, 4 heads, F=4D, ReLU, T=64, B=16, tied output,
@@ -58,7 +58,7 @@ struct Field {
   std::string_view label;                   ///< "learning rate"
   std::string_view unit;                    ///< "features", "" when it has none
   std::string_view help;                    ///< one or two sentences
-  std::vector<std::string_view> more_help;  ///< what add-ons say of it, a sentence or two each
+  std::vector<std::string_view> more_help;  ///< from add-ons, a sentence or two each
   FieldType type = FieldType::Real;
   bool live = false;         ///< can change while the run goes on; another field restarts or forks it
   bool file = false;         ///< Text: the name of a file or folder of the user's
@@ -122,7 +122,7 @@ void fit_to_data(RunSpec& spec, const Task& task);
 /// Checks combinations that no single field can see. Throws Error.
 void validate(const RunSpec& spec);
 std::string default_name(const RunSpec& spec);  ///< "Post-LN, warm-up 200"
-/// What a step reads: symbols of a transformer's rows, or rows.
+/// The number of inputs in a step: symbols of a transformer's rows, or rows.
 double units_of_step(const RunSpec& spec);
 
 /// The most forward passes of a measurement of the critical rate (run/critical_rate.h).

@@ -1,4 +1,4 @@
-// What the rows of the field table are made of, in training/spec and in add-ons; spec.cpp joins them.
+// The parts of the rows of the field table, in training/spec and in add-ons; spec.cpp joins them.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ void add_attention_fields(std::vector<Field>& fields);
 void add_train_fields(std::vector<Field>& fields);
 void add_data_fields(std::vector<Field>& fields);
 
-/// What every row says of itself.
+/// The words of every row.
 struct FieldWords {
   std::string_view key, label, unit, help;
   bool live = false;
@@ -178,7 +178,7 @@ Field choice_of(const FieldWords& words) {
                 }>(words, {std::begin(kNames), std::end(kNames)});
 }
 
-// What a run asks of a network that is not a transformer; add-ons bring these with their rows of architectures.def.
+// For runs of a network that is not a transformer; add-ons bring these with their rows of architectures.def.
 
 struct ArchitectureRuns {
   void (*complete)(RunSpec&) = nullptr;  ///< sets what follows from the rest; see complete in spec.h

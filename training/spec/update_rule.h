@@ -13,7 +13,7 @@ namespace normscope {
 struct ModelConfig;
 struct TrainConfig;
 
-/// What a step does with the gradients: the rules of spec/optimizers.def. Two kernels serve these;
+/// The use of the gradients in a step: the rules of spec/optimizers.def. Two kernels serve these;
 /// StepInputs holds what differs from rule to rule (set_update_rule).
 /// sgd: w -= lr g.
 /// momentum: m = mu m + g, w -= lr m.

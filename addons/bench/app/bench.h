@@ -23,7 +23,7 @@ struct Settings {
   std::vector<int64_t> shape;  ///< of the only product: rows, columns, sum; empty: the listed products
 };
 
-/// What a part found: its rows, and whether every result was right.
+/// The rows of a part, and whether every result was right.
 struct Part {
   nlohmann::json rows = nlohmann::json::array();
   bool right = true;

@@ -35,7 +35,7 @@ void timed_chunk(const Call&, const StepInputs&, int64_t, cpu::Scratch) noexcept
   }
 }
 
-/// What a stage of the pool costs beyond its chunks, with one chunk of 5 us for each thread.
+/// The time of a stage of the pool beyond its chunks, with one chunk of 5 us for each thread.
 double stage_seconds(int threads, double budget) {
   cpu::Pool pool(threads);
   const Call call{};
@@ -149,7 +149,7 @@ namespace {
 constexpr int kCrowdedRounds = 5;
 constexpr double kCrowdedGoal = 1.3;
 
-/// What a step is measured beside.
+/// Work beside which a step is measured.
 struct Load {
   std::string what;
   int busy = 0;  ///< processes beside it; 0: one pool thread more than asked for instead
@@ -213,7 +213,7 @@ Part bench_crowded(const Settings& settings) {
     Stepper own(m, settings.threads), more(m, settings.threads + 1);
     std::vector<double> alone;
     std::vector<std::vector<double>> ms(loads.size());
-    // What is timed is the mean of steps after as long a time for everybody to settle.
+    // The mean is over steps that begin after as long a time for everybody to settle.
     const auto take = [&](Stepper& stepper) {
       mean_ms(stepper, settings.budget);
       return mean_ms(stepper, settings.budget);

@@ -26,7 +26,7 @@
 namespace normscope::bench {
 namespace {
 
-/// Whether every number of two steps is finite and the same on one thread as on all.
+/// Whether every number of two steps is finite, and the same on one thread as on all threads.
 bool same_bits(const Model& m, int threads) {
   Stepper all(m, threads), one(m, 1);
   for (int i = 0; i < 2; ++i) {
@@ -39,7 +39,7 @@ bool same_bits(const Model& m, int threads) {
   return true;
 }
 
-/// The best milliseconds of the measurements that the Lab takes around each step: of ten, or of as
+/// The milliseconds that the Lab's measurements around a step take: the least of ten steps, or of as
 /// many as the budget allows.
 double live_ms(Stepper& stepper, BatchShape shape, double budget) {
   using Clock = std::chrono::steady_clock;
@@ -64,7 +64,7 @@ double live_ms(Stepper& stepper, BatchShape shape, double budget) {
   return best;
 }
 
-/// The memory plan, and prints it first where one model was named.
+/// Returns the memory plan, and prints it where one model was named.
 nlohmann::json plan_of(const Model& m, const Settings& settings) {
   const std::unique_ptr<Backend> backend = make_cpu_backend(settings.threads);
   const Footprint need = footprint_of(config_of(m), shape_of(m), *backend);
@@ -104,8 +104,8 @@ struct OpLine {
   int count = 0;
 };
 
-/// Sums the ops of one program by op and phase, each beside the time that the roofs allow. It leaves out ops
-/// that an earlier model of the label measured, and adds the others to `measured`.
+/// Sums the instructions of one program by op and phase, and divides the least time that the machine's peaks allow by
+/// the time taken. Ops in `measured` were seen in an earlier model of this label and are left out; the others join it.
 void add_ops(const char* label, Stepper& stepper, const Settings& settings, const MachinePeak& machine,
              std::set<OpKind>& measured, Part& part) {
   const int repeats = std::clamp(static_cast<int>(settings.budget * 100), 5, 40);
@@ -235,14 +235,14 @@ Part bench_ops(const Settings& settings, const MachinePeak& machine) {
   return part;
 }
 
-// Times steps on request, so that other programs can be timed in turn while the machine's speed varies.
+// Times steps on request: so other programs can take turns with this one while the machine's speed varies.
 
 namespace {
 
-/// Keeps models ready between their turns, because the other programs keep theirs.
-class Ready {
+/// Models that stay ready between turns, because the other programs keep theirs ready too.
+class ReadyModels {
  public:
-  explicit Ready(const Settings& settings) : settings_(settings) {}
+  explicit ReadyModels(const Settings& settings) : settings_(settings) {}
 
   nlohmann::json measure(const std::string& name) {
     if (name == kSgemmTurn)
@@ -266,7 +266,7 @@ class Ready {
 std::string bench_turns(const Settings& settings, std::istream& names,
                         const std::function<void(const nlohmann::json&)>& answer) {
   const std::vector<std::string> known = model_names();
-  Ready ready(settings);
+  ReadyModels ready(settings);
   for (std::string name; std::getline(names, name);) {
     if (name != kSgemmTurn && std::ranges::find(known, name) == known.end()) return name;
     answer(ready.measure(name));

@@ -69,7 +69,7 @@ struct UpdateRatio {
 };
 std::vector<UpdateRatio> update_ratios(const Run& run);
 
-/// What measure/update_metrics.h measures of the next step, which is taken on a copy of the run.
+/// The numbers of measure/update_metrics.h for the next step, which a copy of the run takes.
 struct UpdateNumbers {
   std::string name;  ///< "L03", "dec.L03", "emb"
   double spike_ratio = 0, update_cosine = 0;

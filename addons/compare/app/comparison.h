@@ -1,6 +1,6 @@
-// Two to eight runs side by side, as a value: what differs in their settings, their losses, the
+// Two to eight runs side by side, as a value: the settings in which they differ, their losses, the
 // difference to one of them (the baseline) with the band of its other seeds, maps of a metric over the baseline's, the
-// first place where they part, and what they came to. Every figure, table and sentence of Compare comes from here.
+// first place where they part, and their ends. Every figure, table and sentence of Compare comes from here.
 //
 // Promises: it is a function of the histories and the choice alone, without window or training. What a run does not
 // have is left out and said (`lacks`, `missing`), never made up. Called by `normscope compare FILE...` and the Compare
@@ -33,7 +33,7 @@ inline constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 inline constexpr size_t kLeast = 2, kMost = 8;  ///< runs of a comparison
 inline constexpr int32_t kSmooth = 9;           ///< steps in the centred mean of the drawn difference
 
-/// What stands on the shared axis: steps, tokens read (padding included), or seconds of training.
+/// The unit of the shared axis: steps, tokens read (padding included), or seconds of training.
 enum class Alignment : uint8_t { Step, Tokens, Time };
 inline constexpr const char* kAlignments[] = {"step", "tokens", "time"};
 inline const char* to_string(Alignment align) { return kAlignments[static_cast<size_t>(align)]; }
@@ -82,7 +82,7 @@ struct Loss {
   std::string lacks{};  ///< why there is no line: "tokens a step: not in its log"
 };
 
-/// What a run is held against.
+/// The other side of a comparison.
 enum class Against : uint8_t {
   SameSeed,  ///< seed by seed, as both read the same batches with the same seed
   Seeds,     ///< all seeds of the baseline: their mean, or their range
@@ -90,7 +90,7 @@ enum class Against : uint8_t {
 };
 inline constexpr const char* kAgainst[] = {"same seed", "seeds", "itself"};  ///< in files
 
-/// What the difference at the end may be taken for.
+/// Whether luck explains the difference at the end.
 enum class Luck : uint8_t {
   Unknown,  ///< nothing to compare
   Same,     ///< equal to the bit
@@ -170,7 +170,7 @@ struct EndRow {
   std::optional<int32_t> leaves;
   double update_ratio = kUnknown;  ///< ‖ΔW‖ / ‖W‖ of layer 1 in the last step, median of the seeds
   double tokens_per_second = kUnknown;  ///< mean over the seeds
-  std::vector<std::string> missing;     ///< what is not known of the run: "update ÷ weight"
+  std::vector<std::string> missing;     ///< measurements that the run lacks: "update ÷ weight"
 };
 
 struct Comparison {

@@ -15,15 +15,15 @@ namespace normscope::compare {
 
 inline constexpr size_t kLoupeSteps = 12;
 
-/// The first place close up: the weight matrices of that layer over the steps around it, each gradient norm over the
-/// baseline's. The Compare screen prints it as a grid.
+/// A close-up of the place where a run first parts from the baseline: for each weight matrix of its layer, over the
+/// steps around it, the gradient norm divided by the baseline's. The Compare screen draws it as a grid.
 struct Loupe {
   std::string stack;  ///< "", "encoder", "decoder"
   int32_t layer = 0;  ///< 0: there is nothing to see
   std::vector<std::string> matrices;
-  std::vector<int32_t> steps;  ///< at most kLoupeSteps, with the step of the place among them
-  /// A row per matrix: its norm over the baseline's (over the nearer end of the range of its seeds); NaN
-  /// where one of them has no number.
+  std::vector<int32_t> steps;  ///< at most kLoupeSteps, the step of parting among them
+  /// A row per matrix. Of a baseline with several seeds the nearer end of their range divides. NaN
+  /// where either norm is unknown.
   std::vector<double> ratios;
   double at(size_t matrix, size_t column) const { return ratios[matrix * steps.size() + column]; }
 };
@@ -31,8 +31,8 @@ struct Loupe {
 /// Takes the layer in which the run parts from the baseline, or the last layer where it does not part.
 Loupe loupe_of(const Comparison& all, size_t run);
 
-/// Draws the grid as a plot for files: steps across, matrices up, the colour log10 of the ratio, +-4. It
-/// has no heat map where there is nothing to see.
+/// The close-up as a plot for files: steps across, matrices up, the colour log10 of the ratio, from -4 to 4. Without a
+/// heat map where there is nothing to see.
 plot::PlotSpec loupe_plot(const Comparison& all, size_t run, const Loupe& loupe);
 
 /// Sign(d) log10(1 + |d| / 0.05): even near 0 and logarithmic outside, so that one plot shows
@@ -40,13 +40,13 @@ plot::PlotSpec loupe_plot(const Comparison& all, size_t run, const Loupe& loupe)
 double difference_scale(double nats);
 
 plot::PlotSpec loss_plot(const Comparison&);
-/// On difference_scale(), or in nats for numbers.
+/// Scaled by difference_scale() for the eye, otherwise in nats.
 plot::PlotSpec difference_plot(const Comparison&, bool scaled = true);
-/// Needs a run with a map: steps across, layers up, the colour log10 of the ratio, +-4; a mark at the
-/// first place.
+/// For a run that has gradient norms by layer: steps across, layers up, the colour log10 of the ratio to the baseline,
+/// from -4 to 4, and a mark where the run first parts from it.
 plot::PlotSpec ratio_plot(const Comparison&, size_t run);
-/// Shows each seed's difference at the end over the band of the baseline's seeds, a row per run as in the
-/// table.
+/// Each seed's difference at the end, over a band that shows the range of the baseline's seeds; a row per run, as in
+/// the table.
 plot::PlotSpec end_plot(const Comparison&);
 
 struct Figure {

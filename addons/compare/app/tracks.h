@@ -1,4 +1,4 @@
-// `Ruler` and `Track` bring series of runs onto one axis; the functions below compute what is compared. Only
+// Rulers and tracks bring series of runs onto one axis; the functions below compute the comparison. Only
 // app/compare and its screen read this file.
 #pragma once
 

@@ -177,7 +177,7 @@ constexpr const char* kSameData[] = {"same", "other", "unknown"};
 
 std::string letter_of(const Comparison& all, size_t run) { return std::string(1, all.letter(run)); }
 
-/// What is known of the data; null where nothing is.
+/// All that is known of the data; null where nothing is.
 Json data_json(const DataIdentity& data) {
   if (data.unknown()) return nullptr;
   Json json = Json::object();

@@ -42,7 +42,7 @@ float length_of(const Inside& found, Shows shows, int row, int token) {
   return row_of.empty() ? std::numeric_limits<float>::quiet_NaN() : row_of[static_cast<size_t>(token)];
 }
 
-/// What would be said behind the layer of a row: there is no lens between its sub-layers.
+/// The logit lens behind the layer of a row: there is none between its sub-layers.
 const Inside::Lens* lens_of(const Inside& found, int row) {
   for (const Inside::Lens& lens : found.lens)
     if (lens.layer == layer_of(found, row)) return &lens;
@@ -59,7 +59,7 @@ const Inside::Guess* first_guess(const Inside& found, const Inside::Lens& lens, 
   return each == 0 ? nullptr : &lens.guesses[static_cast<size_t>(token) * each];
 }
 
-/// What the branch of a row adds to the logit of the token's symbol; NaN where nothing is attributed.
+/// The logit that the branch of a row adds to the token's symbol; NaN where nothing is attributed.
 float attribution_of(const Inside& found, int row, int token) {
   const std::vector<float>& parts =
       row == 0 ? found.attributed.embedding : found.sublayers[static_cast<size_t>(row - 1)].attribution;
@@ -80,7 +80,7 @@ float most_attributed(const Inside& found) {
   return most;
 }
 
-/// Draws the cell of a row; what a layer would say is one cell over all of its rows.
+/// Draws the cell of a row; the guess of a layer is one cell over all of its rows.
 void draw_cell(Ui& ui, const GridInput& given, const Cells& cells, int row, int token) {
   Rect cell = cells.at(row, token);
   const Inside& found = given.inside.found;
@@ -413,7 +413,7 @@ std::optional<Selection> draw_grid(Ui& ui, Rect rest, const GridInput& given) {
 }
 
 // ---- The bottom of the Inside screen: the chosen sub-layer and token. Where its heads look, whose state it is, the
-// gradients of its layer, and what each layer would say at the token.
+// gradients of its layer, and the guess of each layer at the token.
 
 namespace {
 
@@ -443,7 +443,7 @@ void draw_map(Ui& ui, const Rect& square, const Inside::Attention& attention, in
                      ui.theme().ink, 1);
 }
 
-/// What the list of heads says of each of them: what the map asks about, otherwise the entropy.
+/// The number beside each head in the list: the one that the map shows, otherwise the entropy.
 struct HeadNumber {
   std::string title, shorter;
   std::function<double(int head)> value;
@@ -620,7 +620,7 @@ void draw_spectrum(Ui& ui, const Rect& rect, const Spectrum& spectrum, bool bars
   }
 }
 
-/// Shows what the next step would add to each matrix of the layer: its singular values as bars, the matrix's
+/// Shows the next step's change of each matrix of the layer: its singular values as bars, the matrix's
 /// own above them, and the update-to-weight ratio.
 void draw_spectra(Ui& ui, const Rect& rest, Rect content, const RunInside& inside, int layer) {
   const Theme& t = ui.theme();
@@ -687,7 +687,7 @@ void draw_matrices(Ui& ui, const Rect& rest, const RunInside& inside, int row, b
     draw_gradients(ui, rest, content, inside.found, layer);
 }
 
-/// Lists what each layer would say at the chosen token, the last layer on top.
+/// Lists the guesses of all layers at the chosen token, the last layer on top.
 void draw_lens(Ui& ui, const Rect& rest, const RunInside& inside, int token) {
   const Inside& found = inside.found;
   PanelOptions options;

@@ -44,7 +44,7 @@ void InsideScreen::restore(const ScreenSettings& kept) {
   left_out_ = spectra_ = false;
 }
 
-/// Takes what came of the look that was asked for, and finds the models of this frame.
+/// Notes a refusal of the look that was asked for, finds the models of this frame, and times a look that has ended.
 void InsideScreen::take(const LabView& view, double now) {
   if (waiting_ && view.answered >= waiting_->ticket && waiting_->ticket > 0) {
     refused_[waiting_->letter] = words::spoken(session::refusal(view.answers, waiting_->ticket));
@@ -73,7 +73,7 @@ void InsideScreen::find_sides(const LabView& view, double now) {
   }
 }
 
-/// Asks for a look that is missing or out of date, or that something else ended before it was whole; one at a time,
+/// Asks for a look that is missing, out of date, or was cut short by something else; one at a time,
 /// as the trainer does nothing else meanwhile.
 void InsideScreen::ask(Ui& ui, const LabView& view, int cursor) {
   due_ = false;
@@ -88,7 +88,7 @@ void InsideScreen::ask(Ui& ui, const LabView& view, int cursor) {
       if (!waiting_ || waiting_->letter != now.letter) wanted_.erase(now.letter);
       continue;
     }
-    // What the model learns changes with each step; what a user asks for is answered at once.
+    // A step of training may wait for its look; a user's request is answered at once.
     const bool moved = before != asked_.end() && before->second.text == now.text &&
                        before->second.left_out == now.left_out && before->second.spectra_of == now.spectra_of;
     const double wait = std::max(kWhilePlaying, kShareOfTraining * look_takes_);
@@ -101,8 +101,8 @@ void InsideScreen::ask(Ui& ui, const LabView& view, int cursor) {
     if (waiting_) continue;
     waiting_ = now;
     asked_[now.letter] = now;
-    desk_.commands.emplace_back(look_command({view::find_run(view, now.letter), now.text, now.left_out,
-                                              step < side.run->step ? step : -1, now.spectra_of}));
+    requests_.commands.emplace_back(look_command({view::find_run(view, now.letter), now.text, now.left_out,
+                                                  step < side.run->step ? step : -1, now.spectra_of}));
   }
   for (const auto& [letter, since] : wanted_)
     if (ui.time() - since < kPatience) ui.animate();
@@ -145,8 +145,8 @@ void InsideScreen::draw_nothing(Ui& ui, const Rect& rect, const LabView& view) {
                           ui.theme().ink2, words, 18);
 }
 
-/// Says what is still being measured, with a veil over what is older than what was asked for, or that one
-/// token dominates.
+/// Says how much is still being measured, or that one token dominates. A veil covers a look that is older than the
+/// request.
 void InsideScreen::draw_state(Ui& ui, Rect rest, const Side& side) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
@@ -242,7 +242,7 @@ void InsideScreen::draw_sides(Ui& ui, Rect rest) {
   for (const Side& side : sides_) draw_side(ui, rest.take_left(width, space::gap), side, sides_.size() == 1);
 }
 
-/// The model that the panels below are of; some model has been read.
+/// The model of the panels below. At least one model has been read.
 const InsideScreen::Side& InsideScreen::detailed_side() const {
   const Side* first = nullptr;
   for (const Side& side : sides_) {
@@ -255,7 +255,7 @@ const InsideScreen::Side& InsideScreen::detailed_side() const {
 
 ScreenRequests InsideScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool clock,
                                   lab::TransportState& transport) {
-  desk_ = {};
+  requests_ = {};
   take(view, ui.time());
   const Size size = layout_for(ui.size());
   Rect rest = area;
@@ -284,10 +284,10 @@ ScreenRequests InsideScreen::draw(Ui& ui, const Rect& area, const LabView& view,
       tab_ == 0 ? draw_sides(ui, rest) : draw_details(ui, rest, detailed);
     }
   }
-  lab::draw_transport(ui, transport, view, bar, size, clock, desk_.commands);
-  lab::transport_keys(ui, transport, view, desk_.commands);
+  lab::draw_transport(ui, transport, view, bar, size, clock, requests_.commands);
+  lab::transport_keys(ui, transport, view, requests_.commands);
   ask(ui, view, lab::cursor_step(transport, view));
-  return std::exchange(desk_, {});
+  return std::exchange(requests_, {});
 }
 
 // The head of the Inside screen: which models are shown, the text, and its tokens, each as dark as it surprised the
@@ -297,10 +297,11 @@ namespace {
 
 constexpr float kLine = 21, kRow = 30;
 constexpr float kMostLines = 3;
-constexpr float kWideHead = 1150, kChoice = 112;  ///< what the map shows is chosen from a row or from a list
-constexpr float kMostLoss = 12;                   ///< nats: as dark as a token gets
+constexpr float kWideHead = 1150;  ///< px: from here on a row of choices, below it a list
+constexpr float kChoice = 112;     ///< px: of that list
+constexpr float kMostLoss = 12;    ///< nats: as dark as a token gets
 
-/// The places of the tokens in lines of that width, from (0, 0).
+/// A box for each token, in lines as wide as the room, from (0, 0).
 std::vector<Rect> boxes_of(const Painter& p, const RunInside& inside, float room) {
   std::vector<Rect> boxes;
   float x = 0, y = 0;
@@ -385,7 +386,7 @@ void InsideScreen::draw_head(Ui& ui, Rect rest, const LabView& view) {
                tr("All models start again from their opened weights and learn this text; Space trains. "
                   "Their own text changes to this one."),
                primary))
-      desk_.commands.emplace_back(session::EditField{-1, "data.passage", text_});
+      requests_.commands.emplace_back(session::EditField{-1, "data.passage", text_});
   }
   text_field(ui, "inside/text", row, tr("Type or paste a text"), text_,
              tr("The model reads this text and everything below answers at once. Empty: the text that "
@@ -393,7 +394,7 @@ void InsideScreen::draw_head(Ui& ui, Rect rest, const LabView& view) {
   if (const RunInside* seen = first_read()) draw_tokens(ui, rest, *seen);
 }
 
-/// The button that lets the model write on, and the next token while it does.
+/// Draws the button "Write on", and appends the model's next token while it is pressed.
 void InsideScreen::draw_write_on(Ui& ui, Rect& row) {
   const Side* side = first_read() ? &detailed_side() : nullptr;
   ButtonOptions options{.selected = writing_, .style = {Face::Sans, type::title}};
@@ -429,7 +430,7 @@ void InsideScreen::draw_write_on(Ui& ui, Rect& row) {
     for (const int32_t token : found.tokens) text_ += word(token);
   const size_t guesses = found.lens.back().guesses.size() / found.tokens.size();
   text_ += word(found.lens.back().guesses[(found.tokens.size() - 1) * guesses].token);
-  written_ = Written{text_, found.tokens.size(), ui.time()};
+  written_ = Continuation{text_, found.tokens.size(), ui.time()};
   selected_.token = -1;  // the newest but one, which foresees the newest
 }
 
@@ -474,8 +475,8 @@ void InsideScreen::draw_tokens(Ui& ui, const Rect& rect, const RunInside& inside
     selected_ = {at.row, std::clamp(at.token + hit.arrow_x, 0, static_cast<int>(found.tokens.size()) - 1)};
 }
 
-// What belongs to each sub-layer, beside its row of the map: the share of the stream that it added, how far it turned
-// the stream, what its gradient is, and what the model loses without it.
+// The numbers of each sub-layer, beside its row of the map: the share of the stream that it added, how far it turned
+// the stream, the size of its gradient, and the loss without it.
 
 namespace {
 
@@ -573,7 +574,7 @@ void draw_columns(Ui& ui, const Rect& rest, const Rect& cells, const GridInput& 
   }
 }
 
-// What stands under the text of Inside: which token the model foresaw worst, and where its stream was turned most.
+// The sentence under the text of Inside: which token the model foresaw worst, and where its stream was turned most.
 
 std::string sentence_of(const RunInside& inside) {
   const Inside& found = inside.found;
@@ -594,14 +595,14 @@ std::string sentence_of(const RunInside& inside) {
   return text;
 }
 
-// The menu of the Inside screen saves what stands there: the picture of the stream, or every number, a file for each
+// The menu of the Inside screen saves the picture of the stream, or every number, in a file for each
 // model.
 
 namespace {
 
 constexpr const char* kMenu = "inside/save";
 
-/// What normscope inspect says of the same model and text.
+/// The answer of normscope inspect for the same model and text.
 Inspection inspected_of(const RunView& run, const RunInside& inside) {
   Inspection all{.name = run.name,
                  .decoder = run.spec->model.architecture == Architecture::Decoder,
@@ -623,7 +624,7 @@ void InsideScreen::save(const std::string& ending) {
     if (!side.inside) continue;
     const Inspection all = inspected_of(*side.run, *side.inside);
     std::string text = ending == "svg" ? norms_svg(all) : to_lines(json_of(all)) + "\n";
-    desk_.files.push_back(
+    requests_.files.push_back(
         {fmt::format("inside-{}-{}.{}", side.run->letter, side.inside->step, ending), std::move(text)});
   }
 }

@@ -1,8 +1,8 @@
-// The Inside screen shows what one or two models do with a text that is typed there: at the top the text and its
-// tokens, below it each model's stream by sub-layer and token with what belongs to each sub-layer beside it, at the
-// bottom the chosen sub-layer and token: its heads, whose state it is, the gradients of its layer, and what each layer
-// would say. It is state plus draw(): the trainer measures (session::Inquire), at once after each edit of the text
-// and whenever a run has moved on. What is older than what was asked for lies under a veil.
+// One or two models read a text that the user types: at the top the text and its tokens, below it each model's
+// stream by sub-layer and token, with the numbers of each sub-layer beside it, at the bottom the chosen sub-layer and
+// token: its heads, the parts of its state, the gradients of its layer, and the guess of each layer.
+// State plus draw(): the trainer measures (session::Inquire), at once after each edit of the text
+// and whenever a run has moved on. Numbers that are older than the request lie under a veil.
 //
 // Controls: inside/text, inside/learn, inside/leave_out, inside/write, inside/spectrum, inside/shows, inside/run/A ...,
 // inside/token, inside/grid/A ..., inside/head, inside/tab.
@@ -24,12 +24,12 @@ namespace normscope::inside {
 
 enum class Shows : uint8_t { Length, Gradient, Says, Attribution, Heads };
 
-/// A row and a token. Row 0 is the embedding, row i the i-th sub-layer.
+/// A cell of the map. Row 0 is the embedding, row i the i-th sub-layer.
 struct Selection {
   int row = -1, token = -1;  ///< -1: none yet
 };
 
-/// The ends of the colours, of states or of their gradients, so that two models share them. They lie at
+/// The lengths of states, or of their gradients, at both ends of the colour scale, which two models share. They are at
 /// least a factor of two apart: where norms make all states equally long, no difference is to be seen.
 struct Lengths {
   float low = 0, high = 0;
@@ -44,8 +44,8 @@ struct GridInput {
   Lengths lengths;
   Selection selected;
   char letter = 'A';
-  int columns = 4;  ///< beside the map, at most
-  int head = 0;     ///< the chosen one
+  int columns = 4;  ///< of bars beside the map, at most
+  int head = 0;     ///< the chosen head
 };
 
 /// A token as it is shown, on one line.
@@ -65,15 +65,15 @@ struct HeadChoice {
   int row = 0, head = 0;
 };
 std::optional<HeadChoice> draw_all_heads(ui::Ui& ui, ui::Rect rest, const GridInput& given);
-/// What a head does at the chosen token, in words.
+/// Says in words where a head looks from the chosen token.
 std::string head_words(const GridInput& given, const Inside::Attention& attention, int head);
 /// The change of the loss without a head of a sub-layer; NaN where that was not measured.
 double without_head(const Inside& found, const std::string& sublayer, int head);
 
-/// What the user chose in this frame.
+/// Draws the map, and returns the cell that the user chose in this frame.
 std::optional<Selection> draw_grid(ui::Ui& ui, ui::Rect rest, const GridInput& given);
 
-/// Draws what belongs to each sub-layer in `rest`, a line of bars beside its row of the map in `cells`.
+/// Draws the numbers of each sub-layer in `rest`, a line of bars beside its row of the map in `cells`.
 void draw_columns(ui::Ui& ui, const ui::Rect& rest, const ui::Rect& cells, const GridInput& given);
 float columns_width(const GridInput& given);
 
@@ -147,13 +147,13 @@ class InsideScreen : public AppScreen {
   std::string text_;
   std::string letters_ = "A";
   bool left_out_ = false, spectra_ = false, writing_ = false;
-  /// The text as the model has written on it last, of so many tokens before that.
-  struct Written {
+  /// The text with the token that the model wrote last, and the number of tokens before it.
+  struct Continuation {
     std::string text;
     size_t tokens = 0;
     double at = 0;  ///< UI time
   };
-  std::optional<Written> written_;
+  std::optional<Continuation> written_;
   int shows_ = 0;  ///< of Shows
   int head_ = 0, tab_ = 0;
   Selection selected_;
@@ -162,16 +162,16 @@ class InsideScreen : public AppScreen {
   std::map<char, Request> asked_;
   std::map<char, std::string> refused_;
   std::optional<Request> waiting_;
-  std::map<char, double> wanted_;  ///< UI time since which another look is wanted than the one that is shown
+  std::map<char, double> wanted_;  ///< by run: UI time at which the look that is shown became out of date
   bool due_ = false;
   double look_takes_ = 0;  ///< seconds of the last look
   double look_began_ = 0;  ///< UI time of the look that is under way; 0: none is
-  ScreenRequests desk_;
+  ScreenRequests requests_;
 };
 
 // Draws the stream of a model as a map: a row for each sub-layer, the embedding at the bottom, a column for
-// each token, and beside each row what belongs to its sub-layer. The cells show how long the state is, how strongly the
-// loss depends on it, what the model would say if it ended there, or what the sub-layer adds to the logit of the right
+// each token, and beside each row the numbers of its sub-layer. A cell shows the length of the state, how strongly the
+// loss depends on it, the model's guess if it ended there, or the sub-layer's part of the logit of the right
 // symbol. Or it draws all heads, a small picture of each head's attention.
 
 }  // namespace normscope::inside

@@ -1,4 +1,4 @@
-// What is inside a model as JSON and as a picture, and the words that these share.
+// The inside of a model as JSON and as a picture, and the words that these share.
 #include "addons/inside/app/inspected.h"
 
 #include <fmt/format.h>
@@ -33,7 +33,7 @@ json tokens_of(const Inspection& of) {
     one["loss"] = number_json(in.token_loss[t]);
     one["embedding_norm"] = number_json(in.embedding[t]);
     if (!in.embedding_gradients.empty()) one["embedding_gradient"] = number_json(in.embedding_gradients[t]);
-    if (const Inside::Attributed& a = in.attributed; !a.logit.empty()) {
+    if (const Inside::LogitAttribution& a = in.attributed; !a.logit.empty()) {
       one["attributed"] = {{"symbol", a.symbol[t]},
                            {"logit", number_json(a.logit[t])},
                            {"embedding", number_json(a.embedding[t])}};
@@ -209,7 +209,7 @@ json json_of(const Inspection& of) {
   return all;
 }
 
-// This is the picture of what is inside a model: how long the state of each token is after each layer.
+// The inside of a model as a picture: the length of each token's state after each layer.
 
 using namespace ui;
 

@@ -1,4 +1,4 @@
-// What is said of a model that has read a text: the file that the Inside screen and normscope inspect
+// The report on a model that has read a text: the file that the Inside screen and normscope inspect
 // write, as JSON and as a picture.
 #pragma once
 
@@ -16,13 +16,13 @@ namespace normscope::inside {
 struct Inspection {
   std::string name{};           ///< of the model, for a title
   bool decoder = true;          ///< asks for the next token, otherwise for each where it stands
-  std::string unit = "symbol";  ///< what the text is cut into; "token" of a published model
-  nlohmann::json about{};       ///< what the model is
+  std::string unit = "symbol";  ///< a piece of the text; "token" of a published model
+  nlohmann::json about{};       ///< the model and its settings
   std::function<std::string(int32_t)> text_of{};  ///< a token as text; empty where nobody knows
   Inside inside{};
 };
 
-/// Adds what the model is, in the words of a configuration.
+/// Adds the model's settings, in the words of a configuration.
 void add_settings(nlohmann::json& about, const RunSpec& spec);
 /// A token in quotes with its control characters escaped, or its number where it has no text.
 std::string shown_token(const Inspection& inspected, int32_t token);

@@ -10,7 +10,7 @@
 namespace normscope {
 namespace {
 
-/// What a token's state is read with: the column of its symbol less the mean column; (tokens, D). It reads the table in
+/// The vector that reads a token's state: the column of its symbol less the mean column; (tokens, D). It takes the table in
 /// stretches, as a copy of all would be the largest there is.
 std::vector<float> directions_of(const Store& store, int32_t table, bool symbols_first,
                                  std::span<const int32_t> symbols) {
@@ -56,7 +56,7 @@ const Node* product_with(const Program& program, const std::string& matrix) {
   return nullptr;
 }
 
-/// What each head adds, (heads, T): its own numbers times its own rows of the output matrix. Empty where more than a norm
+/// The part of each head, (heads, T): its own numbers times its own rows of the output matrix. Empty where more than a norm
 /// lies between that product and the branch.
 std::vector<float> heads_of(Look& look, const Store& store, const SublayerValues& s, size_t heads,
                             std::span<const float> of_branch, size_t width) {
@@ -88,7 +88,7 @@ void attribute_logits(Look& look, const Store& store, const ModelConfig& model, 
   const Shape& shape = store.parameters()[static_cast<size_t>(table)].shape;
   if (shape.rank != 2 || shape.size() != int64_t{model.vocabulary} * model.d_model) return;
 
-  Inside::Attributed found;
+  Inside::LogitAttribution found;
   found.symbol = std::move(symbols);
   std::vector<float> direction = directions_of(store, table, shape[0] == model.vocabulary, found.symbol);
   found.logit = read_by(direction, look.read(values.hidden), width);

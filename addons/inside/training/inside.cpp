@@ -265,7 +265,7 @@ size_t InsideWork::parts() const {
   return 1 + states_.size() + inside_.left_out.size() + leave_.size();
 }
 
-/// Takes one pass over the text for all but the lenses and what is left out.
+/// One pass over the text for all but the lenses and the losses without a part.
 void InsideWork::look() {
   const auto width = static_cast<size_t>(model_.d_model);
   Look look(store_, model_, shape_of(text_),
@@ -276,7 +276,8 @@ void InsideWork::look() {
   inside_.loss = look.program().loss();
   std::vector<int32_t> symbols;  // that logits are attributed of
   {
-    const Said said(look.program(), look.values().logits, look.values().loss);  // as large as the logits
+    const ReplayLogits said(look.program(), look.values().logits,
+                            look.values().loss);  // as large as the logits
     inside_.token_loss = said.losses(text_.targets);
     for (size_t t = 0; t < text_.targets.size(); ++t)
       symbols.push_back(text_.targets[t] >= 0 ? text_.targets[t] : place_of_largest(said.row(t)));
@@ -329,7 +330,8 @@ std::vector<int32_t> continued(Store& store, const ModelConfig& model, std::vect
   if (model.architecture != Architecture::Decoder)
     fail("inside", "an encoder writes no continuation: expected a decoder");
   size_t written = text.size();
-  text.resize(written + static_cast<size_t>(count));  // causality keeps what is not written yet from what is
+  text.resize(written +
+              static_cast<size_t>(count));  // causality: no token sees the ones that are not written yet
   Batch batch = passage_batch(model, text);
   Program program = evaluation_program(store, model, shape_of(batch));
   put(batch, program);
@@ -343,13 +345,13 @@ std::vector<int32_t> continued(Store& store, const ModelConfig& model, std::vect
   return text;
 }
 
-Said::Said(const Program& program, ValueId logits, ValueId loss)
+ReplayLogits::ReplayLogits(const Program& program, ValueId logits, ValueId loss)
     : width_(static_cast<size_t>(info(program, logits).shape.cols())),
       logits_(numbers_of(program, logits)),
       log_sums_(numbers_of(program,
                            program.data().nodes[static_cast<size_t>(info(program, loss).node)].saved[0])) {}
 
-std::vector<float> Said::losses(std::span<const int32_t> targets) const {
+std::vector<float> ReplayLogits::losses(std::span<const int32_t> targets) const {
   std::vector<float> losses;
   for (size_t t = 0; t < targets.size(); ++t) {
     const bool asked = targets[t] >= 0 && static_cast<size_t>(targets[t]) < width_;
@@ -369,7 +371,7 @@ Inside::Lens lens_of(Store& store, const ModelConfig& model, const Batch& text, 
   std::ranges::copy(layer.state, program.floats("state").begin());
   if (!layer.second.empty()) std::ranges::copy(layer.second, program.floats("state.second").begin());
   program.replay({});
-  const Said said(program, end.logits, end.loss);
+  const ReplayLogits said(program, end.logits, end.loss);
   Inside::Lens lens;
   lens.name = layer.name;
   lens.layer = layer.layer;
@@ -399,7 +401,7 @@ InsideLook::InsideLook(Run& run, std::unique_ptr<Run> then, const std::string& t
                 InsideQuestion{.guesses = 3, .left_out = left_out, .heads_out = left_out});
 }
 
-/// The spectra come before what is left out: they take a single step.
+/// The spectra come before the losses without a part, as they take a single step.
 bool InsideLook::next() {
   if (!work_->quick_done() || !spectra_of_ || found_.spectra_of) return work_->next();
   found_.spectra = next_spectra(*run_, spectra_of_);

@@ -1,6 +1,6 @@
-// Says what a transformer does with one text: how long each token's state is after each sub-layer, who
-// contributed what to it, what leaving a sub-layer out does to the loss, where attention looks, and what each layer
-// would say. It reads the weights of a Store as they are and changes no bit of a run. The Inside screen, the Lab and
+// A transformer while it reads one text: the length of each token's state after each sub-layer and the branches that
+// contributed to it, the loss without a sub-layer, the targets of attention, and the guess of each
+// layer. It reads the weights of a Store as they are and changes no bit of a run. The Inside screen, the Lab and
 // `normscope inspect` show it.
 #pragma once
 
@@ -25,7 +25,7 @@
 
 namespace normscope {
 
-/// What to measure beside loss, stream and shares, which one forward pass gives.
+/// Measurements beside loss, stream and shares, which one forward pass gives.
 struct InsideQuestion {
   bool gradients = true;   ///< a backward pass
   bool attention = true;   ///< probabilities by head
@@ -36,17 +36,17 @@ struct InsideQuestion {
 };
 
 struct Inside {
-  /// A row of the stream: what the sub-layer left behind.
+  /// A row of the stream: the state behind a sub-layer.
   struct Sublayer {
     std::string name;  ///< "L03.attn"
     int32_t layer = 0;
     std::vector<float> norms;      ///< |x| of each token's state after it, by token
     std::vector<float> gradients;  ///< |d loss / dx| of the same; empty where they were not asked for
     double branch_variance = 0, input_variance = 0;
-    std::vector<double>
-        shares;  ///< beta2.I.J (measure/step_metrics.h), J = 0 (the embedding) to I (its own branch)
+    /// The numbers beta2.I.J (measure/step_metrics.h), J = 0 (the embedding) to I (its own branch).
+    std::vector<double> shares;
     std::vector<float> token_shares;      ///< the same of each token's state alone, (J, token)
-    std::vector<float> attribution;       ///< by token: see Attributed
+    std::vector<float> attribution;       ///< by token: see LogitAttribution
     std::vector<float> state;             ///< (T,D), where states were asked for
     double longest = 0, token_share = 0;  ///< measure/step_metrics.h
     double token_cosine = 0, layer_cosine = 0;
@@ -69,17 +69,17 @@ struct Inside {
   };
   /// Direct logit attribution: the logit of one symbol a token, above the mean of all symbols' logits and before a scale
   /// and a cap of them, as a sum over the embedding and the branches. The statistics of norms are held as they are, so
-  /// that each branch has a part of its own; what is left over comes from biases. It says nothing of what a branch does
+  /// that each branch has a part of its own; the rest comes from biases. It says nothing of a branch's effect
   /// through later ones. All are empty where a state does not reach the logits by norms alone.
-  struct Attributed {
-    std::vector<int32_t> symbol;  ///< by token: its target, or what the model would say
+  struct LogitAttribution {
+    std::vector<int32_t> symbol;  ///< by token: its target, or the model's guess
     std::vector<float> logit, embedding;
   };
   struct Guess {
     int32_t token = 0;
     float probability = 0;
   };
-  /// What would be said if the output layer read this layer's state (the logit lens, nostalgebraist 2020).
+  /// The model's guesses if the output layer read this layer's state (the logit lens, nostalgebraist 2020).
   struct Lens {
     std::string name;  ///< "L03"; "embedding" before the first
     int32_t layer = 0;
@@ -104,7 +104,7 @@ struct Inside {
   std::vector<float> embedding;          ///< |x| of each token before the first layer
   std::vector<float> embedding_gradients;
   std::vector<float> embedding_state;  ///< (T,D), where states were asked for
-  Attributed attributed;
+  LogitAttribution attributed;
   std::vector<Sublayer> sublayers;  ///< in the order of the model
   std::vector<Attention> attention;
   std::vector<Lens> lens;
@@ -135,7 +135,7 @@ struct SmallPicture {
 };
 SmallPicture small_picture(const float* of_head, size_t tokens, size_t most);
 
-/// What a layer left behind, (T,D) row-major; before the first layer, what the embedding gave.
+/// The state behind a layer, (T,D) row-major; before the first layer, the embedding.
 struct LayerState {
   std::string name;  ///< "L03", "embedding"
   int32_t layer = 0;
@@ -143,7 +143,7 @@ struct LayerState {
   std::vector<float> second;  ///< ResiDual's second stream; empty without one
 };
 
-/// Measures one text part by part, what answers first before what takes many passes: the look at all
+/// Measures one text part by part, quick answers before measurements of many passes: the look at all
 /// states, a lens for each layer, then the losses with something left out.
 class InsideWork {
  public:
@@ -168,8 +168,8 @@ class InsideWork {
   Batch text_;
   InsideQuestion asked_;
   size_t done_ = 0;
-  std::vector<LayerState> states_;      ///< what the lenses read
-  std::vector<Inside::LeftOut> leave_;  ///< what is still to be left out, the last first
+  std::vector<LayerState> states_;      ///< read by the lenses
+  std::vector<Inside::LeftOut> leave_;  ///< still to be left out, the last first
   Inside inside_;
 };
 
@@ -180,12 +180,12 @@ Inside inside_of(Store& store, const ModelConfig& model, const Batch& text, cons
 std::vector<int32_t> continued(Store& store, const ModelConfig& model, std::vector<int32_t> text,
                                int32_t count);
 
-// The logit lens: what a model would say if its output layer read the state of an earlier layer.
+// The logit lens: a model's guess if its output layer read the state of an earlier layer.
 
 /// The logits of a replay. `loss` is the value that softmax_xent gave.
-class Said {
+class ReplayLogits {
  public:
-  Said(const Program& program, ValueId logits, ValueId loss);
+  ReplayLogits(const Program& program, ValueId logits, ValueId loss);
   std::span<const float> row(size_t token) const {
     return std::span(logits_).subspan(token * width_, width_);
   }
@@ -198,12 +198,12 @@ class Said {
   std::vector<float> logits_, log_sums_;
 };
 
-/// Runs what comes after the last layer on a state. A lens has fewer guesses where the model has fewer
+/// Runs the end of the model, behind the last layer, on a state. A lens has fewer guesses where the model has fewer
 /// symbols.
 Inside::Lens lens_of(Store& store, const ModelConfig& model, const Batch& text, const LayerState& state,
                      int32_t guesses);
 
-// What a run's model does with one text, at the step where it was asked: the measurements of
+// A run's model and one text, at the step where it was asked: the measurements of
 // inside/inside.h, and the words of its tokens.
 
 /// The most tokens of a text that is looked at: pictures by token show no more.
@@ -246,7 +246,7 @@ class InsideLook : public Inquiry {
   RunInside found_;
 };
 
-/// What is asked of a run. Without a text it takes the row that the run is measured on. `left_out`: with the loss without
+/// A request to a run. Without a text it takes the row that the run is measured on. `left_out`: with the loss without
 /// each of its parts, a forward pass for each. `spectra_of`: with the singular values of what the next step adds to the
 /// matrices of this layer.
 struct InsideRequest {
@@ -257,7 +257,7 @@ struct InsideRequest {
   std::optional<int32_t> spectra_of{};
 };
 session::Inquire look_command(const InsideRequest& asked);
-/// What the newest look at a run of the Lab has found; null: nothing yet.
+/// The result of the newest look at a run of the Lab; null: there is none yet.
 const RunInside* inside_of(const RunView& run);
 
 }  // namespace normscope

@@ -1,5 +1,5 @@
-// Post-LN with one thing changed at a time, to ask what keeps it stuck: words of a sub-layer's wiring that leave the
-// forward pass as it is and change what comes back, or take out of a branch what the whole batch has in common.
+// Post-LN with one thing changed at a time, to ask why it stays stuck: words of a sub-layer's wiring that change
+// gradients and leave the forward pass as it is, or take the mean over the whole batch out of a branch.
 #include "addons/interventions/engine/rerouted.h"
 #include "engine/core/error.h"
 #include "engine/model/recorder.h"
@@ -52,11 +52,11 @@ class UndividedTop : public Residual {
   bool here_ = false;
 };
 
-/// What a branch gives loses its mean over the batch at its position: forward, backward, or both.
+/// Takes from a branch's output its mean over the batch at each position: forward, backward, or both.
 template <ResidualForm kForm, CentreSpec kSpec>
-class Centred : public Residual {
+class CentredBranch : public Residual {
  public:
-  explicit Centred(Recorder& recorder) : r_(recorder) {}
+  explicit CentredBranch(Recorder& recorder) : r_(recorder) {}
   ValueId carry(SublayerValues& s, const Wiring& wiring, ValueId x) override {
     if (has_word(wiring, kForm)) s.branch = centre(r_.tape, s.name + ".centred", s.branch, kSpec);
     return x;
@@ -95,7 +95,7 @@ constexpr ResidualRow undivided_row(std::string_view word) {
 
 template <ResidualForm kForm, CentreSpec kSpec>
 constexpr ResidualRow centred_row(std::string_view word) {
-  return {.word = word, .record = record<kForm, Centred<kForm, kSpec>>, .objection = kObjection};
+  return {.word = word, .record = record<kForm, CentredBranch<kForm, kSpec>>, .objection = kObjection};
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Ops whose gradient is another than that of their value: multiplied by the deviation of rows, or without what a batch
-// has in common.
+// Ops whose gradient is not the derivative of their value: it is multiplied by the deviation of rows, or loses the mean
+// over a batch.
 #pragma once
 
 #include "engine/tape/tape.h"

@@ -1,4 +1,4 @@
-// What Muon computes and what it costs.
+// The formula and the cost of Muon.
 #include "addons/newer-optimizers/engine/matrix_updates.h"
 
 #include <algorithm>

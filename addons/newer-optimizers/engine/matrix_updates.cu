@@ -8,7 +8,7 @@
 
 namespace normscope::cuda {
 
-// What rules on CUDA share that move the matrices of the layers along a direction of each whole matrix.
+// Shared by the rules on CUDA that move each matrix of the layers along a direction of the whole matrix.
 namespace update {
 
 /// Moves matrices along scale_of(p) times their directions, and any other parameter by AdamW.
@@ -114,7 +114,7 @@ MuonProducts products_of(const ParameterCall& p, const float* x, float* y, float
   return of;
 }
 
-/// How the workspace is cut: all directions, one next direction, two squares, what cuBLASLt asks for.
+/// The parts of the workspace: all directions, one next direction, two squares, and the bytes for cuBLASLt.
 struct MuonRoom {
   size_t directions = 0, matrix = 0, square = 0, library = 0;
   size_t floats() const { return directions + matrix + 2 * square + library; }

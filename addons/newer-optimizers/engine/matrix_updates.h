@@ -7,14 +7,14 @@
 
 namespace normscope {
 
-/// Coefficients and number of the iterations of Newton and Schulz (Jordan et al. 2024),
-/// `kMuonEps` what is added to the norm before it, and `kMuonSize` the root of the mean square that an update has at a
-/// rate of one, as Adam's updates usually have it (Liu et al. 2025, arXiv 2502.16982).
+/// Coefficients and number of the iterations of Newton and Schulz (Jordan et al. 2024); `kMuonEps` is added to the norm
+/// by which they divide first. At a rate of one an update has the root mean square `kMuonSize`, as Adam's usually have
+/// (Liu et al. 2025, arXiv 2502.16982).
 inline constexpr float kMuonA = 3.4445f, kMuonB = -4.7750f, kMuonC = 2.0315f, kMuonEps = 1e-7f,
                        kMuonSize = 0.2f;
 inline constexpr int kMuonIterations = 5;
 
-/// Makes an orthogonal matrix of that shape, whose mean square is 1 / max(rows, cols), one of mean square
+/// The factor that takes an orthogonal matrix of this shape, of mean square 1 / max(rows, cols), to mean square
 /// kMuonSize^2.
 inline float muon_scale_of(int64_t rows, int64_t cols) {
   return kMuonSize * __builtin_sqrtf(static_cast<float>(rows > cols ? rows : cols));
@@ -26,7 +26,7 @@ inline constexpr int kLeadingPasses = 12;
 /// The length of u'v below which there is no direction: a step of nothing keeps zeros.
 inline constexpr float kLeadingLeast = 1e-17f;
 
-/// Where the passes begin: numbers spread evenly over [-1, 1), of which no matrix of a model is a multiple.
+/// The vector with which the passes begin: numbers spread evenly over [-1, 1), unlike any row of a model's matrices.
 NORMSCOPE_HD inline float leading_start(int64_t i) {
   return static_cast<float>(static_cast<uint32_t>(i + 1) * 0x9E3779B9u >> 8) * 0x1p-23f - 1.0f;
 }

@@ -72,7 +72,7 @@ HWY_INLINE void move_along(const Call& call, const StepInputs& step, int64_t chu
   });
 }
 
-/// `rooms` of a matrix's size each, the direction's among them.
+/// The workspace has `rooms` times the floats of all matrices, for the direction among others.
 inline Stages direction_stages(const Call& call, int64_t rooms, StageFn direction, StageFn move) {
   Stages stages;
   stages.workspace_floats = static_cast<size_t>(floats_of_blocks(call) + rooms * floats_of_matrices(call));
@@ -183,7 +183,7 @@ void leading_direction(const float* u, int64_t rows, int64_t cols, float* v, flo
   }
 }
 
-/// The chunk of one matrix: Adam's step, and from each of its rows what lies along the leading direction.
+/// The chunk of one matrix: Adam's step, and the part of each of its rows along the leading direction.
 void leave_out(const Call& call, const StepInputs& step, int64_t chunk, Scratch) noexcept {
   const ParameterCall& p = matrix_of(call, chunk);
   const AdamStep adam(call, step);

@@ -1,4 +1,4 @@
-// QK-clip: what measures each head's largest logit, and what scales its matrices behind the optimizer.
+// QK-clip: an op that measures each head's largest logit, and one that scales its matrices behind the optimizer.
 #pragma once
 
 #include "engine/ops/ops.h"

@@ -73,8 +73,8 @@ constinit const ResidualRow gated_norms_residual{.word = "gated-norms",
                                                  .objection = "a gate multiplies what is inside a branch",
                                                  .floats = floats_of_norm_gates};
 
-// Gated attention (Qiu et al. 2025, arXiv 2505.06708, the authors' code, elementwise): what the heads put out is
-// multiplied by the sigmoid of a matrix times what the attention reads, before W_O. The gate's matrix starts as W_Q does,
+// Gated attention (Qiu et al. 2025, arXiv 2505.06708, the authors' code, elementwise): the output of the heads is
+// multiplied by the sigmoid of a matrix times the attention's input, before W_O. The gate's matrix starts as W_Q does,
 // whose rows it shares in that code, and has no bias.
 
 namespace {

@@ -33,7 +33,7 @@ class Gpas : public Residual {
     return affine(r_.tape, sublayer + ".gpas", silu(r_.tape, sublayer + ".gpas_of", a), -1.0f, kNone, one);
   }
 
-  /// Scales what a sub-layer hands on, and not its gradient.
+  /// Scales a sub-layer's output, and not its gradient.
   ValueId shrunk(const SublayerValues& s, ValueId x) {
     return gradient_kept(r_.tape, s.name + ".kept", x, s.gpas);
   }

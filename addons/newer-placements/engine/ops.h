@@ -40,7 +40,7 @@ struct MixSpec {
 /// for m = 1. Throws Error for other shapes.
 ValueId mix(Tape&, const std::string& name, ValueId x, ValueId weights, int32_t to);
 
-// A parameter that follows the steps: what sets it behind the optimizer.
+// A parameter that follows the number of steps; an op behind the optimizer sets it.
 
 struct RampSpec {
   static constexpr OpKind kOp = OpKind::Ramp;
@@ -68,7 +68,7 @@ struct RepeatHeadsSpec {
 /// Throws Error for other shapes and for fewer than one of either.
 ValueId repeat_heads(Tape&, const std::string& name, ValueId x, int32_t heads, int32_t times);
 
-// Matrices whose vectors keep the length one: what divides them by their length behind the optimizer.
+// Matrices whose vectors keep the length one; an op behind the optimizer divides them by their length.
 
 struct UnitVectorsSpec {
   static constexpr OpKind kOp = OpKind::UnitVectors;

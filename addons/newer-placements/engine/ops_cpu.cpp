@@ -237,7 +237,7 @@ void mix_positions_back(const Call& call, const StepInputs&, int64_t chunk, Scra
   }
 }
 
-/// Adds up what the chunks left of the gradient of shared weights.
+/// Adds up the chunks' parts of the gradient of shared weights.
 void reduce(const Call& call, const StepInputs&, int64_t, Scratch) noexcept {
   const Parts p = parts_of(call);
   for (int64_t k = 0; k < p.n * p.m; ++k) {

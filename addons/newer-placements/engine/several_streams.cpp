@@ -30,7 +30,7 @@ class SeveralStreams : public Residual {
     if (!wired_.of_depth()) look_at_streams(prefix + "emb");
   }
 
-  /// Records what a sub-layer leaves: the streams with its branch, and what is read from them next. Behind the
+  /// Records the streams behind a sub-layer, with its branch, and the input of the next one. Behind the
   /// last sub-layer that is the mean of n streams; the published sum is n times that, which the final norm divides out.
   bool sum(SublayerValues& s, bool last) override {
     const std::string& n = s.name;
@@ -71,7 +71,7 @@ class SeveralStreams : public Residual {
     return r_.parameter(name, shape, {Init::Kind::Constant, value}, false);
   }
 
-  /// Records what weights are computed from: each stream behind a norm, or for the manifold all streams
+  /// Records the input of computed weights: each stream behind a norm, or for the manifold all streams
   /// of a position as one row (Xie et al. 2025, equation 7).
   void look_at_streams(const std::string& n) {
     if (wired_.weights != Streams::Weights::Computed) return;
@@ -113,7 +113,7 @@ class SeveralStreams : public Residual {
     return ruled(n, task, weights, from);
   }
 
-  /// Adds to weights what the streams of a position ask for, a little of it at the start: 0.01 times its
+  /// Adds to weights a part that depends on the streams of a position, small at the start: 0.01 times its
   /// share, whose matrix is zero (Zhu et al. 2024, equations 10 to 13).
   ValueId with_computed(const std::string& n, Task task, ValueId weights, int32_t size) {
     const Shape s = r_.tape.shape(all_);
@@ -161,7 +161,7 @@ void check_streams(const char* what, const StackWiring& stack) {
          what);
   for (const LayerWiring& layer : stack.layers)
     for (const Wiring* w : {&layer.attention, &layer.cross, &layer.feed_forward}) {
-      Wiring inside;  // what several streams leave room for
+      Wiring inside;  // the only part of a wiring that several streams leave room for
       inside.before = w->before;
       inside.after = w->after;
       inside.inner = w->inner;

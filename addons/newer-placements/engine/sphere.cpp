@@ -22,7 +22,8 @@ class Sphere : public Part {
   void start(const std::string& matrix, const Wiring& wiring, Init::Unit along, Init& init) override {
     if (!on_sphere(wiring)) return;
     init.unit = along;
-    if (std::ranges::find(kept_, matrix, &Kept::matrix) == kept_.end()) kept_.push_back({matrix, along});
+    if (std::ranges::find(kept_, matrix, &UnitMatrix::matrix) == kept_.end())
+      kept_.push_back({matrix, along});
   }
 
   void prepare(AttentionInputs& in) override {
@@ -49,7 +50,7 @@ class Sphere : public Part {
 
   /// Has the vectors divided by their lengths behind every update.
   void end() override {
-    for (const Kept& kept : kept_)
+    for (const UnitMatrix& kept : kept_)
       unit_vectors(r_.tape, kept.matrix + ".unit", r_.tape.parameter(kept.matrix),
                    {kept.along == Init::Unit::Columns});
   }
@@ -67,12 +68,12 @@ class Sphere : public Part {
     return times == 1 ? x : repeat_heads(r_.tape, name, x, heads, times);
   }
 
-  struct Kept {
+  struct UnitMatrix {
     std::string matrix;
     Init::Unit along;
   };
   Recorder& r_;
-  std::vector<Kept> kept_;
+  std::vector<UnitMatrix> kept_;
 };
 
 bool any_on_sphere(const ModelConfig& config) {

@@ -29,7 +29,7 @@ StudyFile read_study(const std::string& folder, std::string_view name);
 /// The same with one seed in each cell.
 StudyFile quick(StudyFile study);
 
-/// What is trained and measured, one part after the other, and `grids_of` what came of it.
+/// All runs and measurements, one part after the other; and the results as a grid for each part.
 experiments::Study study_of(const StudyFile& study);
 std::vector<Grid> grids_of(const StudyFile& study, const experiments::StudyResults& results);
 /// "NAME-PART.svg", of the measured number "NAME-PART-measured.svg".

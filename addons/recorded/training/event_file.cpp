@@ -190,7 +190,7 @@ class Numbers {
   Likeliest likeliest_;
   std::vector<Number> all_;  ///< the first `given_` in ascending order of steps
   size_t given_ = 0;
-  bool anew_ = false;  ///< what was given does not hold any more
+  bool anew_ = false;  ///< the steps that were given do not hold any more
   bool left_out_ = false;
   int32_t last_ = -1;   ///< the highest step
   int32_t timed_ = -1;  ///< the one whose time was the last to be kept

@@ -1,5 +1,5 @@
 // The files that TensorBoard and Weights & Biases keep on disk: both are sequences of protobuf messages, TensorBoard's in
-// records of TensorFlow, those of an offline run of Weights & Biases in LevelDB's log format. Scalars by step are read;
+// records of TensorFlow, an offline run's of Weights & Biases in LevelDB's log format. Scalars by step are read;
 // pictures, histograms and texts are passed over. TensorBoard's are written too.
 //
 // Promises: steps come in ascending order, whatever order the file has them in; of two values of a step the later one
@@ -41,7 +41,7 @@ std::unique_ptr<EventReader> event_reader(std::string_view head, const std::stri
 /// The event of a log's line: its numbers under names that are read back, "loss", "grad_norm/L03.attn.wq". Empty where the
 /// line is of no step.
 std::string event_of(std::string_view line);
-/// What a file begins with; after `steps`, the event by which those of later steps do not count any more.
+/// The first event of a file; of a run that goes on, the event that makes all events after `steps` void.
 std::string first_event(int32_t steps);
 /// Where the last whole event of a file ends; nothing: it is no event file.
 std::optional<uint64_t> end_of_events(InputFile& file);

@@ -1,4 +1,4 @@
-// A log line (docs/log-format.md) is read as a value: its kind, and what it says.
+// A line of a log (docs/log-format.md) as a value: its kind, and its content.
 //
 // Promises: a line of a step in its usual shape is read without building a tree, so that a million lines take
 // seconds. Every other line goes through training/io/input_value.h, whose errors say what is wrong; both read the same
@@ -52,7 +52,7 @@ struct LogStep {
   void clear();
 };
 
-/// What a header or a result line says; unsaid fields are empty.
+/// A header or a result line; missing fields are empty.
 struct LogAbout {
   LogLabel label;
   bool is_header = false;
@@ -67,7 +67,7 @@ struct LogAbout {
 
 enum class LineKind : uint8_t { Blank, Step, About };
 
-/// What a scalar's name says: of which series, or of which field and tensor.
+/// The meaning of a scalar's name: a series, or a field and a tensor.
 struct ScalarName {
   enum class Of : uint8_t { Other, Loss, Rate, Validation, Tensor } of = Of::Other;
   int32_t field = 0;        ///< of kLogFields
@@ -92,8 +92,8 @@ class Likeliest {
 /// Puts a scalar where its name says; `step` keeps a view of the name.
 void put(const ScalarName& name, double value, LogStep& step);
 
-inline constexpr const char* kStreamFormat =
-    "normscope log 3";                                    ///< has the stream too, which ours do not write
+/// Has the stream too, which ours do not write.
+inline constexpr const char* kStreamFormat = "normscope log 3";
 inline constexpr size_t kLongestLine = size_t{16} << 20;  ///< bytes
 inline constexpr size_t kMostStats = 20'000;              ///< of one line
 

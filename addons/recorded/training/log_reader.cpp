@@ -111,7 +111,7 @@ void take(double& to, double from) {
 
 bool is_letter(const std::string& run) { return run.size() == 1 && run[0] >= 'A' && run[0] <= 'D'; }
 
-// What follows a name of the outermost object. It reads brackets and quotes only: a line of a log may be
+// The value behind a name of the outermost object. Only brackets and quotes are read: a line of a log may be
 // longer than the head, and Python writes NaN and Infinity, which are no JSON.
 std::optional<std::string_view> value_of(std::string_view line, std::string_view name) {
   int depth = 0;
@@ -344,8 +344,8 @@ void LogFollower::begin_anew() {
 }
 
 bool LogFollower::poll(const std::atomic<bool>* stop) {
-  const auto identity =
-      identity_of(path_);  // before it is opened: a file that replaces it later is noticed next time
+  // Before it is opened: a file that replaces it later is noticed next time.
+  const auto identity = identity_of(path_);
   InputFile in(path_, input::kLog);
   bool news = false;
   const bool same = goes_on(in);
@@ -374,7 +374,7 @@ RecordedFile LogFollower::file() const {
   return file;
 }
 
-/// What the thread and the screen share.
+/// Shared by the thread and the screen.
 struct FollowedFile::Reading {
   explicit Reading(std::string file) : path(std::move(file)), log(path) {}
 
@@ -425,8 +425,8 @@ struct FollowedFile::Reading {
   LogFollower log;  // used by the reading thread only
   // Used by the reading thread only: it was read once; it is read whole; the newest look failed.
   bool read = false, whole = false, failed = false;
-  std::pair<uintmax_t, std::filesystem::file_time_type>
-      seen{};  // of a file that is read whole: its size and time
+  // Of a file that is read whole: its size and time.
+  std::pair<uintmax_t, std::filesystem::file_time_type> seen{};
   std::mutex mutex;
   std::condition_variable changed;
   std::atomic<bool> stopped{false};  // the reader of a long log checks it between two parts

@@ -34,15 +34,15 @@ class InputFile;
 
 namespace normscope::records {
 
-// One run of a log as it is read: it puts steps into a History, and keeps what other lines say of the
+// One run of a log as it is read: steps go into a History, and it keeps the content of other lines about the
 // run.
 //
 // Promises: memory is bounded by the budget, the dense series and kMostColumns names. A name that appears late widens
 // the history, and earlier frames have NaN there. A further line of a step adds to it; an earlier step sets the run
 // back. Where two lines say the same number, the later one counts.
 
-/// Derives from what a line says of each residual sum who made the state behind it. The line has each
-/// sub-layer's own share of its sum; what is older shrinks from sum to sum (Liu et al. 2020, section 4.1). With sum I
+/// Derives the shares of all branches in the state behind each residual sum. The line has each
+/// sub-layer's own share of its sum; older shares shrink from sum to sum (Liu et al. 2020, section 4.1). With sum I
 /// adding branch b_I to x_I,
 ///     beta2.I.I = Var(b_I) / Var(x_I + b_I)                  as recorded
 ///     beta2.I.J = beta2.(I-1).J  Var(x_I) / Var(x_I + b_I)   J < I; J = 0: the embedding, which is all of x_1
@@ -80,7 +80,7 @@ struct LogName {
 
 class RunBuilder {
  public:
-  /// `header` is what the log says of all its runs. The mapping must outlive this.
+  /// `header`: the log's line about all its runs. The mapping must outlive this.
   RunBuilder(LogLabel label, const LogAbout& header, const NameMapping& mapping, size_t budget_bytes);
 
   /// Throws Error without a place for a step that cannot follow.
@@ -167,7 +167,7 @@ class LogReader {
   /// Puts into the runs what a file of another tracker had, which may be in another order.
   void settle();
 
-  /// What is known so far. take() extends its histories, or replaces them by wider ones.
+  /// The runs so far. take() extends their histories, or replaces them by wider ones.
   RecordedFile file() const;
   /// The names of the first run.
   std::vector<LogName> names() const;
@@ -232,15 +232,15 @@ class LogFollower {
   bool replaced_ = false;
 };
 
-/// What is known of a file so far.
+/// The content of a file so far.
 struct FollowedNow {
   uint64_t version = 0;  ///< grows with every change
   RecordedFile file{};   ///< no runs before the first step
   Message error{};       ///< why it cannot be read, one line; empty: it can
 };
 
-/// Reads a log or a saved run on a thread of its own: what is known at once, and what the file gains while it is written.
-/// What was read grows by itself (histories are shared), and `version` says when to look again.
+/// Reads a log or a saved run on a thread of its own: the file as it is, and its growth while it is written.
+/// The content grows by itself (histories are shared), and `version` says when to look again.
 class FollowedFile {
  public:
   /// The thread calls `wake` when something is new. Without `wake` (no window sleeps) there is no thread, and now()

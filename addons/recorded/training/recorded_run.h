@@ -1,5 +1,5 @@
-// A `Recording` is a run to be drawn and compared without training it: what a file says of one that was trained
-// elsewhere or earlier, or one of the Lab.
+// A run to be drawn and compared without training it: from a file of a run that was trained
+// elsewhere or earlier, or from the Lab.
 //
 // Promises: a file is read once, in bounded memory (history.h thins older steps and keeps their extremes); a line
 // that cannot be read is counted, named and skipped; what a file does not say is empty or NaN and never made up. A step
@@ -33,7 +33,7 @@ struct LinesRead {
   Message fault() const;
 };
 
-// What is measured of a training: nats per symbol; padding included.
+// Measurements of a whole training: nats per symbol; padding included.
 inline constexpr const char *kUnigram = "unigram", *kTokensPerStep = "tokens per step",
                             *kSecondsPerStep = "seconds per step";
 
@@ -54,8 +54,8 @@ struct Recording {
   std::optional<RunSpec> spec;    ///< if the settings are ours and complete; with the edits
   std::optional<RunSpec> origin;  ///< before the edits; empty: unknown
   std::vector<Edit> edits;
-  DataIdentity data;  ///< what it reads, as far as that is known
-  /// What cannot be shown, a sentence each: "gradient sizes: not in this log".
+  DataIdentity data;  ///< as far as it is known
+  /// Measurements that the file lacks, a sentence each: "gradient sizes: not in this log".
   std::vector<std::string> missing;
   LinesRead read;          ///< of its whole log, as a line that cannot be read is of no run
   std::string path;        ///< the file it was read from; empty: it is the Lab's
@@ -69,12 +69,12 @@ struct Recording {
   std::string source() const { return std::filesystem::path(path).filename().string(); }
 };
 
-/// What was read from one file: our logs can hold several runs and seeds.
+/// The runs of one file: our logs can hold several runs and seeds.
 struct RecordedFile : LinesRead {
   std::vector<Recording> runs;  ///< in order of first appearance, with one seed each
 };
 
-/// Whether its first bytes are those of a saved run, which is read anew as a whole where it has changed. Throws Error when
+/// Whether the file begins as a saved run, which is read anew as a whole where it has changed. Throws Error when
 /// the file cannot be read.
 bool is_saved_run(const std::string& path);
 /// Reads a log (docs/log-format.md), a file of another tracker or a saved run (.safetensors of `train --save`). Throws Error

@@ -28,7 +28,7 @@ struct TensorName {
   bool operator==(const TensorName&) const = default;
 };
 
-/// What is named: a parameter, or the output of a module.
+/// The kind of a tensor: a parameter, or the output of a module.
 enum class NameOf : uint8_t { Parameter, Output };
 
 /// A line of a mapping. A name that begins with `before`, a layer's number and `after` is `target` in

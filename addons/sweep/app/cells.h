@@ -1,5 +1,5 @@
-// The cells turn numbers of runs into what is shown: a grid of cells, each over its seeds, with verdict, metric and the share
-// of what the best cell learned; and the border where learning begins. Every number that table, files, picture and
+// From the numbers of runs to a grid of cells, each over its seeds, with verdict, metric and the share
+// of the best cell's progress; and the border where learning begins. Every number that table, files, picture and
 // screen show comes from here. The writers, the command, the screen and the tests call it.
 #pragma once
 
@@ -28,14 +28,14 @@ struct Cell {
   theory::AtStart predicted;                    ///< of its network at initialisation
 
   int32_t known = 0;  ///< runs that exist
-  /// What all known seeds do; Diverges where every seed ends worse than guessing, if some are not finite. None where
-  /// they differ, or nothing is known yet.
+  /// The verdict that all known seeds share; Diverges where every seed ends worse than guessing, if some are not finite.
+  /// None where they differ, or nothing is known yet.
   std::optional<Verdict::Kind> verdict;
   double level = kUnknown;  ///< letter frequencies of its data, nats
-  /// `mean`, range and standard deviation (of a sample) are over the runs with a finite loss, in nats; NaN without such
-  /// a run.
+  /// Mean, range and standard deviation (of a sample) of the finite losses, in nats; NaN where no run has a finite
+  /// one.
   double mean = kUnknown, low = kUnknown, high = kUnknown, deviation = kUnknown;
-  /// `gradient` and `ratio` are geometric means over the seeds, and zero where one seed's number is zero.
+  /// Geometric means over the seeds: zero where one seed's number is zero.
   double gradient = kUnknown, ratio = kUnknown;         ///< layer 1; layer 1 over the last one
   double beta2 = kUnknown;                              ///< mean over the seeds
   double score = kUnknown, score_deviation = kUnknown;  ///< mean and standard deviation of RunNumbers::score
@@ -51,7 +51,7 @@ struct Cell {
   const char* sign() const;   ///< in files: the word of the verdict, "disagree" or "waiting"
   const char* mark() const;   ///< "↘", "—", "↗", "?", "…"
   std::string tally() const;  ///< "learns", "learns 2 of 3", "stuck", "–" without runs
-  /// What the cell does: "since 109", "1 of 3 learn", "stuck", "L03.attn output at step 23".
+  /// The cell in words: "since 109", "1 of 3 learn", "stuck", "L03.attn output at step 23".
   std::string words() const;
 };
 std::string power(double value);             ///< "1.8e-04"

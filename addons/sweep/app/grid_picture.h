@@ -56,7 +56,7 @@ struct GridLayout {
     return nearest(point);
   }
 
-  /// `has_words` and the next two drop content from smaller cells: first the words, then the number, then sign and
+  /// Whether a cell is large enough. Smaller ones first lose their words, then the number, then sign and
   /// strip.
   bool has_words() const { return pitch_x() >= 56 && pitch_y() >= 56; }
   bool has_number() const { return pitch_x() >= 40 && pitch_y() >= 24; }

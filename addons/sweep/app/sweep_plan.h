@@ -44,7 +44,7 @@ struct Bundle {
   bool operator==(const Bundle&) const = default;
 };
 
-/// What the colour of a cell can show. Measured is the number that a plan names.
+/// The number behind a cell's colour. Measured is the number that a plan names.
 enum class Metric : uint8_t {
   Loss,
   Since,
@@ -66,15 +66,15 @@ struct Plan {
       "post";  ///< the run that everything changes: of the default comparison, unless a study says
   std::vector<Bundle> bundles{};  ///< the second axis, where its values are their names; see take_bundles()
 
-  // What a part of a study shows; a sweep chooses that on its own.
+  // Numbers and titles of a part of a study; a sweep chooses its own.
   std::string name{}, title{};
   std::vector<std::string> numbers{};  ///< side by side in a table, in the place of one
-  std::string score{};                 ///< what the number "score" is: "UAS, %"
+  std::string score{};                 ///< name and unit of the number "score": "UAS, %"
   Metric metric = Metric::Loss;
   /// A number of the runs' history that is shown beside it, the largest that matches ("critical_rate", "L*.attn.*");
   /// empty: none. See experiments::largest.
   std::string measure{};
-  std::vector<Metric> metrics() const;  ///< what is shown: one table and one picture each
+  std::vector<Metric> metrics() const;  ///< the numbers shown: one table and one picture each
   void take_bundles();                  ///< makes the second axis of `bundles`, where there are some
 
   size_t columns() const { return axes[0].values.size(); }
@@ -123,7 +123,7 @@ std::string command_text(const Plan& plan, std::string_view metric = {}, std::st
 /// Writes the form with that name, to train the plan elsewhere. Throws Error.
 std::string text_for(std::string_view form, const Plan& plan, std::string_view metric);
 
-// The edits are what the user does to a sweep, as functions of values: an axis as typed text, as handles on a rail and
+// The user's changes to a sweep, as functions of values: an axis as typed text, as handles on a rail and
 // as a range, which always agree; a region of cells; and the plan that results. The screen and the tests call them.
 
 /// Whether the axis has numbers, and therefore a rail and the choices lin and log.

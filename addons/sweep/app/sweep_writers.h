@@ -61,7 +61,7 @@ std::string cell_badge(const Cell& cell);
 /// Explains a cell: "Luck decides: seed 2 learns from step 107, seeds 1 and 3 do not.", or why it
 /// cannot be trained.
 std::string cell_sentence(const Cell& cell);
-/// What theory expects of a cell's network before training, or why it expects nothing.
+/// The prediction of theory for a cell's network before training, or why there is none.
 std::string predicted_sentence(const Cell& cell);
 /// Sums a region up: "The seeds disagree in 3 of 12 cells."
 std::string region_sentence(const Grid& grid, const Brush& brush);

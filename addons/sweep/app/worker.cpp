@@ -62,7 +62,7 @@ void Worker::start(const Plan& plan, bool train) {
   });
 }
 
-// `halt` can also stop what is paused.
+// Stops a paused training too.
 void Worker::halt(Phase phase) {
   halted_ = phase;
   jobs_.stop([phase](SweepState& state, const Task* waiting) {

@@ -1,4 +1,4 @@
-// The worker trains the sweep that is on screen, on a thread of its own, and reports how far it has come. The screen
+// Trains the sweep that is on screen, on a thread of its own, and reports how far it has come. The screen
 // reads a shared immutable state each frame and never waits. Finished runs are taken from the store at once and new
 // ones are put there; a run that was paused, stopped or killed begins again. The screen calls it; tests supply
 // a trainer of their own.
@@ -22,7 +22,7 @@
 
 namespace normscope::sweep {
 
-/// What the worker is doing. Looking: it looks in the store. Ready: nothing is under way or was asked for.
+/// The work under way. Looking: it looks in the store. Ready: nothing is under way or was asked for.
 enum class Phase : uint8_t { Ready, Looking, Training, Paused, Stopped, Done };
 
 /// A run that is being trained.
@@ -43,7 +43,7 @@ struct SweepState {
   int64_t left() const { return runs - grid->known; }
 };
 
-/// What the screen needs for training.
+/// The trainer as the screen needs it.
 class SweepTrainer {
  public:
   virtual ~SweepTrainer() = default;

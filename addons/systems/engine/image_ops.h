@@ -19,7 +19,7 @@ struct ImageWindow {
 
   int64_t pixels() const { return int64_t{height} * width; }
   int64_t numbers() const { return pixels() * channels; }  ///< of an image
-  /// `rows` and `columns` count the windows that fit; below one where none does.
+  /// Windows that fit below and beside each other; below one where none does.
   int64_t rows() const { return (int64_t{height} + 2 * padding - size) / stride + 1; }
   int64_t columns() const { return (int64_t{width} + 2 * padding - size) / stride + 1; }
   int64_t windows() const { return rows() * columns(); }

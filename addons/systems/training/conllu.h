@@ -33,7 +33,7 @@ struct DependencyTree {
   bool operator==(const DependencyTree&) const = default;
 };
 
-/// What a file must say of each word: Unparsed accepts _ as HEAD and DEPREL, in all words of a
+/// The columns that each word needs: Unparsed accepts _ as HEAD and DEPREL, in all words of a
 /// sentence or in none.
 enum class TreeColumns : uint8_t { Required, Unparsed };
 

@@ -70,7 +70,7 @@ class ParseState {
 /// s2 is complete, Right as soon as s1 is, else Shift. Nothing where the tree is not projective, as no moves build it.
 std::optional<std::vector<Move>> static_oracle(std::span<const int32_t> heads);
 
-// Parse features are what the parser reads of a state: the 48 features of Chen and Manning (2014, section 3.1) as
+// The parser's input, from a state: the 48 features of Chen and Manning (2014, section 3.1) as
 // rows of one table. Its answers, the transitions, are classes.
 //
 // The 18 words are s1, s2, s3, b1, b2, b3 (stack and buffer from the top); then, of s1 and of s2, the outermost left
@@ -159,7 +159,7 @@ class DependencyParser {
   DependencyParser(Store& store, const ModelConfig& model, const ParseVocabulary& vocabulary);
 
   /// The sentences with the parser's heads and labels; it reads forms and tags, and no head.
-  /// `progress` gets the number done and says whether to go on; sentences that are left keep their heads.
+  /// `progress` gets the number of parsed sentences and says whether to go on; the others keep their heads.
   std::vector<DependencyTree> parse(std::span<const DependencyTree> sentences,
                                     const std::function<bool(size_t)>& progress = {});
   /// Continues `parsing` as parse() does, by at least one transition of each sentence in its rows.
@@ -211,7 +211,7 @@ std::string to_string(const Attachment& attachment);
 // are scored like the others when validation() is parsed. A validation label that no
 // training tree has is not a class: its rows count for nothing in the loss, and its words as wrong in the labelled score.
 
-/// What a run learns from with data.name "treebank".
+/// The data of a run with data.name "treebank".
 struct TreebankData {
   std::string path;         ///< CoNLL-U; empty: the made-up trees
   bool punctuation = true;  ///< whether it counts in attachment scores

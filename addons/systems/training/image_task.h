@@ -69,7 +69,7 @@ void draw_digit(uint64_t seed, uint32_t index, std::span<uint8_t> to);
 /// Draws images 0 to count - 1. Throws Error unless 1 <= count <= kMostDigits.
 ImageSet draw_digits(uint64_t seed, int32_t count);
 
-/// What a run learns from with data.name "digits" or "idx".
+/// The data of a run with data.name "digits" or "idx".
 struct ImageData {
   std::string images, labels;  ///< IDX files, such as MNIST's
   int32_t digits = 6000;       ///< how many digits are drawn, those that validate among them

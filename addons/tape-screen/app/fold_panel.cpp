@@ -1,4 +1,4 @@
-// The left panel of the Tape screen has the list of the fold, what the mouse does on its rows, the play head on its
+// The left panel of the Tape screen: the list of the fold and its mouse, the play head on its
 // track, the foot of the panel, and the menu. FoldPicture paints the rows.
 #include <fmt/format.h>
 #include <imgui.h>

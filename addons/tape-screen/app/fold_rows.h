@@ -1,6 +1,6 @@
-// The fold rows are what the fold of a step lists, as values: an op and its gradient on one row, closed layers and
-// sub-layers as one row with their sums; the row of the play head; and the sentence above. They are pure; the fold
-// panel, its export and the tests use them.
+// The rows of a step's fold, as values: an op and its gradient on one row, closed layers and
+// sub-layers as one row with their sums; the row of the play head; and the sentence above. Pure functions for the
+// panel, its export and the tests.
 #pragma once
 
 #include <cstddef>

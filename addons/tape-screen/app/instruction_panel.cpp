@@ -488,7 +488,7 @@ void InstructionPanel::hold_picture(Frame& f, const Rect& r, const Row& row) {
 
 namespace {
 
-constexpr double kLeastError = 1e-16;  // what stands on a logarithmic axis for no error at all
+constexpr double kLeastError = 1e-16;  // stands for no error at all on a logarithmic axis
 
 std::optional<size_t> best_of(const NumericCheck& check) {
   const Difference* best = check.best_central();

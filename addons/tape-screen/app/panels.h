@@ -22,14 +22,14 @@
 
 namespace normscope::tape_screen {
 
-/// What the panel shows where tabs share the room: Rule has the three tensors that matter, and the check.
+/// The part of the panel to draw, where tabs share the room: Rule has the three tensors that matter, and the check.
 enum class Part { All, Rule, Tensors };
 
 struct InstructionInput {
   std::shared_ptr<const InstructionView> shown;  ///< null: no step was played, or it is not ready
   std::shared_ptr<const ElementCheck> checked;   ///< null: not ready; a check of another element is not shown
   Part part = Part::All;
-  /// `head`, where > 0, means that the caller drew the panel, with tabs at its top of this height, px.
+  /// Height of the tabs at the top, px, if the caller drew the panel with them; 0: this draws the panel.
   float head = 0;
   std::string nothing{};  ///< shown where there is no instruction: "No step yet."
 };
@@ -113,8 +113,8 @@ std::string instruction_json(const InstructionView& shown, const ElementCheck* c
 struct StepFacts;  // step_worker.h
 
 struct MemoryInput {
-  /// `readable` and `shared` are maps of the same step: every gradient stays readable, or gradients and activations
-  /// share memory. One may be null.
+  /// Two plans of the same step: one in which every gradient stays readable, one in which gradients and activations
+  /// share memory. Either may be null.
   std::shared_ptr<const MemoryMap> readable, shared;
   std::shared_ptr<const InstructionView> shown;  ///< its tensors are outlined and named
   int32_t head = 0;                              ///< the instruction under the play head
@@ -189,7 +189,7 @@ double address_step(double whole);
 plot::PlotSpec memory_plot(const MemoryMap& map);
 /// One line per buffer.
 std::string memory_csv(const MemoryMap& map);
-/// What normscope tape --memory --json prints.
+/// The JSON of normscope tape --memory.
 std::string memory_json(const MemoryMap& map);
 
 /// The menu in the upper right corner of a panel: NAME/menu with NAME/menu/svg, png, csv, json. It

@@ -1,4 +1,4 @@
-// The instruction under the play head as plain data: what it is, what it does to this step's numbers in one
+// The instruction under the play head as plain data: its name, its effect on this step's numbers in one
 // sentence, its formula and rule, its tensors as small pictures. `ElementCheck` is one of its elements checked by
 // differences. Both are made off the drawing thread, where the StepPlayer is; InstructionPanel and MemoryPanel draw
 // them.
@@ -61,8 +61,8 @@ struct InstructionView {
   Phase phase = Phase::Forward;
   std::string name;                     ///< "L06.ffn.stream"
   std::string title;                    ///< "Layer norm, backward"
-  std::string sentence;                 ///< what it does to this gradient or value
-  std::string note;                     ///< what else the numbers say; may be empty
+  std::string sentence;                 ///< its effect on this gradient or value
+  std::string note;                     ///< more about the numbers; may be empty
   std::string formula, rule;            ///< TeX; rule empty where nothing has a gradient
   std::string shapes, source;           ///< words of the op (engine/ops/rules.h)
   int64_t sequence = 0, sequences = 1;  ///< the sequence in the pictures, of how many

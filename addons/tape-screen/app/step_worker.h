@@ -25,7 +25,7 @@
 
 namespace normscope::tape_screen {
 
-/// What one step is, without its tensors.
+/// A step without its tensors.
 struct StepFacts {
   uint64_t number = 0;  ///< of its copy: PlayedStep::ticket
   char letter = 'A';
@@ -130,7 +130,7 @@ class StepWorker {
   std::shared_ptr<const TapeState> state_ = std::make_shared<TapeState>();
   Todo todo_;
   bool working_ = false, asked_ = false, quit_ = false;
-  // `step_` and all below belong to the worker's thread alone.
+  // The members from here on belong to the worker's thread alone.
   std::shared_ptr<PlayedStep> step_;
   TapeState made_;
   At at_;

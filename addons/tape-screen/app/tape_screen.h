@@ -33,7 +33,7 @@ struct KeptTape {
 
 class TapeScreen : public AppScreen {
  public:
-  /// `wake` is StepWorker's on_change.
+  /// Another thread calls `wake` when there is something new to draw.
   explicit TapeScreen(std::function<void()> wake = {});
 
   /// Fills `area`, the window below the top bar. With `clock` false nothing is written that depends on the

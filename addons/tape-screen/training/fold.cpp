@@ -20,7 +20,7 @@ double least_seconds(const Cost& cost, const Roofline& roof) {
 
 namespace {
 
-/// `GroupNames`: "enc.L06.ffn.stream" -> "enc.L06" and "enc.L06.ffn"; outside the layers both are empty.
+/// Of "enc.L06.ffn.stream": "enc.L06" and "enc.L06.ffn"; outside the layers both are empty.
 struct GroupNames {
   std::string_view layer, sublayer;
 };

@@ -14,7 +14,7 @@
 
 namespace normscope {
 
-/// What the machine can do per second: fused multiply-adds in registers, and main memory. 0: not measured.
+/// The machine's peaks per second: fused multiply-adds in registers, and main memory. 0: not measured.
 struct Roofline {
   double flops = 0, bytes = 0;
 };
@@ -22,7 +22,7 @@ struct Roofline {
 /// than main memory: an instruction on cached tensors can take less.
 double least_seconds(const Cost& cost, const Roofline& roof);
 
-/// What one direction of a line, or of several, takes.
+/// The cost of one direction of a line, or of several lines.
 struct FoldSide {
   int32_t instruction = -1;  ///< index in the program; -1: none, or a sum
   Cost cost;

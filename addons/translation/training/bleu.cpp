@@ -42,7 +42,7 @@ std::string rewrite_pairs(const std::string& text, Takes takes, Write write) {
   return out;
 }
 
-// What Python's str.split() takes for white space.
+// White space as Python's str.split() knows it.
 bool is_space(char32_t c) {
   return (c >= 0x09 && c <= 0x0d) || (c >= 0x1c && c <= 0x20) || c == 0x85 || c == 0xa0 || c == 0x1680 ||
          (c >= 0x2000 && c <= 0x200a) || c == 0x2028 || c == 0x2029 || c == 0x202f || c == 0x205f ||
@@ -174,7 +174,7 @@ std::string to_string(const Bleu& b) {
 
 namespace normscope::experiments {
 
-// BLEU of what a trained run writes, for studies: of all validation pairs with the beam of normscope translate, or of the
+// BLEU of a trained run's translations, for studies: of all validation pairs with the beam of normscope translate, or of the
 // first rows of made-up data, greedily.
 
 namespace {
@@ -189,7 +189,7 @@ std::string without_padding(const Task& task, std::span<const int32_t> row) {
   return task.decode(symbols);
 }
 
-/// What is translated, and the translations expected.
+/// The sources, and the expected translations.
 struct HeldOut {
   std::vector<std::vector<int32_t>> sources;
   std::vector<std::string> references;

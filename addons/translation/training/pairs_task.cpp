@@ -89,8 +89,8 @@ PairsTask::PairsTask(std::vector<TsvRow> train, std::vector<TsvRow> valid, Token
       train_.push_back(std::move(pair));
   }
   for (const TsvRow& row : validation_) {
-    hash_ =
-        hash_bytes(row.second, hash_bytes("\t", hash_bytes(row.first, hash_)));  // as text, as BLEU has them
+    // As text, as BLEU has them.
+    hash_ = hash_bytes(row.second, hash_bytes("\t", hash_bytes(row.first, hash_)));
     Pair pair = pair_of(row);
     if (pair.length() <= context_) valid_.push_back(std::move(pair));
   }
@@ -163,7 +163,8 @@ int32_t PairsTask::validation_batches(int32_t B, int32_t T) const {
   return static_cast<int32_t>(plan(0, 0, Split::Validation, B, T)->batches.size());
 }
 
-PairsTask::Found PairsTask::find(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t T) const {
+PairsTask::PlannedBatch PairsTask::find(uint64_t seed, uint64_t step, Split split, int32_t B,
+                                        int32_t T) const {
   require_context(T);
   const uint64_t number = step > 0 ? step - 1 : 0;
   auto found = plan(seed, 0, split, B, T);
@@ -179,7 +180,7 @@ BatchShape PairsTask::shape(uint64_t seed, uint64_t step, Split split, int32_t B
 
 void PairsTask::fill(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t T,
                      const BatchView& to) const {
-  const Found found = find(seed, step, split, B, T);
+  const PlannedBatch found = find(seed, step, split, B, T);
   const std::vector<int32_t>& rows = found.plan->rows[static_cast<size_t>(found.place.bucket)];
   const size_t count = to.key_lengths.size(), length = count > 0 ? to.tokens.size() / count : 0;
   for (size_t r = 0; r < count; ++r) {

@@ -18,7 +18,7 @@
 
 namespace normscope {
 
-/// What a run learns from with data.name "pairs".
+/// The data of a run with data.name "pairs".
 struct PairsData {
   std::string path;           ///< source<TAB>target, one pair a line
   int32_t vocabulary = 8000;  ///< pieces of both languages together
@@ -73,11 +73,11 @@ class PairsTask final : public Task {
   std::shared_ptr<const Plan> plan(uint64_t seed, uint64_t epoch, Split split, int32_t B, int32_t T) const;
   std::shared_ptr<const Plan> make_plan(uint64_t seed, uint64_t epoch, Split split, int32_t B,
                                         int32_t T) const;
-  struct Found {
+  struct PlannedBatch {
     std::shared_ptr<const Plan> plan;
     Place place;
   };
-  Found find(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t T) const;
+  PlannedBatch find(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t T) const;
 
   Tokenizer tokenizer_;
   std::string name_;

@@ -100,7 +100,7 @@ Translator::Translator(Store& store, const ModelConfig& model, int32_t begin, in
   output_.emplace(part_of(tape, record_logits(tape, model, hidden)));
 }
 
-// Seals what was recorded to run forwards; only its output is read.
+// Seals the recorded part to run forwards; only its output is read.
 Translator::Part Translator::part_of(const Tape& tape, ValueId output) {
   return {tape.value(output).name,
           seal(tape, {.backward = false, .reuse_bytes = true, .keep_probabilities = false})};

@@ -54,7 +54,7 @@ class Translator {
   Translator(Store& store, const ModelConfig& model, int32_t begin, int32_t end, BeamOptions options = {});
 
   /// Keeps the order of the sources, each of at most model.sequence symbols; longer ones are cut.
-  /// `progress` gets the number done and says whether to go on; translations that are left are empty.
+  /// `progress` gets the number of finished translations and says whether to go on; the others are empty.
   std::vector<std::vector<int32_t>> translate(std::span<const std::vector<int32_t>> sources,
                                               const std::function<bool(size_t)>& progress = {});
 

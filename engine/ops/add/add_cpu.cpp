@@ -17,7 +17,7 @@ HWY_BEFORE_NAMESPACE();
 namespace normscope::cpu::HWY_NAMESPACE {
 namespace {
 
-/// What one of the two terms is multiplied by: a learned number or row, else the constant.
+/// The factor of one of the two terms: a learned number or row, else the constant.
 struct Scale {
   const float* learned;
   bool row;        // learned, one number a column

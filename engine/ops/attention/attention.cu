@@ -44,7 +44,7 @@ void gradients(const Attention& a, int64_t heads, Context& context) {
   });
 }
 
-/// What the heads of a group computed of their keys or values, added up in their order.
+/// The gradients of keys or values from the heads of a group, added up in their order.
 struct SumGroups {
   const float* own;
   float* to;

@@ -1,4 +1,4 @@
-// What attention's kernels share: what a block works on, dropout's mask, and the arguments of a call.
+// Shared by attention's kernels: the work of a block, dropout's mask, and the arguments of a call.
 // Included by attention_stored.cuh (probabilities are stored) and attention_fused.cu (they are not).
 #pragma once
 
@@ -40,7 +40,7 @@ struct Operand {
   static constexpr int kPitch = N + kPad, kCount = kDepth * N / kBlockThreads;
   float v[kCount];
 
-  /// `k_of` and `n_of` say where the i-th number of a thread lies. One of them is the same for all i.
+  /// Place of a thread's i-th number along k and along n. One of them is the same for all i.
   __device__ static int k_of(int i) {
     const int t = static_cast<int>(threadIdx.x);
     return KFast ? t % 8 + t / 32 * 8 : t / N + i * (kBlockThreads / N);
@@ -91,7 +91,7 @@ struct Tile {
       next_a.load(k_end - k0, [&](int k, int m) { return a(m, k0 + k); });
       next_b.load(k_end - k0, [&](int k, int n) { return b(k0 + k, n); });
     };
-    __syncthreads();  // what a and b read is there, and the stage's last readers are done
+    __syncthreads();  // the numbers of a and b are there, and the stage's last readers are done
     load(k_begin);
     for (int k0 = k_begin; k0 < k_end; k0 += kDepth) {
       if (k0 > k_begin) __syncthreads();  // the last round's readers are done
@@ -351,8 +351,8 @@ void by_width(int width, F f) {
     f(WideTile{});
 }
 
-/// `attend_in_passes` and `fused_gradients` store no probabilities (attention_fused.cu). Forward runs there only where
-/// the scores do not fit shared memory.
+/// Neither stores probabilities (attention_fused.cu). The forward pass takes this way only where the scores do not fit
+/// shared memory.
 void attend_in_passes(const Attention&, int64_t batch_heads, Context&);
 void fused_gradients(const Attention&, int64_t batch_heads, Context&);
 

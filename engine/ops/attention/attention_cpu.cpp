@@ -57,7 +57,7 @@ struct PlainAttention {
 
 Stages attention_forward(const Call& call) { return plan_attention<PlainAttention>(call); }
 
-/// What the heads of a group left in the workspace, added up in their order; a chunk is a number of rows.
+/// The parts that the heads of a group left in the workspace, added up in their order; a chunk is a number of rows.
 void sum_groups(const Call& call, const StepInputs&, int64_t chunk, Scratch) noexcept {
   const Shape &q = call.in[0].shape, &k = call.in[1].shape;
   const int64_t width = q[2] / call.attributes.as<AttentionSpec>().heads, times = q[2] / k[2],

@@ -15,7 +15,7 @@
 // cap computes S again rather than having it saved: that would be a second tensor of P's size to keep, to write and to
 // read, and the product is a fifth beside four.
 //
-// What an op has of its own is a struct Op (attention_cpu.cpp; add-ons have others):
+// A struct Op has the parts that differ from op to op (attention_cpu.cpp; add-ons have others):
 //   Spec                   its attributes
 //   kFetches               whether it asks the cache ahead for what it will read, where the op is large
 //   count_keys             fills in which keys a head sees: causal, first, keys, before; what differs from head_of's
@@ -48,10 +48,10 @@ namespace {
 /// One (b,h) of a call: addresses of its slices, and what is visible. Of the tk rows of k and v those before
 /// `first` do not count: k_at is the first that does, and keys and columns are counted from it.
 struct Head {
-  int64_t tq, tk, d, dh,
-      heads;      // rows of q and out, rows of k and v, stride of a row, width of a head, heads
-  int64_t kd;     // stride of a row of k and v
-  int64_t times;  // heads that share one of k and v
+  // Rows of q and out, rows of k and v, stride of a row, width of a head, heads.
+  int64_t tq, tk, d, dh, heads;
+  int64_t kd;                            // stride of a row of k and v
+  int64_t times;                         // heads that share one of k and v
   int64_t h_at, q_at, k_at, g_at, p_at;  // offsets of the head in a row, and of its slices; g: of dk and dv
   int64_t first;                         // keys before those that count
   int64_t keys;                          // keys before the row's length
@@ -110,7 +110,7 @@ HWY_INLINE auto first_lanes(int64_t end) {
   return hn::FirstN(DF(), static_cast<size_t>(larger(0, smaller(kLanes, end))));
 }
 
-// `SeesAll`, `SeesUpTo` and `SeesWithin` keep the lanes of a vector that a row sees, and put `hidden` in the others.
+// Each of these keeps the lanes of a vector that a row sees, and puts `hidden` in the others.
 struct SeesAll {
   HWY_INLINE VF operator()(VF v, VF) const { return v; }
 };
@@ -210,7 +210,7 @@ HWY_INLINE void softmax_block(const Head& x, int64_t q0, int64_t m, float* score
   });
 }
 
-// What only a window or a cap needs stays a function of its own: inlined, it would crowd what every head runs.
+// A function that only a window or a cap needs stays out of line: inlined, it would crowd the path of every head.
 HWY_NOINLINE void softmax_window(const Head& x, int64_t q0, int64_t m, float* scores) {
   softmax_block<true>(x, q0, m, scores);
 }

@@ -108,7 +108,7 @@ uint32_t width_of(const Call& c) {
   return static_cast<uint32_t>(c.in[0].shape.cols() / c.attributes.as<NormSpec>().heads);
 }
 
-/// What stands in the place of a norm: tanh(alpha x), or with a shift erf(alpha x + shift).
+/// The curve in the place of a norm: tanh(alpha x), or with a shift erf(alpha x + shift).
 struct Curve {
   const float *alpha, *shift;  // shift: nullptr for tanh
   explicit Curve(const Call& c)

@@ -1,7 +1,7 @@
 // layer_norm on the CPU, row by row. Rows x, y, c, out and dout have D numbers, as gain and bias have:
 //   y    =  (x - mean) / sigma           // Rms: mean = 0
 //   out  =  gain * y + bias              // as far as the kind has them; AdaNorm: C (1 - k y) * y
-// where the gain is what is stored, or with a gain offset that much more.
+// where the gain is the stored number, plus the gain offset.
 // Backward, with c = gain * dout (kinds without a gain: c = dout; AdaNorm: c = C (1 - k y) * dout):
 //   dx     =  c / sigma
 //           - mean(c) / sigma            // the path through the mean
@@ -42,7 +42,7 @@ Cut row_cut(const Call& call) {
   return cut(r, larger(kFlatChunk / 4 / d, div_up(r, 64)));
 }
 
-/// adaptive(a, y) is C (1 - k y), the factor that AdaNorm multiplies y by.
+/// C (1 - k y), the factor by which AdaNorm multiplies y.
 HWY_ATTR VF adaptive(const NormSpec& a, VF y) {
   const DF d;
   return hn::NegMulAdd(hn::Set(d, a.scale * a.slope), y, hn::Set(d, a.scale));
@@ -153,7 +153,7 @@ void backward(const Call& call, const StepInputs&, int64_t chunk, Scratch) noexc
   }
 }
 
-/// What stands in the place of a norm: t of u, and the slope dt/du.
+/// The curve in the place of a norm: t of u, and the slope dt/du.
 template <NormKind kKind>
 struct Curve {
   const float alpha, shift;

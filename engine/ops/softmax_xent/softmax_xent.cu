@@ -65,7 +65,7 @@ __global__ void __launch_bounds__(kThreads) row_losses(Loss l) {
 
 constexpr uint32_t kMeanThreads = 1024;
 
-/// mean_loss, one block, computes the normalised weights and with them the mean of the row losses.
+/// One block computes the normalised weights and with them the mean of the row losses.
 __global__ void __launch_bounds__(kMeanThreads) mean_loss(Loss l) {
   double sum = 0;
   for (uint32_t r = threadIdx.x; r < l.rows; r += kMeanThreads)

@@ -1,5 +1,5 @@
-// What the updates on CUDA share: the launch over all parameters, a block a chunk, with norms on the way, and Adam, for
-// adam and for the parameters of muon that are not matrices.
+// Shared by the updates on CUDA: the launch over all parameters, a block a chunk, with norms on the way, and Adam, for
+// adam and for rules that move their matrices in another way.
 #pragma once
 
 #include "engine/cuda/device.cuh"
@@ -64,7 +64,7 @@ struct WeightUpdate {
     decay = step->lr * step->weight_decay;
     l2 = step->l2;
   }
-  /// What the rule sees: clipped, with the coupled decay.
+  /// The gradient as the rule sees it: clipped, with the coupled decay.
   __device__ float gradient(const ParameterCall& p, int64_t i, float w0) const {
     return p.gradient[i] * factor + l2 * w0;
   }

@@ -1,4 +1,4 @@
-// What the sources use of POSIX's <fcntl.h> beyond what mingw-w64 has. See platforms/windows/README.md.
+// The part of POSIX's <fcntl.h> that the sources use and mingw-w64 lacks. See platforms/windows/README.md.
 #pragma once
 
 #include_next <fcntl.h>

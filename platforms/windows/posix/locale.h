@@ -1,4 +1,4 @@
-// What the sources use of POSIX's <locale.h> beyond what mingw-w64 has: the locale "C", which the program never leaves. See
+// The part of POSIX's <locale.h> that the sources use and mingw-w64 lacks: the locale "C", which the program never leaves. See
 // platforms/windows/README.md.
 #pragma once
 

@@ -1,4 +1,4 @@
-// What the engine asks of Windows by another name than POSIX's. Called where engine/core and engine/cpu ask Linux
+// Questions of the engine that Windows answers by another name than POSIX. Called where engine/core and engine/cpu ask Linux
 // something of its own.
 #pragma once
 

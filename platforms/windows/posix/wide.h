@@ -1,5 +1,5 @@
-// `wide` and `narrow` carry names between UTF-8, in which the program has every text, and the system's UTF-16; `fail_with`
-// says in errno what the system said.
+// Names between UTF-8, in which the program has every text, and the system's UTF-16; and the system's last error as
+// errno.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ std::string narrow(std::wstring_view text);
 /// The same for the name of a file, with the prefix that lets it be longer than 260 characters.
 std::wstring wide_path(std::wstring_view path);
 
-/// `fail_with` sets errno for the system's last error and returns -1.
+/// Sets errno for the system's last error and returns -1.
 int fail_with_last_error();
 
 }  // namespace normscope::windows

@@ -423,7 +423,7 @@ struct TokenMoments {
 /// A sub-layer on the way up, with what its way back needs.
 struct Pass {
   bool attends = false;
-  double enter = 1, before = 1, after = 1, stream = 1;  ///< what each norm divided by; 1: there is none
+  double enter = 1, before = 1, after = 1, stream = 1;  ///< divisor of each norm; 1: there is none
   double gain = 0;              ///< variance that the branch's matrices give a unit input
   double skip = 1, branch = 1;  ///< squared scales
   SublayerAtStart joined = {};
@@ -462,7 +462,7 @@ class Walk {
   }
 
  private:
-  /// What a matrix of the sub-layers multiplies the mean square of its input by.
+  /// The factor by which a matrix of the sub-layers multiplies the mean square of its input.
   double matrix(double gain, int32_t in, int32_t out) const {
     const double deviation = gains_.deviation > 0 ? gains_.deviation : gain * std::sqrt(2.0 / (in + out));
     return in * deviation * deviation * config_.init_scale * config_.init_scale;
@@ -518,11 +518,11 @@ class Walk {
       return {of.gain * g.square, of.gain * g.covariance * both_on};
     }
     const double T = config_.sequence, c = of.cosine;
-    // What comes back through the logits is the gradient's part along the keys' differences.
+    // Through the logits comes back the gradient's part along the keys' differences.
     const double own = (of.keys.own + of.keys.moved * of.logits * (2 - c)) * g.square;
     TokenMoments back{own + even_.others * g.covariance, 0};
-    const double all =
-        g.square + (T - 1) * g.covariance;  // of a sequence, over T: attention hands all of it on
+    // Of a sequence, over T: attention hands all of it on.
+    const double all = g.square + (T - 1) * g.covariance;
     back.covariance =
         T > 1 ? std::max(0.0, (all - of.keys.own * g.square - even_.others * g.covariance) / (T - 1)) : 0;
     back.scale(of.gain);

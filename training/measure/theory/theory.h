@@ -1,4 +1,4 @@
-// Theory is what the papers predict for a freshly initialised model, as plain functions and as curves that a plot can
+// The papers' predictions for a freshly initialised model, as plain functions and as curves that a plot can
 // lay over its data. Every function is one named equation. Symbols: D width, r = F/D feed-forward width over D, n
 // tokens of a sequence, v_i variance of branch i, q mean square of a state. Called by the plots, lessons and tests;
 // measure/step_metrics.h and measure/initial_analysis.h measure the same quantities.
@@ -89,14 +89,14 @@ using Pairs = std::array<std::array<T, 2>, kPairPlaces>;
 
 /// Attention that weighs all keys that a query sees alike, T of them or, causal, 1..t for query t.
 struct EvenAttention {
-  double own_key =
-      0;  ///< mean over queries of the sum of squared weights: a query's own key is one of so many
+  /// Mean over queries of the sum of squared weights: a query's own key is one of so many.
+  double own_key = 0;
   double common_key = 0;  ///< the same of two queries: how much of their keys they share
   double others = 0;      ///< weight with which a key hears the gradients of the queries beside its own
 };
 EvenAttention even_attention(int32_t tokens, bool causal);
 
-/// What keeps a derivation from a model whose attention, feed-forward network, embedding or dropout
+/// The objection to a derivation for a model whose attention, feed-forward network, embedding or dropout
 /// is another than all of them assume; null: nothing.
 const char* objection_to_parts(const ModelConfig& config);
 
@@ -132,7 +132,7 @@ class States {
 // ---- lines for plots by layer: each states its assumptions as code, and where one does not hold, the line is not drawn;
 // docs/theory.md compares each with measurements
 
-/// What a line is laid over, by layer.
+/// The measured number under a line, by layer.
 enum class Subject : uint8_t {
   StreamSquare,  ///< mean square of the residual sum behind the feed-forward network of each layer
   TokenCosine,   ///< mean cosine between different tokens of a sequence, behind each layer
@@ -190,7 +190,7 @@ struct SublayerAtStart {
   double stream = 0, branch = 0;
 };
 
-/// What mean field predicts of a network at initialisation. Its numbers are NaN where an assumption does not
+/// The predictions of mean field theory for a network at initialisation. They are NaN where an assumption does not
 /// hold, which `objection` then names: "the activation is not ReLU".
 struct AtStart {
   double cosine =
@@ -215,8 +215,8 @@ class KeyShares {
   KeyShares(int32_t tokens, bool causal);
   struct Shares {
     double own = 0;  ///< sum A^2 over a query's keys, mean over queries; without variance the mean of 1/keys
-    double moved =
-        0;  ///< sum A^2 - 2 sum A^3 + (sum A^2)^2: how much of a gradient passes the softmax; 0 for one key
+    /// How much of a gradient passes the softmax, sum A^2 - 2 sum A^3 + (sum A^2)^2; 0 for one key.
+    double moved = 0;
   };
   Shares at(double logit_variance) const;
 

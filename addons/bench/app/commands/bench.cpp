@@ -80,7 +80,7 @@ Exit bench_device(const BenchOptions& options, BackendChoice choice) {
   return Exit::Ok;
 }
 
-/// Prints what is compared between browsers and machines: the bits of the default comparison's
+/// Prints the checksum by which browsers and machines are compared: the bits of the default comparison's
 /// first steps.
 Exit bench_first_steps(const BenchOptions& options) {
   const std::unique_ptr<Backend> backend = make_cpu_backend(options.threads);

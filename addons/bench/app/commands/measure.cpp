@@ -1,4 +1,4 @@
-// normscope measure answers what can be asked of a saved run beside training it on.
+// normscope measure: questions about a saved run that train nothing.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

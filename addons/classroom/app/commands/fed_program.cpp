@@ -25,7 +25,7 @@ std::FILE* nameless(const std::string& name) {
   return file;
 }
 
-/// The last line of a text that is not blank.
+/// The last line of a text, blank lines aside.
 std::string last_of(std::string text) {
   const auto blank = [](char c) { return c == '\n' || c == '\r' || c == ' '; };
   while (!text.empty() && blank(text.back())) text.pop_back();

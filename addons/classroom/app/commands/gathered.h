@@ -1,6 +1,6 @@
-// A class's predictions together. A student copies a line from the review, a teacher gives all lines, or the lessons.json
-// of each student, to `normscope lesson gather`, and reads a sheet: for each lesson what was said, by how many, and how
-// many were right before anything was measured.
+// A class's predictions on one sheet. Each student copies a line from the review page; the teacher gives all lines, or
+// each student's lessons.json, to `normscope lesson gather`. The sheet says for each lesson how many students predicted
+// what, and how many were right before anything was measured.
 #pragma once
 
 #include <string>
@@ -13,21 +13,21 @@
 
 namespace normscope::lessons {
 
-/// Reads such lines, a student a line, or one whole lessons.json. Empty lines are left out. Throws
+/// Reads lines of the review, one a student, or a whole lessons.json. Skips empty lines. Throws
 /// Error, "FILE:LINE: …", for any other text.
 std::vector<CourseProgress> parse_predictions(std::string_view text, const std::string& name);
 
-/// Counts students. What counts is the first prediction of each.
+/// Numbers of students. Only the first prediction of each counts.
 struct GatheredLesson {
   int number = 0;
   std::string id{}, title{};
   int predicted = 0, skipped = 0, right = 0, done = 0;
-  int sentences = 0, sentences_right = 0;           ///< completed by all of them together
-  std::vector<std::pair<std::string, int>> said{};  ///< most often first
+  int sentences = 0, sentences_right = 0;           ///< that all students completed, together
+  std::vector<std::pair<std::string, int>> said{};  ///< the predictions, the most frequent first
 };
 std::vector<GatheredLesson> gather(const course::Course& course, const std::vector<CourseProgress>& students);
 
-/// The sheet for a terminal, `gathered_csv` a row for each thing said.
+/// The sheet for a terminal, and as CSV with a row for each prediction.
 std::string gathered_text(const std::vector<GatheredLesson>& lessons, size_t students);
 std::string gathered_csv(const std::vector<GatheredLesson>& lessons);
 

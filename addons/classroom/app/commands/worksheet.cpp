@@ -139,7 +139,7 @@ std::string prediction(const Sheet& sheet) {
   return out + element("p", words.tr("Why do you think so?")) + "\n" + lines_to_write(2);
 }
 
-/// What the checks, the prediction and the text refer to, in the lesson's order.
+/// The measures that checks, prediction and text refer to, in the lesson's order.
 std::vector<const Measure*> measured_here(const Lesson& lesson) {
   std::set<std::string> named{lesson.prediction.measure};
   for (const Check& check : lesson.checks) named.insert(check.measure);
@@ -196,7 +196,7 @@ std::string to_do_again(const Lesson& lesson, const std::string& folder) {
     out += element("li", svg_escaped(settings_of(lesson, *run)), "small");
   std::set<std::string> said;
   for (const Curve& curve : lesson.curves) {
-    if (!is_swept(curve) || curve.values.size() == 1) continue;  // the cells are those of their border
+    if (!is_swept(curve) || curve.values.size() == 1) continue;  // their border has the same cells
     std::string sweep =
         lesson.words->tr("{run} again with {setting} = {values}",
                          {{"run", curve.run}, {"setting", curve.field}, {"values", listed(curve.xs)}});
@@ -224,7 +224,7 @@ std::string exercises(const Sheet& sheet) {
   return out;
 }
 
-/// For a run of one's own: what may be changed, and a table for what was tried.
+/// For a run of one's own: the settings that may change, and a table for the attempts.
 std::string challenge(const Sheet& sheet) {
   if (!sheet.lesson.challenge) return "";
   const Words& words = *sheet.lesson.words;
@@ -358,7 +358,7 @@ std::string element(std::string_view name, std::string_view inside, std::string_
   return fmt::format("<{0} class=\"{2}\">{1}</{0}>", name, inside, style);
 }
 
-// ---- figures: the student gets axes to draw on, the teacher what was measured
+// ---- figures: the student gets axes to draw on, the teacher the measurements
 
 namespace {
 
@@ -381,7 +381,7 @@ void add_start(const Sheet& sheet, const Figure& figure, plot::PlotSpec& plot) {
   plot.series.push_back(std::move(point));
 }
 
-/// The axes, the theory and what is known without training; before the prediction neither theory nor lines.
+/// The axes, the theory and the lines that need no training; before the prediction neither theory nor lines.
 plot::PlotSpec axes(const Sheet& sheet, const Figure& figure, bool predicting) {
   FigureData data{.level = sheet.kept ? sheet.kept->level : 0};
   if (predicting) data.draw_only = "nothing";
@@ -539,7 +539,7 @@ class ProseWriter {
     return out;
   }
 
-  /// Goes from {if} to {end}, where it leaves `at`. It omits what holds with changed settings alone.
+  /// Goes from {if} to {end}, where it leaves `at`. It omits parts for changed settings.
   std::string forms(const std::vector<Inline>& inlines, size_t& at) {
     std::vector<std::string> forms;
     while (at < inlines.size() && inlines[at].kind != Kind::End) {

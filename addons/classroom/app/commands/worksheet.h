@@ -1,4 +1,4 @@
-// A worksheet is a lesson to print: one page of HTML for A4 and Letter with everything in it and no script. All words
+// A lesson to print: one page of HTML for A4 and Letter with everything in it and no script. All words
 // about the lesson are its own prose, labels and settings. normscope lesson worksheet calls it.
 #pragma once
 
@@ -53,7 +53,7 @@ std::string element(std::string_view name, std::string_view inside, std::string_
 /// the point from which a drawing starts, is given.
 std::string prose_html(const Sheet& sheet, StepKind step);
 
-/// The figures of a step as inline SVG, each with what is to be drawn in it, and each once: Run has none, Explain those
+/// The figures of a step as inline SVG, each with its lines to be drawn, and each once: Run has none, Explain those
 /// that Compare has not. Predict has its first figure alone, empty in both copies but for where a drawing starts. A map
 /// of shares and a walk cannot be drawn by hand: they are the teacher's only.
 std::string figures_html(const Sheet& sheet, StepKind step);

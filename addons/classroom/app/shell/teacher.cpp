@@ -142,7 +142,7 @@ std::string held_title(const Ui& ui, std::string_view name) {
   return count > 1 ? tr("{what}, all {count}", {{"what", words}, {"count", count}}) : words;
 }
 
-// What was pointed at with its groups, or every command that no control stands for.
+// The control that was pointed at with its groups, or every command that no control stands for.
 std::vector<std::string> menu_rows(const std::string& picked) {
   if (picked != kCommandGroup) return control_and_groups(picked);
   std::vector<std::string> rows{picked};
@@ -195,7 +195,7 @@ void open_menu(Ui& ui, Teaching& teaching, std::string name) {
   ui.open_popup(kMenuPopup);
 }
 
-// Outlines what is locked, and dashes the outline of what will be hidden.
+// Outlines locked controls; controls that will be hidden have a dashed outline.
 void show_rules(Ui& ui, const ControlPolicy& policy) {
   for (const Control& control : ui.registry().all()) {
     const Hold hold = policy.decides(control.name).value_or(Hold::Shown);

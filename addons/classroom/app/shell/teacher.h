@@ -47,7 +47,7 @@ class ControlPolicy {
   /// Sets a rule, or removes it when there is no value. It ignores a name that is empty, too long or never held,
   /// and any rule beyond kMostRules.
   void set(std::string_view name, std::optional<ui::Hold>);
-  /// What the longest rule says about a control, or nothing without a rule.
+  /// The verdict of the longest rule about a control, or nothing without a rule.
   std::optional<ui::Hold> decides(std::string_view control) const;
   const std::map<std::string, ui::Hold, std::less<>>& rules() const { return rules_; }
   bool empty() const { return rules_.empty(); }
@@ -100,7 +100,7 @@ void draw_teacher(ui::Ui&, Teaching&, ShownSession&, Screen shown, Message& noti
 // held. True: it did.
 bool closed_by_key(ui::Ui&, Teaching&);
 
-// Starts the lesson: what was done before cannot be undone in it.
+// Starts the lesson, in which earlier changes cannot be undone.
 void begin_lesson(ui::Ui&, Teaching&, ShownSession&);
 // Ends the lesson if the code is right, and otherwise says that it is wrong. After three wrong codes
 // each further one has to wait.

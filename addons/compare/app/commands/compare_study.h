@@ -1,4 +1,4 @@
-// The compare study is the runs of `normscope compare` without files as a study: seed after seed, each with its
+// The runs of `normscope compare` without files as a study: seed after seed, each with its
 // history, from which results, log and pictures are made. compare.cpp calls it.
 #pragma once
 

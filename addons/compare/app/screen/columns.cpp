@@ -1,6 +1,6 @@
-// The left column of Compare has the losses over each other, the difference to the baseline on the same axis below, and
-// for each other run the map of a metric over the baseline's. One cursor stands in all of them. Beside it stand the
-// first places where runs part, and below the table of what they came to.
+// The left column of Compare: the losses over each other, the difference to the baseline on the same axis below, and
+// for each other run the map of a metric over the baseline's. One cursor stands in all of them. Beside it the
+// first places where runs part, and below the table of their ends.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <imgui.h>
@@ -144,7 +144,7 @@ void CompareScreen::draw_difference(Frame& f, const Rect& rect) {
   time_hit(f, kDifference, panels::draw_cell(f.ui, kDifference, rect, plot, cells_, options));
 }
 
-/// What the maps are of and which matrix, and has the key of their colours.
+/// Draws the metric and the matrix of the maps, and the key of their colours.
 void CompareScreen::draw_maps_head(Frame& f, const Rect& rect, bool with_panel) {
   Ui& ui = f.ui;
   Painter& p = ui.paint();

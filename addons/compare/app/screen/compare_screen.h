@@ -43,7 +43,7 @@ struct KeptFile {
   bool operator==(const KeptFile&) const = default;
 };
 
-/// What a session and a link keep of the Compare screen.
+/// The part of the Compare screen that a session and a link keep.
 struct KeptChoice {
   char baseline = 'B';
   int align = 0, matrix = 0;
@@ -194,7 +194,7 @@ class CompareScreen : public AppScreen {
   void open_link(const ScreenSettings& link) override;
 
  private:
-  struct Frame;  // what one draw() passes around
+  struct Frame;  // passed around within one draw()
 
   void choose_baseline(char letter) {
     baseline_ = letter;

@@ -1,5 +1,5 @@
-// The heads of Compare are a card for each run, with its settings that differ from the baseline's, and what may
-// take its place.
+// The top of the Compare screen: a card for each run, with the settings in which it differs from the baseline, and a
+// menu of the runs and files that may take its place.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,7 +32,7 @@ const EndRow* row_of(const Comparison& all, size_t run) {
   return at == all.rows.end() ? nullptr : &*at;
 }
 
-/// Solid where somebody has to act, and an outline otherwise.
+/// A word on a card: solid where somebody has to act, and an outline otherwise.
 struct Badge {
   std::string text;
   BadgeKind kind = BadgeKind::Outline;
@@ -51,7 +51,7 @@ std::optional<ModelConfig> model_of(const Recording& run) {
   return std::nullopt;
 }
 
-/// Counts lines of its log that could not be read; empty where all could.
+/// Says how many lines of its log could not be read; empty: all could.
 std::string unread_words(const Recording& run) {
   return run.read.broken > 0 ? tr("{count} line unread | {count} lines unread", {{"count", run.read.broken}})
                              : "";
@@ -83,7 +83,7 @@ std::vector<Badge> badges_of(const Comparison& all, size_t run) {
 
 }  // namespace
 
-/// The places that have something, and empty ones up to four in all: one at least, where there is one.
+/// The filled places, and empty ones up to four in all. From four filled ones on, one empty place more, if there is one.
 std::vector<SideBySide::Place> CompareScreen::cards_of(const Frame& f) const {
   const auto used = [](const SideBySide::Place& place) {
     return place.live || place.recorded || !place.path.empty();

@@ -56,7 +56,7 @@ void print_table(std::string_view title, const Rows& rows, std::string_view alig
   put(text_table(rows, alignment));
 }
 
-/// The place of a token, counted from 1, and what it is.
+/// The place of a token, counted from 1, and its text.
 std::string token_at(const Inspection& of, size_t place) {
   return fmt::format("{}: {}", place + 1, shown_token(of, of.inside.tokens[place]));
 }
@@ -290,7 +290,7 @@ std::vector<int32_t> ids_of(const std::string& text) {
 
 bool has_text(const InspectOptions& options) { return !options.ids.empty() || !options.text.empty(); }
 
-/// What can be said without a text.
+/// The part of the answer that needs no text.
 Exit show_tensors(const InspectOptions& options, const Store& store, json about) {
   Rows rows{{"tensor", "shape", "root mean square", "largest"}};
   json& all = about["tensors"] = json::array();
@@ -352,7 +352,7 @@ void write_states(const std::string& file, const Inside& in) {
   writer.write(file);
 }
 
-/// Measures, and says all of it; of a text that asks for nothing what needs no head.
+/// Measures, and says all of it; without targets there are neither gradients nor lenses.
 Exit show_inside(const InspectOptions& options, Store& store, const ModelConfig& model, const Batch& text,
                  Inspection shown) {
   const bool asks = std::ranges::any_of(text.targets, [](int32_t target) { return target >= 0; });
@@ -495,7 +495,7 @@ Exit inspect_saved(const InspectOptions& options, Backend& backend) {
 }
 
 Exit inspect(const InspectOptions& given) {
-  const EndsAtOnce at_once("interrupted");  // what is written is whole or not there
+  const EndsAtOnce at_once("interrupted");  // a file is whole or not there
   InspectOptions options = given;
   if (!has_text(options)) {
     if (options.leave_out || options.leave_out_heads || options.go_on > 0 ||

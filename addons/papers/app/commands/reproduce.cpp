@@ -106,7 +106,7 @@ std::vector<NamedFile> inputs_of(const std::vector<const Claim*>& claims) {
   return inputs;
 }
 
-/// What the runs of a claim and its fresh models read.
+/// The data of a claim's runs and fresh models.
 std::vector<DataSpec> data_of(const Claim& claim) {
   std::vector<DataSpec> data;
   for (const experiments::StudyRun& run : reproduce::runs_of(claim, 1)) data.push_back(run.spec.data);

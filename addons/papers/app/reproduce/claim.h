@@ -90,7 +90,7 @@ enum class Finding : uint8_t {
 /// here", "parts differ".
 const char* to_string(Finding finding);
 
-/// What a claim says of its runs at their end. Quality requires runs whose loss has levelled off
+/// The word for a comparison of runs at their end. Quality requires runs whose loss has levelled off
 /// (finding.h); before that the word is speed.
 enum class Compares : uint8_t { Neither, Quality, Speed };
 
@@ -104,7 +104,7 @@ struct Effect {
   std::string where;  ///< "Table 3, Enwiki8: 1.10 less 1.07"
 };
 
-/// What a claim says of a check beside its band.
+/// More about a check, beside its band.
 struct Part {
   std::optional<Opposite> opposite;
   std::optional<Effect> effect;

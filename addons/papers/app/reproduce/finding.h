@@ -1,4 +1,4 @@
-// A finding is what became of a claim, judged from what was measured, part by part: each check has a verdict of its
+// The verdict on a claim, from the measurements, part by part: each check has a verdict of its
 // own. Reproduced: the check holds with every seed, and its value lies where no neighbouring hypothesis would put it.
 // Contradicted here: with every seed the measure lies in the band of the opposite. Cannot be told here: a neighbour
 // lies in the check's band too, or a band that says "as good" is wider than half of the smallest effect that the source
@@ -76,7 +76,7 @@ Outcome judge(const Claim& claim, const std::vector<course::CurveSet>& curves, i
 void conclude_recorded(Outcome& outcome, const std::map<std::string, course::CurveData>& falls,
                        const std::vector<std::string>& not_excluded);
 
-// RecordedFindings numbers are what was measured of claims before, in one file (claims/recorded.json). A claim whose runs,
+// Earlier measurements of claims, in one file (claims/recorded.json). A claim whose runs,
 // lines and measures are unchanged is judged anew from them, without training, even if its bands, sentences or rules
 // have changed. New measurements join the file, but never replace better numbers. A file that cannot be read is
 // refused; a recorded claim whose definition has changed counts as absent. The command and the tests call this.

@@ -1,4 +1,4 @@
-// normscope record says what the names in a log of another program mean here.
+// normscope record: the names in a log of another program, and our names for them.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

@@ -1,4 +1,4 @@
-// The Sweep screen has on the left what is swept and how to run it elsewhere, in the middle the grid with its profiles
+// On the left the axes of the sweep and how to run it elsewhere, in the middle the grid with its profiles
 // and key, on the right the cell under the mouse and the brushed region, at the bottom the training controls. It is
 // state plus draw(), without a window; draw() returns what the screen asks of the rest of the app. Controls:
 // sweep/preset/NAME, sweep/across/..., sweep/up/..., sweep/rest, sweep/steps, sweep/seeds, sweep/metric, sweep/form,
@@ -25,7 +25,7 @@
 
 namespace normscope::sweep {
 
-/// What a session and a link keep of the Sweep screen.
+/// The part of the Sweep screen that a session and a link keep.
 struct KeptSweep {
   Plan plan;
   Metric metric = Metric::Loss;
@@ -73,10 +73,10 @@ class SweepScreen : public AppScreen {
   bool has_changes() const override { return true; }
   bool can_take_back(bool undo) const override { return undo ? can_undo() : can_redo(); }
   void take_back(bool undo) override { (void)(undo ? this->undo() : redo()); }
-  /// Restores the plan before the last change, and `redo` reverses an undo; false: there is none.
+  /// Restores the plan before the last change, or the one before an undo; false: there is none.
   bool undo() { return step_back(undo_, redo_); }
   bool redo() { return step_back(redo_, undo_); }
-  /// `can_undo` is also true while the user holds part of a plan: undo then drops it.
+  /// True also while the user drags part of a plan: undo then drops it.
   bool can_undo() const { return !undo_.empty() || (!settled_.axes.empty() && !(plan_ == settled_)); }
   bool can_redo() const { return !redo_.empty(); }
   std::optional<Place> chosen() const { return chosen_; }

@@ -69,7 +69,7 @@ RunSpec prepared_spec(RunSpec spec, const Task& task, Backend& backend, bool cop
   return spec;
 }
 
-/// What was asked of a step, as text and as fields of the run's object.
+/// The requested parts of a step, as text and as fields of the run's object.
 struct StepReport {
   std::string text;
   nlohmann::json fields = nlohmann::json::object();
@@ -265,7 +265,7 @@ struct SealedStep {
   std::unique_ptr<Network> network;
 };
 
-/// What became of the first run's program in this one.
+/// How this run's program differs from the first run's.
 ProgramChange changes_since(const SealedStep& first, const SealedStep& other) {
   return change_of(first.network->program->data(), other.network->program->data());
 }

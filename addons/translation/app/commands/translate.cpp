@@ -1,4 +1,4 @@
-// normscope translate prints what a run trained on sentence pairs writes, and how good it is.
+// normscope translate: the translations of a run trained on sentence pairs, and how good they are.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

@@ -1,4 +1,4 @@
-// What the sources use of POSIX's <sys/stat.h>: a file's identity, which the C library leaves out, and two kinds of file
+// The part of POSIX's <sys/stat.h> that the sources use: a file's identity, which the C library leaves out, and two kinds of file
 // that there are not. See platforms/windows/README.md.
 #pragma once
 
