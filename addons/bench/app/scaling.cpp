@@ -79,8 +79,8 @@ double dealt_out(const std::vector<double>& chunks, size_t threads) {
   return *std::ranges::max_element(busy);
 }
 
-/// The seconds of a step. `stage_cost` is the pool's for a stage on two threads; every further
-/// thread costs as much as the second.
+/// The seconds of a step. `stage_cost`: seconds that the pool adds to a stage on two threads; every further
+/// thread adds as many.
 double simulated(const std::vector<StageSeconds>& stages, size_t threads, double stage_cost) {
   double sum = 0;
   for (const StageSeconds& stage : stages) {
@@ -154,7 +154,7 @@ struct Load {
   std::string what;
   int busy = 0;  ///< processes beside it; 0: one pool thread more than asked for instead
   bool own_session = false;
-  double fair = 1;  ///< a step's time over its time alone where all threads and processes have the same share
+  double fair = 1;  ///< the expected ratio to a step alone, with equal shares for all threads and processes
 };
 
 /// Whether the system divides its time between sessions first.
@@ -177,8 +177,8 @@ std::vector<Load> loads_of(int threads) {
   return loads;
 }
 
-/// The mean of as many steps as `seconds` have room for, one at least: beside others their times are far
-/// from each other.
+/// The mean over as many steps as `seconds` have room for, one at least: beside other processes the times of steps vary
+/// widely.
 double mean_ms(Stepper& stepper, double seconds) {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point start = Clock::now();

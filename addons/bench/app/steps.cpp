@@ -1,5 +1,5 @@
 // Times whole steps of the benchmark's models with all probes on (bench_models), and the ops inside a step beside
-// their roofline (bench_ops). A FLOP of a step is counted as step_flop() says, attention dense.
+// their roofline (bench_ops). step_flop() counts the FLOP of a step, attention dense.
 #include <fmt/format.h>
 
 #include <algorithm>

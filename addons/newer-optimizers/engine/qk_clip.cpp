@@ -1,4 +1,4 @@
-// QK-clip checks its inputs and records a node that measures and an instruction behind the update.
+// Records QK-clip: a node that measures, and an instruction behind the update.
 #include "addons/newer-optimizers/engine/qk_clip.h"
 
 #include "engine/core/error.h"
@@ -62,7 +62,7 @@ OpRules qk_clip_rules() {
 
 namespace {
 
-/// Has the largest logit of each head measured, and its matrices scaled behind the update.
+/// Measures the largest logit of each head, and scales its matrices behind the update.
 class ClipHeads : public Part {
  public:
   explicit ClipHeads(Recorder& recorder) : r_(recorder) {}

@@ -106,17 +106,17 @@ std::optional<Steps> train(Lab& lab, const std::vector<ConfigRun>& runs, const F
 
 /// The screen as a picture. An interrupt while it is drawn ends the program at once where frames are
 /// files, because only whole files are left; a film that goes through ffmpeg is removed first.
-headless::Image drawn(OffscreenSession& stand, const FilmForm& form) {
+headless::Image drawn(OffscreenSession& offscreen, const FilmForm& form) {
   std::optional<EndsAtOnce> at_once;
   if (form.kind == FilmKind::Frames) at_once.emplace(kFramesInterrupted);
-  return stand.picture();
+  return offscreen.picture();
 }
 
 /// Writes every frame; returns false after an interrupt.
 bool draw_frames(Lab& lab, const PictureOptions& picture, const Steps& steps, const FilmForm& form) {
-  OffscreenSession stand(lab, picture);
-  stand.state.screens.shown = picture.screen;
-  stand.driver.frames(kSettle);  // a restored session brings its own cursor: not after this
+  OffscreenSession offscreen(lab, picture);
+  offscreen.state.screens.shown = picture.screen;
+  offscreen.driver.frames(kSettle);  // a restored session brings its own cursor: not after this
   const std::unique_ptr<FilmWriter> writer = make_film_writer(form);
   Progress progress("drawing", form.frames);
   headless::Image image;
@@ -124,9 +124,9 @@ bool draw_frames(Lab& lab, const PictureOptions& picture, const Steps& steps, co
   for (int64_t frame = 0; complete && frame < form.frames; ++frame) {
     const int32_t step = step_of(frame, form.frames, steps);
     if (frame == 0 || step != step_of(frame - 1, form.frames, steps)) {
-      lab::pin_cursor(stand.state.screens.lab.transport(), *lab.view(), step);
-      stand.driver.frames(kSettle + 1);
-      image = drawn(stand, form);
+      lab::pin_cursor(offscreen.state.screens.lab.transport(), *lab.view(), step);
+      offscreen.driver.frames(kSettle + 1);
+      image = drawn(offscreen, form);
     }
     complete = !InterruptGuard::interrupted() && writer->add(image);
     progress.update(frame + 1, fmt::format("step {}", step));

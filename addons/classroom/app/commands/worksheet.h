@@ -14,14 +14,14 @@ namespace normscope::course {
 
 /// Prints the steps predict, run, compare and explain: prose, axes, tables to fill in, and how to repeat it
 /// in a terminal. `kept` is measured.json; without it the starting point of a drawing is unknown. With `answers`, the
-/// teacher's copy, the blanks hold what was measured, and the claim and its checks follow at the end. Without, it holds
+/// teacher's copy, the blanks hold the measurements, and the claim and its checks follow at the end. Without, it holds
 /// only the measured numbers that the lesson itself gives before the prediction. `folder` is where the commands on the
 /// page look for lessons; empty: the course's folder. Throws Error for answers that were not measured.
 std::string worksheet(const Lesson& lesson, const std::optional<Results>& kept, bool answers,
                       const std::string& folder = "");
 
-// All parts of a worksheet are made from its sheet, which shows a measured number in the teacher's copy and a blank in
-// the student's. A part that shows a number by any other way gives the answer away: test_worksheet changes
+// All parts of a worksheet take their numbers from its sheet: a measured one in the teacher's copy, a blank in
+// the student's. A part that shows a number in any other way gives the answer away: test_worksheet changes
 // all numbers and expects the same student's copy.
 
 struct Sheet {
@@ -53,8 +53,8 @@ std::string element(std::string_view name, std::string_view inside, std::string_
 /// the point from which a drawing starts, is given.
 std::string prose_html(const Sheet& sheet, StepKind step);
 
-/// The figures of a step as inline SVG, each with its lines to be drawn, and each once: Run has none, Explain those
-/// that Compare has not. Predict has its first figure alone, empty in both copies but for where a drawing starts. A map
+/// The figures of a step as inline SVG, each with its lines to be drawn, and each once: Run has none, Explain the ones
+/// that Compare lacks. Predict has its first figure alone, empty in both copies but for the start of a drawing. A map
 /// of shares and a walk cannot be drawn by hand: they are the teacher's only.
 std::string figures_html(const Sheet& sheet, StepKind step);
 
