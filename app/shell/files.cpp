@@ -510,8 +510,7 @@ std::string plain_message(const Message& message) {
   const Message& tag = where_of(message);
   const std::string rest = words::spoken(without_where(message));
   if (tag.empty()) return rest;
-  if (const Field* field = find_field(tag))
-    return fmt::format("{}: {}", settings::shown_as(*field).label, rest);
+  if (const Field* field = find_field(tag)) return fmt::format("{}: {}", settings::field_label(*field), rest);
   const bool part = std::ranges::all_of(tag, [](char c) {
     return std::islower(static_cast<unsigned char>(c)) || c == '-' || c == '_' || c == ' ';
   });
