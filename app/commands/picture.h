@@ -24,7 +24,7 @@ struct PictureOptions {
   Screen screen = Screen::Lab;
   std::string what{};      ///< the screen's first state, as --screen NAME:WHAT; of lessons "warm-up:compare"
   std::string language{};  ///< of the window; empty: as NORMSCOPE_LANGUAGE says
-  std::string script{};  ///< hand movements and the lines of docs/command-line.md, played first; empty: none
+  std::string script{};    ///< lines of docs/command-line.md, played first; empty: none
   std::string script_name{};  ///< its file
 };
 

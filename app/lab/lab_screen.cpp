@@ -479,7 +479,7 @@ void LabScreen::suppose(const Frame& f) {
   f.commands.emplace_back(std::move(asked));
 }
 
-// As it would be if the norm that is held were dropped where it is, so that all cards and plots answer the hand. Between
+// As it would be if the norm that is held were dropped where it is, so that all cards and plots answer the mouse. Between
 // two slots, and until the next one's run is trained, the one before it stays, pale. No answer to an earlier question is
 // left. Nothing where the Lab's own view says all this.
 std::optional<LabView> LabScreen::with_held(const LabView& view) {

@@ -103,7 +103,7 @@ void draw_seeds_button(Ui& ui, const LabView& view, const Rect& rect, bool narro
 
 namespace {
 
-// Follows the wheel over the rows, and draws a bar at their right for hand and keys.
+// Follows the wheel over the rows, and draws a bar at their right for mouse and keys.
 void scroll_rows(Ui& ui, SettingsState& state, const Rect& area, float overflow, float pitch) {
   if (area.contains(ui.mouse())) state.scroll -= ImGui::GetIO().MouseWheel * pitch;
   const Rect place{area.right() + 1, area.y, 13, area.h};

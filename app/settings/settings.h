@@ -67,7 +67,7 @@ struct DialRun {
 // All of them, value by value; none of a value that a run cannot have.
 std::vector<DialRun> dial_runs(const SettingsState& state, const LabView& view);
 
-// The runs at the next values up and down of a setting that a hand has changed, as it is likely to go on.
+// The runs at the next values up and down of a setting that the user has changed, as the next change is likely there.
 std::vector<RunSpec> runs_beside(const session::EditField& edit, const LabView& view);
 // The run as the choice under the mouse would change it; of several runs the `shown` one. Nothing without a choice.
 std::optional<RunSpec> spec_in_question(const SettingsState& state, const LabView& view, int shown);

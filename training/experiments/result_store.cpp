@@ -180,7 +180,7 @@ std::string StudyRun::key() const {
   return RunIdentity{spec, edits, {}}.key() + (from ? "from\n" + from->key() : "");
 }
 
-struct ResultStore::Shared {
+struct ResultStore::SharedState {
   std::atomic<int32_t> puts{0};
   std::mutex mutex;
   std::set<std::string> damaged;
@@ -194,7 +194,8 @@ StorePlace results_in_cache(bool reads_only) {
   return cache.empty() ? StorePlace() : StorePlace(cache + "/results", kCacheBudget, reads_only);
 }
 
-ResultStore::ResultStore(StorePlace place) : place_(std::move(place)), shared_(std::make_shared<Shared>()) {
+ResultStore::ResultStore(StorePlace place)
+    : place_(std::move(place)), shared_(std::make_shared<SharedState>()) {
   if (!place_.reads_only) make_folder(folder(), Access::Shared, "results");
 }
 

@@ -98,8 +98,8 @@ class ResultStore {
              const nlohmann::json& result);
 
   StorePlace place_;
-  struct Shared;
-  std::shared_ptr<Shared> shared_;
+  struct SharedState;
+  std::shared_ptr<SharedState> shared_;
 };
 
 // Three things decide a run's bits beside its specification: the version of the engine's numbers, the backend

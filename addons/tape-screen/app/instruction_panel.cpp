@@ -364,7 +364,7 @@ void InstructionPanel::draw_tensors(Frame& f, Rect rect) {
                          tr("and {more} more", {{"more", f.shown->left_out}}));
 }
 
-/// Serves the wheel and a bar for hand and keys where not all rows fit. It returns the row to begin with.
+/// Serves the wheel and a bar for mouse and keys where not all rows fit. It returns the row to begin with.
 size_t InstructionPanel::scroll(Frame& f, Rect& rect, const std::vector<Row>& rows) {
   float whole = 0;
   for (const Row& row : rows) whole += row.height;

@@ -164,7 +164,7 @@ const std::vector<std::pair<std::string, Measurement>>& measurements() {
                                                                        {"concentration", concentration},
                                                                        {"gradients", gradients},
                                                                        {"logits", logits},
-                                                                       {"felt-rate", update_ratio},
+                                                                       {"update-ratio", update_ratio},
                                                                        {"update", update},
                                                                        {"spectrum", spectrum},
                                                                        {"curvature", curvature},
